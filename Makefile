@@ -1,0 +1,78 @@
+# The whole human interface. `make` alone says what there is.
+
+PREFIX  ?= /usr/local
+DESTDIR ?=
+RANKS   ?= 16
+BENCH   ?=
+
+CARGO   := scripts/cargo.sh
+RELEASE := $(or $(CARGO_TARGET_DIR),target)/release
+SHIMS   := $(RELEASE)/lib/evenkeel
+TOOLS   := build/venv-tools/bin
+
+.PHONY: help build demo test bench install clean deps-build deps-test deps-demo deps-bench
+.PHONY: test-rust test-loom test-web test-programs test-mpi4py
+
+help:
+	@echo 'make demo                 install what is missing, build, and run hpcc with and without evenkeel, side by side'
+	@echo 'make test                 install what is missing, build, and test everything'
+	@echo 'make bench                measure evenkeel and every installed MPI side by side (bench/results/);'
+	@echo '                          make bench BENCH=--quick is rougher and takes three minutes'
+	@echo 'make build                leave target/release/evenkeel, which works from here'
+	@echo 'make install PREFIX=/usr/local'
+	@echo '                          install program, shims, manual pages and completions'
+	@echo 'make clean                remove what was built'
+
+# EVENKEEL_DEPS=none leaves the machine as it is.
+deps-build deps-test deps-demo deps-bench: deps-%:
+	@[ "$(EVENKEEL_DEPS)" = none ] || scripts/install-deps.sh $*
+
+build: deps-build
+	$(CARGO) build --release --locked
+	mpi/build-shims.sh $(SHIMS) $(RELEASE)/libevenkeel_mpi.a $(RELEASE)/evenkeel-mpi-generate
+	$(CC) -O2 -Wall -shared -fPIC -o $(SHIMS)/evenkeel-one-session.so cli/launcher/one_session.c
+
+demo: deps-demo build
+	python3 scripts/demo.py --evenkeel $(RELEASE)/evenkeel --ranks $(RANKS)
+
+bench: deps-bench build
+	$(TOOLS)/python bench/run.py $(BENCH)
+
+# One after the other: the tests start many ranks, and the machine may be small.
+test: deps-test
+	$(MAKE) build
+	$(MAKE) test-rust
+	$(MAKE) test-loom
+	$(MAKE) test-web
+	$(MAKE) test-programs
+
+test-rust:
+	$(CARGO) test --locked --workspace
+
+# The lock-free parts under the model checker, which wants everything compiled its own way.
+test-loom:
+	RUSTFLAGS='--cfg loom' CARGO_TARGET_DIR=build/target-loom $(CARGO) test --locked --release -p evenkeel-segment
+
+test-web:
+	cd web && npm ci --silent --no-audit --no-fund && npm test --silent
+
+test-programs:
+	$(TOOLS)/python -m pytest tests scripts bench
+
+# All of mpi4py's own tests, at 1, 2, 3 and 5 ranks; `make test` runs those about collectives.
+test-mpi4py: deps-test build
+	EVENKEEL_TEST_MPI4PY=all $(TOOLS)/python -m pytest tests/test_mpi4py.py
+
+install: build
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/evenkeel $(DESTDIR)$(PREFIX)/share/man/man1
+	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+	install -m 755 $(RELEASE)/evenkeel $(DESTDIR)$(PREFIX)/bin/
+	install -m 644 $(SHIMS)/* $(DESTDIR)$(PREFIX)/lib/evenkeel/
+	$(RELEASE)/evenkeel man $(DESTDIR)$(PREFIX)/share/man/man1
+	$(RELEASE)/evenkeel completions bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/evenkeel
+	$(RELEASE)/evenkeel completions zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_evenkeel
+	$(RELEASE)/evenkeel completions fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/evenkeel.fish
+	@echo 'evenkeel is in $(DESTDIR)$(PREFIX)/bin; try: evenkeel doctor'
+
+clean:
+	rm -rf target build web/node_modules web/build
