@@ -1,0 +1,104 @@
+//! The one table of options. The command line, the environment, the docs and the report all read it.
+//!
+//! `evenkeel run --wait yield` sets `EVENKEEL_WAIT=yield` for the program; the engine inside the program
+//! reads the environment and nothing else. This crate may use only std and must never touch another box.
+
+/// One option: its name on the command line is `--name`, in the environment `env`.
+#[derive(Clone, Copy, Debug)]
+pub struct OptionSpec {
+    pub name: &'static str,
+    pub env: &'static str,
+    pub default: &'static str,
+    /// What may stand there, for help texts: `auto|spin|yield|block`, `FILE`, …
+    pub values: &'static str,
+    pub doc: &'static str,
+}
+
+pub const WAIT: OptionSpec = OptionSpec {
+    name: "wait",
+    env: "EVENKEEL_WAIT",
+    default: "auto",
+    values: "auto|spin|yield|block",
+    doc: "How a rank waits: spin (burn the core), yield (offer it at every look), block (sleep until woken), \
+          or auto: chosen while running from ranks per usable core and from how long the last waits took.",
+};
+pub const PLACE: OptionSpec = OptionSpec {
+    name: "place",
+    env: "EVENKEEL_PLACE",
+    default: "auto",
+    values: "auto|bind|none",
+    doc: "Whether ranks are placed on cores where the launcher has not bound them and the cores divide evenly: auto starts \
+          each rank on its share and lets the system move it away when something else needs the core; bind keeps it \
+          there, for machines that run nothing else; none leaves ranks alone.",
+};
+pub const REPORT: OptionSpec = OptionSpec {
+    name: "report",
+    env: "EVENKEEL_REPORT",
+    default: "",
+    values: "FILE",
+    doc: "Write the record of the run to this file as JSON when the program ends (rank 0 of MPI_COMM_WORLD writes it).",
+};
+pub const QUIET: OptionSpec = OptionSpec {
+    name: "quiet",
+    env: "EVENKEEL_QUIET",
+    default: "0",
+    values: "0|1",
+    doc: "Print no summary at the end of the run. Errors are still printed.",
+};
+pub const OFF: OptionSpec = OptionSpec {
+    name: "off",
+    env: "EVENKEEL_OFF",
+    default: "0",
+    values: "0|1",
+    doc: "Load the shim but leave every call to the host library: to find out whether evenkeel is the cause of something.",
+};
+pub const RECORD: OptionSpec = OptionSpec {
+    name: "record",
+    env: "EVENKEEL_RECORD",
+    default: "1",
+    values: "0|1",
+    doc: "Keep the record that summary and report are made of. 0 saves its (small) cost.",
+};
+pub const CMA: OptionSpec = OptionSpec {
+    name: "cma",
+    env: "EVENKEEL_CMA",
+    default: "auto",
+    values: "auto|off",
+    doc: "Whether large messages may be read from a peer's memory directly (process_vm_readv): auto tries it at start, off never does.",
+};
+pub const PATIENCE_MS: OptionSpec = OptionSpec {
+    name: "patience",
+    env: "EVENKEEL_PATIENCE_MS",
+    default: "200",
+    values: "MILLISECONDS",
+    doc: "How long a rank waits before it looks whether the ranks it waits for are still alive.",
+};
+
+/// Every option, in the order in which the docs list them.
+pub const ALL: &[OptionSpec] = &[WAIT, PLACE, REPORT, QUIET, OFF, RECORD, CMA, PATIENCE_MS];
+
+impl OptionSpec {
+    /// The value in force: the environment's, or the default.
+    pub fn get(&self) -> String {
+        std::env::var(self.env).ok().filter(|v| !v.is_empty()).unwrap_or_else(|| self.default.to_string())
+    }
+
+    /// A switch's value: on unless empty, `0`, `no`, `off` or `false`.
+    pub fn is_on(&self) -> bool {
+        !matches!(self.get().as_str(), "" | "0" | "no" | "off" | "false")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_variables_agree() {
+        for o in ALL {
+            assert!(o.env.starts_with("EVENKEEL_"), "{}", o.env);
+            assert!(o.env.to_lowercase().contains(o.name), "{} / {}", o.name, o.env);
+            assert!(!o.doc.is_empty() && !o.values.is_empty());
+        }
+    }
+}
