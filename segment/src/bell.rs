@@ -1,0 +1,85 @@
+//! Sleeping until something happens, and waking those who sleep: an event count on one futex word a block.
+//!
+//! Who publishes an event looks whether anybody sleeps; who wants to sleep says so first and then looks once more
+//! whether the event has happened. One of the two must see the other: that takes a full fence on both sides. The
+//! publisher's side is hot (a barrier of two ranks takes 70 ns), so where the kernel offers `membarrier` the sleeper
+//! pays for both.
+
+use crate::board::Board;
+use crate::layout::{BELL_AT, ROOM_WANTED_AT, SLEEPERS_AT};
+use crate::sync::{Ordering, Words, fence};
+
+/// How the two sides of a bell agree on an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fencing {
+    /// Both sides execute a fence.
+    Both,
+    /// The sleeper makes every running thread of the node execute one (`MEMBARRIER_CMD_GLOBAL_EXPEDITED`).
+    Sleeper,
+}
+
+/// Blocking on a word and waking those blocked on it; the futex, or its model under loom.
+pub trait Futex {
+    /// Blocks while the bell's word is `seen`, at most `timeout_ns`; may return early.
+    fn wait(&self, seen: u64, timeout_ns: u64);
+    fn wake_all(&self);
+    /// A full fence on every running thread that shares the block.
+    fn fence_everyone(&self);
+}
+
+impl<M: Words + Futex> Board<M> {
+    /// To be called after publishing something that others may sleep for.
+    #[inline(always)]
+    pub fn announce(&self) {
+        match self.fencing {
+            // Pairs with the fence in `sleep_unless`.
+            Fencing::Both => fence(Ordering::SeqCst),
+            // Only the compiler must keep the order; the sleeper's membarrier does the rest.
+            Fencing::Sleeper => std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst),
+        }
+        if self.memory.word(SLEEPERS_AT).load(Ordering::Relaxed) != 0 {
+            self.ring_bell();
+        }
+    }
+
+    /// To be called after leaving instances: wakes those who sleep until there is room. There is no fence here: once in a
+    /// blue moon a sleeper is overlooked, and then sleeps out its time.
+    #[inline(always)]
+    pub fn announce_room(&self) {
+        if self.memory.word(ROOM_WANTED_AT).load(Ordering::Relaxed) != 0 {
+            self.announce();
+        }
+    }
+
+    /// As `sleep_unless`, for one who waits until others have left.
+    pub fn sleep_until_room(&self, timeout_ns: u64, happened: impl FnMut() -> bool) {
+        let wanted = self.memory.word(ROOM_WANTED_AT);
+        wanted.fetch_add(1, Ordering::SeqCst);
+        self.sleep_unless(timeout_ns, happened);
+        wanted.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    #[cold]
+    fn ring_bell(&self) {
+        self.memory.word(BELL_AT).fetch_add(1, Ordering::SeqCst);
+        self.memory.wake_all();
+    }
+
+    /// Sleeps until somebody announces something, at most `timeout_ns`, unless `happened` already holds.
+    ///
+    /// A process that dies in here leaves the count of sleepers one too high: that costs needless wake-ups, no more.
+    pub fn sleep_unless(&self, timeout_ns: u64, mut happened: impl FnMut() -> bool) {
+        let sleepers = self.memory.word(SLEEPERS_AT);
+        sleepers.fetch_add(1, Ordering::SeqCst);
+        match self.fencing {
+            Fencing::Both => fence(Ordering::SeqCst), // pairs with the fence in `announce`
+            Fencing::Sleeper => self.memory.fence_everyone(),
+        }
+        // Acquire: pairs with the increment in `ring_bell`; read before the look, so that a ring after it is noticed.
+        let seen = self.memory.word(BELL_AT).load(Ordering::Acquire);
+        if !happened() {
+            self.memory.wait(seen, timeout_ns);
+        }
+        sleepers.fetch_sub(1, Ordering::SeqCst);
+    }
+}

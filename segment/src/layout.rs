@@ -1,0 +1,170 @@
+//! Where things lie in a communicator's block.
+//!
+//! ```text
+//! header     refs, generation | bell | sleepers | room wanted | children (mailbox for duplicates)
+//! left       one line a rank: how many instances it has left
+//! entered    two lines a rank: how many barriers between two it has entered
+//! slots      one a window position: arrivals (top, groups), release, work
+//! cells      ranks × window lines: flag, kind and length, stamp, 40 bytes of payload
+//! rings      one a rank: what it deposits when it does not fit into the cell
+//! common     results and broadcast payload; positions are computed alike by all ranks
+//! ```
+//!
+//! All together at most 64 KiB a rank.
+
+/// A cache line; whatever two ranks write stands on different ones.
+pub const LINE: usize = 64;
+/// Instances of collectives that may be under way at once on one communicator.
+pub const WINDOW: usize = 32;
+/// Payload of a deposit that fits into its cell.
+pub const CELL_BYTES: usize = 40;
+/// Payload of a result that fits beside the release flag.
+pub const RELEASE_BYTES: usize = 56;
+/// Ranks that share one arrival counter.
+pub const GROUP: usize = 32;
+/// Entries of the mailbox for duplicates.
+pub const CHILDREN: usize = 64;
+/// Blocks start and end on pages.
+pub const PAGE: usize = 4096;
+
+/// Bytes of each rank's ring.
+const RING_BYTES: usize = 32 * 1024;
+/// Bytes of the common area, for each rank.
+const COMMON_BYTES: usize = 24 * 1024;
+
+pub(crate) const REFS_AT: usize = 0;
+pub(crate) const GENERATION_AT: usize = 8;
+pub(crate) const NEXT_FREE_AT: usize = 16;
+pub(crate) const BELL_AT: usize = LINE;
+pub(crate) const SLEEPERS_AT: usize = 2 * LINE;
+pub(crate) const ROOM_WANTED_AT: usize = 3 * LINE;
+pub(crate) const CHILDREN_AT: usize = 4 * LINE;
+
+/// Offsets within one communicator's block, in bytes.
+#[derive(Clone, Debug)]
+pub struct Geometry {
+    pub ranks: usize,
+    pub window: usize,
+    /// Second-level arrival counters; 0 if one counter serves all.
+    pub groups: usize,
+    pub ring_bytes: usize,
+    pub common_bytes: usize,
+    pub(crate) left_at: usize,
+    pub(crate) entered_at: usize,
+    pub(crate) slots_at: usize,
+    pub(crate) slot_stride: usize,
+    pub(crate) cells_at: usize,
+    pub(crate) rings_at: usize,
+    pub(crate) common_at: usize,
+    pub total_bytes: usize,
+}
+
+impl Geometry {
+    /// The layout for a communicator of `ranks` members.
+    pub fn new(ranks: usize) -> Self {
+        Self::with(ranks, WINDOW, GROUP, RING_BYTES, COMMON_BYTES * ranks)
+    }
+
+    /// The same with other sizes, for tests that need tiny ones.
+    pub fn with(ranks: usize, window: usize, group: usize, ring_bytes: usize, common_bytes: usize) -> Self {
+        assert!(window.is_power_of_two(), "a slot is found by masking");
+        let groups = if ranks > group { ranks.div_ceil(group) } else { 0 };
+        let left_at = (CHILDREN_AT + CHILDREN * 16).next_multiple_of(LINE);
+        let entered_at = (left_at + ranks * LINE).next_multiple_of(2 * LINE);
+        let slots_at = entered_at + if ranks == 2 { 2 * ranks * LINE } else { 0 };
+        let slot_stride = (3 + groups) * LINE;
+        let cells_at = slots_at + window * slot_stride;
+        let rings_at = cells_at + ranks * window * LINE;
+        let common_at = rings_at + ranks * ring_bytes;
+        let total_bytes = (common_at + common_bytes).next_multiple_of(PAGE);
+        Geometry {
+            ranks, window, groups, ring_bytes, common_bytes, left_at, entered_at, slots_at, slot_stride, cells_at, rings_at,
+            common_at, total_bytes,
+        }
+    }
+
+    /// Everything that must be zero in a fresh block lies below this offset.
+    pub fn control_bytes(&self) -> usize {
+        self.rings_at
+    }
+
+    pub(crate) fn slot(&self, seq: u64) -> usize {
+        self.slots_at + (seq as usize & (self.window - 1)) * self.slot_stride
+    }
+
+    pub(crate) fn group_of(&self, rank: usize) -> usize {
+        rank * self.groups / self.ranks
+    }
+
+    pub(crate) fn group_size(&self, group: usize) -> u64 {
+        let first = |g: usize| (g * self.ranks).div_ceil(self.groups);
+        (first(group + 1) - first(group)) as u64
+    }
+
+    /// Offset of the cell that `rank` fills in instance `seq`.
+    ///
+    /// Consecutive instances lie two lines apart: processors fetch lines in pairs, and the neighbour of a line that is
+    /// being read must not be the one that its owner writes next.
+    #[inline(always)]
+    pub fn cell(&self, rank: usize, seq: u64) -> usize {
+        let position = seq as usize & (self.window - 1);
+        let apart = (position << 1 & (self.window - 1)) | (position * 2 / self.window);
+        self.cells_at + (rank * self.window + apart) * LINE
+    }
+
+    /// Offset of a rank's ring.
+    pub fn ring(&self, rank: usize) -> usize {
+        self.rings_at + rank * self.ring_bytes
+    }
+
+    /// Offset of the common area.
+    pub fn common(&self) -> usize {
+        self.common_at
+    }
+
+    /// Offset of the payload beside the release flag of `seq`.
+    pub fn release_payload(&self, seq: u64) -> usize {
+        self.slot(seq) + LINE + 8
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_costs_at_most_64_kib_a_rank() {
+        for ranks in 2..=512 {
+            let g = Geometry::new(ranks);
+            assert!(g.total_bytes <= 64 * 1024 * ranks, "{ranks} ranks: {}", g.total_bytes);
+        }
+    }
+
+    #[test]
+    fn cells_are_distinct() {
+        for window in [1, 2, 32] {
+            let g = Geometry::with(3, window, GROUP, 64, 64);
+            let mut seen = std::collections::HashSet::new();
+            for rank in 0..3 {
+                for seq in 0..window as u64 {
+                    assert!(seen.insert(g.cell(rank, seq)) && g.cell(rank, seq) < g.rings_at);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn groups_hold_every_rank_once() {
+        for ranks in GROUP + 1..200 {
+            let g = Geometry::new(ranks);
+            let mut sizes = vec![0u64; g.groups];
+            for r in 0..ranks {
+                sizes[g.group_of(r)] += 1;
+            }
+            for (i, n) in sizes.iter().enumerate() {
+                assert_eq!(*n, g.group_size(i), "{ranks} ranks, group {i}");
+                assert!(*n as usize <= GROUP);
+            }
+        }
+    }
+}

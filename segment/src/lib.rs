@@ -1,0 +1,26 @@
+//! The shared memory of one node, and the lock-free protocols on it.
+//!
+//! A [`Segment`] is one anonymous memory file that all ranks of a node map. It holds *blocks*, one per communicator
+//! ([`arena`]); a block is a bill-board ([`board`]): every rank writes only its own cells, publishes them with an epoch,
+//! and recycles them when every reader has said that it has left. Sleeping and waking is an event count over a futex
+//! ([`bell`]); whether a process still lives is asked of the kernel ([`process`]).
+//!
+//! May use: libc. Must never know what an operation or a datatype is, take a lock that a dead process could hold, wait
+//! without a bound, or give anything a name in a file system.
+
+pub mod arena;
+pub mod bell;
+pub mod board;
+pub mod layout;
+#[cfg(not(loom))]
+pub mod memory;
+#[cfg(not(loom))]
+pub mod peer;
+#[cfg(not(loom))]
+pub mod process;
+pub mod sync;
+
+pub use board::{Board, Seq};
+pub use layout::Geometry;
+#[cfg(not(loom))]
+pub use memory::{Mapped, Segment};

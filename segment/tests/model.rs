@@ -1,0 +1,257 @@
+//! The protocols of the bill-board under loom: every interleaving of a few ranks, every reordering the memory model allows.
+//!
+//! Run with `RUSTFLAGS="--cfg loom" cargo test -p evenkeel-segment --test model --release`.
+//! Each guard has a twin test in which the rule it stands for is left out, and loom must find the error.
+#![cfg(loom)]
+
+use evenkeel_segment::bell::{Fencing, Futex};
+use evenkeel_segment::sync::{AtomicU64, Ordering, Words};
+use evenkeel_segment::{Board, Geometry, Seq};
+use loom::cell::UnsafeCell;
+use loom::sync::{Arc, Condvar, Mutex};
+use loom::thread;
+
+/// A block's control words, the futex, and payload cells whose every access loom checks for races.
+struct Model {
+    words: Vec<AtomicU64>,
+    asleep: Mutex<()>,
+    woken: Condvar,
+}
+
+impl Words for Model {
+    fn word(&self, offset: usize) -> &AtomicU64 {
+        &self.words[offset / 64 * 2 + (offset / 8 % 8).min(1)] // the two words of a line that are ever used
+    }
+}
+
+const BELL_AT: usize = 64;
+
+impl Futex for Model {
+    fn wait(&self, seen: u64, _timeout_ns: u64) {
+        // As the kernel does: the comparison and going to sleep are one step for those who wake. No timeout: a lost
+        // wake-up must show as a deadlock.
+        let guard = self.asleep.lock().unwrap();
+        if self.word(BELL_AT).load(Ordering::SeqCst) == seen {
+            drop(self.woken.wait(guard).unwrap());
+        }
+    }
+    fn wake_all(&self) {
+        let _guard = self.asleep.lock().unwrap();
+        self.woken.notify_all();
+    }
+    fn fence_everyone(&self) {
+        unreachable!("the model uses fences on both sides; membarrier is their stand-in on hot paths")
+    }
+}
+
+struct Node {
+    board: Board<Model>,
+    payload: Vec<UnsafeCell<u64>>, // ranks × window
+}
+
+// SAFETY: the payload cells are what the protocol under test must protect; loom checks each access.
+unsafe impl Sync for Node {}
+unsafe impl Send for Node {}
+
+fn node(ranks: usize, window: usize, group: usize) -> Arc<Node> {
+    let geometry = Geometry::with(ranks, window, group, 64, 64);
+    let words = (0..geometry.control_bytes() / 64 * 2).map(|_| AtomicU64::new(0)).collect();
+    let payload = (0..ranks * window).map(|_| UnsafeCell::new(0)).collect();
+    let memory = Model { words, asleep: Mutex::new(()), woken: Condvar::new() };
+    Arc::new(Node { board: Board { memory, geometry, fencing: Fencing::Both }, payload })
+}
+
+impl Node {
+    fn cell(&self, rank: usize, seq: Seq) -> &UnsafeCell<u64> {
+        let window = self.board.geometry.window;
+        &self.payload[rank * window + seq.0 as usize % window]
+    }
+    fn deposit(&self, me: usize, seq: Seq, value: u64) {
+        self.cell(me, seq).with_mut(|p| unsafe { *p = value });
+        self.board.publish(me, seq);
+    }
+    fn take(&self, rank: usize, seq: Seq) -> u64 {
+        self.cell(rank, seq).with(|p| unsafe { *p })
+    }
+    fn until(&self, condition: impl Fn() -> bool) {
+        while !condition() {
+            thread::yield_now();
+        }
+    }
+}
+
+fn run(ranks: usize, window: usize, group: usize, body: impl Fn(&Node, usize) + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(if ranks > 2 { 2 } else { 3 }); // three ranks with three take many minutes
+    builder.max_branches = 100_000;
+    let body = std::sync::Arc::new(body);
+    builder.check(move || {
+        let node = node(ranks, window, group);
+        let others: Vec<_> = (1..ranks)
+            .map(|rank| {
+                let (node, body) = (node.clone(), body.clone());
+                thread::spawn(move || body(&node, rank))
+            })
+            .collect();
+        body(&node, 0);
+        for other in others {
+            other.join().unwrap();
+        }
+    });
+}
+
+/// Rank 1 deposits and leaves at once (a reduction's non-root); rank 0 reads. The window is smaller than the run.
+fn stream(respect_window: bool) {
+    const WINDOW: u64 = 1;
+    run(2, WINDOW as usize, 16, move |node, me| {
+        for n in 0..3 {
+            let seq = Seq(n);
+            if me == 1 {
+                if respect_window && n >= WINDOW {
+                    node.until(|| node.board.left(0) > n - WINDOW);
+                }
+                node.deposit(1, seq, 100 + n);
+                node.board.leave(1, n + 1);
+            } else {
+                node.until(|| node.board.published(1, seq));
+                assert_eq!(node.take(1, seq), 100 + n);
+                node.board.leave(0, n + 1);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_cell_is_not_overwritten_while_it_is_read() {
+    stream(true);
+}
+
+#[test]
+#[should_panic]
+fn without_the_window_it_is() {
+    stream(false);
+}
+
+/// All arrive; the last combines and releases; whoever sees the release sees the result. (Nobody waits here: three
+/// ranks that spin are too many interleavings.)
+#[test]
+fn the_last_to_arrive_sees_every_deposit() {
+    run(3, 2, 16, |node, me| {
+        let (seq, result) = (Seq(0), Seq(1));
+        node.deposit(me, seq, 1 << me);
+        if node.board.arrive(me, seq, 1) {
+            let sum: u64 = (0..3).map(|r| node.take(r, seq)).sum();
+            node.cell(0, result).with_mut(|p| unsafe { *p = sum });
+            node.board.release(seq);
+        }
+        if node.board.released(seq) {
+            assert!(node.board.full(seq, 1));
+            assert_eq!(node.take(0, result), 7);
+        }
+    });
+}
+
+/// The same through groups of two.
+#[test]
+fn grouped_arrivals_are_complete() {
+    run(3, 2, 2, |node, me| {
+        let seq = Seq(0);
+        node.deposit(me, seq, 1 << me);
+        if node.board.arrive(me, seq, 1) {
+            let sum: u64 = (0..3).map(|r| node.take(r, seq)).sum();
+            assert_eq!(sum, 7);
+        }
+        node.board.leave(me, 1);
+    });
+}
+
+/// Whoever sees the count full may combine by itself, though the last to arrive never releases anybody.
+#[test]
+fn a_stalled_combiner_holds_nobody_up() {
+    run(2, 2, 16, |node, me| {
+        let seq = Seq(0);
+        node.deposit(me, seq, 10 + me as u64);
+        node.board.arrive(me, seq, 1);
+        node.until(|| node.board.full(seq, 1));
+        assert_eq!(node.take(0, seq) + node.take(1, seq), 21);
+        node.board.leave(me, 1);
+    });
+}
+
+/// A window position is used again: the count of its second round must not be filled by the first.
+#[test]
+fn rounds_do_not_mix() {
+    run(2, 1, 16, |node, me| {
+        for n in 0..2 {
+            let seq = Seq(n);
+            if n > 0 {
+                node.until(|| node.board.all_left() > n - 1);
+            }
+            node.deposit(me, seq, n * 10 + me as u64);
+            node.board.arrive(me, seq, n + 1);
+            node.until(|| node.board.full(seq, n + 1));
+            assert_eq!(node.take(1 - me, seq), n * 10 + (1 - me) as u64);
+            node.board.leave(me, n + 1);
+        }
+    });
+}
+
+/// Shares of a full instance: each is done once, and whoever sees all done sees all results.
+#[test]
+fn shares_are_claimed_once() {
+    run(2, 2, 16, |node, me| {
+        let seq = Seq(1);
+        while let Some(share) = node.board.claim(seq, 2) {
+            node.cell(share as usize, seq).with_mut(|p| unsafe { *p = 5 + share as u64 });
+            node.board.finish(seq, share, 2);
+        }
+        node.until(|| node.board.finished(seq) == 3);
+        assert_eq!((node.take(0, seq), node.take(1, seq)), (5, 6));
+        node.board.leave(me, 1);
+    });
+}
+
+/// A barrier between two orders what they share otherwise.
+#[test]
+fn a_pair_leaves_a_barrier_together() {
+    run(2, 1, 16, |node, me| {
+        for n in 0..2 {
+            let seq = Seq(n);
+            node.cell(me, seq).with_mut(|p| unsafe { *p = n + 1 });
+            node.board.enter_pair(me, Seq(2 * n));
+            node.until(|| node.board.pair_entered(1 - me, Seq(2 * n)));
+            assert_eq!(node.take(1 - me, seq), n + 1);
+            node.board.enter_pair(me, Seq(2 * n + 1));
+            node.until(|| node.board.pair_entered(1 - me, Seq(2 * n + 1)));
+        }
+    });
+}
+
+/// One sleeps until the other has published: no wake-up may be lost (it would be a deadlock here).
+fn sleeper(announce: bool) {
+    run(2, 2, 16, move |node, me| {
+        let seq = Seq(0);
+        if me == 1 {
+            node.deposit(1, seq, 9);
+            if announce {
+                node.board.announce();
+            }
+        } else {
+            while !node.board.published(1, seq) {
+                node.board.sleep_unless(u64::MAX, || node.board.published(1, seq));
+            }
+            assert_eq!(node.take(1, seq), 9);
+        }
+    });
+}
+
+#[test]
+fn no_wake_up_is_lost() {
+    sleeper(true);
+}
+
+#[test]
+#[should_panic]
+fn without_the_announcement_it_is() {
+    sleeper(false);
+}
