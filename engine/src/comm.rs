@@ -1,0 +1,314 @@
+//! A communicator as this rank sees it: its block, the numbering of its instances, and the guard of the window.
+
+use crate::call::{Call, Kind};
+use crate::clock::Ticks;
+use crate::operation::Operation;
+use crate::plan::{self, Plan};
+use crate::host::HostWatch;
+use crate::state::State;
+use crate::wait::{Wait, offer_the_core};
+use crate::world::World;
+use evenkeel_record::CommRecord;
+use evenkeel_segment::arena::Block;
+use evenkeel_segment::bell::Fencing;
+use evenkeel_segment::layout::CELL_BYTES;
+use evenkeel_segment::{Board, Geometry, Mapped};
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// What members of a served communicator share, and where they live.
+pub struct Served {
+    pub world: &'static World,
+    pub board: Board<Mapped>,
+    pub block: Block,
+    /// Places on this node, in rank order.
+    pub places: Vec<usize>,
+}
+
+pub struct Comm {
+    id: u64,
+    members: Vec<i32>,
+    pub me: usize,
+    pub ranks: usize,
+    pub served: Option<Served>,
+    host_reason: &'static str,
+    name: Mutex<String>,
+    children: AtomicU64,
+    locked: AtomicBool,
+    threaded: bool,
+    state: UnsafeCell<State>,
+}
+
+// SAFETY: the state is only reached through `with`, which excludes other threads where there are any.
+unsafe impl Sync for Comm {}
+unsafe impl Send for Comm {}
+
+/// All communicators of this process that have been used, for the record.
+static ALL: Mutex<Vec<Arc<Comm>>> = Mutex::new(Vec::new());
+/// Records of communicators that are gone.
+static GONE: Mutex<Vec<CommRecord>> = Mutex::new(Vec::new());
+/// How many records of freed communicators are kept one by one.
+const GONE_KEPT: usize = 256;
+
+/// A fresh id for a new communicator of these members, reserved by the caller for all; 0 if the host must serve it.
+pub fn fresh_id(world: Option<&World>, members: &[i32]) -> u64 {
+    let Some(world) = world else { return 0 };
+    let here = |m: &i32| usize::try_from(*m).ok().and_then(|r| world.place_of(r)).is_some();
+    if members.len() < 2 || !members.iter().all(here) {
+        return 0;
+    }
+    world.arena().reserve(members.len()).map_or(0, Block::id)
+}
+
+impl Comm {
+    /// Takes part in the communicator `id`.
+    pub fn attach(world: Option<&'static World>, id: u64, members: &[i32], me: usize) -> Arc<Comm> {
+        let ranks = members.len();
+        let place = |m: &i32| usize::try_from(*m).ok().and_then(|r| world?.place_of(r));
+        let places: Option<Vec<usize>> = members.iter().map(place).collect();
+        let served = match (world, Block::from_id(id), places) {
+            (Some(world), Some(block), Some(places)) => Some(Served {
+                world,
+                board: Board { memory: world.segment.at(block.offset()), geometry: Geometry::new(ranks), fencing: fencing(world, ranks) },
+                block,
+                places,
+            }),
+            _ => None,
+        };
+        let host_reason = match (&served, world) {
+            (Some(_), _) => "",
+            (None, None) => "evenkeel is not active",
+            (None, _) if ranks < 2 => "it has one member only",
+            (None, Some(w)) if members.iter().any(|&m| m < 0 || m as usize >= w.ranks) => "it has members from outside this MPI_COMM_WORLD",
+            (None, Some(w)) if members.iter().any(|&m| w.place_of(m as usize).is_none()) => "its members do not share one node's memory",
+            (None, _) => "there was no room for it in the segment",
+        };
+        let geometry = Geometry::new(ranks.max(2));
+        let comm = Arc::new(Comm {
+            id,
+            members: members.to_vec(),
+            me,
+            ranks,
+            served,
+            host_reason,
+            name: Mutex::default(),
+            children: AtomicU64::new(0),
+            locked: AtomicBool::new(false),
+            threaded: world.is_some_and(|w| w.threaded),
+            state: UnsafeCell::new(State::new(ranks, &geometry)),
+        });
+        lock(&ALL).push(comm.clone());
+        comm
+    }
+
+    /// Ends this rank's part in the communicator.
+    pub fn detach(comm: Arc<Comm>) {
+        let mut all = lock(&ALL);
+        if let Some(i) = all.iter().position(|c| Arc::ptr_eq(c, &comm)) {
+            all.remove(i);
+        }
+        drop(all);
+        if let Some(record) = comm.record() {
+            let mut gone = lock(&GONE);
+            if gone.len() < GONE_KEPT {
+                gone.push(record);
+            }
+        }
+        if let Some(served) = &comm.served {
+            served.world.arena().drop_reference(served.block, &served.board.geometry);
+        }
+    }
+
+    /// The id of the next duplicate; all members get the same one if they ask in the same order.
+    pub fn child_id(&self) -> u64 {
+        let Some(served) = &self.served else { return 0 };
+        let number = self.children.fetch_add(1, Ordering::Relaxed);
+        served.world.arena().child(served.block, self.ranks, number, offer_the_core).map_or(0, Block::id)
+    }
+
+    pub fn set_name(&self, name: &str) {
+        *lock(&self.name) = name.to_string();
+    }
+
+    /// Exclusive access to the state.
+    #[inline(always)]
+    pub fn with<R>(&self, body: impl FnOnce(&mut State) -> R) -> R {
+        if self.threaded {
+            self.lock();
+        }
+        // SAFETY: where the program has several threads in MPI, the lock excludes them; otherwise there is one. The
+        // bodies never come back here.
+        let result = body(unsafe { &mut *self.state.get() });
+        if self.threaded {
+            self.locked.store(false, Ordering::Release); // pairs with the exchange in `lock`
+        }
+        result
+    }
+
+    #[cold]
+    fn lock(&self) {
+        while self.locked.compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            offer_the_core();
+        }
+    }
+
+    /// The plan for a call, or None (counted as the host's) if the host must carry it out.
+    #[inline]
+    pub fn takes(&self, kind: Kind, bytes: usize, elem_bytes: usize, nonblocking: bool) -> Option<Plan> {
+        let plan = self
+            .served
+            .as_ref()
+            .and_then(|s| plan::plan(kind, bytes, elem_bytes, nonblocking, &s.board.geometry, s.world.facts));
+        if plan.is_none() {
+            self.with(|state| state.tallies.of(kind, nonblocking).host_calls += 1);
+        }
+        plan
+    }
+
+    /// Carries out a call that `takes` has accepted; returns when this rank's part is done.
+    #[inline]
+    pub fn run(&self, call: &Call) {
+        let served = self.served.as_ref().expect("only served communicators run calls");
+        let common = matches!(call.kind(), Kind::Barrier | Kind::Bcast | Kind::Reduce | Kind::Allreduce);
+        if common && call.bytes <= CELL_BYTES && !self.threaded {
+            // SAFETY: there is one thread in MPI, and nothing below comes back here.
+            let state = unsafe { &mut *self.state.get() };
+            if self.run_small(served, call, state) {
+                return;
+            }
+        }
+        self.run_long(served, call);
+    }
+
+    #[inline(never)]
+    fn run_long(&self, served: &Served, call: &Call) {
+        let kind = call.kind();
+        let began = Ticks::now();
+        let (mut operation, waits_for) = self.with(|state| {
+            let mut operation = Operation::reserve(self, served, state, *call, false);
+            let waits = if operation.poll(self, served, state) { None } else { Some(state.expected_ns[kind as usize]) };
+            (operation, waits)
+        });
+        let mut waited_ns = 0;
+        if let Some(expected) = waits_for {
+            waited_ns = self.wait(served, kind, expected, || self.with(|state| operation.poll(self, served, state)));
+            self.with(|state| state.learn(kind, waited_ns));
+        }
+        if served.world.recording {
+            self.with(|state| {
+                let tally = state.tallies.of(kind, false);
+                tally.calls += 1;
+                tally.bytes += operation.bytes_moved(self) as u64;
+                tally.wait_ns += waited_ns;
+                if operation.is_sampled() {
+                    tally.sample(Ticks::now().ns_since(began), waited_ns);
+                }
+            });
+        }
+    }
+
+    /// A barrier; false if the host must carry it out.
+    #[inline]
+    pub fn barrier(&self) -> bool {
+        if self.served.is_none() {
+            self.with(|state| state.tallies.of(Kind::Barrier, false).host_calls += 1);
+            return false;
+        }
+        self.run(&Call::barrier());
+        true
+    }
+
+    /// Looks again and again until `done`; the time it took. Other nonblocking operations are moved on meanwhile.
+    pub fn wait(&self, served: &Served, kind: Kind, expected_ns: u64, mut done: impl FnMut() -> bool) -> u64 {
+        let world = served.world;
+        let mut wait = Wait::begin();
+        let mut watch = HostWatch::new(world.patience_ns);
+        loop {
+            if crate::request::pending() > 0 {
+                crate::request::progress_all();
+            }
+            if done() {
+                break;
+            }
+            if wait.once(&world.waiting, expected_ns) {
+                let timeout = watch.nap_ns();
+                if self.with(|state| state.wants_room) {
+                    served.board.sleep_until_room(timeout, &mut done);
+                } else {
+                    served.board.sleep_unless(timeout, &mut done);
+                }
+                // A sleeper cannot tell how it woke; the loop looks again.
+            }
+            if wait.looks % 32 == 31 || wait.looks > 32 {
+                let waited = Ticks::now().ns_since(wait.began);
+                if watch.due(waited) {
+                    world.check_alive(served.places.iter().copied(), &title(kind));
+                }
+            }
+        }
+        let now = Ticks::now();
+        let waited = now.ns_since(wait.began);
+        if world.recording {
+            world.timeline.add(now.ns_since(world.began), waited);
+        }
+        waited
+    }
+
+    /// This communicator's record; None if nothing was called on it.
+    fn record(&self) -> Option<CommRecord> {
+        let ops = self.with(|state| state.tallies.records());
+        if ops.is_empty() {
+            return None;
+        }
+        Some(CommRecord {
+            id: format!("{:x}", self.id),
+            name: lock(&self.name).clone(),
+            members: self.members.iter().filter_map(|&m| u32::try_from(m).ok()).collect(),
+            segment_bytes: self.served.as_ref().map_or(0, |s| s.board.geometry.total_bytes as u64),
+            host_reason: self.host_reason.to_string(),
+            ops,
+        })
+    }
+
+    /// World rank of a member.
+    pub fn pid_of(&self, served: &Served, rank: usize) -> u32 {
+        served.world.neighbours[served.places[rank]].pid
+    }
+}
+
+/// The records of all communicators of this process.
+pub fn records() -> Vec<CommRecord> {
+    let mut records = lock(&GONE).clone();
+    records.extend(lock(&ALL).iter().filter_map(|c| c.record()));
+    records
+}
+
+/// Among more than two only the last to arrive, or the root, announces anything: there a fence is cheap, and making every
+/// sleeper fence everybody is not.
+fn fencing(world: &World, ranks: usize) -> Fencing {
+    if ranks == 2 { world.fencing } else { Fencing::Both }
+}
+
+/// "barrier" → "Barrier", as in MPI_Barrier.
+fn title(kind: Kind) -> String {
+    let name = kind.name();
+    name[..1].to_uppercase() + &name[1..]
+}
+
+pub fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// The plan's view of a call: ALLGATHERV is cut by its largest block, which all members know.
+///
+/// # Safety
+/// `call.recv_spans` must hold `ranks` entries where the kind calls for them.
+pub unsafe fn common_bytes(call: &Call, ranks: usize) -> usize {
+    match call.kind() {
+        // SAFETY: the caller's promise.
+        Kind::Allgatherv => (0..ranks).map(|r| unsafe { call.recv_span(r) }.bytes).max().unwrap_or(0),
+        _ => call.bytes,
+    }
+}
+

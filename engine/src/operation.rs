@@ -1,0 +1,344 @@
+//! One collective call under way: which deposits it makes, what it needs, and what it does when that is there.
+//!
+//! A call is a run of instances ([`crate::plan`]). Each instance is *entered* (the rank deposits and counts its arrival)
+//! and later *finished* (what is needed is there and has been copied or combined). A rank that is owed nothing finishes
+//! at once. Several instances of a long call are under way together, as far as the segment has room.
+//!
+//! What is deposited is in [`crate::deposit`]; what is done with deposits in [`crate::completion`] and, where ranks share
+//! the work, in [`crate::allreduce`].
+
+use crate::call::{Call, Kind};
+use crate::clock::Ticks;
+use crate::comm::{Comm, Served, common_bytes};
+use crate::allreduce::SHARED_RESULT;
+use crate::deposit::Deposit;
+use crate::plan::{Plan, Route};
+use crate::state::State;
+use crate::tally::is_sampled;
+use evenkeel_segment::Seq;
+use evenkeel_segment::layout::{CELL_BYTES, RELEASE_BYTES};
+
+/// Whose deposits a rank needs before it can finish an instance.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Need {
+    Nothing,
+    One(usize),
+    /// All ranks below the given one.
+    Below(usize),
+    All,
+}
+
+pub struct Operation {
+    pub call: Call,
+    pub(crate) kind: Kind,
+    pub(crate) nonblocking: bool,
+    pub(crate) plan: Plan,
+    /// Bytes of the dimension that is cut.
+    total: usize,
+    first: Seq,
+    entered: u64,
+    finished: u64,
+    /// Of the instance being finished: shares of the result that are in place here.
+    pub(crate) copied: u64,
+    /// Of the instance being finished: since when it has been seen full.
+    pub(crate) full_since: Option<Ticks>,
+    /// Of a direct instance: this rank has what it needs, and stays only for its readers.
+    taken: bool,
+    /// Somebody may still read this rank's memory.
+    offers_memory: bool,
+}
+
+impl Operation {
+    /// Takes the numbers of its instances. `Comm::takes` has accepted the call.
+    #[inline]
+    pub fn reserve(comm: &Comm, served: &Served, state: &mut State, call: Call, nonblocking: bool) -> Operation {
+        let kind = call.kind();
+        // SAFETY: the front end provides the spans that the kind calls for.
+        let bytes = unsafe { common_bytes(&call, comm.ranks) };
+        let plan = crate::plan::plan(
+            kind, bytes, call.elem_bytes, nonblocking, &served.board.geometry, served.world.facts,
+        )
+        .expect("the front end asks `takes` first");
+        let total = if kind == Kind::ReduceScatterBlock { bytes * comm.ranks } else { bytes };
+        Operation {
+            call,
+            kind,
+            nonblocking,
+            plan,
+            total,
+            first: state.reserve(plan.instances),
+            entered: 0,
+            finished: 0,
+            copied: 0,
+            full_since: None,
+            taken: false,
+            offers_memory: false,
+        }
+    }
+
+    /// Whether this call is timed in full.
+    pub fn is_sampled(&self) -> bool {
+        is_sampled(self.first.0)
+    }
+
+    /// Payload this rank hands in or takes out.
+    pub fn bytes_moved(&self, comm: &Comm) -> usize {
+        let spans = |spans: *const crate::call::Span| -> usize {
+            // SAFETY: the front end provides the spans that the kind calls for.
+            if spans.is_null() { 0 } else { (0..comm.ranks).map(|r| unsafe { *spans.add(r) }.bytes).sum() }
+        };
+        let root = self.call.root == comm.me as i32;
+        match self.kind {
+            Kind::Gather | Kind::Scatter if root => self.call.bytes * comm.ranks,
+            Kind::Allgather | Kind::Alltoall | Kind::ReduceScatterBlock => self.call.bytes * comm.ranks,
+            Kind::Gatherv if root => spans(self.call.recv_spans),
+            Kind::Scatterv if root => spans(self.call.send_spans),
+            Kind::Allgatherv => spans(self.call.recv_spans),
+            Kind::Alltoallv | Kind::Alltoallw => spans(self.call.send_spans).max(spans(self.call.recv_spans)),
+            _ => self.call.bytes,
+        }
+    }
+
+    /// Moves on as far as possible; true when this rank's part is done.
+    #[inline]
+    pub fn poll(&mut self, comm: &Comm, served: &Served, state: &mut State) -> bool {
+        loop {
+            let mut moved = false;
+            while self.entered < self.plan.instances && self.enter(comm, served, state) {
+                self.entered += 1;
+                moved = true;
+            }
+            while self.finished < self.entered && self.finish(comm, served, state) {
+                self.finished += 1;
+                moved = true;
+            }
+            if self.finished == self.plan.instances {
+                return true;
+            }
+            if !moved {
+                return false;
+            }
+        }
+    }
+
+    /// The part of the cut dimension that instance `index` carries: start and length.
+    fn slice(&self, index: u64) -> (usize, usize) {
+        let start = index as usize * self.plan.slice;
+        (start, self.plan.slice.min(self.total - start))
+    }
+
+    fn need(&self, comm: &Comm) -> Need {
+        let root = self.call.root as usize;
+        match self.kind {
+            Kind::Bcast | Kind::Scatter | Kind::Scatterv => {
+                if comm.me == root { Need::Nothing } else { Need::One(root) }
+            }
+            Kind::Reduce | Kind::Gather | Kind::Gatherv => {
+                if comm.me == root { Need::All } else { Need::Nothing }
+            }
+            Kind::Scan | Kind::Exscan => {
+                if comm.me == 0 { Need::Nothing } else { Need::Below(comm.me) }
+            }
+            _ => Need::All,
+        }
+    }
+
+    fn deposits(&self, comm: &Comm) -> bool {
+        let root = self.call.root as usize;
+        match self.kind {
+            Kind::Barrier => false,
+            Kind::Bcast | Kind::Scatter | Kind::Scatterv => comm.me == root,
+            Kind::Reduce | Kind::Gather | Kind::Gatherv => comm.me != root,
+            Kind::Scan | Kind::Exscan => comm.me + 1 < comm.ranks,
+            _ => true,
+        }
+    }
+
+    /// Bytes that instance takes in the common area; the same on all ranks.
+    fn common_need(&self, comm: &Comm, len: usize) -> usize {
+        match self.kind {
+            Kind::Bcast if len > CELL_BYTES && self.plan.route == Route::Segment => len,
+            Kind::Allreduce if comm.ranks > 2 && len > RELEASE_BYTES => len,
+            _ => 0,
+        }
+    }
+
+    /// Enters the next instance, if it may be entered.
+    #[inline]
+    fn enter(&mut self, comm: &Comm, served: &Served, state: &mut State) -> bool {
+        let board = &served.board;
+        let seq = Seq(self.first.0 + self.entered);
+        let (at, len) = self.slice(self.entered);
+        let common = self.common_need(comm, len);
+        let deposit = if self.deposits(comm) { Some(self.deposit(comm, served, at, len)) } else { None };
+        let ring = deposit.as_ref().map_or(0, |d| d.ring_bytes);
+        if !state.may_enter(board, seq, ring, common) {
+            return false;
+        }
+        let slot = seq.0 as usize % state.rounds.len();
+        if common > 0 {
+            state.common_at[slot] = board.geometry.common() + state.common.take(common, seq.0);
+        }
+        state.was_last &= !(1 << slot);
+        let sampled = served.world.recording && is_sampled(seq.0);
+        let pair = comm.ranks == 2;
+        if let Some(deposit) = &deposit {
+            let ring_at = if ring > 0 { board.geometry.ring(comm.me) + state.ring.take(ring, seq.0) } else { 0 };
+            // SAFETY: entering gave this rank its cell, and `take` the piece of its ring; nobody reads them before they
+            // are published. The call's buffers are valid by the front end's promise.
+            unsafe { deposit.write(self, comm, served, seq, ring_at, state.common_at[slot], at, len, &mut state.bulk) };
+            self.offers_memory |= deposit.offers_memory;
+        }
+        if sampled {
+            crate::deposit::stamp(board, comm.me, seq, Ticks::now());
+        }
+        state.note_entered();
+        if self.kind.is_counted() && !pair {
+            state.rounds[slot] += 1;
+            if deposit.is_some() {
+                board.publish(comm.me, seq);
+            }
+            if board.arrive(comm.me, seq, state.rounds[slot]) {
+                state.was_last |= 1 << slot;
+                self.came_last(comm, served, state, seq, sampled);
+                if self.kind == Kind::Barrier {
+                    board.release(seq);
+                }
+                if self.kind != Kind::Allreduce || len > SHARED_RESULT {
+                    board.announce(); // a small allreduce is announced when its result is there
+                }
+            }
+        } else if self.kind.is_counted() || deposit.is_some() {
+            if self.kind == Kind::Barrier {
+                if board.pair_entered(1 - comm.me, seq) {
+                    self.came_last(comm, served, state, seq, sampled);
+                }
+                board.enter_pair(comm.me, seq);
+            } else {
+                if self.kind.is_counted() && board.published(1 - comm.me, seq) {
+                    self.came_last(comm, served, state, seq, sampled);
+                }
+                board.publish(comm.me, seq);
+            }
+            board.announce();
+        }
+        if self.need(comm) == Need::Nothing && !self.offers_memory {
+            // Nothing will be read here: say so at once, others may be waiting for the window.
+            self.own_part(comm, at, len);
+            state.finish(board, comm.me, seq);
+        }
+        true
+    }
+
+    /// Bookkeeping of the last to arrive: how late it was.
+    fn came_last(&self, comm: &Comm, served: &Served, state: &mut State, seq: Seq, sampled: bool) {
+        if !served.world.recording {
+            return;
+        }
+        let tally = state.tallies.of(self.kind, self.nonblocking);
+        tally.last += 1;
+        if sampled {
+            tally.last_sampled += 1;
+            let now = Ticks::now();
+            let earliest = (0..comm.ranks)
+                .filter(|&r| r != comm.me)
+                .map(|r| crate::deposit::stamp_of(&served.board, r, seq))
+                .min()
+                .unwrap_or(now);
+            tally.late_ns += now.ns_since(earliest);
+        }
+    }
+
+    fn deposit(&self, comm: &Comm, served: &Served, at: usize, len: usize) -> Deposit {
+        if self.kind == Kind::Barrier {
+            return Deposit::default();
+        }
+        Deposit::plan(self, comm, served, at, len)
+    }
+
+    pub fn route(&self) -> Route {
+        self.plan.route
+    }
+
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Whether everything the rank needs from others has been deposited.
+    #[inline]
+    fn is_ready(&self, comm: &Comm, served: &Served, state: &State, seq: Seq) -> bool {
+        let board = &served.board;
+        match self.need(comm) {
+            Need::Nothing => true,
+            Need::One(rank) => board.published(rank, seq),
+            Need::Below(rank) => (0..rank).rev().all(|r| board.published(r, seq)),
+            Need::All if comm.ranks == 2 && self.kind == Kind::Barrier => board.pair_entered(1 - comm.me, seq),
+            Need::All if comm.ranks == 2 => board.published(1 - comm.me, seq),
+            Need::All if self.kind == Kind::Barrier => board.released(seq) || board.full(seq, state.round(seq)),
+            Need::All => board.full(seq, state.round(seq)),
+        }
+    }
+
+    /// Finishes the oldest instance entered, if what it needs is there.
+    #[inline]
+    fn finish(&mut self, comm: &Comm, served: &Served, state: &mut State) -> bool {
+        let board = &served.board;
+        let seq = Seq(self.first.0 + self.finished);
+        let need = self.need(comm);
+        if need == Need::Nothing && !self.offers_memory {
+            return true; // said so on entering
+        }
+        if !self.taken {
+            let (at, len) = self.slice(self.finished);
+            if self.kind == Kind::Allreduce && comm.ranks > 2 {
+                if !self.finish_allreduce(comm, served, state, seq, at, len) {
+                    return false;
+                }
+            } else {
+                if !self.is_ready(comm, served, state, seq) {
+                    return false;
+                }
+                if need == Need::Nothing {
+                    self.own_part(comm, at, len);
+                } else {
+                    // SAFETY: all deposits that are read have been seen published or counted.
+                    unsafe { self.take(comm, served, state, seq, at, len) };
+                    if served.world.recording && matches!(self.kind, Kind::Reduce | Kind::Gather | Kind::Gatherv) {
+                        self.tally_savings(comm, served, state, seq);
+                    }
+                }
+            }
+            state.finish(board, comm.me, seq);
+            self.copied = 0;
+            self.full_since = None;
+            if self.plan.route == Route::Direct || self.kind.is_private() {
+                self.taken = true;
+                board.announce(); // somebody may be waiting for its readers
+            }
+        }
+        if self.offers_memory {
+            // Stay until nobody can be reading this rank's memory any more.
+            let readers = |r: usize| match self.kind {
+                Kind::Gather | Kind::Gatherv => r == self.call.root as usize,
+                _ => r != comm.me,
+            };
+            if !(0..comm.ranks).filter(|&r| readers(r)).all(|r| board.left(r) > seq.0) {
+                return false;
+            }
+        }
+        self.taken = false;
+        true
+    }
+}
+
+/// Copies unless the data is in place already.
+///
+/// # Safety
+/// Both places must be valid for `bytes` and, if they differ, not overlap.
+#[inline(always)]
+pub unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
+    if bytes > 0 && !std::ptr::eq(from, to) {
+        // SAFETY: the caller's promise.
+        unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) };
+    }
+}
