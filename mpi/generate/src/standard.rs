@@ -1,0 +1,134 @@
+//! The machine-readable standard, as far as the shims need it: functions, their parameters, and what C makes of them.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// One parameter as C sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    pub name: String,
+    /// The standard's kind: BUFFER, COMMUNICATOR, POLYDISPLACEMENT, …
+    pub kind: String,
+    /// Type as in a prototype, e.g. `const int *`.
+    pub c_type: String,
+    /// Written by the function, not only read.
+    pub out: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// `MPI_Allreduce` or `MPI_Allreduce_c`.
+    pub name: String,
+    pub parameters: Vec<Parameter>,
+}
+
+impl Function {
+    /// `const void *sendbuf, int count, …`; `void` if there are none.
+    pub fn prototype(&self) -> String {
+        if self.parameters.is_empty() {
+            return "void".into();
+        }
+        let one = |p: &Parameter| {
+            let gap = if p.c_type.ends_with('*') { "" } else { " " };
+            format!("{}{gap}{}", p.c_type, p.name)
+        };
+        self.parameters.iter().map(one).collect::<Vec<_>>().join(", ")
+    }
+
+    /// `sendbuf, count, …`
+    pub fn arguments(&self) -> String {
+        self.parameters.iter().map(|p| p.name.as_str()).collect::<Vec<_>>().join(", ")
+    }
+
+    pub fn is_large(&self) -> bool {
+        self.name.ends_with("_c")
+    }
+}
+
+pub struct Standard {
+    functions: BTreeMap<String, Value>,
+}
+
+impl Standard {
+    pub fn parse(json: &str) -> Result<Self, String> {
+        let all: BTreeMap<String, Value> = serde_json::from_str(json).map_err(|e| format!("the standard's JSON: {e}"))?;
+        let named = |v: Value| v["name"].as_str().map(str::to_string).map(|name| (name, v));
+        Ok(Self { functions: all.into_values().filter_map(named).collect() })
+    }
+
+    /// `name` in the form with `int` counts.
+    pub fn function(&self, name: &str) -> Result<Function, String> {
+        self.build(name, false)
+    }
+
+    /// The large-count form, `name_c`, where the standard has one.
+    pub fn large(&self, name: &str) -> Result<Option<Function>, String> {
+        let poly = self.function(name)?.parameters.iter().any(|p| p.kind.starts_with("POLY"));
+        if poly { self.build(name, true).map(Some) } else { Ok(None) }
+    }
+
+    fn build(&self, name: &str, large: bool) -> Result<Function, String> {
+        let entry = self.functions.get(name).ok_or_else(|| format!("the standard has no {name}"))?;
+        let mut parameters = Vec::new();
+        for p in entry["parameters"].as_array().ok_or_else(|| format!("{name} has no parameter list"))? {
+            let text = |key: &str| p[key].as_str().unwrap_or_default();
+            if text("suppress").contains("c_parameter") || (p["large_only"] == true && !large) {
+                continue;
+            }
+            let out = text("param_direction") != "in";
+            let c_type = c_type(text("kind"), out, !p["length"].is_null(), p["constant"] == true, large)
+                .ok_or_else(|| format!("{name}: parameter {} is of a kind ({}) that the generator does not know", text("name"), text("kind")))?;
+            parameters.push(Parameter { name: text("name").into(), kind: text("kind").into(), c_type, out });
+        }
+        Ok(Function { name: format!("{name}{}", if large { "_c" } else { "" }), parameters })
+    }
+}
+
+fn c_type(kind: &str, out: bool, array: bool, constant: bool, large: bool) -> Option<String> {
+    let base = match kind {
+        "BUFFER" => return Some(if constant { "const void *" } else { "void *" }.into()),
+        "STATUS" => return Some("MPI_Status *".into()),
+        "STRING" => return Some("const char *".into()),
+        "ARGUMENT_COUNT" => return Some("int *".into()),
+        "ARGUMENT_LIST" => return Some("char ***".into()),
+        "POLYXFER_NUM_ELEM" | "POLYXFER_NUM_ELEM_NNI" if large => "MPI_Count",
+        "POLYDISPLACEMENT" if large => "MPI_Aint",
+        "COMMUNICATOR" => "MPI_Comm",
+        "DATATYPE" => "MPI_Datatype",
+        "GROUP" => "MPI_Group",
+        "INFO" => "MPI_Info",
+        "MESSAGE" => "MPI_Message",
+        "OPERATION" => "MPI_Op",
+        "REQUEST" => "MPI_Request",
+        "WINDOW" => "MPI_Win",
+        "ARRAY_LENGTH" | "ARRAY_LENGTH_NNI" | "ASSERT" | "COLOR" | "COMM_SIZE" | "DEGREE" | "DIMENSION" | "INDEX" | "KEY"
+        | "LOCK_TYPE" | "LOGICAL" | "NUM_DIMS" | "POLYDISPLACEMENT" | "POLYXFER_NUM_ELEM" | "POLYXFER_NUM_ELEM_NNI" | "RANK"
+        | "RANK_NNI" | "SPLIT_TYPE" | "TAG" | "THREAD_LEVEL" | "WEIGHT" => "int",
+        _ => return None,
+    };
+    let pointer = out || array;
+    Some(format!("{}{base}{}", if constant && pointer { "const " } else { "" }, if pointer { " *" } else { "" }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn standard() -> Standard {
+        Standard::parse(include_str!("../../standard/mpi-standard-5.0-apis.json")).unwrap()
+    }
+
+    #[test]
+    fn prototypes_read_as_in_the_standard() {
+        let s = standard();
+        assert_eq!(s.function("MPI_Allreduce").unwrap().prototype(),
+            "const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm");
+        assert_eq!(s.large("MPI_Gatherv").unwrap().unwrap().prototype(),
+            "const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count *recvcounts, \
+             const MPI_Aint *displs, MPI_Datatype recvtype, int root, MPI_Comm comm");
+        assert_eq!(s.function("MPI_Waitany").unwrap().prototype(),
+            "int count, MPI_Request *array_of_requests, int *index, MPI_Status *status");
+        assert_eq!(s.function("MPI_Finalize").unwrap().prototype(), "void");
+        assert!(s.large("MPI_Barrier").unwrap().is_none());
+    }
+}

@@ -1,0 +1,130 @@
+/* What a shim may ask of the engine. The engine knows no MPI: handles, datatypes and operators are the
+ * shim's; here there are bytes, ranks and functions. Implemented by mpi/src (Rust, linked statically).
+ * Not a public API. All functions are callable from any thread unless said otherwise. */
+#ifndef EVENKEEL_H
+#define EVENKEEL_H
+#include <stddef.h>
+#include <stdint.h>
+
+#define EK_INTERFACE 1          /* travels in the card: shims of different builds do not talk to each other */
+
+/* ---- the world: called once, from the wrapper of MPI_Init, in this order -------------------------------- */
+
+typedef struct ek_card { uint8_t bytes[96]; } ek_card; /* what a rank tells the others; plain bytes */
+
+/* Fills in this process's card. `threaded`: the program was granted MPI_THREAD_MULTIPLE.
+ * Returns 0 if evenkeel is switched off or cannot work here: the card then says so to the others. */
+int ek_world_begin(ek_card *mine, const char *mpi_version, const char *shim, int threaded);
+/* All cards, in the order of MPI_COMM_WORLD. Opens this node's segment; 1 if that worked. */
+int ek_world_join(const ek_card *cards, int ranks, int me);
+/* Everybody's answer to ek_world_join, in order. From here on communicators can be attached. */
+void ek_world_agree(const uint8_t *joined, int ranks);
+/* From the wrapper of MPI_Finalize, after the last collective and after ek_record_json. */
+void ek_world_leave(void);
+/* In a child after fork(): forget everything, quietly; every later call is left to the host. */
+void ek_world_forget(void);
+
+/* ---- communicators ------------------------------------------------------------------------------------- */
+
+typedef struct ek_comm ek_comm;
+
+/* A communicator's id names its block of shared memory, so one rank draws it and the others are told:
+ *   MPI_COMM_WORLD          ek_world_comm_id, the same everywhere
+ *   a duplicate (dup, idup) ek_comm_child_id of the parent, by every member, in the same order; never waits for them
+ *   every other new one     rank 0 of the new communicator calls ek_fresh_id, the host broadcasts the answer.
+ * Id 0 means: the host serves this communicator (several nodes, strangers, one member, no room), for all members alike.
+ * `members`: world ranks in rank order (-1: not in this world). ek_comm_attach never returns NULL; a communicator that
+ * the host serves is kept for the record, and ek_serves says 0. */
+uint64_t ek_world_comm_id(void);
+uint64_t ek_fresh_id(const int *members, int ranks);
+uint64_t ek_comm_child_id(ek_comm *parent);
+ek_comm *ek_comm_attach(uint64_t id, const int *members, int ranks, int me);
+void     ek_comm_detach(ek_comm *);
+int      ek_serves(const ek_comm *);
+void     ek_comm_name(ek_comm *, const char *name);
+/* ---- collectives --------------------------------------------------------------------------------------- */
+
+enum ek_kind {
+    EK_BARRIER, EK_BCAST, EK_REDUCE, EK_ALLREDUCE, EK_GATHER, EK_GATHERV, EK_SCATTER, EK_SCATTERV,
+    EK_ALLGATHER, EK_ALLGATHERV, EK_ALLTOALL, EK_ALLTOALLV, EK_ALLTOALLW, EK_REDUCE_SCATTER,
+    EK_REDUCE_SCATTER_BLOCK, EK_SCAN, EK_EXSCAN, EK_KINDS
+};
+
+/* inout[i] = in[i] op inout[i] for i < count elements, as MPI_Reduce_local does. */
+typedef void (*ek_combine)(void *ctx, const void *in, void *inout, size_t count);
+
+typedef struct ek_span { ptrdiff_t offset; size_t bytes; } ek_span;   /* relative to the buffer */
+
+/* One collective call. All data is contiguous bytes: whoever has holes packs first and unpacks afterwards.
+ *
+ *   kind                 bytes                  send                        recv
+ *   BARRIER              0                      -                           -
+ *   BCAST                message                root: message               others: message
+ *   REDUCE               vector                 vector                      root: vector
+ *   ALLREDUCE SCAN EXSCAN vector                vector                      vector (EXSCAN: rank 0 untouched)
+ *   GATHER               one block              own block                   root: ranks × block
+ *   SCATTER              one block              root: ranks × block         own block
+ *   ALLGATHER            one block              own block                   ranks × block
+ *   ALLTOALL             one block              ranks × block               ranks × block
+ *   GATHERV              own block              own block                   root: recv + recv_spans[rank]
+ *   SCATTERV             own block              root: send + send_spans[r]  own block
+ *   ALLGATHERV           own block              own block                   recv + recv_spans[rank], same sizes everywhere
+ *   ALLTOALLV/W          0                      send + send_spans[r]        recv + recv_spans[r]
+ *   REDUCE_SCATTER       whole vector           whole vector                own part; recv_spans[r] = part r within the vector
+ *   REDUCE_SCATTER_BLOCK one block              ranks × block               own block
+ *
+ * In place: send may equal the place in recv where this rank's own data goes (all reductions: send == recv;
+ * REDUCE_SCATTER*: recv may be the start of send), never overlap otherwise. ALLTOALL*: send and recv are distinct. */
+typedef struct ek_call {
+    uint32_t kind;                 /* enum ek_kind */
+    int32_t  root;
+    size_t   bytes;
+    const void *send;
+    void       *recv;
+    const ek_span *send_spans;     /* arrays of one span per rank; must live until the operation is complete */
+    const ek_span *recv_spans;
+    ek_combine combine;            /* reductions */
+    void      *combine_ctx;
+    size_t     elem_bytes;         /* size of one element */
+} ek_call;
+
+/* Whether evenkeel carries out such a call, decided from what all members know to be equal: kind, `bytes` as in
+ * the table (0 for GATHERV, SCATTERV, ALLTOALLV/W; for ALLGATHERV the largest block), whether it is
+ * nonblocking, whether the elements can be divided (elem_bytes; 0 if not a reduction). Counts the call as the host's if not. */
+int ek_takes(ek_comm *, uint32_t kind, size_t bytes, size_t elem_bytes, int nonblocking);
+/* Carries it out; returns when this rank's part is done. 0, or an errno. */
+int ek_run(ek_comm *, const ek_call *);
+int ek_barrier(ek_comm *);         /* the same as ek_takes + ek_run for a barrier; 0 done, 1 not served */
+
+typedef struct ek_request ek_request;
+ek_request *ek_start(ek_comm *, const ek_call *);  /* *call is copied, the spans are not */
+int         ek_done(ek_request *);                 /* progresses it; 1 when complete */
+void        ek_request_free(ek_request *);         /* complete ones only */
+int         ek_pending(void);                      /* requests of this process that are not complete yet */
+void        ek_progress(void);                     /* moves all of them on */
+
+/* A built-in combine function, or NULL. `type`: 'i' signed, 'u' unsigned, 'f' floating; `op`: "sum" "prod" "max"
+ * "min" "band" "bor" "bxor" "land" "lor" "lxor". */
+ek_combine ek_builtin_combine(const char *op, char type, size_t elem_bytes);
+
+/* ---- waiting (for loops in the shim that also wait for the host) ---------------------------------------- */
+
+typedef struct ek_pause { uint64_t state[4]; } ek_pause;        /* zero it before the first use */
+void ek_pause_once(ek_pause *);
+
+/* MPI promises progress inside every call: a rank that waits here for others must still answer for the host (a large
+ * MPI_Isend under way, a window its peers access), or the others never come. The shim hands over `progress`, about
+ * 0.2 us a call; the engine calls it from the thread that waits, from every wait in ek_barrier and ek_run that has
+ * lasted 100 us, then at least once a millisecond (also between sleeps), never while it holds a lock. */
+void ek_world_host(void (*progress)(void));
+
+/* ---- the record ---------------------------------------------------------------------------------------- */
+
+/* This rank's record as JSON; the caller hands it back to ek_string_free. NULL if recording is off. */
+char *ek_record_json(size_t *bytes);
+void  ek_string_free(char *);
+/* On rank 0, with everybody's records one after another: writes the report file, prints the summary. */
+void  ek_report(const char *const *json, const size_t *bytes, int ranks);
+/* A sentence for the record and, once per process, for standard error ("evenkeel: …"). */
+void  ek_note(const char *sentence);
+#endif

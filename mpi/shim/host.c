@@ -1,0 +1,137 @@
+/* Finding the host library: the definition of each MPI function that comes after the shim's own.
+ *
+ * Usually the program is linked with its MPI library, which is then in the global scope (dlsym(RTLD_NEXT), which also
+ * finds other preloaded tools). Python loads it later and privately: then it is found among the loaded objects. */
+#define _GNU_SOURCE
+#include "shim.h"
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+struct ek_host    ek_host;
+struct ek_handles ek_handles;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic bool    resolved;
+static void           *library; /* where to look when RTLD_NEXT has nothing */
+
+#define EK_TEXT_(x) #x
+#define EK_TEXT(x) EK_TEXT_(x)
+__attribute__((visibility("default"))) const char evenkeel_shim_version[] = EK_VERSION " " EK_SHIM;
+
+/* The libraries whose handles are laid out as in the mpi.h this shim was made with, and the others. */
+static const char *const ours[] = {EK_SONAMES, NULL};
+static const char *const families[] = {"libmpi.so.40", "libmpich.so.12", "libmpi.so.12", "libmpi_abi.so.0", "libmpi_abi.so.1", NULL};
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool listed(const char *const *list, const char *name)
+{
+    for (; *list; list++)
+        if (!strncmp(name, *list, strlen(*list)))
+            return true;
+    return false;
+}
+
+static int look_inside(struct dl_phdr_info *object, size_t bytes, void *found)
+{
+    (void)bytes;
+    if (!object->dlpi_name || !*object->dlpi_name)
+        return 0;
+    void *handle = dlopen(object->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+    if (!handle)
+        return 0;
+    void   *function = dlsym(handle, "PMPI_Init");
+    Dl_info me, it;
+    if (function && dladdr(evenkeel_shim_version, &me) && dladdr(function, &it) && me.dli_fbase != it.dli_fbase) {
+        *(void **)found = handle;
+        return 1;
+    }
+    dlclose(handle);
+    return 0;
+}
+
+static void find_library(void)
+{
+    for (const char *const *name = ours; *name && !library; name++)
+        library = dlopen(*name, RTLD_LAZY | RTLD_NOLOAD);
+    if (!library)
+        dl_iterate_phdr(look_inside, &library);
+}
+
+void *ek_host_function(const char *name)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+    return found || !library ? found : dlsym(library, name);
+}
+
+void *ek_host_object(const char *name)
+{
+    /* From the start of the global scope: a program may hold the variable itself (copy relocation). */
+    void *found = dlsym(RTLD_DEFAULT, name);
+    return found || !library ? found : dlsym(library, name);
+}
+
+void ek_missing(const char *name)
+{
+    fprintf(stderr, "evenkeel: %s was called, but no MPI library that has it is loaded in this process (looked for %s). "
+            "The shim %s does not fit this program: start it with `evenkeel run`, which picks the right one.\n",
+            name, ours[0], EK_SHIM);
+    _exit(127);
+}
+
+/* A shim made for another library would read its handles wrongly: nothing can be passed through either. */
+static void check_family(void *init)
+{
+    Dl_info it;
+    if (!dladdr(init, &it) || !it.dli_fname)
+        return;
+    const char *name = base_name(it.dli_fname);
+    if (listed(families, name) && !listed(ours, name)) {
+        fprintf(stderr, "evenkeel: this program uses %s, but the preloaded shim (%s) is made for %s. "
+                "Start it with `evenkeel run`, or preload the shim that `evenkeel doctor` names for it.\n",
+                it.dli_fname, EK_SHIM, ours[0]);
+        _exit(127);
+    }
+}
+
+static void resolve_handles(void)
+{
+    ek_handles.world = MPI_COMM_WORLD;
+    ek_handles.self = MPI_COMM_SELF;
+    ek_handles.comm_null = MPI_COMM_NULL;
+    ek_handles.type_null = MPI_DATATYPE_NULL;
+    ek_handles.byte = MPI_BYTE;
+    ek_handles.op_null = MPI_OP_NULL;
+    ek_handles.request_null = MPI_REQUEST_NULL;
+}
+
+void ek_resolve(void)
+{
+    if (resolved)
+        return;
+    pthread_mutex_lock(&lock);
+    if (!resolved) {
+        void *init = dlsym(RTLD_NEXT, "PMPI_Init");
+        if (!init) {
+            find_library();
+            init = library ? dlsym(library, "PMPI_Init") : NULL;
+        }
+        if (init) {
+            check_family(init);
+#define EK_FIND(name) ek_host.name = (__typeof__(PMPI_##name) *)ek_host_function("PMPI_" #name);
+            EK_HOST_FUNCTIONS(EK_FIND)
+            EK_HOST_LARGE(EK_FIND)
+            ek_resolve_wrapped();
+            resolve_handles();
+            resolved = true;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,67 @@
+//! Collectives and requests, for C.
+
+use evenkeel_engine::call::{Call, Combine, Kind};
+use evenkeel_engine::comm::Comm;
+use evenkeel_engine::kernels;
+use evenkeel_engine::request::{self, Request};
+use std::ffi::{CStr, c_char, c_int};
+use std::mem::ManuallyDrop;
+use std::sync::Arc;
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ek_takes(comm: *const Comm, kind: u32, bytes: usize, elem_bytes: usize, nonblocking: c_int) -> c_int {
+    let Some(kind) = Kind::from_u32(kind) else { return 0 };
+    // SAFETY: an attached communicator.
+    unsafe { &*comm }.takes(kind, bytes, elem_bytes, nonblocking != 0).is_some() as c_int
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ek_run(comm: *const Comm, call: *const Call) -> c_int {
+    // SAFETY: an attached communicator, and a call as the interface describes it.
+    unsafe { (*comm).run(&*call) };
+    0
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ek_barrier(comm: *const Comm) -> c_int {
+    // SAFETY: an attached communicator.
+    !unsafe { &*comm }.barrier() as c_int
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ek_start(comm: *const Comm, call: *const Call) -> *mut Request {
+    // SAFETY: the communicator is attached: the count it holds is not given up here.
+    let comm = ManuallyDrop::new(unsafe { Arc::from_raw(comm) });
+    request::start(Arc::clone(&comm), unsafe { &*call })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ek_done(request: *mut Request) -> c_int {
+    // SAFETY: from `ek_start`, not freed.
+    unsafe { request::is_done(request) as c_int }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ek_request_free(request: *mut Request) {
+    // SAFETY: from `ek_start`, complete, freed once.
+    unsafe { request::free(request) }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn ek_pending() -> c_int {
+    request::pending() as c_int
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn ek_progress() {
+    if request::pending() > 0 {
+        request::progress_all();
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ek_builtin_combine(op: *const c_char, class: c_char, elem_bytes: usize) -> Option<Combine> {
+    // SAFETY: a terminated string.
+    let op = unsafe { CStr::from_ptr(op) }.to_str().ok()?;
+    kernels::builtin(op, class as u8 as char, elem_bytes)
+}
