@@ -1,0 +1,227 @@
+//! The command line's grammar. The options of the engine come from the one table that the environment and the
+//! docs are made from too.
+
+use crate::mpi::Wanted;
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, Parser, Subcommand, ValueEnum, value_parser};
+use evenkeel_options::{self as options, OptionSpec};
+use std::path::PathBuf;
+
+const ABOUT: &str = "Runs MPI programs, unmodified, so that a rank that stalls does not stall the others.";
+
+const EXAMPLES: &str = "\
+Examples:
+  evenkeel run -n 16 -- ./app input.dat       run it; a summary at the end says who waited for whom
+  evenkeel run -n 4 -- python3 script.py      Python with mpi4py
+  evenkeel doctor ./app                       what works here, and what of this program is covered
+  evenkeel run -n 16 --report run.json -- ./app && evenkeel report run.json --html run.html
+  mpirun -n 16 $(evenkeel env ./app) ./app    your own launcher line
+
+Exit codes: the program's own once it runs; 2 wrong usage, 125 evenkeel could not start it, 126 it cannot be
+executed, 127 it was not found. Each comes with a sentence on standard error that begins with `evenkeel:`.";
+
+#[derive(Debug, Parser)]
+#[command(name = "evenkeel", version, about = ABOUT, after_help = EXAMPLES, arg_required_else_help = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Task,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Task {
+    Run(Box<Run>),
+    Env(Box<Env>),
+    Doctor(Doctor),
+    Report(Report),
+    Completions(Completions),
+    Man(Man),
+    #[command(hide = true)]
+    Options(OptionsTable),
+    #[command(hide = true)]
+    DoctorPeer(DoctorPeer),
+}
+
+/// Run an MPI program under evenkeel
+///
+/// Finds out which MPI the program is linked with (for scripts: what their interpreter loads), takes that MPI's own
+/// launcher, and has it start the ranks with evenkeel's shim preloaded. The program is not changed in any way.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  evenkeel run -n 16 -- ./app input.dat
+  evenkeel run -n 16 --wait yield --report run.json -- ./app
+  evenkeel run -n 8 --launcher srun -- ./app
+  evenkeel run -n 8 --launcher-args '--hostfile hosts' -- ./app
+  evenkeel run -n 4 --mpi openmpi -- ./starts-mpi-programs.sh
+  evenkeel run -n 4 --dry-run -- ./app        only show the launcher's command line")]
+pub struct Run {
+    /// Number of ranks
+    #[arg(short = 'n', long = "ranks", value_name = "N", value_parser = value_parser!(u32).range(1..))]
+    pub ranks: u32,
+    #[command(flatten)]
+    pub choice: Choice,
+    /// Further arguments for the launcher, as one word: '--hostfile hosts'
+    #[arg(long, value_name = "ARGS", allow_hyphen_values = true)]
+    pub launcher_args: Vec<String>,
+    /// Print the launcher's command line instead of running it
+    #[arg(long)]
+    pub dry_run: bool,
+    #[command(flatten)]
+    pub options: TableOptions,
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM", num_args = 1..)]
+    pub program: Vec<String>,
+}
+
+/// Which MPI and which launcher, where the user knows better.
+#[derive(Debug, clap::Args)]
+pub struct Choice {
+    /// The program's MPI, if looking at the program cannot tell
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    pub mpi: Wanted,
+    /// The launcher to use instead of the one that belongs to the MPI: a path, or srun
+    #[arg(long, value_name = "PATH")]
+    pub launcher: Option<String>,
+}
+
+/// Print what makes your own launcher line run under evenkeel
+///
+/// Prints arguments that hand the ranks their shim and options: -x for Open MPI, -genv for MPICH and Intel MPI,
+/// --export for srun; or, with --format shell, lines to be evaluated by a shell.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  mpirun -n 16 $(evenkeel env ./app) ./app
+  mpiexec -n 16 $(evenkeel env --mpi mpich --wait yield) ./app
+  srun -n 16 $(evenkeel env --launcher srun ./app) ./app
+  eval \"$(evenkeel env --format shell ./app)\"; mpirun -n 16 ./app")]
+pub struct Env {
+    #[command(flatten)]
+    pub choice: Choice,
+    /// Launcher arguments, or lines for a shell
+    #[arg(long, value_enum, default_value = "args")]
+    pub format: Format,
+    #[command(flatten)]
+    pub options: TableOptions,
+    /// The program; needed to find out its MPI unless --mpi names one. For Python: python3, or the script
+    pub program: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Args,
+    Shell,
+}
+
+/// Say what evenkeel finds on this machine and what it can do for a program
+///
+/// Looks at MPI libraries and shims, cores and quotas, and tries each kernel feature that evenkeel uses; says what it
+/// does without the missing ones. Exit code 0 if evenkeel can be used here (for the program, if one is named), 1 if not.
+#[derive(Debug, clap::Args)]
+pub struct Doctor {
+    /// A program to look at: an executable, a script, or python3
+    pub program: Option<String>,
+}
+
+/// Print the summary of a recorded run again, or make a page of it
+#[derive(Debug, clap::Args)]
+pub struct Report {
+    /// What `evenkeel run --report FILE` has written
+    pub record: PathBuf,
+    /// Write a self-contained HTML page with plots to this file
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+}
+
+/// Print a completion script for a shell
+#[derive(Debug, clap::Args)]
+pub struct Completions {
+    pub shell: clap_complete::Shell,
+}
+
+/// Write the manual pages into a directory
+#[derive(Debug, clap::Args)]
+pub struct Man {
+    pub directory: PathBuf,
+}
+
+/// Print the table of options for the book
+#[derive(Debug, clap::Args)]
+pub struct OptionsTable {
+    #[arg(long)]
+    pub markdown: bool,
+}
+
+/// The other process of the doctor's trials.
+#[derive(Debug, clap::Args)]
+pub struct DoctorPeer {
+    #[command(subcommand)]
+    pub role: PeerRole,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum PeerRole {
+    /// Offers a memory file and some bytes, until its standard input ends.
+    Offer,
+    /// Tries to reach what another process offers.
+    Reach { pid: i32, fd: i32, address: usize },
+}
+
+/// The values of options::ALL that were given: pairs of environment variable and value.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TableOptions {
+    pub given: Vec<(String, String)>,
+}
+
+impl Args for TableOptions {
+    fn augment_args(command: Command) -> Command {
+        options::ALL.iter().fold(command, |command, option| command.arg(argument(option)))
+    }
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for TableOptions {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut read = TableOptions::default();
+        read.update_from_arg_matches(matches)?;
+        Ok(read)
+    }
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        for option in options::ALL {
+            let value = match option.values {
+                "MILLISECONDS" => matches.get_one::<u64>(option.name).map(u64::to_string),
+                _ => matches.get_one::<String>(option.name).cloned(),
+            };
+            self.given.extend(value.map(|v| (option.env.to_string(), v)));
+        }
+        Ok(())
+    }
+}
+
+/// One option of the table as an argument. A switch (`0|1`) may stand alone: `--quiet` is `--quiet=1`.
+fn argument(option: &'static OptionSpec) -> Arg {
+    let default = if option.default.is_empty() { "none" } else { option.default };
+    let help = format!("{} [{}; default: {default}]", option.doc, option.env);
+    let arg = Arg::new(option.name).long(option.name).help(first_sentence(option)).long_help(help).help_heading("Options of the engine");
+    match option.values {
+        "0|1" => arg
+            .value_name("0|1")
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("1")
+            .value_parser(PossibleValuesParser::new(["0", "1"])),
+        "MILLISECONDS" => arg.value_name("MILLISECONDS").value_parser(value_parser!(u64)),
+        values if values.contains('|') => {
+            let choices: Vec<&'static str> = values.split('|').collect();
+            arg.value_name(option.values).hide_possible_values(true).value_parser(PossibleValuesParser::new(choices))
+        }
+        _ => arg.value_name(option.values),
+    }
+}
+
+fn first_sentence(option: &OptionSpec) -> String {
+    let end = option.doc.find([':', ';', '.']).unwrap_or(option.doc.len());
+    format!("{} [{}]", &option.doc[..end], option.env)
+}

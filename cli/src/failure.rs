@@ -1,0 +1,123 @@
+//! Every sentence with which evenkeel refuses, in one place: what failed, where it looked, why, what to do.
+//! Exit codes are those of env(1) and its kin: 125 evenkeel could not do it, 126 the program cannot be executed,
+//! 127 the program was not found. Once the launcher runs, the exit code is the launcher's.
+
+use crate::elf::machine_name;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+#[derive(Debug, Error)]
+pub enum Failure {
+    #[error("cannot run `{program}`: there is no such program (looked in {}). Check the spelling; a program in this directory is called `./{program}`.", list(.looked))]
+    NotFound { program: String, looked: Vec<PathBuf> },
+
+    #[error("cannot run {}: there is no such file. Check the spelling.", .path.display())]
+    NoSuchFile { path: PathBuf },
+
+    #[error("cannot run {}: it is a directory. Give the program in it.", .path.display())]
+    IsDirectory { path: PathBuf },
+
+    #[error("cannot run {}: it is there, but this user may not execute it. Say `chmod +x {0}`, or put its interpreter in front of it, for instance `python3 {0}`.", .path.display())]
+    NotExecutable { path: PathBuf },
+
+    #[error("cannot run {}: {why}. evenkeel runs programs for this machine's processor ({}); use one that was built for it.", .path.display(), machine_name(crate::elf::own_machine()))]
+    OtherMachine { path: PathBuf, why: String },
+
+    #[error("cannot run {}: it is neither a program nor a script that begins with `#!`. Put its interpreter in front of it, for instance `python3 {0}`.", .path.display())]
+    NotAProgram { path: PathBuf },
+
+    #[error("cannot read {}: {why}. Make the file readable, or name the program's MPI with --mpi.", .path.display())]
+    Unreadable { path: PathBuf, why: String },
+
+    #[error("cannot run {}: its first line asks for `{interpreter}`, which is not there (looked in {}). Install it, or put another interpreter in front of the script.", .script.display(), list(.looked))]
+    NoInterpreter { script: PathBuf, interpreter: String, looked: Vec<PathBuf> },
+
+    #[error("cannot run {}: its interpreter is a script whose interpreter is a script, and so on without an end. Put the interpreter in front of the script.", .path.display())]
+    ScriptLoop { path: PathBuf },
+
+    #[error("cannot help {}: it is linked statically{}, so nothing can be preloaded into it. Link it with the shared MPI library, or start it without evenkeel.", .path.display(), if *.with_mpi { " and has its MPI inside" } else { "" })]
+    Static { path: PathBuf, with_mpi: bool },
+
+    #[error("cannot tell the MPI of {}: it is not linked with an MPI library (its libraries: {}). If it starts an MPI program itself or loads MPI later, say which MPI: --mpi openmpi or --mpi mpich; if it is no MPI program, start it without evenkeel.", .path.display(), names(.libraries))]
+    NoMpi { path: PathBuf, libraries: Vec<String> },
+
+    #[error("cannot run {}: {needed_by} needs {soname}, which is not there (looked in {}). Install that MPI, or say where it is with LD_LIBRARY_PATH.", .path.display(), list(.looked))]
+    MpiMissing { path: PathBuf, needed_by: String, soname: String, looked: Vec<PathBuf> },
+
+    #[error("cannot help {}: it uses {}, an MPI ({soname}) for which evenkeel has no shim; it knows Open MPI 4 and 5, MPICH 3 to 5 and its relatives, and the MPI 5 standard ABI. Build the program with one of these, or start it without evenkeel.", .path.display(), .library.display())]
+    UnknownMpi { path: PathBuf, library: PathBuf, soname: String },
+
+    #[error("cannot tell the MPI of this Python program: {interpreter} has no usable mpi4py ({said}). Install mpi4py for this interpreter, or say which MPI the program uses: --mpi openmpi or --mpi mpich.")]
+    NoMpi4py { interpreter: String, said: String },
+
+    #[error("cannot do that: --mpi {wanted} was asked for, but {} uses {} ({}). Leave --mpi out, or rebuild the program with that MPI.", .path.display(), .library.display(), .title)]
+    OtherMpi { path: PathBuf, wanted: &'static str, library: PathBuf, title: &'static str },
+
+    #[error("cannot find an MPI library for --mpi {wanted} (looked in LD_LIBRARY_PATH, beside the launchers on PATH, in the linker's cache and its default directories). Install it, or add its directory to LD_LIBRARY_PATH.")]
+    NotInstalled { wanted: &'static str },
+
+    #[error("cannot tell which MPI is meant: --mpi auto needs the program. Name it at the end, `evenkeel env ./program`, or say --mpi openmpi or --mpi mpich.")]
+    NothingToLookAt,
+
+    #[error("cannot find evenkeel's shims (looked in {}). Build them with `make build`, or say where they are: EVENKEEL_LIB=DIRECTORY.", list(.looked))]
+    NoShims { looked: Vec<PathBuf> },
+
+    #[error("cannot serve {}: evenkeel has no shim for {title} in {} (there: {}). Install that MPI's headers and run `make build` again.", .library.display(), .directory.display(), names(.present))]
+    NoShim { library: PathBuf, title: &'static str, directory: PathBuf, present: Vec<String> },
+
+    #[error("cannot use the shim {}: it is of evenkeel {theirs}, and this is evenkeel {ours}. Run `make build` (or `make install`) again, so that both are of one version.", .shim.display())]
+    ShimVersion { shim: PathBuf, theirs: String, ours: String },
+
+    #[error("cannot find the launcher of {} (looked for {} in {}). Install it, or name it with --launcher.", .library.display(), .names.join(", "), list(.looked))]
+    NoLauncher { library: PathBuf, names: Vec<String>, looked: Vec<PathBuf> },
+
+    #[error("cannot use the launcher `{launcher}`: there is no such program (looked in {}). Check the spelling of --launcher.", list(.looked))]
+    LauncherMissing { launcher: String, looked: Vec<PathBuf> },
+
+    #[error("cannot read --launcher-args `{arguments}`: a quote is not closed. Close it.")]
+    LauncherArguments { arguments: String },
+
+    #[error("cannot start {ranks} ranks: only {most} processes are allowed here ({limit}). Ask for fewer, or raise that limit.")]
+    TooManyRanks { ranks: u32, most: u64, limit: String },
+
+    #[error("cannot write the report {}: {why}. Give --report a file in a directory that exists and is writable.", .path.display())]
+    ReportPlace { path: PathBuf, why: String },
+
+    #[error("cannot print this as launcher arguments: {variable}={value} has a blank or a comma in it, and the shell or the launcher would take it apart. Use --format shell, or move evenkeel to a path without them.")]
+    NotOneWord { variable: String, value: String },
+
+    #[error("cannot start {}: {why}. Check that it can be executed by itself.", .launcher.display())]
+    Exec { launcher: PathBuf, why: String },
+
+    #[error("cannot read the record {}: {why}. Give a file that `evenkeel run --report FILE` has written.", .path.display())]
+    RecordUnreadable { path: PathBuf, why: String },
+
+    #[error("cannot read the record {}: its layout is number {theirs}, and this evenkeel knows up to {ours}. Use an evenkeel as new as the one that wrote it.", .path.display())]
+    RecordNewer { path: PathBuf, theirs: u32, ours: u32 },
+
+    #[error("cannot write {}: {why}. Give a file in a directory that exists and is writable.", .path.display())]
+    Unwritable { path: PathBuf, why: String },
+}
+
+impl Failure {
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Failure::NotFound { .. } | Failure::NoSuchFile { .. } | Failure::NoInterpreter { .. } => 127,
+            Failure::IsDirectory { .. }
+            | Failure::NotExecutable { .. }
+            | Failure::OtherMachine { .. }
+            | Failure::NotAProgram { .. }
+            | Failure::ScriptLoop { .. } => 126,
+            _ => 125,
+        }
+    }
+}
+
+fn list(paths: &[PathBuf]) -> String {
+    let shown: Vec<String> = paths.iter().map(|p: &PathBuf| Path::display(p).to_string()).collect();
+    if shown.is_empty() { "no directory at all".into() } else { shown.join(", ") }
+}
+
+fn names(list: &[String]) -> String {
+    if list.is_empty() { "none".into() } else { list.join(", ") }
+}

@@ -1,0 +1,26 @@
+//! The command line: starts MPI programs under evenkeel, says what it finds on a machine, shows reports.
+//!
+//! It reads ELF files as the dynamic linker does to find out which MPI a program will get, picks the shim
+//! and the launcher that belong to that MPI, and becomes that launcher. It may use options, record and report;
+//! it must never link an MPI, talk to the engine other than through the environment, or stay in memory while the
+//! program runs.
+//!
+//! The way of a `run`: [`arguments`] → [`program`] (what is it, which [`mpi`]; [`elf`] and [`loader`] read the files) →
+//! [`shim`] → [`launcher`] → `exec`.
+
+pub mod arguments;
+pub mod bindings;
+pub mod doctor;
+pub mod elf;
+pub mod environment;
+pub mod failure;
+pub mod launcher;
+pub mod loader;
+pub mod manual;
+pub mod mpi;
+pub mod program;
+pub mod python;
+pub mod quota;
+pub mod record_file;
+pub mod run;
+pub mod shim;

@@ -1,0 +1,42 @@
+//! The `evenkeel` program; everything it does is in the library beside it.
+
+use clap::Parser;
+use evenkeel_cli::arguments::{Cli, Task};
+use evenkeel_cli::failure::Failure;
+use evenkeel_cli::{doctor, manual, record_file, run};
+use std::io::Write;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match act(Cli::parse().command) {
+        Ok(code) => code,
+        Err(failure) => {
+            eprintln!("evenkeel: {failure}");
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}
+
+fn act(task: Task) -> Result<ExitCode, Failure> {
+    let mut code = ExitCode::SUCCESS;
+    let text: Vec<u8> = match task {
+        Task::Run(arguments) => match run::run(&arguments)? {},
+        Task::Env(arguments) => run::env(&arguments)?.into(),
+        Task::Doctor(arguments) => {
+            let verdict = doctor::doctor(arguments.program.as_deref())?;
+            code = if verdict.usable { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+            verdict.text.into()
+        }
+        Task::Report(arguments) => record_file::report(&arguments)?.into(),
+        Task::Completions(arguments) => manual::completions(arguments.shell),
+        Task::Man(arguments) => {
+            manual::man(&arguments.directory)?;
+            Vec::new()
+        }
+        Task::Options(_) => manual::options_markdown().into(),
+        Task::DoctorPeer(arguments) => doctor::peer::act(&arguments.role),
+    };
+    // A reader that has seen enough (`evenkeel doctor | head`) is no failure.
+    let _ = std::io::stdout().write_all(&text).and_then(|()| std::io::stdout().flush());
+    Ok(code)
+}

@@ -1,0 +1,52 @@
+//! `evenkeel report`: reads a run's record from its file and shows it.
+
+use crate::arguments::Report;
+use crate::failure::Failure;
+use evenkeel_record::{RunRecord, SCHEMA};
+use std::io::IsTerminal;
+use std::path::Path;
+
+/// Prints the summary, or writes the page and says where.
+pub fn report(report: &Report) -> Result<String, Failure> {
+    let record = read(&report.record)?;
+    match &report.html {
+        None => {
+            let (width, colour) = terminal();
+            Ok(with_end(evenkeel_report::summary(&record, width, colour)))
+        }
+        Some(file) => {
+            let page = evenkeel_report::html(&record);
+            std::fs::write(file, page).map_err(|e| Failure::Unwritable { path: file.clone(), why: e.to_string() })?;
+            Ok(format!("{} written: open it in a browser.\n", file.display()))
+        }
+    }
+}
+
+/// Reads a record and refuses what it cannot understand.
+pub fn read(file: &Path) -> Result<RunRecord, Failure> {
+    let failed = |why: String| Failure::RecordUnreadable { path: file.to_path_buf(), why };
+    let text = std::fs::read_to_string(file).map_err(|e| failed(e.to_string()))?;
+    let value: serde_json::Value = serde_json::from_str(&text).map_err(|e| failed(format!("it is not JSON: {e}")))?;
+    let schema = value.get("schema").and_then(serde_json::Value::as_u64).ok_or_else(|| failed("it is JSON, but no record of a run".into()))?;
+    if schema > u64::from(SCHEMA) {
+        return Err(Failure::RecordNewer { path: file.to_path_buf(), theirs: schema as u32, ours: SCHEMA });
+    }
+    serde_json::from_value(value).map_err(|e| failed(format!("it is no record of a run: {e}")))
+}
+
+fn with_end(mut text: String) -> String {
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
+}
+
+/// Width of the terminal and whether colours are welcome.
+fn terminal() -> (usize, bool) {
+    let out = std::io::stdout();
+    let is_terminal = out.is_terminal();
+    let from_terminal = rustix::termios::tcgetwinsize(&out).ok().map(|s| usize::from(s.ws_col)).filter(|w| *w > 0);
+    let width = from_terminal.or_else(|| std::env::var("COLUMNS").ok()?.parse().ok()).unwrap_or(100);
+    let plain = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
+    (width, is_terminal && !plain)
+}

@@ -1,0 +1,176 @@
+//! Every sentence with which evenkeel refuses, and its exit code.
+
+mod fixture;
+
+use fixture::{CALLS_INIT, Fixture, INIT, Kind, NO_MPI, assert_fails};
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+const STATIC: &[&str] = &["-static", "-nostdlib", "-nostartfiles", "-Wl,-e,main"];
+
+fn machine(kind: Kind) -> Fixture {
+    let f = Fixture::new();
+    f.mpi("mpi", kind);
+    f.shims(VERSION);
+    f
+}
+
+fn run(f: &Fixture, program: &str) -> std::process::Output {
+    f.evenkeel(&["run", "-n", "2", "--", program])
+}
+
+#[test]
+fn programs_that_are_not_there() {
+    let f = Fixture::new();
+    let bin = f.path("bin").display().to_string();
+    assert_fails(&run(&f, "no-such-program"), 127, &["`no-such-program`", &bin, "`./no-such-program`"]);
+    assert_fails(&run(&f, "./gone"), 127, &["./gone", "no such file"]);
+}
+
+#[test]
+fn files_that_are_no_programs() {
+    let f = Fixture::new();
+    assert_fails(&run(&f, "./lib"), 126, &["directory"]);
+    f.write("data", "just text, and long enough to be read");
+    assert_fails(&run(&f, "./data"), 126, &["chmod +x ./data"]);
+    f.script("text", "just text, and long enough to be read");
+    assert_fails(&run(&f, "./text"), 126, &["neither a program nor a script"]);
+    f.script("orphan", "#!/no/such/interpreter -x\n");
+    assert_fails(&run(&f, "./orphan"), 127, &["`/no/such/interpreter`", "/no/such"]);
+    f.script("lost", "#!/usr/bin/env no-such-interpreter\n");
+    assert_fails(&run(&f, "./lost"), 127, &["`no-such-interpreter`"]);
+    let itself = f.path("snake");
+    f.script("snake", &format!("#!{}\n", itself.display()));
+    assert_fails(&run(&f, "./snake"), 126, &["without an end"]);
+}
+
+#[test]
+fn programs_for_other_machines() {
+    let f = Fixture::new();
+    let mut bytes = std::fs::read(f.program("native", NO_MPI, &[])).unwrap();
+    bytes[18..20].copy_from_slice(&243u16.to_le_bytes()); // RISC-V
+    f.script("foreign", "");
+    std::fs::write(f.path("foreign"), bytes).unwrap();
+    assert_fails(&run(&f, "./foreign"), 126, &["another processor (RISC-V)"]);
+}
+
+#[test]
+fn programs_without_a_shared_mpi() {
+    let f = Fixture::new();
+    f.shims(VERSION);
+    f.program("plain", NO_MPI, &[]);
+    assert_fails(&run(&f, "./plain"), 125, &["not linked with an MPI library", "libc.so", "--mpi openmpi"]);
+    f.program("still", NO_MPI, STATIC);
+    assert_fails(&run(&f, "./still"), 125, &["linked statically, so", "shared MPI library"]);
+    f.program("inside", "int MPI_Init(void) { return 0; } int main(void) { return MPI_Init(); }", STATIC);
+    assert_fails(&run(&f, "./inside"), 125, &["has its MPI inside"]);
+    f.script("wrap.sh", "#!/bin/sh\nexit 0\n");
+    assert_fails(&run(&f, "./wrap.sh"), 125, &["starts an MPI program itself"]);
+}
+
+#[test]
+fn libraries_that_are_gone_or_unknown() {
+    let f = Fixture::new();
+    f.shims(VERSION);
+    let library = f.library("lib/libmpi.so.77", "libmpi.so.77", INIT, &[]);
+    f.program("app", CALLS_INIT, &[library.to_str().unwrap(), "-Wl,-rpath,/some/where"]);
+    std::fs::remove_file(library).unwrap();
+    assert_fails(&run(&f, "./app"), 125, &["libmpi.so.77", "/some/where", "LD_LIBRARY_PATH"]);
+    f.mpi("old", Kind::OpenMpi1);
+    assert_fails(&run(&f, "old/app"), 125, &["libmpi.so.12", "no shim"]);
+}
+
+#[test]
+fn python_without_mpi4py() {
+    let f = Fixture::new();
+    f.script("bin/python3", "#!/bin/sh\necho 'Traceback' >&2\necho \"ModuleNotFoundError: No module named 'mpi4py'\" >&2\nexit 1\n");
+    assert_fails(&run(&f, "python3"), 125, &["No module named 'mpi4py'", "Install mpi4py"]);
+}
+
+#[test]
+fn the_wrong_mpi_is_asked_for() {
+    let f = machine(Kind::Mpich5);
+    let asked = f.evenkeel(&["run", "-n", "2", "--mpi", "openmpi", "--", "mpi/app"]);
+    assert_fails(&asked, 125, &["--mpi openmpi", "mpi/app", "MPICH 5"]);
+    assert_fails(&f.evenkeel(&["env"]), 125, &["--mpi auto needs the program"]);
+}
+
+#[test]
+fn shims_that_are_missing_or_of_another_version() {
+    let f = Fixture::new();
+    f.mpi("mpi", Kind::OpenMpi4);
+    let shims = f.path("shims").display().to_string();
+    assert_fails(&run(&f, "mpi/app"), 125, &[&shims, "make build"]);
+    f.shim("mpich4", VERSION);
+    assert_fails(&run(&f, "mpi/app"), 125, &["no shim for Open MPI 4", "there: mpich4"]);
+    f.shim("openmpi4", "99.0.0");
+    assert_fails(&run(&f, "mpi/app"), 125, &["99.0.0", VERSION, "libevenkeel-openmpi4.so"]);
+}
+
+#[test]
+fn launchers_that_are_missing() {
+    let f = machine(Kind::OpenMpi4);
+    std::fs::remove_file(f.path("mpi/bin/mpirun")).unwrap();
+    let only_here = [("PATH", f.path("bin").to_str().unwrap().to_string())];
+    let variables: Vec<(&str, &str)> = only_here.iter().map(|(k, v)| (*k, v.as_str())).collect();
+    let done = f.evenkeel_with(&["run", "-n", "2", "--", "mpi/app"], &variables);
+    assert_fails(&done, 125, &["the launcher of", "mpirun", "--launcher"]);
+    let done = f.evenkeel(&["run", "-n", "2", "--launcher", "no-such-launcher", "--", "mpi/app"]);
+    assert_fails(&done, 125, &["`no-such-launcher`", "--launcher"]);
+}
+
+#[test]
+fn arguments_that_cannot_be() {
+    let f = machine(Kind::OpenMpi4);
+    assert_fails(&f.evenkeel(&["run", "-n", "4000000000", "--", "mpi/app"]), 125, &["4000000000 ranks", "/"]);
+    let done = f.evenkeel(&["run", "-n", "2", "--launcher-args", "--hostfile 'my", "--", "mpi/app"]);
+    assert_fails(&done, 125, &["a quote is not closed"]);
+    let done = f.evenkeel(&["run", "-n", "2", "--report", "no/such/run.json", "--", "mpi/app"]);
+    assert_fails(&done, 125, &["no/such/run.json", "no directory"]);
+    for wrong in [&["run", "-n", "0", "--", "mpi/app"][..], &["run", "--", "mpi/app"], &["run", "-n", "2", "--wait", "sometimes", "--", "mpi/app"], &["run", "-n", "2"]] {
+        let done = f.evenkeel(wrong);
+        assert_eq!(done.status.code(), Some(2), "{wrong:?}");
+    }
+}
+
+#[test]
+fn values_that_a_shell_would_take_apart() {
+    let f = machine(Kind::Mpich5);
+    let shims = f.path("two words");
+    std::fs::rename(f.path("shims"), &shims).unwrap();
+    let variables = [("EVENKEEL_LIB", shims.to_str().unwrap())];
+    assert_fails(&f.evenkeel_with(&["env", "mpi/app"], &variables), 125, &["LD_PRELOAD=", "--format shell"]);
+    let said = fixture::out(&f.evenkeel_with(&["env", "--format", "shell", "mpi/app"], &variables));
+    assert_eq!(said, format!("export LD_PRELOAD='{}/libevenkeel-mpich5.so'\n", shims.display()));
+}
+
+#[test]
+fn records_that_cannot_be_shown() {
+    let f = Fixture::new();
+    assert_fails(&f.evenkeel(&["report", "absent.json"]), 125, &["absent.json"]);
+    f.write("broken.json", "{");
+    assert_fails(&f.evenkeel(&["report", "broken.json"]), 125, &["not JSON"]);
+    f.write("other.json", "[1]");
+    assert_fails(&f.evenkeel(&["report", "other.json"]), 125, &["no record of a run"]);
+    f.write("newer.json", r#"{"schema": 99}"#);
+    assert_fails(&f.evenkeel(&["report", "newer.json"]), 125, &["number 99", "as new as"]);
+    f.write("run.json", &serde_json::to_string(&sample()).unwrap());
+    assert_fails(&f.evenkeel(&["report", "run.json", "--html", "no/such/page.html"]), 125, &["no/such/page.html"]);
+}
+
+#[test]
+fn a_good_record_is_shown() {
+    let f = Fixture::new();
+    f.write("run.json", &serde_json::to_string(&sample()).unwrap());
+    let shown = f.evenkeel(&["report", "run.json"]);
+    assert_eq!(shown.status.code(), Some(0), "{}", fixture::err(&shown));
+    assert!(fixture::out(&shown).contains("evenkeel"));
+    let page = f.evenkeel(&["report", "run.json", "--html", "run.html"]);
+    assert_eq!(page.status.code(), Some(0), "{}", fixture::err(&page));
+    assert!(std::fs::read_to_string(f.path("run.html")).unwrap().contains("<html"));
+}
+
+fn sample() -> evenkeel_record::RunRecord {
+    use evenkeel_record::{RankRecord, RunRecord, SCHEMA};
+    let rank = |rank| RankRecord { rank, host: "node".into(), elapsed_ns: 1_000_000, ..RankRecord::default() };
+    RunRecord { schema: SCHEMA, version: VERSION.into(), program: "./app".into(), elapsed_ns: 1_000_000, ranks: vec![rank(0), rank(1)], ..RunRecord::default() }
+}
