@@ -1,0 +1,116 @@
+//! What the digest adds up, on records small enough to check by hand.
+
+use evenkeel_record::{CommRecord, OpRecord, RankRecord, RunRecord, Timeline};
+use evenkeel_report::{Digest, digest};
+
+fn run(ranks: Vec<RankRecord>) -> Digest {
+    digest(&RunRecord { ranks, ..Default::default() })
+}
+
+fn comm(id: &str, members: &[u32], ops: Vec<OpRecord>) -> CommRecord {
+    CommRecord { id: id.into(), members: members.to_vec(), ops, segment_bytes: 640, ..Default::default() }
+}
+
+fn op(name: &str, calls: u64, wait_ns: u64, last: u64) -> OpRecord {
+    OpRecord { op: name.into(), calls, wait_ns, last, late_ns: 10 * last, time_ns: 2 * wait_ns, ..Default::default() }
+}
+
+fn rank(rank: u32, comms: Vec<CommRecord>) -> RankRecord {
+    RankRecord { rank, elapsed_ns: 1_000, comms, ..Default::default() }
+}
+
+#[test]
+fn operations_add_up_over_ranks_and_communicators() {
+    let d = run(vec![
+        rank(
+            0,
+            vec![
+                comm("1", &[0, 1, 2], vec![op("barrier", 5, 50, 5)]),
+                comm("2", &[0, 1], vec![op("barrier", 2, 7, 0)]),
+            ],
+        ),
+        rank(
+            1,
+            vec![
+                comm("1", &[0, 1, 2], vec![op("barrier", 5, 40, 0)]),
+                comm("2", &[0, 1], vec![op("barrier", 2, 3, 2)]),
+            ],
+        ),
+        rank(2, vec![comm("1", &[0, 1, 2], vec![op("barrier", 5, 30, 0), op("reduce", 9, 400, 0)])]),
+    ]);
+    assert_eq!((d.rank_time_ns, d.wait_ns, d.calls), (3_000, 530, 28));
+    assert_eq!(d.instances, 5 + 2 + 9);
+    // The operation that was waited in longest comes first.
+    assert_eq!(d.ops.iter().map(|o| o.op.as_str()).collect::<Vec<_>>(), ["reduce", "barrier"]);
+    let barrier = &d.ops[1];
+    assert_eq!((barrier.calls, barrier.instances, barrier.callers), (19, 7, 3));
+    assert_eq!((barrier.wait_ns, barrier.last, barrier.late_ns), (130, 7, 70));
+    assert_eq!(barrier.mean_ns, Some(2 * 130 / 19));
+    assert_eq!(barrier.median_ns, None, "nothing was sampled");
+    assert_eq!(d.comm_ops.iter().filter(|o| o.op == "barrier").count(), 2);
+    assert_eq!((d.segment_bytes, d.segment_bytes_per_member), (2 * 640, 320));
+    assert_eq!(d.ranks[1].last, 2);
+}
+
+#[test]
+fn communicators_with_the_same_id_but_other_members_are_others() {
+    let d = run(vec![
+        rank(0, vec![comm("1", &[0], vec![op("barrier", 1, 0, 0)])]),
+        rank(1, vec![comm("1", &[1], vec![op("barrier", 1, 0, 0)])]),
+    ]);
+    assert_eq!(d.comms.len(), 2);
+}
+
+#[test]
+fn of_too_many_communicators_the_most_waited_in_stay() {
+    let comms = (0..10).map(|i| comm(&i.to_string(), &[0], vec![op("barrier", 1, [5, 90, 80, 1][i % 4], 0)]));
+    let d = run(vec![rank(0, comms.collect())]);
+    assert_eq!(d.clone().with_most_comms(10), d);
+    let kept = d.clone().with_most_comms(3);
+    assert_eq!(kept.comms.iter().map(|c| c.id.as_str()).collect::<Vec<_>>(), ["1", "5", "9"]);
+    assert_eq!((kept.comms_left_out, kept.comm_ops.len()), (7, 3));
+    assert!(kept.comm_ops.iter().all(|o| kept.comms[o.comm.unwrap()].wait_ns == o.wait_ns));
+    assert_eq!((kept.ops, kept.wait_ns), (d.ops, d.wait_ns), "sums are over all");
+}
+
+#[test]
+fn only_who_stands_out_is_named() {
+    let times_last = |counts: &[u64]| {
+        let members: Vec<u32> = (0..counts.len() as u32).collect();
+        let ranks =
+            counts.iter().zip(0..).map(|(n, r)| rank(r, vec![comm("1", &members, vec![op("barrier", 100, 0, *n)])]));
+        run(ranks.collect()).ops[0].last_most.map(|l| (l.rank, l.times))
+    };
+    assert_eq!(times_last(&[25, 25, 25, 25]), None);
+    assert_eq!(times_last(&[20, 30, 25, 25]), None, "chance explains five more");
+    assert_eq!(times_last(&[10, 60, 15, 15]), Some((1, 60)));
+    assert_eq!(times_last(&[1, 0]), None, "once is chance");
+    assert_eq!(times_last(&[100_000, 100_900]), None, "certain, but no reason to look at it");
+    assert_eq!(times_last(&[50]), None, "nobody else");
+    assert_eq!(times_last(&[0, 0]), None);
+}
+
+#[test]
+fn timelines_with_different_slices_meet_on_the_longest() {
+    let line = |slice_ns, wait_ns: &[u64]| RankRecord {
+        elapsed_ns: 350,
+        timeline: Timeline { slice_ns, wait_ns: wait_ns.to_vec() },
+        ..Default::default()
+    };
+    let d = run(vec![line(100, &[10, 20, 30, 25]), line(200, &[100, 150]), line(0, &[])]);
+    assert_eq!(d.timeline.slice_ns, 200);
+    // The second slice ends with the run, after 150 ns.
+    assert_eq!(d.timeline.share, vec![vec![1_500, 3_667], vec![5_000, 10_000], vec![]]);
+}
+
+#[test]
+fn notes_are_told_once() {
+    let with = |rank, notes: &[&str]| RankRecord {
+        rank,
+        notes: notes.iter().map(|n| n.to_string()).collect(),
+        ..Default::default()
+    };
+    let d = run(vec![with(0, &["a", "b", "b"]), with(1, &["b"]), with(2, &[])]);
+    let told: Vec<_> = d.notes.iter().map(|n| (n.text.as_str(), n.ranks.as_slice())).collect();
+    assert_eq!(told, [("a", &[0][..]), ("b", &[0, 1][..])]);
+}

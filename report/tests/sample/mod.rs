@@ -1,0 +1,285 @@
+//! Run records made by a small seeded simulation, for tests and for looking at the renderings.
+//! Ranks compute for random times, meet in collectives, and write down what the engine would.
+
+use evenkeel_record::{CommRecord, Histogram, OpRecord, RankRecord, RunRecord, Timeline};
+use evenkeel_report::{Head, merge};
+
+pub const NAMES: &[&str] = &[
+    "one",
+    "two",
+    "four",
+    "sixteen",
+    "sixtyfour",
+    "wide",
+    "even",
+    "no_ops",
+    "zeros",
+    "huge_names",
+    "comm_per_rank",
+    "host_only",
+    "no_ranks",
+];
+
+/// The record of that name; `None` if there is none.
+pub fn sample(name: &str) -> Option<RunRecord> {
+    let simulated = |ranks, rounds, culprit| Simulation::new(ranks, culprit).run(rounds);
+    Some(match name {
+        "one" => simulated(1, 200, None),
+        "two" => simulated(2, 500, Some(1)),
+        "four" => simulated(4, 2_000, Some(2)),
+        "sixteen" => with_hosts_calls(simulated(16, 1_500, Some(3))),
+        "sixtyfour" => simulated(64, 800, Some(40)),
+        "wide" => simulated(128, 400, Some(100)),
+        "even" => simulated(8, 1_000, None),
+        "no_ops" => no_ops(4),
+        "zeros" => zeros(3),
+        "huge_names" => huge_names(),
+        "comm_per_rank" => comm_per_rank(32),
+        "host_only" => host_only(),
+        "no_ranks" => merge(Vec::new(), head("./app")),
+        _ => return None,
+    })
+}
+
+fn head(program: &str) -> Head {
+    Head {
+        version: "0.1.0".into(),
+        program: program.into(),
+        mpi: "Open MPI v4.1.4".into(),
+        shim: "openmpi4".into(),
+        started_unix_ns: 1_790_000_000_000_000_000,
+    }
+}
+
+fn rank(rank: u32, elapsed_ns: u64) -> RankRecord {
+    RankRecord {
+        rank,
+        host: "nodeA".into(),
+        pid: 4_000 + rank,
+        elapsed_ns,
+        cpu_ns: elapsed_ns / 2,
+        cores: vec![rank % 2],
+        wait_policy: "auto".into(),
+        ..Default::default()
+    }
+}
+
+/// splitmix64
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
+}
+
+const SLICE_NS: u64 = 1_000_000;
+
+struct Simulation {
+    random: Random,
+    clock: Vec<u64>,
+    ranks: Vec<RankRecord>,
+    /// A rank that is late in the middle third of the run.
+    culprit: Option<usize>,
+}
+
+/// One call on one rank; times in nanoseconds.
+struct Call {
+    bytes: u64,
+    wait: u64,
+    cost: u64,
+    saved: u64,
+    late: u64,
+}
+
+impl Simulation {
+    fn new(ranks: u32, culprit: Option<usize>) -> Self {
+        let members: Vec<u32> = (0..ranks).collect();
+        let world = CommRecord {
+            id: "1".into(),
+            name: "MPI_COMM_WORLD".into(),
+            members,
+            segment_bytes: 8_192 * u64::from(ranks),
+            ..Default::default()
+        };
+        let new = |r| {
+            let mut rank = rank(r, 0);
+            rank.comms.push(world.clone());
+            rank.timeline = Timeline { slice_ns: SLICE_NS, wait_ns: Vec::new() };
+            rank
+        };
+        Simulation {
+            random: Random(42 + u64::from(ranks)),
+            clock: vec![0; ranks as usize],
+            ranks: (0..ranks).map(new).collect(),
+            culprit,
+        }
+    }
+
+    fn run(mut self, rounds: u64) -> RunRecord {
+        for round in 0..rounds {
+            for (r, clock) in self.clock.iter_mut().enumerate() {
+                let noise = self.random.below(20_000);
+                // Now and then a rank loses its core for some milliseconds.
+                let stall = if self.random.below(2_000) == 0 { 3_000_000 } else { 0 };
+                let slow = self.culprit == Some(r) && round * 3 / rounds == 1;
+                *clock += 50_000 + noise + stall + if slow { 60_000 } else { 0 };
+            }
+            match round % 10 {
+                0 => self.meet("barrier", 0, 900),
+                1 | 2 => self.reduce(32, (round / 10) as usize % self.clock.len()),
+                3 => self.meet("alltoall", 4_096, 30_000),
+                _ => self.meet("allreduce", 8, 1_400),
+            }
+        }
+        let mut ranks = self.ranks;
+        for (r, clock) in ranks.iter_mut().zip(&self.clock) {
+            r.elapsed_ns = *clock;
+            let waited: u64 = r.comms[0].ops.iter().map(|o| o.wait_ns).sum();
+            r.cpu_ns = clock - waited / 2;
+        }
+        merge(ranks, head("./stencil --grid 4096 --steps 1500"))
+    }
+
+    /// Everybody needs everybody.
+    fn meet(&mut self, op: &str, bytes: u64, cost: u64) {
+        let arrivals = self.clock.clone();
+        let last = (0..arrivals.len()).max_by_key(|r| arrivals[*r]).unwrap();
+        let first = *arrivals.iter().min().unwrap();
+        for r in 0..arrivals.len() {
+            let wait = arrivals[last] - arrivals[r];
+            let late = if r == last { arrivals[last] - first } else { 0 };
+            let cost = cost + self.random.below(cost / 2 + 1);
+            self.record(r, op, Call { bytes, wait, cost, saved: 0, late });
+        }
+    }
+
+    /// Only the root waits; the library's binomial tree would have held inner ranks.
+    fn reduce(&mut self, bytes: u64, root: usize) {
+        let n = self.clock.len();
+        let arrivals = self.clock.clone();
+        let last = (0..n).max_by_key(|r| arrivals[*r]).unwrap();
+        for r in 0..n {
+            let wait = if r == root { arrivals[last] - arrivals[r] } else { 0 };
+            let relative = (r + n - root) % n;
+            let lowest_bit = if relative == 0 { n } else { relative & relative.wrapping_neg() };
+            let below = (relative..n.min(relative + lowest_bit)).map(|v| arrivals[(v + root) % n]).max().unwrap();
+            let saved = if r == root { 0 } else { below - arrivals[r] };
+            let late = if r == last && r != root { arrivals[r] - arrivals[root].min(arrivals[r]) } else { 0 };
+            let cost = 300 + self.random.below(400);
+            self.record(r, "reduce", Call { bytes, wait, cost, saved, late });
+        }
+    }
+
+    fn record(&mut self, r: usize, op: &str, call: Call) {
+        let Call { bytes, wait, cost, saved, late } = call;
+        let rank = &mut self.ranks[r];
+        let ops = &mut rank.comms[0].ops;
+        if !ops.iter().any(|o| o.op == op) {
+            ops.push(OpRecord { op: op.into(), ..Default::default() });
+        }
+        let o = ops.iter_mut().find(|o| o.op == op).unwrap();
+        o.calls += 1;
+        o.bytes += bytes;
+        o.wait_ns += wait;
+        o.time_ns += wait + cost;
+        o.saved_ns += saved;
+        o.last += u64::from(late > 0);
+        o.late_ns += late;
+        o.samples += 1;
+        let bucket = Histogram::bucket(wait + cost);
+        if o.latency.counts.len() <= bucket {
+            o.latency.counts.resize(bucket + 1, 0);
+        }
+        o.latency.counts[bucket] += 1;
+        let slice = (self.clock[r] / SLICE_NS) as usize;
+        if rank.timeline.wait_ns.len() <= slice {
+            rank.timeline.wait_ns.resize(slice + 1, 0);
+        }
+        rank.timeline.wait_ns[slice] += wait.min(SLICE_NS);
+        self.clock[r] += wait + cost;
+    }
+}
+
+fn with_hosts_calls(mut run: RunRecord) -> RunRecord {
+    for r in &mut run.ranks {
+        r.notes.push("cores are shared: 16 ranks on 2 cores, waiting yields".into());
+        r.comms[0].ops.push(OpRecord { op: "alltoallw".into(), host_calls: 3, ..Default::default() });
+        r.comms.push(CommRecord {
+            id: "7f".into(),
+            members: (0..16).collect(),
+            host_reason: "its members are on 2 machines".into(),
+            ops: vec![OpRecord { op: "bcast".into(), host_calls: 12, ..Default::default() }],
+            ..Default::default()
+        });
+        if r.rank % 5 == 1 {
+            r.notes.push("process_vm_readv is refused here: large messages are copied twice".into());
+        }
+    }
+    run
+}
+
+fn no_ops(ranks: u32) -> RunRecord {
+    merge((0..ranks).map(|r| rank(r, 1_234_567_890)).collect(), head("./hello"))
+}
+
+/// Calls, but every number that was measured is nought.
+fn zeros(ranks: u32) -> RunRecord {
+    let op = OpRecord { op: "barrier".into(), calls: 1, ..Default::default() };
+    let comm = CommRecord { id: "1".into(), members: (0..ranks).collect(), ops: vec![op], ..Default::default() };
+    let record = |r| RankRecord { rank: r, comms: vec![comm.clone()], ..Default::default() };
+    merge((0..ranks).map(record).collect(), Head::default())
+}
+
+fn huge_names() -> RunRecord {
+    let mut run = Simulation::new(4, Some(1)).run(300);
+    run.program =
+        format!("/a/{}/solver </script><script>alert(1)</script> \u{1b}[31m {}", "deep/".repeat(60), "-x ".repeat(40));
+    run.mpi = format!("MPICH {}", "with a very long version text ".repeat(10));
+    for r in &mut run.ranks {
+        r.host = format!("{}.cluster.example.org", "node-with-a-long-name-".repeat(4)) + &r.rank.to_string();
+        r.comms[0].name = format!("<b>communicator</b> & {}", "grid_x_y_z_".repeat(20));
+        r.comms[0].ops[0].op = "ineighbor_reduce_scatter_block_init".into();
+        r.notes.push(format!("{} is not what evenkeel expects <!-- here", "something ".repeat(30)));
+    }
+    run
+}
+
+/// Every rank on a communicator of its own, besides the world.
+fn comm_per_rank(ranks: u32) -> RunRecord {
+    let mut run = Simulation::new(ranks, None).run(100);
+    for r in &mut run.ranks {
+        let op =
+            OpRecord { op: "allreduce".into(), calls: 10, bytes: 80, time_ns: 900, samples: 10, ..Default::default() };
+        r.comms.push(CommRecord {
+            id: format!("{:x}", 100 + r.rank),
+            name: "MPI_COMM_SELF".into(),
+            members: vec![r.rank],
+            segment_bytes: 4_096,
+            ops: vec![op],
+            ..Default::default()
+        });
+    }
+    run
+}
+
+fn host_only() -> RunRecord {
+    let op = OpRecord { op: "allgatherv".into(), host_calls: 7, ..Default::default() };
+    let comm = CommRecord {
+        id: "1".into(),
+        members: vec![0, 1],
+        host_reason: "EVENKEEL_OFF is set".into(),
+        ops: vec![op],
+        ..Default::default()
+    };
+    let record = |r| RankRecord { comms: vec![comm.clone()], ..rank(r, 5_000_000) };
+    merge((0..2).map(record).collect(), head("python3 -m mpi4py job.py"))
+}

@@ -1,0 +1,49 @@
+// The time axis of the heat map: which slices get a label, and the cells.
+
+import { duration, tick } from "./format.ts";
+import type { Timeline } from "./data.ts";
+
+export interface Cell {
+  row: number;
+  slice: number;
+  /** Percent of the slice spent waiting. */
+  percent: number;
+}
+
+/** Every slice that a rank lived through; ranks that ended early leave the rest out. */
+export function cells(timeline: Timeline): Cell[] {
+  return timeline.share.flatMap((shares, row) => shares.map((share, slice) => ({ row, slice, percent: share / 100 })));
+}
+
+export function sliceCount(timeline: Timeline): number {
+  return timeline.share.reduce((most, row) => Math.max(most, row.length), 0);
+}
+
+/** A step of 1, 2 or 5 times a power of ten that divides `span` into at most `most` parts. */
+export function niceStep(span: number, most: number): number {
+  const least = span / most;
+  const power = 10 ** Math.floor(Math.log10(least));
+  for (const factor of [1, 2, 5]) if (factor * power >= least * (1 - 1e-9)) return factor * power;
+  return 10 * power;
+}
+
+/** Labels by slice: round times where there are many slices, every slice's beginning where there are few. */
+export function timeLabels(slice_ns: number, slices: number, most = 10): Map<number, string> {
+  const labels = new Map<number, string>();
+  if (slices === 0 || slice_ns === 0) return labels;
+  if (slices <= most) {
+    for (let i = 0; i < slices; i += 1) labels.set(i, tick(i * slice_ns));
+    return labels;
+  }
+  const step = niceStep(slice_ns * slices, most);
+  for (let time = 0; time < slice_ns * slices; time += step) {
+    const at = Math.floor(time / slice_ns + 1e-9);
+    if (!labels.has(at)) labels.set(at, tick(time));
+  }
+  return labels;
+}
+
+/** `1.50 ms to 2.00 ms` */
+export function sliceSpan(slice_ns: number, slice: number): string {
+  return `${duration(slice * slice_ns)} to ${duration((slice + 1) * slice_ns)}`;
+}

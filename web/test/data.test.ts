@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import example from "../../report/tests/digest.json";
+import { bars } from "../src/buckets.ts";
+import { commLabel, type Digest } from "../src/data.ts";
+import { ordered } from "../src/sorting.ts";
+import { cells, sliceCount } from "../src/slices.ts";
+
+// The assignment is half of the test: the type check fails where the page expects what the digest lacks.
+const digest: Digest = example;
+
+test("the page and the report crate mean the same data", () => {
+  assert.equal(digest.ranks.length, 2);
+  for (const op of [...digest.ops, ...digest.comm_ops]) {
+    const calls = bars(op.latency).reduce((sum, bar) => sum + bar.calls, 0);
+    assert.equal(calls, op.calls, `${op.op}: every call is in its histogram`);
+    assert.ok(op.comm === null || digest.comms[op.comm]);
+  }
+  assert.equal(cells(digest.timeline).length, sliceCount(digest.timeline) * 2);
+  assert.ok(cells(digest.timeline).every((c) => c.percent >= 0 && c.percent <= 100));
+});
+
+test("ranks are ordered by how long they held the others up", () => {
+  assert.deepEqual(ordered(digest.ranks, "late").map((r) => r.rank), [1, 0]);
+  assert.deepEqual(ordered(digest.ranks, "rank").map((r) => r.rank), [0, 1]);
+});
+
+test("communicators go by their name, or else by their id", () => {
+  const [world] = digest.comms;
+  assert.ok(world);
+  assert.equal(commLabel(world), "MPI_COMM_WORLD, 2 ranks");
+  assert.equal(commLabel({ ...world, name: "", id: "7f", members: [3] }), "communicator 7f, 1 rank");
+  assert.ok(commLabel({ ...world, name: "x".repeat(500) }).length < 80);
+});
