@@ -1,0 +1,51 @@
+"""What the numbers were measured on. Reads /proc and asks the compilers; changes nothing."""
+
+import os
+import platform
+import shutil
+import subprocess
+import time
+
+
+def load():
+    return os.getloadavg()[0]
+
+
+def describe(command_line):
+    """Lines for the head of the results."""
+    usable = len(os.sched_getaffinity(0))
+    return [
+        f"command: `{command_line}`",
+        f"date: {time.strftime('%Y-%m-%d %H:%M %Z')}",
+        f"processor: {cpu_model()}, {usable} usable of {os.cpu_count()} cores",
+        f"memory: {memory_gib():.0f} GiB",
+        f"kernel: {platform.system()} {platform.release()}; {system_name()}",
+        f"compiler: {first_line(['gcc', '--version'])}",
+        f"load (1 minute) before: {load():.2f}",
+    ]
+
+
+def cpu_model():
+    with open("/proc/cpuinfo") as file:
+        for line in file:
+            if line.startswith(("model name", "Processor", "cpu model")):
+                return line.partition(":")[2].strip()
+    return platform.machine()
+
+
+def memory_gib():
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+
+
+def system_name():
+    try:
+        return platform.freedesktop_os_release().get("PRETTY_NAME", "unknown system")
+    except OSError:
+        return "unknown system"
+
+
+def first_line(command):
+    if not shutil.which(command[0]):
+        return f"no {command[0]}"
+    done = subprocess.run(command, capture_output=True, text=True)
+    return (done.stdout or done.stderr).splitlines()[0] if done.stdout or done.stderr else "says nothing"
