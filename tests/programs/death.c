@@ -1,0 +1,31 @@
+/* One rank kills itself in the middle of a collective. death op=allreduce victim=2 how=kill|exit */
+#include "check.h"
+#include <signal.h>
+
+int main(int argc, char **argv)
+{
+    begin(&argc, &argv);
+    const char *op = argument(argc, argv, "op", "allreduce"), *how = argument(argc, argv, "how", "kill");
+    int victim = (int)number(argc, argv, "victim", 2), sum, rounds = 0;
+    for (;; rounds++) {
+        if (world_rank == victim && rounds == 50) {
+            fprintf(stderr, "victim %d\n", (int)getpid());
+            if (!strcmp(how, "kill"))
+                raise(SIGKILL);
+            _exit(0); /* without MPI_Finalize */
+        }
+        if (!strcmp(op, "barrier")) {
+            MPI_Barrier(MPI_COMM_WORLD);
+        } else if (!strcmp(op, "ibarrier")) {
+            MPI_Request request;
+            MPI_Ibarrier(MPI_COMM_WORLD, &request);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+        } else if (!strcmp(op, "reduce")) {
+            MPI_Reduce(&rounds, &sum, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+        } else if (!strcmp(op, "bcast")) {
+            MPI_Bcast(&rounds, 1, MPI_INT, victim, MPI_COMM_WORLD);
+        } else {
+            MPI_Allreduce(&rounds, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        }
+    }
+}

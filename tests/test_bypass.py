@@ -1,0 +1,100 @@
+"""Whoever is not owed a result does not wait for a rank that is stopped (SIGSTOP); the operation completes when it
+continues. Progress is read from counters in a file, never inferred from time."""
+
+import os
+import re
+import signal
+import struct
+import time
+
+import pytest
+
+from test_matrix import result
+
+
+class Counters:
+    """One 64-bit counter per rank in a file that the ranks map."""
+
+    def __init__(self, path, ranks):
+        self.path, self.ranks = path, ranks
+        path.write_bytes(b"\0" * 8 * ranks)
+
+    def read(self):
+        return struct.unpack(f"{self.ranks}q", self.path.read_bytes())
+
+    def wait_until(self, condition, seconds):
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            now = self.read()
+            if condition(now):
+                return now
+            time.sleep(0.01)
+        return self.read()
+
+
+def stopped_rank(process, marked, program):
+    """The pid of the one rank in state T."""
+    for pid, command in marked(process.token).items():
+        try:
+            state = re.search(r"^State:\s+(\w)", open(f"/proc/{pid}/status").read(), re.M).group(1)
+        except OSError:
+            continue
+        if state == "T" and command.split()[0].endswith(program.name):
+            return pid
+    return None
+
+
+def run_with_one_stopped(mpi, tmp_path, op, ranks, stopped, free, bytes, env=None, patience=20):
+    """Returns the outcome and the counters at the moment when all of `free` had left their calls, or patience ran out."""
+    import mpis
+
+    counters = Counters(tmp_path / "counters", ranks)
+    program = mpi.build("bypass.c")
+    seen = {}
+
+    def watch(process):
+        counters.wait_until(lambda c: c[stopped] == -1, 30)
+        deadline = time.monotonic() + 30
+        while not (pid := stopped_rank(process, mpis.marked, program)) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert pid, f"rank {stopped} did not stop"
+        try:
+            seen["counters"] = counters.wait_until(lambda c: all(c[r] == 2 for r in free), patience)
+        finally:
+            os.kill(pid, signal.SIGCONT)
+
+    outcome = mpi.run(program, ranks, counters.path, f"op={op}", f"stopped={stopped}", "rounds=2", f"bytes={bytes}", env=env,
+                      watch=watch, timeout=60)
+    return outcome, seen["counters"]
+
+
+# operation, ranks, who is stopped, who may go on. In a binomial tree the stopped ranks would be inner ones or below some.
+CASES = [
+    ("reduce", 4, 3, [1, 2]),
+    ("reduce", 4, 2, [1, 3]),
+    ("reduce", 8, 7, [1, 2, 3, 4, 5, 6]),
+    ("bcast", 4, 2, [0, 1, 3]),
+    ("bcast", 8, 4, [0, 1, 2, 3, 5, 6, 7]),
+    ("bcast", 8, 1, [0, 2, 3, 4, 5, 6, 7]),
+    ("gather", 5, 4, [1, 2, 3]),
+    ("scatter", 5, 2, [0, 1, 3, 4]),
+]
+
+
+@pytest.mark.parametrize("bytes", [8, 1024])
+@pytest.mark.parametrize("op, ranks, stopped, free", CASES, ids=lambda v: str(v) if not isinstance(v, list) else "")
+def test_the_others_go_on(mpi, tmp_path, op, ranks, stopped, free, bytes):
+    if mpi.name != "openmpi4" and (bytes != 8 or (op, stopped) not in [("reduce", 3), ("bcast", 2)]):
+        pytest.skip("the operations do not depend on the MPI library: all of them under Open MPI 4, two under each other one")
+    outcome, counters = run_with_one_stopped(mpi, tmp_path, op, ranks, stopped, free, bytes)
+    assert all(counters[r] == 2 for r in free), f"some were held while rank {stopped} was stopped: {counters}"
+    if op in ("reduce", "gather"):
+        assert counters[0] == 0, f"the root cannot have had the result: {counters}"
+    result(outcome)  # and it completed, with the right results, once the rank continued
+
+
+def test_it_is_evenkeel_that_lets_them_go(openmpi4, tmp_path):
+    """The same test fails for the host library alone: an inner rank waits for the stopped one."""
+    outcome, counters = run_with_one_stopped(openmpi4, tmp_path, "reduce", 8, 7, [1, 2, 3, 4, 5, 6], 8, {"EVENKEEL_OFF": "1"}, 2)
+    assert any(counters[r] < 2 for r in range(1, 7)), f"nobody was held: {counters}; this test proves nothing any more"
+    result(outcome)

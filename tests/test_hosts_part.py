@@ -1,0 +1,65 @@
+"""What stays the host library's works beside what evenkeel does; PMPI tools sit above and below the shim."""
+
+import re
+
+import pytest
+
+from test_matrix import result
+
+
+@pytest.mark.parametrize("what", ["io", "window", "inter", "neighbour", "persistent"])
+def test_hosts_calls(mpi, what, tmp_path):
+    """Two ranks where the host spins, three where it yields."""
+    ranks = 3 if mpi.family == "openmpi" else 2
+    if (mpi.name, what) == ("mpich4", "window"):
+        alone = mpi.run(mpi.build("hosted.c"), ranks, f"what={what}", shim=False)
+        if alone.code != 0:
+            pytest.skip("MPICH 4.0.2 itself gets these windows wrong here (MPI_Win_allocate between two ranks)")
+    result(mpi.run(mpi.build("hosted.c"), ranks, f"what={what}", f"file={tmp_path / 'data'}"))
+
+
+@pytest.mark.xfail(strict=True, reason="MPICH's MPI_Testall fails on persistent collectives, and MPI_Waitall tests while evenkeel's are under way")
+@pytest.mark.parametrize("name", ["mpich5"])
+def test_persistent_collectives_waited_for_beside_ours(name):
+    import mpis
+
+    mpi = next(m for m in mpis.ALL if m.name == name)
+    if mpi.absent():
+        pytest.skip(mpi.absent())
+    result(mpi.run(mpi.build("hosted.c"), 2, "what=persistent", "beside=1"))
+
+
+def test_spawned_processes(openmpi4):
+    result(openmpi4.run(openmpi4.build("hosted.c"), 2, "what=spawn", timeout=60))
+
+
+def seen(outcome):
+    lines = re.findall(r"TOOL rank (\d+) barrier (\d+) allreduce (\d+) iallreduce (\d+) bcast (\d+)", outcome.err)
+    return {int(line[0]): tuple(map(int, line[1:])) for line in lines}
+
+
+def test_tool_above(mpi, report):
+    """A tool that is loaded before the shim sees the program's calls, and evenkeel still carries them out."""
+    tool = mpi.build("tool.c", "-shared", "-fPIC", name="tool.so")
+    outcome = mpi.run(mpi.build("tooled.c"), 2, preload=[tool, mpi.shim], report=report)
+    result(outcome)
+    assert seen(outcome) == {0: (10, 20, 30, 40), 1: (10, 20, 30, 40)}, outcome.err
+    assert outcome.calls("allreduce") == 2 * (20 + 30) and outcome.calls("bcast") == 2 * 40
+
+
+def test_tool_below(mpi, report):
+    """A tool that is loaded after the shim sees what evenkeel leaves to the host: none of the program's collectives, and
+    its own few at the start and the end."""
+    tool = mpi.build("tool.c", "-shared", "-fPIC", name="tool.so")
+    outcome = mpi.run(mpi.build("tooled.c"), 2, preload=[mpi.shim, tool], report=report)
+    result(outcome)
+    assert outcome.calls("allreduce") == 2 * (20 + 30)
+    assert set(seen(outcome)) == {0, 1}, outcome.err
+    assert all(counts[0] < 10 and counts[1] < 20 and counts[2] == 0 and counts[3] < 40 for counts in seen(outcome).values()), outcome.err
+
+
+def test_tool_below_sees_all_when_switched_off(openmpi4):
+    tool = openmpi4.build("tool.c", "-shared", "-fPIC", name="tool.so")
+    outcome = openmpi4.run(openmpi4.build("tooled.c"), 2, preload=[openmpi4.shim, tool], env={"EVENKEEL_OFF": "1"})
+    result(outcome)
+    assert seen(outcome) == {0: (10, 20, 30, 40), 1: (10, 20, 30, 40)}, outcome.err

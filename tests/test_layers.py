@@ -1,0 +1,58 @@
+"""Dependencies point down: each box may use the ones below it, and nothing else of ours."""
+
+import tomllib
+
+import mpis
+
+ALLOWED = {
+    "record": set(),
+    "options": set(),
+    "segment": {"options"},
+    "engine": {"segment", "record", "options"},
+    "report": {"record"},
+    "mpi": {"engine", "report", "options", "record"},
+    "mpi/generate": set(),
+    "cli": {"report", "record", "options"},
+}
+
+
+def members():
+    return tomllib.loads((mpis.ROOT / "Cargo.toml").read_text())["workspace"]["members"]
+
+
+def ours(manifest):
+    """Boxes that a manifest depends on, in any of its tables."""
+    names = set()
+    for key, table in manifest.items():
+        if key.endswith("dependencies") and isinstance(table, dict):
+            names |= set(table)
+        elif key == "target":
+            for target in table.values():
+                names |= {f"evenkeel-{box}" for box in ours(target)}
+    return {n.removeprefix("evenkeel-") for n in names if n.startswith("evenkeel-")}
+
+
+def test_every_box_is_known():
+    assert set(members()) == set(ALLOWED)
+
+
+def test_dependencies_point_down():
+    wrong = {
+        box: used
+        for box in members()
+        if (used := ours(tomllib.loads((mpis.ROOT / box / "Cargo.toml").read_text())) - ALLOWED[box])
+    }
+    assert not wrong, f"these boxes use what they must not: {wrong}"
+
+
+def test_a_wrong_dependency_would_be_seen():
+    manifest = tomllib.loads('[target."cfg(unix)".dev-dependencies]\nevenkeel-cli = { workspace = true }\n')
+    assert ours(manifest) - ALLOWED["engine"] == {"cli"}
+
+
+def test_shims_know_no_engine():
+    """The C side speaks to the engine through evenkeel.h alone."""
+    for path in (mpis.ROOT / "mpi" / "shim").glob("*.[ch]"):
+        for line in path.read_text().splitlines():
+            if line.startswith('#include "../'):
+                assert line.strip() == '#include "../include/evenkeel.h"', f"{path}: {line}"
