@@ -33,7 +33,12 @@ def test_dev_shm_full_or_unwritable(mpi, options, report):
     alone = mpi.run(program, 2, "n=20", "largest=10000", shim=False, env=env, wrap=wrap)
     if alone.code != 0:
         pytest.skip(f"{mpi.name} itself does not run with such a /dev/shm")
-    outcome = mpi.run(program, 2, "n=300", "largest=10000", env=env, wrap=wrap, report=report)
+    for _ in range(3):
+        outcome = mpi.run(program, 2, "n=300", "largest=10000", env=env, wrap=wrap, report=report, timeout=20)
+        # MPICH 4.0 over TCP hangs in its own MPI_Finalize about once in a hundred runs on a loaded machine, with or
+        # without evenkeel; by then the program has said its result. Three in a row would be something else.
+        if not (mpi.name == "mpich4" and outcome.code is None and "RESULT" in outcome.out):
+            break
     result(outcome)
     assert outcome.calls("allreduce") > 0, "evenkeel needs no /dev/shm"
 
