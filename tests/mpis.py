@@ -86,10 +86,10 @@ class Mpi:
     # ---- building -------------------------------------------------------------------------------------------
 
     def build(self, source, *flags, name=None):
-        """Compiles tests/programs/<source>; the result is kept until the source or a header is newer."""
+        """Compiles tests/programs/<source>, or a file elsewhere; the result is kept until it or a header beside it is newer."""
         source = PROGRAMS / source
         target = BUILD / self.name / (name or source.stem)
-        newest = max(p.stat().st_mtime for p in [source, *PROGRAMS.glob("*.h")])
+        newest = max(p.stat().st_mtime for p in [source, *source.parent.glob("*.h")])
         if target.exists() and target.stat().st_mtime > newest:
             return target
         compiler = {".c": self.cc, ".cpp": self.cxx}.get(source.suffix, self.fc)

@@ -1,0 +1,124 @@
+"""The programs of bench/apps: each checks its own answer. On every number of ranks under one library, on an odd number under
+all of them, with evenkeel and without."""
+
+import re
+
+import mpis
+import pytest
+
+APPS = mpis.ROOT / "bench" / "apps"
+RANKS = [1, 2, 3, 4, 5, 8]
+
+# Small, and such that ranks get different shares.
+RUNS = {
+    "barrier": ["count=300", "spin=200", "check=10"],
+    "barrier-random": ["mode=loop", "count=300", "spin=200", "random=yes", "check=10"],
+    "scan-naive": ["algorithm=naive", "n=203", "repeat=2"],
+    "scan-optimized": ["algorithm=optimized", "n=5003", "repeat=3"],
+    "radix-flat-smart": ["n=2003", "key_bits=6", "tree=flat", "exchange=smart", "packet=500"],
+    "radix-library-naive": ["n=2003", "key_bits=7", "bits=3", "tree=library", "exchange=naive"],
+    "cholesky": ["n=61"],
+    "mg": ["grid=8", "iterations=2"],
+}
+
+
+def build(mpi, app):
+    return mpi.build(APPS / f"{app}.c", "-std=c11", "-Wall", "-Wextra", "-Werror", name=f"app-{app}")
+
+
+def run(mpi, run, ranks, shim, *more, report=None):
+    app = run.split("-")[0]
+    return mpi.run(build(mpi, app), ranks, *RUNS[run], *more, shim=shim, report=report)
+
+
+def result(outcome, ranks):
+    found = re.findall(r"^RESULT (ok|wrong) app=(\w+) ranks=(\d+) (?:\S+=\S+ )*seconds=([\d.]+)$", outcome.out, re.MULTILINE)
+    assert outcome.code == 0 and len(found) == 1, f"exit code {outcome.code}\n{outcome.out[-2000:]}\n{outcome.err[-4000:]}"
+    assert found[0][0] == "ok" and int(found[0][2]) == ranks
+    return outcome
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("name", RUNS)
+def test_app(openmpi4, name, ranks):
+    result(run(openmpi4, name, ranks, True), ranks)
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("name", ["barrier", "scan-naive", "radix-library-naive", "cholesky", "mg"])
+def test_app_without_evenkeel(openmpi4, name, ranks):
+    result(run(openmpi4, name, ranks, False), ranks)
+
+
+@pytest.mark.parametrize("name", ["barrier", "radix-flat-smart", "mg"])
+def test_app_under_every_library(mpi, name, report):
+    """The report proves that evenkeel carried the collectives out."""
+    outcome = result(run(mpi, name, 3, True, report=report), 3)
+    assert outcome.calls("barrier") > 0
+
+
+def test_barrier_through_a_file(openmpi4, tmp_path):
+    """What was written to a file before a barrier is read after it."""
+    result(run(openmpi4, "barrier", 4, True, "through=file", f"file={tmp_path / 'number'}", "check=50"), 4)
+
+
+def test_a_barrier_that_is_none_is_noticed(openmpi4, tmp_path):
+    """The check can fail: with a barrier that does nothing it does."""
+    source = tmp_path / "none.c"
+    source.write_text("int MPI_Barrier(void *c) { (void)c; return 0; }\n")
+    none = openmpi4.build(source, "-shared", "-fPIC", name="app-no-barrier.so")
+    outcome = openmpi4.run(build(openmpi4, "barrier"), 3, "count=10", "check=50", preload=[none])
+    assert outcome.code == 1 and "RESULT wrong app=barrier" in outcome.out, outcome.text
+
+
+@pytest.mark.parametrize("name", ["scan-naive", "radix-library-naive", "cholesky", "mg"])
+def test_a_wrong_answer_is_noticed(openmpi4, tmp_path, name):
+    """A message or a sum that has one bit changed on its way makes the answer wrong."""
+    source = tmp_path / "flip.c"
+    source.write_text("""
+#include <mpi.h>
+#include <string.h>
+int MPI_Recv(void *b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Status *s)
+{
+    int code = PMPI_Recv(b, n, t, from, tag, c, s);
+    static int calls;
+    if (++calls == 3)
+        ((char *)b)[n > 8 ? 8 : 0] ^= 1;
+    return code;
+}
+int MPI_Reduce(const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, int root, MPI_Comm c)
+{
+    int code = PMPI_Reduce(in, out, n, t, op, root, c), rank;
+    static int calls;
+    PMPI_Comm_rank(c, &rank);
+    if (++calls > 5 && rank == root && t == MPI_DOUBLE)
+        ((double *)out)[0] += 1;
+    return code;
+}
+int MPI_Irecv(void *b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Request *r)
+{
+    static int calls;
+    int code = PMPI_Irecv(b, n, t, from, tag, c, r);
+    if (++calls == 6) { /* the third halo's upper plane: a lower one is not always looked at */
+        PMPI_Wait(r, MPI_STATUS_IGNORE);
+        for (int i = 0; i < n / 8; i++)
+            ((double *)b)[i] += 0.01;
+    }
+    return code;
+}
+""")
+    flip = openmpi4.build(source, "-shared", "-fPIC", name="app-flip.so")
+    app = name.split("-")[0]
+    outcome = openmpi4.run(build(openmpi4, app), 2, *RUNS[name], preload=[flip])
+    assert outcome.code == 1, outcome.text
+
+
+@pytest.mark.parametrize("app", ["barrier", "scan", "radix", "cholesky", "mg"])
+def test_usage(openmpi4, app):
+    """--help lists the parameters; what is not understood is refused before MPI starts."""
+    program = str(build(openmpi4, app))
+    helped = mpis.run([program, "--help"], 10)
+    assert helped.code == 0 and "mpirun -n RANKS" in helped.out
+    for wrong in ["nonsense", "n=many" if app != "barrier" else "mode=fast", "colour=red"]:
+        refused = mpis.run([program, wrong], 10)
+        assert refused.code == 2 and app in refused.err, refused.text
