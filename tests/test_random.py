@@ -24,6 +24,15 @@ def test_many_outstanding(openmpi4):
     result(openmpi4.run(openmpi4.build("random.c"), 3, "seed=20", "steps=900", "deep=400", "largest=10", "stall=0", timeout=120))
 
 
+@pytest.mark.parametrize("ops, size", [(3, 8), (40, 8), (3, 32768)])
+@pytest.mark.parametrize("ranks", [2, 5])
+def test_orders_of_blocking_and_nonblocking_operations(mpi, ranks, ops, size, report):
+    """They match apart from each other, also where more are under way than the window and the ring hold."""
+    outcome = mpi.run(mpi.build("orders.c"), ranks, f"ops={ops}", f"bytes={size}", report=report)
+    result(outcome)
+    assert outcome.calls("allreduce") > 0 and outcome.calls("allreduce", "host_calls") == 0, "the host has done it"
+
+
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_communicators_come_and_go(mpi, ranks):
     """Thousands of them, one after another: memory stays where it is."""

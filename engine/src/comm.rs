@@ -15,7 +15,7 @@ use evenkeel_segment::layout::CELL_BYTES;
 use evenkeel_segment::{Board, Geometry, Mapped};
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// What members of a served communicator share, and where they live.
 pub struct Served {
@@ -24,6 +24,14 @@ pub struct Served {
     pub block: Block,
     /// Places on this node, in rank order.
     pub places: Vec<usize>,
+}
+
+impl Served {
+    fn new(world: &'static World, block: Block, places: Vec<usize>) -> Served {
+        let ranks = places.len();
+        let board = Board { memory: world.segment.at(block.offset()), geometry: Geometry::new(ranks), fencing: fencing(world, ranks) };
+        Served { world, board, block, places }
+    }
 }
 
 pub struct Comm {
@@ -35,6 +43,8 @@ pub struct Comm {
     host_reason: &'static str,
     name: Mutex<String>,
     children: AtomicU64,
+    /// Where its nonblocking operations are carried out, once there has been one; None: the host's.
+    companion: OnceLock<Option<Arc<Comm>>>,
     locked: AtomicBool,
     threaded: bool,
     state: UnsafeCell<State>,
@@ -68,12 +78,7 @@ impl Comm {
         let place = |m: &i32| usize::try_from(*m).ok().and_then(|r| world?.place_of(r));
         let places: Option<Vec<usize>> = members.iter().map(place).collect();
         let served = match (world, Block::from_id(id), places) {
-            (Some(world), Some(block), Some(places)) => Some(Served {
-                world,
-                board: Board { memory: world.segment.at(block.offset()), geometry: Geometry::new(ranks), fencing: fencing(world, ranks) },
-                block,
-                places,
-            }),
+            (Some(world), Some(block), Some(places)) => Some(Served::new(world, block, places)),
             _ => None,
         };
         let host_reason = match (&served, world) {
@@ -84,8 +89,15 @@ impl Comm {
             (None, Some(w)) if members.iter().any(|&m| w.place_of(m as usize).is_none()) => "its members do not share one node's memory",
             (None, _) => "there was no room for it in the segment",
         };
+        let comm = Arc::new(Comm::new(id, members, me, served, host_reason, world.is_some_and(|w| w.threaded)));
+        lock(&ALL).push(comm.clone());
+        comm
+    }
+
+    fn new(id: u64, members: &[i32], me: usize, served: Option<Served>, host_reason: &'static str, threaded: bool) -> Comm {
+        let ranks = members.len();
         let geometry = Geometry::new(ranks.max(2));
-        let comm = Arc::new(Comm {
+        Comm {
             id,
             members: members.to_vec(),
             me,
@@ -94,12 +106,24 @@ impl Comm {
             host_reason,
             name: Mutex::default(),
             children: AtomicU64::new(0),
+            companion: OnceLock::new(),
             locked: AtomicBool::new(false),
-            threaded: world.is_some_and(|w| w.threaded),
+            threaded,
             state: UnsafeCell::new(State::new(ranks, &geometry)),
-        });
-        lock(&ALL).push(comm.clone());
-        comm
+        }
+    }
+
+    /// Its second block, with a numbering of its own, for nonblocking operations. Members must agree on the order of these,
+    /// and on that of the blocking ones; programs that count on hosts that match the two apart find the same here. Made when
+    /// the first is called: most communicators never need it.
+    pub fn companion(&self) -> Option<&Arc<Comm>> {
+        let make = || {
+            let served = self.served.as_ref()?;
+            let block = served.world.arena().companion(served.block, self.ranks)?;
+            let second = Served::new(served.world, block, served.places.clone());
+            Some(Arc::new(Comm::new(block.id(), &self.members, self.me, Some(second), "", self.threaded)))
+        };
+        self.companion.get_or_init(make).as_ref()
     }
 
     /// Ends this rank's part in the communicator.
@@ -115,7 +139,8 @@ impl Comm {
                 gone.push(record);
             }
         }
-        if let Some(served) = &comm.served {
+        let companion = comm.companion.get().and_then(|c| c.as_ref()?.served.as_ref());
+        for served in comm.served.iter().chain(companion) {
             served.world.arena().drop_reference(served.block, &served.board.geometry);
         }
     }
@@ -156,12 +181,12 @@ impl Comm {
     /// The plan for a call, or None (counted as the host's) if the host must carry it out.
     #[inline]
     pub fn takes(&self, kind: Kind, bytes: usize, elem_bytes: usize, nonblocking: bool) -> Option<Plan> {
-        let plan = self
-            .served
-            .as_ref()
+        let home = if nonblocking { self.companion().map(Arc::as_ref) } else { Some(self) };
+        let plan = home
+            .and_then(|c| c.served.as_ref())
             .and_then(|s| plan::plan(kind, bytes, elem_bytes, nonblocking, &s.board.geometry, s.world.facts));
         if plan.is_none() {
-            self.with(|state| state.tallies.of(kind, nonblocking).host_calls += 1);
+            home.unwrap_or(self).with(|state| state.tallies.of(kind, nonblocking).host_calls += 1);
         }
         plan
     }
@@ -219,7 +244,7 @@ impl Comm {
         true
     }
 
-    /// Looks again and again until `done`; the time it took. Other nonblocking operations are moved on meanwhile.
+    /// Looks again and again until `done`; the time it took. Nonblocking operations are moved on meanwhile.
     pub fn wait(&self, served: &Served, kind: Kind, expected_ns: u64, mut done: impl FnMut() -> bool) -> u64 {
         let world = served.world;
         let mut wait = Wait::begin();
@@ -232,7 +257,7 @@ impl Comm {
                 break;
             }
             if wait.once(&world.waiting, expected_ns) {
-                let timeout = watch.nap_ns();
+                let timeout = watch.nap_ns(crate::request::pending() > 0);
                 if self.with(|state| state.wants_room) {
                     served.board.sleep_until_room(timeout, &mut done);
                 } else {
@@ -257,7 +282,9 @@ impl Comm {
 
     /// This communicator's record; None if nothing was called on it.
     fn record(&self) -> Option<CommRecord> {
-        let ops = self.with(|state| state.tallies.records());
+        let companion = self.companion.get().and_then(Option::as_ref);
+        let both = || std::iter::once(self).chain(companion.map(Arc::as_ref));
+        let ops: Vec<_> = both().flat_map(|c| c.with(|state| state.tallies.records())).collect();
         if ops.is_empty() {
             return None;
         }
@@ -265,7 +292,7 @@ impl Comm {
             id: format!("{:x}", self.id),
             name: lock(&self.name).clone(),
             members: self.members.iter().filter_map(|&m| u32::try_from(m).ok()).collect(),
-            segment_bytes: self.served.as_ref().map_or(0, |s| s.board.geometry.total_bytes as u64),
+            segment_bytes: both().filter_map(|c| c.served.as_ref()).map(|s| s.board.geometry.total_bytes as u64).sum(),
             host_reason: self.host_reason.to_string(),
             ops,
         })

@@ -21,6 +21,7 @@ pub struct HostWatch {
 const FIRST_HOST_NS: u64 = 100_000;
 const LONGEST_HOST_STEP_NS: u64 = 8_000_000;
 const SHORTEST_NAP_NS: u64 = 4_000_000;
+const NAP_BESIDE_OTHERS_NS: u64 = 500_000;
 
 impl HostWatch {
     pub fn new(patience_ns: u64) -> HostWatch {
@@ -47,8 +48,9 @@ impl HostWatch {
         false
     }
 
-    /// How long to sleep at most: waking up costs the processor as much as the call itself.
-    pub fn nap_ns(&self) -> u64 {
-        self.host_step_ns.max(SHORTEST_NAP_NS)
+    /// How long to sleep at most: waking up costs the processor as much as the call itself. But what moves nonblocking
+    /// operations on rings the bell of another block: with such ones under way nobody sleeps long.
+    pub fn nap_ns(&self, nonblocking_under_way: bool) -> u64 {
+        if nonblocking_under_way { NAP_BESIDE_OTHERS_NS } else { self.host_step_ns.max(SHORTEST_NAP_NS) }
     }
 }

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 
 /// A nonblocking operation; lives until `free`.
 pub struct Request {
+    /// The companion of the one it was started on.
     comm: Arc<Comm>,
     kind: Kind,
     operation: Operation,
@@ -18,7 +19,7 @@ pub struct Request {
 }
 
 static PENDING: AtomicUsize = AtomicUsize::new(0);
-/// Communicators with nonblocking operations under way.
+/// Companions with nonblocking operations under way.
 static BUSY: Mutex<Vec<Arc<Comm>>> = Mutex::new(Vec::new());
 
 /// Nonblocking operations of this process that are not complete.
@@ -28,8 +29,9 @@ pub fn pending() -> usize {
 }
 
 /// Starts a call that `Comm::takes` has accepted as nonblocking.
-pub fn start(comm: Arc<Comm>, call: &Call) -> *mut Request {
-    let served = comm.served.as_ref().expect("only served communicators run calls");
+pub fn start(comm: &Comm, call: &Call) -> *mut Request {
+    let comm = comm.companion().expect("`takes` has said yes").clone();
+    let served = comm.served.as_ref().expect("a companion is served");
     let kind = call.kind();
     let began = Ticks::now();
     let (request, busy) = comm.with(|state| {

@@ -1,8 +1,8 @@
 //! The short way for what programs call most: Barrier, Bcast, Reduce and Allreduce of at most a cell's payload.
 //!
 //! The same protocol as [`crate::operation`], written straight: one instance, deposits inside cells, nothing allocated,
-//! no clock read unless the rank has to wait. Whatever is out of the ordinary (several threads, nonblocking operations
-//! under way, a full window, an instance that is timed in full) goes the long way.
+//! no clock read unless the rank has to wait. Whatever is out of the ordinary (several threads, a full window,
+//! an instance that is timed in full) goes the long way.
 
 use crate::call::{Call, Kind};
 use crate::clock::Ticks;
@@ -214,7 +214,7 @@ impl State {
     #[inline(always)]
     fn enter_ordinary(&mut self, served: &Served) -> Option<Seq> {
         let seq = Seq(self.next());
-        if self.is_behind() || is_sampled(seq.0) || !self.active.is_empty() {
+        if self.is_behind() || is_sampled(seq.0) {
             return None;
         }
         if !self.may_enter(&served.board, seq, 0, 0) {

@@ -5,8 +5,6 @@ use evenkeel_engine::comm::Comm;
 use evenkeel_engine::kernels;
 use evenkeel_engine::request::{self, Request};
 use std::ffi::{CStr, c_char, c_int};
-use std::mem::ManuallyDrop;
-use std::sync::Arc;
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ek_takes(comm: *const Comm, kind: u32, bytes: usize, elem_bytes: usize, nonblocking: c_int) -> c_int {
@@ -30,9 +28,8 @@ unsafe extern "C" fn ek_barrier(comm: *const Comm) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ek_start(comm: *const Comm, call: *const Call) -> *mut Request {
-    // SAFETY: the communicator is attached: the count it holds is not given up here.
-    let comm = ManuallyDrop::new(unsafe { Arc::from_raw(comm) });
-    request::start(Arc::clone(&comm), unsafe { &*call })
+    // SAFETY: an attached communicator, and a call as the interface describes it.
+    unsafe { request::start(&*comm, &*call) }
 }
 
 #[unsafe(no_mangle)]

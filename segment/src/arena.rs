@@ -3,7 +3,7 @@
 //! Fresh blocks come from a counter that only grows; returned ones lie in stacks, one for each power-of-two size, whose
 //! heads carry a tag against the ABA problem. A process that dies between two steps loses a block, nothing more.
 
-use crate::layout::{CHILDREN, CHILDREN_AT, GENERATION_AT, Geometry, LINE, NEXT_FREE_AT, PAGE, REFS_AT};
+use crate::layout::{CHILDREN, CHILDREN_AT, COMPANION_AT, GENERATION_AT, Geometry, LINE, NEXT_FREE_AT, PAGE, REFS_AT};
 use crate::sync::{Ordering, Words};
 
 /// Processes of one node that can take part in a job.
@@ -177,6 +177,32 @@ impl<'a, M: Words> Arena<'a, M> {
         (page != 0).then_some(Block { page, generation })
     }
 
+    /// The second block of the communicator in `owner`: the first member to ask reserves it, the others find it, whenever
+    /// they ask. None when there was no room, for all members alike. Every member that asks holds a reference to it.
+    pub fn companion(&self, owner: Block, ranks: usize) -> Option<Block> {
+        let word = self.segment.word(owner.offset() + COMPANION_AT);
+        let mut seen = word.load(Ordering::Acquire);
+        if seen == 0 {
+            let block = self.reserve(ranks);
+            // The upper half makes "no room" differ from "nobody has asked".
+            let mine = 1 << 32 | block.map_or(0, |b| b.page as u64);
+            // AcqRel: pairs with the load above, so that the finder sees the block's generation.
+            seen = match word.compare_exchange(0, mine, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => mine,
+                Err(first) => {
+                    if let Some(block) = block {
+                        self.give_back(block, &Geometry::new(ranks));
+                    }
+                    first
+                }
+            };
+        }
+        let page = seen as u32;
+        // It cannot have changed: this member's reference is still held.
+        let generation = || self.segment.word(page as usize * PAGE + GENERATION_AT).load(Ordering::Acquire) as u32;
+        (page != 0).then(|| Block { page, generation: generation() })
+    }
+
     /// The word in which process `index` of this node keeps its state.
     pub fn process_state(&self, index: usize) -> &'a crate::sync::AtomicU64 {
         assert!(index < PROCESSES);
@@ -269,5 +295,34 @@ mod tests {
         });
         assert!(ids.iter().all(|i| *i == ids[0]));
         assert_eq!(ids[0].iter().collect::<HashSet<_>>().len(), 200);
+    }
+
+    #[test]
+    fn members_find_the_same_companion_from_many_threads() {
+        let segment = Segment::create(64 << 20, 1).unwrap();
+        let arena = Arena::new(&segment, segment.bytes());
+        arena.prepare(4);
+        for _ in 0..200 {
+            let owner = arena.reserve(4).unwrap();
+            let found: Vec<Block> = std::thread::scope(|s| {
+                let threads: Vec<_> = (0..4).map(|_| s.spawn(|| arena.companion(owner, 4).unwrap())).collect();
+                threads.into_iter().map(|t| t.join().unwrap()).collect()
+            });
+            assert!(found.iter().all(|b| *b == found[0] && b.page != owner.page));
+            (0..4).for_each(|_| arena.drop_reference(found[0], &Geometry::new(4)));
+            (0..4).for_each(|_| arena.drop_reference(owner, &Geometry::new(4)));
+        }
+    }
+
+    #[test]
+    fn without_room_nobody_has_a_companion() {
+        let segment = Segment::create(4 << 20, 1).unwrap();
+        let arena = Arena::new(&segment, segment.bytes());
+        arena.prepare(2);
+        let owner = arena.reserve(2).unwrap();
+        let rest: Vec<Block> = std::iter::from_fn(|| arena.reserve(2)).collect();
+        assert_eq!(arena.companion(owner, 2), None);
+        (0..2).for_each(|_| arena.drop_reference(rest[0], &Geometry::new(2)));
+        assert_eq!(arena.companion(owner, 2), None, "the first answer stands, for who asks later too");
     }
 }
