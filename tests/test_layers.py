@@ -10,9 +10,10 @@ ALLOWED = {
     "segment": {"options"},
     "engine": {"segment", "record", "options"},
     "report": {"record"},
+    "noise": {"report"},
     "mpi": {"engine", "report", "options", "record"},
     "mpi/generate": set(),
-    "cli": {"report", "record", "options"},
+    "cli": {"report", "record", "options", "noise"},
 }
 
 

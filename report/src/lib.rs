@@ -15,10 +15,10 @@ mod histogram;
 mod page;
 mod read;
 mod summary;
-mod table;
-mod units;
+pub mod table;
+pub mod units;
 
 pub use digest::{CommDigest, Digest, Note, OpDigest, RankDigest, TimelineDigest, TimesLast, digest};
-pub use page::html;
+pub use page::{document, html};
 pub use read::{Head, ParseError, merge, parse};
 pub use summary::summary;

@@ -3,6 +3,7 @@
 use crate::digest::digest;
 use crate::summary::summary;
 use evenkeel_record::RunRecord;
+use serde::Serialize;
 
 const SCRIPT: &str = include_str!("../../web/dist/page.js");
 const STYLE: &str = include_str!("../../web/dist/page.css");
@@ -13,11 +14,17 @@ const MOST_COMMS: usize = 200;
 /// A complete HTML document with data, styles and script inside. Nothing is loaded from anywhere, and the
 /// page forbids the browser to try; without scripts it shows the terminal summary.
 pub fn html(run: &RunRecord) -> String {
-    let data = serde_json::to_string(&digest(run).with_most_comms(MOST_COMMS)).expect("plain data has a JSON form");
+    let data = digest(run).with_most_comms(MOST_COMMS);
+    document(&crate::units::plain(run.program.trim(), 80), &run.version, &data, &summary(run, 100, false))
+}
+
+/// The document around data that the page's script knows how to show (`web/src/main.ts`). `text` is for those without
+/// scripts. Whatever title, version, data and text contain, none of it becomes markup.
+pub fn document(title: &str, version: &str, data: &impl Serialize, text: &str) -> String {
+    let data = serde_json::to_string(data).expect("plain data has a JSON form");
     // In a script element only "<" can end the data ("</script") or hide its end ("<!--").
     let data = data.replace('<', "\\u003c");
-    let title = escape(&crate::units::plain(run.program.trim(), 80));
-    let text = escape(&summary(run, 100, false));
+    let (title, text) = (escape(title), escape(text));
     format!(
         r#"<!doctype html>
 <html lang="en">
@@ -38,7 +45,7 @@ pub fn html(run: &RunRecord) -> String {
 </body>
 </html>
 "#,
-        version = escape(&run.version),
+        version = escape(version),
     )
 }
 

@@ -1,0 +1,58 @@
+//! The kernel's own counts of time that was withheld, as functions of its texts.
+
+use serde::{Deserialize, Serialize};
+
+/// How often, and for how long in sum, a control group was over its CPU quota.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Throttling {
+    pub times: u64,
+    pub ns: u64,
+}
+
+impl Throttling {
+    /// What has come since an earlier reading.
+    pub fn since(self, before: Throttling) -> Throttling {
+        Throttling { times: self.times.saturating_sub(before.times), ns: self.ns.saturating_sub(before.ns) }
+    }
+}
+
+/// `cpu.stat` of a control group: `throttled_usec` in version 2, `throttled_time` in nanoseconds in version 1. None where
+/// the group has no such counters, which is so where no quota can be set.
+pub fn parse_cpu_stat(text: &str) -> Option<Throttling> {
+    let value = |name: &str| {
+        text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse::<u64>().ok())
+    };
+    let ns = value("throttled_time").or_else(|| value("throttled_usec").map(|us| us.saturating_mul(1_000)))?;
+    Some(Throttling { times: value("nr_throttled")?, ns })
+}
+
+/// Time that the hypervisor gave a core to others while this machine wanted it, since boot: field `steal` of
+/// /proc/stat, which counts in hundredths of a second.
+pub fn parse_steal_ns(stat: &str, core: usize) -> Option<u64> {
+    let name = format!("cpu{core}");
+    let line = stat.lines().find(|line| line.split_whitespace().next() == Some(&name))?;
+    line.split_whitespace().nth(8)?.parse::<u64>().ok().map(|ticks| ticks.saturating_mul(10_000_000))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_versions_of_cpu_stat() {
+        let second = "usage_usec 12\nuser_usec 10\nsystem_usec 2\nnr_periods 9\nnr_throttled 3\nthrottled_usec 4500\n";
+        let first = "nr_periods 9\nnr_throttled 3\nthrottled_time 4500000\n";
+        assert_eq!(parse_cpu_stat(second), Some(Throttling { times: 3, ns: 4_500_000 }));
+        assert_eq!(parse_cpu_stat(first), parse_cpu_stat(second));
+        assert_eq!(parse_cpu_stat("usage_usec 12\n"), None);
+        assert_eq!(Throttling { times: 5, ns: 9 }.since(Throttling { times: 3, ns: 4 }), Throttling { times: 2, ns: 5 });
+    }
+
+    #[test]
+    fn steal_is_found_by_core() {
+        let stat = "cpu  1 2 3 4 5 6 7 8 0 0\ncpu0 1 2 3 4 5 6 7 11 0 0\ncpu1 1 2 3 4 5 6 7 0 0 0\n";
+        assert_eq!(parse_steal_ns(stat, 0), Some(110_000_000));
+        assert_eq!(parse_steal_ns(stat, 1), Some(0));
+        assert_eq!(parse_steal_ns(stat, 10), None);
+    }
+}

@@ -1,0 +1,195 @@
+//! The measurement itself: one thread held on each core, all at the same time, as the ranks of a job would be.
+
+use nix::sys::resource::{UsageWho, getrusage};
+use rustix::thread::{CpuSet, sched_setaffinity};
+use std::hint::black_box;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// What to measure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    pub cores: Vec<usize>,
+    /// Of both traces together.
+    pub length: Duration,
+    pub quantum: Duration,
+    /// Shorter gaps are not kept.
+    pub least_gap: Duration,
+    /// Windows of each trace.
+    pub windows: usize,
+}
+
+impl Plan {
+    /// Of each of the `windows` of either trace.
+    pub fn window(&self) -> Duration {
+        self.length / 2 / self.windows.max(1) as u32
+    }
+}
+
+/// What was seen on one core.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CoreTrace {
+    pub core: usize,
+    pub unpinned: Option<String>,
+    /// Lengths of quanta, window by window.
+    pub quanta: Vec<Window>,
+    /// Lengths of gaps, window by window.
+    pub gaps: Vec<Window>,
+}
+
+/// What happened in one window of a trace.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Window {
+    pub length_ns: u64,
+    pub voluntary: u64,
+    pub involuntary: u64,
+    pub lengths_ns: Vec<u64>,
+}
+
+/// Takes both traces on all cores. Blocks for `plan.length` and the moment it takes to find out how much work a quantum
+/// is. `progress` is called on the caller's thread twice a second with the share done; whatever it does is noise.
+pub fn measure(plan: &Plan, mut progress: impl FnMut(f64)) -> Vec<CoreTrace> {
+    let turns = calibrate(plan.quantum);
+    let together = Barrier::new(plan.cores.len() + 1);
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let workers: Vec<_> =
+            plan.cores.iter().map(|&core| scope.spawn({ let together = &together; move || on_core(plan, core, turns, together) })).collect();
+        together.wait();
+        let start = Instant::now();
+        while !over.load(Ordering::Relaxed) && workers.iter().any(|w| !w.is_finished()) {
+            progress((start.elapsed().as_secs_f64() / plan.length.as_secs_f64()).min(1.0));
+            let left = plan.length.saturating_sub(start.elapsed());
+            std::thread::sleep(left.clamp(Duration::from_millis(10), Duration::from_millis(500)));
+        }
+        progress(1.0);
+        workers.into_iter().map(|w| w.join().expect("a measuring thread does not panic")).collect()
+    })
+}
+
+fn on_core(plan: &Plan, core: usize, turns: u64, together: &Barrier) -> CoreTrace {
+    let mut set = CpuSet::new();
+    set.set(core);
+    let unpinned = sched_setaffinity(None, &set).err().map(|e| e.to_string());
+    // Room for every length, written to beforehand: a page fault in the middle would be noise of our own.
+    let most = |each: Duration| (plan.window().as_nanos() / each.as_nanos().max(1) + 16).min(1 << 20) as usize;
+    let mut quanta = empty(plan.windows, most(plan.quantum));
+    let mut gaps = empty(plan.windows, most(plan.least_gap * 20).min(1 << 14));
+    together.wait();
+    for window in &mut quanta {
+        in_window(window, plan.window(), |lengths, end| {
+            let mut before = Instant::now();
+            while before < end {
+                compute(turns);
+                let after = Instant::now();
+                lengths.push((after - before).as_nanos() as u64);
+                before = after;
+            }
+        });
+    }
+    for window in &mut gaps {
+        in_window(window, plan.window(), |lengths, end| {
+            let mut before = Instant::now();
+            while before < end {
+                let now = Instant::now();
+                let gap = now - before;
+                if gap >= plan.least_gap {
+                    lengths.push(gap.as_nanos() as u64);
+                }
+                before = now;
+            }
+        });
+    }
+    CoreTrace { core, unpinned, quanta, gaps }
+}
+
+fn empty(windows: usize, room: usize) -> Vec<Window> {
+    let touched = || {
+        let mut lengths = vec![1; room];
+        lengths.clear();
+        lengths
+    };
+    (0..windows).map(|_| Window { lengths_ns: touched(), ..Default::default() }).collect()
+}
+
+fn in_window(window: &mut Window, length: Duration, work: impl FnOnce(&mut Vec<u64>, Instant)) {
+    let (voluntary, involuntary) = switches();
+    let start = Instant::now();
+    work(&mut window.lengths_ns, start + length);
+    window.length_ns = start.elapsed().as_nanos() as u64;
+    let after = switches();
+    window.voluntary = after.0.saturating_sub(voluntary);
+    window.involuntary = after.1.saturating_sub(involuntary);
+}
+
+/// This thread's context switches so far: given away, and taken.
+fn switches() -> (u64, u64) {
+    getrusage(UsageWho::RUSAGE_THREAD)
+        .map(|usage| (usage.voluntary_context_switches() as u64, usage.involuntary_context_switches() as u64))
+        .unwrap_or_default()
+}
+
+/// The work: each turn needs the one before, so that no compiler and no processor can shorten it.
+#[inline(never)]
+fn compute(turns: u64) {
+    let mut x = 1_u64;
+    for _ in 0..turns {
+        x = black_box(x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407));
+    }
+    black_box(x);
+}
+
+/// Turns that take this long when nothing disturbs: from the fastest of many short tries.
+fn calibrate(quantum: Duration) -> u64 {
+    const TURNS: u64 = 20_000;
+    let fastest = (0..100)
+        .map(|_| {
+            let before = Instant::now();
+            compute(TURNS);
+            before.elapsed()
+        })
+        .min()
+        .unwrap_or_default();
+    let turns = TURNS as f64 * quantum.as_secs_f64() / fastest.as_secs_f64().max(1e-9);
+    (turns as u64).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_measurement_fills_every_window() {
+        let plan = Plan {
+            cores: vec![0],
+            length: Duration::from_millis(60),
+            quantum: Duration::from_micros(100),
+            least_gap: Duration::from_micros(1),
+            windows: 3,
+        };
+        let mut shares = Vec::new();
+        let traces = measure(&plan, |share| shares.push(share));
+        assert_eq!(traces.len(), 1);
+        assert_eq!((traces[0].quanta.len(), traces[0].gaps.len()), (3, 3));
+        for window in &traces[0].quanta {
+            assert!(!window.lengths_ns.is_empty());
+            assert!(window.lengths_ns.iter().sum::<u64>() <= window.length_ns);
+            assert!(window.length_ns >= 10_000_000);
+        }
+        assert!(traces[0].gaps.iter().flat_map(|w| &w.lengths_ns).all(|gap| *gap >= 1_000));
+        assert_eq!(shares.last(), Some(&1.0));
+    }
+
+    #[test]
+    fn a_core_that_is_not_there_is_said() {
+        let plan = Plan {
+            cores: vec![1023],
+            length: Duration::from_millis(4),
+            quantum: Duration::from_micros(100),
+            least_gap: Duration::from_micros(1),
+            windows: 1,
+        };
+        assert!(measure(&plan, |_| {})[0].unpinned.is_some());
+    }
+}
