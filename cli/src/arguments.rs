@@ -14,6 +14,7 @@ Examples:
   evenkeel run -n 16 -- ./app input.dat       run it; a summary at the end says who waited for whom
   evenkeel run -n 4 -- python3 script.py      Python with mpi4py
   evenkeel doctor ./app                       what works here, and what of this program is covered
+  evenkeel noise                              how this machine disturbs programs
   evenkeel run -n 16 --report run.json -- ./app && evenkeel report run.json --html run.html
   mpirun -n 16 $(evenkeel env ./app) ./app    your own launcher line
 
@@ -33,6 +34,7 @@ pub enum Task {
     Env(Box<Env>),
     Doctor(Doctor),
     Report(Report),
+    Noise(Noise),
     Completions(Completions),
     Man(Man),
     #[command(hide = true)]
@@ -131,6 +133,62 @@ pub struct Report {
     /// Write a self-contained HTML page with plots to this file
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+}
+
+/// Measure how often, and for how long, this machine does not respond
+///
+/// Runs on every core at once, as the ranks of a job would. For half of the time it does the same small piece of work
+/// over and over: what a piece takes longer than the fastest one is a delay. For the other half it only looks at the clock:
+/// what passes between two looks is a gap. Beside both it counts context switches, and says for each length of delays and
+/// gaps how they go together with them (r near 1: it is the scheduler, another process ran; near 0: interrupts, the
+/// hypervisor, the processor's clock). It also says how often the CPU quota was exceeded and what the hypervisor took.
+///
+/// A program that meets at barriers every quantum loses the longest delay of all its ranks each time; what one core
+/// loses here is the least that such a program loses.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  evenkeel noise                              ten seconds, quanta of a millisecond
+  evenkeel noise --seconds 60 --html noise.html
+  evenkeel noise --quantum-us 100             finer: delays of a few microseconds count
+  evenkeel noise --cores 2-3                  two cores only
+  evenkeel noise --json before.json           to be compared with another day, machine or kernel
+
+Leave the machine as it is in everyday use: noise is what is to be seen. To see what a program makes of noise,
+disturb it on purpose: evenkeel run --inject.")]
+pub struct Noise {
+    /// How long to measure
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = between::<20, 86_400_000>)]
+    pub seconds: f64,
+    /// How long a quantum of work takes when nothing disturbs
+    #[arg(long, value_name = "MICROSECONDS", default_value = "1000", value_parser = between::<1_000, 1_000_000_000>)]
+    pub quantum_us: f64,
+    /// Gaps shorter than this are not counted
+    #[arg(long, value_name = "MICROSECONDS", default_value = "1", value_parser = between::<100, 1_000_000_000>)]
+    pub gap_us: f64,
+    /// Which cores: 0-3,8. Without it, all that this process may use
+    #[arg(long, value_name = "LIST", value_parser = core_list)]
+    pub cores: Option<String>,
+    /// Write all numbers to this file
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Write a self-contained HTML page with plots to this file
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+}
+
+/// A number between two thousandths.
+fn between<const LEAST: u64, const MOST: u64>(text: &str) -> Result<f64, String> {
+    let (least, most) = (LEAST as f64 / 1e3, MOST as f64 / 1e3);
+    match text.parse::<f64>() {
+        Ok(n) if n >= least && n <= most => Ok(n),
+        _ => Err(format!("it must be a number between {least} and {most}")),
+    }
+}
+
+fn core_list(text: &str) -> Result<String, String> {
+    let plain = !text.is_empty() && text.chars().all(|c| c.is_ascii_digit() || "-,".contains(c));
+    if plain && !crate::quota::parse_list(text).is_empty() { Ok(text.into()) } else { Err("it must be a list of cores like 0-3,8".into()) }
 }
 
 /// Print a completion script for a shell

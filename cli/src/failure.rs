@@ -95,6 +95,9 @@ pub enum Failure {
     #[error("cannot read the record {}: its layout is number {theirs}, and this evenkeel knows up to {ours}. Use an evenkeel as new as the one that wrote it.", .path.display())]
     RecordNewer { path: PathBuf, theirs: u32, ours: u32 },
 
+    #[error("cannot measure core {core}: this process may use only {usable}. Leave --cores out, or name some of these.")]
+    NotOurCore { core: usize, usable: String },
+
     #[error("cannot write {}: {why}. Give a file in a directory that exists and is writable.", .path.display())]
     Unwritable { path: PathBuf, why: String },
 }

@@ -1,7 +1,7 @@
 //! The command line: starts MPI programs under evenkeel, says what it finds on a machine, shows reports.
 //!
 //! It reads ELF files as the dynamic linker does to find out which MPI a program will get, picks the shim
-//! and the launcher that belong to that MPI, and becomes that launcher. It may use options, record and report;
+//! and the launcher that belong to that MPI, and becomes that launcher. It may use options, record, report and noise;
 //! it must never link an MPI, talk to the engine other than through the environment, or stay in memory while the
 //! program runs.
 //!
@@ -18,6 +18,7 @@ pub mod launcher;
 pub mod loader;
 pub mod manual;
 pub mod mpi;
+pub mod noise;
 pub mod program;
 pub mod python;
 pub mod quota;

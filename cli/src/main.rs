@@ -3,7 +3,7 @@
 use clap::Parser;
 use evenkeel_cli::arguments::{Cli, Task};
 use evenkeel_cli::failure::Failure;
-use evenkeel_cli::{doctor, manual, record_file, run};
+use evenkeel_cli::{doctor, manual, noise, record_file, run};
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -28,6 +28,7 @@ fn act(task: Task) -> Result<ExitCode, Failure> {
             verdict.text.into()
         }
         Task::Report(arguments) => record_file::report(&arguments)?.into(),
+        Task::Noise(arguments) => noise::noise(&arguments)?.into(),
         Task::Completions(arguments) => manual::completions(arguments.shell),
         Task::Man(arguments) => {
             manual::man(&arguments.directory)?;

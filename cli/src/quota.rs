@@ -127,6 +127,12 @@ pub fn own_cpu_quota() -> Option<Quota> {
     cpu_quota(&own("cgroup"), &own("mountinfo"), read)
 }
 
+/// What `parse` makes of each cpu.stat on the way from this process's control group to the root.
+pub fn own_cpu_stat<T>(parse: impl Fn(&str) -> Option<T>) -> Vec<T> {
+    let directories = ["", "cpu"].into_iter().flat_map(|controller| group_directories(&own("cgroup"), &own("mountinfo"), controller));
+    directories.filter_map(|directory| parse(&read(&directory.join("cpu.stat"))?)).collect()
+}
+
 /// This process's limit on processes. Root is not bound by its ulimit.
 pub fn process_limit() -> Option<(u64, String)> {
     let limits = own("limits");

@@ -34,6 +34,20 @@ pub fn read(file: &Path) -> Result<RunRecord, Failure> {
     serde_json::from_value(value).map_err(|e| failed(format!("it is no record of a run: {e}")))
 }
 
+/// Whether a file can be written there, as far as can be known without writing it.
+pub fn check_place(file: &Path) -> Result<(), Failure> {
+    let failed = |why: String| Failure::Unwritable { path: file.to_path_buf(), why };
+    let directory = file.parent().filter(|d| !d.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if file.is_dir() {
+        return Err(failed("it is a directory".into()));
+    }
+    if !directory.is_dir() {
+        return Err(failed(format!("there is no directory {}", directory.display())));
+    }
+    let target = if file.exists() { file } else { directory };
+    rustix::fs::access(target, rustix::fs::Access::WRITE_OK).map_err(|e| failed(e.to_string()))
+}
+
 fn with_end(mut text: String) -> String {
     if !text.ends_with('\n') {
         text.push('\n');
@@ -42,7 +56,7 @@ fn with_end(mut text: String) -> String {
 }
 
 /// Width of the terminal and whether colours are welcome.
-fn terminal() -> (usize, bool) {
+pub fn terminal() -> (usize, bool) {
     let out = std::io::stdout();
     let is_terminal = out.is_terminal();
     let from_terminal = rustix::termios::tcgetwinsize(&out).ok().map(|s| usize::from(s.ws_col)).filter(|w| *w > 0);
