@@ -2,7 +2,7 @@
 
 import * as echarts from "echarts/core";
 import { BarChart, CustomChart, HeatmapChart } from "echarts/charts";
-import { GridComponent, MarkLineComponent, TooltipComponent, VisualMapComponent } from "echarts/components";
+import { GridComponent, LegendComponent, MarkLineComponent, TooltipComponent, VisualMapComponent } from "echarts/components";
 import { CanvasRenderer } from "echarts/renderers";
 import type { EChartsCoreOption } from "echarts/core";
 import { h } from "./dom.ts";
@@ -10,7 +10,8 @@ import { niceStep } from "./slices.ts";
 import { colour, onChange } from "./theme.ts";
 
 echarts.use([
-  BarChart, CustomChart, HeatmapChart, GridComponent, MarkLineComponent, TooltipComponent, VisualMapComponent, CanvasRenderer,
+  BarChart, CustomChart, HeatmapChart, GridComponent, LegendComponent, MarkLineComponent, TooltipComponent, VisualMapComponent,
+  CanvasRenderer,
 ]);
 
 /** What the arrow keys walk through: `columns` × `rows` data points. */

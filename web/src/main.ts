@@ -1,4 +1,4 @@
-// Puts the page together from the digest embedded in it.
+// Puts the page together from what is embedded in it: the digest of a run, or a measurement of noise.
 
 import { commLabel, type Digest, type Op } from "./data.ts";
 import { choice, h, section } from "./dom.ts";
@@ -6,6 +6,8 @@ import { count, duration, percent, plural, ranges } from "./format.ts";
 import { heatmap } from "./heatmap.ts";
 import { lateness } from "./lateness.ts";
 import { latency } from "./latency.ts";
+import { noisePage } from "./noise.ts";
+import { isNoise } from "./noise-data.ts";
 import { sliceCount } from "./slices.ts";
 import type { Order } from "./sorting.ts";
 import { commsTable, opsTable, ranksTable } from "./tables.ts";
@@ -125,7 +127,12 @@ function main(): void {
   const root = document.getElementById("report");
   const data = document.getElementById("data")?.textContent;
   if (!root || !data) return;
-  const d = JSON.parse(data) as Digest;
+  const what: unknown = JSON.parse(data);
+  if (isNoise(what)) {
+    noisePage(root, what);
+    return;
+  }
+  const d = what as Digest;
   const time = latencySection(d);
   const parts: (HTMLElement | null)[] = [header(d), tiles(d)];
   if (d.calls > 0) {
