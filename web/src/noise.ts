@@ -51,7 +51,7 @@ function histogram(n: Noise): ChartView {
   };
   return chart({
     label: () => "Bars: how many delays and gaps of each length, and their correlation with context switches",
-    height: 500,
+    height: 480,
     walk: () => ({ columns: used.length, rows: 1, index: (column) => column, say }),
     option: () => {
       const x = (grid: number, name: string) => ({
@@ -61,9 +61,9 @@ function histogram(n: Noise): ChartView {
         data: used.map(classLabel),
         axisTick: { show: false },
         splitLine: { show: false },
-        // The zero line of the correlation runs through the middle; its labels stay below.
+        // The zero line of the correlation runs through the middle; the lengths stand between the two.
         axisLine: { onZero: grid === 1, lineStyle: { color: colour("--line") } },
-        axisLabel: { color: colour("--faint"), fontSize: 12, show: true, ...(grid === 1 ? { margin: 70 } : {}) },
+        axisLabel: { color: colour("--faint"), fontSize: 12, show: grid === 0 },
       });
       const series = (name: string, grid: number, values: (number | null)[], paint: string) => ({
         type: "bar", name, xAxisIndex: grid, yAxisIndex: grid, data: values, color: colour(paint), barMaxWidth: 34,
@@ -74,11 +74,11 @@ function histogram(n: Noise): ChartView {
         legend: { top: 0, right: 16, textStyle: { color: colour("--ink") }, data: ["delays of quanta", "gaps"] },
         grid: [
           { left: 76, right: 16, top: 40, height: 210 },
-          { left: 76, right: 16, top: 306, height: 130 },
+          { left: 76, right: 16, top: 322, height: 140 },
         ],
-        xAxis: [x(0, ""), { ...x(1, "length"), nameGap: 92 }],
+        xAxis: [x(0, "length"), x(1, "")],
         yAxis: [
-          { ...axis("how many", 58), type: "log", min: 0.5, gridIndex: 0, axisLabel: { color: colour("--faint"), formatter: (v: number) => (v < 1 ? "" : count(v)) } },
+          { ...axis("how many", 58), type: "log", min: 0.5, startValue: 0.5, gridIndex: 0, axisLabel: { color: colour("--faint"), formatter: (v: number) => (v < 1 ? "" : count(v)) } },
           { ...axis("r with switches", 58), type: "value", min: -1, max: 1, interval: 0.5, gridIndex: 1 },
         ],
         series: [
