@@ -29,6 +29,19 @@ def test_persistent_collectives_waited_for_beside_ours(name):
     result(mpi.run(mpi.build("hosted.c"), 2, "what=persistent", "beside=1"))
 
 
+@pytest.mark.parametrize("what", ["barrier", "allreduce", "large", "gather", "bcast", "ibarrier", "iallreduce", "beside"])
+def test_revoked_communicators(what, report):
+    """Of the libraries here only Open MPI 5 can revoke: MPICH's MPIX_Comm_revoke ends the program, the others have none."""
+    import mpis
+
+    mpi = next(m for m in mpis.ALL if m.name == "openmpi5")
+    if mpi.absent():
+        pytest.skip(mpi.absent())
+    outcome = mpi.run(mpi.build("revoke.c"), 3, f"what={what}", extra=["--with-ft", "ulfm"], report=report, timeout=30)
+    result(outcome)
+    assert outcome.calls("allreduce") >= 3 * 5, "evenkeel took no part"
+
+
 def test_spawned_processes(openmpi4):
     result(openmpi4.run(openmpi4.build("hosted.c"), 2, "what=spawn", timeout=60))
 

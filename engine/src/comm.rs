@@ -11,6 +11,7 @@ use crate::world::World;
 use evenkeel_record::CommRecord;
 use evenkeel_segment::arena::Block;
 use evenkeel_segment::bell::Fencing;
+use evenkeel_segment::board;
 use evenkeel_segment::layout::CELL_BYTES;
 use evenkeel_segment::{Board, Geometry, Mapped};
 use std::cell::UnsafeCell;
@@ -22,17 +23,23 @@ pub struct Served {
     pub world: &'static World,
     pub board: Board<Mapped>,
     pub block: Block,
+    /// The communicator's first block, which says whether it has been revoked.
+    first: Mapped,
     /// Places on this node, in rank order.
     pub places: Vec<usize>,
 }
 
 impl Served {
-    fn new(world: &'static World, block: Block, places: Vec<usize>) -> Served {
+    fn new(world: &'static World, block: Block, first: Block, places: Vec<usize>) -> Served {
         let ranks = places.len();
         let board = Board { memory: world.segment.at(block.offset()), geometry: Geometry::new(ranks), fencing: fencing(world, ranks) };
-        Served { world, board, block, places }
+        Served { world, board, block, first: world.segment.at(first.offset()), places }
     }
 }
+
+/// A member has revoked the communicator: what was under way on it has ended without a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Revoked;
 
 pub struct Comm {
     id: u64,
@@ -43,6 +50,8 @@ pub struct Comm {
     host_reason: &'static str,
     name: Mutex<String>,
     children: AtomicU64,
+    /// This rank knows that it has been revoked: from then on the host refuses what is called on it.
+    revoked: AtomicBool,
     /// Where its nonblocking operations are carried out, once there has been one; None: the host's.
     companion: OnceLock<Option<Arc<Comm>>>,
     locked: AtomicBool,
@@ -78,7 +87,7 @@ impl Comm {
         let place = |m: &i32| usize::try_from(*m).ok().and_then(|r| world?.place_of(r));
         let places: Option<Vec<usize>> = members.iter().map(place).collect();
         let served = match (world, Block::from_id(id), places) {
-            (Some(world), Some(block), Some(places)) => Some(Served::new(world, block, places)),
+            (Some(world), Some(block), Some(places)) => Some(Served::new(world, block, block, places)),
             _ => None,
         };
         let host_reason = match (&served, world) {
@@ -106,6 +115,7 @@ impl Comm {
             host_reason,
             name: Mutex::default(),
             children: AtomicU64::new(0),
+            revoked: AtomicBool::new(false),
             companion: OnceLock::new(),
             locked: AtomicBool::new(false),
             threaded,
@@ -120,7 +130,7 @@ impl Comm {
         let make = || {
             let served = self.served.as_ref()?;
             let block = served.world.arena().companion(served.block, self.ranks)?;
-            let second = Served::new(served.world, block, served.places.clone());
+            let second = Served::new(served.world, block, served.block, served.places.clone());
             Some(Arc::new(Comm::new(block.id(), &self.members, self.me, Some(second), "", self.threaded)))
         };
         self.companion.get_or_init(make).as_ref()
@@ -143,6 +153,25 @@ impl Comm {
         for served in comm.served.iter().chain(companion) {
             served.world.arena().drop_reference(served.block, &served.board.geometry);
         }
+    }
+
+    /// Ends all that is under way on it and all that comes, for every member: [`Revoked`].
+    pub fn revoke(&self) {
+        self.revoked.store(true, Ordering::Relaxed);
+        let Some(served) = &self.served else { return };
+        board::revoke(&served.first);
+        // Nobody sleeps at the second block.
+        served.board.announce();
+    }
+
+    /// Whether any member has revoked it. From the first yes on this rank leaves its calls to the host.
+    #[inline]
+    pub fn is_revoked(&self) -> bool {
+        let marked = self.served.as_ref().is_some_and(|s| board::is_revoked(&s.first));
+        if marked {
+            self.revoked.store(true, Ordering::Relaxed);
+        }
+        marked
     }
 
     /// The id of the next duplicate; all members get the same one if they ask in the same order.
@@ -182,7 +211,9 @@ impl Comm {
     #[inline]
     pub fn takes(&self, kind: Kind, bytes: usize, elem_bytes: usize, nonblocking: bool) -> Option<Plan> {
         let home = if nonblocking { self.companion().map(Arc::as_ref) } else { Some(self) };
+        let known = |c: &Comm| c.revoked.load(Ordering::Relaxed);
         let plan = home
+            .filter(|c| !known(self) && !known(c))
             .and_then(|c| c.served.as_ref())
             .and_then(|s| plan::plan(kind, bytes, elem_bytes, nonblocking, &s.board.geometry, s.world.facts));
         if plan.is_none() {
@@ -193,21 +224,21 @@ impl Comm {
 
     /// Carries out a call that `takes` has accepted; returns when this rank's part is done.
     #[inline]
-    pub fn run(&self, call: &Call) {
+    pub fn run(&self, call: &Call) -> Result<(), Revoked> {
         let served = self.served.as_ref().expect("only served communicators run calls");
         let common = matches!(call.kind(), Kind::Barrier | Kind::Bcast | Kind::Reduce | Kind::Allreduce);
         if common && call.bytes <= CELL_BYTES && !self.threaded {
             // SAFETY: there is one thread in MPI, and nothing below comes back here.
             let state = unsafe { &mut *self.state.get() };
-            if self.run_small(served, call, state) {
-                return;
+            if let Some(outcome) = self.run_small(served, call, state) {
+                return outcome;
             }
         }
-        self.run_long(served, call);
+        self.run_long(served, call)
     }
 
     #[inline(never)]
-    fn run_long(&self, served: &Served, call: &Call) {
+    fn run_long(&self, served: &Served, call: &Call) -> Result<(), Revoked> {
         let kind = call.kind();
         let began = Ticks::now();
         let (mut operation, waits_for) = self.with(|state| {
@@ -217,8 +248,11 @@ impl Comm {
         });
         let mut waited_ns = 0;
         if let Some(expected) = waits_for {
-            waited_ns = self.wait(served, kind, expected, || self.with(|state| operation.poll(self, served, state)));
+            waited_ns = self.wait(served, kind, expected, || self.with(|state| operation.poll(self, served, state)))?;
             self.with(|state| state.learn(kind, waited_ns));
+        }
+        if operation.may_read_directly() && self.is_revoked() {
+            return Err(Revoked); // what was read may not have been the sender's data any more
         }
         if served.world.recording {
             self.with(|state| {
@@ -231,21 +265,21 @@ impl Comm {
                 }
             });
         }
+        Ok(())
     }
 
     /// A barrier; false if the host must carry it out.
     #[inline]
-    pub fn barrier(&self) -> bool {
-        if self.served.is_none() {
+    pub fn barrier(&self) -> Result<bool, Revoked> {
+        if self.served.is_none() || self.revoked.load(Ordering::Relaxed) {
             self.with(|state| state.tallies.of(Kind::Barrier, false).host_calls += 1);
-            return false;
+            return Ok(false);
         }
-        self.run(&Call::barrier());
-        true
+        self.run(&Call::barrier()).map(|()| true)
     }
 
     /// Looks again and again until `done`; the time it took. Nonblocking operations are moved on meanwhile.
-    pub fn wait(&self, served: &Served, kind: Kind, expected_ns: u64, mut done: impl FnMut() -> bool) -> u64 {
+    pub fn wait(&self, served: &Served, kind: Kind, expected_ns: u64, mut done: impl FnMut() -> bool) -> Result<u64, Revoked> {
         let world = served.world;
         let mut wait = Wait::begin();
         let mut watch = HostWatch::new(world.patience_ns);
@@ -255,6 +289,9 @@ impl Comm {
             }
             if done() {
                 break;
+            }
+            if self.is_revoked() {
+                return Err(Revoked);
             }
             if wait.once(&world.waiting, expected_ns) {
                 let timeout = watch.nap_ns(crate::request::pending() > 0);
@@ -277,7 +314,7 @@ impl Comm {
         if world.recording {
             world.timeline.add(now.ns_since(world.began), waited);
         }
-        waited
+        Ok(waited)
     }
 
     /// This communicator's record; None if nothing was called on it.

@@ -264,6 +264,11 @@ impl Operation {
         self.kind
     }
 
+    /// Whether ranks may fetch from each other's memory.
+    pub fn may_read_directly(&self) -> bool {
+        self.plan.route == Route::Direct || self.kind.is_private()
+    }
+
     /// Whether everything the rank needs from others has been deposited.
     #[inline]
     fn is_ready(&self, comm: &Comm, served: &Served, state: &State, seq: Seq) -> bool {
@@ -311,7 +316,7 @@ impl Operation {
             state.finish(board, comm.me, seq);
             self.copied = 0;
             self.full_since = None;
-            if self.plan.route == Route::Direct || self.kind.is_private() {
+            if self.may_read_directly() {
                 self.taken = true;
                 board.announce(); // somebody may be waiting for its readers
             }

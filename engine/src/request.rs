@@ -2,7 +2,7 @@
 
 use crate::call::{Call, Kind};
 use crate::clock::Ticks;
-use crate::comm::{Comm, lock};
+use crate::comm::{Comm, Revoked, lock};
 use crate::operation::Operation;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,8 +14,9 @@ pub struct Request {
     kind: Kind,
     operation: Operation,
     began: Ticks,
-    /// Set, with release, when the operation is complete and its result is in place.
+    /// Set, with release, when the operation is complete and its result is in place, or it has been given up.
     done: AtomicBool,
+    revoked: bool,
 }
 
 static PENDING: AtomicUsize = AtomicUsize::new(0);
@@ -46,7 +47,7 @@ pub fn start(comm: &Comm, call: &Call) -> *mut Request {
             }
         }
         let request = Box::into_raw(Box::new(Request {
-            comm: comm.clone(), kind, operation, began, done: AtomicBool::new(done),
+            comm: comm.clone(), kind, operation, began, done: AtomicBool::new(done), revoked: false,
         }));
         if !done {
             state.active.push(request);
@@ -71,10 +72,12 @@ fn progress(comm: &Comm) -> bool {
         active.retain(|&request| {
             // SAFETY: requests in the list are alive: only complete ones, which are not in it, may be freed.
             let request = unsafe { &mut *request };
-            if !request.operation.poll(comm, served, state) {
+            let complete = request.operation.poll(comm, served, state);
+            request.revoked = (!complete || request.operation.may_read_directly()) && comm.is_revoked();
+            if !complete && !request.revoked {
                 return true;
             }
-            if served.world.recording {
+            if served.world.recording && complete {
                 let ns = Ticks::now().ns_since(request.began);
                 // From start to completion; whether the rank waited for it in MPI is not known here.
                 state.tallies.of(request.kind, true).sample(ns, ns);
@@ -119,11 +122,12 @@ pub unsafe fn is_done(request: *mut Request) -> bool {
     done.load(Ordering::Acquire)
 }
 
-/// Frees a complete request.
+/// Frees a complete request and says what became of it.
 ///
 /// # Safety
 /// As for `is_done`; the request must be complete and not be used again.
-pub unsafe fn free(request: *mut Request) {
+pub unsafe fn free(request: *mut Request) -> Result<(), Revoked> {
     // SAFETY: from Box::into_raw, by the caller's promise not freed before.
-    drop(unsafe { Box::from_raw(request) });
+    let request = unsafe { Box::from_raw(request) };
+    if request.revoked { Err(Revoked) } else { Ok(()) }
 }

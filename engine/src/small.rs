@@ -6,7 +6,7 @@
 
 use crate::call::{Call, Kind};
 use crate::clock::Ticks;
-use crate::comm::{Comm, Served};
+use crate::comm::{Comm, Revoked, Served};
 use crate::state::State;
 use crate::deposit::{self, Piece};
 use crate::tally::is_sampled;
@@ -21,52 +21,54 @@ pub const OVERDUE_NS: u64 = 50_000;
 struct Cell([u8; CELL_BYTES]);
 
 impl Comm {
-    /// Carries the call out if it is an ordinary one; false if it must go the long way. Not for threaded programs.
+    /// Carries the call out if it is an ordinary one; None if it must go the long way. Not for threaded programs.
     #[inline]
-    pub fn run_small(&self, served: &Served, call: &Call, state: &mut State) -> bool {
-        let Some(seq) = state.enter_ordinary(served) else { return false };
+    pub fn run_small(&self, served: &Served, call: &Call, state: &mut State) -> Option<Result<(), Revoked>> {
+        let seq = state.enter_ordinary(served)?;
         let kind = call.kind();
         if served.world.recording {
             let tally = state.tallies.of(kind, false);
             tally.calls += 1;
             tally.bytes += call.bytes as u64;
         }
-        match kind {
+        let outcome = match kind {
             Kind::Barrier => self.small_barrier(served, state, seq),
             Kind::Bcast => self.small_bcast(served, call, state, seq),
             Kind::Reduce => self.small_reduce(served, call, state, seq),
             _ => self.small_allreduce(served, call, state, seq),
+        };
+        if outcome.is_ok() {
+            state.finish(&served.board, self.me, seq);
         }
-        state.finish(&served.board, self.me, seq);
-        true
+        Some(outcome)
     }
 
     #[inline]
-    fn small_barrier(&self, served: &Served, state: &mut State, seq: Seq) {
+    fn small_barrier(&self, served: &Served, state: &mut State, seq: Seq) -> Result<(), Revoked> {
         let board = &served.board;
         if self.ranks == 2 {
             board.enter_pair(self.me, seq);
             board.announce();
-            self.wait_small(served, state, Kind::Barrier, || board.pair_entered(1 - self.me, seq));
-            return;
+            return self.wait_small(served, state, Kind::Barrier, || board.pair_entered(1 - self.me, seq));
         }
         let round = state.next_round(seq);
         if board.arrive(self.me, seq, round) {
             state.tallies.of(Kind::Barrier, false).last += 1;
             board.release(seq);
             board.announce();
+            Ok(())
         } else {
             // A release that is late is not waited for: full is what it says.
             let mut looks = 0u32;
             self.wait_small(served, state, Kind::Barrier, || {
                 looks = looks.wrapping_add(1);
                 board.released(seq) || (looks % 8 == 0 && board.full(seq, round))
-            });
+            })
         }
     }
 
     #[inline]
-    fn small_bcast(&self, served: &Served, call: &Call, state: &mut State, seq: Seq) {
+    fn small_bcast(&self, served: &Served, call: &Call, state: &mut State, seq: Seq) -> Result<(), Revoked> {
         let board = &served.board;
         let root = call.root as usize;
         if self.me == root {
@@ -75,14 +77,15 @@ impl Comm {
             board.publish(root, seq);
             board.announce();
         } else {
-            self.wait_small(served, state, Kind::Bcast, || board.published(root, seq));
+            self.wait_small(served, state, Kind::Bcast, || board.published(root, seq))?;
             // SAFETY: published, and this rank has not left.
             unsafe { copy_small(Piece::cell(board, root, seq), call.recv, call.bytes) };
         }
+        Ok(())
     }
 
     #[inline]
-    fn small_reduce(&self, served: &Served, call: &Call, state: &mut State, seq: Seq) {
+    fn small_reduce(&self, served: &Served, call: &Call, state: &mut State, seq: Seq) -> Result<(), Revoked> {
         let board = &served.board;
         let root = call.root as usize;
         let round = if self.ranks > 2 { state.next_round(seq) } else { 0 };
@@ -96,32 +99,33 @@ impl Comm {
                 state.tallies.of(Kind::Reduce, false).last += 1;
                 board.announce();
             }
-            return;
+            return Ok(());
         }
         if self.ranks == 2 {
-            self.wait_small(served, state, Kind::Reduce, || board.published(1 - root, seq));
+            self.wait_small(served, state, Kind::Reduce, || board.published(1 - root, seq))?;
         } else if board.arrive(root, seq, round) {
             state.tallies.of(Kind::Reduce, false).last += 1;
         } else {
-            self.wait_small(served, state, Kind::Reduce, || board.full(seq, round));
+            self.wait_small(served, state, Kind::Reduce, || board.full(seq, round))?;
         }
         state.tallies.of(Kind::Reduce, false).rooted += 1;
         // SAFETY: all contributions are there.
         unsafe { self.fold_small(served, call, seq, call.recv) };
+        Ok(())
     }
 
     #[inline]
-    fn small_allreduce(&self, served: &Served, call: &Call, state: &mut State, seq: Seq) {
+    fn small_allreduce(&self, served: &Served, call: &Call, state: &mut State, seq: Seq) -> Result<(), Revoked> {
         let board = &served.board;
         // SAFETY: as in `small_bcast`.
         unsafe { deposit::write_cell(board, self.me, seq, call.send, call.bytes) };
         board.publish(self.me, seq);
         if self.ranks == 2 {
             board.announce();
-            self.wait_small(served, state, Kind::Allreduce, || board.published(1 - self.me, seq));
+            self.wait_small(served, state, Kind::Allreduce, || board.published(1 - self.me, seq))?;
             // SAFETY: both contributions are there.
             unsafe { self.fold_small(served, call, seq, call.recv) };
-            return;
+            return Ok(());
         }
         let round = state.next_round(seq);
         let result = board.memory.pointer(board.geometry.release_payload(seq.0));
@@ -133,7 +137,7 @@ impl Comm {
             board.announce();
             // SAFETY: the result stands.
             unsafe { copy_small(result, call.recv, call.bytes) };
-            return;
+            return Ok(());
         }
         let (mut looks, mut full_since) = (0u32, None);
         let mut alone = false;
@@ -147,7 +151,7 @@ impl Comm {
                 alone = Ticks::now().ns_since(since) > OVERDUE_NS;
             }
             alone
-        });
+        })?;
         // SAFETY: released, or full: then the contributions are there and this rank combines for itself.
         unsafe {
             if alone {
@@ -156,6 +160,7 @@ impl Comm {
                 copy_small(result, call.recv, call.bytes);
             }
         }
+        Ok(())
     }
 
     /// Combines the cells of all ranks in rank order into `out`.
@@ -184,28 +189,29 @@ impl Comm {
 
     /// Waits for something close at hand.
     #[inline(always)]
-    fn wait_small(&self, served: &Served, state: &mut State, kind: Kind, mut done: impl FnMut() -> bool) {
+    fn wait_small(&self, served: &Served, state: &mut State, kind: Kind, mut done: impl FnMut() -> bool) -> Result<(), Revoked> {
         if done() {
             if self.ranks == 2 && served.world.recording {
                 state.tallies.of(kind, false).last += 1; // the other one was there before
             }
-            return;
+            return Ok(());
         }
         for _ in 0..served.world.waiting.first_looks() {
             if done() {
-                return;
+                return Ok(());
             }
         }
-        self.wait_long(served, state, kind, &mut done);
+        self.wait_long(served, state, kind, &mut done)
     }
 
     #[cold]
-    fn wait_long(&self, served: &Served, state: &mut State, kind: Kind, done: &mut dyn FnMut() -> bool) {
-        let waited = self.wait(served, kind, state.expected_ns[kind as usize], done);
+    fn wait_long(&self, served: &Served, state: &mut State, kind: Kind, done: &mut dyn FnMut() -> bool) -> Result<(), Revoked> {
+        let waited = self.wait(served, kind, state.expected_ns[kind as usize], done)?;
         state.learn(kind, waited);
         if served.world.recording {
             state.tallies.of(kind, false).wait_ns += waited;
         }
+        Ok(())
     }
 }
 

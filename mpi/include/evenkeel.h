@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EK_INTERFACE 1          /* travels in the card: shims of different builds do not talk to each other */
+#define EK_INTERFACE 2          /* travels in the card: shims of different builds do not talk to each other */
 
 /* ---- the world: called once, from the wrapper of MPI_Init, in this order -------------------------------- */
 
@@ -42,6 +42,10 @@ ek_comm *ek_comm_attach(uint64_t id, const int *members, int ranks, int me);
 void     ek_comm_detach(ek_comm *);
 int      ek_serves(const ek_comm *);
 void     ek_comm_name(ek_comm *, const char *name);
+/* Ends what is under way on it, for all members: they get EK_REVOKED, then ek_takes says 0 to them. */
+#define EK_REVOKED 125
+void     ek_comm_revoke(ek_comm *);
+int      ek_is_revoked(const ek_comm *);
 /* ---- collectives --------------------------------------------------------------------------------------- */
 
 enum ek_kind {
@@ -92,14 +96,14 @@ typedef struct ek_call {
  * the table (0 for GATHERV, SCATTERV, ALLTOALLV/W; for ALLGATHERV the largest block), whether it is
  * nonblocking, whether the elements can be divided (elem_bytes; 0 if not a reduction). Counts the call as the host's if not. */
 int ek_takes(ek_comm *, uint32_t kind, size_t bytes, size_t elem_bytes, int nonblocking);
-/* Carries it out; returns when this rank's part is done. 0, or an errno. */
+/* Carries it out; returns when this rank's part is done. 0, or EK_REVOKED. */
 int ek_run(ek_comm *, const ek_call *);
-int ek_barrier(ek_comm *);         /* the same as ek_takes + ek_run for a barrier; 0 done, 1 not served */
+int ek_barrier(ek_comm *);         /* the same as ek_takes + ek_run for a barrier; 0 done, 1 not served, EK_REVOKED */
 
 typedef struct ek_request ek_request;
 ek_request *ek_start(ek_comm *, const ek_call *);  /* *call is copied, the spans are not */
 int         ek_done(ek_request *);                 /* progresses it; 1 when complete */
-void        ek_request_free(ek_request *);         /* complete ones only */
+int         ek_request_free(ek_request *);         /* complete ones only; 0, or EK_REVOKED */
 int         ek_pending(void);                      /* requests of this process that are not complete yet */
 void        ek_progress(void);                     /* moves all of them on */
 

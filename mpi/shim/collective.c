@@ -3,11 +3,11 @@
 
 int ek_failed(MPI_Comm comm, int error)
 {
-    (void)error; /* an errno; MPI has no code for it */
+    int code = ek_error_class(error);
     ek_depth++;
-    ek_host.Comm_call_errhandler(comm, MPI_ERR_OTHER);
+    ek_host.Comm_call_errhandler(comm, code);
     ek_depth--;
-    return MPI_ERR_OTHER;
+    return code;
 }
 
 /* A reduction of few elements of a plain type is what most programs call most often: no job, no table of pieces. */
@@ -44,9 +44,11 @@ static int blocking(ek_entry *e, const ek_args *a)
     int code = ek_prepare(&job, e, a);
     if (code)
         return code;
-    code = ek_run(e->ek, &job.call) ? ek_failed(a->comm, code) : MPI_SUCCESS;
+    int error = ek_run(e->ek, &job.call);
+    if (error)
+        job.pieces_used = 0; /* there is nothing to unpack */
     ek_job_settle(&job);
-    return code;
+    return error ? ek_failed(a->comm, error) : MPI_SUCCESS;
 }
 
 static int nonblocking(ek_entry *e, const ek_args *a)

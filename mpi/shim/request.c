@@ -12,21 +12,23 @@ static ek_job *jobs;
 /* Operators and types that the program freed while an operation might still use them: freed when none is under way. */
 static struct late { struct late *next; bool is_op; MPI_Op op; MPI_Datatype type; } *late;
 
-static int query(void *unused, MPI_Status *status)
+static int query(void *outcome, MPI_Status *status)
 {
-    (void)unused;
     status->MPI_SOURCE = MPI_ANY_SOURCE;
     status->MPI_TAG = MPI_ANY_TAG;
     status->MPI_ERROR = MPI_SUCCESS;
     ek_host.Status_set_elements(status, ek_handles.byte, 0);
     ek_host.Status_set_cancelled(status, 0);
-    return MPI_SUCCESS;
+    return outcome ? *(int *)outcome : MPI_SUCCESS;
 }
 
-static int nothing(void *unused) { (void)unused; return MPI_SUCCESS; }
+static int forget(void *outcome) { free(outcome); return MPI_SUCCESS; }
 static int refuse(void *unused, int complete) { (void)unused, (void)complete; return MPI_SUCCESS; }
 
-int ek_request_unbound(MPI_Request *handle) { return ek_host.Grequest_start(query, nothing, refuse, NULL, handle); }
+int ek_request_unbound(MPI_Request *handle, int *outcome)
+{
+    return ek_host.Grequest_start(query, forget, refuse, outcome, handle);
+}
 
 static void free_late(void)
 {
@@ -44,8 +46,12 @@ static void free_late(void)
 /* Under the lock. The job is complete in the engine; after this it is complete for MPI. */
 static void complete(ek_job *job)
 {
+    int error = ek_request_free(job->request);
+    if (error) {
+        job->pieces_used = 0; /* there is nothing to unpack */
+        *job->outcome = ek_error_class(error);
+    }
     ek_job_settle(job);
-    ek_request_free(job->request);
     if (job->previous)
         job->previous->next = job->next;
     else
@@ -78,8 +84,10 @@ void ek_poll(void)
 
 int ek_launch(ek_job *job, MPI_Request *handle)
 {
-    int code = ek_request_unbound(&job->handle);
+    job->outcome = calloc(1, sizeof *job->outcome); /* MPI_SUCCESS is 0 */
+    int code = job->outcome ? ek_request_unbound(&job->handle, job->outcome) : MPI_ERR_NO_MEM;
     if (code) { /* out of memory, most likely; the operation has not begun */
+        free(job->outcome);
         job->pieces_used = 0;
         ek_job_settle(job);
         free(job);

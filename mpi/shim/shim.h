@@ -218,7 +218,8 @@ static inline int ek_barrier_here(MPI_Comm comm)
     ek_note_ran();
     return EK_LIKELY(e && e->ek) ? ek_barrier(e->ek) : 1;
 }
-int ek_failed(MPI_Comm, int error); /* an errno to the communicator's error handler */
+int ek_failed(MPI_Comm, int error); /* the engine's error, as MPI's, to the communicator's error handler */
+int ek_error_class(int error);      /* revoke.c: MPI's name for it */
 
 /* Where data goes when an operation is complete. */
 typedef struct ek_piece {
@@ -241,6 +242,7 @@ typedef struct ek_job {
     ek_span   few_spans[2 * EK_FEW];
     ek_request  *request;
     MPI_Request  handle;
+    int         *outcome; /* the handle's, an MPI error code */
     struct ek_job *next, *previous;
 } ek_job;
 
@@ -281,7 +283,8 @@ static inline MPI_Count ek_number(const void *array, bool wide, int i)
 
 int  ek_launch(ek_job *, MPI_Request *); /* starts a job on the heap and hands out its request */
 void ek_poll(void);                      /* moves ours on and completes what is done */
-int  ek_request_unbound(MPI_Request *);  /* a request that only MPI_Grequest_complete completes */
+/* A request that only MPI_Grequest_complete completes, with `outcome` (which it frees), or MPI_SUCCESS if that is NULL. */
+int  ek_request_unbound(MPI_Request *, int *outcome);
 int  ek_op_free_later(MPI_Op);           /* 1: done, or will be */
 int  ek_type_free_later(MPI_Datatype);
 

@@ -37,7 +37,7 @@ void ek_host_progress(void)
     pthread_mutex_unlock(&never_lock);
 }
 
-static int open_never(void) { return ek_request_unbound(&never); }
+static int open_never(void) { return ek_request_unbound(&never, NULL); }
 
 static void close_never(void)
 {
@@ -138,6 +138,8 @@ static void gather_records(void)
     size_t total = 0;
     /* Evenkeel's own way where it serves MPI_COMM_WORLD: whoever waits here for a slow rank then leaves it the core. */
     ek_entry *e = ek_find(ek_handles.world);
+    if (e && e->ek && ek_is_revoked(e->ek))
+        goto out; /* nothing can be gathered there any more */
     bool ours = e && e->ek && ek_serves(e->ek) && ek_takes(e->ek, EK_GATHERV, 0, 0, 0);
     const ek_call announce = {.kind = EK_GATHER, .bytes = sizeof length, .send = &length, .recv = lengths};
     if (ours ? ek_run(e->ek, &announce)

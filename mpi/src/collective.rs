@@ -1,10 +1,17 @@
 //! Collectives and requests, for C.
 
 use evenkeel_engine::call::{Call, Combine, Kind};
-use evenkeel_engine::comm::Comm;
+use evenkeel_engine::comm::{Comm, Revoked};
 use evenkeel_engine::kernels;
 use evenkeel_engine::request::{self, Request};
 use std::ffi::{CStr, c_char, c_int};
+
+/// `EK_REVOKED`.
+const REVOKED: c_int = 125;
+
+fn code(outcome: Result<(), Revoked>) -> c_int {
+    if outcome.is_ok() { 0 } else { REVOKED }
+}
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ek_takes(comm: *const Comm, kind: u32, bytes: usize, elem_bytes: usize, nonblocking: c_int) -> c_int {
@@ -16,14 +23,16 @@ unsafe extern "C" fn ek_takes(comm: *const Comm, kind: u32, bytes: usize, elem_b
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ek_run(comm: *const Comm, call: *const Call) -> c_int {
     // SAFETY: an attached communicator, and a call as the interface describes it.
-    unsafe { (*comm).run(&*call) };
-    0
+    code(unsafe { (*comm).run(&*call) })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ek_barrier(comm: *const Comm) -> c_int {
     // SAFETY: an attached communicator.
-    !unsafe { &*comm }.barrier() as c_int
+    match unsafe { &*comm }.barrier() {
+        Ok(carried_out) => !carried_out as c_int,
+        Err(Revoked) => REVOKED,
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -39,9 +48,9 @@ unsafe extern "C" fn ek_done(request: *mut Request) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn ek_request_free(request: *mut Request) {
+unsafe extern "C" fn ek_request_free(request: *mut Request) -> c_int {
     // SAFETY: from `ek_start`, complete, freed once.
-    unsafe { request::free(request) }
+    code(unsafe { request::free(request) })
 }
 
 #[unsafe(no_mangle)]

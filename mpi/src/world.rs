@@ -8,7 +8,7 @@ use std::ffi::{CStr, c_char, c_int};
 use std::sync::{Arc, Mutex};
 
 /// The interface's number, `EK_INTERFACE`.
-const INTERFACE: u32 = 1;
+const INTERFACE: u32 = 2;
 
 /// `struct ek_card`.
 #[derive(Clone, Copy)]
@@ -111,6 +111,18 @@ unsafe extern "C" fn ek_comm_attach(id: u64, list: *const c_int, ranks: c_int, m
 unsafe extern "C" fn ek_comm_detach(comm: *const Comm) {
     // SAFETY: from `ek_comm_attach`, detached once.
     Comm::detach(unsafe { Arc::from_raw(comm) });
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ek_comm_revoke(comm: *const Comm) {
+    // SAFETY: an attached communicator.
+    unsafe { &*comm }.revoke();
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ek_is_revoked(comm: *const Comm) -> c_int {
+    // SAFETY: an attached communicator.
+    unsafe { &*comm }.is_revoked() as c_int
 }
 
 #[unsafe(no_mangle)]

@@ -12,7 +12,7 @@
 //!   there and stay until everyone has left. A process that dies or is descheduled holds up nobody but itself.
 
 use crate::bell::Fencing;
-use crate::layout::{Geometry, LINE};
+use crate::layout::{Geometry, LINE, REVOKED_AT};
 use crate::sync::{AtomicU64, Ordering, Words};
 
 /// The number of an instance of a collective on one communicator, counted alike by all members.
@@ -163,6 +163,17 @@ impl<M: Words> Board<M> {
     pub fn all_left(&self) -> u64 {
         (0..self.geometry.ranks).map(|r| self.left(r)).min().unwrap_or(0)
     }
+}
+
+/// Marks the communicator whose first block this is as revoked, for good. To be announced afterwards.
+pub fn revoke(block: &impl Words) {
+    // Release: pairs with `is_revoked`; whoever sees the mark sees what the caller did before.
+    block.word(REVOKED_AT).store(1, Ordering::Release);
+}
+
+#[inline]
+pub fn is_revoked(block: &impl Words) -> bool {
+    block.word(REVOKED_AT).load(Ordering::Acquire) != 0 // pairs with `revoke`
 }
 
 fn tag(seq: Seq) -> u64 {
