@@ -1,6 +1,7 @@
 //! The command line's grammar. The options of the engine come from the one table that the environment and the
 //! docs are made from too.
 
+use crate::inject::spec::Spec;
 use crate::mpi::Wanted;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, Parser, Subcommand, ValueEnum, value_parser};
@@ -41,6 +42,8 @@ pub enum Task {
     Options(OptionsTable),
     #[command(hide = true)]
     DoctorPeer(DoctorPeer),
+    #[command(hide = true)]
+    Injector(Injector),
 }
 
 /// Run an MPI program under evenkeel
@@ -55,6 +58,7 @@ Examples:
   evenkeel run -n 8 --launcher srun -- ./app
   evenkeel run -n 8 --launcher-args '--hostfile hosts' -- ./app
   evenkeel run -n 4 --mpi openmpi -- ./starts-mpi-programs.sh
+  evenkeel run -n 4 --inject stalls=exp:10ms/100ms --inject competitors=1 -- ./app
   evenkeel run -n 4 --dry-run -- ./app        only show the launcher's command line")]
 pub struct Run {
     /// Number of ranks
@@ -65,6 +69,22 @@ pub struct Run {
     /// Further arguments for the launcher, as one word: '--hostfile hosts'
     #[arg(long, value_name = "ARGS", allow_hyphen_values = true)]
     pub launcher_args: Vec<String>,
+    /// Disturb the run on purpose; may be given several times [competitors=N, doubled, stalls=exp:10ms/100ms, quota=50%]
+    ///
+    /// To see what ranks that do not respond cost, and what evenkeel saves. All of it ends with the run.
+    ///
+    /// competitors=N: N busy processes on each core.
+    ///
+    /// doubled: the ranks get half of the cores, so that twice as many share one.
+    ///
+    /// stalls=LENGTH/INTERVAL[,seed=N][,ranks=LIST]: each rank stops again and again (SIGSTOP) for a random LENGTH, after a
+    /// random INTERVAL. exp:10ms is a mean of 10 ms, exponentially distributed; uniform: and fixed: are the others. The same
+    /// seed makes the same lengths and intervals.
+    ///
+    /// quota=50%: all ranks together get half of the cores' time, and nothing once that is used up (a control group, for
+    /// which one must be allowed to make some).
+    #[arg(long, value_name = "SPEC")]
+    pub inject: Vec<Spec>,
     /// Print the launcher's command line instead of running it
     #[arg(long)]
     pub dry_run: bool,
@@ -223,6 +243,23 @@ pub enum PeerRole {
     Offer,
     /// Tries to reach what another process offers.
     Reach { pid: i32, fd: i32, address: usize },
+}
+
+/// The process beside a run that disturbs it.
+#[derive(Debug, clap::Args)]
+pub struct Injector {
+    #[arg(long)]
+    pub launcher: i32,
+    #[arg(long)]
+    pub token: String,
+    #[arg(long = "inject")]
+    pub specs: Vec<Spec>,
+    /// See `inject::mercy`.
+    #[arg(long = "pipe")]
+    pub pipes: Vec<i32>,
+    /// To be removed at the end.
+    #[arg(long)]
+    pub group: Option<PathBuf>,
 }
 
 /// The values of options::ALL that were given: pairs of environment variable and value.

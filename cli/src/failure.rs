@@ -95,6 +95,15 @@ pub enum Failure {
     #[error("cannot read the record {}: its layout is number {theirs}, and this evenkeel knows up to {ours}. Use an evenkeel as new as the one that wrote it.", .path.display())]
     RecordNewer { path: PathBuf, theirs: u32, ours: u32 },
 
+    #[error("cannot inject {kind} twice into one run. Give --inject {kind} once.")]
+    InjectedTwice { kind: &'static str },
+
+    #[error("cannot inject {what}: {why}. Leave that --inject out, or inject something else.")]
+    Inject { what: String, why: String },
+
+    #[error("cannot inject a CPU quota: {why}. Making control groups takes root, or a group that is delegated to you; under systemd, `systemd-run --user --scope -p CPUQuota=50% evenkeel run ...` without --inject quota does the same.")]
+    InjectQuota { why: String },
+
     #[error("cannot measure core {core}: this process may use only {usable}. Leave --cores out, or name some of these.")]
     NotOurCore { core: usize, usable: String },
 

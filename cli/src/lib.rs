@@ -3,7 +3,7 @@
 //! It reads ELF files as the dynamic linker does to find out which MPI a program will get, picks the shim
 //! and the launcher that belong to that MPI, and becomes that launcher. It may use options, record, report and noise;
 //! it must never link an MPI, talk to the engine other than through the environment, or stay in memory while the
-//! program runs.
+//! program runs (but for [`inject`], whose purpose that is).
 //!
 //! The way of a `run`: [`arguments`] → [`program`] (what is it, which [`mpi`]; [`elf`] and [`loader`] read the files) →
 //! [`shim`] → [`launcher`] → `exec`.
@@ -14,6 +14,7 @@ pub mod doctor;
 pub mod elf;
 pub mod environment;
 pub mod failure;
+pub mod inject;
 pub mod launcher;
 pub mod loader;
 pub mod manual;

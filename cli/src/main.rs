@@ -3,7 +3,7 @@
 use clap::Parser;
 use evenkeel_cli::arguments::{Cli, Task};
 use evenkeel_cli::failure::Failure;
-use evenkeel_cli::{doctor, manual, noise, record_file, run};
+use evenkeel_cli::{doctor, inject, manual, noise, record_file, run};
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -36,6 +36,10 @@ fn act(task: Task) -> Result<ExitCode, Failure> {
         }
         Task::Options(_) => manual::options_markdown().into(),
         Task::DoctorPeer(arguments) => doctor::peer::act(&arguments.role),
+        Task::Injector(arguments) => {
+            inject::injector::act(&arguments);
+            Vec::new()
+        }
     };
     // A reader that has seen enough (`evenkeel doctor | head`) is no failure.
     let _ = std::io::stdout().write_all(&text).and_then(|()| std::io::stdout().flush());

@@ -3,6 +3,7 @@
 use crate::arguments::{Env, Format, Run};
 use crate::environment;
 use crate::failure::Failure;
+use crate::inject::Injections;
 use crate::launcher::{self, Job, Launcher};
 use crate::loader::Search;
 use crate::mpi::{self, Library, Wanted};
@@ -26,13 +27,16 @@ struct Plan {
 
 /// Becomes the launcher: its exit code is ours, and signals reach it because there is no one in between.
 pub fn run(run: &Run) -> Result<Infallible, Failure> {
-    let (line, own) = command_line(run)?;
+    let injections = Injections::of(&run.inject)?;
+    injections.restrict()?;
+    let (line, own) = command_line(run, &injections)?;
     if run.dry_run {
         let mut words: Vec<String> = own.iter().map(|(k, v)| environment::quote(&format!("{k}={v}"))).collect();
         words.extend(line.iter().map(|w| environment::quote(w)));
         println!("{}", words.join(" "));
         std::process::exit(0);
     }
+    injections.start(run.ranks)?;
     let error = Command::new(&line[0]).args(&line[1..]).envs(own).exec();
     Err(Failure::Exec { launcher: PathBuf::from(&line[0]), why: error.to_string() })
 }
@@ -40,7 +44,7 @@ pub fn run(run: &Run) -> Result<Infallible, Failure> {
 /// The words, and variables for the launcher itself.
 type CommandLine = (Vec<String>, Vec<(String, String)>);
 
-fn command_line(run: &Run) -> Result<CommandLine, Failure> {
+fn command_line(run: &Run, injections: &Injections) -> Result<CommandLine, Failure> {
     check_ranks(run.ranks, quota::process_limit())?;
     let on_path = program::search_path();
     let file = program::find(&run.program[0], &on_path)?;
@@ -58,10 +62,10 @@ fn command_line(run: &Run) -> Result<CommandLine, Failure> {
     for arguments in &run.launcher_args {
         extra.extend(shell_words::split(arguments).map_err(|_| Failure::LauncherArguments { arguments: arguments.clone() })?);
     }
-    let place = plan.variables.iter().all(|(k, v)| k != options::PLACE.env || v != "none");
+    let place = injections.restricts() || plan.variables.iter().all(|(k, v)| k != options::PLACE.env || v != "none");
     let job = Job {
         ranks: run.ranks,
-        variables: plan.variables,
+        variables: [plan.variables, injections.variables()].concat(),
         extra,
         // Launchers look for a bare name in the current directory first; the file that was looked at is the one to run.
         program: file.display().to_string(),

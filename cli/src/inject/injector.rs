@@ -1,0 +1,153 @@
+//! The process that disturbs a run, beside it and as long as it.
+
+use crate::arguments::Injector;
+use crate::inject::random::Random;
+use crate::inject::spec::{Spec, Stalls};
+use crate::inject::{MARK, group, mercy, ranks};
+use crate::quota;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::OwnedFd;
+use rustix::process::{Pid, PidfdFlags, Signal, getppid, pidfd_open, pidfd_send_signal};
+use rustix::thread::{CpuSet, sched_setaffinity};
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+/// How often ranks are looked for: often until all are there, then for those that are started later.
+const SEARCH: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
+/// Without a descriptor for the launcher's end it is looked for so often.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Disturbs until the launcher ends, then puts everything right.
+pub fn act(arguments: &Injector) {
+    let launcher = Launcher::new(arguments.launcher);
+    for spec in &arguments.specs {
+        if let Spec::Competitors(number) = spec {
+            compete(*number);
+        }
+    }
+    let stalls = arguments.specs.iter().find_map(|s| if let Spec::Stalls(stalls) = s { Some(stalls) } else { None });
+    match stalls {
+        Some(stalls) => stall(stalls, arguments, &launcher),
+        None => while !launcher.ended_within(Duration::from_secs(3600)) {},
+    }
+    if let Some(directory) = &arguments.group {
+        // The ranks may take a moment to end after their launcher.
+        let deadline = Instant::now() + Duration::from_secs(3);
+        while !group::remove(directory) && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+/// The parent of this process, which has become the launcher.
+struct Launcher {
+    pid: i32,
+    end: Option<OwnedFd>,
+}
+
+impl Launcher {
+    fn new(pid: i32) -> Launcher {
+        Launcher { pid, end: Pid::from_raw(pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()) }
+    }
+
+    /// Sleeps that long, or until the launcher has ended; whether it has.
+    fn ended_within(&self, time: Duration) -> bool {
+        // An orphan has another parent: this holds even if the launcher ended before it could be watched.
+        let ended = || getppid().map(|p| p.as_raw_nonzero().get()) != Some(self.pid);
+        if ended() {
+            return true;
+        }
+        let mut watched: Vec<PollFd> = self.end.iter().map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
+        let time = if watched.is_empty() { time.min(LOOK) } else { time };
+        let timeout = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos().into() };
+        matches!(poll(&mut watched, Some(&timeout)), Ok(1..)) || ended()
+    }
+}
+
+/// Threads that do nothing but compute, held on their cores; they end with the process.
+fn compete(number: u32) {
+    for core in quota::usable_cores() {
+        for _ in 0..number {
+            std::thread::spawn(move || {
+                let mut set = CpuSet::new();
+                set.set(core);
+                let _ = sched_setaffinity(None, &set);
+                loop {
+                    black_box(()); // no pause instruction: hypervisors take the core away from those who pause
+                }
+            });
+        }
+    }
+}
+
+/// One rank that is stalled now and then.
+struct Victim {
+    pid: i32,
+    process: OwnedFd,
+    random: Random,
+    stopped: bool,
+    next: Instant,
+}
+
+impl Victim {
+    fn is_due(&self) -> bool {
+        self.next <= Instant::now()
+    }
+
+    /// Stops it, or lets it go on; an error means that it is no more.
+    fn turn(&mut self, stalls: &Stalls) -> rustix::io::Result<()> {
+        pidfd_send_signal(&self.process, if self.stopped { Signal::CONT } else { Signal::STOP })?;
+        self.stopped = !self.stopped;
+        self.next = Instant::now() + if self.stopped { &stalls.length } else { &stalls.interval }.draw(&mut self.random);
+        Ok(())
+    }
+}
+
+impl Drop for Victim {
+    fn drop(&mut self) {
+        let _ = pidfd_send_signal(&self.process, Signal::CONT);
+    }
+}
+
+fn stall(stalls: &Stalls, arguments: &Injector, launcher: &Launcher) {
+    let mut victims: Vec<Victim> = Vec::new();
+    let mut pipes = arguments.pipes.iter();
+    let wanted = stalls.ranks.as_ref().map_or(arguments.pipes.len(), Vec::len);
+    let mut search = Instant::now();
+    let mut warned = false;
+    loop {
+        if search <= Instant::now() {
+            for (rank, pid) in ranks::of(&ranks::processes(), MARK, &arguments.token) {
+                let chosen = stalls.ranks.as_ref().is_none_or(|list| list.contains(&rank));
+                if !chosen || victims.iter().any(|v| v.pid == pid) {
+                    continue;
+                }
+                // No rank is stopped whose going on is not promised; ranks that were started again may find no pipe left.
+                let Some(pipe) = pipes.next() else { continue };
+                match victim(rank, pid, *pipe, stalls) {
+                    Ok(victim) => victims.push(victim),
+                    Err(why) if !warned => {
+                        warned = true;
+                        eprintln!("evenkeel: cannot stall rank {rank} (process {pid}): {why}. It runs undisturbed.");
+                    }
+                    Err(_) => {}
+                }
+            }
+            search = Instant::now() + if victims.len() < wanted { SEARCH.0 } else { SEARCH.1 };
+        }
+        victims.retain_mut(|v| !v.is_due() || v.turn(stalls).is_ok());
+        let next = victims.iter().map(|v| v.next).chain([search]).min().unwrap_or(search);
+        if launcher.ended_within(next.saturating_duration_since(Instant::now())) {
+            return;
+        }
+    }
+}
+
+fn victim(rank: usize, pid: i32, pipe: i32, stalls: &Stalls) -> Result<Victim, String> {
+    let raw = Pid::from_raw(pid).ok_or("it is no process")?;
+    let process = pidfd_open(raw, PidfdFlags::empty()).map_err(|e| e.to_string())?;
+    mercy::promise(pipe, raw).map_err(|e| e.to_string())?;
+    let mut random = Random::new(stalls.seed, rank);
+    let next = Instant::now() + stalls.interval.draw(&mut random);
+    Ok(Victim { pid, process, random, stopped: false, next })
+}

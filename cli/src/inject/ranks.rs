@@ -1,0 +1,76 @@
+//! Finds the processes that are the ranks of a run, by what stands in their environment.
+
+use std::path::Path;
+
+/// Where launchers write a rank's number.
+const NUMBERS: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"];
+
+/// What is known of a process.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Process {
+    pub pid: i32,
+    pub parent: i32,
+    /// As in /proc/PID/environ: `NAME=value`, each followed by a zero byte.
+    pub environ: Vec<u8>,
+}
+
+/// Rank and process, for all processes with this mark that are ranks. A rank that is started by a script counts, not the
+/// script: of marked processes those that are not the parent of another marked one.
+pub fn of(processes: &[Process], mark: &str, token: &str) -> Vec<(usize, i32)> {
+    let marked: Vec<&Process> = processes.iter().filter(|p| value(&p.environ, mark) == Some(token)).collect();
+    let leaves = marked.iter().filter(|p| !marked.iter().any(|child| child.parent == p.pid));
+    let mut found: Vec<(usize, i32)> =
+        leaves.filter_map(|p| Some((NUMBERS.iter().find_map(|n| value(&p.environ, n)?.parse().ok())?, p.pid))).collect();
+    found.sort_unstable();
+    found
+}
+
+fn value<'a>(environ: &'a [u8], name: &str) -> Option<&'a str> {
+    let mut entries = environ.split(|b| *b == 0).filter_map(|entry| std::str::from_utf8(entry).ok());
+    entries.find_map(|entry| entry.strip_prefix(name)?.strip_prefix('='))
+}
+
+/// All processes of this machine that may be looked at.
+pub fn processes() -> Vec<Process> {
+    let Ok(entries) = Path::new("/proc").read_dir() else { return Vec::new() };
+    let pids = entries.flatten().filter_map(|e| e.file_name().to_str()?.parse().ok());
+    pids.filter_map(process).collect()
+}
+
+fn process(pid: i32) -> Option<Process> {
+    let environ = std::fs::read(format!("/proc/{pid}/environ")).ok().filter(|e| !e.is_empty())?;
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name in the second field may contain anything, blanks and parentheses too.
+    let parent = stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()?;
+    Some(Process { pid, parent, environ })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn process(pid: i32, parent: i32, environ: &str) -> Process {
+        Process { pid, parent, environ: environ.replace(' ', "\0").into_bytes() }
+    }
+
+    #[test]
+    fn ranks_are_told_from_scripts_launchers_and_other_runs() {
+        let all = [
+            process(1, 0, "HOME=/ "),
+            process(10, 1, "A=1 MARK=t PMI_RANK=1 "),
+            process(11, 1, "MARK=t OMPI_COMM_WORLD_RANK=0 PMIX_RANK=7 "),
+            process(12, 11, "MARK=t OMPI_COMM_WORLD_RANK=0 "),
+            process(13, 1, "MARK=other PMI_RANK=2 "),
+            process(14, 1, "MARK=t "),
+            process(15, 1, "NOMARK=t PMI_RANK=3 "),
+        ];
+        assert_eq!(of(&all, "MARK", "t"), [(0, 12), (1, 10)]);
+        assert_eq!(of(&all, "MARK", "none"), []);
+    }
+
+    #[test]
+    fn this_process_is_seen() {
+        let me = std::process::id() as i32;
+        assert!(processes().iter().any(|p| p.pid == me));
+    }
+}
