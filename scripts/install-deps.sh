@@ -17,7 +17,7 @@ wants() { case " $scopes " in *" $1 "*) true ;; *) false ;; esac; }
 # --- Debian packages ------------------------------------------------------------------------------------------
 
 packages="gcc libc6-dev ca-certificates python3 python3-venv openmpi-bin libopenmpi-dev mpich libmpich-dev"
-if wants test; then packages="$packages gfortran g++ procps"; fi
+if wants test; then packages="$packages gfortran g++ procps eztrace otf2-tools"; fi
 if wants demo; then packages="$packages hpcc"; fi
 
 # Tools that also come from elsewhere (rustup, nodesource, …) count when they are there, wherever they are from.
@@ -82,6 +82,10 @@ venv() {
 venv mpich5
 venv openmpi5
 if wants test || wants bench; then venv tools; fi
-if wants bench; then venv impi; fi # Intel MPI, to be measured beside the others
+if wants test; then
+    # mpi4py's wheel fits Debian's libraries too, but asks for MPICH by the name that its makers give it.
+    venv debian
+    ln -sf "$(gcc -print-file-name=libmpich.so.12)" build/venv-debian/lib/libmpi.so.12
+fi
 # One more library to be measured against; its wheels are there for x86-64 alone.
 if wants bench && [ "$(uname -m)" = x86_64 ]; then venv impi; fi

@@ -70,7 +70,8 @@ class Mpi:
     cxx: str | None = None
     fc: str | None = None
     mpirun: str | None = None
-    python: str | None = None
+    python: str | None = None  # an interpreter that has mpi4py,
+    python_env: dict = dataclasses.field(default_factory=dict)  # with what makes it take this library
     missing: str = ""
 
     @property
@@ -213,6 +214,11 @@ def debian(family):
     tools = {"cc": f"mpicc.{family}", "cxx": f"mpicxx.{family}", "fc": f"mpif90.{family}", "mpirun": f"mpirun.{family}"}
     for key, tool in tools.items():
         setattr(mpi, key, shutil.which(tool))
+    python = ROOT / "build" / "venv-debian" / "bin" / "python"
+    if python.exists():
+        mpi.python, mpi.python_env = str(python), {"MPI4PY_MPIABI": family}
+        if family == "mpich":  # Debian gives the library another name than its makers do: see scripts/install-deps.sh
+            mpi.python_env["LD_LIBRARY_PATH"] = str(python.parent.parent / "lib")
     if not mpi.cc or not mpi.mpirun:
         mpi.missing = f"Debian's {family} is not installed ({tools['cc']}, {tools['mpirun']})"
     return mpi

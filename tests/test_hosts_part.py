@@ -1,6 +1,10 @@
 """What stays the host library's works beside what evenkeel does; PMPI tools sit above and below the shim."""
 
+import collections
+import pathlib
 import re
+import shutil
+import subprocess
 
 import pytest
 
@@ -76,3 +80,47 @@ def test_tool_below_sees_all_when_switched_off(openmpi4):
     outcome = openmpi4.run(openmpi4.build("tooled.c"), 2, preload=[openmpi4.shim, tool], env={"EVENKEEL_OFF": "1"})
     result(outcome)
     assert seen(outcome) == {0: (10, 20, 30, 40), 1: (10, 20, 30, 40)}, outcome.err
+
+
+def eztrace_libraries(mpi):
+    """What EZTrace's own launcher preloads. Debian builds it for Debian's MPI libraries."""
+    module = {"openmpi4": "openmpi", "mpich4": "mpich"}.get(mpi.name)
+    if not module:
+        pytest.skip(f"Debian's EZTrace has no module for {mpi.name}")
+    found = list(pathlib.Path("/usr/lib").glob(f"*/libeztrace-{module}.so"))
+    if not found or not shutil.which("otf2-print"):
+        pytest.skip("EZTrace or otf2-print is not installed (Debian packages eztrace, otf2-tools)")
+    return module, [found[0].with_name(f"libeztrace-{part}.so") for part in ("lib", module)]
+
+
+def traced(mpi, folder, order, report):
+    """Calls in the trace of a run, by rank and function; `order` puts EZTrace's libraries and the shim in a row."""
+    module, libraries = eztrace_libraries(mpi)
+    outcome = mpi.run(mpi.build("tooled.c"), 2, preload=order(libraries), report=report,
+                      env={"EZTRACE_TRACE": module, "EZTRACE_TRACE_DIR": str(folder)})
+    result(outcome)
+    (trace,) = folder.rglob("*.otf2")
+    events = subprocess.run(["otf2-print", str(trace)], capture_output=True, text=True, check=True, timeout=60).stdout
+    calls = collections.defaultdict(collections.Counter)
+    for place, function in re.findall(r'^ENTER +(\d+) .*Region: "(MPI_\w+)"', events, re.M):
+        calls[place][function] += 1
+    assert len(calls) == 2, f"{len(calls)} ranks in the trace\n{events[:3000]}"
+    return outcome, list(calls.values())
+
+
+def test_eztrace_above(mpi, tmp_path, report):
+    """A PMPI tool made by others sees every call of the program, and evenkeel still carries them out."""
+    outcome, ranks = traced(mpi, tmp_path / "trace", lambda libraries: [*libraries, mpi.shim], report)
+    for calls in ranks:
+        counts = [calls[f"MPI_{name}"] for name in ("Barrier", "Allreduce", "Iallreduce", "Bcast", "Wait")]
+        assert counts == [10, 20, 30, 40, 30], calls
+    assert outcome.calls("allreduce") == 2 * (20 + 30) and outcome.calls("bcast") >= 2 * 40
+
+
+def test_eztrace_below(mpi, tmp_path, report):
+    """The same tool loaded after the shim sees what is left to the host."""
+    outcome, ranks = traced(mpi, tmp_path / "trace", lambda libraries: [mpi.shim, *libraries], report)
+    for calls in ranks:
+        assert calls["MPI_Iallreduce"] == 0 and calls["MPI_Bcast"] < 40 and calls["MPI_Allreduce"] < 20, calls
+        assert calls["MPI_Send"] + calls["MPI_Recv"] == 1, calls
+    assert outcome.calls("allreduce") == 2 * (20 + 30)
