@@ -12,22 +12,22 @@ static ek_job *jobs;
 /* Operators and types that the program freed while an operation might still use them: freed when none is under way. */
 static struct late { struct late *next; bool is_op; MPI_Op op; MPI_Datatype type; } *late;
 
-static int query(void *outcome, MPI_Status *status)
+static int query(void *job, MPI_Status *status)
 {
     status->MPI_SOURCE = MPI_ANY_SOURCE;
     status->MPI_TAG = MPI_ANY_TAG;
     status->MPI_ERROR = MPI_SUCCESS;
     ek_host.Status_set_elements(status, ek_handles.byte, 0);
     ek_host.Status_set_cancelled(status, 0);
-    return outcome ? *(int *)outcome : MPI_SUCCESS;
+    return job ? ((const ek_job *)job)->outcome : MPI_SUCCESS;
 }
 
-static int forget(void *outcome) { free(outcome); return MPI_SUCCESS; }
+static int forget(void *job) { free(job); return MPI_SUCCESS; }
 static int refuse(void *unused, int complete) { (void)unused, (void)complete; return MPI_SUCCESS; }
 
-int ek_request_unbound(MPI_Request *handle, int *outcome)
+int ek_request_unbound(MPI_Request *handle, ek_job *job)
 {
-    return ek_host.Grequest_start(query, forget, refuse, outcome, handle);
+    return ek_host.Grequest_start(query, forget, refuse, job, handle);
 }
 
 static void free_late(void)
@@ -49,7 +49,7 @@ static void complete(ek_job *job)
     int error = ek_request_free(job->request);
     if (error) {
         job->pieces_used = 0; /* there is nothing to unpack */
-        *job->outcome = ek_error_class(error);
+        job->outcome = ek_error_class(error);
     }
     ek_job_settle(job);
     if (job->previous)
@@ -60,8 +60,7 @@ static void complete(ek_job *job)
         job->next->previous = job->previous;
     if (--job->entry->pending == 0 && job->entry->doomed)
         ek_entry_release(job->entry);
-    ek_host.Grequest_complete(job->handle);
-    free(job);
+    ek_host.Grequest_complete(job->handle); /* the job is the request's now, and may be gone */
     if (--ek_outstanding == 0)
         free_late();
 }
@@ -84,10 +83,9 @@ void ek_poll(void)
 
 int ek_launch(ek_job *job, MPI_Request *handle)
 {
-    job->outcome = calloc(1, sizeof *job->outcome); /* MPI_SUCCESS is 0 */
-    int code = job->outcome ? ek_request_unbound(&job->handle, job->outcome) : MPI_ERR_NO_MEM;
+    job->outcome = MPI_SUCCESS;
+    int code = ek_request_unbound(&job->handle, job);
     if (code) { /* out of memory, most likely; the operation has not begun */
-        free(job->outcome);
         job->pieces_used = 0;
         ek_job_settle(job);
         free(job);

@@ -242,7 +242,7 @@ typedef struct ek_job {
     ek_span   few_spans[2 * EK_FEW];
     ek_request  *request;
     MPI_Request  handle;
-    int         *outcome; /* the handle's, an MPI error code */
+    int          outcome; /* the handle's, an MPI error code */
     struct ek_job *next, *previous;
 } ek_job;
 
@@ -283,8 +283,8 @@ static inline MPI_Count ek_number(const void *array, bool wide, int i)
 
 int  ek_launch(ek_job *, MPI_Request *); /* starts a job on the heap and hands out its request */
 void ek_poll(void);                      /* moves ours on and completes what is done */
-/* A request that only MPI_Grequest_complete completes, with `outcome` (which it frees), or MPI_SUCCESS if that is NULL. */
-int  ek_request_unbound(MPI_Request *, int *outcome);
+/* A request that only MPI_Grequest_complete completes, with the outcome of `job` (which it frees at last), if any. */
+int  ek_request_unbound(MPI_Request *, ek_job *);
 int  ek_op_free_later(MPI_Op);           /* 1: done, or will be */
 int  ek_type_free_later(MPI_Datatype);
 
