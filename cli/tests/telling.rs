@@ -147,10 +147,12 @@ fn the_books_page_of_options_is_current() {
 fn manual_pages_and_completions_are_made() {
     let f = Fixture::new();
     assert_eq!(f.evenkeel(&["man", "man"]).status.code(), Some(0));
-    for page in ["evenkeel.1", "evenkeel-run.1", "evenkeel-doctor.1"] {
+    for page in ["evenkeel.1", "evenkeel-run.1", "evenkeel-doctor.1", "evenkeel-noise.1"] {
         assert!(f.path("man").join(page).is_file(), "{page}");
     }
-    assert!(!f.path("man/evenkeel-doctor-peer.1").exists(), "hidden commands have no page");
+    for hidden in ["evenkeel-doctor-peer.1", "evenkeel-injector.1"] {
+        assert!(!f.path("man").join(hidden).exists(), "hidden commands have no page");
+    }
     for shell in ["bash", "zsh", "fish"] {
         assert!(out(&f.evenkeel(&["completions", shell])).contains("evenkeel"), "{shell}");
     }
