@@ -73,7 +73,7 @@ pub struct Run {
     ///
     /// To see what ranks that do not respond cost, and what evenkeel saves. All of it ends with the run.
     ///
-    /// competitors=N: N busy processes on each core.
+    /// competitors=N: N busy threads on each core.
     ///
     /// doubled: the ranks get half of the cores, so that twice as many share one.
     ///
@@ -174,8 +174,8 @@ Examples:
   evenkeel noise --cores 2-3                  two cores only
   evenkeel noise --json before.json           to be compared with another day, machine or kernel
 
-Leave the machine as it is in everyday use: noise is what is to be seen. To see what a program makes of noise,
-disturb it on purpose: evenkeel run --inject.")]
+Leave the machine as it is in everyday use: noise is what is to be seen.
+To see what a program makes of noise, disturb it on purpose: evenkeel run --inject.")]
 pub struct Noise {
     /// How long to measure
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = between::<20, 86_400_000>)]

@@ -61,7 +61,7 @@ pub fn measure(plan: &Plan, mut progress: impl FnMut(f64)) -> Vec<CoreTrace> {
         while !over.load(Ordering::Relaxed) && workers.iter().any(|w| !w.is_finished()) {
             progress((start.elapsed().as_secs_f64() / plan.length.as_secs_f64()).min(1.0));
             let left = plan.length.saturating_sub(start.elapsed());
-            std::thread::sleep(left.clamp(Duration::from_millis(10), Duration::from_millis(500)));
+            std::thread::sleep(left.clamp(Duration::from_millis(50), Duration::from_millis(500)));
         }
         progress(1.0);
         workers.into_iter().map(|w| w.join().expect("a measuring thread does not panic")).collect()
