@@ -90,6 +90,8 @@ def test_mpi4py_suite(mpi, ranks, report):
     if not mpi.python:
         pytest.skip(f"there is no mpi4py for {mpi.name} here")
     everything = os.environ.get("EVENKEEL_TEST_MPI4PY") == "all"
+    if not everything and mpi.name in ("openmpi4", "mpich4") and ranks != 3:
+        pytest.skip("mpi4py's tests under Debian's libraries run on 3 ranks; on 1, 2 and 5 with EVENKEEL_TEST_MPI4PY=all")
     modules = sorted(p.stem for p in suite().glob("test_*.py")) if everything else MODULES
     timeout = 1500 if everything else 240
     without = baseline(mpi, ranks, modules, timeout)
