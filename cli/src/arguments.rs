@@ -245,11 +245,9 @@ pub enum PeerRole {
     Reach { pid: i32, fd: i32, address: usize },
 }
 
-/// The process beside a run that disturbs it.
+/// The process beside a run that disturbs it. Its standard input is a descriptor of the launcher's process.
 #[derive(Debug, clap::Args)]
 pub struct Injector {
-    #[arg(long)]
-    pub launcher: i32,
     #[arg(long)]
     pub token: String,
     #[arg(long = "inject")]
@@ -260,6 +258,9 @@ pub struct Injector {
     /// To be removed at the end.
     #[arg(long)]
     pub group: Option<PathBuf>,
+    /// It is no child of the launcher any more.
+    #[arg(long)]
+    pub detached: bool,
 }
 
 /// The values of options::ALL that were given: pairs of environment variable and value.

@@ -20,6 +20,7 @@ pub mod spec;
 
 use crate::failure::Failure;
 use crate::quota;
+use rustix::process::{PidfdFlags, getpid, pidfd_open};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use spec::Spec;
 use std::os::unix::process::CommandExt;
@@ -82,7 +83,7 @@ impl Injections {
         let failed = |why: String| Failure::Inject { what: self.to_string(), why };
         let program = std::env::current_exe().map_err(|e| failed(e.to_string()))?;
         let mut command = Command::new(program);
-        command.arg("injector").args(["--launcher", &std::process::id().to_string(), "--token", &self.token]);
+        command.arg("injector").args(["--token", &self.token]);
         command.args(self.specs.iter().flat_map(|spec| ["--inject".to_string(), spec.to_string()]));
         command.args(pipes.iter().flat_map(|pipe| ["--pipe".to_string(), pipe.number().to_string()]));
         if let Some(group) = &group {
@@ -90,8 +91,13 @@ impl Injections {
         }
         // A group of its own: ^C is for the launcher, with whose end the injector ends. The same session, though: a kernel
         // that schedules by session would otherwise give competitors as much as all ranks together.
-        command.process_group(0).stdin(Stdio::null()).stdout(Stdio::null());
-        command.spawn().map_err(|e| failed(e.to_string()))?;
+        let launcher = pidfd_open(getpid(), PidfdFlags::empty()).map_err(|e| failed(format!("pidfd_open, of Linux 5.3: {e}")))?;
+        command.process_group(0).stdin(launcher).stdout(Stdio::null());
+        match command.status() {
+            Ok(status) if status.success() => {}
+            Ok(status) => return Err(failed(format!("the process that disturbs ended with {status}"))),
+            Err(e) => return Err(failed(e.to_string())),
+        }
         if let Some(group) = &group {
             group::join(group)?;
         }

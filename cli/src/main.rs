@@ -37,7 +37,7 @@ fn act(task: Task) -> Result<ExitCode, Failure> {
         Task::Options(_) => manual::options_markdown().into(),
         Task::DoctorPeer(arguments) => doctor::peer::act(&arguments.role),
         Task::Injector(arguments) => {
-            inject::injector::act(&arguments);
+            inject::injector::act(&arguments)?;
             Vec::new()
         }
     };

@@ -1,25 +1,29 @@
 //! The process that disturbs a run, beside it and as long as it.
 
 use crate::arguments::Injector;
+use crate::failure::Failure;
 use crate::inject::random::Random;
 use crate::inject::spec::{Spec, Stalls};
 use crate::inject::{MARK, group, mercy, ranks};
 use crate::quota;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
-use rustix::process::{Pid, PidfdFlags, Signal, getppid, pidfd_open, pidfd_send_signal};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::hint::black_box;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// How often ranks are looked for: often until all are there, then for those that are started later.
 const SEARCH: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
-/// Without a descriptor for the launcher's end it is looked for so often.
-const LOOK: Duration = Duration::from_millis(50);
+/// After this they are on other machines, or no ranks at all; looking often would only disturb.
+const EAGER: Duration = Duration::from_secs(20);
 
 /// Disturbs until the launcher ends, then puts everything right.
-pub fn act(arguments: &Injector) {
-    let launcher = Launcher::new(arguments.launcher);
+pub fn act(arguments: &Injector) -> Result<(), Failure> {
+    if !arguments.detached {
+        return detach().map_err(|e| Failure::Inject { what: "anything".into(), why: e.to_string() });
+    }
     for spec in &arguments.specs {
         if let Spec::Competitors(number) = spec {
             compete(*number);
@@ -27,8 +31,8 @@ pub fn act(arguments: &Injector) {
     }
     let stalls = arguments.specs.iter().find_map(|s| if let Spec::Stalls(stalls) = s { Some(stalls) } else { None });
     match stalls {
-        Some(stalls) => stall(stalls, arguments, &launcher),
-        None => while !launcher.ended_within(Duration::from_secs(3600)) {},
+        Some(stalls) => stall(stalls, arguments),
+        None => while !launcher_ended_within(Duration::from_secs(3600)) {},
     }
     if let Some(directory) = &arguments.group {
         // The ranks may take a moment to end after their launcher.
@@ -37,31 +41,21 @@ pub fn act(arguments: &Injector) {
             std::thread::sleep(Duration::from_millis(20));
         }
     }
+    Ok(())
 }
 
-/// The parent of this process, which has become the launcher.
-struct Launcher {
-    pid: i32,
-    end: Option<OwnedFd>,
+/// Starts the injector proper and leaves it to init. The launcher must not have it as a child: Hydra takes any child that
+/// dies for one of its own that died badly, and ends the job.
+fn detach() -> std::io::Result<()> {
+    let mut again = Command::new(std::env::current_exe()?);
+    again.args(std::env::args_os().skip(1)).arg("--detached").spawn().map(drop)
 }
 
-impl Launcher {
-    fn new(pid: i32) -> Launcher {
-        Launcher { pid, end: Pid::from_raw(pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()) }
-    }
-
-    /// Sleeps that long, or until the launcher has ended; whether it has.
-    fn ended_within(&self, time: Duration) -> bool {
-        // An orphan has another parent: this holds even if the launcher ended before it could be watched.
-        let ended = || getppid().map(|p| p.as_raw_nonzero().get()) != Some(self.pid);
-        if ended() {
-            return true;
-        }
-        let mut watched: Vec<PollFd> = self.end.iter().map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
-        let time = if watched.is_empty() { time.min(LOOK) } else { time };
-        let timeout = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos().into() };
-        matches!(poll(&mut watched, Some(&timeout)), Ok(1..)) || ended()
-    }
+/// Sleeps that long, or until the launcher has ended; whether it has. The launcher's descriptor is standard input.
+fn launcher_ended_within(time: Duration) -> bool {
+    let launcher = rustix::stdio::stdin();
+    let timeout = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos().into() };
+    matches!(poll(&mut [PollFd::new(&launcher, PollFlags::IN)], Some(&timeout)), Ok(1..))
 }
 
 /// Threads that do nothing but compute, held on their cores; they end with the process.
@@ -109,11 +103,12 @@ impl Drop for Victim {
     }
 }
 
-fn stall(stalls: &Stalls, arguments: &Injector, launcher: &Launcher) {
+fn stall(stalls: &Stalls, arguments: &Injector) {
     let mut victims: Vec<Victim> = Vec::new();
     let mut pipes = arguments.pipes.iter();
-    let wanted = stalls.ranks.as_ref().map_or(arguments.pipes.len(), Vec::len);
-    let mut search = Instant::now();
+    let wanted = stalls.ranks.as_ref().map_or(arguments.pipes.len() / mercy::FOR_EACH, Vec::len);
+    let start = Instant::now();
+    let mut search = start;
     let mut warned = false;
     loop {
         if search <= Instant::now() {
@@ -133,11 +128,12 @@ fn stall(stalls: &Stalls, arguments: &Injector, launcher: &Launcher) {
                     Err(_) => {}
                 }
             }
-            search = Instant::now() + if victims.len() < wanted { SEARCH.0 } else { SEARCH.1 };
+            let eager = victims.len() < wanted && start.elapsed() < EAGER;
+            search = Instant::now() + if eager { SEARCH.0 } else { SEARCH.1 };
         }
         victims.retain_mut(|v| !v.is_due() || v.turn(stalls).is_ok());
         let next = victims.iter().map(|v| v.next).chain([search]).min().unwrap_or(search);
-        if launcher.ended_within(next.saturating_duration_since(Instant::now())) {
+        if launcher_ended_within(next.saturating_duration_since(Instant::now())) {
             return;
         }
     }

@@ -1,6 +1,6 @@
 //! The kernel's promise that a stopped rank goes on when the injector dies, even of SIGKILL.
 //!
-//! A pipe for each rank. The injector alone holds its writing end; launcher and injector hold the reading end, which is set
+//! A pipe for each rank (and one to spare: the script that starts a rank may have been taken for it). The injector alone holds its writing end; launcher and injector hold the reading end, which is set
 //! to send SIGCONT to the rank when something happens to it (`O_ASYNC`, `F_SETSIG`, `F_SETOWN`: fcntl(2)). Nobody ever
 //! writes. When the injector dies, the kernel closes the writing end; that is something that happens, and the rank goes on.
 //! It is the launcher that keeps the reading end alive for this; when the launcher dies first, the injector sees it.
@@ -9,8 +9,10 @@ use crate::failure::Failure;
 use rustix::process::Pid;
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
 
-/// Each costs the launcher a descriptor, of which processes have 1024 as a rule.
-const MOST: u32 = 400;
+/// Pipes for each rank.
+pub const FOR_EACH: usize = 2;
+/// Ranks at most: each pipe takes two descriptors for a moment, of which processes have 1024 as a rule.
+const MOST: u32 = 200;
 
 /// Both ends survive exec: the reading one is for launcher and injector, the writing one for the injector alone.
 pub struct Pipe {
@@ -18,14 +20,14 @@ pub struct Pipe {
     _writing: OwnedFd,
 }
 
-/// One for each rank.
+/// [`FOR_EACH`] rank.
 pub fn pipes(ranks: u32) -> Result<Vec<Pipe>, Failure> {
     let failed = |why: String| Failure::Inject { what: "stalls".into(), why };
     if ranks > MOST {
         return Err(failed(format!("at most {MOST} ranks can be stalled")));
     }
     let pipe = |_| rustix::pipe::pipe().map(|(reading, writing)| Pipe { reading, _writing: writing });
-    (0..ranks).map(pipe).collect::<Result<_, _>>().map_err(|e| failed(e.to_string()))
+    (0..ranks as usize * FOR_EACH).map(pipe).collect::<Result<_, _>>().map_err(|e| failed(e.to_string()))
 }
 
 impl Pipe {
