@@ -79,9 +79,11 @@ def baseline(mpi, ranks, modules, timeout):
     if kept.exists():
         return json.loads(kept.read_text())
     outcome, verdicts, _ = run_suite(mpi, ranks, modules, False, timeout)
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    kept.write_text(json.dumps({"code": outcome.code, "verdicts": verdicts}))
-    return json.loads(kept.read_text())
+    found = {"code": outcome.code, "verdicts": verdicts}
+    if outcome.code is not None:  # a run that was cut short says too little to be kept
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(json.dumps(found))
+    return found
 
 
 @pytest.mark.timeout(1800)
@@ -90,8 +92,8 @@ def test_mpi4py_suite(mpi, ranks, report):
     if not mpi.python:
         pytest.skip(f"there is no mpi4py for {mpi.name} here")
     everything = os.environ.get("EVENKEEL_TEST_MPI4PY") == "all"
-    if not everything and mpi.name in ("openmpi4", "mpich4") and ranks != 3:
-        pytest.skip("mpi4py's tests under Debian's libraries run on 3 ranks; on 1, 2 and 5 with EVENKEEL_TEST_MPI4PY=all")
+    if not everything and mpi.name in ("openmpi4", "mpich4") and ranks != 2:
+        pytest.skip("mpi4py's tests under Debian's libraries run on 2 ranks; on 1, 3 and 5 with EVENKEEL_TEST_MPI4PY=all")
     modules = sorted(p.stem for p in suite().glob("test_*.py")) if everything else MODULES
     timeout = 1500 if everything else 240
     without = baseline(mpi, ranks, modules, timeout)
