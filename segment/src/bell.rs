@@ -37,9 +37,15 @@ impl<M: Words + Futex> Board<M> {
             // Only the compiler must keep the order; the sleeper's membarrier does the rest.
             Fencing::Sleeper => std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst),
         }
-        if self.memory.word(SLEEPERS_AT).load(Ordering::Relaxed) != 0 {
+        if self.anybody_sleeps() {
             self.ring_bell();
         }
+    }
+
+    /// Whether somebody sleeps or is about to; to be asked after a full fence.
+    #[inline(always)]
+    pub(crate) fn anybody_sleeps(&self) -> bool {
+        self.memory.word(SLEEPERS_AT).load(Ordering::Relaxed) != 0
     }
 
     /// To be called after leaving instances: wakes those who sleep until there is room. There is no fence here: once in a
@@ -60,7 +66,7 @@ impl<M: Words + Futex> Board<M> {
     }
 
     #[cold]
-    fn ring_bell(&self) {
+    pub(crate) fn ring_bell(&self) {
         self.memory.word(BELL_AT).fetch_add(1, Ordering::SeqCst);
         self.memory.wake_all();
     }

@@ -58,21 +58,6 @@ impl<M: Words> Board<M> {
         self.flag(rank, seq).load(Ordering::Acquire) >= seq.epoch() // pairs with `publish`
     }
 
-    /// Says that the caller, one of two, has entered the barrier `seq`. One word serves all barriers of a rank: they are
-    /// entered in order.
-    #[inline(always)]
-    pub fn enter_pair(&self, me: usize, seq: Seq) {
-        // Release: pairs with `pair_entered`; a barrier orders what the program wrote to memory shared otherwise.
-        self.memory.word(self.geometry.entered_at + me * 2 * LINE).store(seq.epoch(), Ordering::Release);
-    }
-
-    /// Whether the other one of two has entered the barrier `seq`.
-    #[inline(always)]
-    pub fn pair_entered(&self, other: usize, seq: Seq) -> bool {
-        let word = self.memory.word(self.geometry.entered_at + other * 2 * LINE);
-        word.load(Ordering::Acquire) >= seq.epoch() // pairs with `enter_pair`
-    }
-
     /// Counts the caller's arrival; true for the one that completes round `round` (1, 2, …) of this window position.
     #[inline(always)]
     pub fn arrive(&self, me: usize, seq: Seq, round: u64) -> bool {

@@ -3,7 +3,8 @@
 //! ```text
 //! header     refs, generation, companion, revoked | bell | sleepers | room wanted | children (mailbox for duplicates)
 //! left       one line a rank: how many instances it has left
-//! entered    two lines a rank: how many barriers between two it has entered
+//! entered    two lines a rank: how many barriers it has entered, and when the last one
+//! hints      a few barrier positions: arrivals (top, groups), release
 //! slots      one a window position: arrivals (top, groups), release, work
 //! cells      ranks × window lines: flag, kind and length, stamp, 40 bytes of payload
 //! rings      one a rank: what it deposits when it does not fit into the cell
@@ -11,6 +12,8 @@
 //! ```
 //!
 //! All together at most 64 KiB a rank.
+
+use crate::barrier::HINTS;
 
 /// A cache line; whatever two ranks write stands on different ones.
 pub const LINE: usize = 64;
@@ -53,6 +56,8 @@ pub struct Geometry {
     pub common_bytes: usize,
     pub(crate) left_at: usize,
     pub(crate) entered_at: usize,
+    hints_at: usize,
+    hint_stride: usize,
     pub(crate) slots_at: usize,
     pub(crate) slot_stride: usize,
     pub(crate) cells_at: usize,
@@ -73,14 +78,16 @@ impl Geometry {
         let groups = if ranks > group { ranks.div_ceil(group) } else { 0 };
         let left_at = (CHILDREN_AT + CHILDREN * 16).next_multiple_of(LINE);
         let entered_at = (left_at + ranks * LINE).next_multiple_of(2 * LINE);
-        let slots_at = entered_at + if ranks == 2 { 2 * ranks * LINE } else { 0 };
+        let hints_at = entered_at + 2 * ranks * LINE;
+        let hint_stride = (2 + groups) * LINE;
+        let slots_at = hints_at + HINTS * hint_stride;
         let slot_stride = (3 + groups) * LINE;
         let cells_at = slots_at + window * slot_stride;
         let rings_at = cells_at + ranks * window * LINE;
         let common_at = rings_at + ranks * ring_bytes;
         let total_bytes = (common_at + common_bytes).next_multiple_of(PAGE);
         Geometry {
-            ranks, window, groups, ring_bytes, common_bytes, left_at, entered_at, slots_at, slot_stride, cells_at, rings_at,
+            ranks, window, groups, ring_bytes, common_bytes, left_at, entered_at, hints_at, hint_stride, slots_at, slot_stride, cells_at, rings_at,
             common_at, total_bytes,
         }
     }
@@ -92,6 +99,11 @@ impl Geometry {
 
     pub(crate) fn slot(&self, seq: u64) -> usize {
         self.slots_at + (seq as usize & (self.window - 1)) * self.slot_stride
+    }
+
+    /// Offset of the counters that help those who wait for barrier `number`.
+    pub(crate) fn hint(&self, number: u64) -> usize {
+        self.hints_at + number as usize % HINTS * self.hint_stride
     }
 
     pub(crate) fn group_of(&self, rank: usize) -> usize {

@@ -2,13 +2,15 @@
 //!
 //! A [`Segment`] is one anonymous memory file that all ranks of a node map. It holds *blocks*, one per communicator
 //! ([`arena`]); a block is a bill-board ([`board`]): every rank writes only its own cells, publishes them with an epoch,
-//! and recycles them when every reader has said that it has left. Sleeping and waking is an event count over a futex
-//! ([`bell`]); whether a process still lives is asked of the kernel ([`process`]).
+//! and recycles them when every reader has said that it has left. Barriers are counted apart from that ([`barrier`]).
+//! Sleeping and waking is an event count over a futex ([`bell`]); whether a process still lives is asked of the kernel
+//! ([`process`]).
 //!
 //! May use: libc. Must never know what an operation or a datatype is, take a lock that a dead process could hold, wait
 //! without a bound, or give anything a name in a file system.
 
 pub mod arena;
+pub mod barrier;
 pub mod bell;
 pub mod board;
 pub mod layout;

@@ -211,20 +211,96 @@ fn shares_are_claimed_once() {
     });
 }
 
-/// A barrier between two orders what they share otherwise.
-#[test]
-fn a_pair_leaves_a_barrier_together() {
-    run(2, 1, 16, |node, me| {
-        for n in 0..2 {
-            let seq = Seq(n);
-            node.cell(me, seq).with_mut(|p| unsafe { *p = n + 1 });
-            node.board.enter_pair(me, Seq(2 * n));
-            node.until(|| node.board.pair_entered(1 - me, Seq(2 * n)));
-            assert_eq!(node.take(1 - me, seq), n + 1);
-            node.board.enter_pair(me, Seq(2 * n + 1));
-            node.until(|| node.board.pair_entered(1 - me, Seq(2 * n + 1)));
+/// A barrier orders what the ranks share otherwise. `waits` says who counts as waiting; the others rely on the words.
+fn barriers(ranks: usize, group: usize, waits: impl Fn(usize, u64) -> bool + Send + Sync + 'static, look_at_all: bool) {
+    run(ranks, 1, group, move |node, me| {
+        let board = &node.board;
+        node.cell(me, Seq(0)).with_mut(|p| unsafe { *p = 7 });
+        board.enter_barrier(me, 0, 0);
+        if ranks == 3 && me != 1 {
+            // Three who all look are too many for the checker: two enter and go, as a deferring program does.
+            if waits(me, 0) {
+                board.count_waiting(me, 0);
+            }
+            return;
+        }
+        if !waits(me, 0) || !board.count_waiting(me, 0) {
+            node.until(|| board.barrier_released(0) || board.all_entered(0, &mut if look_at_all { 0 } else { ranks - me }));
+        }
+        // The checker itself objects to a read that is not ordered behind the write.
+        let all: Vec<u64> = (0..ranks).map(|rank| node.take(rank, Seq(0))).collect();
+        if look_at_all {
+            assert_eq!(all, vec![7; ranks]);
         }
     });
+}
+
+#[test]
+fn all_leave_a_barrier_together() {
+    barriers(2, 16, |_, _| true, true);
+    barriers(3, 16, |_, _| true, true);
+    barriers(3, 2, |_, _| true, true);
+}
+
+#[test]
+fn some_defer_and_some_wait() {
+    barriers(2, 16, |me, _| me == 0, true);
+    barriers(3, 16, |me, _| me != 1, true);
+    barriers(3, 2, |me, _| me == 1, true);
+}
+
+#[test]
+#[should_panic]
+fn to_look_at_some_only_is_not_enough() {
+    barriers(2, 16, |_, _| false, false);
+}
+
+/// One runs ahead by more barriers than there are hints, and the hint it takes is the one the others count in.
+#[test]
+fn a_hint_that_is_overwritten_holds_nobody_up() {
+    run(2, 1, 16, |node, me| {
+        let board = &node.board;
+        if me == 0 {
+            for number in 0..4 {
+                board.enter_barrier(0, number, 0);
+            }
+            board.enter_barrier(0, 4, 0);
+            board.count_waiting(0, 4);
+        } else {
+            board.enter_barrier(1, 0, 0);
+            let last = board.count_waiting(1, 0);
+            assert!(!last, "the other one never counted here");
+            node.until(|| board.barrier_released(0) || board.all_entered(0, &mut 0));
+        }
+    });
+}
+
+/// Who sleeps for a barrier is woken by whoever completes it, although nobody can tell beforehand who that will be.
+fn sleepers_at_a_barrier(announce: bool) {
+    run(3, 1, 16, move |node, me| {
+        let board = &node.board;
+        board.enter_barrier(me, 0, 0);
+        if me > 0 {
+            if announce {
+                board.announce_entry(0);
+            }
+            return;
+        }
+        while !board.all_entered(0, &mut 0) {
+            board.sleep_unless(u64::MAX, || board.all_entered(0, &mut 0));
+        }
+    });
+}
+
+#[test]
+fn whoever_completes_a_barrier_wakes_the_sleepers() {
+    sleepers_at_a_barrier(true);
+}
+
+#[test]
+#[should_panic]
+fn without_that_they_sleep_on() {
+    sleepers_at_a_barrier(false);
 }
 
 /// One sleeps until the other has published: no wake-up may be lost (it would be a deadlock here).
