@@ -88,6 +88,17 @@ impl Call {
         }
     }
 
+    /// Whether rank `me` only hands something in and takes nothing out.
+    pub fn leaves_at_once(&self, me: usize) -> bool {
+        let root = self.root == me as i32;
+        match self.kind() {
+            Kind::Bcast | Kind::Scatter | Kind::Scatterv => root,
+            Kind::Reduce | Kind::Gather | Kind::Gatherv => !root,
+            Kind::Scan | Kind::Exscan => me == 0,
+            _ => false,
+        }
+    }
+
     #[inline(always)]
     pub fn kind(&self) -> Kind {
         Kind::ALL[self.kind as usize]

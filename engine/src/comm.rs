@@ -2,6 +2,7 @@
 
 use crate::call::{Call, Kind};
 use crate::clock::Ticks;
+use crate::deferral;
 use crate::operation::Operation;
 use crate::plan::{self, Plan};
 use crate::host::HostWatch;
@@ -27,13 +28,16 @@ pub struct Served {
     first: Mapped,
     /// Places on this node, in rank order.
     pub places: Vec<usize>,
+    /// The same as a set, one bit a place of the node.
+    pub place_set: Vec<u64>,
 }
 
 impl Served {
     fn new(world: &'static World, block: Block, first: Block, places: Vec<usize>) -> Served {
         let ranks = places.len();
         let board = Board { memory: world.segment.at(block.offset()), geometry: Geometry::new(ranks), fencing: fencing(world, ranks) };
-        Served { world, board, block, first: world.segment.at(first.offset()), places }
+        let place_set = set_of(&places, world.neighbours.len());
+        Served { world, board, block, first: world.segment.at(first.offset()), places, place_set }
     }
 }
 
@@ -138,6 +142,9 @@ impl Comm {
 
     /// Ends this rank's part in the communicator.
     pub fn detach(comm: Arc<Comm>) {
+        if deferral::any_pending() {
+            deferral::complete(deferral::Observer::COLLECTIVE);
+        }
         let mut all = lock(&ALL);
         if let Some(i) = all.iter().position(|c| Arc::ptr_eq(c, &comm)) {
             all.remove(i);
@@ -185,6 +192,22 @@ impl Comm {
         *lock(&self.name) = name.to_string();
     }
 
+    #[inline(always)]
+    pub(crate) fn threaded(&self) -> bool {
+        self.threaded
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_known_revoked(&self) -> bool {
+        self.revoked.load(Ordering::Relaxed)
+    }
+
+    /// For a program with one thread in MPI, which needs no lock.
+    #[inline(always)]
+    pub(crate) fn state_pointer(&self) -> *mut State {
+        self.state.get()
+    }
+
     /// Exclusive access to the state.
     #[inline(always)]
     pub fn with<R>(&self, body: impl FnOnce(&mut State) -> R) -> R {
@@ -226,7 +249,10 @@ impl Comm {
     #[inline]
     pub fn run(&self, call: &Call) -> Result<(), Revoked> {
         let served = self.served.as_ref().expect("only served communicators run calls");
-        let common = matches!(call.kind(), Kind::Barrier | Kind::Bcast | Kind::Reduce | Kind::Allreduce);
+        if deferral::any_pending() {
+            deferral::before_collective(self, call.leaves_at_once(self.me));
+        }
+        let common = matches!(call.kind(), Kind::Bcast | Kind::Reduce | Kind::Allreduce);
         if common && call.bytes <= CELL_BYTES && !self.threaded {
             // SAFETY: there is one thread in MPI, and nothing below comes back here.
             let state = unsafe { &mut *self.state.get() };
@@ -266,16 +292,6 @@ impl Comm {
             });
         }
         Ok(())
-    }
-
-    /// A barrier; false if the host must carry it out.
-    #[inline]
-    pub fn barrier(&self) -> Result<bool, Revoked> {
-        if self.served.is_none() || self.revoked.load(Ordering::Relaxed) {
-            self.with(|state| state.tallies.of(Kind::Barrier, false).host_calls += 1);
-            return Ok(false);
-        }
-        self.run(&Call::barrier()).map(|()| true)
     }
 
     /// Looks again and again until `done`; the time it took. Nonblocking operations are moved on meanwhile.
@@ -346,6 +362,12 @@ pub fn records() -> Vec<CommRecord> {
     let mut records = lock(&GONE).clone();
     records.extend(lock(&ALL).iter().filter_map(|c| c.record()));
     records
+}
+
+fn set_of(places: &[usize], all: usize) -> Vec<u64> {
+    let mut set = vec![0; all.div_ceil(64)];
+    places.iter().for_each(|p| set[p / 64] |= 1 << (p % 64));
+    set
 }
 
 /// Among more than two only the last to arrive, or the root, announces anything: there a fence is cheap, and making every

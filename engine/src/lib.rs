@@ -3,18 +3,21 @@
 //! The way of a call: a front end hands in a [`call::Call`]; [`plan`] cuts it into instances by what all ranks know to
 //! be equal; [`comm`] and [`state`] number them and guard the window; [`operation`] makes a rank's [`deposit`] and sees to its
 //! [`completion`] when what it needs is there; [`wait`] decides what a rank does meanwhile; [`tally`] counts. [`small`] is the
-//! same in one go for what is called most. [`world`] knows who shares the node.
+//! same in one go for what is called most. Barriers go their own, shorter way ([`barrier`]) and need not be waited for
+//! ([`deferral`]). [`world`] knows who shares the node.
 //!
 //! May use: segment, options, record, libc. Must never know MPI, choose a path by anything that ranks may see
 //! differently, hold a rank for something it does not need, or combine in another order than that of the ranks.
 
 pub mod allreduce;
+pub mod barrier;
 pub mod bulk;
 pub mod call;
 pub mod clock;
 pub mod comm;
 pub mod completion;
 pub mod cores;
+pub mod deferral;
 pub mod deposit;
 pub mod fold;
 pub mod host;

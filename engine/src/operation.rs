@@ -209,17 +209,10 @@ impl Operation {
                 }
             }
         } else if self.kind.is_counted() || deposit.is_some() {
-            if self.kind == Kind::Barrier {
-                if board.pair_entered(1 - comm.me, seq) {
-                    self.came_last(comm, served, state, seq, sampled);
-                }
-                board.enter_pair(comm.me, seq);
-            } else {
-                if self.kind.is_counted() && board.published(1 - comm.me, seq) {
-                    self.came_last(comm, served, state, seq, sampled);
-                }
-                board.publish(comm.me, seq);
+            if self.kind.is_counted() && board.published(1 - comm.me, seq) {
+                self.came_last(comm, served, state, seq, sampled);
             }
+            board.publish(comm.me, seq);
             board.announce();
         }
         if self.need(comm) == Need::Nothing && !self.offers_memory {
@@ -277,7 +270,6 @@ impl Operation {
             Need::Nothing => true,
             Need::One(rank) => board.published(rank, seq),
             Need::Below(rank) => (0..rank).rev().all(|r| board.published(r, seq)),
-            Need::All if comm.ranks == 2 && self.kind == Kind::Barrier => board.pair_entered(1 - comm.me, seq),
             Need::All if comm.ranks == 2 => board.published(1 - comm.me, seq),
             Need::All if self.kind == Kind::Barrier => board.released(seq) || board.full(seq, state.round(seq)),
             Need::All => board.full(seq, state.round(seq)),

@@ -3,6 +3,7 @@
 use crate::call::{Call, Kind};
 use crate::clock::Ticks;
 use crate::comm::{Comm, Revoked, lock};
+use crate::deferral;
 use crate::operation::Operation;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -31,6 +32,9 @@ pub fn pending() -> usize {
 
 /// Starts a call that `Comm::takes` has accepted as nonblocking.
 pub fn start(comm: &Comm, call: &Call) -> *mut Request {
+    if deferral::any_pending() {
+        deferral::before_collective(comm, false);
+    }
     let comm = comm.companion().expect("`takes` has said yes").clone();
     let served = comm.served.as_ref().expect("a companion is served");
     let kind = call.kind();

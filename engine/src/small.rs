@@ -32,7 +32,6 @@ impl Comm {
             tally.bytes += call.bytes as u64;
         }
         let outcome = match kind {
-            Kind::Barrier => self.small_barrier(served, state, seq),
             Kind::Bcast => self.small_bcast(served, call, state, seq),
             Kind::Reduce => self.small_reduce(served, call, state, seq),
             _ => self.small_allreduce(served, call, state, seq),
@@ -41,30 +40,6 @@ impl Comm {
             state.finish(&served.board, self.me, seq);
         }
         Some(outcome)
-    }
-
-    #[inline]
-    fn small_barrier(&self, served: &Served, state: &mut State, seq: Seq) -> Result<(), Revoked> {
-        let board = &served.board;
-        if self.ranks == 2 {
-            board.enter_pair(self.me, seq);
-            board.announce();
-            return self.wait_small(served, state, Kind::Barrier, || board.pair_entered(1 - self.me, seq));
-        }
-        let round = state.next_round(seq);
-        if board.arrive(self.me, seq, round) {
-            state.tallies.of(Kind::Barrier, false).last += 1;
-            board.release(seq);
-            board.announce();
-            Ok(())
-        } else {
-            // A release that is late is not waited for: full is what it says.
-            let mut looks = 0u32;
-            self.wait_small(served, state, Kind::Barrier, || {
-                looks = looks.wrapping_add(1);
-                board.released(seq) || (looks % 8 == 0 && board.full(seq, round))
-            })
-        }
     }
 
     #[inline]
@@ -189,7 +164,7 @@ impl Comm {
 
     /// Waits for something close at hand.
     #[inline(always)]
-    fn wait_small(&self, served: &Served, state: &mut State, kind: Kind, mut done: impl FnMut() -> bool) -> Result<(), Revoked> {
+    pub(crate) fn wait_small(&self, served: &Served, state: &mut State, kind: Kind, mut done: impl FnMut() -> bool) -> Result<(), Revoked> {
         if done() {
             if self.ranks == 2 && served.world.recording {
                 state.tallies.of(kind, false).last += 1; // the other one was there before

@@ -1,5 +1,6 @@
 //! What changes from call to call on one communicator: numbering, the window, room, what is under way.
 
+use crate::barrier::Barriers;
 use crate::bulk::Bulk;
 use crate::call::Kind;
 use crate::request::Request;
@@ -35,6 +36,7 @@ pub struct State {
     pub bulk: Bulk,
     /// The next instance cannot be entered before others have left earlier ones.
     pub wants_room: bool,
+    pub barriers: Barriers,
     pub tallies: Tallies,
 }
 
@@ -60,6 +62,7 @@ impl State {
             sources: Vec::with_capacity(ranks),
             bulk: Bulk::default(),
             wants_room: false,
+            barriers: Barriers::default(),
             tallies: Tallies::default(),
         }
     }

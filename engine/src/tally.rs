@@ -31,6 +31,11 @@ pub struct Tally {
     /// From sampled instances at which this rank came last.
     pub late_ns: u64,
     pub last_sampled: u64,
+    /// Barriers that were not waited for, how many were pending at most, and for how long the program went on meanwhile
+    /// where it would have waited.
+    pub deferred: u64,
+    pub ahead: u64,
+    pub overlapped_ns: u64,
     pub latency: [u32; Histogram::BUCKETS],
 }
 
@@ -38,7 +43,7 @@ impl Default for Tally {
     fn default() -> Self {
         Tally {
             calls: 0, host_calls: 0, bytes: 0, wait_ns: 0, last: 0, busy_ns: 0, samples: 0, saved_ns: 0, rooted: 0,
-            rooted_sampled: 0, late_ns: 0, last_sampled: 0, latency: [0; Histogram::BUCKETS],
+            rooted_sampled: 0, late_ns: 0, last_sampled: 0, deferred: 0, ahead: 0, overlapped_ns: 0, latency: [0; Histogram::BUCKETS],
         }
     }
 }
@@ -66,6 +71,9 @@ impl Tally {
             last: self.last,
             late_ns: scaled(self.late_ns, self.last_sampled, self.last),
             samples: self.samples,
+            deferred: self.deferred,
+            ahead: self.ahead,
+            overlapped_ns: self.overlapped_ns,
             latency: Histogram { counts: self.latency[..used].iter().map(|&n| n as u64).collect() },
         }
     }

@@ -98,7 +98,8 @@ typedef struct ek_call {
 int ek_takes(ek_comm *, uint32_t kind, size_t bytes, size_t elem_bytes, int nonblocking);
 /* Carries it out; returns when this rank's part is done. 0, or EK_REVOKED. */
 int ek_run(ek_comm *, const ek_call *);
-int ek_barrier(ek_comm *);         /* the same as ek_takes + ek_run for a barrier; 0 done, 1 not served, EK_REVOKED */
+/* A barrier: 0 done, 1 not served, or EK_REVOKED. `may_defer`: it may return before it is complete (see below). */
+int ek_barrier(ek_comm *, int may_defer);
 
 typedef struct ek_request ek_request;
 ek_request *ek_start(ek_comm *, const ek_call *);  /* *call is copied, the spans are not */
@@ -110,6 +111,25 @@ void        ek_progress(void);                     /* moves all of them on */
 /* A built-in combine function, or NULL. `type`: 'i' signed, 'u' unsigned, 'f' floating; `op`: "sum" "prod" "max"
  * "min" "band" "bor" "bxor" "land" "lor" "lxor". */
 ek_combine ek_builtin_combine(const char *op, char type, size_t elem_bytes);
+
+/* ---- deferred barriers ----------------------------------------------------------------------------------- */
+
+/* A barrier that is deferred has been entered, not waited for: it is pending. Before the program does anything that others
+ * could notice, or looks at anything that others may have done, the shim calls ek_observed. For programs with one thread. */
+extern volatile uint8_t  ek_gate __attribute__((visibility("hidden")));     /* the byte for Syscall User Dispatch: 1 = caught */
+extern volatile uint32_t ek_deferred __attribute__((visibility("hidden"))); /* communicators with pending barriers */
+
+enum ek_channel { EK_THREADS, EK_SHARED_MEMORY, EK_SIGNALS, EK_WINDOWS, EK_CHANNELS };
+
+int  ek_deferral_wanted(void);            /* 0 no (also: several threads in MPI), 1 if system calls can be caught, 2 in any case */
+void ek_deferral_open(uint64_t catch_ns); /* from now on; what it costs to be caught, 0: system calls are not caught */
+void ek_deferral_close(void);
+void ek_deferral_forbid(uint32_t channel); /* strict from here on; what is pending must have been completed. Async-signal-safe */
+void ek_deferral_permit(uint32_t channel);
+/* Completes what is pending and opens the gate. `name` is kept: a literal. Async-signal-safe where the code that was
+ * interrupted holds no lock of the allocator. */
+void ek_observed(const char *name, int is_system_call);
+int  ek_free_clock(void);                 /* whether MPI_Wtime is no observation */
 
 /* ---- waiting (for loops in the shim that also wait for the host) ---------------------------------------- */
 

@@ -118,6 +118,56 @@ extern _Thread_local int ek_creating __attribute__((tls_model("initial-exec")));
 static inline void ek_created(int *unused) { (void)unused, ek_creating--; }
 #define EK_CREATING __attribute__((cleanup(ek_created)))
 
+/* ---- gate.c, channels.c: deferred barriers ------------------------------------------------------------------- */
+
+extern int ek_defers;        /* barriers may be deferred in this process */
+extern int ek_host_requests; /* nonblocking operations of the host that are not complete, about */
+
+void ek_gate_open_world(void);
+void ek_gate_close_world(void);
+bool ek_gate_owns(int signal);
+struct sigaction;
+int  ek_gate_sigaction(const struct sigaction *, struct sigaction *old);
+bool ek_channels_forbid(void); /* tells the engine of the channels there are already */
+void ek_window_made(void);
+void ek_window_freed(void);
+void ek_observe_wtime(void);
+
+/* The gate is closed only while the program itself runs: then a wrapper has been called by the program. */
+#define EK_OBSERVE(name) do { if (EK_UNLIKELY(ek_gate)) ek_observed(name, 0); } while (0)
+
+/* Into the host with barriers pending, for what is no observation. */
+static inline uint8_t ek_gate_pass(void)
+{
+    uint8_t was = ek_gate;
+    if (EK_UNLIKELY(was))
+        ek_gate = 0;
+    return was;
+}
+static inline void ek_gate_back(uint8_t *was)
+{
+    if (EK_UNLIKELY(*was) && ek_deferred)
+        ek_gate = 1;
+}
+#define EK_PASS uint8_t gate __attribute__((cleanup(ek_gate_back), unused)) = ek_gate_pass()
+
+/* After the engine has been called for the program. */
+static inline void ek_gate_settle(void) { ek_gate = ek_deferred != 0; }
+
+/* How many of these requests may still become complete. */
+static inline int ek_live(int count, const MPI_Request *requests)
+{
+    int live = 0;
+    for (int i = 0; ek_defers && i < count; i++)
+        live += requests[i] != ek_handles.request_null;
+    return live;
+}
+static inline void ek_completed(int count)
+{
+    if (ek_defers)
+        ek_host_requests = ek_host_requests > count ? ek_host_requests - count : 0;
+}
+
 /* ---- comm.c: which communicators evenkeel knows ------------------------------------------------------------ */
 
 typedef struct ek_entry {
@@ -216,7 +266,14 @@ static inline int ek_barrier_here(MPI_Comm comm)
 {
     ek_entry *e = ek_find(comm);
     ek_note_ran();
-    return EK_LIKELY(e && e->ek) ? ek_barrier(e->ek) : 1;
+    if (EK_UNLIKELY(!e || !e->ek)) {
+        EK_OBSERVE("MPI_Barrier");
+        return 1;
+    }
+    ek_gate = 0;
+    int code = ek_barrier(e->ek, ek_host_requests == 0 && ek_outstanding == 0);
+    ek_gate_settle();
+    return code;
 }
 int ek_failed(MPI_Comm, int error); /* the engine's error, as MPI's, to the communicator's error handler */
 int ek_error_class(int error);      /* revoke.c: MPI's name for it */

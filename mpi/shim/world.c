@@ -16,6 +16,7 @@ static void forget(void)
     if (ek_active) {
         ek_active = 0;
         ek_outstanding = 0;
+        ek_defers = 0;
         ek_world_forget();
     }
 }
@@ -120,8 +121,10 @@ void ek_opened(void)
     ek_depth--;
     if (code)
         fprintf(stderr, "evenkeel: the MPI library refused what evenkeel needs at MPI_Init (error %d); it serves this program alone.\n", code);
-    if (ek_active)
+    if (ek_active) {
         pthread_atfork(NULL, NULL, forget);
+        ek_gate_open_world();
+    }
 }
 
 /* Everybody's record to rank 0 of the world; the last thing evenkeel asks of the host. */
@@ -206,8 +209,10 @@ void ek_closing(void)
 {
     if (!ek_active)
         return;
+    EK_OBSERVE("MPI_Finalize");
     ek_depth++;
     gather_records();
+    ek_gate_close_world();
     settle_connections();
     /* What the host calls back while it takes MPI down (attributes of MPI_COMM_SELF) is its own. */
     ek_active = 0;

@@ -27,9 +27,9 @@ unsafe extern "C" fn ek_run(comm: *const Comm, call: *const Call) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn ek_barrier(comm: *const Comm) -> c_int {
+unsafe extern "C" fn ek_barrier(comm: *const Comm, may_defer: c_int) -> c_int {
     // SAFETY: an attached communicator.
-    match unsafe { &*comm }.barrier() {
+    match unsafe { &*comm }.barrier(may_defer != 0) {
         Ok(carried_out) => !carried_out as c_int,
         Err(Revoked) => REVOKED,
     }

@@ -3,5 +3,6 @@
 //! May use: engine, report, record, options. Must never know an MPI handle; that is the shims' part (`../shim`).
 
 mod collective;
+mod deferral;
 mod record;
 mod world;

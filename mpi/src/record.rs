@@ -3,7 +3,7 @@
 use crate::world::NAMES;
 use evenkeel_engine::clock::{self, Ticks};
 use evenkeel_engine::world::world;
-use evenkeel_engine::{comm, cores, world as engine_world};
+use evenkeel_engine::{comm, cores, deferral, world as engine_world};
 use evenkeel_options as options;
 use evenkeel_record::{RankRecord, RunRecord};
 use evenkeel_report::Head;
@@ -23,7 +23,8 @@ unsafe extern "C" fn ek_record_json(bytes: *mut usize) -> *mut c_char {
         wait_policy: world.waiting.policy.name().to_string(),
         comms: comm::records(),
         timeline: world.timeline.record(),
-        notes: engine_world::notes(),
+        observers: deferral::observers(),
+        notes: engine_world::notes().into_iter().chain(deferral::why_strict()).collect(),
     };
     let json = serde_json::to_vec(&record).expect("a record is plain data").into_boxed_slice();
     // SAFETY: a place for the length, by the interface.

@@ -69,6 +69,7 @@ extern "C" fn ek_world_leave() {
 
 #[unsafe(no_mangle)]
 extern "C" fn ek_world_forget() {
+    evenkeel_engine::deferral::close();
     world::forget();
 }
 

@@ -74,8 +74,32 @@ pub const PATIENCE_MS: OptionSpec = OptionSpec {
     doc: "How long a rank waits before it looks whether the ranks it waits for are still alive.",
 };
 
+pub const BARRIER: OptionSpec = OptionSpec {
+    name: "barrier",
+    env: "EVENKEEL_BARRIER",
+    default: "auto",
+    values: "auto|deferred|strict",
+    doc: "Whether MPI_Barrier may return before all ranks have entered it. No program can tell: pending barriers are completed \
+          before the next message is sent and before the next system call. auto: where that can be made sure and pays; \
+          deferred: always (without the kernel's help also where system calls cannot be caught); strict: never.",
+};
+pub const WINDOW: OptionSpec = OptionSpec {
+    name: "window",
+    env: "EVENKEEL_WINDOW",
+    default: "64",
+    values: "BARRIERS",
+    doc: "By how many barriers of a communicator a rank may run ahead of the others; 0 makes all barriers strict.",
+};
+pub const CLOCK: OptionSpec = OptionSpec {
+    name: "clock",
+    env: "EVENKEEL_CLOCK",
+    default: "observes",
+    values: "observes|free",
+    doc: "Whether MPI_Wtime completes pending barriers (people time phases with it) or reads the clock and nothing else.",
+};
+
 /// Every option, in the order in which the docs list them.
-pub const ALL: &[OptionSpec] = &[WAIT, PLACE, REPORT, QUIET, OFF, RECORD, CMA, PATIENCE_MS];
+pub const ALL: &[OptionSpec] = &[WAIT, PLACE, REPORT, QUIET, OFF, RECORD, CMA, BARRIER, WINDOW, CLOCK, PATIENCE_MS];
 
 impl OptionSpec {
     /// The value in force: the environment's, or the default.

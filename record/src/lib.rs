@@ -45,6 +45,9 @@ pub struct RankRecord {
     pub comms: Vec<CommRecord>,
     /// Time spent waiting, per slice of the run.
     pub timeline: Timeline,
+    /// What completed deferred barriers, and how often: MPI functions by name, system calls as "write()".
+    #[serde(default)]
+    pub observers: Vec<(String, u64)>,
     /// Sentences the user should see: what evenkeel could not do here, and why.
     pub notes: Vec<String>,
 }
@@ -90,6 +93,15 @@ pub struct OpRecord {
     pub late_ns: u64,
     /// Number of calls whose duration was measured.
     pub samples: u64,
+    /// Barriers that returned before they were complete.
+    #[serde(default)]
+    pub deferred: u64,
+    /// How many of them were pending at most.
+    #[serde(default)]
+    pub ahead: u64,
+    /// How long this rank went on with its work where it would have waited in a barrier: what is known for sure, a lower bound.
+    #[serde(default)]
+    pub overlapped_ns: u64,
     /// Distribution of the measured durations.
     pub latency: Histogram,
 }

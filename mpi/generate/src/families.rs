@@ -20,6 +20,10 @@ pub enum Family {
     Name,
     /// Frees what an operation under way may still need.
     Frees,
+    /// Starts something of the host's that completes later.
+    Starts,
+    /// Reads the clock.
+    Clock,
 }
 
 /// Every interposed function in its form with `int` counts; the large-count form goes the same way.
@@ -38,6 +42,8 @@ pub fn all() -> Vec<(String, Family)> {
     add(&["Finalize"], Family::Finalize);
     add(&["Comm_set_name"], Family::Name);
     add(&["Op_free", "Type_free"], Family::Frees);
+    add(STARTS, Family::Starts);
+    add(&["Wtime"], Family::Clock);
     list
 }
 
@@ -56,6 +62,51 @@ const LOOKS: &[&str] = &[
     "Test", "Testall", "Testany", "Testsome", "Request_get_status", "Request_get_status_all", "Request_get_status_any",
     "Request_get_status_some", "Iprobe", "Improbe", "Win_test",
 ];
+
+const STARTS: &[&str] = &[
+    "Isend", "Issend", "Irsend", "Ibsend", "Irecv", "Imrecv", "Start", "Startall", "Isendrecv", "Isendrecv_replace",
+];
+
+/// Functions whose call nobody outside this process could notice, and that tell nothing about others: pending barriers stay
+/// pending. Receiving is among them: what is sent after a barrier leaves its sender when that barrier is complete, so whatever
+/// arrives was sent before the receiver's pending barriers or after their completion.
+pub fn is_private(name: &str) -> bool {
+    PRIVATE.contains(&name)
+}
+
+const PRIVATE: &[&str] = &[
+    "Wait", "Waitall", "Waitany", "Waitsome", "Recv", "Probe", "Mprobe", "Mrecv", "Irecv", "Imrecv",
+];
+
+/// Of those that have no wrapper: local questions, asked often.
+const QUESTIONS: &[&str] = &[
+    "Comm_rank", "Comm_size", "Comm_remote_size", "Comm_test_inter", "Comm_get_attr", "Attr_get", "Get_count", "Get_elements",
+    "Get_elements_x", "Status_set_elements", "Status_set_cancelled", "Test_cancelled", "Initialized", "Finalized", "Is_thread_main",
+    "Query_thread", "Type_size", "Type_size_x", "Type_get_extent", "Type_get_extent_x", "Type_get_true_extent", "Type_extent",
+    "Type_lb", "Type_ub", "Get_address", "Address", "Aint_add", "Aint_diff", "Wtick", "Pcontrol", "Cart_coords", "Cart_rank",
+    "Cart_shift", "Topo_test", "Get_version", "Group_rank", "Group_size", "Error_class",
+];
+
+/// Functions that are neither wrapped nor questions: before the host carries them out, pending barriers are completed.
+/// `declared` are all functions of the library.
+pub fn observers(declared: &std::collections::BTreeSet<String>) -> Vec<String> {
+    let wrapped: std::collections::BTreeSet<String> = all().into_iter().map(|(name, _)| name).collect();
+    let base = |name: &str| name.strip_suffix("_c").unwrap_or(name).to_string();
+    let left_alone = |name: &str| {
+        let short = base(name).trim_start_matches("MPI_").to_string();
+        QUESTIONS.contains(&short.as_str())
+            || short.starts_with("T_")
+            || ["_c2f", "_f2c", "_toint", "_fromint", "_f082c", "_c2f08", "_f2f08", "_f082f"].iter().any(|s| short.ends_with(s))
+            || short.ends_with("_FN")
+    };
+    declared.iter().filter(|name| !wrapped.contains(&base(name)) && !left_alone(name)).cloned().collect()
+}
+
+/// Of the observers: they make a one-sided window.
+pub fn makes_window(name: &str) -> bool {
+    ["MPI_Win_create", "MPI_Win_allocate", "MPI_Win_allocate_shared", "MPI_Win_create_dynamic"]
+        .contains(&name.strip_suffix("_c").unwrap_or(name))
+}
 
 /// Duplicates are not here: the attribute's copy callback sees them.
 const CREATES: &[&str] = &[

@@ -1,0 +1,279 @@
+//! Blocking barriers: entered and waited for (strict), or entered and left pending (deferred).
+//!
+//! The protocol is [`evenkeel_segment::barrier`]'s; ranks that wait and ranks that do not may meet in one barrier, so each
+//! decides for itself. What keeps the program from noticing is [`crate::deferral`]'s part.
+
+use crate::call::Kind;
+use crate::clock::Ticks;
+use crate::comm::{Comm, Revoked, Served};
+use crate::deferral::{self, Observer};
+use crate::state::State;
+use crate::tally::is_sampled;
+
+/// One rank's count of the barriers of one communicator.
+#[derive(Default)]
+pub struct Barriers {
+    /// How many this rank has entered.
+    entered: u64,
+    /// How many of them are known to be complete: all of these, as they are entered in order.
+    known: u64,
+    /// When the oldest pending one was entered.
+    since: Ticks,
+    trial: Trial,
+}
+
+impl Barriers {
+    #[inline(always)]
+    fn pending(&self) -> u64 {
+        self.entered - self.known
+    }
+
+    fn enter(&mut self) -> u64 {
+        self.entered += 1;
+        self.entered - 1
+    }
+}
+
+/// Whether to defer is worth it on this communicator, found out by trying.
+///
+/// A program that observes something at once after every barrier gains nothing and pays for being caught.
+#[derive(Default)]
+struct Trial {
+    completions: u32,
+    /// Time gained less time spent, in nanoseconds, over these completions.
+    balance_ns: i64,
+    /// Barriers to go until the next try.
+    strict: u64,
+    /// How often in a row it was not worth it.
+    failures: u32,
+}
+
+impl Trial {
+    const COMPLETIONS: u32 = 16;
+    const FIRST_PAUSE: u64 = 512;
+    const LONGEST_PAUSE: u64 = 1 << 17;
+
+    fn judge(&mut self, gained_ns: u64, cost_ns: u64) {
+        self.completions += 1;
+        // One long stall must not pay for thousands of needless catches.
+        self.balance_ns += gained_ns.min(100_000) as i64 - cost_ns as i64;
+        if self.completions < Self::COMPLETIONS {
+            return;
+        }
+        if self.balance_ns < 0 {
+            self.strict = (Self::FIRST_PAUSE << (2 * self.failures).min(16)).min(Self::LONGEST_PAUSE);
+            self.failures += 1;
+        } else {
+            self.failures = 0;
+        }
+        (self.completions, self.balance_ns) = (0, 0);
+    }
+}
+
+impl Comm {
+    /// A barrier; false if the host must carry it out. `may_defer`: nothing of the host's is under way that would need this
+    /// rank's calls to go on.
+    #[inline]
+    pub fn barrier(&self, may_defer: bool) -> Result<bool, Revoked> {
+        let Some(served) = self.served.as_ref().filter(|_| !self.is_known_revoked()) else {
+            self.with(|state| state.tallies.of(Kind::Barrier, false).host_calls += 1);
+            return Ok(false);
+        };
+        if self.threaded() {
+            self.barrier_among_threads(served)?;
+            return Ok(true);
+        }
+        // SAFETY: there is one thread in MPI, and nothing below comes back here.
+        let state = unsafe { &mut *self.state_pointer() };
+        if !(deferral::is_on() && may_defer && self.defer(served, state)) {
+            self.barrier_strictly(served, state)?;
+        }
+        Ok(true)
+    }
+
+    // ---- strict ---------------------------------------------------------------------------------------------------
+
+    #[inline]
+    fn barrier_strictly(&self, served: &Served, state: &mut State) -> Result<(), Revoked> {
+        if deferral::any_pending() {
+            deferral::before_entering(self);
+        }
+        let (board, me, recording) = (&served.board, self.me, served.world.recording);
+        let number = state.barriers.enter();
+        let sampled = recording && is_sampled(number);
+        let began = if sampled { Ticks::now() } else { Ticks(0) };
+        board.enter_barrier(me, number, began.0);
+        if recording {
+            state.tallies.of(Kind::Barrier, false).calls += 1;
+        }
+        let waited_before = if sampled { state.tallies.of(Kind::Barrier, false).wait_ns } else { 0 };
+        if self.ranks == 2 {
+            board.announce_entry(number);
+            self.wait_small(served, state, Kind::Barrier, || board.has_entered(1 - me, number))?;
+        } else {
+            let last = board.count_waiting(me, number);
+            board.announce_entry(number);
+            if last {
+                state.tallies.of(Kind::Barrier, false).last += 1;
+                if sampled {
+                    self.note_lateness(served, state, number);
+                }
+            } else {
+                let (mut looks, mut seen) = (0u32, 0);
+                self.wait_small(served, state, Kind::Barrier, || {
+                    looks = looks.wrapping_add(1);
+                    board.barrier_released(number) || (looks % 8 == 0 && board.all_entered(number, &mut seen))
+                })?;
+            }
+        }
+        if state.barriers.pending() > 1 {
+            deferral::forget(self); // those before are complete with this one
+        }
+        state.barriers.known = number + 1;
+        if sampled {
+            let tally = state.tallies.of(Kind::Barrier, false);
+            let waited = tally.wait_ns - waited_before;
+            tally.sample(Ticks::now().ns_since(began), waited);
+        }
+        Ok(())
+    }
+
+    /// Several threads may be in MPI: the state is taken for moments only.
+    #[cold]
+    fn barrier_among_threads(&self, served: &Served) -> Result<(), Revoked> {
+        let began = Ticks::now();
+        let (number, expected) = self.with(|state| (state.barriers.enter(), state.expected_ns[Kind::Barrier as usize]));
+        let board = &served.board;
+        board.enter_barrier(self.me, number, began.0);
+        let last = self.ranks > 2 && board.count_waiting(self.me, number);
+        board.announce_entry(number);
+        let mut seen = 0;
+        let waited = if last || board.all_entered(number, &mut seen) {
+            0
+        } else {
+            self.wait(served, Kind::Barrier, expected, || board.barrier_released(number) || board.all_entered(number, &mut seen))?
+        };
+        self.with(|state| {
+            state.barriers.known = state.barriers.known.max(number + 1);
+            state.learn(Kind::Barrier, waited);
+            if served.world.recording {
+                let sampled = is_sampled(number);
+                let tally = state.tallies.of(Kind::Barrier, false);
+                tally.calls += 1;
+                tally.wait_ns += waited;
+                tally.last += last as u64;
+                if sampled {
+                    tally.sample(Ticks::now().ns_since(began), waited);
+                }
+            }
+        });
+        Ok(())
+    }
+
+    /// By the last to arrive: for how long the first one had been waiting.
+    #[cold]
+    fn note_lateness(&self, served: &Served, state: &mut State, number: u64) {
+        let now = Ticks::now();
+        let first = (0..self.ranks).filter_map(|r| served.board.entered_at(r, number)).min().map_or(now, Ticks);
+        let tally = state.tallies.of(Kind::Barrier, false);
+        tally.last_sampled += 1;
+        tally.late_ns += now.ns_since(first);
+    }
+
+    // ---- deferred -------------------------------------------------------------------------------------------------
+
+    /// Enters a barrier and leaves it pending; false if this one should be waited for.
+    #[inline]
+    fn defer(&self, served: &Served, state: &mut State) -> bool {
+        if state.barriers.trial.strict > 0 {
+            state.barriers.trial.strict -= 1;
+            return false;
+        }
+        if !deferral::is_only(self) {
+            deferral::before_entering(self);
+        }
+        if state.barriers.pending() >= deferral::window() {
+            self.make_room(served, state);
+        }
+        let first = state.barriers.pending() == 0;
+        let number = state.barriers.enter();
+        let now = Ticks::now();
+        served.board.enter_barrier(self.me, number, now.0);
+        served.board.announce_entry(number);
+        if first {
+            state.barriers.since = now;
+            deferral::add(self);
+        }
+        if served.world.recording {
+            let ahead = state.barriers.pending();
+            let tally = state.tallies.of(Kind::Barrier, false);
+            tally.calls += 1;
+            tally.deferred += 1;
+            tally.ahead = tally.ahead.max(ahead);
+            if is_sampled(number) {
+                tally.sample(Ticks::now().ns_since(now), 0);
+            }
+        }
+        true
+    }
+
+    /// The window is full: takes note of what is complete, and waits if that is nothing.
+    #[cold]
+    fn make_room(&self, served: &Served, state: &mut State) {
+        let Barriers { entered, known, .. } = state.barriers;
+        // Half a window at a time: each look may cost a cache line from each rank.
+        let half = known + (entered - known).div_ceil(2);
+        let number = if served.board.all_entered(half - 1, &mut 0) { half - 1 } else { known };
+        let mut seen = 0;
+        if !served.board.all_entered(number, &mut seen) {
+            // Revoked: the next call on the communicator says so.
+            let _ = self.wait_small(served, state, Kind::Barrier, || served.board.all_entered(number, &mut seen));
+        }
+        state.barriers.known = number + 1;
+        state.barriers.trial.judge(deferral::RAN_AHEAD_NS, 0);
+        if state.barriers.pending() == 0 {
+            deferral::forget(self); // a window of one
+        }
+        deferral::count(Observer::WINDOW);
+    }
+
+    /// Waits until all barriers that this rank has entered are complete. Only for communicators with pending ones.
+    pub(crate) fn complete_barriers(&self, cost_ns: u64) {
+        let served = self.served.as_ref().expect("only served communicators have pending barriers");
+        // SAFETY: deferral is for programs with one thread; it is inside MPI or caught at a system call of its own, not in here.
+        let state = unsafe { &mut *self.state_pointer() };
+        let pending = state.barriers.pending();
+        let number = state.barriers.entered - 1;
+        let mut seen = 0;
+        let observed = Ticks::now();
+        let complete = served.board.all_entered(number, &mut seen);
+        if !complete {
+            // Revoked: the next call on the communicator says so.
+            let _ = self.wait_small(served, state, Kind::Barrier, || served.board.all_entered(number, &mut seen));
+        }
+        state.barriers.known = number + 1;
+        // What waiting at once would have cost: until the last one entered. Not known if that one has gone on since.
+        let mine = state.barriers.since;
+        let last = (0..self.ranks).filter(|&r| r != self.me).map(|r| served.board.entered_at(r, number)).max().flatten();
+        let overlapped = observed.ns_since(mine);
+        let gained = match last {
+            _ if pending > 1 => deferral::RAN_AHEAD_NS,
+            _ if !complete => overlapped, // all of it: the wait would have been longer still
+            Some(ticks) if ticks > 0 => Ticks(ticks).ns_since(mine).min(overlapped),
+            _ => 0,
+        };
+        if served.world.recording && pending == 1 {
+            state.tallies.of(Kind::Barrier, false).overlapped_ns += gained;
+        }
+        if deferral::is_adaptive() {
+            state.barriers.trial.judge(gained, cost_ns);
+        }
+    }
+
+    /// Whether one of the two communicators has all members of the other.
+    pub(crate) fn is_nested_with(&self, other: &Comm) -> bool {
+        let (Some(a), Some(b)) = (&self.served, &other.served) else { return false };
+        let within = |a: &[u64], b: &[u64]| a.iter().zip(b).all(|(a, b)| a & !b == 0);
+        within(&a.place_set, &b.place_set) || within(&b.place_set, &a.place_set)
+    }
+}

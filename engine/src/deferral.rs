@@ -1,0 +1,265 @@
+//! Barriers that this process has entered and not waited for, and what must happen before anybody could tell.
+//!
+//! Between messages nobody can observe that a barrier is not complete yet. So a barrier may return at once if it is completed
+//! before the program does anything that another process could notice, or that shows it what another process did. The front
+//! end closes a *gate* while something is pending (the next system call of the program is caught) and reports every other
+//! observation; this module knows what is pending and completes it.
+//!
+//! Deferral is for programs with one thread; everything here is called by that one, also from the handler of a caught
+//! system call: nothing here may allocate or take a lock.
+
+use crate::comm::Comm;
+use evenkeel_options as options;
+use std::cell::UnsafeCell;
+use std::ffi::{CStr, c_char};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+
+/// 1 while the gate is closed: the byte that the kernel looks at on every system call of this process.
+#[unsafe(export_name = "ek_gate")]
+pub static GATE: AtomicU8 = AtomicU8::new(0);
+
+/// Communicators with pending barriers: how many.
+#[unsafe(export_name = "ek_deferred")]
+pub static PENDING: AtomicU32 = AtomicU32::new(0);
+
+/// Reasons why barriers are strict at present, one bit each; `NOT_OPENED` until the front end has seen to the gate.
+static STRICT_BECAUSE: AtomicU32 = AtomicU32::new(NOT_OPENED);
+const NOT_OPENED: u32 = 1 << 31;
+
+static WINDOW: AtomicU64 = AtomicU64::new(0);
+static ADAPTIVE: AtomicU8 = AtomicU8::new(0);
+/// What it costs to be caught at a system call, as measured when the gate was tried.
+static CATCH_NS: AtomicU64 = AtomicU64::new(0);
+
+/// To have run ahead by more than one barrier is taken to have been worth this much: about two switches of context.
+pub const RAN_AHEAD_NS: u64 = 4_000;
+/// What an observation inside MPI costs that would not have been one.
+const LOOK_NS: u64 = 100;
+/// More communicators than this are not left pending together.
+const COMMS: usize = 8;
+
+struct Alone<T>(UnsafeCell<T>);
+// SAFETY: reached by the one thread of a program that defers.
+unsafe impl<T> Sync for Alone<T> {}
+
+static COMMS_PENDING: Alone<[*const Comm; COMMS]> = Alone(UnsafeCell::new([std::ptr::null(); COMMS]));
+
+/// What `--barrier` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Deferred where the gate can be closed, and where it is worth it.
+    Auto,
+    /// Deferred also without a gate, and whether or not it is worth it.
+    Deferred,
+    Strict,
+}
+
+impl Mode {
+    pub fn from_environment() -> Result<Mode, String> {
+        match options::BARRIER.get().as_str() {
+            "auto" => Ok(Mode::Auto),
+            "deferred" => Ok(Mode::Deferred),
+            "strict" => Ok(Mode::Strict),
+            other => Err(format!(
+                "{}={other} is none of {}; barriers are strict", options::BARRIER.env, options::BARRIER.values
+            )),
+        }
+    }
+}
+
+/// Lets barriers be deferred from now on.
+pub fn open(mode: Mode, window: u64, catch_ns: u64) {
+    WINDOW.store(window, Ordering::Relaxed);
+    ADAPTIVE.store((mode == Mode::Auto) as u8, Ordering::Relaxed);
+    CATCH_NS.store(catch_ns, Ordering::Relaxed);
+    if mode != Mode::Strict && window > 0 {
+        let before = STRICT_BECAUSE.fetch_and(!NOT_OPENED, Ordering::Relaxed);
+        EVER.fetch_or(before & !NOT_OPENED, Ordering::Relaxed);
+    }
+}
+
+/// What may forbid deferral, in the order of `enum ek_channel`.
+const CHANNELS: [&str; 4] = ["it has started threads", "it shares memory with other processes", "it handles signals", "it has one-sided windows"];
+static EVER: AtomicU32 = AtomicU32::new(0);
+
+/// For the record: why barriers were strict for a time, or to the end.
+pub fn why_strict() -> Vec<String> {
+    let (ever, now) = (EVER.load(Ordering::Relaxed), STRICT_BECAUSE.load(Ordering::Relaxed));
+    let bit = |set: u32, i: usize| set & 1 << i != 0;
+    let told = CHANNELS.iter().enumerate().filter(|(i, _)| bit(ever, *i));
+    told.map(|(i, why)| {
+        let until = if bit(now, i) { "" } else { ", for a time" };
+        format!("barriers of this program are strict{until}: {why}, by which one rank can see what another did without asking anybody")
+    })
+    .collect()
+}
+
+/// Barriers are strict while any reason stands.
+pub fn forbid(reason: u32) {
+    if is_opened() {
+        EVER.fetch_or(1 << reason, Ordering::Relaxed);
+    }
+    STRICT_BECAUSE.fetch_or(1 << reason, Ordering::Relaxed);
+}
+
+pub fn permit(reason: u32) {
+    STRICT_BECAUSE.fetch_and(!(1 << reason), Ordering::Relaxed);
+}
+
+/// In a child after fork, and at the end.
+pub fn close() {
+    STRICT_BECAUSE.store(NOT_OPENED, Ordering::Relaxed);
+    PENDING.store(0, Ordering::Relaxed);
+    GATE.store(0, Ordering::Relaxed);
+}
+
+fn is_opened() -> bool {
+    STRICT_BECAUSE.load(Ordering::Relaxed) & NOT_OPENED == 0
+}
+
+#[inline(always)]
+pub fn is_on() -> bool {
+    STRICT_BECAUSE.load(Ordering::Relaxed) == 0
+}
+
+#[inline(always)]
+pub fn window() -> u64 {
+    WINDOW.load(Ordering::Relaxed)
+}
+
+pub fn is_adaptive() -> bool {
+    ADAPTIVE.load(Ordering::Relaxed) != 0
+}
+
+#[inline(always)]
+pub fn any_pending() -> bool {
+    PENDING.load(Ordering::Relaxed) != 0
+}
+
+/// Whether no other communicator has pending barriers.
+#[inline(always)]
+pub fn is_only(comm: &Comm) -> bool {
+    match pending() {
+        [] => true,
+        [one] => std::ptr::eq(*one, comm),
+        _ => false,
+    }
+}
+
+#[inline(always)]
+fn pending() -> &'static [*const Comm] {
+    // SAFETY: one thread; the slice is not kept across `add` and `forget`.
+    unsafe { &(&*COMMS_PENDING.0.get())[..PENDING.load(Ordering::Relaxed) as usize] }
+}
+
+#[cold]
+pub fn add(comm: &Comm) {
+    let n = PENDING.load(Ordering::Relaxed) as usize;
+    debug_assert!(n < COMMS, "before_entering makes room");
+    // SAFETY: one thread.
+    unsafe { (&mut *COMMS_PENDING.0.get())[n] = comm };
+    PENDING.store(n as u32 + 1, Ordering::Relaxed);
+}
+
+/// The communicator has no pending barriers any more.
+#[cold]
+pub fn forget(comm: &Comm) {
+    let n = PENDING.load(Ordering::Relaxed) as usize;
+    // SAFETY: one thread.
+    let all = unsafe { &mut (&mut *COMMS_PENDING.0.get())[..n] };
+    if let Some(at) = all.iter().position(|c| std::ptr::eq(*c, comm)) {
+        all.copy_within(at + 1.., at);
+        PENDING.store(n as u32 - 1, Ordering::Relaxed);
+    }
+}
+
+/// Before this rank enters a barrier of `comm`, or hands anything to its members: completes barriers of communicators that
+/// share some members with it and not others.
+///
+/// Where one has all members of the other the order is safe: every member of the smaller one has entered the barriers of both
+/// in the same order, so what it learns from one it may know of the other. Where they only overlap, somebody of `comm` who is
+/// not in the other communicator would learn that this rank has passed a barrier there, and could tell somebody who has not.
+#[cold]
+pub fn before_entering(comm: &Comm) {
+    let mine = pending().iter().any(|c| std::ptr::eq(*c, comm));
+    if pending().len() + !mine as usize > COMMS {
+        complete(Observer::OTHER_COMM);
+        return;
+    }
+    // SAFETY: communicators with pending barriers are attached: `Comm::detach` completes them first.
+    if pending().iter().any(|&c| !std::ptr::eq(c, comm) && !unsafe { &*c }.is_nested_with(comm)) {
+        complete(Observer::OTHER_COMM);
+    }
+}
+
+/// Before a collective of `comm` other than a barrier: `needs_nothing` if this rank only hands in something and leaves.
+///
+/// What it hands in reaches members only who have entered the same barriers, and complete them before they take it.
+#[cold]
+pub fn before_collective(comm: &Comm, needs_nothing: bool) {
+    if !(needs_nothing && is_only(comm)) {
+        complete(Observer::COLLECTIVE);
+    }
+}
+
+/// Completes everything that is pending.
+#[cold]
+pub fn complete(observer: Observer) {
+    let cost = if observer.is_syscall { CATCH_NS.load(Ordering::Relaxed) } else { LOOK_NS };
+    GATE.store(0, Ordering::Relaxed); // waiting takes system calls
+    count(observer);
+    for &comm in pending() {
+        // SAFETY: as in `before_entering`.
+        unsafe { &*comm }.complete_barriers(cost);
+    }
+    PENDING.store(0, Ordering::Relaxed);
+}
+
+// ---- who observed ---------------------------------------------------------------------------------------------------
+
+/// What completed pending barriers: the name of a function or of a system call, which lives as long as the process.
+#[derive(Clone, Copy)]
+pub struct Observer {
+    name: *const c_char,
+    is_syscall: bool,
+}
+
+impl Observer {
+    pub const WINDOW: Observer = Observer { name: c"window full".as_ptr(), is_syscall: false };
+    pub const OTHER_COMM: Observer = Observer { name: c"a barrier among others".as_ptr(), is_syscall: false };
+    pub const COLLECTIVE: Observer = Observer { name: c"a collective".as_ptr(), is_syscall: false };
+
+    /// # Safety
+    /// `name` must be a terminated string that is never freed.
+    pub unsafe fn named(name: *const c_char, is_syscall: bool) -> Observer {
+        Observer { name, is_syscall }
+    }
+}
+
+const OBSERVERS: usize = 64;
+
+static OBSERVED: Alone<[(*const c_char, bool, u64); OBSERVERS]> =
+    Alone(UnsafeCell::new([(std::ptr::null(), false, 0); OBSERVERS]));
+
+/// Counts an observation; the last entry stands for all that found no room.
+pub fn count(observer: Observer) {
+    // SAFETY: one thread.
+    let all = unsafe { &mut *OBSERVED.0.get() };
+    let at = all.iter().position(|(name, ..)| name.is_null() || std::ptr::eq(*name, observer.name)).unwrap_or(OBSERVERS - 1);
+    all[at].0 = observer.name;
+    all[at].1 = observer.is_syscall;
+    all[at].2 += 1;
+}
+
+/// Names of what completed pending barriers, and how often; system calls as "write()".
+pub fn observers() -> Vec<(String, u64)> {
+    // SAFETY: one thread, and names are strings by the promise of `named`.
+    let all = unsafe { &*OBSERVED.0.get() };
+    all.iter()
+        .take_while(|(name, ..)| !name.is_null())
+        .map(|&(name, is_syscall, n)| {
+            let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
+            (if is_syscall { format!("{name}()") } else { name.into_owned() }, n)
+        })
+        .collect()
+}
