@@ -43,15 +43,15 @@ static void appeared(int reason, const char *how)
     atomic_fetch_or(&made, 1u << reason);
     if (ek_gate)
         ek_observed(how, 0);
-    ek_deferral_forbid((uint32_t)reason);
+    if (ek_defers)
+        ek_deferral_forbid((uint32_t)reason);
 }
 
-bool ek_channels_forbid(void)
+void ek_channels_forbid(void)
 {
     for (int reason = 0; reason < EK_CHANNELS; reason++)
         if (atomic_load(&made) & 1u << reason)
             ek_deferral_forbid((uint32_t)reason);
-    return false; /* windows may go again; the rest is the engine's to know */
 }
 
 static void *next(const char *name) { return dlsym(RTLD_NEXT, name); }
@@ -229,7 +229,7 @@ void ek_window_freed(void)
 
 #else
 
-bool ek_channels_forbid(void) { return false; }
+void ek_channels_forbid(void) {}
 void ek_window_made(void) {}
 void ek_window_freed(void) {}
 

@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <time.h>
 
-int ek_defers;
+int     ek_defers;
+uint8_t ek_gate_closed = 1;
 
 #if defined(__x86_64__) && defined(__linux__)
 #include <fcntl.h>
@@ -223,8 +224,14 @@ int ek_gate_sigaction(const struct sigaction *action, struct sigaction *old)
 void ek_gate_open_world(void)
 {
     int wanted = ek_deferral_wanted();
-    if (!wanted || ek_channels_forbid())
+    if (!wanted)
         return;
+    if (!ek_gate_wanted()) {
+        ek_gate_closed = 0;
+        ek_deferral_open(0);
+        return;
+    }
+    ek_channels_forbid();
     uint64_t catch_ns = install() ? try_gate() : 0;
     if (!catch_ns) {
         remove_gate();

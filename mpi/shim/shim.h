@@ -120,7 +120,8 @@ static inline void ek_created(int *unused) { (void)unused, ek_creating--; }
 
 /* ---- gate.c, channels.c: deferred barriers ------------------------------------------------------------------- */
 
-extern int ek_defers;        /* barriers may be deferred in this process */
+extern int ek_defers;        /* barriers may be deferred in this process, and what observes them is looked out for */
+extern uint8_t ek_gate_closed; /* what a closed gate shows: 1, but for --gate off */
 extern int ek_host_requests; /* nonblocking operations of the host that are not complete, about */
 
 void ek_gate_open_world(void);
@@ -128,7 +129,7 @@ void ek_gate_close_world(void);
 bool ek_gate_owns(int signal);
 struct sigaction;
 int  ek_gate_sigaction(const struct sigaction *, struct sigaction *old);
-bool ek_channels_forbid(void); /* tells the engine of the channels there are already */
+void ek_channels_forbid(void); /* tells the engine of the channels there are already */
 void ek_window_made(void);
 void ek_window_freed(void);
 void ek_observe_wtime(void);
@@ -147,12 +148,12 @@ static inline uint8_t ek_gate_pass(void)
 static inline void ek_gate_back(uint8_t *was)
 {
     if (EK_UNLIKELY(*was) && ek_deferred)
-        ek_gate = 1;
+        ek_gate = *was;
 }
 #define EK_PASS uint8_t gate __attribute__((cleanup(ek_gate_back), unused)) = ek_gate_pass()
 
 /* After the engine has been called for the program. */
-static inline void ek_gate_settle(void) { ek_gate = ek_deferred != 0; }
+static inline void ek_gate_settle(void) { ek_gate = ek_deferred ? ek_gate_closed : 0; }
 
 /* How many of these requests may still become complete. */
 static inline int ek_live(int count, const MPI_Request *requests)

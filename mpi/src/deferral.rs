@@ -32,6 +32,11 @@ extern "C" fn ek_deferral_wanted() -> c_int {
 }
 
 #[unsafe(no_mangle)]
+extern "C" fn ek_gate_wanted() -> c_int {
+    (options::GATE.get() != "off") as c_int
+}
+
+#[unsafe(no_mangle)]
 extern "C" fn ek_deferral_open(catch_ns: u64) {
     deferral::open(mode(), window(), catch_ns);
 }

@@ -98,8 +98,17 @@ pub const CLOCK: OptionSpec = OptionSpec {
     doc: "Whether MPI_Wtime completes pending barriers (people time phases with it) or reads the clock and nothing else.",
 };
 
+pub const GATE: OptionSpec = OptionSpec {
+    name: "gate",
+    env: "EVENKEEL_GATE",
+    default: "auto",
+    values: "auto|off",
+    doc: "off leaves pending barriers pending whatever the program does: wrong answers, for whoever wants to see what completing \
+          them is good for (evenkeel's own tests do).",
+};
+
 /// Every option, in the order in which the docs list them.
-pub const ALL: &[OptionSpec] = &[WAIT, PLACE, REPORT, QUIET, OFF, RECORD, CMA, BARRIER, WINDOW, CLOCK, PATIENCE_MS];
+pub const ALL: &[OptionSpec] = &[WAIT, PLACE, REPORT, QUIET, OFF, RECORD, CMA, BARRIER, WINDOW, CLOCK, GATE, PATIENCE_MS];
 
 impl OptionSpec {
     /// The value in force: the environment's, or the default.
