@@ -79,7 +79,13 @@ pub fn open(mode: Mode, window: u64, catch_ns: u64) {
 }
 
 /// What may forbid deferral, in the order of `enum ek_channel`.
-const CHANNELS: [&str; 4] = ["it has started threads", "it shares memory with other processes", "it handles signals", "it has one-sided windows"];
+const CHANNELS: [&str; 5] = [
+    "it has started threads, so that one could see what another did without asking anybody",
+    "it shares memory with other processes, by which one can see what another did without asking anybody",
+    "it handles signals, which come without its asking",
+    "it has one-sided windows, by which one can see what another did without asking anybody",
+    "it handles faults, and a barrier that has returned cannot report one",
+];
 static EVER: AtomicU32 = AtomicU32::new(0);
 
 /// For the record: why barriers were strict for a time, or to the end.
@@ -89,7 +95,7 @@ pub fn why_strict() -> Vec<String> {
     let told = CHANNELS.iter().enumerate().filter(|(i, _)| bit(ever, *i));
     told.map(|(i, why)| {
         let until = if bit(now, i) { "" } else { ", for a time" };
-        format!("barriers of this program are strict{until}: {why}, by which one rank can see what another did without asking anybody")
+        format!("barriers of this program are strict{until}: {why}")
     })
     .collect()
 }

@@ -119,7 +119,7 @@ ek_combine ek_builtin_combine(const char *op, char type, size_t elem_bytes);
 extern volatile uint8_t  ek_gate __attribute__((visibility("hidden")));     /* the byte for Syscall User Dispatch: 1 = caught */
 extern volatile uint32_t ek_deferred __attribute__((visibility("hidden"))); /* communicators with pending barriers */
 
-enum ek_channel { EK_THREADS, EK_SHARED_MEMORY, EK_SIGNALS, EK_WINDOWS, EK_CHANNELS };
+enum ek_channel { EK_THREADS, EK_SHARED_MEMORY, EK_SIGNALS, EK_WINDOWS, EK_FAULTS, EK_CHANNELS };
 
 int  ek_deferral_wanted(void);            /* 0 no (also: several threads in MPI), 1 if system calls can be caught, 2 in any case */
 int  ek_gate_wanted(void);                /* 0: nothing is ever observed (--gate off) */

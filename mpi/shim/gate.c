@@ -232,6 +232,8 @@ void ek_gate_open_world(void)
         return;
     }
     ek_channels_forbid();
+    if (ek_handles_faults())
+        ek_deferral_forbid(EK_FAULTS);
     uint64_t catch_ns = install() ? try_gate() : 0;
     if (!catch_ns) {
         remove_gate();

@@ -18,6 +18,14 @@ int ek_error_class(int error)
     return MPI_ERR_OTHER;
 }
 
+/* Whether the library reports faults to this program: then it must be able to report them in a barrier too. Open MPI does so
+ * when its launcher was told --with-ft. */
+bool ek_handles_faults(void)
+{
+    const char *told = getenv("OMPI_MCA_mpi_ft_enable");
+    return told && *told && strcmp(told, "0") && strcmp(told, "false");
+}
+
 #ifdef REVOKED
 typedef int revocation(MPI_Comm);
 

@@ -133,6 +133,7 @@ void ek_channels_forbid(void); /* tells the engine of the channels there are alr
 void ek_window_made(void);
 void ek_window_freed(void);
 void ek_observe_wtime(void);
+bool ek_handles_faults(void); /* revoke.c */
 
 /* The gate is closed only while the program itself runs: then a wrapper has been called by the program. */
 #define EK_OBSERVE(name) do { if (EK_UNLIKELY(ek_gate)) ek_observed(name, 0); } while (0)
