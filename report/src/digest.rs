@@ -1,5 +1,6 @@
 //! A run boiled down to what a reader wants to know. Plain values, JSON for the page.
 
+use crate::deferral::{DeferralDigest, deferral};
 use crate::histogram::Weights;
 use evenkeel_record::{CommRecord, OpRecord, RankRecord, RunRecord};
 use serde::Serialize;
@@ -31,6 +32,7 @@ pub struct Digest {
     /// Per operation and communicator, in the same order.
     pub comm_ops: Vec<OpDigest>,
     pub timeline: TimelineDigest,
+    pub deferral: DeferralDigest,
     pub notes: Vec<Note>,
     /// Shared memory set aside for all communicators.
     pub segment_bytes: u64,
@@ -84,6 +86,8 @@ pub struct OpDigest {
     pub calls: u64,
     pub host_calls: u64,
     pub instances: u64,
+    /// Of the calls: barriers that returned before they were complete.
+    pub deferred: u64,
     pub bytes: u64,
     pub time_ns: u64,
     pub wait_ns: u64,
@@ -202,6 +206,7 @@ pub fn digest(run: &RunRecord) -> Digest {
         d.comms.iter().map(|c| c.segment_bytes.div_ceil(c.members.len().max(1) as u64)).max().unwrap_or(0);
     d.timeline = timeline(&run.ranks);
     d.notes = notes(&run.ranks);
+    d.deferral = deferral(&run.ranks, &d.notes);
     d
 }
 
@@ -229,7 +234,7 @@ fn comm_head(c: &CommRecord) -> CommDigest {
 }
 
 /// A record from a file may hold any numbers; sums of absurd ones stop at the largest.
-fn add(sum: &mut u64, n: u64) {
+pub(crate) fn add(sum: &mut u64, n: u64) {
     *sum = sum.saturating_add(n);
 }
 
@@ -243,6 +248,7 @@ struct Sum {
     calls: u64,
     host_calls: u64,
     instances: u64,
+    deferred: u64,
     bytes: u64,
     time_ns: u64,
     wait_ns: u64,
@@ -258,6 +264,7 @@ impl Sum {
         add(&mut self.calls, op.calls);
         add(&mut self.host_calls, op.host_calls);
         self.instances = self.instances.max(op.calls);
+        add(&mut self.deferred, op.deferred);
         add(&mut self.bytes, op.bytes);
         add(&mut self.time_ns, op.time_ns);
         add(&mut self.wait_ns, op.wait_ns);
@@ -271,6 +278,7 @@ impl Sum {
         add(&mut self.calls, other.calls);
         add(&mut self.host_calls, other.host_calls);
         add(&mut self.instances, other.instances);
+        add(&mut self.deferred, other.deferred);
         add(&mut self.bytes, other.bytes);
         add(&mut self.time_ns, other.time_ns);
         add(&mut self.wait_ns, other.wait_ns);
@@ -291,6 +299,7 @@ impl Sum {
             calls: self.calls,
             host_calls: self.host_calls,
             instances: self.instances,
+            deferred: self.deferred,
             bytes: self.bytes,
             time_ns: self.time_ns,
             wait_ns: self.wait_ns,

@@ -10,6 +10,7 @@
 //! *Saved* is the estimate the engine makes of the time that a library without bypass would have
 //! held ranks in addition; it does not include that a call as such is faster or slower than the library's.
 
+mod deferral;
 mod digest;
 mod histogram;
 mod page;
@@ -18,6 +19,7 @@ mod summary;
 pub mod table;
 pub mod units;
 
+pub use deferral::{DeferralDigest, Observer};
 pub use digest::{CommDigest, Digest, Note, OpDigest, RankDigest, TimelineDigest, TimesLast, digest};
 pub use page::{document, html};
 pub use read::{Head, ParseError, merge, parse};

@@ -9,6 +9,8 @@ use evenkeel_record::RunRecord;
 const LATE_SHOWN: usize = 5;
 /// How many operations are listed.
 const OPS_SHOWN: usize = 20;
+/// How many of the things that completed pending barriers are named.
+const OBSERVERS_SHOWN: usize = 4;
 
 /// The summary as text that ends with a newline, no line longer than `width` characters (but for words
 /// that are). The only characters beyond ASCII are those of names in the record, and the `µ` of µs.
@@ -20,6 +22,7 @@ pub fn summary(run: &RunRecord, width: usize, colour: bool) -> String {
     if !d.ops.is_empty() && d.calls > 0 {
         operations(&d, &mut out);
         late_ranks(&d, &mut out);
+        deferred_barriers(&d, &mut out);
     }
     left_to_host(&d, &mut out);
     memory(&d, &mut out);
@@ -82,7 +85,7 @@ fn headline(d: &Digest, out: &mut Out) {
         format!("{ran}; every collective call was left to the MPI library.")
     } else if ranks == 1 {
         format!("{ran}; a single rank waits for nobody.")
-    } else if d.wait_ns == 0 && d.saved_ns == 0 {
+    } else if d.wait_ns == 0 && d.saved_ns == 0 && d.deferral.deferred == 0 {
         format!("{ran} and did not wait for each other; there was nothing for evenkeel to save.")
     } else {
         let share = percent(d.wait_ns, d.rank_time_ns);
@@ -100,7 +103,11 @@ fn time(ns: u64) -> String {
 
 fn saved(d: &Digest) -> String {
     if d.saved_ns == 0 {
-        return "evenkeel saved no waiting.".into();
+        return match (d.deferral.overlapped_ns, d.deferral.deferred) {
+            (0, 0) => "evenkeel saved no waiting.".into(),
+            (0, _) => String::new(), // some, and nobody knows how much
+            (ns, _) => format!("evenkeel saved at least {} of waiting in barriers.", time(ns)),
+        };
     }
     let each = d.saved_ns / d.ranks.len().max(1) as u64;
     let share = percent(d.saved_ns, d.rank_time_ns);
@@ -226,6 +233,35 @@ fn late_ranks(d: &Digest, out: &mut Out) {
         rows.push(row(name, sum(|r| r.last), sum(|r| r.late_ns)));
     }
     out.table(LATE, &rows);
+}
+
+/// How many barriers returned early, what ranks made of it, and what put an end to it.
+fn deferred_barriers(d: &Digest, out: &mut Out) {
+    let b = &d.deferral;
+    if b.deferred == 0 {
+        return;
+    }
+    let mut text = format!(
+        "Deferred barriers: {} of {} calls ({}); ranks ran up to {} ahead",
+        count(b.deferred),
+        count(b.barriers),
+        percent(b.deferred, b.barriers),
+        firm(plural(b.ahead, "barrier", "barriers"))
+    );
+    if b.overlapped_ns > 0 {
+        text += &format!(" and worked on for at least {} where they would have waited", time(b.overlapped_ns));
+    }
+    text.push('.');
+    if !b.observers.is_empty() {
+        let times = |name: String, times: u64| firm(format!("{name} ({})", count(times)));
+        let (named, rest) = b.observers.split_at(b.observers.len().min(OBSERVERS_SHOWN));
+        let mut list: Vec<String> = named.iter().map(|o| times(plain(&o.name, 24), o.times)).collect();
+        if !rest.is_empty() {
+            list.push(times(plural(rest.len() as u64, "other", "others"), total(rest.iter().map(|o| o.times))));
+        }
+        text += &format!(" What completed them: {}.", list.join(", "));
+    }
+    out.paragraph(&text);
 }
 
 /// What evenkeel did not carry out: single calls of communicators it serves, and whole communicators.

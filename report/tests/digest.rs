@@ -114,3 +114,28 @@ fn notes_are_told_once() {
     let told: Vec<_> = d.notes.iter().map(|n| (n.text.as_str(), n.ranks.as_slice())).collect();
     assert_eq!(told, [("a", &[0][..]), ("b", &[0, 1][..])]);
 }
+
+#[test]
+fn deferred_barriers_add_up() {
+    let barrier = |deferred, ahead, overlapped_ns| OpRecord { deferred, ahead, overlapped_ns, ..op("barrier", 9, 0, 0) };
+    let seen = |observers: &[(&str, u64)]| observers.iter().map(|(name, n)| (name.to_string(), *n)).collect();
+    let strict = "barriers of this program are strict: it has started threads";
+    let d = run(vec![
+        RankRecord {
+            observers: seen(&[("write()", 2), ("window full", 1), ("a collective", 0)]),
+            notes: vec!["cores are shared".into(), strict.into()],
+            ..rank(0, vec![comm("1", &[0, 1], vec![barrier(8, 3, 40)]), comm("2", &[0], vec![barrier(7, 64, 0)])])
+        },
+        RankRecord {
+            observers: seen(&[("window full", 5), ("write()", 4)]),
+            ..rank(1, vec![comm("1", &[0, 1], vec![barrier(1, 1, 2), op("ibarrier", 5, 0, 0)])])
+        },
+    ]);
+    let b = &d.deferral;
+    assert_eq!((b.barriers, b.deferred, b.ahead, b.overlapped_ns), (27, 16, 64, 42), "nonblocking barriers are none of these");
+    let observers: Vec<_> = b.observers.iter().map(|o| (o.name.as_str(), o.times, o.ranks)).collect();
+    assert_eq!(observers, [("window full", 6, 2), ("write()", 6, 2)], "most often first, then by name");
+    assert_eq!(b.strict, [d.notes[1].clone()]);
+    assert_eq!(d.comm_ops.iter().filter(|o| o.op == "barrier").map(|o| o.deferred).collect::<Vec<_>>(), [9, 7]);
+    assert_eq!(run(vec![rank(0, vec![])]).deferral, Default::default());
+}

@@ -65,3 +65,19 @@ fn nothing_saved_is_said_so() {
     }
     assert!(summary(&run, 200, false).replace("\n  ", " ").contains("evenkeel saved no waiting."));
 }
+
+#[test]
+fn what_deferred_barriers_saved_is_saved() {
+    let mut run = sample::sample("deferred").unwrap();
+    for op in run.ranks.iter_mut().flat_map(|r| &mut r.comms).flat_map(|c| &mut c.ops) {
+        op.saved_ns = 0;
+    }
+    let flat = |run: &_| summary(run, 160, false).replace("\n  ", " ");
+    assert!(flat(&run).contains("evenkeel saved at least 1.11 ms of waiting in barriers. Rank"), "{}", flat(&run));
+    for op in run.ranks.iter_mut().flat_map(|r| &mut r.comms).flat_map(|c| &mut c.ops) {
+        op.overlapped_ns = 0;
+    }
+    // Nobody knows how much.
+    assert!(!flat(&run).contains("evenkeel saved"), "{}", flat(&run));
+    assert!(flat(&run).contains("ranks ran up to 3 barriers ahead. What completed them: "), "{}", flat(&run));
+}

@@ -26,10 +26,10 @@ fn the_page_contains_the_digest() {
 #[test]
 fn the_example_data_is_current() {
     let written: serde_json::Value = serde_json::from_str(include_str!("digest.json")).unwrap();
-    let now = serde_json::to_value(digest(&sample::sample("two").unwrap())).unwrap();
+    let now = serde_json::to_value(digest(&sample::sample("deferred").unwrap())).unwrap();
     assert!(
         written == now,
-        "the digest changed: run \"cargo run -p evenkeel-report --example sample -- two digest > \
+        "the digest changed: run \"cargo run -p evenkeel-report --example sample -- deferred digest > \
          report/tests/digest.json\", then \"npm test\" in web/"
     );
 }
@@ -99,6 +99,9 @@ fn absurd_numbers_are_survived() {
         last: all,
         late_ns: all,
         samples: all,
+        deferred: all,
+        ahead: all,
+        overlapped_ns: all,
         latency: Histogram { counts: vec![all; 300] },
     };
     let comm = |id: &str, members| CommRecord {
@@ -114,6 +117,7 @@ fn absurd_numbers_are_survived() {
         cpu_ns: all,
         comms: vec![comm("1", vec![]), comm("2", vec![0, u32::MAX])],
         timeline: Timeline { slice_ns, wait_ns: vec![all; 3] },
+        observers: vec![("write()".into(), all), ("window full".into(), all)],
         notes: vec!["note".into(); 2],
         ..Default::default()
     };

@@ -12,6 +12,7 @@ pub const NAMES: &[&str] = &[
     "sixtyfour",
     "wide",
     "even",
+    "deferred",
     "no_ops",
     "zeros",
     "huge_names",
@@ -31,6 +32,7 @@ pub fn sample(name: &str) -> Option<RunRecord> {
         "sixtyfour" => simulated(64, 800, Some(40)),
         "wide" => simulated(128, 400, Some(100)),
         "even" => simulated(8, 1_000, None),
+        "deferred" => with_deferred_barriers(simulated(2, 500, Some(1))),
         "no_ops" => no_ops(4),
         "zeros" => zeros(3),
         "huge_names" => huge_names(),
@@ -227,6 +229,25 @@ fn with_hosts_calls(mut run: RunRecord) -> RunRecord {
     run
 }
 
+/// Barriers that return at once until the program makes windows.
+fn with_deferred_barriers(mut run: RunRecord) -> RunRecord {
+    const WHY: &str = "it has one-sided windows, by which one can see what another did without asking anybody";
+    for r in &mut run.ranks {
+        let of_rank = u64::from(r.rank);
+        for op in r.comms[0].ops.iter_mut().filter(|o| o.op == "barrier") {
+            op.deferred = op.calls - 4 - of_rank;
+            op.ahead = 2 + of_rank;
+            op.overlapped_ns = 371_000 * (1 + of_rank);
+        }
+        r.observers = vec![("a collective".into(), 30), ("MPI_Send".into(), 2 + 5 * of_rank), ("openat()".into(), 1)];
+        if r.rank == 0 {
+            r.observers.extend([("write()".into(), 3), ("window full".into(), 1)]);
+        }
+        r.notes.push(format!("barriers of this program are strict, for a time: {WHY}"));
+    }
+    run
+}
+
 fn no_ops(ranks: u32) -> RunRecord {
     merge((0..ranks).map(|r| rank(r, 1_234_567_890)).collect(), head("./hello"))
 }
@@ -248,6 +269,8 @@ fn huge_names() -> RunRecord {
         r.host = format!("{}.cluster.example.org", "node-with-a-long-name-".repeat(4)) + &r.rank.to_string();
         r.comms[0].name = format!("<b>communicator</b> & {}", "grid_x_y_z_".repeat(20));
         r.comms[0].ops[0].op = "ineighbor_reduce_scatter_block_init".into();
+        r.comms[0].ops.push(OpRecord { op: "barrier".into(), calls: 9, deferred: 9, ahead: 1, ..Default::default() });
+        r.observers = vec![(format!("</script>\u{1b}[31m{}()", "a_long_name_".repeat(20)), 7)];
         r.notes.push(format!("{} is not what evenkeel expects <!-- here", "something ".repeat(30)));
     }
     run
