@@ -179,12 +179,45 @@ pub fn forget(comm: &Comm) {
     }
 }
 
-/// Before this rank enters a barrier of `comm`, or hands anything to its members: completes barriers of communicators that
-/// share some members with it and not others.
+/// What a rank is about to do while barriers of its are pending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// Enter another barrier.
+    Barrier,
+    /// A collective to which it only hands something in.
+    HandIn,
+    /// Send, take something out of a collective, look for what is not there, or anything outside MPI.
+    Observe,
+}
+
+/// Which barriers are pending, seen from the communicator that the act is about.
+#[derive(Clone, Copy, Debug)]
+pub struct Pending {
+    /// All of this communicator.
+    pub same: bool,
+    /// All of communicators of which this one has all members, or that have all members of this one.
+    pub nested: bool,
+}
+
+/// The rule: whether pending barriers must be complete before the act. Receiving is not here, it may always go on.
 ///
-/// Where one has all members of the other the order is safe: every member of the smaller one has entered the barriers of both
-/// in the same order, so what it learns from one it may know of the other. Where they only overlap, somebody of `comm` who is
-/// not in the other communicator would learn that this rank has passed a barrier there, and could tell somebody who has not.
+/// * Nothing leaves a rank that others could take for a sign that it has passed a barrier, before everybody has entered that
+///   barrier. So messages wait at their sender.
+/// * What is handed in to a collective of the same communicator reaches members only, who have entered the same barriers and
+///   complete them before they take it.
+/// * To enter a barrier is such a sign too, for its members. Where one communicator has all members of the other, they have
+///   entered the barriers of both in the same order, so what they learn from one they may know of the other. Where the two only
+///   overlap, somebody could tell a rank that has not entered the first one.
+#[inline]
+pub fn must_complete(act: Act, pending: Pending) -> bool {
+    match act {
+        Act::Barrier => !pending.nested,
+        Act::HandIn => !pending.same,
+        Act::Observe => true,
+    }
+}
+
+/// Before this rank enters a barrier of `comm`: completes what the rule wants complete.
 #[cold]
 pub fn before_entering(comm: &Comm) {
     let mine = pending().iter().any(|c| std::ptr::eq(*c, comm));
@@ -193,17 +226,17 @@ pub fn before_entering(comm: &Comm) {
         return;
     }
     // SAFETY: communicators with pending barriers are attached: `Comm::detach` completes them first.
-    if pending().iter().any(|&c| !std::ptr::eq(c, comm) && !unsafe { &*c }.is_nested_with(comm)) {
+    let nested = pending().iter().all(|&c| std::ptr::eq(c, comm) || unsafe { &*c }.is_nested_with(comm));
+    if must_complete(Act::Barrier, Pending { same: is_only(comm), nested }) {
         complete(Observer::OTHER_COMM);
     }
 }
 
 /// Before a collective of `comm` other than a barrier: `needs_nothing` if this rank only hands in something and leaves.
-///
-/// What it hands in reaches members only who have entered the same barriers, and complete them before they take it.
 #[cold]
 pub fn before_collective(comm: &Comm, needs_nothing: bool) {
-    if !(needs_nothing && is_only(comm)) {
+    let act = if needs_nothing { Act::HandIn } else { Act::Observe };
+    if must_complete(act, Pending { same: is_only(comm), nested: false }) {
         complete(Observer::COLLECTIVE);
     }
 }

@@ -1,0 +1,366 @@
+//! The ordering rules of deferred barriers against the only oracle there is: what a program with ordinary barriers can know.
+//!
+//! Processes run programs of barriers, messages and broadcasts, interleaved at random or (small ones) in every possible way.
+//! Everything that a process sends carries what it knows: how far anybody has come in the barriers of each group. With ordinary
+//! barriers nobody ever hears that a barrier has been passed which he has not entered himself, and no message sent after a
+//! barrier arrives before all have entered it. What must be complete when is the engine's own decision ([`must_complete`]); each
+//! rule is also left out once, and then the check must find the error.
+
+use evenkeel_engine::deferral::{Act, Pending, must_complete};
+use std::collections::HashSet;
+
+/// A set of processes, one bit each.
+type Group = u32;
+/// How far somebody has come, per group.
+type Knowledge = Vec<u8>;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Step {
+    Barrier(usize),
+    Send(usize),
+    Receive(usize),
+    ReceiveAny,
+    /// Of a group, from its root.
+    Broadcast(usize, usize),
+    /// A probe that finds nothing, or a system call.
+    Observe,
+}
+use Step::*;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LeftOut {
+    Nothing,
+    SendsWait,
+    OverlapCounts,
+    HandingInCounts,
+    LeavesWait,
+    AllMustEnter,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Process {
+    at: usize,
+    /// Barriers entered, per group; of these, known to be complete.
+    entered: Vec<u8>,
+    known: Vec<u8>,
+    heard: Knowledge,
+    /// Broadcasts taken part in, per group.
+    broadcasts: Vec<u8>,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct System {
+    processes: Vec<Process>,
+    /// Under way, per sender and receiver, oldest first.
+    messages: Vec<Vec<Vec<Knowledge>>>,
+    /// What each member knew when it entered barrier number n of a group.
+    entries: Vec<Vec<Vec<Knowledge>>>,
+    /// What the root knew when it posted broadcast number n of a group.
+    posts: Vec<Vec<Knowledge>>,
+}
+
+struct Scenario {
+    groups: Vec<Group>,
+    programs: Vec<Vec<Step>>,
+    window: u8,
+    left_out: LeftOut,
+}
+
+impl Scenario {
+    fn start(&self) -> System {
+        let (p, g) = (self.programs.len(), self.groups.len());
+        let process = Process { at: 0, entered: vec![0; g], known: vec![0; g], heard: vec![0; g], broadcasts: vec![0; g] };
+        System {
+            processes: vec![process; p],
+            messages: vec![vec![Vec::new(); p]; p],
+            entries: vec![Vec::new(); g],
+            posts: vec![Vec::new(); g],
+        }
+    }
+
+    fn has(&self, group: usize, process: usize) -> bool {
+        self.groups[group] >> process & 1 != 0
+    }
+
+    fn is_complete(&self, s: &System, group: usize, number: u8) -> bool {
+        (0..self.programs.len()).all(|p| !self.has(group, p) || s.processes[p].entered[group] > number)
+    }
+
+    /// Takes note of complete barriers of `me`, in order; what their members knew on entering is known now.
+    fn retire(&self, s: &mut System, me: usize, group: usize) -> Result<(), String> {
+        while s.processes[me].known[group] < s.processes[me].entered[group] {
+            let number = s.processes[me].known[group];
+            if !self.is_complete(s, group, number) && self.left_out != LeftOut::AllMustEnter {
+                break;
+            }
+            s.processes[me].known[group] += 1;
+            for knowledge in s.entries[group][number as usize].clone() {
+                self.hear(s, me, &knowledge)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn hear(&self, s: &mut System, me: usize, knowledge: &Knowledge) -> Result<(), String> {
+        for (group, &far) in knowledge.iter().enumerate() {
+            let process = &mut s.processes[me];
+            process.heard[group] = process.heard[group].max(far);
+            if self.has(group, me) && process.heard[group] > process.entered[group] {
+                return Err(format!("process {me} hears that barrier {far} of group {group} has been passed, and has not entered it"));
+            }
+        }
+        Ok(())
+    }
+
+    /// What is sent after a barrier is delivered after all have entered it.
+    fn deliver(&self, s: &mut System, me: usize, knowledge: &Knowledge) -> Result<(), String> {
+        for (group, &far) in knowledge.iter().enumerate() {
+            if far > 0 && !self.is_complete(s, group, far - 1) {
+                return Err(format!("process {me} gets what was sent after barrier {far} of group {group}, which is not complete"));
+            }
+        }
+        self.hear(s, me, knowledge)
+    }
+
+    /// Whether the rules let `me` do this step now.
+    fn is_allowed(&self, s: &System, me: usize, step: Step) -> bool {
+        let process = &s.processes[me];
+        let open: Vec<usize> = (0..self.groups.len()).filter(|&g| process.entered[g] > process.known[g]).collect();
+        let (act, about) = match step {
+            Receive(_) | ReceiveAny => return true,
+            Barrier(group) => (Act::Barrier, group),
+            Broadcast(group, root) => (if root == me { Act::HandIn } else { Act::Observe }, group),
+            Send(_) | Observe => (Act::Observe, usize::MAX),
+        };
+        let left_out = match step {
+            Send(_) => self.left_out == LeftOut::SendsWait,
+            Barrier(_) => self.left_out == LeftOut::OverlapCounts,
+            Broadcast(_, root) if root == me => self.left_out == LeftOut::HandingInCounts,
+            Broadcast(..) => self.left_out == LeftOut::LeavesWait,
+            _ => false,
+        };
+        let within = |a: usize, b: usize| self.groups[a] & !self.groups[b] == 0;
+        let pending = Pending {
+            same: open.iter().all(|&g| g == about),
+            nested: about < self.groups.len() && open.iter().all(|&g| within(g, about) || within(about, g)),
+        };
+        open.is_empty() || left_out || !must_complete(act, pending)
+    }
+
+    /// One step of process `me`; false if it can do none.
+    fn step(&self, s: &mut System, me: usize) -> Result<bool, String> {
+        let Some(&step) = self.programs[me].get(s.processes[me].at) else { return Ok(false) };
+        for group in 0..self.groups.len() {
+            self.retire(s, me, group)?;
+        }
+        if !self.is_allowed(s, me, step) {
+            return Ok(false);
+        }
+        match step {
+            Barrier(group) => {
+                let process = &mut s.processes[me];
+                if process.entered[group] - process.known[group] >= self.window {
+                    return Ok(false);
+                }
+                let number = process.entered[group] as usize;
+                process.entered[group] += 1;
+                process.heard[group] = process.heard[group].max(process.entered[group]);
+                let knowledge = process.heard.clone();
+                if s.entries[group].len() <= number {
+                    s.entries[group].resize(number + 1, Vec::new());
+                }
+                s.entries[group][number].push(knowledge);
+                s.entries[group][number].sort(); // who came first makes no other state
+            }
+            Send(to) => {
+                let knowledge = s.processes[me].heard.clone();
+                s.messages[me][to].push(knowledge);
+            }
+            Receive(_) | ReceiveAny => {
+                let named = |p: &usize| !matches!(step, Receive(from) if from != *p);
+                let waiting = (0..self.programs.len()).filter(named).filter(|&p| !s.messages[p][me].is_empty());
+                // The one with the most news: the worst choice that a transport could make.
+                let news = |p: &usize| s.messages[*p][me][0].iter().map(|&k| k as u32).sum::<u32>();
+                let Some(from) = waiting.max_by_key(news) else { return Ok(false) };
+                let knowledge = s.messages[from][me].remove(0);
+                self.deliver(s, me, &knowledge)?;
+            }
+            Broadcast(group, root) => {
+                if me == root {
+                    let knowledge = s.processes[me].heard.clone();
+                    s.posts[group].push(knowledge);
+                } else {
+                    let number = s.processes[me].broadcasts[group] as usize;
+                    let Some(knowledge) = s.posts[group].get(number).cloned() else { return Ok(false) };
+                    self.deliver(s, me, &knowledge)?;
+                }
+                s.processes[me].broadcasts[group] += 1;
+            }
+            Observe => {}
+        }
+        s.processes[me].at += 1;
+        Ok(true)
+    }
+
+    fn is_over(&self, s: &System) -> bool {
+        s.processes.iter().zip(&self.programs).all(|(p, program)| p.at == program.len())
+    }
+
+    /// One random interleaving, in which one process is often far ahead, and the others are left alone for long.
+    fn run(&self, random: &mut Random) -> Result<(), String> {
+        let (mut s, n) = (self.start(), self.programs.len());
+        let (mut favourite, mut patience) = (0, 0);
+        while !self.is_over(&s) {
+            if patience == 0 {
+                (favourite, patience) = (random.below(n), 1 + random.below(12));
+            }
+            patience -= 1;
+            let first = if random.below(4) > 0 { favourite } else { random.below(n) };
+            let mut moved = false;
+            for me in (0..n).map(|i| (first + i) % n) {
+                if self.step(&mut s, me)? {
+                    moved = true;
+                    break;
+                }
+            }
+            if !moved {
+                return Err("nobody can go on".into());
+            }
+        }
+        Ok(())
+    }
+
+    /// All interleavings; how many states there are.
+    fn explore(&self) -> Result<usize, String> {
+        let mut seen = HashSet::new();
+        let mut open = vec![self.start()];
+        while let Some(s) = open.pop() {
+            if !seen.insert(s.clone()) {
+                continue;
+            }
+            let mut moved = false;
+            for me in 0..self.programs.len() {
+                let mut next = s.clone();
+                if self.step(&mut next, me)? {
+                    moved = true;
+                    open.push(next);
+                }
+            }
+            if !moved && !self.is_over(&s) {
+                return Err("nobody can go on".into());
+            }
+        }
+        Ok(seen.len())
+    }
+}
+
+/// A small generator (xorshift), so that a failing seed can be run again.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 20) as usize % n
+    }
+}
+
+/// Programs that come to an end with ordinary barriers: events one after another, each added to the programs of those who
+/// take part in it.
+fn random_scenario(random: &mut Random, left_out: LeftOut) -> Scenario {
+    let n = 2 + random.below(5);
+    let mut groups = vec![(1 << n) - 1];
+    for _ in 0..1 + random.below(3) {
+        let group = random.below(1 << n) as Group;
+        if group.count_ones() >= 2 {
+            groups.push(group);
+        }
+    }
+    let mut programs = vec![Vec::new(); n];
+    for _ in 0..4 + random.below(16) {
+        let group = random.below(groups.len());
+        let members: Vec<usize> = (0..n).filter(|p| groups[group] >> p & 1 != 0).collect();
+        match random.below(8) {
+            0..4 => members.iter().for_each(|&p| programs[p].push(Barrier(group))),
+            4 | 5 => {
+                let (a, b) = (random.below(n), random.below(n));
+                if a != b {
+                    programs[a].push(Send(b));
+                    programs[b].push(Receive(a));
+                }
+            }
+            6 => {
+                let root = members[random.below(members.len())];
+                members.iter().for_each(|&p| programs[p].push(Broadcast(group, root)));
+            }
+            _ => programs[random.below(n)].push(Observe),
+        }
+    }
+    Scenario { groups, programs, window: [1, 2, 3, 64][random.below(4)], left_out }
+}
+
+fn schedules(left_out: LeftOut, count: u64) -> Result<(), String> {
+    for seed in 1..=count {
+        let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let scenario = random_scenario(&mut random, left_out);
+        scenario.run(&mut random).map_err(|e| format!("seed {seed}: {e}"))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn no_random_schedule_shows_a_difference() {
+    schedules(LeftOut::Nothing, 60_000).unwrap();
+}
+
+#[test]
+fn each_rule_is_needed() {
+    use LeftOut::*;
+    for rule in [SendsWait, OverlapCounts, HandingInCounts, LeavesWait, AllMustEnter] {
+        assert!(schedules(rule, 20_000).is_err(), "{rule:?} makes no difference: it is not needed, or this checks nothing");
+    }
+}
+
+fn everywhere(groups: &[Group], programs: &[&[Step]], left_out: LeftOut) -> Result<usize, String> {
+    let programs = programs.iter().map(|p| p.to_vec()).collect();
+    Scenario { groups: groups.to_vec(), programs, window: 2, left_out }.explore()
+}
+
+#[test]
+fn an_absent_member_holds_back_what_is_sent_after_the_barrier() {
+    for n in 3..=5 {
+        // The last process enters late: after a message that the first one may receive with a wildcard.
+        let mut programs: Vec<&[Step]> = vec![&[Barrier(0)]; n];
+        programs[0] = &[ReceiveAny, Barrier(0), ReceiveAny];
+        programs[1] = &[Barrier(0), Send(0)];
+        programs[n - 1] = &[Send(0), Barrier(0)];
+        assert!(everywhere(&[(1 << n) - 1], &programs, LeftOut::Nothing).unwrap() > 10);
+        everywhere(&[(1 << n) - 1], &programs, LeftOut::SendsWait).unwrap_err();
+    }
+}
+
+#[test]
+fn overlapping_groups_of_which_the_later_is_complete_first() {
+    // Process 1 is in both; 2 learns from the second barrier and tells 0, who has not entered the first.
+    let programs: [&[Step]; 4] = [&[ReceiveAny, Barrier(0), ReceiveAny], &[Barrier(0), Barrier(1)], &[Barrier(1), Send(0)], &[Send(0)]];
+    everywhere(&[0b0011, 0b0110], &programs, LeftOut::Nothing).unwrap();
+    everywhere(&[0b0011, 0b0110], &programs, LeftOut::OverlapCounts).unwrap_err();
+}
+
+#[test]
+fn where_a_single_clock_would_hang() {
+    // {A,B}, {C,D}, {B,C}: B's clock would be ahead of A's for good.
+    let programs: [&[Step]; 4] = [&[Barrier(0), Receive(1)], &[Barrier(0), Barrier(2), Send(0)], &[Barrier(1), Barrier(2)], &[Barrier(1)]];
+    everywhere(&[0b0011, 0b1100, 0b0110], &programs, LeftOut::Nothing).unwrap();
+}
+
+#[test]
+fn nested_groups_run_ahead() {
+    let programs: [&[Step]; 3] = [
+        &[Barrier(1), Barrier(0), Barrier(1), Send(2), Barrier(0)],
+        &[Barrier(1), Barrier(0), Barrier(1), Barrier(0)],
+        &[Barrier(0), Receive(0), Barrier(0)],
+    ];
+    everywhere(&[0b111, 0b011], &programs, LeftOut::Nothing).unwrap();
+}
