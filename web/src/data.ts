@@ -21,7 +21,8 @@ export interface Digest {
   ops: Op[];
   comm_ops: Op[];
   timeline: Timeline;
-  notes: { ranks: number[]; text: string }[];
+  deferral: Deferral;
+  notes: Note[];
   segment_bytes: number;
   segment_bytes_per_member: number;
 }
@@ -62,6 +63,8 @@ export interface Op {
   calls: number;
   host_calls: number;
   instances: number;
+  /** Of the calls: barriers that returned before they were complete. */
+  deferred: number;
   bytes: number;
   time_ns: number;
   wait_ns: number;
@@ -80,6 +83,33 @@ export interface Timeline {
   slice_ns: number;
   /** Per rank and slice the share of the slice spent waiting, in units of 0.01%. */
   share: number[][];
+}
+
+/** Barriers that returned before all ranks had entered them; sums over all ranks. */
+export interface Deferral {
+  barriers: number;
+  deferred: number;
+  /** By how many barriers a rank was ahead at most. */
+  ahead: number;
+  /** How long ranks went on with their work where they would have waited; a lower bound. */
+  overlapped_ns: number;
+  /** What completed pending barriers, most often first. */
+  observers: Observer[];
+  /** Why barriers were strict; these are among the notes of the digest too. */
+  strict: Note[];
+}
+
+export interface Observer {
+  /** An MPI function, a system call as "write()", or a cause in words. */
+  name: string;
+  times: number;
+  /** On how many ranks. */
+  ranks: number;
+}
+
+export interface Note {
+  ranks: number[];
+  text: string;
 }
 
 /** A communicator's name for lists: its own, or its id, with its size. */

@@ -1,6 +1,7 @@
 // Puts the page together from what is embedded in it: the digest of a run, or a measurement of noise.
 
-import { commLabel, type Digest, type Op } from "./data.ts";
+import { commLabel, type Digest, type Note, type Op } from "./data.ts";
+import { observers } from "./deferral.ts";
 import { choice, h, section } from "./dom.ts";
 import { count, duration, percent, plural, ranges } from "./format.ts";
 import { heatmap } from "./heatmap.ts";
@@ -35,16 +36,24 @@ function tiles(d: Digest): HTMLElement {
   const late = d.ranks.reduce<Digest["ranks"][number] | null>((a, r) => (r.late_ns > (a?.late_ns ?? 0) ? r : a), null);
   const tile = (name: string, value: string, about: string) =>
     h("div", { class: "tile" }, h("dt", {}, name), h("dd", {}, value), h("dd", { class: "about" }, about));
-  const perRank = d.ranks.length > 0 ? d.saved_ns / d.ranks.length : 0;
   return h(
     "dl",
     { class: "tiles" },
     tile("Ranks", count(d.ranks.length), `${plural(d.calls, "collective call", "collective calls")}, ${plural(d.comms.length + d.comms_left_out, "communicator", "communicators")}`),
     tile("Run time", duration(d.elapsed_ns), "from MPI_Init to MPI_Finalize"),
     tile("Waiting", percent(d.wait_ns, d.rank_time_ns), `${duration(d.wait_ns)}, sum of all ranks`),
-    tile("Saved", d.saved_ns > 0 ? duration(d.saved_ns) : "nothing", d.saved_ns > 0 ? `of waiting, sum of all ranks; ${duration(perRank)} per rank` : "no rank was spared a wait"),
+    tile("Saved", ...saved(d)),
     tile("Held the others up most", late ? `rank ${late.rank}` : "nobody", late ? `${duration(late.late_ns)} in ${plural(late.last, "call", "calls")}` : "no rank was seen to come last"),
   );
+}
+
+/** How much waiting was saved, and what is to be said of it. */
+function saved(d: Digest): [string, string] {
+  const { deferred, overlapped_ns } = d.deferral;
+  if (d.saved_ns > 0) return [duration(d.saved_ns), `of waiting, sum of all ranks; ${duration(d.saved_ns / Math.max(1, d.ranks.length))} per rank`];
+  if (overlapped_ns > 0) return [duration(overlapped_ns), "of waiting in barriers at least, sum of all ranks"];
+  if (deferred > 0) return ["not known", "barriers returned at once; what they would have waited was not measured"];
+  return ["nothing", "no rank was spared a wait"];
 }
 
 function timeSection(d: Digest): HTMLElement {
@@ -67,6 +76,18 @@ function lateSection(d: Digest): HTMLElement {
   });
   const about = "How often each rank was the last to arrive in a call, and how long the rank that came first had waited for it by then, in sum, estimated from the calls that were timed in full.";
   return section("late", "Who comes last", about, sort.element, view.element);
+}
+
+function deferralSection(d: Digest): HTMLElement | null {
+  const b = d.deferral;
+  if (b.deferred === 0) return null;
+  const worked = b.overlapped_ns > 0 ? ` and went on with their work for at least ${duration(b.overlapped_ns)}, in sum, where they would have waited` : "";
+  const said = `${count(b.deferred)} of ${count(b.barriers)} calls of MPI_Barrier (${percent(b.deferred, b.barriers)}) returned before all ranks had entered. Ranks ran up to ${plural(b.ahead, "barrier", "barriers")} ahead${worked}.`;
+  const view = b.observers.length > 0 ? observers(d) : null;
+  if (view) charts.push(view);
+  const why = "What pending barriers were completed for. Where the window was full, a rank was as far ahead as it may be.";
+  const strict = b.strict.length > 0 ? h("ul", {}, ...b.strict.map((n) => noteItem(d, n))) : null;
+  return section("deferral", "Deferred barriers", said, view ? h("p", { class: "about" }, why) : null, view?.element, strict);
 }
 
 function latencySection(d: Digest): { element: HTMLElement; choose: (op: Op) => void } {
@@ -109,10 +130,16 @@ function opsSection(d: Digest, choose: (op: Op) => void): HTMLElement {
   return section("ops", "Operations", none ?? "A click on a heading sorts; a click on an operation shows its latency above.", pick, table.element);
 }
 
+function noteItem(d: Digest, note: Note): HTMLElement {
+  return h("li", {}, note.text + (note.ranks.length === d.ranks.length ? "" : ` (rank ${ranges(note.ranks)})`));
+}
+
 function notesSection(d: Digest): HTMLElement | null {
-  if (d.notes.length === 0) return null;
-  const who = (ranks: number[]) => (ranks.length === d.ranks.length ? "" : ` (rank ${ranges(ranks)})`);
-  return section("notes", "Notes", "What evenkeel could not do here, and why.", h("ul", {}, ...d.notes.map((n) => h("li", {}, n.text + who(n.ranks)))));
+  // Those about barriers stand where the barriers are told of.
+  const told = new Set(d.deferral.deferred > 0 ? d.deferral.strict.map((n) => n.text) : []);
+  const notes = d.notes.filter((n) => !told.has(n.text));
+  if (notes.length === 0) return null;
+  return section("notes", "Notes", "What evenkeel could not do here, and why.", h("ul", {}, ...notes.map((n) => noteItem(d, n))));
 }
 
 function footer(): HTMLElement {
@@ -136,7 +163,7 @@ function main(): void {
   const time = latencySection(d);
   const parts: (HTMLElement | null)[] = [header(d), tiles(d)];
   if (d.calls > 0) {
-    parts.push(timeSection(d), lateSection(d), time.element);
+    parts.push(timeSection(d), lateSection(d), deferralSection(d), time.element);
   }
   parts.push(opsSection(d, time.choose));
   if (d.comms.length > 0) {

@@ -11,6 +11,13 @@ const orDash = (n: number, text: (n: number) => string) => (n === 0 ? "-" : text
 
 export function opsTable(d: Digest, onChoose: (op: Op) => void): SortableTable<Op> {
   const per = (o: Op, n: number) => n / Math.max(1, o.callers);
+  const deferred: Column<Op> = {
+    head: "deferred",
+    about: "calls per rank that returned before all ranks had entered the barrier",
+    key: (o) => per(o, o.deferred),
+    text: (o) => orDash(per(o, o.deferred), count),
+    numeric: true,
+  };
   const columns: Column<Op>[] = [
     {
       head: "operation",
@@ -20,6 +27,7 @@ export function opsTable(d: Digest, onChoose: (op: Op) => void): SortableTable<O
     },
     { head: "ranks", about: "ranks that called it", key: (o) => o.callers, text: (o) => count(o.callers), numeric: true },
     { head: "calls per rank", key: (o) => per(o, o.calls), text: (o) => orDash(per(o, o.calls), count), numeric: true },
+    ...(d.deferral.deferred > 0 ? [deferred] : []),
     { head: "bytes per rank", key: (o) => per(o, o.bytes), text: (o) => orDash(per(o, o.bytes), bytes), numeric: true },
     { head: "mean", about: "mean time in the call", key: (o) => o.mean_ns, text: (o) => time(o.mean_ns), numeric: true },
     { head: "median", about: "half of the calls take longer", key: (o) => o.median_ns, text: (o) => time(o.median_ns), numeric: true },

@@ -32,3 +32,12 @@ test("communicators go by their name, or else by their id", () => {
   assert.equal(commLabel({ ...world, name: "", id: "7f", members: [3] }), "communicator 7f, 1 rank");
   assert.ok(commLabel({ ...world, name: "x".repeat(500) }).length < 80);
 });
+
+test("the example has barriers that returned early", () => {
+  const { deferral, notes } = digest;
+  assert.ok(deferral.deferred > 0 && deferral.deferred <= deferral.barriers && deferral.ahead > 1 && deferral.overlapped_ns > 0);
+  assert.equal(digest.ops.reduce((sum, o) => sum + o.deferred, 0), deferral.deferred);
+  const times = deferral.observers.map((o) => o.times);
+  assert.deepEqual(times, [...times].sort((a, b) => b - a), "most often first");
+  assert.ok(deferral.strict.length > 0 && deferral.strict.every((s) => notes.some((n) => n.text === s.text)));
+});
