@@ -243,6 +243,8 @@ pub enum PeerRole {
     Offer,
     /// Tries to reach what another process offers.
     Reach { pid: i32, fd: i32, address: usize },
+    /// Has one of its own system calls caught.
+    Catch,
 }
 
 /// The process beside a run that disturbs it. Its standard input is a descriptor of the launcher's process.

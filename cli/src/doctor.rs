@@ -1,5 +1,6 @@
 //! `evenkeel doctor`: says in plain words what evenkeel finds here and what it will do.
 
+pub mod catching;
 pub mod kernel;
 pub mod peer;
 

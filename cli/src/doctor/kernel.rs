@@ -31,6 +31,7 @@ pub fn trials(program: &Path) -> Vec<Trial> {
         trial("pidfd_open", "noticing that a rank has died", pidfd(), "deaths are noticed by looking into /proc/PID/stat", false),
         trial("membarrier", "waking sleepers without a fence at every deposit", membarrier(), "every deposit executes a fence", false),
         trial("sched_setaffinity", "placing ranks on cores (--place)", affinity(), "ranks stay where the launcher put them", false),
+        trial("Syscall User Dispatch", "letting barriers return before all ranks have entered (--barrier)", catching(program), "every barrier waits for all ranks, unless --barrier deferred says that the program passes nothing on outside MPI", false),
         trial("sched_yield", "giving the core to another rank (--wait yield)", yielding(), "ranks that wait sleep instead", false),
     ]
 }
@@ -71,6 +72,16 @@ fn affinity() -> Result<(), String> {
     // Asking for what is already so changes nothing, and is refused where any change would be.
     let set = rustix::thread::sched_getaffinity(None).map_err(text)?;
     rustix::thread::sched_setaffinity(None, &set).map_err(text)
+}
+
+/// Whether a process can have its own system calls caught.
+fn catching(program: &Path) -> Result<(), String> {
+    let said = Command::new(program).args(["doctor-peer", "catch"]).output().map_err(|e| format!("the trial's process cannot be started: {e}"))?;
+    match String::from_utf8_lossy(&said.stdout).trim() {
+        "works" => Ok(()),
+        "" => Err(format!("the trial's process ended early: {}", said.status)),
+        why => Err(why.to_string()),
+    }
 }
 
 fn yielding() -> Result<(), String> {

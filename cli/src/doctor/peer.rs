@@ -1,5 +1,5 @@
 //! The other processes of the doctor's trials. Ranks are siblings, not parents of each other, and some kernels
-//! make a difference there: so one child offers memory and another child reaches for it.
+//! make a difference there: so one child offers memory and another child reaches for it. A third one has a system call caught.
 
 use crate::arguments::PeerRole;
 use nix::sys::uio::{RemoteIoVec, process_vm_readv};
@@ -13,6 +13,7 @@ const WORD: &[u8; 16] = b"evenkeel trial 1";
 pub fn act(role: &PeerRole) -> Vec<u8> {
     match role {
         PeerRole::Offer => offer(),
+        PeerRole::Catch => super::catching::say().into_bytes(),
         PeerRole::Reach { pid, fd, address } => reach(*pid, *fd, *address).into_bytes(),
     }
 }
