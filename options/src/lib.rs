@@ -79,9 +79,10 @@ pub const BARRIER: OptionSpec = OptionSpec {
     env: "EVENKEEL_BARRIER",
     default: "auto",
     values: "auto|deferred|strict",
-    doc: "Whether MPI_Barrier may return before all ranks have entered it. No program can tell: pending barriers are completed \
-          before the next message is sent and before the next system call. auto: where that can be made sure and pays; \
-          deferred: always (without the kernel's help also where system calls cannot be caught); strict: never.",
+    doc: "Whether MPI_Barrier may return before all ranks have entered it. No program can tell: barriers left pending are \
+          completed before its next message is sent and before its next system call. auto: where that can be made sure and \
+          pays; deferred: also where it does not pay, and where the kernel cannot catch system calls; strict: never. While a \
+          program has threads, shared memory, windows or certain signal handlers, its barriers are strict in any case.",
 };
 pub const WINDOW: OptionSpec = OptionSpec {
     name: "window",
