@@ -23,8 +23,8 @@ def directory():
     shutil.rmtree(path)
 
 
-def hidden(mpi, channel, directory, rounds, report=None, **env):
-    outcome = mpi.run(mpi.build("hidden.c"), 3, f"channel={channel}", f"rounds={rounds}", f"dir={directory}", env=env, report=report, timeout=150)
+def hidden(mpi, channel, directory, rounds, report=None, timeout=150, **env):
+    outcome = mpi.run(mpi.build("hidden.c"), 3, f"channel={channel}", f"rounds={rounds}", f"dir={directory}", env=env, report=report, timeout=timeout)
     found = re.search(r"RESULT checks (\d+) wrong (\d+)", outcome.out)
     return outcome, int(found[2]) if found and int(found[1]) == 2 * rounds else None
 
@@ -57,14 +57,14 @@ def test_hidden_channels(mpi, channel, mode, directory, report):
 
 @pytest.mark.parametrize("channel", CHANNELS)
 def test_hidden_channels_without_the_gate(openmpi4, channel, directory):
-    outcome, wrong = hidden(openmpi4, channel, directory, 200, EVENKEEL_BARRIER="deferred", EVENKEEL_GATE="off")
+    outcome, wrong = hidden(openmpi4, channel, directory, 200, timeout=10, EVENKEEL_BARRIER="deferred", EVENKEEL_GATE="off")
     assert wrong is None or wrong > 20, f"only {wrong} of 400 looks were wrong: the test would not notice a leak"
 
 
 @pytest.mark.parametrize("mode", ["strict", "auto", "deferred"])
 @pytest.mark.parametrize("case", CASES)
 def test_litmus(mpi, case, mode):
-    outcome = mpi.run(mpi.build("litmus.c"), CASES[case], f"case={case}", env={"EVENKEEL_BARRIER": mode}).ok()
+    outcome = mpi.run(mpi.build("litmus.c"), CASES[case], f"case={case}", "rounds=50", env={"EVENKEEL_BARRIER": mode}).ok()
     assert "RESULT wrong 0\n" in outcome.out, outcome.text
 
 

@@ -10,6 +10,9 @@ use crate::deferral::{self, Observer};
 use crate::state::State;
 use crate::tally::is_sampled;
 
+/// Looks at the release flag alone, at the start of a wait: fewer than come before any sleep.
+const FLAG_ONLY: u32 = 4;
+
 /// One rank's count of the barriers of one communicator.
 #[derive(Default)]
 pub struct Barriers {
@@ -121,9 +124,9 @@ impl Comm {
             } else {
                 let (mut looks, mut seen) = (0u32, 0);
                 self.wait_small(served, state, Kind::Barrier, || {
-                    looks = looks.wrapping_add(1);
-                    // What one look at the words has found out holds for the next: looks come in pairs before a sleep.
-                    board.barrier_released(number) || seen == self.ranks || (looks % 8 == 0 && board.all_entered(number, &mut seen))
+                    looks = looks.saturating_add(1);
+                    // The flag alone at first. Before a sleep it must be the words: somebody may have entered who did not count.
+                    board.barrier_released(number) || (looks > FLAG_ONLY && board.all_entered(number, &mut seen))
                 })?;
             }
         }

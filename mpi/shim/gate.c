@@ -81,7 +81,8 @@ static const char *name_of(long number)
 }
 
 /* Whether a system call concerns this process alone: nobody else can see it, and it shows nothing of what others did. The
- * allocator's calls are among them, which matters: the caller may hold locks of the C library. */
+ * allocator's calls are among them, which matters: the caller holds its locks. (Calls that change the signal mask or stack are
+ * not: made from within the handler they would last until its end.) */
 static bool is_private(long number, const greg_t *r)
 {
     switch (number) {
@@ -95,10 +96,10 @@ static bool is_private(long number, const greg_t *r)
         return !r[REG_RSI]; /* asks only */
     case SYS_prlimit64:
         return !r[REG_RDX];
-    case SYS_brk: case SYS_munmap: case SYS_mprotect: case SYS_mremap: case SYS_rt_sigreturn: case SYS_rt_sigprocmask:
-    case SYS_sigaltstack: case SYS_getpid: case SYS_gettid: case SYS_getuid: case SYS_geteuid: case SYS_getgid: case SYS_getegid:
+    case SYS_brk: case SYS_munmap: case SYS_mprotect: case SYS_mremap: case SYS_rt_sigreturn:
+    case SYS_getpid: case SYS_gettid: case SYS_getuid: case SYS_geteuid: case SYS_getgid: case SYS_getegid:
     case SYS_sched_yield: case SYS_sched_getaffinity: case SYS_getcpu: case SYS_arch_prctl: case SYS_set_tid_address:
-    case SYS_set_robust_list: case SYS_getrandom: case SYS_uname: case SYS_getrusage: case SYS_getrlimit: case SYS_restart_syscall:
+    case SYS_set_robust_list: case SYS_getrandom: case SYS_uname: case SYS_getrusage: case SYS_getrlimit:
 #ifdef SYS_rseq
     case SYS_rseq:
 #endif

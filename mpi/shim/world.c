@@ -11,6 +11,9 @@ _Thread_local int ek_depth __attribute__((tls_model("initial-exec")));
 /* Weak, so that the shim also links with an engine that never waits. */
 #pragma weak ek_world_host
 
+/* Here and not when the system call is caught: by then the C library holds the allocator's locks. */
+static void before_fork(void) { EK_OBSERVE("fork"); }
+
 static void forget(void)
 {
     if (ek_active) {
@@ -122,7 +125,7 @@ void ek_opened(void)
     if (code)
         fprintf(stderr, "evenkeel: the MPI library refused what evenkeel needs at MPI_Init (error %d); it serves this program alone.\n", code);
     if (ek_active) {
-        pthread_atfork(NULL, NULL, forget);
+        pthread_atfork(before_fork, NULL, forget);
         ek_gate_open_world();
     }
 }
