@@ -8,7 +8,7 @@ import tempfile
 
 import pytest
 
-CHANNELS = ["file", "inline", "mkdir", "pipe", "socket", "signal", "posix-shm", "sysv-shm", "mpi-shm", "rma", "mpi-io", "fork", "thread"]
+CHANNELS = ["file", "inline", "mkdir", "pipe", "socket", "signal", "posix-shm", "sysv-shm", "private-map", "mpi-shm", "rma", "mpi-io", "fork", "thread"]
 CASES = {"stranded": 3, "absence": 3, "too-early": 2, "single-clock": 4, "hearsay": 4, "nested": 5, "collectives": 5, "progress": 3,
          "run-ahead": 5}
 # What goes wrong, or comes to no end, when nothing completes pending barriers.
@@ -47,7 +47,7 @@ def test_hidden_channels(mpi, channel, mode, directory, report):
     assert outcome.code == 0 and wrong == 0, f"{wrong} wrong, exit code {outcome.code}\n{outcome.text[-2000:]}"
     notes = " ".join(outcome.record()["ranks"][0]["notes"])
     if "catch its own system calls" not in outcome.err:
-        reason = {"signal": "signals", "posix-shm": "shares memory", "sysv-shm": "shares memory", "mpi-shm": "windows", "rma": "windows",
+        reason = {"signal": "signals", "posix-shm": "shares memory", "sysv-shm": "shares memory", "private-map": "shares memory", "mpi-shm": "windows", "rma": "windows",
                   "thread": "threads"}.get(channel)
         if reason:
             assert reason in notes, notes
@@ -102,6 +102,18 @@ def test_the_observers_are_named(openmpi4, directory, report):
     outcome, _ = hidden(openmpi4, "file", directory, 200, report, EVENKEEL_BARRIER="deferred")
     observers = dict(outcome.record()["ranks"][0]["observers"])
     assert observers.get("pread64()", 0) > 50 and observers.get("pwrite64()", 0) > 20, observers
+
+
+@pytest.mark.parametrize("mode", ["auto", "deferred"])
+def test_masks_and_children(mpi, mode):
+    outcome = mpi.run(mpi.build("mask.c"), 2, env={"EVENKEEL_BARRIER": mode}).ok()
+    assert "RESULT wrong 0\n" in outcome.out, outcome.text
+
+
+def test_several_threads_in_mpi_are_named(openmpi4, report):
+    outcome = openmpi4.run(openmpi4.build("threads.c"), 2, report=report).ok()
+    notes = " ".join(outcome.record()["ranks"][0]["notes"])
+    assert "MPI_THREAD_MULTIPLE" in notes, notes
 
 
 def test_a_bad_value_is_named(openmpi4):

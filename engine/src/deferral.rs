@@ -89,15 +89,17 @@ const CHANNELS: [&str; 5] = [
 static EVER: AtomicU32 = AtomicU32::new(0);
 
 /// For the record: why barriers were strict for a time, or to the end.
-pub fn why_strict() -> Vec<String> {
+pub fn why_strict(threaded: bool) -> Vec<String> {
     let (ever, now) = (EVER.load(Ordering::Relaxed), STRICT_BECAUSE.load(Ordering::Relaxed));
     let bit = |set: u32, i: usize| set & 1 << i != 0;
+    let threads = threaded && Mode::from_environment() != Ok(Mode::Strict);
+    let threads = threads.then(|| "barriers of this program are strict: several of its threads may call MPI (MPI_THREAD_MULTIPLE)".to_string());
     let told = CHANNELS.iter().enumerate().filter(|(i, _)| bit(ever, *i));
-    told.map(|(i, why)| {
+    let told = told.map(|(i, why)| {
         let until = if bit(now, i) { "" } else { ", for a time" };
         format!("barriers of this program are strict{until}: {why}")
-    })
-    .collect()
+    });
+    threads.into_iter().chain(told).collect()
 }
 
 /// Barriers are strict while any reason stands.

@@ -58,17 +58,20 @@ static void *next(const char *name) { return dlsym(RTLD_NEXT, name); }
 
 /* ---- memory ------------------------------------------------------------------------------------------------ */
 
+/* Anonymous private memory is nobody else's. A file shows what others write to it, even where it is mapped privately. */
+static bool is_shared(int flags) { return (flags & MAP_TYPE) != MAP_PRIVATE || !(flags & MAP_ANONYMOUS); }
+
 EK_ENTRY void *mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset)
 {
     /* By the system call itself: the allocator may call this before dlsym can be used. */
-    if (EK_UNLIKELY((flags & MAP_TYPE) != MAP_PRIVATE) && from_program(CALLER))
+    if (EK_UNLIKELY(is_shared(flags)) && from_program(CALLER))
         appeared(EK_SHARED_MEMORY, "mmap");
     return (void *)syscall(SYS_mmap, address, bytes, protection, flags, fd, offset);
 }
 
 EK_ENTRY void *mmap64(void *address, size_t bytes, int protection, int flags, int fd, off64_t offset)
 {
-    if (EK_UNLIKELY((flags & MAP_TYPE) != MAP_PRIVATE) && from_program(CALLER))
+    if (EK_UNLIKELY(is_shared(flags)) && from_program(CALLER))
         appeared(EK_SHARED_MEMORY, "mmap");
     return (void *)syscall(SYS_mmap, address, bytes, protection, flags, fd, offset);
 }

@@ -115,7 +115,9 @@ static bool is_private(long number, const greg_t *r)
 /* Channels that stay open without further system calls. */
 static void note_channel(long number, const greg_t *r)
 {
-    if ((number == SYS_mmap && (r[REG_R10] & MAP_TYPE) != MAP_PRIVATE) || number == SYS_shmat)
+    bool from_file = number == SYS_mmap && !is_private(number, r);
+    /* A program's own mapping comes through `mmap`, see channels.c; what is seen here are the loader's, of libraries. */
+    if ((from_file && (r[REG_R10] & MAP_TYPE) != MAP_PRIVATE) || number == SYS_shmat)
         ek_deferral_forbid(EK_SHARED_MEMORY);
     else if ((number == SYS_clone && (r[REG_RDI] & (CLONE_VM | CLONE_VFORK)) == CLONE_VM))
         ek_deferral_forbid(EK_THREADS);

@@ -24,7 +24,7 @@ unsafe extern "C" fn ek_record_json(bytes: *mut usize) -> *mut c_char {
         comms: comm::records(),
         timeline: world.timeline.record(),
         observers: deferral::observers(),
-        notes: engine_world::notes().into_iter().chain(deferral::why_strict()).collect(),
+        notes: engine_world::notes().into_iter().chain(deferral::why_strict(world.threaded)).collect(),
     };
     let json = serde_json::to_vec(&record).expect("a record is plain data").into_boxed_slice();
     // SAFETY: a place for the length, by the interface.

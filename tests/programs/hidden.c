@@ -220,6 +220,19 @@ static void shm_begin(void)
 static void shm_put(long value) { atomic_store(shared, value); }
 static int  shm_there(long value) { return atomic_load(shared) == value; }
 
+/* A file mapped privately shows what others write to it, without a system call, until the page has been copied. */
+static void map_open(void)
+{
+    long none = -1;
+    file_open();
+    if (rank == 0 && pwrite(fd, &none, sizeof none, 0) != sizeof none)
+        die("pwrite");
+    meet();
+    shared = mmap(NULL, sizeof none, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (shared == MAP_FAILED)
+        die("mmap");
+}
+
 static void sysv_begin(void)
 {
     int id = rank ? -1 : shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600);
@@ -373,6 +386,7 @@ static const struct channel channels[] = {
     {"socket", socket_open, socket_put, socket_there, file_close},
     {"signal", signal_open, signal_put, signal_there, nothing},
     {"posix-shm", shm_begin, shm_put, shm_there, nothing},
+    {"private-map", map_open, file_put, shm_there, file_close},
     {"sysv-shm", sysv_begin, shm_put, shm_there, nothing},
     {"mpi-shm", mpishm_open, shm_put, shm_there, window_close},
     {"rma", rma_open, rma_put, rma_there, window_close},

@@ -1,0 +1,83 @@
+/* What is particular to signals while system calls are caught: masks and alternate stacks set after a barrier stay set, and
+ * processes made then work. Prints RESULT wrong N. */
+#define _GNU_SOURCE
+#include <mpi.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static int is_blocked(int signal)
+{
+    sigset_t now;
+    sigprocmask(SIG_SETMASK, NULL, &now);
+    return sigismember(&now, signal);
+}
+
+static void block(int how, int signal)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, signal);
+    sigprocmask(how, &set, NULL);
+}
+
+int main(int argc, char **argv)
+{
+    static char    stack[65536];
+    int            rank, wrong = 0, all = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int i = 0; i < 100; i++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        block(SIG_BLOCK, SIGUSR1);
+        wrong += !is_blocked(SIGUSR1);
+        MPI_Barrier(MPI_COMM_WORLD);
+        block(SIG_UNBLOCK, SIGUSR1);
+        wrong += is_blocked(SIGUSR1);
+
+        MPI_Barrier(MPI_COMM_WORLD);
+        stack_t mine = {.ss_sp = stack, .ss_size = sizeof stack}, now;
+        sigaltstack(&mine, NULL);
+        sigaltstack(NULL, &now);
+        wrong += now.ss_sp != stack;
+        mine.ss_flags = SS_DISABLE;
+        sigaltstack(&mine, NULL);
+
+        sigjmp_buf back;
+        if (!sigsetjmp(back, 1)) {
+            block(SIG_BLOCK, SIGUSR2);
+            MPI_Barrier(MPI_COMM_WORLD);
+            siglongjmp(back, 1);
+        }
+        wrong += is_blocked(SIGUSR2);
+
+        /* Everything blocked, as programs with a thread for signals do: being caught must still be possible. */
+        sigset_t everything, before;
+        sigfillset(&everything);
+        sigprocmask(SIG_BLOCK, &everything, &before);
+        MPI_Barrier(MPI_COMM_WORLD);
+        wrong += access("/", F_OK) != 0;
+        sigprocmask(SIG_SETMASK, &before, NULL);
+    }
+    for (int i = 0; i < 10; i++) {
+        pid_t child;
+        int   status = -1;
+        char *arguments[] = {"true", NULL};
+        MPI_Barrier(MPI_COMM_WORLD);
+        wrong += posix_spawnp(&child, "true", NULL, NULL, arguments, environ) || waitpid(child, &status, 0) != child || status;
+        MPI_Barrier(MPI_COMM_WORLD);
+        wrong += system("true") != 0;
+    }
+    MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("RESULT wrong %d\n", all);
+    MPI_Finalize();
+    return 0;
+}
