@@ -12,6 +12,7 @@
 
 int     ek_defers;
 uint8_t ek_gate_closed = 1;
+int     ek_unarmed;
 
 #if defined(__x86_64__) && defined(__linux__)
 #include <fcntl.h>
@@ -161,14 +162,23 @@ static void caught(int signal, siginfo_t *info, void *context)
     errno = saved;
 }
 
+static bool arm(void) { return !prctl(DISPATCH, DISPATCH_ON, ek_gate_text, ek_gate_text_end - ek_gate_text, &ek_gate); }
+
+/* Makes each system call a little slower, so not before there is a barrier. */
+void ek_gate_arm(void)
+{
+    ek_unarmed = 0;
+    if (!arm()) /* it did when it was tried */
+        ek_deferral_close();
+}
+
 static bool install(void)
 {
     struct kernel_action mine = {.handler = caught, .flags = SA_SIGINFO | SA_NODEFER | KERNEL_RESTORER, .restorer = ek_gate_restorer};
     sigset_t just_it;
     sigemptyset(&just_it);
     sigaddset(&just_it, SIGSYS);
-    return !syscall(SYS_rt_sigaction, SIGSYS, &mine, &programs, 8) && !sigprocmask(SIG_UNBLOCK, &just_it, NULL) &&
-           !prctl(DISPATCH, DISPATCH_ON, ek_gate_text, ek_gate_text_end - ek_gate_text, &ek_gate);
+    return !syscall(SYS_rt_sigaction, SIGSYS, &mine, &programs, 8) && !sigprocmask(SIG_UNBLOCK, &just_it, NULL) && arm();
 }
 
 static uint64_t now_ns(void)
@@ -250,6 +260,9 @@ void ek_gate_open_world(void)
             return;
         }
     }
+    if (catch_ns)
+        prctl(DISPATCH, DISPATCH_OFF, 0, 0, 0);
+    ek_unarmed = catch_ns != 0;
     ek_defers = 1;
     ek_deferral_open(catch_ns);
 }
@@ -271,6 +284,7 @@ void ek_gate_open_world(void)
         ek_note("deferred barriers need x86-64; barriers are strict");
 }
 void ek_gate_close_world(void) {}
+void ek_gate_arm(void) {}
 
 #endif
 
