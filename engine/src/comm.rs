@@ -309,7 +309,7 @@ impl Comm {
             if self.is_revoked() {
                 return Err(Revoked);
             }
-            if wait.once(&world.waiting, expected_ns) {
+            if wait.once(&world.waiting, expected_ns, || world.anybody_runs(&served.places)) {
                 let timeout = watch.nap_ns(crate::request::pending() > 0);
                 if self.with(|state| state.wants_room) {
                     served.board.sleep_until_room(timeout, &mut done);

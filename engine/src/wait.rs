@@ -2,7 +2,8 @@
 //!
 //! A rank that spins burns a core that another rank may need; one that yields offers it at every look but is charged for
 //! the looking; one that blocks costs nothing but is woken late (some 10 µs across cores). What is right depends on
-//! whether there is a core for every rank, and on how long the wait will be, for which the last waits are the best guess.
+//! whether there is a core for every rank, on how long the wait will be, for which the last waits are the best guess, and on
+//! whether anybody who is waited for runs at all.
 
 use crate::clock::Ticks;
 use evenkeel_options as options;
@@ -63,6 +64,8 @@ pub enum Step {
 
 /// Spins before the first yield where cores are shared: about as long as a cache line takes to come from another core.
 const SHARED_CORE_SPINS: u32 = 4;
+/// After so long a wait among shared cores it is worth finding out whether those waited for run: that takes some microseconds.
+const PEERS_NS: u64 = 200_000;
 /// Spinning where every rank has a core: about what a wake-up would cost.
 const OWN_CORE_SPIN_NS: u64 = 50_000;
 
@@ -83,8 +86,9 @@ impl Waiting {
         if self.oversubscribed() { 300_000 + 30_000 * self.ranks as u64 } else { 100_000 }
     }
 
-    /// The step at look number `looks` of a wait that has lasted `waited_ns` so far and is expected to last `expected_ns`.
-    pub fn step(&self, looks: u32, waited_ns: impl FnOnce() -> u64, expected_ns: u64) -> Step {
+    /// The step at look number `looks` of a wait that has lasted `waited_ns` so far and is expected to last `expected_ns`;
+    /// `peers_run`: whether one of the ranks it is for is running or ready to run.
+    pub fn step(&self, looks: u32, waited_ns: impl FnOnce() -> u64, expected_ns: u64, mut peers_run: impl FnMut() -> bool) -> Step {
         let shared = self.oversubscribed();
         match self.policy {
             Policy::Spin => return Step::Spin,
@@ -100,14 +104,18 @@ impl Waiting {
             Step::Block
         } else if shared {
             // Somebody else wants the core. If this will be long, do not even ask again and again.
-            if expected_ns > long || waited_ns() > 2 * long { Step::Block } else { Step::Yield }
+            if expected_ns > long {
+                return Step::Block;
+            }
+            let waited = waited_ns();
+            if waited > 2 * long || (waited > PEERS_NS && !peers_run()) { Step::Block } else { Step::Yield }
         } else if looks % 64 != 0 {
             Step::Spin
         } else {
             let waited = waited_ns();
             if waited < OWN_CORE_SPIN_NS.min(if expected_ns > 2 * long { 5_000 } else { u64::MAX }) {
                 Step::Spin
-            } else if expected_ns > 2 * long || waited > 5 * long {
+            } else if expected_ns > 2 * long || waited > 5 * long || !peers_run() {
                 Step::Block
             } else {
                 Step::Yield
@@ -120,18 +128,26 @@ impl Waiting {
 pub struct Wait {
     pub began: Ticks,
     pub looks: u32,
+    /// Whether those waited for run, once that has been asked. They may have stopped or started since: this is about how to
+    /// wait, and whoever sleeps is woken.
+    peers_run: Option<bool>,
 }
 
 impl Wait {
     pub fn begin() -> Wait {
-        Wait { began: Ticks::now(), looks: 0 }
+        Wait::resume(Ticks::now(), 0)
+    }
+
+    pub fn resume(began: Ticks, looks: u32) -> Wait {
+        Wait { began, looks, peers_run: None }
     }
 
     /// Spins or yields as the policy says; true if the caller should block instead.
     #[inline]
-    pub fn once(&mut self, waiting: &Waiting, expected_ns: u64) -> bool {
+    pub fn once(&mut self, waiting: &Waiting, expected_ns: u64, peers_run: impl Fn() -> bool) -> bool {
         let began = self.began;
-        let step = waiting.step(self.looks, || Ticks::now().ns_since(began), expected_ns);
+        let known = &mut self.peers_run;
+        let step = waiting.step(self.looks, || Ticks::now().ns_since(began), expected_ns, || *known.get_or_insert_with(&peers_run));
         self.looks = self.looks.saturating_add(1);
         match step {
             Step::Spin => std::hint::spin_loop(),
@@ -154,7 +170,7 @@ mod tests {
     const SHARED: Waiting = Waiting { policy: Policy::Auto, ranks: 16, cores: 2, yield_works: true };
 
     fn steps(w: Waiting, expected: u64) -> Vec<Step> {
-        [0, 30, 64, 64_000].map(|looks| w.step(looks, || looks as u64 * 100, expected)).to_vec()
+        [0, 30, 64, 64_000].map(|looks| w.step(looks, || looks as u64 * 100, expected, || true)).to_vec()
     }
 
     #[test]
@@ -164,6 +180,15 @@ mod tests {
         assert_eq!(steps(SHARED, 1_000_000), [Spin, Block, Block, Block]);
         assert_eq!(steps(Waiting { cores: 16, ..SHARED }, 0), [Spin, Spin, Spin, Block]);
         assert_eq!(steps(Waiting { policy: Policy::Spin, ..SHARED }, 1_000_000), [Spin; 4]);
+    }
+
+    #[test]
+    fn nobody_stays_awake_for_ranks_that_do_not_run() {
+        for w in [SHARED, Waiting { cores: 16, ..SHARED }] {
+            let at = |ns: u64, peers: bool| w.step(64, || ns, 0, || peers);
+            assert_eq!((at(250_000, false), at(250_000, true)), (Step::Block, Step::Yield));
+            assert_ne!(at(20_000, false), Step::Block, "too early to ask");
+        }
     }
 
     #[test]
@@ -177,7 +202,7 @@ mod tests {
         for ranks in [3, 16, 32, 128] {
             let w = Waiting { ranks, ..SHARED };
             let round_of_sleepers_ns = 16_000 * ranks as u64;
-            assert_eq!(w.step(30, || 0, round_of_sleepers_ns), Step::Yield, "{ranks} ranks");
+            assert_eq!(w.step(30, || 0, round_of_sleepers_ns, || true), Step::Yield, "{ranks} ranks");
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::wait::{Policy, Waiting};
 use evenkeel_options as options;
 use evenkeel_segment::arena::{Arena, PROCESSES, WORLD};
 use evenkeel_segment::bell::Fencing;
-use evenkeel_segment::process::Watched;
+use evenkeel_segment::process::{self, Watched};
 use evenkeel_segment::{Segment, memory, peer};
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -326,6 +326,14 @@ impl World {
     /// Says that this process will take no further part.
     pub fn leave(&self) {
         self.arena().process_state(self.my_place).store(LEFT, Ordering::Release);
+    }
+
+    /// Whether one of the other ranks at `places` is running or ready to run, as far as that can be told at little cost.
+    pub fn anybody_runs(&self, places: &[usize]) -> bool {
+        const FEW: usize = 8;
+        // Of a process with threads the kernel tells about the first one only, which may not be the one in MPI.
+        let others = || places.iter().filter(|&&p| p != self.my_place);
+        self.threaded || others().count() > FEW || others().any(|&p| process::is_runnable(self.neighbours[p].pid))
     }
 
     /// Ends this process with a sentence if one of the ranks at `places` has died.

@@ -150,8 +150,8 @@ unsafe extern "C" fn ek_pause_once(state: *mut [u64; 4]) {
         evenkeel_engine::wait::offer_the_core();
         return;
     };
-    let mut wait = Wait { began: Ticks(state[0]), looks: state[1] as u32 };
-    if wait.once(&world.waiting, 0) {
+    let mut wait = Wait::resume(Ticks(state[0]), state[1] as u32);
+    if wait.once(&world.waiting, 0, || true) {
         // The host cannot wake us: a short nap stands for blocking.
         std::thread::sleep(std::time::Duration::from_micros(50));
     }
