@@ -19,14 +19,21 @@ class Outcome:
 
 
 def parse(text):
-    """The result lines among whatever else was printed.
+    """The result lines among whatever else was printed. The programs of apps/ have a form of their own; one whose answer is wrong
+    also ends with an exit code, and its time is none.
 
     >>> parse('hello\\nresult {"op": "barrier", "mean_us": 1.5}\\nresult {"op": "red')
     [{'op': 'barrier', 'mean_us': 1.5}]
+    >>> parse('RESULT ok app=scan ranks=8 algorithm=naive n=4096 seconds=0.25\\nRESULT wrong app=scan ranks=8 seconds=1')
+    [{'op': 'scan', 'bytes': 0, 'seconds': 0.25}]
     """
     rows = []
     for line in text.splitlines():
-        if line.startswith("result {"):
+        if line.startswith("RESULT ok "):
+            said = dict(word.split("=", 1) for word in line.split()[2:] if "=" in word)
+            if "app" in said and "seconds" in said:  # else it was cut off in the middle of the line
+                rows.append({"op": said["app"], "bytes": 0} | {k: float(said[k]) for k in ("seconds", "compute_s") if k in said})
+        elif line.startswith("result {"):
             try:
                 rows.append(json.loads(line[len("result "):]))
             except ValueError:

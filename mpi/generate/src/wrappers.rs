@@ -188,6 +188,22 @@ mod tests {
     }
 
     #[test]
+    fn what_others_could_notice_completes_barriers_and_questions_do_not() {
+        let declared = ["MPI_Send", "MPI_Recv", "MPI_Put", "MPI_File_open", "MPI_Comm_rank", "MPI_Comm_c2f", "MPI_Win_create", "MPI_T_init_thread", "MPI_Wtime"];
+        let text = source(&standard(), &declared.map(String::from).into()).unwrap();
+        for name in ["MPI_Put", "PMPI_File_open"] {
+            assert!(text.contains(&format!("EK_THUNK({name}, MPI_")), "{name}");
+        }
+        assert!(text.contains("EK_WINDOW_THUNK(MPI_Win_create, MPI_Win_create)"));
+        for name in ["Comm_rank", "Comm_c2f", "T_init_thread", "Send", "Recv", "Wtime"] {
+            assert!(!text.contains(&format!("THUNK(MPI_{name}")), "{name}");
+        }
+        let body = |name: &str| text.split(&format!("as_{name}(")).nth(1).and_then(|t| t.split("\n}").next()).unwrap_or_default().to_string();
+        assert!(body("Send").contains("EK_OBSERVE(\"MPI_Send\")") && body("Recv").contains("EK_PASS"));
+        assert!(text.contains("EK_ENTRY double MPI_Wtime(void)"));
+    }
+
+    #[test]
     fn what_the_library_lacks_is_left_out() {
         let text = source(&standard(), &BTreeSet::from(["MPI_Bcast".to_string()])).unwrap();
         assert!(text.contains("EK_ENTRY int PMPI_Bcast(") && !text.contains("MPI_Bcast_c") && !text.contains("MPI_Reduce"));
