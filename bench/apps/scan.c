@@ -137,7 +137,7 @@ int main(int argc, char **argv)
         uint64_t seed = (uint64_t)app_long(&self, "seed") + 1000003u * (uint64_t)round;
         for (long i = 0; i < count; i++)
             x[i] = element(seed, first + i);
-            uint64_t start = all_begin_ns();
+        uint64_t start = all_begin_ns();
         if (is_naive)
             naive(x, first, count, n);
         else
