@@ -29,16 +29,21 @@ def arguments():
     p.add_argument("--seconds", type=float, help="measuring time for each operation of one run, instead of the mode's")
     p.add_argument("--ranks", help="numbers of ranks for the collectives, such as 2,16")
     p.add_argument("--only", action="append", default=[], metavar="NAME",
-                   help=f"a section ({', '.join(plan.SECTIONS)}) or a configuration, such as impi or openmpi4-bound+evenkeel; repeatable")
+                   help=f"a section ({', '.join(plan.SECTIONS)}; also {', '.join(plan.ON_REQUEST)}, not run unless named) or a configuration, such as impi or openmpi4-bound+evenkeel; repeatable")
     p.add_argument("--seed", type=int, default=1, help="of the order of the runs and the random delays")
     p.add_argument("--build", type=Path, default=ROOT / "build", help="folder with the virtual environments of the wheels")
     p.add_argument("--shims", type=Path, default=Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/lib/evenkeel",
                    help="folder with evenkeel's shims")
     p.add_argument("--without-evenkeel", action="store_true", help="measure the libraries alone")
-    p.add_argument("--results", type=Path, default=HERE / "results", help="folder for the results")
+    p.add_argument("--results", type=Path, help="folder for the results; bench/results, or a folder in it if one of the sections that "
+                   "must be named is run alone")
     p.add_argument("--list", action="store_true", help="say what would be run and how long it would take, and stop")
     p.add_argument("--render", action="store_true", help="write tables and plots again from the results.csv that is there")
-    return p.parse_args()
+    a = p.parse_args()
+    if a.results is None:
+        alone = a.only[0] if len(a.only) == 1 and a.only[0] in plan.ON_REQUEST else ""
+        a.results = HERE / "results" / alone
+    return a
 
 
 def mode_of(a):
@@ -100,6 +105,8 @@ def one(task, configuration, folder, report, round_):
     else:
         command = configuration.command(task.ranks, programs.path(folder, task.program, configuration.library), task.arguments,
                                         environment)
+    if task.competitors:
+        command = [str(programs.path(folder, "competitors")), str(task.competitors), *command]
     outcome = launch.run(command, task.limit_s, configuration.environment | configuration.launcher_environment if configuration else None)
     more = report_rows(report, task, round_) if task.wants_report and not outcome.reason else []
     return outcome, more
@@ -138,8 +145,9 @@ def main():
     found, left_out = peers.libraries(a.build)
     configurations, more = peers.configurations(found, None if a.without_evenkeel else a.shims, programs.one_session(a.build / "bench"))
     left_out |= more
-    sections = [s for s in plan.SECTIONS if s in a.only] or plan.SECTIONS
-    only = [name for name in a.only if name not in plan.SECTIONS]
+    known = (*plan.SECTIONS, *plan.ON_REQUEST)
+    sections = [s for s in known if s in a.only] or plan.SECTIONS
+    only = [name for name in a.only if name not in known]
     unknown = [n for n in only if n not in {c.name for c in configurations}]
     if unknown:
         print(f"bench: nothing here is called {', '.join(unknown)}; there are {', '.join(c.name for c in configurations)}", file=sys.stderr)

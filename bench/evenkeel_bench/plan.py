@@ -7,8 +7,11 @@ that a ratio compares minutes of the same weather. Pure: nothing is started here
 import random
 from dataclasses import dataclass, field
 
+from . import deferral
+
 OPERATIONS = ("barrier", "allreduce:8", "allreduce:32768", "reduce:8", "reduce:1024", "bcast:8", "bcast:65536")
 SECTIONS = ("collectives", "separator", "skew", "late", "compute", "record")
+ON_REQUEST = ("deferred",)  # sections that are only run if they are asked for
 SKEWS_US = (0, 1000)
 FLOOR = "floor"
 SPINS = "left out: spins, up to a second a call"
@@ -56,6 +59,7 @@ class Task:
     expected_s: float
     variant: str = ""  # what sets it apart from other runs of the same section, configuration and ranks
     environment: dict = field(default_factory=dict, hash=False)
+    competitors: int = 0  # busy processes on each core meanwhile
     wants_report: bool = False  # evenkeel's run record is read afterwards
     left_out: tuple = ()  # operations of the section that this run leaves out, and why
     why_left_out: str = ""
@@ -119,6 +123,11 @@ def _groups(mode, configurations, cores, number, sections):
     if within("record"):
         for c in among(RECORD):
             yield [_record(mode, c, on, turn) for on in (0, 1) for turn in (1, 2)]
+    if within("deferred"):
+        ours, hosts = among(deferral.OURS), among(deferral.HOSTS)
+        for runs in deferral.runs(cores):
+            yield [_deferred(c, case, ranks, way) for case, ranks, ways in runs for way in ways
+                   for c in (hosts if way == deferral.HOST else ours)]
 
 
 def start_s(c, ranks):
@@ -173,6 +182,11 @@ def _compute(c, turn):
 def _record(mode, c, on, turn):
     return Task("record", c.name, 16, "collectives", ("--ops", "barrier", "--cap", max(0.2, 4 * mode.op_s), "--limit", 20), 20,
                 start_s(c, 16) + 0.4, f"record={on}, turn {turn}", {"EVENKEEL_RECORD": str(on)})
+
+
+def _deferred(c, case, ranks, way):
+    return Task("deferred", c.name, ranks, case.program, case.arguments, case.limit_s, start_s(c, ranks) + case.expected_s,
+                deferral.variant(case.name, way), deferral.environment(case, way), case.competitors)
 
 
 def expected_s(planned):

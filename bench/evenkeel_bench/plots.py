@@ -5,7 +5,7 @@ import matplotlib
 matplotlib.use("svg")
 import matplotlib.pyplot as plt  # noqa: E402  (the backend is chosen first)
 
-from . import targets  # noqa: E402
+from . import deferral_targets, targets  # noqa: E402
 from .plan import FLOOR  # noqa: E402
 from .results import is_evenkeel  # noqa: E402
 from .tables import named, operations  # noqa: E402
@@ -30,6 +30,8 @@ def write_all(results, folder):
         written.append(("skew.svg", "Processor time of a reduction under skew"))
     if _late(results, folder / "late.svg"):
         written.append(("late.svg", "How long ranks are held by a late one that they do not need"))
+    if _deferred(results, folder / "deferred.svg"):
+        written.append(("deferred.svg", "What deferred barriers bring, beside what they were to bring"))
     return written
 
 
@@ -152,5 +154,30 @@ def _late(results, path):
     axes[0][0].set_yticks(range(len(names)), [_label(c) for c in names])
     axes[0][0].invert_yaxis()
     figure.tight_layout()
+    _save(figure, path)
+    return True
+
+
+def _deferred(results, path):
+    """Each promise that is a ratio: what was measured over its limit. Left of the line it is kept."""
+    found = []
+    for t in deferral_targets.evaluate(results):
+        limit = float(t.target.split()[1])
+        found += [(f"{t.what}, {t.target}", j.configuration, j.value / limit) for j in t.judged if j.value is not None]
+    if not found:
+        return False
+    names, configurations = list(dict.fromkeys(n for n, _, _ in found)), list(dict.fromkeys(c for _, c, _ in found))
+    figure, axis = plt.subplots(figsize=(7, 0.3 * len(names) + 1.2))
+    for c in configurations:
+        axis.scatter([v for _, d, v in found if d == c], [names.index(n) for n, d, _ in found if d == c], label=_label(c), zorder=3,
+                     color=COLOURS.get(targets.host(c), "#555555"), marker=MARKS.get(targets.host(c), "o"))
+    axis.axvline(1, color="#d55e00", linewidth=1)
+    axis.set_xscale("log", base=2)
+    axis.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
+    axis.set_yticks(range(len(names)), names)
+    axis.invert_yaxis()
+    axis.grid(True, axis="y", alpha=0.3)
+    axis.set_xlabel("measured, over the target")
+    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, frameon=False)
     _save(figure, path)
     return True

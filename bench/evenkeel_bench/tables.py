@@ -1,23 +1,10 @@
 """The results as Markdown. Pure: takes results, gives text."""
 
-from . import statistics, targets
+from . import deferral_tables, deferral_targets, statistics, targets
+from .markdown import table
 from .plan import FLOOR, SPINS
 from .results import is_evenkeel
 from .targets import host, number, ranged
-
-
-def table(head, rows):
-    """A Markdown table; cells are texts.
-
-    >>> print(table(["a", "b"], [["1", "x|y"]]))
-    | a | b |
-    |---|---|
-    | 1 | x\\|y |
-    """
-    def line(cells):
-        return "| " + " | ".join(str(c).replace("|", "\\|").replace("\n", " ") for c in cells) + " |"
-
-    return "\n".join([line(head), "|" + "---|" * len(head), *map(line, rows)])
 
 
 def size(bytes_):
@@ -46,6 +33,7 @@ def write(results, machine, libraries, left_out, seconds, plots=()):
                         ("A rank that is late", late_table(results)),
                         ("A program without collective calls", compute_table(results)),
                         ("Cost of recording", record_table(results)),
+                        ("Deferred barriers", deferral_tables.write(results)),
                         ("Memory", memory_table(results)),
                         ("What the machine allows", floor_table(results)),
                         ("Where the ranks ran", cores_table(results)),
@@ -72,7 +60,7 @@ RATIO = """By mean over ranks and iterations, and by completion. Below 1 evenkee
 
 def target_table(results):
     rows = []
-    for t in targets.evaluate(results):
+    for t in targets.evaluate(results) + deferral_targets.evaluate(results):
         measured = "; ".join(f"{host(j.configuration)}: {j.text}" for j in t.judged if j.value is not None) or "-"
         rows.append([t.what, t.target, measured, t.verdict])
     return table(["what", "target", "measured over each library", ""], rows)
@@ -275,7 +263,7 @@ def missing_table(results, left_out):
     for row in results.rows:
         if row.get("reason") and row["op"] != "memory" and row["reason"] != SPINS:
             ops, rounds = lines.setdefault((row["configuration"], row["section"], row["ranks"], row["reason"]), ({}, set()))
-            ops[named(row["op"], row.get("bytes", 0))] = None
+            ops[row["variant"] if row["section"] == "deferred" else named(row["op"], row.get("bytes", 0))] = None
             rounds.add(row["round"])
     out = [[name, "", "", "", why] for name, why in left_out.items()]
     for (configuration, section, ranks, reason), (ops, rounds) in lines.items():

@@ -1,0 +1,90 @@
+"""What the section `deferred` runs: the programs of apps/, and src/call.c, with deferred barriers and without.
+
+A `Case` is a program with its parameters and what disturbs it; it runs in several *ways*: as one of evenkeel's `--barrier` modes, or
+by the library alone. Case and way together are the `variant` of a row. Pure: nothing is started here.
+"""
+
+from dataclasses import dataclass
+
+AUTO, DEFERRED, STRICT, HOST = "auto", "deferred", "strict", "host"
+# One library of each kind, in the setting that is best with more ranks than cores; evenkeel over each.
+HOSTS = ("openmpi4-bound", "mpich5-one-session")
+OURS = ("openmpi4-bound+evenkeel", "mpich5+evenkeel")
+CALL_RANKS = (2, 4, 8, 16, 32, 64)
+LOOP_RANKS, SCAN_RANKS, RADIX_RANKS, SMALL_RANKS = 16, 8, (8, 16), 8
+MEANS_US = (100, 1000)
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    program: str
+    arguments: tuple
+    competitors: int = 0  # busy processes on each core
+    expected_s: float = 0.5  # beside starting and ending
+    wait: str = ""  # evenkeel's --wait, if not its own choice
+    limit_s: int = 25
+
+
+def variant(case, way):
+    return f"{case}: {way}"
+
+
+def case_of(variant_):
+    """
+    >>> case_of(variant("scan, competitors", STRICT))
+    ('scan, competitors', 'strict')
+    """
+    case, _, way = variant_.rpartition(": ")
+    return case, way
+
+
+CALL = Case("call", "call", ("--limit", 20), expected_s=0.3)
+
+
+def loop(mean_us, with_barriers=True):
+    """A turn of the app's computation is taken for 1.25 ns; what it was on this machine is measured with it."""
+    mode, name = ("loop", "loop") if with_barriers else ("compute", "no barriers")
+    count = {100: 1000, 1000: 150}[mean_us]
+    return Case(f"{name} {mean_us} µs", "barrier", (f"mode={mode}", f"count={count}", f"spin={mean_us * 800}", "random=yes", "check=3"),
+                expected_s=count * mean_us * 1e-6 * LOOP_RANKS / 2 + 0.2)
+
+
+def _disturbed(name, program, arguments, expected_s):
+    return (Case(name, program, arguments, expected_s=expected_s),
+            Case(f"{name}, competitors", program, arguments, 1, 2.5 * expected_s))
+
+
+SCAN, SCAN_DISTURBED = _disturbed("scan", "scan", ("algorithm=optimized", "n=1000000", "repeat=20"), 0.4)
+NAIVE = Case("naive scan", "scan", ("algorithm=naive", "n=4096", "repeat=20"), expected_s=0.4)
+RADIX, RADIX_DISTURBED = _disturbed("radix", "radix", ("n=200000", "tree=flat", "exchange=smart"), 0.4)
+BLOCK = (Case("barrier, blocking", "barrier", ("mode=loop", "count=1000", "spin=80000", "random=yes", "check=3"), wait="block"),
+         Case("scan, blocking", "scan", SCAN.arguments, wait="block"),
+         Case("radix, blocking", "radix", RADIX.arguments, wait="block"))
+SMALL = (Case("small barrier", "barrier", ("mode=loop", "count=3000", "spin=1000", "check=3"), expected_s=0.2),
+         Case("small scan", "scan", ("algorithm=optimized", "n=20000", "repeat=100"), expected_s=0.3),
+         Case("small naive scan", "scan", ("algorithm=naive", "n=1024", "repeat=20"), expected_s=0.2),
+         Case("small radix", "radix", ("n=20000",), expected_s=0.2),
+         Case("small cholesky", "cholesky", ("n=400",), expected_s=0.2),
+         Case("small mg", "mg", ("grid=32", "iterations=20"), expected_s=0.3))
+
+
+def runs(cores):
+    """Groups of (case, ranks, ways): what is compared is in one group."""
+    for ranks in CALL_RANKS:
+        yield [(CALL, ranks, (DEFERRED, HOST) if ranks == CALL_RANKS[0] else (DEFERRED,))]
+    for mean_us in MEANS_US:
+        yield [(loop(mean_us), LOOP_RANKS, (AUTO, STRICT, HOST)), (loop(mean_us, False), LOOP_RANKS, (AUTO, HOST))]
+    for case in (SCAN, SCAN_DISTURBED, NAIVE):
+        yield [(case, SCAN_RANKS, (DEFERRED, STRICT))]
+    yield [(case, ranks, (AUTO, HOST)) for case in (RADIX, RADIX_DISTURBED) for ranks in RADIX_RANKS] + \
+        [(RADIX_DISTURBED, ranks // 2, (DEFERRED,)) for ranks in RADIX_RANKS]
+    for case in BLOCK:
+        yield [(case, 2 * cores, (DEFERRED, STRICT))]
+    for case in SMALL:
+        yield [(case, SMALL_RANKS, (AUTO, STRICT))]
+
+
+def environment(case, way):
+    more = {} if way == HOST else {"EVENKEEL_BARRIER": way}
+    return more | ({"EVENKEEL_WAIT": case.wait} if case.wait and way != HOST else {})
