@@ -61,12 +61,13 @@ RADIX, RADIX_DISTURBED = _disturbed("radix", "radix", ("n=200000", "tree=flat", 
 BLOCK = (Case("barrier, blocking", "barrier", ("mode=loop", "count=1000", "spin=80000", "random=yes", "check=3"), wait="block"),
          Case("scan, blocking", "scan", SCAN.arguments, wait="block"),
          Case("radix, blocking", "radix", RADIX.arguments, wait="block"))
-SMALL = (Case("small barrier", "barrier", ("mode=loop", "count=3000", "spin=1000", "check=3"), expected_s=0.2),
-         Case("small scan", "scan", ("algorithm=optimized", "n=20000", "repeat=100"), expected_s=0.3),
-         Case("small naive scan", "scan", ("algorithm=naive", "n=1024", "repeat=20"), expected_s=0.2),
-         Case("small radix", "radix", ("n=20000",), expected_s=0.2),
-         Case("small cholesky", "cholesky", ("n=400",), expected_s=0.2),
-         Case("small mg", "mg", ("grid=32", "iterations=20"), expected_s=0.3))
+# Small steps, and many of them: a run of a few milliseconds would be all start.
+SMALL = (Case("small barrier", "barrier", ("mode=loop", "count=10000", "spin=1000", "check=3")),
+         Case("small scan", "scan", ("algorithm=optimized", "n=20000", "repeat=400")),
+         Case("small naive scan", "scan", ("algorithm=naive", "n=1024", "repeat=60")),
+         Case("small radix", "radix", ("n=50000", "key_bits=32")),
+         Case("small cholesky", "cholesky", ("n=800", "check=residual")),
+         Case("small mg", "mg", ("grid=32", "iterations=60")))
 
 
 def runs(cores):

@@ -178,6 +178,6 @@ def _deferred(results, path):
     axis.invert_yaxis()
     axis.grid(True, axis="y", alpha=0.3)
     axis.set_xlabel("measured, over the target")
-    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, frameon=False)
+    axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=len(configurations), frameon=False)
     _save(figure, path)
     return True
