@@ -58,8 +58,23 @@ def mode_of(a):
     return dataclasses.replace(mode, **changes)
 
 
+def deferral_rows(path, task, round_):
+    """How many barriers were left pending, of all ranks, from evenkeel's own record of the run."""
+    common = {"round": round_, "section": task.section, "configuration": task.configuration, "ranks": task.ranks,
+              "variant": task.variant, "op": "deferral"}
+    try:
+        with open(path) as file:
+            record = json.load(file)
+        barriers = [op for rank in record["ranks"] for c in rank["comms"] for op in c["ops"] if op["op"] == "barrier"]
+        return [common | {"calls": sum(op["calls"] for op in barriers), "deferred": sum(op["deferred"] for op in barriers)}]
+    except (OSError, ValueError, LookupError) as error:
+        return [common | {"reason": f"no record of the run: {error}"}]
+
+
 def report_rows(path, task, round_):
     """Memory, and who carried the calls out, from evenkeel's own record of the run."""
+    if task.section == "deferred":
+        return deferral_rows(path, task, round_)
     common = {"round": round_, "section": "collectives", "configuration": task.configuration, "ranks": task.ranks, "variant": "",
               "op": "memory"}
     try:

@@ -19,6 +19,14 @@ def _configurations(results):
     return results.configurations(SECTION)
 
 
+def share(results, configuration, ranks, case, way):
+    """Of all barriers of the program those that were left pending, as evenkeel counted them: %."""
+    of = {"variant": deferral.variant(case.name, way)}
+    deferred, all_ = (results.series(stat, SECTION, configuration, ranks, "deferral", **of) for stat in ("deferred", "calls"))
+    s = statistics.ratio_by_round(deferred, all_)
+    return f"{100 * s.median:.0f}%" if s else "-"
+
+
 def calls(results):
     rows = []
     for c in _configurations(results):
@@ -50,12 +58,12 @@ def loops(results):
                 continue
             cells = [ranged(ratio(results, c, deferral.LOOP_RANKS, case, way, without, plain), " ×") for way in (AUTO, STRICT, HOST)]
             mean = statistics.spread(v / turns * 1e6 for v in computed.values())
-            rows.append([mean_us, c, ranged(statistics.spread(base.values()), " s"), *cells, number(mean.median) if mean else "-"])
+            rows.append([mean_us, c, ranged(statistics.spread(base.values()), " s"), *cells, share(results, c, deferral.LOOP_RANKS, case, AUTO), number(mean.median) if mean else "-"])
     if not rows:
         return ""
     return (f"{deferral.LOOP_RANKS} ranks compute for a random time, then call a barrier; to the same loop without barriers. The last column "
             "is the mean computation as the program found it on this machine, µs.\n\n" +
-            table(["mean, µs", "", "without barriers", "evenkeel auto", "evenkeel strict", "the library's own", "computed"], rows))
+            table(["mean, µs", "", "without barriers", "evenkeel auto", "evenkeel strict", "the library's own", "pending, auto", "computed"], rows))
 
 
 def pairs(results):
@@ -65,11 +73,11 @@ def pairs(results):
         for c in results.configurations(SECTION, is_evenkeel):
             for case, ranks, s in deferral_targets.each(results, c, cases, way):
                 took = [statistics.spread(v * 1e3 for v in seconds(results, c, case, ranks, w).values()) for w in (way, STRICT)]
-                rows.append([case.name, ranks, c, way, ranged(took[0]), ranged(took[1]), ranged(s, " ×")])
+                rows.append([case.name, ranks, c, way, share(results, c, ranks, case, way), ranged(took[0]), ranged(took[1]), ranged(s, " ×")])
     if not rows:
         return ""
-    return "Milliseconds of whole programs, the longest rank's.\n\n" + table(
-        ["", "ranks", "", "`--barrier`", "with it", "strict", "ratio"], rows)
+    return "Milliseconds of whole programs, the longest rank's. Pending: of all barriers, those that did not wait.\n\n" + table(
+        ["", "ranks", "", "`--barrier`", "pending", "with it", "strict", "ratio"], rows)
 
 
 def radix(results):
@@ -81,7 +89,9 @@ def radix(results):
                                    for case in (deferral.RADIX, deferral.RADIX_DISTURBED))
                 if idle or disturbed:
                     penalty = statistics.spread(penalty_by_round(results, c, ranks, way).values())
-                    rows.append([ranks, c, way, ranged(idle), ranged(disturbed), ranged(penalty, " ×")])
+                    pending = share(results, c, ranks, deferral.RADIX_DISTURBED, way)
+                    rows.append([ranks, c, way, pending, ranged(idle), ranged(disturbed), ranged(penalty, " ×")])
     if not rows:
         return ""
-    return "One busy process on each core; milliseconds.\n\n" + table(["ranks", "", "barriers", "idle machine", "beside competitors", "ratio"], rows)
+    return "Milliseconds, idle and with one busy process on each core. Pending: of all barriers, those that did not wait.\n\n" + table(
+        ["ranks", "", "barriers", "pending", "idle machine", "beside competitors", "ratio"], rows)

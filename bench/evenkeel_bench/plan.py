@@ -186,7 +186,8 @@ def _record(mode, c, on, turn):
 
 def _deferred(c, case, ranks, way):
     return Task("deferred", c.name, ranks, case.program, case.arguments, case.limit_s, start_s(c, ranks) + case.expected_s,
-                deferral.variant(case.name, way), deferral.environment(case, way), case.competitors)
+                deferral.variant(case.name, way), deferral.environment(case, way), case.competitors,
+                wants_report=bool(c.evenkeel))
 
 
 def expected_s(planned):

@@ -1,10 +1,12 @@
 """The section `deferred`: which runs it has, and how its promises are judged, on made-up results."""
 
 import doctest
+import json
 import os
 import subprocess
 
 import pytest
+import run
 from evenkeel_bench import deferral, deferral_tables, deferral_targets, launch, markdown, plan, plots, programs, targets
 from evenkeel_bench.deferral import AUTO, DEFERRED, HOST, STRICT
 from evenkeel_bench.launch import Outcome
@@ -92,7 +94,7 @@ def test_a_loop_is_compared_with_its_own_library_without_barriers():
     assert {j.configuration: j.value for j in t.judged} == {EK: pytest.approx(1.04), EK5: pytest.approx(1.2)}
     assert t.verdict == "partly: **missed** over mpich5"
     text = deferral_tables.loops(Results(rows))
-    assert "6.00 × (6.00–6.00) | 100 |" in text and "2.00 × (2.00–2.00) | - | - |" in text
+    assert "6.00 × (6.00–6.00) | - | 100 |" in text and "2.00 × (2.00–2.00) | - | - | - |" in text
 
 
 @pytest.mark.parametrize("case, beginning, limit", [(deferral.SCAN, "prefix scan, idle", 0.81), (deferral.NAIVE, "naive", 1.0),
@@ -112,7 +114,7 @@ def test_competitors_are_compared_with_the_library_that_minds_them_least():
     rows = radix(EK, 8, AUTO, 1, 3) + radix(OMPI, 8, HOST, 2, 8) + radix(MPICH, 8, HOST, 1, 9)
     t = the(rows, "radix sort, 8 ranks")
     assert t.judged[0].value == pytest.approx(3 / 4) and t.verdict == targets.MET
-    assert "| 8 | mpich5-one-session | host | 1,000 (1,000–1,000) | 9,000 (9,000–9,000) | 9.00 × (9.00–9.00) |" in deferral_tables.radix(Results(rows))
+    assert "| 8 | mpich5-one-session | host | - | 1,000 (1,000–1,000) | 9,000 (9,000–9,000) | 9.00 × (9.00–9.00) |" in deferral_tables.radix(Results(rows))
 
 
 def test_half_the_ranks_are_compared_with_all_of_the_fastest_library():
@@ -128,6 +130,17 @@ def test_one_program_that_loses_is_a_miss_and_is_named():
     assert t.verdict == targets.MISSED and "small mg; 1 of 6 above 1.03" in t.judged[0].text
     assert "| small mg | 8 |" in deferral_tables.pairs(Results(rows))
     assert the([row(EK, k, 4, w, 1) for k in deferral.BLOCK for w in (DEFERRED, STRICT)], "two ranks on each core").verdict == targets.MET
+
+
+def test_the_record_says_how_many_barriers_were_left_pending(tmp_path):
+    task = next(t for t in planned()[0] if t.program == "scan" and t.wants_report)
+    ops = [{"op": "barrier", "calls": 10, "deferred": 9}, {"op": "gather", "calls": 1, "deferred": 0}]
+    (tmp_path / "run.json").write_text(json.dumps({"ranks": [{"comms": [{"ops": ops}]}, {"comms": [{"ops": ops}, {"ops": []}]}]}))
+    found = run.report_rows(tmp_path / "run.json", task, 3)
+    assert [(r["op"], r["calls"], r["deferred"], r["variant"]) for r in found] == [("deferral", 20, 18, task.variant)]
+    case, way = deferral.case_of(task.variant)
+    assert deferral_tables.share(Results(found), task.configuration, task.ranks, deferral.Case(case, "scan", ()), way) == "90%"
+    assert "no record" in run.report_rows(tmp_path / "none.json", task, 3)[0]["reason"]
 
 
 def test_rows_come_back_from_the_csv_and_make_a_picture(tmp_path):
