@@ -64,6 +64,8 @@ def test_hidden_channels_without_the_gate(openmpi4, channel, directory):
 @pytest.mark.parametrize("mode", ["strict", "auto", "deferred"])
 @pytest.mark.parametrize("case", CASES)
 def test_litmus(mpi, case, mode):
+    if mpi.name not in ("openmpi4", "mpich5") and (mode == "strict" or case not in ("stranded", "nested", "collectives")):
+        pytest.skip("the order of messages and barriers: all cases under Open MPI 4 and MPICH 5, three under each other one")
     outcome = mpi.run(mpi.build("litmus.c"), CASES[case], f"case={case}", "rounds=50", env={"EVENKEEL_BARRIER": mode}).ok()
     assert "RESULT wrong 0\n" in outcome.out, outcome.text
 
