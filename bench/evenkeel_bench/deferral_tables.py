@@ -73,11 +73,16 @@ def pairs(results):
         for c in results.configurations(SECTION, is_evenkeel):
             for case, ranks, s in deferral_targets.each(results, c, cases, way):
                 took = [statistics.spread(v * 1e3 for v in seconds(results, c, case, ranks, w).values()) for w in (way, STRICT)]
-                rows.append([case.name, ranks, c, way, share(results, c, ranks, case, way), ranged(took[0]), ranged(took[1]), ranged(s, " ×")])
+                rows.append([case.name, ranks, c, way, share(results, c, ranks, case, way), ranged(took[0]), ranged(took[1]), ranged(s, " ×"), _by_mean(results, c, case, ranks, way)])
     if not rows:
         return ""
-    return "Milliseconds of whole programs, the longest rank's. Pending: of all barriers, those that did not wait.\n\n" + table(
-        ["", "ranks", "", "`--barrier`", "pending", "with it", "strict", "ratio"], rows)
+    return "Milliseconds of whole programs, the longest rank's; for scans the ratio of the ranks' mean as well. Pending: of all barriers, those that did not wait.\n\n" + table(
+        ["", "ranks", "", "`--barrier`", "pending", "with it", "strict", "ratio", "by mean"], rows)
+
+
+def _by_mean(results, configuration, case, ranks, way):
+    s = statistics.ratio_by_round(*(seconds(results, configuration, case, ranks, w, "mean_s") for w in (way, STRICT)))
+    return ranged(s, " ×") if s else ""
 
 
 def radix(results):

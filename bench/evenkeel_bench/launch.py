@@ -32,7 +32,7 @@ def parse(text):
         if line.startswith("RESULT ok "):
             said = dict(word.split("=", 1) for word in line.split()[2:] if "=" in word)
             if "app" in said and "seconds" in said:  # else it was cut off in the middle of the line
-                rows.append({"op": said["app"], "bytes": 0} | {k: float(said[k]) for k in ("seconds", "compute_s") if k in said})
+                rows.append({"op": said["app"], "bytes": 0} | {k: float(said[k]) for k in ("seconds", "mean_s", "compute_s") if k in said})
         elif line.startswith("result {"):
             try:
                 rows.append(json.loads(line[len("result "):]))

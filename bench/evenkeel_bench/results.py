@@ -8,7 +8,7 @@ from .plan import FLOOR
 
 FIELDS = ("round", "section", "configuration", "ranks", "variant", "op", "bytes", "skew_us", "iterations", "mean_us", "median_us",
           "p99_us", "completion_us", "cpu_us", "error_us", "process_mean_us", "root_us", "trip_us", "median_ms", "worst_ms", "worst_case_ms",
-          "worst_late", "separator", "segment_bytes_per_rank", "host_calls", "calls", "deferred", "seconds", "compute_s", "call_ns", "worst_rank_ns",
+          "worst_late", "separator", "segment_bytes_per_rank", "host_calls", "calls", "deferred", "seconds", "mean_s", "compute_s", "call_ns", "worst_rank_ns",
           "middle_ns", "row_ns", "waited", "clock_ns", "library", "cores", "reason")
 TEXTS = ("section", "separator", "configuration", "variant", "op", "library", "cores", "reason")
 
