@@ -60,5 +60,7 @@ int main(int argc, char **argv)
         ;
     for (long i = 0; i < started; i++)
         kill(all[i], SIGKILL);
+    for (long i = 0; i < started; i++)
+        waitpid(all[i], NULL, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
