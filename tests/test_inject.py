@@ -41,7 +41,7 @@ def is_stopped(pid):
         return False  # gone
 
 
-def disturbed(mpi, *specs, args=("count=4000", "spin=20000"), ranks=4, watch=None, timeout=60, options=()):
+def disturbed(mpi, *specs, args=("count=40000", "spin=20000"), ranks=4, watch=None, timeout=60, options=()):
     injections = [word for spec in specs for word in ("--inject", spec)]
     line = [str(mpis.EVENKEEL), "run", "--quiet", "-n", str(ranks), *injections, *options, "--", str(build(mpi, "barrier")), *args]
     path = {"PATH": f"{pathlib.Path(mpi.mpirun).parent}:{os.environ['PATH']}"} if "venv" in mpi.mpirun else {}
@@ -105,7 +105,7 @@ def test_stalls(library, program):
             return len(stopped) >= 2 or process.poll() is not None
         until(30, look)
 
-    result(disturbed(mpi, "stalls=exp:20ms/20ms,seed=3", args=["count=2000", "spin=20000"], watch=watch, ranks=3), 3)
+    result(disturbed(mpi, "stalls=exp:20ms/20ms,seed=3", args=["count=10000", "spin=20000"], watch=watch, ranks=3), 3)
     assert len(stopped) >= 2
 
 
@@ -140,7 +140,7 @@ def test_a_killed_injector_leaves_no_rank_stopped(library, program):
         os.kill(injector, signal.SIGKILL)
         seen.append((stopped, until(5, lambda: not any(is_stopped(p) for p in ranks(process)))))
 
-    outcome = disturbed(mpi, "stalls=fixed:3600s/300ms", args=["count=2000", "spin=20000"], watch=watch, ranks=3)
+    outcome = disturbed(mpi, "stalls=fixed:3600s/300ms", args=["count=40000", "spin=20000"], watch=watch, ranks=3)
     assert seen == [(True, True)]
     result(outcome, 3)
 
