@@ -51,7 +51,8 @@ class Configuration:
         if "LD_PRELOAD" in self.launcher_environment:
             environment["LD_PRELOAD"] = ""
         if self.evenkeel:
-            environment |= {"LD_PRELOAD": self.evenkeel, "EVENKEEL_QUIET": "1"}
+            # Barriers that wait, as the libraries' do: what deferring them brings is the section `deferred`.
+            environment |= {"LD_PRELOAD": self.evenkeel, "EVENKEEL_QUIET": "1", "EVENKEEL_BARRIER": "strict"}
         environment |= more or {}
         passed = []
         for key, value in environment.items():

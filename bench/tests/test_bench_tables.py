@@ -19,7 +19,7 @@ def test_examples_in_the_documentation(module):
 
 def test_commands_hand_the_environment_to_the_ranks():
     assert ALL[2].command(4, "p", ["--cap", 1], {"EVENKEEL_RECORD": "0"}) == [
-        "mpirun", "-x", "LD_PRELOAD=/x.so", "-x", "EVENKEEL_QUIET=1", "-x", "EVENKEEL_RECORD=0", "-n", "4", "p", "--cap", "1"]
+        "mpirun", "-x", "LD_PRELOAD=/x.so", "-x", "EVENKEEL_QUIET=1", "-x", "EVENKEEL_BARRIER=strict", "-x", "EVENKEEL_RECORD=0", "-n", "4", "p", "--cap", "1"]
     assert ALL[3].command(2, "p", [])[1:4] == ["-genv", "LD_PRELOAD", "/y.so"]
 
 
