@@ -113,7 +113,7 @@ def test_masks_and_children(mpi, mode):
 
 
 def test_several_threads_in_mpi_are_named(openmpi4, report):
-    outcome = openmpi4.run(openmpi4.build("threads.c"), 2, report=report).ok()
+    outcome = openmpi4.run(openmpi4.build("threads.c"), 2, report=report, env={"EVENKEEL_BARRIER": "auto"}).ok()
     notes = " ".join(outcome.record()["ranks"][0]["notes"])
     assert "MPI_THREAD_MULTIPLE" in notes, notes
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 AUTO, DEFERRED, STRICT, HOST = "auto", "deferred", "strict", "host"
 # One library of each kind, in the setting that is best with more ranks than cores; evenkeel over each.
 HOSTS = ("openmpi4-bound", "mpich5-one-session")
-OURS = ("openmpi4-bound+evenkeel", "mpich5+evenkeel")
+OURS = ("openmpi4-bound+evenkeel", "mpich5-one-session+evenkeel")
 CALL_RANKS = (2, 4, 8, 16, 32, 64)
 LOOP_RANKS, SCAN_RANKS, RADIX_RANKS, SMALL_RANKS = 16, 8, (8, 16), 8
 MEANS_US = (100, 1000)

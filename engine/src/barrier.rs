@@ -53,13 +53,14 @@ struct Trial {
 
 impl Trial {
     const COMPLETIONS: u32 = 16;
+    const MOST_NS: u64 = 8_000;
     const FIRST_PAUSE: u64 = 512;
     const LONGEST_PAUSE: u64 = 1 << 17;
 
     fn judge(&mut self, gained_ns: u64, cost_ns: u64) {
         self.completions += 1;
-        // One long stall must not pay for thousands of needless catches.
-        self.balance_ns += gained_ns.min(100_000) as i64 - cost_ns as i64;
+        // One long stall must not pay for many needless deferrals: among shared cores the wait would have been another's work.
+        self.balance_ns += gained_ns.min(Self::MOST_NS) as i64 - cost_ns as i64;
         if self.completions < Self::COMPLETIONS {
             return;
         }

@@ -77,7 +77,7 @@ pub const PATIENCE_MS: OptionSpec = OptionSpec {
 pub const BARRIER: OptionSpec = OptionSpec {
     name: "barrier",
     env: "EVENKEEL_BARRIER",
-    default: "auto",
+    default: "strict",
     values: "auto|deferred|strict",
     doc: "Whether MPI_Barrier may return before all ranks have entered it. No program can tell: barriers left pending are \
           completed before its next message is sent and before its next system call. auto: where that can be made sure and \
