@@ -11,7 +11,7 @@ SHIMS   := $(RELEASE)/lib/evenkeel
 TOOLS   := build/venv-tools/bin
 
 .PHONY: help build demo test bench install clean deps-build deps-test deps-demo deps-bench
-.PHONY: test-rust test-loom test-web test-programs test-mpi4py
+.PHONY: test-rust test-loom test-tsan test-web test-programs test-mpi4py
 
 help:
 	@echo 'make demo                 install what is missing, build, and run hpcc with and without evenkeel, side by side'
@@ -43,6 +43,7 @@ test: deps-test
 	$(MAKE) build
 	$(MAKE) test-rust
 	$(MAKE) test-loom
+	$(MAKE) test-tsan
 	$(MAKE) test-web
 	$(MAKE) test-programs
 
@@ -52,6 +53,10 @@ test-rust:
 # The lock-free parts under the model checker, which wants everything compiled its own way.
 test-loom:
 	RUSTFLAGS='--cfg loom' CARGO_TARGET_DIR=build/target-loom $(CARGO) test --locked --release -p evenkeel-segment
+
+# The same parts among real threads, under ThreadSanitizer.
+test-tsan:
+	scripts/test-tsan.sh
 
 test-web:
 	cd web && npm ci --silent --no-audit --no-fund && npm test --silent

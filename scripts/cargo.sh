@@ -3,6 +3,7 @@
 #
 #   scripts/cargo.sh build --release        like cargo
 #   scripts/cargo.sh --check                exit code 0 if there is one
+#   scripts/cargo.sh --rustc -vV            the rustc that belongs to it
 set -eu
 needed=85 # of 1.85
 
@@ -19,6 +20,7 @@ for cargo in "${CARGO:-}" "$(command -v cargo || true)" "${HOME:-/}/.cargo/bin/c
         # rustc must be the one that belongs to it.
         PATH="$(dirname "$cargo"):$PATH"
         export PATH
+        [ "${1:-}" != --rustc ] || { shift; exec rustc "$@"; }
         exec "$cargo" "$@"
     fi
 done

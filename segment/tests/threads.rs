@@ -1,0 +1,194 @@
+//! The protocols of the bill-board among real threads on real shared memory, with payloads in plain memory.
+//!
+//! A wrong order shows as a wrong value only now and then; under ThreadSanitizer (`make test-tsan`) it shows as a race whenever
+//! the two accesses happen at all. What it cannot see, every interleaving, is the model's part (model.rs).
+#![cfg(not(loom))]
+
+use evenkeel_segment::bell::Fencing;
+use evenkeel_segment::memory::{Mapped, Segment, register_for_fences};
+use evenkeel_segment::sync::{AtomicU64, Ordering};
+use evenkeel_segment::{Board, Geometry, Seq};
+use std::cell::UnsafeCell;
+use std::thread;
+
+const ROUNDS: u64 = 2_000;
+const LONG_NS: u64 = 10_000_000_000;
+
+/// One plain word a rank and window position: what the protocol must protect.
+struct Payload(Vec<UnsafeCell<u64>>);
+// SAFETY: that no two threads meet in a cell is what is under test.
+unsafe impl Sync for Payload {}
+
+impl Payload {
+    fn put(&self, at: usize, value: u64) {
+        // SAFETY: see above.
+        unsafe { *self.0[at].get() = value }
+    }
+    fn get(&self, at: usize) -> u64 {
+        // SAFETY: see above.
+        unsafe { *self.0[at].get() }
+    }
+}
+
+struct Rank<'a> {
+    me: usize,
+    board: Board<Mapped>,
+    payload: &'a Payload,
+    chance: u64,
+}
+
+impl Rank<'_> {
+    fn cell(&self, rank: usize, seq: Seq) -> usize {
+        rank * self.board.geometry.window + seq.0 as usize % self.board.geometry.window
+    }
+
+    /// Now and then gives way, so that the order of events changes from round to round.
+    fn stumble(&mut self) {
+        self.chance = self.chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        if self.chance >> 61 == 0 {
+            thread::yield_now();
+        }
+    }
+
+    /// Waits for `happened`: asleep in every eighth round, else looking.
+    fn until(&mut self, round: u64, mut happened: impl FnMut(&Board<Mapped>) -> bool) {
+        while !happened(&self.board) {
+            if round % 8 == self.me as u64 % 8 {
+                let board = &self.board;
+                board.sleep_unless(LONG_NS, || happened(board)); // a lost wake-up takes ten seconds: it is seen
+            } else {
+                thread::yield_now();
+            }
+        }
+    }
+}
+
+/// Runs `body` on as many threads as ranks, each with a board of its own on the same memory.
+fn run(ranks: usize, window: usize, group: usize, fencing: Fencing, body: impl Fn(&mut Rank) + Sync) {
+    let geometry = Geometry::with(ranks, window, group, 64, 64);
+    let segment = Segment::create(1 << 20, 1).expect("a segment");
+    let payload = Payload((0..ranks * window).map(|_| UnsafeCell::new(0)).collect());
+    among_threads(ranks, &|me| {
+        let board = Board { memory: segment.at(4096), geometry: geometry.clone(), fencing };
+        body(&mut Rank { me, board, payload: &payload, chance: me as u64 + 1 });
+    });
+}
+
+/// As `thread::scope`, by the C library's threads: ThreadSanitizer knows what their start and end order, but not what happens inside
+/// the standard library, which it has not seen compiled.
+fn among_threads(ranks: usize, body: &(dyn Fn(usize) + Sync)) {
+    struct Start<'a>(usize, &'a (dyn Fn(usize) + Sync));
+    extern "C" fn start(given: *mut libc::c_void) -> *mut libc::c_void {
+        // SAFETY: `given` is the Start below, which outlives the thread.
+        let Start(me, body) = unsafe { &*given.cast::<Start>() };
+        // A panic must not leave an extern "C" function; the others would wait for this rank for good.
+        if std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| body(*me))).is_err() {
+            std::process::abort();
+        }
+        std::ptr::null_mut()
+    }
+    let starts: Vec<Start> = (0..ranks).map(|me| Start(me, body)).collect();
+    let begin = |s: &Start| {
+        let mut thread = 0;
+        // SAFETY: `starts` outlives the threads, which are joined below.
+        let code = unsafe { libc::pthread_create(&mut thread, std::ptr::null(), start, std::ptr::from_ref(s).cast_mut().cast()) };
+        assert_eq!(code, 0, "no thread");
+        thread
+    };
+    let threads: Vec<_> = starts.iter().map(begin).collect();
+    for thread in threads {
+        // SAFETY: created above, joined once.
+        unsafe { libc::pthread_join(thread, std::ptr::null_mut()) };
+    }
+}
+
+fn fencings() -> Vec<Fencing> {
+    let mut all = vec![Fencing::Both];
+    if register_for_fences() {
+        all.push(Fencing::Sleeper);
+    }
+    all
+}
+
+#[test]
+fn what_is_written_before_a_barrier_is_read_behind_it() {
+    for fencing in fencings() {
+        for (ranks, group) in [(2, 16), (3, 16), (4, 2)] {
+            run(ranks, 2, group, fencing, |rank| {
+                for round in 0..ROUNDS {
+                    let (me, seq) = (rank.me, Seq(round));
+                    rank.payload.put(rank.cell(me, seq), round * 10 + me as u64);
+                    rank.stumble();
+                    rank.board.enter_barrier(me, round, 0);
+                    // Every third rank waits without the hint, as one does that has deferred the barrier.
+                    let counts = (round + me as u64) % 3 != 0;
+                    if counts {
+                        rank.board.count_waiting(me, round);
+                    }
+                    rank.board.announce_entry(round);
+                    let mut seen = 0;
+                    rank.until(round, |b| (counts && b.barrier_released(round)) || b.all_entered(round, &mut seen));
+                    for other in 0..ranks {
+                        assert_eq!(rank.payload.get(rank.cell(other, seq)), round * 10 + other as u64);
+                    }
+                    // A cell is written again two rounds later: the barrier between is what makes that safe.
+                }
+            });
+        }
+    }
+}
+
+#[test]
+fn a_stream_of_deposits_is_read_before_it_is_overwritten() {
+    const WINDOW: u64 = 4;
+    for fencing in fencings() {
+        run(2, WINDOW as usize, 16, fencing, |rank| {
+            for n in 0..ROUNDS {
+                let seq = Seq(n);
+                rank.stumble();
+                if rank.me == 1 {
+                    rank.until(n, |b| n < WINDOW || b.left(0) > n - WINDOW);
+                    rank.payload.put(rank.cell(1, seq), 100 + n);
+                    rank.board.publish(1, seq);
+                } else {
+                    rank.until(n, |b| b.published(1, seq));
+                    assert_eq!(rank.payload.get(rank.cell(1, seq)), 100 + n);
+                }
+                rank.board.leave(rank.me, n + 1);
+                rank.board.announce();
+            }
+        });
+    }
+}
+
+#[test]
+fn the_last_to_arrive_combines_what_all_deposited() {
+    const RANKS: usize = 4;
+    for fencing in fencings() {
+        for group in [2, 16] {
+            let results = Payload((0..2).map(|_| UnsafeCell::new(0)).collect());
+            let combined = AtomicU64::new(0);
+            run(RANKS, 2, group, fencing, |rank| {
+                for n in 0..ROUNDS {
+                    let (me, seq) = (rank.me, Seq(n));
+                    rank.until(n, |b| n < 2 || b.all_left() > n - 2);
+                    rank.payload.put(rank.cell(me, seq), n + me as u64);
+                    rank.board.publish(me, seq);
+                    rank.stumble();
+                    if rank.board.arrive(me, seq, n / 2 + 1) {
+                        let sum = (0..RANKS).map(|r| rank.payload.get(rank.cell(r, seq))).sum();
+                        results.put(n as usize % 2, sum);
+                        combined.fetch_add(1, Ordering::Relaxed);
+                        rank.board.release(seq);
+                        rank.board.announce();
+                    }
+                    rank.until(n, |b| b.released(seq));
+                    assert_eq!(results.get(n as usize % 2), n * RANKS as u64 + 6);
+                    rank.board.leave(me, n + 1);
+                    rank.board.announce();
+                }
+            });
+            assert_eq!(combined.load(Ordering::Relaxed), ROUNDS);
+        }
+    }
+}
