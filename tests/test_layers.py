@@ -11,6 +11,7 @@ ALLOWED = {
     "engine": {"segment", "record", "options"},
     "report": {"record"},
     "noise": {"report"},
+    "model": set(),
     "mpi": {"engine", "report", "options", "record"},
     "mpi/generate": set(),
     "cli": {"report", "record", "options", "noise"},

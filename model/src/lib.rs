@@ -1,0 +1,24 @@
+//! What communication costs: models of machines, their parameters, and what algorithms take under them.
+//!
+//! [`Parameters`] are what a file of parameters holds: a [`Model`] of the network and, where ranks share a machine, one of the
+//! node. A model is [`LogGp`] (constants, after Culler 1993 and Alexandrov 1995) or [`LoP`] (functions of the number of
+//! peers that are addressed at once, after Höfler 2005). [`Barrier`] has the closed forms of all barriers under either;
+//! [`fan_out`] chooses n for those that have one.
+//!
+//! Everything takes values and returns values: no clock, no file, no randomness. Times are nanoseconds as `f64`, sizes
+//! bytes. The crate may use serde; it must not know what a schedule, an engine or a segment is.
+
+mod barrier;
+pub mod builtin;
+pub mod fan_out;
+mod loggp;
+mod lop;
+pub mod mozart;
+mod parameters;
+pub mod rounds;
+
+pub use barrier::{Barrier, Release};
+pub use fan_out::Charge;
+pub use loggp::LogGp;
+pub use lop::{LoP, Overhead, Posting, RoundTrip};
+pub use parameters::{Invalid, Model, Node, Parameters, SCHEMA};
