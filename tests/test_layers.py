@@ -9,6 +9,7 @@ ALLOWED = {
     "options": set(),
     "segment": {"options"},
     "engine": {"segment", "record", "options"},
+    "schedule": set(),
     "report": {"record"},
     "noise": {"report"},
     "model": set(),

@@ -1,0 +1,143 @@
+//! What an algorithm tells of itself, and the function that it is.
+
+use crate::problem::Problem;
+use crate::round::Round;
+use crate::schedule::Needs;
+use crate::step::Rank;
+
+/// What a collective operation does with data. Lengths below: e is [`Problem::elements`], n the number of ranks.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub enum Operation {
+    /// Nobody leaves before all have entered. No data.
+    Barrier,
+    /// The root's input (e) comes to be every other rank's output (e).
+    Bcast,
+    /// Everybody's input (e), combined, is the root's output (e).
+    Reduce,
+    /// Everybody's input (e), combined, is everybody's output (e).
+    Allreduce,
+    /// Everybody's input (e), one after the other, is everybody's output (n·e).
+    Allgather,
+    /// The i-th part (e) of rank j's input (n·e) is the j-th part of rank i's output (n·e).
+    Alltoall,
+    /// The inputs (e) of ranks 0 to i, combined, are rank i's output (e).
+    Scan,
+}
+
+impl Operation {
+    pub const ALL: [Operation; 7] =
+        [Operation::Barrier, Operation::Bcast, Operation::Reduce, Operation::Allreduce, Operation::Allgather, Operation::Alltoall, Operation::Scan];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Operation::Barrier => "barrier",
+            Operation::Bcast => "bcast",
+            Operation::Reduce => "reduce",
+            Operation::Allreduce => "allreduce",
+            Operation::Allgather => "allgather",
+            Operation::Alltoall => "alltoall",
+            Operation::Scan => "scan",
+        }
+    }
+
+    /// Elements of a rank's input buffer.
+    pub fn input(self, problem: &Problem, rank: Rank) -> u64 {
+        match self {
+            Operation::Barrier => 0,
+            Operation::Bcast if rank != problem.root => 0,
+            Operation::Alltoall => u64::from(problem.elements) * u64::from(problem.ranks),
+            _ => problem.elements.into(),
+        }
+    }
+
+    /// Elements of a rank's output buffer.
+    pub fn output(self, problem: &Problem, rank: Rank) -> u64 {
+        match self {
+            Operation::Barrier => 0,
+            Operation::Bcast if rank == problem.root => 0,
+            Operation::Reduce if rank != problem.root => 0,
+            Operation::Allgather | Operation::Alltoall => u64::from(problem.elements) * u64::from(problem.ranks),
+            _ => problem.elements.into(),
+        }
+    }
+}
+
+/// In which order an algorithm combines, as far as it combines at all. The checker holds an algorithm to it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    /// It combines nothing.
+    Nothing,
+    /// x₀ ∘ (x₁ ∘ (… ∘ xₙ₋₁)): the order of ranks and this one grouping, as the engine combines.
+    Fold,
+    /// The order of ranks, in another grouping: right for every associative operation.
+    Ranks,
+    /// Another order: right for associative operations that are commutative too.
+    Any,
+}
+
+/// A number that an algorithm can be given.
+#[derive(Debug)]
+pub struct Parameter {
+    pub name: &'static str,
+    pub default: u32,
+    pub least: u32,
+    pub most: u32,
+    /// Names of the values from `least` on, where they are choices and not numbers.
+    pub choices: &'static [&'static str],
+    pub about: &'static str,
+}
+
+/// An algorithm. What can be computed from its steps is not written down here.
+pub struct Algorithm {
+    /// As typed on a command line: `n-way-dissemination`.
+    pub name: &'static str,
+    pub operation: Operation,
+    pub order: Order,
+    /// One sentence that says how it works.
+    pub about: &'static str,
+    /// Who described it where.
+    pub source: &'static str,
+    /// Its cost in the models' letters, as the source or the field gives it: L latency, o overhead, g gap, P ranks, M bytes, G
+    /// gap per byte.
+    pub cost: &'static str,
+    pub parameters: &'static [Parameter],
+    /// The memory it needs and how many rounds it has, equal for all ranks. Rounds may be empty at some ranks.
+    pub needs: fn(&Problem) -> Needs,
+    /// Appends the steps of one round of one rank, in time proportional to their number or, where a tree has to be
+    /// walked down, to its depth.
+    pub round: fn(&Problem, Rank, u32, &mut Round),
+}
+
+impl std::fmt::Debug for Algorithm {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        write!(f, "{} ({})", self.name, self.operation.name())
+    }
+}
+
+impl Parameter {
+    /// The value that a word stands for: a number or one of the choices' names.
+    pub fn parse(&self, word: &str) -> Option<u32> {
+        match self.choices.iter().position(|c| *c == word) {
+            Some(i) => Some(self.least + i as u32),
+            None if self.choices.is_empty() => word.parse().ok(),
+            None => None,
+        }
+    }
+
+    /// A value as it is typed.
+    pub fn show(&self, value: u32) -> String {
+        match self.choices.get(value.wrapping_sub(self.least) as usize) {
+            Some(name) => (*name).to_string(),
+            None => value.to_string(),
+        }
+    }
+
+    /// What may be typed: `1..64`, `multicast|binomial`.
+    pub fn range(&self) -> String {
+        match self.choices {
+            [] if self.most == u32::MAX => format!("{} or more", self.least),
+            [] => format!("{}..{}", self.least, self.most),
+            choices => choices.join("|"),
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Groups of n, whose leaders form groups of n, and so on.
+
+use super::release::{self, CheckIn, RELEASE};
+use crate::algorithm::{Algorithm, Operation, Order, Parameter};
+use crate::problem::Problem;
+use crate::radix::{ceil_log, power};
+use crate::round::Round;
+use crate::schedule::Needs;
+use crate::step::{Counter, Rank};
+
+/// 4 is what Yew, Tzeng and Lawrie, and Höfler, measured as best.
+pub const WIDTH: Parameter =
+    Parameter { name: "n", default: 4, least: 2, most: 1 << 16, choices: &[], about: "ranks in a group" };
+
+pub static ALGORITHM: Algorithm = Algorithm {
+    name: "combining-tree",
+    operation: Operation::Barrier,
+    order: Order::Nothing,
+    about: "Each group of n counts at its leader; leaders form groups again, until rank 0 is left and lets all go.",
+    source: "Yew, Tzeng, Lawrie 1987; Höfler 2005, section 2.2.1.2, with a counter for each level",
+    cost: "(L + n·o)·⌈log_n P⌉ + t_bc",
+    parameters: &[WIDTH, RELEASE],
+    needs: |problem| release::needs(&CHECK_IN, problem, problem.values[1]),
+    round: |problem, rank, round, out| release::round(&CHECK_IN, problem, rank, round, problem.values[1], out),
+};
+
+/// A counter for each level: groups of different levels may have the same leader, and be counting at the same time.
+pub const CHECK_IN: CheckIn = CheckIn {
+    name: "combining-tree",
+    needs: |problem| {
+        let levels = ceil_log(problem.values[0], problem.ranks);
+        Needs::flags(levels, 0).and_counters(levels)
+    },
+    round: |problem, rank, level, out| group(problem, rank, level, out),
+};
+
+fn group(problem: &Problem, rank: Rank, level: u32, out: &mut Round) {
+    let n = problem.values[0];
+    let (near, far) = (power(n, level), power(n, level + 1));
+    if rank.0 % far == 0 {
+        let members = members(problem.ranks, rank.0, near, n);
+        out.await_count(Counter(level), members - 1);
+    } else if rank.0 % near == 0 {
+        out.add(Rank(rank.0 - rank.0 % far), Counter(level));
+    }
+}
+
+/// How many of the `n` ranks leader, leader + near, … there are.
+pub(super) fn members(ranks: u32, leader: u32, near: u32, n: u32) -> u32 {
+    n.min((ranks - leader).div_ceil(near))
+}

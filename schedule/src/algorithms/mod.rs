@@ -1,0 +1,40 @@
+//! Every algorithm, one file each. A new one is a file with one [`Algorithm`] in it and one line in [`ALL`]; being
+//! listed is what makes it checked, shown and simulated.
+
+use crate::algorithm::{Algorithm, Operation};
+
+pub mod allgather;
+pub mod allreduce;
+pub mod alltoall;
+pub mod barrier;
+pub mod bcast;
+pub mod reduce;
+pub mod scan;
+
+/// All algorithms, by operation.
+pub static ALL: &[&Algorithm] = &[
+    &barrier::central_counter::ALGORITHM,
+    &barrier::combining_tree::ALGORITHM,
+    &barrier::climbing_tree::ALGORITHM,
+    &barrier::tournament::ALGORITHM,
+    &barrier::f_way_tournament::ALGORITHM,
+    &barrier::mcs::ALGORITHM,
+    &barrier::binomial_spanning_tree::ALGORITHM,
+    &barrier::butterfly::ALGORITHM,
+    &barrier::pairwise_exchange::ALGORITHM,
+    &barrier::dissemination::ALGORITHM,
+    &barrier::n_way_dissemination::ALGORITHM,
+    &barrier::n_wise_exchange::ALGORITHM,
+    &barrier::flag_groups::ALGORITHM,
+    &barrier::hierarchical::ALGORITHM,
+];
+
+/// The algorithm of that name.
+pub fn named(name: &str) -> Option<&'static Algorithm> {
+    ALL.iter().copied().find(|a| a.name == name)
+}
+
+/// The algorithms for an operation.
+pub fn of(operation: Operation) -> impl Iterator<Item = &'static Algorithm> {
+    ALL.iter().copied().filter(move |a| a.operation == operation)
+}

@@ -1,0 +1,88 @@
+//! What a schedule is asked to do.
+
+use crate::nodes::Nodes;
+use crate::step::Rank;
+
+/// The most parameters that an algorithm has.
+pub const MOST_PARAMETERS: usize = 4;
+
+/// Values of an algorithm's parameters, in the order of its table.
+pub type Values = [u32; MOST_PARAMETERS];
+
+/// The size of the matter: everything that all ranks know to be equal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// At least 1.
+    pub ranks: u32,
+    /// Of broadcast and reduction; 0 elsewhere.
+    pub root: Rank,
+    /// Elements of the vector, of one rank's part where parts are exchanged; see [`Operation`](crate::Operation).
+    pub elements: u32,
+    /// Filled by [`Schedule::new`](crate::Schedule::new).
+    pub values: Values,
+    /// Which ranks share a node, for algorithms that care; without one, blocks of the parameter `node`.
+    pub nodes: Option<Nodes>,
+}
+
+impl Problem {
+    /// One element, root 0.
+    pub fn new(ranks: u32) -> Problem {
+        Problem { ranks, root: Rank(0), elements: 1, values: [0; MOST_PARAMETERS], nodes: None }
+    }
+
+    pub fn with_elements(self, elements: u32) -> Problem {
+        Problem { elements, ..self }
+    }
+
+    pub fn with_root(self, root: Rank) -> Problem {
+        Problem { root, ..self }
+    }
+
+    pub fn with_nodes(self, nodes: Nodes) -> Problem {
+        Problem { nodes: Some(nodes), ..self }
+    }
+
+    /// Where the `i`-th of `parts` parts of the vector begins; the parts differ by at most one element.
+    pub fn part(&self, i: u32, parts: u32) -> u32 {
+        (u64::from(self.elements) * u64::from(i) / u64::from(parts)) as u32
+    }
+
+    /// A rank's distance from the root, counted upwards and around.
+    pub fn from_root(&self, rank: Rank) -> u32 {
+        (rank.0 + self.ranks - self.root.0) % self.ranks
+    }
+
+    /// The rank at a distance from the root.
+    pub fn to_rank(&self, distance: u32) -> Rank {
+        self.around(self.root, distance)
+    }
+
+    /// The rank `distance` further on, counted around; `distance` is less than the number of ranks.
+    pub fn around(&self, rank: Rank, distance: u32) -> Rank {
+        Rank(((u64::from(rank.0) + u64::from(distance)) % u64::from(self.ranks)) as u32)
+    }
+
+    /// The rank `distance` back, counted around; `distance` is less than the number of ranks.
+    pub fn back(&self, rank: Rank, distance: u32) -> Rank {
+        self.around(rank, self.ranks - distance)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_cover_the_vector() {
+        let problem = Problem::new(4).with_elements(10);
+        let begins: Vec<u32> = (0..=4).map(|i| problem.part(i, 4)).collect();
+        assert_eq!(begins, [0, 2, 5, 7, 10]);
+    }
+
+    #[test]
+    fn distances_go_around() {
+        let problem = Problem::new(5).with_root(Rank(3));
+        assert_eq!((problem.from_root(Rank(1)), problem.to_rank(3)), (3, Rank(1)));
+        assert_eq!((problem.around(Rank(4), 2), problem.back(Rank(1), 2)), (Rank(1), Rank(4)));
+    }
+}
