@@ -12,6 +12,7 @@
 mod barrier;
 pub mod builtin;
 pub mod fan_out;
+pub mod fit;
 pub mod launch;
 mod loggp;
 mod lop;
@@ -21,6 +22,7 @@ mod parameters;
 pub mod postal;
 pub mod ring;
 pub mod rounds;
+pub mod samples;
 
 pub use barrier::{Barrier, Release};
 pub use fan_out::Charge;
