@@ -13,6 +13,7 @@ ALLOWED = {
     "report": {"record"},
     "noise": {"report"},
     "model": set(),
+    "simulate": {"model", "schedule"},
     "mpi": {"engine", "report", "options", "record"},
     "mpi/generate": set(),
     "cli": {"report", "record", "options", "noise"},

@@ -1,0 +1,141 @@
+//! The events of the future, handed out window by window.
+//!
+//! Whatever a rank does reaches another rank after the least latency of the machine at the earliest. So the events of a
+//! window of that length cannot cause each other, and only those at the same rank need an order among themselves. A window
+//! is handed out sorted by rank, then by time: the state of a million ranks is walked through from end to end instead of being jumped
+//! about in, which is where a simulator's time goes. (Conservative windows: Lubachevsky 1989.)
+
+use crate::time::Time;
+use std::collections::BTreeMap;
+
+/// Something that happens at a rank at a time.
+pub trait Event: Copy {
+    fn time(&self) -> Time;
+    fn rank(&self) -> u32;
+}
+
+/// Windows that are at hand by index; later ones wait in a tree.
+const NEAR: u64 = 4096;
+
+pub struct Queue<E> {
+    window: Time,
+    /// Number of the window that was handed out last, or of the first one.
+    current: u64,
+    /// Window w is in near[w mod NEAR], if it is less than NEAR away from the current one.
+    near: Vec<Vec<E>>,
+    in_near: usize,
+    far: BTreeMap<u64, Vec<E>>,
+    /// Emptied vectors for windows to come. Few: each keeps the room of the fullest window that it held.
+    spare: Vec<Vec<E>>,
+}
+
+const SPARE: usize = 4;
+
+impl<E: Event> Queue<E> {
+    /// `window`: no event causes another one sooner than this. It must not be zero.
+    pub fn new(window: Time) -> Queue<E> {
+        assert!(window > Time::ZERO, "without latency there is no order of events");
+        Queue { window, current: 0, near: (0..NEAR).map(|_| Vec::new()).collect(), in_near: 0, far: BTreeMap::new(), spare: Vec::new() }
+    }
+
+    /// O(1) for what happens within NEAR windows, O(log windows) beyond.
+    pub fn push(&mut self, event: E) {
+        let window = event.time().ps() / self.window.ps();
+        debug_assert!(window >= self.current, "an event in the past");
+        if window < self.current + NEAR {
+            let near = &mut self.near[(window % NEAR) as usize];
+            if near.capacity() == 0 {
+                *near = self.spare.pop().unwrap_or_default();
+            }
+            near.push(event);
+            self.in_near += 1;
+        } else {
+            self.far.entry(window).or_default().push(event);
+        }
+    }
+
+    /// Puts the next window that has events into `events`, in place of what was there: by rank, then time, then order of
+    /// pushing. False if there is nothing left.
+    pub fn next_window(&mut self, events: &mut Vec<E>) -> bool {
+        events.clear();
+        if self.in_near == 0 {
+            match self.far.keys().next() {
+                None => return false,
+                Some(first) => self.current = *first,
+            }
+        }
+        // Windows that have come near since.
+        while let Some(entry) = self.far.first_entry().filter(|e| *e.key() < self.current + NEAR) {
+            let (window, mut come) = entry.remove_entry();
+            self.in_near += come.len();
+            // They were pushed before those that found the window near.
+            let near = &mut self.near[(window % NEAR) as usize];
+            come.append(near);
+            *near = come;
+        }
+        while self.near[(self.current % NEAR) as usize].is_empty() {
+            self.current += 1;
+        }
+        let used = std::mem::replace(events, std::mem::take(&mut self.near[(self.current % NEAR) as usize]));
+        if self.spare.len() < SPARE {
+            self.spare.push(used);
+        }
+        self.in_near -= events.len();
+        events.sort_by_key(|e| (e.rank(), e.time()));
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{Purpose, Random};
+
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct Ping(Time, u32);
+    impl Event for Ping {
+        fn time(&self) -> Time {
+            self.0
+        }
+        fn rank(&self) -> u32 {
+            self.1
+        }
+    }
+
+    #[test]
+    fn everything_comes_out_once_and_in_order_at_each_rank() {
+        let mut queue = Queue::new(Time::from_ps(10));
+        let mut random = Random::new(1, 0, Purpose::Noise);
+        let mut pushed = 0;
+        let mut last = [Time::ZERO; 8];
+        let push = |queue: &mut Queue<Ping>, random: &mut Random, now: u64| {
+            // Now and then far away, beyond the windows at hand.
+            let ahead = if random.below(10) == 0 { random.below(1_000_000) } else { random.below(100) };
+            queue.push(Ping(Time::from_ps(now + 10 + ahead), random.below(8) as u32));
+        };
+        for _ in 0..50 {
+            push(&mut queue, &mut random, 0);
+            pushed += 1;
+        }
+        let (mut events, mut popped, mut edge) = (Vec::new(), 0, 0);
+        while queue.next_window(&mut events) {
+            assert!(!events.is_empty());
+            let window = events[0].0.ps() / 10;
+            assert!(window >= edge);
+            edge = window;
+            for ping in &events {
+                assert_eq!(ping.0.ps() / 10, window);
+                assert!(last[ping.1 as usize] <= ping.0);
+                last[ping.1 as usize] = ping.0;
+                popped += 1;
+                if pushed < 5000 {
+                    push(&mut queue, &mut random, ping.0.ps());
+                    pushed += 1;
+                }
+            }
+            assert!(events.windows(2).all(|w| (w[0].1, w[0].0) <= (w[1].1, w[1].0)));
+        }
+        assert_eq!((popped, pushed), (5000, 5000));
+        assert!(!queue.next_window(&mut events));
+    }
+}

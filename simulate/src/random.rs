@@ -1,0 +1,154 @@
+//! Random numbers and spans of time, the same for the same seed.
+
+use crate::time::Time;
+use std::fmt;
+use std::str::FromStr;
+
+/// splitmix64 (Steele, Lea, Flood 2014): eight bytes of state, so that each of a million ranks has a sequence of its own.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Random(u64);
+
+impl Random {
+    /// A sequence of its own for each triple.
+    pub fn new(seed: u64, rank: u32, purpose: Purpose) -> Random {
+        let mut random = Random(seed ^ (purpose as u64) << 56);
+        let mixed = random.bits();
+        let mut random = Random(mixed ^ u64::from(rank).wrapping_mul(0xd134_2543_de82_ef95));
+        Random(random.bits())
+    }
+
+    /// The sequence that goes on from what [`Random::bits`] gave.
+    pub fn again(bits: u64) -> Random {
+        Random(bits)
+    }
+
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// From 0 up to, but not with, 1.
+    pub fn unit(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// From 0 up to, but not with, `end`.
+    pub fn below(&mut self, end: u64) -> u64 {
+        ((u128::from(self.bits()) * u128::from(end)) >> 64) as u64
+    }
+}
+
+/// What random numbers are for. Another use of randomness must not change those that were there before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    Noise = 1,
+    Work = 2,
+    Skew = 3,
+}
+
+/// How spans of time are distributed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Shape {
+    Fixed,
+    /// Between nothing and twice the mean.
+    Uniform,
+    /// Memoryless: as unrelated events make them.
+    Exponential,
+    /// A heavy tail: P(length > x) falls as x to the power of minus this index, which is above 1.
+    Pareto(f64),
+}
+
+/// A random span of time with a mean: `10us` is always that, `exp:10us`, `uniform:10us` and `pareto:1.5:10us` vary.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Span {
+    pub shape: Shape,
+    pub mean: Time,
+}
+
+impl Span {
+    pub const NONE: Span = Span { shape: Shape::Fixed, mean: Time::ZERO };
+
+    pub fn fixed(mean: Time) -> Span {
+        Span { shape: Shape::Fixed, mean }
+    }
+
+    pub fn draw(&self, random: &mut Random) -> Time {
+        match self.shape {
+            Shape::Fixed => self.mean,
+            Shape::Uniform => self.mean.scaled(2.0 * random.unit()),
+            Shape::Exponential => self.mean.scaled(-(1.0 - random.unit()).ln()),
+            // The least value is mean·(index − 1)/index, so that the mean comes out.
+            Shape::Pareto(index) => self.mean.scaled((index - 1.0) / index * (1.0 - random.unit()).powf(-1.0 / index)),
+        }
+    }
+}
+
+impl FromStr for Span {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Span, String> {
+        let (shape, mean) = match text.split_once(':') {
+            None => (Shape::Fixed, text),
+            Some(("fixed", mean)) => (Shape::Fixed, mean),
+            Some(("uniform", mean)) => (Shape::Uniform, mean),
+            Some(("exp", mean)) => (Shape::Exponential, mean),
+            Some(("pareto", rest)) => {
+                let (index, mean) = rest.split_once(':').ok_or_else(|| format!("`{text}` lacks its index or its mean: pareto:1.5:10us"))?;
+                match index.parse::<f64>() {
+                    Ok(n) if n > 1.0 && n.is_finite() => (Shape::Pareto(n), mean),
+                    _ => return Err(format!("`{index}` is no index of a Pareto distribution: it must be above 1, or there is no mean")),
+                }
+            }
+            Some((other, _)) => return Err(format!("`{other}` is no distribution: there are fixed, uniform, exp and pareto:INDEX")),
+        };
+        Ok(Span { shape, mean: mean.parse()? })
+    }
+}
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self.shape {
+            Shape::Fixed => write!(f, "{}", self.mean),
+            Shape::Uniform => write!(f, "uniform:{}", self.mean),
+            Shape::Exponential => write!(f, "exp:{}", self.mean),
+            Shape::Pareto(index) => write!(f, "pareto:{index}:{}", self.mean),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn means_and_spreads_are_those_asked_for() {
+        // The deviation of a Pareto distribution of index 5, over its mean: 1/√(5·3).
+        for (text, spread) in [("10ms", 0.0), ("uniform:10ms", 1.0 / 3.0_f64.sqrt()), ("exp:10ms", 1.0), ("pareto:5:10ms", 1.0 / 15.0_f64.sqrt())] {
+            let span: Span = text.parse().unwrap();
+            assert_eq!(span.to_string(), text);
+            let mut random = Random::new(5, 0, Purpose::Noise);
+            let drawn: Vec<f64> = (0..20_000).map(|_| span.draw(&mut random).ns() / 1e7).collect();
+            let mean = drawn.iter().sum::<f64>() / drawn.len() as f64;
+            let deviation = (drawn.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / drawn.len() as f64).sqrt();
+            assert!((mean - 1.0).abs() < 0.03, "{text}: mean {mean}");
+            assert!((deviation - spread).abs() < 0.03, "{text}: deviation {deviation}");
+        }
+        for wrong in ["", "exp:", "exp", "gauss:1ms", "pareto:10ms", "pareto:1:10ms", "pareto:x:10ms"] {
+            assert!(wrong.parse::<Span>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn sequences_depend_on_seed_rank_and_purpose() {
+        let of = |seed, rank, purpose| { let mut r = Random::new(seed, rank, purpose); [r.bits(), r.bits()] };
+        let one = of(1, 2, Purpose::Noise);
+        assert_eq!(one, of(1, 2, Purpose::Noise));
+        for other in [of(2, 2, Purpose::Noise), of(1, 3, Purpose::Noise), of(1, 2, Purpose::Work)] {
+            assert_ne!(one, other);
+        }
+        // No rank's sequence is another's a step later.
+        assert_ne!(one[1], of(1, 3, Purpose::Noise)[0]);
+    }
+}
