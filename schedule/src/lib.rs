@@ -21,6 +21,7 @@
 
 pub mod algorithm;
 pub mod algorithms;
+pub mod check;
 pub mod nodes;
 pub mod problem;
 pub mod radix;

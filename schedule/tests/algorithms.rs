@@ -1,0 +1,136 @@
+//! Every listed algorithm, at all numbers of ranks to 64 and with many values of its parameters, held to the rules of `check`.
+//!
+//! One run proves an algorithm without branches right in every interleaving (`check` says why). The other drivers
+//! run too, where they are cheap, so that nothing rests on that argument alone.
+
+use evenkeel_schedule::check::{Driver, explore::explore, run};
+use evenkeel_schedule::{Algorithm, Nodes, Operation, Problem, Rank, Schedule, algorithms};
+
+const EPOCHS: u64 = 5; // each of two banks is used twice, and one of them a third time
+
+/// Numeric parameters are tried up to this.
+const MOST: u32 = 5;
+
+/// The defaults, and every parameter changed by itself.
+fn settings(algorithm: &Algorithm) -> Vec<Vec<(&'static str, u32)>> {
+    let mut all = vec![vec![]];
+    for parameter in algorithm.parameters {
+        let most = if parameter.choices.is_empty() { parameter.most.min(parameter.least + MOST) } else { parameter.most };
+        all.extend((parameter.least..=most).filter(|v| *v != parameter.default).map(|v| vec![(parameter.name, v)]));
+    }
+    all
+}
+
+/// Roots at both ends and in the middle; vectors of no, one, few, and more elements than ranks.
+fn problems(algorithm: &Algorithm, ranks: u32) -> Vec<Problem> {
+    let problem = Problem::new(ranks);
+    match algorithm.operation {
+        Operation::Barrier => vec![problem],
+        Operation::Bcast | Operation::Reduce => vec![
+            problem.clone().with_elements(ranks + 3),
+            problem.clone().with_elements(2).with_root(Rank(ranks - 1)),
+            problem.clone().with_elements(0).with_root(Rank(ranks / 2)),
+        ],
+        Operation::Allreduce => [1, ranks + 3].map(|e| problem.clone().with_elements(e)).to_vec(),
+        Operation::Scan => [0, 3].map(|e| problem.clone().with_elements(e)).to_vec(),
+        Operation::Allgather | Operation::Alltoall => [1, 2].map(|e| problem.clone().with_elements(e)).to_vec(),
+    }
+}
+
+fn check(algorithm: &'static Algorithm, problem: &Problem, set: &[(&str, u32)], driver: Driver) {
+    let schedule = Schedule::new(algorithm, problem.clone(), set).unwrap_or_else(|e| panic!("{e}"));
+    if let Err(defect) = run(&schedule, EPOCHS, driver) {
+        panic!("{} {set:?} {problem:?} {driver:?}: {defect}", algorithm.name);
+    }
+}
+
+#[test]
+fn one_run_of_each_at_all_numbers_of_ranks() {
+    for algorithm in algorithms::ALL {
+        for set in settings(algorithm) {
+            for ranks in 1..=64 {
+                for problem in problems(algorithm, ranks) {
+                    check(algorithm, &problem, &set, Driver::Prompt);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn each_rank_late_and_messages_late() {
+    for algorithm in algorithms::ALL {
+        for ranks in (1..=9).chain([16, 23]) {
+            for problem in problems(algorithm, ranks) {
+                check(algorithm, &problem, &[], Driver::LastFirst);
+                for late in (0..ranks).map(Rank) {
+                    check(algorithm, &problem, &[], Driver::Late(late));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn many_orders_of_those_that_decide_while_running() {
+    for name in ["central-counter", "climbing-tree"] {
+        let algorithm = algorithms::named(name).unwrap();
+        for ranks in 1..=64 {
+            for seed in 0..10 {
+                check(algorithm, &Problem::new(ranks), &[], Driver::Random(seed));
+            }
+        }
+    }
+}
+
+#[test]
+fn random_orders_of_all() {
+    for algorithm in algorithms::ALL {
+        for (seed, ranks) in [2, 3, 5, 7, 8, 12, 17].into_iter().enumerate() {
+            for problem in problems(algorithm, ranks) {
+                check(algorithm, &problem, &[], Driver::Random(seed as u64));
+            }
+        }
+    }
+}
+
+#[test]
+fn every_order_of_each_at_few_ranks() {
+    for algorithm in algorithms::ALL {
+        for (ranks, epochs) in [(1, 3), (2, 2), (3, 1)] {
+            let schedule = Schedule::new(algorithm, Problem::new(ranks), &[]).unwrap();
+            let explored = explore(&schedule, epochs, 30_000).unwrap_or_else(|e| panic!("{} {ranks}: {e}", algorithm.name));
+            println!("{} {ranks} ranks, {epochs} epochs: {explored:?}", algorithm.name);
+            assert!(explored.cut_off || explored.ends > 0);
+            // Small enough to be seen whole.
+            assert!(ranks > 2 || !explored.cut_off, "{} {ranks}: {explored:?}", algorithm.name);
+        }
+    }
+}
+
+#[test]
+fn every_order_of_those_that_decide_while_running() {
+    for (name, ranks, epochs) in [("central-counter", 3, 3), ("central-counter", 4, 2), ("climbing-tree", 3, 3), ("climbing-tree", 4, 2)] {
+        let schedule = Schedule::new(algorithms::named(name).unwrap(), Problem::new(ranks), &[]).unwrap();
+        let narrow = (name == "climbing-tree").then(|| Schedule::new(schedule.algorithm, Problem::new(ranks), &[("n", 2)]).unwrap());
+        for schedule in [Some(schedule), narrow].into_iter().flatten() {
+            let explored = explore(&schedule, epochs, 1_000_000).unwrap_or_else(|e| panic!("{name} {ranks}: {e}"));
+            assert!(!explored.cut_off && explored.ends > 0, "{name} {ranks}: {explored:?}");
+        }
+    }
+}
+
+#[test]
+fn any_check_in_with_any_barrier_on_any_nodes() {
+    let algorithm = algorithms::named("hierarchical").unwrap();
+    let scattered = Nodes::table(&[3, 1, 3, 3, 1, 2, 3, 2, 9, 9, 9]);
+    for inner in 0..=algorithm.parameters[0].most {
+        for outer in 0..=algorithm.parameters[1].most {
+            for n in [0, 2, 3] {
+                let set = [("inner", inner), ("outer", outer), ("n", n)];
+                check(algorithm, &Problem::new(11).with_nodes(scattered.clone()), &set, Driver::Prompt);
+                check(algorithm, &Problem::new(23), &set, Driver::Prompt);
+            }
+        }
+    }
+}
