@@ -170,7 +170,7 @@ mod tests {
         assert!(refused(Problem::new(4), &[("m", 1)]).contains("it has: n"));
         assert!(refused(Problem::new(4), &[("n", 0)]).contains("to 0: it must be 1"));
         assert!(refused(Problem::new(4).with_nodes(crate::Nodes::table(&[0, 0])), &[]).contains("map of nodes"));
-        let large = Schedule::new(algorithms::named("dissemination").unwrap(), Problem::new(1 << 20).with_elements(1 << 20), &[]);
+        let large = Schedule::new(algorithms::named("allgather-ring").unwrap(), Problem::new(1 << 20).with_elements(1 << 20), &[]);
         assert!(matches!(large.unwrap_err(), Refusal::TooLarge { .. }));
     }
 

@@ -99,7 +99,7 @@ pub enum Step {
     Put { to: Rank, slot: Slot, turn: u16 },
     /// Raises the same flag at every rank of the set: one multicast if the wires have it, else as many puts.
     Multicast { to: RankSet, slot: Slot, turn: u16 },
-    /// Copies `length` elements from my `from` to `at` of rank `to`, then raises its flag (a put with signal). `again`: the
+    /// Copies `length` elements from my `from` to `at` of rank `to`, then raises its flag (a put with signal). My elements may change as soon as the step is done. `again`: the
     /// elements are those of the step before, so that a network interface that can repeat a message need not be handed them
     /// a second time (multi-send).
     Send { to: Rank, slot: Slot, turn: u16, again: bool, from: Place, at: Place, length: u32 },

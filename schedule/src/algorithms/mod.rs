@@ -11,6 +11,9 @@ pub mod bcast;
 pub mod reduce;
 pub mod scan;
 
+mod fold;
+mod halves;
+
 /// All algorithms, by operation.
 pub static ALL: &[&Algorithm] = &[
     &barrier::central_counter::ALGORITHM,
@@ -27,6 +30,27 @@ pub static ALL: &[&Algorithm] = &[
     &barrier::n_wise_exchange::ALGORITHM,
     &barrier::flag_groups::ALGORITHM,
     &barrier::hierarchical::ALGORITHM,
+    &bcast::flat::ALGORITHM,
+    &bcast::binomial::ALGORITHM,
+    &bcast::flag_tree::ALGORITHM,
+    &bcast::postal::ALGORITHM,
+    &bcast::multi_send::ALGORITHM,
+    &bcast::pipelined::ALGORITHM,
+    &bcast::scatter_allgather::ALGORITHM,
+    &reduce::flat::ALGORITHM,
+    &reduce::binomial::ALGORITHM,
+    &allreduce::simultaneous_broadcast::ALGORITHM,
+    &allreduce::recursive_doubling::ALGORITHM,
+    &allreduce::rabenseifner::ALGORITHM,
+    &allreduce::ring::ALGORITHM,
+    &allreduce::reduce_broadcast::ALGORITHM,
+    &allgather::ring::ALGORITHM,
+    &allgather::bruck::ALGORITHM,
+    &allgather::recursive_doubling::ALGORITHM,
+    &alltoall::pairwise::ALGORITHM,
+    &alltoall::bruck::ALGORITHM,
+    &scan::linear::ALGORITHM,
+    &scan::recursive_doubling::ALGORITHM,
 ];
 
 /// The algorithm of that name.

@@ -1,1 +1,14 @@
-//! allgather
+//! Everybody's input comes to be a part of everybody's output.
+//!
+//! As in allreduce, everybody needs something from everybody, so two banks need no acknowledgements.
+
+pub mod bruck;
+pub mod recursive_doubling;
+pub mod ring;
+
+use crate::problem::Problem;
+use crate::schedule::Needs;
+
+fn needs(problem: &Problem, rounds: u32, flags: u32) -> Needs {
+    Needs::flags(rounds, flags).and_scratch(u64::from(problem.elements) * u64::from(problem.ranks)).in_banks(2)
+}

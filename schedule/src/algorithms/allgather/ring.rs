@@ -1,0 +1,33 @@
+//! Parts go around.
+
+use super::needs;
+use crate::algorithm::{Algorithm, Operation, Order};
+use crate::problem::Problem;
+use crate::round::Round;
+use crate::step::{Place, Rank, Slot};
+
+pub static ALGORITHM: Algorithm = Algorithm {
+    name: "allgather-ring",
+    operation: Operation::Allgather,
+    order: Order::Nothing,
+    about: "In each round everybody hands on to the next rank what it got in the round before.",
+    source: "Thakur, Rabenseifner, Gropp 2005, section 4.1",
+    cost: "(P-1)·(L + 2o + M·G), M the bytes of one rank",
+    parameters: &[],
+    needs: |problem| needs(problem, problem.ranks, problem.ranks - 1),
+    round,
+};
+
+fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
+    let (ranks, length) = (problem.ranks, problem.elements);
+    let area = |r: Rank| Place::scratch(r.0 * length);
+    if round == ranks - 1 {
+        out.copy(Place::input(0), area(rank), length);
+        out.copy(Place::scratch(0), Place::output(0), ranks * length);
+        return;
+    }
+    let part = problem.back(rank, round);
+    let from = if round == 0 { Place::input(0) } else { area(part) };
+    out.send(problem.around(rank, 1), Slot(round), from, area(part), length);
+    out.wait(Slot(round));
+}

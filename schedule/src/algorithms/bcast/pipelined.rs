@@ -1,0 +1,66 @@
+//! Segments that follow each other down a tree.
+
+use crate::algorithm::{Algorithm, Operation, Order, Parameter};
+use crate::problem::Problem;
+use crate::round::Round;
+use crate::schedule::Needs;
+use crate::step::{Place, Rank, Slot, Step};
+
+pub static ALGORITHM: Algorithm = Algorithm {
+    name: "bcast-pipelined",
+    operation: Operation::Bcast,
+    order: Order::Nothing,
+    about: "The vector goes down a tree in segments; each rank has buffers set aside for its parent, which are credits to send.",
+    source: "after Buntinas, Panda, Duato, Sadayappan 2000 (CANPC), with a rule that keeps it from deadlock",
+    cost: "about (depth + segments - 1)·(L + 2o + M·G·arity/segments)",
+    parameters: &[
+        Parameter { name: "segments", default: 4, least: 1, most: 1 << 14, choices: &[], about: "into how many segments the vector is cut" },
+        Parameter { name: "arity", default: 1, least: 1, most: 1 << 10, choices: &[], about: "children of a rank; 1 makes a chain" },
+        Parameter { name: "buffers", default: 2, least: 1, most: 1 << 10, choices: &[], about: "segments that a rank can hold for its parent" },
+    ],
+    needs: |problem| {
+        let [segments, arity, buffers, _] = problem.values;
+        let segment = problem.elements.div_ceil(segments);
+        Needs {
+            turns: segments.div_ceil(buffers) as u16,
+            ..Needs::flags(segments, buffers + arity * buffers).and_scratch(u64::from(buffers) * u64::from(segment))
+        }
+    },
+    round,
+};
+
+/// One segment.
+///
+/// No deadlock: a rank gives a buffer back as soon as it has copied the segment out of it, before it asks its children for
+/// buffers. So whether a rank ever gets a credit depends only on its child and that child's subtree; leaves ask nobody. The buffers are
+/// this broadcast's own, so broadcasts with other roots cannot close a circle. One bank is enough: the credits cover the next epoch too.
+fn round(problem: &Problem, rank: Rank, segment: u32, out: &mut Round) {
+    let [segments, arity, buffers, _] = problem.values;
+    let me = problem.from_root(rank);
+    let (begin, end) = (problem.part(segment, segments), problem.part(segment + 1, segments));
+    let (buffer, turn) = turn(segment, segments, buffers);
+    let at = Place::scratch(buffer * problem.elements.div_ceil(segments));
+    let credit = |child: u32| Slot(buffers + child * buffers + buffer);
+    if me > 0 {
+        out.wait_turn(Slot(buffer), turn);
+        out.copy(at, Place::output(begin), end - begin);
+        out.put_turn(problem.to_rank((me - 1) / arity), credit((me - 1) % arity), turn);
+    }
+    let from = if me == 0 { Place::input(begin) } else { Place::output(begin) };
+    for child in 0..arity {
+        let to = u64::from(me) * u64::from(arity) + u64::from(child) + 1;
+        if to < problem.ranks.into() {
+            // The buffer's first segment of the epoch needs the credit of the last one of the epoch before.
+            out.wait_turn(credit(child), if segment < buffers { 0 } else { turn - 1 });
+            out.push(Step::Send { to: problem.to_rank(to as u32), slot: Slot(buffer), turn, again: false, from, at, length: end - begin });
+        }
+    }
+}
+
+/// The buffer that a segment goes through and its turn there. Each buffer's last turn has the highest number, so that the
+/// next epoch knows what to wait for even if the buffers are not used equally often.
+fn turn(segment: u32, segments: u32, buffers: u32) -> (u32, u16) {
+    let buffer = segment % buffers;
+    let uses = (segments - buffer).div_ceil(buffers);
+    (buffer, (segments.div_ceil(buffers) - uses + segment / buffers + 1) as u16)
+}

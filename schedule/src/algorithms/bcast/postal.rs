@@ -1,0 +1,145 @@
+//! The tree that is optimal if a message can be sent on λ sendings after it was sent.
+
+use super::{DATA, READ, own, receive};
+use crate::algorithm::{Algorithm, Operation, Order, Parameter};
+use crate::problem::Problem;
+use crate::round::Round;
+use crate::schedule::Needs;
+use crate::step::{Place, Rank, Step};
+
+/// λ = 1 makes the binomial tree; the larger, the flatter.
+pub const LAMBDA: Parameter = Parameter {
+    name: "lambda",
+    default: 3,
+    least: 1,
+    most: 1 << 12,
+    choices: &[],
+    about: "time from sending to being able to send on, in sendings",
+};
+
+pub static ALGORITHM: Algorithm = Algorithm {
+    name: "bcast-postal",
+    operation: Operation::Bcast,
+    order: Order::Nothing,
+    about: "A tree in which everybody keeps sending, and whoever hears early gets the larger subtree: F(t) = F(t-1) + F(t-λ).",
+    source: "Bar-Noy, Kipnis 1992; Buntinas, Panda, Duato, Sadayappan 2000 (CANPC)",
+    cost: "T sendings, T the least with F(T) ≥ P; λ = (o + L + o + M·G) / max(g, o + M·G)",
+    parameters: &[LAMBDA],
+    needs: |problem| Needs::flags(1, 1).and_counters(1).and_scratch(problem.elements.into()).in_banks(2),
+    round: |problem, rank, _, out| whole(problem, rank, false, out),
+};
+
+/// All of a rank's steps. With `again`, all messages after the first are the first one's elements again.
+pub(super) fn whole(problem: &Problem, rank: Rank, again: bool, out: &mut Round) {
+    let tree = Tree::of(problem.values[0], problem.ranks);
+    let place = tree.place(problem.from_root(rank), problem.ranks);
+    if let Some(parent) = place.parent {
+        receive(problem, problem.to_rank(parent), out);
+    }
+    let acknowledged = out.steps.len();
+    let mut children = 0;
+    tree.children(place, |child| {
+        let (to, from) = (problem.to_rank(child), own(problem, rank));
+        let again = again && children > 0;
+        out.push(Step::Send { to, slot: DATA, turn: 1, again, from, at: Place::scratch(0), length: problem.elements });
+        children += 1;
+    });
+    if children > 0 {
+        out.steps.insert(acknowledged, Step::AwaitCount { counter: READ, of: children, previous: true });
+    }
+}
+
+/// Reach by time: F(0), F(1), … up to the first that is enough.
+struct Tree {
+    lambda: usize,
+    reach: Vec<u32>,
+}
+
+/// A rank of the tree when it begins to send: it has to see to the ranks from its own on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Position {
+    parent: Option<u32>,
+    me: u32,
+    ranks: u32,
+    /// Sendings that are left.
+    time: usize,
+}
+
+impl Tree {
+    fn of(lambda: u32, ranks: u32) -> Tree {
+        let lambda = lambda as usize;
+        let mut reach = vec![1u32];
+        while reach[reach.len() - 1] < ranks {
+            let now = reach.len();
+            let more = if now < lambda { 0 } else { reach[now - lambda] };
+            reach.push(reach[now - 1].saturating_add(more));
+        }
+        Tree { lambda, reach }
+    }
+
+    /// Gives a child away if there are ranks left; ties go to who already has the message, which keeps all it can still
+    /// reach by itself.
+    fn give(&self, from: &mut Position) -> Option<Position> {
+        if from.ranks == 1 {
+            return None;
+        }
+        // There are at most F(time) ranks, so what is not kept is at most F(time - λ), and time is at least λ.
+        let kept = self.reach[from.time - 1].min(from.ranks - 1);
+        let child = Position { parent: Some(from.me), me: from.me + kept, ranks: from.ranks - kept, time: from.time - self.lambda };
+        from.ranks = kept;
+        from.time -= 1;
+        Some(child)
+    }
+
+    fn place(&self, me: u32, ranks: u32) -> Position {
+        let mut here = Position { parent: None, me: 0, ranks, time: self.reach.len() - 1 };
+        while here.me != me {
+            let child = self.give(&mut here).expect("the ranks from `here` on contain it");
+            if me >= child.me {
+                here = child;
+            }
+        }
+        here
+    }
+
+    fn children(&self, mut place: Position, mut child: impl FnMut(u32)) {
+        while let Some(position) = self.give(&mut place) {
+            child(position.me);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn children(lambda: u32, ranks: u32, me: u32) -> Vec<u32> {
+        let (tree, mut found) = (Tree::of(lambda, ranks), Vec::new());
+        tree.children(tree.place(me, ranks), |child| found.push(child));
+        found
+    }
+
+    #[test]
+    fn lambda_1_is_binomial_and_a_large_one_is_flat() {
+        assert_eq!(children(1, 8, 0), [4, 2, 1]);
+        assert_eq!(children(1, 8, 4), [6, 5]);
+        assert_eq!(children(2, 4, 0), [3, 2, 1], "the tree of four that Buntinas et al. call flat");
+        assert_eq!(children(100, 9, 0).len(), 8);
+    }
+
+    #[test]
+    fn the_last_hears_when_the_recurrence_says() {
+        for lambda in 1..=6 {
+            for ranks in 1..=64u32 {
+                let mut heard = vec![0; ranks as usize];
+                for me in 0..ranks {
+                    for (i, child) in children(lambda, ranks, me).into_iter().enumerate() {
+                        heard[child as usize] = heard[me as usize] + i as u32 + lambda;
+                    }
+                }
+                let last = *heard.iter().max().unwrap() as usize;
+                assert_eq!(last, Tree::of(lambda, ranks).reach.len() - 1, "{lambda} {ranks}");
+            }
+        }
+    }
+}
