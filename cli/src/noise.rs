@@ -15,7 +15,7 @@ const WINDOWS: usize = 100;
 pub fn noise(noise: &Noise) -> Result<String, Failure> {
     let plan = plan(noise, &quota::usable_cores())?;
     // A file that cannot be written is better known before ten seconds than after them.
-    for file in [&noise.json, &noise.html].into_iter().flatten() {
+    for file in [&noise.json, &noise.html, &noise.trace].into_iter().flatten() {
         record_file::check_place(file)?;
     }
     let stat = || std::fs::read_to_string("/proc/stat").unwrap_or_default();
@@ -37,6 +37,9 @@ pub fn noise(noise: &Noise) -> Result<String, Failure> {
         throttling: throttling(&throttled_before, &throttled_after),
         steal_ns: plan.cores.iter().map(|core| steal(*core)).collect(),
     };
+    if let Some(file) = &noise.trace {
+        write(file, &serde_json::to_string(&evenkeel_noise::gaps(&plan, &traces, &conditions)).expect("plain data has a JSON form"))?;
+    }
     let found = evenkeel_noise::digest(&plan, &traces, conditions);
     let mut text = evenkeel_noise::text(&found, record_file::terminal().0);
     if let Some(file) = &noise.json {

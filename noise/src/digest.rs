@@ -120,7 +120,7 @@ mod tests {
     use std::time::Duration;
 
     fn window(switches: u64, lengths_ns: &[u64]) -> Window {
-        Window { length_ns: 10_000_000, voluntary: 0, involuntary: switches, lengths_ns: lengths_ns.to_vec() }
+        Window { length_ns: 10_000_000, voluntary: 0, involuntary: switches, lengths_ns: lengths_ns.to_vec(), starts_ns: Vec::new() }
     }
 
     fn plan() -> Plan {

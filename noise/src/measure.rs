@@ -45,6 +45,8 @@ pub struct Window {
     pub voluntary: u64,
     pub involuntary: u64,
     pub lengths_ns: Vec<u64>,
+    /// Of gaps: when each began, counted from the beginning of the window.
+    pub starts_ns: Vec<u64>,
 }
 
 /// Takes both traces on all cores. Blocks for `plan.length` and the moment it takes to find out how much work a quantum
@@ -78,24 +80,25 @@ fn on_core(plan: &Plan, core: usize, turns: u64, together: &Barrier) -> CoreTrac
     let mut gaps = empty(plan.windows, most(plan.least_gap * 20).min(1 << 14));
     together.wait();
     for window in &mut quanta {
-        in_window(window, plan.window(), |lengths, end| {
+        in_window(window, plan.window(), |window, _, end| {
             let mut before = Instant::now();
             while before < end {
                 compute(turns);
                 let after = Instant::now();
-                lengths.push((after - before).as_nanos() as u64);
+                window.lengths_ns.push((after - before).as_nanos() as u64);
                 before = after;
             }
         });
     }
     for window in &mut gaps {
-        in_window(window, plan.window(), |lengths, end| {
+        in_window(window, plan.window(), |window, start, end| {
             let mut before = Instant::now();
             while before < end {
                 let now = Instant::now();
                 let gap = now - before;
                 if gap >= plan.least_gap {
-                    lengths.push(gap.as_nanos() as u64);
+                    window.lengths_ns.push(gap.as_nanos() as u64);
+                    window.starts_ns.push((before - start).as_nanos() as u64);
                 }
                 before = now;
             }
@@ -110,13 +113,13 @@ fn empty(windows: usize, room: usize) -> Vec<Window> {
         lengths.clear();
         lengths
     };
-    (0..windows).map(|_| Window { lengths_ns: touched(), ..Default::default() }).collect()
+    (0..windows).map(|_| Window { lengths_ns: touched(), starts_ns: touched(), ..Default::default() }).collect()
 }
 
-fn in_window(window: &mut Window, length: Duration, work: impl FnOnce(&mut Vec<u64>, Instant)) {
+fn in_window(window: &mut Window, length: Duration, work: impl FnOnce(&mut Window, Instant, Instant)) {
     let (voluntary, involuntary) = switches();
     let start = Instant::now();
-    work(&mut window.lengths_ns, start + length);
+    work(window, start, start + length);
     window.length_ns = start.elapsed().as_nanos() as u64;
     let after = switches();
     window.voluntary = after.0.saturating_sub(voluntary);
@@ -178,6 +181,11 @@ mod tests {
             assert!(window.length_ns >= 10_000_000);
         }
         assert!(traces[0].gaps.iter().flat_map(|w| &w.lengths_ns).all(|gap| *gap >= 1_000));
+        let gaps = crate::gaps(&plan, &traces, &Default::default());
+        let (core, found) = (&gaps.cores[0], traces[0].gaps.iter().map(|w| w.lengths_ns.len()).sum::<usize>());
+        assert_eq!(core.gaps_ns.len(), found);
+        assert!(core.gaps_ns.windows(2).all(|w| w[0][0] + w[0][1] <= w[1][0]));
+        assert!(core.gaps_ns.last().is_none_or(|[start, length]| start + length <= core.watched_ns));
         assert_eq!(shares.last(), Some(&1.0));
     }
 

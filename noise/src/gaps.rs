@@ -1,0 +1,51 @@
+//! The gaps as they came, one after the other: what a simulation replays. The layout of `--trace`.
+
+use crate::digest::Conditions;
+use crate::measure::{CoreTrace, Plan};
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Gaps {
+    /// Always `gaps`.
+    pub kind: String,
+    /// Of this layout: 1.
+    pub schema: u32,
+    /// Of evenkeel.
+    pub version: String,
+    /// Name and release of the kernel.
+    pub kernel: String,
+    pub started_unix_ns: u64,
+    /// Shorter gaps were not counted.
+    pub least_gap_ns: u64,
+    pub cores: Vec<CoreGaps>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CoreGaps {
+    pub core: u32,
+    pub watched_ns: u64,
+    /// Beginning, counted from when the core began to be watched, and length, in order; they do not overlap.
+    pub gaps_ns: Vec<[u64; 2]>,
+}
+
+/// The windows of each core put one behind the other; the moments between two windows, in which nothing was watched, are left out.
+pub fn gaps(plan: &Plan, traces: &[CoreTrace], conditions: &Conditions) -> Gaps {
+    let core = |trace: &CoreTrace| {
+        let mut found = CoreGaps { core: trace.core as u32, ..Default::default() };
+        for window in &trace.gaps {
+            let placed = window.starts_ns.iter().zip(&window.lengths_ns).map(|(start, length)| [found.watched_ns + start, *length]);
+            found.gaps_ns.extend(placed);
+            found.watched_ns += window.length_ns;
+        }
+        found
+    };
+    Gaps {
+        kind: "gaps".into(),
+        schema: 1,
+        version: conditions.version.clone(),
+        kernel: conditions.kernel.clone(),
+        started_unix_ns: conditions.started_unix_ns,
+        least_gap_ns: plan.least_gap.as_nanos() as u64,
+        cores: traces.iter().map(core).collect(),
+    }
+}
