@@ -16,6 +16,7 @@ Examples:
   evenkeel run -n 4 -- python3 script.py      Python with mpi4py
   evenkeel doctor ./app                       what works here, and what of this program is covered
   evenkeel noise                              how this machine disturbs programs
+  evenkeel simulate dissemination             collective operations on machines that are not there
   evenkeel run -n 16 --report run.json -- ./app && evenkeel report run.json --html run.html
   mpirun -n 16 $(evenkeel env ./app) ./app    your own launcher line
 
@@ -36,6 +37,7 @@ pub enum Task {
     Doctor(Doctor),
     Report(Report),
     Noise(Noise),
+    Simulate(Box<crate::simulate::Simulate>),
     Completions(Completions),
     Man(Man),
     #[command(hide = true)]
@@ -195,10 +197,13 @@ pub struct Noise {
     /// Write a self-contained HTML page with plots to this file
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+    /// Write every gap, with when it was, to this file, for `evenkeel simulate --noise FILE`
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
 }
 
 /// A number between two thousandths.
-fn between<const LEAST: u64, const MOST: u64>(text: &str) -> Result<f64, String> {
+pub fn between<const LEAST: u64, const MOST: u64>(text: &str) -> Result<f64, String> {
     let (least, most) = (LEAST as f64 / 1e3, MOST as f64 / 1e3);
     match text.parse::<f64>() {
         Ok(n) if n >= least && n <= most => Ok(n),

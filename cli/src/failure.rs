@@ -107,6 +107,12 @@ pub enum Failure {
     #[error("cannot measure core {core}: this process may use only {usable}. Leave --cores out, or name some of these.")]
     NotOurCore { core: usize, usable: String },
 
+    #[error("cannot simulate that: {why}. `evenkeel simulate --help` has examples.")]
+    Simulate { why: String },
+
+    #[error("cannot use `{given}` as a machine: {why}. Give one of {known}, a file of parameters, or the parameters themselves: L=1.5us,o=300ns,g=200ns,G=80ps.")]
+    Machine { given: String, why: String, known: String },
+
     #[error("cannot write {}: {why}. Give a file in a directory that exists and is writable.", .path.display())]
     Unwritable { path: PathBuf, why: String },
 }

@@ -1,0 +1,78 @@
+//! `evenkeel simulate` from the command line to its record.
+
+use clap::Parser;
+use evenkeel_cli::arguments::{Cli, Task};
+use evenkeel_cli::simulate::simulate;
+use serde_json::Value;
+use std::path::Path;
+
+fn run(directory: &Path, line: &str) -> Result<(String, Value), String> {
+    let json = directory.join("record.json");
+    let words = ["evenkeel", "simulate"].into_iter().chain(line.split_whitespace()).map(String::from);
+    let cli = Cli::try_parse_from(words.chain(["--json".into(), json.display().to_string()])).map_err(|e| e.to_string())?;
+    let Task::Simulate(arguments) = cli.command else { panic!("it is `simulate`") };
+    let text = simulate(&arguments).map_err(|e| e.to_string())?;
+    Ok((text, serde_json::from_str(&std::fs::read_to_string(&json).unwrap()).unwrap()))
+}
+
+#[test]
+fn a_record_has_what_the_table_has() {
+    let directory = tempfile::tempdir().unwrap();
+    let (text, record) = run(directory.path(), "dissemination n-way-dissemination:n=3 -n 4,64 --machine L=1us,o=200ns,g=100ns --iterations 1").unwrap();
+    assert_eq!((record["kind"].as_str(), record["runs"].as_array().unwrap().len()), (Some("simulation"), 4));
+    // (L + 2o)·6, and (L + 2o + 2o)·3.
+    for (i, ns, cell) in [(1, 8400.0, "8.40 µs"), (3, 5400.0, "5.40 µs")] {
+        assert_eq!(record["runs"][i]["end_ns"].as_f64(), Some(ns));
+        assert_eq!(record["runs"][i]["completion"]["p99_ns"].as_f64(), Some(ns));
+        assert!(text.contains(cell), "{text}");
+    }
+}
+
+#[test]
+fn the_same_line_gives_the_same_record() {
+    let directory = tempfile::tempdir().unwrap();
+    let line = "mcs:n=2 -n 100 --noise exp:20us/1ms --compute pareto:1.5:50us --slow 7=1.5 --stall 3=10us+1ms";
+    let once = run(directory.path(), line).unwrap().1;
+    assert_eq!(once, run(directory.path(), line).unwrap().1);
+    assert_ne!(once["runs"], run(directory.path(), &format!("{line} --seed 2")).unwrap().1["runs"]);
+}
+
+#[test]
+fn traces_of_noise_are_replayed() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = directory.path().join("noise.json");
+    let gaps = evenkeel_noise::Gaps {
+        kind: "gaps".into(),
+        schema: 1,
+        cores: vec![evenkeel_noise::CoreGaps { core: 0, watched_ns: 1_000_000, gaps_ns: vec![[100_000, 50_000], [600_000, 50_000]] }],
+        ..Default::default()
+    };
+    std::fs::write(&trace, serde_json::to_string(&gaps).unwrap()).unwrap();
+    let (text, record) = run(directory.path(), &format!("dissemination -n 16 --compute 1ms --noise {}", trace.display())).unwrap();
+    assert_eq!(record["noise_share"].as_f64(), Some(0.1));
+    assert!(text.contains("takes 10% of the time"), "{text}");
+    // A round of a millisecond meets two or three detours.
+    let end = record["runs"][0]["end_ns"].as_f64().unwrap();
+    assert!(end > 10.0 * 1.1e6 && end < 10.0 * 1.2e6, "{end}, {text}");
+}
+
+#[test]
+fn refusals_say_what_to_do() {
+    let directory = tempfile::tempdir().unwrap();
+    for (line, said) in [
+        ("nothing", "`evenkeel schedule list` lists them"),
+        ("dissemination:m=2", "it has: none"),
+        ("hierarchical:inner=x", "`x` is no value of `inner`"),
+        ("dissemination --machine nowhere", "Give one of clic-fast-ethernet"),
+        ("dissemination --machine L=0,o=1us", "without latency"),
+        ("dissemination -n 4 --dead 4=1us", "the last is 3"),
+        ("dissemination --slow 1=2us", "--slow takes a factor"),
+        ("dissemination --noise loud", "no noise and no file"),
+        ("dissemination --node L=1us", "--ranks-per-node"),
+        ("dissemination -n 2,4 --svg x.svg", "one schedule"),
+    ] {
+        let error = run(directory.path(), line).unwrap_err();
+        assert!(error.contains(said), "{line}: {error}");
+        assert!(!error.contains(".. `"), "{line}: {error}");
+    }
+}
