@@ -16,6 +16,7 @@ pub mod fit;
 pub mod launch;
 mod loggp;
 mod lop;
+pub mod measurement;
 pub mod mozart;
 pub mod multisend;
 mod parameters;

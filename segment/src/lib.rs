@@ -4,7 +4,7 @@
 //! ([`arena`]); a block is a bill-board ([`board`]): every rank writes only its own cells, publishes them with an epoch,
 //! and recycles them when every reader has said that it has left. Barriers are counted apart from that ([`barrier`]).
 //! Sleeping and waking is an event count over a futex ([`bell`]); whether a process still lives is asked of the kernel
-//! ([`process`]).
+//! ([`process`]). Apart from communicators, [`letterbox`] hands bytes from one process to one other.
 //!
 //! May use: libc. Must never know what an operation or a datatype is, take a lock that a dead process could hold, wait
 //! without a bound, or give anything a name in a file system.
@@ -14,6 +14,8 @@ pub mod barrier;
 pub mod bell;
 pub mod board;
 pub mod layout;
+#[cfg(not(loom))]
+pub mod letterbox;
 #[cfg(not(loom))]
 pub mod memory;
 #[cfg(not(loom))]

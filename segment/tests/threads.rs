@@ -192,3 +192,32 @@ fn the_last_to_arrive_combines_what_all_deposited() {
         }
     }
 }
+
+/// Letters of every length, whose bytes all tell their number: none is torn, lost, or seen twice.
+#[test]
+fn letters_pass_whole() {
+    use evenkeel_segment::letterbox::{Reader, Writer};
+    const ROOM: usize = 1 << 12;
+    let segment = Segment::create(1 << 16, 1).expect("a segment");
+    let length = |number: u64| (number as usize * 37) % ROOM + 1;
+    among_threads(2, &|me| {
+        let mut letter = vec![0; ROOM];
+        if me == 0 {
+            let mut writer = Writer::take(&segment, 4096, ROOM).expect("nobody else writes");
+            for number in 0..ROUNDS {
+                letter.fill(number as u8);
+                while !writer.write(&letter[..length(number)]) {
+                    thread::yield_now();
+                }
+            }
+        } else {
+            let mut reader = Reader::take(&segment, 4096, ROOM).expect("nobody else reads");
+            for number in 0..ROUNDS {
+                while !reader.read(&mut letter[..length(number)]) {
+                    thread::yield_now();
+                }
+                assert!(letter[..length(number)].iter().all(|byte| *byte == number as u8), "letter {number} is torn");
+            }
+        }
+    });
+}

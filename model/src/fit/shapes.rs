@@ -38,8 +38,8 @@ fn grid(limits: (f64, f64), places: u32) -> Vec<f64> {
 }
 
 /// RTT(p) through points of (peers, nanoseconds per message). None with fewer than six numbers of peers: the shape has five
-/// parameters. With λ₅ < 0, λ₆ = 0.
-pub fn round_trip(points: &[At]) -> Option<RoundTrip> {
+/// parameters. With λ₅ < 0, λ₆ = 0. The search starts at many places, or at `near`, where another fit to much the same points ended.
+pub fn round_trip(points: &[At], near: Option<&RoundTrip>) -> Option<RoundTrip> {
     if points.len() < 6 {
         return None;
     }
@@ -51,7 +51,10 @@ pub fn round_trip(points: &[At]) -> Option<RoundTrip> {
             points.iter().map(|p| (rate * p.x).exp()).collect(),
         ]
     };
-    let starts: Vec<Vec<f64>> = grid(SHIFT, 4).into_iter().flat_map(|s| grid(RATE, 5).into_iter().map(move |r| vec![s, r])).collect();
+    let starts = match near {
+        Some(near) => vec![vec![(1.0 + near.start_up_shift).ln(), (-near.saturation_rate).ln()]],
+        None => grid(SHIFT, 4).into_iter().flat_map(|s| grid(RATE, 5).into_iter().map(move |r| vec![s, r])).collect(),
+    };
     let (inner, found) = fit(&Shape { limits: &[SHIFT, RATE], columns: &columns }, points, &starts)?;
     // λ₃ + λ₄·(1 − e^(λ₅·p)) is the constant, and −λ₄ stands before the exponential.
     Some(RoundTrip {
@@ -64,8 +67,8 @@ pub fn round_trip(points: &[At]) -> Option<RoundTrip> {
     })
 }
 
-/// o(p) through points of (peers, nanoseconds per message). None with fewer than four numbers of peers.
-pub fn overhead(points: &[At]) -> Option<Overhead> {
+/// o(p) through points of (peers, nanoseconds per message). None with fewer than four numbers of peers. `near` as for [`round_trip`].
+pub fn overhead(points: &[At], near: Option<&Overhead>) -> Option<Overhead> {
     if points.len() < 4 {
         return None;
     }
@@ -73,7 +76,10 @@ pub fn overhead(points: &[At]) -> Option<Overhead> {
         let shift = inner[0].exp() - 1.0;
         vec![vec![1.0; points.len()], points.iter().map(|p| 1.0 / (shift + p.x)).collect()]
     };
-    let starts: Vec<Vec<f64>> = grid(SHIFT, 6).into_iter().map(|s| vec![s]).collect();
+    let starts = match near {
+        Some(near) => vec![vec![(1.0 + near.start_up_shift).ln()]],
+        None => grid(SHIFT, 6).into_iter().map(|s| vec![s]).collect(),
+    };
     let (inner, found) = fit(&Shape { limits: &[SHIFT], columns: &columns }, points, &starts)?;
     Some(Overhead { floor_ns: found[0], start_up_ns: found[1], start_up_shift: inner[0].exp() - 1.0 })
 }
@@ -125,7 +131,7 @@ mod tests {
     #[test]
     fn round_trips_of_the_thesis_are_found_again() {
         for truth in [RDMA_INLINE_MIN, RDMA_NORMAL_MIN] {
-            let exact = round_trip(&disturbed(|p| truth.at_ns(p), 1, 0.0, 0.0)).unwrap();
+            let exact = round_trip(&disturbed(|p| truth.at_ns(p), 1, 0.0, 0.0), None).unwrap();
             assert!(worst(|p| truth.at_ns(p), |p| exact.at_ns(p)) < 0.002, "{exact:?}");
             // In the gauge λ₆ = 0 the parameters themselves are those of the thesis.
             let end = truth.floor_ns + truth.saturation_ns;
@@ -140,9 +146,11 @@ mod tests {
     fn noise_and_outliers_move_the_curve_by_less_than_five_percent() {
         for seed in 1..=4 {
             let points = disturbed(|p| RDMA_INLINE_MIN.at_ns(p), seed, 0.03, 0.12);
-            let found = round_trip(&points).unwrap();
+            let found = round_trip(&points, None).unwrap();
             let off = worst(|p| RDMA_INLINE_MIN.at_ns(p), |p| found.at_ns(p));
             assert!(off < 0.05, "seed {seed}: {off}, {found:?}");
+            let again = round_trip(&points, Some(&found)).unwrap();
+            assert!(worst(|p| found.at_ns(p), |p| again.at_ns(p)) < 0.005, "the search goes on from where it ended");
         }
     }
 
@@ -150,7 +158,7 @@ mod tests {
     fn overheads_are_found_again() {
         for truth in [POST_RDMA_INLINE, POST_SEND_LIST] {
             for seed in 1..=3 {
-                let found = overhead(&disturbed(|p| truth.at_ns(p), seed, 0.02, 0.1)).unwrap();
+                let found = overhead(&disturbed(|p| truth.at_ns(p), seed, 0.02, 0.1), None).unwrap();
                 let off = worst(|p| truth.at_ns(p), |p| found.at_ns(p));
                 assert!(off < 0.03, "seed {seed}: {off}, {found:?}");
             }
@@ -160,7 +168,7 @@ mod tests {
     #[test]
     fn a_wrong_shape_shows_in_what_was_held_out() {
         let fit = |points: &[At]| -> Option<Box<dyn Fn(f64) -> f64>> {
-            let found = round_trip(points)?;
+            let found = round_trip(points, None)?;
             Some(Box::new(move |p| found.at_ns(p as u64)))
         };
         let right = held_out(&disturbed(|p| RDMA_INLINE_MIN.at_ns(p), 5, 0.02, 0.0), fit).unwrap();
@@ -173,7 +181,7 @@ mod tests {
     #[test]
     fn too_few_points_are_no_fit() {
         let few = |n: usize| disturbed(|p| RDMA_INLINE_MIN.at_ns(p), 1, 0.0, 0.0)[..n].to_vec();
-        assert!(round_trip(&few(5)).is_none() && round_trip(&few(6)).is_some());
-        assert!(overhead(&few(3)).is_none() && overhead(&few(4)).is_some());
+        assert!(round_trip(&few(5), None).is_none() && round_trip(&few(6), None).is_some());
+        assert!(overhead(&few(3), None).is_none() && overhead(&few(4), None).is_some());
     }
 }

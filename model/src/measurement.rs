@@ -1,0 +1,198 @@
+//! From samples to parameters: what a measurement found, with its intervals and what it is worth.
+
+mod curves;
+mod estimates;
+
+use crate::fit::Distance;
+use crate::samples::{Point, Quantity, Series};
+use crate::{LogGp, LoP, Model, Node, Parameters, SCHEMA};
+use serde::{Deserialize, Serialize};
+
+/// Draws for intervals.
+const REDRAWS: u32 = 200;
+
+/// What surrounded a measurement.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Conditions {
+    /// Of evenkeel.
+    pub version: String,
+    /// How to measure the same again.
+    pub command: String,
+    /// Name and release of the kernel.
+    pub kernel: String,
+    pub processor: String,
+    pub started_unix_ns: u64,
+    pub elapsed_ns: u64,
+    /// Cores that ranks were held on, in the order of ranks.
+    pub cores: Vec<u32>,
+    /// Why ranks could not be held on their cores, if so.
+    pub unpinned: Option<String>,
+    /// What reading the clock takes; taken off all times.
+    pub clock_ns: f64,
+    /// Pause before each pass.
+    pub pause_ns: u64,
+    /// Times that ranks were ready to run and others ran, if the kernel says: load from outside shows here.
+    pub load: Option<f64>,
+}
+
+/// Which model the file is to hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Constants, of ranks that have a core each.
+    #[default]
+    LogGp,
+    /// Functions of the number of peers.
+    LoP,
+}
+
+/// A parameter with its 95% interval.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// As in the papers: L, o_s, o_r, g, G; s for handing over a core.
+    pub symbol: String,
+    pub name: String,
+    pub unit: String,
+    pub value: f64,
+    pub low: f64,
+    pub high: f64,
+    /// What it was taken from.
+    pub from: String,
+}
+
+/// A fitted function of the number of peers, at the numbers that were measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Curve {
+    pub quantity: Quantity,
+    pub oversubscribed: bool,
+    pub peers: Vec<u32>,
+    pub value_ns: Vec<f64>,
+    /// 95% interval of the curve at each.
+    pub low_ns: Vec<f64>,
+    pub high_ns: Vec<f64>,
+    /// From the points it was fitted to.
+    pub seen: Distance,
+    /// From points that were held out.
+    pub held_out: Option<Distance>,
+}
+
+/// A time that the parameters predict and that did not go into them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Check {
+    pub what: String,
+    pub peers: u32,
+    pub bytes: u64,
+    pub predicted_ns: f64,
+    pub measured_ns: f64,
+}
+
+/// All that a measurement found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measurement {
+    pub conditions: Conditions,
+    pub points: Vec<Point>,
+    pub estimates: Vec<Estimate>,
+    pub curves: Vec<Curve>,
+    pub checks: Vec<Check>,
+    /// What is to be known before the numbers are used.
+    pub notes: Vec<String>,
+}
+
+/// The file that a measurement writes: parameters, which any command reads that takes some, and how they were found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// Tells the page, which shows other things too, what this is: always `model`.
+    pub kind: String,
+    #[serde(flatten)]
+    pub parameters: Parameters,
+    pub measurement: Measurement,
+}
+
+/// Why there are no parameters.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum TooLittle {
+    #[error("there are no samples of {0:?} with one peer")]
+    Missing(Quantity),
+    #[error("there are too few numbers of peers for LoP: a round trip has five parameters and needs six of a kind, all with a core for each rank or all without")]
+    FewPeers,
+}
+
+/// Parameters of one node from samples. The same samples and seed give the same result.
+///
+/// # Errors
+/// If samples of a round trip, an overhead, or the gap are missing; for [`Kind::LoP`], with fewer than six numbers of peers.
+pub fn measured(series: &[Series], kind: Kind, name: &str, conditions: Conditions, seed: u64) -> Result<Measured, TooLittle> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let points: Vec<Point> = series.iter().map(|s| s.point(REDRAWS, &mut random)).collect();
+    let seen = estimates::Seen::of(series);
+    let found = seen.loggp()?;
+    let redrawn: Vec<estimates::Seen> = (0..REDRAWS).map(|_| estimates::Seen::redrawn(series, &mut random)).collect();
+    let curves = curves::curves(&seen, &redrawn);
+    let model: Model = match kind {
+        Kind::LogGp => found.model.into(),
+        Kind::LoP => curves::lop(&seen).ok_or(TooLittle::FewPeers)?.into(),
+    };
+    let switch_ns = seen.one(Quantity::Switch);
+    let node = Node {
+        source: format!("{} on {}, {}", conditions.command, conditions.processor, conditions.kernel),
+        model,
+        ranks: None,
+        cores: u32::try_from(conditions.cores.len()).ok().filter(|n| *n > 0),
+        // LoP's functions of ranks that share cores have the switches in them already.
+        switch_ns: if kind == Kind::LoP && curves.iter().any(|c| c.oversubscribed) { None } else { switch_ns },
+    };
+    let notes = notes(&found, &curves, &conditions, kind);
+    let measurement = Measurement {
+        points,
+        estimates: estimates::estimates(&seen, &found, &redrawn),
+        curves,
+        checks: estimates::checks(&seen, &found.model),
+        notes,
+        conditions,
+    };
+    Ok(Measured { kind: "model".into(), parameters: Parameters { schema: SCHEMA, ..Parameters::of_node(name, node) }, measurement })
+}
+
+/// What LogGP was found to be, and how.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Found {
+    model: LogGp,
+    /// Even two ranks had to share a core.
+    oversubscribed: bool,
+    /// The overheads are more than half of a round trip: part of receiving was counted twice, and L is 0.
+    no_latency: bool,
+}
+
+fn notes(found: &Found, curves: &[Curve], conditions: &Conditions, kind: Kind) -> Vec<String> {
+    let cores = conditions.cores.len();
+    let mut notes = Vec::new();
+    if found.oversubscribed {
+        notes.push("There is one core only: every number has a context switch in it, also those of two ranks.".into());
+    }
+    if curves.iter().any(|c| c.oversubscribed) {
+        notes.push(format!(
+            "There are {cores} cores: with {cores} peers and more ranks share them, and times have context switches in them. They tell what this machine does with so many ranks, not what its memory can do.",
+        ));
+    }
+    if found.no_latency {
+        notes.push("Taking a signal that is there costs as much as a whole way here: in shared memory the latency is the reader's cache miss, so L is 0 and o_r is what half of a round trip leaves.".into());
+    }
+    if let Some(why) = &conditions.unpinned {
+        notes.push(format!("Ranks could not be held on their cores ({why}): they wandered."));
+    }
+    if conditions.load.is_some_and(|load| load > 0.5) {
+        notes.push(format!("Others were running too (load {:.1} before the start): measure again on a quiet machine.", conditions.load.unwrap_or(0.0)));
+    }
+    if let Some(worst) = curves.iter().filter_map(|c| c.held_out).map(|d| d.median).reduce(f64::max).filter(|m| *m > 0.15 && kind == Kind::LoP) {
+        notes.push(format!("The shape of LoP does not fit well here: points that were held out are missed by {:.0}% (median of the worst curve).", worst * 100.0));
+    }
+    notes
+}
+
+/// LoP, if the file holds one.
+pub fn lop_of(parameters: &Parameters) -> Option<&LoP> {
+    match parameters.node.as_ref().map(|n| &n.model) {
+        Some(Model::LoP(lop)) => Some(lop),
+        _ => None,
+    }
+}

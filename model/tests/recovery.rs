@@ -1,0 +1,205 @@
+//! A machine that is a function: what it is made of must come out of its samples, with noise in all and outliers in many.
+
+use evenkeel_model::measurement::{Conditions, Kind, Measured, TooLittle, measured};
+use evenkeel_model::samples::{Quantity, Series};
+use evenkeel_model::{LoP, LogGp, Model, Overhead, Parameters, Posting, RoundTrip};
+
+const TRUE_LOGGP: LogGp = LogGp { latency_ns: 900.0, send_overhead_ns: 120.0, receive_overhead_ns: 180.0, gap_ns: 260.0, gap_per_byte_ns: 0.4 };
+const TRUE_SWITCH_NS: f64 = 1_100.0;
+
+const TRUE_LOP: LoP = LoP {
+    round_trip: RoundTrip { floor_ns: 3_000.0, start_up_ns: 15_000.0, start_up_shift: 0.05, saturation_ns: 6_000.0, saturation_rate: -0.05, saturation_shift: 8.0 },
+    send_overhead: Overhead { floor_ns: 540.0, start_up_ns: 500.0, start_up_shift: -0.5 },
+    receive_overhead: Overhead { floor_ns: 150.0, start_up_ns: 330.0, start_up_shift: -0.6 },
+    posting: Posting::Each,
+    most_peers: 48,
+};
+
+/// How a machine disturbs its samples.
+#[derive(Clone, Copy)]
+struct Disturbed {
+    seed: u64,
+    /// Samples are up to this much above the truth or below it.
+    noise: f64,
+    /// Share of samples that are 2 to 50 times too long.
+    outliers: f64,
+    /// Share of passes that are 1.5 times too long as a whole.
+    bad_passes: f64,
+}
+
+struct Machine {
+    random: fastrand::Rng,
+    how: Disturbed,
+    series: Vec<Series>,
+}
+
+impl Machine {
+    fn new(how: Disturbed) -> Machine {
+        Machine { random: fastrand::Rng::with_seed(how.seed), how, series: Vec::new() }
+    }
+
+    fn takes(&mut self, quantity: Quantity, peers: u32, bytes: u64, oversubscribed: bool, ns: f64) {
+        let Disturbed { noise, outliers, bad_passes, .. } = self.how;
+        let random = &mut self.random;
+        let passes = (0..16)
+            .map(|_| {
+                let pass = if random.f64() < bad_passes { 1.5 } else { 1.0 };
+                (0..30)
+                    .map(|_| {
+                        let off = 1.0 + noise * (2.0 * random.f64() - 1.0);
+                        let away = if random.f64() < outliers { 2.0 + 48.0 * random.f64() } else { 1.0 };
+                        ns * pass * off * away
+                    })
+                    .collect()
+            })
+            .collect();
+        self.series.push(Series { quantity, peers, bytes, oversubscribed, passes });
+    }
+
+    fn of_loggp(m: &LogGp, how: Disturbed, peers: impl Iterator<Item = u32>) -> Vec<Series> {
+        let mut machine = Machine::new(how);
+        for p in peers {
+            let n = u64::from(p);
+            machine.takes(Quantity::RoundTrip, p, 0, false, (m.one_to_many_ns(n) + m.many_to_one_ns(n)) / n as f64);
+            machine.takes(Quantity::SendOverhead, p, 0, false, m.send_overhead_ns);
+            machine.takes(Quantity::ReceiveOverhead, p, 0, false, m.receive_overhead_ns);
+            machine.takes(Quantity::OneToMany, p, 0, false, m.one_to_many_ns(n));
+        }
+        machine.takes(Quantity::Gap, 1, 0, false, m.gap_ns);
+        for bytes in (0..=20).map(|i| 1_u64 << i) {
+            machine.takes(Quantity::Message, 1, bytes, false, m.message_ns(bytes));
+        }
+        machine.takes(Quantity::Switch, 1, 0, true, TRUE_SWITCH_NS);
+        machine.series
+    }
+
+    fn of_lop(m: &LoP, how: Disturbed, oversubscribed: impl Fn(u32) -> bool) -> Vec<Series> {
+        let mut machine = Machine::new(how);
+        for p in (1..=16).chain((20..=48).step_by(4)) {
+            let n = u64::from(p);
+            machine.takes(Quantity::RoundTrip, p, 0, oversubscribed(p), m.round_trip.at_ns(n));
+            machine.takes(Quantity::SendOverhead, p, 0, oversubscribed(p), m.send_overhead.at_ns(n));
+            machine.takes(Quantity::ReceiveOverhead, p, 0, oversubscribed(p), m.receive_overhead.at_ns(n));
+        }
+        machine.takes(Quantity::Gap, 1, 0, false, 500.0);
+        machine.series
+    }
+}
+
+const QUIET: Disturbed = Disturbed { seed: 1, noise: 0.0, outliers: 0.0, bad_passes: 0.0 };
+const LOUD: Disturbed = Disturbed { seed: 1, noise: 0.05, outliers: 0.1, bad_passes: 0.12 };
+
+fn conditions() -> Conditions {
+    Conditions { cores: vec![0, 1, 2, 3], command: "a function".into(), ..Conditions::default() }
+}
+
+fn loggp_of(found: &Measured) -> LogGp {
+    match found.parameters.node.as_ref().unwrap().model {
+        Model::LogGp(m) => m,
+        Model::LoP(_) => panic!("LoP where LogGP was asked for"),
+    }
+}
+
+fn off(found: f64, truth: f64) -> f64 {
+    (found / truth - 1.0).abs()
+}
+
+#[test]
+fn loggp_comes_out_exactly_without_noise_and_within_bounds_with_it() {
+    // What disturbs only ever lengthens, so medians of disturbed samples lie above the truth: here by up to 3%.
+    for (how, within) in [(QUIET, 1e-6), (LOUD, 0.03), (Disturbed { seed: 2, ..LOUD }, 0.03), (Disturbed { seed: 3, ..LOUD }, 0.03)] {
+        let found = measured(&Machine::of_loggp(&TRUE_LOGGP, how, 1..=3), Kind::LogGp, "f", conditions(), 9).unwrap();
+        let m = loggp_of(&found);
+        for (name, found, truth) in [
+            ("L", m.latency_ns, TRUE_LOGGP.latency_ns),
+            ("o_s", m.send_overhead_ns, TRUE_LOGGP.send_overhead_ns),
+            ("o_r", m.receive_overhead_ns, TRUE_LOGGP.receive_overhead_ns),
+            ("g", m.gap_ns, TRUE_LOGGP.gap_ns),
+            ("G", m.gap_per_byte_ns, TRUE_LOGGP.gap_per_byte_ns),
+        ] {
+            // Whatever is left of a round trip has the errors of all three.
+            assert!(off(found, truth) <= if name == "L" { 2.0 * within } else { within }, "seed {}: {name} is {found}, truth {truth}", how.seed);
+        }
+        let node = found.parameters.node.as_ref().unwrap();
+        assert!(off(node.switch_ns.unwrap(), TRUE_SWITCH_NS) < 0.02 && node.cores == Some(4));
+        assert_eq!(found.parameters.check(), Ok(()));
+        // What did not go into the parameters is predicted by them.
+        assert!(found.measurement.checks.iter().any(|c| c.what == "round trip" && c.peers == 3));
+        for check in &found.measurement.checks {
+            assert!(off(check.predicted_ns, check.measured_ns) < 0.05, "{check:?}");
+        }
+    }
+}
+
+#[test]
+fn intervals_hold_the_truth_and_are_not_wide() {
+    // Of noise to both sides. An interval cannot know what lengthens all passes alike.
+    let how = Disturbed { outliers: 0.0, bad_passes: 0.0, ..LOUD };
+    let found = measured(&Machine::of_loggp(&TRUE_LOGGP, how, 1..=3), Kind::LogGp, "f", conditions(), 9).unwrap();
+    let truths = [("L", 900.0), ("o_s", 120.0), ("o_r", 180.0), ("g", 260.0), ("G", 0.4), ("s", 1100.0)];
+    assert_eq!(found.measurement.estimates.len(), truths.len());
+    for (estimate, (symbol, truth)) in found.measurement.estimates.iter().zip(truths) {
+        assert_eq!(estimate.symbol, symbol);
+        assert!(estimate.low <= estimate.value && estimate.value <= estimate.high, "{estimate:?}");
+        // An interval that holds the truth in 95 of 100 cases may miss it; a little beyond its ends it must be.
+        let slack = (estimate.high - estimate.low) / 2.0;
+        assert!(estimate.low - slack <= truth && truth <= estimate.high + slack, "{estimate:?}, truth {truth}");
+        assert!((estimate.high - estimate.low) / truth < 0.05, "{estimate:?}");
+    }
+}
+
+#[test]
+fn lop_comes_out_within_bounds_at_every_number_of_peers() {
+    for (how, within) in [(QUIET, 0.005), (LOUD, 0.04), (Disturbed { seed: 5, ..LOUD }, 0.04)] {
+        let found = measured(&Machine::of_lop(&TRUE_LOP, how, |_| false), Kind::LoP, "f", conditions(), 9).unwrap();
+        let lop = *evenkeel_model::measurement::lop_of(&found.parameters).unwrap();
+        for p in 1..=48 {
+            assert!(off(lop.round_trip.at_ns(p), TRUE_LOP.round_trip.at_ns(p)) < within, "RTT({p}) is {}", lop.round_trip.at_ns(p));
+            assert!(off(lop.send_overhead.at_ns(p), TRUE_LOP.send_overhead.at_ns(p)) < within, "o_s({p})");
+            assert!(off(lop.receive_overhead.at_ns(p), TRUE_LOP.receive_overhead.at_ns(p)) < within, "o_r({p})");
+            // L(p) is a difference of these: its error is that of the round trip, whatever is left of it.
+            let bound = within * TRUE_LOP.round_trip.at_ns(p);
+            assert!((lop.latency_ns(p) - TRUE_LOP.latency_ns(p)).abs() < bound, "L({p}) is {}", lop.latency_ns(p));
+        }
+        for curve in &found.measurement.curves {
+            assert!(curve.held_out.unwrap().median < within && !curve.oversubscribed, "{curve:?}");
+            for i in 0..curve.peers.len() {
+                assert!(curve.low_ns[i] <= curve.value_ns[i] * 1.001 && curve.value_ns[i] <= curve.high_ns[i] * 1.001);
+            }
+        }
+        assert!(found.measurement.notes.is_empty(), "{:?}", found.measurement.notes);
+    }
+}
+
+#[test]
+fn ranks_that_share_cores_are_fitted_apart_and_it_is_said() {
+    let found = measured(&Machine::of_lop(&TRUE_LOP, LOUD, |p| p > 3), Kind::LoP, "f", conditions(), 9).unwrap();
+    assert!(found.measurement.curves.iter().all(|c| c.oversubscribed && c.peers[0] == 4));
+    assert!(found.measurement.notes[0].contains("context switches"), "{:?}", found.measurement.notes);
+    let few = measured(&Machine::of_loggp(&TRUE_LOGGP, LOUD, 1..=3), Kind::LoP, "f", conditions(), 9);
+    assert_eq!(few.err(), Some(TooLittle::FewPeers));
+    assert_eq!(measured(&[], Kind::LogGp, "f", conditions(), 9).err(), Some(TooLittle::Missing(Quantity::RoundTrip)));
+}
+
+#[test]
+fn a_reader_whose_cache_miss_is_the_latency_is_said_to_have_none() {
+    let mut machine = Machine::new(QUIET);
+    for (quantity, ns) in [(Quantity::RoundTrip, 120.0), (Quantity::SendOverhead, 5.0), (Quantity::ReceiveOverhead, 70.0), (Quantity::Gap, 20.0)] {
+        machine.takes(quantity, 1, 0, false, ns);
+    }
+    let found = measured(&machine.series, Kind::LogGp, "f", conditions(), 9).unwrap();
+    let m = loggp_of(&found);
+    assert_eq!((m.latency_ns, m.send_overhead_ns, m.receive_overhead_ns), (0.0, 5.0, 55.0));
+    assert_eq!(m.one_way_ns(), 60.0);
+    assert!(found.measurement.notes[0].contains("cache miss"));
+}
+
+#[test]
+fn the_file_is_read_as_parameters_and_is_the_same_for_the_same_seed() {
+    let samples = Machine::of_loggp(&TRUE_LOGGP, LOUD, 1..=3);
+    let again = || measured(&samples, Kind::LogGp, "f", conditions(), 9).unwrap();
+    let text = serde_json::to_string(&again()).unwrap();
+    assert_eq!(text, serde_json::to_string(&again()).unwrap());
+    assert_eq!(serde_json::from_str::<Parameters>(&text).unwrap(), again().parameters);
+    assert_eq!(serde_json::from_str::<Measured>(&text).unwrap(), again());
+}
