@@ -16,7 +16,7 @@ ALLOWED = {
     "simulate": {"model", "schedule"},
     "mpi": {"engine", "report", "options", "record"},
     "mpi/generate": set(),
-    "cli": {"report", "record", "options", "noise", "schedule", "model", "simulate"},
+    "cli": {"report", "record", "options", "noise", "schedule", "model", "simulate", "segment"},
 }
 
 

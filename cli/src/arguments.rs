@@ -17,6 +17,7 @@ Examples:
   evenkeel doctor ./app                       what works here, and what of this program is covered
   evenkeel noise                              how this machine disturbs programs
   evenkeel simulate dissemination             collective operations on machines that are not there
+  evenkeel model measure                      what signals and messages cost on this machine
   evenkeel run -n 16 --report run.json -- ./app && evenkeel report run.json --html run.html
   mpirun -n 16 $(evenkeel env ./app) ./app    your own launcher line
 
@@ -38,6 +39,7 @@ pub enum Task {
     Report(Report),
     Noise(Noise),
     Simulate(Box<crate::simulate::Simulate>),
+    Model(crate::model::arguments::Model),
     Completions(Completions),
     Man(Man),
     #[command(hide = true)]
@@ -211,7 +213,7 @@ pub fn between<const LEAST: u64, const MOST: u64>(text: &str) -> Result<f64, Str
     }
 }
 
-fn core_list(text: &str) -> Result<String, String> {
+pub(crate) fn core_list(text: &str) -> Result<String, String> {
     let plain = !text.is_empty() && text.chars().all(|c| c.is_ascii_digit() || "-,".contains(c));
     if plain && !crate::quota::parse_list(text).is_empty() { Ok(text.into()) } else { Err("it must be a list of cores like 0-3,8".into()) }
 }

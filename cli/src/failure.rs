@@ -113,6 +113,21 @@ pub enum Failure {
     #[error("cannot use `{given}` as a machine: {why}. Give one of {known}, a file of parameters, or the parameters themselves: L=1.5us,o=300ns,g=200ns,G=80ps.")]
     Machine { given: String, why: String, known: String },
 
+    #[error("cannot measure: {why}. Try again; if it happens again, try with fewer --ranks.")]
+    Measuring { why: String },
+
+    #[error("cannot fit LoP to {ranks} ranks on {cores} cores: a round trip has five parameters, so it takes six numbers of peers that leave each rank a core, or six that do not. Ask for more --ranks, or for --model loggp.")]
+    FewRanks { ranks: usize, cores: usize },
+
+    #[error("cannot find parameters `{name}`: no built-in set has that name (there are {}), and there is no such file. Check the spelling, or write a file with `evenkeel model measure --json FILE`.", names(.known))]
+    NoModel { name: String, known: Vec<String> },
+
+    #[error("cannot read the parameters {}: {why}. Give a file that `evenkeel model measure --json FILE` has written, or a name of `evenkeel model list`.", .path.display())]
+    ModelUnreadable { path: PathBuf, why: String },
+
+    #[error("cannot put {what} together: {why}. Leave --node out, or give a network and a node.")]
+    ModelPair { what: String, why: String },
+
     #[error("cannot write {}: {why}. Give a file in a directory that exists and is writable.", .path.display())]
     Unwritable { path: PathBuf, why: String },
 }

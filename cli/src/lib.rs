@@ -1,7 +1,8 @@
 //! The command line: starts MPI programs under evenkeel, says what it finds on a machine, shows reports.
 //!
 //! It reads ELF files as the dynamic linker does to find out which MPI a program will get, picks the shim
-//! and the launcher that belong to that MPI, and becomes that launcher. It may use options, record, report, noise, and for the lab's commands schedule, model and simulate;
+//! and the launcher that belong to that MPI, and becomes that launcher. It may use options, record, report, noise, and for the lab's commands
+//! schedule, model and simulate, and the segment to measure it ([`model`]);
 //! it must never link an MPI, talk to the engine other than through the environment, or stay in memory while the
 //! program runs (but for [`inject`], whose purpose that is).
 //!
@@ -18,6 +19,7 @@ pub mod inject;
 pub mod launcher;
 pub mod loader;
 pub mod manual;
+pub mod model;
 pub mod mpi;
 pub mod noise;
 pub mod program;

@@ -13,6 +13,7 @@ mod barrier;
 pub mod builtin;
 pub mod fan_out;
 pub mod fit;
+mod hierarchy;
 pub mod launch;
 mod loggp;
 mod lop;

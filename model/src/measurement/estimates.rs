@@ -117,7 +117,6 @@ pub(super) fn checks(seen: &Seen, model: &LogGp) -> Vec<Check> {
         let peers = u64::from(s.peers);
         match s.quantity {
             Quantity::OneToMany => check("1:n by stamps", s.peers, 0, model.one_to_many_ns(peers), *ns),
-            Quantity::ManyToOne if s.peers == 1 => check("n:1 by stamps", 1, 0, model.many_to_one_ns(1), *ns),
             Quantity::RoundTrip if s.peers > 1 => {
                 let there_and_back = model.one_to_many_ns(peers) + model.many_to_one_ns(peers);
                 check("round trip", s.peers, 0, there_and_back, *ns * f64::from(s.peers));

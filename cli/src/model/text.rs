@@ -1,0 +1,186 @@
+//! A measurement, told in a terminal.
+
+use evenkeel_model::measurement::{Curve, Measured};
+use evenkeel_model::samples::{Point, Quantity};
+use evenkeel_report::table::{Column, firm, table, wrap};
+use evenkeel_report::units::{bytes, count, duration};
+
+/// Text that ends with a newline, no line longer than `width` characters (within 60 and 160).
+pub fn text(found: &Measured, width: usize) -> String {
+    let width = width.clamp(60, 160);
+    let mut lines = wrap(&headline(found), width, "  ");
+    lines.push(String::new());
+    lines.extend(estimates(found, width));
+    lines.push(String::new());
+    lines.extend(peers(found, width));
+    lines.push(String::new());
+    lines.extend(messages(found, width));
+    if !found.measurement.curves.is_empty() {
+        lines.push(String::new());
+        lines.extend(curves(found, width));
+    }
+    let checks = checks(found, width);
+    if !checks.is_empty() {
+        lines.push(String::new());
+        lines.extend(checks);
+    }
+    lines.push(String::new());
+    for note in found.measurement.notes.iter().map(String::as_str).chain([LEGEND]) {
+        lines.extend(wrap(note, width, ""));
+    }
+    lines.join("\n") + "\n"
+}
+
+const LEGEND: &str = "All times are medians. In brackets: 95% intervals from passes drawn again; they tell how far another measurement may differ, not \
+     what disturbs all passes alike. *: more ranks than cores, a context switch is part of the time.";
+
+/// Nanoseconds with three digits, also below ten.
+pub fn ns(value: f64) -> String {
+    match value {
+        v if !v.is_finite() => "-".into(),
+        v if v.abs() < 9.995 => format!("{v:.2} ns"),
+        v if v.abs() < 99.95 => format!("{v:.1} ns"),
+        v if v < 0.0 => format!("-{}", duration(-v.round() as i64 as u64)),
+        v => duration(v.round() as u64),
+    }
+}
+
+fn headline(found: &Measured) -> String {
+    let c = &found.measurement.conditions;
+    let cores = if c.cores.len() == 1 { "1 core".into() } else { format!("{} cores", c.cores.len()) };
+    let most = found.measurement.points.iter().map(|p| p.peers).max().unwrap_or(0);
+    let samples: u64 = found.measurement.points.iter().map(|p| p.samples).sum();
+    format!(
+        "evenkeel: shared memory of {} ({}), measured among up to {} ranks on {cores} in {}: {} samples.",
+        c.processor,
+        c.kernel,
+        most + 1,
+        firm(duration(c.elapsed_ns)),
+        count(samples)
+    )
+}
+
+const ESTIMATES: &[Column] = &[
+    Column { group: "", head: "parameter", dispensable: 0 },
+    Column { group: "", head: "", dispensable: 0 },
+    Column { group: "", head: "value", dispensable: 0 },
+    Column { group: "", head: "95% interval", dispensable: 0 },
+];
+
+fn estimates(found: &Measured, width: usize) -> Vec<String> {
+    let shown = |value: f64, unit: &str| if unit == "ns" { ns(value) } else { format!("{value:.4} {unit}") };
+    let row = |e: &evenkeel_model::measurement::Estimate| {
+        vec![e.name.clone(), e.symbol.clone(), shown(e.value, &e.unit), format!("[{}, {}]", shown(e.low, &e.unit), shown(e.high, &e.unit))]
+    };
+    table(ESTIMATES, &found.measurement.estimates.iter().map(row).collect::<Vec<_>>(), width).1
+}
+
+const PEERS: &[Column] = &[
+    Column { group: "", head: "peers", dispensable: 0 },
+    Column { group: "round trip", head: "per peer", dispensable: 0 },
+    Column { group: "round trip", head: "least", dispensable: 1 },
+    Column { group: "round trip", head: "p99", dispensable: 2 },
+    Column { group: "round trip", head: "all", dispensable: 3 },
+    Column { group: "overhead per peer", head: "o_s", dispensable: 0 },
+    Column { group: "overhead per peer", head: "o_r", dispensable: 0 },
+    Column { group: "to and from the last", head: "1:n", dispensable: 0 },
+    Column { group: "to and from the last", head: "n:1", dispensable: 0 },
+];
+
+fn peers(found: &Measured, width: usize) -> Vec<String> {
+    let points = &found.measurement.points;
+    let at = |quantity: Quantity, peers: u32| points.iter().find(|p| p.quantity == quantity && p.peers == peers);
+    let row = |trip: &Point| {
+        let median = |quantity| at(quantity, trip.peers).map_or("-".into(), |p| ns(p.median_ns));
+        vec![
+            format!("{}{}", trip.peers, if trip.oversubscribed { " *" } else { "" }),
+            ns(trip.median_ns),
+            ns(trip.min_ns),
+            ns(trip.p99_ns),
+            ns(trip.median_ns * f64::from(trip.peers)),
+            median(Quantity::SendOverhead),
+            median(Quantity::ReceiveOverhead),
+            median(Quantity::OneToMany),
+            median(Quantity::ManyToOne),
+        ]
+    };
+    let rows: Vec<_> = points.iter().filter(|p| p.quantity == Quantity::RoundTrip).map(row).collect();
+    table(PEERS, &rows, width).1
+}
+
+const MESSAGES: &[Column] = &[
+    Column { group: "", head: "message", dispensable: 0 },
+    Column { group: "", head: "one way", dispensable: 0 },
+    Column { group: "", head: "95% interval", dispensable: 1 },
+    Column { group: "", head: "p99", dispensable: 2 },
+    Column { group: "", head: "per second", dispensable: 3 },
+];
+
+fn messages(found: &Measured, width: usize) -> Vec<String> {
+    let row = |p: &Point| {
+        vec![
+            bytes(p.bytes),
+            ns(p.median_ns),
+            format!("[{}, {}]", ns(p.median_low_ns), ns(p.median_high_ns)),
+            ns(p.p99_ns),
+            if p.median_ns > 0.0 { bytes((p.bytes as f64 / p.median_ns * 1e9) as u64) } else { "-".into() },
+        ]
+    };
+    let rows: Vec<_> = found.measurement.points.iter().filter(|p| p.quantity == Quantity::Message).map(row).collect();
+    table(MESSAGES, &rows, width).1
+}
+
+const CURVES: &[Column] = &[
+    Column { group: "", head: "fit of LoP", dispensable: 0 },
+    Column { group: "", head: "peers", dispensable: 0 },
+    Column { group: "distance: fitted to", head: "median", dispensable: 0 },
+    Column { group: "distance: fitted to", head: "worst", dispensable: 1 },
+    Column { group: "held out", head: "median", dispensable: 0 },
+    Column { group: "held out", head: "worst", dispensable: 1 },
+];
+
+fn share(x: f64) -> String {
+    format!("{:.1}%", x * 100.0)
+}
+
+fn curves(found: &Measured, width: usize) -> Vec<String> {
+    let row = |c: &Curve| {
+        let name = match c.quantity {
+            Quantity::RoundTrip => "RTT(p)",
+            Quantity::SendOverhead => "o_s(p)",
+            _ => "o_r(p)",
+        };
+        let range = format!("{}-{}", c.peers.first().unwrap_or(&0), c.peers.last().unwrap_or(&0));
+        let out = |of: fn(&evenkeel_model::fit::Distance) -> f64| c.held_out.as_ref().map_or("-".into(), |d| share(of(d)));
+        let name = format!("{name}{}", if c.oversubscribed { " *" } else { "" });
+        vec![name, range, share(c.seen.median), share(c.seen.worst), out(|d| d.median), out(|d| d.worst)]
+    };
+    table(CURVES, &found.measurement.curves.iter().map(row).collect::<Vec<_>>(), width).1
+}
+
+const CHECKS: &[Column] = &[
+    Column { group: "", head: "not fitted, predicted by LogGP", dispensable: 0 },
+    Column { group: "", head: "predicted", dispensable: 0 },
+    Column { group: "", head: "measured", dispensable: 0 },
+    Column { group: "", head: "off by", dispensable: 0 },
+];
+
+fn checks(found: &Measured, width: usize) -> Vec<String> {
+    let row = |c: &evenkeel_model::measurement::Check| {
+        let what = if c.bytes > 0 { format!("{} of {}", c.what, bytes(c.bytes)) } else { format!("{}, {} peers", c.what, c.peers) };
+        vec![what.replace(", 1 peers", ", 1 peer"), ns(c.predicted_ns), ns(c.measured_ns), format!("{:+.0}%", (c.predicted_ns / c.measured_ns - 1.0) * 100.0)]
+    };
+    let rows: Vec<_> = found.measurement.checks.iter().map(row).collect();
+    if rows.is_empty() { Vec::new() } else { table(CHECKS, &rows, width).1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_times_keep_their_digits() {
+        assert_eq!([0.0312, 1.5, 12.34, 123.4, 12_340.0].map(ns), ["0.03 ns", "1.50 ns", "12.3 ns", "123 ns", "12.3 µs"]);
+        assert_eq!((ns(-1.5), ns(-1234.0), ns(f64::NAN)), ("-1.50 ns".into(), "-1.23 µs".into(), "-".into()));
+    }
+}
