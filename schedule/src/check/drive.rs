@@ -20,7 +20,11 @@ pub enum Driver {
 
 /// Runs a schedule for some epochs, 3 or more to see every bank used again. Returns the machine at the end, or what is wrong.
 pub fn run(schedule: &Schedule, epochs: u64, driver: Driver) -> Result<Machine<'_>, Defect> {
-    let mut machine = Machine::new(schedule, epochs);
+    drive(Machine::new(schedule, epochs), driver)
+}
+
+/// Runs a machine to its end.
+pub fn drive(mut machine: Machine<'_>, driver: Driver) -> Result<Machine<'_>, Defect> {
     match driver {
         Driver::Prompt => while prompt(&mut machine, None)? {},
         Driver::Late(late) => while prompt(&mut machine, Some(late))? || machine.advance(late)? {},

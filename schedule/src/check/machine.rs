@@ -79,17 +79,15 @@ pub struct Machine<'a> {
 
 impl<'a> Machine<'a> {
     pub fn new(schedule: &'a Schedule, epochs: u64) -> Machine<'a> {
+        Machine::with_programs(schedule, epochs, (0..schedule.problem.ranks).map(|rank| schedule.program(Rank(rank))).collect())
+    }
+
+    /// Runs other steps than the schedule's own, with all else as the schedule states it: to see what becomes of mistakes.
+    pub fn with_programs(schedule: &'a Schedule, epochs: u64, programs: Vec<Vec<(u32, Step)>>) -> Machine<'a> {
         let (n, needs, operation) = (schedule.problem.ranks, schedule.needs, schedule.algorithm.operation);
-        let program = |rank| {
-            let (mut steps, mut begins) = (Vec::new(), Vec::new());
-            let mut round = crate::Round::new();
-            for number in 0..schedule.rounds() {
-                begins.push(steps.len());
-                schedule.round(Rank(rank), number, &mut round);
-                steps.extend_from_slice(&round.steps);
-            }
-            begins.push(steps.len());
-            Program { steps, begins }
+        let program = |steps: Vec<(u32, Step)>| Program {
+            begins: (0..=needs.rounds).map(|round| steps.partition_point(|(of, _)| *of < round)).collect(),
+            steps: steps.into_iter().map(|(_, step)| step).collect(),
         };
         let state = |rank| State {
             epoch: 0,
@@ -107,7 +105,7 @@ impl<'a> Machine<'a> {
         let per_rank = |number: u32| (number * n) as usize * usize::from(needs.banks);
         Machine {
             schedule,
-            programs: Rc::new((0..n).map(program).collect()),
+            programs: Rc::new(programs.into_iter().map(program).collect()),
             epochs,
             ranks: (0..n).map(state).collect(),
             flags: vec![Flag::default(); per_rank(needs.flags)],

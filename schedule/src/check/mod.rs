@@ -35,5 +35,6 @@ mod memory;
 pub mod terms;
 
 pub use defect::Defect;
-pub use drive::{Driver, run};
+pub use drive::{Driver, drive, run};
 pub use figures::{Figures, figures};
+pub use machine::Machine;

@@ -19,7 +19,7 @@ pub static ALGORITHM: Algorithm = Algorithm {
     needs: |problem| {
         let stages = floor_log(2, problem.ranks);
         let scratch: u32 = (0..=stages).map(|s| problem.elements.div_ceil(power(2, s))).sum();
-        Needs::flags(2 * stages + 2, 2 * stages + 2).and_scratch(scratch.into()).in_banks(2)
+        Needs::flags(2 * stages + 2, 2 * stages + 2).and_scratch(scratch.into())
     },
     round,
 };

@@ -17,7 +17,7 @@ pub static ALGORITHM: Algorithm = Algorithm {
     parameters: &[],
     needs: |problem| {
         let tree = ceil_log(2, problem.ranks);
-        Needs::flags(2 * tree + 1, tree + 1).and_scratch(u64::from(tree) * u64::from(problem.elements)).in_banks(2)
+        Needs::flags(2 * tree + 1, tree + 1).and_scratch(u64::from(tree) * u64::from(problem.elements))
     },
     round,
 };

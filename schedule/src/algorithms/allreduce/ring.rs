@@ -16,7 +16,7 @@ pub static ALGORITHM: Algorithm = Algorithm {
     parameters: &[],
     needs: |problem| {
         let hops = 2 * (problem.ranks - 1);
-        Needs::flags(hops + 1, hops).and_scratch(problem.elements.into()).in_banks(2)
+        Needs::flags(hops + 1, hops).and_scratch(problem.elements.into())
     },
     round,
 };

@@ -17,7 +17,8 @@ pub static ALGORITHM: Algorithm = Algorithm {
     parameters: &[],
     needs: |problem| {
         let stages = ceil_log(2, problem.ranks);
-        Needs::flags(stages, 2 * stages)
+        // In the last stage a rank's two parts would exchange with each other.
+        Needs::flags(stages, (2 * stages).saturating_sub(1))
     },
     round,
 };

@@ -1,0 +1,142 @@
+//! The checker finds mistakes: every step of every algorithm is left out once, and some are made otherwise.
+
+use evenkeel_schedule::check::{Defect, Driver, Machine, drive};
+use evenkeel_schedule::{Algorithm, Operation, Order, Place, Problem, Rank, Schedule, Step, algorithms};
+
+const EPOCHS: u64 = 5;
+
+type Programs = Vec<Vec<(u32, Step)>>;
+
+fn programs(schedule: &Schedule) -> Programs {
+    (0..schedule.problem.ranks).map(|rank| schedule.program(Rank(rank))).collect()
+}
+
+fn outcome(schedule: &Schedule, programs: Programs) -> Result<(), Defect> {
+    drive(Machine::with_programs(schedule, EPOCHS, programs), Driver::Prompt).map(|_| ())
+}
+
+fn schedule(algorithm: &'static Algorithm, ranks: u32) -> Schedule {
+    let elements = if algorithm.operation == Operation::Barrier { 0 } else { ranks + 1 };
+    Schedule::new(algorithm, Problem::new(ranks).with_elements(elements), &[]).unwrap()
+}
+
+/// How many steps can be left out of an algorithm by itself without harm, of how many.
+fn spare(algorithm: &'static Algorithm, ranks: u32) -> (Vec<String>, usize) {
+    let schedule = schedule(algorithm, ranks);
+    let whole = programs(&schedule);
+    let (mut spare, mut all) = (Vec::new(), 0);
+    for rank in 0..whole.len() {
+        for at in 0..whole[rank].len() {
+            all += 1;
+            let mut less = whole.clone();
+            let (_, step) = less[rank].remove(at);
+            if outcome(&schedule, less).is_ok() {
+                spare.push(format!("rank {rank}: {step:?}"));
+            }
+        }
+    }
+    (spare, all)
+}
+
+#[test]
+fn no_step_can_be_left_out() {
+    for algorithm in algorithms::ALL {
+        let (spare, all) = spare(algorithm, 4);
+        let redundant = match algorithm.name {
+            // Four ranks and n = 2: in the second round everybody hears from the rank below it once more.
+            "n-way-dissemination" => 4,
+            // One group: its other members look at all flags too, and wait for the release, as its authors have it.
+            "flag-groups" => 12,
+            // The root hears from its neighbour in every round; the last one would do.
+            "bcast-scatter-allgather" => 1,
+            _ => 0,
+        };
+        assert_eq!(spare.len(), redundant, "{}, of {all} steps: {spare:#?}", algorithm.name);
+    }
+}
+
+#[test]
+fn operands_cannot_be_exchanged() {
+    for algorithm in algorithms::ALL.iter().filter(|a| a.order != Order::Nothing) {
+        let schedule = schedule(algorithm, 6);
+        let whole = programs(&schedule);
+        let mut tried = 0;
+        for (rank, at) in (0..6).flat_map(|rank| (0..whole[rank].len()).map(move |at| (rank, at))) {
+            let Step::Combine { into, first, second, length } = whole[rank][at].1 else { continue };
+            tried += 1;
+            let mut other = whole.clone();
+            other[rank][at].1 = Step::Combine { into, first: second, second: first, length };
+            let found = outcome(&schedule, other);
+            match algorithm.order {
+                // Only all ranks together could do without anybody noticing: each part is combined once.
+                Order::Any => assert_eq!(found, Ok(()), "{}", algorithm.name),
+                _ => assert!(matches!(found, Err(Defect::WrongData { .. } | Defect::UnequalGrouping { .. })), "{}: {found:?}", algorithm.name),
+            }
+        }
+        assert!(tried > 0);
+    }
+}
+
+#[test]
+fn one_bank_is_not_enough_where_messages_are_not_acknowledged() {
+    // Their last messages are read by ranks that may be told of nothing more before they are sent to again.
+    let found: Vec<&str> = algorithms::ALL
+        .iter()
+        .filter(|algorithm| {
+            [4, 5].into_iter().any(|ranks| {
+                let mut schedule = schedule(algorithm, ranks);
+                schedule.needs.banks = 1;
+                matches!(outcome(&schedule, programs(&schedule)), Err(Defect::WriteRace { .. } | Defect::Overrun { .. }))
+            })
+        })
+        .map(|algorithm| algorithm.name)
+        .collect();
+    assert_eq!(found, NEED_TWO_BANKS);
+}
+
+const NEED_TWO_BANKS: &[&str] = &[
+    "bcast-scatter-allgather",
+    "allreduce-simultaneous-broadcast",
+    "allreduce-recursive-doubling",
+    "allgather-ring",
+    "allgather-bruck",
+    "allgather-recursive-doubling",
+    "alltoall-pairwise",
+    "alltoall-bruck",
+];
+
+#[test]
+fn an_output_is_not_written_before_its_owner_has_entered() {
+    let schedule = schedule(algorithms::named("bcast-flat").unwrap(), 3);
+    let mut direct = programs(&schedule);
+    for (_, step) in &mut direct[0] {
+        if let Step::Send { at, .. } = step {
+            *at = Place::output(0);
+        }
+    }
+    direct.iter_mut().for_each(|p| p.retain(|(_, step)| !matches!(step, Step::Copy { .. })));
+    assert!(matches!(outcome(&schedule, direct), Err(Defect::WriteRace { .. })));
+}
+
+/// At some number of ranks and with some root: elsewhere a little may be left over.
+#[test]
+fn memory_is_no_more_than_what_is_stated() {
+    for algorithm in algorithms::ALL {
+        for less in [0, 1, 2] {
+            let mut stated = false;
+            let tight = [(4, 0), (5, 4), (8, 0), (9, 8)].into_iter().any(|(ranks, root)| {
+                let schedule = Schedule::new(algorithm, Problem::new(ranks).with_elements(ranks + 1).with_root(Rank(root)), &[]).unwrap();
+                let mut needs = schedule.needs;
+                let any = match less {
+                    0 => needs.flags.checked_sub(1).map(|n| needs.flags = n),
+                    1 => needs.counters.checked_sub(1).map(|n| needs.counters = n),
+                    _ => needs.scratch.checked_sub(1).map(|n| needs.scratch = n),
+                };
+                stated |= any.is_some();
+                let found = outcome(&Schedule { needs, ..schedule.clone() }, programs(&schedule));
+                any.is_some() && matches!(found, Err(Defect::BeyondNeeds { .. }))
+            });
+            assert_eq!(tight, stated, "{}: {}", algorithm.name, ["flags", "counters", "scratch"][less]);
+        }
+    }
+}
