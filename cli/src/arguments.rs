@@ -3,6 +3,7 @@
 
 use crate::inject::spec::Spec;
 use crate::mpi::Wanted;
+use crate::schedule::arguments::Schedule;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, Parser, Subcommand, ValueEnum, value_parser};
 use evenkeel_options::{self as options, OptionSpec};
@@ -18,6 +19,7 @@ Examples:
   evenkeel noise                              how this machine disturbs programs
   evenkeel simulate dissemination             collective operations on machines that are not there
   evenkeel model measure                      what signals and messages cost on this machine
+  evenkeel schedule list                      the collective algorithms, and what they cost
   evenkeel run -n 16 --report run.json -- ./app && evenkeel report run.json --html run.html
   mpirun -n 16 $(evenkeel env ./app) ./app    your own launcher line
 
@@ -40,6 +42,7 @@ pub enum Task {
     Noise(Noise),
     Simulate(Box<crate::simulate::Simulate>),
     Model(crate::model::arguments::Model),
+    Schedule(Schedule),
     Completions(Completions),
     Man(Man),
     #[command(hide = true)]

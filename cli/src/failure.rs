@@ -128,6 +128,24 @@ pub enum Failure {
     #[error("cannot put {what} together: {why}. Leave --node out, or give a network and a node.")]
     ModelPair { what: String, why: String },
 
+    #[error("cannot find the algorithm `{name}`{meant}. `evenkeel schedule list` lists all.")]
+    NoAlgorithm { name: String, meant: String },
+
+    #[error("cannot read --param `{given}`: there is no value in it. Write NAME=VALUE.")]
+    NoValue { given: String },
+
+    #[error("cannot show the steps of rank {rank}: there are {ranks} ranks, and the last is {}. Name one of them.", ranks - 1)]
+    NoSuchRank { rank: u32, ranks: u32 },
+
+    #[error(transparent)]
+    Schedule(#[from] evenkeel_schedule::Refusal),
+
+    #[error("cannot count {algorithm} with {ranks} ranks: it would take more than {gib} GiB to keep account of who knows what of whom. Ask for fewer ranks or elements, or for another operation; `evenkeel simulate` goes further.")]
+    TooLargeToCheck { algorithm: &'static str, ranks: u32, gib: u64 },
+
+    #[error("{what} is wrong: {defect}. Look at the algorithm's file in schedule/src/algorithms.")]
+    ScheduleWrong { what: String, defect: Box<evenkeel_schedule::check::Defect> },
+
     #[error("cannot write {}: {why}. Give a file in a directory that exists and is writable.", .path.display())]
     Unwritable { path: PathBuf, why: String },
 }

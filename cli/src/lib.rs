@@ -27,5 +27,6 @@ pub mod python;
 pub mod quota;
 pub mod record_file;
 pub mod run;
+pub mod schedule;
 pub mod shim;
 pub mod simulate;

@@ -3,7 +3,7 @@
 use clap::Parser;
 use evenkeel_cli::arguments::{Cli, Task};
 use evenkeel_cli::failure::Failure;
-use evenkeel_cli::{doctor, inject, manual, model, noise, record_file, run, simulate};
+use evenkeel_cli::{doctor, inject, manual, model, noise, record_file, run, schedule, simulate};
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -31,6 +31,7 @@ fn act(task: Task) -> Result<ExitCode, Failure> {
         Task::Noise(arguments) => noise::noise(&arguments)?.into(),
         Task::Simulate(arguments) => simulate::simulate(&arguments)?.into(),
         Task::Model(arguments) => model::model(&arguments)?.into(),
+        Task::Schedule(arguments) => schedule::schedule(&arguments.task)?.into(),
         Task::Completions(arguments) => manual::completions(arguments.shell),
         Task::Man(arguments) => {
             manual::man(&arguments.directory)?;

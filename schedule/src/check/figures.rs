@@ -3,6 +3,7 @@
 use super::defect::Defect;
 use super::drive::{Driver, run};
 use crate::schedule::Schedule;
+use crate::step::{Rank, Step};
 
 /// Of one epoch in which all ranks enter at once. Acknowledgements count as messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,4 +47,24 @@ pub fn figures(schedule: &Schedule) -> Result<Figures, Defect> {
         flags: u64::from(schedule.needs.flags + schedule.needs.counters) * banks,
         scratch: schedule.needs.scratch * banks,
     })
+}
+
+/// Whether a run's knowledge takes no more than so many bytes, about: what every rank knew of every other is kept with each
+/// message.
+pub fn fits(schedule: &Schedule, bytes: u64) -> bool {
+    let mut round = crate::Round::new();
+    let (ranks, banks) = (u64::from(schedule.problem.ranks), u64::from(schedule.needs.banks));
+    let cells = schedule.needs.scratch * banks + 2 * u64::from(schedule.problem.elements);
+    let mut used = cells * 16 * ranks;
+    for rank in 0..schedule.problem.ranks {
+        for number in 0..schedule.rounds() {
+            if used > bytes {
+                return false;
+            }
+            schedule.round(Rank(rank), number, &mut round);
+            let raises: u64 = round.steps.iter().map(|step| if let Step::Multicast { to, .. } = step { to.count.into() } else { 1 }).sum();
+            used += raises * banks * 4 * ranks;
+        }
+    }
+    used <= bytes
 }

@@ -6,7 +6,7 @@ use super::memory::{Clock, Fault, Memory, learn};
 use super::terms::{Term, Terms};
 use crate::algorithm::{Operation, Order};
 use crate::schedule::{Schedule, flag_value};
-use crate::step::{Place, Rank, Slot, Step};
+use crate::step::{Counter, Place, Rank, Slot, Step};
 use std::rc::Rc;
 
 /// All steps of a rank, and where each round begins.
@@ -49,6 +49,29 @@ struct State {
     memory: Memory,
 }
 
+/// What a message does where it arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Flag(Slot),
+    Data,
+    Again,
+    Shared,
+    Count(Counter),
+}
+
+/// A message of the last epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sent {
+    pub from: Rank,
+    pub to: Rank,
+    /// Which step of its sender it is.
+    pub step: usize,
+    /// Messages one after the other that had to arrive before.
+    pub depth: u32,
+    pub elements: u32,
+    pub kind: Kind,
+}
+
 /// What the figures are made of, for one rank and its last epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
@@ -75,6 +98,8 @@ pub struct Machine<'a> {
     /// The first output of the epoch that was handed out, where all must be equal.
     outputs: Vec<Option<Vec<Term>>>,
     pub tally: Vec<Tally>,
+    /// Messages of the last epoch.
+    pub sent: Vec<Sent>,
 }
 
 impl<'a> Machine<'a> {
@@ -116,6 +141,7 @@ impl<'a> Machine<'a> {
             entered: vec![Vec::new(); n as usize],
             outputs: vec![None; epochs as usize + 1],
             tally: vec![Tally::default(); n as usize],
+            sent: Vec::new(),
         }
     }
 
@@ -133,7 +159,7 @@ impl<'a> Machine<'a> {
         (owner.0 as usize * usize::from(needs.banks) + bank) * needs.flags as usize + slot.0 as usize
     }
 
-    fn count_index(&self, owner: Rank, bank: usize, counter: crate::Counter) -> usize {
+    fn count_index(&self, owner: Rank, bank: usize, counter: Counter) -> usize {
         let needs = &self.schedule.needs;
         (owner.0 as usize * usize::from(needs.banks) + bank) * needs.counters as usize + counter.0 as usize
     }
@@ -407,10 +433,23 @@ impl<'a> Machine<'a> {
         announced.map_err(|fault| self.located(by, at, fault).unwrap_or_else(|| writing(by, owner, epoch, fault)))
     }
 
+    fn note(&mut self, from: Rank, to: Rank, elements: u32, kind: Kind) {
+        let state = &self.ranks[from.0 as usize];
+        if state.epoch == self.epochs {
+            self.sent.push(Sent { from, to, step: state.at, depth: state.depth, elements, kind });
+        }
+    }
+
     fn raise(&mut self, by: Rank, to: Rank, slot: Slot, turn: u16, data: Option<(Place, Vec<Term>)>) -> Result<(), Defect> {
         let epoch = self.ranks[by.0 as usize].epoch;
         let (bank, uses) = self.schedule.bank(epoch);
         let value = flag_value(uses, self.schedule.needs.turns, turn);
+        let kind = match (&data, self.programs[by.0 as usize].steps[self.ranks[by.0 as usize].at]) {
+            (None, _) => Kind::Flag(slot),
+            (Some(_), Step::Send { again: true, .. }) => Kind::Again,
+            (Some(_), _) => Kind::Data,
+        };
+        self.note(by, to, data.as_ref().map_or(0, |(_, values)| values.len() as u32), kind);
         if let Some((place, values)) = &data {
             self.announce(by, to, bank, *place, values.len() as u32)?;
         }
@@ -438,7 +477,8 @@ impl<'a> Machine<'a> {
 
     /// Adds and returns the value after. The addition is done when it is sent: who does not wait for its answer cannot tell, and nobody
     /// else does anything at the counter's owner but add and wait.
-    fn add(&mut self, by: Rank, at: Rank, counter: crate::Counter, uses: u64) -> Result<u64, Defect> {
+    fn add(&mut self, by: Rank, at: Rank, counter: Counter, uses: u64) -> Result<u64, Defect> {
+        self.note(by, at, 0, Kind::Count(counter));
         let (epoch, knows) = (self.ranks[by.0 as usize].epoch, self.ranks[by.0 as usize].clock.clone());
         let depth = self.ranks[by.0 as usize].depth + u32::from(at != by);
         let index = self.count_index(at, self.schedule.bank(epoch).0, counter);
@@ -458,6 +498,7 @@ impl<'a> Machine<'a> {
             if other == rank {
                 self.write(rank, now, bank, at, &values)?;
             } else {
+                self.note(rank, other, length, Kind::Shared);
                 self.announce(rank, other, bank, at, length)?;
                 self.ranks[other.0 as usize].memory.deliver(bank, at, &values);
             }
@@ -531,7 +572,7 @@ fn writing(by: Rank, owner: Rank, epoch: u64, fault: Fault) -> Defect {
     }
 }
 
-fn counting(by: Rank, owner: Rank, counter: crate::Counter, epoch: u64, fault: CountFault) -> Defect {
+fn counting(by: Rank, owner: Rank, counter: Counter, epoch: u64, fault: CountFault) -> Defect {
     match fault {
         CountFault::Early => Defect::CountedEarly { owner, counter, by, epoch },
         CountFault::TooOften(of) => Defect::CountedTooOften { owner, counter, of, epoch },

@@ -36,5 +36,5 @@ pub mod terms;
 
 pub use defect::Defect;
 pub use drive::{Driver, drive, run};
-pub use figures::{Figures, figures};
+pub use figures::{Figures, figures, fits};
 pub use machine::Machine;
