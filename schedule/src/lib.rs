@@ -22,6 +22,7 @@
 pub mod algorithm;
 pub mod algorithms;
 pub mod check;
+pub mod devices;
 pub mod nodes;
 pub mod picture;
 pub mod problem;
