@@ -60,7 +60,8 @@ def run_suite(mpi, ranks, modules, shim, timeout, report=None):
         old.unlink()
     rank = "$OMPI_COMM_WORLD_RANK" if mpi.family == "openmpi" else "$PMI_RANK"
     include = " ".join(f"-i {m}" for m in modules)
-    line = f'cd "$0" && exec "$1" main.py -v --no-threads {include} -e spawn -e dynproc -e util_pool > {logs}/{rank} 2>&1'
+    # Not test_spawn: on few cores Open MPI's own run of it hangs now and then. test_dynproc does with ports what it does.
+    line = f'cd "$0" && exec "$1" main.py -v --no-threads {include} -e spawn > {logs}/{rank} 2>&1'
     program = ["sh", "-c", line, str(tests), mpi.python]
     outcome = mpi.run(program, ranks, shim=shim, timeout=timeout, report=report, env=mpi.python_env)
     verdicts = {}
@@ -74,7 +75,7 @@ def run_suite(mpi, ranks, modules, shim, timeout, report=None):
 def baseline(mpi, ranks, modules, timeout):
     version = subprocess.run([mpi.python, "-c", "from mpi4py import MPI; print(MPI.Get_library_version())"], capture_output=True,
                              text=True, env=os.environ | mpi.python_env | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}).stdout
-    key = hashlib.sha256(f"2 {version} {VERSION} {ranks} {modules}".encode()).hexdigest()[:16]
+    key = hashlib.sha256(f"3 {version} {VERSION} {ranks} {modules}".encode()).hexdigest()[:16]
     kept = mpis.BUILD / mpi.name / f"mpi4py-{ranks}-{key}.json"
     if kept.exists():
         return json.loads(kept.read_text())
