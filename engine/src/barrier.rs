@@ -8,7 +8,7 @@ use crate::clock::Ticks;
 use crate::comm::{Comm, Revoked, Served};
 use crate::deferral::{self, Observer};
 use crate::state::State;
-use crate::tally::is_sampled;
+use crate::tally::{Tallies, is_sampled};
 
 /// Looks at the release flag alone, at the start of a wait: fewer than come before any sleep.
 const FLAG_ONLY: u32 = 4;
@@ -22,6 +22,10 @@ pub struct Barriers {
     known: u64,
     /// When the oldest pending one was entered.
     since: Ticks,
+    /// Barriers of two that went the quick way, and before how many of them the other one was there. Kept apart from the
+    /// other tallies: they are close at hand.
+    quick: u64,
+    quick_last: u64,
     trial: Trial,
 }
 
@@ -34,6 +38,16 @@ impl Barriers {
     fn enter(&mut self) -> u64 {
         self.entered += 1;
         self.entered - 1
+    }
+
+    /// Moves what was counted on the quick way to where it belongs.
+    pub(crate) fn settle(&mut self, tallies: &mut Tallies) {
+        if self.quick > 0 {
+            let tally = tallies.of(Kind::Barrier, false);
+            tally.calls += self.quick;
+            tally.last += self.quick_last;
+            (self.quick, self.quick_last) = (0, 0);
+        }
     }
 }
 
@@ -74,11 +88,22 @@ impl Trial {
     }
 }
 
+/// Looks a few times whether `other` has entered.
+#[inline(never)]
+fn comes_soon(served: &Served, other: usize, number: u64) -> bool {
+    (0..served.world.waiting.first_looks()).any(|_| served.board.has_entered(other, number))
+}
+
 impl Comm {
     /// A barrier; false if the host must carry it out. `may_defer`: nothing of the host's is under way that would need this
     /// rank's calls to go on.
-    #[inline]
+    #[inline(always)]
     pub fn barrier(&self, may_defer: bool) -> Result<bool, Revoked> {
+        if self.barrier_of_two() { Ok(true) } else { self.barrier_of_any(may_defer) }
+    }
+
+    #[inline(never)]
+    fn barrier_of_any(&self, may_defer: bool) -> Result<bool, Revoked> {
         let Some(served) = self.served.as_ref().filter(|_| !self.is_known_revoked()) else {
             self.with(|state| state.tallies.of(Kind::Barrier, false).host_calls += 1);
             return Ok(false);
@@ -96,6 +121,32 @@ impl Comm {
     }
 
     // ---- strict ---------------------------------------------------------------------------------------------------
+
+    /// The strict barrier of two ranks with nothing out of the ordinary about it: two flags. False if there is, or if the other
+    /// one is not there yet: then `barrier_strictly` goes on; to enter a barrier twice is to enter it once.
+    #[inline(always)]
+    fn barrier_of_two(&self) -> bool {
+        let Some(served) = &self.served else { return false };
+        if !self.is_pair || deferral::is_on() || deferral::any_pending() || self.is_known_revoked() {
+            return false;
+        }
+        // SAFETY: pairs are of programs with one thread in MPI, and nothing below comes back here.
+        let barriers = &mut unsafe { &mut *self.state_pointer() }.barriers;
+        let (board, number, other) = (&served.board, barriers.entered, 1 - self.me);
+        if is_sampled(number) {
+            return false;
+        }
+        board.enter_barrier(self.me, number, 0);
+        board.announce_entry(number);
+        let was_there = board.has_entered(other, number);
+        if !was_there && !comes_soon(served, other, number) {
+            return false;
+        }
+        (barriers.entered, barriers.known) = (number + 1, number + 1);
+        barriers.quick += 1;
+        barriers.quick_last += was_there as u64;
+        true
+    }
 
     #[inline]
     fn barrier_strictly(&self, served: &Served, state: &mut State) -> Result<(), Revoked> {

@@ -60,6 +60,8 @@ pub struct Comm {
     companion: OnceLock<Option<Arc<Comm>>>,
     locked: AtomicBool,
     threaded: bool,
+    /// Two ranks, served, one thread in MPI, entering without a fence: barriers have a quick way.
+    pub(crate) is_pair: bool,
     state: UnsafeCell<State>,
 }
 
@@ -115,6 +117,7 @@ impl Comm {
             members: members.to_vec(),
             me,
             ranks,
+            is_pair: ranks == 2 && !threaded && served.as_ref().is_some_and(|s| s.board.fencing == Fencing::Sleeper),
             served,
             host_reason,
             name: Mutex::default(),
@@ -337,7 +340,7 @@ impl Comm {
     fn record(&self) -> Option<CommRecord> {
         let companion = self.companion.get().and_then(Option::as_ref);
         let both = || std::iter::once(self).chain(companion.map(Arc::as_ref));
-        let ops: Vec<_> = both().flat_map(|c| c.with(|state| state.tallies.records())).collect();
+        let ops: Vec<_> = both().flat_map(|c| c.with(State::records)).collect();
         if ops.is_empty() {
             return None;
         }

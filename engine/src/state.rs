@@ -6,6 +6,7 @@ use crate::call::Kind;
 use crate::request::Request;
 use crate::strip::Strip;
 use crate::tally::Tallies;
+use evenkeel_record::OpRecord;
 use evenkeel_segment::layout::WINDOW;
 use evenkeel_segment::{Board, Geometry, Mapped, Seq};
 
@@ -65,6 +66,12 @@ impl State {
             barriers: Barriers::default(),
             tallies: Tallies::default(),
         }
+    }
+
+    /// What has been counted, by operation.
+    pub fn records(&mut self) -> Vec<OpRecord> {
+        self.barriers.settle(&mut self.tallies);
+        self.tallies.records()
     }
 
     /// Takes a wait into what is expected of the next ones of its kind.

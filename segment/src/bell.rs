@@ -66,6 +66,7 @@ impl<M: Words + Futex> Board<M> {
     }
 
     #[cold]
+    #[inline(never)]
     pub(crate) fn ring_bell(&self) {
         self.memory.word(BELL_AT).fetch_add(1, Ordering::SeqCst);
         self.memory.wake_all();
