@@ -59,9 +59,11 @@ def run_suite(mpi, ranks, modules, shim, timeout, report=None):
     for old in logs.iterdir():
         old.unlink()
     rank = "$OMPI_COMM_WORLD_RANK" if mpi.family == "openmpi" else "$PMI_RANK"
+    without = " -e util_sync" if mpi.name == "mpich4" and ranks > 1 else ""
     include = " ".join(f"-i {m}" for m in modules)
     # Not test_spawn: on few cores Open MPI's own run of it hangs now and then. test_dynproc does with ports what it does.
-    line = f'cd "$0" && exec "$1" main.py -v --no-threads {include} -e spawn > {logs}/{rank} 2>&1'
+    # Nor test_util_sync under MPICH 4.0: its locks, built on windows, hang there by themselves among several ranks.
+    line = f'cd "$0" && exec "$1" main.py -v --no-threads {include} -e spawn{without} > {logs}/{rank} 2>&1'
     program = ["sh", "-c", line, str(tests), mpi.python]
     # With evenkeel too: windows and messages are the library's, and default MPICH spins at them.
     polite = mpis.POLITE_MPICH if mpi.family == "mpich" else {}
