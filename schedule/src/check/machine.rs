@@ -1,52 +1,52 @@
 //! Runs a schedule, one step or delivery at a time, and sees to the rules of [`check`](super).
 
 use super::defect::Defect;
-use super::flags::{Count, CountFault, Flag, FlagFault, Raise};
-use super::memory::{Clock, Fault, Memory, learn};
+use super::flags::{Count, Flag};
+use super::memory::{Clock, Fault, Memory};
 use super::terms::{Term, Terms};
 use crate::algorithm::{Operation, Order};
-use crate::schedule::{Schedule, flag_value};
+use crate::schedule::Schedule;
 use crate::step::{Counter, Place, Rank, Slot, Step};
 use std::rc::Rc;
 
 /// All steps of a rank, and where each round begins.
 #[derive(Debug)]
-struct Program {
-    steps: Vec<Step>,
-    begins: Vec<usize>,
+pub(super) struct Program {
+    pub(super) steps: Vec<Step>,
+    pub(super) begins: Vec<usize>,
 }
 
 /// A message on its way to a flag, with what it brings.
 #[derive(Clone, Debug)]
 pub struct Message {
-    to: Rank,
-    slot: Slot,
-    bank: usize,
-    value: u64,
-    data: Option<(Place, Vec<Term>)>,
+    pub(super) to: Rank,
+    pub(super) slot: Slot,
+    pub(super) bank: usize,
+    pub(super) value: u64,
+    pub(super) data: Option<(Place, Vec<Term>)>,
 }
 
 /// A write to all ranks that has not been taken by everybody yet.
 #[derive(Clone, Debug)]
-struct Shared {
-    by: Rank,
-    time: u32,
-    bank: usize,
-    place: Place,
-    length: u32,
+pub(super) struct Shared {
+    pub(super) by: Rank,
+    pub(super) time: u32,
+    pub(super) bank: usize,
+    pub(super) place: Place,
+    pub(super) length: u32,
     /// Who still has to come to know of it.
-    missing: Vec<bool>,
+    pub(super) missing: Vec<bool>,
 }
 
 #[derive(Clone, Debug)]
-struct State {
+pub(super) struct State {
     /// The epoch it is in, or was in last.
-    epoch: u64,
-    inside: bool,
-    at: usize,
-    clock: Clock,
-    depth: u32,
-    memory: Memory,
+    pub(super) epoch: u64,
+    pub(super) inside: bool,
+    pub(super) at: usize,
+    pub(super) clock: Clock,
+    pub(super) depth: u32,
+    pub(super) memory: Memory,
 }
 
 /// What a message does where it arrives.
@@ -84,17 +84,17 @@ pub struct Tally {
 
 #[derive(Clone)]
 pub struct Machine<'a> {
-    schedule: &'a Schedule,
-    programs: Rc<Vec<Program>>,
-    epochs: u64,
-    ranks: Vec<State>,
-    flags: Vec<Flag>,
-    counts: Vec<Count>,
+    pub(super) schedule: &'a Schedule,
+    pub(super) programs: Rc<Vec<Program>>,
+    pub(super) epochs: u64,
+    pub(super) ranks: Vec<State>,
+    pub(super) flags: Vec<Flag>,
+    pub(super) counts: Vec<Count>,
     pub in_flight: Vec<Message>,
-    shared: Vec<Shared>,
-    terms: Terms,
+    pub(super) shared: Vec<Shared>,
+    pub(super) terms: Terms,
     /// Of each rank, when it entered each epoch.
-    entered: Vec<Vec<u32>>,
+    pub(super) entered: Vec<Vec<u32>>,
     /// The first output of the epoch that was handed out, where all must be equal.
     outputs: Vec<Option<Vec<Term>>>,
     pub tally: Vec<Tally>,
@@ -154,12 +154,12 @@ impl<'a> Machine<'a> {
         !state.inside && state.epoch == self.epochs
     }
 
-    fn flag_index(&self, owner: Rank, bank: usize, slot: Slot) -> usize {
+    pub(super) fn flag_index(&self, owner: Rank, bank: usize, slot: Slot) -> usize {
         let needs = &self.schedule.needs;
         (owner.0 as usize * usize::from(needs.banks) + bank) * needs.flags as usize + slot.0 as usize
     }
 
-    fn count_index(&self, owner: Rank, bank: usize, counter: Counter) -> usize {
+    pub(super) fn count_index(&self, owner: Rank, bank: usize, counter: Counter) -> usize {
         let needs = &self.schedule.needs;
         (owner.0 as usize * usize::from(needs.banks) + bank) * needs.counters as usize + counter.0 as usize
     }
@@ -263,261 +263,10 @@ impl<'a> Machine<'a> {
         Err(Defect::WrongData { rank, element: i, epoch, found: self.terms.show(term), wanted })
     }
 
-    fn tick(&mut self, rank: Rank) -> u32 {
+    pub(super) fn tick(&mut self, rank: Rank) -> u32 {
         let clock = &mut self.ranks[rank.0 as usize].clock;
         clock[rank.0 as usize] += 1;
         clock[rank.0 as usize]
-    }
-
-    /// Whom and which flags, counters and rounds a step names.
-    fn check_bounds(&self, rank: Rank, step: Step) -> Result<(), Defect> {
-        let needs = &self.schedule.needs;
-        let (to, slot, counter, turn) = match step {
-            Step::Put { to, slot, turn } | Step::Send { to, slot, turn, .. } => (to, Some(slot), None, turn),
-            Step::Multicast { to, slot, turn } => (Rank(to.first.0 + (to.count - 1) * to.stride), Some(slot), None, turn),
-            Step::Wait { slot, turn } => (rank, Some(slot), None, turn),
-            Step::Add { at, counter } | Step::Count { at, counter, .. } => (at, None, Some(counter), 1),
-            Step::AwaitCount { counter, .. } => (rank, None, Some(counter), 1),
-            Step::Share { .. } | Step::Combine { .. } | Step::Copy { .. } => (rank, None, None, 1),
-        };
-        if to.0 >= self.schedule.problem.ranks {
-            return Err(Defect::NoSuchRank { rank, to, step });
-        }
-        let raises_turn_0 = turn == 0 && !matches!(step, Step::Wait { .. });
-        if slot.is_some_and(|s| s.0 >= needs.flags) || counter.is_some_and(|c| c.0 >= needs.counters) || turn > needs.turns || raises_turn_0 {
-            return Err(Defect::BeyondNeeds { rank, step });
-        }
-        if let Step::Count { otherwise, .. } = step {
-            let program = &self.programs[rank.0 as usize];
-            if program.begins.get(otherwise as usize).is_none_or(|begin| *begin <= self.ranks[rank.0 as usize].at) {
-                return Err(Defect::Backwards { rank, step });
-            }
-        }
-        Ok(())
-    }
-
-    /// Takes a step; false, and nothing has happened, if it has to wait.
-    fn act(&mut self, rank: Rank, step: Step) -> Result<bool, Defect> {
-        let me = rank.0 as usize;
-        let epoch = self.ranks[me].epoch;
-        let (bank, uses) = self.schedule.bank(epoch);
-        match step {
-            Step::Wait { slot, turn } => {
-                let value = flag_value(uses, self.schedule.needs.turns, turn);
-                let index = self.flag_index(rank, bank, slot);
-                if self.flags[index].value < value {
-                    return Ok(false);
-                }
-                let now = self.tick(rank);
-                if let Some(raise) = self.flags[index].take(value, now) {
-                    let state = &mut self.ranks[me];
-                    learn(&mut state.clock, &raise.knows);
-                    if turn > 0 {
-                        state.depth = state.depth.max(raise.depth);
-                        self.tally[me].received += 1;
-                    }
-                    if let Some((place, length)) = raise.data {
-                        state.memory.take(now, bank, place, length);
-                    }
-                    self.take_shared(rank, now);
-                }
-            }
-            Step::AwaitCount { counter, of, previous } => {
-                let number = if previous { uses - 1 } else { uses };
-                let index = self.count_index(rank, bank, counter);
-                if self.counts[index].value < number * u64::from(of) {
-                    return Ok(false);
-                }
-                let now = self.tick(rank);
-                let taken = self.counts[index].take(number, of).map_err(|fault| counting(rank, rank, counter, epoch, fault))?;
-                if let Some((knows, depth)) = taken {
-                    learn(&mut self.ranks[me].clock, knows);
-                    if !previous {
-                        self.ranks[me].depth = self.ranks[me].depth.max(depth);
-                        self.tally[me].received += u64::from(of);
-                    }
-                    self.take_shared(rank, now);
-                }
-            }
-            Step::Put { to, slot, turn } => {
-                self.tick(rank);
-                self.raise(rank, to, slot, turn, None)?;
-            }
-            Step::Multicast { to, slot, turn } => {
-                self.tick(rank);
-                to.iter().try_for_each(|to| self.raise(rank, to, slot, turn, None))?;
-            }
-            Step::Send { to, slot, turn, from, at, length, .. } => {
-                let now = self.tick(rank);
-                let values = self.read(rank, now, bank, from, length)?;
-                self.raise(rank, to, slot, turn, Some((at, values)))?;
-            }
-            Step::Share { from, at, length } => self.share(rank, bank, from, at, length)?,
-            Step::Add { at, counter } => {
-                self.tick(rank);
-                self.add(rank, at, counter, uses)?;
-                self.tally[me].sent += u64::from(at != rank);
-            }
-            Step::Count { at, counter, of, otherwise } => {
-                self.tick(rank);
-                let value = self.add(rank, at, counter, uses)?;
-                self.tally[me].sent += u64::from(at != rank);
-                // Whoever adds sees what the earlier ones did, as with any atomic addition that acquires and releases.
-                let index = self.count_index(at, bank, counter);
-                if let Some((knows, depth)) = self.counts[index].so_far(uses) {
-                    let state = &mut self.ranks[me];
-                    learn(&mut state.clock, knows);
-                    // There and back.
-                    state.depth = state.depth.max(depth + u32::from(at != rank));
-                }
-                if value != uses * u64::from(of) {
-                    self.ranks[me].at = self.programs[me].begins[otherwise as usize];
-                    return Ok(true);
-                }
-            }
-            Step::Combine { into, first, second, length } => {
-                let now = self.tick(rank);
-                let (left, right) = (self.read(rank, now, bank, first, length)?, self.read(rank, now, bank, second, length)?);
-                let values: Vec<Term> = left.iter().zip(&right).map(|(l, r)| self.terms.pair(*l, *r)).collect();
-                self.write(rank, now, bank, into, &values)?;
-            }
-            Step::Copy { from, into, length } => {
-                let now = self.tick(rank);
-                let values = self.read(rank, now, bank, from, length)?;
-                self.write(rank, now, bank, into, &values)?;
-            }
-        }
-        self.ranks[me].at += 1;
-        Ok(true)
-    }
-
-    fn read(&mut self, rank: Rank, now: u32, bank: usize, place: Place, length: u32) -> Result<Vec<Term>, Defect> {
-        let state = &mut self.ranks[rank.0 as usize];
-        let (epoch, at) = (state.epoch, state.at);
-        let read = state.memory.read(now, bank, place, length);
-        read.map_err(|fault| self.located(rank, at, fault).unwrap_or_else(|| reading(rank, epoch, fault)))
-    }
-
-    fn write(&mut self, rank: Rank, now: u32, bank: usize, place: Place, values: &[Term]) -> Result<(), Defect> {
-        let state = &mut self.ranks[rank.0 as usize];
-        let (epoch, at) = (state.epoch, state.at);
-        if place.buffer() == crate::Buffer::Input {
-            return Err(Defect::InputWritten { by: rank, owner: rank });
-        }
-        let written = state.memory.write(now, bank, place, values);
-        written.map_err(|fault| self.located(rank, at, fault).unwrap_or_else(|| writing(rank, rank, epoch, fault)))
-    }
-
-    /// A fault that is one of the step alone.
-    fn located(&self, rank: Rank, at: usize, fault: Fault) -> Option<Defect> {
-        (fault == Fault::Beyond).then(|| Defect::BeyondNeeds { rank, step: self.programs[rank.0 as usize].steps[at] })
-    }
-
-    /// Announces a write into another's memory.
-    fn announce(&mut self, by: Rank, owner: Rank, bank: usize, place: Place, length: u32) -> Result<(), Defect> {
-        if place.buffer() == crate::Buffer::Input {
-            return Err(Defect::InputWritten { by, owner });
-        }
-        let (known, at, epoch) = {
-            let state = &self.ranks[by.0 as usize];
-            (state.clock[owner.0 as usize], state.at, state.epoch)
-        };
-        if place.buffer() == crate::Buffer::Output {
-            // It is there to be written only while its owner is in this epoch.
-            let inside = self.entered[owner.0 as usize].get(epoch as usize - 1).is_some_and(|time| *time <= known);
-            if !inside {
-                return Err(Defect::WriteRace { owner, place, by, epoch });
-            }
-        }
-        let announced = self.ranks[owner.0 as usize].memory.announce(known, bank, place, length);
-        announced.map_err(|fault| self.located(by, at, fault).unwrap_or_else(|| writing(by, owner, epoch, fault)))
-    }
-
-    fn note(&mut self, from: Rank, to: Rank, elements: u32, kind: Kind) {
-        let state = &self.ranks[from.0 as usize];
-        if state.epoch == self.epochs {
-            self.sent.push(Sent { from, to, step: state.at, depth: state.depth, elements, kind });
-        }
-    }
-
-    fn raise(&mut self, by: Rank, to: Rank, slot: Slot, turn: u16, data: Option<(Place, Vec<Term>)>) -> Result<(), Defect> {
-        let epoch = self.ranks[by.0 as usize].epoch;
-        let (bank, uses) = self.schedule.bank(epoch);
-        let value = flag_value(uses, self.schedule.needs.turns, turn);
-        let kind = match (&data, self.programs[by.0 as usize].steps[self.ranks[by.0 as usize].at]) {
-            (None, _) => Kind::Flag(slot),
-            (Some(_), Step::Send { again: true, .. }) => Kind::Again,
-            (Some(_), _) => Kind::Data,
-        };
-        self.note(by, to, data.as_ref().map_or(0, |(_, values)| values.len() as u32), kind);
-        if let Some((place, values)) = &data {
-            self.announce(by, to, bank, *place, values.len() as u32)?;
-        }
-        let tally = &mut self.tally[by.0 as usize];
-        tally.sent += u64::from(to != by);
-        tally.elements += data.as_ref().map_or(0, |(_, values)| values.len() as u64);
-        let state = &self.ranks[by.0 as usize];
-        let raise = Raise {
-            value,
-            by,
-            knows: state.clock.clone(),
-            depth: state.depth + u32::from(to != by),
-            data: data.as_ref().map(|(place, values)| (*place, values.len() as u32)),
-            taken: None,
-        };
-        let index = self.flag_index(to, bank, slot);
-        self.flags[index].announce(to, raise).map_err(|fault| match fault {
-            FlagFault::Twice => Defect::RaisedTwice { owner: to, slot, value, by, epoch },
-            FlagFault::Overtaking => Defect::Overtaking { owner: to, slot, by, epoch },
-            FlagFault::Overrun => Defect::Overrun { owner: to, slot, by, epoch },
-        })?;
-        self.in_flight.push(Message { to, slot, bank, value, data });
-        Ok(())
-    }
-
-    /// Adds and returns the value after. The addition is done when it is sent: who does not wait for its answer cannot tell, and nobody
-    /// else does anything at the counter's owner but add and wait.
-    fn add(&mut self, by: Rank, at: Rank, counter: Counter, uses: u64) -> Result<u64, Defect> {
-        self.note(by, at, 0, Kind::Count(counter));
-        let (epoch, knows) = (self.ranks[by.0 as usize].epoch, self.ranks[by.0 as usize].clock.clone());
-        let depth = self.ranks[by.0 as usize].depth + u32::from(at != by);
-        let index = self.count_index(at, self.schedule.bank(epoch).0, counter);
-        let count = &mut self.counts[index];
-        count.announce(uses, &knows, depth).map_err(|fault| counting(by, at, counter, epoch, fault))?;
-        count.value += 1;
-        Ok(count.value)
-    }
-
-    /// Everybody gets the write at the latest when it learns of it; until then nobody may look.
-    fn share(&mut self, rank: Rank, bank: usize, from: Place, at: Place, length: u32) -> Result<(), Defect> {
-        let now = self.tick(rank);
-        let values = self.read(rank, now, bank, from, length)?;
-        self.tally[rank.0 as usize].sent += 1;
-        self.tally[rank.0 as usize].elements += u64::from(length);
-        for other in (0..self.ranks()).map(Rank) {
-            if other == rank {
-                self.write(rank, now, bank, at, &values)?;
-            } else {
-                self.note(rank, other, length, Kind::Shared);
-                self.announce(rank, other, bank, at, length)?;
-                self.ranks[other.0 as usize].memory.deliver(bank, at, &values);
-            }
-        }
-        let missing = (0..self.ranks.len()).map(|other| other != rank.0 as usize).collect();
-        self.shared.push(Shared { by: rank, time: now, bank, place: at, length, missing });
-        Ok(())
-    }
-
-    /// Takes the shared writes that the rank has just learned of.
-    fn take_shared(&mut self, rank: Rank, now: u32) {
-        let me = rank.0 as usize;
-        for write in &mut self.shared {
-            if write.missing[me] && self.ranks[me].clock[write.by.0 as usize] >= write.time {
-                write.missing[me] = false;
-                self.ranks[me].memory.take(now, write.bank, write.place, write.length);
-            }
-        }
-        self.shared.retain(|write| write.missing.contains(&true));
     }
 
     /// One message arrives: what it brings, then its flag, which never falls.
@@ -557,24 +306,10 @@ impl<'a> Machine<'a> {
     }
 }
 
-fn reading(rank: Rank, epoch: u64, fault: Fault) -> Defect {
+pub(super) fn reading(rank: Rank, epoch: u64, fault: Fault) -> Defect {
     match fault {
         Fault::Unwritten(place) => Defect::Unwritten { rank, place, epoch },
         Fault::Race(place) => Defect::ReadRace { rank, place, epoch },
         Fault::Beyond => unreachable!("a whole buffer is within itself"),
-    }
-}
-
-fn writing(by: Rank, owner: Rank, epoch: u64, fault: Fault) -> Defect {
-    match fault {
-        Fault::Race(place) | Fault::Unwritten(place) => Defect::WriteRace { owner, place, by, epoch },
-        Fault::Beyond => unreachable!("told apart before"),
-    }
-}
-
-fn counting(by: Rank, owner: Rank, counter: Counter, epoch: u64, fault: CountFault) -> Defect {
-    match fault {
-        CountFault::Early => Defect::CountedEarly { owner, counter, by, epoch },
-        CountFault::TooOften(of) => Defect::CountedTooOften { owner, counter, of, epoch },
     }
 }

@@ -32,6 +32,7 @@ pub mod figures;
 mod flags;
 pub mod machine;
 mod memory;
+mod steps;
 pub mod terms;
 
 pub use defect::Defect;
