@@ -15,6 +15,8 @@ pub struct Medium {
     faults: Faults,
     draw: Draw,
     flying: Vec<(Direction, Packet)>,
+    /// Repetitions, which may come much later.
+    repetitions: Vec<(Direction, Packet)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -27,7 +29,7 @@ pub enum Direction {
 
 impl Medium {
     pub fn new(faults: Faults, seed: u64) -> Medium {
-        Medium { faults, draw: Draw(seed), flying: Vec::new() }
+        Medium { faults, draw: Draw(seed), flying: Vec::new(), repetitions: Vec::new() }
     }
 
     /// Sends a packet off; it may come to nothing.
@@ -37,13 +39,21 @@ impl Medium {
         }
     }
 
-    /// One of the packets arrives, any of them, and perhaps it will once more.
+    /// One of the packets arrives, any of them; perhaps it will once more, soon or late.
     pub fn arrive(&mut self) -> Option<(Direction, Packet)> {
+        if !self.repetitions.is_empty() && self.draw.below(16) == 0 {
+            let which = self.draw.below(self.repetitions.len() as u64) as usize;
+            return Some(self.repetitions.swap_remove(which));
+        }
         if self.flying.is_empty() {
             return None;
         }
         let which = self.draw.below(self.flying.len() as u64) as usize;
-        if self.draw.below(1000) < self.faults.repeated { Some(self.flying[which]) } else { Some(self.flying.swap_remove(which)) }
+        let arrived = self.flying.swap_remove(which);
+        if self.draw.below(1000) < self.faults.repeated {
+            self.repetitions.push(arrived);
+        }
+        Some(arrived)
     }
 
     /// A number below `n`, from the same seed.

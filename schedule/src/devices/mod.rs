@@ -1,6 +1,6 @@
 //! Devices that hold barriers by themselves, simulated with their exact protocols.
 //!
-//! [`unit`] is Höfler's barrier unit in a network switch (2005, section 3.1; designed, never built), with [`host`] as its other
+//! [`mod@unit`] is Höfler's barrier unit in a network switch (2005, section 3.1; designed, never built), with [`host`] as its other
 //! end and [`packet`] between them; as printed, and with the epoch that it lacks. [`network`] is the dedicated network of
 //! section 3.2 (built for four nodes). [`medium`] loses, repeats and reorders packets.
 //!

@@ -27,6 +27,8 @@ pub struct Unit {
     protocol: Protocol,
     ports: usize,
     rows: Vec<Row>,
+    /// Of each port: the newest request for a barrier that was heard. An older one has been answered, and is no request any more.
+    requests: Vec<u8>,
 }
 
 /// A packet for the host on a port.
@@ -38,14 +40,14 @@ impl Unit {
         assert!(barriers <= usize::from(NONE_FREE));
         let none = vec![false; ports];
         let row = Row { in_use: false, arrived: none.clone(), absent: none.clone(), untold: none, epoch: 0, since: 0, creator: (0, 0) };
-        Unit { protocol, ports, rows: vec![row; barriers] }
+        Unit { protocol, ports, rows: vec![row; barriers], requests: vec![0; ports] }
     }
 
     /// A packet comes in at a port; what goes out.
     pub fn receive(&mut self, port: usize, packet: Packet) -> Vec<Sent> {
         let answer = |kind: Kind, packet: Packet| (port, Packet { kind, ..packet });
         match packet.kind {
-            Kind::GetId => vec![(port, self.hand_out(port, packet))],
+            Kind::GetId => self.hand_out(port, packet).into_iter().map(|answer| (port, answer)).collect(),
             Kind::WantParticipate => {
                 let known = self.protocol == Protocol::WithEpoch;
                 if let Some(row) = self.row(packet).filter(|row| row.in_use && (!known || row.since == packet.epoch)) {
@@ -94,12 +96,18 @@ impl Unit {
     }
 
     /// A free row, with nobody in it. A host that asks again gets the same one again, if its requests can be told apart.
-    fn hand_out(&mut self, port: usize, packet: Packet) -> Packet {
+    fn hand_out(&mut self, port: usize, packet: Packet) -> Option<Packet> {
         let (creator, known) = ((port, packet.request), self.protocol == Protocol::WithEpoch);
         let again = self.rows.iter().position(|row| known && row.in_use && row.creator == creator);
+        // Numbers of requests go around; what is ahead of the newest by less than half of them is newer.
+        let is_new = !known || (packet.request.wrapping_sub(self.requests[port]) as i8) > 0;
+        if again.is_none() && !is_new {
+            return None;
+        }
+        self.requests[port] = packet.request;
         let free = || self.rows.iter().position(|row| !row.in_use);
         let Some(id) = again.or_else(free) else {
-            return Packet { kind: Kind::GetIdAck, id: NONE_FREE, ..packet };
+            return Some(Packet { kind: Kind::GetIdAck, id: NONE_FREE, ..packet });
         };
         let row = &mut self.rows[id];
         if again.is_none() {
@@ -109,7 +117,7 @@ impl Unit {
             row.since = row.epoch;
             row.creator = creator;
         }
-        Packet { kind: Kind::GetIdAck, id: id as u8, epoch: row.since, request: packet.request }
+        Some(Packet { kind: Kind::GetIdAck, id: id as u8, epoch: row.since, request: packet.request })
     }
 
     /// A host has entered. Whether all have is looked at here and nowhere else: with nobody registered yet, it would be
