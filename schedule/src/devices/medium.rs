@@ -41,7 +41,7 @@ impl Medium {
 
     /// One of the packets arrives, any of them; perhaps it will once more, soon or late.
     pub fn arrive(&mut self) -> Option<(Direction, Packet)> {
-        if !self.repetitions.is_empty() && self.draw.below(16) == 0 {
+        if !self.repetitions.is_empty() && self.draw.below(64) == 0 {
             let which = self.draw.below(self.repetitions.len() as u64) as usize;
             return Some(self.repetitions.swap_remove(which));
         }
