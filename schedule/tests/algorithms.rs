@@ -97,13 +97,13 @@ fn random_orders_of_all() {
 #[test]
 fn every_order_of_each_at_few_ranks() {
     for algorithm in algorithms::ALL {
-        for (ranks, epochs) in [(1, 3), (2, 2), (3, 1)] {
+        for (ranks, epochs) in [(1, 3), (2, 3), (3, 1), (3, 2)] {
             let schedule = Schedule::new(algorithm, Problem::new(ranks), &[]).unwrap();
-            let explored = explore(&schedule, epochs, 30_000).unwrap_or_else(|e| panic!("{} {ranks}: {e}", algorithm.name));
+            let explored = explore(&schedule, epochs, 60_000).unwrap_or_else(|e| panic!("{} {ranks}: {e}", algorithm.name));
             println!("{} {ranks} ranks, {epochs} epochs: {explored:?}", algorithm.name);
-            assert!(explored.cut_off || explored.ends > 0);
-            // Small enough to be seen whole.
-            assert!(ranks > 2 || !explored.cut_off, "{} {ranks}: {explored:?}", algorithm.name);
+            // All are small enough to be seen whole, but for one, in which everybody tells everybody twice.
+            let whole = (algorithm.name, ranks, epochs) != ("flag-groups", 3, 2);
+            assert!(explored.ends > 0 && explored.cut_off != whole, "{} {ranks}: {explored:?}", algorithm.name);
         }
     }
 }

@@ -57,6 +57,7 @@ pub fn gallery() -> Result<Vec<File>, Defect> {
             section(&mut page, algorithm, &picture);
         }
     }
+    page += DEVICES;
     files.push(File { name: "schedules.md".into(), content: page });
     Ok(files)
 }
@@ -102,7 +103,12 @@ order in which steps may be taken and messages may arrive; nobody leaves a barri
 combined in the stated order; no flag is mistaken for another, no memory is overwritten that is still needed, and no more of it is used
 than stated. One run is enough to prove that of an algorithm without branches: the run keeps account of which event lies in the past of which,
 and that is the same in every order. Algorithms in which it is decided while running who goes on (`central-counter`, `climbing-tree`) are run in
-all orders with few ranks, and in many random ones with more. `evenkeel schedule check` does it for any size.
+all orders with few ranks, and in many random ones with more. `evenkeel schedule check` does it for any size. [Algorithms as data](decisions/schedules.md)
+says why one run is enough.
+
+**Writing one**: a file in `schedule/src/algorithms/` with an `Algorithm` in it (name, source, cost, parameters, the memory it needs, and a
+function that appends one round of one rank's steps), and a line in the list `ALL` of `schedule/src/algorithms/mod.rs`. Being listed, it is tested like
+all others, and shown on this page. `evenkeel schedule show NAME --steps RANK` prints what a rank does.
 
 **With 16 ranks**, and a vector of 16 elements for each rank (for each pair of ranks in an all-to-all):
 ";
@@ -111,7 +117,26 @@ const MEANING: &str = "
 *rounds*: messages that must follow one another. *messages*: of all ranks, acknowledgements among them; a write into memory that all see
 is one. *flags*: flags and counters of a rank; *scratch*: elements of a rank's memory that others write to; both in all banks.
 *must respond*: how many other ranks must do something between a rank's entering and its leaving, of the rank with fewest and
-of that with most: whoever is late among these holds it up.
+of that with most: whoever is late among these holds it up. The same for any other number of ranks: `evenkeel schedule list --ranks N`.
 
 In the pictures time goes down. A message is in round r if r - 1 others had to arrive, one after the other, before it could be sent.
+";
+
+const DEVICES: &str = "
+# Devices
+
+Two devices that hold barriers by themselves are simulated as state machines, in `schedule/src/devices/`.
+
+**The barrier unit of a switch** (Höfler 2005, section 3.1; designed, not built): hosts report to the switch in packets of 11 bits, 4 for the
+type and 7 for the barrier's number, and say everything again until it is acknowledged. As printed, a packet that is repeated cannot be told from a
+new one: a host that has entered once is counted for the next barrier too, and the others leave early; a request that is repeated uses up
+a second barrier. The test that goes all ways through three ports finds it. With an epoch behind the 11 bits (and the number of the request in
+packets that set up), lost, repeated and reordered packets do no harm: every way through three ports with up to three packets on their way is
+right, and from each state all can still get to the end. What remains of the design: one bit for each port, so one rank for each host; and a
+host that has died blocks its barrier. 512 ports and 128 barriers take 131,328 flip-flops, besides the epochs.
+
+**The dedicated network** (section 3.2; built for four nodes): a wire from each node, a wire to all, and a machine of two states between them
+that shows 1 once all inputs are 1, and 0 once all are 0. Nodes enter by turning their level over and leave when they see it. All orders for up to four
+nodes are gone through, also with nodes that are not in the group; without the state the second barrier would let nodes go early. With the
+thesis's times (1.2 µs for each access to the port, 10 ns for each node) a barrier of four takes 2.44 µs; 2.57 were measured there.
 ";

@@ -1,0 +1,75 @@
+//! Why the pipelined broadcast cannot deadlock, shown on what can: two ranks that each broadcast a vector in segments, with one
+//! buffer for the other's.
+
+use evenkeel_schedule::check::{Defect, Driver, explore::explore, run};
+use evenkeel_schedule::{Algorithm, Needs, Operation, Order, Place, Problem, Rank, Round, Schedule, Slot, Step};
+
+const BOTH: Algorithm = Algorithm {
+    name: "two-broadcasts",
+    operation: Operation::Allgather,
+    order: Order::Nothing,
+    about: "",
+    source: "",
+    cost: "",
+    parameters: &[],
+    needs: |problem| Needs { turns: problem.elements as u16, ..Needs::flags(2 * problem.elements, 2).and_scratch(1) },
+    round: |_, _, _, _| {},
+};
+
+const DATA: Slot = Slot(0);
+const CREDIT: Slot = Slot(1);
+
+/// Sends an element once the other has given its one buffer back.
+fn send(problem: &Problem, rank: Rank, element: u32, out: &mut Round) {
+    let (to, turn) = (Rank(1 - rank.0), element as u16 + 1);
+    out.copy(Place::input(element), Place::output(rank.0 * problem.elements + element), 1);
+    out.wait_turn(CREDIT, turn - 1);
+    out.push(Step::Send { to, slot: DATA, turn, again: false, from: Place::input(element), at: Place::scratch(0), length: 1 });
+}
+
+/// Takes one and gives the buffer back.
+fn take(problem: &Problem, rank: Rank, element: u32, out: &mut Round) {
+    let from = Rank(1 - rank.0);
+    out.wait_turn(DATA, element as u16 + 1);
+    out.copy(Place::scratch(0), Place::output(from.0 * problem.elements + element), 1);
+    out.put_turn(from, CREDIT, element as u16 + 1);
+}
+
+/// Nothing is taken while a message is open, as Fast Messages has it.
+static SEND_ALL_FIRST: Algorithm = Algorithm {
+    round: |problem, rank, round, out| match round.checked_sub(problem.elements) {
+        None => send(problem, rank, round, out),
+        Some(element) => take(problem, rank, element, out),
+    },
+    ..BOTH
+};
+
+/// What has come is taken before another buffer is asked for.
+static TAKE_FIRST: Algorithm = Algorithm {
+    round: |problem, rank, round, out| match round % 2 {
+        0 => send(problem, rank, round / 2, out),
+        _ => take(problem, rank, round / 2, out),
+    },
+    ..BOTH
+};
+
+fn schedule(algorithm: &'static Algorithm, segments: u32) -> Schedule {
+    Schedule::new(algorithm, Problem::new(2).with_elements(segments), &[]).unwrap()
+}
+
+#[test]
+fn whoever_takes_nothing_while_sending_deadlocks_when_there_are_more_segments_than_buffers() {
+    assert!(run(&schedule(&SEND_ALL_FIRST, 1), 3, Driver::Prompt).is_ok());
+    let found = run(&schedule(&SEND_ALL_FIRST, 2), 3, Driver::Prompt).err();
+    assert!(matches!(found, Some(Defect::Deadlock { waiting: 2, step: Step::Wait { slot: CREDIT, .. }, .. })), "{found:?}");
+}
+
+#[test]
+fn whoever_gives_buffers_back_before_asking_does_not() {
+    for segments in 1..6 {
+        assert!(run(&schedule(&TAKE_FIRST, segments), 3, Driver::Prompt).is_ok());
+    }
+    let schedule = schedule(&TAKE_FIRST, 3);
+    let explored = explore(&schedule, 2, 200_000).unwrap();
+    assert!(!explored.cut_off && explored.ends > 0, "{explored:?}");
+}
