@@ -3,6 +3,7 @@
 mod arguments;
 mod input;
 mod output;
+mod plot;
 
 pub use arguments::Simulate;
 
@@ -34,7 +35,7 @@ pub struct Run {
 /// Simulates every schedule with every number of ranks, writes the files that were asked for, and returns what is printed.
 pub fn simulate(arguments: &Simulate) -> Result<String, Failure> {
     let refuse = |why: String| Failure::Simulate { why: why.trim_end_matches('.').into() };
-    for file in [&arguments.json, &arguments.svg, &arguments.transcript].into_iter().flatten() {
+    for file in [&arguments.json, &arguments.plot, &arguments.svg, &arguments.transcript].into_iter().flatten() {
         record_file::check_place(file)?;
     }
     let setting = input::read(arguments)?;
@@ -78,6 +79,10 @@ pub fn simulate(arguments: &Simulate) -> Result<String, Failure> {
     bar.finish_and_clear();
     if let Some(file) = &arguments.json {
         output::write(file, &output::json(arguments, &setting, &runs))?;
+    }
+    if let Some(file) = &arguments.plot {
+        output::write(file, &plot::svg(&runs)?)?;
+        files += &format!("\n{} written: open it in a browser.\n", file.display());
     }
     Ok(output::text(arguments, &setting, &runs, record_file::terminal().0) + &files)
 }

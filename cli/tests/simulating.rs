@@ -57,6 +57,21 @@ fn traces_of_noise_are_replayed() {
 }
 
 #[test]
+fn pictures_show_what_was_simulated() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = |name: &str| directory.path().join(name);
+    let noise = "--noise exp:20us/1ms --compute 100us";
+    run(directory.path(), &format!("dissemination mcs:n=2 -n 4,64 {noise} --plot {}", file("plot.svg").display())).unwrap();
+    let plot = std::fs::read_to_string(file("plot.svg")).unwrap();
+    for said in ["<svg", "mcs:n=2", "Completion", "Whom the others waited for", "64 ranks"] {
+        assert!(plot.contains(said), "{said}");
+    }
+    run(directory.path(), &format!("dissemination -n 4 --svg {} --transcript {}", file("time.svg").display(), file("time.txt").display())).unwrap();
+    assert!(std::fs::read_to_string(file("time.svg")).unwrap().contains("rank 3</text>"));
+    assert!(std::fs::read_to_string(file("time.txt")).unwrap().contains("rank 3 waits"));
+}
+
+#[test]
 fn refusals_say_what_to_do() {
     let directory = tempfile::tempdir().unwrap();
     for (line, said) in [

@@ -2,7 +2,7 @@
 
 use evenkeel_model::{LogGp, Node, Parameters};
 use evenkeel_schedule::{Operation, Problem, Schedule, algorithms};
-use evenkeel_simulate::{Fault, Leaving, Machine, Nobody, Noise, Outcome, Recording, Refusal, Span, Time, Workload, alone, simulate};
+use evenkeel_simulate::{Doing, Fault, Leaving, Machine, Nobody, Noise, Outcome, Recording, Refusal, Span, Time, Workload, alone, simulate};
 
 fn network() -> Parameters {
     Parameters::of_network("test", "none", LogGp::logp(1000.0, 200.0, 100.0).into())
@@ -106,6 +106,35 @@ fn deferred_barriers_cost_their_deposit_until_the_window_is_full() {
     let free = run(&schedule, &with(40));
     assert_eq!(free.held.max, Time::from_ns(200.0));
     assert!(ends[3] >= least + Time::from_ns(39.0 * 200.0) && ends[3].ns() < least.ns() * 1.03, "{} and {least}", ends[3]);
+}
+
+#[test]
+fn a_reduction_that_lets_go_holds_the_root_alone() {
+    let strict = Workload { faults: vec![(7, Fault::Stall { at: us(1), length: us(500) })], compute: Span::fixed(us(20)), iterations: 3, ..Workload::default() };
+    let schedule = schedule("reduce-binomial", 8);
+    let count_held = |leaving| {
+        let mut recording = Recording::default();
+        simulate(&schedule, 8, &machine(), &Workload { leaving, ..strict.clone() }, &mut recording, &mut |_| {}).unwrap();
+        let held = recording.spans.iter().filter(|(_, doing, from, to)| *doing == Doing::Wait && *to > *from + us(400));
+        let mut ranks: Vec<u32> = held.map(|s| s.0).collect();
+        ranks.sort();
+        ranks.dedup();
+        ranks
+    };
+    // Rank 7 tells 6, 6 tells 4, and 4 tells 0.
+    assert_eq!(count_held(Leaving::Strict), [0, 4, 6]);
+    assert_eq!(count_held(Leaving::Bypass { window: 8 }), [0]);
+}
+
+#[test]
+fn one_multicast_reaches_all_at_once() {
+    let at = |multicast| {
+        let machine = Machine { multicast: [multicast; 2], ..machine() };
+        simulate(&schedule("mcs", 5), 8, &machine, &Workload::default(), &mut Nobody, &mut |_| {}).unwrap().end
+    };
+    // Four children tell rank 0, whose release takes one message or four.
+    assert_eq!(at(true), Time::from_ns(1400.0 + 3.0 * 200.0 + 1400.0));
+    assert_eq!(at(false), at(true) + Time::from_ns(3.0 * 200.0));
 }
 
 #[test]

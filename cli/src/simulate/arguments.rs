@@ -30,6 +30,7 @@ Examples:
   evenkeel noise --trace noise.json
   evenkeel simulate dissemination --ranks 1048576 --noise noise.json --compute 1ms --iterations 20
   evenkeel simulate dissemination --ranks 1024 --noise exp:20us/1ms --compute exp:100us --leave bypass --window 64
+  evenkeel simulate dissemination mcs --ranks 2..65536 --noise exp:20us/1ms --compute 100us --plot curves.svg
   evenkeel simulate hierarchical --ranks 4096 --node L=100ns,o=30ns,g=10ns --ranks-per-node 64
   evenkeel simulate dissemination --ranks 8 --stall 3=10us+20us --iterations 2 --compute 5us --svg stall.svg
 
@@ -106,6 +107,9 @@ pub struct Simulate {
     /// Write all numbers to this file
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub json: Option<PathBuf>,
+    /// Draw completion and tails against ranks, and whom the others waited for, to this file (SVG)
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub plot: Option<PathBuf>,
     /// Draw what each rank does when, and all messages, to this file; for one schedule and up to 64 ranks
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub svg: Option<PathBuf>,
