@@ -18,6 +18,7 @@ wants() { case " $scopes " in *" $1 "*) true ;; *) false ;; esac; }
 
 packages="gcc libc6-dev ca-certificates python3 python3-venv openmpi-bin libopenmpi-dev mpich libmpich-dev"
 if wants test; then packages="$packages gfortran g++ procps eztrace otf2-tools"; fi
+if wants bench; then packages="$packages libsimgrid-dev"; fi
 if wants demo; then packages="$packages hpcc"; fi
 
 # Tools that also come from elsewhere (rustup, nodesource, …) count when they are there, wherever they are from.
