@@ -81,7 +81,6 @@ fn draw(cells: &mut [char], arrow: &Arrow, column: impl Fn(usize) -> usize) {
         Purpose::Flag => '─',
         Purpose::Data | Purpose::Again | Purpose::Shared => '━',
         Purpose::Count => '╌',
-        Purpose::Answer => '·',
         Purpose::Acknowledgement => '┄',
     };
     let (first, last) = span(arrow);
@@ -103,7 +102,6 @@ fn legend(picture: &Picture) -> String {
                 Purpose::Data | Purpose::Shared => "●━━▶",
                 Purpose::Again => "○━━▶",
                 Purpose::Count => "●╌╌▶",
-                Purpose::Answer => "●··▶",
                 Purpose::Acknowledgement => "●┄┄▶",
             };
             format!("{stroke} {}", purpose.name())
