@@ -5,7 +5,7 @@ use super::drive::{Driver, run};
 use crate::schedule::Schedule;
 use crate::step::{Rank, Step};
 
-/// Of one epoch in which all ranks enter at once. Acknowledgements count as messages.
+/// Of one epoch in which all ranks enter at once. Acknowledgements and the answers of counters are messages too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Figures {
     /// Messages one after the other that the last rank to leave has to wait for.
@@ -37,7 +37,7 @@ pub fn figures(schedule: &Schedule) -> Result<Figures, Defect> {
     let most = |of: fn(&super::machine::Tally) -> u64| tally.iter().map(of).max().unwrap_or(0);
     Ok(Figures {
         rounds: most(|t| t.depth.into()) as u32,
-        messages: tally.iter().map(|t| t.sent).sum(),
+        messages: tally.iter().map(|t| t.sent + t.answers).sum(),
         sent: most(|t| t.sent),
         received: most(|t| t.received),
         elements: tally.iter().map(|t| t.elements).sum(),

@@ -57,6 +57,8 @@ pub enum Kind {
     Again,
     Shared,
     Count(Counter),
+    /// What the counter was, for who waits to know.
+    Answer,
 }
 
 /// A message of the last epoch.
@@ -76,6 +78,8 @@ pub struct Sent {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     pub sent: u64,
+    /// Answers that it got from others' counters.
+    pub answers: u64,
     pub elements: u64,
     pub received: u64,
     pub depth: u32,

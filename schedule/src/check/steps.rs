@@ -2,7 +2,7 @@
 
 use super::defect::Defect;
 use super::flags::{CountFault, FlagFault, Raise};
-use super::machine::{Kind, Machine, Message, Sent, Shared, reading};
+use super::machine::{Kind, Machine, Message, Sent, Shared, State, reading};
 use super::memory::{Fault, learn};
 use super::terms::Term;
 use crate::schedule::flag_value;
@@ -109,6 +109,13 @@ impl Machine<'_> {
                     learn(&mut state.clock, knows);
                     // There and back.
                     state.depth = state.depth.max(depth + u32::from(at != rank));
+                }
+                if at != rank {
+                    self.tally[me].answers += 1;
+                    if epoch == self.epochs {
+                        let State { at: step, depth, .. } = self.ranks[me];
+                        self.sent.push(Sent { from: at, to: rank, step, depth: depth - 1, elements: 0, kind: Kind::Answer });
+                    }
                 }
                 if value != uses * u64::from(of) {
                     self.ranks[me].at = self.programs[me].begins[otherwise as usize];

@@ -114,8 +114,8 @@ all others, and shown on this page. `evenkeel schedule show NAME --steps RANK` p
 ";
 
 const MEANING: &str = "
-*rounds*: messages that must follow one another. *messages*: of all ranks, acknowledgements among them; a write into memory that all see
-is one. *flags*: flags and counters of a rank; *scratch*: elements of a rank's memory that others write to; both in all banks.
+*rounds*: messages that must follow one another. *messages*: of all ranks, acknowledgements and the answers of counters among them; a write into memory that
+all see is one. *flags*: flags and counters of a rank; *scratch*: elements of a rank's memory that others write to; both in all banks.
 *must respond*: how many other ranks must do something between a rank's entering and its leaving, of the rank with fewest and
 of that with most: whoever is late among these holds it up. The same for any other number of ranks: `evenkeel schedule list --ranks N`.
 

@@ -25,13 +25,15 @@ pub enum Purpose {
     Shared,
     /// Adds to a counter.
     Count,
+    /// Says to who has added what the counter is.
+    Answer,
     /// Says that something has been read; awaited only when the memory is used again.
     Acknowledgement,
 }
 
 impl Purpose {
-    pub const ALL: [Purpose; 6] =
-        [Purpose::Flag, Purpose::Data, Purpose::Again, Purpose::Shared, Purpose::Count, Purpose::Acknowledgement];
+    pub const ALL: [Purpose; 7] =
+        [Purpose::Flag, Purpose::Data, Purpose::Again, Purpose::Shared, Purpose::Count, Purpose::Answer, Purpose::Acknowledgement];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -40,6 +42,7 @@ impl Purpose {
             Purpose::Again => "data, sent again by the network interface",
             Purpose::Shared => "data, written once for all",
             Purpose::Count => "adds to a counter",
+            Purpose::Answer => "its answer",
             Purpose::Acknowledgement => "acknowledgement",
         }
     }
@@ -77,7 +80,7 @@ impl<'a> Picture<'a> {
         for message in sent.iter().filter(|m| m.to != m.from) {
             let purpose = awaited.purpose(message);
             let step = (message.from, message.step);
-            match arrows.last_mut().filter(|a| steps.last() == Some(&step) && a.purpose == purpose) {
+            match arrows.last_mut().filter(|a| steps.last() == Some(&step) && a.purpose == purpose && a.round == message.depth + 1) {
                 Some(arrow) => arrow.to.push(message.to),
                 None => {
                     steps.push(step);
@@ -159,6 +162,7 @@ impl Awaited {
             Kind::Flag(_) => Purpose::Flag,
             Kind::Count(counter) if !self.counters[to][counter.0 as usize] => Purpose::Acknowledgement,
             Kind::Count(_) => Purpose::Count,
+            Kind::Answer => Purpose::Answer,
             Kind::Data => Purpose::Data,
             Kind::Again => Purpose::Again,
             Kind::Shared => Purpose::Shared,

@@ -1,6 +1,6 @@
 //! A picture as SVG: ranks across, time down.
 
-use super::{Picture, Purpose};
+use super::{Arrow, Picture, Purpose};
 use std::fmt::Write;
 
 /// Between two ranks, in pixels.
@@ -16,7 +16,7 @@ fn colour(purpose: Purpose) -> &'static str {
         Purpose::Flag => "#2563a8",
         Purpose::Data | Purpose::Shared => "#c2410c",
         Purpose::Again => "#e08a4f",
-        Purpose::Count => "#1b7f5c",
+        Purpose::Count | Purpose::Answer => "#1b7f5c",
         Purpose::Acknowledgement => "#8a94a3",
     }
 }
@@ -28,6 +28,7 @@ fn class(purpose: Purpose) -> char {
         Purpose::Again => 'r',
         Purpose::Shared => 's',
         Purpose::Count => 'c',
+        Purpose::Answer => 'w',
         Purpose::Acknowledgement => 'a',
     }
 }
@@ -78,6 +79,10 @@ pub fn svg(picture: &Picture) -> String {
             let sends = picture.arrows.iter().filter(|a| (a.round, a.from) == (arrow.round, arrow.from)).count() as f64;
             let y = top + 4.0 + NEXT * f64::from(arrow.before);
             let arrive = end - 4.0 - NEXT * (sends - 1.0 - f64::from(arrow.before));
+            if *purpose == Purpose::Shared {
+                shared(&mut out, arrow, x, y);
+                continue;
+            }
             let mut path = String::new();
             for to in &arrow.to {
                 let _ = write!(path, "M{:.0} {y:.0}L{}", x(arrow.from.0), tip(x(arrow.from.0), y, x(to.0), arrive));
@@ -96,6 +101,20 @@ pub fn svg(picture: &Picture) -> String {
     legend(&mut out, &purposes, bottom + 26.0);
     out.push_str("</svg>\n");
     out
+}
+
+/// A write that all see: a line along the row, with a mark at each rank that sees it and a dot at who writes.
+fn shared(out: &mut String, arrow: &Arrow, x: impl Fn(u32) -> f64, y: f64) {
+    let all = arrow.to.iter().chain([&arrow.from]).map(|rank| rank.0);
+    let (first, last) = (all.clone().min().expect("it has ends"), all.max().expect("it has ends"));
+    let marks: String = arrow.to.iter().map(|to| format!("M{:.0} {:.0}v7", x(to.0), y - 3.5)).collect();
+    let _ = writeln!(
+        out,
+        r#"<path class="s" d="M{:.0} {y:.0}H{:.0}"/><path class="m" d="{marks}"/><circle class="so" cx="{:.0}" cy="{y:.0}" r="3.4"/>"#,
+        x(first),
+        x(last),
+        x(arrow.from.0)
+    );
 }
 
 /// Where a stroke ends: a little before its tip.
@@ -123,8 +142,9 @@ fn head(out: &mut String, picture: &Picture, purposes: &[Purpose], width: f64, h
             Purpose::Flag => "stroke-width:1.5",
             Purpose::Data => "stroke-width:2.4",
             Purpose::Again => "stroke-width:2.4;stroke-dasharray:6 3",
-            Purpose::Shared => "stroke-width:1.6;stroke-dasharray:2 3",
+            Purpose::Shared => "stroke-width:1.6;stroke-dasharray:2 3}.m{stroke:#c2410c;stroke-width:1.6",
             Purpose::Count => "stroke-width:1.5;stroke-dasharray:5 3",
+            Purpose::Answer => "stroke-width:.9",
             Purpose::Acknowledgement => "stroke-width:1.1;stroke-dasharray:3 3",
         };
         let _ = writeln!(out, ".{class}{{stroke:{colour};{more}}}.{class}o{{fill:{colour}}}");
@@ -165,11 +185,13 @@ fn legend(out: &mut String, purposes: &[Purpose], y: f64) {
     let mut x = 16.0;
     for purpose in purposes {
         let class = class(*purpose);
+        // Drawn as a line along the row, it has no tip.
+        let tip = if *purpose == Purpose::Shared { format!(r#"<circle class="so" cx="{x:.0}" cy="{:.0}" r="3.4"/>"#, y - 4.0) } else { arrowhead(class, x, y - 4.0, x + 32.0, y - 4.0) };
         let _ = writeln!(
             out,
             r#"<path class="{class}" d="M{x:.0} {:.0}h26"/>{}<text x="{:.0}" y="{y:.0}" class="t">{}</text>"#,
             y - 4.0,
-            arrowhead(class, x, y - 4.0, x + 32.0, y - 4.0),
+            tip,
             x + 40.0,
             purpose.name()
         );

@@ -81,6 +81,7 @@ fn draw(cells: &mut [char], arrow: &Arrow, column: impl Fn(usize) -> usize) {
         Purpose::Flag => '─',
         Purpose::Data | Purpose::Again | Purpose::Shared => '━',
         Purpose::Count => '╌',
+        Purpose::Answer => '·',
         Purpose::Acknowledgement => '┄',
     };
     let (first, last) = span(arrow);
@@ -102,6 +103,7 @@ fn legend(picture: &Picture) -> String {
                 Purpose::Data | Purpose::Shared => "●━━▶",
                 Purpose::Again => "○━━▶",
                 Purpose::Count => "●╌╌▶",
+                Purpose::Answer => "●··▶",
                 Purpose::Acknowledgement => "●┄┄▶",
             };
             format!("{stroke} {}", purpose.name())

@@ -127,6 +127,19 @@ mod tests {
         assert_eq!(children(100, 9, 0).len(), 8);
     }
 
+    /// Over all trees: who has a message and m ranks to see to gives some of them away first, and goes on with the rest.
+    #[test]
+    fn no_tree_is_faster() {
+        for lambda in 1..=6u32 {
+            let mut best = vec![0, 0];
+            for ranks in 2..=64usize {
+                let time = (1..ranks).map(|given| (1 + best[ranks - given]).max(lambda + best[given])).min().unwrap();
+                best.push(time);
+                assert_eq!(time as usize, Tree::of(lambda, ranks as u32).reach.len() - 1, "{lambda} {ranks}");
+            }
+        }
+    }
+
     #[test]
     fn the_last_hears_when_the_recurrence_says() {
         for lambda in 1..=6 {
