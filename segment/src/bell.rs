@@ -27,25 +27,61 @@ pub trait Futex {
     fn fence_everyone(&self);
 }
 
+/// To be called after publishing something that others may sleep for at the bell of the block that starts at `memory`.
+#[inline(always)]
+pub fn announce<M: Words + Futex>(memory: &M, fencing: Fencing) {
+    match fencing {
+        // Pairs with the fence in `sleep_unless`.
+        Fencing::Both => fence(Ordering::SeqCst),
+        // Only the compiler must keep the order; the sleeper's membarrier does the rest.
+        Fencing::Sleeper => std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst),
+    }
+    if anybody_sleeps(memory) {
+        ring(memory);
+    }
+}
+
+/// Whether somebody sleeps or is about to; to be asked after a full fence.
+#[inline(always)]
+pub(crate) fn anybody_sleeps<M: Words>(memory: &M) -> bool {
+    memory.word(SLEEPERS_AT).load(Ordering::Relaxed) != 0
+}
+
+#[cold]
+pub(crate) fn ring<M: Words + Futex>(memory: &M) {
+    memory.word(BELL_AT).fetch_add(1, Ordering::SeqCst);
+    memory.wake_all();
+}
+
+/// Sleeps until somebody announces something, at most `timeout_ns`, unless `happened` already holds.
+///
+/// A process that dies in here leaves the count of sleepers one too high: that costs needless wake-ups, no more.
+pub fn sleep_unless<M: Words + Futex>(memory: &M, fencing: Fencing, timeout_ns: u64, mut happened: impl FnMut() -> bool) {
+    let sleepers = memory.word(SLEEPERS_AT);
+    sleepers.fetch_add(1, Ordering::SeqCst);
+    match fencing {
+        Fencing::Both => fence(Ordering::SeqCst), // pairs with the fence in `announce`
+        Fencing::Sleeper => memory.fence_everyone(),
+    }
+    // Acquire: pairs with the increment in `ring`; read before the look, so that a ring after it is noticed.
+    let seen = memory.word(BELL_AT).load(Ordering::Acquire);
+    if !happened() {
+        memory.wait(seen, timeout_ns);
+    }
+    sleepers.fetch_sub(1, Ordering::SeqCst);
+}
+
 impl<M: Words + Futex> Board<M> {
     /// To be called after publishing something that others may sleep for.
     #[inline(always)]
     pub fn announce(&self) {
-        match self.fencing {
-            // Pairs with the fence in `sleep_unless`.
-            Fencing::Both => fence(Ordering::SeqCst),
-            // Only the compiler must keep the order; the sleeper's membarrier does the rest.
-            Fencing::Sleeper => std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst),
-        }
-        if self.anybody_sleeps() {
-            self.ring_bell();
-        }
+        announce(&self.memory, self.fencing);
     }
 
     /// Whether somebody sleeps or is about to; to be asked after a full fence.
     #[inline(always)]
     pub(crate) fn anybody_sleeps(&self) -> bool {
-        self.memory.word(SLEEPERS_AT).load(Ordering::Relaxed) != 0
+        anybody_sleeps(&self.memory)
     }
 
     /// To be called after leaving instances: wakes those who sleep until there is room. There is no fence here: once in a
@@ -68,25 +104,11 @@ impl<M: Words + Futex> Board<M> {
     #[cold]
     #[inline(never)]
     pub(crate) fn ring_bell(&self) {
-        self.memory.word(BELL_AT).fetch_add(1, Ordering::SeqCst);
-        self.memory.wake_all();
+        ring(&self.memory);
     }
 
     /// Sleeps until somebody announces something, at most `timeout_ns`, unless `happened` already holds.
-    ///
-    /// A process that dies in here leaves the count of sleepers one too high: that costs needless wake-ups, no more.
-    pub fn sleep_unless(&self, timeout_ns: u64, mut happened: impl FnMut() -> bool) {
-        let sleepers = self.memory.word(SLEEPERS_AT);
-        sleepers.fetch_add(1, Ordering::SeqCst);
-        match self.fencing {
-            Fencing::Both => fence(Ordering::SeqCst), // pairs with the fence in `announce`
-            Fencing::Sleeper => self.memory.fence_everyone(),
-        }
-        // Acquire: pairs with the increment in `ring_bell`; read before the look, so that a ring after it is noticed.
-        let seen = self.memory.word(BELL_AT).load(Ordering::Acquire);
-        if !happened() {
-            self.memory.wait(seen, timeout_ns);
-        }
-        sleepers.fetch_sub(1, Ordering::SeqCst);
+    pub fn sleep_unless(&self, timeout_ns: u64, happened: impl FnMut() -> bool) {
+        sleep_unless(&self.memory, self.fencing, timeout_ns, happened);
     }
 }

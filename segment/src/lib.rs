@@ -2,7 +2,8 @@
 //!
 //! A [`Segment`] is one anonymous memory file that all ranks of a node map. It holds *blocks*, one per communicator
 //! ([`arena`]); a block is a bill-board ([`board`]): every rank writes only its own cells, publishes them with an epoch,
-//! and recycles them when every reader has said that it has left. Barriers are counted apart from that ([`barrier`]).
+//! and recycles them when every reader has said that it has left. Barriers are counted apart from that ([`barrier`]). Messages between
+//! two processes have rings of their own ([`channel`]).
 //! Sleeping and waking is an event count over a futex ([`bell`]); whether a process still lives is asked of the kernel
 //! ([`process`]). Apart from communicators, [`letterbox`] hands bytes from one process to one other.
 //!
@@ -13,6 +14,7 @@ pub mod arena;
 pub mod barrier;
 pub mod bell;
 pub mod board;
+pub mod channel;
 pub mod layout;
 #[cfg(not(loom))]
 pub mod letterbox;

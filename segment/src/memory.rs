@@ -152,6 +152,13 @@ impl Mapped {
     }
 }
 
+impl crate::channel::Bytes for Mapped {
+    #[inline(always)]
+    fn byte(&self, offset: usize) -> *mut u8 {
+        self.pointer(offset)
+    }
+}
+
 impl Words for Mapped {
     #[inline(always)]
     fn word(&self, offset: usize) -> &AtomicU64 {
