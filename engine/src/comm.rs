@@ -6,6 +6,7 @@ use crate::deferral;
 use crate::operation::Operation;
 use crate::plan::{self, Plan};
 use crate::host::HostWatch;
+use crate::message;
 use crate::state::State;
 use crate::wait::{Wait, offer_the_core};
 use crate::world::World;
@@ -159,6 +160,7 @@ impl Comm {
                 gone.push(record);
             }
         }
+        message::forget(comm.id);
         let companion = comm.companion.get().and_then(|c| c.as_ref()?.served.as_ref());
         for served in comm.served.iter().chain(companion) {
             served.world.arena().drop_reference(served.block, &served.board.geometry);
@@ -189,6 +191,10 @@ impl Comm {
         let Some(served) = &self.served else { return 0 };
         let number = self.children.fetch_add(1, Ordering::Relaxed);
         served.world.arena().child(served.block, self.ranks, number, offer_the_core).map_or(0, Block::id)
+    }
+
+    pub(crate) fn id(&self) -> u64 {
+        self.id
     }
 
     pub fn set_name(&self, name: &str) {
@@ -306,6 +312,7 @@ impl Comm {
             if crate::request::pending() > 0 {
                 crate::request::progress_all();
             }
+            message::progress();
             if done() {
                 break;
             }
@@ -313,7 +320,7 @@ impl Comm {
                 return Err(Revoked);
             }
             if wait.once(&world.waiting, expected_ns, || world.anybody_runs(&served.places)) {
-                let timeout = watch.nap_ns(crate::request::pending() > 0);
+                let timeout = watch.nap_ns(crate::request::pending() > 0 || message::incomplete() > 0);
                 if self.with(|state| state.wants_room) {
                     served.board.sleep_until_room(timeout, &mut done);
                 } else {

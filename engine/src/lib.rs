@@ -4,7 +4,7 @@
 //! be equal; [`comm`] and [`state`] number them and guard the window; [`operation`] makes a rank's [`deposit`] and sees to its
 //! [`completion`] when what it needs is there; [`wait`] decides what a rank does meanwhile; [`tally`] counts. [`small`] is the
 //! same in one go for what is called most. Barriers go their own, shorter way ([`barrier`]) and need not be waited for
-//! ([`deferral`]). [`world`] knows who shares the node.
+//! ([`deferral`]). Point-to-point messages that may overtake pending barriers are [`message`]'s. [`world`] knows who shares the node.
 //!
 //! May use: segment, options, record, libc. Must never know MPI, choose a path by anything that ranks may see
 //! differently, hold a rank for something it does not need, or combine in another order than that of the ranks.
@@ -22,6 +22,7 @@ pub mod deposit;
 pub mod fold;
 pub mod host;
 pub mod kernels;
+pub mod message;
 pub mod operation;
 pub mod plan;
 pub mod request;

@@ -6,10 +6,12 @@ use crate::plan::NodeFacts;
 use crate::tally::Timeline;
 use crate::wait::{Policy, Waiting};
 use evenkeel_options as options;
-use evenkeel_segment::arena::{Arena, PROCESSES, WORLD};
+use crate::message::stamp::Stamp;
+use evenkeel_segment::arena::{Arena, Block, PROCESSES, WORLD};
 use evenkeel_segment::bell::Fencing;
 use evenkeel_segment::process::{self, Watched};
-use evenkeel_segment::{Segment, memory, peer};
+use evenkeel_segment::channel::Channels;
+use evenkeel_segment::{Board, Geometry, Mapped, Segment, memory, peer};
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
@@ -201,7 +203,7 @@ impl Candidate {
             Ok(segment) => {
                 if leader == me {
                     let here = cards.iter().filter(|c| self.same_node(c)).count();
-                    Arena::new(&segment, segment.bytes()).prepare(here);
+                    Arena::new(&segment, room_for_blocks(&segment, cards.len())).prepare(here);
                 }
                 self.joined = Some(segment);
             }
@@ -246,7 +248,7 @@ impl Candidate {
             local[rank] = Some(place);
         }
         let my_place = local[self.me]?;
-        Arena::new(&segment, segment.bytes()).process_state(my_place).store(JOINED, Ordering::Release);
+        Arena::new(&segment, room_for_blocks(&segment, self.cards.len())).process_state(my_place).store(JOINED, Ordering::Release);
         let all = |flag: u32| here.iter().all(|&r| self.cards[r].flags & flag != 0);
         let union = here.iter().fold([0u64; 4], |mut u, &r| {
             u.iter_mut().zip(self.cards[r].cores).for_each(|(a, b)| *a |= b);
@@ -310,7 +312,31 @@ impl Candidate {
 
 impl World {
     pub fn arena(&self) -> Arena<'_, Segment> {
-        Arena::new(&self.segment, self.segment.bytes())
+        Arena::new(&self.segment, room_for_blocks(&self.segment, self.ranks))
+    }
+
+    /// The channels between all ranks; None if not all share this node, or if there is no room for channels.
+    pub fn channels(&self) -> Option<Channels> {
+        Channels::new(self.ranks, self.segment.bytes()).filter(|_| self.neighbours.len() == self.ranks)
+    }
+
+    /// Whether all members of a communicator have entered a barrier, which this process may not know, not know yet, or not know
+    /// any more: what the segment says.
+    pub fn is_complete(&self, stamp: Stamp) -> bool {
+        let Some(block) = Block::from_id(stamp.comm) else { return true };
+        let board = Board { memory: self.segment.at(block.offset()), geometry: Geometry::new(stamp.ranks as usize), fencing: Fencing::Both };
+        // In another use of its block it is gone, which all members have agreed to, after its last barrier.
+        !self.arena().is_current(block) || board.all_entered(stamp.number, &mut 0)
+    }
+
+    /// How the two sides of those bells agree; see `fencing` in [`crate::comm`].
+    pub fn message_fencing(&self) -> Fencing {
+        if self.ranks == 2 { self.fencing } else { Fencing::Both }
+    }
+
+    /// The bell of a process, for those who wait for messages.
+    pub fn bell(&self, channels: &Channels, place: usize) -> Mapped {
+        self.segment.at(channels.bell(place))
     }
 
     /// The place of a world rank on this node.
@@ -378,12 +404,17 @@ pub fn forget() {
     WORLD_POINTER.store(std::ptr::null_mut(), Ordering::Release);
 }
 
+/// The part of the segment that is handed out in blocks: what is above are channels, if there is room for these.
+fn room_for_blocks(segment: &Segment, ranks: usize) -> usize {
+    Channels::new(ranks, segment.bytes()).map_or(segment.bytes(), |c| c.start())
+}
+
 fn token() -> u64 {
     clock::monotonic_ns().rotate_left(20) ^ (std::process::id() as u64) << 40 ^ PROBE.as_ptr() as u64
 }
 
 fn version_hash() -> u32 {
-    hash(concat!(env!("CARGO_PKG_VERSION"), " layout 2").as_bytes()) as u32
+    hash(concat!(env!("CARGO_PKG_VERSION"), " layout 3").as_bytes()) as u32
 }
 
 fn hash_file(path: &str) -> u64 {

@@ -79,6 +79,12 @@ impl<'a, M: Words> Arena<'a, M> {
         self.segment.word(block.offset() + GENERATION_AT).store(block.generation as u64, Ordering::Release);
     }
 
+    /// Whether the place of the block is still, or was last, in this use.
+    pub fn is_current(&self, block: Block) -> bool {
+        // Acquire: pairs with the store in `inscribe`.
+        self.segment.word(block.offset() + GENERATION_AT).load(Ordering::Acquire) as u32 == block.generation
+    }
+
     /// Drops one reference; the last one gives the block back.
     pub fn drop_reference(&self, block: Block, geometry: &Geometry) {
         // AcqRel: the last one must come after everything the others did with the block.

@@ -1,0 +1,73 @@
+//! Waiting for messages: as for collectives, but at this process's own bell, and moving messages on between two looks.
+
+use super::port::{self, port};
+use crate::clock::Ticks;
+use crate::host::HostWatch;
+use crate::wait::Wait;
+use evenkeel_segment::bell;
+
+/// One wait, from the first look that failed.
+pub(super) struct Waiter {
+    wait: Wait,
+    watch: HostWatch,
+}
+
+/// What else a wait is for than messages, whose coming nobody announces here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beside {
+    Nothing,
+    /// A barrier that what has come is from after.
+    Barrier,
+    /// Something of the host library's.
+    Host,
+}
+
+/// Longest sleep of those who wait for something that nobody announces to them.
+const NAP_NS: u64 = 50_000;
+
+/// A wait begins.
+pub fn begin() {
+    // SAFETY: not called from within.
+    if let Some(port) = unsafe { port() } {
+        port.waiter = None;
+    }
+}
+
+/// Between two looks: moves messages on; if nothing came, spins, yields or sleeps as the policy says.
+pub fn pause(beside: Beside) {
+    // SAFETY: not called from within; what is called below is not in this module, but for `progress`.
+    let Some(port) = (unsafe { port() }) else { return };
+    let world = port.world;
+    if port.progress() > 0 {
+        return;
+    }
+    let patience = world.patience_ns;
+    let mut waiter = port.waiter.take().unwrap_or_else(|| Waiter { wait: Wait::begin(), watch: HostWatch::new(patience) });
+    let all = || (0..world.neighbours.len()).collect::<Vec<_>>();
+    if waiter.wait.once(&world.waiting, port.expected_ns, || world.anybody_runs(&all())) {
+        let unannounced = beside != Beside::Nothing || port.is_outbound() || port.holds();
+        let under_way = crate::request::pending() > 0;
+        let timeout = if unannounced { NAP_NS } else { waiter.watch.nap_ns(under_way) };
+        let bell = port.bell;
+        bell::sleep_unless(&bell, world.message_fencing(), timeout, || port::progress() > 0);
+    }
+    let waited = Ticks::now().ns_since(waiter.wait.began);
+    if (waiter.wait.looks > 32 || waiter.wait.looks % 32 == 31) && waiter.watch.due(waited) {
+        world.check_alive(0..world.neighbours.len(), "Wait");
+    }
+    // SAFETY: as above; fetched again because `progress` was called in between.
+    if let Some(port) = unsafe { port::port() } {
+        port.waiter = Some(waiter);
+    }
+}
+
+/// A wait ends: the next ones are expected to last about as long.
+pub fn end() {
+    // SAFETY: not called from within.
+    if let Some(port) = unsafe { port() } {
+        if let Some(waiter) = port.waiter.take() {
+            let waited = Ticks::now().ns_since(waiter.wait.began);
+            port.expected_ns = (3 * port.expected_ns + waited) / 4;
+        }
+    }
+}
