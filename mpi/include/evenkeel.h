@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EK_INTERFACE 2          /* travels in the card: shims of different builds do not talk to each other */
+#define EK_INTERFACE 3          /* travels in the card: shims of different builds do not talk to each other */
 
 /* ---- the world: called once, from the wrapper of MPI_Init, in this order -------------------------------- */
 
@@ -131,6 +131,43 @@ void ek_deferral_permit(uint32_t channel);
  * interrupted holds no lock of the allocator. */
 void ek_observed(const char *name, int is_system_call);
 int  ek_free_clock(void);                 /* whether MPI_Wtime is no observation */
+
+/* ---- messages --------------------------------------------------------------------------------------------- */
+
+/* Point-to-point messages on communicators for which ek_serves says 1, of contiguous bytes. A message that follows a pending barrier
+ * goes at once; the receiver decides when it may be seen (engine/src/message/stamp.rs). For programs with one thread in MPI. */
+typedef struct ek_message {
+    size_t   bytes;               /* sent; of these no more than the buffer's capacity were received */
+    int32_t  source, tag;
+    uint8_t  truncated, cancelled;
+    uint8_t  done;                /* 0: not complete, whoever asks */
+} ek_message;
+
+int  ek_messages_wanted(void);    /* whether this rank would carry messages; all must agree before anybody does */
+void ek_messages_open(void);
+void ek_messages_close(void);
+
+/* NULL: complete already; else `data` must stay until it is. `synchronous`: complete when it has been received. */
+ek_message *ek_message_send(const ek_comm *, int dest, int tag, int synchronous, const void *data, size_t bytes);
+/* Of source and tag -1 means any. */
+ek_message *ek_message_receive(const ek_comm *, int source, int tag, void *buffer, size_t capacity);
+typedef struct ek_probed { int source, tag; size_t bytes; void *matched; } ek_probed;
+/* 1 if there is a message that such a receive would get; `take`: it is taken out, for ek_message_receive_matched alone. */
+int  ek_message_probe(const ek_comm *, int source, int tag, int take, ek_probed *);
+ek_message *ek_message_receive_matched(const ek_comm *, void *matched, void *buffer, size_t capacity);
+/* Whether a message that is `done` may be seen to be complete. `choose`: the program asks whether it is, or which of several
+ * is; otherwise it waits for this one. */
+int  ek_message_complete(const ek_message *, int choose);
+int  ek_message_cancel(ek_message *);     /* of a receive: 1 if nothing had been received by it */
+void ek_message_free(ek_message *);       /* once; also before it is complete: then nobody is told of its completion */
+size_t ek_messages_progress(void);        /* moves all on; how much happened */
+int  ek_messages_incomplete(void);        /* whether this rank has something to do now and then, for others to go on */
+int  ek_messages_sending(void);           /* whether something it has sent is not complete */
+/* A wait: begin, then look and pause by turns (pausing moves messages on), then end. */
+enum ek_beside { EK_BESIDE_NOTHING, EK_BESIDE_BARRIER, EK_BESIDE_HOST }; /* what else it is for */
+void ek_message_wait_begin(void);
+void ek_message_pause(int beside);
+void ek_message_wait_end(void);
 
 /* ---- waiting (for loops in the shim that also wait for the host) ---------------------------------------- */
 

@@ -1,5 +1,5 @@
 /* While a thread is inside a blocking call of the host that cannot be taken apart (a collective that the host serves,
- * making a communicator) and operations of ours are under way, a helper thread moves those on: others may be waiting
+ * making a communicator) and operations or messages of ours are under way, a helper thread moves those on: others may be waiting
  * for this rank's part of them before they come to where the host waits for them. */
 #define _GNU_SOURCE
 #include "shim.h"
@@ -16,8 +16,10 @@ static void *walk(void *argument)
     escort  *e = argument;
     ek_pause pause = {{0}};
     ek_depth = 1; /* operators of the program that call MPI go straight to the host */
-    while (!e->over && ek_pending()) {
+    while (!e->over && (ek_pending() || (ek_messages && ek_messages_incomplete()))) {
         ek_progress();
+        if (ek_messages) /* the other thread is inside the host: it is not in there */
+            ek_messages_progress();
         ek_pause_once(&pause);
     }
     return NULL;

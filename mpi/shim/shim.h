@@ -29,12 +29,12 @@
 
 /* The functions of the host that the shim itself uses, as ek_host.Comm_rank(…). */
 #define EK_HOST_FUNCTIONS(X)                                                                                       \
-    X(Allgather) X(Bcast) X(Comm_call_errhandler) X(Comm_create_keyval) X(Comm_free_keyval) \
+    X(Allgather) X(Bcast) X(Comm_call_errhandler) X(Comm_create_keyval) X(Comm_dup) X(Comm_free) X(Comm_free_keyval) \
     X(Comm_get_attr) X(Comm_get_errhandler) X(Comm_group) X(Comm_rank) X(Comm_set_attr) X(Comm_set_errhandler)        \
     X(Comm_size) X(Comm_test_inter) X(Errhandler_free) X(Gather) X(Gatherv) X(Get_library_version)                    \
     X(Grequest_complete) X(Grequest_start) X(Group_free) X(Group_translate_ranks) X(Improbe) X(Imrecv) X(Iprobe)      \
-    X(Irecv) X(Irsend) X(Isend) X(Issend) X(Op_free) X(Pack) X(Query_thread) X(Reduce_local) X(Status_set_cancelled)  \
-    X(Status_set_elements) X(Test) X(Testall) X(Testany) X(Testsome) X(Type_commit) X(Type_create_hindexed) X(Type_free) X(Type_get_extent_x)                \
+    X(Irecv) X(Irsend) X(Isend) X(Issend) X(Mrecv) X(Op_free) X(Pack) X(Query_thread) X(Recv_init) X(Reduce_local)        \
+    X(Request_free) X(Request_get_status) X(Start) X(Status_set_cancelled) X(Status_set_elements) X(Status_set_elements_x) X(Type_dup) X(Test) X(Testall) X(Testany) X(Testsome) X(Type_commit) X(Type_create_hindexed) X(Type_free) X(Type_get_extent_x)                \
     X(Type_get_true_extent_x) X(Type_size_x) X(Unpack)
 #ifdef EK_HAS_Pack_c
 #define EK_HOST_LARGE(X) X(Imrecv_c) X(Irecv_c) X(Irsend_c) X(Isend_c) X(Issend_c) X(Pack_c) X(Reduce_local_c)         \
@@ -92,6 +92,8 @@ static inline int ek_behind(void)
 
 static inline bool ek_mine(void) { return EK_LIKELY(ek_active) && EK_LIKELY(ek_depth == 0); }
 
+extern int ek_messages; /* point-to-point messages are evenkeel's, see message.h */
+
 /* A stay inside the host. `ek_stay stay EK_STAY = ek_enter(1)`; ends with the block, also by a C++ exception. */
 typedef struct ek_stay { void *escort; } ek_stay;
 void *ek_escort_begin(void);
@@ -99,7 +101,7 @@ void  ek_escort_end(void *);
 static inline ek_stay ek_enter(int blocking)
 {
     ek_stay stay = {NULL};
-    if (blocking && EK_UNLIKELY(ek_outstanding > 0) && ek_depth == 0)
+    if (blocking && EK_UNLIKELY(ek_outstanding > 0 || ek_messages) && ek_depth == 0 && (ek_outstanding > 0 || ek_messages_incomplete()))
         stay.escort = ek_escort_begin();
     ek_depth++;
     return stay;
@@ -277,7 +279,7 @@ static inline int ek_barrier_here(MPI_Comm comm)
     ek_gate = 0;
     if (EK_UNLIKELY(ek_unarmed))
         ek_gate_arm();
-    int code = ek_barrier(e->ek, ek_host_requests == 0 && ek_outstanding == 0);
+    int code = ek_barrier(e->ek, ek_host_requests == 0 && ek_outstanding == 0 && !(ek_messages && ek_messages_incomplete()));
     ek_gate_settle();
     return code;
 }

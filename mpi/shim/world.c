@@ -1,6 +1,7 @@
 /* The life of the process as MPI sees it: MPI_Init, MPI_Finalize, fork. */
 #define _GNU_SOURCE
 #include "shim.h"
+#include "message.h"
 #include <pthread.h>
 #include <stdio.h>
 
@@ -20,6 +21,7 @@ static void forget(void)
         ek_active = 0;
         ek_outstanding = 0;
         ek_defers = 0;
+        ek_messages = 0;
         ek_world_forget();
     }
 }
@@ -127,6 +129,9 @@ void ek_opened(void)
     if (ek_active) {
         pthread_atfork(before_fork, NULL, forget);
         ek_gate_open_world();
+        ek_depth++;
+        ek_messages_begin();
+        ek_depth--;
     }
 }
 
@@ -216,6 +221,7 @@ void ek_closing(void)
     ek_depth++;
     gather_records();
     ek_gate_close_world();
+    ek_messages_end();
     settle_connections();
     /* What the host calls back while it takes MPI down (attributes of MPI_COMM_SELF) is its own. */
     ek_active = 0;

@@ -4,5 +4,6 @@
 
 mod collective;
 mod deferral;
+mod message;
 mod record;
 mod world;

@@ -8,7 +8,7 @@ use std::ffi::{CStr, c_char, c_int};
 use std::sync::{Arc, Mutex};
 
 /// The interface's number, `EK_INTERFACE`.
-const INTERFACE: u32 = 2;
+const INTERFACE: u32 = 3;
 
 /// `struct ek_card`.
 #[derive(Clone, Copy)]
@@ -70,6 +70,7 @@ extern "C" fn ek_world_leave() {
 #[unsafe(no_mangle)]
 extern "C" fn ek_world_forget() {
     evenkeel_engine::deferral::close();
+    evenkeel_engine::message::close();
     world::forget();
 }
 

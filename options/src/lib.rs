@@ -84,6 +84,15 @@ pub const BARRIER: OptionSpec = OptionSpec {
           pays; deferred: also where it does not pay, and where the kernel cannot catch system calls; strict: never. While a \
           program has threads, shared memory, windows or certain signal handlers, its barriers are strict in any case.",
 };
+pub const MESSAGES: OptionSpec = OptionSpec {
+    name: "messages",
+    env: "EVENKEEL_MESSAGES",
+    default: "auto",
+    values: "auto|host|own",
+    doc: "Who carries point-to-point messages while barriers may be deferred, all ranks share one machine and one thread calls \
+          MPI: own: evenkeel, so that a message need not wait for pending barriers; its receiver decides when it may be seen; \
+          host: the MPI library, to which messages go when pending barriers are complete. auto: host, for the time being.",
+};
 pub const WINDOW: OptionSpec = OptionSpec {
     name: "window",
     env: "EVENKEEL_WINDOW",
@@ -109,7 +118,7 @@ pub const GATE: OptionSpec = OptionSpec {
 };
 
 /// Every option, in the order in which the docs list them.
-pub const ALL: &[OptionSpec] = &[WAIT, PLACE, REPORT, QUIET, OFF, RECORD, CMA, BARRIER, WINDOW, CLOCK, GATE, PATIENCE_MS];
+pub const ALL: &[OptionSpec] = &[WAIT, PLACE, REPORT, QUIET, OFF, RECORD, CMA, BARRIER, MESSAGES, WINDOW, CLOCK, GATE, PATIENCE_MS];
 
 impl OptionSpec {
     /// The value in force: the environment's, or the default.

@@ -5,7 +5,7 @@ use super::matching::{Pattern, Queues};
 use super::request::{Data, Early, Matched, Message, Probed};
 use super::stamp::{Look, Progress, Stamp, may_see as rule};
 use super::waiting::Waiter;
-use crate::comm::Comm;
+use crate::comm::{Comm, lock};
 use crate::deferral;
 use crate::world::World;
 use evenkeel_segment::channel::{self, Channels, Reader, Writer};
@@ -13,7 +13,8 @@ use evenkeel_segment::{Mapped, peer};
 use std::cell::UnsafeCell;
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 /// Messages up to this size are copied into the channel; larger ones are read by their receiver.
 const EAGER_BYTES: usize = 8 * 1024;
@@ -68,6 +69,8 @@ pub struct Port {
     streams: Vec<*mut Message>,
     /// Records in outboxes.
     outbound: usize,
+    /// Sends that are not complete.
+    sending: usize,
     pub(super) waiter: Option<Waiter>,
     pub(super) expected_ns: u64,
 }
@@ -95,6 +98,18 @@ pub fn incomplete() -> usize {
     INCOMPLETE.load(Ordering::Relaxed)
 }
 
+/// Whether this process has something to do now and then, for others to go on.
+pub fn is_busy() -> bool {
+    // SAFETY: a look at one field.
+    incomplete() > 0 || unsafe { port() }.is_some_and(|p| p.is_outbound())
+}
+
+/// Whether something that this process has sent is not complete.
+pub fn is_sending() -> bool {
+    // SAFETY: a look at one field.
+    unsafe { port() }.is_some_and(|p| p.sending > 0 || p.is_outbound())
+}
+
 /// Carries messages from now on; all ranks must have agreed to it.
 pub fn open(world: &'static World, channels: &Channels) {
     let peer = |place: usize| Peer {
@@ -114,6 +129,7 @@ pub fn open(world: &'static World, channels: &Channels) {
         held: Vec::new(),
         streams: Vec::new(),
         outbound: 0,
+        sending: 0,
         waiter: None,
         expected_ns: 0,
     };
@@ -155,14 +171,15 @@ pub fn progress() -> usize {
     unsafe { port() }.map_or(0, Port::progress)
 }
 
+/// Communicators that are gone, to be seen to at the next opportunity: a helper thread may be moving messages on just now.
+static GONE: Mutex<Vec<u64>> = Mutex::new(Vec::new());
+static ANY_GONE: AtomicBool = AtomicBool::new(false);
+
 /// The communicator is gone.
 pub fn forget(comm: u64) {
-    // SAFETY: as `port` wants.
-    if let Some(port) = unsafe { port() } {
-        // Receives that are still posted get what is sent to them all the same.
-        if port.queues.get(&comm).is_some_and(|q| q.is_unposted()) {
-            port.queues.remove(&comm);
-        }
+    if is_on() {
+        lock(&GONE).push(comm);
+        ANY_GONE.store(true, Ordering::Release);
     }
 }
 
@@ -186,7 +203,7 @@ impl Port {
             if self.try_write(place, EAGER, &fields, (data, bytes)) {
                 return std::ptr::null_mut();
             }
-            let send = self.start(Message::new(comm, data.cast_mut(), bytes));
+            let send = self.start(Message { is_send: true, ..Message::new(comm, data.cast_mut(), bytes) });
             self.queue(place, Parcel { kind: EAGER, fields, data: (data, bytes), send });
             return send;
         }
@@ -195,7 +212,7 @@ impl Port {
             self.arrive(place, &envelope, unsafe { slice(data, bytes) });
             return std::ptr::null_mut();
         }
-        let send = self.start(Message::new(comm, data.cast_mut(), bytes));
+        let send = self.start(Message { is_send: true, ..Message::new(comm, data.cast_mut(), bytes) });
         // SAFETY: just made.
         unsafe { (*send).place = place };
         envelope.token = Some(Token(send as u64));
@@ -288,6 +305,7 @@ impl Port {
 
     fn start(&mut self, message: Message) -> *mut Message {
         INCOMPLETE.fetch_add(1, Ordering::Relaxed);
+        self.sending += message.is_send as usize;
         Box::into_raw(Box::new(message))
     }
 
@@ -295,6 +313,7 @@ impl Port {
         INCOMPLETE.fetch_sub(1, Ordering::Relaxed);
         // SAFETY: messages live until they are complete and freed.
         unsafe {
+            self.sending -= (*message).is_send as usize;
             (*message).done = true;
             if (*message).forsaken {
                 drop(Box::from_raw(message));
@@ -422,7 +441,21 @@ impl Port {
         if !self.held.is_empty() {
             records += self.settle();
         }
+        if ANY_GONE.load(Ordering::Relaxed) {
+            self.drop_gone();
+        }
         records
+    }
+
+    #[cold]
+    fn drop_gone(&mut self) {
+        ANY_GONE.store(false, Ordering::Relaxed);
+        for comm in lock(&GONE).drain(..) {
+            // Receives that are still posted get what is sent to them all the same.
+            if self.queues.get(&comm).is_some_and(|q| q.is_unposted()) {
+                self.queues.remove(&comm);
+            }
+        }
     }
 
     fn take_in(&mut self, place: usize, kind: u8, payload: &[u8]) {

@@ -15,7 +15,7 @@ pub struct Message {
     pub truncated: bool,
     pub cancelled: bool,
     /// Data are where they belong, and a synchronous send has been received.
-    pub(super) done: bool,
+    pub done: bool,
     /// Stamp of the message that was received; of a synchronous send, of the receive that got it.
     pub(super) stamp: Option<Stamp>,
     /// Stamp of this process when it posted the receive.
@@ -29,6 +29,7 @@ pub struct Message {
     /// Of a send in parts: the receive, and the receiver's place.
     pub(super) receive: u64,
     pub(super) place: usize,
+    pub(super) is_send: bool,
     /// Freed by the program before it was complete.
     pub(super) forsaken: bool,
 }
@@ -37,7 +38,7 @@ impl Message {
     pub(super) fn new(comm: &Comm, buffer: *mut u8, capacity: usize) -> Message {
         Message {
             bytes: 0, source: -1, tag: -1, truncated: false, cancelled: false, done: false, stamp: None, posted: None, comm: comm.id(), buffer,
-            capacity, moved: 0, receive: 0, place: 0, forsaken: false,
+            capacity, moved: 0, receive: 0, place: 0, is_send: false, forsaken: false,
         }
     }
 
@@ -45,11 +46,6 @@ impl Message {
     #[inline(always)]
     pub fn is_complete(&self, look: Look) -> bool {
         self.done && self.stamp.is_none_or(|s| super::port::may_see(look, s))
-    }
-
-    /// Whether it would be complete, were it not for a barrier that it is from after.
-    pub fn waits_for_barrier(&self) -> bool {
-        self.done
     }
 }
 

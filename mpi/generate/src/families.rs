@@ -24,6 +24,8 @@ pub enum Family {
     Starts,
     /// Reads the clock.
     Clock,
+    /// Of interest only where messages are ours.
+    Message,
 }
 
 /// Every interposed function in its form with `int` counts; the large-count form goes the same way.
@@ -44,6 +46,7 @@ pub fn all() -> Vec<(String, Family)> {
     add(&["Op_free", "Type_free"], Family::Frees);
     add(STARTS, Family::Starts);
     add(&["Wtime"], Family::Clock);
+    add(MESSAGES_ALONE, Family::Message);
     list
 }
 
@@ -66,6 +69,16 @@ const LOOKS: &[&str] = &[
 const STARTS: &[&str] = &[
     "Isend", "Issend", "Irsend", "Ibsend", "Irecv", "Imrecv", "Start", "Startall", "Isendrecv", "Isendrecv_replace",
 ];
+
+const MESSAGES_ALONE: &[&str] = &[
+    "Bsend", "Send_init", "Bsend_init", "Ssend_init", "Rsend_init", "Recv_init", "Cancel", "Request_free", "Buffer_attach", "Buffer_detach",
+    "Comm_attach_buffer",
+];
+
+/// Whether `ekm_<name>` in the shim is asked first while messages are ours. (Partitioned communication is always the host's.)
+pub fn has_to_do_with_messages(name: &str) -> bool {
+    name != "Win_test" && [WAITS, LOOKS, STARTS, MESSAGES_ALONE].iter().any(|names| names.contains(&name))
+}
 
 /// Functions whose call nobody outside this process could notice, and that tell nothing about others: pending barriers stay
 /// pending. Receiving is among them: what is sent after a barrier leaves its sender when that barrier is complete, so whatever

@@ -76,7 +76,8 @@ impl Standard {
                 continue;
             }
             let out = text("param_direction") != "in";
-            let c_type = c_type(text("kind"), out, !p["length"].is_null(), p["constant"] == true, large)
+            let by_address = !p["length"].is_null() || p["pointer"] == true;
+            let c_type = c_type(text("kind"), out, by_address, p["constant"] == true, large)
                 .ok_or_else(|| format!("{name}: parameter {} is of a kind ({}) that the generator does not know", text("name"), text("kind")))?;
             parameters.push(Parameter { name: text("name").into(), kind: text("kind").into(), c_type, out });
         }
@@ -91,7 +92,8 @@ fn c_type(kind: &str, out: bool, array: bool, constant: bool, large: bool) -> Op
         "STRING" => return Some("const char *".into()),
         "ARGUMENT_COUNT" => return Some("int *".into()),
         "ARGUMENT_LIST" => return Some("char ***".into()),
-        "POLYXFER_NUM_ELEM" | "POLYXFER_NUM_ELEM_NNI" if large => "MPI_Count",
+        "C_BUFFER2" => return Some("void *".into()),
+        "POLYXFER_NUM_ELEM" | "POLYXFER_NUM_ELEM_NNI" | "POLYNUM_BYTES" | "POLYNUM_BYTES_NNI" if large => "MPI_Count",
         "POLYDISPLACEMENT" if large => "MPI_Aint",
         "COMMUNICATOR" => "MPI_Comm",
         "DATATYPE" => "MPI_Datatype",
@@ -102,8 +104,8 @@ fn c_type(kind: &str, out: bool, array: bool, constant: bool, large: bool) -> Op
         "REQUEST" => "MPI_Request",
         "WINDOW" => "MPI_Win",
         "ARRAY_LENGTH" | "ARRAY_LENGTH_NNI" | "ASSERT" | "COLOR" | "COMM_SIZE" | "DEGREE" | "DIMENSION" | "INDEX" | "KEY"
-        | "LOCK_TYPE" | "LOGICAL" | "NUM_DIMS" | "POLYDISPLACEMENT" | "POLYXFER_NUM_ELEM" | "POLYXFER_NUM_ELEM_NNI" | "RANK"
-        | "RANK_NNI" | "SPLIT_TYPE" | "TAG" | "THREAD_LEVEL" | "WEIGHT" => "int",
+        | "LOCK_TYPE" | "LOGICAL" | "NUM_DIMS" | "POLYDISPLACEMENT" | "POLYNUM_BYTES" | "POLYNUM_BYTES_NNI"
+        | "POLYXFER_NUM_ELEM" | "POLYXFER_NUM_ELEM_NNI" | "RANK" | "RANK_NNI" | "SPLIT_TYPE" | "TAG" | "THREAD_LEVEL" | "WEIGHT" => "int",
         _ => return None,
     };
     let pointer = out || array;
