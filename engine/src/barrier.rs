@@ -334,18 +334,10 @@ impl Comm {
         Stamp { comm: self.id(), ranks: self.ranks as u32, number: entered - 1 }
     }
 
-    pub(crate) fn has_place(&self, place: usize) -> bool {
-        self.served.as_ref().is_some_and(|s| s.place_set[place / 64] >> (place % 64) & 1 != 0)
-    }
-
-    /// Whether `other` has all members of this one.
-    pub(crate) fn is_within(&self, other: &Comm) -> bool {
-        let (Some(a), Some(b)) = (&self.served, &other.served) else { return false };
-        a.place_set.iter().zip(&b.place_set).all(|(a, b)| a & !b == 0)
-    }
-
     /// Whether one of the two communicators has all members of the other.
     pub(crate) fn is_nested_with(&self, other: &Comm) -> bool {
-        self.is_within(other) || other.is_within(self)
+        let (Some(a), Some(b)) = (&self.served, &other.served) else { return false };
+        let within = |a: &[u64], b: &[u64]| a.iter().zip(b).all(|(a, b)| a & !b == 0);
+        within(&a.place_set, &b.place_set) || within(&b.place_set, &a.place_set)
     }
 }

@@ -9,7 +9,7 @@
 //! system call: nothing here may allocate or take a lock.
 
 use crate::comm::Comm;
-use crate::message::stamp::{self, Going, Pendings, Stamp};
+use crate::message::stamp::{Going, Stamp, going};
 use evenkeel_options as options;
 use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_char};
@@ -247,33 +247,22 @@ pub fn before_collective(comm: &Comm, needs_nothing: bool) {
 
 // ---- messages -----------------------------------------------------------------------------------------------------
 
-/// How a message to the process at `place` of this node goes, and its stamp.
-#[inline]
-pub fn message_to(place: usize) -> (Going, Option<Stamp>) {
-    let pending = pending();
-    let receiver_is_member = pending.first().is_some_and(|&c| {
-        // SAFETY: as in `before_entering`.
-        unsafe { &*c }.has_place(place)
-    });
-    let going = stamp::going(Pendings { comms: pending.len(), receiver_is_member });
-    (going, (going == Going::Stamped).then(|| latest_stamp(pending[0])))
+/// The stamp of what this process sends or posts now. Completes what is pending if one stamp cannot say it.
+#[cold]
+pub fn stamp() -> Option<Stamp> {
+    match going(pending().len()) {
+        Going::Plain => None,
+        Going::Stamped => Some(latest_stamp(pending()[0])),
+        Going::Completed => {
+            complete(Observer::MESSAGE);
+            None
+        }
+    }
 }
 
 fn latest_stamp(comm: *const Comm) -> Stamp {
     // SAFETY: as in `before_entering`.
     unsafe { &*comm }.latest_barrier()
-}
-
-/// The stamp of a receive posted on `comm` now; Err if what is pending must be completed first: some sender could not tell how
-/// far this process is.
-#[inline]
-pub fn receive_on(comm: &Comm) -> Result<Option<Stamp>, ()> {
-    match pending() {
-        [] => Ok(None),
-        // SAFETY: as in `before_entering`.
-        [one] if std::ptr::eq(*one, comm) || comm.is_within(unsafe { &**one }) => Ok(Some(latest_stamp(*one))),
-        _ => Err(()),
-    }
 }
 
 /// Whether this process has entered the barrier, and that is still pending here.
@@ -309,7 +298,7 @@ pub struct Observer {
 impl Observer {
     pub const WINDOW: Observer = Observer { name: c"window full".as_ptr(), is_syscall: false };
     pub const OTHER_COMM: Observer = Observer { name: c"a barrier among others".as_ptr(), is_syscall: false };
-    pub const SEND: Observer = Observer { name: c"a message among others".as_ptr(), is_syscall: false };
+    pub const MESSAGE: Observer = Observer { name: c"a message among others".as_ptr(), is_syscall: false };
     pub const COLLECTIVE: Observer = Observer { name: c"a collective".as_ptr(), is_syscall: false };
 
     /// # Safety

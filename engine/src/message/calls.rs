@@ -3,26 +3,13 @@
 use super::matching::Pattern;
 use super::port::port;
 use super::request::{Matched, Message, Probed};
-use super::stamp::{Going, Stamp};
+use super::stamp::Stamp;
 use crate::comm::Comm;
-use crate::deferral::{self, Observer};
+use crate::deferral;
 
-#[cold]
-fn stamp_for(comm: &Comm, dest: usize) -> Option<Stamp> {
-    let (going, stamp) = deferral::message_to(comm.served.as_ref()?.places[dest]);
-    if going == Going::Completed {
-        deferral::complete(Observer::SEND);
-    }
-    stamp
-}
-
-/// A receive tells a synchronous sender that it has been posted.
-#[cold]
-fn stamp_of_receive(comm: &Comm) -> Option<Stamp> {
-    deferral::receive_on(comm).unwrap_or_else(|()| {
-        deferral::complete(Observer::SEND);
-        None
-    })
+#[inline(always)]
+fn stamp() -> Option<Stamp> {
+    if deferral::any_pending() { deferral::stamp() } else { None }
 }
 
 fn open() -> &'static mut super::port::Port {
@@ -36,7 +23,7 @@ fn open() -> &'static mut super::port::Port {
 /// `comm` must be served, and `data` valid until the send is complete.
 #[inline]
 pub unsafe fn send(comm: &Comm, dest: usize, tag: i32, synchronous: bool, data: *const u8, bytes: usize) -> *mut Message {
-    let stamp = if deferral::any_pending() { stamp_for(comm, dest) } else { None };
+    let stamp = stamp();
     // SAFETY: the caller's promise.
     unsafe { open().send(comm, dest, tag, synchronous, stamp, data, bytes) }
 }
@@ -47,7 +34,7 @@ pub unsafe fn send(comm: &Comm, dest: usize, tag: i32, synchronous: bool, data: 
 /// `buffer` must be valid for writing until the receive is complete.
 #[inline]
 pub unsafe fn receive(comm: &Comm, pattern: Pattern, buffer: *mut u8, capacity: usize) -> *mut Message {
-    let posted = if deferral::any_pending() { stamp_of_receive(comm) } else { None };
+    let posted = stamp();
     // SAFETY: the caller's promise.
     unsafe { open().receive(comm, pattern, posted, buffer, capacity) }
 }
@@ -57,7 +44,7 @@ pub unsafe fn receive(comm: &Comm, pattern: Pattern, buffer: *mut u8, capacity: 
 /// # Safety
 /// As for `receive`.
 pub unsafe fn receive_matched(comm: &Comm, matched: Box<Matched>, buffer: *mut u8, capacity: usize) -> *mut Message {
-    let posted = if deferral::any_pending() { stamp_of_receive(comm) } else { None };
+    let posted = stamp();
     // SAFETY: the caller's promise.
     unsafe { open().receive_matched(comm, matched, posted, buffer, capacity) }
 }

@@ -49,32 +49,25 @@ pub fn may_see(look: Look, progress: Progress) -> bool {
     }
 }
 
-/// What is pending at a process that is about to send.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pendings {
-    /// Communicators with pending barriers.
-    pub comms: usize,
-    /// Whether the receiver is a member of the only one of them.
-    pub receiver_is_member: bool,
-}
-
 /// How a message goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Going {
     /// Nothing is pending.
     Plain,
-    /// At once, with a stamp.
+    /// At once, with a stamp. Its receiver need be no member of the communicator: whether a barrier is complete is written where
+    /// every process of the node can read it.
     Stamped,
-    /// After what is pending has been completed: there is room for one stamp, and who is no member of its communicator cannot tell
-    /// how far that is.
+    /// After what is pending has been completed: there is room for one stamp.
     Completed,
 }
 
+/// For a process with pending barriers of so many communicators. The same goes for a receive, whose stamp a synchronous sender
+/// gets back.
 #[inline]
-pub fn going(pending: Pendings) -> Going {
-    match pending.comms {
+pub fn going(comms: usize) -> Going {
+    match comms {
         0 => Going::Plain,
-        1 if pending.receiver_is_member => Going::Stamped,
+        1 => Going::Stamped,
         _ => Going::Completed,
     }
 }
