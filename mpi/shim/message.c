@@ -336,12 +336,14 @@ int ekm_iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status
 /* What a matched probe took out goes by a genuine message handle of the host's, kept for later use. */
 typedef struct kept {
     MPI_Message  handle;
+    MPI_Request  sent;    /* what the handle comes from: complete when that is received, at the end */
     void        *matched; /* NULL: free */
     MPI_Comm     comm;
     ek_entry    *entry;
     struct kept *next;
 } kept;
 static kept *all_kept;
+static char nothing;
 static MPI_Comm aside; /* where genuine messages come from */
 
 static kept *keep(void)
@@ -352,13 +354,10 @@ static kept *keep(void)
     if (k || !(k = calloc(1, sizeof *k)))
         return k;
     int there = 0, code = aside == ek_handles.comm_null ? ek_host.Comm_dup(ek_handles.self, &aside) : MPI_SUCCESS;
-    MPI_Request request;
     if (!code)
-        code = ek_host.Isend(NULL, 0, ek_handles.byte, 0, 0, aside, &request);
+        code = ek_host.Isend(&nothing, 0, ek_handles.byte, 0, 0, aside, &k->sent);
     while (!code && !there)
         code = ek_host.Improbe(0, 0, aside, &there, &k->handle, MPI_STATUS_IGNORE);
-    if (!code)
-        code = ek_host.Request_free(&request);
     if (code) {
         free(k);
         return NULL;
@@ -373,7 +372,9 @@ static void give_back_kept(void)
     while (all_kept) {
         kept *k = all_kept;
         all_kept = k->next;
-        ek_host.Mrecv(NULL, 0, ek_handles.byte, &k->handle, MPI_STATUS_IGNORE);
+        ek_host.Mrecv(&nothing, 0, ek_handles.byte, &k->handle, MPI_STATUS_IGNORE);
+        for (int there = 0; !there && !ek_host.Test(&k->sent, &there, MPI_STATUS_IGNORE);)
+            ;
         free(k);
     }
     if (aside != ek_handles.comm_null)

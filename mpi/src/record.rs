@@ -3,7 +3,7 @@
 use crate::world::NAMES;
 use evenkeel_engine::clock::{self, Ticks};
 use evenkeel_engine::world::world;
-use evenkeel_engine::{comm, cores, deferral, world as engine_world};
+use evenkeel_engine::{comm, cores, deferral, message, world as engine_world};
 use evenkeel_options as options;
 use evenkeel_record::{RankRecord, RunRecord};
 use evenkeel_report::Head;
@@ -24,6 +24,8 @@ unsafe extern "C" fn ek_record_json(bytes: *mut usize) -> *mut c_char {
         comms: comm::records(),
         timeline: world.timeline.record(),
         observers: deferral::observers(),
+        messages: message::sent().0,
+        messages_ahead: message::sent().1,
         notes: engine_world::notes().into_iter().chain(deferral::why_strict(world.threaded)).collect(),
     };
     let json = serde_json::to_vec(&record).expect("a record is plain data").into_boxed_slice();

@@ -48,6 +48,11 @@ pub struct RankRecord {
     /// What completed deferred barriers, and how often: MPI functions by name, system calls as "write()".
     #[serde(default)]
     pub observers: Vec<(String, u64)>,
+    /// Point-to-point messages that this rank has sent by evenkeel, and how many of them went ahead of a pending barrier.
+    #[serde(default)]
+    pub messages: u64,
+    #[serde(default)]
+    pub messages_ahead: u64,
     /// Sentences the user should see: what evenkeel could not do here, and why.
     pub notes: Vec<String>,
 }

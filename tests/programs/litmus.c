@@ -102,6 +102,53 @@ static void too_early(void)
     }
 }
 
+/* That a synchronous send has been received by a receive posted after a barrier says that all have entered that. */
+static void answer(void)
+{
+    int value = 0, flag;
+    for (long i = 0; i < rounds; i++) {
+        MPI_Request request;
+        if (rank == 0) {
+            MPI_Issend(&value, 1, MPI_INT, 1, 5, WORLD, &request);
+            stall(LATE);
+            MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+            wrong += flag;
+            MPI_Barrier(WORLD);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+        } else {
+            MPI_Barrier(WORLD);
+            if (rank == 1)
+                MPI_Recv(&value, 1, MPI_INT, 0, 5, WORLD, MPI_STATUS_IGNORE);
+        }
+    }
+}
+
+/* Which of two messages comes first: not the one that is sent after a barrier which nobody can have passed. */
+static void choice(void)
+{
+    int values[2], index, value = 0;
+    for (long i = 0; i < rounds; i++) {
+        if (rank == 0) {
+            MPI_Request requests[2];
+            MPI_Irecv(&values[0], 1, MPI_INT, 1, 5, WORLD, &requests[0]);
+            MPI_Irecv(&values[1], 1, MPI_INT, 2, 5, WORLD, &requests[1]);
+            stall(LATE / 2);
+            MPI_Waitany(2, requests, &index, MPI_STATUS_IGNORE);
+            wrong += index != 1;
+            MPI_Barrier(WORLD);
+            MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        } else {
+            if (rank == 2) {
+                stall(LATE);
+                MPI_Send(&value, 1, MPI_INT, 0, 5, WORLD);
+            }
+            MPI_Barrier(WORLD);
+            if (rank == 1)
+                MPI_Send(&value, 1, MPI_INT, 0, 5, WORLD);
+        }
+    }
+}
+
 /* Barriers {A,B}, {C,D}, {B,C}: with one clock a process B's message to A would never be deliverable. */
 static void single_clock(void)
 {
@@ -230,7 +277,7 @@ static void run_ahead(void)
 static const struct { const char *name; void (*body)(void); int least; } cases[] = {
     {"stranded", stranded, 3}, {"absence", absence, 2}, {"too-early", too_early, 2}, {"single-clock", single_clock, 4},
     {"hearsay", hearsay, 4}, {"nested", nested, 2}, {"collectives", collectives, 2}, {"progress", progress, 2},
-    {"run-ahead", run_ahead, 2},
+    {"run-ahead", run_ahead, 2}, {"answer", answer, 2}, {"choice", choice, 3},
 };
 
 int main(int argc, char **argv)

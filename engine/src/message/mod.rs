@@ -17,5 +17,5 @@ pub mod request;
 pub mod stamp;
 pub mod waiting;
 
-pub use port::{close, forget, incomplete, is_busy, is_on, is_sending, open, progress};
+pub use port::{close, forget, incomplete, is_busy, is_on, is_sending, open, progress, sent};
 pub use request::{Message, Probed};

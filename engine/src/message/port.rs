@@ -71,6 +71,8 @@ pub struct Port {
     outbound: usize,
     /// Sends that are not complete.
     sending: usize,
+    /// Messages sent, and how many of them with a stamp.
+    sent: (u64, u64),
     pub(super) waiter: Option<Waiter>,
     pub(super) expected_ns: u64,
 }
@@ -104,6 +106,12 @@ pub fn is_busy() -> bool {
     incomplete() > 0 || unsafe { port() }.is_some_and(|p| p.is_outbound())
 }
 
+/// Messages that this process has sent, and how many of them went ahead of a pending barrier.
+pub fn sent() -> (u64, u64) {
+    // SAFETY: a look at one field.
+    unsafe { port() }.map_or((0, 0), |p| p.sent)
+}
+
 /// Whether something that this process has sent is not complete.
 pub fn is_sending() -> bool {
     // SAFETY: a look at one field.
@@ -130,6 +138,7 @@ pub fn open(world: &'static World, channels: &Channels) {
         streams: Vec::new(),
         outbound: 0,
         sending: 0,
+        sent: (0, 0),
         waiter: None,
         expected_ns: 0,
     };
@@ -197,6 +206,7 @@ impl Port {
         let served = comm.served.as_ref().expect("only messages of served communicators come here");
         let place = served.places[dest];
         let mut envelope = Envelope { comm: comm.id(), tag, source: comm.me as u32, stamp, token: None };
+        self.sent = (self.sent.0 + 1, self.sent.1 + stamp.is_some() as u64);
         let is_eager = bytes <= self.eager_bytes;
         if is_eager && !synchronous && place != self.world.my_place {
             let fields = Fields::envelope(&envelope);

@@ -1,0 +1,58 @@
+"""Point-to-point messages that evenkeel carries itself (`--messages own`): MPI's rules, and nothing seen too early."""
+
+import pytest
+
+OWN = {"EVENKEEL_BARRIER": "deferred", "EVENKEEL_MESSAGES": "own"}
+LITMUS = {"stranded": 3, "absence": 3, "too-early": 2, "single-clock": 4, "hearsay": 4, "nested": 5, "collectives": 5, "progress": 3,
+          "run-ahead": 5, "answer": 3, "choice": 3}
+
+
+def carried(outcome):
+    """Messages that evenkeel carried, and how many of them went ahead of a pending barrier."""
+    ranks = outcome.record()["ranks"]
+    return sum(r["messages"] for r in ranks), sum(r["messages_ahead"] for r in ranks)
+
+
+@pytest.mark.parametrize("ranks", [2, 5])
+def test_rules_and_random_traffic(mpi, ranks, report):
+    outcome = mpi.run(mpi.build("messages.c"), ranks, "rounds=60", env=OWN, report=report, timeout=60).ok()
+    assert " failures 0 " in outcome.out, outcome.text
+    all_of_them, ahead = carried(outcome)
+    assert all_of_them > 1000 and ahead > 20, f"evenkeel carried {all_of_them} messages, {ahead} of them ahead of a barrier"
+
+
+def test_the_libraries_pass_it_too(mpi):
+    """Otherwise the program would test what MPI does not say."""
+    outcome = mpi.run(mpi.build("messages.c"), 2, "rounds=10", shim=False, timeout=60).ok()
+    assert " failures 0 " in outcome.out, outcome.text
+
+
+def test_without_reading_from_other_processes(openmpi4, report):
+    """Large messages then go through the channels in parts."""
+    outcome = openmpi4.run(openmpi4.build("messages.c"), 3, "rounds=60", env=OWN | {"EVENKEEL_CMA": "off"}, report=report, timeout=60).ok()
+    assert " failures 0 " in outcome.out and carried(outcome)[0] > 1000, outcome.text
+
+
+@pytest.mark.parametrize("cma", ["auto", "off"])
+def test_one_gibibyte(openmpi4, cma):
+    outcome = openmpi4.run(openmpi4.build("messages.c"), 2, "rounds=1", "huge=1", env=OWN | {"EVENKEEL_CMA": cma}, timeout=60).ok()
+    assert " failures 0 " in outcome.out, outcome.text
+
+
+@pytest.mark.parametrize("case", LITMUS)
+def test_litmus(mpi, case):
+    if mpi.name not in ("openmpi4", "mpich5"):
+        pytest.skip("the order of messages and barriers: Open MPI 4 and MPICH 5")
+    outcome = mpi.run(mpi.build("litmus.c"), LITMUS[case], f"case={case}", "rounds=50", env=OWN).ok()
+    assert "RESULT wrong 0\n" in outcome.out, outcome.text
+
+
+@pytest.mark.parametrize("env", [{"EVENKEEL_BARRIER": "strict"}, {"EVENKEEL_MESSAGES": "host"}, {"EVENKEEL_MESSAGES": "auto"}], ids=str)
+def test_messages_stay_with_the_library(openmpi4, env, report):
+    outcome = openmpi4.run(openmpi4.build("litmus.c"), 3, "case=absence", "rounds=5", env=OWN | env, report=report).ok()
+    assert carried(outcome) == (0, 0)
+
+
+def test_a_bad_value_is_named(openmpi4):
+    outcome = openmpi4.run(openmpi4.build("litmus.c"), 2, "case=run-ahead", "rounds=5", env=OWN | {"EVENKEEL_MESSAGES": "maybe"}).ok()
+    assert "EVENKEEL_MESSAGES=maybe" in outcome.err
