@@ -10,7 +10,7 @@ import pytest
 
 CHANNELS = ["file", "inline", "mkdir", "pipe", "socket", "signal", "posix-shm", "sysv-shm", "private-map", "mpi-shm", "rma", "mpi-io", "fork", "thread"]
 CASES = {"stranded": 3, "absence": 3, "too-early": 2, "single-clock": 4, "hearsay": 4, "nested": 5, "collectives": 5, "progress": 3,
-         "run-ahead": 5, "answer": 3, "choice": 3}
+         "run-ahead": 5, "choice": 3}
 # What goes wrong, or comes to no end, when nothing completes pending barriers.
 GUARDED = ["stranded", "absence", "too-early", "hearsay"]
 
