@@ -55,6 +55,25 @@ fn no_step_can_be_left_out() {
     }
 }
 
+/// What `check` claims: whether something is wrong can be seen in any order, not only in one in which it goes wrong.
+#[test]
+fn a_mistake_is_found_in_every_order() {
+    let drivers = [Driver::LastFirst, Driver::Late(Rank(0)), Driver::Late(Rank(3)), Driver::Random(1), Driver::Random(2), Driver::Random(3)];
+    for algorithm in algorithms::ALL.iter().filter(|a| !["central-counter", "climbing-tree"].contains(&a.name)) {
+        let schedule = schedule(algorithm, 4);
+        let whole = programs(&schedule);
+        for (rank, at) in (0..4).flat_map(|rank| (0..whole[rank].len()).map(move |at| (rank, at))) {
+            let mut less = whole.clone();
+            let (_, step) = less[rank].remove(at);
+            let found = outcome(&schedule, less.clone());
+            for driver in drivers {
+                let other = drive(Machine::with_programs(&schedule, EPOCHS, less.clone()), driver).map(|_| ());
+                assert_eq!(other.is_err(), found.is_err(), "{} without {step:?} of rank {rank}, {driver:?}: {other:?} and {found:?}", algorithm.name);
+            }
+        }
+    }
+}
+
 #[test]
 fn operands_cannot_be_exchanged() {
     for algorithm in algorithms::ALL.iter().filter(|a| a.order != Order::Nothing) {
