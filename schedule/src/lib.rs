@@ -15,7 +15,7 @@
 //! [`Buffer::Output`] are its program's, so nobody writes there unless told that the rank has entered the epoch.
 //!
 //! [`mod@check`] proves these rules for a schedule from one run of it. [`algorithms::ALL`] lists every algorithm; being listed
-//! is what makes one checked, shown and simulated.
+//! is what makes one checked, shown and simulated. [`picture`] draws them. [`devices`] are no schedules: they hold barriers by themselves.
 //!
 //! This crate may use nothing but std; it must never do I/O, look at a clock, or depend on what runs the steps.
 

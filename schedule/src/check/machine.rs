@@ -168,7 +168,7 @@ impl<'a> Machine<'a> {
         (owner.0 as usize * usize::from(needs.banks) + bank) * needs.counters as usize + counter.0 as usize
     }
 
-    /// Whether the rank is past its last step of the epoch, or outside.
+    /// The rank's next step; nothing if it is outside, or past its last one.
     fn next(&self, rank: Rank) -> Option<Step> {
         let state = &self.ranks[rank.0 as usize];
         if state.inside { self.programs[rank.0 as usize].steps.get(state.at).copied() } else { None }

@@ -61,7 +61,7 @@ impl Memory {
         buffer.get_mut(first..first + length as usize).ok_or(Fault::Beyond)
     }
 
-    /// The owner begins (`values`) or ends an epoch: the program writes its input, and its output is nobody's any more.
+    /// The owner enters an epoch: the program has written its input, and what its output holds counts no more.
     pub fn enter(&mut self, now: Time, values: impl Fn(u32) -> Term) -> Result<(), Fault> {
         for (i, cell) in self.input.iter_mut().enumerate() {
             *cell = Cell { value: Some(values(i as u32)), taken: now, read: 0 };
