@@ -21,6 +21,8 @@ pub struct Queue<E> {
     window: Time,
     /// Number of the window that was handed out last, or of the first one.
     current: u64,
+    /// No event may come before this window any more.
+    next: u64,
     /// Window w is in near[w mod NEAR], if it is less than NEAR away from the current one.
     near: Vec<Vec<E>>,
     in_near: usize,
@@ -35,13 +37,13 @@ impl<E: Event> Queue<E> {
     /// `window`: no event causes another one sooner than this. It must not be zero.
     pub fn new(window: Time) -> Queue<E> {
         assert!(window > Time::ZERO, "without latency there is no order of events");
-        Queue { window, current: 0, near: (0..NEAR).map(|_| Vec::new()).collect(), in_near: 0, far: BTreeMap::new(), spare: Vec::new() }
+        Queue { window, current: 0, next: 0, near: (0..NEAR).map(|_| Vec::new()).collect(), in_near: 0, far: BTreeMap::new(), spare: Vec::new() }
     }
 
     /// O(1) for what happens within NEAR windows, O(log windows) beyond.
     pub fn push(&mut self, event: E) {
         let window = event.time().ps() / self.window.ps();
-        debug_assert!(window >= self.current, "an event in the past");
+        debug_assert!(window >= self.next, "an event comes sooner than the least latency");
         if window < self.current + NEAR {
             let near = &mut self.near[(window % NEAR) as usize];
             if near.capacity() == 0 {
@@ -81,6 +83,7 @@ impl<E: Event> Queue<E> {
             self.spare.push(used);
         }
         self.in_near -= events.len();
+        self.next = self.current + 1;
         events.sort_by_key(|e| (e.rank(), e.time()));
         true
     }

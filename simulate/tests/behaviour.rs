@@ -108,6 +108,22 @@ fn deferred_barriers_cost_their_deposit_until_the_window_is_full() {
     assert!(ends[3] >= least + Time::from_ns(39.0 * 200.0) && ends[3].ns() < least.ns() * 1.03, "{} and {least}", ends[3]);
 }
 
+/// While rank 3 is away for 10 ms the others reach as many barriers as the window allows, and no more.
+#[test]
+fn the_window_bounds_how_far_ranks_run_ahead() {
+    let stalled = Workload { faults: vec![(3, Fault::Stall { at: us(110), length: us(10_000) })], compute: Span::fixed(us(20)), iterations: 100, ..Workload::default() };
+    let schedule = schedule("dissemination", 8);
+    let with = |window| run(&schedule, &Workload { leaving: Leaving::Bypass { window }, ..stalled.clone() });
+    // Rank 3 has entered five barriers. Of the sixth, the others have the result when it comes back.
+    for window in [1, 4, 32] {
+        let calls = with(window).calls;
+        let entered = calls.iter().filter(|c| c.first_entered < us(10_000)).count();
+        assert_eq!(entered, 5 + window as usize + 1, "window {window}");
+    }
+    assert!(with(4).held.max > us(9_000));
+    assert_eq!(with(100).held.max, Time::from_ns(200.0));
+}
+
 #[test]
 fn a_reduction_that_lets_go_holds_the_root_alone() {
     let strict = Workload { faults: vec![(7, Fault::Stall { at: us(1), length: us(500) })], compute: Span::fixed(us(20)), iterations: 3, ..Workload::default() };
