@@ -1,6 +1,6 @@
 //! Sets of parameters that have a name, with where they are from.
 
-use crate::{LogGp, Parameters, mozart};
+use crate::{LogGp, Node, Parameters, mozart};
 
 /// Table 2.2 of the thesis: Fast Ethernet, 128 and 256 nodes, microseconds. What `clic-fast-ethernet` is derived from and
 /// compared with.
@@ -29,17 +29,38 @@ pub fn clic_fast_ethernet() -> LogGp {
     LogGp { gap_per_byte_ns: per_byte_ns, ..LogGp::logp(one_way_ns - 2.0 * overhead_ns, overhead_ns, 84.0 * per_byte_ns) }
 }
 
+/// Shared memory of a virtual machine with two cores, as `evenkeel model measure` found it.
+fn two_core_vm() -> Node {
+    let model = LogGp { latency_ns: 135.0, send_overhead_ns: 1.0, receive_overhead_ns: 120.0, gap_ns: 14.0, gap_per_byte_ns: 0.056 };
+    Node { source: "measured".into(), model: model.into(), ranks: None, cores: Some(2), switch_ns: Some(1300.0) }
+}
+
 const CLIC_SOURCE: &str = "derived from Höfler 2005, table 2.2, 128 nodes (dissemination, central counter), and the line rate of Fast Ethernet";
 const MOZART_SOURCE: &str = "fits of Höfler 2005, sections 2.3.6.2 and 2.3.6.3, 64 nodes";
 
-/// Names of all built-in sets.
+/// Names of all built-in sets. Any network can be put between nodes of any kind: see [`named`].
 pub fn names() -> Vec<String> {
     let more = mozart::MACHINES.iter().map(|(name, _)| format!("mozart-infiniband-{name}"));
-    ["clic-fast-ethernet".into(), "mozart-infiniband".into()].into_iter().chain(more).collect()
+    ["two-core-vm".into(), "clic-fast-ethernet".into(), "mozart-infiniband".into()].into_iter().chain(more).collect()
 }
 
-/// The set of that name; `mozart-infiniband` is `mozart-infiniband-rdma-inline-min`.
+/// The set of that name; `mozart-infiniband` is `mozart-infiniband-rdma-inline-min`. `NETWORK+NODE:RANKS` is a network between
+/// nodes that have so many ranks each.
+///
+/// ```
+/// use evenkeel_model::builtin::named;
+/// let machine = named("mozart-infiniband+two-core-vm:2").unwrap();
+/// assert_eq!((machine.node_of(1), machine.node_of(2)), (0, 1));
+/// ```
 pub fn named(name: &str) -> Option<Parameters> {
+    if let Some((network, rest)) = name.split_once('+') {
+        let (node, ranks) = rest.split_once(':')?;
+        let both = named(network)?.with_node_of(&named(node)?, ranks.parse().ok().filter(|r| *r > 0)?)?;
+        return Some(Parameters { name: name.into(), ..both });
+    }
+    if name == "two-core-vm" {
+        return Some(Parameters::of_node(name, two_core_vm()));
+    }
     if name == "clic-fast-ethernet" {
         return Some(Parameters::of_network(name, CLIC_SOURCE, clic_fast_ethernet().into()));
     }
@@ -61,10 +82,15 @@ mod tests {
         for name in names() {
             let set = named(&name).unwrap();
             assert_eq!((set.check(), &set.name), (Ok(()), &name));
-            assert!(!set.source.is_empty());
+            assert!(!set.source.is_empty() || !set.node.unwrap().source.is_empty());
         }
         assert_eq!(named("mozart-infiniband").unwrap().network, named("mozart-infiniband-rdma-inline-min").unwrap().network);
-        for wrong in ["", "mozart", "mozart-infiniband-", "mozart-infiniband-x", "mozart-infinibandrdma-inline-min", "clic"] {
+        let both = named("clic-fast-ethernet+two-core-vm:2").unwrap();
+        assert_eq!((both.check(), both.network, both.node.unwrap().ranks), (Ok(()), named("clic-fast-ethernet").unwrap().network, Some(2)));
+        for wrong in [
+            "", "mozart", "mozart-infiniband-", "mozart-infiniband-x", "mozart-infinibandrdma-inline-min", "clic", "two-core-vm+mozart-infiniband:2",
+            "mozart-infiniband+two-core-vm", "mozart-infiniband+two-core-vm:0", "mozart-infiniband+two-core-vm:x",
+        ] {
             assert!(named(wrong).is_none(), "{wrong}");
         }
     }

@@ -141,7 +141,7 @@ pub fn measured(series: &[Series], kind: Kind, name: &str, conditions: Condition
         // LoP's functions of ranks that share cores have the switches in them already.
         switch_ns: if kind == Kind::LoP && curves.iter().any(|c| c.oversubscribed) { None } else { switch_ns },
     };
-    let notes = notes(&found, &curves, &conditions, kind);
+    let notes = notes(&found, &points, &curves, &conditions, kind);
     let measurement = Measurement {
         points,
         estimates: estimates::estimates(&seen, &found, &redrawn),
@@ -163,7 +163,10 @@ struct Found {
     no_latency: bool,
 }
 
-fn notes(found: &Found, curves: &[Curve], conditions: &Conditions, kind: Kind) -> Vec<String> {
+/// Passes that differ by more than this have seen two machines.
+const RESTLESS: f64 = 1.3;
+
+fn notes(found: &Found, points: &[Point], curves: &[Curve], conditions: &Conditions, kind: Kind) -> Vec<String> {
     let cores = conditions.cores.len();
     let mut notes = Vec::new();
     if found.oversubscribed {
@@ -176,6 +179,13 @@ fn notes(found: &Found, curves: &[Curve], conditions: &Conditions, kind: Kind) -
     }
     if found.no_latency {
         notes.push("Taking a signal that is there costs as much as a whole way here: in shared memory the latency is the reader's cache miss, so L is 0 and o_r is what half of a round trip leaves.".into());
+    }
+    let trip = points.iter().find(|p| p.quantity == Quantity::RoundTrip && p.peers == 1);
+    if let Some(p) = trip.filter(|p| p.median_high_ns > RESTLESS * p.median_low_ns || p.p75_ns > 1.5 * p.p25_ns) {
+        notes.push(format!(
+            "Round trips with one peer were not of one kind: a quarter took {:.0} ns and less, a quarter {:.0} ns and more. A hypervisor that moves cores, or a clock that changes, does that. More --passes, or another moment.",
+            p.p25_ns, p.p75_ns
+        ));
     }
     if let Some(why) = &conditions.unpinned {
         notes.push(format!("Ranks could not be held on their cores ({why}): they wandered."));

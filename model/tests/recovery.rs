@@ -194,6 +194,16 @@ fn a_reader_whose_cache_miss_is_the_latency_is_said_to_have_none() {
     assert!(found.measurement.notes[0].contains("cache miss"));
 }
 
+/// As on a virtual machine whose two cores share a cache in half of the passes.
+#[test]
+fn passes_of_two_kinds_are_noticed() {
+    let mut samples = Machine::of_loggp(&TRUE_LOGGP, QUIET, 1..=1);
+    let notes = |samples: &[Series]| measured(samples, Kind::LogGp, "f", conditions(), 9).unwrap().measurement.notes;
+    assert_eq!(notes(&samples), Vec::<String>::new());
+    samples[0].passes.iter_mut().step_by(2).flatten().for_each(|ns| *ns *= 4.0);
+    assert!(notes(&samples)[0].contains("not of one kind"), "{:?}", notes(&samples));
+}
+
 #[test]
 fn the_file_is_read_as_parameters_and_is_the_same_for_the_same_seed() {
     let samples = Machine::of_loggp(&TRUE_LOGGP, LOUD, 1..=3);

@@ -12,7 +12,8 @@ pub fn list(width: usize) -> String {
     let row = |name: String| {
         let set = builtin::named(&name)?;
         let model = if matches!(set.network, Some(Model::LoP(_))) { "LoP" } else { "LogGP" };
-        Some(vec![name, model.into(), set.source])
+        let source = set.node.map_or(set.source, |node| node.source);
+        Some(vec![name, model.into(), source])
     };
     let rows: Vec<_> = builtin::names().into_iter().filter_map(row).collect();
     let wide = rows.iter().map(|r: &Vec<String>| r[0].len()).max().unwrap_or(0);
@@ -24,6 +25,8 @@ pub fn list(width: usize) -> String {
             lines.push(if i == 0 { format!("{:wide$}  {:5} {part}", row[0], row[1]) } else { format!("{indent}{part}") });
         }
     }
+    lines.push(String::new());
+    lines.extend(wrap("NETWORK+NODE:RANKS is a network between nodes with so many ranks each: mozart-infiniband+two-core-vm:2.", width.clamp(60, 160), ""));
     lines.join("\n") + "\n"
 }
 
