@@ -114,6 +114,15 @@ pub struct Node {
     pub switch_ns: Option<f64>,
 }
 
+impl Node {
+    /// The least that a collective operation which all of `ranks` take part in has to wait for cores, in nanoseconds: each core is handed
+    /// to each of its ranks once. 0 where each rank has a core; None where switches or cores are not known.
+    pub fn switches_ns(&self, ranks: u64) -> Option<f64> {
+        let (cores, switch_ns) = (u64::from(self.cores?), self.switch_ns?);
+        Some(if ranks > cores { ranks.div_ceil(cores) as f64 * switch_ns } else { 0.0 })
+    }
+}
+
 /// A machine: what `--json` of a measurement holds and what built-in sets are.
 ///
 /// ```
@@ -288,6 +297,13 @@ mod tests {
         let alone = Parameters::of_node("n", node(None));
         assert_eq!((alone.between(0, 1000), alone.node_of(1000)), (Some(&Model::LogGp(SHARED)), 0));
         assert!(network.with_node_of(&network, 4).is_none() && alone.with_node_of(&alone, 4).is_none());
+    }
+
+    #[test]
+    fn ranks_without_a_core_cost_a_switch_each() {
+        let of = |ranks| node(None).switches_ns(ranks);
+        assert_eq!([4, 5, 8, 9].map(of), [0.0, 1800.0, 1800.0, 2700.0].map(Some));
+        assert_eq!(Node { switch_ns: None, ..node(None) }.switches_ns(9), None);
     }
 
     #[test]

@@ -53,6 +53,7 @@ fn against_peers(found: &Measured, area: &Area) -> Done {
     let of = |quantity| found.measurement.points.iter().filter(move |p: &&Point| p.quantity == quantity);
     let drawn = COLOURS.iter().flat_map(|(quantity, _, _)| of(*quantity));
     let times = range(drawn.flat_map(|p| [p.median_low_ns, p.median_ns, p.median_high_ns]));
+    let times = times.start..times.end * 30.0; // room for the legend
     let most = found.measurement.points.iter().map(|p| p.peers).max().unwrap_or(1);
     let mut chart = ChartBuilder::on(area)
         .caption("Signals, against peers", (FONT, 17))

@@ -59,8 +59,15 @@ pub fn show(arguments: &Show, width: usize) -> Result<String, Failure> {
     let warm = if arguments.consecutive > 1 { format!(", {} in a row", arguments.consecutive) } else { String::new() };
     let overlap = if arguments.serialised { "are charged one after the other" } else { "overlap" };
     let crowded = |node: &Node| node.cores.filter(|cores| *cores < arguments.ranks.min(node.ranks.unwrap_or(u32::MAX)));
-    let cores = set.node.as_ref().and_then(crowded);
-    let cores = cores.map(|c| format!(" Each rank is taken to have a core, also beyond the {c} that there are.")).unwrap_or_default();
+    let cores = match set.node.as_ref().and_then(|node| Some((node, crowded(node)?))) {
+        None => String::new(),
+        Some((Node { model: Model::LoP(_), .. }, cores)) => format!(
+            " The functions were measured with one rank and its peers; where all are active at once, on {cores} cores, it takes longer: each round needs every rank to run."
+        ),
+        Some((_, cores)) => {
+            format!(" Each rank is taken to have a core; there are {cores}, and beyond them each core has to be handed to each of its ranks at least once.")
+        }
+    };
     let legend = format!(
         "Closed forms: all ranks arrive at the same time, nothing contends{warm}. Messages of a round {overlap}; n and f in brackets are the best of at most log2 of the ranks.{cores}"
     );
@@ -137,10 +144,16 @@ fn costs(set: &Parameters, arguments: &Show, charge: Charge, width: usize) -> Ve
         chosen("n-way dissemination (n)", 1, &|n| Barrier::NWayDissemination { n }),
         chosen("n-wise exchange (n)", 1, &|n| Barrier::NWiseExchange { n }),
     ];
+    let held = |ranks: u64| set.node.as_ref().and_then(|n| n.switches_ns(ranks.min(n.ranks.map_or(u64::MAX, u64::from))));
+    let switches: Vec<Option<f64>> = ranks.iter().map(|r| held(*r)).collect();
     let mut head = vec!["ranks".to_string()];
     head.extend(ranks.iter().map(u64::to_string));
     let mut all = vec![head];
     all.extend(rows);
+    if switches.iter().flatten().any(|s| *s > 0.0) {
+        let row = switches.iter().map(|s| s.filter(|s| *s > 0.0).map_or("-".into(), ns));
+        all.push(std::iter::once("+ switches, at least".to_string()).chain(row).collect());
+    }
     let columns: Vec<Column> = (0..=ranks.len()).map(|_| column("")).collect();
     table(&columns, &all, width).1.into_iter().skip(1).collect()
 }
@@ -194,6 +207,14 @@ mod tests {
             assert!(show(&shown(&name), 100).unwrap().contains(&name));
             assert!(list(80).contains(&name));
         }
+    }
+
+    #[test]
+    fn ranks_beyond_the_cores_are_not_passed_over() {
+        let alone = show(&Show { ranks: 16, ..shown("two-core-vm") }, 100).unwrap();
+        let row = alone.lines().find(|l| l.starts_with("+ switches")).unwrap();
+        assert!(row.ends_with("10.6 µs") && row.contains(" -"), "{alone}");
+        assert!(!show(&shown("mozart-infiniband+two-core-vm:2"), 100).unwrap().contains("switches, at least"));
     }
 
     #[test]
