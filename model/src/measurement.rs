@@ -159,7 +159,7 @@ struct Found {
     model: LogGp,
     /// Even two ranks had to share a core.
     oversubscribed: bool,
-    /// The overheads are more than half of a round trip: part of receiving was counted twice, and L is 0.
+    /// The overheads are more than half of a round trip: part of receiving was counted twice, and L is the least there can be.
     no_latency: bool,
 }
 
@@ -178,7 +178,7 @@ fn notes(found: &Found, points: &[Point], curves: &[Curve], conditions: &Conditi
         ));
     }
     if found.no_latency {
-        notes.push("Taking a signal that is there costs as much as a whole way here: in shared memory the latency is the reader's cache miss, so L is 0 and o_r is what half of a round trip leaves.".into());
+        notes.push("Taking a signal that is there costs as much as a whole way here: in shared memory the latency is the reader's cache miss. L is taken to be 1 ns, and o_r what half of a round trip leaves.".into());
     }
     let trip = points.iter().find(|p| p.quantity == Quantity::RoundTrip && p.peers == 1);
     if let Some(p) = trip.filter(|p| p.median_high_ns > RESTLESS * p.median_low_ns || p.p75_ns > 1.5 * p.p25_ns) {

@@ -5,6 +5,9 @@ use crate::LogGp;
 use crate::fit::{At, line};
 use crate::samples::{Quantity, Series, quantile};
 
+/// Nothing arrives before it is sent, and a simulator needs an order of events.
+const LEAST_LATENCY_NS: f64 = 1.0;
+
 /// The medians of all series, as seen or as drawn again.
 pub(super) struct Seen<'a> {
     series: &'a [Series],
@@ -55,15 +58,16 @@ impl<'a> Seen<'a> {
         let receive = self.overhead(Quantity::ReceiveOverhead)?;
         let left = one_way - send;
         let sizes = self.curve(|s| s.quantity == Quantity::Message, |s| s.bytes as f64);
+        let least = LEAST_LATENCY_NS.min(left);
         let model = LogGp {
-            latency_ns: (left - receive).max(0.0),
+            latency_ns: (left - receive).max(least),
             send_overhead_ns: send,
-            receive_overhead_ns: receive.min(left),
+            receive_overhead_ns: receive.min(left - least),
             gap_ns: self.needed(Quantity::Gap)?,
             gap_per_byte_ns: line(&sizes).map_or(0.0, |(_, slope)| slope.max(0.0)),
         };
         let oversubscribed = self.series.iter().any(|s| s.quantity == Quantity::RoundTrip && s.peers == 1 && s.oversubscribed);
-        Ok(Found { model, oversubscribed, no_latency: receive >= left })
+        Ok(Found { model, oversubscribed, no_latency: receive >= left - least })
     }
 }
 
