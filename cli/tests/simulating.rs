@@ -57,6 +57,17 @@ fn traces_of_noise_are_replayed() {
 }
 
 #[test]
+fn ranks_that_would_share_cores_are_said() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("machine.json");
+    let model = r#"{"model": "LogGP", "latency_ns": 35, "send_overhead_ns": 0, "receive_overhead_ns": 20, "gap_ns": 3, "gap_per_byte_ns": 0.02}"#;
+    std::fs::write(&file, format!(r#"{{"schema": 1, "name": "small", "node": {{"source": "test", "model": {model}, "ranks": null, "cores": 2, "switch_ns": 1000}}}}"#)).unwrap();
+    let said = |ranks| run(directory.path(), &format!("dissemination -n {ranks} --machine {}", file.display())).unwrap().0;
+    assert!(said("2,4").contains("has 2 cores, and 4 ranks"));
+    assert!(!said("2").contains("Note"));
+}
+
+#[test]
 fn pictures_show_what_was_simulated() {
     let directory = tempfile::tempdir().unwrap();
     let file = |name: &str| directory.path().join(name);

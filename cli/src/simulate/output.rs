@@ -6,7 +6,7 @@ use super::{Run, bypass};
 use crate::failure::Failure;
 use evenkeel_model::Parameters;
 use evenkeel_report::table::{Column, table, wrap};
-use evenkeel_report::units::{count, duration, percent, short_count};
+use evenkeel_report::units::{count, duration, percent, plural, short_count};
 use evenkeel_simulate::{Noise, Recording, Time, space_time};
 use serde::Serialize;
 use std::path::Path;
@@ -63,6 +63,17 @@ pub fn text(arguments: &Simulate, setting: &Setting, runs: &[Run], width: usize)
             run.schedule,
             count(run.ranks.into()),
             arguments.iterations
+        );
+        lines.extend(wrap(&sentence, width, ""));
+    }
+    let most = runs.iter().map(|r| r.ranks).max().unwrap_or(0);
+    if let Some((node, cores)) = setting.parameters.node.as_ref().and_then(|n| n.cores.map(|cores| (n, cores))).filter(|(n, c)| n.ranks.unwrap_or(most).min(most) > *c) {
+        lines.push(String::new());
+        let ranks = node.ranks.unwrap_or(most).min(most);
+        let sentence = format!(
+            "Note: a node of {} has {}, and {ranks} ranks are put on it. Each is simulated with a core of its own: what sharing cores costs is not in these numbers.",
+            setting.parameters.name,
+            plural(cores.into(), "core", "cores")
         );
         lines.extend(wrap(&sentence, width, ""));
     }
