@@ -30,7 +30,7 @@ pub fn clic_fast_ethernet() -> LogGp {
 }
 
 /// Shared memory of a virtual machine whose two cores did not share a cache at the time. There was other work on it too (load 14);
-/// round trips of five measurements in half an hour differed by 6%. A sixth saw passes of 60 ns and more among those of 500.
+/// round trips of six measurements in half an hour differed by 6%. A seventh saw passes of 60 ns and more among those of 500.
 fn two_core_vm() -> Node {
     let source = "evenkeel model measure --ranks 16 --passes 40, on 2 cores of an AMD EPYC that did not share a cache (virtual machine, Linux 6.18)";
     let model = LogGp { latency_ns: 126.0, send_overhead_ns: 1.0, receive_overhead_ns: 128.0, gap_ns: 13.8, gap_per_byte_ns: 0.0617 };
