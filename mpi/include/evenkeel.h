@@ -163,6 +163,7 @@ void ek_message_free(ek_message *);       /* once; also before it is complete: t
 size_t ek_messages_progress(void);        /* moves all on; how much happened */
 int  ek_messages_incomplete(void);        /* whether this rank has something to do now and then, for others to go on */
 int  ek_messages_sending(void);           /* whether something it has sent is not complete */
+void ek_message_idle(void);               /* a test or probe has found nothing: programs loop over such */
 /* A wait: begin, then look and pause by turns (pausing moves messages on), then end. */
 enum ek_beside { EK_BESIDE_NOTHING, EK_BESIDE_BARRIER, EK_BESIDE_HOST }; /* what else it is for */
 void ek_message_wait_begin(void);

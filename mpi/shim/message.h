@@ -153,8 +153,10 @@ int ekm_request_get_status_some(int, const MPI_Request *, int *, int *, MPI_Stat
             }                                                                                                          \
             if (again_ < 0)                                                                                            \
                 again_ = ek_behind();                                                                                  \
-            if (again_-- <= 0)                                                                                         \
+            if (again_-- <= 0) {                                                                                       \
+                ek_message_idle();                                                                                     \
                 break;                                                                                                 \
+            }                                                                                                          \
             ek_host_progress();                                                                                        \
         }                                                                                                              \
     } while (0)

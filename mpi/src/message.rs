@@ -110,6 +110,11 @@ extern "C" fn ek_messages_sending() -> c_int {
 }
 
 #[unsafe(no_mangle)]
+extern "C" fn ek_message_idle() {
+    waiting::idle();
+}
+
+#[unsafe(no_mangle)]
 extern "C" fn ek_message_wait_begin() {
     waiting::begin();
 }

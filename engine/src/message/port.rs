@@ -73,6 +73,8 @@ pub struct Port {
     sending: usize,
     /// Messages sent, and how many of them with a stamp.
     sent: (u64, u64),
+    /// Looks in vain since something happened.
+    pub(super) vain: u32,
     pub(super) waiter: Option<Waiter>,
     pub(super) expected_ns: u64,
 }
@@ -139,6 +141,7 @@ pub fn open(world: &'static World, channels: &Channels) {
         outbound: 0,
         sending: 0,
         sent: (0, 0),
+        vain: 0,
         waiter: None,
         expected_ns: 0,
     };
@@ -441,6 +444,9 @@ impl Port {
                 }
                 records += 1;
             }
+        }
+        if records > 0 {
+            self.vain = 0;
         }
         if self.outbound > 0 {
             records += self.send_on();

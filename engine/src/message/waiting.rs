@@ -25,6 +25,20 @@ pub enum Beside {
 /// Longest sleep of those who wait for something that nobody announces to them.
 const NAP_NS: u64 = 50_000;
 
+/// Looks in vain after which the core is offered to others, where every rank has one of its own.
+const VAIN: u32 = 64;
+
+/// A test or probe has found nothing. A program that does nothing else in a loop waits, and may take the core from those it waits for.
+pub fn idle() {
+    // SAFETY: not called from within.
+    if let Some(port) = unsafe { port() } {
+        port.vain = port.vain.saturating_add(1);
+        if port.vain > if port.world.waiting.oversubscribed() { 1 } else { VAIN } {
+            crate::wait::offer_the_core();
+        }
+    }
+}
+
 /// A wait begins.
 pub fn begin() {
     // SAFETY: not called from within.
