@@ -1,8 +1,13 @@
 """Point-to-point messages that evenkeel carries itself (`--messages own`): MPI's rules, and nothing seen too early."""
 
+import dataclasses
+
 import pytest
 
+import test_mpi4py
+
 OWN = {"EVENKEEL_BARRIER": "deferred", "EVENKEEL_MESSAGES": "own"}
+MPI4PY = ["test_p2p_buf", "test_p2p_obj", "test_p2p_buf_matched", "test_p2p_obj_matched", "test_request", "test_status"]
 LITMUS = {"stranded": 3, "absence": 3, "too-early": 2, "single-clock": 4, "hearsay": 4, "nested": 5, "collectives": 5, "progress": 3,
           "run-ahead": 5, "answer": 3, "choice": 3}
 
@@ -56,3 +61,17 @@ def test_messages_stay_with_the_library(openmpi4, env, report):
 def test_a_bad_value_is_named(openmpi4):
     outcome = openmpi4.run(openmpi4.build("litmus.c"), 2, "case=run-ahead", "rounds=5", env=OWN | {"EVENKEEL_MESSAGES": "maybe"}).ok()
     assert "EVENKEEL_MESSAGES=maybe" in outcome.err
+
+
+@pytest.mark.timeout(300)
+def test_mpi4py_point_to_point(mpi, report):
+    """mpi4py's own tests: what passes without evenkeel passes with messages of evenkeel's."""
+    if mpi.name not in ("openmpi4", "mpich5") or not mpi.python:
+        pytest.skip("mpi4py's point-to-point tests with messages of evenkeel's: Open MPI 4 and MPICH 5, where mpi4py is")
+    without = test_mpi4py.baseline(mpi, 2, MPI4PY, 120)
+    passed = {name for name, verdict in without["verdicts"].items() if verdict == "ok"}
+    python = mpi.python_env | OWN | {"MPI4PY_RC_THREAD_LEVEL": "funneled"}
+    outcome, verdicts, _ = test_mpi4py.run_suite(dataclasses.replace(mpi, python_env=python), 2, MPI4PY, True, 120, report)
+    lost = sorted(name for name in passed if verdicts.get(name) != "ok")
+    assert len(passed) > 200 and not lost, f"{len(lost)} of {len(passed)} tests no longer pass: {lost[:20]}\n{outcome.err[-2000:]}"
+    assert carried(outcome)[0] > 1000
