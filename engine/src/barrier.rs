@@ -82,6 +82,7 @@ impl Trial {
         if self.balance_ns < 0 {
             self.strict = (Self::FIRST_PAUSE << (2 * self.failures).min(16)).min(Self::LONGEST_PAUSE);
             self.failures += 1;
+            deferral::give_up();
         } else {
             self.failures = 0;
         }
@@ -253,6 +254,9 @@ impl Comm {
             self.make_room(served, state);
         }
         let first = state.barriers.pending() == 0;
+        if first && !deferral::arm() {
+            return false;
+        }
         let number = state.barriers.enter();
         let now = Ticks::now();
         served.board.enter_barrier(self.me, number, now.0);

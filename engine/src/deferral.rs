@@ -12,8 +12,8 @@ use crate::comm::Comm;
 use crate::message::stamp::{Going, Stamp, going};
 use evenkeel_options as options;
 use std::cell::UnsafeCell;
-use std::ffi::{CStr, c_char};
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::ffi::{CStr, c_char, c_int};
+use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 /// 1 while the gate is closed: the byte that the kernel looks at on every system call of this process.
 #[unsafe(export_name = "ek_gate")]
@@ -31,6 +31,12 @@ static WINDOW: AtomicU64 = AtomicU64::new(0);
 static ADAPTIVE: AtomicU8 = AtomicU8::new(0);
 /// What it costs to be caught at a system call, as measured when the gate was tried.
 static CATCH_NS: AtomicU64 = AtomicU64::new(0);
+
+/// Whether the kernel looks at [`GATE`] at all: that makes every system call a little slower, so not while nothing is deferred.
+static ARMED: AtomicU8 = AtomicU8::new(0);
+static ARM: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
+/// A trial has ended in the last completion, and barriers of its communicator are strict for a time.
+static GAVE_UP: AtomicU8 = AtomicU8::new(0);
 
 /// To have run ahead by more than one barrier is taken to have been worth this much: about two switches of context.
 pub const RAN_AHEAD_NS: u64 = 4_000;
@@ -69,8 +75,13 @@ impl Mode {
     }
 }
 
-/// Lets barriers be deferred from now on.
-pub fn open(mode: Mode, window: u64, catch_ns: u64) {
+/// Arms the gate (1) or disarms it (0); nonzero: done.
+pub type Arm = extern "C" fn(c_int) -> c_int;
+
+/// Lets barriers be deferred from now on. `arm`: None if system calls are not to be caught.
+pub fn open(mode: Mode, window: u64, catch_ns: u64, arm: Option<Arm>) {
+    ARMED.store(arm.is_none() as u8, Ordering::Relaxed);
+    ARM.store(arm.map_or(std::ptr::null_mut(), |f| f as *mut ()), Ordering::Relaxed);
     WINDOW.store(window, Ordering::Relaxed);
     ADAPTIVE.store((mode == Mode::Auto) as u8, Ordering::Relaxed);
     CATCH_NS.store(catch_ns, Ordering::Relaxed);
@@ -130,6 +141,33 @@ fn is_opened() -> bool {
 #[inline(always)]
 pub fn is_on() -> bool {
     STRICT_BECAUSE.load(Ordering::Relaxed) == 0
+}
+
+/// Before the first barrier is left pending; false if the gate cannot be armed, and barriers are strict from now on.
+#[inline(always)]
+pub fn arm() -> bool {
+    ARMED.load(Ordering::Relaxed) != 0 || set_armed(true)
+}
+
+#[cold]
+fn set_armed(armed: bool) -> bool {
+    let arm = ARM.load(Ordering::Relaxed);
+    if arm.is_null() {
+        return true;
+    }
+    // SAFETY: only ever set from a function of this type.
+    let arm: Arm = unsafe { std::mem::transmute(arm) };
+    let done = arm(armed as c_int) != 0;
+    ARMED.store((done && armed) as u8, Ordering::Relaxed);
+    if armed && !done {
+        close();
+    }
+    done
+}
+
+/// By a trial that has found deferral not worth it.
+pub fn give_up() {
+    GAVE_UP.store(1, Ordering::Relaxed);
 }
 
 #[inline(always)]
@@ -284,6 +322,10 @@ pub fn complete(observer: Observer) {
         unsafe { &*comm }.complete_barriers(cost);
     }
     PENDING.store(0, Ordering::Relaxed);
+    if GAVE_UP.load(Ordering::Relaxed) != 0 {
+        GAVE_UP.store(0, Ordering::Relaxed);
+        set_armed(false); // where another communicator goes on deferring, its next barrier arms it again
+    }
 }
 
 // ---- who observed ---------------------------------------------------------------------------------------------------

@@ -12,7 +12,6 @@
 
 int     ek_defers;
 uint8_t ek_gate_closed = 1;
-int     ek_unarmed;
 
 #if defined(__x86_64__) && defined(__linux__)
 #include <fcntl.h>
@@ -162,14 +161,12 @@ static void caught(int signal, siginfo_t *info, void *context)
     errno = saved;
 }
 
-static bool arm(void) { return !prctl(DISPATCH, DISPATCH_ON, ek_gate_text, ek_gate_text_end - ek_gate_text, &ek_gate); }
-
-/* Makes each system call a little slower, so not before there is a barrier. */
-void ek_gate_arm(void)
+/* An armed gate makes each system call a little slower: not before there is a barrier to be deferred. */
+static int arm(int wanted)
 {
-    ek_unarmed = 0;
-    if (!arm()) /* it did when it was tried */
-        ek_deferral_close();
+    long error = wanted ? ek_gate_syscall(SYS_prctl, DISPATCH, DISPATCH_ON, (long)ek_gate_text, ek_gate_text_end - ek_gate_text, (long)&ek_gate, 0)
+                        : ek_gate_syscall(SYS_prctl, DISPATCH, DISPATCH_OFF, 0, 0, 0, 0);
+    return error == 0;
 }
 
 static bool install(void)
@@ -178,7 +175,7 @@ static bool install(void)
     sigset_t just_it;
     sigemptyset(&just_it);
     sigaddset(&just_it, SIGSYS);
-    return !syscall(SYS_rt_sigaction, SIGSYS, &mine, &programs, 8) && !sigprocmask(SIG_UNBLOCK, &just_it, NULL) && arm();
+    return !syscall(SYS_rt_sigaction, SIGSYS, &mine, &programs, 8) && !sigprocmask(SIG_UNBLOCK, &just_it, NULL) && arm(1);
 }
 
 static uint64_t now_ns(void)
@@ -213,7 +210,7 @@ static uint64_t try_gate(void)
 
 static void remove_gate(void)
 {
-    prctl(DISPATCH, DISPATCH_OFF, 0, 0, 0);
+    arm(0);
     syscall(SYS_rt_sigaction, SIGSYS, &programs, NULL, 8);
 }
 
@@ -241,7 +238,7 @@ void ek_gate_open_world(void)
         return;
     if (!ek_gate_wanted()) {
         ek_gate_closed = 0;
-        ek_deferral_open(0);
+        ek_deferral_open(0, NULL);
         return;
     }
     ek_channels_forbid();
@@ -261,10 +258,9 @@ void ek_gate_open_world(void)
         }
     }
     if (catch_ns)
-        prctl(DISPATCH, DISPATCH_OFF, 0, 0, 0);
-    ek_unarmed = catch_ns != 0;
+        arm(0);
     ek_defers = 1;
-    ek_deferral_open(catch_ns);
+    ek_deferral_open(catch_ns, catch_ns ? arm : NULL);
 }
 
 void ek_gate_close_world(void)
@@ -284,7 +280,6 @@ void ek_gate_open_world(void)
         ek_note("deferred barriers need x86-64; barriers are strict");
 }
 void ek_gate_close_world(void) {}
-void ek_gate_arm(void) {}
 
 #endif
 

@@ -128,8 +128,6 @@ extern int ek_host_requests; /* nonblocking operations of the host that are not 
 
 void ek_gate_open_world(void);
 void ek_gate_close_world(void);
-extern int ek_unarmed; /* the gate is to be armed at the first barrier */
-void ek_gate_arm(void);
 bool ek_gate_owns(int signal);
 struct sigaction;
 int  ek_gate_sigaction(const struct sigaction *, struct sigaction *old);
@@ -277,8 +275,6 @@ static inline int ek_barrier_here(MPI_Comm comm)
         return 1;
     }
     ek_gate = 0;
-    if (EK_UNLIKELY(ek_unarmed))
-        ek_gate_arm();
     int code = ek_barrier(e->ek, ek_host_requests == 0 && ek_outstanding == 0 && !(ek_messages && ek_messages_incomplete()));
     ek_gate_settle();
     return code;
