@@ -96,8 +96,11 @@ fn waited_for(runs: &[Run], area: &Area) -> Done {
         .margin(12)
         .x_label_area_size(40)
         .y_label_area_size(66)
-        .build_cartesian_2d(0..late.len().max(1), 0.0..most * 1.1)?;
-    let name = |i: &usize| late.get(*i).map_or(String::new(), |l| l.rank.to_string());
+        .build_cartesian_2d((0..late.len().max(1) - 1).into_segmented(), 0.0..most * 1.1)?;
+    let name = |at: &SegmentValue<usize>| match at {
+        SegmentValue::CenterOf(i) => late.get(*i).map_or(String::new(), |l| l.rank.to_string()),
+        _ => String::new(),
+    };
     chart
         .configure_mesh()
         .disable_x_mesh()
@@ -110,7 +113,7 @@ fn waited_for(runs: &[Run], area: &Area) -> Done {
         .light_line_style(WHITE)
         .draw()?;
     let bar = |(i, late): (usize, &evenkeel_simulate::Late)| {
-        let mut bar = Rectangle::new([(i, 0.0), (i + 1, late.held.ns())], COLOURS[1].filled());
+        let mut bar = Rectangle::new([(SegmentValue::Exact(i), 0.0), (SegmentValue::Exact(i + 1), late.held.ns())], COLOURS[1].filled());
         bar.set_margin(0, 0, 6, 6);
         bar
     };
