@@ -63,7 +63,8 @@ class Simulations:
             del run["calls"]
             run["late"] = run["late"][:1]
             self.known[line] = run | {"iterations": len(calls)}
-            self.file.write_text(json.dumps(self.known, indent=0) + "\n")
+            # A line for each, so that changes can be seen.
+            self.file.write_text("{\n" + ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in self.known.items()) + "\n}\n")
         return self.known[line]
 
 
