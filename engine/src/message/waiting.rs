@@ -39,11 +39,17 @@ pub fn idle() {
     }
 }
 
-/// A wait begins.
+/// A wait begins: with looks without a pause, as the answer to a small message comes soon.
 pub fn begin() {
     // SAFETY: not called from within.
     if let Some(port) = unsafe { port() } {
         port.waiter = None;
+        for _ in 0..port.world.waiting.first_looks() {
+            if port.progress() > 0 {
+                return;
+            }
+            std::hint::spin_loop();
+        }
     }
 }
 
@@ -65,8 +71,7 @@ pub fn pause(beside: Beside) {
         let bell = port.bell;
         bell::sleep_unless(&bell, world.message_fencing(), timeout, || port::progress() > 0);
     }
-    let waited = Ticks::now().ns_since(waiter.wait.began);
-    if (waiter.wait.looks > 32 || waiter.wait.looks % 32 == 31) && waiter.watch.due(waited) {
+    if waiter.wait.looks > 32 && waiter.watch.due(Ticks::now().ns_since(waiter.wait.began)) {
         world.check_alive(0..world.neighbours.len(), "Wait");
     }
     // SAFETY: as above; fetched again because `progress` was called in between.
