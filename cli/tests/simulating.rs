@@ -89,7 +89,7 @@ fn refusals_say_what_to_do() {
         ("nothing", "`evenkeel schedule list` lists them"),
         ("dissemination:m=2", "it has: none"),
         ("hierarchical:inner=x", "`x` is no value of `inner`"),
-        ("dissemination --machine nowhere", "Give one of clic-fast-ethernet"),
+        ("dissemination --machine nowhere", "there are clic-fast-ethernet"),
         ("dissemination --machine L=0,o=1us", "without latency"),
         ("dissemination -n 4 --dead 4=1us", "the last is 3"),
         ("dissemination --slow 1=2us", "--slow takes a factor"),

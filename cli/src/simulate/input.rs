@@ -146,17 +146,11 @@ pub fn read(arguments: &Simulate) -> Result<Setting, Failure> {
 
 /// A built-in name, parameters themselves, or a file.
 fn machine(text: &str) -> Result<Parameters, Failure> {
-    if let Some(known) = builtin::named(text) {
-        return Ok(known);
-    }
-    let failed = |why: String| Failure::Machine { given: text.into(), why, known: builtin::names().join(", ") };
     if text.contains('=') {
+        let failed = |why: String| Failure::Machine { given: text.into(), why, known: builtin::names().join(", ") };
         return inline(text).map(|model| Parameters::of_network(text, "command line", model)).map_err(failed);
     }
-    let content = std::fs::read_to_string(text).map_err(|e| failed(format!("it is no built-in machine, and as a file: {e}")))?;
-    let parameters: Parameters = serde_json::from_str(&content).map_err(|e| failed(format!("the file holds no parameters: {e}")))?;
-    parameters.check().map_err(|e| failed(format!("its parameters make no sense: {e}")))?;
-    Ok(parameters)
+    crate::model::load(text)
 }
 
 /// `L=1.5us,o=300ns,g=200ns,G=80ps`; what is left out is 0.
