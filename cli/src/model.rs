@@ -13,11 +13,12 @@ mod text;
 mod wires;
 
 use crate::failure::Failure;
+use crate::measuring::progress_bar;
+use crate::output_file::write;
 use crate::{quota, record_file};
 use arguments::{Act, Measure, Model, Rank};
 use evenkeel_model::measurement::{Conditions, Measured, measured};
 use evenkeel_model::{Parameters, builtin};
-use indicatif::{ProgressBar, ProgressStyle};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -133,17 +134,6 @@ fn processor(cpuinfo: &str) -> String {
 fn kernel() -> String {
     let name = rustix::system::uname();
     format!("{} {}", name.sysname().to_string_lossy(), name.release().to_string_lossy())
-}
-
-/// On standard error, and only on a terminal.
-fn progress_bar() -> ProgressBar {
-    let bar = ProgressBar::new(1000);
-    bar.set_style(ProgressStyle::with_template("{spinner} measuring {bar:40} {percent}%, {eta} left").expect("a constant template"));
-    bar
-}
-
-fn write(file: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(file, text).map_err(|e| Failure::Unwritable { path: file.to_path_buf(), why: e.to_string() })
 }
 
 #[cfg(test)]

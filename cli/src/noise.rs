@@ -2,10 +2,10 @@
 
 use crate::arguments::Noise;
 use crate::failure::Failure;
+use crate::measuring::progress_bar;
+use crate::output_file::write;
 use crate::{quota, record_file};
 use evenkeel_noise::{Conditions, Plan, Throttling};
-use indicatif::{ProgressBar, ProgressStyle};
-use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Of each trace. A hundred pairs of counts and more say something about a correlation.
@@ -76,18 +76,6 @@ fn throttling(before: &[Throttling], after: &[Throttling]) -> Option<Throttling>
 fn kernel() -> String {
     let name = rustix::system::uname();
     format!("{} {}", name.sysname().to_string_lossy(), name.release().to_string_lossy())
-}
-
-/// On standard error, and only on a terminal.
-fn progress_bar() -> ProgressBar {
-    let bar = ProgressBar::new(1000);
-    let style = ProgressStyle::with_template("{spinner} measuring {bar:40} {percent}%, {eta} left").expect("a constant template");
-    bar.set_style(style);
-    bar
-}
-
-fn write(file: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(file, text).map_err(|e| Failure::Unwritable { path: file.to_path_buf(), why: e.to_string() })
 }
 
 #[cfg(test)]

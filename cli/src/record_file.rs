@@ -2,6 +2,7 @@
 
 use crate::arguments::Report;
 use crate::failure::Failure;
+use crate::output_file;
 use evenkeel_record::{RunRecord, SCHEMA};
 use std::io::IsTerminal;
 use std::path::Path;
@@ -15,8 +16,7 @@ pub fn report(report: &Report) -> Result<String, Failure> {
             Ok(with_end(evenkeel_report::summary(&record, width, colour)))
         }
         Some(file) => {
-            let page = evenkeel_report::html(&record);
-            std::fs::write(file, page).map_err(|e| Failure::Unwritable { path: file.clone(), why: e.to_string() })?;
+            output_file::write(file, &evenkeel_report::html(&record))?;
             Ok(format!("{} written: open it in a browser.\n", file.display()))
         }
     }

@@ -3,6 +3,7 @@
 pub mod arguments;
 
 use crate::failure::Failure;
+use crate::output_file::write;
 use crate::record_file;
 use arguments::{Check, Gallery, List, ScheduleTask, Show, Which};
 use evenkeel_report::table::{Column, table, wrap};
@@ -180,10 +181,6 @@ fn write_gallery(arguments: &Gallery) -> Result<String, Failure> {
         write(&path, &file.content)?;
     }
     Ok(format!("{} files written to {}.\n", files.len(), arguments.directory.display()))
-}
-
-fn write(file: &std::path::Path, content: &str) -> Result<(), Failure> {
-    std::fs::write(file, content).map_err(|e| Failure::Unwritable { path: file.to_path_buf(), why: e.to_string() })
 }
 
 /// The schedule that was asked for.

@@ -8,6 +8,7 @@ mod plot;
 pub use arguments::Simulate;
 
 use crate::failure::Failure;
+use crate::output_file::write;
 use crate::record_file;
 use evenkeel_schedule::{Nodes, Problem, Rank, Schedule};
 use evenkeel_simulate::{Leaving, Nobody, Outcome, Recording, Time, Workload, alone, simulate as run};
@@ -78,10 +79,10 @@ pub fn simulate(arguments: &Simulate) -> Result<String, Failure> {
     }
     bar.finish_and_clear();
     if let Some(file) = &arguments.json {
-        output::write(file, &output::json(arguments, &setting, &runs))?;
+        write(file, &output::json(arguments, &setting, &runs))?;
     }
     if let Some(file) = &arguments.plot {
-        output::write(file, &plot::svg(&runs)?)?;
+        write(file, &plot::svg(&runs)?)?;
         files += &format!("\n{} written: open it in a browser.\n", file.display());
     }
     Ok(output::text(arguments, &setting, &runs, record_file::terminal().0) + &files)

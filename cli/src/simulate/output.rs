@@ -4,12 +4,12 @@ use super::arguments::Simulate;
 use super::input::Setting;
 use super::{Run, bypass};
 use crate::failure::Failure;
+use crate::output_file::write;
 use evenkeel_model::Parameters;
 use evenkeel_report::table::{Column, table, wrap};
 use evenkeel_report::units::{count, duration, percent, plural, short_count};
 use evenkeel_simulate::{Noise, Recording, Time, space_time};
 use serde::Serialize;
-use std::path::Path;
 
 const COLUMNS: &[Column] = &[
     Column { group: "", head: "schedule", dispensable: 0 },
@@ -162,8 +162,4 @@ pub fn pictures(arguments: &Simulate, recording: &Recording, ranks: u32) -> Resu
         write(file, &recording.transcript())?;
     }
     Ok(said)
-}
-
-pub fn write(file: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(file, text).map_err(|e| Failure::Unwritable { path: file.to_path_buf(), why: e.to_string() })
 }
