@@ -37,7 +37,8 @@ def _choosing(cases, path):
         axis.set_xticks([1, 2, 4, 8, 15], ["1", "2", "4", "8", "15"])
         axis.grid(True, alpha=0.3)
     axes[0][0].set_ylabel("completion, µs")
-    axes[0][-1].legend(loc="center left", bbox_to_anchor=(1.02, 0.5), frameon=False, title="solid: n-way\ndotted: n-wise")
+    handles, labels = max((axis.get_legend_handles_labels() for axis in axes[0]), key=lambda found: len(found[1]))
+    axes[0][-1].legend(handles, labels, loc="center left", bbox_to_anchor=(1.02, 0.5), frameon=False, title="solid: n-way\ndotted: n-wise")
     _save(figure, path)
 
 
