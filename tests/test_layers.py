@@ -14,6 +14,7 @@ ALLOWED = {
     "noise": {"report"},
     "model": set(),
     "simulate": {"model", "schedule"},
+    "route": set(),
     "mpi": {"engine", "report", "options", "record"},
     "mpi/generate": set(),
     "cli": {"report", "record", "options", "noise", "schedule", "model", "simulate", "segment"},

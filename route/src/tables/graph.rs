@@ -1,0 +1,50 @@
+//! The network as plain arrays, for loops that run billions of times.
+
+use crate::network::{Channel, Network, SwitchId};
+
+pub(crate) struct Graph {
+    pub switches: usize,
+    pub channels: usize,
+    pub from: Vec<u32>,
+    pub to: Vec<u32>,
+    /// Channels into each switch, and where each switch's begin.
+    pub into: Vec<u32>,
+    pub into_start: Vec<u32>,
+    /// Channels out of each switch, and where each switch's begin; the same numbers of them as into it.
+    pub leaving: Vec<u32>,
+    /// By channel: which of its switch's channels it is.
+    pub slot: Vec<u32>,
+    /// End nodes at each switch.
+    pub weight: Vec<u32>,
+}
+
+impl Graph {
+    pub fn of(network: &Network) -> Graph {
+        let (mut into, mut into_start, mut leaving, mut slot) = (Vec::new(), vec![0], Vec::new(), vec![0; network.channels()]);
+        for s in network.switch_ids() {
+            into.extend(network.leaving(s).iter().map(|c| c.reverse().0));
+            leaving.extend(network.leaving(s).iter().map(|c| c.0));
+            network.leaving(s).iter().enumerate().for_each(|(i, c)| slot[c.index()] = i as u32);
+            into_start.push(into.len() as u32);
+        }
+        Graph {
+            switches: network.switches().len(),
+            channels: network.channels(),
+            from: network.channel_ids().map(|c| network.from(c).0).collect(),
+            to: network.channel_ids().map(|c: Channel| network.to(c).0).collect(),
+            into,
+            into_start,
+            leaving,
+            slot,
+            weight: network.switch_ids().map(|s: SwitchId| network.attached(s).len() as u32).collect(),
+        }
+    }
+
+    pub fn entering(&self, s: u32) -> &[u32] {
+        &self.into[self.into_start[s as usize] as usize..self.into_start[s as usize + 1] as usize]
+    }
+
+    pub fn leaving(&self, s: u32) -> &[u32] {
+        &self.leaving[self.into_start[s as usize] as usize..self.into_start[s as usize + 1] as usize]
+    }
+}

@@ -1,0 +1,116 @@
+//! Networks and tables survive the way through their files.
+
+use evenkeel_route::format::{edge_list, ibnetdiscover, lfts, read_network};
+use evenkeel_route::generate::{self, Dragonfly, FatTree, Faults, Hierarchical, Irregular, Torus};
+use evenkeel_route::{ChannelOrder, Destination, Network, SwitchId, check, schemes, tables};
+
+fn networks() -> Vec<Network> {
+    let irregular = generate::irregular(Irregular { switches: 12, degree: 4, end_nodes: 3, parallel: true }, 5).unwrap();
+    let torus = generate::torus(&Torus { sizes: vec![4, 3, 2], wrapped: true, cables: 2, end_nodes: 1 }).unwrap();
+    let tree = generate::fat_tree(&FatTree::three_levels(2)).unwrap();
+    let faulty = generate::with_faults(&tree, Faults { cables: 3, switches: 1 }, 2).unwrap();
+    let dragonfly = generate::dragonfly(Dragonfly { groups: 5, switches: 4, global: 2, end_nodes: 2 }).unwrap();
+    let hierarchical = generate::hierarchical(Hierarchical { groups: 3, switches: 5, degree: 3, uplinks: 3, end_nodes: 2 }, 9).unwrap();
+    vec![irregular, torus, tree, faulty, dragonfly, hierarchical]
+}
+
+#[test]
+fn ibnetdiscover_keeps_everything_but_the_order_of_cables() {
+    for network in networks() {
+        let text = ibnetdiscover::write(&network);
+        let again = read_network(&text).unwrap();
+        assert_eq!(again.switches(), network.switches());
+        assert_eq!(again.end_nodes(), network.end_nodes());
+        assert_eq!(again.channels(), network.channels());
+        assert_eq!(ibnetdiscover::write(&again), text);
+    }
+}
+
+#[test]
+fn a_list_of_cables_keeps_who_is_joined_with_whom() {
+    for network in networks() {
+        let again = read_network(&edge_list::write(&network)).unwrap();
+        let joined = |n: &Network| {
+            let name = |s: SwitchId| n.switch(s).name.clone();
+            let mut all: Vec<_> = n.channel_ids().map(|c| (name(n.from(c)), name(n.to(c)))).collect();
+            all.extend(n.end_nodes().iter().map(|e| (name(e.switch), "end node".into())));
+            all.sort();
+            all
+        };
+        assert_eq!(joined(&again), joined(&network));
+    }
+}
+
+#[test]
+fn tables_keep_every_entry() {
+    for network in networks() {
+        let order = ChannelOrder::up_down(&network, &schemes::breadth_first(&network, SwitchId(0)));
+        let table = tables::balanced(&network, &order, tables::Effort::default());
+        let lids = lfts::Lids::of(&network).unwrap();
+        let (again, unknown) = lfts::read(&network, &lfts::write(&network, &table, &lids)).unwrap();
+        assert_eq!(again, table);
+        assert_eq!(unknown, lfts::Unknown::default());
+        assert!(check::check_traffic(&network, &again, check::Traffic::Everything).sound());
+    }
+}
+
+/// As a real subnet's tools print them: addresses, a second port, comments, a port of a switch that leads to an adapter's second port.
+const DISCOVERED: &str = "\
+#
+# Topology file: generated on Tue Jan  5 10:00:00 2021
+#
+vendid=0x2c9
+devid=0xb924
+sysimgguid=0xb8c0083f1
+switchguid=0xb8c0083f0(b8c0083f0)
+Switch\t24 \"S-0000000b8c0083f0\"\t\t# \"MT47396 Infiniscale-III Mellanox Technologies\" base port 0 lid 5 lmc 0
+[1]\t\"H-0002c90300000268\"[1](2c90300000269) \t\t# \"one HCA-1\" lid 4 4xDDR
+[2]\t\"H-0002c90300000268\"[2](2c9030000026a) \t\t# \"one HCA-1\" lid 6 4xDDR
+[7]\t\"S-0000000b8c0083f8\"[9]\t\t# \"other\" lid 2 4xDDR
+[8]\t\"S-0000000b8c0083f8\"[10]\t\t# \"other\" lid 2 4xDDR
+
+switchguid=0xb8c0083f8(b8c0083f8)
+Switch\t24 \"S-0000000b8c0083f8\"\t\t# \"other\" enhanced port 0 lid 2 lmc 0
+[9]\t\"S-0000000b8c0083f0\"[7]\t\t# \"MT47396\" lid 5 4xDDR
+[10]\t\"S-0000000b8c0083f0\"[8]\t\t# \"MT47396\" lid 5 4xDDR
+
+vendid=0x2c9
+caguid=0x2c90300000268
+Ca\t2 \"H-0002c90300000268\"\t\t# \"one HCA-1\"
+[1](2c90300000269) \t\"S-0000000b8c0083f0\"[1]\t\t# lid 4 lmc 0 \"MT47396\" lid 5 4xDDR
+[2](2c9030000026a) \t\"S-0000000b8c0083f0\"[2]\t\t# lid 6 lmc 0 \"MT47396\" lid 5 4xDDR
+";
+
+#[test]
+fn real_output_is_understood() {
+    let network = read_network(DISCOVERED).unwrap();
+    let lids: Vec<_> = network.switches().iter().map(|s| s.lid).collect();
+    assert_eq!(lids, [Some(5), Some(2)]);
+    let ends: Vec<_> = network.end_nodes().iter().map(|e| (e.port.0, e.port_guid, e.switch_port.0, e.lid)).collect();
+    assert_eq!(ends, [(1, 0x2c90300000269, 1, Some(4)), (2, 0x2c9030000026a, 2, Some(6))]);
+    assert_eq!(network.channels(), 4);
+    assert_eq!(lfts::Lids::of(&network).unwrap().of_destination(Destination::Switch(SwitchId(1))), 2);
+}
+
+/// `ibsim`'s own simple form: no GUIDs, a cable named at one end only.
+#[test]
+fn the_simulators_own_form_is_understood() {
+    let text = "Switch\t8 \"Switch1\"\n[1]\t\"Hca1\"[1]\n[3]\t\"Switch2\"[3]\n\nSwitch 8 \"Switch2\"\n[1]\t\"Hca2\"\n\nHca\t2 \"Hca1\"\n[1]\t\"Switch1\"[1]\n\nHca\t2 \"Hca2\"\n[1]\t\"Switch2\"[1]\n";
+    let network = read_network(text).unwrap();
+    assert_eq!(network.channels(), 2);
+    let guids: Vec<_> = network.end_nodes().iter().map(|e| (e.guid, e.port_guid)).collect();
+    assert_eq!(guids, [(0x100000, 0x100001), (0x100003, 0x100004)]);
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_its_line() {
+    let twice = DISCOVERED.replace("[8]\t\"S-0000000b8c0083f8\"[10]", "[8]\t\"S-0000000b8c0083f8\"[9]");
+    let said = read_network(&twice).unwrap_err().to_string();
+    assert!(said.starts_with("line 12: ") && said.contains("port 9"), "{said}");
+    let nowhere = DISCOVERED.replace("[7]\t\"S-0000000b8c0083f8\"", "[7]\t\"S-00000000deadbeef\"");
+    assert!(read_network(&nowhere).unwrap_err().to_string().contains("line 11: a cable to `S-00000000deadbeef`"), "{:?}", read_network(&nowhere));
+    for (text, part) in [("a b c d", "line 1"), ("a b\nb b", "line 2: switch `b` is joined with itself"), ("# nothing\n", "no switch"), ("a + x", "`x` is no number")] {
+        let said = read_network(text).unwrap_err().to_string();
+        assert!(said.contains(part), "{text}: {said}");
+    }
+}

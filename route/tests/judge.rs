@@ -1,0 +1,189 @@
+//! The checker against one that tries everything, on networks so small that this can be done.
+
+use evenkeel_route::check::{self, Fault, Traffic, check_traffic};
+use evenkeel_route::generate::{self, Irregular, Torus};
+use evenkeel_route::{Channel, ChannelOrder, Destination, Network, Plugged, Port, Random, SwitchId, Table, home, schemes, tables};
+use std::collections::HashSet;
+
+/// Tables with random entries, most of them towards the destination: some right, some with loops, some that can deadlock.
+fn random_table(network: &Network, random: &mut Random) -> Table {
+    let mut table = Table::empty(network, 1);
+    for to in table.destinations().collect::<Vec<_>>() {
+        let distance = network.distances(home(network, to));
+        for s in network.switch_ids() {
+            let port = match to {
+                Destination::EndNode(e) if network.end_node(e).switch == s => network.end_node(e).switch_port,
+                Destination::Switch(d) if d == s => Port(0),
+                _ => {
+                    let all = network.leaving(s);
+                    let nearer: Vec<Channel> = all.iter().copied().filter(|c| distance[network.to(*c).index()] < distance[s.index()]).collect();
+                    let from = if random.below(40) == 0 { all } else { &nearer };
+                    network.out_port(from[random.below(from.len())])
+                }
+            };
+            table.set(s, to, if random.below(400) == 0 { None } else { Some(port) });
+        }
+    }
+    table
+}
+
+/// What a packet goes through, or `None` if it does not arrive within as many hops as there are switches.
+fn follow(network: &Network, table: &Table, from: SwitchId, to: Destination) -> Option<Vec<Channel>> {
+    let mut at = from;
+    let mut path = Vec::new();
+    for _ in 0..=network.switches().len() {
+        match (table.port(at, to)?, to) {
+            (Port(0), Destination::Switch(d)) if d == at => return Some(path),
+            (port, _) => match network.plugged(at, port) {
+                Plugged::EndNode(e) => return (to == Destination::EndNode(e)).then_some(path),
+                Plugged::Channel(c) => (path.push(c), at = network.to(c)).1,
+                Plugged::Nothing => return None,
+            },
+        }
+    }
+    None
+}
+
+/// Whether channels wait for each other in a ring: by the transitive closure, which takes cubic time and cannot be got wrong.
+fn can_deadlock(channels: usize, waits: &HashSet<(u32, u32)>) -> bool {
+    let mut reach = vec![vec![false; channels]; channels];
+    waits.iter().for_each(|(a, b)| reach[*a as usize][*b as usize] = true);
+    for k in 0..channels {
+        for i in 0..channels {
+            for j in 0..channels {
+                reach[i][j] |= reach[i][k] && reach[k][j];
+            }
+        }
+    }
+    (0..channels).any(|c| reach[c][c])
+}
+
+#[test]
+fn it_agrees_with_trying_everything() {
+    let random = &mut Random::new(7);
+    let mut seen = [0; 4];
+    for seed in 0..150 {
+        let network = generate::irregular(Irregular { switches: 5, degree: 3, end_nodes: 1 + random.below(2), parallel: seed % 2 == 0 }, seed).unwrap();
+        let table = random_table(&network, random);
+        for traffic in [Traffic::EndNodes, Traffic::Everything] {
+            let found = check_traffic(&network, &table, traffic);
+            let mut waits = HashSet::new();
+            let (mut broken, mut pairs, mut hops) = (0, 0, 0);
+            let mut load = vec![0; network.channels()];
+            for to in table.destinations() {
+                for from in network.switch_ids() {
+                    let senders = network.attached(from).iter().filter(|e| Destination::EndNode(**e) != to).count() as u64;
+                    let counted = matches!(to, Destination::EndNode(_)) && senders > 0;
+                    if traffic == Traffic::EndNodes && !counted {
+                        continue;
+                    }
+                    match follow(&network, &table, from, to) {
+                        None => broken += 1,
+                        Some(path) => {
+                            waits.extend(path.windows(2).map(|pair| (pair[0].0, pair[1].0)));
+                            if counted {
+                                pairs += senders;
+                                hops += senders * path.len() as u64;
+                                path.iter().for_each(|c| load[c.index()] += senders);
+                            }
+                        }
+                    }
+                }
+            }
+            let deadlock = can_deadlock(network.channels(), &waits);
+            assert_eq!(found.broken, broken, "seed {seed}");
+            assert_eq!(found.dependencies, waits.len() as u64);
+            assert_eq!((found.pairs, &found.load), (pairs, &load));
+            assert!((found.mean_hops() - hops as f64 / pairs.max(1) as f64).abs() < 1e-9);
+            assert_eq!(found.faults.iter().any(|f| matches!(f, Fault::Cycle { .. })), deadlock, "seed {seed}");
+            for fault in &found.faults {
+                if let Fault::Cycle { waits: ring, .. } = fault {
+                    let next = |i: usize| ring[(i + 1) % ring.len()].0.0;
+                    assert!((0..ring.len()).all(|i| waits.contains(&(ring[i].0.0, next(i)))), "every wait of a named ring is real");
+                }
+            }
+            seen[usize::from(deadlock)] += 1;
+            seen[2 + usize::from(broken > 0)] += 1;
+        }
+    }
+    assert!(seen.iter().all(|n| *n > 20), "too few of some kind were tried to say anything: {seen:?}");
+}
+
+/// A ring, on which every packet goes the short way: the textbook deadlock.
+fn ring(switches: usize) -> (Network, Table) {
+    let network = generate::torus(&Torus { sizes: vec![switches], wrapped: true, cables: 1, end_nodes: 1 }).unwrap();
+    let mut table = Table::empty(&network, 1);
+    for to in table.destinations().collect::<Vec<_>>() {
+        let end = home(&network, to).index();
+        for s in network.switch_ids() {
+            let onward = network.leaving(s).iter().find(|c| network.to(**c).index() == (s.index() + 1) % switches).unwrap();
+            let port = match to {
+                Destination::EndNode(e) if s.index() == end => network.end_node(e).switch_port,
+                Destination::Switch(_) if s.index() == end => Port(0),
+                _ => network.out_port(*onward),
+            };
+            table.set(s, to, Some(port));
+        }
+    }
+    (network, table)
+}
+
+#[test]
+fn a_ring_is_named_link_by_link() {
+    let (network, table) = ring(4);
+    let found = check::check(&network, &table);
+    let [fault @ Fault::Cycle { lane: 0, waits }] = &found.faults[..] else { panic!("{:?}", found.faults) };
+    assert_eq!(waits.len(), 4);
+    let said = fault.describe(&network);
+    assert!(said.contains("switch0[") && said.contains("switch3[") && said.contains("waits for"), "{said}");
+}
+
+#[test]
+fn a_cycle_put_into_good_tables_is_found() {
+    for seed in 0..20 {
+        let network = generate::irregular(Irregular { switches: 16, degree: 4, end_nodes: 2, parallel: false }, seed).unwrap();
+        let order = ChannelOrder::up_down(&network, &schemes::breadth_first(&network, SwitchId(0)));
+        let mut table = tables::balanced(&network, &order, tables::Effort::default());
+        assert!(check::check(&network, &table).sound());
+        // Around a cycle of the network, packets to a neighbour's end node now go round as far as they can.
+        let cycle = some_cycle(&network);
+        for i in 0..cycle.len() {
+            let to = Destination::EndNode(network.attached(network.to(cycle[(i + 1) % cycle.len()]))[0]);
+            for c in [cycle[i], cycle[(i + 1) % cycle.len()]] {
+                table.set(network.from(c), to, Some(network.out_port(c)));
+            }
+        }
+        let found = check::check(&network, &table);
+        assert!(found.faults.iter().any(|f| matches!(f, Fault::Cycle { .. })), "seed {seed}: {:?}", found.faults);
+    }
+}
+
+/// Channels round a shortest cycle of the network.
+fn some_cycle(network: &Network) -> Vec<Channel> {
+    let mut best: Option<Vec<Channel>> = None;
+    for c in network.channel_ids() {
+        let (start, end) = (network.to(c), network.from(c));
+        let mut before = vec![None; network.switches().len()];
+        let mut queue = std::collections::VecDeque::from([start]);
+        while let Some(at) = queue.pop_front() {
+            for next in network.leaving(at).iter().filter(|n| **n != c.reverse()) {
+                let to = network.to(*next);
+                if to != start && before[to.index()].is_none() {
+                    before[to.index()] = Some(*next);
+                    queue.push_back(to);
+                }
+            }
+        }
+        let mut path = vec![c];
+        let mut at = end;
+        while at != start {
+            let Some(step) = before[at.index()] else { break };
+            path.insert(1, step);
+            at = network.from(step);
+        }
+        if at == start && best.as_ref().is_none_or(|b| path.len() < b.len()) {
+            best = Some(path);
+        }
+    }
+    best.expect("a network of this degree has a cycle")
+}
