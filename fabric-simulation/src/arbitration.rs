@@ -49,7 +49,16 @@ impl<R: Routing> Simulator<R> {
             }
             let wanted = self.wanted(buffer);
             let phits = self.buffers[buffer as usize].left;
-            let found = wanted.iter().map(|l| self.buffer_of(*l)).find(|out| self.takes(*out, phits));
+            let mut found = None;
+            for lane in &wanted {
+                let out = self.buffer_of(*lane);
+                if self.takes(out, phits) {
+                    found = Some(out);
+                    break;
+                }
+                let awaited = &mut self.awaited[out as usize];
+                *awaited = if *awaited == 0 { phits } else { phits.min(*awaited) };
+            }
             self.scratch.candidates = wanted;
             if let Some(out) = found {
                 best = Some((turn, place, out));

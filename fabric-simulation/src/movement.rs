@@ -134,14 +134,24 @@ impl<R: Routing> Simulator<R> {
         if head && self.is_host_queue(from) {
             self.packets.get_mut(packet).injected = self.now;
         }
-        // There is room for more: heads that wait for it are upstream.
-        if self.parameters.switching != Switching::Wormhole && !self.is_host_queue(from) {
-            self.make_dirty(self.from_node[(from / lanes) as usize]);
+        // There is more room: heads that wait for it are upstream.
+        if self.awaited[from as usize] != 0 {
+            self.announce(from);
         }
         if tail {
             self.buffers[out as usize].feeder = NONE;
-            self.make_dirty(self.node_of(from));
+            if self.awaited[out as usize] != 0 {
+                self.announce(out);
+            }
             self.next_front(from);
+        }
+    }
+
+    /// Has the switch before a lane look again at the heads that wait for it, if one of them may have it now.
+    fn announce(&mut self, lane: u32) {
+        if self.takes(lane, self.awaited[lane as usize]) {
+            self.awaited[lane as usize] = 0;
+            self.make_dirty(self.from_node[(lane / self.parameters.lanes) as usize]);
         }
     }
 }

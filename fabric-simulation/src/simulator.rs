@@ -74,6 +74,8 @@ pub struct Simulator<R> {
     /// By lane, `channel · lanes + lane`; after them, the hosts' queues.
     pub(crate) buffers: Vec<Buffer>,
     pub(crate) behind: Vec<Behind>,
+    /// By lane: the least room, in phits, that a head has found lacking since the lane was last announced free; 0: nobody has.
+    pub(crate) awaited: Vec<u32>,
     pub(crate) packets: Packets,
     /// By node: switches, then hosts. Buffers whose head wants an output.
     pub(crate) pending: Vec<Vec<u32>>,
@@ -135,6 +137,7 @@ impl<R: Routing> Simulator<R> {
             parameters,
             now: 0,
             behind: vec![Behind::new(); buffers.len()],
+            awaited: vec![0; buffers.len()],
             packets: Packets::default(),
             pending: vec![Vec::new(); nodes],
             dirty: Vec::new(),
