@@ -3,6 +3,7 @@
 //!     cargo run --release -p evenkeel-fabric-simulation --example speed
 
 use evenkeel_fabric_simulation::*;
+use evenkeel_route::{EndNodeId, SwitchId};
 use std::time::Instant;
 
 const SIDE: u32 = 8;
@@ -21,7 +22,7 @@ fn mesh() -> (Wiring, TableRouting) {
     let mut table = TableRouting::new(wiring.switches(), wiring.hosts());
     for at in 0..wiring.switches() {
         for to in 0..wiring.hosts() {
-            let end = wiring.home(HostId(to)).0;
+            let end = wiring.home(EndNodeId(to)).0;
             let next = match (at % SIDE, end % SIDE) {
                 (a, b) if a < b => at + 1,
                 (a, b) if a > b => at - 1,

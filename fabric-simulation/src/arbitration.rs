@@ -5,7 +5,8 @@ use crate::packet::PacketId;
 use crate::parameters::Switching;
 use crate::routing::{Lane, Routing};
 use crate::simulator::Simulator;
-use crate::wiring::{ChannelId, HostId, SwitchId};
+use crate::wiring::ChannelId;
+use evenkeel_route::{EndNodeId, SwitchId};
 
 impl<R: Routing> Simulator<R> {
     /// Every switch at which something has changed serves the heads that wait, each buffer in its turn.
@@ -81,7 +82,7 @@ impl<R: Routing> Simulator<R> {
         out.clear();
         let packet = *self.packets.get(PacketId(self.buffers[buffer as usize].front));
         if self.is_host_queue(buffer) {
-            let host = HostId(self.node_of(buffer) - self.wiring.switches());
+            let host = EndNodeId(self.node_of(buffer) - self.wiring.switches());
             let mut lanes = std::mem::take(&mut self.scratch.first_lanes);
             lanes.clear();
             self.routing.first_lanes(&packet, self.parameters.lanes as u8, &mut lanes);

@@ -4,7 +4,8 @@ use crate::buffer::NONE;
 use crate::packet::PacketId;
 use crate::routing::Routing;
 use crate::simulator::Simulator;
-use crate::wiring::{ChannelId, HostId, SwitchId};
+use crate::wiring::ChannelId;
+use evenkeel_route::{EndNodeId, SwitchId};
 
 impl<R: Routing> Simulator<R> {
     /// Nothing moves over a channel any more; packets that were on their way over it are discarded. Returns how many.
@@ -62,7 +63,7 @@ impl<R: Routing> Simulator<R> {
     }
 
     /// Whether a host may begin to send packets. What it has begun goes on.
-    pub fn allow_injection(&mut self, host: HostId, allowed: bool) {
+    pub fn allow_injection(&mut self, host: EndNodeId, allowed: bool) {
         let node = self.wiring.switches() + host.0;
         self.stopped[node as usize] = !allowed;
         self.make_dirty(node);

@@ -1,6 +1,6 @@
 //! Packets on their way, and the store they are kept in.
 
-use crate::wiring::HostId;
+use evenkeel_route::EndNodeId;
 
 /// A packet, by its place in the store. Places are used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -9,8 +9,8 @@ pub struct PacketId(pub u32);
 /// What is known of a packet while it is on its way.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Packet {
-    pub source: HostId,
-    pub destination: HostId,
+    pub source: EndNodeId,
+    pub destination: EndNodeId,
     pub phits: u32,
     /// When it was handed to its host's queue, in cycles.
     pub created: u64,

@@ -1,7 +1,7 @@
 //! Who sends to whom, and how much at a time.
 
-use crate::random::Random;
-use crate::wiring::{HostId, Wiring};
+use crate::wiring::Wiring;
+use evenkeel_route::{EndNodeId, Random};
 use std::fmt;
 use std::str::FromStr;
 
@@ -115,7 +115,7 @@ pub struct Destinations {
     hosts: u32,
     bits: u32,
     /// For local traffic: the hosts near each host.
-    near: Vec<Vec<HostId>>,
+    near: Vec<Vec<EndNodeId>>,
 }
 
 impl Destinations {
@@ -124,8 +124,8 @@ impl Destinations {
         let near = match pattern {
             Pattern::Local { links, .. } => {
                 let distances = wiring.distances();
-                let close = |a: HostId, b: HostId| a != b && distances[wiring.home(a).0 as usize][wiring.home(b).0 as usize] <= links;
-                (0..hosts).map(|a| (0..hosts).map(HostId).filter(|b| close(HostId(a), *b)).collect()).collect()
+                let close = |a: EndNodeId, b: EndNodeId| a != b && distances[wiring.home(a).0 as usize][wiring.home(b).0 as usize] <= links;
+                (0..hosts).map(|a| (0..hosts).map(EndNodeId).filter(|b| close(EndNodeId(a), *b)).collect()).collect()
             }
             _ => Vec::new(),
         };
@@ -133,25 +133,25 @@ impl Destinations {
     }
 
     /// Whether a host sends at all.
-    pub fn sends(&self, from: HostId) -> bool {
+    pub fn sends(&self, from: EndNodeId) -> bool {
         self.hosts > 1 && self.permuted(from) != Some(from)
     }
 
-    pub fn draw(&self, from: HostId, random: &mut Random) -> HostId {
+    pub fn draw(&self, from: EndNodeId, random: &mut Random) -> EndNodeId {
         if let Some(to) = self.permuted(from) {
             return to;
         }
         if let Pattern::Local { share, .. } = self.pattern {
             let near = &self.near[from.0 as usize];
             if !near.is_empty() && random.unit() < share {
-                return near[random.below(near.len() as u64) as usize];
+                return near[random.below(near.len())];
             }
         }
-        let other = random.below(u64::from(self.hosts) - 1) as u32;
-        HostId(if other >= from.0 { other + 1 } else { other })
+        let other = random.below(self.hosts as usize - 1) as u32;
+        EndNodeId(if other >= from.0 { other + 1 } else { other })
     }
 
-    fn permuted(&self, from: HostId) -> Option<HostId> {
+    fn permuted(&self, from: EndNodeId) -> Option<EndNodeId> {
         let (n, bits) = (from.0, self.bits);
         if n >= 1 << bits || bits == 0 {
             return None;
@@ -160,9 +160,9 @@ impl Destinations {
         let rotated = |by: u32| ((n << by) | (n >> (bits - by))) & mask;
         match self.pattern {
             Pattern::Uniform | Pattern::Local { .. } => None,
-            Pattern::BitReversal => Some(HostId(n.reverse_bits() >> (32 - bits))),
-            Pattern::PerfectShuffle => Some(HostId(rotated(1))),
-            Pattern::Transpose => Some(HostId(rotated(bits / 2))),
+            Pattern::BitReversal => Some(EndNodeId(n.reverse_bits() >> (32 - bits))),
+            Pattern::PerfectShuffle => Some(EndNodeId(rotated(1))),
+            Pattern::Transpose => Some(EndNodeId(rotated(bits / 2))),
         }
     }
 }
@@ -170,7 +170,7 @@ impl Destinations {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wiring::SwitchId;
+    use evenkeel_route::SwitchId;
 
     fn wiring(hosts: u32) -> Wiring {
         Wiring::new(4, (0..3).map(|s| (SwitchId(s), SwitchId(s + 1))).collect(), (0..hosts).map(|h| SwitchId(h % 4)).collect())
@@ -178,11 +178,11 @@ mod tests {
 
     #[test]
     fn permutations_are_those_of_the_field() {
-        let to = |pattern, from| Destinations::new(pattern, &wiring(16)).permuted(HostId(from)).unwrap().0;
+        let to = |pattern, from| Destinations::new(pattern, &wiring(16)).permuted(EndNodeId(from)).unwrap().0;
         assert_eq!([0b0001, 0b0011, 0b1010].map(|n| to(Pattern::BitReversal, n)), [0b1000, 0b1100, 0b0101]);
         assert_eq!([0b0001, 0b1000, 0b1010].map(|n| to(Pattern::PerfectShuffle, n)), [0b0010, 0b0001, 0b0101]);
         assert_eq!([0b0001, 0b1101].map(|n| to(Pattern::Transpose, n)), [0b0100, 0b0111]);
-        assert!(!Destinations::new(Pattern::BitReversal, &wiring(16)).sends(HostId(0b1001)));
+        assert!(!Destinations::new(Pattern::BitReversal, &wiring(16)).sends(EndNodeId(0b1001)));
     }
 
     #[test]
@@ -190,7 +190,7 @@ mod tests {
         for pattern in [Pattern::BitReversal, Pattern::PerfectShuffle, Pattern::Transpose] {
             for hosts in [2, 16, 32, 128] {
                 let all = Destinations::new(pattern, &wiring(hosts));
-                let mut hit: Vec<u32> = (0..hosts).map(|h| all.permuted(HostId(h)).unwrap().0).collect();
+                let mut hit: Vec<u32> = (0..hosts).map(|h| all.permuted(EndNodeId(h)).unwrap().0).collect();
                 hit.sort_unstable();
                 assert!(hit.iter().copied().eq(0..hosts), "{pattern} {hosts}");
             }
@@ -199,15 +199,15 @@ mod tests {
 
     #[test]
     fn random_destinations_are_others_and_near_as_often_as_asked() {
-        let mut random = Random::new(1, 0);
+        let mut random = Random::new(1);
         let uniform = Destinations::new(Pattern::Uniform, &wiring(5));
         let mut hit = [0; 5];
-        (0..10_000).for_each(|_| hit[uniform.draw(HostId(2), &mut random).0 as usize] += 1);
+        (0..10_000).for_each(|_| hit[uniform.draw(EndNodeId(2), &mut random).0 as usize] += 1);
         assert_eq!(hit[2], 0);
         assert!([0, 1, 3, 4].iter().all(|h| (2300..2700).contains(&hit[*h])), "{hit:?}");
         // On a line of four switches with one host each, host 0 has one near host.
         let local = Destinations::new(Pattern::Local { links: 1, share: 0.6 }, &wiring(4));
-        let near = (0..10_000).filter(|_| local.draw(HostId(0), &mut random) == HostId(1)).count();
+        let near = (0..10_000).filter(|_| local.draw(EndNodeId(0), &mut random) == EndNodeId(1)).count();
         assert!((7100..7560).contains(&near), "{near}"); // 0.6 + 0.4/3
     }
 

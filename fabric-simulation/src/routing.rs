@@ -2,7 +2,8 @@
 
 use crate::packet::Packet;
 use crate::parameters::Switching;
-use crate::wiring::{ChannelId, End, HostId, SwitchId, Wiring};
+use crate::wiring::{ChannelId, End, Wiring};
+use evenkeel_route::{Destination, EndNodeId, Network, SourceRoutes, SwitchId, Table};
 
 /// A virtual channel of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -38,6 +39,22 @@ impl TableRouting {
     pub fn new(switches: u32, hosts: u32) -> TableRouting {
         let (switches, hosts) = (switches as usize, hosts as usize);
         TableRouting { hosts, next: vec![None; switches * hosts], first: vec![0; hosts] }
+    }
+
+    /// The entries for end nodes.
+    pub fn of(network: &Network, table: &Table) -> TableRouting {
+        let mut routing = TableRouting::new(network.switches().len() as u32, network.end_nodes().len() as u32);
+        for e in network.end_node_ids() {
+            let to = Destination::EndNode(e);
+            let lane = table.lane(to);
+            routing.start_in(e.0, lane);
+            for at in network.switch_ids() {
+                if let Some(channel) = table.next(network, at, to) {
+                    routing.set(at, e.0, Lane { channel: ChannelId(channel.0), lane });
+                }
+            }
+        }
+        routing
     }
 
     pub fn set(&mut self, at: SwitchId, destination: u32, to: Lane) {
@@ -78,7 +95,13 @@ impl SourceRouting {
     pub fn new(wiring: &Wiring, path: impl Fn(SwitchId, SwitchId) -> Vec<ChannelId>) -> SourceRouting {
         let all = || (0..wiring.switches()).map(SwitchId);
         let paths = all().flat_map(|from| all().map(move |to| (from, to))).map(|(from, to)| path(from, to)).collect();
-        SourceRouting { home: (0..wiring.hosts()).map(|h| wiring.home(HostId(h))).collect(), switches: wiring.switches() as usize, paths }
+        SourceRouting { home: (0..wiring.hosts()).map(|h| wiring.home(EndNodeId(h))).collect(), switches: wiring.switches() as usize, paths }
+    }
+}
+
+impl SourceRouting {
+    pub fn of(network: &Network, routes: &SourceRoutes) -> SourceRouting {
+        SourceRouting::new(&Wiring::of(network), |from, to| routes.path(from, to).iter().map(|c| ChannelId(c.0)).collect())
     }
 }
 
@@ -121,7 +144,7 @@ impl EscapeRouting {
         EscapeRouting {
             lanes,
             stays: switching == Switching::Wormhole,
-            home: (0..wiring.hosts()).map(|h| wiring.home(HostId(h))).collect(),
+            home: (0..wiring.hosts()).map(|h| wiring.home(EndNodeId(h))).collect(),
             hosts_begin: 2 * wiring.links().len() as u32,
             switches: switches as usize,
             minimal: (0..switches).flat_map(|at| (0..switches).map(move |to| (at, to))).map(|(at, to)| nearer(at, to)).collect(),

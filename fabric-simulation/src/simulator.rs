@@ -9,7 +9,8 @@ use crate::deadlock::Deadlock;
 use crate::packet::{Packet, PacketId, Packets};
 use crate::parameters::{Impossible, Parameters, Switching};
 use crate::routing::{Lane, Routing};
-use crate::wiring::{ChannelId, End, HostId, Wiring};
+use crate::wiring::{ChannelId, End, Wiring};
+use evenkeel_route::EndNodeId;
 use std::collections::VecDeque;
 use thiserror::Error;
 
@@ -19,8 +20,8 @@ const CHECK_CYCLES: u64 = 1 << 13;
 /// A packet to be sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Post {
-    pub source: HostId,
-    pub destination: HostId,
+    pub source: EndNodeId,
+    pub destination: EndNodeId,
     pub phits: u32,
     pub tag: u64,
 }
@@ -277,7 +278,7 @@ impl<R: Routing> Simulator<R> {
         self.move_phits();
     }
 
-    pub(crate) fn host_queue(&self, host: HostId) -> u32 {
+    pub(crate) fn host_queue(&self, host: EndNodeId) -> u32 {
         self.wiring.channels() * self.parameters.lanes + host.0
     }
 
@@ -344,7 +345,7 @@ mod tests {
     use crate::pattern::{Length, Pattern};
     use crate::routing::TableRouting;
     use crate::traffic::{OpenLoop, Traffic};
-    use crate::wiring::SwitchId;
+    use evenkeel_route::SwitchId;
 
     #[test]
     fn a_lost_phit_is_noticed() {

@@ -1,12 +1,6 @@
 //! Switches, hosts and the channels between them, as arrays.
 
-/// A switch, by its number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SwitchId(pub u32);
-
-/// A host (end node), by its number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct HostId(pub u32);
+use evenkeel_route::{EndNodeId, Network, SwitchId};
 
 /// One direction of a link, by its number in its [`Wiring`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,7 +10,7 @@ pub struct ChannelId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     Switch(SwitchId),
-    Host(HostId),
+    Host(EndNodeId),
 }
 
 /// A network as the simulator wants it. Link `i` is the channels `2i` (as given) and `2i + 1` (back); after all links, host `h` has a channel into its
@@ -44,6 +38,12 @@ impl Wiring {
         Wiring { switches, links, home, out }
     }
 
+    /// Channels between switches keep the numbers that they have in the network.
+    pub fn of(network: &Network) -> Wiring {
+        let links = network.channel_ids().step_by(2).map(|c| (network.from(c), network.to(c))).collect();
+        Wiring::new(network.switches().len() as u32, links, network.end_nodes().iter().map(|e| e.switch).collect())
+    }
+
     pub fn switches(&self) -> u32 {
         self.switches
     }
@@ -61,7 +61,7 @@ impl Wiring {
     }
 
     /// The switch that a host is attached to.
-    pub fn home(&self, host: HostId) -> SwitchId {
+    pub fn home(&self, host: EndNodeId) -> SwitchId {
         self.home[host.0 as usize]
     }
 
@@ -71,12 +71,12 @@ impl Wiring {
     }
 
     /// From a host into its switch.
-    pub fn injection(&self, host: HostId) -> ChannelId {
+    pub fn injection(&self, host: EndNodeId) -> ChannelId {
         ChannelId((2 * self.links.len()) as u32 + 2 * host.0)
     }
 
     /// From a switch to its host.
-    pub fn ejection(&self, host: HostId) -> ChannelId {
+    pub fn ejection(&self, host: EndNodeId) -> ChannelId {
         ChannelId(self.injection(host).0 + 1)
     }
 
@@ -95,7 +95,7 @@ impl Wiring {
         match self.links.get(link) {
             Some((a, b)) => End::Switch(if first { *a } else { *b }),
             None => {
-                let host = HostId((link - self.links.len()) as u32);
+                let host = EndNodeId((link - self.links.len()) as u32);
                 if first { End::Host(host) } else { End::Switch(self.home(host)) }
             }
         }
@@ -143,9 +143,9 @@ mod tests {
         let wiring = Wiring::new(3, vec![(s(0), s(1)), (s(1), s(2))], vec![s(0), s(2)]);
         assert_eq!(wiring.channels(), 8);
         assert_eq!((wiring.from(ChannelId(3)), wiring.to(ChannelId(3))), (End::Switch(s(2)), End::Switch(s(1))));
-        let (into, out) = (wiring.injection(HostId(1)), wiring.ejection(HostId(1)));
-        assert_eq!((wiring.from(into), wiring.to(into)), (End::Host(HostId(1)), End::Switch(s(2))));
-        assert_eq!((wiring.from(out), wiring.to(out)), (End::Switch(s(2)), End::Host(HostId(1))));
+        let (into, out) = (wiring.injection(EndNodeId(1)), wiring.ejection(EndNodeId(1)));
+        assert_eq!((wiring.from(into), wiring.to(into)), (End::Host(EndNodeId(1)), End::Switch(s(2))));
+        assert_eq!((wiring.from(out), wiring.to(out)), (End::Switch(s(2)), End::Host(EndNodeId(1))));
         assert_eq!(wiring.leaving(s(2)), [ChannelId(3), out]);
         assert_eq!(wiring.distances()[0], [0, 1, 2]);
         assert_eq!(wiring.name(ChannelId(0)), "switch 0 -> switch 1");

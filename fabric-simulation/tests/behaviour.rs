@@ -1,6 +1,7 @@
 //! What must come out, by closed forms and by rules that hold for every network.
 
 use evenkeel_fabric_simulation::*;
+use evenkeel_route::{EndNodeId, SwitchId};
 
 /// Posts what it is given at the times it is given, and notes when things arrive.
 struct Script {
@@ -31,7 +32,7 @@ impl Workload for Script {
 }
 
 fn post(source: u32, destination: u32, phits: u32, tag: u64) -> Post {
-    Post { source: HostId(source), destination: HostId(destination), phits, tag }
+    Post { source: EndNodeId(source), destination: EndNodeId(destination), phits, tag }
 }
 
 /// Switches in a line, each with a host of its own number.
@@ -211,11 +212,11 @@ fn when_channels_die_everything_is_still_accounted_for() {
 fn hosts_that_may_not_inject_do_not() {
     let (wiring, table) = line(2);
     let mut simulator = Simulator::new(&wiring, Parameters::MYRINET, table).unwrap();
-    simulator.allow_injection(HostId(0), false);
+    simulator.allow_injection(EndNodeId(0), false);
     let mut script = Script::new(vec![(0, post(0, 1, 8, 0)), (0, post(1, 0, 8, 1))]);
     simulator.run(1000, &mut script).unwrap();
     assert_eq!(script.arrived.iter().map(|a| a.0).collect::<Vec<_>>(), [1]);
-    simulator.allow_injection(HostId(0), true);
+    simulator.allow_injection(EndNodeId(0), true);
     simulator.run(2000, &mut script).unwrap();
     assert_eq!(script.arrived[1], (0, 1000 + 1 + 2 * 24 + 7));
 }
