@@ -10,12 +10,16 @@ RELEASE := $(or $(CARGO_TARGET_DIR),target)/release
 SHIMS   := $(RELEASE)/lib/evenkeel
 TOOLS   := build/venv-tools/bin
 
-.PHONY: help build demo test bench install clean deps-build deps-test deps-demo deps-bench
-.PHONY: test-rust test-loom test-tsan test-web test-programs test-mpi4py
+# What the virtual hosts of test-nodes and demo-nodes are to see, wherever it lies.
+SHARE   := --share $(abspath $(RELEASE)) --share $(abspath build)
+
+.PHONY: help build demo demo-nodes test bench install clean deps-build deps-test deps-demo deps-bench deps-nodes
+.PHONY: test-nodes test-rust test-loom test-tsan test-web test-programs test-mpi4py
 
 help:
 	@echo 'make demo                 install what is missing, build, and run hpcc with and without evenkeel, side by side'
 	@echo 'make test                 install what is missing, build, and test everything'
+	@echo 'make demo-nodes           the same over 4 virtual hosts of this machine (network, UTS, IPC, mount namespaces)'
 	@echo 'make bench                measure evenkeel and every installed MPI side by side (bench/results/);'
 	@echo '                          make bench BENCH=--quick is rougher and takes three minutes'
 	@echo 'make build                leave target/release/evenkeel, which works from here'
@@ -24,7 +28,7 @@ help:
 	@echo 'make clean                remove what was built'
 
 # EVENKEEL_DEPS=none leaves the machine as it is.
-deps-build deps-test deps-demo deps-bench: deps-%:
+deps-build deps-test deps-demo deps-bench deps-nodes: deps-%:
 	@[ "$(EVENKEEL_DEPS)" = none ] || scripts/install-deps.sh $*
 
 build: deps-build
@@ -34,6 +38,10 @@ build: deps-build
 
 demo: deps-demo build
 	python3 scripts/demo.py --evenkeel $(RELEASE)/evenkeel --ranks $(RANKS)
+
+demo-nodes: deps-demo deps-nodes build
+	rig/run --hosts 4 $(SHARE) -- python3 scripts/demo.py --evenkeel $(RELEASE)/evenkeel --ranks 8 --turns 1 --place build \
+		--launcher-args '--host h0:2,h1:2,h2:2,h3:2'
 
 bench: deps-bench build
 	$(TOOLS)/python bench/run.py $(BENCH)
@@ -46,6 +54,7 @@ test: deps-test
 	$(MAKE) test-tsan
 	$(MAKE) test-web
 	$(MAKE) test-programs
+	$(MAKE) test-nodes
 
 test-rust:
 	$(CARGO) test --locked --workspace
@@ -62,7 +71,12 @@ test-web:
 	cd web && npm ci --silent --no-audit --no-fund && npm test --silent
 
 test-programs:
-	$(TOOLS)/python -m pytest tests scripts bench
+	$(TOOLS)/python -m pytest tests scripts bench --ignore tests/nodes
+
+# Programs on virtual hosts, and the rig that these are made with. Where namespaces are not allowed it says what to do, and tests nothing,
+# unless EVENKEEL_NODES=required.
+test-nodes: deps-nodes
+	$(TOOLS)/python -m pytest rig tests/nodes
 
 # All of mpi4py's own tests, at 1, 2, 3 and 5 ranks; `make test` runs those about collectives.
 test-mpi4py: deps-test build

@@ -150,6 +150,8 @@ def main() -> None:
     options.add_argument("--ranks", type=int, default=16)
     options.add_argument("--size", type=int, default=1000, help="order of the linear system")
     options.add_argument("--turns", type=int, default=2, help="how often each of the two runs")
+    options.add_argument("--launcher-args", default="", help="further arguments of the launcher, hosts for instance")
+    options.add_argument("--place", type=Path, help="a folder that all hosts see (default: the one for temporary files)")
     given = options.parse_args()
     evenkeel = given.evenkeel.resolve()
     hpcc = shutil.which("hpcc")
@@ -157,7 +159,7 @@ def main() -> None:
         sys.exit("evenkeel: the demonstration needs hpcc, which is not on PATH. Run scripts/install-deps.sh demo.")
 
     # The launcher line without evenkeel is the same line, less what evenkeel adds.
-    ranks = ["run", "-n", str(given.ranks)]
+    ranks = ["run", "-n", str(given.ranks)] + (["--launcher-args", given.launcher_args] if given.launcher_args else [])
     planned = subprocess.run([evenkeel, *ranks, "--dry-run", "--", hpcc], text=True, capture_output=True)
     if planned.returncode != 0:
         sys.exit(planned.stderr.strip())
@@ -170,7 +172,7 @@ def main() -> None:
 
     rows, columns = grid(given.ranks)
     without, with_, said = [], [], ""
-    with tempfile.TemporaryDirectory(prefix="evenkeel-demo-") as directory:
+    with tempfile.TemporaryDirectory(prefix="evenkeel-demo-", dir=given.place and given.place.resolve()) as directory:
         place = Path(directory)
         (place / "hpccinf.txt").write_text(INPUT.format(rows=rows, columns=columns, size=given.size))
         record = Path("build/demo.json").resolve()

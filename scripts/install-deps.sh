@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what a bare Debian 12 lacks. Says nothing and takes no time when all is there.
 #
-#   scripts/install-deps.sh [build] [test] [demo] [bench]        (build is always included)
+#   scripts/install-deps.sh [build] [test] [demo] [bench] [nodes]        (build is always included)
 #
 # Sources: Debian packages, wheels of the Python package index. Without root it asks sudo; without that, it says
 # what is missing. Wheels go into virtual environments under build/, nothing else outside Debian packages is touched.
@@ -20,6 +20,8 @@ packages="gcc libc6-dev ca-certificates python3 python3-venv openmpi-bin libopen
 if wants test; then packages="$packages gfortran g++ procps eztrace otf2-tools"; fi
 if wants bench; then packages="$packages libsimgrid-dev"; fi
 if wants demo; then packages="$packages hpcc"; fi
+if wants test; then packages="$packages libucx-dev"; fi
+if wants nodes; then packages="$packages iproute2 nftables munge slurmctld slurmd slurm-client slurm-wlm-basic-plugins"; fi
 
 # Tools that also come from elsewhere (rustup, nodesource, …) count when they are there, wherever they are from.
 scripts/cargo.sh --check || packages="$packages cargo-web rustc-web"
