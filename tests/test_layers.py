@@ -15,6 +15,7 @@ ALLOWED = {
     "model": set(),
     "simulate": {"model", "schedule"},
     "route": set(),
+    "fabric": set(),
     "mpi": {"engine", "report", "options", "record"},
     "mpi/generate": set(),
     "cli": {"report", "record", "options", "noise", "schedule", "model", "simulate", "segment"},

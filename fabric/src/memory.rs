@@ -1,0 +1,97 @@
+//! Memory that other nodes write into: everything in it may change at any moment, so it is read and written by atomics alone.
+
+use std::io;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+/// Zeroed pages of this process, shared by all clones.
+#[derive(Clone, Debug)]
+pub struct Memory(Arc<Pages>);
+
+#[derive(Debug)]
+struct Pages {
+    start: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: the pages are plain memory, touched through atomics only, and unmapped when the last clone is gone.
+unsafe impl Send for Pages {}
+// SAFETY: as above.
+unsafe impl Sync for Pages {}
+
+impl Drop for Pages {
+    fn drop(&mut self) {
+        // SAFETY: mapped in `new` with the same length; nobody holds a reference any more.
+        unsafe { libc::munmap(self.start.as_ptr().cast(), self.bytes) };
+    }
+}
+
+impl Memory {
+    /// So many bytes, rounded up to whole words. Pages are taken as they are touched.
+    pub fn new(bytes: usize) -> io::Result<Memory> {
+        let bytes = bytes.max(1).next_multiple_of(8);
+        let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE);
+        // SAFETY: a new mapping at a place of the kernel's choice.
+        let start = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, kind, -1, 0) };
+        if start == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(Memory(Arc::new(Pages { start: NonNull::new(start.cast()).expect("a mapping is not at 0"), bytes })))
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.bytes
+    }
+
+    pub fn is_empty(&self) -> bool {
+        false // there is at least one word
+    }
+
+    pub(crate) fn start(&self) -> *mut u8 {
+        self.0.start.as_ptr()
+    }
+
+    fn word(&self, at: usize) -> &AtomicU64 {
+        assert!(at % 8 == 0 && at + 8 <= self.len(), "no word at {at} of {} bytes", self.len());
+        // SAFETY: aligned and within the pages, which live as long as `self`.
+        unsafe { &*self.start().add(at).cast::<AtomicU64>() }
+    }
+
+    fn byte(&self, at: usize) -> &AtomicU8 {
+        assert!(at < self.len(), "no byte {at} of {}", self.len());
+        // SAFETY: within the pages, which live as long as `self`.
+        unsafe { &*self.start().add(at).cast::<AtomicU8>() }
+    }
+
+    /// The word at a multiple of 8. Acquire: pairs with `store` and with the flag that a put writes after its data.
+    pub fn load(&self, at: usize) -> u64 {
+        self.word(at).load(Ordering::Acquire)
+    }
+
+    /// Sets the word at a multiple of 8. Release: pairs with `load`.
+    pub fn store(&self, at: usize, value: u64) {
+        self.word(at).store(value, Ordering::Release);
+    }
+
+    /// Carries an atomic out here; gives the old value.
+    pub fn change(&self, at: usize, what: crate::Atomic) -> u64 {
+        let change = |word| Some(what.apply(word));
+        // AcqRel: pairs with itself, `load` and `store`, at any node.
+        self.word(at).fetch_update(Ordering::AcqRel, Ordering::Acquire, change).expect("always some")
+    }
+
+    /// A copy of some bytes. Bytes that are being written at this moment may be old or new, each for itself.
+    pub fn bytes(&self, at: usize, length: usize) -> Vec<u8> {
+        // Relaxed: who wants them all new has seen a flag first, by `load`.
+        (at..at + length).map(|place| self.byte(place).load(Ordering::Relaxed)).collect()
+    }
+
+    /// Sets some bytes.
+    pub fn write(&self, at: usize, bytes: &[u8]) {
+        for (place, &byte) in (at..).zip(bytes) {
+            // Relaxed: `store` of a flag makes them visible.
+            self.byte(place).store(byte, Ordering::Relaxed);
+        }
+    }
+}

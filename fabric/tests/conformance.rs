@@ -1,0 +1,174 @@
+//! What every wire promises, asked of every wire there is.
+
+use evenkeel_fabric::network::{Faults, Network};
+use evenkeel_fabric::ucx::{UcxError, UcxWire, library, open};
+use evenkeel_fabric::{Atomic, Event, NodeId, Ticket, Trouble, Wire};
+use std::collections::{HashMap, HashSet};
+use std::time::{Duration, Instant};
+
+const MEMORY: usize = 1 << 16;
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Ends over UCX within this process; None, with the reason printed, where there is no UCX.
+fn over_ucx(nodes: usize, settings: &[(&str, &str)]) -> Option<Vec<UcxWire>> {
+    if let Err(error @ (UcxError::NoLibrary(_) | UcxError::TooOld(_))) = library() {
+        println!("not tested here: {error}");
+        return None;
+    }
+    let opened: Vec<_> = (0..nodes).map(|_| open(nodes, MEMORY, settings).unwrap()).collect();
+    let addresses: Vec<_> = opened.iter().map(|end| end.address().to_vec()).collect();
+    let connect = |(node, end): (usize, evenkeel_fabric::ucx::Opened)| end.connect(NodeId(node as u32), &addresses).unwrap();
+    Some(opened.into_iter().enumerate().map(connect).collect())
+}
+
+/// Lets all ends act by turns until `enough` of what they saw.
+fn drive<W: Wire>(wires: &mut [W], mut enough: impl FnMut(NodeId, Event) -> bool) {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        for wire in wires.iter_mut() {
+            while let Some(event) = wire.poll() {
+                if enough(wire.node(), event) {
+                    return;
+                }
+            }
+            wire.wait(Duration::from_micros(100));
+        }
+        assert!(Instant::now() < end, "it did not come");
+    }
+}
+
+fn finish<W: Wire>(wires: &mut [W], ticket: Ticket) -> u64 {
+    let mut result = 0;
+    drive(wires, |_, event| match event {
+        Event::Done { ticket: done, fetched } if done == ticket => {
+            result = fetched;
+            true
+        }
+        other => panic!("not expected: {other:?}"),
+    });
+    result
+}
+
+fn messages<W: Wire>(mut wires: Vec<W>) {
+    for (number, length) in [0, 1, 1000, 70_000, 3_000_000].into_iter().enumerate() {
+        for (from, to) in [(0, 1), (2, 0), (1, 1)] {
+            let sent: Vec<u8> = (0..length).map(|i| (i * 7 + number) as u8).collect();
+            wires[from].send(NodeId(to), &sent).unwrap();
+            drive(&mut wires, |node, event| {
+                assert_eq!(node, NodeId(to));
+                assert!(event == Event::Message { from: NodeId(from as u32), bytes: sent.clone() }, "{length} bytes are not the same");
+                true
+            });
+        }
+    }
+}
+
+fn puts<W: Wire>(mut wires: Vec<W>) {
+    for (round, length) in [0, 1, 8, 5000, MEMORY - 64].into_iter().enumerate() {
+        for to in 0..2 {
+            let sent: Vec<u8> = (0..length).map(|i| (i * 3 + round) as u8).collect();
+            let flag = round as u64 + 100;
+            let ticket = wires[0].put(NodeId(to), 64, &sent, Some((8, flag))).unwrap();
+            assert_eq!(finish(&mut wires, ticket), 0);
+            let memory = wires[to as usize].memory();
+            assert_eq!(memory.load(8), flag);
+            assert!(memory.bytes(64, length) == sent, "{length} bytes are not the same");
+            assert_eq!(memory.load(0), 0, "a neighbour was touched");
+        }
+    }
+    let ticket = wires[1].put(NodeId(0), 3, b"odd", None).unwrap();
+    finish(&mut wires, ticket);
+    assert_eq!(wires[0].memory().bytes(3, 3), b"odd");
+}
+
+fn atomics<W: Wire>(mut wires: Vec<W>) {
+    let all = [
+        (Atomic::Add(5), 5),
+        (Atomic::Swap(12), 12),
+        (Atomic::CompareSwap { expected: 12, new: 7 }, 7),
+        (Atomic::CompareSwap { expected: 12, new: 99 }, 7),
+        (Atomic::And(6), 6),
+        (Atomic::Or(9), 15),
+        (Atomic::Xor(5), 10),
+        (Atomic::Add(u64::MAX), 9),
+    ];
+    for from in [1, 2] {
+        wires[2].memory().store(16, 0);
+        let mut before = 0;
+        for (what, after) in all {
+            let ticket = wires[from].atomic(NodeId(2), 16, what).unwrap();
+            assert_eq!(finish(&mut wires, ticket), before, "{what:?}");
+            assert_eq!(wires[2].memory().load(16), after, "{what:?}");
+            before = after;
+        }
+    }
+    // All at once: nobody's addition is lost, and each sees another old value.
+    let mut open = HashSet::new();
+    for wire in &mut wires {
+        for _ in 0..50 {
+            open.insert((wire.node(), wire.atomic(NodeId(0), 24, Atomic::Add(1)).unwrap()));
+        }
+    }
+    let mut old = HashSet::new();
+    drive(&mut wires, |node, event| {
+        let Event::Done { ticket, fetched } = event else { panic!("not expected: {event:?}") };
+        assert!(open.remove(&(node, ticket)) && old.insert(fetched));
+        open.is_empty()
+    });
+    assert_eq!((wires[0].memory().load(24), old.len()), (150, 150));
+}
+
+fn mistakes<W: Wire>(mut wires: Vec<W>) {
+    let wire = &mut wires[0];
+    assert_eq!(wire.send(NodeId(3), b""), Err(Trouble::NoSuchNode(NodeId(3), 3)));
+    assert!(matches!(wire.put(NodeId(1), MEMORY - 1, b"ab", None), Err(Trouble::OutOfRange { .. })));
+    assert!(matches!(wire.put(NodeId(1), usize::MAX, b"ab", None), Err(Trouble::OutOfRange { .. })));
+    assert!(matches!(wire.put(NodeId(1), 0, b"ab", Some((MEMORY - 4, 1))), Err(Trouble::OutOfRange { .. })));
+    assert_eq!(wire.atomic(NodeId(1), 12, Atomic::Add(1)), Err(Trouble::Misaligned(12)));
+    assert_eq!(wire.poll(), None);
+    wire.wait(Duration::from_millis(2));
+    assert_eq!(wire.poll(), None);
+}
+
+/// Many at once, both ways, of all sizes: every message comes once (this network doubles nothing), none is mixed up.
+fn crowds<W: Wire>(mut wires: Vec<W>) {
+    let mut expected: HashMap<(NodeId, Vec<u8>), usize> = HashMap::new();
+    for number in 0..300_usize {
+        let (from, to) = (number % 3, (number / 3) % 3);
+        let bytes: Vec<u8> = (0..(number * number) % 30_000).map(|i| (i ^ number) as u8).collect();
+        wires[from].send(NodeId(to as u32), &bytes).unwrap();
+        *expected.entry((NodeId(to as u32), bytes)).or_default() += 1;
+    }
+    let mut left = 300;
+    drive(&mut wires, |node, event| {
+        let Event::Message { bytes, .. } = event else { panic!("not expected: {event:?}") };
+        let count = expected.get_mut(&(node, bytes)).expect("nobody sent that");
+        assert!(*count > 0);
+        (*count, left) = (*count - 1, left - 1);
+        left == 0
+    });
+}
+
+macro_rules! of_every_wire {
+    ($($test:ident),*) => {$(mod $test {
+        #[test]
+        fn in_virtual_time() {
+            super::$test(super::Network::new(3, super::MEMORY, super::Faults::none(), 1).1);
+        }
+
+        /// Over whatever UCX chooses here.
+        #[test]
+        fn over_ucx() {
+            let Some(wires) = super::over_ucx(3, &[]) else { return };
+            super::$test(wires);
+        }
+
+        #[test]
+        fn over_ucx_tcp() {
+            let Some(wires) = super::over_ucx(3, &[("TLS", "tcp,self"), ("NET_DEVICES", "lo")]) else { return };
+            super::$test(wires);
+        }
+    })*};
+}
+
+of_every_wire!(messages, puts, atomics, mistakes, crowds);
