@@ -3,7 +3,8 @@
 //! Fresh blocks come from a counter that only grows; returned ones lie in stacks, one for each power-of-two size, whose
 //! heads carry a tag against the ABA problem. A process that dies between two steps loses a block, nothing more.
 
-use crate::layout::{CHILDREN, CHILDREN_AT, COMPANION_AT, GENERATION_AT, Geometry, LINE, NEXT_FREE_AT, PAGE, REFS_AT};
+use crate::flags::FlagGeometry;
+use crate::layout::{CHILDREN, CHILDREN_AT, COMPANION_AT, FLAGS_AT, GENERATION_AT, Geometry, LINE, NEXT_FREE_AT, PAGE, REFS_AT};
 use crate::sync::{Ordering, Words};
 
 /// Processes of one node that can take part in a job.
@@ -40,6 +41,23 @@ impl Block {
     }
 }
 
+/// How much of the segment a block takes.
+pub trait Extent {
+    /// All of it.
+    fn total_bytes(&self) -> usize;
+    /// What must be zero when it is handed out: everything below this offset.
+    fn control_bytes(&self) -> usize;
+}
+
+impl Extent for Geometry {
+    fn total_bytes(&self) -> usize {
+        self.total_bytes
+    }
+    fn control_bytes(&self) -> usize {
+        Geometry::control_bytes(self)
+    }
+}
+
 /// The part of a segment that hands out blocks.
 pub struct Arena<'a, M> {
     segment: &'a M,
@@ -64,9 +82,12 @@ impl<'a, M: Words> Arena<'a, M> {
 
     /// Reserves a block for a communicator of `ranks`, with that many references; None when there is no room.
     pub fn reserve(&self, ranks: usize) -> Option<Block> {
-        let geometry = Geometry::new(ranks);
-        let page = self.pop(class(&geometry)).map(|page| self.empty(page, &geometry));
-        let page = page.or_else(|| self.grow(class_pages(class(&geometry))))?;
+        self.reserve_extent(ranks, &Geometry::new(ranks))
+    }
+
+    fn reserve_extent(&self, ranks: usize, extent: &impl Extent) -> Option<Block> {
+        let page = self.pop(class(extent)).map(|page| self.empty(page, extent));
+        let page = page.or_else(|| self.grow(class_pages(class(extent))))?;
         let generation = self.segment.word(GENERATIONS_AT).fetch_add(1, Ordering::Relaxed) as u32 + 1;
         let block = Block { page, generation };
         self.inscribe(block, ranks);
@@ -86,24 +107,24 @@ impl<'a, M: Words> Arena<'a, M> {
     }
 
     /// Drops one reference; the last one gives the block back.
-    pub fn drop_reference(&self, block: Block, geometry: &Geometry) {
+    pub fn drop_reference(&self, block: Block, extent: &impl Extent) {
         // AcqRel: the last one must come after everything the others did with the block.
         if self.segment.word(block.offset() + REFS_AT).fetch_sub(1, Ordering::AcqRel) != 1 {
             return;
         }
-        self.give_back(block, geometry);
+        self.give_back(block, extent);
     }
 
-    /// Empties a used block for its next user: by that one's geometry, as flags may come to lie where data of the last one lay.
-    fn empty(&self, page: u32, geometry: &Geometry) -> u32 {
-        for offset in (0..geometry.control_bytes()).step_by(8) {
+    /// Empties a used block for its next user: by that one's extent, as flags may come to lie where data of the last one lay.
+    fn empty(&self, page: u32, extent: &impl Extent) -> u32 {
+        for offset in (0..extent.control_bytes()).step_by(8) {
             self.segment.word(page as usize * PAGE + offset).store(0, Ordering::Relaxed);
         }
         page
     }
 
-    fn give_back(&self, block: Block, geometry: &Geometry) {
-        let head = self.segment.word(STACKS_AT + class(geometry) * LINE);
+    fn give_back(&self, block: Block, extent: &impl Extent) {
+        let head = self.segment.word(STACKS_AT + class(extent) * LINE);
         let mut seen = head.load(Ordering::Relaxed);
         loop {
             self.segment.word(block.offset() + NEXT_FREE_AT).store(seen & 0xffff_ffff, Ordering::Relaxed);
@@ -186,10 +207,20 @@ impl<'a, M: Words> Arena<'a, M> {
     /// The second block of the communicator in `owner`: the first member to ask reserves it, the others find it, whenever
     /// they ask. None when there was no room, for all members alike. Every member that asks holds a reference to it.
     pub fn companion(&self, owner: Block, ranks: usize) -> Option<Block> {
-        let word = self.segment.word(owner.offset() + COMPANION_AT);
+        self.beside(owner, COMPANION_AT, ranks, &Geometry::new(ranks))
+    }
+
+    /// The block of the flags of the communicator in `owner`, in the same way. All members must ask for the same geometry.
+    pub fn flags(&self, owner: Block, geometry: &FlagGeometry) -> Option<Block> {
+        self.beside(owner, FLAGS_AT, geometry.ranks, geometry)
+    }
+
+    /// The block that is named in the word at `entry` of `owner`'s head.
+    fn beside(&self, owner: Block, entry: usize, ranks: usize, extent: &impl Extent) -> Option<Block> {
+        let word = self.segment.word(owner.offset() + entry);
         let mut seen = word.load(Ordering::Acquire);
         if seen == 0 {
-            let block = self.reserve(ranks);
+            let block = self.reserve_extent(ranks, extent);
             // The upper half makes "no room" differ from "nobody has asked".
             let mine = 1 << 32 | block.map_or(0, |b| b.page as u64);
             // AcqRel: pairs with the load above, so that the finder sees the block's generation.
@@ -197,7 +228,7 @@ impl<'a, M: Words> Arena<'a, M> {
                 Ok(_) => mine,
                 Err(first) => {
                     if let Some(block) = block {
-                        self.give_back(block, &Geometry::new(ranks));
+                        self.give_back(block, extent);
                     }
                     first
                 }
@@ -216,8 +247,8 @@ impl<'a, M: Words> Arena<'a, M> {
     }
 }
 
-fn class(geometry: &Geometry) -> usize {
-    let pages = geometry.total_bytes.div_ceil(PAGE).max(SMALLEST_PAGES);
+fn class(extent: &impl Extent) -> usize {
+    let pages = extent.total_bytes().div_ceil(PAGE).max(SMALLEST_PAGES);
     let class = (pages.next_power_of_two() / SMALLEST_PAGES).trailing_zeros() as usize;
     assert!(class < CLASSES);
     class
@@ -317,6 +348,30 @@ mod tests {
             assert!(found.iter().all(|b| *b == found[0] && b.page != owner.page));
             (0..4).for_each(|_| arena.drop_reference(found[0], &Geometry::new(4)));
             (0..4).for_each(|_| arena.drop_reference(owner, &Geometry::new(4)));
+        }
+    }
+
+    #[test]
+    fn flags_lie_in_a_block_of_their_own_and_come_lowered() {
+        let segment = Segment::create(64 << 20, 1).unwrap();
+        let arena = Arena::new(&segment, segment.bytes());
+        arena.prepare(4);
+        let geometry = FlagGeometry::new(4, 5, 2);
+        let ask = || {
+            let owner = arena.reserve(4).unwrap();
+            (owner, arena.flags(owner, &geometry).unwrap())
+        };
+        let (owner, first) = ask();
+        assert_eq!(arena.flags(owner, &geometry), Some(first));
+        assert_ne!(arena.companion(owner, 4).unwrap().page, first.page);
+        for offset in (LINE..geometry.total_bytes).step_by(8) {
+            segment.word(first.offset() + offset).store(u64::MAX, Ordering::Relaxed);
+        }
+        (0..4).for_each(|_| arena.drop_reference(first, &geometry));
+        let (_, again) = ask();
+        assert_eq!(first.page, again.page, "the test wants the same place again");
+        for offset in (LINE..geometry.total_bytes).step_by(8) {
+            assert_eq!(segment.word(again.offset() + offset).load(Ordering::Relaxed), 0, "at {offset}");
         }
     }
 

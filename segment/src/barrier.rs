@@ -108,7 +108,7 @@ impl<M: Words + Futex> Board<M> {
 /// Stores with a full fence behind it: of two that enter last, at least one sees the other, and whoever enters sees who sleeps.
 /// Release too: a barrier orders what the program wrote to memory shared otherwise.
 #[inline(always)]
-fn store_fenced(word: &AtomicU64, value: u64) {
+pub(crate) fn store_fenced(word: &AtomicU64, value: u64) {
     if cfg!(all(target_arch = "x86_64", not(loom))) {
         word.swap(value, Ordering::SeqCst); // an exchange is a full fence there, and half the price of one
     } else {

@@ -1,7 +1,7 @@
 //! Where things lie in a communicator's block.
 //!
 //! ```text
-//! header     refs, generation, companion, revoked | bell | sleepers | room wanted | children (mailbox for duplicates)
+//! header     refs, generation, companion, revoked, flags | bell | sleepers | room wanted | children (mailbox for duplicates)
 //! left       one line a rank: how many instances it has left
 //! entered    two lines a rank: how many barriers it has entered, and when the last one
 //! hints      a few barrier positions: arrivals (top, groups), release
@@ -40,6 +40,7 @@ pub(crate) const GENERATION_AT: usize = 8;
 pub(crate) const NEXT_FREE_AT: usize = 16;
 pub(crate) const COMPANION_AT: usize = 24;
 pub(crate) const REVOKED_AT: usize = 32;
+pub(crate) const FLAGS_AT: usize = 40;
 pub(crate) const BELL_AT: usize = LINE;
 pub(crate) const SLEEPERS_AT: usize = 2 * LINE;
 pub(crate) const ROOM_WANTED_AT: usize = 3 * LINE;

@@ -2,8 +2,8 @@
 //!
 //! A [`Segment`] is one anonymous memory file that all ranks of a node map. It holds *blocks*, one per communicator
 //! ([`arena`]); a block is a bill-board ([`board`]): every rank writes only its own cells, publishes them with an epoch,
-//! and recycles them when every reader has said that it has left. Barriers are counted apart from that ([`barrier`]). Messages between
-//! two processes have rings of their own ([`channel`]).
+//! and recycles them when every reader has said that it has left. Barriers are counted apart from that ([`barrier`]); schedules have
+//! flags and counters in a block of their own ([`flags`]). Messages between two processes have rings of their own ([`channel`]).
 //! Sleeping and waking is an event count over a futex ([`bell`]); whether a process still lives is asked of the kernel
 //! ([`process`]). Apart from communicators, [`letterbox`] hands bytes from one process to one other.
 //!
@@ -15,6 +15,7 @@ pub mod barrier;
 pub mod bell;
 pub mod board;
 pub mod channel;
+pub mod flags;
 pub mod layout;
 #[cfg(not(loom))]
 pub mod letterbox;
@@ -27,6 +28,7 @@ pub mod process;
 pub mod sync;
 
 pub use board::{Board, Seq};
+pub use flags::{FlagGeometry, Flags};
 pub use layout::Geometry;
 #[cfg(not(loom))]
 pub use memory::{Mapped, Segment};

@@ -7,7 +7,7 @@
 use evenkeel_segment::bell::Fencing;
 use evenkeel_segment::memory::{Mapped, Segment, register_for_fences};
 use evenkeel_segment::sync::{AtomicU64, Ordering};
-use evenkeel_segment::{Board, Geometry, Seq};
+use evenkeel_segment::{Board, FlagGeometry, Flags, Geometry, Seq};
 use std::cell::UnsafeCell;
 use std::thread;
 
@@ -220,4 +220,56 @@ fn letters_pass_whole() {
             }
         }
     });
+}
+
+/// Dissemination, and a counter whose last tells all, in turns; with flags of their own, as schedules have them.
+#[test]
+fn what_is_written_before_a_barrier_of_flags_is_read_behind_it() {
+    for fencing in fencings() {
+        for ranks in [2, 3, 5] {
+            let geometry = FlagGeometry::new(ranks, 4, 1);
+            let segment = Segment::create(1 << 20, 1).expect("a segment");
+            let payload = Payload((0..ranks).map(|_| UnsafeCell::new(0)).collect());
+            among_threads(ranks, &|me| {
+                let at = |offset: usize| segment.at(4096 + offset);
+                let flags = Flags { memory: at(0), bells: (0..ranks).map(|r| at(geometry.bell(r))).collect(), fencing };
+                let until = |round: u64, at: usize, value: u64| {
+                    while !flags.has_reached(at, value) {
+                        if round % 8 == me as u64 % 8 {
+                            flags.sleep_unless(me, LONG_NS, || flags.has_reached(at, value)); // a lost wake-up is seen, as above
+                        } else {
+                            thread::yield_now();
+                        }
+                    }
+                };
+                let barrier = |round: u64| {
+                    let epoch = round / 2 + 1;
+                    if round % 2 == 0 {
+                        let distances = (0..).map(|r| 1 << r).take_while(|d| *d < ranks);
+                        for (slot, distance) in distances.enumerate() {
+                            let to = (me + distance) % ranks;
+                            flags.raise_last(geometry.flag(to, slot), epoch);
+                            if flags.anybody_sleeps() {
+                                flags.wake(to);
+                            }
+                            until(round, geometry.flag(me, slot), epoch);
+                        }
+                    } else if flags.add(geometry.counter(0, 0)) == epoch * ranks as u64 {
+                        flags.raise_last(geometry.flag(0, 3), epoch);
+                        if flags.anybody_sleeps() {
+                            (0..ranks).for_each(|rank| flags.wake(rank));
+                        }
+                    } else {
+                        until(round, geometry.flag(0, 3), epoch);
+                    }
+                };
+                for round in 0..ROUNDS {
+                    payload.put(me, round * 10 + me as u64);
+                    barrier(2 * round);
+                    (0..ranks).for_each(|rank| assert_eq!(payload.get(rank), round * 10 + rank as u64));
+                    barrier(2 * round + 1);
+                }
+            });
+        }
+    }
 }
