@@ -23,6 +23,7 @@ pub mod algorithm;
 pub mod algorithms;
 pub mod check;
 pub mod devices;
+pub mod naming;
 pub mod nodes;
 pub mod picture;
 pub mod problem;

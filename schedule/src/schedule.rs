@@ -49,6 +49,10 @@ pub const fn flag_value(uses: u64, turns: u16, turn: u16) -> u64 {
 /// Why a schedule cannot be made.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum Refusal {
+    #[error("cannot find the algorithm `{name}`: there is none of that name. `evenkeel schedule list` lists all.")]
+    NoAlgorithm { name: String },
+    #[error("cannot read the parameter `{given}`: there is no value in it. Write NAME=VALUE.")]
+    NotAPair { given: String },
     #[error("cannot make a schedule for 0 ranks: nobody would run it. Ask for at least 1.")]
     NoRanks,
     #[error("cannot use rank {root} as root: there are {ranks} ranks, and the last is {last}. Name one of them.", last = ranks - 1)]
