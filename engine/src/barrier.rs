@@ -27,6 +27,8 @@ pub struct Barriers {
     /// other tallies: they are close at hand.
     quick: u64,
     quick_last: u64,
+    /// How many had been entered when one was last sampled; for barriers by a schedule.
+    sampled: u64,
     trial: Trial,
 }
 
@@ -39,6 +41,18 @@ impl Barriers {
     fn enter(&mut self) -> u64 {
         self.entered += 1;
         self.entered - 1
+    }
+
+    /// Counts a barrier that is never left pending; its number.
+    pub(crate) fn enter_and_pass(&mut self) -> u64 {
+        self.entered += 1;
+        self.known = self.entered;
+        self.entered - 1
+    }
+
+    /// Takes note of a sample; how many barriers there were since the one before, this one included.
+    pub(crate) fn sampled(&mut self, number: u64) -> u64 {
+        number + 1 - std::mem::replace(&mut self.sampled, number + 1)
     }
 
     /// Moves what was counted on the quick way to where it belongs.
@@ -116,6 +130,9 @@ impl Comm {
         }
         // SAFETY: there is one thread in MPI, and nothing below comes back here.
         let state = unsafe { &mut *self.state_pointer() };
+        if let Some(outcome) = self.scheduled.as_ref().and_then(|scheduled| self.barrier_by_schedule(served, state, scheduled)) {
+            return outcome.map(|()| true);
+        }
         if !(deferral::is_on() && may_defer && self.defer(served, state)) {
             self.barrier_strictly(served, state)?;
         }

@@ -7,6 +7,7 @@ use crate::operation::Operation;
 use crate::plan::{self, Plan};
 use crate::host::HostWatch;
 use crate::message;
+use crate::scheduled::Scheduled;
 use crate::state::State;
 use crate::wait::{Wait, offer_the_core};
 use crate::world::World;
@@ -63,6 +64,8 @@ pub struct Comm {
     threaded: bool,
     /// Two ranks, served, one thread in MPI, entering without a fence: barriers have a quick way.
     pub(crate) is_pair: bool,
+    /// By what its barriers are run, if not in the built-in way; the same at all members.
+    pub(crate) scheduled: Option<Scheduled>,
     state: UnsafeCell<State>,
 }
 
@@ -88,8 +91,14 @@ pub fn fresh_id(world: Option<&World>, members: &[i32]) -> u64 {
 }
 
 impl Comm {
-    /// Takes part in the communicator `id`.
+    /// Takes part in the communicator `id`. Its barriers are run as the job's table says.
     pub fn attach(world: Option<&'static World>, id: u64, members: &[i32], me: usize) -> Arc<Comm> {
+        let scheduled = world.and_then(|w| w.scheduled(members.len()));
+        Self::attach_with(world, id, members, me, scheduled)
+    }
+
+    /// The same with barriers run by this schedule, or in the built-in way: what all members must say alike.
+    pub fn attach_with(world: Option<&'static World>, id: u64, members: &[i32], me: usize, scheduled: Option<Scheduled>) -> Arc<Comm> {
         let ranks = members.len();
         let place = |m: &i32| usize::try_from(*m).ok().and_then(|r| world?.place_of(r));
         let places: Option<Vec<usize>> = members.iter().map(place).collect();
@@ -105,12 +114,12 @@ impl Comm {
             (None, Some(w)) if members.iter().any(|&m| w.place_of(m as usize).is_none()) => "its members do not share one node's memory",
             (None, _) => "there was no room for it in the segment",
         };
-        let comm = Arc::new(Comm::new(id, members, me, served, host_reason, world.is_some_and(|w| w.threaded)));
+        let comm = Arc::new(Comm::new(id, members, me, served, host_reason, world.is_some_and(|w| w.threaded), scheduled));
         lock(&ALL).push(comm.clone());
         comm
     }
 
-    fn new(id: u64, members: &[i32], me: usize, served: Option<Served>, host_reason: &'static str, threaded: bool) -> Comm {
+    fn new(id: u64, members: &[i32], me: usize, served: Option<Served>, host_reason: &'static str, threaded: bool, scheduled: Option<Scheduled>) -> Comm {
         let ranks = members.len();
         let geometry = Geometry::new(ranks.max(2));
         Comm {
@@ -118,7 +127,7 @@ impl Comm {
             members: members.to_vec(),
             me,
             ranks,
-            is_pair: ranks == 2 && !threaded && served.as_ref().is_some_and(|s| s.board.fencing == Fencing::Sleeper),
+            is_pair: ranks == 2 && !threaded && scheduled.is_none() && served.as_ref().is_some_and(|s| s.board.fencing == Fencing::Sleeper),
             served,
             host_reason,
             name: Mutex::default(),
@@ -127,6 +136,7 @@ impl Comm {
             companion: OnceLock::new(),
             locked: AtomicBool::new(false),
             threaded,
+            scheduled,
             state: UnsafeCell::new(State::new(ranks, &geometry)),
         }
     }
@@ -139,7 +149,7 @@ impl Comm {
             let served = self.served.as_ref()?;
             let block = served.world.arena().companion(served.block, self.ranks)?;
             let second = Served::new(served.world, block, served.block, served.places.clone());
-            Some(Arc::new(Comm::new(block.id(), &self.members, self.me, Some(second), "", self.threaded)))
+            Some(Arc::new(Comm::new(block.id(), &self.members, self.me, Some(second), "", self.threaded, None)))
         };
         self.companion.get_or_init(make).as_ref()
     }
@@ -164,6 +174,9 @@ impl Comm {
         let companion = comm.companion.get().and_then(|c| c.as_ref()?.served.as_ref());
         for served in comm.served.iter().chain(companion) {
             served.world.arena().drop_reference(served.block, &served.board.geometry);
+        }
+        if let (Some(scheduled), Some(served)) = (&comm.scheduled, &comm.served) {
+            scheduled.detach(served);
         }
     }
 
@@ -304,7 +317,25 @@ impl Comm {
     }
 
     /// Looks again and again until `done`; the time it took. Nonblocking operations are moved on meanwhile.
-    pub fn wait(&self, served: &Served, kind: Kind, expected_ns: u64, mut done: impl FnMut() -> bool) -> Result<u64, Revoked> {
+    pub fn wait(&self, served: &Served, kind: Kind, expected_ns: u64, done: impl FnMut() -> bool) -> Result<u64, Revoked> {
+        self.wait_asleep(served, kind, expected_ns, done, |timeout, done| {
+            if self.with(|state| state.wants_room) {
+                served.board.sleep_until_room(timeout, done);
+            } else {
+                served.board.sleep_unless(timeout, done);
+            }
+        })
+    }
+
+    /// The same for what is not announced at the communicator's bell: `sleep(timeout, done)` sleeps where it is.
+    pub(crate) fn wait_asleep(
+        &self,
+        served: &Served,
+        kind: Kind,
+        expected_ns: u64,
+        mut done: impl FnMut() -> bool,
+        sleep: impl Fn(u64, &mut dyn FnMut() -> bool),
+    ) -> Result<u64, Revoked> {
         let world = served.world;
         let mut wait = Wait::begin();
         let mut watch = HostWatch::new(world.patience_ns);
@@ -321,11 +352,7 @@ impl Comm {
             }
             if wait.once(&world.waiting, expected_ns, || world.anybody_runs(&served.places)) {
                 let timeout = watch.nap_ns(crate::request::pending() > 0 || message::incomplete() > 0);
-                if self.with(|state| state.wants_room) {
-                    served.board.sleep_until_room(timeout, &mut done);
-                } else {
-                    served.board.sleep_unless(timeout, &mut done);
-                }
+                sleep(timeout, &mut done);
                 // A sleeper cannot tell how it woke; the loop looks again.
             }
             if wait.looks % 32 == 31 || wait.looks > 32 {

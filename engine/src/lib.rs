@@ -4,15 +4,17 @@
 //! be equal; [`comm`] and [`state`] number them and guard the window; [`operation`] makes a rank's [`deposit`] and sees to its
 //! [`completion`] when what it needs is there; [`wait`] decides what a rank does meanwhile; [`tally`] counts. [`small`] is the
 //! same in one go for what is called most. Barriers go their own, shorter way ([`barrier`]) and need not be waited for
-//! ([`deferral`]). Point-to-point messages that may overtake pending barriers are [`message`]'s. [`world`] knows who shares the node.
+//! ([`deferral`]); where a table names a schedule for them they are run by that ([`scheduled`], [`program`]). Point-to-point messages that may overtake pending barriers are [`message`]'s. [`world`] knows who shares the node.
 //!
-//! May use: segment, options, record, libc. Must never know MPI, choose a path by anything that ranks may see
+//! May use: segment, schedule, table, options, record, libc. Must never know MPI, choose a path by anything that ranks may see
 //! differently, hold a rank for something it does not need, or combine in another order than that of the ranks.
 
+pub mod agreement;
 pub mod allreduce;
 pub mod barrier;
 pub mod bulk;
 pub mod call;
+pub mod card;
 pub mod clock;
 pub mod comm;
 pub mod completion;
@@ -25,7 +27,9 @@ pub mod kernels;
 pub mod message;
 pub mod operation;
 pub mod plan;
+pub mod program;
 pub mod request;
+pub mod scheduled;
 pub mod small;
 pub mod state;
 pub mod strip;

@@ -1,8 +1,12 @@
 //! This process among the ranks of its job: who they are, who shares its node, and what they all know alike.
 
+use crate::agreement::{self, Told};
+use crate::card::{Card, ENABLED, FENCES, READS, STRICT, THREADED};
 use crate::clock::{self, Ticks};
 use crate::cores;
+use crate::deferral;
 use crate::plan::NodeFacts;
+use crate::scheduled::Scheduled;
 use crate::tally::Timeline;
 use crate::wait::{Policy, Waiting};
 use evenkeel_options as options;
@@ -11,38 +15,11 @@ use evenkeel_segment::arena::{Arena, Block, PROCESSES, WORLD};
 use evenkeel_segment::bell::Fencing;
 use evenkeel_segment::process::{self, Watched};
 use evenkeel_segment::channel::Channels;
+use evenkeel_table::place::{self, InUse};
+use evenkeel_table::{Situation, Table, Trouble};
 use evenkeel_segment::{Board, Geometry, Mapped, Segment, memory, peer};
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
-
-/// What a rank tells the others before they share memory: plain bytes, exchanged through the host MPI.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C)]
-pub struct Card {
-    interface: u32,
-    version: u32,
-    pid: u32,
-    descriptor: i32,
-    flags: u32,
-    /// CPU quota in thousandths of a core; 0 = none.
-    quota: u32,
-    /// What the kernel schedules this process by, if that is its session; 0 otherwise.
-    session: u32,
-    _unused: u32,
-    boot: u64,
-    pid_namespace: u64,
-    token: u64,
-    /// Where `PROBE` stands in this process: the others try to read it.
-    probe: u64,
-    /// The first 256 cores this process may use, one bit each.
-    cores: [u64; 4],
-}
-
-const _: () = assert!(size_of::<Card>() <= 96, "ek_card");
-
-const ENABLED: u32 = 1;
-const FENCES: u32 = 2;
-const READS: u32 = 4;
 
 static PROBE: AtomicU64 = AtomicU64::new(0x0123_4567_89ab_cdef);
 
@@ -78,6 +55,8 @@ pub struct World {
     pub began: Ticks,
     pub began_cpu_ns: u64,
     pub timeline: Timeline,
+    /// By which schedules barriers are run, if all ranks of this node have the same table and can use it.
+    table: Option<Table>,
 }
 
 static WORLD_POINTER: AtomicPtr<World> = AtomicPtr::new(std::ptr::null_mut());
@@ -120,6 +99,7 @@ pub struct Candidate {
     me: usize,
     threaded: bool,
     reads: bool,
+    table: Result<Option<InUse>, Trouble>,
 }
 
 impl Candidate {
@@ -128,6 +108,16 @@ impl Candidate {
         clock::calibrate();
         let mut card = Card { interface, version: version_hash(), pid: std::process::id(), descriptor: -1, ..Card::default() };
         let mut offered = None;
+        let table = place::in_force();
+        if let Ok(Some(in_use)) = &table {
+            card.table = in_use.fingerprint;
+        }
+        if deferral::Mode::from_environment().is_ok_and(|mode| mode == deferral::Mode::Strict) {
+            card.flags |= STRICT;
+        }
+        if threaded {
+            card.flags |= THREADED;
+        }
         if !options::OFF.is_on() {
             card.token = token();
             for bytes in SEGMENT_BYTES {
@@ -160,7 +150,7 @@ impl Candidate {
                 card.cores[core / 64] |= 1 << (core % 64);
             }
         }
-        Candidate { card, offered, joined: None, cards: Vec::new(), me: 0, threaded, reads: false }
+        Candidate { card, offered, joined: None, cards: Vec::new(), me: 0, threaded, reads: false, table }
     }
 
     pub fn card(&self) -> Card {
@@ -261,12 +251,12 @@ impl Candidate {
             cores: cores::usable(node_cores.max(1), quota.map(|q| q as f64 / 1000.0)),
             direct_reads: all(READS) && here.iter().all(|&r| answers[r] & 2 != 0),
         };
-        let place = options::PLACE.get();
-        if unbound && place != "none" {
+        let placing = options::PLACE.get();
+        if unbound && placing != "none" {
             let allowed = cores::allowed();
             if let Some(mine) = cores::share(&allowed, my_place, here.len()) {
                 cores::bind(&mine);
-                if place != "bind" {
+                if placing != "bind" {
                     // The rank has moved to its share; from here on the system may move it again. A rank that must stay
                     // beside a stranger's busy process starves, and all others wait for it.
                     cores::bind(&allowed);
@@ -279,6 +269,13 @@ impl Candidate {
             }
             Policy::Auto
         });
+        let may_run_schedules = |r: usize| self.cards[r].flags & (STRICT | THREADED) == STRICT;
+        let told: Vec<Told> =
+            here.iter().map(|&rank| Told { rank, fingerprint: self.cards[rank].table, may_run_schedules: may_run_schedules(rank) }).collect();
+        let (table, sentence) = agreement::agree(&told, self.table);
+        if let Some(sentence) = sentence.filter(|_| self.me == here[0]) {
+            note(&sentence);
+        }
         let world = World {
             segment,
             me: self.me,
@@ -303,6 +300,7 @@ impl Candidate {
             began: Ticks::now(),
             began_cpu_ns: clock::process_cpu_ns(),
             timeline: Timeline::default(),
+            table,
         };
         let world = Box::leak(Box::new(world));
         WORLD_POINTER.store(world, Ordering::Release);
@@ -311,6 +309,13 @@ impl Candidate {
 }
 
 impl World {
+    /// By which schedule barriers of a communicator of so many ranks of this node are run; None: in the built-in way.
+    pub fn scheduled(&self, ranks: usize) -> Option<Scheduled> {
+        let schedule = self.table.as_ref()?.barrier(ranks, Situation { ranks_here: self.neighbours.len(), cores: self.facts.cores })?;
+        let name = schedule.name();
+        Scheduled::new(schedule).map_err(|why| note(&format!("the table's schedule {name} for {ranks} ranks cannot be run: {why}; the built-in way is used"))).ok()
+    }
+
     pub fn arena(&self) -> Arena<'_, Segment> {
         Arena::new(&self.segment, room_for_blocks(&self.segment, self.ranks))
     }
@@ -414,7 +419,7 @@ fn token() -> u64 {
 }
 
 fn version_hash() -> u32 {
-    hash(concat!(env!("CARGO_PKG_VERSION"), " layout 3").as_bytes()) as u32
+    hash(concat!(env!("CARGO_PKG_VERSION"), " layout 4").as_bytes()) as u32
 }
 
 fn hash_file(path: &str) -> u64 {

@@ -66,6 +66,15 @@ pub const CMA: OptionSpec = OptionSpec {
     values: "auto|off",
     doc: "Whether large messages may be read from a peer's memory directly (process_vm_readv): auto tries it at start, off never does.",
 };
+pub const TABLE: OptionSpec = OptionSpec {
+    name: "table",
+    env: "EVENKEEL_TABLE",
+    default: "",
+    values: "FILE",
+    doc: "By which schedules barriers are run: a table that `evenkeel tune` has written, or `none` for the built-in way. Without it, \
+          evenkeel/table.json in $XDG_CONFIG_HOME or ~/.config, if it is there. All ranks must find the same; a table goes \
+          for strict barriers of programs with one thread in MPI.",
+};
 pub const PATIENCE_MS: OptionSpec = OptionSpec {
     name: "patience",
     env: "EVENKEEL_PATIENCE_MS",
@@ -118,7 +127,7 @@ pub const GATE: OptionSpec = OptionSpec {
 };
 
 /// Every option, in the order in which the docs list them.
-pub const ALL: &[OptionSpec] = &[WAIT, PLACE, REPORT, QUIET, OFF, RECORD, CMA, BARRIER, MESSAGES, WINDOW, CLOCK, GATE, PATIENCE_MS];
+pub const ALL: &[OptionSpec] = &[WAIT, PLACE, REPORT, QUIET, OFF, RECORD, CMA, BARRIER, MESSAGES, WINDOW, CLOCK, GATE, TABLE, PATIENCE_MS];
 
 impl OptionSpec {
     /// The value in force: the environment's, or the default.

@@ -1,0 +1,178 @@
+//! Programs made of schedules, run by threads on shared memory with random stalls: nobody leaves a barrier that somebody has not
+//! entered, in any epoch, and nobody sleeps on. That the steps are right is the schedules' own test; this is about what the engine makes
+//! of them: places of words, flags that are one word, fences, wakes, jumps.
+
+use evenkeel_engine::program::{Layout, Program};
+use evenkeel_schedule::algorithms::barrier::dissemination::ALGORITHM as DISSEMINATION;
+use evenkeel_schedule::{Algorithm, Operation, Order, Problem, Rank, Schedule, Step, algorithms};
+use evenkeel_segment::bell::Fencing;
+use evenkeel_segment::memory::register_for_fences;
+use evenkeel_segment::{Flags, Mapped, Segment};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Nobody is asleep or waits for so long unless something is wrong.
+const LONG_NS: u64 = 10_000_000_000;
+
+/// A small generator, so that every run stalls alike.
+struct Chance(u64);
+
+impl Chance {
+    fn one_in(&mut self, n: u64) -> bool {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n == 0
+    }
+}
+
+/// The oracle: how many epochs each rank has entered, as it said itself before.
+struct Entered(Vec<AtomicU64>);
+
+impl Entered {
+    /// The ranks that had not entered an epoch, at the time of the call.
+    fn missing(&self, epoch: u64) -> Vec<usize> {
+        (0..self.0.len()).filter(|rank| self.0[*rank].load(Ordering::SeqCst) < epoch).collect()
+    }
+}
+
+struct Job<'a> {
+    segment: &'a Segment,
+    layout: &'a Layout,
+    programs: &'a [Program],
+    entered: &'a Entered,
+    fencing: Fencing,
+    epochs: u64,
+    /// Whether ranks sleep now and then while they wait.
+    asleep: bool,
+    /// The first thing that went wrong.
+    wrong: Mutex<Option<String>>,
+}
+
+impl Job<'_> {
+    /// Says what is wrong, unless something else was before.
+    fn fail(&self, why: String) {
+        self.wrong.lock().unwrap().get_or_insert(why);
+    }
+
+    /// One rank's life. None: it ended early, since something is wrong.
+    fn live(&self, me: usize) -> Option<()> {
+        let at = |offset: usize| self.segment.at(4096 + offset);
+        let bells: Vec<Mapped> = (0..self.programs.len()).map(|rank| at(self.layout.geometry.bell(rank))).collect();
+        let flags = Flags { memory: at(0), bells, fencing: self.fencing };
+        let mut chance = Chance(me as u64 + 1);
+        for epoch in 1..=self.epochs {
+            if chance.one_in(8) {
+                std::thread::sleep(Duration::from_micros(50));
+            }
+            self.entered.0[me].store(epoch, Ordering::SeqCst);
+            let began = Instant::now();
+            let outcome = self.programs[me].run(&flags, epoch, |word, value| {
+                while !flags.has_reached(word, value) {
+                    if self.asleep && chance.one_in(4) {
+                        flags.sleep_unless(me, LONG_NS, || flags.has_reached(word, value));
+                    } else {
+                        std::thread::yield_now();
+                    }
+                    if began.elapsed() > Duration::from_nanos(LONG_NS) {
+                        self.fail(format!("rank {me} was not woken, or not let go, in epoch {epoch}"));
+                    }
+                    if self.wrong.lock().unwrap().is_some() {
+                        return Err(());
+                    }
+                }
+                Ok(())
+            });
+            outcome.ok()?;
+            let missing = self.entered.missing(epoch);
+            if !missing.is_empty() {
+                self.fail(format!("rank {me} left epoch {epoch} before {missing:?} had entered"));
+                return None;
+            }
+        }
+        Some(())
+    }
+}
+
+/// Runs a schedule's programs; what went wrong.
+fn run(schedule: &Schedule, fencing: Fencing, epochs: u64, asleep: bool) -> Result<(), String> {
+    let ranks = schedule.problem.ranks;
+    let layout = Layout::of(schedule).map_err(|why| why.to_string())?;
+    let programs: Vec<Program> = (0..ranks).map(|rank| Program::of(schedule, &layout, Rank(rank))).collect();
+    let entered = Entered((0..ranks).map(|_| AtomicU64::new(0)).collect());
+    let segment = Segment::create(4096 + layout.geometry.total_bytes, 1).expect("a segment");
+    let job = Job { segment: &segment, layout: &layout, programs: &programs, entered: &entered, fencing, epochs, asleep, wrong: Mutex::new(None) };
+    std::thread::scope(|scope| {
+        (0..ranks as usize).for_each(|me| _ = scope.spawn({ let job = &job; move || job.live(me) }));
+    });
+    job.wrong.into_inner().unwrap().map_or(Ok(()), Err)
+}
+
+fn fencings() -> Vec<Fencing> {
+    let mut all = vec![Fencing::Both];
+    if register_for_fences() {
+        all.push(Fencing::Sleeper);
+    }
+    all
+}
+
+/// Parameters worth running: the defaults, and others that change the shape.
+fn variants(algorithm: &'static Algorithm) -> Vec<String> {
+    let mut names = vec![algorithm.name.to_string()];
+    for parameter in algorithm.parameters {
+        let values: Vec<u32> = if parameter.choices.is_empty() { vec![2, 3] } else { (parameter.least..=parameter.most).collect() };
+        let fits = |v: &u32| (parameter.least..=parameter.most).contains(v) && *v != parameter.default;
+        names.extend(values.iter().filter(|v| fits(v)).map(|v| format!("{}:{}={}", algorithm.name, parameter.name, parameter.show(*v))));
+    }
+    names
+}
+
+#[test]
+fn nobody_leaves_before_all_have_entered() {
+    for algorithm in algorithms::of(Operation::Barrier) {
+        for name in variants(algorithm) {
+            for ranks in 1..=16 {
+                let schedule = Schedule::named(&name, Problem::new(ranks)).unwrap();
+                run(&schedule, Fencing::Both, 6, true).unwrap_or_else(|why| panic!("{name}, {ranks} ranks: {why}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn many_epochs_with_either_way_of_fencing() {
+    for fencing in fencings() {
+        for name in ["central-counter", "climbing-tree:n=2", "n-way-dissemination:n=2", "n-wise-exchange:n=2", "flag-groups:r=2", "hierarchical:node=2", "mcs:release=binomial"] {
+            for ranks in [2, 3, 7] {
+                let schedule = Schedule::named(name, Problem::new(ranks)).unwrap();
+                run(&schedule, fencing, 300, true).unwrap_or_else(|why| panic!("{name}, {ranks} ranks: {why}"));
+            }
+        }
+    }
+}
+
+/// Dissemination that does not wait in its last round.
+static HASTY: Algorithm = Algorithm {
+    name: "hasty",
+    operation: Operation::Barrier,
+    order: Order::Nothing,
+    about: "",
+    source: "",
+    cost: "",
+    parameters: &[],
+    needs: |problem| (DISSEMINATION.needs)(problem),
+    round: |problem, rank, round, out| {
+        (DISSEMINATION.round)(problem, rank, round, out);
+        if round + 1 == (DISSEMINATION.needs)(problem).rounds {
+            out.steps.retain(|step| !matches!(step, Step::Wait { .. }));
+        }
+    },
+};
+
+#[test]
+fn a_barrier_that_lets_go_too_early_is_found() {
+    for ranks in [2, 3, 8] {
+        let schedule = Schedule::new(&HASTY, Problem::new(ranks), &[]).unwrap();
+        let said = run(&schedule, Fencing::Both, 300, false).unwrap_err();
+        assert!(said.contains("had entered"), "{said}");
+    }
+}
