@@ -17,9 +17,10 @@ ALLOWED = {
     "simulate": {"model", "schedule"},
     "route": set(),
     "fabric": set(),
+    "tune": {"engine", "schedule", "model", "simulate"},
     "mpi": {"engine", "report", "options", "record"},
     "mpi/generate": set(),
-    "cli": {"report", "record", "options", "noise", "schedule", "model", "simulate", "segment"},
+    "cli": {"report", "record", "options", "noise", "schedule", "model", "simulate", "segment", "table", "tune"},
 }
 
 

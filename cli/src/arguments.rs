@@ -19,6 +19,7 @@ Examples:
   evenkeel noise                              how this machine disturbs programs
   evenkeel simulate dissemination             collective operations on machines that are not there
   evenkeel model measure                      what signals and messages cost on this machine
+  evenkeel tune                               find the best barriers for this machine
   evenkeel schedule list                      the collective algorithms, and what they cost
   evenkeel run -n 16 --report run.json -- ./app && evenkeel report run.json --html run.html
   mpirun -n 16 $(evenkeel env ./app) ./app    your own launcher line
@@ -41,6 +42,7 @@ pub enum Task {
     Report(Report),
     Noise(Noise),
     Simulate(Box<crate::simulate::Simulate>),
+    Tune(Box<crate::tune::arguments::Tune>),
     Model(crate::model::arguments::Model),
     Schedule(Schedule),
     Completions(Completions),

@@ -12,6 +12,8 @@ use crate::program::{self, Kind, Program};
 use crate::quota::{self, Quota};
 use crate::shim::{self, Shims};
 use crate::{launcher, mpi::Abi};
+use evenkeel_table::Trouble;
+use evenkeel_table::place::{self, InUse};
 use kernel::Trial;
 use std::path::{Path, PathBuf};
 
@@ -34,6 +36,7 @@ pub fn doctor(name: Option<&str>) -> Result<Verdict, Failure> {
     text += &show_libraries(&libraries, &shims, &on_path);
     let cores = quota::usable_cores();
     text += &show_cores(&cores, quota::physical_cores(&cores), quota::own_cpu_quota().as_ref(), quota::process_limit());
+    text += &show_table(place::in_force(), quota::cores_at_once());
     let executable = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("evenkeel"));
     let trials = kernel::trials(&executable);
     text += &show_trials(&trials);
@@ -120,11 +123,30 @@ fn show_cores(cores: &[usize], physical: usize, quota: Option<&Quota>, processes
         None => "  CPU quota: none\n".to_string(),
         Some(q) => format!("  CPU quota: {:.2} cores ({})\n", q.cores, q.from.display()),
     };
-    // As the engine counts: a started core of a quota is a core.
-    let usable = quota.map_or(cores.len(), |q| (q.cores.ceil() as usize).min(cores.len())).max(1);
+    let usable = quota::at_once(cores.len(), quota);
     text += &format!("  up to {usable} ranks have a core each and may spin; with more, a rank that waits gives its core away\n");
     if let Some((most, from)) = processes {
         text += &format!("  at most {most} processes ({from})\n");
+    }
+    text + "\n"
+}
+
+fn show_table(found: Result<Option<InUse>, Trouble>, cores: usize) -> String {
+    let mut text = String::from("Table of schedules for barriers\n");
+    match found {
+        Err(trouble) => text += &format!("  {trouble}\n"),
+        Ok(None) => text += "  none: barriers are run in the built-in way (evenkeel tune makes one)\n",
+        Ok(Some(in_use)) => {
+            text += &format!("  {}, of this machine\n", in_use.path.display());
+            let here: Vec<_> = in_use.table.entries.iter().filter(|e| e.cores as usize == cores).collect();
+            for entry in &here {
+                let way = entry.schedule.as_deref().unwrap_or("the built-in way");
+                text += &format!("  {} ranks on {cores} cores: {way}\n", entry.ranks);
+            }
+            if here.is_empty() {
+                text += &format!("  it says nothing about {cores} cores: barriers are run in the built-in way\n");
+            }
+        }
     }
     text + "\n"
 }

@@ -119,6 +119,12 @@ pub enum Failure {
     #[error("cannot fit LoP to {ranks} ranks on {cores} cores: a round trip has five parameters, so it takes six numbers of peers that leave each rank a core, or six that do not. Ask for more --ranks, or for --model loggp.")]
     FewRanks { ranks: usize, cores: usize },
 
+    #[error("cannot tell where to write the table: neither XDG_CONFIG_HOME nor HOME is set. Name a file with --table, or write none with --dry-run.")]
+    NoTablePlace,
+
+    #[error("cannot add to {}: {why}, and it is not to be lost. Name another file with --table, or move this one away.", .path.display())]
+    NotATable { path: PathBuf, why: String },
+
     #[error("cannot find parameters `{name}`: no built-in set has that name (there are {}), and there is no such file. Check the spelling, or write a file with `evenkeel model measure --json FILE`.", names(.known))]
     NoModel { name: String, known: Vec<String> },
 

@@ -2,8 +2,8 @@
 //!
 //! It reads ELF files as the dynamic linker does to find out which MPI a program will get, picks the shim
 //! and the launcher that belong to that MPI, and becomes that launcher. It may use options, record, report, noise, and for the lab's commands
-//! schedule, model and simulate, and the segment to measure it ([`model`]);
-//! it must never link an MPI, talk to the engine other than through the environment, or stay in memory while the
+//! schedule, model, simulate and tune, the segment to measure it ([`model`]), and tables of schedules;
+//! it must never link an MPI, talk to the engine other than through the environment (the ranks of [`tune`] are made of it), or stay in memory while the
 //! program runs (but for [`inject`], whose purpose that is).
 //!
 //! The way of a `run`: [`arguments`] → [`program`] (what is it, which [`mpi`]; [`elf`] and [`loader`] read the files) →
@@ -32,3 +32,4 @@ pub mod run;
 pub mod schedule;
 pub mod shim;
 pub mod simulate;
+pub mod tune;

@@ -3,7 +3,7 @@
 use clap::Parser;
 use evenkeel_cli::arguments::{Cli, Task};
 use evenkeel_cli::failure::Failure;
-use evenkeel_cli::{doctor, inject, manual, model, noise, record_file, run, schedule, simulate};
+use evenkeel_cli::{doctor, inject, manual, model, noise, record_file, run, schedule, simulate, tune};
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -30,6 +30,7 @@ fn act(task: Task) -> Result<ExitCode, Failure> {
         Task::Report(arguments) => record_file::report(&arguments)?.into(),
         Task::Noise(arguments) => noise::noise(&arguments)?.into(),
         Task::Simulate(arguments) => simulate::simulate(&arguments)?.into(),
+        Task::Tune(arguments) => tune::tune(&arguments)?.into(),
         Task::Model(arguments) => model::model(&arguments)?.into(),
         Task::Schedule(arguments) => schedule::schedule(&arguments.task)?.into(),
         Task::Completions(arguments) => manual::completions(arguments.shell),

@@ -12,6 +12,8 @@ mod task;
 mod text;
 mod wires;
 
+pub use text::ns;
+
 use crate::failure::Failure;
 use crate::measuring::progress_bar;
 use crate::output_file::write;
@@ -19,6 +21,7 @@ use crate::{quota, record_file};
 use arguments::{Act, Measure, Model, Rank};
 use evenkeel_model::measurement::{Conditions, Measured, measured};
 use evenkeel_model::{Parameters, builtin};
+use evenkeel_table::machine::Machine;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -75,7 +78,7 @@ fn measure_here(arguments: &Measure) -> Result<String, Failure> {
         version: env!("CARGO_PKG_VERSION").into(),
         command: command(arguments, ranks),
         kernel: kernel(),
-        processor: processor(&std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default()),
+        processor: Machine::here().processor,
         started_unix_ns: started.duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64),
         elapsed_ns: started.elapsed().map_or(0, |d| d.as_nanos() as u64),
         cores: cores.iter().map(|c| *c as u32).collect(),
@@ -125,12 +128,6 @@ fn command(arguments: &Measure, ranks: usize) -> String {
     format!("evenkeel model measure --ranks {ranks} --passes {} --pause-us {}{cores}{model}", arguments.passes, arguments.pause_us)
 }
 
-/// The processor's name as the kernel gives it; its architecture where it gives none.
-fn processor(cpuinfo: &str) -> String {
-    let name = cpuinfo.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
-    name.map_or_else(|| std::env::consts::ARCH.into(), |(_, name)| name.trim().into())
-}
-
 fn kernel() -> String {
     let name = rustix::system::uname();
     format!("{} {}", name.sysname().to_string_lossy(), name.release().to_string_lossy())
@@ -139,12 +136,6 @@ fn kernel() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_processor_is_named_as_far_as_it_is_known() {
-        assert_eq!(processor("processor\t: 0\nmodel name\t: Some CPU @ 3 GHz\nmodel name\t: other\n"), "Some CPU @ 3 GHz");
-        assert_eq!(processor("BogoMIPS: 50\n"), std::env::consts::ARCH);
-    }
 
     #[test]
     fn sets_are_found_by_name_and_by_file_and_refused_with_a_reason() {

@@ -149,6 +149,16 @@ pub fn usable_cores() -> Vec<usize> {
     if online.is_empty() { cores } else { cores.into_iter().filter(|c| online.contains(c)).collect() }
 }
 
+/// How many ranks can run at once, as the engine counts: a started core of a quota is a core.
+pub fn at_once(cores: usize, quota: Option<&Quota>) -> usize {
+    quota.map_or(cores, |q| (q.cores.ceil() as usize).min(cores)).max(1)
+}
+
+/// The same for this process.
+pub fn cores_at_once() -> usize {
+    at_once(usable_cores().len(), own_cpu_quota().as_ref())
+}
+
 /// How many of these cores are physical ones: hardware threads of one core count once.
 pub fn physical_cores(cores: &[usize]) -> usize {
     let sibling = |core: &usize| {

@@ -10,6 +10,7 @@ use crate::mpi::{self, Library, Wanted};
 use crate::program::{self, Kind, Program};
 use crate::{quota, shim};
 use evenkeel_options as options;
+use evenkeel_table::place::NONE;
 use std::convert::Infallible;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -48,10 +49,7 @@ fn command_line(run: &Run, injections: &Injections) -> Result<CommandLine, Failu
     check_ranks(run.ranks, quota::process_limit())?;
     let on_path = program::search_path();
     let file = program::find(&run.program[0], &on_path)?;
-    let mut given = run.options.given.clone();
-    if let Some((_, report)) = given.iter_mut().find(|(env, _)| env == options::REPORT.env) {
-        *report = check_report(Path::new(report))?.display().to_string();
-    }
+    let given = with_whole_paths(&run.options.given)?;
     let search = Search::of_this_machine();
     let plan = plan(Some(&file), run.choice.mpi, &given, &search, &on_path)?;
     if let Some(warning) = &plan.warning {
@@ -82,10 +80,7 @@ fn command_line(run: &Run, injections: &Injections) -> Result<CommandLine, Failu
 pub fn env(env: &Env) -> Result<String, Failure> {
     let on_path = program::search_path();
     let file = env.program.as_deref().map(|p| program::find(p, &on_path)).transpose()?;
-    let mut given = env.options.given.clone();
-    if let Some((_, report)) = given.iter_mut().find(|(name, _)| name == options::REPORT.env) {
-        *report = check_report(Path::new(report))?.display().to_string();
-    }
+    let given = with_whole_paths(&env.options.given)?;
     let plan = plan(file.as_deref(), env.choice.mpi, &given, &Search::of_this_machine(), &on_path)?;
     if let Some(warning) = &plan.warning {
         eprintln!("evenkeel: {warning}");
@@ -154,8 +149,21 @@ pub fn check_ranks(ranks: u32, limit: Option<(u64, String)>) -> Result<(), Failu
     }
 }
 
-/// A report that cannot be written is better known before the run than after it. The ranks may have another
-/// working directory, so the path becomes absolute.
+/// The options with the files that they name by whole paths: the ranks may have another working directory.
+fn with_whole_paths(given: &[(String, String)]) -> Result<Vec<(String, String)>, Failure> {
+    let whole = |(env, value): &(String, String)| {
+        let value = match env {
+            env if env == options::REPORT.env => check_report(Path::new(value))?.display().to_string(),
+            // The engine says it if it cannot be read.
+            env if env == options::TABLE.env && value != NONE => std::path::absolute(value).map_or_else(|_| value.clone(), |p| p.display().to_string()),
+            _ => value.clone(),
+        };
+        Ok((env.clone(), value))
+    };
+    given.iter().map(whole).collect()
+}
+
+/// A report that cannot be written is better known before the run than after it. The path becomes absolute.
 fn check_report(file: &Path) -> Result<PathBuf, Failure> {
     let failed = |why: String| Failure::ReportPlace { path: file.to_path_buf(), why };
     let file = std::path::absolute(file).map_err(|e| failed(e.to_string()))?;

@@ -1,0 +1,45 @@
+//! What the ranks of a measurement tell each other before they share memory, as lines of text through whoever started them.
+//!
+//! ```text
+//! rank → starter   card N N …         the engine's card, in words
+//! starter → rank   N N …              the cards of all, one after the other
+//! rank → starter   joined N
+//! starter → rank   N N …              everybody's answer
+//! starter → rank   {…}                the task
+//! rank 0 → starter progress 0.25 …    now and then
+//! rank 0 → starter found {…}          the findings
+//! ```
+
+use evenkeel_engine::card::{CARD_WORDS, Card};
+
+/// A card as a line has it.
+pub fn write(card: &Card) -> String {
+    let words: Vec<String> = card.to_words().iter().map(u64::to_string).collect();
+    words.join(" ")
+}
+
+/// Cards from a line; None if they are none.
+pub fn read(line: &str) -> Option<Vec<Card>> {
+    let words: Vec<u64> = numbers(line)?;
+    let whole = !words.is_empty() && words.len() % CARD_WORDS == 0;
+    whole.then(|| words.chunks(CARD_WORDS).map(|c| Card::from_words(c.try_into().expect("as long as asked for"))).collect())
+}
+
+/// Numbers from a line.
+pub fn numbers<N: std::str::FromStr>(line: &str) -> Option<Vec<N>> {
+    line.split_whitespace().map(|word| word.parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cards_are_read_as_they_were_written() {
+        let words = |from: u64| std::array::from_fn(|i| from + i as u64 * 0x1_0000_0001);
+        let cards = [Card::from_words(words(3)), Card::from_words(words(u64::from(u32::MAX)))];
+        let line = cards.iter().map(write).collect::<Vec<_>>().join(" ");
+        assert_eq!(read(&line), Some(cards.to_vec()));
+        assert_eq!((read(""), read("1 2 3"), read("one")), (None, None, None));
+    }
+}

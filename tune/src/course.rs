@@ -1,0 +1,219 @@
+//! The course of a measurement: all ways take turns, those that are far behind drop out, the best few meet the built-in way again.
+
+use crate::judgement::{Ratio, median_of};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// What is measured: way 0 is the built-in one, the candidates follow.
+pub trait Bench {
+    /// Nanoseconds of a call in a turn of so many calls.
+    fn turn(&mut self, way: usize, calls: u32) -> f64;
+    /// Since the beginning.
+    fn elapsed(&self) -> Duration;
+}
+
+/// How long the two parts may take.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limits {
+    pub screening: Duration,
+    pub finals: Duration,
+}
+
+/// How the measurement went.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Findings {
+    /// Calls of each turn.
+    pub calls: u32,
+    /// Of every way, the built-in one first.
+    pub ways: Vec<Finding>,
+    /// The way that is clearly better than the built-in one; 0 if there is none.
+    pub chosen: usize,
+}
+
+/// What was found of one way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Nanoseconds of a call: median of its turns, of the finals if it was in them.
+    pub median_ns: f64,
+    pub turns: u32,
+    /// Compared with the built-in way, in the first part. None: it dropped out too soon.
+    pub screened: Option<Ratio>,
+    /// Compared with it in the finals.
+    pub finals: Option<Ratio>,
+}
+
+/// How long a turn is to be: long enough that its ends do not count, short enough that many fit between two disturbances.
+const TURN_NS: f64 = 400_000.0;
+const FEWEST_CALLS: f64 = 4.0;
+const MOST_CALLS: f64 = 2_000.0;
+/// After so many rounds, what takes so many times as long as the best is left out.
+const CUTS: [(usize, f64); 3] = [(3, 2.0), (8, 1.4), (20, 1.2)];
+/// Ways in the finals, beside the built-in one.
+const FINALISTS: usize = 3;
+/// More rounds say nothing more.
+const MOST_ROUNDS: usize = 1_000;
+/// As few as give an interval.
+const FEWEST_ROUNDS: usize = 8;
+
+/// Times of each way, by round; a round that was not finished is left out.
+struct Rounds(Vec<Vec<f64>>);
+
+impl Rounds {
+    fn ratio(&self, way: usize) -> Option<Ratio> {
+        let pairs: Vec<(f64, f64)> = self.0[0].iter().copied().zip(self.0[way].iter().copied()).collect();
+        Ratio::of(&pairs)
+    }
+
+    /// The median of ratios to the built-in way, over the rounds that the way was in.
+    fn standing(&self, way: usize) -> f64 {
+        let ratios: Vec<f64> = self.0[0].iter().zip(&self.0[way]).map(|(a, b)| b / a).collect();
+        if ratios.is_empty() { f64::INFINITY } else { median_of(&ratios) }
+    }
+}
+
+/// Runs it. `ways`: how many candidates there are. `progress` is told the share of the time.
+pub fn run(bench: &mut impl Bench, candidates: usize, limits: Limits, seed: u64, mut progress: impl FnMut(f64)) -> Findings {
+    let whole = limits.screening + limits.finals;
+    let calls = calls_of_a_turn(bench);
+    let mut order = Order(seed);
+    let share = |elapsed: Duration| (elapsed.as_secs_f64() / whole.as_secs_f64()).min(1.0);
+    let mut among: Vec<usize> = (0..=candidates).collect();
+    let mut screening = Rounds(vec![Vec::new(); candidates + 1]);
+    while screening.0[0].len() < MOST_ROUNDS && bench.elapsed() < limits.screening && among.len() > 1 {
+        round(bench, &mut screening, &mut among, calls, limits.screening, &mut order);
+        progress(share(bench.elapsed()));
+        let done = screening.0[0].len();
+        if let Some((_, most)) = CUTS.iter().rev().find(|(rounds, _)| done >= *rounds) {
+            let standing: Vec<f64> = (0..=candidates).map(|way| screening.standing(way)).collect();
+            let best = among.iter().map(|way| standing[*way]).fold(1.0, f64::min);
+            among.retain(|way| *way == 0 || standing[*way] <= most * best);
+        }
+    }
+    let mut finalists: Vec<usize> = among.iter().copied().filter(|way| *way > 0 && screening.0[*way].len() == screening.0[0].len()).collect();
+    finalists.sort_by(|a, b| screening.standing(*a).total_cmp(&screening.standing(*b)));
+    // What was slower all the time need not be tried again.
+    finalists.retain(|way| screening.ratio(*way).is_none_or(|r| r.low < 1.0));
+    finalists.truncate(FINALISTS);
+    let mut finals = Rounds(vec![Vec::new(); candidates + 1]);
+    let mut among: Vec<usize> = std::iter::once(0).chain(finalists).collect();
+    while finals.0[0].len() < MOST_ROUNDS && bench.elapsed() < whole && among.len() > 1 {
+        round(bench, &mut finals, &mut among, calls, whole, &mut order);
+        progress(share(bench.elapsed()));
+    }
+    let finding = |way: usize| {
+        let times = if finals.0[way].len() >= FEWEST_ROUNDS { &finals.0[way] } else { &screening.0[way] };
+        Finding {
+            median_ns: median_of(times),
+            turns: (screening.0[way].len() + finals.0[way].len()) as u32,
+            screened: screening.ratio(way).filter(|_| way > 0),
+            finals: finals.ratio(way).filter(|_| way > 0),
+        }
+    };
+    let ways: Vec<Finding> = (0..=candidates).map(finding).collect();
+    let better = (1..=candidates).filter_map(|way| Some((way, ways[way].finals.filter(Ratio::is_clearly_better)?)));
+    let chosen = better.min_by(|(_, a), (_, b)| a.median.total_cmp(&b.median)).map_or(0, |(way, _)| way);
+    Findings { calls, ways, chosen }
+}
+
+/// One turn of each way, in any order. When time is up in the middle, the round does not count.
+fn round(bench: &mut impl Bench, rounds: &mut Rounds, among: &mut [usize], calls: u32, until: Duration, order: &mut Order) {
+    order.shuffle(among);
+    let done = rounds.0[0].len();
+    for &way in among.iter() {
+        if bench.elapsed() > until {
+            among.iter().for_each(|way| rounds.0[*way].truncate(done));
+            return;
+        }
+        let ns = bench.turn(way, calls);
+        rounds.0[way].push(ns);
+    }
+}
+
+fn calls_of_a_turn(bench: &mut impl Bench) -> u32 {
+    // The first calls of a job are slow: pages are touched, processors wake up.
+    bench.turn(0, FEWEST_CALLS as u32);
+    let times: Vec<f64> = (0..5).map(|_| bench.turn(0, 2 * FEWEST_CALLS as u32)).collect();
+    (TURN_NS / median_of(&times).max(1.0)).clamp(FEWEST_CALLS, MOST_CALLS) as u32
+}
+
+/// An order of turns, a new one each time: whoever follows a slow way must not always be the same one.
+struct Order(u64);
+
+impl Order {
+    fn below(&mut self, end: usize) -> usize {
+        // splitmix64 (Steele, Lea, Flood 2014).
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (((z ^ (z >> 31)) as u128 * end as u128) >> 64) as usize
+    }
+
+    fn shuffle(&mut self, list: &mut [usize]) {
+        (1..list.len()).rev().for_each(|i| list.swap(i, self.below(i + 1)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A machine whose ways take what they are said to take, times noise, and every turn takes that long of a clock of its own.
+    struct Pretended {
+        ns: Vec<f64>,
+        noise: f64,
+        chance: Order,
+        clock_ns: f64,
+        turns: Vec<usize>,
+    }
+
+    impl Bench for Pretended {
+        fn turn(&mut self, way: usize, calls: u32) -> f64 {
+            let chance = self.chance.below(1000) as f64 / 500.0 - 1.0;
+            let ns = self.ns[way] * (1.0 + self.noise * chance);
+            self.clock_ns += ns * f64::from(calls) + 1e3;
+            self.turns[way] += 1;
+            ns
+        }
+        fn elapsed(&self) -> Duration {
+            Duration::from_nanos(self.clock_ns as u64)
+        }
+    }
+
+    fn course(ns: &[f64], noise: f64, seed: u64) -> (Findings, Pretended) {
+        let mut bench = Pretended { ns: ns.to_vec(), noise, chance: Order(seed), clock_ns: 0.0, turns: vec![0; ns.len()] };
+        let limits = Limits { screening: Duration::from_millis(200), finals: Duration::from_millis(200) };
+        let mut shares = Vec::new();
+        let findings = run(&mut bench, ns.len() - 1, limits, seed, |share| shares.push(share));
+        assert!(shares.windows(2).all(|w| w[0] <= w[1]) && shares.iter().all(|s| (0.0..=1.0).contains(s)));
+        (findings, bench)
+    }
+
+    #[test]
+    fn the_best_is_found_and_the_hopeless_are_dropped() {
+        let (found, bench) = course(&[1000.0, 5000.0, 900.0, 700.0, 1100.0, 3000.0], 0.05, 1);
+        assert_eq!(found.chosen, 3);
+        assert!((found.ways[3].finals.unwrap().median - 0.7).abs() < 0.02);
+        assert!(bench.turns[1] <= 4 && bench.turns[5] <= 4, "{:?}", bench.turns);
+        assert!((370..430).contains(&found.calls), "turns of 0.4 ms: {}", found.calls);
+    }
+
+    #[test]
+    fn the_built_in_way_stays_unless_another_is_clearly_better() {
+        for seed in 0..200 {
+            let (found, _) = course(&[1000.0; 6], 0.3, seed);
+            assert_eq!(found.chosen, 0, "seed {seed}");
+        }
+        assert_eq!(course(&[1000.0, 990.0, 1500.0], 0.1, 1).0.chosen, 0, "1% is next to nothing");
+        assert_eq!(course(&[1000.0, 1200.0, 1500.0], 0.0, 1).0.chosen, 0);
+        assert_eq!(course(&[1000.0], 0.1, 1).0.chosen, 0, "no candidates at all");
+    }
+
+    #[test]
+    fn time_is_kept_to() {
+        for ns in [100.0, 1e4, 1e6] {
+            let (found, bench) = course(&[ns, ns, ns * 1.1, ns * 0.9, ns], 0.1, 3);
+            // A turn that has begun is finished; before the clock counts there are six to find out how long they are to be.
+            assert!(bench.clock_ns < 0.4e9 + 46.0 * ns + 1.2 * f64::from(found.calls) * ns + 1e4, "{ns}: {} s", bench.clock_ns / 1e9);
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! The life of a rank of a measurement: a process that finds the others, makes a communicator for each way, and takes its turns.
+
+use crate::card;
+use crate::course::{self, Bench, Findings, Limits};
+use evenkeel_engine::call::{Call, Kind};
+use evenkeel_engine::comm::Comm;
+use evenkeel_engine::scheduled::Scheduled;
+use evenkeel_engine::world::{Candidate, World};
+use evenkeel_schedule::{Problem, Schedule};
+use serde::{Deserialize, Serialize};
+use std::io::{BufRead, Write};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Ranks of one measurement are of one program.
+const INTERFACE: u32 = 0;
+/// In place of a way: there is nothing more to do.
+const END: u64 = u64::MAX;
+/// Calls before the clock runs: flags and counters are touched, and all are there.
+const WARM_UP: u32 = 2;
+
+/// What is to be measured, as rank 0 and all others are told.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Task {
+    pub rank: usize,
+    pub ranks: u32,
+    /// Names of the schedules.
+    pub schedules: Vec<String>,
+    pub screening_ms: u64,
+    pub finals_ms: u64,
+    pub seed: u64,
+}
+
+/// Takes part in a measurement; what went wrong, without an end. See [`card`] for what is said.
+pub fn live(mut from: impl BufRead, mut to: impl Write) -> Result<(), String> {
+    let mut candidate = Candidate::begin(INTERFACE, false);
+    say(&mut to, &format!("card {}", card::write(&candidate.card())))?;
+    let hear = |from: &mut dyn BufRead| {
+        let mut line = String::new();
+        match from.read_line(&mut line) {
+            Ok(n) if n > 0 => Ok(line),
+            _ => Err("whoever started this rank has gone".to_string()),
+        }
+    };
+    let nonsense = |line: &str| format!("it was told `{}`, which makes no sense", line.trim_end());
+    let line = hear(&mut from)?;
+    let (me, cards) = line.split_once(' ').and_then(|(me, cards)| Some((me.parse().ok()?, card::read(cards)?))).ok_or_else(|| nonsense(&line))?;
+    let joined = candidate.join(&cards, me);
+    say(&mut to, &format!("joined {joined}"))?;
+    let line = hear(&mut from)?;
+    let answers: Vec<u8> = card::numbers(&line).filter(|a: &Vec<u8>| a.len() == cards.len()).ok_or_else(|| nonsense(&line))?;
+    let world = candidate.agree(&answers).ok_or("the ranks could not share memory")?;
+    let line = hear(&mut from)?;
+    let task: Task = serde_json::from_str(&line).map_err(|_| nonsense(&line))?;
+    let ways = Ways::open(world, &task)?;
+    if me == 0 {
+        let limits = Limits { screening: Duration::from_millis(task.screening_ms), finals: Duration::from_millis(task.finals_ms) };
+        let mut leader = Leader { ways: &ways, began: Instant::now() };
+        let mut told = 0.0;
+        let findings: Findings = course::run(&mut leader, task.schedules.len(), limits, task.seed, |share| {
+            if share >= told {
+                told = share + 0.01;
+                let _ = say(&mut to, &format!("progress {share}")); // the findings cannot be told either, then
+            }
+        });
+        ways.command(END, 0);
+        say(&mut to, &format!("found {}", serde_json::to_string(&findings).expect("plain data has a JSON form")))?;
+    } else {
+        ways.follow();
+    }
+    world.leave();
+    // A rank that ended now would look like one that fails: the starter says when all is told.
+    let _ = hear(&mut from);
+    Ok(())
+}
+
+fn say(to: &mut impl Write, line: &str) -> Result<(), String> {
+    writeln!(to, "{line}").and_then(|()| to.flush()).map_err(|e| e.to_string())
+}
+
+/// A communicator of all ranks for each way, and one to command by.
+struct Ways {
+    control: Arc<Comm>,
+    all: Vec<Arc<Comm>>,
+}
+
+impl Ways {
+    fn open(world: &'static World, task: &Task) -> Result<Ways, String> {
+        let members: Vec<i32> = (0..task.ranks as i32).collect();
+        let control = Comm::attach_with(Some(world), world.world_comm_id(), &members, task.rank, None);
+        let mut all = vec![Comm::attach_with(Some(world), control.child_id(), &members, task.rank, None)];
+        for name in &task.schedules {
+            let schedule = Schedule::named(name, Problem::new(task.ranks)).map_err(|e| e.to_string())?;
+            let scheduled = Scheduled::new(schedule).map_err(|e| format!("{name}: {e}"))?;
+            all.push(Comm::attach_with(Some(world), control.child_id(), &members, task.rank, Some(scheduled)));
+        }
+        if control.served.is_none() || all.iter().any(|c| c.served.is_none()) {
+            return Err("there is no room for all communicators in the shared memory".into());
+        }
+        Ok(Ways { control, all })
+    }
+
+    /// Rank 0 says what comes next; the others hear it.
+    fn command(&self, way: u64, calls: u32) -> (u64, u32) {
+        let mut words = [way, u64::from(calls)];
+        let bytes = words.as_mut_ptr().cast::<u8>();
+        let call = Call {
+            kind: Kind::Bcast as u32,
+            root: 0,
+            bytes: size_of::<[u64; 2]>(),
+            send: bytes,
+            recv: bytes,
+            send_spans: std::ptr::null(),
+            recv_spans: std::ptr::null(),
+            combine: None,
+            combine_context: std::ptr::null_mut(),
+            elem_bytes: 1,
+        };
+        self.control.run(&call).expect("nobody revokes it");
+        // Through the pointer that the call had: the compiler does not know that it was written through.
+        let words = std::hint::black_box(words);
+        (words[0], words[1] as u32)
+    }
+
+    fn barriers(&self, way: usize, times: u32) {
+        (0..times).for_each(|_| assert_eq!(self.all[way].barrier(false), Ok(true), "it is served"));
+    }
+
+    fn follow(&self) {
+        loop {
+            let (way, calls) = self.command(END, 0);
+            if way == END {
+                return;
+            }
+            self.barriers(way as usize, WARM_UP);
+            self.barriers(way as usize, calls);
+        }
+    }
+}
+
+/// Rank 0 of a measurement.
+struct Leader<'a> {
+    ways: &'a Ways,
+    began: Instant,
+}
+
+impl Bench for Leader<'_> {
+    fn turn(&mut self, way: usize, calls: u32) -> f64 {
+        self.ways.command(way as u64, calls);
+        self.ways.barriers(way, WARM_UP);
+        let began = Instant::now();
+        self.ways.barriers(way, calls);
+        began.elapsed().as_nanos() as f64 / f64::from(calls)
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.began.elapsed()
+    }
+}
