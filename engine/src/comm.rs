@@ -384,6 +384,7 @@ impl Comm {
             members: self.members.iter().filter_map(|&m| u32::try_from(m).ok()).collect(),
             segment_bytes: both().filter_map(|c| c.served.as_ref()).map(|s| s.board.geometry.total_bytes as u64).sum(),
             host_reason: self.host_reason.to_string(),
+            schedule: self.scheduled.as_ref().filter(|s| s.is_running()).map(|s| s.schedule().name()).unwrap_or_default(),
             ops,
         })
     }

@@ -40,6 +40,11 @@ impl Scheduled {
         &self.schedule
     }
 
+    /// Whether barriers have been run by it.
+    pub fn is_running(&self) -> bool {
+        matches!(self.ready.get(), Some(Some(_)))
+    }
+
     fn ready(&self, served: &Served, me: usize) -> Option<&Ready> {
         let make = || {
             let layout = Layout::of(&self.schedule).expect("tried when it was made");

@@ -70,6 +70,9 @@ pub struct CommRecord {
     pub segment_bytes: u64,
     /// Why the host library serves it, or "" if evenkeel does.
     pub host_reason: String,
+    /// The schedule that its blocking barriers were run by; "": the built-in way.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub schedule: String,
     pub ops: Vec<OpRecord>,
 }
 
