@@ -20,7 +20,8 @@ ALLOWED = {
     "tune": {"engine", "schedule", "model", "simulate"},
     "mpi": {"engine", "report", "options", "record"},
     "mpi/generate": set(),
-    "cli": {"report", "record", "options", "noise", "schedule", "model", "simulate", "segment", "table", "tune"},
+    "fabric-simulation": {"route"},
+    "cli": {"report", "record", "options", "noise", "schedule", "model", "simulate", "segment", "table", "tune", "route", "fabric-simulation"},
 }
 
 

@@ -45,6 +45,7 @@ pub enum Task {
     Tune(Box<crate::tune::arguments::Tune>),
     Model(crate::model::arguments::Model),
     Schedule(Schedule),
+    Route(crate::route::Route),
     Completions(Completions),
     Man(Man),
     #[command(hide = true)]

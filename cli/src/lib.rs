@@ -28,6 +28,7 @@ pub mod program;
 pub mod python;
 pub mod quota;
 pub mod record_file;
+pub mod route;
 pub mod run;
 pub mod schedule;
 pub mod shim;

@@ -3,7 +3,7 @@
 use clap::Parser;
 use evenkeel_cli::arguments::{Cli, Task};
 use evenkeel_cli::failure::Failure;
-use evenkeel_cli::{doctor, inject, manual, model, noise, record_file, run, schedule, simulate, tune};
+use evenkeel_cli::{doctor, inject, manual, model, noise, record_file, route, run, schedule, simulate, tune};
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -33,6 +33,7 @@ fn act(task: Task) -> Result<ExitCode, Failure> {
         Task::Tune(arguments) => tune::tune(&arguments)?.into(),
         Task::Model(arguments) => model::model(&arguments)?.into(),
         Task::Schedule(arguments) => schedule::schedule(&arguments.task)?.into(),
+        Task::Route(arguments) => route::route(&arguments)?.into(),
         Task::Completions(arguments) => manual::completions(arguments.shell),
         Task::Man(arguments) => {
             manual::man(&arguments.directory)?;

@@ -1,0 +1,63 @@
+//! `evenkeel route simulate` on small networks.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// Three switches in a ring and one more, two hosts at each, as a list of cables.
+fn network(folder: &Path) -> PathBuf {
+    use evenkeel_route::{format::edge_list, generate};
+    let of = generate::Irregular { switches: 6, degree: 3, end_nodes: 2, parallel: false };
+    let file = folder.join("six.net");
+    std::fs::write(&file, edge_list::write(&generate::irregular(of, 1).unwrap())).unwrap();
+    file
+}
+
+fn evenkeel(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_evenkeel")).args(["route", "simulate"]).args(arguments).output().unwrap()
+}
+
+#[test]
+fn schemes_are_compared_and_the_record_is_the_same_each_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let net = network(folder.path());
+    let net = net.to_str().unwrap();
+    let record = |name: &str, threads: &str| {
+        let file = folder.path().join(name);
+        let (plot, map) = (folder.path().join("curve.svg"), folder.path().join("map.svg"));
+        let path = |p: &Path| p.to_str().unwrap().to_string();
+        let (file, plot, map) = (path(&file), path(&plot), path(&map));
+        let schemes = ["--scheme", "mdst", "--scheme", "dfs", "--load", "0.05,0.9", "--seeds", "2", "--warm-up", "1000", "--threads", threads];
+        let out = evenkeel(&[&[net, "--json", &file, "--plot", &plot, "--map", &map][..], &schemes[..]].concat());
+        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+        let text = String::from_utf8(out.stdout).unwrap();
+        assert!(text.contains("mdst") && text.contains("dfs") && text.contains("million phit moves"), "{text}");
+        assert!(std::fs::read_to_string(&plot).unwrap().contains("latency against accepted traffic"));
+        assert!(std::fs::read_to_string(&map).unwrap().contains("to switch"));
+        let mut json: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+        for case in json["cases"].as_array_mut().unwrap() {
+            case["seconds"] = serde_json::Value::Null;
+        }
+        json
+    };
+    let one = record("one.json", "1");
+    assert_eq!(one, record("two.json", "2"));
+    let points = &one["cases"][0]["runs"][0]["points"];
+    assert_eq!((points[0]["saturated"].as_bool(), points[1]["saturated"].as_bool()), (Some(false), Some(true)));
+}
+
+#[test]
+fn refusals_say_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let net = network(folder.path());
+    let net = net.to_str().unwrap();
+    for (arguments, why) in [
+        (vec!["nowhere.net"], "nowhere.net cannot be read"),
+        (vec![net, "--load", "1.5"], "at most 1"),
+        (vec![net, "--scheme", "adaptive", "--lanes", "1"], "two lanes"),
+        (vec![net, net, "--lfts", net], "belong to one network"),
+    ] {
+        let out = evenkeel(&arguments);
+        let said = String::from_utf8_lossy(&out.stderr);
+        assert!(out.status.code() == Some(125) && said.contains(why) && said.contains("--help"), "{said}");
+    }
+}
