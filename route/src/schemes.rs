@@ -1,9 +1,11 @@
 //! Ways to an order: those of the literature, as orders of the switches, and our own, an order of the channels.
 
+mod ascending;
 mod breadth_first;
 mod depth_first;
 mod post;
 
+pub use ascending::{Search, ascending};
 pub use breadth_first::{best_root, breadth_first};
 pub use depth_first::{depth_first, depth_first_from};
 pub use post::post;

@@ -10,6 +10,7 @@ mod balance;
 mod graph;
 mod tree;
 
-pub use balance::{Effort, balanced, balanced_lanes};
-pub(crate) use graph::Graph;
-pub(crate) use tree::{Choice, NONE, Tree, TreeBuilder};
+pub(crate) use balance::rough_load;
+pub use balance::{Effort, balanced, balanced_lanes, minimal};
+pub(crate) use graph::{Graph, Places};
+pub(crate) use tree::{NONE, Tree, TreeBuilder};

@@ -1,8 +1,8 @@
 //! Takes load off the busiest channel, as long as something can be taken.
 
 use super::super::Graph;
-use super::Effort;
 use super::paths::Paths;
+use super::PlaceTo;
 
 /// One way to relieve a channel: `at` sends on by `channel` instead.
 struct Move {
@@ -15,83 +15,84 @@ struct Move {
     peak: u32,
 }
 
-/// Moves parts of trees away from the busiest channel, to where the greatest load stays below what it was. Each move makes the loads, sorted from the greatest down,
-/// smaller in the order of words, so that it comes to an end. `place` gives the order of the channels for the trees of a switch.
-pub(super) fn mend<'a>(paths: &mut Paths, graph: &Graph, place: &dyn Fn(u32) -> &'a [u32], effort: Effort) {
-    let mut looks = u64::from(effort.looks) * graph.channels as u64;
-    let mut spare = (paths.total_hops() as f64 * effort.longer) as i64;
-    let mut subtree = Vec::new();
-    // Channels that nothing could be taken from since a load last changed.
-    let mut stuck = vec![false; graph.channels];
-    loop {
-        let Some(busiest) = (0..graph.channels as u32).filter(|c| !stuck[*c as usize]).max_by_key(|c| (paths.load[*c as usize], std::cmp::Reverse(*c))) else { return };
-        let greatest = paths.load.iter().copied().max().unwrap_or(0);
-        // Once the greatest load of all cannot be lowered, lowering others changes nothing that counts.
-        if paths.load[busiest as usize] < greatest || greatest == 0 {
-            return;
-        }
-        match best_move(paths, graph, place, busiest, spare, &mut looks, &mut subtree) {
-            Some(m) => {
-                paths.move_to(m.end_node, m.at, m.channel, m.weight, m.longer, graph);
-                spare -= m.longer * i64::from(m.weight);
-                stuck.fill(false);
-            }
-            None => return,
-        }
-        if looks == 0 {
-            return;
-        }
+impl Move {
+    /// What is better: first the move that makes paths least longer, then the one with the lowest peak.
+    fn cost(&self) -> (i64, u32) {
+        (self.longer.max(0) * i64::from(self.weight), self.peak)
     }
 }
 
-/// The move that makes paths least longer, and among those the one with the lowest peak.
-fn best_move<'a>(paths: &Paths, graph: &Graph, place: &dyn Fn(u32) -> &'a [u32], busiest: u32, spare: i64, looks: &mut u64, subtree: &mut Vec<u32>) -> Option<Move> {
-    let start = graph.from[busiest as usize];
-    let limit = paths.load[busiest as usize];
-    let mut best: Option<Move> = None;
-    for e in (0..paths.end_nodes()).filter(|e| paths.next(*e, start) == Some(busiest)) {
-        if *looks == 0 {
-            return best;
+struct Mend<'a, 'p> {
+    graph: &'a Graph,
+    place: PlaceTo<'a, 'p>,
+    /// Switches that may still be looked at.
+    looks: u64,
+    /// Hops that all pairs together may still become longer by.
+    spare: i64,
+}
+
+/// Moves parts of trees away from the busiest channel, to where the greatest load stays below what it was. Each move makes the loads, sorted from the greatest down,
+/// smaller in the order of words, so that it comes to an end. `place` gives the order of the channels for the trees of a switch; all pairs' paths
+/// together may become longer by `spare` hops.
+pub(super) fn mend(paths: &mut Paths, graph: &Graph, place: PlaceTo, looks: u32, spare: i64) {
+    let mut mend = Mend { graph, place, looks: u64::from(looks) * graph.channels as u64, spare };
+    while mend.looks > 0 {
+        let Some(busiest) = (0..graph.channels as u32).max_by_key(|c| (paths.load[*c as usize], std::cmp::Reverse(*c))) else { return };
+        let Some(m) = mend.best_move(paths, busiest) else { return };
+        mend.spare -= m.longer * i64::from(m.weight);
+        paths.move_to(m.end_node, m.at, m.channel, m.weight, m.longer, graph);
+    }
+}
+
+impl Mend<'_, '_> {
+    fn best_move(&mut self, paths: &Paths, busiest: u32) -> Option<Move> {
+        let start = self.graph.from[busiest as usize];
+        let mut best: Option<Move> = None;
+        for e in (0..paths.end_nodes()).filter(|e| paths.next(*e, start) == Some(busiest)) {
+            for (at, weight) in paths.subtree(e, start, self.graph) {
+                if weight > 0 {
+                    self.moves(paths, e, at, weight, paths.load[busiest as usize], &mut best);
+                }
+            }
+            // A move that makes nothing longer is good enough: looking further would cost more than it brings.
+            if self.looks == 0 || best.as_ref().is_some_and(|b| b.longer <= 0) {
+                break;
+            }
         }
-        *looks -= 1;
-        let place = place(paths.root(e));
-        let mut all = Vec::new();
-        paths.subtree(e, start, graph, &mut all);
-        for at in all {
-            let weight = paths.subtree(e, at, graph, subtree);
-            if weight == 0 {
+        best
+    }
+
+    /// Tries the other channels of a switch for what it sends to an end node.
+    fn moves(&mut self, paths: &Paths, e: u32, at: u32, weight: u32, limit: u32, best: &mut Option<Move>) {
+        self.looks = self.looks.saturating_sub(1);
+        let place = (self.place)(paths.root(e)).map(|order| &order.place);
+        let before = |c: u32, other: u32| place.is_none_or(|place| place[c as usize] < place[other as usize]);
+        let now = paths.next(e, at);
+        // Whatever hangs below `at` must still ascend; it is enough that the latest of its channels does.
+        let below = self.graph.entering(at).iter().copied().filter(|c| paths.next(e, self.graph.from[*c as usize]) == Some(*c));
+        let latest = below.max_by_key(|c| place.map_or(0, |place| place[*c as usize]));
+        let mut old = None;
+        for c in self.graph.leaving(at).iter().copied().filter(|c| Some(*c) != now && paths.load[*c as usize] + weight < limit) {
+            let to = self.graph.to[c as usize];
+            let onward = paths.next(e, to);
+            let leads_on = onward.map_or(to == paths.root(e), |onward| before(c, onward));
+            if !leads_on || latest.is_some_and(|child| !before(child, c)) {
                 continue;
             }
-            // The switches that hang below `at` must still ascend.
-            let children = graph.entering(at).iter().filter(|c| paths.next(e, graph.from[**c as usize]) == Some(**c));
-            let earliest = children.map(|c| place[*c as usize]).max();
-            let old = paths.path(e, at, graph);
-            let length = old.len() as i64;
-            for c in paths.leaving(at).iter().copied() {
-                let to = graph.to[c as usize];
-                let onward = paths.next(e, to);
-                let ascends = onward.map_or(to == paths.root(e), |onward| place[c as usize] < place[onward as usize]);
-                if !ascends || earliest.is_some_and(|p| p >= place[c as usize]) || Some(c) == paths.next(e, at) {
-                    continue;
-                }
-                let Some((peak, new_length)) = way(paths, graph, e, c, &old, weight) else { continue };
-                let longer = new_length - length;
-                let gain = |m: &Move| (m.longer.max(0), m.peak);
-                let better = best.as_ref().is_none_or(|b| (longer.max(0), peak) < gain(b));
-                if peak < limit && longer.max(0) * i64::from(weight) <= spare && better {
-                    best = Some(Move { end_node: e, at, channel: c, weight, longer, peak });
-                }
+            let old: &Vec<u32> = old.get_or_insert_with(|| paths.path(e, at, self.graph));
+            let Some((peak, length)) = way(paths, self.graph, e, c, old, weight) else { continue };
+            let candidate = Move { end_node: e, at, channel: c, weight, longer: length - old.len() as i64, peak };
+            // Without an order nothing but its length keeps a way from leading back to where it began.
+            let allowed = if place.is_some() { candidate.cost().0 <= self.spare } else { candidate.longer <= 0 };
+            if peak < limit && allowed && best.as_ref().is_none_or(|b| candidate.cost() < b.cost()) {
+                *best = Some(candidate);
             }
         }
-        if best.as_ref().is_some_and(|b| b.longer <= 0) {
-            return best;
-        }
     }
-    best
 }
 
 /// The greatest load on the way by channel `c`, were it to carry `weight` more than now, and its length. Channels of the `old` way carry the weight already;
-/// `None` if the first of those, which is to be relieved or leads there, is among them.
+/// `None` if the busiest of those is among them.
 fn way(paths: &Paths, graph: &Graph, e: u32, c: u32, old: &[u32], weight: u32) -> Option<(u32, i64)> {
     let (mut peak, mut length, mut on) = (0, 0, Some(c));
     let busiest = old.iter().map(|c| paths.load[*c as usize]).max();

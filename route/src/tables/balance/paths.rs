@@ -62,10 +62,6 @@ impl Paths {
         }
     }
 
-    pub fn leaving(&self, s: u32) -> &[u32] {
-        &self.leaving[self.leaving_start[s as usize] as usize..self.leaving_start[s as usize + 1] as usize]
-    }
-
     pub fn set_next(&mut self, e: u32, s: u32, c: u32) {
         self.slot[e as usize * self.switches + s as usize] = self.slot_of[c as usize];
     }
@@ -115,17 +111,25 @@ impl Paths {
         through
     }
 
-    /// Switches that send through `s` to an end node, itself first, each after the one it sends to; and how many end nodes they have.
-    pub fn subtree(&self, e: u32, s: u32, graph: &Graph, into: &mut Vec<u32>) -> u32 {
-        into.clear();
-        into.push(s);
-        let (mut i, mut weight) = (0, 0);
-        while let Some(at) = into.get(i).copied() {
+    /// The switches that send through `s` to an end node, each after the one it sends to and `s` first, with how many end nodes send through each.
+    pub fn subtree(&self, e: u32, s: u32, graph: &Graph) -> Vec<(u32, u32)> {
+        let mut all = vec![(s, graph.weight[s as usize])];
+        let mut above = vec![0];
+        let mut i = 0;
+        while let Some((at, _)) = all.get(i).copied() {
+            for c in graph.entering(at) {
+                let from = graph.from[*c as usize];
+                if self.next(e, from) == Some(*c) {
+                    all.push((from, graph.weight[from as usize]));
+                    above.push(i);
+                }
+            }
             i += 1;
-            weight += graph.weight[at as usize];
-            into.extend(graph.entering(at).iter().filter(|c| self.next(e, graph.from[**c as usize]) == Some(**c)).map(|c| graph.from[*c as usize]));
         }
-        weight
+        for i in (1..all.len()).rev() {
+            all[above[i]].1 += all[i].1;
+        }
+        all
     }
 
     /// Hangs the switches that send through `s` below another channel of `s`. `weight` end nodes go that way; their paths become longer by `longer`.

@@ -1,0 +1,107 @@
+//! What an order is worth: the trees under it, and what they lack.
+
+use super::abreast::{ABREAST, Abreast};
+use crate::tables::{Graph, NONE, Places, TreeBuilder};
+
+/// What was measured.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub(super) struct Measured {
+    /// Ordered pairs of switches without an ascending path. It comes first in comparisons.
+    pub unreached: u32,
+    /// Hops from end nodes to end nodes, in sum over those that are reached.
+    pub hops: f64,
+}
+
+pub(super) struct Measure {
+    builder: TreeBuilder,
+    abreast: Abreast,
+    /// By turn: how many pairs of end nodes use it.
+    pub used: Vec<f64>,
+    /// By turn: how many hops pairs of end nodes would save if it were allowed, all else being equal.
+    pub gain: Vec<f64>,
+    through: Vec<f64>,
+    /// Of two paths of one length the later one: that is what no costs at all mean.
+    no_costs: Vec<f64>,
+}
+
+/// What a switch counts beside its end nodes: those without any still have to be reached.
+const SWITCH: f64 = 1e-3;
+/// A switch that does not reach a destination at all would save this many hops.
+const UNREACHED: f64 = 1000.0;
+
+impl Measure {
+    pub fn new(graph: &Graph) -> Measure {
+        let turns = graph.turns();
+        Measure {
+            builder: TreeBuilder::new(graph),
+            abreast: Abreast::new(graph),
+            used: vec![0.0; turns],
+            gain: vec![0.0; turns],
+            through: vec![0.0; graph.switches],
+            no_costs: vec![0.0; graph.channels],
+        }
+    }
+
+    /// About how many hops there are: exactly, but for switches that shortest paths leave over. O(switches · cables · hops), many trees at a time.
+    pub fn estimate(&mut self, graph: &Graph, order: &Places) -> f64 {
+        self.abreast.set_order(graph, &order.place);
+        let mut sum = 0.0;
+        for first in (0..graph.switches as u32).step_by(ABREAST) {
+            let hops = self.abreast.hops(graph, first, |s| counted(graph, s));
+            sum += (first..graph.switches as u32).zip(hops).map(|(root, hops)| counted(graph, root) * hops).sum::<f64>();
+        }
+        sum
+    }
+
+    /// Measures, and fills `used` and `gain`. O(switches · cables).
+    pub fn flows(&mut self, graph: &Graph, order: &Places) -> Measured {
+        self.used.fill(0.0);
+        self.gain.fill(0.0);
+        let mut measured = Measured { unreached: 0, hops: 0.0 };
+        for root in 0..graph.switches as u32 {
+            self.tree(graph, order, root, &mut measured);
+            self.flows_of_tree(graph, root);
+        }
+        measured
+    }
+
+    fn tree(&mut self, graph: &Graph, order: &Places, root: u32, measured: &mut Measured) {
+        let tree = self.builder.build(graph, Some(order), root, &self.no_costs);
+        measured.unreached += (graph.switches - tree.order.len()) as u32;
+        let hops = tree.order[1..].iter().map(|s| counted(graph, *s) * f64::from(tree.distance[*s as usize])).sum::<f64>();
+        measured.hops += counted(graph, root) * hops;
+    }
+
+    fn flows_of_tree(&mut self, graph: &Graph, root: u32) {
+        let (tree, receivers) = (&self.builder.tree, counted(graph, root));
+        (0..graph.switches).for_each(|s| self.through[s] = counted(graph, s as u32));
+        for s in tree.order[1..].iter().rev() {
+            let c = tree.next[*s as usize];
+            let to = graph.to[c as usize];
+            let (sending, on) = (self.through[*s as usize], tree.next[to as usize]);
+            self.through[to as usize] += sending;
+            if on != NONE {
+                self.used[graph.turn(c, on)] += receivers * sending;
+            }
+        }
+        for s in 0..graph.switches {
+            let distance = tree.distance[s];
+            for c in graph.leaving(s as u32) {
+                let to = graph.to[*c as usize] as usize;
+                // NONE is above all distances: what is not reached gains from any neighbour that is.
+                if tree.next[to] != NONE && tree.distance[to] + 1 < distance {
+                    // A switch without end nodes has to be reached as much as one with some.
+                    self.gain[graph.turn(*c, tree.next[to])] += if distance == NONE {
+                        UNREACHED * (1.0 + receivers) * (1.0 + self.through[s])
+                    } else {
+                        receivers * self.through[s] * f64::from(distance - tree.distance[to] - 1)
+                    };
+                }
+            }
+        }
+    }
+}
+
+fn counted(graph: &Graph, s: u32) -> f64 {
+    f64::from(graph.weight[s as usize]) + SWITCH
+}
