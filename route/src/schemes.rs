@@ -4,8 +4,10 @@ mod ascending;
 mod breadth_first;
 mod depth_first;
 mod post;
+mod search;
 
 pub use ascending::{Search, ascending};
 pub use breadth_first::{best_root, breadth_first};
 pub use depth_first::{depth_first, depth_first_from};
 pub use post::post;
+pub use search::{Fitness, Genetic, MOST_EXHAUSTIVE, exhaustive, genetic, local_search, static_fitness};

@@ -2,7 +2,7 @@
 
 use evenkeel_route::check::{Traffic, check, check_traffic};
 use evenkeel_route::generate::{self, Dragonfly, FatTree, Faults, Hierarchical, Irregular, Torus};
-use evenkeel_route::schemes::{Search, ascending, best_root, breadth_first, depth_first, post};
+use evenkeel_route::schemes::{Genetic, Search, ascending, best_root, breadth_first, depth_first, exhaustive, genetic, local_search, post, static_fitness};
 use evenkeel_route::tables::{Effort, balanced, minimal};
 use evenkeel_route::{Channel, ChannelOrder, Destination, Network, Random, SourceRoutes, SwitchId, SwitchOrder};
 
@@ -156,4 +156,28 @@ fn generators_make_what_they_say() {
     assert!(dragonfly.distances(SwitchId(0)).into_iter().flatten().max() <= Some(3));
     let left = generate::with_faults(&network, Faults { cables: 10, switches: 3 }, 4).unwrap();
     assert!(left.connected() && left.switches().len() == 61 && left.channels() < network.channels() - 20);
+}
+
+/// On eight switches all orders can be tried: the searches find the best, and none finds better.
+#[test]
+fn searches_among_the_orders_of_switches_find_the_best_of_all() {
+    let mut found = 0;
+    for seed in 0..3 {
+        let network = irregular(7, 3, 2, seed);
+        let mut fitness = static_fitness(&network);
+        let best = fitness(&exhaustive(&network, &mut static_fitness(&network)));
+        let random = &mut Random::new(seed);
+        let start = breadth_first(&network, SwitchId(0));
+        let searched = [
+            genetic(&network, std::slice::from_ref(&start), Genetic::default(), &mut static_fitness(&network), random),
+            local_search(&network, &start, 500, &mut static_fitness(&network), random),
+        ];
+        for order in searched {
+            assert_eq!(order.roots(&network), 1);
+            let worth = fitness(&order);
+            assert!(best <= worth && worth <= fitness(&start), "{best} {worth}");
+            found += u32::from(worth == best);
+        }
+    }
+    assert!(found >= 4, "only {found} of 6 searches found the best");
 }
