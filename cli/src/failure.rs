@@ -110,6 +110,9 @@ pub enum Failure {
     #[error("cannot simulate that: {why}. `evenkeel simulate --help` has examples.")]
     Simulate { why: String },
 
+    #[error("cannot route: {why}. `evenkeel route --help` and the --help of its commands have examples.")]
+    Route { why: String },
+
     #[error("cannot simulate that network: {why}. `evenkeel route simulate --help` has examples.")]
     RouteSimulate { why: String },
 

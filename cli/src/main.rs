@@ -33,7 +33,11 @@ fn act(task: Task) -> Result<ExitCode, Failure> {
         Task::Tune(arguments) => tune::tune(&arguments)?.into(),
         Task::Model(arguments) => model::model(&arguments)?.into(),
         Task::Schedule(arguments) => schedule::schedule(&arguments.task)?.into(),
-        Task::Route(arguments) => route::route(&arguments)?.into(),
+        Task::Route(arguments) => {
+            let verdict = route::route(&arguments)?;
+            code = if verdict.right { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+            verdict.text.into()
+        }
         Task::Completions(arguments) => manual::completions(arguments.shell),
         Task::Man(arguments) => {
             manual::man(&arguments.directory)?;

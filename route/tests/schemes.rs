@@ -2,8 +2,8 @@
 
 use evenkeel_route::check::{Traffic, check, check_traffic};
 use evenkeel_route::generate::{self, Dragonfly, FatTree, Faults, Hierarchical, Irregular, Torus};
-use evenkeel_route::schemes::{Genetic, Search, ascending, best_root, breadth_first, depth_first, exhaustive, genetic, local_search, post, static_fitness};
-use evenkeel_route::tables::{Effort, balanced, minimal};
+use evenkeel_route::schemes::{Genetic, Search, ascending, best_root, breadth_first, ascending_lanes, depth_first, exhaustive, genetic, local_search, post, static_fitness};
+use evenkeel_route::tables::{Effort, balanced, balanced_lanes, minimal};
 use evenkeel_route::{Channel, ChannelOrder, Destination, Network, Random, SourceRoutes, SwitchId, SwitchOrder};
 
 fn irregular(switches: usize, degree: usize, end_nodes: usize, seed: u64) -> Network {
@@ -180,4 +180,18 @@ fn searches_among_the_orders_of_switches_find_the_best_of_all() {
         }
     }
     assert!(found >= 4, "only {found} of 6 searches found the best");
+}
+
+#[test]
+fn more_lanes_make_paths_shorter_and_each_is_sound() {
+    let network = irregular(40, 4, 2, 2);
+    let mut last = f64::INFINITY;
+    for lanes in [1, 2, 4] {
+        let (orders, lane) = ascending_lanes(&network, Search { effort: 0.3, seed: 1 }, lanes, &mut |_| {});
+        let table = balanced_lanes(&network, &orders, &lane, Effort::default());
+        let found = check_traffic(&network, &table, Traffic::Everything);
+        assert!(found.sound(), "{lanes}: {}", found.faults[0].describe(&network));
+        assert!(found.mean_hops() < last, "{lanes} lanes: {} after {last}", found.mean_hops());
+        last = found.mean_hops();
+    }
 }

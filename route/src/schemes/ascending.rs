@@ -53,10 +53,45 @@ const FIRST_PASSES: u32 = 30;
 /// If the network is not connected.
 pub fn ascending(network: &Network, search: Search, progress: &mut dyn FnMut(f64)) -> ChannelOrder {
     assert!(network.connected(), "there is no path between some switches, under no order");
-    let graph = Graph::of(network);
-    let steps = steps(&graph, search.effort);
-    let starts = starts(network, &graph, search.seed);
-    let mut climbs: Vec<Climb> = starts.iter().enumerate().map(|(i, start)| Climb::new(network, &graph, start.clone(), search.seed.wrapping_add(i as u64))).collect();
+    channel_order(&best_places(network, &Graph::of(network), search, progress))
+}
+
+/// Orders for several lanes, and for each switch the lane on which packets to it and its end nodes travel. Destinations are dealt out to the lanes, an order is
+/// searched for the destinations of each, and then each destination goes to the lane where paths to it are shortest.
+///
+/// # Panics
+/// If the network is not connected, or there is no lane.
+pub fn ascending_lanes(network: &Network, search: Search, lanes: u8, progress: &mut dyn FnMut(f64)) -> (Vec<ChannelOrder>, Vec<u8>) {
+    assert!(lanes > 0 && network.connected(), "there is no lane, or no path between some switches");
+    let mut graph = Graph::of(network);
+    let mut dealt: Vec<u8> = (0..graph.switches).map(|i| (i % usize::from(lanes)) as u8).collect();
+    Random::new(search.seed).shuffle(&mut dealt);
+    let mut orders = Vec::new();
+    for lane in 0..lanes {
+        let receivers = graph.weight.iter().zip(&dealt);
+        graph.receiving = receivers.map(|(weight, of)| if *of == lane { *weight } else { 0 }).collect();
+        let mut progress = |share: f64| progress((f64::from(lane) + share) / f64::from(lanes));
+        orders.push(best_places(network, &graph, search, &mut progress));
+    }
+    let mut measure = Measure::new(&graph);
+    let lane = (0..graph.switches as u32).map(|root| {
+        let hops = orders.iter().map(|order| measure.hops_to(&graph, order, root));
+        let best = hops.enumerate().min_by(|a, b| a.1.total_cmp(&b.1));
+        best.map_or(0, |(lane, _)| lane as u8)
+    });
+    let lane = lane.collect();
+    (orders.iter().map(channel_order).collect(), lane)
+}
+
+fn channel_order(places: &Places) -> ChannelOrder {
+    let lowest_first: Vec<Channel> = places.latest_first.iter().rev().map(|c| Channel(*c)).collect();
+    ChannelOrder::from_lowest(&lowest_first)
+}
+
+fn best_places(network: &Network, graph: &Graph, search: Search, progress: &mut dyn FnMut(f64)) -> Places {
+    let steps = steps(graph, search.effort);
+    let starts = starts(network, graph, search.seed);
+    let mut climbs: Vec<Climb> = starts.iter().enumerate().map(|(i, start)| Climb::new(network, graph, start.clone(), search.seed.wrapping_add(i as u64))).collect();
     // An order that was there at the beginning may be the best: in a fat tree nothing can become shorter, only more loaded.
     let mut best = climbs.iter().map(|climb| (climb.score(), climb.place.clone())).min_by(|a, b| a.0.total_cmp(&b.0)).expect("there are several starts");
     // A quarter of the steps for every start, the rest for the better half of them.
@@ -77,8 +112,7 @@ pub fn ascending(network: &Network, search: Search, progress: &mut dyn FnMut(f64
         }
         climbs = scored.into_iter().take(2).map(|(_, climb)| climb).collect();
     }
-    let lowest_first: Vec<Channel> = best.1.latest_first.iter().rev().map(|c| Channel(*c)).collect();
-    ChannelOrder::from_lowest(&lowest_first)
+    best.1
 }
 
 /// Orders to begin with: breadth first, depth first, and the two bent towards what minimal paths would like best.

@@ -83,7 +83,7 @@ pub(crate) fn rough_load(network: &Network, graph: &Graph, order: &Places) -> f6
         tree.sending(graph, &mut through);
         for s in &tree.order[1..] {
             let c = tree.next[*s as usize] as usize;
-            load[c] += f64::from(through[*s as usize]) * f64::from(graph.weight[root as usize]);
+            load[c] += f64::from(through[*s as usize]) * f64::from(graph.receiving[root as usize]);
             costs.set(c as u32, load[c]);
         }
     }

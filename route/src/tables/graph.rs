@@ -17,8 +17,10 @@ pub(crate) struct Graph {
     pub slot: Vec<u32>,
     /// By channel: where its turns begin.
     turn_start: Vec<u32>,
-    /// End nodes at each switch.
+    /// End nodes at each switch: what it sends for.
     pub weight: Vec<u32>,
+    /// Those of them that count as receivers; all, unless only part of the destinations is looked at.
+    pub receiving: Vec<u32>,
 }
 
 impl Graph {
@@ -30,6 +32,7 @@ impl Graph {
             network.leaving(s).iter().enumerate().for_each(|(i, c)| slot[c.index()] = i as u32);
             into_start.push(into.len() as u32);
         }
+        let weight: Vec<u32> = network.switch_ids().map(|s: SwitchId| network.attached(s).len() as u32).collect();
         let mut turn_start = vec![0];
         for c in network.channel_ids() {
             turn_start.push(turn_start[c.index()] + network.leaving(network.to(c)).len() as u32);
@@ -44,7 +47,8 @@ impl Graph {
             leaving,
             slot,
             turn_start,
-            weight: network.switch_ids().map(|s: SwitchId| network.attached(s).len() as u32).collect(),
+            receiving: weight.clone(),
+            weight,
         }
     }
 

@@ -48,7 +48,7 @@ impl Measure {
         let mut sum = 0.0;
         for first in (0..graph.switches as u32).step_by(ABREAST) {
             let hops = self.abreast.hops(graph, first, |s| counted(graph, s));
-            sum += (first..graph.switches as u32).zip(hops).map(|(root, hops)| counted(graph, root) * hops).sum::<f64>();
+            sum += (first..graph.switches as u32).zip(hops).map(|(root, hops)| receivers(graph, root) * hops).sum::<f64>();
         }
         sum
     }
@@ -65,15 +65,22 @@ impl Measure {
         measured
     }
 
+    /// Hops of all switches to one, each counted with its end nodes.
+    pub fn hops_to(&mut self, graph: &Graph, order: &Places, root: u32) -> f64 {
+        let mut measured = Measured { unreached: 0, hops: 0.0 };
+        self.tree(graph, order, root, &mut measured);
+        measured.hops / receivers(graph, root)
+    }
+
     fn tree(&mut self, graph: &Graph, order: &Places, root: u32, measured: &mut Measured) {
         let tree = self.builder.build(graph, Some(order), root, &self.no_costs);
         measured.unreached += (graph.switches - tree.order.len()) as u32;
         let hops = tree.order[1..].iter().map(|s| counted(graph, *s) * f64::from(tree.distance[*s as usize])).sum::<f64>();
-        measured.hops += counted(graph, root) * hops;
+        measured.hops += receivers(graph, root) * hops;
     }
 
     fn flows_of_tree(&mut self, graph: &Graph, root: u32) {
-        let (tree, receivers) = (&self.builder.tree, counted(graph, root));
+        let (tree, receivers) = (&self.builder.tree, receivers(graph, root));
         (0..graph.switches).for_each(|s| self.through[s] = counted(graph, s as u32));
         for s in tree.order[1..].iter().rev() {
             let c = tree.next[*s as usize];
@@ -104,4 +111,8 @@ impl Measure {
 
 fn counted(graph: &Graph, s: u32) -> f64 {
     f64::from(graph.weight[s as usize]) + SWITCH
+}
+
+fn receivers(graph: &Graph, root: u32) -> f64 {
+    f64::from(graph.receiving[root as usize]) + SWITCH
 }

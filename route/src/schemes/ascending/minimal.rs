@@ -9,7 +9,7 @@ pub(super) fn weigh(graph: &Graph, weight: &mut [f64]) {
     let mut through = vec![0.0; graph.switches];
     for root in 0..graph.switches as u32 {
         let order = breadth_first(graph, root, &mut distance);
-        let receivers = f64::from(graph.weight[root as usize]) + 1e-3;
+        let receivers = f64::from(graph.receiving[root as usize]) + 1e-3;
         through.iter_mut().zip(&graph.weight).for_each(|(through, weight)| *through = f64::from(*weight) + 1e-3);
         let nearer = |s: u32| graph.leaving(s).iter().copied().filter(|c| distance[graph.to[*c as usize] as usize] < distance[graph.from[*c as usize] as usize]);
         for s in order[1..].iter().rev() {
