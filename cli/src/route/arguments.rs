@@ -193,6 +193,9 @@ pub struct Compare {
     /// Engines of OpenSM: minhop, updn, dnup, nue, sssp, dfsssp, lash, ftree, or none [minhop,updn,nue,sssp if OpenSM is installed]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub opensm: Option<Vec<String>>,
+    /// Have ibdmchk judge all tables as well, as OpenSM sets them (takes the Debian package ibutils)
+    #[arg(long)]
+    pub ibdmchk: bool,
     /// Write what was found to this file
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,

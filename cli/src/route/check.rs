@@ -25,6 +25,8 @@ struct Record {
     figures: Figures,
     /// Entries that OpenSM set otherwise than they stand in the file; nothing if it was not asked.
     changed_by_opensm: Option<usize>,
+    /// Whether ibdmchk finds them free of credit loops; nothing if it was not asked.
+    free_by_ibdmchk: Option<bool>,
 }
 
 /// The verdict and, where asked for, what OpenSM makes of the tables.
@@ -43,32 +45,37 @@ pub fn check(arguments: &Check) -> Result<Verdict, Failure> {
         wrap(&note, width, "  ").into_iter().for_each(|line| text += &format!("{line}\n"));
     }
     let mut right = figures.sound;
-    let mut changed_by_opensm = None;
+    let (mut changed_by_opensm, mut free_by_ibdmchk) = (None, None);
     if arguments.through_opensm {
-        let changed = changed(&network, &table)?;
-        right &= changed == 0;
+        let (changed, ibdmchk) = through_opensm(&network, &table)?;
+        right &= changed == 0 && ibdmchk != Some(false);
         text += &match changed {
             0 => "OpenSM, on a simulated network, gives the switches exactly these tables.\n".to_string(),
             n => format!("OpenSM, on a simulated network, gives the switches other tables: {n} entries differ.\n"),
         };
-        changed_by_opensm = Some(changed);
+        text += match ibdmchk {
+            Some(true) => "ibdmchk finds no credit loops either.\n",
+            Some(false) => "ibdmchk finds fault with them.\n",
+            None => "ibdmchk was not asked: it is in the Debian package ibutils.\n",
+        };
+        (changed_by_opensm, free_by_ibdmchk) = (Some(changed), ibdmchk);
     }
     if let Some(file) = &arguments.json {
         let traffic = if arguments.everything { "everything" } else { "end nodes" };
-        let record = Record { network: read::name(&arguments.network), tables: read::name(&arguments.lfts), traffic, figures, changed_by_opensm };
+        let record = Record { network: read::name(&arguments.network), tables: read::name(&arguments.lfts), traffic, figures, changed_by_opensm, free_by_ibdmchk };
         write(file, &(serde_json::to_string_pretty(&record).expect("numbers and words") + "\n"))?;
     }
     Ok(Verdict { text, right })
 }
 
-/// Entries that OpenSM sets otherwise.
-fn changed(network: &Network, table: &Table) -> Result<usize, Failure> {
+/// Entries that OpenSM sets otherwise, and what ibdmchk says of those that it sets.
+fn through_opensm(network: &Network, table: &Table) -> Result<(usize, Option<bool>), Failure> {
     let opensm = OpenSm::find().map_err(|missing| refuse(format!("{missing}; install the Debian packages opensm and ibsim-utils, or leave --through-opensm out")))?;
     let directory = super::scratch()?;
     let file = directory.path().join("tables.lfts");
     let lids = lfts::Lids::of(network).ok_or_else(|| refuse("there are more destinations than addresses".into()))?;
     write(&file, &lfts::write(network, table, &lids))?;
-    let sweep = opensm.sweep(network, "file", Some(&file), directory.path(), LIMIT)?;
+    let sweep = opensm.sweep(network, "file", Some(&file), true, directory.path(), LIMIT)?;
     let differs = |to| network.switch_ids().filter(|s| sweep.table.port(*s, to) != table.port(*s, to)).count();
-    Ok(table.destinations().map(differs).sum())
+    Ok((table.destinations().map(differs).sum(), sweep.ibdmchk))
 }

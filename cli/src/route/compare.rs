@@ -10,7 +10,8 @@ use crate::output_file::write;
 use crate::record_file;
 use evenkeel_report::table::{Column, table, wrap};
 use evenkeel_report::units::count;
-use evenkeel_route::Network;
+use evenkeel_route::format::lfts;
+use evenkeel_route::{Network, Table};
 use evenkeel_route::check::check;
 use serde::Serialize;
 use std::time::{Duration, Instant};
@@ -23,6 +24,7 @@ const COLUMNS: &[Column] = &[
     Column { group: "hops", head: "longer", dispensable: 2 },
     Column { group: "load of channels", head: "busiest", dispensable: 0 },
     Column { group: "load of channels", head: "mean", dispensable: 4 },
+    Column { group: "", head: "ibdmchk", dispensable: 5 },
     Column { group: "", head: "seconds", dispensable: 1 },
 ];
 
@@ -40,6 +42,8 @@ struct Row {
     seconds: f64,
     /// Nothing if there are no tables.
     figures: Option<Figures>,
+    /// Whether ibdmchk finds the tables free of credit loops; nothing if it was not asked, or the tables did not come from OpenSM.
+    free_by_ibdmchk: Option<bool>,
     /// What went otherwise than asked for.
     note: Option<String>,
 }
@@ -54,6 +58,7 @@ pub fn compare(arguments: &Compare) -> Result<String, Failure> {
         networks.push((read::name(file), read::network(file)?));
     }
     let (opensm, engines, missing) = engines(arguments)?;
+    let limit = Duration::from_secs(arguments.limit);
     let suited = |network: &Network| if arguments.scheme.is_empty() { TableScheme::suited(network) } else { arguments.scheme.clone() };
     let all: usize = networks.iter().map(|(_, network)| suited(network).len() + engines.len()).sum();
     let bar = progress_bar(all as u64);
@@ -63,14 +68,18 @@ pub fn compare(arguments: &Compare) -> Result<String, Failure> {
         let first = rows.len();
         let row = |scheme: String, seconds: f64, figures: Option<Figures>, note: Option<String>| {
             let (switches, end_nodes, cables) = (network.switches().len(), network.end_nodes().len(), network.channels() / 2);
-            Row { network: name.clone(), switches, end_nodes, cables, scheme, seconds, figures, note }
+            Row { network: name.clone(), switches, end_nodes, cables, scheme, seconds, figures, free_by_ibdmchk: None, note }
         };
         for scheme in suited(network) {
             bar.set_message(format!("{name}: {}", scheme.name()));
             let (begun, done) = (Instant::now(), rows.len() as f64);
             let mut progress = |share: f64| bar.set_position(((done + share) * 1000.0) as u64);
             rows.push(match scheme::compute(network, scheme, 1, arguments.seed, 1.0, &mut progress) {
-                Ok(tables) => row(scheme.name(), begun.elapsed().as_secs_f64(), Some(Figures::of(network, &check(network, &tables))), None),
+                Ok(tables) => {
+                    let seconds = begun.elapsed().as_secs_f64();
+                    let judged = if arguments.ibdmchk { loaded(opensm.as_ref(), network, &tables, limit)? } else { None };
+                    Row { free_by_ibdmchk: judged, ..row(scheme.name(), seconds, Some(Figures::of(network, &check(network, &tables))), None) }
+                }
                 Err(why) => row(scheme.name(), 0.0, None, Some(why)),
             });
             bar.set_position(rows.len() as u64 * 1000);
@@ -80,10 +89,11 @@ pub fn compare(arguments: &Compare) -> Result<String, Failure> {
             let directory = super::scratch()?;
             let opensm = opensm.as_ref().expect("there are engines only if it was found");
             let scheme = format!("OpenSM {engine}");
-            rows.push(match opensm.sweep(network, engine, None, directory.path(), Duration::from_secs(arguments.limit)) {
+            rows.push(match opensm.sweep(network, engine, None, arguments.ibdmchk, directory.path(), limit) {
                 Ok(sweep) => {
                     let note = sweep.used.filter(|used| used != engine).map(|used| format!("it gave up, and OpenSM used `{used}` instead"));
-                    row(scheme, sweep.seconds, Some(Figures::of(network, &check(network, &sweep.table))), note)
+                    let figures = Figures::of(network, &check(network, &sweep.table));
+                    Row { free_by_ibdmchk: sweep.ibdmchk, ..row(scheme, sweep.seconds, Some(figures), note) }
                 }
                 Err(failure) => row(scheme, 0.0, None, Some(failure.to_string())),
             });
@@ -101,8 +111,22 @@ pub fn compare(arguments: &Compare) -> Result<String, Failure> {
     Ok(text)
 }
 
+/// What ibdmchk says of tables once OpenSM has loaded them.
+fn loaded(opensm: Option<&OpenSm>, network: &Network, tables: &Table, limit: Duration) -> Result<Option<bool>, Failure> {
+    let (Some(opensm), Some(lids)) = (opensm, lfts::Lids::of(network)) else { return Ok(None) };
+    let directory = super::scratch()?;
+    let file = directory.path().join("tables.lfts");
+    write(&file, &lfts::write(network, tables, &lids))?;
+    let sweep = opensm.sweep(network, "file", Some(&file), true, directory.path(), limit)?;
+    let same = tables.destinations().all(|to| network.switch_ids().all(|s| sweep.table.port(s, to) == tables.port(s, to)));
+    if !same {
+        return Err(refuse("OpenSM changed tables that it was given".into()));
+    }
+    Ok(sweep.ibdmchk)
+}
+
 const LEGEND: &str = "deadlock: whether packets can wait for each other in a ring, on one lane. hops: channels of a path. longer: paths that are not minimal. \
-                      load: ordered pairs of end nodes over a channel. seconds: for OpenSM a whole sweep, which reads the network and sets the tables as well.";
+                      load: ordered pairs of end nodes over a channel. ibdmchk: what it says of the tables as OpenSM sets them (--ibdmchk). seconds: for OpenSM a whole sweep, which reads the network and sets the tables as well.";
 
 /// OpenSM, the engines to try, and why there are none although nobody said so.
 fn engines(arguments: &Compare) -> Result<(Option<OpenSm>, Vec<String>, Option<String>), Failure> {
@@ -119,7 +143,7 @@ fn shown(name: &str, network: &Network, rows: &[Row], width: usize) -> String {
     let cells = |row: &Row| {
         let mut cells = vec![row.scheme.clone()];
         match &row.figures {
-            None => cells.extend(["-"; 7].map(String::from)),
+            None => cells.extend(["-"; 8].map(String::from)),
             Some(f) => {
                 let verdict = if f.broken > 0 { "BROKEN" } else if f.sound { "no" } else { "YES" };
                 cells.extend([
@@ -129,6 +153,7 @@ fn shown(name: &str, network: &Network, rows: &[Row], width: usize) -> String {
                     format!("{:.1}%", 100.0 * f.longer_share),
                     count(f.busiest_load),
                     format!("{:.0}", f.mean_load),
+                    row.free_by_ibdmchk.map_or("-", |free| if free { "free" } else { "LOOP" }).into(),
                     format!("{:.2}", row.seconds),
                 ]);
             }

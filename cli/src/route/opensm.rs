@@ -20,6 +20,8 @@ pub struct OpenSm {
     opensm: PathBuf,
     ibsim: PathBuf,
     umad: PathBuf,
+    /// The other judge, from the Debian package ibutils.
+    ibdmchk: Option<PathBuf>,
 }
 
 /// What OpenSM did.
@@ -30,6 +32,8 @@ pub struct Sweep {
     pub seconds: f64,
     /// The engine that it said it used at last; another than was asked for if that one gave up.
     pub used: Option<String>,
+    /// Whether ibdmchk, which shares nothing with this program, finds the tables free of credit loops and all paths right; nothing if it is not installed.
+    pub ibdmchk: Option<bool>,
 }
 
 impl OpenSm {
@@ -43,11 +47,12 @@ impl OpenSm {
         };
         let directories = fs::read_dir("/usr/lib").into_iter().flatten().flatten().map(|d| d.path());
         let umad = directories.chain(["/usr/lib".into()]).map(|d| d.join(SIMULATED_UMAD)).find(|p| p.is_file());
-        Ok(OpenSm { opensm: find("opensm")?, ibsim: find("ibsim")?, umad: umad.ok_or("there is no libumad2sim.so")? })
+        Ok(OpenSm { opensm: find("opensm")?, ibsim: find("ibsim")?, umad: umad.ok_or("there is no libumad2sim.so")?, ibdmchk: find("ibdmchk").ok() })
     }
 
-    /// One sweep over a network with a routing engine; `tables` is the file for the engine `file`. Its own files go into `directory`, which has to be there.
-    pub fn sweep(&self, network: &Network, engine: &str, tables: Option<&Path>, directory: &Path, limit: Duration) -> Result<Sweep, Failure> {
+    /// One sweep over a network with a routing engine; `tables` is the file for the engine `file`. If `judged`, ibdmchk looks at the tables
+    /// too. Its own files go into `directory`, which has to be there.
+    pub fn sweep(&self, network: &Network, engine: &str, tables: Option<&Path>, judged: bool, directory: &Path, limit: Duration) -> Result<Sweep, Failure> {
         let failed = |why: String| refuse(format!("OpenSM's engine `{engine}`: {why}"));
         let io = |what: &str, e: std::io::Error| failed(format!("{what}: {e}"));
         let topology = directory.join("network.topo");
@@ -79,7 +84,11 @@ impl OpenSm {
         }
         let dump = fs::read_to_string(directory.join("opensm-lfts.dump")).map_err(|e| io("it dumped no tables", e))?;
         let (table, _) = lfts::read(network, &dump).map_err(|e| failed(format!("its tables cannot be read: {e}")))?;
-        Ok(Sweep { table, seconds, used: engine_used(&fs::read_to_string(directory.join("opensm.log")).unwrap_or_default()) })
+        let ibdmchk = match &self.ibdmchk {
+            Some(ibdmchk) if judged => Some(second_judge(ibdmchk, directory, limit).map_err(|e| io("ibdmchk fails", e))?),
+            _ => None,
+        };
+        Ok(Sweep { table, seconds, ibdmchk, used: engine_used(&fs::read_to_string(directory.join("opensm.log")).unwrap_or_default()) })
     }
 
     fn simulator(&self, network: &Network, topology: &Path, socket: &str, directory: &Path) -> std::io::Result<Child> {
@@ -120,6 +129,23 @@ impl OpenSm {
             .stderr(Stdio::null())
             .spawn()
     }
+}
+
+/// What ibdmchk says of what OpenSM has dumped.
+fn second_judge(ibdmchk: &Path, directory: &Path, limit: Duration) -> std::io::Result<bool> {
+    let log = directory.join("ibdmchk.log");
+    let mut command = Command::new(ibdmchk);
+    command.args(["-s", "opensm-subnet.lst", "-f", "opensm.fdbs", "-m", "opensm.mcfdbs"]).current_dir(directory).stdin(Stdio::null());
+    let mut judge = Guarded(command.stdout(fs::File::create(&log)?).stderr(Stdio::null()).spawn()?);
+    let begun = Instant::now();
+    while judge.0.try_wait()?.is_none() {
+        if begun.elapsed() > limit {
+            return Err(std::io::Error::other(format!("it was not done within {} s", limit.as_secs())));
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let said = fs::read_to_string(&log)?;
+    Ok(said.contains("no credit loops found") && !said.contains("-E-"))
 }
 
 /// The last engine that the log names: `ucast_mgr_route: "nue" …` or `… tables configured on all switches`.
