@@ -18,6 +18,7 @@ ALLOWED = {
     "route": set(),
     "fabric": set(),
     "tune": {"engine", "schedule", "model", "simulate"},
+    "primitives": {"fabric"},
     "mpi": {"engine", "report", "options", "record"},
     "mpi/generate": set(),
     "fabric-simulation": {"route"},

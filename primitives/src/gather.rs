@@ -1,0 +1,66 @@
+//! Questions that are repeated until each has been answered, or its node has been silent for too long.
+
+use crate::here::Here;
+use evenkeel_fabric::NodeId;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+#[derive(Debug)]
+struct Asked {
+    first: Duration,
+    again: Duration,
+    interval: Duration,
+}
+
+/// Who has been asked, and what they answered.
+#[derive(Debug)]
+pub(crate) struct Gather<A> {
+    waiting: BTreeMap<NodeId, Asked>,
+    pub answers: Vec<(NodeId, A)>,
+    pub silent: Vec<NodeId>,
+}
+
+impl<A> Gather<A> {
+    /// Nodes that are being asked at this moment.
+    pub fn asking(nodes: &[NodeId], here: &Here) -> Gather<A> {
+        let interval = here.settings.resend;
+        let asked = || Asked { first: here.now, again: here.now + interval, interval };
+        Gather { waiting: nodes.iter().map(|&node| (node, asked())).collect(), answers: Vec::new(), silent: Vec::new() }
+    }
+
+    /// Takes an answer up; false if none was expected.
+    pub fn answered(&mut self, node: NodeId, answer: A) -> bool {
+        let expected = self.waiting.remove(&node).is_some();
+        if expected {
+            self.answers.push((node, answer));
+        }
+        expected
+    }
+
+    /// Whether there is nobody left to wait for.
+    pub fn complete(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Who is to be asked again now. Nodes that have not been heard of for the limit, or have been declared dead, are moved to `silent`.
+    pub fn due(&mut self, here: &Here) -> Vec<NodeId> {
+        let (silent, waiting) = std::mem::take(&mut self.waiting).into_iter().partition(|(node, asked)| here.silent(*node, asked.first));
+        self.waiting = waiting;
+        let silent: BTreeMap<NodeId, Asked> = silent;
+        self.silent.extend(silent.into_keys());
+        let mut due = Vec::new();
+        for (&node, asked) in &mut self.waiting {
+            if asked.again <= here.now {
+                asked.interval = (asked.interval * 2).min(here.settings.limit / 8).max(here.settings.resend);
+                asked.again = here.now + asked.interval;
+                due.push(node);
+            }
+        }
+        due
+    }
+
+    /// When `due` has to be called next.
+    pub fn alarm(&self) -> Option<Duration> {
+        self.waiting.values().map(|asked| asked.again).min()
+    }
+}

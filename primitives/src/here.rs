@@ -1,0 +1,74 @@
+//! What every part of a node's machine sees of its surroundings, and the settings.
+
+use crate::message::Message;
+use crate::operation::EventId;
+use evenkeel_fabric::{Memory, NodeId};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::Duration;
+
+/// How a job's primitives behave; the same on all its nodes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// A node of which nothing is heard for so long, though it was asked, has failed. Slow is not dead: it may stop for less.
+    pub limit: Duration,
+    /// After so long without an answer a question is repeated; then after twice as long, and so on.
+    pub resend: Duration,
+    /// How many nodes each has below it in the tree.
+    pub fanout: usize,
+    /// Rules that tests break one at a time, to see that somebody notices.
+    pub rules: Rules,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        let (limit, resend) = (Duration::from_secs(2), Duration::from_millis(20));
+        Settings { limit, resend, fanout: 4, rules: Rules::default() }
+    }
+}
+
+/// The rules that make the order what it is. For tests: nothing is right without them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rules {
+    /// The sequencer starts an operation only when none is under way whose order with it matters.
+    pub in_turn: bool,
+    /// A node lets nothing read what may be about to change.
+    pub reads_wait: bool,
+    /// A node carries an operation out when all have agreed to, and not before.
+    pub all_or_none: bool,
+    /// A node that has promised to settle a matter without the sequencer does not follow it any more.
+    pub promises: bool,
+}
+
+impl Default for Rules {
+    fn default() -> Rules {
+        Rules { in_turn: true, reads_wait: true, all_or_none: true, promises: true }
+    }
+}
+
+/// A node's surroundings at one moment.
+pub(crate) struct Here<'a> {
+    pub now: Duration,
+    pub node: NodeId,
+    pub sequencer: NodeId,
+    pub memory: &'a Memory,
+    pub settings: &'a Settings,
+    /// When each node was last heard of.
+    pub heard: &'a HashMap<NodeId, Duration>,
+    /// Silence is not counted from before this moment: until then this node itself stood still.
+    pub awake_since: Duration,
+    pub evicted: &'a BTreeSet<NodeId>,
+    pub events: &'a mut BTreeMap<EventId, u64>,
+    pub out: &'a mut Vec<(NodeId, Message)>,
+}
+
+impl Here<'_> {
+    pub fn send(&mut self, to: NodeId, message: Message) {
+        self.out.push((to, message));
+    }
+
+    /// Whether a node that was first asked at a moment has to be taken for failed.
+    pub fn silent(&self, node: NodeId, asked: Duration) -> bool {
+        let last = self.heard.get(&node).copied().unwrap_or_default().max(asked).max(self.awake_since);
+        self.evicted.contains(&node) || (node != self.node && self.now > last + self.settings.limit)
+    }
+}

@@ -1,0 +1,223 @@
+//! One node's part in the primitives as a state machine: messages, calls and the time go in, messages come out. No I/O, no clock.
+
+use crate::here::{Here, Settings};
+use crate::message::Message;
+use crate::operation::{EventId, NodeSet, Operation, Outcome};
+use crate::origin::Origin;
+use crate::participant::Participant;
+use crate::sequencer::Sequencer;
+use evenkeel_fabric::{Memory, NodeId};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
+use std::time::Duration;
+
+/// The node that orders all operations of a job.
+pub const SEQUENCER: NodeId = NodeId(0);
+
+/// A call that makes no sense.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Mistake {
+    #[error("the set of nodes is empty")]
+    NoNodes,
+    #[error("{0} is not one of the {1} nodes of this job")]
+    NoSuchNode(NodeId, usize),
+    #[error("bytes {at} to {end} do not lie within the {bytes} bytes of global memory")]
+    OutOfRange { at: usize, end: usize, bytes: usize },
+    #[error("a variable lies at a multiple of 8, and {0} is none")]
+    Misaligned(usize),
+}
+
+/// Names an operation of this node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Number(pub(crate) u64);
+
+/// One node.
+pub struct Machine {
+    node: NodeId,
+    nodes: usize,
+    settings: Settings,
+    heard: HashMap<NodeId, Duration>,
+    evicted: BTreeSet<NodeId>,
+    awake_since: Duration,
+    last_tick: Duration,
+    events: BTreeMap<EventId, u64>,
+    origin: Origin,
+    participant: Participant,
+    sequencer: Sequencer,
+}
+
+impl Machine {
+    pub fn new(node: NodeId, nodes: usize, settings: Settings) -> Machine {
+        Machine {
+            node,
+            nodes,
+            settings,
+            heard: HashMap::new(),
+            evicted: BTreeSet::new(),
+            awake_since: Duration::ZERO,
+            last_tick: Duration::ZERO,
+            events: BTreeMap::new(),
+            origin: Origin::default(),
+            participant: Participant::default(),
+            sequencer: Sequencer::default(),
+        }
+    }
+
+    /// Runs a part of the machine; what it says to this node itself is heard at once, the rest is returned.
+    fn run<R>(&mut self, now: Duration, memory: &Memory, part: impl FnOnce(&mut Parts, &mut Here) -> R) -> (R, Vec<(NodeId, Message)>) {
+        let mut out = Vec::new();
+        let mut away = Vec::new();
+        let mut here = Here {
+            now,
+            node: self.node,
+            sequencer: SEQUENCER,
+            memory,
+            settings: &self.settings,
+            heard: &self.heard,
+            awake_since: self.awake_since,
+            evicted: &self.evicted,
+            events: &mut self.events,
+            out: &mut out,
+        };
+        let mut parts = Parts { origin: &mut self.origin, participant: &mut self.participant, sequencer: &mut self.sequencer };
+        let result = part(&mut parts, &mut here);
+        while !here.out.is_empty() {
+            for (to, message) in std::mem::take(here.out) {
+                if to == here.node {
+                    parts.receive(&mut here, to, message);
+                } else {
+                    away.push((to, message));
+                }
+            }
+        }
+        (result, away)
+    }
+
+    /// Begins an operation.
+    pub fn start(&mut self, now: Duration, memory: &Memory, set: NodeSet, operation: Operation) -> Result<(Number, Vec<(NodeId, Message)>), Mistake> {
+        self.check(memory, &set, &operation)?;
+        let (number, out) = self.run(now, memory, |parts, here| parts.origin.start(here, set, operation));
+        Ok((Number(number), out))
+    }
+
+    fn check(&self, memory: &Memory, set: &NodeSet, operation: &Operation) -> Result<(), Mistake> {
+        if set.is_empty() {
+            return Err(Mistake::NoNodes);
+        }
+        if let Some(node) = set.iter().find(|node| node.index() >= self.nodes) {
+            return Err(Mistake::NoSuchNode(node, self.nodes));
+        }
+        let inside = |at: usize, length: usize| match at.checked_add(length) {
+            Some(end) if end <= memory.len() => Ok(()),
+            end => Err(Mistake::OutOfRange { at, end: end.unwrap_or(usize::MAX), bytes: memory.len() }),
+        };
+        let word = |at: usize| inside(at, 8).and(if at % 8 == 0 { Ok(()) } else { Err(Mistake::Misaligned(at)) });
+        match operation {
+            Operation::Xfer { at, bytes, .. } => inside(*at, bytes.len()),
+            Operation::Compare { variable, write, .. } => word(*variable).and(write.map_or(Ok(()), |(at, _)| word(at))),
+        }
+    }
+
+    /// Takes a message up.
+    pub fn receive(&mut self, now: Duration, memory: &Memory, from: NodeId, message: Message) -> Vec<(NodeId, Message)> {
+        if self.evicted.contains(&from) {
+            return Vec::new(); // it was declared dead, and the others go by that
+        }
+        self.heard.insert(from, now);
+        self.run(now, memory, |parts, here| parts.receive(here, from, message)).1
+    }
+
+    /// Lets time pass: to be called at [`Machine::alarm`], or more often.
+    pub fn tick(&mut self, now: Duration, memory: &Memory) -> Vec<(NodeId, Message)> {
+        // This node was not heard either while it did not run, and what was sent to it meanwhile has not been read yet.
+        if now > self.last_tick + self.settings.limit / 4 {
+            self.awake_since = now;
+        }
+        self.last_tick = now;
+        let tick = |parts: &mut Parts, here: &mut Here| {
+            parts.origin.tick(here);
+            parts.participant.tick(here);
+            if here.node == here.sequencer {
+                parts.sequencer.tick(here);
+            }
+        };
+        self.run(now, memory, tick).1
+    }
+
+    /// When `tick` has to be called next; None: not before something happens.
+    pub fn alarm(&self) -> Option<Duration> {
+        let is_sequencer = self.node == SEQUENCER;
+        let participant = self.participant.alarm(self.settings.limit, is_sequencer);
+        let sequencer = if is_sequencer { self.sequencer.alarm() } else { None };
+        [self.origin.alarm(), participant, sequencer].into_iter().flatten().min()
+    }
+
+    /// The outcome of an operation, once; None while it is under way.
+    pub fn outcome(&mut self, number: Number) -> Option<Outcome> {
+        self.origin.take(number.0)
+    }
+
+    /// The outcomes of all operations that have ended since the last call of this or `outcome`.
+    pub fn ended(&mut self) -> Vec<(Number, Outcome)> {
+        self.origin.ended().into_iter().map(|(number, outcome)| (Number(number), outcome)).collect()
+    }
+
+    /// Whether these bytes of this node's memory can be read: nothing that is in doubt would change them.
+    pub fn readable(&self, range: &Range<usize>) -> bool {
+        !self.settings.rules.reads_wait || self.participant.readable(range)
+    }
+
+    /// Takes one signal of an event, if there is one.
+    pub fn take_signal(&mut self, event: EventId) -> bool {
+        match self.events.get_mut(&event) {
+            Some(1) => self.events.remove(&event).is_some(),
+            Some(count) => {
+                *count -= 1;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Signals an event of this node.
+    pub fn signal(&mut self, event: EventId) {
+        *self.events.entry(event).or_default() += 1;
+    }
+
+    /// A node is dead and will not come back: whoever says so knows, and sees to it. Nothing waits for it any more, and nothing is heard of it.
+    pub fn evict(&mut self, node: NodeId) {
+        self.evicted.insert(node);
+    }
+
+    /// How many operations of all nodes this node remembers: bounded, unless nodes stay silent and are not evicted.
+    pub fn remembered(&self) -> usize {
+        self.participant.remembered()
+    }
+}
+
+struct Parts<'a> {
+    origin: &'a mut Origin,
+    participant: &'a mut Participant,
+    sequencer: &'a mut Sequencer,
+}
+
+impl Parts<'_> {
+    fn receive(&mut self, here: &mut Here, from: NodeId, message: Message) {
+        let orders = here.node == here.sequencer;
+        match message {
+            Message::Request { number, settled, set, operation } if orders => self.sequencer.request(here, from, number, settled, set, operation),
+            Message::Request { .. } | Message::Underway { .. } | Message::Busy { .. } => {}
+            Message::Outcome { number, outcome } => self.origin.outcome_came(number, outcome),
+            Message::Prepare { turn, horizon, set, operation } => self.participant.prepare(here, from, turn, horizon, set, operation),
+            Message::Vote { turn, vote } if orders => self.sequencer.vote(here, from, turn, vote),
+            Message::Vote { turn, vote } => self.participant.vote(here, from, turn, vote),
+            Message::Decide { turn, horizon, set, commit, alone } => self.participant.decide(here, from, turn, horizon, set, commit, alone),
+            Message::Ack { turn, ack } if orders => self.sequencer.ack(here, from, turn, ack),
+            Message::Ack { turn, ack } => self.participant.ack(here, from, turn, ack),
+            Message::Ask { turn } if orders => self.sequencer.ask(here, from, turn),
+            Message::Ask { turn } => self.participant.ask(here, from, turn),
+            Message::Tell { turn, told } => self.participant.told(here, from, turn, told),
+            Message::Final { turn, commit } => self.participant.finally(here, turn, commit),
+        }
+    }
+}

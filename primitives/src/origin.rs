@@ -1,0 +1,80 @@
+//! A node's own operations: each is sent to the sequencer again and again until its outcome comes, or the sequencer has been silent for too long.
+
+use crate::here::Here;
+use crate::gather::Gather;
+use crate::message::Message;
+use crate::operation::{Failure, Fault, NodeSet, Operation, Outcome};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+struct Open {
+    set: NodeSet,
+    operation: Operation,
+    asked: Gather<()>,
+}
+
+/// The operations that this node has begun.
+#[derive(Default)]
+pub(crate) struct Origin {
+    next: u64,
+    open: BTreeMap<u64, Open>,
+    outcomes: BTreeMap<u64, Outcome>,
+}
+
+impl Origin {
+    pub fn start(&mut self, here: &mut Here, set: NodeSet, operation: Operation) -> u64 {
+        let number = self.next;
+        self.next += 1;
+        let asked = Gather::asking(&[here.sequencer], here);
+        self.open.insert(number, Open { set, operation, asked });
+        self.send(here, number);
+        number
+    }
+
+    fn send(&self, here: &mut Here, number: u64) {
+        let settled = self.open.keys().next().copied().unwrap_or(number);
+        let Open { set, operation, .. } = &self.open[&number];
+        here.send(here.sequencer, Message::Request { number, settled, set: set.clone(), operation: operation.clone() });
+    }
+
+    pub fn outcome_came(&mut self, number: u64, outcome: Outcome) {
+        if self.open.remove(&number).is_some() {
+            self.outcomes.insert(number, outcome);
+        }
+    }
+
+    /// The outcome of an operation, once; None while it is under way.
+    pub fn take(&mut self, number: u64) -> Option<Outcome> {
+        self.outcomes.remove(&number)
+    }
+
+    /// Everything that has come to its end since the last time.
+    pub fn ended(&mut self) -> BTreeMap<u64, Outcome> {
+        std::mem::take(&mut self.outcomes)
+    }
+
+    pub fn tick(&mut self, here: &mut Here) {
+        let mut again = Vec::new();
+        let mut given_up = Vec::new();
+        for (&number, open) in &mut self.open {
+            if !open.asked.due(here).is_empty() {
+                again.push(number);
+            }
+            if open.asked.complete() {
+                given_up.push(number);
+            }
+        }
+        for number in again {
+            self.send(here, number);
+        }
+        let what = if here.evicted.contains(&here.sequencer) { Failure::Evicted } else { Failure::Silent };
+        for number in given_up {
+            self.outcome_came(number, Err(Fault { node: here.sequencer, what, undone: false }));
+        }
+    }
+
+    /// When `tick` has to be called next.
+    pub fn alarm(&self) -> Option<Duration> {
+        self.open.values().filter_map(|open| open.asked.alarm()).min()
+    }
+}

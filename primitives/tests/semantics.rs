@@ -1,0 +1,204 @@
+//! Each rule of the primitives by itself, in virtual time.
+
+mod lab;
+
+use evenkeel_fabric::network::{Faults, Health};
+use evenkeel_fabric::{NodeId, Wire};
+use evenkeel_primitives::{Comparison, EventId, Failure, Fault, Machine, Mistake, NodeSet, Number, Operation, Outcome};
+use lab::{Job, settings};
+use std::time::Duration;
+
+fn quiet(nodes: usize) -> Job {
+    Job::new(nodes, settings(), Faults::none(), 1, 0)
+}
+
+fn compare(comparison: Comparison, value: u64, write: Option<(usize, u64)>) -> Operation {
+    Operation::Compare { variable: 0, comparison, value, write }
+}
+
+fn xfer(at: usize, value: u64, event: Option<EventId>) -> Operation {
+    Operation::Xfer { at, bytes: value.to_ne_bytes().to_vec(), event }
+}
+
+/// Runs a node's operation to its end; its outcome and how long it took.
+fn result(job: &mut Job, node: usize, number: Number) -> (Outcome, Duration) {
+    let start = job.network.now();
+    loop {
+        let next = job.network.now() + Duration::from_micros(100);
+        job.run_leaving_outcomes(next);
+        if let Some(outcome) = job.machines[node].outcome(number) {
+            return (outcome, job.network.now() - start);
+        }
+        assert!(job.network.now() < start + Duration::from_secs(1), "it does not end");
+    }
+}
+
+fn carry_out(job: &mut Job, node: usize, set: &[usize], operation: Operation) -> Outcome {
+    let number = job.start(node, set, operation);
+    result(job, node, number).0
+}
+
+fn words(job: &Job, at: usize) -> Vec<u64> {
+    job.wires.iter().map(|wire| wire.memory().load(at)).collect()
+}
+
+#[test]
+fn all_six_comparisons() {
+    let mut job = quiet(3);
+    carry_out(&mut job, 1, &[0, 1, 2], xfer(0, 5, None)).unwrap();
+    for comparison in Comparison::ALL {
+        for value in [4, 5, 6] {
+            let held = carry_out(&mut job, 2, &[0, 1, 2], compare(comparison, value, None)).unwrap();
+            let expected = match comparison {
+                Comparison::Less => 5 < value,
+                Comparison::LessOrEqual => 5 <= value,
+                Comparison::Equal => 5 == value,
+                Comparison::NotEqual => 5 != value,
+                Comparison::GreaterOrEqual => 5 >= value,
+                Comparison::Greater => 5 > value,
+            };
+            assert_eq!(held, expected, "5 {comparison:?} {value}");
+        }
+    }
+}
+
+#[test]
+fn one_node_that_differs_is_enough() {
+    let mut job = quiet(7);
+    let all = [0, 1, 2, 3, 4, 5, 6];
+    for odd in all {
+        carry_out(&mut job, 0, &all, xfer(0, 1, None)).unwrap();
+        carry_out(&mut job, 0, &[odd], xfer(0, 2, None)).unwrap();
+        assert_eq!(carry_out(&mut job, 3, &all, compare(Comparison::Equal, 1, Some((8, 9)))), Ok(false));
+        assert_eq!(words(&job, 8), [0; 7]);
+    }
+    carry_out(&mut job, 0, &all, xfer(0, 1, None)).unwrap();
+    assert_eq!(carry_out(&mut job, 3, &all, compare(Comparison::Equal, 1, Some((8, 9)))), Ok(true));
+    assert_eq!(words(&job, 8), [9; 7]);
+}
+
+#[test]
+fn only_nodes_of_the_set_are_touched() {
+    let mut job = quiet(5);
+    carry_out(&mut job, 0, &[1, 3], xfer(8, 7, Some(EventId(4)))).unwrap();
+    assert_eq!(words(&job, 8), [0, 7, 0, 7, 0]);
+    let signalled: Vec<bool> = job.machines.iter_mut().map(|machine| machine.take_signal(EventId(4))).collect();
+    assert_eq!(signalled, [false, true, false, true, false]);
+}
+
+/// Everybody tries to be the one who sets it from 0: all nodes see the same winner, and it is the one who was told so.
+#[test]
+fn a_single_winner() {
+    for seed in 0..30 {
+        let mut job = Job::new(5, settings(), Faults::bad(), seed, 0);
+        let all = [0, 1, 2, 3, 4];
+        let numbers: Vec<Number> = all.iter().map(|&node| job.start(node, &all, compare(Comparison::Equal, 0, Some((0, node as u64 + 1))))).collect();
+        let won: Vec<usize> = all.into_iter().filter(|&node| result(&mut job, node, numbers[node]).0 == Ok(true)).collect();
+        assert_eq!(won.len(), 1, "seed {seed}");
+        assert_eq!(words(&job, 0), [won[0] as u64 + 1; 5], "seed {seed}");
+    }
+}
+
+#[test]
+fn no_signal_is_lost_or_doubled() {
+    let mut job = Job::new(4, settings(), Faults::bad(), 3, 0);
+    let numbers: Vec<(usize, Number)> = (0..40).map(|i| (i % 4, job.start(i % 4, &[0, 1, 2, 3], xfer(0, i as u64, Some(EventId(1)))))).collect();
+    for (node, number) in numbers {
+        assert_eq!(result(&mut job, node, number).0, Ok(true));
+    }
+    for machine in &mut job.machines {
+        assert_eq!(std::iter::repeat_with(|| machine.take_signal(EventId(1))).take_while(|&taken| taken).count(), 40);
+    }
+}
+
+/// A dead node anywhere in the tree is the one that is named, in little more than the limit, and nobody has the data.
+#[test]
+fn the_dead_node_is_named() {
+    for dead in 1..7 {
+        let mut job = quiet(7);
+        carry_out(&mut job, 0, &[0, 1, 2, 3, 4, 5, 6], xfer(0, 1, None)).unwrap();
+        job.network.set_health(NodeId(dead), Health::Dead);
+        let number = job.start(if dead == 1 { 2 } else { 1 }, &[0, 1, 2, 3, 4, 5, 6], xfer(0, 2, None));
+        let (outcome, took) = result(&mut job, if dead == 1 { 2 } else { 1 }, number);
+        assert_eq!(outcome, Err(Fault { node: NodeId(dead), what: Failure::Silent, undone: true }));
+        assert!(took < settings().limit * 2, "{took:?}");
+        let alive: Vec<usize> = (0..7).filter(|&node| node != dead as usize).collect();
+        assert!(alive.iter().all(|&node| words(&job, 0)[node] == 1));
+        // The others go on without it.
+        assert_eq!(carry_out(&mut job, alive[1], &alive, xfer(0, 3, None)), Ok(true));
+    }
+}
+
+#[test]
+fn without_the_node_that_orders_that_one_is_named() {
+    let mut job = quiet(3);
+    job.network.set_health(NodeId(0), Health::Dead);
+    let number = job.start(1, &[1, 2], xfer(0, 2, None));
+    let (outcome, took) = result(&mut job, 1, number);
+    assert_eq!(outcome, Err(Fault { node: NodeId(0), what: Failure::Silent, undone: false }));
+    assert!(took < settings().limit * 2, "{took:?}");
+}
+
+/// A node that stops for less than the limit holds an operation up and is not taken for dead, wherever it is in the tree.
+#[test]
+fn slow_is_not_dead() {
+    for slow in 0..7 {
+        let mut job = quiet(7);
+        job.network.set_health(NodeId(slow), Health::Frozen);
+        let number = job.start(if slow == 1 { 2 } else { 1 }, &[0, 1, 2, 3, 4, 5, 6], xfer(0, 2, None));
+        let until = job.network.now() + settings().limit * 8 / 10;
+        job.run_leaving_outcomes(until);
+        job.network.set_health(NodeId(slow), Health::Well);
+        assert_eq!(result(&mut job, if slow == 1 { 2 } else { 1 }, number).0, Ok(true));
+        assert_eq!(words(&job, 0), [2; 7]);
+    }
+}
+
+#[test]
+fn evicted_nodes_are_not_waited_for() {
+    let mut job = quiet(4);
+    job.network.set_health(NodeId(2), Health::Dead);
+    job.machines.iter_mut().for_each(|machine| machine.evict(NodeId(2)));
+    let number = job.start(1, &[0, 1, 2, 3], xfer(0, 2, None));
+    let (outcome, took) = result(&mut job, 1, number);
+    assert_eq!(outcome, Err(Fault { node: NodeId(2), what: Failure::Evicted, undone: true }));
+    assert!(took < settings().limit / 2, "{took:?}");
+}
+
+#[test]
+fn memory_is_bounded() {
+    let mut job = Job::new(4, settings(), Faults::bad(), 9, 0);
+    for round in 0..300 {
+        carry_out(&mut job, round % 4, &[0, 1, 2, 3], xfer(0, round as u64, None)).unwrap();
+        assert!(job.machines.iter().all(|machine| machine.remembered() < 10));
+    }
+}
+
+#[test]
+fn mistakes_are_refused_at_once() {
+    let (memory, mut machine) = (evenkeel_fabric::Memory::new(64).unwrap(), Machine::new(NodeId(0), 2, settings()));
+    let mut start = |nodes: &[u32], operation| {
+        let set: NodeSet = nodes.iter().map(|&node| NodeId(node)).collect();
+        machine.start(Duration::ZERO, &memory, set, operation).map(|_| ()).unwrap_err()
+    };
+    assert_eq!(start(&[], xfer(0, 1, None)), Mistake::NoNodes);
+    assert_eq!(start(&[0, 2], xfer(0, 1, None)), Mistake::NoSuchNode(NodeId(2), 2));
+    assert_eq!(start(&[0], xfer(60, 1, None)), Mistake::OutOfRange { at: 60, end: 68, bytes: 64 });
+    assert_eq!(start(&[0], compare(Comparison::Less, 1, Some((12, 1)))), Mistake::Misaligned(12));
+}
+
+/// Control messages grow with the nodes, the depth with their logarithm: a comparison over 1000 nodes takes two trips down and up a tree of fanout 8.
+#[test]
+fn a_thousand_nodes() {
+    let mut settings = settings();
+    settings.fanout = 8;
+    let mut job = Job::new(1000, settings, Faults::none(), 1, 0);
+    let all: Vec<usize> = (0..1000).collect();
+    let number = job.start(500, &all, compare(Comparison::Equal, 0, Some((0, 1))));
+    let (outcome, took) = result(&mut job, 500, number);
+    assert_eq!((outcome, words(&job, 0)), (Ok(true), vec![1; 1000]));
+    // 1 + 4 hops down, up, down, up, 1 back, each of 10 µs.
+    assert!(took <= Duration::from_micros(10 * (2 + 4 * 4) + 100), "{took:?}");
+    let (messages, _) = job.network.traffic();
+    assert!(messages <= 4 * 1000 + 10, "{messages}");
+}
