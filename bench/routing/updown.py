@@ -95,7 +95,7 @@ def route(links, engine, roots):
                 (place / "roots").write_text("".join(f"0x{switch_guid(r):016x}\n" for r in roots))
                 command += ["-a", place / "roots"]
             env = {**os.environ, "SIM_HOST": f"H-{host_guid(0, 0):016x}", "IBSIM_SOCKNAME": socket, "LD_PRELOAD": str(umad), "OSM_TMP_DIR": str(place), "OSM_CACHE_DIR": str(place)}
-            subprocess.run(command, env=env, check=True, timeout=LIMIT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            subprocess.run(command, env=env, cwd=place, check=True, timeout=LIMIT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         finally:
             simulator.kill()
             simulator.wait()

@@ -195,3 +195,21 @@ fn more_lanes_make_paths_shorter_and_each_is_sound() {
         last = found.mean_hops();
     }
 }
+
+#[test]
+fn mending_lowers_the_busiest_load_and_keeps_to_its_allowance() {
+    let mut lower = 0;
+    for seed in 0..6 {
+        let network = irregular(30, 4, 2, seed);
+        let order = ChannelOrder::up_down(&network, &depth_first(&network));
+        let [before, same, longer] = [(0, 0.0), (400, 0.0), (400, 0.1)]
+            .map(|(looks, longer)| check(&network, &balanced(&network, &order, Effort { looks, longer, ..Effort::default() })));
+        assert!(same.sound() && longer.sound());
+        assert!(same.busiest() <= before.busiest() && longer.busiest() <= before.busiest());
+        assert!(same.mean_hops() <= before.mean_hops() + 1e-9);
+        let detour = before.mean_hops() - before.mean_minimal_hops();
+        assert!(longer.mean_hops() <= before.mean_hops() + 0.1 * detour + 1e-9);
+        lower += u32::from(longer.busiest() < before.busiest());
+    }
+    assert!(lower >= 4, "it lowered the load on {lower} of 6 networks");
+}

@@ -117,6 +117,8 @@ impl OpenSm {
         if let Some(tables) = tables {
             command.arg("-U").arg(tables);
         }
+        // The library keeps a directory of its own where it is started.
+        command.current_dir(directory);
         let host = network.end_nodes().first().map_or(String::new(), |e| format!("H-{:016x}", e.guid));
         command
             .env("SIM_HOST", host)

@@ -86,3 +86,35 @@ impl Line {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::{Irregular, irregular};
+
+    fn ascending_weight(graph: &Graph, line: &Line) -> f64 {
+        let place = line.places().place;
+        let turns = (0..graph.channels as u32).flat_map(|c| graph.leaving(graph.to[c as usize]).iter().map(move |next| (c, *next)));
+        turns.filter(|(c, next)| *next != c ^ 1 && place[*c as usize] < place[*next as usize]).map(|(c, next)| line.weight[graph.turn(c, next)]).sum()
+    }
+
+    #[test]
+    fn no_pass_makes_what_ascends_weigh_less() {
+        for seed in 0..5 {
+            let network = irregular(Irregular { switches: 20, degree: 4, end_nodes: 1, parallel: seed % 2 == 0 }, seed).unwrap();
+            let graph = Graph::of(&network);
+            let mut random = Random::new(seed);
+            let mut line = Line::new(&graph, &Places::new((0..graph.channels as u32).collect()));
+            line.weight.iter_mut().for_each(|weight| *weight = random.unit());
+            let first = ascending_weight(&graph, &line);
+            let mut last = first;
+            for _ in 0..30 {
+                line.pass(&graph, 1.0, &mut random);
+                let now = ascending_weight(&graph, &line);
+                assert!(now > last - 1e-9, "seed {seed}: {now} after {last}");
+                last = now;
+            }
+            assert!(last > 1.2 * first, "{last} from {first}");
+        }
+    }
+}

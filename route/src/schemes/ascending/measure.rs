@@ -116,3 +116,55 @@ fn counted(graph: &Graph, s: u32) -> f64 {
 fn receivers(graph: &Graph, root: u32) -> f64 {
     f64::from(graph.receiving[root as usize]) + SWITCH
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::{Irregular, irregular};
+    use crate::random::Random;
+
+    /// The estimate is the trees' lengths, but for what shortest paths leave over; there it is above the truth or below it, but not far.
+    #[test]
+    fn trees_abreast_are_as_long_as_one_by_one() {
+        let (mut exact, mut left_over) = (0, 0);
+        for seed in 0..40 {
+            let network = irregular(Irregular { switches: 37, degree: 3 + seed as usize % 4, end_nodes: 1 + seed as usize % 3, parallel: false }, seed).unwrap();
+            let graph = Graph::of(&network);
+            let root = crate::SwitchId(seed as u32 % 37);
+            let up_down = crate::ChannelOrder::up_down(&network, &crate::schemes::breadth_first(&network, root));
+            let mut measure = Measure::new(&graph);
+            for order in [Places::of(&network, &up_down), random_order(&graph, seed)] {
+                let measured = measure.flows(&graph, &order);
+                let estimate = measure.estimate(&graph, &order);
+                if (estimate - measured.hops).abs() < 1e-6 * measured.hops {
+                    exact += 1;
+                } else {
+                    left_over += 1;
+                    assert!(measured.unreached > 0 || (estimate / measured.hops - 1.0).abs() < 0.2, "{estimate} {measured:?}");
+                }
+            }
+        }
+        assert!(exact > 5 && left_over > 5, "{exact} exact, {left_over} with switches left over: too few of some kind");
+    }
+
+    fn random_order(graph: &Graph, seed: u64) -> Places {
+        let mut place: Vec<u32> = (0..graph.channels as u32).collect();
+        Random::new(seed).shuffle(&mut place);
+        Places::new(place)
+    }
+
+    /// What a turn gains by being allowed is what the trees lack: none under an order that allows all minimal paths.
+    #[test]
+    fn a_tree_network_lacks_nothing() {
+        let network = irregular(Irregular { switches: 12, degree: 2, end_nodes: 1, parallel: false }, 3).unwrap().without(&[crate::Channel(0)], &[]);
+        let graph = Graph::of(&network);
+        let order = Places::of(&network, &crate::ChannelOrder::up_down(&network, &crate::schemes::breadth_first(&network, crate::SwitchId(0))));
+        let mut measure = Measure::new(&graph);
+        let measured = measure.flows(&graph, &order);
+        if network.connected() {
+            assert_eq!(measured.unreached, 0);
+            assert!(measure.gain.iter().all(|gain| *gain == 0.0));
+            assert!(measure.used.iter().any(|used| *used > 0.0));
+        }
+    }
+}
