@@ -27,7 +27,9 @@ pub struct Barriers {
     /// other tallies: they are close at hand.
     quick: u64,
     quick_last: u64,
-    /// How many had been entered when one was last sampled; for barriers by a schedule.
+    /// Barriers that went by a schedule and were not sampled, kept apart for the same reason; how many had been entered when
+    /// one was sampled last.
+    pub(crate) by_schedule: u64,
     sampled: u64,
     trial: Trial,
 }
@@ -44,6 +46,7 @@ impl Barriers {
     }
 
     /// Counts a barrier that is never left pending; its number.
+    #[inline(always)]
     pub(crate) fn enter_and_pass(&mut self) -> u64 {
         self.entered += 1;
         self.known = self.entered;
@@ -62,6 +65,9 @@ impl Barriers {
             tally.calls += self.quick;
             tally.last += self.quick_last;
             (self.quick, self.quick_last) = (0, 0);
+        }
+        if self.by_schedule > 0 {
+            tallies.of(Kind::Barrier, false).calls += std::mem::take(&mut self.by_schedule);
         }
     }
 }
@@ -115,7 +121,14 @@ impl Comm {
     /// rank's calls to go on.
     #[inline(always)]
     pub fn barrier(&self, may_defer: bool) -> Result<bool, Revoked> {
-        if self.barrier_of_two() { Ok(true) } else { self.barrier_of_any(may_defer) }
+        if let Some(scheduled) = &self.scheduled {
+            if let Some(outcome) = self.barrier_by_schedule(scheduled) {
+                return outcome.map(|()| true);
+            }
+        } else if self.barrier_of_two() {
+            return Ok(true);
+        }
+        self.barrier_of_any(may_defer)
     }
 
     #[inline(never)]
@@ -130,9 +143,6 @@ impl Comm {
         }
         // SAFETY: there is one thread in MPI, and nothing below comes back here.
         let state = unsafe { &mut *self.state_pointer() };
-        if let Some(outcome) = self.scheduled.as_ref().and_then(|scheduled| self.barrier_by_schedule(served, state, scheduled)) {
-            return outcome.map(|()| true);
-        }
         if !(deferral::is_on() && may_defer && self.defer(served, state)) {
             self.barrier_strictly(served, state)?;
         }

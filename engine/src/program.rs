@@ -34,6 +34,8 @@ enum Op {
     Raise { at: u32 },
     /// Raise a flag, and wake those who sleep for it or for one of the raises before.
     RaiseLast { at: u32, wakes: u32 },
+    /// Such a raise, and then to wait until the flag at `until` has come to the epoch: a round of most barriers.
+    Exchange { at: u32, wakes: u32, until: u32 },
     /// Add one, and wake in the same way.
     Add { at: u32, wakes: u32 },
     /// Wait until the flag has come to the epoch, or a counter to `of` times the epoch.
@@ -115,6 +117,8 @@ struct Writer {
     wakes: Vec<Vec<u32>>,
     /// For whom something has been raised since somebody was last waited for.
     raised_for: Vec<u32>,
+    /// Operations from here on may be joined: others come in from elsewhere at this one.
+    joinable: usize,
 }
 
 impl Writer {
@@ -139,6 +143,14 @@ impl Writer {
             *self.ops.last_mut().expect("just seen") = Op::RaiseLast { at, wakes };
         }
     }
+
+    fn wait(&mut self, until: u32) {
+        let may_join = self.ops.len() > self.joinable;
+        match self.ops.last_mut() {
+            Some(op @ &mut Op::RaiseLast { at, wakes }) if may_join => *op = Op::Exchange { at, wakes, until },
+            _ => self.ops.push(Op::Await { at: until, of: 1 }),
+        }
+    }
 }
 
 impl Program {
@@ -150,6 +162,7 @@ impl Program {
         for number in 0..schedule.rounds() {
             if jumps.contains(&number) {
                 writer.close();
+                writer.joinable = writer.ops.len();
             }
             begins.push(writer.ops.len() as u32);
             schedule.round(me, number, &mut round);
@@ -170,7 +183,7 @@ impl Program {
                         let wakes = writer.wakes();
                         writer.ops.push(Op::Add { at: layout.counter(at, counter), wakes });
                     }
-                    Step::Wait { slot, .. } => writer.ops.push(Op::Await { at: layout.flag(me, slot), of: 1 }),
+                    Step::Wait { slot, .. } => writer.wait(layout.flag(me, slot)),
                     Step::AwaitCount { counter, of, .. } => writer.ops.push(Op::Await { at: layout.counter(me, counter), of }),
                     // The round, until it is known where it begins.
                     Step::Count { at, counter, of, otherwise } => {
@@ -195,14 +208,21 @@ impl Program {
     /// has not come to a value yet, and returns when it has; an error ends the program there.
     #[inline]
     pub fn run<M: Words + Futex, E>(&self, flags: &Flags<M>, epoch: u64, mut wait: impl FnMut(usize, u64) -> Result<(), E>) -> Result<(), E> {
-        let mut next = 0;
-        while let Some(op) = self.ops.get(next) {
-            next += 1;
+        let mut ops = self.ops.as_slice();
+        while let [op, rest @ ..] = ops {
+            ops = rest;
             match *op {
                 Op::Raise { at } => flags.raise(at as usize, epoch),
                 Op::RaiseLast { at, wakes } => {
                     flags.raise_last(at as usize, epoch);
                     self.wake(flags, wakes);
+                }
+                Op::Exchange { at, wakes, until } => {
+                    flags.raise_last(at as usize, epoch);
+                    self.wake(flags, wakes);
+                    if !flags.has_reached(until as usize, epoch) {
+                        wait(until as usize, epoch)?;
+                    }
                 }
                 Op::Add { at, wakes } => {
                     flags.add(at as usize);
@@ -216,7 +236,7 @@ impl Program {
                 }
                 Op::Count { at, of, otherwise } => {
                     if flags.add(at as usize) != epoch * u64::from(of) {
-                        next = otherwise as usize;
+                        ops = &self.ops[otherwise as usize..];
                     }
                 }
             }
@@ -248,10 +268,10 @@ mod tests {
     fn raises_in_a_row_have_one_fence_and_one_look_at_sleepers() {
         let (layout, program) = program("n-way-dissemination:n=3", 4, 1);
         let flag = |rank, slot| layout.geometry.flag(rank, slot) as u32;
-        let raises = [Op::Raise { at: flag(2, 0) }, Op::Raise { at: flag(3, 1) }, Op::RaiseLast { at: flag(0, 2), wakes: 0 }];
+        let raises = [Op::Raise { at: flag(2, 0) }, Op::Raise { at: flag(3, 1) }, Op::Exchange { at: flag(0, 2), wakes: 0, until: flag(1, 0) }];
         assert_eq!(program.ops[..3], raises);
         assert_eq!(program.wakes, [vec![0, 2, 3]]);
-        assert_eq!(program.ops[3..], [0, 1, 2].map(|slot| Op::Await { at: flag(1, slot), of: 1 }));
+        assert_eq!(program.ops[3..], [1, 2].map(|slot| Op::Await { at: flag(1, slot), of: 1 }));
     }
 
     #[test]
@@ -260,6 +280,7 @@ mod tests {
             let (layout, program) = program("central-counter", 5, rank);
             let (counter, flag) = (layout.geometry.counter(0, 0) as u32, layout.geometry.flag(0, 0) as u32);
             let count = Op::Count { at: counter, of: 5, otherwise: 2 };
+            // Not an exchange: those who are not last come in at the wait.
             assert_eq!(program.ops, [count, Op::RaiseLast { at: flag, wakes: 0 }, Op::Await { at: flag, of: 1 }]);
             assert_eq!(program.wakes, [whom]);
         }

@@ -45,7 +45,16 @@ impl Scheduled {
         matches!(self.ready.get(), Some(Some(_)))
     }
 
+    #[inline(always)]
     fn ready(&self, served: &Served, me: usize) -> Option<&Ready> {
+        match self.ready.get() {
+            Some(ready) => ready.as_ref(),
+            None => self.make_ready(served, me),
+        }
+    }
+
+    #[cold]
+    fn make_ready(&self, served: &Served, me: usize) -> Option<&Ready> {
         let make = || {
             let layout = Layout::of(&self.schedule).expect("tried when it was made");
             let block = served.world.arena().flags(served.block, &layout.geometry)?;
@@ -65,35 +74,51 @@ impl Scheduled {
     }
 }
 
+/// Looks a few times whether a word has come to a value.
+#[inline(never)]
+fn comes_soon(served: &Served, flags: &Flags<Mapped>, at: usize, value: u64) -> bool {
+    (0..served.world.waiting.first_looks()).any(|_| flags.has_reached(at, value))
+}
+
 impl Comm {
     /// A barrier by the communicator's schedule; None if it cannot be run, which goes for all members.
     #[inline]
-    pub(crate) fn barrier_by_schedule(&self, served: &Served, state: &mut State, scheduled: &Scheduled) -> Option<Result<(), Revoked>> {
-        let Ready { program, flags, .. } = scheduled.ready(served, self.me)?;
-        let recording = served.world.recording;
+    pub(crate) fn barrier_by_schedule(&self, scheduled: &Scheduled) -> Option<Result<(), Revoked>> {
+        let served = self.served.as_ref().filter(|_| !self.is_known_revoked())?;
+        let ready = scheduled.ready(served, self.me)?;
+        // SAFETY: schedules are for jobs with one thread in MPI, and nothing below comes back here.
+        let state = unsafe { &mut *self.state_pointer() };
         let number = state.barriers.enter_and_pass();
-        let sampled = recording && is_sampled(number);
-        if recording {
-            state.tallies.of(Kind::Barrier, false).calls += 1;
+        if is_sampled(number) && served.world.recording {
+            return Some(self.sampled_by_schedule(served, state, ready, number));
         }
-        let begun = sampled.then(|| {
-            let now = Ticks::now();
-            // The words that other barriers are made of say when this one was entered; nobody waits for them here.
-            served.board.enter_barrier(self.me, number, now.0);
-            (now, state.tallies.of(Kind::Barrier, false).wait_ns)
-        });
-        let outcome = program.run(flags, number + 1, |at, value| {
-            if (0..served.world.waiting.first_looks()).any(|_| flags.has_reached(at, value)) {
+        state.barriers.by_schedule += 1;
+        Some(self.run_schedule(served, state, ready, number))
+    }
+
+    #[inline(always)]
+    fn run_schedule(&self, served: &Served, state: &mut State, ready: &Ready, number: u64) -> Result<(), Revoked> {
+        let flags = &ready.flags;
+        ready.program.run(flags, number + 1, |at, value| {
+            if comes_soon(served, flags, at, value) {
                 return Ok(());
             }
             self.wait_for_flag(served, state, flags, at, value)
-        });
-        if outcome.is_ok() {
-            if let Some((began, waited_before)) = begun {
-                self.note_sample(served, state, number, began, waited_before);
-            }
-        }
-        Some(outcome)
+        })
+    }
+
+    /// The same, timed, and with the time of entry left where all can see it.
+    #[cold]
+    fn sampled_by_schedule(&self, served: &Served, state: &mut State, ready: &Ready, number: u64) -> Result<(), Revoked> {
+        let tally = state.tallies.of(Kind::Barrier, false);
+        tally.calls += 1;
+        let waited_before = tally.wait_ns;
+        let began = Ticks::now();
+        // The words that other barriers are made of; nobody waits for them here.
+        served.board.enter_barrier(self.me, number, began.0);
+        self.run_schedule(served, state, ready, number)?;
+        self.note_sample(served, state, number, began, waited_before);
+        Ok(())
     }
 
     #[cold]

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// has a core), starts that many processes and has them hold barriers with evenkeel's engine, in the built-in way and by each
 /// schedule, in short turns one after the other. What is far behind drops out; the best few meet the built-in way again for as long.
 ///
-/// A schedule is taken only if it is clearly faster: if the 99% interval of the ratio of its turns to the built-in way's lies below
+/// A schedule is taken only if it is clearly faster: if the 99.9% interval of the ratio of its turns to the built-in way's lies below
 /// 0.98. Otherwise the built-in way stays.
 ///
 /// `evenkeel run` uses the table from then on, if it lies in the usual place or is named with --table, for communicators with as many

@@ -11,7 +11,7 @@ const COLUMNS: [Column; 6] = [
     Column { group: "", head: "ranks: way", dispensable: 0 },
     Column { group: "", head: "a call", dispensable: 0 },
     Column { group: "- to the built-in -", head: "time", dispensable: 0 },
-    Column { group: "- to the built-in -", head: "99% interval", dispensable: 1 },
+    Column { group: "- to the built-in -", head: "99.9% interval", dispensable: 1 },
     Column { group: "", head: "turns", dispensable: 3 },
     Column { group: "", head: "predicted", dispensable: 2 },
 ];
