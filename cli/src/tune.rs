@@ -56,6 +56,7 @@ pub struct Case {
 pub struct Way {
     /// None: the built-in one.
     schedule: Option<String>,
+    /// None: nothing can be said.
     predicted_ns: Option<f64>,
     /// None: left out for what was predicted.
     found: Option<Finding>,
@@ -152,15 +153,15 @@ fn case(
 ) -> Result<Case, Failure> {
     let begun = Instant::now();
     let all = candidates::candidates(ranks);
-    // Where ranks share cores it is context switches that count, of which the model knows nothing.
-    let predicted = if ranks as usize <= cores { prediction::predict(&all, parameters) } else { vec![None; all.len()] };
+    let predict = |schedule: &Schedule| prediction::predict(schedule, cores, parameters);
+    let predicted: Vec<Option<f64>> = all.iter().map(predict).collect();
     let worth = prediction::worth_measuring(&predicted);
     let names: Vec<String> = all.iter().zip(&worth).filter(|(_, worth)| **worth).map(|(schedule, _)| schedule.name()).collect();
     let half = time.as_millis() as u64 / 2;
     let task = Task { rank: 0, ranks, schedules: names, screening_ms: half, finals_ms: half, seed };
     let findings = ranks::Ranks::start(program, ranks)?.measure(&task, progress)?;
     let mut found = findings.ways.into_iter();
-    let builtin = Way { schedule: None, predicted_ns: None, found: found.next() };
+    let builtin = Way { schedule: None, predicted_ns: predict(&prediction::builtin(ranks)), found: found.next() };
     let way = |((schedule, predicted_ns), worth): ((&Schedule, Option<f64>), bool)| Way {
         schedule: Some(schedule.name()),
         predicted_ns,

@@ -3,7 +3,7 @@
 //! [`simulate()`] runs a [`Workload`] (compute, call, compute, call, …) in which every call is one epoch of a
 //! [`Schedule`](evenkeel_schedule::Schedule), on a [`Machine`] made from the parameters of a model, and gives an
 //! [`Outcome`]. Steps are generated when a rank comes to them; nothing is stored per step. What each step costs is
-//! said in `engine`; how far that can be trusted, in the book's page on simulation.
+//! said in `engine` (and in [`shared()`] for ranks that share cores, where other things count); how far that can be trusted, in the book's page on simulation.
 //!
 //! The same arguments give the same outcome on every machine: virtual time is counted in whole picoseconds, and each rank has random
 //! numbers of its own. This crate may use the schedules and the models; it must never look at a clock, a
@@ -29,6 +29,7 @@ mod picture;
 mod processors;
 mod queue;
 mod random;
+mod shared;
 mod time;
 mod watch;
 mod workload;
@@ -39,6 +40,7 @@ pub use noise::{Noise, Trace};
 pub use outcome::{Call, Late, Outcome, Spread};
 pub use picture::space_time;
 pub use random::{Shape, Span};
+pub use shared::{SharedCores, shared};
 pub use time::Time;
 pub use watch::{Doing, Nobody, Recording, Watch};
 pub use workload::{Fault, Leaving, Workload, alone};

@@ -47,6 +47,7 @@ pub enum Purpose {
     Noise = 1,
     Work = 2,
     Skew = 3,
+    Order = 4,
 }
 
 /// How spans of time are distributed.

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 
 /// Find the best barriers for this machine, and write a table of them
 ///
-/// For each number of ranks: lists the barrier algorithms that are worth a look, leaves out what a model says is far off (where every rank
-/// has a core), starts that many processes and has them hold barriers with evenkeel's engine, in the built-in way and by each
+/// For each number of ranks: lists the barrier algorithms that are worth a look, leaves out what a simulation says is far off, starts that many processes and has them hold barriers with evenkeel's engine, in the built-in way and by each
 /// schedule, in short turns one after the other. What is far behind drops out; the best few meet the built-in way again for as long.
 ///
 /// A schedule is taken only if it is clearly faster: if the 99.9% interval of the ratio of its turns to the built-in way's lies below

@@ -10,14 +10,14 @@ use std::path::Path;
 const COLUMNS: [Column; 6] = [
     Column { group: "", head: "ranks: way", dispensable: 0 },
     Column { group: "", head: "a call", dispensable: 0 },
-    Column { group: "- to the built-in -", head: "time", dispensable: 0 },
-    Column { group: "- to the built-in -", head: "99.9% interval", dispensable: 1 },
+    Column { group: "to the built-in way", head: "time", dispensable: 0 },
+    Column { group: "to the built-in way", head: "99.9% interval", dispensable: 1 },
+    Column { group: "to the built-in way", head: "predicted", dispensable: 2 },
     Column { group: "", head: "turns", dispensable: 3 },
-    Column { group: "", head: "predicted", dispensable: 2 },
 ];
 
 const LEGEND: &str = "a call: median of turns. time: median of ratios of turns that followed each other. *: chosen, since the interval lies below \
-     0.98. predicted: simulated under the model, where every rank has a core.";
+     0.98. predicted: by the simulator, the built-in way being a central counter, or an exchange of two.";
 
 /// Text that ends with a newline. `written`: the table's file, and whether it was named.
 pub fn text(record: &Record, written: Option<(&Path, bool)>, width: usize) -> String {
@@ -51,14 +51,15 @@ fn rows(case: &Case) -> Vec<Vec<String>> {
 fn row(case: &Case, way: &Way, chosen: bool, ratio: Option<Ratio>) -> Vec<String> {
     let found = way.found.as_ref();
     let name = way.schedule.as_deref().unwrap_or("built-in");
+    let predicted = way.predicted_ns.zip(case.ways[0].predicted_ns).map(|(way, builtin)| way / builtin);
     let mark = if chosen { " *" } else { "" };
     vec![
         format!("{}: {name}{mark}", case.ranks),
         found.map_or("-".into(), |f| ns(f.median_ns)),
         ratio.map_or("-".into(), |r| format!("{:.2}", r.median)),
         ratio.map_or("-".into(), |r| format!("{:.2} to {:.2}", r.low, r.high)),
+        predicted.filter(|_| way.schedule.is_some()).map_or("-".into(), |p| format!("{p:.2}")),
         found.map_or("-".into(), |f| f.turns.to_string()),
-        way.predicted_ns.map_or("-".into(), ns),
     ]
 }
 
