@@ -17,6 +17,7 @@ use evenkeel_schedule::Schedule;
 use evenkeel_table::machine::Machine;
 use evenkeel_table::{Entry, Table, place};
 use evenkeel_tune::course::Finding;
+use evenkeel_tune::judgement::Ratio;
 use evenkeel_tune::life::Task;
 use evenkeel_tune::{candidates, prediction};
 use serde::Serialize;
@@ -84,7 +85,8 @@ pub fn tune(tune: &Tune) -> Result<String, Failure> {
     for (done, ranks) in counts.iter().enumerate() {
         let share = Duration::from_secs_f64(tune.time_limit / counts.len() as f64);
         let progress = |share: f64| bar.set_position(((done as f64 + share) / counts.len() as f64 * 1000.0) as u64);
-        cases.push(case(&program, *ranks, cores, share, &parameters, tune.seed, progress)?);
+        let setting = Setting { program: &program, cores, parameters: &parameters, seed: tune.seed, all: tune.all };
+        cases.push(case(&setting, *ranks, share, progress)?);
     }
     bar.finish_and_clear();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
@@ -141,25 +143,38 @@ fn counts(asked: &[u32], cores: usize) -> Vec<u32> {
     counts
 }
 
-/// Measures with one number of ranks.
-fn case(
-    program: &Path,
-    ranks: u32,
+/// What is the same for all numbers of ranks.
+struct Setting<'a> {
+    program: &'a Path,
     cores: usize,
-    time: Duration,
-    parameters: &evenkeel_model::Parameters,
+    parameters: &'a evenkeel_model::Parameters,
     seed: u64,
-    progress: impl FnMut(f64),
-) -> Result<Case, Failure> {
+    all: bool,
+}
+
+/// Shares of the time: for all ways, for the best few, and for the best one once more.
+const SCREENING: f64 = 0.4;
+const FINALS: f64 = 0.3;
+
+/// Measures with one number of ranks.
+fn case(setting: &Setting, ranks: u32, time: Duration, mut progress: impl FnMut(f64)) -> Result<Case, Failure> {
     let begun = Instant::now();
     let all = candidates::candidates(ranks);
-    let predict = |schedule: &Schedule| prediction::predict(schedule, cores, parameters);
+    let predict = |schedule: &Schedule| prediction::predict(schedule, setting.cores, setting.parameters);
     let predicted: Vec<Option<f64>> = all.iter().map(predict).collect();
-    let worth = prediction::worth_measuring(&predicted);
+    let worth: Vec<bool> = prediction::worth_measuring(&predicted).into_iter().map(|worth| worth || setting.all).collect();
     let names: Vec<String> = all.iter().zip(&worth).filter(|(_, worth)| **worth).map(|(schedule, _)| schedule.name()).collect();
-    let half = time.as_millis() as u64 / 2;
-    let task = Task { rank: 0, ranks, schedules: names, screening_ms: half, finals_ms: half, seed };
-    let findings = ranks::Ranks::start(program, ranks)?.measure(&task, progress)?;
+    let part = |share: f64| (time.as_millis() as f64 * share) as u64;
+    let task = Task { rank: 0, ranks, schedules: names, screening_ms: part(SCREENING), finals_ms: part(FINALS), drop: !setting.all, seed: setting.seed };
+    let first = SCREENING + FINALS;
+    let mut findings = ranks::Ranks::start(setting.program, ranks)?.measure(&task, |share| progress(share * first))?;
+    if findings.chosen > 0 {
+        // Processes that are started anew lie elsewhere in memory and on the cores, which may make more of a difference than the way.
+        let schedules = vec![task.schedules[findings.chosen - 1].clone()];
+        let task = Task { schedules, screening_ms: 0, finals_ms: part(1.0 - first), ..task };
+        let again = ranks::Ranks::start(setting.program, ranks)?.measure(&task, |share| progress(first + share * (1.0 - first)))?;
+        findings.confirm(&again);
+    }
     let mut found = findings.ways.into_iter();
     let builtin = Way { schedule: None, predicted_ns: predict(&prediction::builtin(ranks)), found: found.next() };
     let way = |((schedule, predicted_ns), worth): ((&Schedule, Option<f64>), bool)| Way {
@@ -173,10 +188,17 @@ fn case(
     Ok(Case { ranks, calls: findings.calls, elapsed_s: begun.elapsed().as_secs_f64(), ways, chosen })
 }
 
+impl Way {
+    /// How it compares with the built-in one, from the last time that this was measured.
+    pub fn ratio(&self) -> Option<Ratio> {
+        self.found.as_ref().and_then(|f| f.again.or(f.finals))
+    }
+}
+
 impl Case {
     /// The way that did best in the finals: the chosen one, if there is one.
     fn best(&self) -> Option<&Way> {
-        let finals = |way: &&Way| way.found.as_ref().and_then(|f| f.finals).map(|r| r.median);
+        let finals = |way: &&Way| way.ratio().map(|r| r.median);
         let contestants = self.ways.iter().filter(|way| finals(way).is_some());
         contestants.min_by(|a, b| finals(a).unwrap_or(1.0).total_cmp(&finals(b).unwrap_or(1.0)))
     }
@@ -184,7 +206,7 @@ impl Case {
     fn entry(&self, cores: usize, now: u64) -> Entry {
         let ns = |way: &Way| way.found.as_ref().map_or(0.0, |f| f.median_ns);
         let best = if self.chosen > 0 { Some(&self.ways[self.chosen]) } else { self.best() };
-        let ratio = best.and_then(|way| way.found.as_ref()?.finals);
+        let ratio = best.and_then(Way::ratio);
         Entry {
             operation: "barrier".into(),
             ranks: self.ranks,

@@ -17,6 +17,8 @@ pub trait Bench {
 pub struct Limits {
     pub screening: Duration,
     pub finals: Duration,
+    /// Whether ways that are far behind drop out.
+    pub drop: bool,
 }
 
 /// How the measurement went.
@@ -40,6 +42,19 @@ pub struct Finding {
     pub screened: Option<Ratio>,
     /// Compared with it in the finals.
     pub finals: Option<Ratio>,
+    /// Compared with it among processes that were started anew. Only the best is.
+    pub again: Option<Ratio>,
+}
+
+impl Findings {
+    /// Takes in a measurement of the chosen way alone: it stays chosen only if it was clearly better there too.
+    pub fn confirm(&mut self, again: &Findings) {
+        let ratio = again.ways.get(1).and_then(|way| way.finals);
+        self.ways[self.chosen].again = ratio;
+        if !ratio.is_some_and(|r| r.is_clearly_better()) {
+            self.chosen = 0;
+        }
+    }
 }
 
 /// How long a turn is to be: long enough that its ends do not count, short enough that many fit between two disturbances.
@@ -90,10 +105,11 @@ pub fn run(bench: &mut impl Bench, candidates: usize, limits: Limits, seed: u64,
         round(bench, &mut screening, &mut among, calls, limits.screening, &mut order);
         progress(share(bench.elapsed()));
         let done = screening.0[0].len();
-        if let Some((_, most)) = CUTS.iter().rev().find(|(rounds, _)| done >= *rounds) {
+        if let Some((_, most)) = CUTS.iter().rev().find(|(rounds, _)| limits.drop && done >= *rounds) {
             among.retain(|way| *way == 0 || screening.at_least(*way) <= *most);
         }
     }
+    // Without a first part all are in the finals.
     let mut finalists: Vec<usize> = among.iter().copied().filter(|way| *way > 0 && screening.0[*way].len() == screening.0[0].len()).collect();
     finalists.sort_by(|a, b| screening.standing(*a).total_cmp(&screening.standing(*b)));
     // What was slower all the time need not be tried again.
@@ -112,6 +128,7 @@ pub fn run(bench: &mut impl Bench, candidates: usize, limits: Limits, seed: u64,
             turns: (screening.0[way].len() + finals.0[way].len()) as u32,
             screened: screening.ratio(way).filter(|_| way > 0),
             finals: finals.ratio(way).filter(|_| way > 0),
+            again: None,
         }
     };
     let ways: Vec<Finding> = (0..=candidates).map(finding).collect();
@@ -196,7 +213,7 @@ mod tests {
 
     fn course(ns: &[f64], noise: f64, seed: u64) -> (Findings, Pretended) {
         let mut bench = Pretended { ns: ns.to_vec(), noise, chance: Order(seed), clock_ns: 0.0, turns: vec![0; ns.len()] };
-        let limits = Limits { screening: Duration::from_millis(200), finals: Duration::from_millis(200) };
+        let limits = Limits { screening: Duration::from_millis(200), finals: Duration::from_millis(200), drop: true };
         let mut shares = Vec::new();
         let findings = run(&mut bench, ns.len() - 1, limits, seed, |share| shares.push(share));
         assert!(shares.windows(2).all(|w| w[0] <= w[1]) && shares.iter().all(|s| (0.0..=1.0).contains(s)));
@@ -221,6 +238,22 @@ mod tests {
         assert_eq!(course(&[1000.0, 990.0, 1500.0], 0.1, 1).0.chosen, 0, "1% is next to nothing");
         assert_eq!(course(&[1000.0, 1200.0, 1500.0], 0.0, 1).0.chosen, 0);
         assert_eq!(course(&[1000.0], 0.1, 1).0.chosen, 0, "no candidates at all");
+    }
+
+    #[test]
+    fn what_is_not_better_again_is_not_chosen() {
+        let once = || course(&[1000.0, 800.0], 0.05, 1).0;
+        let again = |ns: f64| {
+            let mut bench = Pretended { ns: vec![1000.0, ns], noise: 0.05, chance: Order(7), clock_ns: 0.0, turns: vec![0; 2] };
+            run(&mut bench, 1, Limits { screening: Duration::ZERO, finals: Duration::from_millis(100), drop: true }, 2, |_| {})
+        };
+        let confirmed = |ns: f64| {
+            let mut found = once();
+            assert_eq!(found.chosen, 1);
+            found.confirm(&again(ns));
+            (found.chosen, found.ways[1].again.is_some())
+        };
+        assert_eq!((confirmed(820.0), confirmed(1000.0)), ((1, true), (0, true)));
     }
 
     #[test]

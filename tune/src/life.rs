@@ -28,6 +28,8 @@ pub struct Task {
     pub schedules: Vec<String>,
     pub screening_ms: u64,
     pub finals_ms: u64,
+    /// Whether ways that are far behind drop out.
+    pub drop: bool,
     pub seed: u64,
 }
 
@@ -54,7 +56,7 @@ pub fn live(mut from: impl BufRead, mut to: impl Write) -> Result<(), String> {
     let task: Task = serde_json::from_str(&line).map_err(|_| nonsense(&line))?;
     let ways = Ways::open(world, &task)?;
     if me == 0 {
-        let limits = Limits { screening: Duration::from_millis(task.screening_ms), finals: Duration::from_millis(task.finals_ms) };
+        let limits = Limits { screening: Duration::from_millis(task.screening_ms), finals: Duration::from_millis(task.finals_ms), drop: task.drop };
         let mut leader = Leader { ways: &ways, began: Instant::now() };
         let mut told = 0.0;
         let findings: Findings = course::run(&mut leader, task.schedules.len(), limits, task.seed, |share| {

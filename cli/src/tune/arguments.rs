@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// schedule, in short turns one after the other. What is far behind drops out; the best few meet the built-in way again for as long.
 ///
 /// A schedule is taken only if it is clearly faster: if the 99.9% interval of the ratio of its turns to the built-in way's lies below
-/// 0.98. Otherwise the built-in way stays.
+/// 0.98, and does so again among processes that are started anew. Otherwise the built-in way stays.
 ///
 /// `evenkeel run` uses the table from then on, if it lies in the usual place or is named with --table, for communicators with as many
 /// ranks and cores as were measured. It goes for strict barriers of programs with one thread in MPI. `evenkeel doctor` tells which table is
@@ -19,7 +19,8 @@ use std::path::PathBuf;
 Examples:
   evenkeel tune                               2, 4, 8 and 16 ranks, and as many as there are cores; a minute
   evenkeel tune --ranks 32 --time-limit 20    one number of ranks; the table's other entries stay
-  evenkeel tune --dry-run --json found.json   look only: all that was tried, with predictions beside
+  evenkeel tune --dry-run --all --json found.json
+                                              look only: what every barrier takes, with predictions beside
   evenkeel tune --table here.json && evenkeel run -n 16 --table here.json -- ./app
 
 Leave the machine alone meanwhile. On a machine that is never quiet the answer is more often that the built-in way stays.")]
@@ -42,6 +43,9 @@ pub struct Tune {
     /// Write all that was tried to this file
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+    /// Measure all, and drop nothing that is far behind: to see what each costs
+    #[arg(long)]
+    pub all: bool,
     /// Write no table
     #[arg(long)]
     pub dry_run: bool,

@@ -41,7 +41,7 @@ pub fn text(record: &Record, written: Option<(&Path, bool)>, width: usize) -> St
 
 /// The built-in way, and those that came into the finals, the best first.
 fn rows(case: &Case) -> Vec<Vec<String>> {
-    let ratio = |way: &Way| way.found.as_ref().and_then(|f| f.finals);
+    let ratio = Way::ratio;
     let mut finalists: Vec<usize> = (1..case.ways.len()).filter(|i| ratio(&case.ways[*i]).is_some()).collect();
     finalists.sort_by(|a, b| ratio(&case.ways[*a]).map(|r| r.median).partial_cmp(&ratio(&case.ways[*b]).map(|r| r.median)).expect("ratios are finite"));
     let shown = std::iter::once(0).chain(finalists);

@@ -90,8 +90,8 @@ const INTRODUCTION: &str = "\
 # Schedules: the collective algorithms
 
 Every collective algorithm is written once, as a function from the number of ranks and some parameters to the steps of each rank:
-put a flag or data, wait, count, combine, copy. From that one function it is checked, drawn and simulated. This page is
-generated from the list of algorithms: `evenkeel schedule gallery docs/src`.
+put a flag or data, wait, count, combine, copy. From that one function it is checked, drawn and simulated, and
+barriers are run by it in the engine where a [table](tuning.md) says so. This page is generated from the list of algorithms: `evenkeel schedule gallery docs/src`.
 
     evenkeel schedule list --ranks 64
     evenkeel schedule show n-way-dissemination --ranks 9 --param n=2
