@@ -76,6 +76,7 @@ test-programs:
 # Programs on virtual hosts, and the rig that these are made with. Where namespaces are not allowed it says what to do, and tests nothing,
 # unless EVENKEEL_NODES=required.
 test-nodes: deps-nodes
+	$(CARGO) build --release --locked -p evenkeel-primitives --example across_hosts
 	$(TOOLS)/python -m pytest rig tests/nodes
 
 # All of mpi4py's own tests, at 1, 2, 3 and 5 ranks; `make test` runs those about collectives.

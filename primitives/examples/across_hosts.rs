@@ -1,0 +1,152 @@
+//! The primitives between processes, over UCX: each node of a job runs this once, on whatever host.
+//!
+//!     across_hosts NODE NODES FOLDER SECONDS
+//!
+//! Addresses are exchanged as files in a folder that all nodes see; it must be empty. All meet at a barrier, compete for a variable, receive 4 MiB in chunks, and
+//! then node 1 asks all nodes over and over whether they are there, for so many seconds or until one has failed.
+
+use evenkeel_fabric::ucx::{UcxWire, open};
+use evenkeel_fabric::{NodeId, Wire};
+use evenkeel_primitives::{Comparison, Domain, EventId, Fault, NodeSet, Settings};
+use std::error::Error;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+const ARRIVED: usize = 0;
+const WINNER: usize = 8;
+const STOP: usize = 16;
+const DATA: usize = 64;
+const CHUNK: usize = 512 * 1024;
+const CHUNKS: usize = 8;
+const RECEIVED: EventId = EventId(1);
+const SENT: EventId = EventId(2);
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Publishes this node's address and waits for those of the others.
+fn exchange(folder: &Path, node: u32, nodes: u32, mine: &[u8]) -> Result<Vec<Vec<u8>>, Box<dyn Error>> {
+    let name = |node: u32| folder.join(format!("{node}.address"));
+    let unfinished = folder.join(format!("{node}.unfinished"));
+    std::fs::write(&unfinished, mine)?;
+    std::fs::rename(unfinished, name(node))?;
+    let end = Instant::now() + PATIENCE;
+    let mut addresses = Vec::new();
+    for node in 0..nodes {
+        while !name(node).exists() {
+            if Instant::now() > end {
+                return Err(format!("node {node} did not come").into());
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        addresses.push(std::fs::read(name(node))?);
+    }
+    Ok(addresses)
+}
+
+struct Node<C: Fn() -> Duration> {
+    domain: Domain<UcxWire, C>,
+    all: NodeSet,
+    epoch: u64,
+}
+
+impl<C: Fn() -> Duration> Node<C> {
+    /// Until all have come here. Each epoch is compared with >=, so nothing has to be cleared.
+    fn barrier(&mut self) -> Result<(), Box<dyn Error>> {
+        self.epoch += 1;
+        self.domain.set(ARRIVED, self.epoch);
+        while !self.domain.compare_and_write(&self.all, ARRIVED, Comparison::GreaterOrEqual, self.epoch, None)?? {
+            self.domain.serve(Duration::from_millis(1));
+        }
+        Ok(())
+    }
+
+    fn compete(&mut self) -> Result<(), Box<dyn Error>> {
+        let mine = u64::from(self.domain.node().0) + 1;
+        let won = self.domain.compare_and_write(&self.all, WINNER, Comparison::Equal, 0, Some((WINNER, mine)))??;
+        self.barrier()?;
+        let bytes = self.domain.read(WINNER, 8, PATIENCE).ok_or("in doubt")?;
+        println!("won {won} winner {}", u64::from_ne_bytes(bytes.try_into().expect("8 bytes")) - 1);
+        Ok(())
+    }
+
+    /// Node 1 sends some chunks to all, the next when the last has been carried out everywhere.
+    fn send(&mut self) -> Result<(), Box<dyn Error>> {
+        let start = Instant::now();
+        if self.domain.node() == NodeId(1) {
+            for chunk in 0..CHUNKS {
+                let bytes: Vec<u8> = (0..CHUNK).map(|i| (i * 31 + chunk) as u8).collect();
+                self.domain.xfer_and_signal(&self.all, DATA + chunk * CHUNK, &bytes, Some(SENT), Some(RECEIVED))?;
+                if !self.domain.wait_event(SENT, PATIENCE)? {
+                    return Err("a chunk did not arrive in time".into());
+                }
+            }
+            println!("sent {} bytes in {:?}", CHUNKS * CHUNK, start.elapsed());
+        }
+        for chunk in 0..CHUNKS {
+            if !self.domain.wait_event(RECEIVED, PATIENCE)? {
+                return Err("a chunk was not received in time".into());
+            }
+            let bytes = self.domain.read(DATA + chunk * CHUNK, CHUNK, PATIENCE).ok_or("in doubt")?;
+            if !bytes.iter().enumerate().all(|(i, &byte)| byte == (i * 31 + chunk) as u8) {
+                return Err(format!("chunk {chunk} is not what was sent").into());
+            }
+        }
+        println!("received all");
+        Ok(())
+    }
+
+    /// Node 1 asks all nodes until the time is up or one has failed; the others answer.
+    fn watch(&mut self, seconds: u64) -> Result<(), Box<dyn Error>> {
+        let start = Instant::now();
+        if self.domain.node() != NodeId(1) {
+            while start.elapsed() < Duration::from_secs(seconds + 10) && self.domain.read(STOP, 8, Duration::ZERO).is_none_or(|bytes| bytes == [0; 8]) {
+                self.domain.serve(Duration::from_millis(200));
+            }
+            // Who is above others in the tree stays until they have heard it too.
+            let end = Instant::now() + Duration::from_millis(500);
+            while Instant::now() < end {
+                self.domain.serve(Duration::from_millis(50));
+            }
+            return Ok(());
+        }
+        let (mut longest, mut rounds, mut last_good) = (Duration::ZERO, 0, Instant::now());
+        let mut living = self.all.clone();
+        while start.elapsed() < Duration::from_secs(seconds) {
+            let asked = Instant::now();
+            match self.domain.compare_and_write(&self.all, STOP, Comparison::Equal, 0, None)? {
+                Ok(_) => {
+                    longest = longest.max(asked.elapsed());
+                    rounds += 1;
+                    last_good = Instant::now();
+                }
+                Err(Fault { node, .. }) => {
+                    println!("lost node {} {} ms after it was heard last", node.0, last_good.elapsed().as_millis());
+                    living = self.all.iter().filter(|&other| other != node).collect();
+                    break;
+                }
+            }
+            self.domain.serve(Duration::from_millis(20));
+        }
+        println!("rounds {rounds} longest {} ms", longest.as_millis());
+        self.domain.compare_and_write(&living, STOP, Comparison::Equal, 0, Some((STOP, 1)))??;
+        println!("stopped {} nodes", living.len());
+        Ok(())
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [node, nodes, folder, seconds] = arguments.as_slice() else { return Err("usage: across_hosts NODE NODES FOLDER SECONDS".into()) };
+    let (node, nodes) = (node.parse()?, nodes.parse()?);
+    let opened = open(nodes as usize, DATA + CHUNKS * CHUNK, &[])?;
+    let addresses = exchange(Path::new(folder), node, nodes, opened.address())?;
+    let wire = opened.connect(NodeId(node), &addresses)?;
+    let all = NodeSet::all(wire.nodes());
+    let start = Instant::now();
+    let mut node = Node { domain: Domain::new(wire, Settings::default(), move || start.elapsed()), all, epoch: 0 };
+    node.barrier()?;
+    node.compete()?;
+    node.send()?;
+    node.barrier()?;
+    println!("watching");
+    node.watch(seconds.parse()?)
+}
