@@ -21,6 +21,7 @@ Examples:
   evenkeel model measure                      what signals and messages cost on this machine
   evenkeel tune                               find the best barriers for this machine
   evenkeel schedule list                      the collective algorithms, and what they cost
+  evenkeel route compute net.topo --lfts FILE better forwarding tables for OpenSM, free of deadlock
   evenkeel run -n 16 --report run.json -- ./app && evenkeel report run.json --html run.html
   mpirun -n 16 $(evenkeel env ./app) ./app    your own launcher line
 
