@@ -88,6 +88,9 @@ install: build
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 	install -m 755 $(RELEASE)/evenkeel $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 $(SHIMS)/* $(DESTDIR)$(PREFIX)/lib/evenkeel/
+	install -d $(DESTDIR)$(PREFIX)/include
+	install -m 644 $(RELEASE)/libevenkeel_primitives_c.so $(DESTDIR)$(PREFIX)/lib/
+	install -m 644 primitives/c/include/evenkeel_primitives.h $(DESTDIR)$(PREFIX)/include/
 	$(RELEASE)/evenkeel man $(DESTDIR)$(PREFIX)/share/man/man1
 	$(RELEASE)/evenkeel completions bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/evenkeel
 	$(RELEASE)/evenkeel completions zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_evenkeel

@@ -19,6 +19,7 @@ ALLOWED = {
     "fabric": set(),
     "tune": {"engine", "schedule", "model", "simulate"},
     "primitives": {"fabric"},
+    "primitives/c": {"fabric", "primitives"},
     "mpi": {"engine", "report", "options", "record"},
     "mpi/generate": set(),
     "fabric-simulation": {"route"},

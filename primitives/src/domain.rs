@@ -34,6 +34,11 @@ impl<W: Wire, C: Fn() -> Duration> Domain<W, C> {
         self.wire.node()
     }
 
+    /// Bytes of global memory, at each node.
+    pub fn memory_bytes(&self) -> usize {
+        self.wire.memory().len()
+    }
+
     /// Writes `bytes` at `at` of every node of the set, and signals `remote` there. Does not wait: when it has been carried out, `local` is signalled here; when a node
     /// has failed, [`Domain::test_event`] of `local` says so. The bytes are taken at once.
     pub fn xfer_and_signal(&mut self, set: &NodeSet, at: usize, bytes: &[u8], local: Option<EventId>, remote: Option<EventId>) -> Result<(), Mistake> {

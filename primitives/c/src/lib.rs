@@ -1,0 +1,256 @@
+//! The primitives for C. What each function does is said in `include/evenkeel_primitives.h`.
+//!
+//! May use: the primitives and the fabric. Must never let a panic out, or trust a length without a pointer.
+
+use evenkeel_fabric::NodeId;
+use evenkeel_fabric::ucx::{Opened, UcxWire, open};
+use evenkeel_primitives::{Comparison, Domain, EventId, Fault, NodeSet, Settings};
+use std::cell::RefCell;
+use std::ffi::{CString, c_char, c_int, c_void};
+use std::time::{Duration, Instant};
+
+const YES: c_int = 1;
+const NO: c_int = 0;
+const FAULT: c_int = -1;
+const MISTAKE: c_int = -2;
+
+type Clock = Box<dyn Fn() -> Duration + Send>;
+
+/// `evenkeel_node`
+pub struct Node(Domain<UcxWire, Clock>);
+
+/// `evenkeel_fault`
+#[repr(C)]
+pub struct CFault {
+    node: u32,
+    undone: c_int,
+}
+
+/// `evenkeel_write`
+#[repr(C)]
+pub struct CWrite {
+    at: usize,
+    value: u64,
+}
+
+thread_local! {
+    static LAST: RefCell<CString> = RefCell::default();
+}
+
+fn mistake(why: impl ToString) -> c_int {
+    let text: Vec<u8> = why.to_string().into_bytes().into_iter().filter(|&byte| byte != 0).collect();
+    LAST.with(|last| *last.borrow_mut() = CString::new(text).unwrap_or_default());
+    MISTAKE
+}
+
+/// # Safety
+/// `count` values, or null and 0.
+unsafe fn slice<'a, T>(start: *const T, count: usize) -> Result<&'a [T], &'static str> {
+    match (start.is_null(), count) {
+        (_, 0) => Ok(&[]),
+        (true, _) => Err("a null pointer was given for an array that is not empty"),
+        // SAFETY: the caller's promise.
+        (false, _) => Ok(unsafe { std::slice::from_raw_parts(start, count) }),
+    }
+}
+
+fn failed(fault: &Fault, to: *mut CFault) -> c_int {
+    if !to.is_null() {
+        // SAFETY: the header asks for a place for a fault, or null.
+        unsafe { to.write(CFault { node: fault.node.0, undone: c_int::from(fault.undone) }) };
+    }
+    FAULT
+}
+
+fn answer(held: bool) -> c_int {
+    if held { YES } else { NO }
+}
+
+fn set_of(nodes: &[u32]) -> NodeSet {
+    nodes.iter().map(|&node| NodeId(node)).collect()
+}
+
+fn event(number: i64) -> Result<Option<EventId>, String> {
+    match number {
+        -1 => Ok(None),
+        _ => u32::try_from(number).map(|number| Some(EventId(number))).map_err(|_| format!("{number} is no event: they are numbered from 0 to {}", u32::MAX)),
+    }
+}
+
+fn inside(node: &Node, at: usize, length: usize) -> Result<(), String> {
+    let bytes = node.0.memory_bytes();
+    match at.checked_add(length) {
+        Some(end) if end <= bytes => Ok(()),
+        _ => Err(format!("{length} bytes at {at} do not lie within the {bytes} bytes of global memory")),
+    }
+}
+
+/// # Safety
+/// See the header.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn evenkeel_open(nodes: u32, memory_bytes: usize, opened: *mut *mut Opened) -> c_int {
+    match open(nodes as usize, memory_bytes, &[]) {
+        // SAFETY: the header asks for a place for a pointer.
+        Ok(end) => unsafe {
+            opened.write(Box::into_raw(Box::new(end)));
+            YES
+        },
+        Err(error) => mistake(error),
+    }
+}
+
+/// # Safety
+/// See the header.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn evenkeel_address(opened: *const Opened, length: *mut usize) -> *const c_void {
+    // SAFETY: from `evenkeel_open`, and a place for a length.
+    unsafe {
+        let address = (*opened).address();
+        length.write(address.len());
+        address.as_ptr().cast()
+    }
+}
+
+/// # Safety
+/// See the header.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn evenkeel_connect(
+    opened: *mut Opened, node: u32, nodes: u32, addresses: *const *const u8, lengths: *const usize, limit_ms: u64, connected: *mut *mut Node,
+) -> c_int {
+    // SAFETY: from `evenkeel_open`, and used for the last time; `nodes` addresses of the given lengths.
+    let (opened, addresses) = unsafe {
+        let opened = Box::from_raw(opened);
+        let (Ok(starts), Ok(lengths)) = (slice(addresses, nodes as usize), slice(lengths, nodes as usize)) else {
+            return mistake("addresses and their lengths are needed");
+        };
+        let copy = |(&start, &length): (&*const u8, &usize)| slice(start, length).map(<[u8]>::to_vec);
+        (opened, starts.iter().zip(lengths).map(copy).collect::<Result<Vec<_>, _>>())
+    };
+    let wire = match addresses.map_err(str::to_string).and_then(|addresses| opened.connect(NodeId(node), &addresses).map_err(|error| error.to_string())) {
+        Ok(wire) => wire,
+        Err(why) => return mistake(why),
+    };
+    let mut settings = Settings::default();
+    if limit_ms > 0 {
+        settings.limit = Duration::from_millis(limit_ms);
+    }
+    let start = Instant::now();
+    let clock: Clock = Box::new(move || start.elapsed());
+    // SAFETY: the header asks for a place for a pointer.
+    unsafe { connected.write(Box::into_raw(Box::new(Node(Domain::new(wire, settings, clock))))) };
+    YES
+}
+
+/// # Safety
+/// See the header.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn evenkeel_close(node: *mut Node) {
+    // SAFETY: from `evenkeel_connect`, and used for the last time.
+    drop(unsafe { Box::from_raw(node) });
+}
+
+/// # Safety
+/// See the header.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn evenkeel_xfer_and_signal(
+    node: *mut Node, set: *const u32, count: usize, at: usize, bytes: *const u8, length: usize, local: i64, remote: i64,
+) -> c_int {
+    // SAFETY: from `evenkeel_connect`; arrays of the given lengths.
+    let (node, set, bytes) = unsafe { (&mut *node, slice(set, count), slice(bytes, length)) };
+    match (set, bytes, event(local), event(remote)) {
+        (Ok(set), Ok(bytes), Ok(local), Ok(remote)) => {
+            node.0.xfer_and_signal(&set_of(set), at, bytes, local, remote).map_or_else(mistake, |()| YES)
+        }
+        (Err(why), ..) | (_, Err(why), ..) => mistake(why),
+        (.., Err(why), _) | (.., Err(why)) => mistake(why),
+    }
+}
+
+/// # Safety
+/// See the header.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn evenkeel_test_event(node: *mut Node, event: u32, longest_ms: u64, fault: *mut CFault) -> c_int {
+    // SAFETY: from `evenkeel_connect`.
+    let node = unsafe { &mut *node };
+    node.0.wait_event(EventId(event), Duration::from_millis(longest_ms)).map_or_else(|error| failed(&error, fault), answer)
+}
+
+/// # Safety
+/// See the header.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn evenkeel_compare_and_write(
+    node: *mut Node, set: *const u32, count: usize, variable: usize, comparison: c_int, value: u64, write: *const CWrite, fault: *mut CFault,
+) -> c_int {
+    // SAFETY: from `evenkeel_connect`; an array of the given length; a write or null.
+    let (node, set, write) = unsafe { (&mut *node, slice(set, count), write.as_ref()) };
+    let Some(&comparison) = usize::try_from(comparison).ok().and_then(|index| Comparison::ALL.get(index)) else {
+        return mistake(format!("{comparison} is none of the six comparisons"));
+    };
+    let set = match set {
+        Ok(set) => set_of(set),
+        Err(why) => return mistake(why),
+    };
+    match node.0.compare_and_write(&set, variable, comparison, value, write.map(|write| (write.at, write.value))) {
+        Ok(Ok(held)) => answer(held),
+        Ok(Err(error)) => failed(&error, fault),
+        Err(error) => mistake(error),
+    }
+}
+
+/// # Safety
+/// See the header.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn evenkeel_read(node: *mut Node, at: usize, to: *mut u8, length: usize, longest_ms: u64) -> c_int {
+    // SAFETY: from `evenkeel_connect`.
+    let node = unsafe { &mut *node };
+    if let Err(why) = inside(node, at, length) {
+        return mistake(why);
+    }
+    match node.0.read(at, length, Duration::from_millis(longest_ms)) {
+        // SAFETY: the header asks for room for `length` bytes.
+        Some(bytes) => unsafe {
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, length);
+            YES
+        },
+        None => NO,
+    }
+}
+
+/// # Safety
+/// See the header.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn evenkeel_set(node: *mut Node, at: usize, value: u64) -> c_int {
+    // SAFETY: from `evenkeel_connect`.
+    let node = unsafe { &mut *node };
+    match inside(node, at, 8) {
+        Err(why) => mistake(why),
+        Ok(()) if at % 8 != 0 => mistake(format!("a variable lies at a multiple of 8, and {at} is none")),
+        Ok(()) => {
+            node.0.set(at, value);
+            YES
+        }
+    }
+}
+
+/// # Safety
+/// See the header.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn evenkeel_serve(node: *mut Node, longest_ms: u64) -> c_int {
+    // SAFETY: from `evenkeel_connect`.
+    unsafe { &mut *node }.0.serve(Duration::from_millis(longest_ms));
+    YES
+}
+
+/// # Safety
+/// See the header.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn evenkeel_evict(node: *mut Node, dead: u32) -> c_int {
+    // SAFETY: from `evenkeel_connect`.
+    unsafe { &mut *node }.0.evict(NodeId(dead));
+    YES
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn evenkeel_last_error() -> *const c_char {
+    LAST.with(|last| last.borrow().as_ptr())
+}
