@@ -58,13 +58,15 @@ def main():
     parser.add_argument("--seconds", default=100, type=float)
     parser.add_argument("--from", dest="source", type=pathlib.Path)
     options = parser.parse_args()
-    command = f"evenkeel tune --all --dry-run --ranks {options.ranks} --time-limit {options.seconds:g}"
+    command = "evenkeel tune --all --dry-run --ranks {} --time-limit {:g}"
+    measuring = command.format(options.ranks, options.seconds)
     with tempfile.TemporaryDirectory() as name:
         source = options.source or pathlib.Path(name) / "found.json"
         if not options.source:
-            subprocess.run([options.evenkeel, *command.split()[1:], "--json", source], check=True)
+            subprocess.run([options.evenkeel, *measuring.split()[1:], "--json", source], check=True)
         record = json.loads(source.read_text())
     cases = record["cases"]
+    command = command.format(",".join(str(case["ranks"]) for case in cases), record["time_limit_s"])
     shared = [abs(e) for case in cases if case["ranks"] > record["cores"] for e in errors(case)]
     lines = [
         "# Barriers by schedules: measured in the engine, and simulated",
