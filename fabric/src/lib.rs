@@ -1,11 +1,11 @@
 //! Between nodes: messages, puts into another node's memory with a flag after the data, and atomics on that memory.
 //!
-//! [`Wire`] is one node's end, and says what may be relied upon. There are two of them: [`ucx`] for real networks, over whatever the UCX library
-//! finds (InfiniBand, RoCE, shared memory, TCP), loaded at run time so that evenkeel also runs without it; and [`network`], in
-//! one process and in virtual time, with delay, loss, duplication, overtaking, partitions, slow and dead nodes, the same for the same seed. Both pass the
+//! [`Wire`] is one node's end, and says what may be relied upon. There are three of them: [`ucx`] for real networks, over whatever the UCX library
+//! finds (InfiniBand, RoCE, shared memory, TCP), loaded at run time so that evenkeel also runs without it; [`segment`] for "nodes" that are processes of one machine; and [`network`], in
+//! one process and in virtual time, with delay, loss, duplication, overtaking, partitions, slow and dead nodes, the same for the same seed. All pass the
 //! same tests (`tests/conformance.rs`).
 //!
-//! May use: libc, UCX through the dynamic loader. Must never know what a message means, wait without a bound, or take a
+//! May use: libc, the segment, UCX through the dynamic loader. Must never know what a message means, wait without a bound, or take a
 //! node for dead because it is slow: it says when the *network* gave a node up, everything else is for those above.
 //!
 //! ```
@@ -22,8 +22,10 @@
 
 pub mod memory;
 pub mod network;
+pub mod segment;
 pub mod ucx;
 pub mod wire;
 
 pub use memory::Memory;
+pub use segment::SegmentWire;
 pub use wire::{Atomic, Event, NodeId, Ticket, Trouble, Wire};

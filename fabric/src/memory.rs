@@ -1,29 +1,33 @@
 //! Memory that other nodes write into: everything in it may change at any moment, so it is read and written by atomics alone.
 
+use evenkeel_segment::Segment;
 use std::io;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-/// Zeroed pages of this process, shared by all clones.
-#[derive(Clone, Debug)]
+/// Memory of one node, shared by all clones; zero at first.
+#[derive(Clone)]
 pub struct Memory(Arc<Pages>);
 
-#[derive(Debug)]
 struct Pages {
     start: NonNull<u8>,
     bytes: usize,
+    /// The segment that it lies in; None: it is a mapping of its own.
+    segment: Option<Arc<Segment>>,
 }
 
-// SAFETY: the pages are plain memory, touched through atomics only, and unmapped when the last clone is gone.
+// SAFETY: the pages are plain memory, touched through atomics only, and there until the last clone is gone.
 unsafe impl Send for Pages {}
 // SAFETY: as above.
 unsafe impl Sync for Pages {}
 
 impl Drop for Pages {
     fn drop(&mut self) {
-        // SAFETY: mapped in `new` with the same length; nobody holds a reference any more.
-        unsafe { libc::munmap(self.start.as_ptr().cast(), self.bytes) };
+        if self.segment.is_none() {
+            // SAFETY: mapped in `new` with the same length; nobody holds a reference any more.
+            unsafe { libc::munmap(self.start.as_ptr().cast(), self.bytes) };
+        }
     }
 }
 
@@ -37,7 +41,14 @@ impl Memory {
         if start == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        Ok(Memory(Arc::new(Pages { start: NonNull::new(start.cast()).expect("a mapping is not at 0"), bytes })))
+        Ok(Memory(Arc::new(Pages { start: NonNull::new(start.cast()).expect("a mapping is not at 0"), bytes, segment: None })))
+    }
+
+    /// A part of a segment that is used for nothing else; `at` and `bytes` are multiples of 8.
+    pub(crate) fn within(segment: &Arc<Segment>, at: usize, bytes: usize) -> Memory {
+        assert!(at % 8 == 0 && bytes % 8 == 0 && bytes > 0 && at + bytes <= segment.bytes());
+        let start = NonNull::new(segment.at(at).pointer(0)).expect("a mapping is not at 0");
+        Memory(Arc::new(Pages { start, bytes, segment: Some(Arc::clone(segment)) }))
     }
 
     pub fn len(&self) -> usize {

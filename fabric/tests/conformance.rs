@@ -1,9 +1,12 @@
 //! What every wire promises, asked of every wire there is.
 
 use evenkeel_fabric::network::{Faults, Network};
+use evenkeel_fabric::segment::bytes_needed;
 use evenkeel_fabric::ucx::{UcxError, UcxWire, library, open};
-use evenkeel_fabric::{Atomic, Event, NodeId, Ticket, Trouble, Wire};
+use evenkeel_fabric::{Atomic, Event, NodeId, SegmentWire, Ticket, Trouble, Wire};
+use evenkeel_segment::Segment;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const MEMORY: usize = 1 << 16;
@@ -19,6 +22,11 @@ fn over_ucx(nodes: usize, settings: &[(&str, &str)]) -> Option<Vec<UcxWire>> {
     let addresses: Vec<_> = opened.iter().map(|end| end.address().to_vec()).collect();
     let connect = |(node, end): (usize, evenkeel_fabric::ucx::Opened)| end.connect(NodeId(node as u32), &addresses).unwrap();
     Some(opened.into_iter().enumerate().map(connect).collect())
+}
+
+fn in_a_segment(nodes: usize) -> Vec<SegmentWire> {
+    let segment = Arc::new(Segment::create(bytes_needed(nodes, MEMORY).unwrap(), 1).unwrap());
+    (0..nodes as u32).map(|node| SegmentWire::new(Arc::clone(&segment), NodeId(node), nodes, MEMORY).unwrap()).collect()
 }
 
 /// Lets all ends act by turns until `enough` of what they saw.
@@ -154,6 +162,11 @@ macro_rules! of_every_wire {
         #[test]
         fn in_virtual_time() {
             super::$test(super::Network::new(3, super::MEMORY, super::Faults::none(), 1).1);
+        }
+
+        #[test]
+        fn in_a_segment() {
+            super::$test(super::in_a_segment(3));
         }
 
         /// Over whatever UCX chooses here.
