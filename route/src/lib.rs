@@ -9,6 +9,7 @@
 //! Freedom from deadlock follows from an order: a [`ChannelOrder`] allows the paths along which channels ascend. What the literature calls
 //! up*/down* routing is a [`SwitchOrder`], which is one special case. [`schemes`] finds orders; [`tables`](mod@tables) builds shortest
 //! and balanced tables under any order. [`check`] knows nothing of orders: it is given a network and tables, and proves or refutes.
+//! [`plan`] leads from tables to tables under traffic when the network has changed.
 //!
 //! The load of a channel is the number of ordered pairs of different end nodes whose path uses it. Hops are channels between switches.
 //!
@@ -32,6 +33,7 @@ pub mod format;
 pub mod generate;
 mod network;
 mod order;
+pub mod plan;
 mod random;
 pub mod schemes;
 mod source_routes;

@@ -1,0 +1,68 @@
+//! Plans for random failures and additions, each state of each proved: a line of JSON for each.
+//!
+//!     cargo run --release -p evenkeel-route --example plans > bench/fabric/plans.jsonl
+
+use evenkeel_route::plan::{plan, prove};
+use evenkeel_route::*;
+use std::time::Instant;
+
+const SIZES: [usize; 4] = [64, 96, 128, 256];
+const DEGREES: [usize; 4] = [3, 4, 6, 8];
+const IMPROVE: u32 = 3;
+
+fn tables(network: &Network) -> Table {
+    let order = schemes::depth_first(network);
+    tables::balanced(network, &ChannelOrder::up_down(network, &order), tables::Effort { rounds: 1, looks: 0, ..tables::Effort::default() })
+}
+
+fn without_one(network: &Network, switch: bool, random: &mut Random) -> Network {
+    loop {
+        let less = if switch {
+            network.without(&[], &[SwitchId(random.below(network.switches().len()) as u32)])
+        } else {
+            network.without(&[Channel(random.below(network.channels()) as u32)], &[])
+        };
+        if less.connected() {
+            return less;
+        }
+    }
+}
+
+fn main() {
+    for case in 0..100_usize {
+        let (switches, degree) = (SIZES[case % 4], DEGREES[case / 4 % 4]);
+        let of = generate::Irregular { switches, degree, end_nodes: 2, parallel: false };
+        let whole = generate::irregular(of, case as u64).expect("a possible network");
+        let mut random = Random::new(1000 + case as u64);
+        let kind = ["cable fails", "switch fails", "cable comes", "switch comes"][(case / 16 + case) % 4];
+        let less = without_one(&whole, kind.starts_with("switch"), &mut random);
+        let (before, now) = if kind.ends_with("fails") { (&whole, &less) } else { (&less, &whole) };
+        let lids = format::lfts::Lids::of(before).expect("enough addresses");
+        let today = format::lfts::read(now, &format::lfts::write(before, &tables(before), &lids)).expect("what was written").0;
+        let aim = tables(now);
+        let begun = Instant::now();
+        let found = plan(now, &today, IMPROVE, &aim).expect("tables free of cycles");
+        let seconds = begun.elapsed().as_secs_f64();
+        let mut table = today.clone();
+        let mut proved = 0;
+        for step in &found.steps {
+            let after = step.applied(&table);
+            prove(now, &table, &after).expect("a state that is wrong");
+            table = after;
+            proved += 1;
+        }
+        let (end, fresh) = (check::check_traffic(now, &table, check::Traffic::Everything), check::check(now, &aim));
+        let changes: Vec<usize> = found.steps.iter().map(|s| s.changes.len()).collect();
+        println!(
+            "{{\"case\": {case}, \"switches\": {switches}, \"degree\": {degree}, \"kind\": \"{kind}\", \"steps\": {proved}, \"changes\": {changes:?}, \"entries\": {}, \"lost\": {}, \
+             \"sound\": {}, \"seconds\": {seconds:.4}, \"mean_hops\": {:.4}, \"fresh_mean_hops\": {:.4}, \"busiest\": {}, \"fresh_busiest\": {}}}",
+            now.switches().len() * (now.switches().len() + now.end_nodes().len()),
+            found.lost.len(),
+            end.sound(),
+            end.mean_hops(),
+            fresh.mean_hops(),
+            end.busiest(),
+            fresh.busiest(),
+        );
+    }
+}

@@ -1,0 +1,79 @@
+//! From today's tables to tomorrow's under traffic: steps of table updates that arrive at the switches in any order.
+//!
+//! A network has changed: cables or switches are gone, or there are new ones. [`plan()`] takes the network as it is now and the tables as they still stand in its switches, and gives
+//! [`Step`]s. Within a step every entry may arrive before or after any other; the next step begins when the last has arrived everywhere, and packets that were under way by what it replaced
+//! have left. In each state that can arise so,
+//!
+//! * who could reach a destination at the beginning of the step still can, without going round in circles;
+//! * channel dependencies are free of cycles, those of packets included that have come by old entries and go on by new ones, so nothing can deadlock;
+//!
+//! and after the last step all can reach all that are connected. Traffic never stops. Nothing is moved that need not be: destinations that lost a path get one, and paths
+//! are shortened where that can be done by the same rules, which is how new cables come to use.
+//!
+//! [`prove()`] judges a step by itself. It shares no code with the search: it takes tables before and after, and looks at all orders of arrival at once, since what a switch may do for a destination in
+//! the meantime is the old entry or the new one.
+
+mod dependencies;
+mod prove;
+mod search;
+
+pub use prove::{Broken, prove};
+
+use crate::network::{Network, Port, SwitchId};
+use crate::table::{Destination, Table};
+use thiserror::Error;
+
+/// One entry of a table that is replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    pub at: SwitchId,
+    pub to: Destination,
+    pub port: Port,
+}
+
+/// Entries that may be replaced in any order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Step {
+    pub changes: Vec<Change>,
+}
+
+impl Step {
+    /// The tables when all of the step has arrived.
+    pub fn applied(&self, before: &Table) -> Table {
+        let mut after = before.clone();
+        for change in &self.changes {
+            after.set(change.at, change.to, Some(change.port));
+        }
+        after
+    }
+}
+
+/// A way from tables to tables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    pub steps: Vec<Step>,
+    /// The tables at the end.
+    pub end: Table,
+    /// Switches that have no path to a destination at the end although the network connects them: the search has failed for these.
+    pub lost: Vec<(SwitchId, Destination)>,
+}
+
+/// Why there is no plan.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum NoPlan {
+    #[error("today's tables can deadlock already, so that no state can be proved before they are replaced: {cycle}")]
+    Cyclic { cycle: String },
+    #[error("today's tables send packets round in circles")]
+    Loop,
+}
+
+/// Plans the way. Tables made anew for the network, `aim`, are where entries are moved to if what is broken cannot be mended without moving others. `today` holds the entries that the switches have now, on the network as it is now: entries of ports without a cable lead nowhere, destinations that are new have
+/// none. `improve`: how many steps may be spent on shortening paths once all are there.
+///
+/// About O(changes · dependencies).
+///
+/// # Errors
+/// Tables that deadlock or loop already.
+pub fn plan(network: &Network, today: &Table, improve: u32, aim: &Table) -> Result<Plan, NoPlan> {
+    search::Search::new(network, today)?.run(improve, aim)
+}
