@@ -116,6 +116,9 @@ pub enum Failure {
     #[error("cannot simulate that network: {why}. `evenkeel route simulate --help` has examples.")]
     RouteSimulate { why: String },
 
+    #[error("cannot plan that: {why}. `evenkeel route plan --help` has examples.")]
+    RoutePlan { why: String },
+
     #[error("cannot use `{given}` as a machine: {why}. Give one of {known}, a file of parameters, or the parameters themselves: L=1.5us,o=300ns,g=200ns,G=80ps.")]
     Machine { given: String, why: String, known: String },
 

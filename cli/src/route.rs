@@ -6,6 +6,7 @@ mod compare;
 mod compute;
 mod generate;
 mod opensm;
+pub mod plan;
 mod read;
 mod scheme;
 mod show;
@@ -29,6 +30,7 @@ pub enum RouteTask {
     Check(Box<arguments::Check>),
     Compare(Box<arguments::Compare>),
     Simulate(Box<simulate::Simulate>),
+    Plan(plan::Plan),
 }
 
 /// What is printed, and whether what was looked at is right.
@@ -46,6 +48,7 @@ pub fn route(arguments: &Route) -> Result<Verdict, Failure> {
         RouteTask::Compute(arguments) => compute::compute(arguments)?,
         RouteTask::Compare(arguments) => compare::compare(arguments)?,
         RouteTask::Simulate(arguments) => simulate::simulate(arguments)?,
+        RouteTask::Plan(arguments) => plan::act(arguments)?,
     };
     Ok(Verdict { text, right: true })
 }

@@ -1,7 +1,7 @@
 //! Channels that die, switches that stop, packets that are taken out.
 
 use crate::buffer::NONE;
-use crate::packet::PacketId;
+use crate::packet::{Packet, PacketId};
 use crate::routing::Routing;
 use crate::simulator::Simulator;
 use crate::wiring::ChannelId;
@@ -48,13 +48,19 @@ impl<R: Routing> Simulator<R> {
 
     /// Discards packets at the switches that have nowhere to go. Returns how many.
     pub fn discard_stranded(&mut self) -> u64 {
+        self.discard_stranded_if(|_| true)
+    }
+
+    /// The same of some packets only.
+    pub fn discard_stranded_if(&mut self, which: impl Fn(&Packet) -> bool) -> u64 {
         let mut stranded = Vec::new();
         for node in 0..self.wiring.switches() {
             for place in 0..self.pending[node as usize].len() {
                 let at = self.pending[node as usize][place];
                 let wanted = self.wanted(at);
-                if wanted.iter().all(|l| self.dead[l.channel.0 as usize]) {
-                    stranded.push(self.buffers[at as usize].front);
+                let front = self.buffers[at as usize].front;
+                if wanted.iter().all(|l| self.dead[l.channel.0 as usize]) && which(self.packets.get(PacketId(front))) {
+                    stranded.push(front);
                 }
                 self.scratch.candidates = wanted;
             }

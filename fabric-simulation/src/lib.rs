@@ -19,6 +19,7 @@ mod movement;
 mod packet;
 mod parameters;
 mod pattern;
+pub mod reconfiguration;
 mod routing;
 mod simulator;
 mod traffic;

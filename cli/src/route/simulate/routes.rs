@@ -29,7 +29,7 @@ pub fn read_and_route(arguments: &Simulate, parameters: &Parameters) -> Result<V
     }
     let mut all = Vec::new();
     for file in &arguments.networks {
-        let network = read_network(&read(file)?).map_err(|e| refuse(format!("{} is no network: {e}", file.display())))?;
+        let network = read_network_file(file).map_err(refuse)?;
         if !network.connected() || network.end_nodes().len() < 2 {
             return Err(refuse(format!("{} is in pieces, or has fewer than two hosts", file.display())));
         }
@@ -50,6 +50,12 @@ pub fn read_and_route(arguments: &Simulate, parameters: &Parameters) -> Result<V
         }
     }
     Ok(all)
+}
+
+/// A network from a file, or why not.
+pub fn read_network_file(file: &Path) -> Result<Network, String> {
+    let text = std::fs::read_to_string(file).map_err(|e| format!("{} cannot be read: {e}", file.display()))?;
+    read_network(&text).map_err(|e| format!("{} is no network: {e}", file.display()))
 }
 
 fn read(file: &Path) -> Result<String, Failure> {
