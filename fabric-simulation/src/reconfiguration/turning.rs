@@ -98,7 +98,7 @@ pub fn explore(graph: &Directed, views: &Views, merge: &Merge, mistake: Mistake)
     if mistake == Mistake::NoOrder {
         turning.waiting.values_mut().for_each(|(_, after)| *after = 0);
     }
-    let roots = graph.roots().len();
+    let roots_before = roots(graph, views);
     let mut seen: HashSet<(Turning, Flying, Vec<View>)> = HashSet::new();
     let mut open = vec![(turning, graph.clone(), views.clone(), Flying::new())];
     while let Some((turning, graph, views, flying)) = open.pop() {
@@ -108,7 +108,7 @@ pub fn explore(graph: &Directed, views: &Views, merge: &Merge, mistake: Mistake)
         if !views.escape_is_acyclic(&graph.alive) {
             return Err(format!("a circle with {flying:?} on the way"));
         }
-        if graph.roots().len() > roots {
+        if roots(&graph, &views) > roots_before {
             return Err(format!("a new root with {flying:?} on the way"));
         }
         for s in turning.waiting.keys() {
@@ -150,4 +150,10 @@ pub fn explore(graph: &Directed, views: &Views, merge: &Merge, mistake: Mistake)
         }
     }
     Ok(seen.len())
+}
+
+/// Live switches that take no neighbour for one that is up, or is about to be.
+fn roots(graph: &Directed, views: &Views) -> usize {
+    let top = |s: &u32| graph.alive[*s as usize] && graph.around(*s).all(|(link, _)| views.view[views.channel(graph, link, *s)] == View::Down);
+    (0..graph.size()).filter(top).count()
 }
