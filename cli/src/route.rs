@@ -8,6 +8,7 @@ mod generate;
 mod opensm;
 pub mod plan;
 mod read;
+pub mod reconfigure;
 mod scheme;
 mod show;
 pub mod simulate;
@@ -31,6 +32,7 @@ pub enum RouteTask {
     Compare(Box<arguments::Compare>),
     Simulate(Box<simulate::Simulate>),
     Plan(plan::Plan),
+    Reconfigure(reconfigure::Reconfigure),
 }
 
 /// What is printed, and whether what was looked at is right.
@@ -49,6 +51,7 @@ pub fn route(arguments: &Route) -> Result<Verdict, Failure> {
         RouteTask::Compare(arguments) => compare::compare(arguments)?,
         RouteTask::Simulate(arguments) => simulate::simulate(arguments)?,
         RouteTask::Plan(arguments) => plan::act(arguments)?,
+        RouteTask::Reconfigure(arguments) => reconfigure::act(arguments)?,
     };
     Ok(Verdict { text, right: true })
 }

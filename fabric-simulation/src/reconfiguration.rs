@@ -14,14 +14,16 @@
 //! Links are reversed a switch at a time ([`turning`]). Always checked: escape channels free of cycles after every event; in the end one root for each connected part and a way from all to all; no injection stopped but by the
 //! static protocol; adaptive tables offer working channels only.
 
-pub mod graph;
 mod courier;
+pub mod graph;
 mod protocol;
 mod spread;
+mod timeline;
 pub mod turning;
 pub mod views;
 
 pub use protocol::{Failed, Outcome, reconfigure};
+pub use timeline::{Moment, Timeline, timeline};
 
 use serde::Serialize;
 

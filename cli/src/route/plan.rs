@@ -1,6 +1,6 @@
 //! `evenkeel route plan`: from today's tables to tomorrow's under traffic, as files for OpenSM.
 
-use super::simulate::read_network_file;
+use super::read;
 use crate::failure::Failure;
 use crate::output_file::write;
 use crate::record_file;
@@ -56,12 +56,11 @@ const COLUMNS: &[Column] = &[
 /// Plans, proves each step, writes the files that were asked for, and returns what is printed.
 pub fn act(arguments: &Plan) -> Result<String, Failure> {
     let refuse = |why: String| Failure::RoutePlan { why };
-    let old = read_network_file(&arguments.network).map_err(&refuse)?;
-    let new = read_network_file(&arguments.new_network).map_err(&refuse)?;
-    let text = std::fs::read_to_string(&arguments.lfts).map_err(|e| refuse(format!("{} cannot be read: {e}", arguments.lfts.display())))?;
+    let old = read::network(&arguments.network)?;
+    let new = read::network(&arguments.new_network)?;
     let unread = |e| refuse(format!("{} holds no tables: {e}", arguments.lfts.display()));
     // By GUID and port, so that the numbers of switches and addresses may differ.
-    let (before, _) = lfts::read(&old, &text).map_err(unread)?;
+    let (before, _) = read::tables(&old, &arguments.lfts)?;
     let lids = |network: &Network| lfts::Lids::of(network).ok_or_else(|| refuse("there are more destinations than addresses".into()));
     let (today, _) = lfts::read(&new, &lfts::write(&old, &before, &lids(&old)?)).map_err(unread)?;
     let aim = tables::balanced(&new, &ChannelOrder::up_down(&new, &schemes::depth_first(&new)), tables::Effort::default());

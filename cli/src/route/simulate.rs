@@ -6,7 +6,6 @@ mod plot;
 mod routes;
 
 pub use arguments::Simulate;
-pub use routes::read_network_file;
 
 use crate::failure::Failure;
 use crate::output_file::write;

@@ -161,7 +161,9 @@ pub fn reconfigure(simulator: &mut Simulator<Views>, workload: &mut impl Workloa
         run.outcome.addressed += run.stranded(switch);
         // As the paper has it: what has no route at the moment is discarded.
         if method == Method::Overlapped {
-            run.simulator.discard_stranded();
+            let wiring = run.simulator.wiring().clone();
+            // Those that begin at a switch that has just come wait for its tables.
+            run.simulator.discard_stranded_if(|p| !comes || wiring.home(p.source) != SwitchId(switch));
         }
         run.simulator.wake_all();
         if !run.simulator.routing.escape_is_acyclic(&run.graph.alive) {

@@ -28,7 +28,10 @@ pub struct Simulate {
     /// Forwarding tables to simulate too, as OpenSM dumps them; for a single network
     #[arg(long, value_name = "FILE")]
     pub lfts: Vec<PathBuf>,
-    /// Of schemes that order the switches: one random shortest path for each pair (source), or balanced forwarding tables (table)
+    /// Engines of OpenSM to simulate too, run on a simulated subnet [nue, updn, minhop, ...]; takes Debian's opensm and ibsim-utils
+    #[arg(long, value_name = "ENGINE")]
+    pub opensm: Vec<String>,
+    /// Of schemes that order switches or channels: one random shortest path for each pair (source), or balanced forwarding tables (table)
     #[arg(long, value_enum, default_value = "source")]
     pub paths: Paths,
     /// When the head of a packet goes on
@@ -95,6 +98,10 @@ pub enum Scheme {
     Post,
     /// up*/down* by the best depth-first tree
     Dfs,
+    /// up*/down* by a genetic search among orders of the switches, for low loads
+    Genetic,
+    /// our own: a search among the orders of the channels for short paths and low loads
+    Ascending,
     /// any minimal path, with the depth-first tree to escape by; takes two lanes
     Adaptive,
 }
@@ -106,6 +113,8 @@ impl Scheme {
             Scheme::Bfs => "bfs",
             Scheme::Post => "post",
             Scheme::Dfs => "dfs",
+            Scheme::Genetic => "genetic",
+            Scheme::Ascending => "ascending",
             Scheme::Adaptive => "adaptive",
         }
     }

@@ -3,11 +3,12 @@
 use super::arguments::{Paths, Scheme, Simulate};
 use super::refuse;
 use crate::failure::Failure;
+use crate::route::opensm::OpenSm;
+use crate::route::{read, scratch};
 use evenkeel_fabric_simulation::{EscapeRouting, Parameters, Routes, SourceRouting, TableRouting, Wiring};
-use evenkeel_route::format::{lfts, read_network};
-use evenkeel_route::{ChannelOrder, Network, Random, SourceRoutes, SwitchId, SwitchOrder, schemes, tables};
-use std::path::Path;
-use std::time::Instant;
+use evenkeel_route::schemes::{self, Genetic, Search};
+use evenkeel_route::{ChannelOrder, Network, Random, SourceRoutes, SwitchId, SwitchOrder, tables};
+use std::time::{Duration, Instant};
 
 /// A network with its routes.
 pub struct Routed {
@@ -28,12 +29,10 @@ pub fn read_and_route(arguments: &Simulate, parameters: &Parameters) -> Result<V
         return Err(refuse("tables belong to one network: give one".into()));
     }
     let mut all = Vec::new();
+    let opensm = if arguments.opensm.is_empty() { None } else { Some(OpenSm::find().map_err(|why| refuse(format!("{why}: install opensm and ibsim-utils")))?) };
     for file in &arguments.networks {
-        let network = read_network_file(file).map_err(refuse)?;
-        if !network.connected() || network.end_nodes().len() < 2 {
-            return Err(refuse(format!("{} is in pieces, or has fewer than two hosts", file.display())));
-        }
-        let name = file.file_stem().map_or_else(|| file.display().to_string(), |n| n.to_string_lossy().into_owned());
+        let network = read::network(file)?;
+        let name = read::name(file);
         let wiring = Wiring::of(&network);
         let mut add = |scheme: String, routes: Routes, begun: Instant| {
             all.push(Routed { network: name.clone(), scheme, wiring: wiring.clone(), routes, seconds: begun.elapsed().as_secs_f64() });
@@ -44,36 +43,39 @@ pub fn read_and_route(arguments: &Simulate, parameters: &Parameters) -> Result<V
         }
         for file in &arguments.lfts {
             let begun = Instant::now();
-            let (table, _) = lfts::read(&network, &read(file)?).map_err(|e| refuse(format!("{} holds no tables of this network: {e}", file.display())))?;
-            let scheme = file.file_stem().map_or_else(|| "tables".into(), |n| n.to_string_lossy().into_owned());
-            add(scheme, Routes::Table(TableRouting::of(&network, &table)), begun);
+            let (table, _) = read::tables(&network, file)?;
+            add(read::name(file), Routes::Table(TableRouting::of(&network, &table)), begun);
+        }
+        for (engine, opensm) in arguments.opensm.iter().flat_map(|engine| opensm.as_ref().map(|o| (engine, o))) {
+            let scratch = scratch()?;
+            let begun = Instant::now();
+            let sweep = opensm.sweep(&network, engine, None, false, scratch.path(), OPENSM_LIMIT)?;
+            add(format!("opensm {engine}"), Routes::Table(TableRouting::of(&network, &sweep.table)), begun);
         }
     }
     Ok(all)
 }
 
-/// A network from a file, or why not.
-pub fn read_network_file(file: &Path) -> Result<Network, String> {
-    let text = std::fs::read_to_string(file).map_err(|e| format!("{} cannot be read: {e}", file.display()))?;
-    read_network(&text).map_err(|e| format!("{} is no network: {e}", file.display()))
-}
-
-fn read(file: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(file).map_err(|e| refuse(format!("{} cannot be read: {e}", file.display())))
-}
+/// What OpenSM may take for a network.
+const OPENSM_LIMIT: Duration = Duration::from_secs(120);
 
 fn route(network: &Network, scheme: Scheme, arguments: &Simulate, parameters: &Parameters) -> Result<Routes, Failure> {
     let mut random = Random::new(arguments.seed);
-    let order: SwitchOrder = match scheme {
-        Scheme::Mdst => schemes::breadth_first(network, SwitchId(0)),
-        Scheme::Bfs => schemes::breadth_first(network, schemes::best_root(network)),
+    let by_switches = |order: SwitchOrder| ChannelOrder::up_down(network, &order);
+    let order: ChannelOrder = match scheme {
+        Scheme::Mdst => by_switches(schemes::breadth_first(network, SwitchId(0))),
+        Scheme::Bfs => by_switches(schemes::breadth_first(network, schemes::best_root(network))),
         Scheme::Post => {
             let begins = SwitchId(random.below(network.switches().len()) as u32);
-            schemes::post(network, begins, &mut random)
+            by_switches(schemes::post(network, begins, &mut random))
         }
-        Scheme::Dfs | Scheme::Adaptive => schemes::depth_first(network),
+        Scheme::Dfs | Scheme::Adaptive => by_switches(schemes::depth_first(network)),
+        Scheme::Genetic => {
+            let seeds = [schemes::breadth_first(network, schemes::best_root(network)), schemes::depth_first(network)];
+            by_switches(schemes::genetic(network, &seeds, Genetic::default(), &mut schemes::static_fitness(network), &mut random))
+        }
+        Scheme::Ascending => schemes::ascending(network, Search { effort: 1.0, seed: arguments.seed }, &mut |_| {}),
     };
-    let order = ChannelOrder::up_down(network, &order);
     if scheme == Scheme::Adaptive {
         if parameters.lanes < 2 {
             return Err(refuse("adaptive routing escapes by a lane of its own: it takes two lanes".into()));

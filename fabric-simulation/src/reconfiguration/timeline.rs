@@ -1,0 +1,81 @@
+//! What packets notice of a change: latency and deliveries, a little while at a time.
+
+use super::graph::Directed;
+use super::views::Views;
+use super::{Change, Failed, Method, Outcome, Settings, reconfigure};
+use crate::packet::Packet;
+use crate::parameters::Parameters;
+use crate::simulator::{Post, Simulator, Workload};
+use crate::traffic::{OpenLoop, Traffic};
+use crate::wiring::Wiring;
+use serde::Serialize;
+
+/// Packets that arrived in a window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Moment {
+    pub packets: u64,
+    /// Mean cycles from making a packet to its arrival; 0 if none arrived.
+    pub latency: f64,
+}
+
+/// A switch that goes and comes back.
+#[derive(Clone, Debug, Serialize)]
+pub struct Timeline {
+    pub method: Method,
+    pub window_cycles: u64,
+    pub moments: Vec<Moment>,
+    /// When it went and what that cost, when it came back and what that cost.
+    pub changes: Vec<(u64, Outcome)>,
+}
+
+struct Watched {
+    traffic: OpenLoop,
+    window: u64,
+    moments: Vec<Moment>,
+}
+
+impl Workload for Watched {
+    fn next(&self) -> u64 {
+        self.traffic.next()
+    }
+    fn act(&mut self, now: u64, posts: &mut Vec<Post>) {
+        self.traffic.act(now, posts);
+    }
+    fn delivered(&mut self, now: u64, packet: &Packet, posts: &mut Vec<Post>) {
+        let place = (now / self.window) as usize;
+        if self.moments.len() <= place {
+            self.moments.resize(place + 1, Moment::default());
+        }
+        let moment = &mut self.moments[place];
+        moment.packets += 1;
+        moment.latency += ((now - packet.created) as f64 - moment.latency) / moment.packets as f64;
+        self.traffic.delivered(now, packet, posts);
+    }
+}
+
+/// A switch goes at `each` cycles and comes back at twice that; it is watched until thrice that. Buffers hold one packet of 16 phits; directions are
+/// by a breadth-first tree from switch 0 at the beginning, so that this one is the root.
+///
+/// # Errors
+/// What a protocol did wrong.
+pub fn timeline(wiring: &Wiring, switch: u32, method: Method, settings: Settings, traffic: Traffic, each: u64, window_cycles: u64) -> Result<Timeline, Failed> {
+    let n = wiring.switches() as usize;
+    let links: Vec<(u32, u32)> = wiring.links().iter().map(|(a, b)| (a.0, b.0)).collect();
+    let mut graph = Directed::breadth_first(vec![true; n], links.clone(), vec![true; links.len()], 0);
+    let parameters = Parameters { buffer_phits: traffic.length.longest(), ..Parameters::CUT_THROUGH };
+    let mut simulator = Simulator::new(wiring, parameters, Views::new(wiring, &graph)).expect("right parameters");
+    let mut watched = Watched { traffic: OpenLoop::new(traffic, wiring), window: window_cycles, moments: Vec::new() };
+    let mut changes = Vec::new();
+    for (end, change) in [(each, Some(Change::SwitchGoes(switch))), (2 * each, Some(Change::SwitchComes(switch))), (3 * each, None)] {
+        while simulator.now() < end {
+            simulator.run((simulator.now() + window_cycles).min(end), &mut watched)?;
+            // Packets for hosts that are gone.
+            simulator.discard_stranded();
+        }
+        if let Some(change) = change {
+            changes.push((simulator.now(), reconfigure(&mut simulator, &mut watched, &mut graph, change, method, settings)?));
+        }
+    }
+    watched.moments.truncate((3 * each / window_cycles) as usize);
+    Ok(Timeline { method, window_cycles, moments: watched.moments, changes })
+}
