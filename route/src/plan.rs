@@ -20,6 +20,8 @@ mod search;
 pub use prove::{Broken, prove};
 
 use crate::network::{Network, Port, SwitchId};
+use crate::order::ChannelOrder;
+use crate::{schemes, tables};
 use crate::table::{Destination, Table};
 use thiserror::Error;
 
@@ -67,13 +69,32 @@ pub enum NoPlan {
     Loop,
 }
 
-/// Plans the way. Tables made anew for the network, `aim`, are where entries are moved to if what is broken cannot be mended without moving others. `today` holds the entries that the switches have now, on the network as it is now: entries of ports without a cable lead nowhere, destinations that are new have
+/// Plans the way. Tables made anew for the network, `aims`, are where entries are moved to if what is broken cannot be mended without moving others; they are tried one after the other. `today` holds the entries that the switches have now, on the network as it is now: entries of ports without a cable lead nowhere, destinations that are new have
 /// none. `improve`: how many steps may be spent on shortening paths once all are there.
 ///
 /// About O(changes · dependencies).
 ///
 /// # Errors
 /// Tables that deadlock or loop already.
-pub fn plan(network: &Network, today: &Table, improve: u32, aim: &Table) -> Result<Plan, NoPlan> {
-    search::Search::new(network, today)?.run(improve, aim)
+pub fn plan(network: &Network, today: &Table, improve: u32, aims: &[Table]) -> Result<Plan, NoPlan> {
+    let mut best = search::Search::new(network, today)?.run(improve, today)?;
+    for aim in aims {
+        if best.lost.is_empty() {
+            break;
+        }
+        let other = search::Search::new(network, today)?.run(improve, aim)?;
+        if other.lost.len() < best.lost.len() {
+            best = other;
+        }
+    }
+    Ok(best)
+}
+
+/// Tables to aim at: by up*/down* from the depth-first tree and from breadth-first trees of some switches, quickly made.
+pub fn usual_aims(network: &Network) -> Vec<Table> {
+    let effort = tables::Effort { rounds: 1, looks: 0, ..tables::Effort::default() };
+    let n = network.switches().len() as u32;
+    let roots = (0..8).map(|i| SwitchId(i * n / 8));
+    let orders = std::iter::once(schemes::depth_first_from(network, schemes::best_root(network))).chain(roots.map(|r| schemes::breadth_first(network, r)));
+    orders.map(|order| tables::balanced(network, &ChannelOrder::up_down(network, &order), effort)).collect()
 }

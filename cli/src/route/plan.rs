@@ -6,8 +6,8 @@ use crate::output_file::write;
 use crate::record_file;
 use evenkeel_report::table::{Column, table, wrap};
 use evenkeel_route::format::lfts;
-use evenkeel_route::plan::{Plan as Found, plan, prove};
-use evenkeel_route::{ChannelOrder, Network, check, schemes, tables};
+use evenkeel_route::plan::{Plan as Found, plan, prove, usual_aims};
+use evenkeel_route::{Network, check};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -63,8 +63,7 @@ pub fn act(arguments: &Plan) -> Result<String, Failure> {
     let (before, _) = read::tables(&old, &arguments.lfts)?;
     let lids = |network: &Network| lfts::Lids::of(network).ok_or_else(|| refuse("there are more destinations than addresses".into()));
     let (today, _) = lfts::read(&new, &lfts::write(&old, &before, &lids(&old)?)).map_err(unread)?;
-    let aim = tables::balanced(&new, &ChannelOrder::up_down(&new, &schemes::depth_first(&new)), tables::Effort::default());
-    let found = plan(&new, &today, arguments.improve, &aim).map_err(|e| refuse(e.to_string()))?;
+    let found = plan(&new, &today, arguments.improve, &usual_aims(&new)).map_err(|e| refuse(e.to_string()))?;
     let mut states = vec![today];
     for (i, step) in found.steps.iter().enumerate() {
         let after = step.applied(&states[i]);
