@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """evenkeel's tables against OpenSM's on the same networks, on one lane.
 
-    build/venv-tools/bin/python bench/routing/study.py [--evenkeel PROGRAM] [--pages]
+    build/venv-tools/bin/python bench/routing/study.py [--evenkeel PROGRAM] [--pages] [--only SCHEME]
 
 Makes random irregular networks, faulty fat trees, tori, a dragonfly and hierarchical networks, has `evenkeel route compare` compute and judge tables of evenkeel's
 schemes and of OpenSM's engines (ibdmchk judges them too), and writes results.json beside this file and docs/src/routing-results.md. --pages only writes the page
@@ -45,8 +45,9 @@ def run(command):
         sys.exit(f"{' '.join(map(str, command))}\n{done.stderr}")
 
 
-def measure(evenkeel):
+def measure(evenkeel, only):
     """One network after the other, as they are done."""
+    schemes, engines = ([only], ["none"]) if only else (SCHEMES, ENGINES)
     with tempfile.TemporaryDirectory(prefix="routing-") as place:
         place = pathlib.Path(place)
         all_networks = list(networks())
@@ -54,7 +55,7 @@ def measure(evenkeel):
             print(f"{i + 1} of {len(all_networks)}: {name}", file=sys.stderr)
             topology, record = place / f"{name}.topo", place / "record.json"
             run([evenkeel, "route", "generate", *made.split(), "-o", topology])
-            run([evenkeel, "route", "compare", topology, *(word for s in SCHEMES for word in ("--scheme", s)), "--opensm", ",".join(ENGINES), "--ibdmchk", "--json", record])
+            run([evenkeel, "route", "compare", topology, *(word for s in schemes for word in ("--scheme", s)), "--opensm", ",".join(engines), "--ibdmchk", "--json", record])
             rows = json.loads(record.read_text())
             for row in rows:
                 if row["figures"]:
@@ -67,12 +68,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--evenkeel", default=ROOT / "target" / "release" / "evenkeel")
     parser.add_argument("--pages", action="store_true")
+    parser.add_argument("--only", metavar="SCHEME", help="measure this scheme of evenkeel's anew, and keep what is known of the others")
     arguments = parser.parse_args()
     file = HERE / "results.json"
     if not arguments.pages:
         results = {"opensm": opensm_version(), "networks": []}
-        for network in measure(arguments.evenkeel):
-            results["networks"].append(network)
+        known = {n["name"]: n for n in json.loads(file.read_text())["networks"]} if arguments.only else {}
+        for network in measure(arguments.evenkeel, arguments.only):
+            rows = {row["scheme"]: row for row in known.get(network["name"], {"rows": []})["rows"]} | {row["scheme"]: row for row in network["rows"]}
+            results["networks"].append({**network, "rows": list(rows.values())})
             file.write_text(json.dumps(results, separators=(",", ":")).replace('{"name"', '\n{"name"') + "\n")
     (ROOT / "docs" / "src" / "routing-results.md").write_text(pages.results(json.loads(file.read_text())))
 

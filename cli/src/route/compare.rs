@@ -131,7 +131,8 @@ const LEGEND: &str = "deadlock: whether packets can wait for each other in a rin
 /// OpenSM, the engines to try, and why there are none although nobody said so.
 fn engines(arguments: &Compare) -> Result<(Option<OpenSm>, Vec<String>, Option<String>), Failure> {
     match (&arguments.opensm, OpenSm::find()) {
-        (Some(engines), _) if engines.iter().all(|e| e == "none") => Ok((None, Vec::new(), None)),
+        // ibdmchk judges what OpenSM sets, also where its own engines are of no interest.
+        (Some(engines), opensm) if engines.iter().all(|e| e == "none") => Ok((opensm.ok(), Vec::new(), None)),
         (Some(_), Err(missing)) => Err(refuse(format!("{missing}; install the Debian packages opensm and ibsim-utils, or say --opensm none"))),
         (Some(engines), Ok(opensm)) => Ok((Some(opensm), engines.clone(), None)),
         (None, Ok(opensm)) => Ok((Some(opensm), ENGINES.map(String::from).to_vec(), None)),
