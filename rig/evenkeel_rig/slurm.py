@@ -64,7 +64,7 @@ class Cluster:
         self._daemon(rig[0], ["slurmctld", "-D", "-f", CONF])
         for host in rig.hosts:
             self._daemon(host, ["slurmd", "-D", "-N", host.name, "-f", CONF])
-        self._wait(lambda: self.states() == ["idle"] * len(rig), patience_s, "not all nodes became idle", "slurmctld.log")
+        self.wait_idle(patience_s)
 
     def _daemon(self, host, line):
         host.popen(line, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -77,6 +77,10 @@ class Cluster:
                 last = path.read_text(errors="replace")[-2000:] if path.exists() else ""
                 raise Refusal(f"Slurm does not come up: {words} within {patience_s} s. The end of {log}:\n{last}")
             time.sleep(0.05)
+
+    def wait_idle(self, patience_s=30):
+        """Until no node has anything to do; a job that has ended takes a moment to be gone."""
+        self._wait(lambda: self.states() == ["idle"] * len(self.rig), patience_s, "not all nodes became idle", "slurmctld.log")
 
     @property
     def environment(self):
