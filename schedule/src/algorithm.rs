@@ -20,13 +20,21 @@ pub enum Operation {
     Allgather,
     /// The i-th part (e) of rank j's input (n·e) is the j-th part of rank i's output (n·e).
     Alltoall,
+    /// Everybody's input (e), one after the other, is the root's output (n·e).
+    Gather,
+    /// The i-th part (e) of the root's input (n·e) is rank i's output (e).
+    Scatter,
+    /// The i-th parts (e) of all inputs (n·e), combined, are rank i's output (e).
+    ReduceScatter,
     /// The inputs (e) of ranks 0 to i, combined, are rank i's output (e).
     Scan,
 }
 
 impl Operation {
-    pub const ALL: [Operation; 7] =
-        [Operation::Barrier, Operation::Bcast, Operation::Reduce, Operation::Allreduce, Operation::Allgather, Operation::Alltoall, Operation::Scan];
+    pub const ALL: [Operation; 10] = [
+        Operation::Barrier, Operation::Bcast, Operation::Reduce, Operation::Allreduce, Operation::Allgather, Operation::Alltoall, Operation::Gather,
+        Operation::Scatter, Operation::ReduceScatter, Operation::Scan,
+    ];
 
     pub const fn name(self) -> &'static str {
         match self {
@@ -36,6 +44,9 @@ impl Operation {
             Operation::Allreduce => "allreduce",
             Operation::Allgather => "allgather",
             Operation::Alltoall => "alltoall",
+            Operation::Gather => "gather",
+            Operation::Scatter => "scatter",
+            Operation::ReduceScatter => "reduce-scatter",
             Operation::Scan => "scan",
         }
     }
@@ -44,8 +55,8 @@ impl Operation {
     pub fn input(self, problem: &Problem, rank: Rank) -> u64 {
         match self {
             Operation::Barrier => 0,
-            Operation::Bcast if rank != problem.root => 0,
-            Operation::Alltoall => u64::from(problem.elements) * u64::from(problem.ranks),
+            Operation::Bcast | Operation::Scatter if rank != problem.root => 0,
+            Operation::Alltoall | Operation::Scatter | Operation::ReduceScatter => u64::from(problem.elements) * u64::from(problem.ranks),
             _ => problem.elements.into(),
         }
     }
@@ -55,8 +66,8 @@ impl Operation {
         match self {
             Operation::Barrier => 0,
             Operation::Bcast if rank == problem.root => 0,
-            Operation::Reduce if rank != problem.root => 0,
-            Operation::Allgather | Operation::Alltoall => u64::from(problem.elements) * u64::from(problem.ranks),
+            Operation::Reduce | Operation::Gather if rank != problem.root => 0,
+            Operation::Allgather | Operation::Alltoall | Operation::Gather => u64::from(problem.elements) * u64::from(problem.ranks),
             _ => problem.elements.into(),
         }
     }

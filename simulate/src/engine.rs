@@ -274,10 +274,10 @@ impl<'a, W: Watch> Simulation<'a, W> {
         let root = rank == self.schedule.problem.root.0;
         match self.schedule.algorithm.operation {
             Operation::Barrier => false,
-            Operation::Bcast => !root,
-            Operation::Reduce => root,
+            Operation::Bcast | Operation::Scatter => !root,
+            Operation::Reduce | Operation::Gather => root,
             Operation::Scan => rank > 0,
-            Operation::Allreduce | Operation::Allgather | Operation::Alltoall => true,
+            Operation::Allreduce | Operation::Allgather | Operation::Alltoall | Operation::ReduceScatter => true,
         }
     }
 

@@ -119,6 +119,9 @@ pub enum OperationName {
     Allreduce,
     Allgather,
     Alltoall,
+    Gather,
+    Scatter,
+    ReduceScatter,
     Scan,
 }
 
@@ -131,6 +134,9 @@ impl OperationName {
             OperationName::Allreduce => Operation::Allreduce,
             OperationName::Allgather => Operation::Allgather,
             OperationName::Alltoall => Operation::Alltoall,
+            OperationName::Gather => Operation::Gather,
+            OperationName::Scatter => Operation::Scatter,
+            OperationName::ReduceScatter => Operation::ReduceScatter,
             OperationName::Scan => Operation::Scan,
         }
     }

@@ -8,8 +8,11 @@ pub mod allreduce;
 pub mod alltoall;
 pub mod barrier;
 pub mod bcast;
+pub mod gather;
 pub mod reduce;
+pub mod reduce_scatter;
 pub mod scan;
+pub mod scatter;
 
 mod fold;
 mod halves;
@@ -49,6 +52,10 @@ pub static ALL: &[&Algorithm] = &[
     &allgather::recursive_doubling::ALGORITHM,
     &alltoall::pairwise::ALGORITHM,
     &alltoall::bruck::ALGORITHM,
+    &gather::flat::ALGORITHM,
+    &gather::binomial::ALGORITHM,
+    &scatter::flat::ALGORITHM,
+    &reduce_scatter::pairwise::ALGORITHM,
     &scan::linear::ALGORITHM,
     &scan::recursive_doubling::ALGORITHM,
 ];

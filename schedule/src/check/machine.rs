@@ -246,7 +246,9 @@ impl<'a> Machine<'a> {
             Operation::Barrier => return Ok(()),
             Operation::Bcast => (vec![problem.root.0], i),
             Operation::Reduce | Operation::Allreduce => (all, i),
-            Operation::Allgather => (vec![part(i).0], part(i).1),
+            Operation::Allgather | Operation::Gather => (vec![part(i).0], part(i).1),
+            Operation::Scatter => (vec![problem.root.0], rank.0 * problem.elements + i),
+            Operation::ReduceScatter => (all, rank.0 * problem.elements + i),
             Operation::Alltoall => (vec![part(i).0], rank.0 * problem.elements + part(i).1),
             Operation::Scan => (all[..=rank.0 as usize].to_vec(), i),
         };

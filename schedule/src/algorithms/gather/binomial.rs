@@ -1,0 +1,68 @@
+//! The binomial tree, in which a rank sends on what it has gathered.
+
+use crate::algorithm::{Algorithm, Operation, Order};
+use crate::problem::Problem;
+use crate::radix::{ceil_log, power};
+use crate::round::Round;
+use crate::schedule::Needs;
+use crate::step::{Place, Rank, Slot};
+
+pub static ALGORITHM: Algorithm = Algorithm {
+    name: "gather-binomial",
+    operation: Operation::Gather,
+    order: Order::Nothing,
+    about: "In round r every other one of the ranks that are left sends all it has to the one 2^r nearer to the root.",
+    source: "Johnsson, Ho 1989; Thakur, Rabenseifner, Gropp 2005, section 4 (MPICH's gather of short vectors)",
+    cost: "⌈log₂ P⌉·(L + 2o) + (P-1)·M·G",
+    parameters: &[],
+    needs: |problem| {
+        let tree = ceil_log(2, problem.ranks);
+        let vectors = u64::from(problem.elements) * u64::from(problem.ranks);
+        Needs::flags(tree + 1, tree + 1).and_scratch(vectors).in_banks(2)
+    },
+    round,
+};
+
+/// In a rank's scratch: its own vector, then those of the ranks behind it, as seen from the root. A last round hands out.
+fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
+    let (me, ranks, length) = (problem.from_root(rank), problem.ranks, problem.elements);
+    let tree = ceil_log(2, ranks);
+    let read = Slot(tree);
+    if round == tree {
+        if me == 0 {
+            // The ranks behind the root up to the last one, and those from the first one on, lie together here and there.
+            let (root, behind) = (rank.0, ranks - 1 - rank.0);
+            out.copy(Place::input(0), Place::output(root * length), length);
+            out.copy(Place::scratch(length), Place::output((root + 1) * length), behind * length);
+            out.copy(Place::scratch((behind + 1) * length), Place::output(0), root * length);
+            tell(problem, me, tree, read, out);
+        }
+        return;
+    }
+    let near = power(2, round);
+    if me % near != 0 {
+        return;
+    }
+    if me / near % 2 == 0 {
+        if me + near < ranks {
+            out.wait(Slot(round));
+        }
+        return;
+    }
+    let gathered = near.min(ranks - me);
+    let from = if gathered > 1 {
+        out.copy(Place::input(0), Place::scratch(0), length);
+        Place::scratch(0)
+    } else {
+        Place::input(0)
+    };
+    out.wait_previous(read);
+    out.send(problem.to_rank(me - near), Slot(round), from, Place::scratch(near * length), gathered * length);
+    tell(problem, me, round, read, out);
+}
+
+/// Tells the children of the rounds before `until` that what they sent has been read.
+fn tell(problem: &Problem, me: u32, until: u32, read: Slot, out: &mut Round) {
+    let children = (0..until).map(|r| me + power(2, r)).filter(|child| *child < problem.ranks);
+    children.for_each(|child| out.put(problem.to_rank(child), read));
+}

@@ -1,0 +1,34 @@
+//! The root sends each its part.
+
+use crate::algorithm::{Algorithm, Operation, Order};
+use crate::problem::Problem;
+use crate::round::Round;
+use crate::schedule::Needs;
+use crate::step::{Counter, Place, Rank, Slot};
+
+pub static ALGORITHM: Algorithm = Algorithm {
+    name: "scatter-flat",
+    operation: Operation::Scatter,
+    order: Order::Nothing,
+    about: "The root sends its part to one rank after the other.",
+    source: "linear scatter; Alexandrov, Ionescu, Schauser, Scheiman 1995 for its cost",
+    cost: "L + 2o + (P-2)·g + (P-1)·M·G, M the bytes of a part",
+    parameters: &[],
+    needs: |problem| Needs::flags(1, 1).and_counters(1).and_scratch(problem.elements.into()).in_banks(2),
+    round,
+};
+
+fn round(problem: &Problem, rank: Rank, _: u32, out: &mut Round) {
+    let (data, read, length) = (Slot(0), Counter(0), problem.elements);
+    if rank != problem.root {
+        out.wait(data);
+        out.copy(Place::scratch(0), Place::output(0), length);
+        out.add(problem.root, read);
+        return;
+    }
+    out.copy(Place::input(rank.0 * length), Place::output(0), length);
+    out.await_previous_count(read, problem.ranks - 1);
+    for to in (1..problem.ranks).map(|distance| problem.to_rank(distance)) {
+        out.send(to, data, Place::input(to.0 * length), Place::scratch(0), length);
+    }
+}
