@@ -382,7 +382,8 @@ impl Comm {
             id: format!("{:x}", self.id),
             name: lock(&self.name).clone(),
             members: self.members.iter().filter_map(|&m| u32::try_from(m).ok()).collect(),
-            segment_bytes: both().filter_map(|c| c.served.as_ref()).map(|s| s.board.geometry.total_bytes as u64).sum(),
+            segment_bytes: both().filter_map(|c| c.served.as_ref()).map(|s| s.board.geometry.total_bytes as u64).sum::<u64>()
+                + self.scheduled.as_ref().map_or(0, Scheduled::segment_bytes),
             host_reason: self.host_reason.to_string(),
             schedule: self.scheduled.as_ref().filter(|s| s.is_running()).map(|s| s.schedule().name()).unwrap_or_default(),
             ops,

@@ -45,6 +45,11 @@ impl Scheduled {
         matches!(self.ready.get(), Some(Some(_)))
     }
 
+    /// Shared memory that its flags take, once they are there.
+    pub fn segment_bytes(&self) -> u64 {
+        self.ready.get().and_then(Option::as_ref).map_or(0, |ready| ready.geometry.total_bytes as u64)
+    }
+
     #[inline(always)]
     fn ready(&self, served: &Served, me: usize) -> Option<&Ready> {
         match self.ready.get() {
