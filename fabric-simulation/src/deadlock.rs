@@ -36,7 +36,8 @@ impl<R: Routing> Simulator<R> {
     /// The deadlock, if there is one.
     pub fn no_deadlock(&mut self) -> Result<(), Halt> {
         let waiting = self.waiting();
-        let mut alive: Vec<bool> = waiting.iter().map(Option::is_none).collect();
+        // Who has nowhere to go waits for nobody: it can be taken out, or be given a way, and then those behind it go on.
+        let mut alive: Vec<bool> = waiting.iter().map(|wait| wait.as_ref().is_none_or(Vec::is_empty)).collect();
         // Rounds until nothing changes: packets are few beside phits, and this is done every few thousand cycles.
         loop {
             let mut changed = false;
@@ -55,7 +56,6 @@ impl<R: Routing> Simulator<R> {
         for start in &dead {
             let mut seen: Vec<(usize, u32)> = Vec::new();
             let mut at = *start;
-            // A packet that has nowhere to go waits for nobody: it and those behind it are stuck, but not in a circle.
             while let Some((lane, holder)) = waiting[at].as_ref().and_then(|wait| wait.first().copied()) {
                 if let Some(first) = seen.iter().position(|(i, _)| *i == at) {
                     // The packets of the circle that lie in line in one lane wait for the same.
