@@ -64,7 +64,7 @@ fn refusals_say_what_to_do() {
 
 #[test]
 fn a_plan_is_printed_proved_and_written() {
-    use evenkeel_route::format::{edge_list, lfts};
+    use evenkeel_route::format::{ibnetdiscover, lfts};
     use evenkeel_route::{Channel, ChannelOrder, generate, schemes, tables};
     let folder = tempfile::tempdir().unwrap();
     let of = generate::Irregular { switches: 8, degree: 3, end_nodes: 2, parallel: false };
@@ -72,11 +72,11 @@ fn a_plan_is_printed_proved_and_written() {
     let new = (0..old.channels() as u32).map(|c| old.without(&[Channel(c)], &[])).find(|n| n.connected()).unwrap();
     let today = tables::balanced(&old, &ChannelOrder::up_down(&old, &schemes::depth_first(&old)), tables::Effort::default());
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
-    std::fs::write(path("old.net"), edge_list::write(&old)).unwrap();
-    std::fs::write(path("new.net"), edge_list::write(&new)).unwrap();
+    std::fs::write(path("old.topo"), ibnetdiscover::write(&old)).unwrap();
+    std::fs::write(path("new.topo"), ibnetdiscover::write(&new)).unwrap();
     std::fs::write(path("today.lfts"), lfts::write(&old, &today, &lfts::Lids::of(&old).unwrap())).unwrap();
     let out = Command::new(env!("CARGO_BIN_EXE_evenkeel"))
-        .args(["route", "plan", &path("old.net"), &path("today.lfts"), &path("new.net"), "--out", &path("steps"), "--json", &path("plan.json")])
+        .args(["route", "plan", &path("old.topo"), &path("today.lfts"), &path("new.topo"), "--out", &path("steps"), "--json", &path("plan.json")])
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&out.stdout);

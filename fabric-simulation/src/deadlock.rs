@@ -114,6 +114,10 @@ impl<R: Routing> Simulator<R> {
     /// The packet that has to leave before a lane can be taken; none if it can be taken now.
     fn holder(&self, out: u32, phits: u32) -> u32 {
         let lane = self.buffers[out as usize];
+        // A whole packet fits into the buffer where its head is, so one whose head has gone on leaves for certain.
+        if self.parameters.switching != Switching::Wormhole && lane.front != NONE && !lane.whole {
+            return NONE;
+        }
         if lane.feeder != NONE {
             return self.buffers[lane.feeder as usize].front;
         }

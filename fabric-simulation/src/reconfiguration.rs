@@ -16,13 +16,15 @@
 
 mod courier;
 pub mod graph;
+mod judge;
 mod protocol;
 mod spread;
 mod timeline;
 pub mod turning;
 pub mod views;
 
-pub use protocol::{Failed, Outcome, reconfigure};
+pub use judge::Failed;
+pub use protocol::{Outcome, reconfigure};
 pub use timeline::{Moment, Timeline, timeline};
 
 use serde::Serialize;

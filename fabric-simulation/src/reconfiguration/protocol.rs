@@ -1,17 +1,17 @@
 //! The protocols at work: events at switches, in the time of the simulator.
 
 use super::courier::{Courier, Event};
-use super::graph::{Directed, FAR, Merge};
+use super::graph::{Directed, Merge};
+use super::judge::{Failed, judge};
 use super::spread::Spread;
 use super::turning::{Message, Turning};
-use super::views::{Knowledge, View, Views};
+use super::views::{Knowledge, Views};
 use super::{Change, Method, Settings};
-use crate::simulator::{Halt, Simulator, Workload};
+use crate::simulator::{Simulator, Workload};
 use crate::wiring::ChannelId;
 use evenkeel_route::{EndNodeId, SwitchId};
 use serde::Serialize;
 use std::rc::Rc;
-use thiserror::Error;
 
 /// What a change has cost.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -28,17 +28,6 @@ pub struct Outcome {
     pub stopped: u64,
     pub messages: u64,
     pub phits: u64,
-}
-
-/// Why a reconfiguration did not come right.
-#[derive(Clone, Debug, Error, PartialEq)]
-pub enum Failed {
-    #[error(transparent)]
-    Halt(#[from] Halt),
-    #[error("at cycle {0} escape channels may wait in a circle")]
-    Circle(u64),
-    #[error("in the end {0}")]
-    End(String),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -174,7 +163,7 @@ pub fn reconfigure(simulator: &mut Simulator<Views>, workload: &mut impl Workloa
     run.outcome.addressed += run.stranded(switch);
     run.simulator.discard_stranded();
     *graph = run.graph.clone();
-    run.judge()?;
+    judge(&run.graph, &run.simulator.routing, &run.target)?;
     let courier = (run.courier.messages, run.courier.phits);
     let mut outcome = run.outcome;
     outcome.cycles = last - begun;
@@ -489,36 +478,5 @@ impl Run<'_> {
             }
             Method::Overlapped => {}
         }
-    }
-
-    /// What must hold in the end.
-    fn judge(&self) -> Result<(), Failed> {
-        let wrong = |what: String| Err(Failed::End(what));
-        let views = &self.simulator.routing;
-        for root in self.graph.roots() {
-            let part = self.graph.component(root);
-            let roots = self.graph.roots().into_iter().filter(|r| part.contains(r)).count();
-            if roots != 1 {
-                return wrong(format!("{roots} roots are left in the part of switch {root}"));
-            }
-            for a in &part {
-                if views.minimal[*a as usize].as_ref().is_none_or(|k| !Rc::ptr_eq(k, &self.target)) {
-                    return wrong(format!("the adaptive tables of switch {a} are old"));
-                }
-                for b in part.iter().filter(|b| *b != a) {
-                    if self.target.escape[*b as usize][0][*a as usize] == FAR || views.escape(*a, None, *b).is_none() {
-                        return wrong(format!("switch {a} has no way to escape to {b}"));
-                    }
-                }
-            }
-        }
-        for (channel, view) in views.view.iter().enumerate().filter(|(c, _)| self.graph.works(*c as u32 / 2)) {
-            let (a, b) = self.graph.links[channel / 2];
-            let expected = if self.graph.leads_up(channel as u32 / 2, if channel % 2 == 0 { a } else { b }) { View::Up } else { View::Down };
-            if *view != expected || !views.works[channel] {
-                return wrong(format!("the ends of link {} disagree", channel / 2));
-            }
-        }
-        Ok(())
     }
 }
