@@ -49,6 +49,15 @@ struct Node<C: Fn() -> Duration> {
 }
 
 impl<C: Fn() -> Duration> Node<C> {
+    fn run(&mut self, seconds: u64) -> Result<(), Box<dyn Error>> {
+        self.barrier()?;
+        self.compete()?;
+        self.send()?;
+        self.barrier()?;
+        println!("watching");
+        self.watch(seconds)
+    }
+
     /// Until all have come here. Each epoch is compared with >=, so nothing has to be cleared.
     fn barrier(&mut self) -> Result<(), Box<dyn Error>> {
         self.epoch += 1;
@@ -143,10 +152,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let all = NodeSet::all(wire.nodes());
     let start = Instant::now();
     let mut node = Node { domain: Domain::new(wire, Settings::default(), move || start.elapsed()), all, epoch: 0 };
-    node.barrier()?;
-    node.compete()?;
-    node.send()?;
-    node.barrier()?;
-    println!("watching");
-    node.watch(seconds.parse()?)
+    let seconds = seconds.parse()?;
+    let result = node.run(seconds);
+    if let Err(error) = &result {
+        eprintln!("{}: {error}", node.domain.node()); // before UCX is closed, which can take a while
+    }
+    result
 }

@@ -202,7 +202,11 @@ class Host:
         self.rig.at_switch(network.link(self.index, False))
 
     def plug_in(self):
+        """Returns when the host has noticed, which the kernel may let wait for a second: libraries pass over a device without a carrier."""
         self.rig.at_switch(network.link(self.index, True))
+        deadline = time.monotonic() + 10
+        while "state UP" not in self.run(["ip", "-o", "link", "show", "eth0"]).stdout and time.monotonic() < deadline:
+            time.sleep(0.02)
 
     def freeze(self):
         """Stops every process here (SIGSTOP): the host is slow, not dead. Returns when all have stopped."""

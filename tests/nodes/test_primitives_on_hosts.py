@@ -1,14 +1,28 @@
 """The global primitives between four virtual hosts, over UCX's TCP: a single winner, data on all hosts, a lost host that is named, a slow one that is not."""
 
+import os
 import re
 import signal
 import subprocess
 
 import mpis
 import pytest
+from evenkeel_rig import Refusal, Rig
 from evenkeel_rig.rig import signal_all
 
 PROGRAM = mpis.RELEASE / "examples" / "across_hosts"
+
+
+@pytest.fixture
+def rig():
+    """Four hosts for one test: UCX may pass over a cable that was plugged in again a moment ago ("Destination is unreachable")."""
+    try:
+        with Rig(4, shared=[mpis.RELEASE]) as rig:
+            yield rig
+    except Refusal as refusal:
+        if os.environ.get("EVENKEEL_NODES") == "required":
+            raise
+        pytest.skip(str(refusal))
 
 
 @pytest.fixture
@@ -39,7 +53,6 @@ def start(rig, request):
     yield start
     for host in rig.hosts:
         host.thaw()
-        host.plug_in()
         signal_all([pid for pid, words in host.processes().items() if PROGRAM.name in words], signal.SIGKILL)
     for process in processes:
         process.communicate()

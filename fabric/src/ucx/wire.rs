@@ -61,8 +61,15 @@ impl UcxWire {
             let endpoint = if to == node {
                 None
             } else {
-                let parts = parts(blob).ok_or(UcxError::Addresses(addresses.len(), addresses.len()))?;
-                Some(wire.endpoint(to, parts)?)
+                let made = parts(blob).ok_or(UcxError::Addresses(addresses.len(), addresses.len())).and_then(|parts| wire.endpoint(to, parts));
+                match made {
+                    Ok(endpoint) => Some(endpoint),
+                    Err(error) => {
+                        // UCX 1.13 ends the process if a worker is destroyed in the middle of making connections. Better to lose its memory.
+                        std::mem::forget(wire);
+                        return Err(error);
+                    }
+                }
             };
             wire.endpoints.push(endpoint);
         }
