@@ -326,12 +326,12 @@ impl World {
     }
 
     /// Whether all members of a communicator have entered a barrier, which this process may not know, not know yet, or not know
-    /// any more: what the segment says.
-    pub fn is_complete(&self, stamp: Stamp) -> bool {
+    /// any more: what the segment says. `seen`: members that are known to have entered it; a later look at the same barrier goes on there.
+    pub fn is_complete(&self, stamp: Stamp, seen: &mut usize) -> bool {
         let Some(block) = Block::from_id(stamp.comm) else { return true };
         let board = Board { memory: self.segment.at(block.offset()), geometry: Geometry::new(stamp.ranks as usize), fencing: Fencing::Both };
         // In another use of its block it is gone, which all members have agreed to, after its last barrier.
-        !self.arena().is_current(block) || board.all_entered(stamp.number, &mut 0)
+        !self.arena().is_current(block) || board.all_entered(stamp.number, seen)
     }
 
     /// How the two sides of those bells agree; see `fencing` in [`crate::comm`].

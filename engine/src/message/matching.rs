@@ -173,18 +173,16 @@ impl<R: Copy + PartialEq, M> Queues<R, M> {
         }
         self.held = false;
         let mut best: Option<(u64, Place, (bool, usize))> = None;
-        for source in 0..self.early.len() {
-            for (at, early) in self.early[source].iter().enumerate() {
-                if best.is_some_and(|(order, ..)| order < early.order) {
-                    break;
-                }
-                let Some(first @ (any, position)) = self.first_posted(source, early.tag) else { continue };
+        // By receives: there may be very many messages, and of them only the first one that a receive fits counts.
+        for (source, early) in self.early.iter().enumerate().filter(|(_, q)| !q.is_empty()) {
+            let named = self.named[source].iter().enumerate().map(|(i, p)| (false, i, p));
+            for (any, position, posted) in named.chain(self.any.iter().enumerate().map(|(i, p)| (true, i, p))) {
+                let Some(at) = early.iter().position(|m| posted.pattern.fits(source, m.tag)) else { continue };
                 self.held = true;
-                let pattern = if any { self.any[position].pattern } else { self.named[source][position].pattern };
-                let is_first = !self.early[source].iter().take(at).any(|m| pattern.fits(source, m.tag));
-                if is_first && (!any || visible(&early.message)) {
-                    best = Some((early.order, (source, at), first));
-                    break;
+                let Early { tag, order, ref message } = early[at];
+                let first = (any, position);
+                if best.is_none_or(|(other, ..)| order < other) && self.first_posted(source, tag) == Some(first) && (!any || visible(message)) {
+                    best = Some((order, (source, at), first));
                 }
             }
         }

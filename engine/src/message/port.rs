@@ -1,15 +1,15 @@
 //! This process's end of the channels, and all its sends and receives.
 
-use super::envelope::{DONE, EAGER, Envelope, Fields, OFFER, Offer, PART, Record, Token, WANTED};
+use super::envelope::{EAGER, Envelope, Fields, OFFER, Offer, Token};
+use super::known::Known;
 use super::matching::{Pattern, Queues};
-use super::request::{Data, Early, Matched, Message, Probed};
-use super::stamp::{Look, Progress, Stamp, may_see as rule};
+use super::request::{Early, Matched, Message, Probed};
+use super::stamp::{Look, Stamp};
 use super::waiting::Waiter;
 use crate::comm::{Comm, lock};
-use crate::deferral;
 use crate::world::World;
-use evenkeel_segment::channel::{self, Channels, Reader, Writer};
-use evenkeel_segment::{Mapped, peer};
+use evenkeel_segment::channel::{Channels, Reader, Writer};
+use evenkeel_segment::Mapped;
 use std::cell::UnsafeCell;
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -18,8 +18,6 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 /// Messages up to this size are copied into the channel; larger ones are read by their receiver.
 const EAGER_BYTES: usize = 8 * 1024;
-/// Records taken from one channel before the others are looked at.
-const AT_A_TIME: usize = 64;
 
 /// Ids of communicators are distinct in their lower bits already.
 #[derive(Default)]
@@ -37,42 +35,43 @@ impl Hasher for IdHasher {
     }
 }
 
-type Queue = Queues<*mut Message, Early>;
+pub(super) type Queue = Queues<*mut Message, Early>;
 
 /// A record that found no room, in its turn.
-struct Parcel {
-    kind: u8,
-    fields: Fields,
-    data: (*const u8, usize),
+pub(super) struct Parcel {
+    pub(super) kind: u8,
+    pub(super) fields: Fields,
+    pub(super) data: (*const u8, usize),
     /// Complete when it is written; null: nobody waits for that.
-    send: *mut Message,
+    pub(super) send: *mut Message,
 }
 
-struct Peer {
-    writer: Writer<Mapped>,
-    reader: Reader<Mapped>,
-    bell: Mapped,
-    outbox: VecDeque<Parcel>,
+pub(super) struct Peer {
+    pub(super) writer: Writer<Mapped>,
+    pub(super) reader: Reader<Mapped>,
+    pub(super) bell: Mapped,
+    pub(super) outbox: VecDeque<Parcel>,
 }
 
 pub struct Port {
     pub(super) world: &'static World,
     pub(super) bell: Mapped,
-    eager_bytes: usize,
-    part_bytes: usize,
+    pub(super) eager_bytes: usize,
+    pub(super) part_bytes: usize,
     /// By place; this process's own is never used.
-    peers: Vec<Peer>,
-    queues: HashMap<u64, Queue, BuildHasherDefault<IdHasher>>,
+    pub(super) peers: Vec<Peer>,
+    pub(super) queues: HashMap<u64, Queue, BuildHasherDefault<IdHasher>>,
     /// Communicators where a message is held.
-    held: Vec<u64>,
+    pub(super) held: Vec<u64>,
     /// Sends in parts.
-    streams: Vec<*mut Message>,
+    pub(super) streams: Vec<*mut Message>,
     /// Records in outboxes.
-    outbound: usize,
+    pub(super) outbound: usize,
     /// Sends that are not complete.
-    sending: usize,
+    pub(super) sending: usize,
     /// Messages sent, and how many of them with a stamp.
-    sent: (u64, u64),
+    pub(super) sent: (u64, u64),
+    pub(super) known: Known,
     /// Looks in vain since something happened.
     pub(super) vain: u32,
     pub(super) waiter: Option<Waiter>,
@@ -147,6 +146,7 @@ pub fn open(world: &'static World, channels: &Channels) {
         outbound: 0,
         sending: 0,
         sent: (0, 0),
+        known: Known::default(),
         vain: 0,
         waiter: None,
         expected_ns: 0,
@@ -160,26 +160,10 @@ pub fn close() {
     INCOMPLETE.store(0, Ordering::Relaxed);
 }
 
-/// What is known of the barrier of a stamp.
-fn progress_of(world: &World, stamp: Stamp) -> Progress {
-    if world.is_complete(stamp) {
-        Progress::Complete
-    } else if deferral::is_pending_here(stamp) {
-        Progress::Entered
-    } else {
-        Progress::Ahead
-    }
-}
-
 #[cold]
 pub(super) fn may_see(look: Look, stamp: Stamp) -> bool {
     // SAFETY: `Message::is_complete` is not called from within.
-    unsafe { port() }.is_none_or(|p| rule(look, progress_of(p.world, stamp)))
-}
-
-#[inline(always)]
-fn is_visible(world: &World, stamp: Option<Stamp>) -> bool {
-    stamp.is_none_or(|s| rule(Look::Choose, progress_of(world, s)))
+    unsafe { port() }.is_none_or(|p| p.known.may_see(p.world, look, Some(stamp)))
 }
 
 /// Takes in what has come, and sends on what found no room; how much that was.
@@ -190,8 +174,8 @@ pub fn progress() -> usize {
 }
 
 /// Communicators that are gone, to be seen to at the next opportunity: a helper thread may be moving messages on just now.
-static GONE: Mutex<Vec<u64>> = Mutex::new(Vec::new());
-static ANY_GONE: AtomicBool = AtomicBool::new(false);
+pub(super) static GONE: Mutex<Vec<u64>> = Mutex::new(Vec::new());
+pub(super) static ANY_GONE: AtomicBool = AtomicBool::new(false);
 
 /// The communicator is gone.
 pub fn forget(comm: u64) {
@@ -256,7 +240,7 @@ impl Port {
         let world = self.world;
         let receive = self.start(Message { posted, ..Message::new(comm, buffer, capacity) });
         let queue = self.queues.entry(comm.id()).or_default();
-        let found = queue.post(pattern, receive, |m| is_visible(world, m.stamp));
+        let found = queue.post(pattern, receive, |m| self.known.is_visible(world, m.stamp));
         if found.is_none() && queue.is_held() {
             self.hold(comm.id());
         }
@@ -281,7 +265,7 @@ impl Port {
     /// The first message that such a receive would get, if it may be seen; `take`: takes it out.
     pub(super) fn probe(&mut self, comm: &Comm, pattern: Pattern, take: bool) -> Option<Probed> {
         let world = self.world;
-        let visible = |m: &Early| is_visible(world, m.stamp);
+        let visible = |m: &Early| self.known.is_visible(world, m.stamp);
         let queue = self.queues.get_mut(&comm.id())?;
         if take {
             let (source, tag, early) = queue.take_probed(pattern, visible)?;
@@ -328,7 +312,7 @@ impl Port {
         Box::into_raw(Box::new(message))
     }
 
-    fn finish(&mut self, message: *mut Message) {
+    pub(super) fn finish(&mut self, message: *mut Message) {
         count(usize::MAX);
         // SAFETY: messages live until they are complete and freed.
         unsafe {
@@ -340,7 +324,7 @@ impl Port {
         }
     }
 
-    fn hold(&mut self, comm: u64) {
+    pub(super) fn hold(&mut self, comm: u64) {
         if !self.held.contains(&comm) {
             self.held.push(comm);
         }
@@ -354,299 +338,12 @@ impl Port {
     pub(super) fn is_outbound(&self) -> bool {
         self.outbound > 0 || !self.streams.is_empty()
     }
-
-    // ---- sending --------------------------------------------------------------------------------------------------
-
-    #[inline(always)]
-    fn try_write(&mut self, place: usize, kind: u8, fields: &Fields, data: (*const u8, usize)) -> bool {
-        let fencing = self.world.message_fencing();
-        let peer = &mut self.peers[place];
-        // SAFETY: data of a send that is not complete.
-        if !peer.outbox.is_empty() || !peer.writer.write(kind, &[fields.bytes(), unsafe { slice(data.0, data.1) }]) {
-            return false;
-        }
-        channel::announce(&peer.bell, fencing);
-        true
-    }
-
-    fn queue(&mut self, place: usize, parcel: Parcel) {
-        self.peers[place].outbox.push_back(parcel);
-        self.outbound += 1;
-    }
-
-    fn post_record(&mut self, place: usize, parcel: Parcel) {
-        if !self.try_write(place, parcel.kind, &parcel.fields, parcel.data) {
-            self.queue(place, parcel);
-        }
-    }
-
-    fn post_own(&mut self, place: usize, kind: u8, fields: Fields) {
-        self.post_record(place, Parcel { kind, fields, data: (std::ptr::null(), 0), send: std::ptr::null_mut() });
-    }
-
-    #[cold]
-    fn send_on(&mut self) -> usize {
-        let before = self.outbound;
-        let fencing = self.world.message_fencing();
-        for place in 0..self.peers.len() {
-            loop {
-                let Peer { writer, bell, outbox, .. } = &mut self.peers[place];
-                let Some(Parcel { kind, fields, data, send }) = outbox.front() else { break };
-                // SAFETY: data of a send that is not complete.
-                if !writer.write(*kind, &[fields.bytes(), unsafe { slice(data.0, data.1) }]) {
-                    break;
-                }
-                channel::announce(bell, fencing);
-                let send = *send;
-                outbox.pop_front();
-                self.outbound -= 1;
-                if !send.is_null() {
-                    self.finish(send);
-                }
-            }
-        }
-        before - self.outbound
-    }
-
-    /// Sends parts of what could not be read directly.
-    #[cold]
-    fn stream(&mut self) -> usize {
-        let mut parts = 0;
-        for send in std::mem::take(&mut self.streams) {
-            // SAFETY: sends in the list are not complete, so alive.
-            let m = unsafe { &mut *send };
-            loop {
-                let bytes = self.part_bytes.min(m.capacity - m.moved);
-                let fields = Fields::words(&[m.receive, m.moved as u64]);
-                if !self.try_write(m.place, PART, &fields, (m.buffer.wrapping_add(m.moved).cast_const(), bytes)) {
-                    self.streams.push(send);
-                    break;
-                }
-                parts += 1;
-                m.moved += bytes;
-                if m.moved == m.capacity {
-                    self.finish(send);
-                    break;
-                }
-            }
-        }
-        parts
-    }
-
-    // ---- receiving ------------------------------------------------------------------------------------------------
-
-    #[inline]
-    pub(super) fn progress(&mut self) -> usize {
-        let mut records = 0;
-        for place in 0..self.peers.len() {
-            for _ in 0..AT_A_TIME {
-                let Some(record) = self.peers[place].reader.next() else { break };
-                // SAFETY: the record stands until the reader advances.
-                let payload = unsafe { slice(record.payload, record.bytes) };
-                self.take_in(place, record.kind, payload);
-                let peer = &mut self.peers[place];
-                if peer.reader.advance(record) {
-                    evenkeel_segment::bell::announce(&peer.bell, evenkeel_segment::bell::Fencing::Both);
-                }
-                records += 1;
-            }
-        }
-        if records > 0 {
-            self.vain = 0;
-        }
-        if self.outbound > 0 {
-            records += self.send_on();
-        }
-        if !self.streams.is_empty() {
-            records += self.stream();
-        }
-        if !self.held.is_empty() {
-            records += self.settle();
-        }
-        if ANY_GONE.load(Ordering::Relaxed) {
-            self.drop_gone();
-        }
-        records
-    }
-
-    #[cold]
-    fn drop_gone(&mut self) {
-        ANY_GONE.store(false, Ordering::Relaxed);
-        for comm in lock(&GONE).drain(..) {
-            // Receives that are still posted get what is sent to them all the same.
-            if self.queues.get(&comm).is_some_and(|q| q.is_unposted()) {
-                self.queues.remove(&comm);
-            }
-        }
-    }
-
-    fn take_in(&mut self, place: usize, kind: u8, payload: &[u8]) {
-        let mut record = Record(payload);
-        match kind {
-            EAGER => {
-                let envelope = record.envelope();
-                self.arrive(place, &envelope, record.0);
-            }
-            OFFER => {
-                let (envelope, offer) = (record.envelope(), record.offer());
-                self.arrive_offered(place, &envelope, offer);
-            }
-            DONE => {
-                let token = Token(record.word());
-                let stamp = (!record.0.is_empty()).then(|| record.stamp());
-                self.received(token, stamp);
-            }
-            WANTED => {
-                let send = record.word() as *mut Message;
-                // SAFETY: the token of a send that has not been answered, so alive.
-                let m = unsafe { &mut *send };
-                (m.receive, m.moved, m.capacity) = (record.word(), 0, record.word() as usize);
-                m.stamp = (!record.0.is_empty()).then(|| record.stamp());
-                self.streams.push(send);
-            }
-            _ => {
-                debug_assert_eq!(kind, PART);
-                let (receive, offset) = (record.word() as *mut Message, record.word() as usize);
-                // SAFETY: the token of a receive that has not got all, so alive; its buffer holds what it asked for.
-                unsafe {
-                    std::ptr::copy_nonoverlapping(record.0.as_ptr(), (*receive).buffer.add(offset), record.0.len());
-                    (*receive).moved -= record.0.len();
-                    if (*receive).moved == 0 {
-                        self.finish(receive);
-                    }
-                }
-            }
-        }
-    }
-
-    #[inline]
-    fn pair(&mut self, envelope: &Envelope) -> Option<*mut Message> {
-        let world = self.world;
-        let queue = self.queues.entry(envelope.comm).or_default();
-        let receive = queue.arrive(envelope.source as usize, envelope.tag, || is_visible(world, envelope.stamp));
-        if receive.is_none() && queue.is_held() {
-            self.hold(envelope.comm);
-        }
-        receive
-    }
-
-    #[inline]
-    fn arrive(&mut self, place: usize, envelope: &Envelope, data: &[u8]) {
-        match self.pair(envelope) {
-            Some(receive) => {
-                // SAFETY: posted receives are alive, and their buffers hold their capacity.
-                unsafe {
-                    note(receive, envelope.source as i32, envelope.tag, envelope.stamp, data.len());
-                    std::ptr::copy_nonoverlapping(data.as_ptr(), (*receive).buffer, data.len().min((*receive).capacity));
-                    if let Some(token) = envelope.token {
-                        self.answer(place, token, (*receive).posted);
-                    }
-                }
-                self.finish(receive);
-            }
-            None => self.keep(envelope, Early::new(envelope, place, Data::Here(data.into()))),
-        }
-    }
-
-    fn arrive_offered(&mut self, place: usize, envelope: &Envelope, offer: Offer) {
-        let early = Early::new(envelope, place, Data::There(offer));
-        match self.pair(envelope) {
-            Some(receive) => self.deliver(receive, envelope.source as i32, envelope.tag, early),
-            None => self.keep(envelope, early),
-        }
-    }
-
-    fn keep(&mut self, envelope: &Envelope, early: Early) {
-        self.queues.entry(envelope.comm).or_default().keep(envelope.source as usize, envelope.tag, early);
-    }
-
-    /// Gives a message to the receive that it belongs to.
-    fn deliver(&mut self, receive: *mut Message, source: i32, tag: i32, early: Early) {
-        // SAFETY: receives are alive until they are complete and freed, and their buffers hold their capacity.
-        let m = unsafe { &mut *receive };
-        // SAFETY: as above.
-        unsafe { note(receive, source, tag, early.stamp, early.bytes()) };
-        let bytes = early.bytes().min(m.capacity);
-        match early.data {
-            Data::Here(data) => {
-                // SAFETY: as above.
-                unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), m.buffer, bytes) };
-            }
-            Data::There(offer) => {
-                let token = early.token.expect("offers carry a token");
-                if !self.fetch(early.place, offer, m.buffer, bytes) && bytes > 0 {
-                    m.moved = bytes;
-                    let mut words = vec![token.0, receive as u64, bytes as u64];
-                    words.extend(m.posted.iter().flat_map(|s| [s.comm, s.number, s.ranks as u64]));
-                    self.post_own(early.place, WANTED, Fields::words(&words));
-                    return;
-                }
-            }
-        }
-        if let Some(token) = early.token {
-            self.answer(early.place, token, m.posted);
-        }
-        self.finish(receive);
-    }
-
-    /// Copies an offered message from its sender's memory; false where the kernel does not allow that.
-    fn fetch(&mut self, place: usize, offer: Offer, buffer: *mut u8, bytes: usize) -> bool {
-        if place == self.world.my_place {
-            // SAFETY: the send is not complete, so its data stand; the two buffers of a program do not overlap.
-            unsafe { std::ptr::copy_nonoverlapping(offer.address as *const u8, buffer, bytes) };
-            return true;
-        }
-        let pid = self.world.neighbours[place].pid;
-        // SAFETY: the receive's buffer holds so much.
-        self.world.facts.direct_reads && unsafe { peer::read(pid, offer.address, buffer, bytes) }.is_ok()
-    }
-
-    fn answer(&mut self, place: usize, token: Token, posted: Option<Stamp>) {
-        if place == self.world.my_place {
-            self.received(token, posted);
-        } else {
-            self.post_own(place, DONE, Fields::done(token, posted));
-        }
-    }
-
-    fn received(&mut self, token: Token, stamp: Option<Stamp>) {
-        let send = token.0 as *mut Message;
-        // SAFETY: the token of a send that waits for this answer, so alive; it comes back once.
-        unsafe { (*send).stamp = stamp };
-        self.finish(send);
-    }
-
-    /// Pairs what was held and is not any more.
-    #[cold]
-    fn settle(&mut self) -> usize {
-        let world = self.world;
-        let mut pairs = 0;
-        for comm in std::mem::take(&mut self.held) {
-            while let Some((receive, source, tag, early)) = self.queues.get_mut(&comm).and_then(|q| q.settle(|m| is_visible(world, m.stamp))) {
-                self.deliver(receive, source as i32, tag, early);
-                pairs += 1;
-            }
-            if self.queues.get(&comm).is_some_and(|q| q.is_held()) {
-                self.hold(comm);
-            }
-        }
-        pairs
-    }
-}
-
-/// # Safety
-/// `receive` must be alive.
-#[inline(always)]
-unsafe fn note(receive: *mut Message, source: i32, tag: i32, stamp: Option<Stamp>, bytes: usize) {
-    // SAFETY: by the caller's promise.
-    let m = unsafe { &mut *receive };
-    (m.source, m.tag, m.stamp, m.bytes, m.truncated) = (source, tag, stamp, bytes, bytes > m.capacity);
 }
 
 /// # Safety
 /// `data` must be valid for `bytes` of reading as long as the slice is used; null only with 0.
 #[inline(always)]
-unsafe fn slice<'a>(data: *const u8, bytes: usize) -> &'a [u8] {
+pub(super) unsafe fn slice<'a>(data: *const u8, bytes: usize) -> &'a [u8] {
     // SAFETY: by the caller's promise.
     if bytes == 0 { &[] } else { unsafe { std::slice::from_raw_parts(data, bytes) } }
 }

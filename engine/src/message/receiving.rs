@@ -1,0 +1,221 @@
+//! Records that come in, and what becomes of them: data of a receive, an answer to a send, or something to be kept.
+
+use super::envelope::{DONE, EAGER, Envelope, Fields, OFFER, Offer, PART, Record, Token, WANTED};
+use super::port::{GONE, ANY_GONE, Port, slice};
+use super::request::{Data, Early, Message};
+use super::stamp::Stamp;
+use crate::comm::lock;
+use evenkeel_segment::{bell, peer};
+use std::sync::atomic::Ordering;
+
+/// Records taken from one channel before the others are looked at.
+const AT_A_TIME: usize = 64;
+
+impl Port {
+    #[inline]
+    pub(super) fn progress(&mut self) -> usize {
+        let mut records = 0;
+        for place in 0..self.peers.len() {
+            for _ in 0..AT_A_TIME {
+                let Some(record) = self.peers[place].reader.next() else { break };
+                // SAFETY: the record stands until the reader advances.
+                let payload = unsafe { slice(record.payload, record.bytes) };
+                self.take_in(place, record.kind, payload);
+                let peer = &mut self.peers[place];
+                if peer.reader.advance(record) {
+                    bell::announce(&peer.bell, bell::Fencing::Both);
+                }
+                records += 1;
+            }
+        }
+        if records > 0 {
+            self.vain = 0;
+        }
+        if self.outbound > 0 {
+            records += self.send_on();
+        }
+        if !self.streams.is_empty() {
+            records += self.stream();
+        }
+        if !self.held.is_empty() {
+            records += self.settle();
+        }
+        if ANY_GONE.load(Ordering::Relaxed) {
+            self.drop_gone();
+        }
+        records
+    }
+
+    #[cold]
+    pub(super) fn drop_gone(&mut self) {
+        ANY_GONE.store(false, Ordering::Relaxed);
+        for comm in lock(&GONE).drain(..) {
+            // Receives that are still posted get what is sent to them all the same.
+            if self.queues.get(&comm).is_some_and(|q| q.is_unposted()) {
+                self.queues.remove(&comm);
+            }
+        }
+    }
+
+    pub(super) fn take_in(&mut self, place: usize, kind: u8, payload: &[u8]) {
+        let mut record = Record(payload);
+        match kind {
+            EAGER => {
+                let envelope = record.envelope();
+                self.arrive(place, &envelope, record.0);
+            }
+            OFFER => {
+                let (envelope, offer) = (record.envelope(), record.offer());
+                self.arrive_offered(place, &envelope, offer);
+            }
+            DONE => {
+                let token = Token(record.word());
+                let stamp = (!record.0.is_empty()).then(|| record.stamp());
+                self.received(token, stamp);
+            }
+            WANTED => {
+                let send = record.word() as *mut Message;
+                // SAFETY: the token of a send that has not been answered, so alive.
+                let m = unsafe { &mut *send };
+                (m.receive, m.moved, m.capacity) = (record.word(), 0, record.word() as usize);
+                m.stamp = (!record.0.is_empty()).then(|| record.stamp());
+                self.streams.push(send);
+            }
+            _ => {
+                debug_assert_eq!(kind, PART);
+                let (receive, offset) = (record.word() as *mut Message, record.word() as usize);
+                // SAFETY: the token of a receive that has not got all, so alive; its buffer holds what it asked for.
+                unsafe {
+                    std::ptr::copy_nonoverlapping(record.0.as_ptr(), (*receive).buffer.add(offset), record.0.len());
+                    (*receive).moved -= record.0.len();
+                    if (*receive).moved == 0 {
+                        self.finish(receive);
+                    }
+                }
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn pair(&mut self, envelope: &Envelope) -> Option<*mut Message> {
+        let world = self.world;
+        let queue = self.queues.entry(envelope.comm).or_default();
+        let receive = queue.arrive(envelope.source as usize, envelope.tag, || self.known.is_visible(world, envelope.stamp));
+        if receive.is_none() && queue.is_held() {
+            self.hold(envelope.comm);
+        }
+        receive
+    }
+
+    #[inline]
+    pub(super) fn arrive(&mut self, place: usize, envelope: &Envelope, data: &[u8]) {
+        match self.pair(envelope) {
+            Some(receive) => {
+                // SAFETY: posted receives are alive, and their buffers hold their capacity.
+                unsafe {
+                    note(receive, envelope.source as i32, envelope.tag, envelope.stamp, data.len());
+                    std::ptr::copy_nonoverlapping(data.as_ptr(), (*receive).buffer, data.len().min((*receive).capacity));
+                    if let Some(token) = envelope.token {
+                        self.answer(place, token, (*receive).posted);
+                    }
+                }
+                self.finish(receive);
+            }
+            None => self.keep(envelope, Early::new(envelope, place, Data::Here(data.into()))),
+        }
+    }
+
+    pub(super) fn arrive_offered(&mut self, place: usize, envelope: &Envelope, offer: Offer) {
+        let early = Early::new(envelope, place, Data::There(offer));
+        match self.pair(envelope) {
+            Some(receive) => self.deliver(receive, envelope.source as i32, envelope.tag, early),
+            None => self.keep(envelope, early),
+        }
+    }
+
+    pub(super) fn keep(&mut self, envelope: &Envelope, early: Early) {
+        self.queues.entry(envelope.comm).or_default().keep(envelope.source as usize, envelope.tag, early);
+    }
+
+    /// Gives a message to the receive that it belongs to.
+    pub(super) fn deliver(&mut self, receive: *mut Message, source: i32, tag: i32, early: Early) {
+        // SAFETY: receives are alive until they are complete and freed, and their buffers hold their capacity.
+        let m = unsafe { &mut *receive };
+        // SAFETY: as above.
+        unsafe { note(receive, source, tag, early.stamp, early.bytes()) };
+        let bytes = early.bytes().min(m.capacity);
+        match early.data {
+            Data::Here(data) => {
+                // SAFETY: as above.
+                unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), m.buffer, bytes) };
+            }
+            Data::There(offer) => {
+                let token = early.token.expect("offers carry a token");
+                if !self.fetch(early.place, offer, m.buffer, bytes) && bytes > 0 {
+                    m.moved = bytes;
+                    let mut words = vec![token.0, receive as u64, bytes as u64];
+                    words.extend(m.posted.iter().flat_map(|s| [s.comm, s.number, s.ranks as u64]));
+                    self.post_own(early.place, WANTED, Fields::words(&words));
+                    return;
+                }
+            }
+        }
+        if let Some(token) = early.token {
+            self.answer(early.place, token, m.posted);
+        }
+        self.finish(receive);
+    }
+
+    /// Copies an offered message from its sender's memory; false where the kernel does not allow that.
+    pub(super) fn fetch(&mut self, place: usize, offer: Offer, buffer: *mut u8, bytes: usize) -> bool {
+        if place == self.world.my_place {
+            // SAFETY: the send is not complete, so its data stand; the two buffers of a program do not overlap.
+            unsafe { std::ptr::copy_nonoverlapping(offer.address as *const u8, buffer, bytes) };
+            return true;
+        }
+        let pid = self.world.neighbours[place].pid;
+        // SAFETY: the receive's buffer holds so much.
+        self.world.facts.direct_reads && unsafe { peer::read(pid, offer.address, buffer, bytes) }.is_ok()
+    }
+
+    pub(super) fn answer(&mut self, place: usize, token: Token, posted: Option<Stamp>) {
+        if place == self.world.my_place {
+            self.received(token, posted);
+        } else {
+            self.post_own(place, DONE, Fields::done(token, posted));
+        }
+    }
+
+    pub(super) fn received(&mut self, token: Token, stamp: Option<Stamp>) {
+        let send = token.0 as *mut Message;
+        // SAFETY: the token of a send that waits for this answer, so alive; it comes back once.
+        unsafe { (*send).stamp = stamp };
+        self.finish(send);
+    }
+
+    /// Pairs what was held and is not any more.
+    #[cold]
+    pub(super) fn settle(&mut self) -> usize {
+        let world = self.world;
+        let mut pairs = 0;
+        for comm in std::mem::take(&mut self.held) {
+            while let Some((receive, source, tag, early)) = self.queues.get_mut(&comm).and_then(|q| q.settle(|m| self.known.is_visible(world, m.stamp))) {
+                self.deliver(receive, source as i32, tag, early);
+                pairs += 1;
+            }
+            if self.queues.get(&comm).is_some_and(|q| q.is_held()) {
+                self.hold(comm);
+            }
+        }
+        pairs
+    }
+}
+
+/// # Safety
+/// `receive` must be alive.
+#[inline(always)]
+unsafe fn note(receive: *mut Message, source: i32, tag: i32, stamp: Option<Stamp>, bytes: usize) {
+    // SAFETY: by the caller's promise.
+    let m = unsafe { &mut *receive };
+    (m.source, m.tag, m.stamp, m.bytes, m.truncated) = (source, tag, stamp, bytes, bytes > m.capacity);
+}
