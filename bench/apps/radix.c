@@ -296,6 +296,7 @@ int main(int argc, char **argv)
         pass(items, sorted, n, all, shift, bits < key_bits - shift ? bits : key_bits - shift);
     double seconds = (double)(now_ns() - start) / 1e9, waited = (double)waited_ns / 1e9, all_waited = 0;
     MPI_Reduce(&waited, &all_waited, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    all_are_through();
     long wrong = compare(items, n, all, seed, key_bits);
     free(items);
     free(sorted);

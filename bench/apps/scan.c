@@ -143,6 +143,7 @@ int main(int argc, char **argv)
         else
             optimized(x, count);
         seconds += (double)(now_ns() - start) / 1e9;
+        all_are_through();
         wrong += compare(x, seed, first, count);
     }
     if (wrong)

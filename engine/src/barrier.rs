@@ -10,9 +10,12 @@ use crate::deferral::{self, Observer};
 use crate::message::stamp::Stamp;
 use crate::state::State;
 use crate::tally::{Tallies, is_sampled};
+use crate::trial::{Advice, Trial};
 
 /// Looks at the release flag alone, at the start of a wait: fewer than come before any sleep.
 const FLAG_ONLY: u32 = 4;
+/// Barriers between two looks at the clock for the trial.
+const LOOKS_AT_THE_CLOCK: u64 = 8;
 
 /// One rank's count of the barriers of one communicator.
 #[derive(Default)]
@@ -31,6 +34,9 @@ pub struct Barriers {
     /// one was sampled last.
     pub(crate) by_schedule: u64,
     sampled: u64,
+    /// What the members are told to do, as far as this rank has seen it.
+    advice: Option<Advice>,
+    /// The lead's; rank 0 is it.
     trial: Trial,
 }
 
@@ -72,44 +78,6 @@ impl Barriers {
     }
 }
 
-/// Whether to defer is worth it on this communicator, found out by trying.
-///
-/// A program that observes something at once after every barrier gains nothing and pays for being caught.
-#[derive(Default)]
-struct Trial {
-    completions: u32,
-    /// Time gained less time spent, in nanoseconds, over these completions.
-    balance_ns: i64,
-    /// Barriers to go until the next try.
-    strict: u64,
-    /// How often in a row it was not worth it.
-    failures: u32,
-}
-
-impl Trial {
-    const COMPLETIONS: u32 = 16;
-    const MOST_NS: u64 = 8_000;
-    const FIRST_PAUSE: u64 = 512;
-    const LONGEST_PAUSE: u64 = 1 << 17;
-
-    fn judge(&mut self, gained_ns: u64, cost_ns: u64) {
-        self.completions += 1;
-        // One long stall must not pay for many needless deferrals: among shared cores the wait would have been another's work.
-        self.balance_ns += gained_ns.min(Self::MOST_NS) as i64 - cost_ns as i64;
-        if self.completions < Self::COMPLETIONS {
-            return;
-        }
-        if self.balance_ns < 0 {
-            self.strict = (Self::FIRST_PAUSE << (2 * self.failures).min(16)).min(Self::LONGEST_PAUSE);
-            self.failures += 1;
-            deferral::give_up();
-        } else {
-            self.failures = 0;
-        }
-        (self.completions, self.balance_ns) = (0, 0);
-    }
-}
-
 /// Looks a few times whether `other` has entered.
 #[inline(never)]
 fn comes_soon(served: &Served, other: usize, number: u64) -> bool {
@@ -143,8 +111,38 @@ impl Comm {
         }
         // SAFETY: there is one thread in MPI, and nothing below comes back here.
         let state = unsafe { &mut *self.state_pointer() };
-        if !(deferral::is_on() && may_defer && self.defer(served, state)) {
+        if deferral::is_on() && may_defer {
+            return if deferral::is_adaptive() { self.barrier_adaptively(served, state) } else { self.barrier_deferred(served, state) };
+        }
+        self.barrier_strictly(served, state)?;
+        Ok(true)
+    }
+
+    #[inline]
+    fn barrier_deferred(&self, served: &Served, state: &mut State) -> Result<bool, Revoked> {
+        if !self.defer(served, state) {
             self.barrier_strictly(served, state)?;
+        }
+        Ok(true)
+    }
+
+    /// As the lead advises; the lead itself waits where one way of going about it ends.
+    #[inline]
+    fn barrier_adaptively(&self, served: &Served, state: &mut State) -> Result<bool, Revoked> {
+        let number = state.barriers.entered;
+        if self.me == 0 && number % LOOKS_AT_THE_CLOCK == 0 && state.barriers.trial.is_due(number, Ticks::now().ns_since(Ticks(0))) {
+            self.barrier_strictly(served, state)?;
+            let advice = state.barriers.trial.turn(number, Ticks::now().ns_since(Ticks(0)));
+            served.board.advise(advice as u64);
+        } else {
+            match Advice::from_word(served.board.advice()) {
+                Advice::Defer => self.barrier_deferred(served, state)?,
+                Advice::Wait => self.barrier_strictly(served, state).map(|()| true)?,
+            };
+        }
+        let advice = Advice::from_word(served.board.advice());
+        if state.barriers.advice.replace(advice) != Some(advice) && advice == Advice::Wait {
+            deferral::give_up();
         }
         Ok(true)
     }
@@ -270,10 +268,6 @@ impl Comm {
     /// Enters a barrier and leaves it pending; false if this one should be waited for.
     #[inline]
     fn defer(&self, served: &Served, state: &mut State) -> bool {
-        if state.barriers.trial.strict > 0 {
-            state.barriers.trial.strict -= 1;
-            return false;
-        }
         if !deferral::is_only(self) {
             deferral::before_entering(self);
         }
@@ -318,7 +312,6 @@ impl Comm {
             let _ = self.wait_small(served, state, Kind::Barrier, || served.board.all_entered(number, &mut seen));
         }
         state.barriers.known = number + 1;
-        state.barriers.trial.judge(deferral::RAN_AHEAD_NS, 0);
         if state.barriers.pending() == 0 {
             deferral::forget(self); // a window of one
         }
@@ -326,7 +319,7 @@ impl Comm {
     }
 
     /// Waits until all barriers that this rank has entered are complete. Only for communicators with pending ones.
-    pub(crate) fn complete_barriers(&self, cost_ns: u64) {
+    pub(crate) fn complete_barriers(&self) {
         let served = self.served.as_ref().expect("only served communicators have pending barriers");
         // SAFETY: deferral is for programs with one thread; it is inside MPI or caught at a system call of its own, not in here.
         let state = unsafe { &mut *self.state_pointer() };
@@ -340,21 +333,16 @@ impl Comm {
             let _ = self.wait_small(served, state, Kind::Barrier, || served.board.all_entered(number, &mut seen));
         }
         state.barriers.known = number + 1;
-        // What waiting at once would have cost: until the last one entered. Not known if that one has gone on since.
-        let mine = state.barriers.since;
-        let last = (0..self.ranks).filter(|&r| r != self.me).map(|r| served.board.entered_at(r, number)).max().flatten();
-        let overlapped = observed.ns_since(mine);
-        let gained = match last {
-            _ if pending > 1 => deferral::RAN_AHEAD_NS,
-            _ if !complete => overlapped, // all of it: the wait would have been longer still
-            Some(ticks) if ticks > 0 => Ticks(ticks).ns_since(mine).min(overlapped),
-            _ => 0,
-        };
         if served.world.recording && pending == 1 {
-            state.tallies.of(Kind::Barrier, false).overlapped_ns += gained;
-        }
-        if deferral::is_adaptive() {
-            state.barriers.trial.judge(gained, cost_ns);
+            // What waiting at once would have cost: until the last one entered. Not known if that one has gone on since.
+            let mine = state.barriers.since;
+            let last = (0..self.ranks).filter(|&r| r != self.me).map(|r| served.board.entered_at(r, number)).max().flatten();
+            let overlapped = observed.ns_since(mine);
+            state.tallies.of(Kind::Barrier, false).overlapped_ns += match last {
+                _ if !complete => overlapped, // all of it: the wait would have been longer still
+                Some(ticks) if ticks > 0 => Ticks(ticks).ns_since(mine).min(overlapped),
+                _ => 0,
+            };
         }
     }
 

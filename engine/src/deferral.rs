@@ -29,20 +29,13 @@ const NOT_OPENED: u32 = 1 << 31;
 
 static WINDOW: AtomicU64 = AtomicU64::new(0);
 static ADAPTIVE: AtomicU8 = AtomicU8::new(0);
-/// What it costs to be caught at a system call, as measured when the gate was tried.
-static CATCH_NS: AtomicU64 = AtomicU64::new(0);
 
 /// Whether the kernel looks at [`GATE`] at all: that makes every system call a little slower, so not while nothing is deferred.
 static ARMED: AtomicU8 = AtomicU8::new(0);
 static ARM: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
-/// A trial has ended in the last completion, and barriers of its communicator are strict for a time.
+/// A communicator has stopped deferring while something was pending.
 static GAVE_UP: AtomicU8 = AtomicU8::new(0);
 
-/// To have run ahead by more than one barrier is taken to have been worth this much: about two switches of context.
-pub const RAN_AHEAD_NS: u64 = 4_000;
-/// What it costs to complete barriers later instead of waiting at once: a look at every member's word, where a strict barrier
-/// has a flag. Who observes something sooner after a barrier than this has gained nothing.
-const LOOK_NS: u64 = 2_000;
 /// More communicators than this are not left pending together.
 const COMMS: usize = 8;
 
@@ -79,12 +72,11 @@ impl Mode {
 pub type Arm = extern "C" fn(c_int) -> c_int;
 
 /// Lets barriers be deferred from now on. `arm`: None if system calls are not to be caught.
-pub fn open(mode: Mode, window: u64, catch_ns: u64, arm: Option<Arm>) {
+pub fn open(mode: Mode, window: u64, arm: Option<Arm>) {
     ARMED.store(arm.is_none() as u8, Ordering::Relaxed);
     ARM.store(arm.map_or(std::ptr::null_mut(), |f| f as *mut ()), Ordering::Relaxed);
     WINDOW.store(window, Ordering::Relaxed);
     ADAPTIVE.store((mode == Mode::Auto) as u8, Ordering::Relaxed);
-    CATCH_NS.store(catch_ns, Ordering::Relaxed);
     if mode != Mode::Strict && window > 0 {
         let before = STRICT_BECAUSE.fetch_and(!NOT_OPENED, Ordering::Relaxed);
         EVER.fetch_or(before & !NOT_OPENED, Ordering::Relaxed);
@@ -165,9 +157,22 @@ fn set_armed(armed: bool) -> bool {
     done
 }
 
-/// By a trial that has found deferral not worth it.
+/// A communicator has stopped deferring. Where another one goes on, its next barrier arms the gate again.
+#[cold]
 pub fn give_up() {
-    GAVE_UP.store(1, Ordering::Relaxed);
+    if any_pending() {
+        GAVE_UP.store(1, Ordering::Relaxed);
+    } else {
+        disarm();
+    }
+}
+
+#[cold]
+fn disarm() {
+    GAVE_UP.store(0, Ordering::Relaxed);
+    if ARMED.load(Ordering::Relaxed) != 0 {
+        set_armed(false);
+    }
 }
 
 #[inline(always)]
@@ -314,17 +319,15 @@ pub fn is_pending_here(stamp: Stamp) -> bool {
 /// Completes everything that is pending.
 #[cold]
 pub fn complete(observer: Observer) {
-    let cost = LOOK_NS + if observer.is_syscall { CATCH_NS.load(Ordering::Relaxed) } else { 0 };
     GATE.store(0, Ordering::Relaxed); // waiting takes system calls
     count(observer);
     for &comm in pending() {
         // SAFETY: as in `before_entering`.
-        unsafe { &*comm }.complete_barriers(cost);
+        unsafe { &*comm }.complete_barriers();
     }
     PENDING.store(0, Ordering::Relaxed);
     if GAVE_UP.load(Ordering::Relaxed) != 0 {
-        GAVE_UP.store(0, Ordering::Relaxed);
-        set_armed(false); // where another communicator goes on deferring, its next barrier arms it again
+        disarm();
     }
 }
 

@@ -34,5 +34,6 @@ pub mod small;
 pub mod state;
 pub mod strip;
 pub mod tally;
+mod trial;
 pub mod wait;
 pub mod world;

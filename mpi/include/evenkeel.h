@@ -123,9 +123,9 @@ enum ek_channel { EK_THREADS, EK_SHARED_MEMORY, EK_SIGNALS, EK_WINDOWS, EK_FAULT
 
 int  ek_deferral_wanted(void);            /* 0 no (also: several threads in MPI), 1 if system calls can be caught, 2 in any case */
 int  ek_gate_wanted(void);                /* 0: nothing is ever observed (--gate off) */
-/* From now on; what it costs to be caught, 0: system calls are not caught. `arm`: called with 1 before the first barrier is left
+/* From now on. `arm`: called with 1 before the first barrier is left
  * pending and with 0 when nothing is deferred for a time; answers whether that is done. NULL if nothing is to be caught. */
-void ek_deferral_open(uint64_t catch_ns, int (*arm)(int));
+void ek_deferral_open(int (*arm)(int));
 void ek_deferral_close(void);
 void ek_deferral_forbid(uint32_t channel); /* strict from here on; what is pending must have been completed. Async-signal-safe */
 void ek_deferral_permit(uint32_t channel);

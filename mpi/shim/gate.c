@@ -178,34 +178,16 @@ static bool install(void)
     return !syscall(SYS_rt_sigaction, SIGSYS, &mine, &programs, 8) && !sigprocmask(SIG_UNBLOCK, &just_it, NULL) && arm(1);
 }
 
-static uint64_t now_ns(void)
+/* Whether the gate holds. */
+static bool try_gate(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-/* Tries whether the gate holds, and what it costs to be caught; 0 if it does not hold. */
-static uint64_t try_gate(void)
-{
-    enum { TIMES = 8 };
-    uint64_t best = UINT64_MAX;
     trying = 1;
-    for (int i = 0; i < TIMES; i++) {
-        uint64_t before = now_ns();
-        ek_gate = 1;
-        long answer = syscall(SYS_getppid);
-        uint64_t took = now_ns() - before;
-        if (ek_gate || answer != getppid()) {
-            ek_gate = 0;
-            trying = 0;
-            return 0;
-        }
-        best = took < best ? took : best;
-    }
-    bool all = trying == TIMES + 1;
+    ek_gate = 1;
+    long answer = syscall(SYS_getppid);
+    bool holds = !ek_gate && trying == 2 && answer == getppid();
+    ek_gate = 0;
     trying = 0;
-    return all ? best + 1 : 0;
+    return holds;
 }
 
 static void remove_gate(void)
@@ -238,14 +220,14 @@ void ek_gate_open_world(void)
         return;
     if (!ek_gate_wanted()) {
         ek_gate_closed = 0;
-        ek_deferral_open(0, NULL);
+        ek_deferral_open(NULL);
         return;
     }
     ek_channels_forbid();
     if (ek_handles_faults())
         ek_deferral_forbid(EK_FAULTS);
-    uint64_t catch_ns = install() ? try_gate() : 0;
-    if (!catch_ns) {
+    bool holds = install() && try_gate();
+    if (!holds) {
         remove_gate();
         if (wanted == 1) {
             int rank = 0;
@@ -257,10 +239,10 @@ void ek_gate_open_world(void)
             return;
         }
     }
-    if (catch_ns)
+    if (holds)
         arm(0);
     ek_defers = 1;
-    ek_deferral_open(catch_ns, catch_ns ? arm : NULL);
+    ek_deferral_open(holds ? arm : NULL);
 }
 
 void ek_gate_close_world(void)

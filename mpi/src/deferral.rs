@@ -37,8 +37,8 @@ extern "C" fn ek_gate_wanted() -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn ek_deferral_open(catch_ns: u64, arm: Option<deferral::Arm>) {
-    deferral::open(mode(), window(), catch_ns, arm);
+extern "C" fn ek_deferral_open(arm: Option<deferral::Arm>) {
+    deferral::open(mode(), window(), arm);
 }
 
 #[unsafe(no_mangle)]

@@ -10,7 +10,7 @@
 
 use crate::bell::{Fencing, Futex};
 use crate::board::Board;
-use crate::layout::LINE;
+use crate::layout::{ADVICE_AT, LINE};
 use crate::sync::{AtomicU64, Ordering, Words, fence};
 
 /// Window positions of the hint. Those who wait are never further apart than the deferring ones let them be; a hint that
@@ -83,6 +83,16 @@ impl<M: Words> Board<M> {
     pub fn barrier_released(&self, number: u64) -> bool {
         // A later barrier's flag says the same: all entered that one, so all entered this one.
         self.memory.word(self.geometry.hint(number) + RELEASE).load(Ordering::Acquire) > number // pairs with `count_waiting`
+    }
+
+    /// Tells all members how to go about barriers; 0 until then. Relaxed: nothing is concluded from it, whoever follows late is late.
+    pub fn advise(&self, advice: u64) {
+        self.memory.word(ADVICE_AT).store(advice, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    pub fn advice(&self) -> u64 {
+        self.memory.word(ADVICE_AT).load(Ordering::Relaxed)
     }
 }
 

@@ -41,6 +41,7 @@ pub(crate) const NEXT_FREE_AT: usize = 16;
 pub(crate) const COMPANION_AT: usize = 24;
 pub(crate) const REVOKED_AT: usize = 32;
 pub(crate) const FLAGS_AT: usize = 40;
+pub(crate) const ADVICE_AT: usize = 48;
 pub(crate) const BELL_AT: usize = LINE;
 pub(crate) const SLEEPERS_AT: usize = 2 * LINE;
 pub(crate) const ROOM_WANTED_AT: usize = 3 * LINE;
