@@ -8,7 +8,7 @@ from pathlib import Path
 SOURCES = Path(__file__).resolve().parent.parent / "src"
 APPS = SOURCES.parent / "apps"
 MPI_PROGRAMS = ("collectives", "reduce_skew", "late", "compute", "call")
-APP_PROGRAMS = ("barrier", "scan", "radix", "cholesky", "mg")
+APP_PROGRAMS = ("barrier", "scan", "radix", "cholesky", "mg", "pingpong")
 # gcc takes MPI_STATUSES_IGNORE of MPICH 4 for an array that is too short.
 FLAGS = ("-O2", "-std=gnu11", "-Wall", "-Wextra", "-Wno-stringop-overflow")
 

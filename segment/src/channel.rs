@@ -1,8 +1,9 @@
 //! Records from one process of the node to another: a ring of bytes for each ordered pair, one writer and one reader.
 //!
 //! A record starts on a cache line with its header: length and kind in one word, which is stored last and never zero. The reader
-//! looks at that word alone, so a small record costs one cache line. Before a header is stored the place of the next one is
-//! zeroed: what stands there from the last round could look like a header. The reader says from time to time how far it has
+//! looks at that word alone, so a small record costs one cache line. When a header is stored, zero stands where the next one will
+//! be: what is left there from the last round could look like a header. The writer sees to that for some lines in advance, after it
+//! has published a record, so that nobody waits for it to get hold of those lines. The reader says from time to time how far it has
 //! come; until then the writer leaves what it has written alone. So memory is bounded, nothing is allocated, and a process
 //! that dies between two instructions leaves at most a record without a header, which nobody sees.
 
@@ -19,6 +20,8 @@ const DATA_AT: usize = LINE;
 const SKIP: u8 = 255;
 /// Bytes of a record's header.
 const HEADER: usize = 8;
+/// Lines behind the last record of which the first word is zero.
+const CLEARED: u64 = 4;
 
 /// Where the bells and rings of a node's processes lie: at the end of the segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,15 +116,27 @@ impl<M: Words + Bytes> Writer<M> {
         DATA_AT + (position % self.bytes) as usize
     }
 
-    /// Whether `wanted` bytes and the next header fit behind what the reader has not taken yet.
+    /// Whether `wanted` bytes and the lines to be cleared fit behind what the reader has not taken yet.
     #[inline(always)]
     fn has_room(&mut self, wanted: u64) -> bool {
-        if self.position + wanted + LINE as u64 <= self.taken + self.bytes {
+        let end = self.position + wanted + CLEARED * LINE as u64;
+        if end <= self.taken + self.bytes {
             return true;
         }
         // Acquire: pairs with `Reader::advance`; what it has read may be written over now.
         self.taken = self.memory.word(TAKEN_AT).load(Ordering::Acquire);
-        self.position + wanted + LINE as u64 <= self.taken + self.bytes
+        end <= self.taken + self.bytes
+    }
+
+    /// Zeroes the first words of the lines from `from` to `to`. Relaxed: the store of a header before them orders it; the reader looks
+    /// there only after it has seen that.
+    #[inline(always)]
+    fn clear(&self, from: u64, to: u64) {
+        let mut at = from;
+        while at < to {
+            self.memory.word(self.header_at(at)).store(0, Ordering::Relaxed);
+            at += LINE as u64;
+        }
     }
 
     /// Writes a record of kind 1 to 254, made of `parts` one after another; false if there is no room for it.
@@ -154,10 +169,12 @@ impl<M: Words + Bytes> Writer<M> {
 
     #[inline(always)]
     fn publish(&mut self, kind: u8, payload: u64, length: u64) {
-        let (here, next) = (self.header_at(self.position), self.header_at(self.position + length));
-        // Relaxed: the store below orders it; the reader looks there only after it has seen that.
-        self.memory.word(next).store(0, Ordering::Relaxed);
-        let header = self.memory.word(here);
+        let next = self.position + length;
+        let cleared = self.position + CLEARED * LINE as u64;
+        if next >= cleared {
+            self.clear(next, next + LINE as u64);
+        }
+        let header = self.memory.word(self.header_at(self.position));
         let value = payload << 8 | kind as u64;
         // Release: pairs with `Reader::next`, so that the payload is seen with the header.
         match self.fencing {
@@ -167,7 +184,8 @@ impl<M: Words + Bytes> Writer<M> {
             }
             _ => header.store(value, Ordering::Release),
         }
-        self.position += length;
+        self.position = next;
+        self.clear(cleared.max(next), next + CLEARED * LINE as u64);
     }
 }
 

@@ -28,6 +28,9 @@ const NAP_NS: u64 = 50_000;
 /// Looks in vain after which the core is offered to others, where every rank has one of its own.
 const VAIN: u32 = 64;
 
+/// First looks of a wait without the processor's pause between them, which takes about as long as a small message.
+const RUSHED: u32 = 50;
+
 /// A test or probe has found nothing. A program that does nothing else in a loop waits, and may take the core from those it waits for.
 pub fn idle() {
     // SAFETY: not called from within.
@@ -44,11 +47,13 @@ pub fn begin() {
     // SAFETY: not called from within.
     if let Some(port) = unsafe { port() } {
         port.waiter = None;
-        for _ in 0..port.world.waiting.first_looks() {
+        for look in 0..port.world.waiting.first_looks() {
             if port.progress() > 0 {
                 return;
             }
-            std::hint::spin_loop();
+            if look >= RUSHED {
+                std::hint::spin_loop();
+            }
         }
     }
 }
