@@ -143,6 +143,7 @@ typedef struct ek_message {
     int32_t  source, tag;
     uint8_t  truncated, cancelled;
     uint8_t  done;                /* 0: not complete, whoever asks */
+    uint8_t  plain;               /* done, and complete whoever asks */
 } ek_message;
 
 int  ek_messages_wanted(void);    /* whether this rank would carry messages; all must agree before anybody does */

@@ -25,11 +25,14 @@ int  ek_half_send(ek_half *, ek_entry *, const void *buf, MPI_Count, MPI_Datatyp
 int  ek_half_receive(ek_half *, ek_entry *, void *buf, MPI_Count, MPI_Datatype, int source, int tag, void *matched);
 static inline bool ek_half_complete(const ek_half *h, bool choose)
 {
-    return !h->message || (h->message->done && ek_message_complete(h->message, choose));
+    return !h->message || h->message->plain || (h->message->done && ek_message_complete(h->message, choose));
 }
 /* Unpacks, frees; an MPI error code. */
 int  ek_half_finish(ek_half *, MPI_Status *);
 void ek_half_drop(ek_half *); /* of a receive that was never posted, or a finished one */
+/* Waits until it is complete, and finishes it. An MPI error code. */
+int  ek_half_await(ek_half *, const ek_entry *, MPI_Status *);
+void ek_half_abandon(ek_half *); /* goes on, and is finished when it is complete */
 void ek_status(MPI_Status *, int source, int tag, size_t bytes, bool cancelled);
 void ek_status_empty(MPI_Status *);
 /* To the communicator's error handler. */
@@ -37,7 +40,18 @@ int  ek_raise(MPI_Comm, const ek_entry *, int code);
 /* Pauses once in a wait for something that is, or is not, done but for its barrier. */
 void ek_message_wait_on(const ek_half *);
 bool ek_message_revoked(const ek_entry *);
+/* probe.c */
+void ek_matched_end(void);
 int  ek_half_matched(ek_half *, void *buf, MPI_Count, MPI_Datatype, MPI_Message *, ek_entry **, MPI_Comm *);
+
+/* detached.c */
+int  ek_buffered_send(ek_entry *, const void *buf, MPI_Count, MPI_Datatype, int dest, int tag);
+void ek_detached_end(void);
+static inline int ek_begin_send(ek_half *h, ek_entry *e, const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, enum ek_mode mode)
+{
+    return mode == EK_BUFFERED ? ek_buffered_send(e, buf, count, type, dest, tag) : ek_half_send(h, e, buf, count, type, dest, tag, mode);
+}
+
 
 /* ---- transfer.c: requests -------------------------------------------------------------------------------- */
 
@@ -66,6 +80,14 @@ void ek_messages_begin(void);
 void ek_messages_end(void);
 void ek_transfers_end(void);
 
+ek_transfer *ek_transfer_obtain(ek_entry *, MPI_Comm);
+/* To the program if `code` is MPI_SUCCESS, else it is given back and the error raised. */
+int  ek_transfer_hand_out(ek_transfer *, int code, MPI_Request *);
+static inline int ek_transfer_receive(ek_transfer *t, void *buf, MPI_Count count, MPI_Datatype type, int source, int tag)
+{
+    t->receives = true;
+    return ek_half_receive(&t->in, t->entry, buf, count, type, source, tag, NULL);
+}
 ek_transfer *ek_transfer_find_slowly(uintptr_t key);
 extern uint32_t ek_transfer_bits;
 extern ek_transfer **ek_transfers;

@@ -44,6 +44,8 @@ pub struct Queues<R, M> {
     any: VecDeque<Posted<R>>,
     /// Messages that nobody has taken, by sender; in the order of sending.
     early: Vec<VecDeque<Early<M>>>,
+    /// How many messages these are.
+    kept: usize,
     next_order: u64,
     /// A message stands behind a receive it fits, because it is hidden or behind another one that is.
     held: bool,
@@ -51,7 +53,7 @@ pub struct Queues<R, M> {
 
 impl<R, M> Default for Queues<R, M> {
     fn default() -> Self {
-        Queues { named: Vec::new(), any: VecDeque::new(), early: Vec::new(), next_order: 0, held: false }
+        Queues { named: Vec::new(), any: VecDeque::new(), early: Vec::new(), kept: 0, next_order: 0, held: false }
     }
 }
 
@@ -92,6 +94,13 @@ impl<R: Copy + PartialEq, M> Queues<R, M> {
     /// source may have it.
     #[inline]
     pub fn arrive(&mut self, source: usize, tag: i32, visible: impl FnOnce() -> bool) -> Option<R> {
+        if self.kept == 0 && self.any.is_empty() {
+            // Only receives with a source, and nothing before it: the most frequent case.
+            let queue = self.named.get_mut(source)?;
+            if queue.front()?.pattern.fits(source, tag) {
+                return queue.pop_front().map(|p| p.receive);
+            }
+        }
         let first @ (any, _) = self.first_posted(source, tag)?;
         // Something that came before it and still waits for this very receive goes first.
         let pattern = if any { self.any[first.1].pattern } else { self.named[source][first.1].pattern };
@@ -107,6 +116,7 @@ impl<R: Copy + PartialEq, M> Queues<R, M> {
         self.make_room(source);
         let order = self.order();
         self.early[source].push_back(Early { tag, order, message });
+        self.kept += 1;
     }
 
     /// The message that such a receive or probe may have now, if it were posted now.
@@ -128,16 +138,20 @@ impl<R: Copy + PartialEq, M> Queues<R, M> {
     }
 
     fn take(&mut self, (source, at): Place) -> M {
+        self.kept -= 1;
         self.early[source].remove(at).expect("the position was just found").message
     }
 
     /// Posts a receive: the message it gets at once (its source, its tag and what it is), or None if it waits.
+    #[inline]
     pub fn post(&mut self, pattern: Pattern, receive: R, visible: impl FnMut(&M) -> bool) -> Option<(usize, i32, M)> {
-        if let Some(place) = self.find(pattern, visible) {
-            return Some((place.0, self.early[place.0][place.1].tag, self.take(place)));
+        if self.kept > 0 {
+            if let Some(place) = self.find(pattern, visible) {
+                return Some((place.0, self.early[place.0][place.1].tag, self.take(place)));
+            }
+            let fits = |(source, q): (usize, &VecDeque<Early<M>>)| q.iter().any(|m| pattern.fits(source, m.tag));
+            self.held = self.held || self.early.iter().enumerate().any(fits);
         }
-        let fits = |(source, q): (usize, &VecDeque<Early<M>>)| q.iter().any(|m| pattern.fits(source, m.tag));
-        self.held = self.held || self.early.iter().enumerate().any(fits);
         let order = self.order();
         let posted = Posted { pattern, order, receive };
         match pattern.source {
@@ -215,6 +229,7 @@ impl<R: Copy + PartialEq, M> Queues<R, M> {
 
     /// Everything that nobody has taken.
     pub fn drain(&mut self) -> impl Iterator<Item = M> + '_ {
+        self.kept = 0;
         self.early.iter_mut().flat_map(|q| q.drain(..)).map(|e| e.message)
     }
 }

@@ -4,7 +4,8 @@
 //! latest pending barrier ([`stamp`] has the rules). The receiver pairs it with a receive ([`matching`]) and decides when it may be
 //! seen. Small messages are copied twice; large ones stay where they are until they are wanted, and are then read from their sender's
 //! memory, or sent in parts where the kernel does not allow that. [`port`] is this process's end of all that, with `sending` and
-//! `receiving` for the records on their way, `known` for what is known of barriers; [`request`] is one send or receive, [`envelope`] what stands in the records, [`waiting`] how a rank waits for messages.
+//! `receiving` for the records on their way, `known` for what is known of barriers, `table` for the queues
+//! by communicator; [`request`] is one send or receive, [`envelope`] what stands in the records, [`waiting`] how a rank waits for messages.
 //!
 //! One thread at a time is in here: messages are for programs of which one thread calls MPI, and a helper thread of the
 //! front end moves them on only while that one is inside the host library.
@@ -18,6 +19,7 @@ mod receiving;
 pub mod request;
 mod sending;
 pub mod stamp;
+mod table;
 pub mod waiting;
 
 pub use port::{close, forget, incomplete, is_busy, is_on, is_sending, open, progress, sent};

@@ -2,40 +2,22 @@
 
 use super::envelope::{EAGER, Envelope, Fields, OFFER, Offer, Token};
 use super::known::Known;
-use super::matching::{Pattern, Queues};
+use super::matching::Pattern;
 use super::request::{Early, Matched, Message, Probed};
 use super::stamp::{Look, Stamp};
+use super::table::{Pool, Table};
 use super::waiting::Waiter;
 use crate::comm::{Comm, lock};
 use crate::world::World;
 use evenkeel_segment::channel::{Channels, Reader, Writer};
 use evenkeel_segment::Mapped;
 use std::cell::UnsafeCell;
-use std::collections::{HashMap, VecDeque};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 /// Messages up to this size are copied into the channel; larger ones are read by their receiver.
 const EAGER_BYTES: usize = 8 * 1024;
-
-/// Ids of communicators are distinct in their lower bits already.
-#[derive(Default)]
-pub struct IdHasher(u64);
-
-impl Hasher for IdHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, _: &[u8]) {
-        unreachable!("ids are u64");
-    }
-    fn write_u64(&mut self, id: u64) {
-        self.0 = id.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-}
-
-pub(super) type Queue = Queues<*mut Message, Early>;
 
 /// A record that found no room, in its turn.
 pub(super) struct Parcel {
@@ -60,7 +42,8 @@ pub struct Port {
     pub(super) part_bytes: usize,
     /// By place; this process's own is never used.
     pub(super) peers: Vec<Peer>,
-    pub(super) queues: HashMap<u64, Queue, BuildHasherDefault<IdHasher>>,
+    pub(super) queues: Table,
+    pool: Pool,
     /// Communicators where a message is held.
     pub(super) held: Vec<u64>,
     /// Sends in parts.
@@ -140,7 +123,8 @@ pub fn open(world: &'static World, channels: &Channels) {
         eager_bytes: EAGER_BYTES.min(room),
         part_bytes: room,
         peers: (0..world.ranks).map(peer).collect(),
-        queues: HashMap::default(),
+        queues: Table::default(),
+        pool: Pool::default(),
         held: Vec::new(),
         streams: Vec::new(),
         outbound: 0,
@@ -239,7 +223,7 @@ impl Port {
     ) -> *mut Message {
         let world = self.world;
         let receive = self.start(Message { posted, ..Message::new(comm, buffer, capacity) });
-        let queue = self.queues.entry(comm.id()).or_default();
+        let queue = self.queues.of(comm.id());
         let found = queue.post(pattern, receive, |m| self.known.is_visible(world, m.stamp));
         if found.is_none() && queue.is_held() {
             self.hold(comm.id());
@@ -266,7 +250,7 @@ impl Port {
     pub(super) fn probe(&mut self, comm: &Comm, pattern: Pattern, take: bool) -> Option<Probed> {
         let world = self.world;
         let visible = |m: &Early| self.known.is_visible(world, m.stamp);
-        let queue = self.queues.get_mut(&comm.id())?;
+        let queue = self.queues.get(comm.id())?;
         if take {
             let (source, tag, early) = queue.take_probed(pattern, visible)?;
             return Some(Probed { source, tag, bytes: early.bytes(), message: Some(Box::new(Matched { source, tag, early })) });
@@ -282,7 +266,7 @@ impl Port {
     pub(super) unsafe fn cancel(&mut self, receive: *mut Message) -> bool {
         // SAFETY: alive by the caller's promise.
         let comm = unsafe { (*receive).comm };
-        let cancelled = self.queues.get_mut(&comm).is_some_and(|q| q.cancel(receive));
+        let cancelled = self.queues.get(comm).is_some_and(|q| q.cancel(receive));
         if cancelled {
             // SAFETY: as above.
             unsafe { (*receive).cancelled = true };
@@ -299,7 +283,7 @@ impl Port {
         // SAFETY: by the caller's promise.
         unsafe {
             if (*message).done {
-                drop(Box::from_raw(message));
+                self.pool.give_back(message);
             } else {
                 (*message).forsaken = true;
             }
@@ -309,7 +293,7 @@ impl Port {
     fn start(&mut self, message: Message) -> *mut Message {
         count(1);
         self.sending += message.is_send as usize;
-        Box::into_raw(Box::new(message))
+        self.pool.take(message)
     }
 
     pub(super) fn finish(&mut self, message: *mut Message) {
@@ -318,8 +302,9 @@ impl Port {
         unsafe {
             self.sending -= (*message).is_send as usize;
             (*message).done = true;
+            (*message).plain = (*message).stamp.is_none();
             if (*message).forsaken {
-                drop(Box::from_raw(message));
+                self.pool.give_back(message);
             }
         }
     }

@@ -51,8 +51,8 @@ impl Port {
         ANY_GONE.store(false, Ordering::Relaxed);
         for comm in lock(&GONE).drain(..) {
             // Receives that are still posted get what is sent to them all the same.
-            if self.queues.get(&comm).is_some_and(|q| q.is_unposted()) {
-                self.queues.remove(&comm);
+            if self.queues.get(comm).is_some_and(|q| q.is_unposted()) {
+                self.queues.remove(comm);
             }
         }
     }
@@ -99,7 +99,7 @@ impl Port {
     #[inline]
     pub(super) fn pair(&mut self, envelope: &Envelope) -> Option<*mut Message> {
         let world = self.world;
-        let queue = self.queues.entry(envelope.comm).or_default();
+        let queue = self.queues.of(envelope.comm);
         let receive = queue.arrive(envelope.source as usize, envelope.tag, || self.known.is_visible(world, envelope.stamp));
         if receive.is_none() && queue.is_held() {
             self.hold(envelope.comm);
@@ -134,7 +134,7 @@ impl Port {
     }
 
     pub(super) fn keep(&mut self, envelope: &Envelope, early: Early) {
-        self.queues.entry(envelope.comm).or_default().keep(envelope.source as usize, envelope.tag, early);
+        self.queues.of(envelope.comm).keep(envelope.source as usize, envelope.tag, early);
     }
 
     /// Gives a message to the receive that it belongs to.
@@ -199,11 +199,11 @@ impl Port {
         let world = self.world;
         let mut pairs = 0;
         for comm in std::mem::take(&mut self.held) {
-            while let Some((receive, source, tag, early)) = self.queues.get_mut(&comm).and_then(|q| q.settle(|m| self.known.is_visible(world, m.stamp))) {
+            while let Some((receive, source, tag, early)) = self.queues.get(comm).and_then(|q| q.settle(|m| self.known.is_visible(world, m.stamp))) {
                 self.deliver(receive, source as i32, tag, early);
                 pairs += 1;
             }
-            if self.queues.get(&comm).is_some_and(|q| q.is_held()) {
+            if self.queues.get(comm).is_some_and(|q| q.is_held()) {
                 self.hold(comm);
             }
         }

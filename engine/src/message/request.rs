@@ -16,6 +16,8 @@ pub struct Message {
     pub cancelled: bool,
     /// Data are where they belong, and a synchronous send has been received.
     pub done: bool,
+    /// Done, and no barrier decides who may know.
+    pub plain: bool,
     /// Stamp of the message that was received; of a synchronous send, of the receive that got it.
     pub(super) stamp: Option<Stamp>,
     /// Stamp of this process when it posted the receive.
@@ -37,7 +39,7 @@ pub struct Message {
 impl Message {
     pub(super) fn new(comm: &Comm, buffer: *mut u8, capacity: usize) -> Message {
         Message {
-            bytes: 0, source: -1, tag: -1, truncated: false, cancelled: false, done: false, stamp: None, posted: None, comm: comm.id(), buffer,
+            bytes: 0, source: -1, tag: -1, truncated: false, cancelled: false, done: false, plain: false, stamp: None, posted: None, comm: comm.id(), buffer,
             capacity, moved: 0, receive: 0, place: 0, is_send: false, forsaken: false,
         }
     }

@@ -1,0 +1,94 @@
+//! The queues of all communicators, by id; and the spare memory of sends and receives.
+
+use super::matching::Queues;
+use super::request::{Early, Message};
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// Ids of communicators are distinct in their lower bits already.
+#[derive(Default)]
+struct IdHasher(u64);
+
+impl Hasher for IdHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("ids are u64");
+    }
+    fn write_u64(&mut self, id: u64) {
+        self.0 = id.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
+
+pub(super) type Queue = Queues<*mut Message, Early>;
+
+/// Queues by communicator.
+#[derive(Default)]
+pub(super) struct Table {
+    /// In boxes: they stay where they are when others come and go.
+    all: HashMap<u64, Box<Queue>, BuildHasherDefault<IdHasher>>,
+    /// The one that was wanted last.
+    last: Option<(u64, *mut Queue)>,
+}
+
+impl Table {
+    /// The communicator's, made if there is none.
+    #[inline(always)]
+    pub(super) fn of(&mut self, comm: u64) -> &mut Queue {
+        match self.last {
+            // SAFETY: in its box until `remove`, which forgets it; exclusive as the table is.
+            Some((id, queue)) if id == comm => unsafe { &mut *queue },
+            _ => self.look_up(comm),
+        }
+    }
+
+    #[cold]
+    fn look_up(&mut self, comm: u64) -> &mut Queue {
+        let queue: *mut Queue = &mut **self.all.entry(comm).or_default();
+        self.last = Some((comm, queue));
+        // SAFETY: as above.
+        unsafe { &mut *queue }
+    }
+
+    pub(super) fn get(&mut self, comm: u64) -> Option<&mut Queue> {
+        self.all.get_mut(&comm).map(|q| &mut **q)
+    }
+
+    pub(super) fn remove(&mut self, comm: u64) {
+        self.all.remove(&comm);
+        self.last = None;
+    }
+}
+
+/// Memory of sends and receives that are over: each one wants some, and few are under way at once.
+#[derive(Default)]
+pub(super) struct Pool(Vec<*mut Message>);
+
+impl Pool {
+    const MOST: usize = 256;
+
+    #[inline(always)]
+    pub(super) fn take(&mut self, message: Message) -> *mut Message {
+        match self.0.pop() {
+            Some(place) => {
+                // SAFETY: from `give_back`: allocated, and nobody else's.
+                unsafe { place.write(message) };
+                place
+            }
+            None => Box::into_raw(Box::new(message)),
+        }
+    }
+
+    /// # Safety
+    /// From `take`, and not used again.
+    #[inline(always)]
+    pub(super) unsafe fn give_back(&mut self, message: *mut Message) {
+        if self.0.len() < Self::MOST {
+            self.0.push(message);
+        } else {
+            // SAFETY: from a box by the caller's promise.
+            drop(unsafe { Box::from_raw(message) });
+        }
+    }
+}
