@@ -7,7 +7,7 @@
 //! with himself. How messages go and when they are seen is the engine's own decision ([`going`], [`may_see`]); each rule is
 //! also left out once, and then the check must find the error.
 
-use evenkeel_engine::message::stamp::{Going, Look, Progress, going, may_see};
+use evenkeel_engine::message::stamp::{Going, Look, Progress, Strength, going, may_see};
 use std::collections::HashSet;
 
 /// How far somebody has come, per group.
@@ -118,8 +118,9 @@ impl Scenario {
         };
         match (self.left_out, look) {
             (LeftOut::HasEntered, Look::Wait) => true,
-            (LeftOut::AllHaveEntered, Look::Choose) => may_see(Look::Wait, progress),
-            _ => may_see(look, progress),
+            // The weak ordering is the strong one without this rule.
+            (LeftOut::AllHaveEntered, _) => may_see(Strength::Weak, look, progress),
+            _ => may_see(Strength::Strong, look, progress),
         }
     }
 

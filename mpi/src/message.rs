@@ -3,7 +3,7 @@
 use evenkeel_engine::comm::Comm;
 use evenkeel_engine::message::matching::Pattern;
 use evenkeel_engine::message::request::Matched;
-use evenkeel_engine::message::stamp::Look;
+use evenkeel_engine::message::stamp::{Look, Strength};
 use evenkeel_engine::message::waiting::{self, Beside};
 use evenkeel_engine::message::{self, Message, calls};
 use evenkeel_engine::world::{self, world};
@@ -13,8 +13,8 @@ use std::ffi::{c_int, c_void};
 #[unsafe(no_mangle)]
 extern "C" fn ek_messages_wanted() -> c_int {
     let wanted = match options::MESSAGES.get().as_str() {
-        "own" => true,
-        "auto" | "host" => false,
+        "auto" | "own" => true,
+        "host" => false,
         other => {
             world::note(&format!("{}={other} is none of {}; messages are the host library's", options::MESSAGES.env, options::MESSAGES.values));
             false
@@ -23,10 +23,21 @@ extern "C" fn ek_messages_wanted() -> c_int {
     (wanted && world().is_some_and(|w| !w.threaded && w.ranks > 1 && w.channels().is_some())) as c_int
 }
 
+fn strength() -> Strength {
+    match options::ORDERING.get().as_str() {
+        "weak" => Strength::Weak,
+        "strong" => Strength::Strong,
+        other => {
+            world::note(&format!("{}={other} is none of {}; ordering is strong", options::ORDERING.env, options::ORDERING.values));
+            Strength::Strong
+        }
+    }
+}
+
 #[unsafe(no_mangle)]
 extern "C" fn ek_messages_open() {
     if let Some((world, channels)) = world().and_then(|w| Some((w, w.channels()?))) {
-        message::open(world, &channels);
+        message::open(world, &channels, strength());
     }
 }
 

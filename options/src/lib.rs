@@ -86,7 +86,7 @@ pub const PATIENCE_MS: OptionSpec = OptionSpec {
 pub const BARRIER: OptionSpec = OptionSpec {
     name: "barrier",
     env: "EVENKEEL_BARRIER",
-    default: "strict",
+    default: "auto",
     values: "auto|deferred|strict",
     doc: "Whether MPI_Barrier may return before all ranks have entered it. No program can tell: barriers left pending are \
           completed before its next message is sent and before its next system call. auto: where that can be made sure and \
@@ -100,7 +100,17 @@ pub const MESSAGES: OptionSpec = OptionSpec {
     values: "auto|host|own",
     doc: "Who carries point-to-point messages while barriers may be deferred, all ranks share one machine and one thread calls \
           MPI: own: evenkeel, so that a message need not wait for pending barriers; its receiver decides when it may be seen; \
-          host: the MPI library, to which messages go when pending barriers are complete. auto: host, for the time being.",
+          host: the MPI library, to which messages go when pending barriers are complete. auto: own.",
+};
+pub const ORDERING: OptionSpec = OptionSpec {
+    name: "ordering",
+    env: "EVENKEEL_ORDERING",
+    default: "strong",
+    values: "strong|weak",
+    doc: "When a message that was sent after a pending barrier may be seen, where evenkeel carries messages. strong: when all ranks have \
+          entered the barrier, wherever a program could tell: as with barriers that wait. weak: when its receiver has entered it. A \
+          program that receives from any source, tests or probes can tell then: its receive from before the barrier may take a message \
+          from after it.",
 };
 pub const WINDOW: OptionSpec = OptionSpec {
     name: "window",
@@ -127,7 +137,7 @@ pub const GATE: OptionSpec = OptionSpec {
 };
 
 /// Every option, in the order in which the docs list them.
-pub const ALL: &[OptionSpec] = &[WAIT, PLACE, REPORT, QUIET, OFF, RECORD, CMA, BARRIER, MESSAGES, WINDOW, CLOCK, GATE, TABLE, PATIENCE_MS];
+pub const ALL: &[OptionSpec] = &[WAIT, PLACE, REPORT, QUIET, OFF, RECORD, CMA, BARRIER, MESSAGES, ORDERING, WINDOW, CLOCK, GATE, TABLE, PATIENCE_MS];
 
 impl OptionSpec {
     /// The value in force: the environment's, or the default.

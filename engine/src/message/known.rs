@@ -1,6 +1,6 @@
 //! What this process knows of the barriers that stamps name. A program may have thousands of messages from after one barrier.
 
-use super::stamp::{Look, Progress, Stamp, may_see};
+use super::stamp::{Look, Progress, Stamp, Strength, may_see};
 use crate::deferral;
 use crate::world::World;
 use std::cell::Cell;
@@ -8,6 +8,7 @@ use std::cell::Cell;
 /// Remembers the latest answers, as most questions are about the same barrier again.
 #[derive(Default)]
 pub(super) struct Known {
+    strength: Strength,
     /// The latest barrier that is known to be complete: all earlier ones of its communicator are too.
     complete: Cell<Option<Stamp>>,
     /// The latest one that was not, and how many of its members had entered it.
@@ -15,6 +16,10 @@ pub(super) struct Known {
 }
 
 impl Known {
+    pub(super) fn with(strength: Strength) -> Known {
+        Known { strength, ..Known::default() }
+    }
+
     fn is_complete(&self, world: &World, stamp: Stamp) -> bool {
         if self.complete.get().is_some_and(|c| c.comm == stamp.comm && c.number >= stamp.number) {
             return true;
@@ -36,7 +41,7 @@ impl Known {
             _ if deferral::is_pending_here(stamp) => Progress::Entered,
             _ => Progress::Ahead,
         };
-        stamp.is_none_or(|s| may_see(look, progress(s)))
+        stamp.is_none_or(|s| may_see(self.strength, look, progress(s)))
     }
 
     /// Whether a receive from any source, or a probe, may have such a message.

@@ -4,7 +4,7 @@ use super::envelope::{EAGER, Envelope, Fields, OFFER, Offer, Token};
 use super::known::Known;
 use super::matching::Pattern;
 use super::request::{Early, Matched, Message, Probed};
-use super::stamp::{Look, Stamp};
+use super::stamp::{Look, Stamp, Strength};
 use super::table::{Pool, Table};
 use super::waiting::Waiter;
 use crate::comm::{Comm, lock};
@@ -109,7 +109,7 @@ pub fn is_sending() -> bool {
 }
 
 /// Carries messages from now on; all ranks must have agreed to it.
-pub fn open(world: &'static World, channels: &Channels) {
+pub fn open(world: &'static World, channels: &Channels, strength: Strength) {
     let peer = |place: usize| Peer {
         writer: Writer::new(world.segment.at(channels.ring(world.my_place, place)), channels.ring_bytes(), world.message_fencing()),
         reader: Reader::new(world.segment.at(channels.ring(place, world.my_place)), channels.ring_bytes()),
@@ -130,7 +130,7 @@ pub fn open(world: &'static World, channels: &Channels) {
         outbound: 0,
         sending: 0,
         sent: (0, 0),
-        known: Known::default(),
+        known: Known::with(strength),
         vain: 0,
         waiter: None,
         expected_ns: 0,

@@ -40,12 +40,23 @@ pub enum Look {
     Choose,
 }
 
+/// How much of a barrier is kept up for messages (the two kinds of barrier semantics in Pakin 2001).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Strength {
+    /// Nothing that was sent after a barrier is seen before all have entered it: as with a barrier that waits.
+    #[default]
+    Strong,
+    /// Nothing is seen before its receiver has entered the barrier. A program that takes messages from any source, tests or probes can
+    /// tell: a receive from before the barrier may take a message from after it.
+    Weak,
+}
+
 /// Whether what carries such a stamp may be seen.
 #[inline]
-pub fn may_see(look: Look, progress: Progress) -> bool {
-    match look {
-        Look::Wait => progress != Progress::Ahead,
-        Look::Choose => progress == Progress::Complete,
+pub fn may_see(strength: Strength, look: Look, progress: Progress) -> bool {
+    match (strength, look) {
+        (Strength::Strong, Look::Choose) => progress == Progress::Complete,
+        _ => progress != Progress::Ahead,
     }
 }
 
