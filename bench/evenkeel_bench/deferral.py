@@ -62,12 +62,15 @@ BLOCK = (Case("barrier, blocking", "barrier", ("mode=loop", "count=1000", "spin=
          Case("scan, blocking", "scan", SCAN.arguments, wait="block"),
          Case("radix, blocking", "radix", RADIX.arguments, wait="block"))
 # Small steps, and many of them: a run of a few milliseconds would be all start.
-SMALL = (Case("small barrier", "barrier", ("mode=loop", "count=10000", "spin=1000", "check=3")),
-         Case("small scan", "scan", ("algorithm=optimized", "n=20000", "repeat=400")),
-         Case("small naive scan", "scan", ("algorithm=naive", "n=1024", "repeat=60")),
-         Case("small radix", "radix", ("n=50000", "key_bits=32")),
-         Case("small cholesky", "cholesky", ("n=800", "check=residual")),
-         Case("small mg", "mg", ("grid=32", "iterations=60")))
+SMALL = (Case("small barrier", "barrier", ("mode=loop", "count=20000", "spin=1000", "check=3")),
+         Case("small scan", "scan", ("algorithm=optimized", "n=20000", "repeat=4000")),
+         Case("small naive scan", "scan", ("algorithm=naive", "n=1024", "repeat=800")),
+         Case("small radix", "radix", ("n=800000", "key_bits=32")),
+         Case("small cholesky", "cholesky", ("n=1200", "check=residual")),
+         Case("small mg", "mg", ("grid=32", "iterations=300")))
+# Between two ranks with a core each.
+MESSAGES = {size: Case(f"messages of {said}", "pingpong", (f"from={size}", f"to={size}", f"count={count}"), expected_s=0.1)
+            for size, said, count in ((8, "8 B", 2000), (1024, "1 KiB", 2000), (65536, "64 KiB", 100), (4 << 20, "4 MiB", 8))}
 
 
 def runs(cores):
@@ -84,6 +87,8 @@ def runs(cores):
         yield [(case, 2 * cores, (DEFERRED, STRICT))]
     for case in SMALL:
         yield [(case, SMALL_RANKS, (AUTO, STRICT))]
+    for case in MESSAGES.values():
+        yield [(case, 2, (AUTO, HOST))]
 
 
 def environment(case, way):

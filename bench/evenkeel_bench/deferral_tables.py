@@ -11,7 +11,8 @@ from .targets import number, ranged
 def write(results):
     """All of it, "" if nothing was measured."""
     parts = [(title, text) for title, text in (("One call", calls(results)), ("Computation between barriers", loops(results)),
-                                               ("Deferred, or not", pairs(results)), ("Radix sort beside competitors", radix(results))) if text]
+                                               ("Deferred, or not", pairs(results)), ("Radix sort beside competitors", radix(results)),
+                                               ("Messages", messages(results))) if text]
     return "\n\n".join(f"### {title}\n\n{text}" for title, text in parts)
 
 
@@ -100,3 +101,17 @@ def radix(results):
         return ""
     return "Milliseconds, idle and with one busy process on each core. Pending: of all barriers, those that did not wait.\n\n" + table(
         ["ranks", "", "barriers", "pending", "idle machine", "beside competitors", "ratio"], rows)
+
+
+def messages(results):
+    rows = []
+    for c in results.configurations(SECTION, is_evenkeel):
+        theirs = c.removesuffix("+evenkeel")
+        for case in deferral.MESSAGES.values():
+            took = [statistics.spread(seconds(results, of, case, 2, way, "message_ns").values()) for of, way in ((theirs, HOST), (c, AUTO))]
+            if all(took):
+                rows.append([case.name, theirs, *map(ranged, took), ranged(deferral_targets.message_ratio(results, c, case), " ×")])
+    if not rows:
+        return ""
+    return "Nanoseconds one way between two ranks: the library's messages without evenkeel, and evenkeel's with `--barrier auto`.\n\n" + table(
+        ["", "", "the library's", "evenkeel's", "ratio"], rows)

@@ -10,7 +10,7 @@ from .results import is_evenkeel
 from .targets import Judged, Target, _at_most, number, ranged
 
 SECTION = "deferred"
-CALL_NS, FLAT, LOOP, DISTURBED_HALF, NO_LOSS = 25, 1.5, 1.05, 0.54, 1.03
+CALL_NS, FLAT, LOOP, DISTURBED_HALF, NO_LOSS, PENALTY, MESSAGE = 25, 1.5, 1.05, 0.54, 1.03, 0.5, 1.1
 
 
 def seconds(results, configuration, case, ranks, way, stat="seconds"):
@@ -69,9 +69,9 @@ def evaluate(results):
         add(f"{said}, {deferral.SCAN_RANKS} ranks, deferred to strict", f"≤ {limit} ×",
             lambda c, k=case, m=limit: _at_most(c, ratio(results, c, deferral.SCAN_RANKS, k, DEFERRED, k, STRICT), m, " ×"))
     for ranks in deferral.RADIX_RANKS:
-        add(f"radix sort, {ranks} ranks: what competitors cost, to what they cost the best library", "≤ 1.0 ×",
+        add(f"radix sort, {ranks} ranks: what competitors cost, to what they cost the best library", f"≤ {PENALTY} ×",
             lambda c, n=ranks: _at_most(c, statistics.ratio_by_round(
-                penalty_by_round(results, c, n, AUTO), best_host(results, lambda h: penalty_by_round(results, h, n, HOST))), 1.0, " ×"))
+                penalty_by_round(results, c, n, AUTO), best_host(results, lambda h: penalty_by_round(results, h, n, HOST))), PENALTY, " ×"))
     for ranks in deferral.RADIX_RANKS:
         add(f"radix sort beside competitors, {ranks // 2} ranks deferred to {ranks} ranks of the best library", f"≤ {DISTURBED_HALF} ×",
             lambda c, n=ranks: _at_most(c, half_of_the_ranks(results, c, n), DISTURBED_HALF, " ×"))
@@ -79,7 +79,16 @@ def evaluate(results):
         lambda c: _worst(results, c, deferral.BLOCK, DEFERRED))
     add("small programs, --barrier auto to strict: the worst program", f"≤ {NO_LOSS} ×",
         lambda c: _worst(results, c, deferral.SMALL, AUTO))
+    for case in deferral.MESSAGES.values():
+        add(f"{case.name} one way, evenkeel's to the library's", f"≤ {MESSAGE} ×",
+            lambda c, k=case: _at_most(c, message_ratio(results, c, k), MESSAGE, " ×"))
     return out
+
+
+def message_ratio(results, configuration, case):
+    """evenkeel's messages to those of the library underneath."""
+    theirs = configuration.removesuffix("+evenkeel")
+    return statistics.ratio_by_round(seconds(results, configuration, case, 2, AUTO, "message_ns"), seconds(results, theirs, case, 2, HOST, "message_ns"))
 
 
 def each(results, configuration, cases, way):
