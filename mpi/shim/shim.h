@@ -94,6 +94,12 @@ static inline bool ek_mine(void) { return EK_LIKELY(ek_active) && EK_LIKELY(ek_d
 
 extern int ek_messages; /* point-to-point messages are evenkeel's, see message.h */
 
+/* Whether something of ours is under way that others may be waiting for: operations, or messages. */
+static inline bool ek_under_way(void)
+{
+    return EK_UNLIKELY(ek_outstanding > 0) || (EK_UNLIKELY(ek_messages) && ek_messages_incomplete());
+}
+
 /* A stay inside the host. `ek_stay stay EK_STAY = ek_enter(1)`; ends with the block, also by a C++ exception. */
 typedef struct ek_stay { void *escort; } ek_stay;
 void *ek_escort_begin(void);
@@ -101,7 +107,7 @@ void  ek_escort_end(void *);
 static inline ek_stay ek_enter(int blocking)
 {
     ek_stay stay = {NULL};
-    if (blocking && EK_UNLIKELY(ek_outstanding > 0 || ek_messages) && ek_depth == 0 && (ek_outstanding > 0 || ek_messages_incomplete()))
+    if (blocking && ek_depth == 0 && ek_under_way())
         stay.escort = ek_escort_begin();
     ek_depth++;
     return stay;

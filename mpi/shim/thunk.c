@@ -14,12 +14,6 @@ void ek_thunk_resolve(struct ek_thunk *thunk)
 
 void ek_thunk_observe(const struct ek_thunk *thunk) { ek_observed(thunk->name, 0); }
 
-void ek_thunk_makes_window(const struct ek_thunk *thunk)
-{
-    EK_OBSERVE(thunk->name);
-    ek_window_made();
-}
-
 /* Registers that may hold arguments are kept; r11 is the thunk and free to use at a call. No MPI function of C takes
  * floating-point arguments. */
 #define STEP(name, function)                                                                                          \
@@ -28,10 +22,9 @@ void ek_thunk_makes_window(const struct ek_thunk *thunk)
     "    mov %r11, %rdi\n    call " function "\n"                                                                     \
     "    pop %r11\n    pop %r9\n    pop %r8\n    pop %rcx\n    pop %rdx\n    pop %rsi\n    pop %rdi\n    jmp *(%r11)\n"
 
-__asm__(".pushsection .text\n.hidden ek_thunk_resolve, ek_thunk_observe, ek_thunk_makes_window\n"
+__asm__(".pushsection .text\n.hidden ek_thunk_resolve, ek_thunk_observe\n"
         STEP("ek_thunk_first", "ek_thunk_resolve")
         STEP("ek_thunk_slow", "ek_thunk_observe")
-        STEP("ek_thunk_window", "ek_thunk_makes_window")
         ".popsection\n");
 
 #endif

@@ -1,14 +1,21 @@
 /* See waits.h. Each loop ends in the host's own blocking call as soon as nothing of ours is under way any more. */
 #include "waits.h"
 
+static void move_on(void)
+{
+    ek_poll();
+    if (ek_messages)
+        ek_messages_progress();
+}
+
 /* `attempt` sets code and flag; `otherwise` is the blocking call. */
 #define UNTIL(attempt, otherwise)      \
     do {                               \
         ek_pause pause = {{0}};        \
         for (;;) {                     \
             int flag = 0, code;        \
-            ek_poll();                 \
-            if (!ek_outstanding)       \
+            move_on();                 \
+            if (!ek_under_way())       \
                 return otherwise;      \
             code = attempt;            \
             if (code || flag)          \
@@ -63,7 +70,7 @@ static int finish(MPI_Request *request, MPI_Status *status)
         int flag = 0, code = ek_host.Test(request, &flag, status);
         if (code || flag)
             return code;
-        ek_poll();
+        move_on();
         ek_pause_once(&pause);
     }
 }

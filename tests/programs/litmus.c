@@ -274,10 +274,32 @@ static void run_ahead(void)
     }
 }
 
+/* A large message goes on while its sender is inside a call of the library's that waits for the receiver. */
+static void escorted(void)
+{
+    enum { MANY = 1 << 20 };
+    static char data[MANY];
+    for (long i = 0; i < rounds; i++) {
+        MPI_Request request;
+        MPI_Comm    copy;
+        memset(data, rank == 0 ? (int)(i % 100) : -1, MANY);
+        if (rank == 0)
+            MPI_Isend(data, MANY, MPI_CHAR, 1, 6, WORLD, &request);
+        else if (rank == 1)
+            MPI_Recv(data, MANY, MPI_CHAR, 0, 6, WORLD, MPI_STATUS_IGNORE);
+        MPI_Comm_dup(WORLD, &copy);
+        wrong += rank < 2 && (data[0] != i % 100 || data[MANY - 1] != i % 100);
+        if (rank == 0)
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Comm_free(&copy);
+    }
+}
+
 static const struct { const char *name; void (*body)(void); int least; } cases[] = {
     {"stranded", stranded, 3}, {"absence", absence, 2}, {"too-early", too_early, 2}, {"single-clock", single_clock, 4},
     {"hearsay", hearsay, 4}, {"nested", nested, 2}, {"collectives", collectives, 2}, {"progress", progress, 2},
     {"run-ahead", run_ahead, 2}, {"answer", answer, 2}, {"choice", choice, 3},
+    {"escorted", escorted, 2},
 };
 
 int main(int argc, char **argv)

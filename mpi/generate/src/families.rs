@@ -115,7 +115,7 @@ pub fn observers(declared: &std::collections::BTreeSet<String>) -> Vec<String> {
     declared.iter().filter(|name| !wrapped.contains(&base(name)) && !left_alone(name)).cloned().collect()
 }
 
-/// Of the observers: they make a one-sided window.
+/// Of those: they make a one-sided window.
 pub fn makes_window(name: &str) -> bool {
     ["MPI_Win_create", "MPI_Win_allocate", "MPI_Win_allocate_shared", "MPI_Win_create_dynamic"]
         .contains(&name.strip_suffix("_c").unwrap_or(name))
@@ -128,6 +128,14 @@ const CREATES: &[&str] = &[
 ];
 
 const ESCORTED: &[&str] = &[
-    "Comm_dup", "Comm_dup_with_info", "Comm_disconnect", "Intercomm_create", "Win_free", "Win_fence", "Win_start",
+    "Comm_dup", "Comm_dup_with_info", "Comm_disconnect", "Intercomm_create", "Comm_spawn", "Comm_accept",
+    "Comm_connect", "Comm_join",
+    "Win_create", "Win_allocate", "Win_allocate_shared", "Win_create_dynamic", "Win_free", "Win_fence", "Win_start",
     "Win_complete", "Win_wait", "Win_lock", "Win_lock_all", "Win_unlock", "Win_unlock_all", "Win_flush", "Win_flush_all",
+    "Win_flush_local", "Win_flush_local_all",
+    "Neighbor_allgather", "Neighbor_allgatherv", "Neighbor_alltoall", "Neighbor_alltoallv", "Neighbor_alltoallw",
+    "File_open", "File_close", "File_set_size", "File_preallocate", "File_set_view", "File_set_atomicity", "File_sync",
+    "File_seek_shared", "File_read_all", "File_write_all", "File_read_at_all", "File_write_at_all", "File_read_ordered",
+    "File_write_ordered", "File_read_all_end", "File_write_all_end", "File_read_at_all_end", "File_write_at_all_end",
+    "File_read_ordered_end", "File_write_ordered_end",
 ];

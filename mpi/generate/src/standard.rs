@@ -92,7 +92,12 @@ fn c_type(kind: &str, out: bool, array: bool, constant: bool, large: bool) -> Op
         "STRING" => return Some("const char *".into()),
         "ARGUMENT_COUNT" => return Some("int *".into()),
         "ARGUMENT_LIST" => return Some("char ***".into()),
-        "C_BUFFER2" => return Some("void *".into()),
+        "C_BUFFER" | "C_BUFFER2" => return Some("void *".into()),
+        "STRING_ARRAY" => return Some("char **".into()),
+        "POLYRMA_DISPLACEMENT" if large => "MPI_Aint",
+        "DISPLACEMENT" | "WINDOW_SIZE" => "MPI_Aint",
+        "FILE" => "MPI_File",
+        "OFFSET" => "MPI_Offset",
         "POLYXFER_NUM_ELEM" | "POLYXFER_NUM_ELEM_NNI" | "POLYNUM_BYTES" | "POLYNUM_BYTES_NNI" if large => "MPI_Count",
         "POLYDISPLACEMENT" if large => "MPI_Aint",
         "COMMUNICATOR" => "MPI_Comm",
@@ -103,7 +108,7 @@ fn c_type(kind: &str, out: bool, array: bool, constant: bool, large: bool) -> Op
         "OPERATION" => "MPI_Op",
         "REQUEST" => "MPI_Request",
         "WINDOW" => "MPI_Win",
-        "ARRAY_LENGTH" | "ARRAY_LENGTH_NNI" | "ASSERT" | "COLOR" | "COMM_SIZE" | "DEGREE" | "DIMENSION" | "INDEX" | "KEY"
+        "ACCESS_MODE" | "ERROR_CODE" | "FILE_DESCRIPTOR" | "POLYRMA_DISPLACEMENT" | "UPDATE_MODE" | "ARRAY_LENGTH" | "ARRAY_LENGTH_NNI" | "ASSERT" | "COLOR" | "COMM_SIZE" | "DEGREE" | "DIMENSION" | "INDEX" | "KEY"
         | "LOCK_TYPE" | "LOGICAL" | "NUM_DIMS" | "POLYDISPLACEMENT" | "POLYNUM_BYTES" | "POLYNUM_BYTES_NNI"
         | "POLYXFER_NUM_ELEM" | "POLYXFER_NUM_ELEM_NNI" | "RANK" | "RANK_NNI" | "SPLIT_TYPE" | "TAG" | "THREAD_LEVEL" | "WEIGHT" => "int",
         _ => return None,

@@ -25,9 +25,8 @@ pub fn source(standard: &Standard, declared: &BTreeSet<String>) -> Result<String
     }
     text.push_str("\n/* ---- everything else that is an observation ---- */\n");
     for name in families::observers(declared) {
-        let thunk = if families::makes_window(&name) { "EK_WINDOW_THUNK" } else { "EK_THUNK" };
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "{thunk}({name}, {name})\n{thunk}(P{name}, {name})");
+        let _ = writeln!(text, "EK_THUNK({name}, {name})\nEK_THUNK(P{name}, {name})");
     }
     Ok(text + &resolve + "}\n")
 }
@@ -82,7 +81,7 @@ fn body(f: &Function, family: Family) -> Result<String, String> {
         ),
         Family::Collective => collective(f)? + &hosted(!f.parameters.iter().any(|p| p.kind == "REQUEST") as u8),
         Family::Wait => {
-            let call = format!("EK_LIKELY(ek_outstanding == 0) || ek_depth ? next({arguments}) : ek_{short}({arguments}{gap}next)");
+            let call = format!("EK_LIKELY(!ek_under_way()) || ek_depth ? next({arguments}) : ek_{short}({arguments}{gap}next)");
             match completes(f) {
                 None => format!("{gate}    return {call};\n"),
                 Some(done) => format!("{gate}    int live = {};\n    int code = {call};\n    ek_completed({});\n    return code;\n", done.live, done.count),
@@ -113,7 +112,10 @@ fn body(f: &Function, family: Family) -> Result<String, String> {
             f.parameters.iter().find(|p| p.kind == "COMMUNICATOR" && p.out).ok_or_else(|| format!("{} makes no communicator", f.name))?.name
         ),
         Family::Escorted if base == "MPI_Win_free" => format!("    ek_window_freed();\n{}", hosted(1)),
-        Family::Escorted => format!("{gate}    if (EK_LIKELY(ek_outstanding == 0))\n        return next({arguments});\n{}", hosted(1)),
+        Family::Escorted => {
+            let made = if families::makes_window(base) { "    ek_window_made();\n" } else { "" };
+            format!("{gate}{made}    if (EK_LIKELY(!ek_under_way()))\n        return next({arguments});\n{}", hosted(1).trim_start_matches(&gate))
+        }
         Family::Init => format!(
             "    int code;\n    {{\n        ek_stay stay EK_STAY = ek_enter(0);\n        (void)stay;\n        code = next({arguments});\n    }}\n    \
              if (code == MPI_SUCCESS && ek_depth == 0)\n        ek_opened();\n    return code;\n"
@@ -204,17 +206,18 @@ mod tests {
 
     #[test]
     fn what_others_could_notice_completes_barriers_and_questions_do_not() {
-        let declared = ["MPI_Send", "MPI_Recv", "MPI_Put", "MPI_File_open", "MPI_Comm_rank", "MPI_Comm_c2f", "MPI_Win_create", "MPI_T_init_thread", "MPI_Wtime"];
+        let declared = ["MPI_Send", "MPI_Recv", "MPI_Put", "MPI_File_read", "MPI_File_open", "MPI_Comm_rank", "MPI_Comm_c2f", "MPI_Win_create", "MPI_T_init_thread", "MPI_Wtime"];
         let text = source(&standard(), &declared.map(String::from).into()).unwrap();
-        for name in ["MPI_Put", "PMPI_File_open"] {
+        for name in ["MPI_Put", "PMPI_File_read"] {
             assert!(text.contains(&format!("EK_THUNK({name}, MPI_")), "{name}");
         }
-        assert!(text.contains("EK_WINDOW_THUNK(MPI_Win_create, MPI_Win_create)"));
         for name in ["Comm_rank", "Comm_c2f", "T_init_thread", "Send", "Recv", "Wtime"] {
             assert!(!text.contains(&format!("THUNK(MPI_{name}")), "{name}");
         }
         let body = |name: &str| text.split(&format!("as_{name}(")).nth(1).and_then(|t| t.split("\n}").next()).unwrap_or_default().to_string();
         assert!(body("Send").contains("EK_OBSERVE(\"MPI_Send\")") && body("Recv").contains("EK_PASS"));
+        assert!(body("Win_create").contains("ek_window_made();") && !body("File_open").contains("ek_window_made"));
+        assert!(body("File_open").contains("EK_OBSERVE(\"MPI_File_open\")") && body("File_open").contains("ek_enter(1)"));
         assert!(text.contains("EK_ENTRY double MPI_Wtime(void)"));
     }
 
