@@ -118,9 +118,9 @@ def test_eztrace_above(mpi, tmp_path, report):
 
 
 def test_eztrace_below(mpi, tmp_path, report):
-    """The same tool loaded after the shim sees what is left to the host."""
+    """The same tool loaded after the shim sees what is left to the host: messages are not, as barriers may be deferred."""
     outcome, ranks = traced(mpi, tmp_path / "trace", lambda libraries: [mpi.shim, *libraries], report)
     for calls in ranks:
         assert calls["MPI_Iallreduce"] == 0 and calls["MPI_Bcast"] < 40 and calls["MPI_Allreduce"] < 20, calls
-        assert calls["MPI_Send"] + calls["MPI_Recv"] == 1, calls
+        assert calls["MPI_Send"] + calls["MPI_Recv"] == 0 < sum(calls.values()), calls
     assert outcome.calls("allreduce") == 2 * (20 + 30)

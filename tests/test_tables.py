@@ -23,7 +23,7 @@ def table(path, schedule, counts, machine=None):
     numbers = {"measured_unix_s": 0, "builtin_ns": 1, "best_ns": 1, "ratio": 1, "ratio_low": 1, "ratio_high": 1, "turns": 0}
     entries = [{"operation": "barrier", "ranks": ranks, "cores": cores, "schedule": schedule, **numbers} for ranks in counts for cores in range(1, 65)]
     path.write_text(json.dumps({"schema": 1, "version": "0", "machine": {"processor": machine or processor()}, "entries": entries}))
-    return {"EVENKEEL_TABLE": str(path)}
+    return {"EVENKEEL_TABLE": str(path), "EVENKEEL_BARRIER": "strict"}  # deferred barriers go by no schedule
 
 
 def used(outcome):
@@ -117,7 +117,7 @@ def test_a_table_that_cannot_be_used_is_told_of_once(openmpi4, tmp_path, report,
 def test_the_usual_place_and_none(openmpi4, tmp_path, report):
     (tmp_path / "evenkeel").mkdir()
     table(tmp_path / "evenkeel" / "table.json", "dissemination", [3])
-    env = {"XDG_CONFIG_HOME": str(tmp_path)}
+    env = {"XDG_CONFIG_HOME": str(tmp_path), "EVENKEEL_BARRIER": "strict"}
     assert used(run(openmpi4, 3, env, report)) == {"dissemination"}
     assert used(run(openmpi4, 3, env | {"EVENKEEL_TABLE": "none"}, report)) == {""}
 
@@ -137,5 +137,5 @@ def test_what_tune_writes_run_uses(openmpi4, tmp_path, report):
         assert case["chosen"] == 0 or chosen["found"]["again"]["high"] < 0.98
     assert tried["elapsed_s"] < 10
     schedule = written["entries"][1]["schedule"] or ""
-    done = openmpi4.evenkeel(build(openmpi4, "barrier"), 3, "count=300", "check=10", options=["--table", path], report=report)
+    done = openmpi4.evenkeel(build(openmpi4, "barrier"), 3, "count=300", "check=10", options=["--table", path, "--barrier", "strict"], report=report)
     assert used(result(done, 3)) == {schedule}
