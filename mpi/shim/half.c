@@ -162,7 +162,7 @@ int ek_half_finish(ek_half *h, MPI_Status *status)
         return MPI_SUCCESS;
     }
     int code = MPI_SUCCESS;
-    if (m && h->user && h->packed && !m->cancelled) {
+    if (m && h->size && h->packed && !m->cancelled) { /* a receive; its buffer may be MPI_BOTTOM */
         size_t room = (size_t)(h->count * h->size);
         code = unpack(h, m->bytes < room ? m->bytes : room);
     }

@@ -151,6 +151,26 @@ static void types(int me)
         MPI_Type_free(&pair);
     MPI_Type_free(&packed);
     MPI_Type_free(&column);
+    /* Absolute addresses, from MPI_BOTTOM: a null pointer in some libraries. */
+    MPI_Datatype apart;
+    MPI_Aint addresses[2];
+    int ends[2] = {me ? -1 : 5, me ? -1 : 6};
+    MPI_Get_address(&ends[0], &addresses[1]);
+    MPI_Get_address(&ends[1], &addresses[0]);
+    MPI_Type_create_hindexed(2, lengths, addresses, MPI_INT, &apart);
+    MPI_Type_commit(&apart);
+    if (me == 0) {
+        MPI_Send(MPI_BOTTOM, 1, apart, 1, 4, WORLD);
+        MPI_Send(MPI_BOTTOM, 1, apart, 1, 4, WORLD);
+    } else {
+        MPI_Recv(MPI_BOTTOM, 1, apart, 0, 4, WORLD, MPI_STATUS_IGNORE);
+        IS("from absolute addresses", 10 * ends[0] + ends[1], 56);
+        ends[0] = ends[1] = 0;
+        MPI_Irecv(MPI_BOTTOM, 1, apart, 0, 4, WORLD, &request);
+        MPI_Wait(&request, &status);
+        IS("the same, later", 10 * ends[0] + ends[1], 56);
+    }
+    MPI_Type_free(&apart);
 }
 
 static void persistent(int me)

@@ -137,5 +137,6 @@ const ESCORTED: &[&str] = &[
     "File_open", "File_close", "File_set_size", "File_preallocate", "File_set_view", "File_set_atomicity", "File_sync",
     "File_seek_shared", "File_read_all", "File_write_all", "File_read_at_all", "File_write_at_all", "File_read_ordered",
     "File_write_ordered", "File_read_all_end", "File_write_all_end", "File_read_at_all_end", "File_write_at_all_end",
-    "File_read_ordered_end", "File_write_ordered_end",
+    "File_read_ordered_end", "File_write_ordered_end", "File_read_all_begin", "File_write_all_begin", "File_read_at_all_begin",
+    "File_write_at_all_begin", "File_read_ordered_begin", "File_write_ordered_begin",
 ];
