@@ -295,11 +295,42 @@ static void escorted(void)
     }
 }
 
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Whoever receives from anybody what was sent after a barrier does so after all have entered it. By the clock of the machine, which
+ * all read without asking anybody. */
+static void entered(void)
+{
+    int value = 0;
+    for (long i = 0; i < rounds; i++) {
+        if (rank == 2)
+            stall(LATE);
+        double moment = now();
+        MPI_Barrier(WORLD);
+        if (rank == 0) {
+            double theirs;
+            MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 9, WORLD, MPI_STATUS_IGNORE);
+            moment = now();
+            MPI_Recv(&theirs, 1, MPI_DOUBLE, 2, 8, WORLD, MPI_STATUS_IGNORE);
+            wrong += moment < theirs;
+        } else if (rank == 1) {
+            MPI_Send(&value, 1, MPI_INT, 0, 9, WORLD);
+        } else if (rank == 2) {
+            MPI_Send(&moment, 1, MPI_DOUBLE, 0, 8, WORLD);
+        }
+    }
+}
+
 static const struct { const char *name; void (*body)(void); int least; } cases[] = {
     {"stranded", stranded, 3}, {"absence", absence, 2}, {"too-early", too_early, 2}, {"single-clock", single_clock, 4},
     {"hearsay", hearsay, 4}, {"nested", nested, 2}, {"collectives", collectives, 2}, {"progress", progress, 2},
     {"run-ahead", run_ahead, 2}, {"answer", answer, 2}, {"choice", choice, 3},
-    {"escorted", escorted, 2},
+    {"escorted", escorted, 2}, {"entered", entered, 3},
 };
 
 int main(int argc, char **argv)
