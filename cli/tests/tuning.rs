@@ -36,7 +36,7 @@ fn the_table_is_written_to_the_usual_place_and_added_to() {
     for (ranks, entries) in [("3", vec![3]), ("2", vec![2, 3]), ("3", vec![2, 3])] {
         let told = text(&evenkeel(&["tune", "--ranks", ranks, "--time-limit", "0.5", "--json", json.to_str().unwrap()], directory.path()));
         let words = told.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(words.contains(&format!("{ranks}: built-in")) && words.contains("evenkeel run uses it from now on"), "{told}");
+        assert!(words.contains(&format!("{ranks}: built-in")) && words.contains("evenkeel run --barrier strict uses it from now on"), "{told}");
         assert!(told.lines().all(|l| l.chars().count() <= 100 || l.contains("table.json")), "{told}");
         let table: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&place).unwrap()).unwrap();
         let ranks: Vec<u64> = table["entries"].as_array().unwrap().iter().map(|e| e["ranks"].as_u64().unwrap()).collect();

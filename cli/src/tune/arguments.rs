@@ -12,7 +12,7 @@ use std::path::PathBuf;
 /// 0.98, and does so again among processes that are started anew. Otherwise the built-in way stays.
 ///
 /// `evenkeel run` uses the table from then on, if it lies in the usual place or is named with --table, for communicators with as many
-/// ranks and cores as were measured. It goes for strict barriers of programs with one thread in MPI. `evenkeel doctor` tells which table is
+/// ranks and cores as were measured. It goes for strict barriers (--barrier strict; those that may be left pending go by no schedule) of programs with one thread in MPI. `evenkeel doctor` tells which table is
 /// in use; --table none runs without one.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -21,7 +21,7 @@ Examples:
   evenkeel tune --ranks 32 --time-limit 20    one number of ranks; the table's other entries stay
   evenkeel tune --dry-run --all --json found.json
                                               look only: what every barrier takes, with predictions beside
-  evenkeel tune --table here.json && evenkeel run -n 16 --table here.json -- ./app
+  evenkeel tune --table here.json && evenkeel run -n 16 --barrier strict --table here.json -- ./app
 
 Leave the machine alone meanwhile. On a machine that is never quiet the answer is more often that the built-in way stays.")]
 #[command(args_conflicts_with_subcommands = true)]

@@ -74,7 +74,7 @@ fn verdict(record: &Record, written: Option<(&Path, bool)>) -> String {
         None => format!("{said} Nothing was written."),
         Some((file, named)) => {
             let file = file.display();
-            let use_it = if named { format!("Use it: evenkeel run --table {file}") } else { "evenkeel run uses it from now on".into() };
+            let use_it = if named { format!("Use it: evenkeel run --barrier strict --table {file}") } else { "evenkeel run --barrier strict uses it from now on".into() };
             format!("{said} {file} written. {use_it}")
         }
     }
