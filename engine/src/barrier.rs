@@ -257,7 +257,7 @@ impl Comm {
     #[cold]
     fn note_lateness(&self, served: &Served, state: &mut State, number: u64) {
         let now = Ticks::now();
-        let first = (0..self.ranks).filter_map(|r| served.board.entered_at(r, number)).min().map_or(now, Ticks);
+        let first = (0..self.ranks).filter_map(|r| served.board.entered_at(r, number)).filter(|&ticks| ticks > 0).min().map_or(now, Ticks);
         let tally = state.tallies.of(Kind::Barrier, false);
         tally.last_sampled += 1;
         tally.late_ns += now.ns_since(first);
@@ -279,7 +279,9 @@ impl Comm {
             return false;
         }
         let number = state.barriers.enter();
-        let now = Ticks::now();
+        let sampled = served.world.recording && is_sampled(number);
+        // Asking for the time is a good part of so short a call.
+        let now = if first || sampled { Ticks::now() } else { Ticks(0) };
         served.board.enter_barrier(self.me, number, now.0);
         served.board.announce_entry(number);
         if first {
@@ -292,7 +294,7 @@ impl Comm {
             tally.calls += 1;
             tally.deferred += 1;
             tally.ahead = tally.ahead.max(ahead);
-            if is_sampled(number) {
+            if sampled {
                 tally.sample(Ticks::now().ns_since(now), 0);
             }
         }

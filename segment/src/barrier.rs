@@ -53,7 +53,7 @@ impl<M: Words> Board<M> {
         *seen == self.geometry.ranks
     }
 
-    /// When `rank` entered barrier `number`; None if it has gone on since (or has not entered it).
+    /// When `rank` entered barrier `number`, 0 if it has not noted that; None if it has gone on since (or has not entered it).
     pub fn entered_at(&self, rank: usize, number: u64) -> Option<u64> {
         let stamp = self.memory.word(self.geometry.entered_at + rank * 2 * LINE + STAMP).load(Ordering::Relaxed);
         (self.entries(rank).load(Ordering::Acquire) == number + 1).then_some(stamp)
