@@ -108,7 +108,7 @@ def messages(results):
     for c in results.configurations(SECTION, is_evenkeel):
         theirs = c.removesuffix("+evenkeel")
         for case in deferral.MESSAGES.values():
-            took = [statistics.spread(seconds(results, of, case, 2, way, "message_ns").values()) for of, way in ((theirs, HOST), (c, AUTO))]
+            took = [statistics.spread(deferral_targets.message_ns(results, of, case, way).values()) for of, way in ((theirs, HOST), (c, AUTO))]
             if all(took):
                 rows.append([case.name, theirs, *map(ranged, took), ranged(deferral_targets.message_ratio(results, c, case), " ×")])
     if not rows:

@@ -125,7 +125,7 @@ def test_half_the_ranks_are_compared_with_all_of_the_fastest_library():
 
 def test_messages_are_compared_with_those_of_the_library_underneath():
     case = deferral.MESSAGES[8]
-    rows = [row(c, case, 2, way, 1, message_ns=ns) for c, way, ns in ((EK, AUTO, 110), (OMPI, HOST, 100), (MPICH, HOST, 10))]
+    rows = [row(c, case, 2, way, ns) for c, way, ns in ((EK, AUTO, 110), (OMPI, HOST, 100), (MPICH, HOST, 10))]
     assert the(rows, "messages of 8 B").judged[0].value == pytest.approx(1.1)
     assert "| messages of 8 B | openmpi4-bound |" in deferral_tables.messages(Results(rows))
 
