@@ -194,8 +194,8 @@ def main() -> None:
     print(table(without, with_))
     right, sentence = answers_agree(without + with_)
     print(f"\n{sentence}")
-    print("evenkeel carries out collective operations. HPL, PTRANS, random access and the latencies are mostly point-to-point\n"
-          "messages, which stay the host library's; what changes there comes from where ranks are placed and how they wait.\n"
+    print("HPL, PTRANS, random access and the latencies are mostly point-to-point messages. evenkeel carries them where all ranks\n"
+          "share one machine; between machines they are the host library's, and what changes comes from where ranks are placed.\n"
           "Few turns on a shared machine scatter: differences of some percent mean nothing.\n"
           f"The record of the last run: {record}; as a page: {given.evenkeel} report {record} --html demo.html")
     sys.exit(0 if right else 1)
