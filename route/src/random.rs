@@ -1,7 +1,7 @@
 //! Random numbers, the same for the same seed.
 
 /// splitmix64 (Steele, Lea, Flood 2014). Not a library's generator: a seed in a report must name the same network years later.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Random(u64);
 
 impl Random {
