@@ -24,6 +24,7 @@ pub mod model;
 pub mod mpi;
 pub mod noise;
 pub mod output_file;
+mod palette;
 pub mod program;
 pub mod python;
 pub mod quota;

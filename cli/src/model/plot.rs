@@ -1,20 +1,19 @@
 //! What was measured and what was fitted, side by side: times against peers, and times against bytes.
 
 use crate::failure::Failure;
+use crate::palette::{COLOURS, FONT};
 use evenkeel_model::Model;
 use evenkeel_model::measurement::{Curve, Measured};
 use evenkeel_model::samples::{Point, Quantity};
 use plotters::prelude::*;
 
 const SIZE: (u32, u32) = (1120, 480);
-const FONT: &str = "sans-serif";
-/// Colours that remain apart for colour-blind eyes (Okabe and Ito).
-const COLOURS: [(Quantity, &str, RGBColor); 5] = [
-    (Quantity::RoundTrip, "RTT(p), round trip per peer", RGBColor(0, 114, 178)),
-    (Quantity::SendOverhead, "o_s(p), send overhead", RGBColor(213, 94, 0)),
-    (Quantity::ReceiveOverhead, "o_r(p), receive overhead", RGBColor(0, 158, 115)),
-    (Quantity::OneToMany, "1:n, until the last has seen it", RGBColor(204, 121, 167)),
-    (Quantity::ManyToOne, "n:1, after the last has signalled", RGBColor(86, 80, 70)),
+const CURVES: [(Quantity, &str, RGBColor); 5] = [
+    (Quantity::RoundTrip, "RTT(p), round trip per peer", COLOURS[0]),
+    (Quantity::SendOverhead, "o_s(p), send overhead", COLOURS[1]),
+    (Quantity::ReceiveOverhead, "o_r(p), receive overhead", COLOURS[2]),
+    (Quantity::OneToMany, "1:n, until the last has seen it", COLOURS[3]),
+    (Quantity::ManyToOne, "n:1, after the last has signalled", COLOURS[6]),
 ];
 /// Shorter times stand on the lower edge: a logarithmic axis has no zero.
 const LEAST_NS: f64 = 0.5;
@@ -51,7 +50,7 @@ fn label(ns: &f64) -> String {
 
 fn against_peers(found: &Measured, area: &Area) -> Done {
     let of = |quantity| found.measurement.points.iter().filter(move |p: &&Point| p.quantity == quantity);
-    let drawn = COLOURS.iter().flat_map(|(quantity, _, _)| of(*quantity));
+    let drawn = CURVES.iter().flat_map(|(quantity, _, _)| of(*quantity));
     let times = range(drawn.flat_map(|p| [p.median_low_ns, p.median_ns, p.median_high_ns]));
     let times = times.start..times.end * 30.0; // room for the legend
     let most = found.measurement.points.iter().map(|p| p.peers).max().unwrap_or(1);
@@ -73,12 +72,12 @@ fn against_peers(found: &Measured, area: &Area) -> Done {
         .light_line_style(WHITE)
         .draw()?;
     for curve in &found.measurement.curves {
-        let Some((_, _, colour)) = COLOURS.iter().find(|c| c.0 == curve.quantity) else { continue };
+        let Some((_, _, colour)) = CURVES.iter().find(|c| c.0 == curve.quantity) else { continue };
         let at = |values: &[f64]| curve.peers.iter().zip(values).map(|(p, v)| (f64::from(*p), v.max(times.start))).collect::<Vec<_>>();
         chart.draw_series(std::iter::once(Polygon::new(band(curve, times.start), colour.mix(0.15))))?;
         chart.draw_series(LineSeries::new(at(&curve.value_ns), colour.stroke_width(2)))?;
     }
-    for (quantity, name, colour) in &COLOURS {
+    for (quantity, name, colour) in &CURVES {
         let points: Vec<&Point> = of(*quantity).collect();
         let colour = *colour;
         let at = |p: &Point, ns: f64| (f64::from(p.peers), ns.max(times.start));
@@ -120,7 +119,7 @@ fn against_bytes(found: &Measured, area: &Area) -> Done {
         .axis_desc_style((FONT, 13))
         .light_line_style(WHITE)
         .draw()?;
-    let colour = COLOURS[0].2;
+    let colour = CURVES[0].2;
     if let Some(Model::LogGp(m)) = found.parameters.node.as_ref().map(|n| n.model) {
         let line = points.iter().map(|p| (p.bytes as f64, m.message_ns(p.bytes).max(times.start)));
         let grey = RGBColor(110, 110, 110);

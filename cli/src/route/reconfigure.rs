@@ -2,6 +2,7 @@
 
 use super::{read, refuse};
 use crate::failure::Failure;
+use crate::palette::COLOURS;
 use crate::output_file::write;
 use crate::record_file;
 use evenkeel_fabric_simulation::reconfiguration::{Method, Settings, Timeline, timeline};
@@ -113,7 +114,7 @@ fn said(lines: &[Timeline], width: usize) -> String {
 }
 
 fn draw(lines: &[Timeline], text: &mut String) -> Result<(), Box<dyn std::error::Error>> {
-    let colours = [RGBColor(213, 94, 0), RGBColor(0, 158, 115), RGBColor(0, 114, 178)];
+    let colours = [COLOURS[1], COLOURS[2], COLOURS[0]];
     let area = SVGBackend::with_string(text, (820, 560)).into_drawing_area();
     area.fill(&WHITE)?;
     let end = lines.iter().map(|l| l.moments.len() as u64 * l.window_cycles).max().unwrap_or(1) as f64;

@@ -2,22 +2,12 @@
 
 use super::Run;
 use crate::failure::Failure;
+use crate::palette::{COLOURS, FONT};
 use evenkeel_report::units::{duration, short_count};
 use evenkeel_simulate::Time;
 use plotters::prelude::*;
 
 const SIZE: (u32, u32) = (1380, 440);
-const FONT: &str = "sans-serif";
-/// Colours that remain apart for colour-blind eyes (Okabe and Ito).
-const COLOURS: [RGBColor; 7] = [
-    RGBColor(0, 114, 178),
-    RGBColor(213, 94, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
-    RGBColor(86, 180, 233),
-    RGBColor(230, 159, 0),
-    RGBColor(86, 80, 70),
-];
 /// A logarithmic axis has no zero: what is less stands on its lower edge.
 const LEAST_NS: f64 = 1.0;
 

@@ -2,20 +2,10 @@
 
 use super::{Case, refuse};
 use crate::failure::Failure;
+use crate::palette::{COLOURS, FONT};
 use evenkeel_fabric_simulation::{ChannelId, End, Wiring};
 use plotters::prelude::*;
 
-const FONT: &str = "sans-serif";
-/// Colours that remain apart for colour-blind eyes (Okabe and Ito).
-const COLOURS: [RGBColor; 7] = [
-    RGBColor(0, 114, 178),
-    RGBColor(213, 94, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
-    RGBColor(86, 180, 233),
-    RGBColor(230, 159, 0),
-    RGBColor(86, 80, 70),
-];
 type Done = Result<(), Box<dyn std::error::Error>>;
 
 /// SVG that needs nothing else, of the first network's cases: a line for each scheme and seed; bars are 95% intervals over batches.
