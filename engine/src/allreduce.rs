@@ -1,10 +1,11 @@
 //! Allreduce among three or more: who combines, and how nobody waits for somebody else's combining.
 
 use crate::clock::Ticks;
-use crate::comm::{Comm, Served};
+use crate::comm::Comm;
 use crate::state::State;
 use crate::fold::fold;
 use crate::operation::{Operation, copy};
+use crate::served::Served;
 use crate::small::OVERDUE_NS;
 use evenkeel_segment::Seq;
 use evenkeel_segment::layout::RELEASE_BYTES;

@@ -5,9 +5,10 @@
 
 use crate::call::Kind;
 use crate::clock::Ticks;
-use crate::comm::{Comm, Revoked, Served};
+use crate::comm::{Comm, Revoked};
 use crate::deferral::{self, Observer};
 use crate::message::stamp::Stamp;
+use crate::served::Served;
 use crate::state::State;
 use crate::tally::{Tallies, is_sampled};
 use crate::trial::{Advice, Trial};

@@ -3,11 +3,13 @@
 use crate::call::{Call, Kind};
 use crate::clock::Ticks;
 use crate::deferral;
-use crate::operation::Operation;
-use crate::plan::{self, Plan};
 use crate::host::HostWatch;
 use crate::message;
+use crate::operation::Operation;
+use crate::plan::{self, Plan};
+use crate::roll;
 use crate::scheduled::Scheduled;
+use crate::served::Served;
 use crate::state::State;
 use crate::wait::{Wait, offer_the_core};
 use crate::world::World;
@@ -16,32 +18,10 @@ use evenkeel_segment::arena::Block;
 use evenkeel_segment::bell::Fencing;
 use evenkeel_segment::board;
 use evenkeel_segment::layout::CELL_BYTES;
-use evenkeel_segment::{Board, Geometry, Mapped};
+use evenkeel_segment::Geometry;
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
-
-/// What members of a served communicator share, and where they live.
-pub struct Served {
-    pub world: &'static World,
-    pub board: Board<Mapped>,
-    pub block: Block,
-    /// The communicator's first block, which says whether it has been revoked.
-    first: Mapped,
-    /// Places on this node, in rank order.
-    pub places: Vec<usize>,
-    /// The same as a set, one bit a place of the node.
-    pub place_set: Vec<u64>,
-}
-
-impl Served {
-    fn new(world: &'static World, block: Block, first: Block, places: Vec<usize>) -> Served {
-        let ranks = places.len();
-        let board = Board { memory: world.segment.at(block.offset()), geometry: Geometry::new(ranks), fencing: fencing(world, ranks) };
-        let place_set = set_of(&places, world.neighbours.len());
-        Served { world, board, block, first: world.segment.at(first.offset()), places, place_set }
-    }
-}
 
 /// A member has revoked the communicator: what was under way on it has ended without a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,13 +52,6 @@ pub struct Comm {
 // SAFETY: the state is only reached through `with`, which excludes other threads where there are any.
 unsafe impl Sync for Comm {}
 unsafe impl Send for Comm {}
-
-/// All communicators of this process that have been used, for the record.
-static ALL: Mutex<Vec<Arc<Comm>>> = Mutex::new(Vec::new());
-/// Records of communicators that are gone.
-static GONE: Mutex<Vec<CommRecord>> = Mutex::new(Vec::new());
-/// How many records of freed communicators are kept one by one.
-const GONE_KEPT: usize = 256;
 
 /// A fresh id for a new communicator of these members, reserved by the caller for all; 0 if the host must serve it.
 pub fn fresh_id(world: Option<&World>, members: &[i32]) -> u64 {
@@ -115,7 +88,7 @@ impl Comm {
             (None, _) => "there was no room for it in the segment",
         };
         let comm = Arc::new(Comm::new(id, members, me, served, host_reason, world.is_some_and(|w| w.threaded), scheduled));
-        lock(&ALL).push(comm.clone());
+        roll::enter(comm.clone());
         comm
     }
 
@@ -159,17 +132,7 @@ impl Comm {
         if deferral::any_pending() {
             deferral::complete(deferral::Observer::COLLECTIVE);
         }
-        let mut all = lock(&ALL);
-        if let Some(i) = all.iter().position(|c| Arc::ptr_eq(c, &comm)) {
-            all.remove(i);
-        }
-        drop(all);
-        if let Some(record) = comm.record() {
-            let mut gone = lock(&GONE);
-            if gone.len() < GONE_KEPT {
-                gone.push(record);
-            }
-        }
+        roll::strike(&comm);
         message::forget(comm.id);
         let companion = comm.companion.get().and_then(|c| c.as_ref()?.served.as_ref());
         for served in comm.served.iter().chain(companion) {
@@ -371,7 +334,7 @@ impl Comm {
     }
 
     /// This communicator's record; None if nothing was called on it.
-    fn record(&self) -> Option<CommRecord> {
+    pub(crate) fn record(&self) -> Option<CommRecord> {
         let companion = self.companion.get().and_then(Option::as_ref);
         let both = || std::iter::once(self).chain(companion.map(Arc::as_ref));
         let ops: Vec<_> = both().flat_map(|c| c.with(State::records)).collect();
@@ -394,25 +357,6 @@ impl Comm {
     pub fn pid_of(&self, served: &Served, rank: usize) -> u32 {
         served.world.neighbours[served.places[rank]].pid
     }
-}
-
-/// The records of all communicators of this process.
-pub fn records() -> Vec<CommRecord> {
-    let mut records = lock(&GONE).clone();
-    records.extend(lock(&ALL).iter().filter_map(|c| c.record()));
-    records
-}
-
-fn set_of(places: &[usize], all: usize) -> Vec<u64> {
-    let mut set = vec![0; all.div_ceil(64)];
-    places.iter().for_each(|p| set[p / 64] |= 1 << (p % 64));
-    set
-}
-
-/// Among more than two only the last to arrive, or the root, announces anything: there a fence is cheap, and making every
-/// sleeper fence everybody is not.
-fn fencing(world: &World, ranks: usize) -> Fencing {
-    if ranks == 2 { world.fencing } else { Fencing::Both }
 }
 
 /// "barrier" → "Barrier", as in MPI_Barrier.

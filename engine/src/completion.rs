@@ -2,12 +2,13 @@
 
 use crate::call::Kind;
 use crate::clock::Ticks;
-use crate::comm::{Comm, Served};
+use crate::comm::Comm;
 use crate::state::State;
 use crate::deposit::Piece;
 use crate::fold::fold;
 use crate::operation::{Operation, copy};
 use crate::plan::Route;
+use crate::served::Served;
 use crate::tally::is_sampled;
 use evenkeel_segment::Seq;
 use evenkeel_segment::layout::CELL_BYTES;

@@ -5,9 +5,10 @@
 use crate::bulk::Bulk;
 use crate::call::Kind;
 use crate::clock::Ticks;
-use crate::comm::{Comm, Served};
+use crate::comm::Comm;
 use crate::operation::{Operation, copy};
 use crate::plan::Route;
+use crate::served::Served;
 use evenkeel_segment::layout::CELL_BYTES;
 use evenkeel_segment::sync::{Ordering, Words};
 use evenkeel_segment::{Board, Mapped, Seq, peer};

@@ -1,10 +1,10 @@
 //! Starts, progresses and completes collectives over the segment of one node.
 //!
 //! The way of a call: a front end hands in a [`call::Call`]; [`plan`] cuts it into instances by what all ranks know to
-//! be equal; [`comm`] and [`state`] number them and guard the window; [`operation`] makes a rank's [`deposit`] and sees to its
+//! be equal; [`comm`] ([`served`] by the segment) and [`state`] number them and guard the window; [`operation`] makes a rank's [`deposit`] and sees to its
 //! [`completion`] when what it needs is there; [`wait`] decides what a rank does meanwhile; [`tally`] counts. [`small`] is the
 //! same in one go for what is called most. Barriers go their own, shorter way ([`barrier`]) and need not be waited for
-//! ([`deferral`]); where a table names a schedule for them they are run by that ([`scheduled`], [`program`]). Point-to-point messages that may overtake pending barriers are [`message`]'s. [`world`] knows who shares the node.
+//! ([`deferral`]); where a table names a schedule for them they are run by that ([`scheduled`], [`program`]). Point-to-point messages that may overtake pending barriers are [`message`]'s. [`world`] knows who shares the node, which [`candidate`] finds out.
 //!
 //! May use: segment, schedule, table, options, record, libc. Must never know MPI, choose a path by anything that ranks may see
 //! differently, hold a rank for something it does not need, or combine in another order than that of the ranks.
@@ -14,6 +14,7 @@ pub mod allreduce;
 pub mod barrier;
 pub mod bulk;
 pub mod call;
+pub mod candidate;
 pub mod card;
 pub mod clock;
 pub mod comm;
@@ -29,7 +30,9 @@ pub mod operation;
 pub mod plan;
 pub mod program;
 pub mod request;
+pub mod roll;
 pub mod scheduled;
+pub mod served;
 pub mod small;
 pub mod state;
 pub mod strip;

@@ -9,10 +9,11 @@
 
 use crate::call::{Call, Kind};
 use crate::clock::Ticks;
-use crate::comm::{Comm, Served, common_bytes};
+use crate::comm::{Comm, common_bytes};
 use crate::allreduce::SHARED_RESULT;
 use crate::deposit::Deposit;
 use crate::plan::{Plan, Route};
+use crate::served::Served;
 use crate::state::State;
 use crate::tally::is_sampled;
 use evenkeel_segment::Seq;

@@ -6,8 +6,9 @@
 
 use crate::call::Kind;
 use crate::clock::Ticks;
-use crate::comm::{Comm, Revoked, Served};
+use crate::comm::{Comm, Revoked};
 use crate::program::{Layout, Program, Unfit};
+use crate::served::Served;
 use crate::state::State;
 use crate::tally::is_sampled;
 use evenkeel_schedule::{Rank, Schedule};

@@ -6,9 +6,10 @@
 
 use crate::call::{Call, Kind};
 use crate::clock::Ticks;
-use crate::comm::{Comm, Revoked, Served};
+use crate::comm::{Comm, Revoked};
 use crate::state::State;
 use crate::deposit::{self, Piece};
+use crate::served::Served;
 use crate::tally::is_sampled;
 use evenkeel_segment::Seq;
 use evenkeel_segment::layout::{CELL_BYTES, WINDOW};

@@ -3,7 +3,7 @@
 use crate::world::NAMES;
 use evenkeel_engine::clock::{self, Ticks};
 use evenkeel_engine::world::world;
-use evenkeel_engine::{comm, cores, deferral, message, world as engine_world};
+use evenkeel_engine::{comm, cores, deferral, message, roll, world as engine_world};
 use evenkeel_options as options;
 use evenkeel_record::{RankRecord, RunRecord};
 use evenkeel_report::Head;
@@ -21,7 +21,7 @@ unsafe extern "C" fn ek_record_json(bytes: *mut usize) -> *mut c_char {
         cpu_ns: clock::process_cpu_ns().saturating_sub(world.began_cpu_ns),
         cores: cores::allowed().into_iter().map(|c| c as u32).collect(),
         wait_policy: world.waiting.policy.name().to_string(),
-        comms: comm::records(),
+        comms: roll::records(),
         timeline: world.timeline.record(),
         observers: deferral::observers(),
         messages: message::sent().0,

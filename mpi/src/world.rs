@@ -1,10 +1,11 @@
 //! The world, communicators and waiting, for C.
 
+use evenkeel_engine::candidate::Candidate;
 use evenkeel_engine::card::Card;
 use evenkeel_engine::clock::Ticks;
 use evenkeel_engine::comm::{self, Comm};
 use evenkeel_engine::wait::Wait;
-use evenkeel_engine::world::{self, Candidate, world};
+use evenkeel_engine::world::{self, world};
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::{Arc, Mutex};
 

@@ -3,9 +3,10 @@
 use crate::card;
 use crate::course::{self, Bench, Findings, Limits};
 use evenkeel_engine::call::{Call, Kind};
+use evenkeel_engine::candidate::Candidate;
 use evenkeel_engine::comm::Comm;
 use evenkeel_engine::scheduled::Scheduled;
-use evenkeel_engine::world::{Candidate, World};
+use evenkeel_engine::world::World;
 use evenkeel_schedule::{Problem, Schedule};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, Write};
