@@ -92,6 +92,15 @@ class Cluster:
         return done.stdout.split()
 
     def run(self, line, **how):
-        """Runs srun, sbatch, … on h0."""
+        """Runs srun, sbatch, … on h0. Of one that takes too long no job is left: it is cancelled, and every node idle, before TimeoutExpired is raised."""
         env = self.environment | how.pop("env", {})
-        return self.rig[0].run(line, env=env, **how)
+        try:
+            return self.rig[0].run(line, env=env, **how)
+        except subprocess.TimeoutExpired:
+            self.cancel_all()
+            raise
+
+    def cancel_all(self):
+        """Ends all jobs and returns when every node is idle."""
+        self.rig[0].run(["scancel", "--user=root"], env=self.environment, check=False)
+        self.wait_idle()

@@ -2,6 +2,8 @@
 
 import json
 import re
+import shutil
+import subprocess
 
 import mpis
 import pytest
@@ -9,12 +11,12 @@ import pytest
 HOSTS = "h0:2,h1:2,h2:2,h3:2"
 
 
-def line(mpi, environment, program):
-    """The launcher's command line for two ranks on each of four hosts."""
+def line(mpi, environment, program, hosts=HOSTS):
+    """The launcher's command line for two ranks on each of four hosts; hosts None: it finds them itself."""
     if mpi.family == "openmpi":
-        line = [mpi.mpirun, "--host", HOSTS, "-n", "8"]
+        line = [mpi.mpirun, "--host", hosts, "-n", "8"]
         return line + [word for key, value in environment.items() for word in ("-x", f"{key}={value}")] + program
-    line = [mpi.mpirun, "-hosts", HOSTS, "-n", "8"]
+    line = [mpi.mpirun, *(["-hosts", hosts] if hosts else []), "-n", "8"]
     return line + [word for key, value in environment.items() for word in ("-genv", key, value)] + program
 
 
@@ -89,15 +91,68 @@ class TestUnderSlurm:
 
     @pytest.mark.parametrize("name, pmi", [("openmpi4", "pmix"), ("mpich5", "pmi2")])
     def test_programs(self, slurm, name, pmi):
-        mpi = next(m for m in mpis.ALL if m.name == name)
-        if mpi.absent():
-            pytest.skip(mpi.absent())
+        mpi = present(name)
         preload = ",".join(f"{key}={value}" for key, value in shim(mpi, EVENKEEL_REPORT="/tmp/slurm.json").items())
-        done = slurm.run(["srun", f"--mpi={pmi}", "-N4", "--ntasks-per-node=2", f"--export=ALL,{preload}", str(mpi.build("nodes.c")), "rounds=5"], check=False)
+        command = ["srun", f"--mpi={pmi}", "-N4", "--ntasks-per-node=2", f"--export=ALL,{preload}", mpi.build("nodes.c"), "rounds=5"]
+        try:
+            done = unless_connecting_fails(lambda: slurm.run(command, check=False, timeout=40))
+        except subprocess.TimeoutExpired as late:
+            if CUT in (late.stderr or b"").decode() and cuts_lines(slurm):
+                pytest.skip("Slurm's pmi2 plugin cut a line of MPICH's, as it does here with any line of more than 1024 bytes, also without evenkeel and without MPI")
+            raise
         verdict(done)
-        assert "HOSTS 4 RANKS 8" in done.stdout
-        calls = [o for rank in record(slurm.rig, "/tmp/slurm.json")["ranks"] for comm in rank["comms"] for o in comm["ops"]]
-        assert sum(o["calls"] for o in calls if o["op"] == "allreduce") >= 8 * 5
+        evenkeels(slurm.rig, done, "/tmp/slurm.json")
+
+    def test_launcher_within_an_allocation(self, slurm):
+        """MPICH's own launcher starts its proxies by Slurm; addresses are exchanged through these, which cut nothing."""
+        mpi = present("mpich5")
+        command = line(mpi, shim(mpi, EVENKEEL_REPORT="/tmp/salloc.json"), [mpi.build("nodes.c"), "rounds=5"], hosts=None)
+        by_slurm = {"HYDRA_LAUNCHER": "slurm", "HYDRA_LAUNCHER_EXEC": shutil.which("srun")}
+        done = slurm.run(["salloc", "-N4", "--ntasks-per-node=2", *command], env=by_slurm, check=False)
+        verdict(done)
+        evenkeels(slurm.rig, done, "/tmp/salloc.json")
+
+    def test_a_job_that_hangs_is_cancelled(self, slurm):
+        with pytest.raises(subprocess.TimeoutExpired):
+            slurm.run(["srun", "-N4", "sleep", "60"], timeout=2)
+        assert slurm.states() == ["idle"] * 4
 
     def test_every_node_is_idle_again(self, slurm):
         slurm.wait_idle()
+
+
+def unless_connecting_fails(run, turns=3):
+    """What `run` gives, once more if Open MPI 4.1.4 lost a race of its own: two processes that connect to each other at once, after which it hangs or crashes (open-mpi/ompi#13110)."""
+    for turn in range(turns):
+        try:
+            done = run()
+            if done.returncode == 0 or "Open MPI failed to TCP connect to a peer" not in done.stderr:
+                return done
+        except subprocess.TimeoutExpired as late:
+            if "Open MPI failed to TCP connect to a peer" not in (late.stderr or b"").decode() or turn == turns - 1:
+                raise
+        print(f"Open MPI could not connect; turn {turn + 1} of {turns}")
+    return done
+
+
+CUT = "mpi/pmi2: value not properly terminated in client request"
+
+
+def cuts_lines(slurm):
+    """Whether this machine's Slurm takes 1024 bytes of a request of PMI-1 and no more (22.05 does), asked without any MPI."""
+    done = slurm.run(["srun", "--mpi=pmi2", "-N1", "-n1", "python3", mpis.PROGRAMS / "pmi1_line.py", "1024", "1025"], check=False)
+    return "1024 cmd=put_result rc=0" in done.stdout and CUT in done.stderr
+
+
+def present(name):
+    mpi = next(m for m in mpis.ALL if m.name == name)
+    if mpi.absent():
+        pytest.skip(mpi.absent())
+    return mpi
+
+
+def evenkeels(rig, done, report):
+    """Communicators of one host were evenkeel's."""
+    assert "HOSTS 4 RANKS 8" in done.stdout
+    calls = [o for rank in record(rig, report)["ranks"] for comm in rank["comms"] for o in comm["ops"]]
+    assert sum(o["calls"] for o in calls if o["op"] == "allreduce") >= 8 * 5

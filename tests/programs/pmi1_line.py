@@ -1,0 +1,19 @@
+"""Whether the server of PMI-1 takes lines of more than 1024 bytes: puts one of each given length, without any MPI. Run by `srun --mpi=pmi2 -n1`."""
+
+import os
+import socket
+import sys
+
+server = socket.socket(fileno=int(os.environ["PMI_FD"]))
+server.settimeout(5)
+
+
+def ask(line):
+    server.sendall(line.encode() + b"\n")
+    return server.recv(4096).decode().strip()
+
+
+ask("cmd=init pmi_version=1 pmi_subversion=1")
+for length in map(int, sys.argv[1:]):
+    line = f"cmd=put kvsname=x key=k{length} value="
+    print(length, ask(line + "v" * (length - 1 - len(line))), flush=True)
