@@ -5,25 +5,26 @@ import tomllib
 import mpis
 
 ALLOWED = {
+    "random": set(),
     "record": set(),
     "options": set(),
     "segment": {"options"},
-    "schedule": set(),
+    "schedule": {"random"},
     "table": {"schedule", "options"},
     "engine": {"segment", "schedule", "table", "record", "options"},
     "report": {"record"},
     "noise": {"report"},
     "model": set(),
-    "simulate": {"model", "schedule"},
-    "route": set(),
+    "simulate": {"model", "schedule", "random"},
+    "route": {"random"},
     "fabric": {"segment"},
-    "tune": {"engine", "schedule", "model", "simulate"},
+    "tune": {"engine", "schedule", "model", "simulate", "random"},
     "primitives": {"fabric", "segment"},
     "primitives/c": {"fabric", "primitives"},
     "mpi": {"engine", "report", "options", "record"},
     "mpi/generate": set(),
     "fabric-simulation": {"route"},
-    "cli": {"report", "record", "options", "noise", "schedule", "model", "simulate", "segment", "table", "tune", "route", "fabric-simulation"},
+    "cli": {"random", "report", "record", "options", "noise", "schedule", "model", "simulate", "segment", "table", "tune", "route", "fabric-simulation"},
 }
 
 

@@ -44,11 +44,11 @@ pub(crate) struct Tally {
 impl OpenLoop {
     pub fn new(traffic: Traffic, wiring: &Wiring) -> OpenLoop {
         let destinations = Destinations::new(traffic.pattern, wiring);
-        let mut hosts: Vec<(Random, f64)> = (0..wiring.hosts()).map(|h| (stream(traffic.seed, h), 0.0)).collect();
+        let mut hosts: Vec<(Random, f64)> = (0..wiring.hosts()).map(|h| (Random::stream(traffic.seed, h.into()), 0.0)).collect();
         let mut due = BinaryHeap::new();
         let gap = traffic.length.mean() * f64::from(traffic.copies.max(1)) / traffic.load;
         for (h, (random, next)) in hosts.iter_mut().enumerate().filter(|(h, _)| destinations.sends(EndNodeId(*h as u32))) {
-            *next = exponential(random, gap);
+            *next = random.exponential() * gap;
             if next.is_finite() {
                 due.push(Reverse((next.ceil() as u64, h as u32)));
             }
@@ -82,7 +82,7 @@ impl Workload for OpenLoop {
                 let destination = self.destinations.draw(EndNodeId(host), random);
                 posts.push(Post { source: EndNodeId(host), destination, phits, tag: at });
             }
-            *next += exponential(random, self.traffic.length.mean() * f64::from(copies) / self.traffic.load);
+            *next += random.exponential() * (self.traffic.length.mean() * f64::from(copies) / self.traffic.load);
             self.due.push(Reverse(((next.ceil() as u64).max(now + 1), host)));
         }
     }
@@ -95,15 +95,4 @@ impl Workload for OpenLoop {
         self.tally.network_latency += (now - packet.injected) as f64;
         self.tally.longest = self.tally.longest.max(latency);
     }
-}
-
-/// Random numbers of its own for each host.
-fn stream(seed: u64, host: u32) -> Random {
-    let mixed = Random::new(seed).bits() ^ u64::from(host).wrapping_mul(0xd134_2543_de82_ef95);
-    Random::new(Random::new(mixed).bits())
-}
-
-/// Memoryless, with this mean.
-fn exponential(random: &mut Random, mean: f64) -> f64 {
-    -(1.0 - random.unit()).ln() * mean
 }

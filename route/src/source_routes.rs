@@ -2,8 +2,8 @@
 
 use crate::network::{Channel, Network, SwitchId};
 use crate::order::ChannelOrder;
-use crate::random::Random;
 use crate::table::{Destination, Table, home};
+use evenkeel_random::Random;
 
 /// One path for each ordered pair of switches; what end nodes send to each other takes that of their switches.
 ///

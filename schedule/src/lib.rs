@@ -17,7 +17,7 @@
 //! [`mod@check`] proves these rules for a schedule from one run of it. [`algorithms::ALL`] lists every algorithm; being listed
 //! is what makes one checked, shown and simulated. [`picture`] draws them. [`devices`] are no schedules: they hold barriers by themselves.
 //!
-//! This crate may use nothing but std; it must never do I/O, look at a clock, or depend on what runs the steps.
+//! This crate may use nothing but std, and random numbers for its checks; it must never do I/O, look at a clock, or depend on what runs the steps.
 
 pub mod algorithm;
 pub mod algorithms;

@@ -13,7 +13,7 @@ use crate::machine::{Machine, WITHIN_NODE};
 use crate::outcome::{Outcome, Tally};
 use crate::processors::Processors;
 use crate::queue::{Event, Queue};
-use crate::random::{Purpose, Random};
+use crate::random::{Purpose, sequence};
 use crate::time::Time;
 use crate::watch::{Doing, Watch};
 use crate::workload::{Leaving, Workload};
@@ -135,7 +135,7 @@ pub fn simulate<W: Watch>(
     let mut simulation = Simulation::new(schedule, element_bytes, machine, workload, watch)?;
     let ranks = schedule.problem.ranks;
     for rank in 0..ranks {
-        let skew = workload.skew.draw(&mut Random::new(workload.seed, rank, Purpose::Skew));
+        let skew = workload.skew.draw(&mut sequence(workload.seed, rank, Purpose::Skew));
         let mut state = simulation.states[rank as usize];
         let enters = simulation.enter(rank, &mut state, skew);
         simulation.states[rank as usize] = state;

@@ -1,7 +1,8 @@
 //! Noise: when a rank's processor does something else. A *detour* is such a span; work that meets one takes that much longer.
 
-use crate::random::{Purpose, Random, Shape, Span};
+use crate::random::{Purpose, Shape, Span, sequence};
 use crate::time::Time;
+use evenkeel_random::Random;
 use std::sync::Arc;
 
 /// Where detours come from. Each rank has its own; those of two ranks have nothing to do with each other, unless aligned.
@@ -79,7 +80,7 @@ impl Detours {
     pub fn new(noise: &Noise, ranks: u32, seed: u64) -> Detours {
         let next = match noise {
             Noise::None => Vec::new(),
-            _ => (0..ranks).map(|rank| first(noise, Random::new(seed, rank, Purpose::Noise))).collect(),
+            _ => (0..ranks).map(|rank| first(noise, sequence(seed, rank, Purpose::Noise))).collect(),
         };
         Detours { noise: noise.clone(), next }
     }
@@ -110,7 +111,7 @@ fn first(noise: &Noise, mut random: Random) -> Next {
     match noise {
         Noise::None => unreachable!("without noise there are no detours"),
         Noise::Periodic { length, period, aligned } => {
-            let phase = if *aligned { Time::ZERO } else { Time::from_ps(random.below(period.ps())) };
+            let phase = if *aligned { Time::ZERO } else { Time::from_ps(random.less_than(period.ps())) };
             Next { start: phase, length: *length, state: 0 }
         }
         Noise::Random { length, interval } => {
@@ -121,9 +122,9 @@ fn first(noise: &Noise, mut random: Random) -> Next {
             Next { start, length, state: random.bits() }
         }
         Noise::Measured(traces) => {
-            let core = random.below(traces.len() as u64);
+            let core = random.less_than(traces.len() as u64);
             let Trace { watched, detours } = &traces[core as usize];
-            let offset = Time::from_ps(random.below(watched.ps()));
+            let offset = Time::from_ps(random.less_than(watched.ps()));
             let index = detours.partition_point(|(start, _)| *start < offset);
             match detours.get(index).map(|d| (index, *d, Time::ZERO)).or_else(|| Some((0, *detours.first()?, *watched))) {
                 None => Next { start: Time::NEVER, length: Time::ZERO, state: 0 },
@@ -144,7 +145,7 @@ impl Next {
                 self.start += Time::from_ps(period.ps() * skipped.max(1));
             }
             Noise::Random { length, interval } => {
-                let mut random = Random::again(self.state);
+                let mut random = Random::new(self.state);
                 self.start = self.start + self.length + interval.draw(&mut random);
                 self.length = length.draw(&mut random);
                 self.state = random.bits();

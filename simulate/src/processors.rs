@@ -1,9 +1,10 @@
 //! The ranks' processors: when work is done that noise, slowness, stalls and death get in the way of.
 
 use crate::noise::Detours;
-use crate::random::{Purpose, Random, Span};
+use crate::random::{Purpose, Span, sequence};
 use crate::time::Time;
 use crate::workload::{Fault, Workload};
+use evenkeel_random::Random;
 use std::collections::HashMap;
 
 pub struct Processors {
@@ -25,7 +26,7 @@ impl Processors {
             detours: Detours::new(&workload.noise, ranks, workload.seed),
             faults,
             compute: workload.compute,
-            work: if random { (0..ranks).map(|r| Random::new(workload.seed, r, Purpose::Work)).collect() } else { Vec::new() },
+            work: if random { (0..ranks).map(|r| sequence(workload.seed, r, Purpose::Work)).collect() } else { Vec::new() },
         }
     }
 

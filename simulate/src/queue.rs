@@ -92,7 +92,7 @@ impl<E: Event> Queue<E> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::{Purpose, Random};
+    use crate::random::{Purpose, sequence};
 
     #[derive(Clone, Copy, Debug, PartialEq)]
     struct Ping(Time, u32);
@@ -108,13 +108,13 @@ mod tests {
     #[test]
     fn everything_comes_out_once_and_in_order_at_each_rank() {
         let mut queue = Queue::new(Time::from_ps(10));
-        let mut random = Random::new(1, 0, Purpose::Noise);
+        let mut random = sequence(1, 0, Purpose::Noise);
         let mut pushed = 0;
         let mut last = [Time::ZERO; 8];
-        let push = |queue: &mut Queue<Ping>, random: &mut Random, now: u64| {
+        let push = |queue: &mut Queue<Ping>, random: &mut evenkeel_random::Random, now: u64| {
             // Now and then far away, beyond the windows at hand.
-            let ahead = if random.below(10) == 0 { random.below(1_000_000) } else { random.below(100) };
-            queue.push(Ping(Time::from_ps(now + 10 + ahead), random.below(8) as u32));
+            let ahead = if random.less_than(10) == 0 { random.less_than(1_000_000) } else { random.less_than(100) };
+            queue.push(Ping(Time::from_ps(now + 10 + ahead), random.less_than(8) as u32));
         };
         for _ in 0..50 {
             push(&mut queue, &mut random, 0);

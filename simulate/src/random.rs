@@ -1,45 +1,9 @@
-//! Random numbers and spans of time, the same for the same seed.
+//! What the simulator draws random numbers for, and random spans of time.
 
 use crate::time::Time;
+use evenkeel_random::Random;
 use std::fmt;
 use std::str::FromStr;
-
-/// splitmix64 (Steele, Lea, Flood 2014): eight bytes of state, so that each of a million ranks has a sequence of its own.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Random(u64);
-
-impl Random {
-    /// A sequence of its own for each triple.
-    pub fn new(seed: u64, rank: u32, purpose: Purpose) -> Random {
-        let mut random = Random(seed ^ (purpose as u64) << 56);
-        let mixed = random.bits();
-        let mut random = Random(mixed ^ u64::from(rank).wrapping_mul(0xd134_2543_de82_ef95));
-        Random(random.bits())
-    }
-
-    /// The sequence that goes on from what [`Random::bits`] gave.
-    pub fn again(bits: u64) -> Random {
-        Random(bits)
-    }
-
-    pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// From 0 up to, but not with, 1.
-    pub fn unit(&mut self) -> f64 {
-        (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    /// From 0 up to, but not with, `end`.
-    pub fn below(&mut self, end: u64) -> u64 {
-        ((u128::from(self.bits()) * u128::from(end)) >> 64) as u64
-    }
-}
 
 /// What random numbers are for. Another use of randomness must not change those that were there before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +12,11 @@ pub enum Purpose {
     Work = 2,
     Skew = 3,
     Order = 4,
+}
+
+/// A sequence of its own for each triple.
+pub fn sequence(seed: u64, rank: u32, purpose: Purpose) -> Random {
+    Random::stream(seed ^ (purpose as u64) << 56, rank.into())
 }
 
 /// How spans of time are distributed.
@@ -80,7 +49,7 @@ impl Span {
         match self.shape {
             Shape::Fixed => self.mean,
             Shape::Uniform => self.mean.scaled(2.0 * random.unit()),
-            Shape::Exponential => self.mean.scaled(-(1.0 - random.unit()).ln()),
+            Shape::Exponential => self.mean.scaled(random.exponential()),
             // The least value is mean·(index − 1)/index, so that the mean comes out.
             Shape::Pareto(index) => self.mean.scaled((index - 1.0) / index * (1.0 - random.unit()).powf(-1.0 / index)),
         }
@@ -129,7 +98,7 @@ mod tests {
         for (text, spread) in [("10ms", 0.0), ("uniform:10ms", 1.0 / 3.0_f64.sqrt()), ("exp:10ms", 1.0), ("pareto:5:10ms", 1.0 / 15.0_f64.sqrt())] {
             let span: Span = text.parse().unwrap();
             assert_eq!(span.to_string(), text);
-            let mut random = Random::new(5, 0, Purpose::Noise);
+            let mut random = sequence(5, 0, Purpose::Noise);
             let drawn: Vec<f64> = (0..20_000).map(|_| span.draw(&mut random).ns() / 1e7).collect();
             let mean = drawn.iter().sum::<f64>() / drawn.len() as f64;
             let deviation = (drawn.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / drawn.len() as f64).sqrt();
@@ -143,7 +112,7 @@ mod tests {
 
     #[test]
     fn sequences_depend_on_seed_rank_and_purpose() {
-        let of = |seed, rank, purpose| { let mut r = Random::new(seed, rank, purpose); [r.bits(), r.bits()] };
+        let of = |seed, rank, purpose| { let mut r = sequence(seed, rank, purpose); [r.bits(), r.bits()] };
         let one = of(1, 2, Purpose::Noise);
         assert_eq!(one, of(1, 2, Purpose::Noise));
         for other in [of(2, 2, Purpose::Noise), of(1, 3, Purpose::Noise), of(1, 2, Purpose::Work)] {

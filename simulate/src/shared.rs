@@ -5,8 +5,9 @@
 //! ranks, in an order that nobody chose and that stays the same, as it does where all yield to each other; a rank that is given
 //! the core goes on until it has to wait, and gives it away. One that still has to wait has cost as much as one that went on.
 
-use crate::random::{Purpose, Random};
+use crate::random::{Purpose, sequence};
 use crate::time::Time;
+use evenkeel_random::Random;
 use evenkeel_schedule::{Rank, Schedule, Step, flag_value};
 
 /// The cores, and what they cost.
@@ -42,7 +43,7 @@ struct Queue {
 
 impl Queue {
     fn new(mut ranks: Vec<u32>, mut random: Random) -> Queue {
-        (1..ranks.len()).rev().for_each(|i| ranks.swap(i, random.below(i as u64 + 1) as usize));
+        random.shuffle(&mut ranks);
         Queue { ranks, next: 0 }
     }
 
@@ -159,7 +160,7 @@ pub fn shared(schedule: &Schedule, shared: &SharedCores, calls: u32, seed: u64) 
     };
     let mut runners: Vec<Runner> = (0..ranks).map(runner).collect();
     let cores = shared.cores.max(1);
-    let mut queues: Vec<Queue> = (0..cores).map(|core| Queue::new((core..ranks).step_by(cores as usize).collect(), Random::new(seed, core, Purpose::Order))).collect();
+    let mut queues: Vec<Queue> = (0..cores).map(|core| Queue::new((core..ranks).step_by(cores as usize).collect(), sequence(seed, core, Purpose::Order))).collect();
     let mut clocks = vec![Time::ZERO; queues.len()];
     let (mut left, mut idle, mut end) = (ranks, 0, Time::ZERO);
     while left > 0 {

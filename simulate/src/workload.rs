@@ -2,7 +2,7 @@
 
 use crate::noise::Noise;
 use crate::processors::Processors;
-use crate::random::{Purpose, Random, Span};
+use crate::random::{Purpose, Span, sequence};
 use crate::time::Time;
 
 /// When a rank may leave a call.
@@ -51,7 +51,7 @@ impl Default for Workload {
 pub fn alone(workload: &Workload, ranks: u32) -> Time {
     let mut processors = Processors::new(workload, ranks);
     let through = |rank| {
-        let begin = workload.skew.draw(&mut Random::new(workload.seed, rank, Purpose::Skew));
+        let begin = workload.skew.draw(&mut sequence(workload.seed, rank, Purpose::Skew));
         (0..workload.iterations).fold(begin, |from, _| if from == Time::NEVER { from } else { processors.compute(rank, from) })
     };
     (0..ranks).map(through).filter(|end| *end != Time::NEVER).max().unwrap_or(Time::ZERO)

@@ -1,6 +1,7 @@
 //! The course of a measurement: all ways take turns, those that are far behind drop out, the best few meet the built-in way again.
 
 use crate::judgement::{Ratio, median_of};
+use evenkeel_random::Random;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -97,7 +98,8 @@ impl Rounds {
 pub fn run(bench: &mut impl Bench, candidates: usize, limits: Limits, seed: u64, mut progress: impl FnMut(f64)) -> Findings {
     let whole = limits.screening + limits.finals;
     let calls = calls_of_a_turn(bench);
-    let mut order = Order(seed);
+    // A new order of turns each time: whoever follows a slow way must not always be the same one.
+    let mut order = Random::new(seed);
     let share = |elapsed: Duration| (elapsed.as_secs_f64() / whole.as_secs_f64()).min(1.0);
     let mut among: Vec<usize> = (0..=candidates).collect();
     let mut screening = Rounds(vec![Vec::new(); candidates + 1]);
@@ -138,7 +140,7 @@ pub fn run(bench: &mut impl Bench, candidates: usize, limits: Limits, seed: u64,
 }
 
 /// One turn of each way, in any order. When time is up in the middle, the round does not count.
-fn round(bench: &mut impl Bench, rounds: &mut Rounds, among: &mut [usize], calls: u32, until: Duration, order: &mut Order) {
+fn round(bench: &mut impl Bench, rounds: &mut Rounds, among: &mut [usize], calls: u32, until: Duration, order: &mut Random) {
     order.shuffle(among);
     let done = rounds.0[0].len();
     for &way in among.iter() {
@@ -168,23 +170,6 @@ fn calls_of_a_turn(bench: &mut impl Bench) -> u32 {
     }
 }
 
-/// An order of turns, a new one each time: whoever follows a slow way must not always be the same one.
-struct Order(u64);
-
-impl Order {
-    fn below(&mut self, end: usize) -> usize {
-        // splitmix64 (Steele, Lea, Flood 2014).
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (((z ^ (z >> 31)) as u128 * end as u128) >> 64) as usize
-    }
-
-    fn shuffle(&mut self, list: &mut [usize]) {
-        (1..list.len()).rev().for_each(|i| list.swap(i, self.below(i + 1)));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,7 +178,7 @@ mod tests {
     struct Pretended {
         ns: Vec<f64>,
         noise: f64,
-        chance: Order,
+        chance: Random,
         clock_ns: f64,
         turns: Vec<usize>,
     }
@@ -212,7 +197,7 @@ mod tests {
     }
 
     fn course(ns: &[f64], noise: f64, seed: u64) -> (Findings, Pretended) {
-        let mut bench = Pretended { ns: ns.to_vec(), noise, chance: Order(seed), clock_ns: 0.0, turns: vec![0; ns.len()] };
+        let mut bench = Pretended { ns: ns.to_vec(), noise, chance: Random::new(seed), clock_ns: 0.0, turns: vec![0; ns.len()] };
         let limits = Limits { screening: Duration::from_millis(200), finals: Duration::from_millis(200), drop: true };
         let mut shares = Vec::new();
         let findings = run(&mut bench, ns.len() - 1, limits, seed, |share| shares.push(share));
@@ -244,7 +229,7 @@ mod tests {
     fn what_is_not_better_again_is_not_chosen() {
         let once = || course(&[1000.0, 800.0], 0.05, 1).0;
         let again = |ns: f64| {
-            let mut bench = Pretended { ns: vec![1000.0, ns], noise: 0.05, chance: Order(7), clock_ns: 0.0, turns: vec![0; 2] };
+            let mut bench = Pretended { ns: vec![1000.0, ns], noise: 0.05, chance: Random::new(7), clock_ns: 0.0, turns: vec![0; 2] };
             run(&mut bench, 1, Limits { screening: Duration::ZERO, finals: Duration::from_millis(100), drop: true }, 2, |_| {})
         };
         let confirmed = |ns: f64| {

@@ -2,10 +2,10 @@
 
 use crate::arguments::Injector;
 use crate::failure::Failure;
-use crate::inject::random::Random;
 use crate::inject::spec::{Spec, Stalls};
 use crate::inject::{MARK, group, mercy, ranks};
 use crate::quota;
+use evenkeel_random::Random;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
@@ -143,7 +143,7 @@ fn victim(rank: usize, pid: i32, pipe: i32, stalls: &Stalls) -> Result<Victim, S
     let raw = Pid::from_raw(pid).ok_or("it is no process")?;
     let process = pidfd_open(raw, PidfdFlags::empty()).map_err(|e| e.to_string())?;
     mercy::promise(pipe, raw).map_err(|e| e.to_string())?;
-    let mut random = Random::new(stalls.seed, rank);
+    let mut random = Random::stream(stalls.seed, rank as u64);
     let next = Instant::now() + stalls.interval.draw(&mut random);
     Ok(Victim { pid, process, random, stopped: false, next })
 }

@@ -2,7 +2,7 @@
 
 use super::Impossible;
 use crate::network::{Channel, Network, SwitchId};
-use crate::random::Random;
+use evenkeel_random::Random;
 
 /// How much fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use super::irregular::{Irregular, random_links};
 use super::{Impossible, populate, port_count};
 use crate::network::{Network, NetworkBuilder, SwitchId};
-use crate::random::Random;
+use evenkeel_random::Random;
 
 /// What a hierarchical network is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use super::{Impossible, populate, port_count};
 use crate::network::{Network, NetworkBuilder, SwitchId};
-use crate::random::Random;
+use evenkeel_random::Random;
 use std::collections::HashSet;
 
 /// What a random irregular network is made of.

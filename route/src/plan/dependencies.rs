@@ -84,7 +84,7 @@ fn reached(start: u32, next: &[Vec<u32>], within: impl Fn(u32) -> bool, forbidde
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use evenkeel_random::Random;
 
     /// Whether `to` leads to `from` along what is there.
     fn leads(edges: &std::collections::HashSet<(u32, u32)>, from: u32, to: u32) -> bool {

@@ -14,9 +14,9 @@ mod minimal;
 
 use crate::network::{Channel, Network};
 use crate::order::ChannelOrder;
-use crate::random::Random;
 use crate::schemes::{best_root, breadth_first, depth_first_from};
 use crate::tables::{Graph, Places, rough_load};
+use evenkeel_random::Random;
 use line::Line;
 use measure::Measure;
 

@@ -3,7 +3,7 @@
 use crate::network::{Network, SwitchId};
 use crate::order::{ChannelOrder, SwitchOrder};
 use crate::source_routes::SourceRoutes;
-use crate::random::Random;
+use evenkeel_random::Random;
 
 /// The order of the depth-first tree from one switch.
 ///

@@ -3,7 +3,7 @@
 use super::breadth_first::by_level;
 use crate::network::{Network, SwitchId};
 use crate::order::SwitchOrder;
-use crate::random::Random;
+use evenkeel_random::Random;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

@@ -2,8 +2,8 @@
 
 use crate::network::{Network, SwitchId};
 use crate::order::{ChannelOrder, SwitchOrder};
-use crate::random::Random;
 use crate::tables::{Graph, Places, rough_load};
+use evenkeel_random::Random;
 use std::collections::HashSet;
 
 /// What an order is worth: less is better. A simulated saturation throughput is one, negated ([`static_fitness`] is quicker).

@@ -4,6 +4,7 @@ use super::defect::Defect;
 use super::machine::Machine;
 use crate::schedule::Schedule;
 use crate::step::Rank;
+use evenkeel_random::Random;
 
 /// Who goes next, and when messages arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,14 +69,14 @@ fn prompt(machine: &mut Machine, but: Option<Rank>) -> Result<bool, Defect> {
 }
 
 fn random(machine: &mut Machine, seed: u64) -> Result<(), Defect> {
-    let mut draw = Draw(seed);
+    let mut random = Random::new(seed);
     loop {
         let flying = machine.in_flight.len();
-        if flying > 0 && draw.below(3) == 0 {
-            machine.deliver(draw.below(flying as u64) as usize);
+        if flying > 0 && random.below(3) == 0 {
+            machine.deliver(random.below(flying));
             continue;
         }
-        let first = draw.below(machine.ranks().into()) as u32;
+        let first = random.below(machine.ranks() as usize) as u32;
         let mut moved = false;
         for i in 0..machine.ranks() {
             if machine.advance(Rank((first + i) % machine.ranks()))? {
@@ -86,21 +87,7 @@ fn random(machine: &mut Machine, seed: u64) -> Result<(), Defect> {
         match flying {
             _ if moved => {}
             0 => return Ok(()),
-            n => machine.deliver(draw.below(n as u64) as usize),
+            n => machine.deliver(random.below(n)),
         }
-    }
-}
-
-/// Numbers from a seed: SplitMix64 (Steele, Lea, Flood 2014).
-pub struct Draw(pub u64);
-
-impl Draw {
-    /// The next number below `n`; the bias of the remainder does not matter here.
-    pub fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % n
     }
 }

@@ -1,7 +1,7 @@
 //! The channels in line: where to put each so that heavy turns ascend.
 
-use crate::random::Random;
 use crate::tables::{Graph, Places};
+use evenkeel_random::Random;
 
 pub(super) struct Line {
     /// By turn (see [`Graph::turn`]): what it is worth that the turn ascends.

@@ -121,7 +121,7 @@ fn receivers(graph: &Graph, root: u32) -> f64 {
 mod tests {
     use super::*;
     use crate::generate::{Irregular, irregular};
-    use crate::random::Random;
+    use evenkeel_random::Random;
 
     /// The estimate is the trees' lengths, but for what shortest paths leave over; there it is above the truth or below it, but not far.
     #[test]
