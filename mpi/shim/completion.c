@@ -1,56 +1,42 @@
-/* MPI_Wait and MPI_Test in all their forms, where some requests are for messages of ours and others may be the host's. */
-#include "message.h"
+/* MPI_Wait and MPI_Test of one request and of all; those of any and some are in choice.c. See completion.h. */
+#include "completion.h"
 
-static bool any_ours(int count, const MPI_Request *requests)
-{
-    for (int i = 0; i < count; i++)
-        if (ek_transfer_of(requests[i]))
-            return true;
-    return false;
-}
-
-/* What a look at one request has found. */
-enum found { NOT_DONE, DONE, NOTHING /* null or inactive */ };
-
-/* Completes one request if it may be. `error`: its error, not raised if it is ours (`ours` then says so). */
-static enum found try(MPI_Request *request, MPI_Status *status, bool choose, int *error, ek_transfer **ours)
+enum ek_found ek_try(MPI_Request *request, MPI_Status *status, bool choose, int *error, ek_transfer **ours)
 {
     *error = MPI_SUCCESS;
     *ours = NULL;
     if (*request == ek_handles.request_null) {
         ek_status_empty(status);
-        return NOTHING;
+        return EK_NOTHING;
     }
     ek_transfer *t = ek_transfer_of(*request);
     if (t) {
         *ours = t;
         if (t->state == EK_INACTIVE) {
             ek_status_empty(status);
-            return NOTHING;
+            return EK_NOTHING;
         }
         if (!ek_transfer_complete(t, choose)) {
             if (!ek_transfer_gives_up(t))
-                return NOT_DONE;
+                return EK_NOT_DONE;
             ek_transfer_finish(t, request, status);
             *error = ek_error_class(EK_REVOKED);
-            return DONE;
+            return EK_DONE;
         }
         *error = ek_transfer_finish(t, request, status);
-        return DONE;
+        return EK_DONE;
     }
-    int         flag = 0;
-    MPI_Request before = *request;
+    int flag = 0;
     ek_depth++;
     *error = ek_host.Test(request, &flag, status);
     ek_depth--;
     if (!*error && !flag)
-        return NOT_DONE;
-    (void)before;
+        return EK_NOT_DONE;
     ek_completed(1);
-    return DONE;
+    return EK_DONE;
 }
 
-static void pause(int count, const MPI_Request *requests)
+void ek_requests_pause(int count, const MPI_Request *requests)
 {
     int beside = EK_BESIDE_NOTHING;
     for (int i = 0; i < count && beside != EK_BESIDE_HOST; i++) {
@@ -65,36 +51,38 @@ static void pause(int count, const MPI_Request *requests)
         ek_poll();
 }
 
-/* The transfer may have been handed out again meanwhile, its communicator has not. */
-static int raised(MPI_Comm comm, ek_entry *e, bool ours, int code) { return code && ours ? ek_raise(comm, e, code) : code; }
-
-/* Whether such a call is for us: there is a request of ours among them, or messages need us to move on while we wait. */
-static bool concerns(int count, const MPI_Request *requests, bool waits)
+void ek_note_outcome(ek_errors *x, MPI_Status *status, int error, const MPI_Comm *comm, ek_entry *e)
 {
-    return any_ours(count, requests) || (waits && ek_messages_incomplete());
+    if (status != MPI_STATUS_IGNORE)
+        status->MPI_ERROR = error;
+    if (error && !x->any) {
+        x->any = true;
+        x->comm = comm ? *comm : ek_handles.world;
+        x->e = e;
+    }
 }
 
-static MPI_Status *status_of(MPI_Status *statuses, int i) { return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i]; }
+int ek_several(const ek_errors *x) { return x->any ? ek_raise(x->comm, x->e, MPI_ERR_IN_STATUS) : MPI_SUCCESS; }
 
 /* ---- one ------------------------------------------------------------------------------------------------------------ */
 
 int ekm_wait(MPI_Request *request, MPI_Status *status)
 {
-    if (!concerns(1, request, true))
+    if (!ek_concerns(1, request, true))
         return EK_HOST_SHALL;
     EK_PASS;
     int          error;
     ek_transfer *t = ek_transfer_of(*request), *ours;
     MPI_Comm     comm = t ? t->comm : ek_handles.world;
     ek_entry    *e = t ? t->entry : NULL;
-    if (try(request, status, false, &error, &ours) == NOT_DONE) {
+    if (ek_try(request, status, false, &error, &ours) == EK_NOT_DONE) {
         ek_message_wait_begin();
         do
-            pause(1, request);
-        while (try(request, status, false, &error, &ours) == NOT_DONE);
+            ek_requests_pause(1, request);
+        while (ek_try(request, status, false, &error, &ours) == EK_NOT_DONE);
         ek_message_wait_end();
     }
-    return raised(comm, e, t != NULL, error);
+    return ek_raised(comm, e, t != NULL, error);
 }
 
 int ekm_test(MPI_Request *request, int *flag, MPI_Status *status)
@@ -111,8 +99,8 @@ int ekm_test(MPI_Request *request, int *flag, MPI_Status *status)
     *flag = 0;
     if (EK_UNLIKELY(ek_outstanding > 0))
         ek_poll();
-    EK_LOOK("MPI_Test", (*flag = try(request, status, true, &error, &ours) != NOT_DONE, MPI_SUCCESS), *flag, code);
-    return code ? code : raised(comm, e, true, error);
+    EK_LOOK("MPI_Test", (*flag = ek_try(request, status, true, &error, &ours) != EK_NOT_DONE, MPI_SUCCESS), *flag, code);
+    return code ? code : ek_raised(comm, e, true, error);
 }
 
 int ekm_request_get_status(MPI_Request request, int *flag, MPI_Status *status)
@@ -131,30 +119,8 @@ int ekm_request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 
 /* ---- all ------------------------------------------------------------------------------------------------------------ */
 
-/* Errors of several requests: each in its status, the call's own to the error handler of the first. */
-typedef struct errors { int first; bool any; MPI_Comm comm; ek_entry *e; } errors;
-
-static int several(const errors *x, int count, const MPI_Status *statuses)
-{
-    (void)count, (void)statuses;
-    if (!x->any)
-        return MPI_SUCCESS;
-    return ek_raise(x->comm, x->e, MPI_ERR_IN_STATUS);
-}
-
-static void note(errors *x, MPI_Status *status, int error, const MPI_Comm *comm, ek_entry *e)
-{
-    if (status != MPI_STATUS_IGNORE)
-        status->MPI_ERROR = error;
-    if (error && !x->any) {
-        x->any = true;
-        x->comm = comm ? *comm : ek_handles.world;
-        x->e = e;
-    }
-}
-
 /* Completes what may be completed of those that `open` names; how many are left open. */
-static int sweep(int count, MPI_Request *requests, MPI_Status *statuses, bool choose, char *open, errors *x)
+static int sweep(int count, MPI_Request *requests, MPI_Status *statuses, bool choose, char *open, ek_errors *x)
 {
     int left = 0;
     for (int i = 0; i < count; i++) {
@@ -164,13 +130,13 @@ static int sweep(int count, MPI_Request *requests, MPI_Status *statuses, bool ch
         ek_transfer *t = ek_transfer_of(requests[i]), *ours;
         MPI_Comm     comm = t ? t->comm : ek_handles.world;
         ek_entry    *e = t ? t->entry : NULL;
-        MPI_Status  *status = status_of(statuses, i);
-        if (try(&requests[i], status, choose, &error, &ours) == NOT_DONE) {
+        MPI_Status  *status = ek_status_of(statuses, i);
+        if (ek_try(&requests[i], status, choose, &error, &ours) == EK_NOT_DONE) {
             left++;
             continue;
         }
         open[i] = 0;
-        note(x, status, error, t ? &comm : NULL, e);
+        ek_note_outcome(x, status, error, t ? &comm : NULL, e);
     }
     return left;
 }
@@ -179,24 +145,24 @@ enum { FEW_REQUESTS = 64 };
 
 int ekm_waitall(int count, MPI_Request *requests, MPI_Status *statuses)
 {
-    if (!concerns(count, requests, true))
+    if (!ek_concerns(count, requests, true))
         return EK_HOST_SHALL;
     EK_PASS;
     char    few[FEW_REQUESTS], *open = count > FEW_REQUESTS ? malloc((size_t)count) : few;
-    errors  x = {0};
+    ek_errors x = {0};
     if (!open)
         return MPI_ERR_NO_MEM;
     memset(open, 1, (size_t)count);
     if (sweep(count, requests, statuses, false, open, &x)) {
         ek_message_wait_begin();
         do
-            pause(count, requests);
+            ek_requests_pause(count, requests);
         while (sweep(count, requests, statuses, false, open, &x));
         ek_message_wait_end();
     }
     if (open != few)
         free(open);
-    return several(&x, count, statuses);
+    return ek_several(&x);
 }
 
 /* Whether all may be completed, without doing so. */
@@ -220,7 +186,7 @@ static int all_done(int count, MPI_Request *requests)
 
 int ekm_testall(int count, MPI_Request *requests, int *flag, MPI_Status *statuses)
 {
-    if (!concerns(count, requests, false)) {
+    if (!ek_concerns(count, requests, false)) {
         ek_messages_progress();
         return EK_HOST_SHALL;
     }
@@ -232,7 +198,7 @@ int ekm_testall(int count, MPI_Request *requests, int *flag, MPI_Status *statuse
     if (code || !*flag)
         return code;
     char    few[FEW_REQUESTS], *open = count > FEW_REQUESTS ? malloc((size_t)count) : few;
-    errors  x = {0};
+    ek_errors x = {0};
     if (!open)
         return MPI_ERR_NO_MEM;
     memset(open, 1, (size_t)count);
@@ -240,12 +206,12 @@ int ekm_testall(int count, MPI_Request *requests, int *flag, MPI_Status *statuse
         ;
     if (open != few)
         free(open);
-    return several(&x, count, statuses);
+    return ek_several(&x);
 }
 
 int ekm_request_get_status_all(int count, const MPI_Request *requests, int *flag, MPI_Status *statuses)
 {
-    if (!concerns(count, requests, false)) {
+    if (!ek_concerns(count, requests, false)) {
         ek_messages_progress();
         return EK_HOST_SHALL;
     }
@@ -257,219 +223,9 @@ int ekm_request_get_status_all(int count, const MPI_Request *requests, int *flag
         ek_transfer *t = ek_transfer_of(requests[i]);
         int          there;
         if (t)
-            ek_transfer_status(t, status_of(statuses, i));
+            ek_transfer_status(t, ek_status_of(statuses, i));
         else
-            ek_host.Request_get_status(requests[i], &there, status_of(statuses, i));
+            ek_host.Request_get_status(requests[i], &there, ek_status_of(statuses, i));
     }
     return code;
-}
-
-/* ---- any ------------------------------------------------------------------------------------------------------------ */
-
-/* How many requests are active. Which of several is complete first is news; that the only one is complete is none. */
-static int active(int count, const MPI_Request *requests)
-{
-    int n = 0;
-    for (int i = 0; i < count; i++) {
-        ek_transfer *t = ek_transfer_of(requests[i]);
-        n += t ? t->state == EK_ACTIVE : requests[i] != ek_handles.request_null;
-    }
-    return n;
-}
-
-typedef struct one { int index, error; MPI_Comm comm; ek_entry *e; bool ours; } one;
-
-static int try_any(int count, MPI_Request *requests, MPI_Status *status, bool choose, one *found)
-{
-    for (int i = 0; i < count; i++) {
-        ek_transfer *t = ek_transfer_of(requests[i]), *ours;
-        if (requests[i] == ek_handles.request_null || (t && t->state == EK_INACTIVE))
-            continue;
-        *found = (one){.index = i, .comm = t ? t->comm : ek_handles.world, .e = t ? t->entry : NULL, .ours = t != NULL};
-        if (try(&requests[i], status, choose, &found->error, &ours) == DONE)
-            return 1;
-    }
-    return 0;
-}
-
-int ekm_waitany(int count, MPI_Request *requests, int *index, MPI_Status *status)
-{
-    if (!concerns(count, requests, true))
-        return EK_HOST_SHALL;
-    EK_PASS;
-    one found;
-    int among = active(count, requests);
-    if (!among) {
-        *index = MPI_UNDEFINED;
-        ek_status_empty(status);
-        return MPI_SUCCESS;
-    }
-    if (!try_any(count, requests, status, among > 1, &found)) {
-        ek_message_wait_begin();
-        do
-            pause(count, requests);
-        while (!try_any(count, requests, status, among > 1, &found));
-        ek_message_wait_end();
-    }
-    *index = found.index;
-    return raised(found.comm, found.e, found.ours, found.error);
-}
-
-int ekm_testany(int count, MPI_Request *requests, int *index, int *flag, MPI_Status *status)
-{
-    if (!concerns(count, requests, false)) {
-        ek_messages_progress();
-        return EK_HOST_SHALL;
-    }
-    EK_PASS;
-    one found = {0};
-    int code;
-    *index = MPI_UNDEFINED;
-    if (!active(count, requests)) {
-        *flag = 1;
-        ek_status_empty(status);
-        return MPI_SUCCESS;
-    }
-    if (EK_UNLIKELY(ek_outstanding > 0))
-        ek_poll();
-    EK_LOOK("MPI_Testany", (*flag = try_any(count, requests, status, true, &found), MPI_SUCCESS), *flag, code);
-    if (code || !*flag)
-        return code;
-    *index = found.index;
-    return raised(found.comm, found.e, found.ours, found.error);
-}
-
-/* Whether that request is complete, without completing it. */
-static int is_done(MPI_Request request)
-{
-    ek_transfer *t = ek_transfer_of(request);
-    int flag = 0;
-    return t ? ek_transfer_complete(t, true) : !ek_host.Request_get_status(request, &flag, MPI_STATUS_IGNORE) && flag;
-}
-
-static bool is_active(MPI_Request request)
-{
-    ek_transfer *t = ek_transfer_of(request);
-    return t ? t->state == EK_ACTIVE : request != ek_handles.request_null;
-}
-
-static int get_status(MPI_Request request, MPI_Status *status)
-{
-    ek_transfer *t = ek_transfer_of(request);
-    int flag;
-    return t ? (ek_transfer_status(t, status), MPI_SUCCESS) : ek_host.Request_get_status(request, &flag, status);
-}
-
-static int first_done(int count, const MPI_Request *requests)
-{
-    for (int i = 0; i < count; i++)
-        if (is_active(requests[i]) && is_done(requests[i]))
-            return i;
-    return -1;
-}
-
-int ekm_request_get_status_any(int count, const MPI_Request *requests, int *index, int *flag, MPI_Status *status)
-{
-    if (!concerns(count, requests, false)) {
-        ek_messages_progress();
-        return EK_HOST_SHALL;
-    }
-    EK_PASS;
-    int code, at = -1;
-    *index = MPI_UNDEFINED;
-    if (!active(count, requests)) {
-        *flag = 1;
-        ek_status_empty(status);
-        return MPI_SUCCESS;
-    }
-    EK_LOOK("MPI_Request_get_status_any", (*flag = (at = first_done(count, requests)) >= 0, MPI_SUCCESS), *flag, code);
-    if (code || !*flag)
-        return code;
-    *index = at;
-    return get_status(requests[at], status);
-}
-
-/* ---- some ----------------------------------------------------------------------------------------------------------- */
-
-static int try_some(int count, MPI_Request *requests, int *indices, MPI_Status *statuses, bool choose, errors *x)
-{
-    int out = 0;
-    for (int i = 0; i < count; i++) {
-        ek_transfer *t = ek_transfer_of(requests[i]), *ours;
-        if (requests[i] == ek_handles.request_null || (t && t->state == EK_INACTIVE))
-            continue;
-        MPI_Comm    comm = t ? t->comm : ek_handles.world;
-        ek_entry   *e = t ? t->entry : NULL;
-        MPI_Status *status = status_of(statuses, out);
-        int         error;
-        if (try(&requests[i], status, choose, &error, &ours) != DONE)
-            continue;
-        indices[out++] = i;
-        note(x, status, error, t ? &comm : NULL, e);
-    }
-    return out;
-}
-
-int ekm_waitsome(int count, MPI_Request *requests, int *out, int *indices, MPI_Status *statuses)
-{
-    if (!concerns(count, requests, true))
-        return EK_HOST_SHALL;
-    EK_PASS;
-    errors x = {0};
-    int among = active(count, requests);
-    if (!among) {
-        *out = MPI_UNDEFINED;
-        return MPI_SUCCESS;
-    }
-    if (!(*out = try_some(count, requests, indices, statuses, among > 1, &x))) {
-        ek_message_wait_begin();
-        do
-            pause(count, requests);
-        while (!(*out = try_some(count, requests, indices, statuses, among > 1, &x)));
-        ek_message_wait_end();
-    }
-    return several(&x, *out, statuses);
-}
-
-int ekm_testsome(int count, MPI_Request *requests, int *out, int *indices, MPI_Status *statuses)
-{
-    if (!concerns(count, requests, false)) {
-        ek_messages_progress();
-        return EK_HOST_SHALL;
-    }
-    EK_PASS;
-    errors x = {0};
-    int code;
-    if (!active(count, requests)) {
-        *out = MPI_UNDEFINED;
-        return MPI_SUCCESS;
-    }
-    if (EK_UNLIKELY(ek_outstanding > 0))
-        ek_poll();
-    EK_LOOK("MPI_Testsome", (*out = try_some(count, requests, indices, statuses, true, &x), MPI_SUCCESS), *out, code);
-    return code ? code : several(&x, *out, statuses);
-}
-
-int ekm_request_get_status_some(int count, const MPI_Request *requests, int *out, int *indices, MPI_Status *statuses)
-{
-    if (!concerns(count, requests, false)) {
-        ek_messages_progress();
-        return EK_HOST_SHALL;
-    }
-    EK_PASS;
-    int code;
-    if (!active(count, requests)) {
-        *out = MPI_UNDEFINED;
-        return MPI_SUCCESS;
-    }
-    EK_LOOK("MPI_Request_get_status_some", (*out = first_done(count, requests) >= 0, MPI_SUCCESS), *out, code);
-    if (code || !*out)
-        return code;
-    *out = 0;
-    for (int i = 0; i < count; i++)
-        if (is_active(requests[i]) && is_done(requests[i])) {
-            get_status(requests[i], status_of(statuses, *out));
-            indices[(*out)++] = i;
-        }
-    return MPI_SUCCESS;
 }
