@@ -6,8 +6,10 @@
 //! barrier arrives before all have entered it. What must be complete when is the engine's own decision ([`must_complete`]); each
 //! rule is also left out once, and then the check must find the error.
 
+mod interleaving;
+
 use evenkeel_engine::deferral::{Act, Pending, must_complete};
-use std::collections::HashSet;
+use interleaving::{Interleaved, Random};
 
 /// A set of processes, one bit each.
 type Group = u32;
@@ -67,17 +69,6 @@ struct Scenario {
 }
 
 impl Scenario {
-    fn start(&self) -> System {
-        let (p, g) = (self.programs.len(), self.groups.len());
-        let process = Process { at: 0, entered: vec![0; g], known: vec![0; g], heard: vec![0; g], broadcasts: vec![0; g] };
-        System {
-            processes: vec![process; p],
-            messages: vec![vec![Vec::new(); p]; p],
-            entries: vec![Vec::new(); g],
-            posts: vec![Vec::new(); g],
-        }
-    }
-
     fn has(&self, group: usize, process: usize) -> bool {
         self.groups[group] >> process & 1 != 0
     }
@@ -146,8 +137,26 @@ impl Scenario {
         };
         open.is_empty() || left_out || !must_complete(act, pending)
     }
+}
 
-    /// One step of process `me`; false if it can do none.
+impl Interleaved for Scenario {
+    type System = System;
+
+    fn start(&self) -> System {
+        let (p, g) = (self.programs.len(), self.groups.len());
+        let process = Process { at: 0, entered: vec![0; g], known: vec![0; g], heard: vec![0; g], broadcasts: vec![0; g] };
+        System {
+            processes: vec![process; p],
+            messages: vec![vec![Vec::new(); p]; p],
+            entries: vec![Vec::new(); g],
+            posts: vec![Vec::new(); g],
+        }
+    }
+
+    fn processes(&self) -> usize {
+        self.programs.len()
+    }
+
     fn step(&self, s: &mut System, me: usize) -> Result<bool, String> {
         let Some(&step) = self.programs[me].get(s.processes[me].at) else { return Ok(false) };
         for group in 0..self.groups.len() {
@@ -205,65 +214,6 @@ impl Scenario {
     fn is_over(&self, s: &System) -> bool {
         s.processes.iter().zip(&self.programs).all(|(p, program)| p.at == program.len())
     }
-
-    /// One random interleaving, in which one process is often far ahead, and the others are left alone for long.
-    fn run(&self, random: &mut Random) -> Result<(), String> {
-        let (mut s, n) = (self.start(), self.programs.len());
-        let (mut favourite, mut patience) = (0, 0);
-        while !self.is_over(&s) {
-            if patience == 0 {
-                (favourite, patience) = (random.below(n), 1 + random.below(12));
-            }
-            patience -= 1;
-            let first = if random.below(4) > 0 { favourite } else { random.below(n) };
-            let mut moved = false;
-            for me in (0..n).map(|i| (first + i) % n) {
-                if self.step(&mut s, me)? {
-                    moved = true;
-                    break;
-                }
-            }
-            if !moved {
-                return Err("nobody can go on".into());
-            }
-        }
-        Ok(())
-    }
-
-    /// All interleavings; how many states there are.
-    fn explore(&self) -> Result<usize, String> {
-        let mut seen = HashSet::new();
-        let mut open = vec![self.start()];
-        while let Some(s) = open.pop() {
-            if !seen.insert(s.clone()) {
-                continue;
-            }
-            let mut moved = false;
-            for me in 0..self.programs.len() {
-                let mut next = s.clone();
-                if self.step(&mut next, me)? {
-                    moved = true;
-                    open.push(next);
-                }
-            }
-            if !moved && !self.is_over(&s) {
-                return Err("nobody can go on".into());
-            }
-        }
-        Ok(seen.len())
-    }
-}
-
-/// A small generator (xorshift), so that a failing seed can be run again.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 20) as usize % n
-    }
 }
 
 /// Programs that come to an end with ordinary barriers: events one after another, each added to the programs of those who
@@ -302,7 +252,7 @@ fn random_scenario(random: &mut Random, left_out: LeftOut) -> Scenario {
 
 fn schedules(left_out: LeftOut, count: u64) -> Result<(), String> {
     for seed in 1..=count {
-        let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let mut random = Random::seeded(seed);
         let scenario = random_scenario(&mut random, left_out);
         scenario.run(&mut random).map_err(|e| format!("seed {seed}: {e}"))?;
     }

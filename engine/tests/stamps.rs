@@ -7,8 +7,10 @@
 //! with himself. How messages go and when they are seen is the engine's own decision ([`going`], [`may_see`]); each rule is
 //! also left out once, and then the check must find the error.
 
+mod interleaving;
+
 use evenkeel_engine::message::stamp::{Going, Look, Progress, Strength, going, may_see};
-use std::collections::HashSet;
+use interleaving::{Interleaved, Random};
 
 /// How far somebody has come, per group.
 type Knowledge = Vec<u8>;
@@ -73,12 +75,6 @@ struct Scenario {
 }
 
 impl Scenario {
-    fn start(&self) -> System {
-        let (p, g) = (self.programs.len(), self.groups.len());
-        let process = Process { at: 0, entered: vec![0; g], heard: vec![0; g], last: 0 };
-        System { processes: vec![process; p], mail: vec![vec![Vec::new(); p]; p], answers: vec![vec![Vec::new(); p]; p] }
-    }
-
     fn has(&self, group: usize, process: usize) -> bool {
         self.groups[group] >> process & 1 != 0
     }
@@ -154,8 +150,21 @@ impl Scenario {
         self.hear(s, me, &mail.news, look)?;
         Ok(true)
     }
+}
 
-    /// One step of process `me`; false if it can do none.
+impl Interleaved for Scenario {
+    type System = System;
+
+    fn start(&self) -> System {
+        let (p, g) = (self.programs.len(), self.groups.len());
+        let process = Process { at: 0, entered: vec![0; g], heard: vec![0; g], last: 0 };
+        System { processes: vec![process; p], mail: vec![vec![Vec::new(); p]; p], answers: vec![vec![Vec::new(); p]; p] }
+    }
+
+    fn processes(&self) -> usize {
+        self.programs.len()
+    }
+
     fn step(&self, s: &mut System, me: usize) -> Result<bool, String> {
         let Some(&step) = self.programs[me].get(s.processes[me].at) else { return Ok(false) };
         match step {
@@ -203,65 +212,6 @@ impl Scenario {
     fn is_over(&self, s: &System) -> bool {
         s.processes.iter().zip(&self.programs).all(|(p, program)| p.at == program.len())
     }
-
-    /// One random interleaving, in which one process is often far ahead of the others.
-    fn run(&self, random: &mut Random) -> Result<(), String> {
-        let (mut s, n) = (self.start(), self.programs.len());
-        let (mut favourite, mut patience) = (0, 0);
-        while !self.is_over(&s) {
-            if patience == 0 {
-                (favourite, patience) = (random.below(n), 1 + random.below(12));
-            }
-            patience -= 1;
-            let first = if random.below(4) > 0 { favourite } else { random.below(n) };
-            let mut moved = false;
-            for me in (0..n).map(|i| (first + i) % n) {
-                if self.step(&mut s, me)? {
-                    moved = true;
-                    break;
-                }
-            }
-            if !moved {
-                return Err("nobody can go on".into());
-            }
-        }
-        Ok(())
-    }
-
-    /// All interleavings; how many states there are.
-    fn explore(&self) -> Result<usize, String> {
-        let mut seen = HashSet::new();
-        let mut open = vec![self.start()];
-        while let Some(s) = open.pop() {
-            if !seen.insert(s.clone()) {
-                continue;
-            }
-            let mut moved = false;
-            for me in 0..self.programs.len() {
-                let mut next = s.clone();
-                if self.step(&mut next, me)? {
-                    moved = true;
-                    open.push(next);
-                }
-            }
-            if !moved && !self.is_over(&s) {
-                return Err("nobody can go on".into());
-            }
-        }
-        Ok(seen.len())
-    }
-}
-
-/// A small generator (xorshift), so that a failing seed can be run again.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 20) as usize % n
-    }
 }
 
 /// Programs that come to an end with ordinary barriers: events one after another, each added to the programs of those who
@@ -300,7 +250,7 @@ fn random_scenario(random: &mut Random, left_out: LeftOut) -> Scenario {
 
 fn schedules(left_out: LeftOut, count: u64) -> Result<(), String> {
     for seed in 1..=count {
-        let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let mut random = Random::seeded(seed);
         let scenario = random_scenario(&mut random, left_out);
         scenario.run(&mut random).map_err(|e| format!("seed {seed}: {e}"))?;
     }

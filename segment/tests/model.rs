@@ -4,46 +4,15 @@
 //! Each guard has a twin test in which the rule it stands for is left out, and loom must find the error.
 #![cfg(loom)]
 
-use evenkeel_segment::bell::{Fencing, Futex};
-use evenkeel_segment::sync::{AtomicU64, Ordering, Words};
-use evenkeel_segment::{Board, FlagGeometry, Flags, Geometry, Seq};
+mod loom_memory;
+
+use evenkeel_segment::bell::Fencing;
+use evenkeel_segment::{Board, Geometry, Seq};
 use loom::cell::UnsafeCell;
-use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
+use loom_memory::{Model, every_interleaving};
 
-/// A block's control words, the futex, and payload cells whose every access loom checks for races.
-struct Model {
-    words: Vec<AtomicU64>,
-    asleep: Mutex<()>,
-    woken: Condvar,
-}
-
-impl Words for Model {
-    fn word(&self, offset: usize) -> &AtomicU64 {
-        &self.words[offset / 64 * 2 + (offset / 8 % 8).min(1)] // the two words of a line that are ever used
-    }
-}
-
-const BELL_AT: usize = 64;
-
-impl Futex for Model {
-    fn wait(&self, seen: u64, _timeout_ns: u64) {
-        // As the kernel does: the comparison and going to sleep are one step for those who wake. No timeout: a lost
-        // wake-up must show as a deadlock.
-        let guard = self.asleep.lock().unwrap();
-        if self.word(BELL_AT).load(Ordering::SeqCst) == seen {
-            drop(self.woken.wait(guard).unwrap());
-        }
-    }
-    fn wake_all(&self) {
-        let _guard = self.asleep.lock().unwrap();
-        self.woken.notify_all();
-    }
-    fn fence_everyone(&self) {
-        unreachable!("the model uses fences on both sides; membarrier is their stand-in on hot paths")
-    }
-}
-
+/// A board, and payload cells whose every access loom checks for races.
 struct Node {
     board: Board<Model>,
     payload: Vec<UnsafeCell<u64>>, // ranks × window
@@ -53,12 +22,10 @@ struct Node {
 unsafe impl Sync for Node {}
 unsafe impl Send for Node {}
 
-fn node(ranks: usize, window: usize, group: usize) -> Arc<Node> {
+fn node(ranks: usize, window: usize, group: usize) -> Node {
     let geometry = Geometry::with(ranks, window, group, 64, 64);
-    let words = (0..geometry.control_bytes() / 64 * 2).map(|_| AtomicU64::new(0)).collect();
     let payload = (0..ranks * window).map(|_| UnsafeCell::new(0)).collect();
-    let memory = Model { words, asleep: Mutex::new(()), woken: Condvar::new() };
-    Arc::new(Node { board: Board { memory, geometry, fencing: Fencing::Both }, payload })
+    Node { board: Board { memory: Model::new(geometry.control_bytes()), geometry, fencing: Fencing::Both }, payload }
 }
 
 impl Node {
@@ -81,23 +48,7 @@ impl Node {
 }
 
 fn run(ranks: usize, window: usize, group: usize, body: impl Fn(&Node, usize) + Send + Sync + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(if ranks > 2 { 2 } else { 3 }); // three ranks with three take many minutes
-    builder.max_branches = 100_000;
-    let body = std::sync::Arc::new(body);
-    builder.check(move || {
-        let node = node(ranks, window, group);
-        let others: Vec<_> = (1..ranks)
-            .map(|rank| {
-                let (node, body) = (node.clone(), body.clone());
-                thread::spawn(move || body(&node, rank))
-            })
-            .collect();
-        body(&node, 0);
-        for other in others {
-            other.join().unwrap();
-        }
-    });
+    every_interleaving(ranks, move || node(ranks, window, group), body);
 }
 
 /// Rank 1 deposits and leaves at once (a reduction's non-root); rank 0 reads. The window is smaller than the run.
@@ -330,165 +281,4 @@ fn no_wake_up_is_lost() {
 #[should_panic]
 fn without_the_announcement_it_is() {
     sleeper(false);
-}
-
-// ---- flags of schedules ---------------------------------------------------------------------------------------------
-
-/// Flags with a payload cell for each rank.
-struct Signals {
-    flags: Flags<Model>,
-    geometry: FlagGeometry,
-    payload: Vec<UnsafeCell<u64>>,
-}
-
-// SAFETY: as of Node.
-unsafe impl Sync for Signals {}
-unsafe impl Send for Signals {}
-
-fn model(bytes: usize) -> Model {
-    Model { words: (0..bytes / 64 * 2).map(|_| AtomicU64::new(0)).collect(), asleep: Mutex::new(()), woken: Condvar::new() }
-}
-
-impl Signals {
-    fn flag(&self, rank: usize, flag: usize) -> usize {
-        self.geometry.flag(rank, flag)
-    }
-    fn put(&self, me: usize) {
-        self.payload[me].with_mut(|p| unsafe { *p = 7 });
-    }
-    /// The checker itself objects to a read that is not ordered behind the write.
-    fn take_all(&self) {
-        self.payload.iter().for_each(|cell| assert_eq!(cell.with(|p| unsafe { *p }), 7));
-    }
-    fn until(&self, at: usize, value: u64) {
-        while !self.flags.has_reached(at, value) {
-            thread::yield_now();
-        }
-    }
-    fn sleep_until(&self, me: usize, at: usize, value: u64) {
-        while !self.flags.has_reached(at, value) {
-            self.flags.sleep_unless(me, u64::MAX, || self.flags.has_reached(at, value));
-        }
-    }
-}
-
-fn signal(ranks: usize, body: impl Fn(&Signals, usize) + Send + Sync + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(if ranks > 2 { 2 } else { 3 });
-    builder.max_branches = 100_000;
-    let body = std::sync::Arc::new(body);
-    builder.check(move || {
-        let geometry = FlagGeometry::new(ranks, 2, 1);
-        let bells = (0..ranks).map(|_| model(256)).collect();
-        let flags = Flags { memory: model(geometry.bell(ranks)), bells, fencing: Fencing::Both };
-        let signals = Arc::new(Signals { flags, geometry, payload: (0..ranks).map(|_| UnsafeCell::new(0)).collect() });
-        let others: Vec<_> = (1..ranks)
-            .map(|rank| {
-                let (signals, body) = (signals.clone(), body.clone());
-                thread::spawn(move || body(&signals, rank))
-            })
-            .collect();
-        body(&signals, 0);
-        for other in others {
-            other.join().unwrap();
-        }
-    });
-}
-
-/// Two ranks exchange flags, twice: nobody leaves before both have entered, and the second epoch needs nothing cleared.
-#[test]
-fn exchanged_flags_are_a_barrier() {
-    signal(2, |s, me| {
-        for epoch in 1..=2 {
-            if epoch == 1 {
-                s.put(me);
-            }
-            s.flags.raise_last(s.flag(1 - me, 0), epoch);
-            s.until(s.flag(me, 0), epoch);
-            s.take_all();
-        }
-    });
-}
-
-/// Rank 0 tells 1, which tells 2: what 2 knows of 0 it has from 1. Plain raises are enough for that.
-#[test]
-fn knowledge_is_handed_on_by_flags() {
-    signal(3, |s, me| {
-        s.put(me);
-        if me > 0 {
-            s.until(s.flag(me, 0), 1);
-        }
-        if me < 2 {
-            s.flags.raise(s.flag(me + 1, 0), 1);
-        } else {
-            s.take_all();
-        }
-    });
-}
-
-/// Whoever makes a counter full has seen all who counted, and so has whom it then tells.
-#[test]
-fn a_full_counter_stands_for_all() {
-    signal(3, |s, me| {
-        s.put(me);
-        if s.flags.add(s.geometry.counter(0, 0)) == 3 {
-            s.take_all();
-            s.flags.raise_last(s.flag(0, 1), 1);
-        } else if s.flags.has_reached(s.flag(0, 1), 1) {
-            s.take_all();
-        }
-    });
-}
-
-/// The last rank raises a flag for each of the others, who sleep, and wakes whom it sees asleep.
-fn sleepers_at_flags(ranks: usize, last: bool, wake: bool) {
-    signal(ranks, move |s, me| {
-        let sleepers = ranks - 1;
-        if me < sleepers {
-            return s.sleep_until(me, s.flag(me, 0), 1);
-        }
-        for rank in 0..sleepers {
-            if last && rank + 1 == sleepers {
-                s.flags.raise_last(s.flag(rank, 0), 1);
-            } else {
-                s.flags.raise(s.flag(rank, 0), 1);
-            }
-        }
-        if wake && s.flags.anybody_sleeps() {
-            (0..sleepers).for_each(|rank| s.flags.wake(rank));
-        }
-    });
-}
-
-#[test]
-fn sleepers_are_woken_by_the_last_of_several_raises() {
-    sleepers_at_flags(2, true, true);
-    sleepers_at_flags(3, true, true);
-}
-
-#[test]
-#[should_panic]
-fn without_a_fence_somebody_sleeps_on() {
-    sleepers_at_flags(2, false, true);
-}
-
-#[test]
-#[should_panic]
-fn without_a_look_at_sleepers_too() {
-    sleepers_at_flags(2, true, false);
-}
-
-/// To count wakes as to raise does.
-#[test]
-fn who_sleeps_for_a_counter_is_woken() {
-    signal(3, |s, me| {
-        let counter = s.geometry.counter(0, 0);
-        if me == 0 {
-            return s.sleep_until(0, counter, 2);
-        }
-        s.flags.add(counter);
-        if s.flags.anybody_sleeps() {
-            s.flags.wake(0);
-        }
-    });
 }

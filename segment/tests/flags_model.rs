@@ -1,0 +1,152 @@
+//! The flags and counters of schedules under loom. Run as `model.rs`.
+#![cfg(loom)]
+
+mod loom_memory;
+
+use evenkeel_segment::bell::Fencing;
+use evenkeel_segment::{FlagGeometry, Flags};
+use loom::cell::UnsafeCell;
+use loom::thread;
+use loom_memory::{Model, every_interleaving};
+
+/// Flags with a payload cell for each rank.
+struct Signals {
+    flags: Flags<Model>,
+    geometry: FlagGeometry,
+    payload: Vec<UnsafeCell<u64>>,
+}
+
+// SAFETY: the payload cells are what the protocol under test must protect; loom checks each access.
+unsafe impl Sync for Signals {}
+unsafe impl Send for Signals {}
+
+impl Signals {
+    fn flag(&self, rank: usize, flag: usize) -> usize {
+        self.geometry.flag(rank, flag)
+    }
+    fn put(&self, me: usize) {
+        self.payload[me].with_mut(|p| unsafe { *p = 7 });
+    }
+    /// The checker itself objects to a read that is not ordered behind the write.
+    fn take_all(&self) {
+        self.payload.iter().for_each(|cell| assert_eq!(cell.with(|p| unsafe { *p }), 7));
+    }
+    fn until(&self, at: usize, value: u64) {
+        while !self.flags.has_reached(at, value) {
+            thread::yield_now();
+        }
+    }
+    fn sleep_until(&self, me: usize, at: usize, value: u64) {
+        while !self.flags.has_reached(at, value) {
+            self.flags.sleep_unless(me, u64::MAX, || self.flags.has_reached(at, value));
+        }
+    }
+}
+
+fn signal(ranks: usize, body: impl Fn(&Signals, usize) + Send + Sync + 'static) {
+    let make = move || {
+        let geometry = FlagGeometry::new(ranks, 2, 1);
+        let bells = (0..ranks).map(|_| Model::new(256)).collect();
+        let flags = Flags { memory: Model::new(geometry.bell(ranks)), bells, fencing: Fencing::Both };
+        Signals { flags, geometry, payload: (0..ranks).map(|_| UnsafeCell::new(0)).collect() }
+    };
+    every_interleaving(ranks, make, body);
+}
+
+/// Two ranks exchange flags, twice: nobody leaves before both have entered, and the second epoch needs nothing cleared.
+#[test]
+fn exchanged_flags_are_a_barrier() {
+    signal(2, |s, me| {
+        for epoch in 1..=2 {
+            if epoch == 1 {
+                s.put(me);
+            }
+            s.flags.raise_last(s.flag(1 - me, 0), epoch);
+            s.until(s.flag(me, 0), epoch);
+            s.take_all();
+        }
+    });
+}
+
+/// Rank 0 tells 1, which tells 2: what 2 knows of 0 it has from 1. Plain raises are enough for that.
+#[test]
+fn knowledge_is_handed_on_by_flags() {
+    signal(3, |s, me| {
+        s.put(me);
+        if me > 0 {
+            s.until(s.flag(me, 0), 1);
+        }
+        if me < 2 {
+            s.flags.raise(s.flag(me + 1, 0), 1);
+        } else {
+            s.take_all();
+        }
+    });
+}
+
+/// Whoever makes a counter full has seen all who counted, and so has whom it then tells.
+#[test]
+fn a_full_counter_stands_for_all() {
+    signal(3, |s, me| {
+        s.put(me);
+        if s.flags.add(s.geometry.counter(0, 0)) == 3 {
+            s.take_all();
+            s.flags.raise_last(s.flag(0, 1), 1);
+        } else if s.flags.has_reached(s.flag(0, 1), 1) {
+            s.take_all();
+        }
+    });
+}
+
+/// The last rank raises a flag for each of the others, who sleep, and wakes whom it sees asleep.
+fn sleepers_at_flags(ranks: usize, last: bool, wake: bool) {
+    signal(ranks, move |s, me| {
+        let sleepers = ranks - 1;
+        if me < sleepers {
+            return s.sleep_until(me, s.flag(me, 0), 1);
+        }
+        for rank in 0..sleepers {
+            if last && rank + 1 == sleepers {
+                s.flags.raise_last(s.flag(rank, 0), 1);
+            } else {
+                s.flags.raise(s.flag(rank, 0), 1);
+            }
+        }
+        if wake && s.flags.anybody_sleeps() {
+            (0..sleepers).for_each(|rank| s.flags.wake(rank));
+        }
+    });
+}
+
+#[test]
+fn sleepers_are_woken_by_the_last_of_several_raises() {
+    sleepers_at_flags(2, true, true);
+    sleepers_at_flags(3, true, true);
+}
+
+#[test]
+#[should_panic]
+fn without_a_fence_somebody_sleeps_on() {
+    sleepers_at_flags(2, false, true);
+}
+
+#[test]
+#[should_panic]
+fn without_a_look_at_sleepers_too() {
+    sleepers_at_flags(2, true, false);
+}
+
+/// To count wakes as to raise does.
+#[test]
+fn who_sleeps_for_a_counter_is_woken() {
+    signal(3, |s, me| {
+        let counter = s.geometry.counter(0, 0);
+        if me == 0 {
+            return s.sleep_until(0, counter, 2);
+        }
+        s.flags.add(counter);
+        if s.flags.anybody_sleeps() {
+            s.flags.wake(0);
+        }
+    });
+}

@@ -1,0 +1,68 @@
+//! Memory of a block under loom. Used by more than one test.
+
+use evenkeel_segment::bell::Futex;
+use evenkeel_segment::sync::{AtomicU64, Ordering, Words};
+use loom::sync::{Arc, Condvar, Mutex};
+use loom::thread;
+
+/// A block's control words and the futex.
+pub struct Model {
+    words: Vec<AtomicU64>,
+    asleep: Mutex<()>,
+    woken: Condvar,
+}
+
+impl Model {
+    pub fn new(bytes: usize) -> Model {
+        Model { words: (0..bytes / 64 * 2).map(|_| AtomicU64::new(0)).collect(), asleep: Mutex::new(()), woken: Condvar::new() }
+    }
+}
+
+impl Words for Model {
+    fn word(&self, offset: usize) -> &AtomicU64 {
+        &self.words[offset / 64 * 2 + (offset / 8 % 8).min(1)] // the two words of a line that are ever used
+    }
+}
+
+const BELL_AT: usize = 64;
+
+impl Futex for Model {
+    fn wait(&self, seen: u64, _timeout_ns: u64) {
+        // As the kernel does: the comparison and going to sleep are one step for those who wake. No timeout: a lost
+        // wake-up must show as a deadlock.
+        let guard = self.asleep.lock().unwrap();
+        if self.word(BELL_AT).load(Ordering::SeqCst) == seen {
+            drop(self.woken.wait(guard).unwrap());
+        }
+    }
+    fn wake_all(&self) {
+        let _guard = self.asleep.lock().unwrap();
+        self.woken.notify_all();
+    }
+    fn fence_everyone(&self) {
+        unreachable!("the model uses fences on both sides; membarrier is their stand-in on hot paths")
+    }
+}
+
+/// Every interleaving of what these ranks do with what `make` makes, as far as the checker can go.
+pub fn every_interleaving<T: Send + Sync + 'static>(
+    ranks: usize, make: impl Fn() -> T + Send + Sync + 'static, body: impl Fn(&T, usize) + Send + Sync + 'static,
+) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(if ranks > 2 { 2 } else { 3 }); // three ranks with three take many minutes
+    builder.max_branches = 100_000;
+    let body = std::sync::Arc::new(body);
+    builder.check(move || {
+        let shared = Arc::new(make());
+        let others: Vec<_> = (1..ranks)
+            .map(|rank| {
+                let (shared, body) = (shared.clone(), body.clone());
+                thread::spawn(move || body(&shared, rank))
+            })
+            .collect();
+        body(&shared, 0);
+        for other in others {
+            other.join().unwrap();
+        }
+    });
+}
