@@ -1,7 +1,7 @@
 /* Probes, and receives of what a matched probe took out. See message.h. */
 #include "message.h"
 
-/* ---- probes ---------------------------------------------------------------------------------------------------- */
+/* ---- looking ---------------------------------------------------------------------------------------------------- */
 
 static ek_entry *probed(int source, int tag, MPI_Comm comm)
 {
@@ -20,44 +20,20 @@ static int probe(ek_entry *e, int source, int tag, int take, ek_probed *found, M
 
 static int await(ek_entry *e, int source, int tag, int take, ek_probed *found, MPI_Status *status)
 {
+    int code = MPI_SUCCESS;
     ek_message_wait_begin();
-    while (!probe(e, source, tag, take, found, status)) {
-        if (EK_UNLIKELY(ek_message_revoked(e)))
-            return ek_error_class(EK_REVOKED);
+    while (!code && !probe(e, source, tag, take, found, status)) {
         ek_message_pause(ek_deferred ? EK_BESIDE_BARRIER : EK_BESIDE_NOTHING);
         if (EK_UNLIKELY(ek_outstanding > 0))
             ek_poll();
+        if (EK_UNLIKELY(ek_message_revoked(e)))
+            code = ek_error_class(EK_REVOKED);
     }
     ek_message_wait_end();
-    return MPI_SUCCESS;
-}
-
-int ekm_probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
-{
-    ek_entry *e = probed(source, tag, comm);
-    if (!e)
-        return EK_HOST_SHALL;
-    EK_PASS;
-    ek_probed found;
-    int code = await(e, source, tag, 0, &found, status);
-    return code ? ek_raise(comm, e, code) : MPI_SUCCESS;
-}
-
-int ekm_iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
-{
-    ek_entry *e = probed(source, tag, comm);
-    if (!e)
-        return EK_HOST_SHALL;
-    EK_PASS;
-    ek_probed found;
-    int code;
-    if (EK_UNLIKELY(ek_outstanding > 0))
-        ek_poll();
-    EK_LOOK("MPI_Iprobe", (*flag = probe(e, source, tag, 0, &found, status), MPI_SUCCESS), *flag, code);
     return code;
 }
 
-/* ---- matched probes -------------------------------------------------------------------------------------------- */
+/* ---- taking out ------------------------------------------------------------------------------------------------ */
 
 /* What a matched probe took out goes by a genuine message handle of the host's, kept for later use. */
 typedef struct kept {
@@ -124,32 +100,51 @@ static int hand_out(ek_entry *e, MPI_Comm comm, const ek_probed *found, MPI_Mess
     return MPI_SUCCESS;
 }
 
-int ekm_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
+/* ---- the four probes --------------------------------------------------------------------------------------------- */
+
+/* Any of them. `flag`: NULL if it waits; `message`: NULL if what it finds stays where it is. */
+static int any_probe(const char *name, int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
 {
     ek_entry *e = probed(source, tag, comm);
     if (!e)
         return EK_HOST_SHALL;
     EK_PASS;
     ek_probed found;
-    int code = await(e, source, tag, 1, &found, status);
-    if (!code)
+    int code, there = 1, take = message != NULL;
+    if (!flag) {
+        code = await(e, source, tag, take, &found, status);
+    } else {
+        if (EK_UNLIKELY(ek_outstanding > 0))
+            ek_poll();
+        EK_LOOK(name, (there = probe(e, source, tag, take, &found, status), MPI_SUCCESS), there, code);
+        *flag = there;
+    }
+    if (!code && there && take)
         code = hand_out(e, comm, &found, message);
     return code ? ek_raise(comm, e, code) : MPI_SUCCESS;
 }
 
+int ekm_probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    return any_probe("MPI_Probe", source, tag, comm, NULL, NULL, status);
+}
+
+int ekm_iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
+{
+    return any_probe("MPI_Iprobe", source, tag, comm, flag, NULL, status);
+}
+
+int ekm_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
+{
+    return any_probe("MPI_Mprobe", source, tag, comm, NULL, message, status);
+}
+
 int ekm_improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
 {
-    ek_entry *e = probed(source, tag, comm);
-    if (!e)
-        return EK_HOST_SHALL;
-    EK_PASS;
-    ek_probed found;
-    int code;
-    EK_LOOK("MPI_Improbe", (*flag = probe(e, source, tag, 1, &found, status), MPI_SUCCESS), *flag, code);
-    if (!code && *flag)
-        code = hand_out(e, comm, &found, message);
-    return code ? ek_raise(comm, e, code) : MPI_SUCCESS;
+    return any_probe("MPI_Improbe", source, tag, comm, flag, message, status);
 }
+
+/* ---- receives of what was taken out ------------------------------------------------------------------------------ */
 
 /* The receive of a matched message of ours, started. */
 int ek_half_matched(ek_half *h, void *buf, MPI_Count count, MPI_Datatype type, MPI_Message *message, ek_entry **e, MPI_Comm *comm)
