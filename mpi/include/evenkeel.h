@@ -165,6 +165,7 @@ int  ek_message_cancel(ek_message *);     /* of a receive: 1 if nothing had been
 void ek_message_free(ek_message *);       /* once; also before it is complete: then nobody is told of its completion */
 size_t ek_messages_progress(void);        /* moves all on; how much happened */
 int  ek_messages_incomplete(void);        /* whether this rank has something to do now and then, for others to go on */
+int  ek_messages_need_us(void);           /* whether others may wait for this rank's part in one, before it looks again */
 int  ek_messages_sending(void);           /* whether something it has sent is not complete */
 void ek_message_idle(void);               /* a test or probe has found nothing: programs loop over such */
 /* A wait: begin, then look and pause by turns (pausing moves messages on), then end. */

@@ -281,7 +281,7 @@ static inline int ek_barrier_here(MPI_Comm comm)
         return 1;
     }
     ek_gate = 0;
-    int code = ek_barrier(e->ek, ek_host_requests == 0 && ek_outstanding == 0 && !(ek_messages && ek_messages_incomplete()));
+    int code = ek_barrier(e->ek, ek_host_requests == 0 && ek_outstanding == 0 && !(ek_messages && ek_messages_need_us()));
     ek_gate_settle();
     return code;
 }

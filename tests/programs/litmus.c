@@ -1,16 +1,23 @@
 /* Messages and barriers: what no program may see, whether or not its barriers return before they are complete.
  *
- *   litmus case=NAME [rounds=200]
+ *   litmus case=NAME [rounds=200] [held=1]
  *
  * Each case is right if it ends, and says RESULT wrong 0. */
 #define _GNU_SOURCE
 #include <mpi.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
+#include <unistd.h>
 
-static int  rank, size;
+static int  rank, size, held;
 static long wrong, rounds = 200;
 
 static void stall(double seconds)
@@ -295,6 +302,93 @@ static void escorted(void)
     }
 }
 
+/* Small receives that were posted before a barrier, by name and from anybody, get what was sent before it and after it. */
+static void posted(void)
+{
+    int left = (rank + size - 1) % size, right = (rank + 1) % size;
+    for (long i = 0; i < rounds; i++) {
+        int out[2] = {(int)(2 * i), (int)(2 * i + 1)}, before = -1, after = -1;
+        MPI_Request requests[2];
+        MPI_Irecv(&before, 1, MPI_INT, i % 2 ? left : MPI_ANY_SOURCE, 7, WORLD, &requests[0]);
+        MPI_Irecv(&after, 1, MPI_INT, i % 4 < 2 ? left : MPI_ANY_SOURCE, 8, WORLD, &requests[1]);
+        if (i % size == rank)
+            stall(LATE / 2);
+        MPI_Send(&out[0], 1, MPI_INT, right, 7, WORLD);
+        MPI_Barrier(WORLD);
+        MPI_Send(&out[1], 1, MPI_INT, right, 8, WORLD);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        wrong += before != out[0] || after != out[1];
+    }
+}
+
+/* Who looks for a message by MPI_Improbe does its part of an operation under way, which the message waits for. */
+static void improbe(void)
+{
+    enum { MANY = 1 << 16 };
+    static char data[MANY];
+    int value = 0;
+    for (long i = 0; i < rounds / 10; i++) {
+        MPI_Request request;
+        memset(data, rank ? -1 : (int)(i % 100), MANY);
+        MPI_Ibcast(data, MANY, MPI_CHAR, 0, WORLD, &request);
+        if (rank == 0) {
+            MPI_Message message;
+            for (int found = 0; !found;)
+                MPI_Improbe(1, 5, WORLD, &found, &message, MPI_STATUS_IGNORE);
+            MPI_Mrecv(&value, 1, MPI_INT, &message, MPI_STATUS_IGNORE);
+        }
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        if (rank == 1)
+            MPI_Send(&value, 1, MPI_INT, 0, 5, WORLD);
+        wrong += data[0] != i % 100 || data[MANY - 1] != i % 100;
+    }
+}
+
+static _Atomic long passed; /* barriers that the first thread of rank 0 has passed */
+
+static void *serve(void *endpoint)
+{
+    int service = *(int *)endpoint;
+    for (long i = 0; i < rounds; i++) {
+        char request;
+        struct sockaddr_un from;
+        socklen_t length = sizeof from;
+        wrong += recvfrom(service, &request, 1, 0, (struct sockaddr *)&from, &length) != 1;
+        while (held && passed <= i)
+            sched_yield();
+        wrong += sendto(service, &request, 1, 0, (struct sockaddr *)&from, length) != 1;
+    }
+    return NULL;
+}
+
+/* A thread of rank 0 answers rank 1, which does not enter the barrier before. So it cannot be made to wait until the barrier that rank 0 has
+ * entered is complete: with held=1 it does, and nobody goes on. */
+static void service(void)
+{
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    int endpoint = socket(AF_UNIX, SOCK_DGRAM, 0), pid = (int)getpid();
+    MPI_Bcast(&pid, 1, MPI_INT, 0, WORLD);
+    int length = (int)offsetof(struct sockaddr_un, sun_path) + 1 + snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "litmus-%d", pid);
+    pthread_t thread;
+    if (rank == 0)
+        wrong += bind(endpoint, (struct sockaddr *)&name, (socklen_t)length) || pthread_create(&thread, NULL, serve, &endpoint);
+    else if (rank == 1)
+        wrong += bind(endpoint, (struct sockaddr *)&name, sizeof(sa_family_t)) != 0; /* a name of its own, by the kernel */
+    MPI_Barrier(WORLD);
+    for (long i = 0; i < rounds; i++) {
+        char byte = 'x';
+        if (rank == 1) {
+            stall(LATE / 4);
+            wrong += sendto(endpoint, &byte, 1, 0, (struct sockaddr *)&name, (socklen_t)length) != 1 || recv(endpoint, &byte, 1, 0) != 1;
+        }
+        MPI_Barrier(WORLD);
+        passed = i + 1;
+    }
+    if (rank == 0)
+        pthread_join(thread, NULL);
+    close(endpoint);
+}
+
 static double now(void)
 {
     struct timespec t;
@@ -330,7 +424,8 @@ static const struct { const char *name; void (*body)(void); int least; } cases[]
     {"stranded", stranded, 3}, {"absence", absence, 2}, {"too-early", too_early, 2}, {"single-clock", single_clock, 4},
     {"hearsay", hearsay, 4}, {"nested", nested, 2}, {"collectives", collectives, 2}, {"progress", progress, 2},
     {"run-ahead", run_ahead, 2}, {"answer", answer, 2}, {"choice", choice, 3},
-    {"escorted", escorted, 2}, {"entered", entered, 3},
+    {"escorted", escorted, 2}, {"entered", entered, 3},         {"posted", posted, 2},       {"improbe", improbe, 2},
+    {"service", service, 2},
 };
 
 int main(int argc, char **argv)
@@ -341,6 +436,7 @@ int main(int argc, char **argv)
             which = argv[i] + 5;
         if (!strncmp(argv[i], "rounds=", 7))
             rounds = atol(argv[i] + 7);
+        held |= !strcmp(argv[i], "held=1");
     }
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(WORLD, &rank);

@@ -52,6 +52,10 @@ pub struct Port {
     pub(super) outbound: usize,
     /// Sends that are not complete.
     pub(super) sending: usize,
+    /// Sends and receives that are not complete and may need this rank for others to go on.
+    needing: usize,
+    /// Others have sent synchronously to this rank, so that they waited for its answer.
+    pub(super) was_asked: bool,
     /// Messages sent, and how many of them with a stamp.
     pub(super) sent: (u64, u64),
     pub(super) known: Known,
@@ -96,6 +100,13 @@ pub fn is_busy() -> bool {
     incomplete() > 0 || unsafe { port() }.is_some_and(|p| p.is_outbound())
 }
 
+/// Whether others may wait for this process until it looks for messages again: for the data of a large message to be read, for
+/// what found no room, for parts, for an answer where there were any before. A small message needs nobody but its sender.
+pub fn needs_this_rank() -> bool {
+    // SAFETY: a look at two fields.
+    unsafe { port() }.is_some_and(|p| p.needing > 0 || p.is_outbound())
+}
+
 /// Messages that this process has sent, and how many of them went ahead of a pending barrier.
 pub fn sent() -> (u64, u64) {
     // SAFETY: a look at one field.
@@ -129,6 +140,8 @@ pub fn open(world: &'static World, channels: &Channels, strength: Strength) {
         streams: Vec::new(),
         outbound: 0,
         sending: 0,
+        needing: 0,
+        was_asked: false,
         sent: (0, 0),
         known: Known::with(strength),
         vain: 0,
@@ -290,9 +303,13 @@ impl Port {
         }
     }
 
-    fn start(&mut self, message: Message) -> *mut Message {
+    fn start(&mut self, mut message: Message) -> *mut Message {
         count(1);
         self.sending += message.is_send as usize;
+        // What comes for a small receive is small, or an error; data that are offered are read by their receiver, if it can.
+        let is_large = message.capacity > self.eager_bytes;
+        message.needs_us = if message.is_send { is_large && !self.world.facts.direct_reads } else { is_large || self.was_asked };
+        self.needing += message.needs_us as usize;
         self.pool.take(message)
     }
 
@@ -301,6 +318,7 @@ impl Port {
         // SAFETY: messages live until they are complete and freed.
         unsafe {
             self.sending -= (*message).is_send as usize;
+            self.needing -= (*message).needs_us as usize;
             (*message).done = true;
             (*message).plain = (*message).stamp.is_none();
             if (*message).forsaken {

@@ -62,6 +62,7 @@ impl Port {
         match kind {
             EAGER => {
                 let envelope = record.envelope();
+                self.was_asked |= envelope.token.is_some();
                 self.arrive(place, &envelope, record.0);
             }
             OFFER => {

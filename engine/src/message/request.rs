@@ -32,6 +32,8 @@ pub struct Message {
     pub(super) receive: u64,
     pub(super) place: usize,
     pub(super) is_send: bool,
+    /// Others may wait for what this process must do for it.
+    pub(super) needs_us: bool,
     /// Freed by the program before it was complete.
     pub(super) forsaken: bool,
 }
@@ -40,7 +42,7 @@ impl Message {
     pub(super) fn new(comm: &Comm, buffer: *mut u8, capacity: usize) -> Message {
         Message {
             bytes: 0, source: -1, tag: -1, truncated: false, cancelled: false, done: false, plain: false, stamp: None, posted: None, comm: comm.id(), buffer,
-            capacity, moved: 0, receive: 0, place: 0, is_send: false, forsaken: false,
+            capacity, moved: 0, receive: 0, place: 0, is_send: false, needs_us: false, forsaken: false,
         }
     }
 
