@@ -78,6 +78,20 @@ def test_litmus_without_the_gate(openmpi4, case):
     assert "RESULT wrong 0\n" not in outcome.out, "the test would not notice if nothing completed pending barriers"
 
 
+@pytest.mark.parametrize("mode", ["auto", "deferred"])
+def test_a_thread_answers_whom_the_barrier_waits_for(mpi, mode):
+    """Why calls of other threads are not held until a barrier is complete; see docs/src/decisions/deferral.md."""
+    if mpi.name not in ("openmpi4", "mpich5"):
+        pytest.skip("threads beside barriers: Open MPI 4 and MPICH 5")
+    outcome = mpi.run(mpi.build("litmus.c"), 3, "case=service", "rounds=50", env={"EVENKEEL_BARRIER": mode}, timeout=60).ok()
+    assert "RESULT wrong 0\n" in outcome.out, outcome.text
+
+
+def test_to_hold_it_would_be_a_deadlock(openmpi4):
+    outcome = openmpi4.run(openmpi4.build("litmus.c"), 3, "case=service", "rounds=50", "held=1", env={"EVENKEEL_BARRIER": "deferred"}, timeout=4)
+    assert outcome.code is None, "the test would not notice a thread that is held"
+
+
 @pytest.mark.parametrize("window", [0, 1, 5, 64])
 def test_window(openmpi4, window, report):
     """A rank runs ahead by so many barriers and no more."""
