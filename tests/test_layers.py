@@ -11,7 +11,7 @@ ALLOWED = {
     "segment": {"options"},
     "schedule": {"random"},
     "table": {"schedule", "options"},
-    "engine": {"segment", "schedule", "table", "record", "options"},
+    "engine": {"random", "segment", "schedule", "table", "record", "options"},
     "report": {"record"},
     "noise": {"report"},
     "model": set(),

@@ -9,7 +9,8 @@
 mod interleaving;
 
 use evenkeel_engine::deferral::{Act, Pending, must_complete};
-use interleaving::{Interleaved, Random};
+use evenkeel_random::Random;
+use interleaving::Interleaved;
 
 /// A set of processes, one bit each.
 type Group = u32;
@@ -252,7 +253,7 @@ fn random_scenario(random: &mut Random, left_out: LeftOut) -> Scenario {
 
 fn schedules(left_out: LeftOut, count: u64) -> Result<(), String> {
     for seed in 1..=count {
-        let mut random = Random::seeded(seed);
+        let mut random = Random::new(seed);
         let scenario = random_scenario(&mut random, left_out);
         scenario.run(&mut random).map_err(|e| format!("seed {seed}: {e}"))?;
     }

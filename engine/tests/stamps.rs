@@ -10,7 +10,8 @@
 mod interleaving;
 
 use evenkeel_engine::message::stamp::{Going, Look, Progress, Strength, going, may_see};
-use interleaving::{Interleaved, Random};
+use evenkeel_random::Random;
+use interleaving::Interleaved;
 
 /// How far somebody has come, per group.
 type Knowledge = Vec<u8>;
@@ -250,7 +251,7 @@ fn random_scenario(random: &mut Random, left_out: LeftOut) -> Scenario {
 
 fn schedules(left_out: LeftOut, count: u64) -> Result<(), String> {
     for seed in 1..=count {
-        let mut random = Random::seeded(seed);
+        let mut random = Random::new(seed);
         let scenario = random_scenario(&mut random, left_out);
         scenario.run(&mut random).map_err(|e| format!("seed {seed}: {e}"))?;
     }

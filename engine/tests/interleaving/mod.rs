@@ -1,5 +1,6 @@
 //! Processes one step at a time, interleaved at random or in every possible way. Used by more than one test.
 
+use evenkeel_random::Random;
 use std::collections::HashSet;
 use std::hash::Hash;
 
@@ -58,22 +59,5 @@ pub trait Interleaved {
             }
         }
         Ok(seen.len())
-    }
-}
-
-/// A small generator (xorshift), so that a failing seed can be run again.
-pub struct Random(u64);
-
-impl Random {
-    /// A sequence for each number from 1 on.
-    pub fn seeded(seed: u64) -> Random {
-        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15))
-    }
-
-    pub fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 20) as usize % n
     }
 }
