@@ -1,6 +1,6 @@
 //! Finds the steps: mends what is broken, then shortens what can be shortened, and puts into one step as much as may arrive in any order.
 
-use super::dependencies::Dependencies;
+use super::dependencies::{Dependencies, Seen};
 use super::{Change, NoPlan, Plan, Step};
 use crate::network::{Channel, Network, Port, SwitchId};
 use crate::table::{Destination, Table, home};
@@ -21,6 +21,8 @@ pub struct Search<'a> {
     dependencies: Dependencies,
     /// By channel: how many entries name it.
     load: Vec<u32>,
+    /// Switches that a look has come by.
+    seen: Seen,
 }
 
 impl<'a> Search<'a> {
@@ -39,6 +41,7 @@ impl<'a> Search<'a> {
             next,
             dependencies: Dependencies::new(network.channels() * usize::from(today.lanes())),
             load: vec![0; network.channels()],
+            seen: Seen::new(network.switches().len()),
         };
         for d in 0..search.destinations.len() {
             search.hops(d).ok_or(NoPlan::Loop)?;
@@ -50,7 +53,7 @@ impl<'a> Search<'a> {
                 search.load[c as usize] += 1;
                 let onward = search.next[d][network.to(Channel(c)).index()];
                 let (from, to) = (search.vertex(d, c), search.vertex(d, onward));
-                if onward != NONE && !search.dependencies.add(from, to) {
+                if onward != NONE && !search.dependencies.add_all(&[(from, to)]) {
                     let name = |c: u32| format!("{} -> {}", network.switch(network.from(Channel(c))).name, network.switch(network.to(Channel(c))).name);
                     return Err(NoPlan::Cyclic { cycle: format!("waiting in {} for {} closes a cycle", name(c), name(onward)) });
                 }
@@ -206,15 +209,9 @@ impl<'a> Search<'a> {
                 pairs.push((into.0, c));
             }
         }
-        for i in 0..pairs.len() {
-            let (a, b) = (self.vertex(d, pairs[i].0), self.vertex(d, pairs[i].1));
-            if !self.dependencies.add(a, b) {
-                for (a, b) in &pairs[..i] {
-                    let (a, b) = (self.vertex(d, *a), self.vertex(d, *b));
-                    self.dependencies.remove(a, b);
-                }
-                return false;
-            }
+        pairs.iter_mut().for_each(|(a, b)| (*a, *b) = (self.vertex(d, *a), self.vertex(d, *b)));
+        if !self.dependencies.add_all(&pairs) {
+            return false;
         }
         self.staged[d].insert(s, c);
         self.load[c as usize] += 1;
@@ -222,14 +219,19 @@ impl<'a> Search<'a> {
     }
 
     /// Whether packets to a destination can come from one switch to another in some order of arrival.
-    fn may_lead_to(&self, d: usize, from: SwitchId, to: SwitchId) -> bool {
-        let mut seen = HashSet::from([from]);
+    fn may_lead_to(&mut self, d: usize, from: SwitchId, to: SwitchId) -> bool {
+        self.seen.clear();
         let mut open = vec![from];
         while let Some(at) = open.pop() {
             if at == to {
                 return true;
             }
-            open.extend(self.options(d, at).map(|c| self.network.to(Channel(c))).filter(|s| seen.insert(*s)));
+            for c in self.options(d, at) {
+                let next = self.network.to(Channel(c));
+                if self.seen.insert(next.0) {
+                    open.push(next);
+                }
+            }
         }
         false
     }
