@@ -120,7 +120,7 @@ Examples:
   evenkeel route compute net.topo --scheme dfs        what another scheme would do
   evenkeel route compute net.topo --lanes 2           two lanes: see --lanes
 
-OpenSM keeps the tables until it is started anew: it does not compute others when a cable fails. Then compute again.")]
+OpenSM does not compute other tables when a cable fails. Compute again then, and send it SIGHUP: it reads the file anew. `evenkeel route plan` leads there without stopping traffic.")]
 pub struct Compute {
     /// What `ibnetdiscover` printed, or a list of cables
     #[arg(value_name = "NET")]

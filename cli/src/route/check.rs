@@ -1,7 +1,7 @@
 //! `evenkeel route check`: proves tables, or says what is wrong.
 
 use super::arguments::Check;
-use super::opensm::OpenSm;
+use super::opensm::{OpenSm, SecondJudge};
 use super::show::Figures;
 use super::{Verdict, read, refuse};
 use crate::failure::Failure;
@@ -77,5 +77,5 @@ fn through_opensm(network: &Network, table: &Table) -> Result<(usize, Option<boo
     write(&file, &lfts::write(network, table, &lids))?;
     let sweep = opensm.sweep(network, "file", Some(&file), true, directory.path(), LIMIT)?;
     let differs = |to| network.switch_ids().filter(|s| sweep.table.port(*s, to) != table.port(*s, to)).count();
-    Ok((table.destinations().map(differs).sum(), sweep.ibdmchk))
+    Ok((table.destinations().map(differs).sum(), sweep.ibdmchk.map(|said| said == SecondJudge::Free)))
 }

@@ -1,7 +1,7 @@
 //! `evenkeel route compare`: all schemes and OpenSM's engines on the same networks.
 
 use super::arguments::Compare;
-use super::opensm::OpenSm;
+use super::opensm::{OpenSm, SecondJudge};
 use super::scheme::{self, TableScheme};
 use super::show::Figures;
 use super::{progress_bar, read, refuse};
@@ -93,7 +93,7 @@ pub fn compare(arguments: &Compare) -> Result<String, Failure> {
                 Ok(sweep) => {
                     let note = sweep.used.filter(|used| used != engine).map(|used| format!("it gave up, and OpenSM used `{used}` instead"));
                     let figures = Figures::of(network, &check(network, &sweep.table));
-                    Row { free_by_ibdmchk: sweep.ibdmchk, ..row(scheme, sweep.seconds, Some(figures), note) }
+                    Row { free_by_ibdmchk: sweep.ibdmchk.map(|said| said == SecondJudge::Free), ..row(scheme, sweep.seconds, Some(figures), note) }
                 }
                 Err(failure) => row(scheme, 0.0, None, Some(failure.to_string())),
             });
@@ -122,7 +122,7 @@ fn loaded(opensm: Option<&OpenSm>, network: &Network, tables: &Table, limit: Dur
     if !same {
         return Err(refuse("OpenSM changed tables that it was given".into()));
     }
-    Ok(sweep.ibdmchk)
+    Ok(sweep.ibdmchk.map(|said| said == SecondJudge::Free))
 }
 
 const LEGEND: &str = "deadlock: whether packets can wait for each other in a ring, on one lane. hops: channels of a path. longer: paths that are not minimal. \

@@ -9,6 +9,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// Where Debian puts the library that hands OpenSM's packets to ibsim.
@@ -32,8 +33,30 @@ pub struct Sweep {
     pub seconds: f64,
     /// The engine that it said it used at last; another than was asked for if that one gave up.
     pub used: Option<String>,
-    /// Whether ibdmchk, which shares nothing with this program, finds the tables free of credit loops and all paths right; nothing if it is not installed.
-    pub ibdmchk: Option<bool>,
+    /// What ibdmchk, which shares nothing with this program, says of the tables; nothing if it is not installed.
+    pub ibdmchk: Option<SecondJudge>,
+}
+
+/// What ibdmchk finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SecondJudge {
+    /// All paths are right, and there are no credit loops.
+    Free,
+    /// There are credit loops.
+    Loops,
+    /// Paths are missing or wrong; it does not look for credit loops then.
+    Incomplete,
+}
+
+/// A network that ibsim plays for as long as this lives. Its switches keep their tables between sweeps.
+pub struct Simulated<'a> {
+    opensm: &'a OpenSm,
+    network: &'a Network,
+    /// Processes that meet under one name would take each other's packets.
+    socket: String,
+    directory: &'a Path,
+    limit: Duration,
+    _simulator: Guarded,
 }
 
 impl OpenSm {
@@ -53,42 +76,26 @@ impl OpenSm {
     /// One sweep over a network with a routing engine; `tables` is the file for the engine `file`. If `judged`, ibdmchk looks at the tables
     /// too. Its own files go into `directory`, which has to be there.
     pub fn sweep(&self, network: &Network, engine: &str, tables: Option<&Path>, judged: bool, directory: &Path, limit: Duration) -> Result<Sweep, Failure> {
-        let failed = |why: String| refuse(format!("OpenSM's engine `{engine}`: {why}"));
-        let io = |what: &str, e: std::io::Error| failed(format!("{what}: {e}"));
+        self.simulate(network, directory, limit)?.sweep(engine, tables, judged)
+    }
+
+    /// Starts ibsim on a network. Its files, and those of all sweeps, go into `directory`, which has to be there. `limit` is for each thing that is done.
+    pub fn simulate<'a>(&'a self, network: &'a Network, directory: &'a Path, limit: Duration) -> Result<Simulated<'a>, Failure> {
+        static STARTED: AtomicU32 = AtomicU32::new(0);
+        let io = |what: &str, e: std::io::Error| refuse(format!("ibsim: {what}: {e}"));
         let topology = directory.join("network.topo");
         fs::write(&topology, ibnetdiscover::write(network)).map_err(|e| io("its network cannot be written", e))?;
+        let socket = format!("evenkeel-{}-{}", std::process::id(), STARTED.fetch_add(1, Ordering::Relaxed));
         let begun = Instant::now();
-        // Processes that meet under one name would take each other's packets.
-        let socket = format!("evenkeel-{}-{}", std::process::id(), engine);
-        let simulator = Guarded(self.simulator(network, &topology, &socket, directory).map_err(|e| io("ibsim does not start", e))?);
+        let simulator = Guarded(self.simulator(network, &topology, &socket, directory).map_err(|e| io("it does not start", e))?);
         // Its own words come late, as they go into a file; its socket is there once it has read the network.
         while !fs::read_to_string("/proc/net/unix").unwrap_or_default().contains(&format!("@{socket}:ctl")) {
             if begun.elapsed() > limit {
-                return Err(failed(format!("ibsim was not ready within {} s", limit.as_secs())));
+                return Err(refuse(format!("ibsim was not ready within {} s", limit.as_secs())));
             }
             std::thread::sleep(Duration::from_millis(5));
         }
-        let sweep_begun = Instant::now();
-        let mut opensm = Guarded(self.opensm(network, engine, tables, &socket, directory).map_err(|e| io("opensm does not start", e))?);
-        let status = loop {
-            match opensm.0.try_wait().map_err(|e| io("opensm is lost", e))? {
-                Some(status) => break status,
-                None if begun.elapsed() > limit => return Err(failed(format!("it was not done within {} s", limit.as_secs()))),
-                None => std::thread::sleep(Duration::from_millis(2)),
-            }
-        };
-        let seconds = sweep_begun.elapsed().as_secs_f64();
-        drop(simulator);
-        if !status.success() {
-            return Err(failed(format!("opensm ended with {status}; its words are in its log")));
-        }
-        let dump = fs::read_to_string(directory.join("opensm-lfts.dump")).map_err(|e| io("it dumped no tables", e))?;
-        let (table, _) = lfts::read(network, &dump).map_err(|e| failed(format!("its tables cannot be read: {e}")))?;
-        let ibdmchk = match &self.ibdmchk {
-            Some(ibdmchk) if judged => Some(second_judge(ibdmchk, directory, limit).map_err(|e| io("ibdmchk fails", e))?),
-            _ => None,
-        };
-        Ok(Sweep { table, seconds, ibdmchk, used: engine_used(&fs::read_to_string(directory.join("opensm.log")).unwrap_or_default()) })
+        Ok(Simulated { opensm: self, network, socket, directory, limit, _simulator: simulator })
     }
 
     fn simulator(&self, network: &Network, topology: &Path, socket: &str, directory: &Path) -> std::io::Result<Child> {
@@ -133,8 +140,36 @@ impl OpenSm {
     }
 }
 
+impl Simulated<'_> {
+    /// One sweep with a routing engine; `tables` is the file for the engine `file`. If `judged`, ibdmchk looks at the tables too.
+    pub fn sweep(&self, engine: &str, tables: Option<&Path>, judged: bool) -> Result<Sweep, Failure> {
+        let failed = |why: String| refuse(format!("OpenSM's engine `{engine}`: {why}"));
+        let io = |what: &str, e: std::io::Error| failed(format!("{what}: {e}"));
+        let begun = Instant::now();
+        let mut opensm = Guarded(self.opensm.opensm(self.network, engine, tables, &self.socket, self.directory).map_err(|e| io("opensm does not start", e))?);
+        let status = loop {
+            match opensm.0.try_wait().map_err(|e| io("opensm is lost", e))? {
+                Some(status) => break status,
+                None if begun.elapsed() > self.limit => return Err(failed(format!("it was not done within {} s", self.limit.as_secs()))),
+                None => std::thread::sleep(Duration::from_millis(2)),
+            }
+        };
+        let seconds = begun.elapsed().as_secs_f64();
+        if !status.success() {
+            return Err(failed(format!("opensm ended with {status}; its words are in its log")));
+        }
+        let dump = fs::read_to_string(self.directory.join("opensm-lfts.dump")).map_err(|e| io("it dumped no tables", e))?;
+        let (table, _) = lfts::read(self.network, &dump).map_err(|e| failed(format!("its tables cannot be read: {e}")))?;
+        let ibdmchk = match &self.opensm.ibdmchk {
+            Some(ibdmchk) if judged => Some(second_judge(ibdmchk, self.directory, self.limit).map_err(|e| io("ibdmchk fails", e))?),
+            _ => None,
+        };
+        Ok(Sweep { table, seconds, ibdmchk, used: engine_used(&fs::read_to_string(self.directory.join("opensm.log")).unwrap_or_default()) })
+    }
+}
+
 /// What ibdmchk says of what OpenSM has dumped.
-fn second_judge(ibdmchk: &Path, directory: &Path, limit: Duration) -> std::io::Result<bool> {
+fn second_judge(ibdmchk: &Path, directory: &Path, limit: Duration) -> std::io::Result<SecondJudge> {
     let log = directory.join("ibdmchk.log");
     let mut command = Command::new(ibdmchk);
     command.args(["-s", "opensm-subnet.lst", "-f", "opensm.fdbs", "-m", "opensm.mcfdbs"]).current_dir(directory).stdin(Stdio::null());
@@ -147,7 +182,11 @@ fn second_judge(ibdmchk: &Path, directory: &Path, limit: Duration) -> std::io::R
         std::thread::sleep(Duration::from_millis(5));
     }
     let said = fs::read_to_string(&log)?;
-    Ok(said.contains("no credit loops found") && !said.contains("-E-"))
+    Ok(match (said.contains("Analyzing Fabric for Credit Loops"), said.contains("no credit loops found") && !said.contains("-E-")) {
+        (false, _) => SecondJudge::Incomplete,
+        (true, false) => SecondJudge::Loops,
+        (true, true) => SecondJudge::Free,
+    })
 }
 
 /// The last engine that the log names: `ucast_mgr_route: "nue" …` or `… tables configured on all switches`.

@@ -1,13 +1,13 @@
 //! `evenkeel route plan`: from today's tables to tomorrow's under traffic, as files for OpenSM.
 
-use super::read;
+use super::{Verdict, read, rehearse::{Rehearsal, rehearse}};
 use crate::failure::Failure;
 use crate::output_file::write;
 use crate::record_file;
 use evenkeel_report::table::{Column, table, wrap};
 use evenkeel_route::format::lfts;
 use evenkeel_route::plan::{Plan as Found, plan, prove, usual_aims};
-use evenkeel_route::{Network, check};
+use evenkeel_route::{Network, Random, check};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -21,7 +21,10 @@ use std::path::PathBuf;
 Examples:
   evenkeel route plan old.topo opensm-lfts.dump new.topo
   evenkeel route plan old.topo opensm-lfts.dump new.topo --out steps     steps/1.lfts, 2.lfts, ...: the tables after each step
-  opensm -R file -U steps/1.lfts                                         hand them to OpenSM one after the other
+  evenkeel route plan old.topo opensm-lfts.dump new.topo --through-opensm    a rehearsal first (takes opensm and ibsim)
+
+OpenSM reads its file of tables anew when it gets SIGHUP. If it was started with opensm -R file -U current.lfts:
+  cp steps/1.lfts current.lfts; kill -HUP $(pidof opensm)     then 2.lfts, and so on
 
 The new network is the one that is there while the plan is carried out: without what has failed, or is to be unplugged; with what was added.")]
 pub struct Plan {
@@ -40,6 +43,18 @@ pub struct Plan {
     /// Write the tables after each step to files in a directory, which is made
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Have OpenSM carry the plan out on a simulated network, and both judges look at what is there on the way
+    ///
+    /// Sets today's tables, then for each step some random mixtures of old and new entries, then the tables after the step; compares what the switches
+    /// get, and asks evenkeel's checker and, where all paths are there, ibdmchk for rings of waiting packets. The exit code is 1 if anything differs or is found.
+    #[arg(long)]
+    pub through_opensm: bool,
+    /// Random mixtures of each step's old and new entries that --through-opensm looks at
+    #[arg(long, default_value_t = 2, value_name = "N", requires = "through_opensm")]
+    pub mixtures: u32,
+    /// What they are drawn from
+    #[arg(long, default_value_t = 1, value_name = "N", requires = "through_opensm")]
+    pub seed: u64,
     /// Write the changes of each step to a file
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
@@ -53,8 +68,8 @@ const COLUMNS: &[Column] = &[
     Column { group: "", head: "any order", dispensable: 0 },
 ];
 
-/// Plans, proves each step, writes the files that were asked for, and returns what is printed.
-pub fn act(arguments: &Plan) -> Result<String, Failure> {
+/// Plans, proves each step, rehearses if asked to, writes the files that were asked for, and returns what is printed.
+pub fn act(arguments: &Plan) -> Result<Verdict, Failure> {
     let refuse = |why: String| Failure::RoutePlan { why };
     let old = read::network(&arguments.network)?;
     let new = read::network(&arguments.new_network)?;
@@ -76,10 +91,19 @@ pub fn act(arguments: &Plan) -> Result<String, Failure> {
             write(&folder.join(format!("{i}.lfts")), &lfts::write(&new, state, &lids(&new)?))?;
         }
     }
+    let rehearsal = match arguments.through_opensm {
+        true => Some(rehearse(&new, &states[0], &found.steps, arguments.mixtures, &mut Random::new(arguments.seed))?),
+        false => None,
+    };
     if let Some(file) = &arguments.json {
-        write(file, &record(&new, &found))?;
+        write(file, &record(&new, &found, rehearsal.as_ref()))?;
     }
-    Ok(said(&new, &found, record_file::terminal().0))
+    let width = record_file::terminal().0;
+    let mut text = said(&new, &found, width);
+    if let Some(rehearsal) = &rehearsal {
+        text += &(String::from("\n") + &wrap(&rehearsal.said(), width, "").join("\n") + "\n");
+    }
+    Ok(Verdict { text, right: rehearsal.is_none_or(|r| r.right()) })
 }
 
 fn said(network: &Network, found: &Found, width: usize) -> String {
@@ -109,7 +133,7 @@ fn said(network: &Network, found: &Found, width: usize) -> String {
     lines.join("\n") + "\n"
 }
 
-fn record(network: &Network, found: &Found) -> String {
+fn record(network: &Network, found: &Found, rehearsal: Option<&Rehearsal>) -> String {
     let guid = |to| match to {
         evenkeel_route::Destination::EndNode(e) => network.end_node(e).port_guid,
         evenkeel_route::Destination::Switch(s) => network.switch(s).guid,
@@ -118,5 +142,5 @@ fn record(network: &Network, found: &Found) -> String {
         json!({"switch": format!("0x{:016x}", network.switch(c.at).guid), "destination": format!("0x{:016x}", guid(c.to)), "port": c.port.0})
     };
     let steps: Vec<_> = found.steps.iter().map(|s| s.changes.iter().map(change).collect::<Vec<_>>()).collect();
-    serde_json::to_string_pretty(&json!({"steps": steps, "lost": found.lost.len()})).expect("numbers and texts") + "\n"
+    serde_json::to_string_pretty(&json!({"steps": steps, "lost": found.lost.len(), "rehearsal": rehearsal})).expect("numbers and texts") + "\n"
 }
