@@ -1,6 +1,8 @@
 //! Plans for random failures and additions, each state of each proved: a line of JSON for each.
 //!
 //!     cargo run --release -p evenkeel-route --example plans > bench/fabric/plans.jsonl
+//!
+//! `-- 9 12` does the cases from 9 up to, but not with, 12.
 
 use evenkeel_route::plan::{plan, prove, usual_aims};
 use evenkeel_route::*;
@@ -29,8 +31,10 @@ fn without_one(network: &Network, switch: bool, random: &mut Random) -> Network 
 }
 
 fn main() {
-    for case in 0..100_usize {
-        let (switches, degree) = (SIZES[case % 4], DEGREES[case / 4 % 4]);
+    let mut bounds = std::env::args().skip(1).map(|n| n.parse().expect("a number"));
+    let (first, end) = (bounds.next().unwrap_or(0), bounds.next().unwrap_or(100));
+    for case in first..end {
+        let (switches, degree): (usize, usize) = (SIZES[case % 4], DEGREES[case / 4 % 4]);
         let of = generate::Irregular { switches, degree, end_nodes: 2, parallel: false };
         let whole = generate::irregular(of, case as u64).expect("a possible network");
         let mut random = Random::new(1000 + case as u64);

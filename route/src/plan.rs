@@ -21,6 +21,7 @@ pub use prove::{Broken, prove};
 
 use crate::network::{Network, Port, SwitchId};
 use crate::order::ChannelOrder;
+use crate::random::Random;
 use crate::{schemes, tables};
 use crate::table::{Destination, Table};
 use thiserror::Error;
@@ -69,6 +70,9 @@ pub enum NoPlan {
     Loop,
 }
 
+/// How many random orders of the destinations are tried before entries are moved that are not broken.
+const SHUFFLES: usize = 8;
+
 /// Plans the way. Tables made anew for the network, `aims`, are where entries are moved to if what is broken cannot be mended without moving others; they are tried one after the other. `today` holds the entries that the switches have now, on the network as it is now: entries of ports without a cable lead nowhere, destinations that are new have
 /// none. `improve`: how many steps may be spent on shortening paths once all are there.
 ///
@@ -78,11 +82,12 @@ pub enum NoPlan {
 /// Tables that deadlock or loop already.
 pub fn plan(network: &Network, today: &Table, improve: u32, aims: &[Table]) -> Result<Plan, NoPlan> {
     let mut best = search::Search::new(network, today)?.run(improve, today)?;
-    for aim in aims {
+    let mut random = Random::new(1);
+    for aim in std::iter::repeat_n(today, SHUFFLES).chain(aims) {
         if best.lost.is_empty() {
             break;
         }
-        let other = search::Search::new(network, today)?.run(improve, aim)?;
+        let other = search::Search::new(network, today)?.shuffled(&mut random).run(improve, aim)?;
         if other.lost.len() < best.lost.len() {
             best = other;
         }

@@ -50,7 +50,7 @@ fn proved(network: &Network, today: &Table, plan: &Plan) {
 #[test]
 fn failures_and_additions_are_planned_and_each_state_is_proved() {
     let mut random = Random::new(7);
-    for case in 0..12 {
+    for case in 0..40 {
         let whole = irregular([12, 24, 32][case % 3], 4, case as u64);
         let less = changed(&whole, &mut random);
         // Something fails.

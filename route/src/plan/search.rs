@@ -3,6 +3,7 @@
 use super::dependencies::{Dependencies, Seen};
 use super::{Change, NoPlan, Plan, Step};
 use crate::network::{Channel, Network, Port, SwitchId};
+use crate::random::Random;
 use crate::table::{Destination, Table, home};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashSet};
@@ -21,6 +22,8 @@ pub struct Search<'a> {
     dependencies: Dependencies,
     /// By channel: how many entries name it.
     load: Vec<u32>,
+    /// The destinations in the order in which they are seen to.
+    turns: Vec<usize>,
     /// Switches that a look has come by.
     seen: Seen,
 }
@@ -37,6 +40,7 @@ impl<'a> Search<'a> {
             network,
             table: today.clone(),
             staged: vec![BTreeMap::new(); destinations.len()],
+            turns: (0..destinations.len()).collect(),
             destinations,
             next,
             dependencies: Dependencies::new(network.channels() * usize::from(today.lanes())),
@@ -62,23 +66,30 @@ impl<'a> Search<'a> {
         Ok(search)
     }
 
+    /// Sees to the destinations in a random order. Who comes first takes turns that others then cannot have.
+    pub fn shuffled(mut self, random: &mut Random) -> Search<'a> {
+        random.shuffle(&mut self.turns);
+        self
+    }
+
     pub fn run(mut self, improve: u32, aim: &Table) -> Result<Plan, NoPlan> {
         let mut steps = Vec::new();
         let mut improvements = 0;
         let mut broken = true;
+        let turns = std::mem::take(&mut self.turns);
         loop {
             if broken {
-                (0..self.destinations.len()).for_each(|d| self.mend(d));
+                turns.iter().for_each(|d| self.mend(*d));
                 if self.nothing_staged() {
                     broken = !self.lost().is_empty();
                     if broken {
-                        (0..self.destinations.len()).for_each(|d| self.approach(d, aim));
+                        turns.iter().for_each(|d| self.approach(*d, aim));
                     }
                 }
             }
             if self.nothing_staged() && improvements < improve {
                 improvements += 1;
-                (0..self.destinations.len()).for_each(|d| self.shorten(d));
+                turns.iter().for_each(|d| self.shorten(*d));
             }
             match self.commit() {
                 step if step.changes.is_empty() => break,
