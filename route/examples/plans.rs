@@ -12,9 +12,10 @@ const SIZES: [usize; 4] = [64, 96, 128, 256];
 const DEGREES: [usize; 4] = [3, 4, 6, 8];
 const IMPROVE: u32 = 3;
 
+/// What `evenkeel route compute` makes.
 fn tables(network: &Network) -> Table {
-    let order = schemes::depth_first(network);
-    tables::balanced(network, &ChannelOrder::up_down(network, &order), tables::Effort { rounds: 1, looks: 0, ..tables::Effort::default() })
+    let order = schemes::ascending(network, schemes::Search::default(), &mut |_| {});
+    tables::balanced(network, &order, tables::Effort::fitting(network))
 }
 
 fn without_one(network: &Network, switch: bool, random: &mut Random) -> Network {

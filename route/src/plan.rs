@@ -14,6 +14,7 @@
 //! the meantime is the old entry or the new one.
 
 mod dependencies;
+mod near;
 mod prove;
 mod search;
 
@@ -21,7 +22,7 @@ pub use prove::{Broken, prove};
 
 use crate::network::{Network, Port, SwitchId};
 use crate::order::ChannelOrder;
-use crate::random::Random;
+use evenkeel_random::Random;
 use crate::{schemes, tables};
 use crate::table::{Destination, Table};
 use thiserror::Error;
@@ -70,10 +71,11 @@ pub enum NoPlan {
     Loop,
 }
 
-/// How many random orders of the destinations are tried before entries are moved that are not broken.
-const SHUFFLES: usize = 8;
+/// How many random orders of the destinations are tried on the way to tables near today's. Who comes first takes turns that others then cannot have.
+const SHUFFLES: usize = 4;
 
-/// Plans the way. Tables made anew for the network, `aims`, are where entries are moved to if what is broken cannot be mended without moving others; they are tried one after the other. `today` holds the entries that the switches have now, on the network as it is now: entries of ports without a cable lead nowhere, destinations that are new have
+/// Plans the way. If what is broken cannot be mended without moving entries that are not, these are moved to where they are in tables near today's; where that does not do, to where they are in tables made
+/// anew for the network, `aims`, which are tried one after the other. `today` holds the entries that the switches have now, on the network as it is now: entries of ports without a cable lead nowhere, destinations that are new have
 /// none. `improve`: how many steps may be spent on shortening paths once all are there.
 ///
 /// About O(changes · dependencies).
@@ -81,15 +83,21 @@ const SHUFFLES: usize = 8;
 /// # Errors
 /// Tables that deadlock or loop already.
 pub fn plan(network: &Network, today: &Table, improve: u32, aims: &[Table]) -> Result<Plan, NoPlan> {
-    let mut best = search::Search::new(network, today)?.run(improve, today)?;
+    let first = search::Search::new(network, today)?;
+    let near = || near::near(network, today, &first.order()?);
+    let mut best = first.clone().run(improve, today)?;
+    if best.lost.is_empty() {
+        return Ok(best);
+    }
+    let near: Vec<Table> = near().into_iter().collect();
     let mut random = Random::new(1);
-    for aim in std::iter::repeat_n(today, SHUFFLES).chain(aims) {
-        if best.lost.is_empty() {
-            break;
-        }
-        let other = search::Search::new(network, today)?.shuffled(&mut random).run(improve, aim)?;
+    for aim in near.iter().cycle().take(near.len() * SHUFFLES).chain(aims) {
+        let other = first.clone().shuffled(&mut random).run(improve, aim)?;
         if other.lost.len() < best.lost.len() {
             best = other;
+        }
+        if best.lost.is_empty() {
+            break;
         }
     }
     Ok(best)

@@ -6,6 +6,7 @@ mod depth_first;
 mod post;
 mod search;
 
+pub(crate) use ascending::reaching;
 pub use ascending::{Search, ascending, ascending_lanes};
 pub use breadth_first::{best_root, breadth_first};
 pub use depth_first::{depth_first, depth_first_from};

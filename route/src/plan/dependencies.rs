@@ -29,6 +29,13 @@ impl Dependencies {
         Dependencies { after, before, place: (0..vertices as u32).collect(), age: 1, seen }
     }
 
+    /// The vertices in an order in which every dependency leads to a later one.
+    pub fn lowest_first(&self) -> Vec<u32> {
+        let mut all: Vec<u32> = (0..self.place.len() as u32).collect();
+        all.sort_unstable_by_key(|v| self.place[*v as usize]);
+        all
+    }
+
     /// Needs all of these, each once more. False, and nothing is changed, if together they would close a cycle.
     pub fn add_all(&mut self, pairs: &[(u32, u32)]) -> bool {
         if pairs.iter().any(|(from, to)| self.known_to_close(*from, *to)) {

@@ -3,14 +3,16 @@
 use super::dependencies::{Dependencies, Seen};
 use super::{Change, NoPlan, Plan, Step};
 use crate::network::{Channel, Network, Port, SwitchId};
-use crate::random::Random;
+use crate::order::ChannelOrder;
 use crate::table::{Destination, Table, home};
+use evenkeel_random::Random;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashSet};
 
 /// Stands for no channel, and for no path.
 const NONE: u32 = u32::MAX;
 
+#[derive(Clone)]
 pub struct Search<'a> {
     network: &'a Network,
     table: Table,
@@ -64,6 +66,12 @@ impl<'a> Search<'a> {
             }
         }
         Ok(search)
+    }
+
+    /// An order in which all that is in force ascends, if there is one lane.
+    pub fn order(&self) -> Option<ChannelOrder> {
+        let lowest: Vec<Channel> = self.dependencies.lowest_first().into_iter().map(Channel).collect();
+        (self.table.lanes() == 1).then(|| ChannelOrder::from_lowest(&lowest))
     }
 
     /// Sees to the destinations in a random order. Who comes first takes turns that others then cannot have.

@@ -84,6 +84,22 @@ pub fn ascending_lanes(network: &Network, search: Search, lanes: u8, progress: &
     (orders.iter().map(channel_order).collect(), lane)
 }
 
+/// Steps that are taken to find an order in which all switches reach each other.
+const REACHING_STEPS: u32 = 400;
+
+/// An order near another, in which all switches reach each other; nothing if none is found soon.
+pub(crate) fn reaching(network: &Network, order: &ChannelOrder) -> Option<ChannelOrder> {
+    let graph = Graph::of(network);
+    let mut climb = Climb::new(network, &graph, Places::of(network, order), 1);
+    for _ in 0..REACHING_STEPS {
+        if climb.measured.unreached == 0 {
+            break;
+        }
+        climb.step();
+    }
+    (climb.measured.unreached == 0).then(|| channel_order(&climb.place))
+}
+
 fn channel_order(places: &Places) -> ChannelOrder {
     let lowest_first: Vec<Channel> = places.latest_first.iter().rev().map(|c| Channel(*c)).collect();
     ChannelOrder::from_lowest(&lowest_first)
