@@ -7,7 +7,7 @@ from pathlib import Path
 
 SOURCES = Path(__file__).resolve().parent.parent / "src"
 APPS = SOURCES.parent / "apps"
-MPI_PROGRAMS = ("collectives", "reduce_skew", "late", "compute", "call")
+MPI_PROGRAMS = ("collectives", "reduce_skew", "late", "compute", "call", "traffic", "stopped")
 APP_PROGRAMS = ("barrier", "scan", "radix", "cholesky", "mg", "pingpong")
 # gcc takes MPI_STATUSES_IGNORE of MPICH 4 for an array that is too short.
 FLAGS = ("-O2", "-std=gnu11", "-Wall", "-Wextra", "-Wno-stringop-overflow")
@@ -26,7 +26,7 @@ def compile_all(folder, libraries):
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     newest = max(p.stat().st_mtime for p in (*SOURCES.iterdir(), *APPS.iterdir()))
-    for bare in ("floor", "competitors"):
+    for bare in ("floor", "competitors", "tcp"):
         complaint = _compile(shutil.which("gcc") or "cc", SOURCES / f"{bare}.c", path(folder, bare), newest, {})
         if complaint:
             raise SystemExit(f"bench: cannot compile {bare}.c, which needs gcc and the C library's headers:\n{complaint}")
