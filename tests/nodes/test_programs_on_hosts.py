@@ -50,6 +50,13 @@ def test_ranks_of_a_host_are_evenkeels(clean, mpi):
     assert sum(o["calls"] for o in calls) >= 8 * 100, calls
 
 
+def test_hosts_are_hosts(clean, openmpi4):
+    """Data between hosts cross the network: virtual hosts see each other's processes, and must not be taken for one machine."""
+    done = run(clean, openmpi4, [openmpi4.build(mpis.ROOT / "bench/src/traffic.c"), "--calls", "5"], shim(openmpi4))
+    copies = [float(number) for number in re.findall(r'"copies": ([0-9.]+)', done.stdout)]
+    assert len(copies) == 2 and min(copies) > 0.9, done.stdout + done.stderr
+
+
 def test_every_collective(clean, mpi):
     """Operations, types, roots and forms at random over all hosts, against a serial oracle."""
     if mpi.name not in ("openmpi4", "mpich5"):
