@@ -1,5 +1,6 @@
 //! `evenkeel route`: forwarding tables for irregular networks, and what they are worth.
 
+pub mod application;
 pub mod arguments;
 mod check;
 mod compare;
@@ -34,6 +35,7 @@ pub enum RouteTask {
     Simulate(Box<simulate::Simulate>),
     Plan(plan::Plan),
     Reconfigure(reconfigure::Reconfigure),
+    Application(application::Application),
 }
 
 /// What is printed, and whether what was looked at is right.
@@ -53,6 +55,7 @@ pub fn route(arguments: &Route) -> Result<Verdict, Failure> {
         RouteTask::Compare(arguments) => compare::compare(arguments)?,
         RouteTask::Simulate(arguments) => simulate::simulate(arguments)?,
         RouteTask::Reconfigure(arguments) => reconfigure::act(arguments)?,
+        RouteTask::Application(arguments) => application::act(arguments)?,
     };
     Ok(Verdict { text, right: true })
 }

@@ -87,3 +87,25 @@ fn a_plan_is_printed_proved_and_written() {
     let (end, _) = lfts::read(&new, &last).unwrap();
     assert!(evenkeel_route::check::check(&new, &end).sound());
 }
+
+#[test]
+fn application_cores_are_run_recorded_and_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    let route = |arguments: &[&str]| Command::new(env!("CARGO_BIN_EXE_evenkeel")).args(["route", "application"]).args(arguments).output().unwrap();
+    let out = route(&["--core", "token", "--core", "mesh", "--fabric", "ethernet", "--fabric", "avici", "--bytes", "64", "--seeds", "2", "--json", &path("record.json"), "--plot", &path("latency.svg")]);
+    let said = String::from_utf8_lossy(&out.stdout);
+    assert!(out.status.success() && said.contains("ethernet") && said.contains("apart"), "{said} {}", String::from_utf8_lossy(&out.stderr));
+    let record: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path("record.json")).unwrap()).unwrap();
+    let cases = record["cases"].as_array().unwrap();
+    let names: Vec<(&str, &str)> = cases.iter().map(|c| (c["core"].as_str().unwrap(), c["fabric"].as_str().unwrap())).collect();
+    assert_eq!(names, [("token", "ethernet"), ("token", "avici"), ("mesh", "ethernet"), ("mesh", "avici")]);
+    // A frame of 82 bytes is stored twice: 2 x 0.656 µs, 0.472 and 0.068.
+    let least = cases[0]["messages"]["least"].as_f64().unwrap();
+    assert!((least - 1.852).abs() < 1e-9, "{least}");
+    assert_eq!(cases[3]["iterations"].as_array().unwrap().len(), 10);
+    let plot = std::fs::read_to_string(path("latency.svg")).unwrap();
+    assert!(plot.contains("share of messages") && plot.contains("iteration"));
+    let refused = route(&["--core", "mash"]);
+    assert!(!refused.status.success() && String::from_utf8_lossy(&refused.stderr).contains("fan-in"), "names are offered");
+}

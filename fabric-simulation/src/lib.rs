@@ -8,6 +8,7 @@
 //! simulation with the packets that wait for each other ([`Deadlock`]). This crate may use the networks and tables of `evenkeel-route`;
 //! it must never do I/O or look at a clock.
 
+pub mod application;
 mod arbitration;
 mod buffer;
 mod curve;

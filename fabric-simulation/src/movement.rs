@@ -121,7 +121,7 @@ impl<R: Routing> Simulator<R> {
         if lanes > 1 {
             self.last_lane[channel] = out % lanes;
         }
-        self.free_at[channel] = self.now + u64::from(self.period[channel]);
+        self.free_at[channel] = self.now + u64::from(self.period[channel]) + if tail && !self.is_host_queue(from) { u64::from(self.parameters.gap_cycles) } else { 0 };
         self.moved[channel] += 1;
         let length = self.calendar.len();
         let slot = if length == 2 { (self.now as usize + 1) & 1 } else { ((self.now + u64::from(self.delay[channel])) % length as u64) as usize };

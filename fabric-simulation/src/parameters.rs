@@ -29,17 +29,19 @@ pub struct Parameters {
     pub arbiter_cycles: u32,
     /// From the moment a phit leaves until it has arrived, at least 1.
     pub link_cycles: u32,
+    /// How long a channel that leaves a switch rests after the last phit of a packet.
+    pub gap_cycles: u32,
 }
 
 impl Parameters {
     /// A switch as in Myrinet: wormhole, one lane, a head takes 150 ns (24 cycles of 6.25 ns, a byte each), of which the last is the link's
     /// (Sancho, Robles, Duato, CANPC 2000, section 5.2). The papers do not say how large buffers are: 80 phits, which is Myrinet's slack.
     pub const MYRINET: Parameters =
-        Parameters { switching: Switching::Wormhole, lanes: 1, buffer_phits: 80, header_cycles: 23, arbiter_cycles: 1, link_cycles: 1 };
+        Parameters { switching: Switching::Wormhole, lanes: 1, buffer_phits: 80, header_cycles: 23, arbiter_cycles: 1, link_cycles: 1, gap_cycles: 0 };
 
     /// Virtual cut-through with two lanes and room for one packet of 64 phits each (Bermúdez et al., CANPC 2000, section 4.2).
     pub const CUT_THROUGH: Parameters =
-        Parameters { switching: Switching::CutThrough, lanes: 2, buffer_phits: 64, header_cycles: 1, arbiter_cycles: 1, link_cycles: 1 };
+        Parameters { switching: Switching::CutThrough, lanes: 2, buffer_phits: 64, header_cycles: 1, arbiter_cycles: 1, link_cycles: 1, gap_cycles: 0 };
 
     pub fn check(&self) -> Result<(), Impossible> {
         let refuse = |why: &str| Err(Impossible(why.into()));

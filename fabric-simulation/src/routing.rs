@@ -86,6 +86,8 @@ impl Routing for TableRouting {
 pub struct SourceRouting {
     home: Vec<SwitchId>,
     switches: usize,
+    /// By channel: the others that lead from the same switch to the same switch, if any of them will do.
+    beside: Vec<Vec<ChannelId>>,
     /// `[from · switches + to]`
     paths: Vec<Vec<ChannelId>>,
 }
@@ -95,7 +97,16 @@ impl SourceRouting {
     pub fn new(wiring: &Wiring, path: impl Fn(SwitchId, SwitchId) -> Vec<ChannelId>) -> SourceRouting {
         let all = || (0..wiring.switches()).map(SwitchId);
         let paths = all().flat_map(|from| all().map(move |to| (from, to))).map(|(from, to)| path(from, to)).collect();
-        SourceRouting { home: (0..wiring.hosts()).map(|h| wiring.home(EndNodeId(h))).collect(), switches: wiring.switches() as usize, paths }
+        SourceRouting { home: (0..wiring.hosts()).map(|h| wiring.home(EndNodeId(h))).collect(), switches: wiring.switches() as usize, beside: vec![Vec::new(); wiring.channels() as usize], paths }
+    }
+
+    /// The same where a packet takes any cable between two switches that is free.
+    pub fn any_cable(self, wiring: &Wiring) -> SourceRouting {
+        let beside = |c: ChannelId| match wiring.from(c) {
+            End::Switch(s) => wiring.leaving(s).iter().copied().filter(|other| *other != c && wiring.to(*other) == wiring.to(c)).collect(),
+            End::Host(_) => Vec::new(),
+        };
+        SourceRouting { beside: (0..wiring.channels()).map(|c| beside(ChannelId(c))).collect(), ..self }
     }
 }
 
@@ -110,8 +121,9 @@ impl Routing for SourceRouting {
         let [source, destination] = [packet.source, packet.destination].map(|h| self.home[h.0 as usize].0 as usize);
         let path = &self.paths[source * self.switches + destination];
         // A path is short and passes no channel twice.
-        let place = path.iter().position(|c| *c == from.channel).map_or(0, |p| p + 1);
-        out.extend(path.get(place).map(|channel| Lane { channel: *channel, lane: from.lane }));
+        let place = path.iter().position(|c| *c == from.channel || self.beside[c.0 as usize].contains(&from.channel)).map_or(0, |p| p + 1);
+        let next = path.get(place);
+        out.extend(next.into_iter().chain(next.into_iter().flat_map(|c| &self.beside[c.0 as usize])).map(|channel| Lane { channel: *channel, lane: from.lane }));
     }
 }
 

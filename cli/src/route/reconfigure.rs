@@ -2,8 +2,8 @@
 
 use super::{read, refuse};
 use crate::failure::Failure;
-use crate::palette::COLOURS;
 use crate::output_file::write;
+use crate::palette::{COLOURS, FONT};
 use crate::record_file;
 use evenkeel_fabric_simulation::reconfiguration::{Method, Settings, Timeline, timeline};
 use evenkeel_fabric_simulation::{Length, Pattern, Traffic, Wiring, run_jobs};
@@ -124,7 +124,7 @@ fn draw(lines: &[Timeline], text: &mut String) -> Result<(), Box<dyn std::error:
     for ((name, value), panel) in values.into_iter().zip(&panels) {
         let most = lines.iter().flat_map(|l| &l.moments).map(value).fold(1.0, f64::max);
         let mut chart = ChartBuilder::on(panel).margin(12).x_label_area_size(36).y_label_area_size(60).build_cartesian_2d(0.0..end, 0.0..most * 1.1)?;
-        chart.configure_mesh().x_desc("cycles").y_desc(name).x_label_formatter(&|c| format!("{c:.0}")).label_style(("sans-serif", 12)).light_line_style(WHITE).draw()?;
+        chart.configure_mesh().x_desc("cycles").y_desc(name).x_label_formatter(&|c| format!("{c:.0}")).label_style((FONT, 12)).light_line_style(WHITE).draw()?;
         for ((line, (_, method)), colour) in lines.iter().zip(METHODS).zip(colours) {
             let at = |(i, m): (usize, &_)| ((i as f64 + 0.5) * line.window_cycles as f64, value(m));
             chart
@@ -135,7 +135,7 @@ fn draw(lines: &[Timeline], text: &mut String) -> Result<(), Box<dyn std::error:
         for (when, _) in lines.iter().take(1).flat_map(|l| &l.changes) {
             chart.draw_series(std::iter::once(PathElement::new(vec![(*when as f64, 0.0), (*when as f64, most * 1.1)], BLACK.mix(0.3))))?;
         }
-        chart.configure_series_labels().position(SeriesLabelPosition::UpperLeft).label_font(("sans-serif", 12)).background_style(WHITE.mix(0.8)).draw()?;
+        chart.configure_series_labels().position(SeriesLabelPosition::UpperLeft).label_font((FONT, 12)).background_style(WHITE.mix(0.8)).draw()?;
     }
     area.present()?;
     Ok(())
