@@ -105,7 +105,7 @@ fn one_bank_is_not_enough_where_messages_are_not_acknowledged() {
             [4, 5].into_iter().any(|ranks| {
                 let mut schedule = schedule(algorithm, ranks);
                 schedule.needs.banks = 1;
-                matches!(outcome(&schedule, programs(&schedule)), Err(Defect::WriteRace { .. } | Defect::Overrun { .. }))
+                matches!(outcome(&schedule, programs(&schedule)), Err(Defect::WriteRace { .. } | Defect::ReadRace { .. } | Defect::Overrun { .. }))
             })
         })
         .map(|algorithm| algorithm.name)
@@ -122,6 +122,8 @@ const NEED_TWO_BANKS: &[&str] = &[
     "allgather-recursive-doubling",
     "alltoall-pairwise",
     "alltoall-bruck",
+    "reduce-scatter-pairwise",
+    "reduce-scatter-halving",
 ];
 
 #[test]

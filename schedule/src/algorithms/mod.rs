@@ -14,6 +14,7 @@ pub mod reduce_scatter;
 pub mod scan;
 pub mod scatter;
 
+mod collect;
 mod fold;
 mod halves;
 
@@ -55,7 +56,9 @@ pub static ALL: &[&Algorithm] = &[
     &gather::flat::ALGORITHM,
     &gather::binomial::ALGORITHM,
     &scatter::flat::ALGORITHM,
+    &scatter::binomial::ALGORITHM,
     &reduce_scatter::pairwise::ALGORITHM,
+    &reduce_scatter::halving::ALGORITHM,
     &scan::linear::ALGORITHM,
     &scan::recursive_doubling::ALGORITHM,
 ];

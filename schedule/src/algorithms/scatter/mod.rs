@@ -2,4 +2,5 @@
 //!
 //! Every receiver says that it has read by adding to a counter of its sender, who awaits that from the bank's previous use.
 
+pub mod binomial;
 pub mod flat;
