@@ -11,8 +11,9 @@ use crate::failure::Failure;
 use crate::output_file::write;
 use crate::record_file;
 use evenkeel_schedule::{Nodes, Problem, Rank, Schedule};
-use evenkeel_simulate::{Leaving, Nobody, Outcome, Recording, Time, Workload, alone, simulate as run};
+use evenkeel_simulate::{Leaving, Nobody, Outcome, Recording, Time, Workload, alone, simulate as run, simulate_shared};
 use indicatif::{ProgressBar, ProgressStyle};
+use input::Named;
 use serde::Serialize;
 use std::time::Instant;
 
@@ -31,6 +32,12 @@ pub struct Run {
     /// What the simulation itself took. Not in the record, which is the same in every run.
     #[serde(skip)]
     pub seconds: f64,
+}
+
+impl Run {
+    fn new(named: &Named, schedule: &Schedule, alone: Time, outcome: Outcome, seconds: f64) -> Run {
+        Run { schedule: named.to_string(), operation: schedule.algorithm.operation.name(), ranks: schedule.problem.ranks, alone, outcome, seconds }
+    }
 }
 
 /// Simulates every schedule with every number of ranks, writes the files that were asked for, and returns what is printed.
@@ -63,6 +70,13 @@ pub fn simulate(arguments: &Simulate) -> Result<String, Failure> {
         let mut progress = |share: f64| bar.set_position(((done + share) * 1000.0) as u64);
         let begun = Instant::now();
         let workload: &Workload = &setting.workload;
+        if let Some(cores) = setting.cores.filter(|cores| ranks > cores.cores) {
+            let found = simulate_shared(schedule, arguments.element_bytes, &cores, workload, arguments.orders, &mut progress).map_err(|e| refuse(e.to_string()))?;
+            let seconds = begun.elapsed().as_secs_f64();
+            runs.push(Run::new(named, schedule, found.alone, found.outcome, seconds));
+            bar.set_position(runs.len() as u64 * 1000);
+            continue;
+        }
         let outcome: Result<Outcome, _> = if arguments.svg.is_some() || arguments.transcript.is_some() {
             let mut recording = Recording::default();
             let outcome = run(schedule, arguments.element_bytes, &setting.machine, workload, &mut recording, &mut progress);
@@ -73,8 +87,7 @@ pub fn simulate(arguments: &Simulate) -> Result<String, Failure> {
         };
         let outcome = outcome.map_err(|e| refuse(e.to_string()))?;
         let seconds = begun.elapsed().as_secs_f64();
-        let operation = schedule.algorithm.operation.name();
-        runs.push(Run { schedule: named.to_string(), operation, ranks, alone: alone(workload, ranks), outcome, seconds });
+        runs.push(Run::new(named, schedule, alone(workload, ranks), outcome, seconds));
         bar.set_position(runs.len() as u64 * 1000);
     }
     bar.finish_and_clear();

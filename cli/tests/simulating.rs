@@ -68,6 +68,24 @@ fn ranks_that_would_share_cores_are_said() {
 }
 
 #[test]
+fn ranks_share_the_cores_that_are_given() {
+    let directory = tempfile::tempdir().unwrap();
+    let line = "central-counter dissemination -n 2,16 --cores 2 --switch 1us --iterations 100 --machine L=100ns,o=0";
+    let (text, record) = run(directory.path(), line).unwrap();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    assert!(words.join(" ").contains("with 2 cores for all ranks, handed over in 1.00 µs, in 20 orders of ranks"), "{text}");
+    let end = |run: usize| record["runs"][run]["end_ns"].as_f64().unwrap() / 100.0;
+    // A core each: there and back, then word to the other; and one round. Eight on a core: a sweep of seven or eight switches, and more than twice that.
+    assert_eq!((end(0), end(2)), (300.0, 100.0));
+    assert!((6_500.0..8_500.0).contains(&end(1)), "{}", end(1));
+    assert!(end(3) > 2.0 * end(1) && end(3) < 3.0 * end(1), "{}", end(3));
+    assert_eq!((record["cores"].as_u64(), record["switch_ns"].as_f64(), record["orders"].as_u64()), (Some(2), Some(1000.0), Some(20)));
+    assert_eq!(record, run(directory.path(), line).unwrap().1);
+    // What a switch takes may stand in the parameters.
+    assert!(run(directory.path(), "dissemination -n 4 --cores 2 --machine two-core-vm").unwrap().1["runs"][0]["end_ns"].as_f64() > Some(0.0));
+}
+
+#[test]
 fn pictures_show_what_was_simulated() {
     let directory = tempfile::tempdir().unwrap();
     let file = |name: &str| directory.path().join(name);
@@ -96,6 +114,10 @@ fn refusals_say_what_to_do() {
         ("dissemination --noise loud", "no noise and no file"),
         ("dissemination --node L=1us", "--ranks-per-node"),
         ("dissemination -n 2,4 --svg x.svg", "one schedule"),
+        ("dissemination --cores 2", "Give --switch TIME"),
+        ("dissemination --cores 2 --switch 0", "at least a picosecond"),
+        ("dissemination --cores 2 --switch 1us --noise exp:1us/1ms", "cannot be used with"),
+        ("dissemination --orders 3", "--cores"),
     ] {
         let error = run(directory.path(), line).unwrap_err();
         assert!(error.contains(said), "{line}: {error}");

@@ -35,12 +35,12 @@ mod watch;
 mod workload;
 
 pub use engine::{Refusal, simulate};
-pub use machine::{Cost, Link, Machine};
+pub use machine::{Cost, Link, Machine, WITHIN_NODE};
 pub use noise::{Noise, Trace};
 pub use outcome::{Call, Late, Outcome, Spread};
 pub use picture::space_time;
 pub use random::{Shape, Span};
-pub use shared::{SharedCores, shared};
+pub use shared::{SharedCores, SharedOutcome, SharedRefusal, shared, simulate_shared};
 pub use time::Time;
 pub use watch::{Doing, Nobody, Recording, Watch};
 pub use workload::{Fault, Leaving, Workload, alone};

@@ -81,6 +81,7 @@ impl Link {
 }
 
 const BETWEEN_NODES: usize = 0;
+/// Which of [`Machine::links`] joins ranks of one node.
 pub const WITHIN_NODE: usize = 1;
 
 impl Machine {

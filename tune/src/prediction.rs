@@ -29,7 +29,7 @@ pub fn predict(schedule: &Schedule, cores: usize, parameters: &Parameters) -> Op
 fn on_shared_cores(schedule: &Schedule, cores: usize, parameters: &Parameters) -> Option<f64> {
     let switch = parameters.node.as_ref().and_then(|node| node.switch_ns).unwrap_or(SWITCH_NS);
     let look = parameters.node.as_ref().map_or(SWITCH_NS, |node| node.model.latency_ns(1));
-    let cores = SharedCores { cores: cores as u32, switch: Time::from_ns(switch), look: Time::from_ns(look) };
+    let cores = SharedCores { cores: cores as u32, switch: Time::from_ns(switch), look: Time::from_ns(look), work_per_byte_ps: 0.0 };
     let times: Option<Vec<Time>> = (0..ORDERS).map(|order| shared(schedule, &cores, BARRIERS, order)).collect();
     let sum: f64 = times?.iter().map(|time| time.ns()).sum();
     Some(sum / (ORDERS as f64 * f64::from(BARRIERS)))

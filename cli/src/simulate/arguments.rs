@@ -3,8 +3,11 @@
 use super::input::{Distortion, Named, RankCounts};
 use crate::arguments::between;
 use clap::{ValueEnum, value_parser};
-use evenkeel_simulate::Span;
+use evenkeel_simulate::{Span, Time};
 use std::path::PathBuf;
+
+/// What has no meaning where ranks share cores.
+const ALONE_WITH_A_CORE: &[&str] = &["node", "multicast", "multi_send", "skew", "leave", "window", "noise", "slow", "stall", "dead", "svg", "transcript"];
 
 /// Simulate collective operations on machines that you do not have, to a million ranks
 ///
@@ -32,6 +35,7 @@ Examples:
   evenkeel simulate dissemination --ranks 1024 --noise exp:20us/1ms --compute exp:100us --leave bypass --window 64
   evenkeel simulate dissemination mcs --ranks 2..65536 --noise exp:20us/1ms --compute 100us --plot curves.svg
   evenkeel simulate hierarchical --ranks 4096 --node L=100ns,o=30ns,g=10ns --ranks-per-node 64
+  evenkeel simulate central-counter dissemination --ranks 2..64 --cores 2 --machine two-core-vm
   evenkeel simulate dissemination --ranks 8 --stall 3=10us+20us --iterations 2 --compute 5us --svg stall.svg
 
 A machine is the name of a built-in set of parameters, a file, or its parameters themselves: L (latency), o (overhead; or os and or of
@@ -53,6 +57,18 @@ pub struct Simulate {
     /// Ranks of each node
     #[arg(long, value_name = "N", requires = "node", value_parser = value_parser!(u32).range(1..), help_heading = "Machine")]
     pub ranks_per_node: Option<u32>,
+    /// All ranks are on one machine with so many cores and take turns on them: what counts is handing over cores, and messages cost nothing
+    ///
+    /// Where there are no more ranks than cores each has one, and messages count as they do without --cores. Ranks are not disturbed, and leave when
+    /// their own steps are done.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=65_536), conflicts_with_all = ALONE_WITH_A_CORE, help_heading = "Machine")]
+    pub cores: Option<u32>,
+    /// What handing a core from one rank to the next takes, with --cores; otherwise what the machine's parameters say
+    #[arg(long, value_name = "TIME", requires = "cores", help_heading = "Machine")]
+    pub switch: Option<Time>,
+    /// In how many random orders ranks take turns on their cores, with --cores: an order stays, and what comes out depends on it
+    #[arg(long, value_name = "N", default_value = "20", requires = "cores", value_parser = value_parser!(u32).range(1..=10_000), help_heading = "Machine")]
+    pub orders: u32,
     /// Where one send can reach many ranks
     #[arg(long, value_enum, default_value = "none", help_heading = "Machine")]
     pub multicast: Multicast,

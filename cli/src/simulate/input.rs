@@ -4,7 +4,7 @@ use super::arguments::{Leave, Multicast, Simulate};
 use crate::failure::Failure;
 use evenkeel_model::{LogGp, Model, Node, Parameters, builtin};
 use evenkeel_schedule::{Algorithm, algorithms};
-use evenkeel_simulate::{Fault, Leaving, Machine, Noise, Shape, Span, Time, Trace, Workload};
+use evenkeel_simulate::{Fault, Leaving, Machine, Noise, Shape, SharedCores, Span, Time, Trace, Workload};
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
@@ -104,6 +104,8 @@ impl FromStr for Distortion {
 pub struct Setting {
     pub parameters: Parameters,
     pub machine: Machine,
+    /// The cores that ranks share, if they share some.
+    pub cores: Option<SharedCores>,
     pub workload: Workload,
 }
 
@@ -141,7 +143,26 @@ pub fn read(arguments: &Simulate) -> Result<Setting, Failure> {
     }
     let noise = noise(&arguments.noise).map_err(wrong)?;
     let Simulate { iterations, compute, skew, seed, .. } = *arguments;
-    Ok(Setting { parameters, machine, workload: Workload { iterations, compute, skew, noise, leaving, faults, seed } })
+    let cores = shared_cores(arguments, &parameters, &machine).map_err(wrong)?;
+    Ok(Setting { parameters, machine, cores, workload: Workload { iterations, compute, skew, noise, leaving, faults, seed } })
+}
+
+/// The cores that ranks are to share, and what handing one over takes.
+fn shared_cores(arguments: &Simulate, parameters: &Parameters, machine: &Machine) -> Result<Option<SharedCores>, String> {
+    let Some(cores) = arguments.cores else { return Ok(None) };
+    let node = parameters.node.as_ref();
+    let switch = arguments.switch.or_else(|| node.and_then(|n| n.switch_ns).map(Time::from_ns)).ok_or_else(|| {
+        format!(
+            "the parameters of {} do not say what handing over a core takes. Give --switch TIME, or a --machine that says it (two-core-vm, or a file \
+             of `evenkeel model measure` with more ranks than cores)",
+            parameters.name
+        )
+    })?;
+    if switch == Time::ZERO {
+        return Err("handing over a core for nothing (--switch 0) would leave no order of events: give it at least a picosecond".into());
+    }
+    let look = machine.links[evenkeel_simulate::WITHIN_NODE].cost(1).latency;
+    Ok(Some(SharedCores { cores, switch, look, work_per_byte_ps: machine.work_per_byte_ps }))
 }
 
 /// A built-in name, parameters themselves, or a file.

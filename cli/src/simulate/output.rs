@@ -67,11 +67,11 @@ pub fn text(arguments: &Simulate, setting: &Setting, runs: &[Run], width: usize)
         lines.extend(wrap(&sentence, width, ""));
     }
     let most = runs.iter().map(|r| r.ranks).max().unwrap_or(0);
-    if let Some((node, cores)) = setting.parameters.node.as_ref().and_then(|n| n.cores.map(|cores| (n, cores))).filter(|(n, c)| n.ranks.unwrap_or(most).min(most) > *c) {
+    if let Some((node, cores)) = setting.parameters.node.as_ref().filter(|_| setting.cores.is_none()).and_then(|n| n.cores.map(|cores| (n, cores))).filter(|(n, c)| n.ranks.unwrap_or(most).min(most) > *c) {
         lines.push(String::new());
         let ranks = node.ranks.unwrap_or(most).min(most);
         let sentence = format!(
-            "Note: a node of {} has {}, and {ranks} ranks are put on it. Each is simulated with a core of its own: what sharing cores costs is not in these numbers.",
+            "Note: a node of {} has {}, and {ranks} ranks are put on it. Each is simulated with a core of its own: what sharing cores costs is not in these numbers. --cores counts that, and nothing else.",
             setting.parameters.name,
             plural(cores.into(), "core", "cores")
         );
@@ -97,7 +97,15 @@ fn headline(arguments: &Simulate, setting: &Setting) -> String {
         Noise::None => "no noise".to_string(),
         _ => format!("noise that takes {} of the time ({})", percent((lost * 1e6) as u64, 1_000_000), arguments.noise),
     };
-    let node = arguments.ranks_per_node.map(|n| format!(", {n} ranks on each node")).unwrap_or_default();
+    let node = match (&setting.cores, arguments.ranks_per_node) {
+        (Some(shared), _) => {
+            let cores = plural(shared.cores.into(), "core", "cores");
+            let orders = plural(arguments.orders.into(), "order of ranks", "orders of ranks");
+            format!(", with {cores} for all ranks, handed over in {}, in {orders}", duration(shared.switch.ns().round() as u64))
+        }
+        (None, Some(n)) => format!(", {n} ranks on each node"),
+        (None, None) => String::new(),
+    };
     let leave = if bypass(workload) { format!(" Ranks that are owed nothing leave at once, up to {} calls ahead.", arguments.window) } else { String::new() };
     format!(
         "evenkeel: {} calls, each after work of {}, simulated on {}{node}, with {noise}, seed {}.{leave}",
@@ -121,6 +129,13 @@ struct Record<'a> {
     noise_share: f64,
     /// None: ranks stay until their own steps are done.
     window: Option<u32>,
+    /// Cores that ranks share, what handing one over takes, and in how many orders it was simulated; `calls` are those of all orders.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cores: Option<u32>,
+    #[serde(rename = "switch_ns", skip_serializing_if = "Option::is_none")]
+    switch: Option<Time>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    orders: Option<u32>,
     seed: u64,
     runs: &'a [Run],
 }
@@ -138,6 +153,9 @@ pub fn json(arguments: &Simulate, setting: &Setting, runs: &[Run]) -> String {
         noise: &arguments.noise,
         noise_share: workload.noise.share(),
         window: bypass(workload).then_some(arguments.window),
+        cores: setting.cores.map(|shared| shared.cores),
+        switch: setting.cores.map(|shared| shared.switch),
+        orders: setting.cores.map(|_| arguments.orders),
         seed: workload.seed,
         runs,
     };
