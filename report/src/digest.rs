@@ -67,6 +67,8 @@ pub struct CommDigest {
     pub members: Vec<u32>,
     pub segment_bytes: u64,
     pub host_reason: String,
+    /// The schedule that blocking barriers were run by; "": the built-in way.
+    pub schedule: String,
     pub calls: u64,
     pub host_calls: u64,
     pub wait_ns: u64,
@@ -171,6 +173,10 @@ pub fn digest(run: &RunRecord) -> Digest {
             });
             let comm = &mut d.comms[at];
             comm.segment_bytes = comm.segment_bytes.max(c.segment_bytes);
+            if comm.schedule.is_empty() {
+                // A rank that has held no barrier yet names none.
+                comm.schedule.clone_from(&c.schedule);
+            }
             add(&mut comm.rank_time_ns, r.elapsed_ns);
             for op in &c.ops {
                 add(&mut comm.calls, op.calls);

@@ -4,6 +4,7 @@ use crate::digest::{Digest, OpDigest, RankDigest, TimesLast, digest, stands_out,
 use crate::table::{Column, firm, table, wrap};
 use crate::units::{bytes, count, duration, percent, plain, plural, rank_ranges, short_count};
 use evenkeel_record::RunRecord;
+use std::collections::BTreeMap;
 
 /// How many of the ranks that made others wait are named.
 const LATE_SHOWN: usize = 5;
@@ -11,6 +12,8 @@ const LATE_SHOWN: usize = 5;
 const OPS_SHOWN: usize = 20;
 /// How many of the things that completed pending barriers are named.
 const OBSERVERS_SHOWN: usize = 4;
+/// How many schedules of barriers are named.
+const SCHEDULES_SHOWN: usize = 4;
 
 /// The summary as text that ends with a newline, no line longer than `width` characters (but for words
 /// that are). The only characters beyond ASCII are those of names in the record, and the `µ` of µs.
@@ -23,6 +26,7 @@ pub fn summary(run: &RunRecord, width: usize, colour: bool) -> String {
         operations(&d, &mut out);
         late_ranks(&d, &mut out);
         deferred_barriers(&d, &mut out);
+        scheduled_barriers(&d, &mut out);
     }
     left_to_host(&d, &mut out);
     memory(&d, &mut out);
@@ -262,6 +266,29 @@ fn deferred_barriers(d: &Digest, out: &mut Out) {
         text += &format!(" What completed them: {}.", list.join(", "));
     }
     out.paragraph(&text);
+}
+
+/// Which schedules the blocking barriers were run by, where a table named some.
+fn scheduled_barriers(d: &Digest, out: &mut Out) {
+    let mut schedules: BTreeMap<&str, u64> = BTreeMap::new();
+    for o in d.comm_ops.iter().filter(|o| o.op == "barrier" && o.calls > 0) {
+        if let Some(comm) = o.comm.map(|c| &d.comms[c]).filter(|c| !c.schedule.is_empty()) {
+            let calls = schedules.entry(&comm.schedule).or_default();
+            *calls = calls.saturating_add(o.calls);
+        }
+    }
+    if schedules.is_empty() {
+        return;
+    }
+    let mut list: Vec<(&str, u64)> = schedules.into_iter().collect();
+    list.sort_by_key(|(_, calls)| std::cmp::Reverse(*calls));
+    let (named, rest) = list.split_at(list.len().min(SCHEDULES_SHOWN));
+    let mut said: Vec<String> = named.iter().map(|(name, calls)| format!("{} by {}", firm(plural(*calls, "call", "calls")), plain(name, 60))).collect();
+    if !rest.is_empty() {
+        let calls = total(rest.iter().map(|(_, calls)| *calls));
+        said.push(format!("{} by {}", firm(plural(calls, "call", "calls")), plural(rest.len() as u64, "other", "others")));
+    }
+    out.paragraph(&format!("Barriers by schedules of the table: {}.", said.join(", ")));
 }
 
 /// What evenkeel did not carry out: single calls of communicators it serves, and whole communicators.

@@ -48,6 +48,8 @@ export interface Comm {
   members: number[];
   segment_bytes: number;
   host_reason: string;
+  /** The schedule that blocking barriers were run by; "" for the built-in way. */
+  schedule: string;
   calls: number;
   host_calls: number;
   wait_ns: number;

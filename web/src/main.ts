@@ -168,7 +168,7 @@ function main(): void {
   parts.push(opsSection(d, time.choose));
   if (d.comms.length > 0) {
     const more = d.comms_left_out > 0 ? ` ${plural(d.comms_left_out, "communicator", "communicators")} with less waiting are not listed.` : "";
-    const comms = commsTable();
+    const comms = commsTable(d.comms);
     comms.show(d.comms);
     parts.push(section("comms", "Communicators", `Shared memory is set aside once per communicator; its members share it.${more}`, comms.element));
   }

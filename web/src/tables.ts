@@ -48,7 +48,8 @@ export function opsTable(d: Digest, onChoose: (op: Op) => void): SortableTable<O
   return sortableTable("Operations", columns);
 }
 
-export function commsTable(): SortableTable<Comm> {
+/** The column of schedules is there only if one of these communicators has one. */
+export function commsTable(comms: Comm[]): SortableTable<Comm> {
   const columns: Column<Comm>[] = [
     { head: "communicator", key: (c) => c.name || c.id, text: commLabel },
     { head: "members", about: "world ranks", key: (c) => c.members.length, text: (c) => ranges(c.members) },
@@ -61,6 +62,9 @@ export function commsTable(): SortableTable<Comm> {
     { head: "left to the library", about: "calls of all ranks", key: (c) => c.host_calls, text: (c) => orDash(c.host_calls, count), numeric: true },
     { head: "because", key: (c) => c.host_reason || null, text: (c) => c.host_reason },
   ];
+  if (comms.some((c) => c.schedule)) {
+    columns.push({ head: "barriers by", about: "the schedule that blocking barriers were run by, if the table of schedules named one", key: (c) => c.schedule || null, text: (c) => c.schedule || "-" });
+  }
   return sortableTable("Communicators", columns);
 }
 

@@ -13,6 +13,7 @@ pub const NAMES: &[&str] = &[
     "wide",
     "even",
     "deferred",
+    "scheduled",
     "no_ops",
     "zeros",
     "huge_names",
@@ -33,6 +34,7 @@ pub fn sample(name: &str) -> Option<RunRecord> {
         "wide" => simulated(128, 400, Some(100)),
         "even" => simulated(8, 1_000, None),
         "deferred" => with_deferred_barriers(simulated(2, 500, Some(1))),
+        "scheduled" => with_schedules(simulated(2, 500, Some(1))),
         "no_ops" => no_ops(4),
         "zeros" => zeros(3),
         "huge_names" => huge_names(),
@@ -41,6 +43,21 @@ pub fn sample(name: &str) -> Option<RunRecord> {
         "no_ranks" => merge(Vec::new(), head("./app")),
         _ => return None,
     })
+}
+
+/// The world's barriers are run by one schedule, those of a second communicator by another; rank 0 has held none on that one.
+fn with_schedules(mut run: RunRecord) -> RunRecord {
+    for rank in &mut run.ranks {
+        let barrier = OpRecord { op: "barrier".into(), calls: 7, time_ns: 700, samples: 7, ..Default::default() };
+        let mut other = CommRecord { id: "2".into(), name: "rows".into(), members: vec![0, 1], segment_bytes: 16_384, ..Default::default() };
+        if rank.rank == 1 {
+            other.schedule = "central-counter".into();
+            other.ops.push(barrier);
+        }
+        rank.comms[0].schedule = "n-way-dissemination:n=3".into();
+        rank.comms.push(other);
+    }
+    run
 }
 
 fn head(program: &str) -> Head {
