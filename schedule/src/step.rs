@@ -104,7 +104,7 @@ pub enum Step {
     /// a second time (multi-send).
     Send { to: Rank, slot: Slot, turn: u16, again: bool, from: Place, at: Place, length: u32 },
     /// Writes `length` elements from my `from` to `at` of every rank, mine too: one write into a memory that is replicated to all
-    /// (reflective memory, a shared segment). A rank may read them once it has seen a flag whose cause lies after the write.
+    /// (reflective memory, a shared segment). A rank may read them once it has seen a flag or a counter whose cause lies after the write.
     Share { from: Place, at: Place, length: u32 },
     /// Waits until my flag has reached this epoch's value of `turn`; with turn 0, until it has reached the last value of the bank's
     /// previous use.

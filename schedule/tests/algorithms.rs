@@ -78,7 +78,7 @@ fn each_rank_late_and_messages_late() {
 
 #[test]
 fn many_orders_of_those_that_decide_while_running() {
-    for name in ["central-counter", "climbing-tree"] {
+    for name in ["central-counter", "climbing-tree", "allreduce-central-counter"] {
         let algorithm = algorithms::named(name).unwrap();
         for ranks in 1..=64 {
             for seed in 0..10 {
@@ -115,7 +115,14 @@ fn every_order_of_each_at_few_ranks() {
 
 #[test]
 fn every_order_of_those_that_decide_while_running() {
-    for (name, ranks, epochs) in [("central-counter", 3, 3), ("central-counter", 4, 2), ("climbing-tree", 3, 3), ("climbing-tree", 4, 2)] {
+    for (name, ranks, epochs) in [
+        ("central-counter", 3, 3),
+        ("central-counter", 4, 2),
+        ("climbing-tree", 3, 3),
+        ("climbing-tree", 4, 2),
+        ("allreduce-central-counter", 3, 3),
+        ("allreduce-central-counter", 4, 2),
+    ] {
         let schedule = Schedule::new(algorithms::named(name).unwrap(), Problem::new(ranks), &[]).unwrap();
         let narrow = (name == "climbing-tree").then(|| Schedule::new(schedule.algorithm, Problem::new(ranks), &[("n", 2)]).unwrap());
         for schedule in [Some(schedule), narrow].into_iter().flatten() {

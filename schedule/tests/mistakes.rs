@@ -59,7 +59,7 @@ fn no_step_can_be_left_out() {
 #[test]
 fn a_mistake_is_found_in_every_order() {
     let drivers = [Driver::LastFirst, Driver::Late(Rank(0)), Driver::Late(Rank(3)), Driver::Random(1), Driver::Random(2), Driver::Random(3)];
-    for algorithm in algorithms::ALL.iter().filter(|a| !["central-counter", "climbing-tree"].contains(&a.name)) {
+    for algorithm in algorithms::ALL.iter().filter(|a| !["central-counter", "climbing-tree", "allreduce-central-counter"].contains(&a.name)) {
         let schedule = schedule(algorithm, 4);
         let whole = programs(&schedule);
         for (rank, at) in (0..4).flat_map(|rank| (0..whole[rank].len()).map(move |at| (rank, at))) {
@@ -77,10 +77,12 @@ fn a_mistake_is_found_in_every_order() {
 #[test]
 fn operands_cannot_be_exchanged() {
     for algorithm in algorithms::ALL.iter().filter(|a| a.order != Order::Nothing) {
-        let schedule = schedule(algorithm, 6);
+        // Where whoever comes last combines: no more ranks than epochs, so that each comes last once.
+        let ranks = if algorithm.name == "allreduce-central-counter" { 4 } else { 6 };
+        let schedule = schedule(algorithm, ranks);
         let whole = programs(&schedule);
         let mut tried = 0;
-        for (rank, at) in (0..6).flat_map(|rank| (0..whole[rank].len()).map(move |at| (rank, at))) {
+        for (rank, at) in (0..ranks as usize).flat_map(|rank| (0..whole[rank].len()).map(move |at| (rank, at))) {
             let Step::Combine { into, first, second, length } = whole[rank][at].1 else { continue };
             tried += 1;
             let mut other = whole.clone();
@@ -117,6 +119,7 @@ const NEED_TWO_BANKS: &[&str] = &[
     "bcast-scatter-allgather",
     "allreduce-simultaneous-broadcast",
     "allreduce-recursive-doubling",
+    "allreduce-central-counter",
     "allgather-ring",
     "allgather-bruck",
     "allgather-recursive-doubling",

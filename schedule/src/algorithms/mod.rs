@@ -48,6 +48,7 @@ pub static ALL: &[&Algorithm] = &[
     &allreduce::rabenseifner::ALGORITHM,
     &allreduce::ring::ALGORITHM,
     &allreduce::reduce_broadcast::ALGORITHM,
+    &allreduce::central_counter::ALGORITHM,
     &allgather::ring::ALGORITHM,
     &allgather::bruck::ALGORITHM,
     &allgather::recursive_doubling::ALGORITHM,

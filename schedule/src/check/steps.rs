@@ -99,7 +99,7 @@ impl Machine<'_> {
                 self.tally[me].sent += u64::from(at != rank);
             }
             Step::Count { at, counter, of, otherwise } => {
-                self.tick(rank);
+                let now = self.tick(rank);
                 let value = self.add(rank, at, counter, uses)?;
                 self.tally[me].sent += u64::from(at != rank);
                 // Whoever adds sees what the earlier ones did, as with any atomic addition that acquires and releases.
@@ -109,6 +109,7 @@ impl Machine<'_> {
                     learn(&mut state.clock, knows);
                     // There and back.
                     state.depth = state.depth.max(depth + u32::from(at != rank));
+                    self.take_shared(rank, now);
                 }
                 if at != rank {
                     self.tally[me].answers += 1;

@@ -14,10 +14,12 @@ pub struct File {
     pub content: String,
 }
 
-/// With how many ranks an algorithm is drawn: 9 where that shows what happens beyond a power, 8 elsewhere.
+/// With how many ranks an algorithm is drawn: 8, unless more show what happens beyond a power, or fewer all that there is to be seen.
 fn schedule(algorithm: &'static Algorithm) -> Schedule {
     let ranks = match algorithm.name {
-        "pairwise-exchange" | "n-way-dissemination" | "n-wise-exchange" | "hierarchical" | "butterfly" => 9,
+        "pairwise-exchange" | "n-way-dissemination" | "hierarchical" | "butterfly" => 9,
+        "n-wise-exchange" => 11,
+        "allreduce-simultaneous-broadcast" => 4,
         _ => 8,
     };
     let elements = if algorithm.operation == Operation::Barrier { 0 } else { 8 };
@@ -102,7 +104,7 @@ barriers are run by it in the engine where a [table](tuning.md) says so. This pa
 order in which steps may be taken and messages may arrive; nobody leaves a barrier before all have entered; the data is right, and
 combined in the stated order; no flag is mistaken for another, no memory is overwritten that is still needed, and no more of it is used
 than stated. One run is enough to prove that of an algorithm without branches: the run keeps account of which event lies in the past of which,
-and that is the same in every order. Algorithms in which it is decided while running who goes on (`central-counter`, `climbing-tree`) are run in
+and that is the same in every order. Algorithms in which it is decided while running who goes on (`central-counter`, `climbing-tree`, `allreduce-central-counter`) are run in
 all orders with few ranks, and in many random ones with more. `evenkeel schedule check` does it for any size. [Algorithms as data](decisions/schedules.md)
 says why one run is enough.
 

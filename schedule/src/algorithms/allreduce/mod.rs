@@ -6,6 +6,7 @@
 //! that the first half's messages have been read, and lie in the output, which is new in each epoch. Once a rank has sent something it is known to be in the epoch, and what
 //! comes last may go straight to its output.
 
+pub mod central_counter;
 pub mod rabenseifner;
 pub mod recursive_doubling;
 pub mod reduce_broadcast;
