@@ -1,14 +1,17 @@
 """Whoever is not owed a result does not wait for a rank that is stopped (SIGSTOP); the operation completes when it
 continues. Progress is read from counters in a file, never inferred from time."""
 
+import json
 import os
 import re
 import signal
 import struct
+import subprocess
 import time
 
 import pytest
 
+import mpis
 from test_matrix import result
 
 
@@ -46,8 +49,6 @@ def stopped_rank(process, marked, program):
 
 def run_with_one_stopped(mpi, tmp_path, op, ranks, stopped, free, bytes, env=None, patience=20):
     """Returns the outcome and the counters at the moment when all of `free` had left their calls, or patience ran out."""
-    import mpis
-
     counters = Counters(tmp_path / "counters", ranks)
     program = mpi.build("bypass.c")
     seen = {}
@@ -91,6 +92,28 @@ def test_the_others_go_on(mpi, tmp_path, op, ranks, stopped, free, bytes):
     if op in ("reduce", "gather"):
         assert counters[0] == 0, f"the root cannot have had the result: {counters}"
     result(outcome)  # and it completed, with the right results, once the rank continued
+
+
+# What the engine's own ways are in the list of algorithms (engine/src/builtin.rs).
+SCHEDULES = {"reduce": "reduce-flat", "bcast": "bcast-flag-tree:r=7", "gather": "gather-flat", "scatter": "scatter-flat"}
+
+
+def done_without(schedule, ranks, dead, tmp_path):
+    """How many ranks of a schedule come through a call that one does not enter."""
+    record = tmp_path / "record.json"
+    line = [schedule, "--ranks", ranks, "--iterations", 1, "--dead", f"{dead}=0ns", "--json", record]
+    subprocess.run([mpis.EVENKEEL, "simulate", *map(str, line)], check=True, capture_output=True)
+    return json.loads(record.read_text())["runs"][0]["calls"][0]["ranks_done"]
+
+
+@pytest.mark.parametrize("op, ranks, stopped, free", CASES, ids=lambda v: str(v) if not isinstance(v, list) else "")
+def test_the_schedules_hold_whom_the_engine_holds(tmp_path, op, ranks, stopped, free):
+    """The same cases as above, so that what is proved and simulated of a schedule is said of the engine."""
+    assert done_without(SCHEDULES[op], ranks, stopped, tmp_path) == len(free)
+
+
+def test_a_tree_would_hold_others(tmp_path):
+    assert done_without("reduce-binomial", 8, 7, tmp_path) < 6 and done_without("bcast-binomial", 8, 1, tmp_path) < 7
 
 
 def test_it_is_evenkeel_that_lets_them_go(openmpi4, tmp_path):

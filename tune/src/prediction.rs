@@ -1,7 +1,8 @@
 //! What a model says of candidates, and which of them it leaves.
 
+use evenkeel_engine::call::Kind;
 use evenkeel_model::Parameters;
-use evenkeel_schedule::{Problem, Schedule};
+use evenkeel_schedule::{Rank, Schedule};
 use evenkeel_simulate::{Machine, Nobody, SharedCores, Time, Workload, shared, simulate};
 
 /// Barriers in a row: what the later ones can begin before the earlier ones have ended is part of what they cost.
@@ -35,10 +36,9 @@ fn on_shared_cores(schedule: &Schedule, cores: usize, parameters: &Parameters) -
     Some(sum / (ORDERS as f64 * f64::from(BARRIERS)))
 }
 
-/// The schedule that the built-in way comes to: two ranks exchange flags, more count at one place, and the last tells all.
+/// The schedule that the engine's built-in barrier comes to.
 pub fn builtin(ranks: u32) -> Schedule {
-    let name = if ranks == 2 { "pairwise-exchange" } else { "central-counter" };
-    Schedule::named(name, Problem::new(ranks)).expect("both are listed, for any number of ranks")
+    evenkeel_engine::builtin::builtin(Kind::Barrier, ranks, Rank(0)).expect("barriers have one")
 }
 
 /// Whether each is worth measuring. What nothing is known of is.
