@@ -57,6 +57,7 @@ def main():
     parser.add_argument("--evenkeel", default=ROOT / "target/release/evenkeel", type=pathlib.Path)
     parser.add_argument("--rounds", default=5, type=int)
     parser.add_argument("--calls", default=600, type=int)
+    parser.add_argument("--out", default=HERE / "measured.md", type=pathlib.Path)
     parser.add_argument("--real-time", action="store_true", help="the first part with real-time priority, on a machine that is not idle (takes root)")
     options = parser.parse_args()
     priority = ["chrt", "-f", 20] if options.real_time else []
@@ -82,7 +83,7 @@ Median of the differences: pair {middle[0]:+.0%}, loop {middle[1]:+.0%}.
 | round | pair, simulated | measured | difference | noise | loop, simulated | measured | difference |
 |---|---|---|---|---|---|---|---|
 """ + "\n".join(rows) + "\n"
-    (HERE / "measured.md").write_text(text)
+    options.out.write_text(text)
     print(text)
 
 

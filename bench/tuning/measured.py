@@ -57,6 +57,7 @@ def main():
     parser.add_argument("--ranks", default="2,3,4,8,16")
     parser.add_argument("--seconds", default=100, type=float)
     parser.add_argument("--from", dest="source", type=pathlib.Path)
+    parser.add_argument("--out", default=HERE / "measured.md", type=pathlib.Path)
     options = parser.parse_args()
     command = "evenkeel tune --all --dry-run --ranks {} --time-limit {:g}"
     measuring = command.format(options.ranks, options.seconds)
@@ -78,7 +79,7 @@ def main():
         "",
         *(line for case in cases for line in section(case)),
     ]
-    (HERE / "measured.md").write_text("\n".join(lines).rstrip() + "\n")
+    options.out.write_text("\n".join(lines).rstrip() + "\n")
     print("\n".join(lines))
 
 
