@@ -95,6 +95,9 @@ fn pictures_show_what_was_simulated() {
     for said in ["<svg", "mcs:n=2", "Completion", "Whom the others waited for", "64 ranks"] {
         assert!(plot.contains(said), "{said}");
     }
+    run(directory.path(), &format!("mcs -n 4,8 --cores 2 --switch 1us --plot {}", file("shared.svg").display())).unwrap();
+    let plot = std::fs::read_to_string(file("shared.svg")).unwrap();
+    assert!(plot.contains("Completion") && !plot.contains("Whom the others waited for"), "an empty panel");
     run(directory.path(), &format!("dissemination -n 4 --svg {} --transcript {}", file("time.svg").display(), file("time.txt").display())).unwrap();
     assert!(std::fs::read_to_string(file("time.svg")).unwrap().contains("rank 3</text>"));
     assert!(std::fs::read_to_string(file("time.txt")).unwrap().contains("rank 3 waits"));

@@ -37,7 +37,7 @@ pub fn space_time(recording: &Recording, ranks: u32, title: &str) -> String {
     }
     for tick in ticks(last) {
         let at = x(tick);
-        let _ = writeln!(svg, "<path d=\"M{at:.1} {TOP}V{bottom:.1}\" stroke=\"#eeeeee\"/><text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\" fill=\"#555555\">{tick}</text>", bottom + 16.0);
+        let _ = writeln!(svg, "<path d=\"M{at:.1} {TOP}V{bottom:.1}\" stroke=\"#eeeeee\"/><text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\" fill=\"#555555\">{}</text>", bottom + 16.0, label(tick));
     }
     // As many names as there is room for.
     let every = (12.0 / pitch).ceil() as usize;
@@ -54,6 +54,13 @@ pub fn space_time(recording: &Recording, ranks: u32, title: &str) -> String {
         let _ = writeln!(svg, "<path d=\"M{:.1} {:.1}L{:.1} {:.1}\"/>", x(*sent), y(*from), x(*arrived), y(*to));
     }
     svg + "</g>\n</svg>\n"
+}
+
+/// A moment as it is printed, not as it is typed: 5 µs.
+fn label(time: Time) -> String {
+    let typed = time.to_string();
+    let (number, unit) = typed.split_at(typed.find(|c: char| c.is_alphabetic()).unwrap_or(typed.len()));
+    format!("{number} {}", unit.replace("us", "µs")).trim_end().into()
 }
 
 /// Round moments, five to ten of them.
@@ -78,6 +85,7 @@ mod tests {
         let recording = Recording { spans: vec![(0, Doing::Compute, us(0), us(7)), (1, Doing::Wait, us(1), us(9))], messages: vec![(0, 1, us(7), us(9))] };
         let svg = space_time(&recording, 2, "a < b");
         assert!(svg.contains("<title>a &lt; b</title>") && svg.contains("rank 1</text>"));
+        assert!(svg.contains(">0</text>") && svg.contains(">5 µs</text>"));
         assert_eq!(svg.matches("<path d=").count(), 1 + ticks(us(9)).len());
         assert_eq!(svg.matches("<rect ").count(), 1 + KINDS.len() + 2);
         assert_eq!(ticks(us(9)).last(), Some(&us(9)));

@@ -7,7 +7,10 @@ use evenkeel_report::units::{duration, short_count};
 use evenkeel_simulate::Time;
 use plotters::prelude::*;
 
-const SIZE: (u32, u32) = (1380, 440);
+/// Of a panel.
+const SIZE: (u32, u32) = (460, 440);
+/// Of an axis; more would stand on each other where ranks are few.
+const LABELS: usize = 6;
 /// A logarithmic axis has no zero: what is less stands on its lower edge.
 const LEAST_NS: f64 = 1.0;
 
@@ -27,13 +30,17 @@ pub fn svg(runs: &[Run]) -> Result<String, Failure> {
 }
 
 fn draw(runs: &[Run], text: &mut String) -> Done {
-    let area = SVGBackend::with_string(text, SIZE).into_drawing_area();
+    let waited_for = most_ranks_with_lateness(runs);
+    let panels = if waited_for.is_some() { 3 } else { 2 };
+    let area = SVGBackend::with_string(text, (panels as u32 * SIZE.0, SIZE.1)).into_drawing_area();
     let said = |e: &dyn std::fmt::Display| e.to_string();
     area.fill(&WHITE).map_err(|e| said(&e))?;
-    let panels = area.split_evenly((1, 3));
+    let panels = area.split_evenly((1, panels));
     against_ranks(runs, "Completion: wide mean, narrow p99", &COMPLETION, &panels[0]).map_err(|e| said(&*e))?;
     against_ranks(runs, "Time in a call: from wide mean, p99, longest", &HELD, &panels[1]).map_err(|e| said(&*e))?;
-    waited_for(runs, &panels[2]).map_err(|e| said(&*e))?;
+    if let Some(run) = waited_for {
+        late_ranks(run, &panels[2]).map_err(|e| said(&*e))?;
+    }
     area.present().map_err(|e| said(&e))?;
     Ok(())
 }
@@ -54,6 +61,7 @@ fn against_ranks(runs: &[Run], title: &str, curves: &[Curve], area: &Area) -> Do
     chart
         .configure_mesh()
         .x_desc("ranks")
+        .x_labels(LABELS)
         .x_label_formatter(&|n| short_count(n.round() as u64))
         .y_label_formatter(&|ns| duration(ns.round() as u64))
         .label_style((FONT, 12))
@@ -75,9 +83,13 @@ fn against_ranks(runs: &[Run], title: &str, curves: &[Curve], area: &Area) -> Do
     Ok(())
 }
 
-/// The ranks that others waited for longest, in the last run with most ranks.
-fn waited_for(runs: &[Run], area: &Area) -> Done {
-    let Some(run) = runs.iter().max_by_key(|r| r.ranks) else { return Ok(()) };
+/// The last run with most ranks of those in which some were seen to be late: where cores are shared nobody is.
+fn most_ranks_with_lateness(runs: &[Run]) -> Option<&Run> {
+    runs.iter().filter(|r| !r.outcome.late.is_empty()).max_by_key(|r| r.ranks)
+}
+
+/// The ranks that others waited for longest.
+fn late_ranks(run: &Run, area: &Area) -> Done {
     let late = &run.outcome.late;
     let most = late.iter().map(|l| l.held.ns()).fold(LEAST_NS, f64::max);
     let title = format!("Whom the others waited for: {}, {} ranks", run.schedule, short_count(run.ranks.into()));
