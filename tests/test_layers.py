@@ -12,7 +12,7 @@ ALLOWED = {
     "schedule": {"random"},
     "table": {"schedule", "options"},
     "engine": {"random", "segment", "schedule", "table", "record", "options"},
-    "report": {"record"},
+    "report": {"record", "random"},
     "noise": {"report"},
     "model": set(),
     "simulate": {"model", "schedule", "random"},

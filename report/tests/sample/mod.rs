@@ -1,6 +1,7 @@
 //! Run records made by a small seeded simulation, for tests and for looking at the renderings.
 //! Ranks compute for random times, meet in collectives, and write down what the engine would.
 
+use evenkeel_random::Random;
 use evenkeel_record::{CommRecord, Histogram, OpRecord, RankRecord, RunRecord, Timeline};
 use evenkeel_report::{Head, merge};
 
@@ -83,23 +84,6 @@ fn rank(rank: u32, elapsed_ns: u64) -> RankRecord {
     }
 }
 
-/// splitmix64
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-}
-
 const SLICE_NS: u64 = 1_000_000;
 
 struct Simulation {
@@ -136,7 +120,7 @@ impl Simulation {
             rank
         };
         Simulation {
-            random: Random(42 + u64::from(ranks)),
+            random: Random::new(42 + u64::from(ranks)),
             clock: vec![0; ranks as usize],
             ranks: (0..ranks).map(new).collect(),
             culprit,
@@ -146,9 +130,9 @@ impl Simulation {
     fn run(mut self, rounds: u64) -> RunRecord {
         for round in 0..rounds {
             for (r, clock) in self.clock.iter_mut().enumerate() {
-                let noise = self.random.below(20_000);
+                let noise = self.random.bits() % 20_000;
                 // Now and then a rank loses its core for some milliseconds.
-                let stall = if self.random.below(2_000) == 0 { 3_000_000 } else { 0 };
+                let stall = if self.random.bits() % 2_000 == 0 { 3_000_000 } else { 0 };
                 let slow = self.culprit == Some(r) && round * 3 / rounds == 1;
                 *clock += 50_000 + noise + stall + if slow { 60_000 } else { 0 };
             }
@@ -176,7 +160,7 @@ impl Simulation {
         for r in 0..arrivals.len() {
             let wait = arrivals[last] - arrivals[r];
             let late = if r == last { arrivals[last] - first } else { 0 };
-            let cost = cost + self.random.below(cost / 2 + 1);
+            let cost = cost + self.random.bits() % (cost / 2 + 1);
             self.record(r, op, Call { bytes, wait, cost, saved: 0, late });
         }
     }
@@ -193,7 +177,7 @@ impl Simulation {
             let below = (relative..n.min(relative + lowest_bit)).map(|v| arrivals[(v + root) % n]).max().unwrap();
             let saved = if r == root { 0 } else { below - arrivals[r] };
             let late = if r == last && r != root { arrivals[r] - arrivals[root].min(arrivals[r]) } else { 0 };
-            let cost = 300 + self.random.below(400);
+            let cost = 300 + self.random.bits() % 400;
             self.record(r, "reduce", Call { bytes, wait, cost, saved, late });
         }
     }
