@@ -13,7 +13,7 @@ TOOLS   := build/venv-tools/bin
 # What the virtual hosts of test-nodes and demo-nodes are to see, wherever it lies.
 SHARE   := --share $(abspath $(RELEASE)) --share $(abspath build)
 
-.PHONY: help build demo demo-nodes test bench install clean deps-build deps-test deps-demo deps-bench deps-nodes
+.PHONY: help build demo demo-nodes test bench bench-nodes install clean deps-build deps-test deps-demo deps-bench deps-nodes
 .PHONY: test-nodes test-rust test-loom test-tsan test-web test-programs test-mpi4py
 
 help:
@@ -22,6 +22,7 @@ help:
 	@echo 'make demo-nodes           the same over 4 virtual hosts of this machine (network, UTS, IPC, mount namespaces)'
 	@echo 'make bench                measure evenkeel and every installed MPI side by side (bench/results/);'
 	@echo '                          make bench BENCH=--quick is rougher and takes three minutes'
+	@echo 'make bench-nodes          the same on 2 to 8 virtual hosts of this machine (bench/results/nodes/)'
 	@echo 'make build                leave target/release/evenkeel, which works from here'
 	@echo 'make install PREFIX=/usr/local'
 	@echo '                          install program, shims, manual pages and completions'
@@ -45,6 +46,11 @@ demo-nodes: deps-demo deps-nodes build
 
 bench: deps-bench build
 	$(TOOLS)/python bench/run.py $(BENCH)
+
+# The same on virtual hosts of this machine: make bench-nodes BENCH=--quick takes at most eight minutes.
+bench-nodes: deps-bench deps-nodes build
+	$(CARGO) build --release --locked -p evenkeel-primitives --example multicast
+	$(TOOLS)/python bench/nodes/run.py $(BENCH)
 
 # One after the other: the tests start many ranks, and the machine may be small.
 test: deps-test
@@ -76,7 +82,7 @@ test-programs:
 # Programs on virtual hosts, and the rig that these are made with. Where namespaces are not allowed it says what to do, and tests nothing,
 # unless EVENKEEL_NODES=required.
 test-nodes: deps-nodes
-	$(CARGO) build --release --locked -p evenkeel-primitives --example across_hosts
+	$(CARGO) build --release --locked -p evenkeel-primitives --example across_hosts --example multicast
 	$(TOOLS)/python -m pytest rig tests/nodes
 
 # All of mpi4py's own tests, at 1, 2, 3 and 5 ranks; `make test` runs those about collectives.

@@ -18,7 +18,7 @@ wants() { case " $scopes " in *" $1 "*) true ;; *) false ;; esac; }
 
 packages="gcc libc6-dev ca-certificates python3 python3-venv openmpi-bin libopenmpi-dev mpich libmpich-dev"
 if wants test; then packages="$packages gfortran g++ procps eztrace otf2-tools"; fi
-if wants bench; then packages="$packages libsimgrid-dev"; fi
+if wants bench; then packages="$packages libsimgrid-dev ucx-utils"; fi
 # OpenSM, a network for it that is not there, and a second judge of its tables. Debian's opensm starts a subnet manager where there is an InfiniBand port, which
 # nobody wants of a test: there it is left to the user, and the tests that need it say that they were skipped.
 if { wants test || wants bench; } && [ -z "$(ls /sys/class/infiniband 2>/dev/null)" ]; then packages="$packages opensm ibsim-utils infiniband-diags ibutils"; fi

@@ -3,4 +3,5 @@
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+HERE = Path(__file__).resolve()
+sys.path[0:0] = [str(HERE.parent.parent), str(HERE.parent.parent.parent / "rig")]

@@ -95,14 +95,53 @@ impl Memory {
     /// A copy of some bytes. Bytes that are being written at this moment may be old or new, each for itself.
     pub fn bytes(&self, at: usize, length: usize) -> Vec<u8> {
         // Relaxed: who wants them all new has seen a flag first, by `load`.
-        (at..at + length).map(|place| self.byte(place).load(Ordering::Relaxed)).collect()
+        let head = length.min(at.next_multiple_of(8) - at);
+        let middle = at + head;
+        let words = (length - head) / 8;
+        let mut bytes = Vec::with_capacity(length);
+        bytes.extend((at..middle).map(|place| self.byte(place).load(Ordering::Relaxed)));
+        for place in (middle..middle + words * 8).step_by(8) {
+            bytes.extend_from_slice(&self.word(place).load(Ordering::Relaxed).to_ne_bytes());
+        }
+        bytes.extend((middle + words * 8..at + length).map(|place| self.byte(place).load(Ordering::Relaxed)));
+        bytes
     }
 
     /// Sets some bytes.
     pub fn write(&self, at: usize, bytes: &[u8]) {
-        for (place, &byte) in (at..).zip(bytes) {
+        // Whole words where they are: eight times as fast, which for megabytes on many nodes of one machine is what takes the time.
+        let head = bytes.len().min(at.next_multiple_of(8) - at);
+        let (head, rest) = bytes.split_at(head);
+        let words = rest.chunks_exact(8);
+        let (middle, tail) = (at + head.len(), words.remainder());
+        for (place, &byte) in (at..).zip(head).chain((middle + words.len() * 8..).zip(tail)) {
             // Relaxed: `store` of a flag makes them visible.
             self.byte(place).store(byte, Ordering::Relaxed);
+        }
+        for (place, word) in (middle..).step_by(8).zip(words) {
+            // Relaxed: as above.
+            self.word(place).store(u64::from_ne_bytes(word.try_into().expect("8 bytes")), Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every beginning and length about a word's, with what stands beside untouched.
+    #[test]
+    fn bytes_are_where_they_were_written() {
+        for at in 0..17 {
+            for length in 0..40 {
+                let memory = Memory::new(64).unwrap();
+                memory.write(0, &[0xee; 64]);
+                let bytes: Vec<u8> = (1..=length as u8).collect();
+                memory.write(at, &bytes);
+                assert_eq!(memory.bytes(at, length), bytes, "{length} at {at}");
+                let beside = |byte: &u8| *byte == 0xee;
+                assert!(memory.bytes(0, at).iter().all(beside) && memory.bytes(at + length, 64 - at - length).iter().all(beside), "{length} at {at}");
+            }
         }
     }
 }

@@ -12,6 +12,8 @@ use std::error::Error;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+mod exchange;
+
 const ARRIVED: usize = 0;
 const WINNER: usize = 8;
 const STOP: usize = 16;
@@ -21,26 +23,6 @@ const CHUNKS: usize = 8;
 const RECEIVED: EventId = EventId(1);
 const SENT: EventId = EventId(2);
 const PATIENCE: Duration = Duration::from_secs(20);
-
-/// Publishes this node's address and waits for those of the others.
-fn exchange(folder: &Path, node: u32, nodes: u32, mine: &[u8]) -> Result<Vec<Vec<u8>>, Box<dyn Error>> {
-    let name = |node: u32| folder.join(format!("{node}.address"));
-    let unfinished = folder.join(format!("{node}.unfinished"));
-    std::fs::write(&unfinished, mine)?;
-    std::fs::rename(unfinished, name(node))?;
-    let end = Instant::now() + PATIENCE;
-    let mut addresses = Vec::new();
-    for node in 0..nodes {
-        while !name(node).exists() {
-            if Instant::now() > end {
-                return Err(format!("node {node} did not come").into());
-            }
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        addresses.push(std::fs::read(name(node))?);
-    }
-    Ok(addresses)
-}
 
 struct Node<C: Fn() -> Duration> {
     domain: Domain<UcxWire, C>,
@@ -147,7 +129,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [node, nodes, folder, seconds] = arguments.as_slice() else { return Err("usage: across_hosts NODE NODES FOLDER SECONDS".into()) };
     let (node, nodes) = (node.parse()?, nodes.parse()?);
     let opened = open(nodes as usize, DATA + CHUNKS * CHUNK, &[])?;
-    let addresses = exchange(Path::new(folder), node, nodes, opened.address())?;
+    let addresses = exchange::exchange(Path::new(folder), node, nodes, opened.address())?;
     let wire = opened.connect(NodeId(node), &addresses)?;
     let all = NodeSet::all(wire.nodes());
     let start = Instant::now();

@@ -5,17 +5,36 @@ use evenkeel_fabric::NodeId;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+/// When a question is repeated: after twice as long each time.
 #[derive(Debug)]
-struct Asked {
-    first: Duration,
-    again: Duration,
+pub(crate) struct Patience {
+    pub first: Duration,
+    pub again: Duration,
     interval: Duration,
+}
+
+impl Patience {
+    /// For a question that is asked at this moment.
+    pub fn from(here: &Here) -> Patience {
+        let interval = here.settings.resend;
+        Patience { first: here.now, again: here.now + interval, interval }
+    }
+
+    /// Whether it is to be repeated now.
+    pub fn due(&mut self, here: &Here) -> bool {
+        let due = self.again <= here.now;
+        if due {
+            self.interval = (self.interval * 2).min(here.settings.limit / 8).max(here.settings.resend);
+            self.again = here.now + self.interval;
+        }
+        due
+    }
 }
 
 /// Who has been asked, and what they answered.
 #[derive(Debug)]
 pub(crate) struct Gather<A> {
-    waiting: BTreeMap<NodeId, Asked>,
+    waiting: BTreeMap<NodeId, Patience>,
     pub answers: Vec<(NodeId, A)>,
     pub silent: Vec<NodeId>,
 }
@@ -23,9 +42,7 @@ pub(crate) struct Gather<A> {
 impl<A> Gather<A> {
     /// Nodes that are being asked at this moment.
     pub fn asking(nodes: &[NodeId], here: &Here) -> Gather<A> {
-        let interval = here.settings.resend;
-        let asked = || Asked { first: here.now, again: here.now + interval, interval };
-        Gather { waiting: nodes.iter().map(|&node| (node, asked())).collect(), answers: Vec::new(), silent: Vec::new() }
+        Gather { waiting: nodes.iter().map(|&node| (node, Patience::from(here))).collect(), answers: Vec::new(), silent: Vec::new() }
     }
 
     /// Takes an answer up; false if none was expected.
@@ -46,17 +63,9 @@ impl<A> Gather<A> {
     pub fn due(&mut self, here: &Here) -> Vec<NodeId> {
         let (silent, waiting) = std::mem::take(&mut self.waiting).into_iter().partition(|(node, asked)| here.silent(*node, asked.first));
         self.waiting = waiting;
-        let silent: BTreeMap<NodeId, Asked> = silent;
+        let silent: BTreeMap<NodeId, Patience> = silent;
         self.silent.extend(silent.into_keys());
-        let mut due = Vec::new();
-        for (&node, asked) in &mut self.waiting {
-            if asked.again <= here.now {
-                asked.interval = (asked.interval * 2).min(here.settings.limit / 8).max(here.settings.resend);
-                asked.again = here.now + asked.interval;
-                due.push(node);
-            }
-        }
-        due
+        self.waiting.iter_mut().filter_map(|(&node, asked)| asked.due(here).then_some(node)).collect()
     }
 
     /// When `due` has to be called next.

@@ -2,6 +2,7 @@
 
 use crate::message::Message;
 use crate::operation::EventId;
+use crate::relay::Staged;
 use evenkeel_fabric::{Memory, NodeId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
@@ -15,6 +16,8 @@ pub struct Settings {
     pub resend: Duration,
     /// How many nodes each has below it in the tree.
     pub fanout: usize,
+    /// Transfers of more bytes go ahead to all nodes, past the one that orders; shorter ones go with the question.
+    pub inline_bytes: usize,
     /// Rules that tests break one at a time, to see that somebody notices.
     pub rules: Rules,
 }
@@ -22,7 +25,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Settings {
         let (limit, resend) = (Duration::from_secs(2), Duration::from_millis(20));
-        Settings { limit, resend, fanout: 4, rules: Rules::default() }
+        Settings { limit, resend, fanout: 4, inline_bytes: 8 << 10, rules: Rules::default() }
     }
 }
 
@@ -37,11 +40,13 @@ pub struct Rules {
     pub all_or_none: bool,
     /// A node that has promised to settle a matter without the sequencer does not follow it any more.
     pub promises: bool,
+    /// A transfer whose data go ahead is ordered when every node has them, and not before.
+    pub data_first: bool,
 }
 
 impl Default for Rules {
     fn default() -> Rules {
-        Rules { in_turn: true, reads_wait: true, all_or_none: true, promises: true }
+        Rules { in_turn: true, reads_wait: true, all_or_none: true, promises: true, data_first: true }
     }
 }
 
@@ -58,6 +63,8 @@ pub(crate) struct Here<'a> {
     pub awake_since: Duration,
     pub evicted: &'a BTreeSet<NodeId>,
     pub events: &'a mut BTreeMap<EventId, u64>,
+    /// Bytes of transfers that have not been ordered yet.
+    pub staged: &'a mut Staged,
     pub out: &'a mut Vec<(NodeId, Message)>,
 }
 

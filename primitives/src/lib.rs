@@ -11,6 +11,8 @@
 //! does not answer within the limit is named, where the original stalls. What does not hold: that operations can go on without
 //! node 0, which orders them; and that a node which cannot reach any other that knows can read what it is in doubt about.
 //!
+//! Large data go ahead of their operation, from node to node of the set, and wait where nobody sees them; what is ordered then is small.
+//!
 //! [`Machine`] is the protocol without I/O, [`Domain`] runs it on a [`Wire`](evenkeel_fabric::Wire). May use: the fabric's interface. Must never know what is built above, look at a clock, or
 //! take the network's word for a node's life.
 //!
@@ -35,6 +37,7 @@ mod message;
 mod operation;
 mod origin;
 mod participant;
+mod relay;
 mod sequencer;
 mod tree;
 

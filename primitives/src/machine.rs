@@ -4,6 +4,7 @@ use crate::here::{Here, Settings};
 use crate::message::Message;
 use crate::operation::{EventId, NodeSet, Operation, Outcome};
 use crate::origin::Origin;
+use crate::relay::{Relay, Staged};
 use crate::participant::Participant;
 use crate::sequencer::Sequencer;
 use evenkeel_fabric::{Memory, NodeId};
@@ -23,6 +24,8 @@ pub enum Mistake {
     NoSuchNode(NodeId, usize),
     #[error("bytes {at} to {end} do not lie within the {bytes} bytes of global memory")]
     OutOfRange { at: usize, end: usize, bytes: usize },
+    #[error("only the primitives themselves move data that came ahead")]
+    NotACall,
     #[error("a variable lies at a multiple of 8, and {0} is none")]
     Misaligned(usize),
 }
@@ -44,6 +47,8 @@ pub struct Machine {
     origin: Origin,
     participant: Participant,
     sequencer: Sequencer,
+    relay: Relay,
+    staged: Staged,
 }
 
 impl Machine {
@@ -60,6 +65,8 @@ impl Machine {
             origin: Origin::default(),
             participant: Participant::default(),
             sequencer: Sequencer::default(),
+            relay: Relay::default(),
+            staged: Staged::new(),
         }
     }
 
@@ -77,9 +84,10 @@ impl Machine {
             awake_since: self.awake_since,
             evicted: &self.evicted,
             events: &mut self.events,
+            staged: &mut self.staged,
             out: &mut out,
         };
-        let mut parts = Parts { origin: &mut self.origin, participant: &mut self.participant, sequencer: &mut self.sequencer };
+        let mut parts = Parts { origin: &mut self.origin, participant: &mut self.participant, sequencer: &mut self.sequencer, relay: &mut self.relay };
         let result = part(&mut parts, &mut here);
         while !here.out.is_empty() {
             for (to, message) in std::mem::take(here.out) {
@@ -96,7 +104,7 @@ impl Machine {
     /// Begins an operation.
     pub fn start(&mut self, now: Duration, memory: &Memory, set: NodeSet, operation: Operation) -> Result<(Number, Vec<(NodeId, Message)>), Mistake> {
         self.check(memory, &set, &operation)?;
-        let (number, out) = self.run(now, memory, |parts, here| parts.origin.start(here, set, operation));
+        let (number, out) = self.run(now, memory, |parts, here| parts.origin.start(here, parts.relay, set, operation));
         Ok((Number(number), out))
     }
 
@@ -114,6 +122,7 @@ impl Machine {
         let word = |at: usize| inside(at, 8).and(if at % 8 == 0 { Ok(()) } else { Err(Mistake::Misaligned(at)) });
         match operation {
             Operation::Xfer { at, bytes, .. } => inside(*at, bytes.len()),
+            Operation::Staged { .. } => Err(Mistake::NotACall),
             Operation::Compare { variable, write, .. } => word(*variable).and(write.map_or(Ok(()), |(at, _)| word(at))),
         }
     }
@@ -135,7 +144,8 @@ impl Machine {
         }
         self.last_tick = now;
         let tick = |parts: &mut Parts, here: &mut Here| {
-            parts.origin.tick(here);
+            parts.relay.tick(here);
+            parts.origin.tick(here, parts.relay);
             parts.participant.tick(here);
             if here.node == here.sequencer {
                 parts.sequencer.tick(here);
@@ -149,7 +159,7 @@ impl Machine {
         let is_sequencer = self.node == SEQUENCER;
         let participant = self.participant.alarm(self.settings.limit, is_sequencer);
         let sequencer = if is_sequencer { self.sequencer.alarm() } else { None };
-        [self.origin.alarm(), participant, sequencer].into_iter().flatten().min()
+        [self.origin.alarm(), participant, sequencer, self.relay.alarm(self.settings.limit)].into_iter().flatten().min()
     }
 
     /// The outcome of an operation, once; None while it is under way.
@@ -189,6 +199,11 @@ impl Machine {
         self.evicted.insert(node);
     }
 
+    /// Bytes of transfers that have not been ordered yet, of all nodes.
+    pub fn staged_bytes(&self) -> usize {
+        self.staged.values().map(Vec::len).sum()
+    }
+
     /// How many operations of all nodes this node remembers: bounded, unless nodes stay silent and are not evicted.
     pub fn remembered(&self) -> usize {
         self.participant.remembered()
@@ -199,6 +214,7 @@ struct Parts<'a> {
     origin: &'a mut Origin,
     participant: &'a mut Participant,
     sequencer: &'a mut Sequencer,
+    relay: &'a mut Relay,
 }
 
 impl Parts<'_> {
@@ -207,7 +223,16 @@ impl Parts<'_> {
         match message {
             Message::Request { number, settled, set, operation } if orders => self.sequencer.request(here, from, number, settled, set, operation),
             Message::Request { .. } | Message::Underway { .. } | Message::Busy { .. } => {}
-            Message::Outcome { number, outcome } => self.origin.outcome_came(number, outcome),
+            Message::Outcome { number, outcome } => self.origin.outcome_came(here, self.relay, number, outcome),
+            Message::Data { origin, number, set, total, at, bytes } => self.relay.data(here, from, (origin, number), set, total, at, &bytes),
+            Message::Have { origin, number, own, all, asked } => {
+                self.relay.have(here, from, (origin, number), own, all, asked);
+                self.origin.sent(here, self.relay);
+            }
+            Message::Broken { origin, number, node } => {
+                self.relay.broken(here, (origin, number), node);
+                self.origin.sent(here, self.relay);
+            }
             Message::Prepare { turn, horizon, set, operation } => self.participant.prepare(here, from, turn, horizon, set, operation),
             Message::Vote { turn, vote } if orders => self.sequencer.vote(here, from, turn, vote),
             Message::Vote { turn, vote } => self.participant.vote(here, from, turn, vote),

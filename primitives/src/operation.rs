@@ -5,10 +5,35 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Nodes, each once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NodeSet(Vec<NodeId>);
+#[serde(from = "Vec<(u32, u32)>", into = "Vec<(u32, u32)>")]
+pub struct NodeSet(Arc<[NodeId]>);
+
+/// What is sent are runs of consecutive nodes, first and last: a set of all nodes is as short as one of two.
+impl From<NodeSet> for Vec<(u32, u32)> {
+    fn from(set: NodeSet) -> Vec<(u32, u32)> {
+        let mut runs: Vec<(u32, u32)> = Vec::new();
+        for NodeId(node) in set.iter() {
+            match runs.last_mut() {
+                Some((_, last)) if *last + 1 == node => *last = node,
+                _ => runs.push((node, node)),
+            }
+        }
+        runs
+    }
+}
+
+/// Longer sets than any machine has are cut: what comes from the network decides about no memory.
+impl From<Vec<(u32, u32)>> for NodeSet {
+    fn from(runs: Vec<(u32, u32)>) -> NodeSet {
+        runs.into_iter().flat_map(|(first, last)| first..=last).take(MOST_NODES).map(NodeId).collect()
+    }
+}
+
+const MOST_NODES: usize = 1 << 20;
 
 impl NodeSet {
     /// Nodes 0 up to, but not with, `nodes`.
@@ -87,6 +112,8 @@ pub enum Operation {
         bytes: Vec<u8>,
         event: Option<EventId>,
     },
+    /// Write bytes that are on every node already, under their origin and its number; and signal an event there.
+    Staged { at: usize, length: usize, origin: NodeId, number: u64, event: Option<EventId> },
     /// Compare the word at `variable` on every node; if it holds on all, write a value (second) to the word at an offset (first) on all.
     Compare { variable: usize, comparison: Comparison, value: u64, write: Option<(usize, u64)> },
 }
@@ -100,11 +127,8 @@ impl Operation {
     /// The bytes that it reads or writes.
     pub fn touches(&self) -> Vec<Range<usize>> {
         match self {
-            Operation::Xfer { at, bytes, event } => {
-                // Events stand in no memory; they are ordered as if they stood behind all of it.
-                let event = event.map(|EventId(event)| usize::MAX - 1 - event as usize..usize::MAX - event as usize);
-                std::iter::once(*at..at + bytes.len()).chain(event).collect()
-            }
+            Operation::Xfer { at, bytes, event } => written(*at, bytes.len(), *event),
+            Operation::Staged { at, length, event, .. } => written(*at, *length, *event),
             Operation::Compare { variable, write, .. } => {
                 let written = write.map(|(at, _)| at..at + 8);
                 std::iter::once(*variable..variable + 8).chain(written).collect()
@@ -116,6 +140,12 @@ impl Operation {
     pub fn conflicts(&self, other: &Operation) -> bool {
         (self.writes() || other.writes()) && overlap(&self.touches(), &other.touches())
     }
+}
+
+/// What a transfer writes. Events stand in no memory; they are ordered as if they stood behind all of it.
+fn written(at: usize, length: usize, event: Option<EventId>) -> Vec<Range<usize>> {
+    let event = event.map(|EventId(event)| usize::MAX - 1 - event as usize..usize::MAX - event as usize);
+    std::iter::once(at..at + length).chain(event).collect()
 }
 
 /// Whether two lists of ranges have a byte in common.

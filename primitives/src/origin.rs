@@ -3,6 +3,7 @@
 use crate::here::Here;
 use crate::gather::Gather;
 use crate::message::Message;
+use crate::relay::{Relay, Sent};
 use crate::operation::{Failure, Fault, NodeSet, Operation, Outcome};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,7 +11,8 @@ use std::time::Duration;
 struct Open {
     set: NodeSet,
     operation: Operation,
-    asked: Gather<()>,
+    /// None: its data are on their way to the nodes of the set.
+    asked: Option<Gather<()>>,
 }
 
 /// The operations that this node has begun.
@@ -22,13 +24,43 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    pub fn start(&mut self, here: &mut Here, set: NodeSet, operation: Operation) -> u64 {
+    pub fn start(&mut self, here: &mut Here, relay: &mut Relay, set: NodeSet, operation: Operation) -> u64 {
         let number = self.next;
         self.next += 1;
-        let asked = Gather::asking(&[here.sequencer], here);
-        self.open.insert(number, Open { set, operation, asked });
-        self.send(here, number);
+        match operation {
+            Operation::Xfer { at, bytes, event } if bytes.len() > here.settings.inline_bytes => {
+                let operation = Operation::Staged { at, length: bytes.len(), origin: here.node, number, event };
+                self.open.insert(number, Open { set: set.clone(), operation, asked: None });
+                relay.send(here, number, set, bytes);
+                self.sent(here, relay);
+            }
+            operation => {
+                self.open.insert(number, Open { set, operation, asked: None });
+                self.ask(here, number);
+            }
+        }
         number
+    }
+
+    /// Has an operation ordered.
+    fn ask(&mut self, here: &mut Here, number: u64) {
+        let asked = Gather::asking(&[here.sequencer], here);
+        self.open.get_mut(&number).expect("begun above").asked = Some(asked);
+        self.send(here, number);
+    }
+
+    /// Goes on with transfers whose data are everywhere, or cannot be.
+    pub fn sent(&mut self, here: &mut Here, relay: &mut Relay) {
+        for sent in std::mem::take(&mut relay.sent) {
+            match sent {
+                Sent::Everywhere(number) if self.open.get(&number).is_some_and(|open| open.asked.is_none()) => self.ask(here, number),
+                Sent::Broken(number, node) if self.open.get(&number).is_some_and(|open| open.asked.is_none()) => {
+                    let what = if here.evicted.contains(&node) { Failure::Evicted } else { Failure::Silent };
+                    self.outcome_came(here, relay, number, Err(Fault { node, what, undone: true }));
+                }
+                _ => {}
+            }
+        }
     }
 
     fn send(&self, here: &mut Here, number: u64) {
@@ -37,8 +69,9 @@ impl Origin {
         here.send(here.sequencer, Message::Request { number, settled, set: set.clone(), operation: operation.clone() });
     }
 
-    pub fn outcome_came(&mut self, number: u64, outcome: Outcome) {
+    pub fn outcome_came(&mut self, here: &mut Here, relay: &mut Relay, number: u64, outcome: Outcome) {
         if self.open.remove(&number).is_some() {
+            relay.end(here, number);
             self.outcomes.insert(number, outcome);
         }
     }
@@ -53,14 +86,16 @@ impl Origin {
         std::mem::take(&mut self.outcomes)
     }
 
-    pub fn tick(&mut self, here: &mut Here) {
+    pub fn tick(&mut self, here: &mut Here, relay: &mut Relay) {
+        self.sent(here, relay);
         let mut again = Vec::new();
         let mut given_up = Vec::new();
         for (&number, open) in &mut self.open {
-            if !open.asked.due(here).is_empty() {
+            let Some(asked) = &mut open.asked else { continue };
+            if !asked.due(here).is_empty() {
                 again.push(number);
             }
-            if open.asked.complete() {
+            if asked.complete() {
                 given_up.push(number);
             }
         }
@@ -69,12 +104,12 @@ impl Origin {
         }
         let what = if here.evicted.contains(&here.sequencer) { Failure::Evicted } else { Failure::Silent };
         for number in given_up {
-            self.outcome_came(number, Err(Fault { node: here.sequencer, what, undone: false }));
+            self.outcome_came(here, relay, number, Err(Fault { node: here.sequencer, what, undone: false }));
         }
     }
 
     /// When `tick` has to be called next.
     pub fn alarm(&self) -> Option<Duration> {
-        self.open.values().filter_map(|open| open.asked.alarm()).min()
+        self.open.values().filter_map(|open| open.asked.as_ref().and_then(Gather::alarm)).min()
     }
 }

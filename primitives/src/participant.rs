@@ -8,7 +8,7 @@
 use crate::gather::Gather;
 use crate::here::Here;
 use crate::message::{Ack, Message, Told, Turn, Vote};
-use crate::operation::{NodeSet, Operation};
+use crate::operation::{EventId, NodeSet, Operation};
 use crate::tree::{below, children};
 use evenkeel_fabric::NodeId;
 use std::collections::BTreeMap;
@@ -60,6 +60,8 @@ struct Record {
     state: State,
     since: Duration,
     own: Option<Vote>,
+    /// The bytes of a transfer whose data came ahead; from this node's vote on they are the operation's.
+    data: Vec<u8>,
     voting: Option<Voting>,
     deciding: Option<Deciding>,
     told: BTreeMap<NodeId, Told>,
@@ -68,7 +70,7 @@ struct Record {
 
 impl Record {
     fn new(set: NodeSet, operation: Option<Operation>, state: State, now: Duration) -> Record {
-        Record { set, operation, state, since: now, own: None, voting: None, deciding: None, told: BTreeMap::new(), ask_again: now }
+        Record { set, operation, state, since: now, own: None, data: Vec::new(), voting: None, deciding: None, told: BTreeMap::new(), ask_again: now }
     }
 }
 
@@ -137,13 +139,25 @@ impl Participant {
         if here.settings.rules.reads_wait && self.records.iter().any(depends) {
             return;
         }
+        let mut data = Vec::new();
+        let mut lacking = false;
         let holds = match &operation {
             Operation::Xfer { .. } => true,
+            Operation::Staged { length, origin, number, .. } => {
+                data = here.staged.remove(&(*origin, *number)).unwrap_or_default();
+                lacking = data.len() != *length && here.settings.rules.data_first; // nothing was heard of it for so long that it was forgotten
+                !lacking
+            }
             Operation::Compare { variable, comparison, value, .. } => comparison.holds(here.memory.load(*variable), *value),
         };
         let record = self.records.get_mut(&turn).expect("looked at above");
         record.since = here.now;
-        record.own = Some(if holds { Vote::Yes } else { Vote::No });
+        record.data = data;
+        record.own = Some(match (holds, lacking) {
+            (true, _) => Vote::Yes,
+            (false, true) => Vote::Refused(here.node),
+            (false, false) => Vote::No,
+        });
         record.state = match (operation.writes(), holds) {
             (false, _) => State::Read,
             (true, true) => State::Prepared,
@@ -250,13 +264,16 @@ impl Participant {
     }
 
     fn apply(&self, here: &mut Here, turn: Turn) {
-        match self.records[&turn].operation.as_ref().expect("only what was voted for is carried out") {
-            Operation::Xfer { at, bytes, event } => {
-                here.memory.write(*at, bytes);
-                if let Some(event) = event {
-                    *here.events.entry(*event).or_default() += 1;
-                }
+        let record = &self.records[&turn];
+        let mut write = |at: usize, bytes: &[u8], event: &Option<EventId>| {
+            here.memory.write(at, bytes);
+            if let Some(event) = event {
+                *here.events.entry(*event).or_default() += 1;
             }
+        };
+        match record.operation.as_ref().expect("only what was voted for is carried out") {
+            Operation::Xfer { at, bytes, event } => write(*at, bytes, event),
+            Operation::Staged { at, event, .. } => write(*at, &record.data, event),
             Operation::Compare { write: Some((at, value)), .. } => here.memory.store(*at, *value),
             Operation::Compare { write: None, .. } => {}
         }
@@ -269,6 +286,7 @@ impl Participant {
         }
         let record = self.records.get_mut(&turn).expect("what is settled is known");
         record.state = if commit { State::Applied } else { State::Aborted };
+        record.data = Vec::new();
         if record.own.is_none() {
             record.own = Some(Vote::Refused(here.node));
         }

@@ -89,9 +89,13 @@ fn show(job: &Job) -> String {
 }
 
 fn all_are_explained(seeds: std::ops::Range<u64>, trouble: Trouble) -> Vec<Job> {
+    all_are_explained_with(settings(), seeds, trouble)
+}
+
+fn all_are_explained_with(settings: Settings, seeds: std::ops::Range<u64>, trouble: Trouble) -> Vec<Job> {
     seeds
         .map(|seed| {
-            let job = job(seed, trouble, settings());
+            let job = job(seed, trouble, settings);
             assert!(explained(&job), "seed {seed}: no order explains this history\n{}", show(&job));
             job
         })
@@ -128,6 +132,27 @@ fn nodes_that_are_cut_off_stop_or_die() {
 /// The first of some seeds whose history cannot be explained.
 fn found(rules: Rules, trouble: Trouble, mut seeds: std::ops::Range<u64>) -> Option<u64> {
     seeds.find(|&seed| !explained(&job(seed, trouble, Settings { rules, ..settings() })))
+}
+
+/// Every transfer's data go ahead of it, however short they are.
+fn ahead() -> Settings {
+    Settings { inline_bytes: 0, ..settings() }
+}
+
+#[test]
+fn data_that_go_ahead() {
+    let jobs = all_are_explained_with(ahead(), 0..60, Trouble::Messages);
+    assert!(jobs.iter().all(|job| job.unanswered() == 0));
+    assert_eq!(answered(&jobs, |entry| matches!(entry.answer, Answer::Unknown | Answer::Undone)), 0, "nobody was silent for the limit");
+    let jobs = all_are_explained_with(ahead(), 0..150, Trouble::Everything);
+    let undone = answered(&jobs, |entry| matches!(entry.call, Call::Xfer { .. }) && entry.answer == Answer::Undone);
+    assert!(undone > 20, "the faults are no test: {undone} undone");
+}
+
+#[test]
+fn ordering_data_that_are_not_everywhere_is_found() {
+    let rules = Rules { data_first: false, ..Rules::default() };
+    assert!((0..200).any(|seed| !explained(&job(seed, Trouble::Messages, Settings { rules, ..ahead() }))));
 }
 
 #[test]

@@ -165,6 +165,56 @@ fn evicted_nodes_are_not_waited_for() {
     assert!(took < settings().limit / 2, "{took:?}");
 }
 
+/// Data of many chunks, over a network that loses, doubles and reorders, from an origin in the set and from one outside of it: the same everywhere, and nothing is kept.
+#[test]
+fn large_data() {
+    for (origin, set) in [(2, vec![0, 1, 2, 3, 4]), (0, vec![1, 3, 4])] {
+        let mut job = Job::with_memory(1 << 18, 5, settings(), Faults::bad(), 4, 0);
+        let bytes: Vec<u8> = (0..200_000_u32).map(|i| (i * 31 >> 3) as u8).collect();
+        let number = job.start(origin, &set, Operation::Xfer { at: 40, bytes: bytes.clone(), event: Some(EventId(1)) });
+        assert_eq!(result(&mut job, origin, number).0, Ok(true));
+        let until = job.network.now() + settings().limit;
+        job.run(until);
+        for node in 0..5 {
+            let expected = if set.contains(&node) { bytes.clone() } else { vec![0; bytes.len()] };
+            assert!(job.wires[node].memory().bytes(40, bytes.len()) == expected, "node {node}");
+            assert_eq!(job.machines[node].take_signal(EventId(1)), set.contains(&node));
+            assert_eq!(job.machines[node].staged_bytes(), 0);
+        }
+    }
+}
+
+/// A node that is dead anywhere in the chain fails a large transfer before it is ordered: it is named, nobody has the data, and the others go on.
+#[test]
+fn large_data_and_a_dead_node() {
+    for dead in 1..5 {
+        let mut job = Job::with_memory(1 << 18, 5, settings(), Faults::none(), 1, 0);
+        job.network.set_health(NodeId(dead), Health::Dead);
+        let number = job.start(0, &[0, 1, 2, 3, 4], Operation::Xfer { at: 0, bytes: vec![7; 200_000], event: None });
+        let (outcome, took) = result(&mut job, 0, number);
+        assert_eq!(outcome, Err(Fault { node: NodeId(dead), what: Failure::Silent, undone: true }));
+        assert!(took < settings().limit * 2, "{took:?}");
+        assert_eq!(words(&job, 0), [0; 5]);
+        let alive: Vec<usize> = (0..5).filter(|&node| node != dead as usize).collect();
+        assert_eq!(carry_out(&mut job, 0, &alive, Operation::Xfer { at: 0, bytes: vec![8; 100_000], event: None }), Ok(true));
+        assert_eq!(job.machines[0].staged_bytes(), 0);
+    }
+}
+
+/// Who sends only half of it leaves nothing behind for ever.
+#[test]
+fn an_origin_that_dies_while_it_sends() {
+    let mut job = Job::with_memory(1 << 22, 3, settings(), Faults::none(), 1, 0);
+    job.start(0, &[0, 1, 2], Operation::Xfer { at: 0, bytes: vec![7; 4 << 20], event: None });
+    job.run(std::time::Duration::from_micros(15));
+    job.network.set_health(NodeId(0), Health::Dead);
+    job.run(settings().limit);
+    assert!(job.machines[1].staged_bytes() > 0, "it came to nothing at once: this is no test");
+    job.run(settings().limit * 10);
+    assert_eq!((job.machines[1].staged_bytes(), job.machines[2].staged_bytes()), (0, 0));
+    assert_eq!(words(&job, 0)[1..], [0; 2]);
+}
+
 #[test]
 fn memory_is_bounded() {
     let mut job = Job::new(4, settings(), Faults::bad(), 9, 0);

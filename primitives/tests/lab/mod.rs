@@ -58,7 +58,11 @@ pub struct Job {
 
 impl Job {
     pub fn new(nodes: usize, settings: Settings, faults: Faults, seed: u64, calls: usize) -> Job {
-        let (network, wires) = Network::new(nodes, BYTES, faults, seed);
+        Job::with_memory(BYTES, nodes, settings, faults, seed, calls)
+    }
+
+    pub fn with_memory(bytes: usize, nodes: usize, settings: Settings, faults: Faults, seed: u64, calls: usize) -> Job {
+        let (network, wires) = Network::new(nodes, bytes, faults, seed);
         let client = |node| Client { random: Random(seed * 1000 + node as u64), calls_left: calls, again: Duration::ZERO, reading: None, open: HashMap::new() };
         let machines = (0..nodes).map(|node| Machine::new(NodeId(node as u32), nodes, settings)).collect();
         Job { network, wires, machines, history: Vec::new(), clients: (0..nodes).map(client).collect(), values: 0 }

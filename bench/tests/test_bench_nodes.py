@@ -1,0 +1,56 @@
+"""The benchmark on several hosts: what is judged, and how, from rows made up here."""
+
+import doctest
+
+from nodes import plan, rigged, tables, targets
+from nodes.targets import Rows
+
+
+def latency(setting, round_, value, op="barrier", bytes_=0, hosts=4, per_host=1):
+    return {"section": "collectives", "setting": setting, "round": round_, "op": op, "bytes": bytes_, "hosts": hosts, "per_host": per_host, "variant": "",
+            "mean_us": value, "completion_us": value}
+
+
+def by_name(rows):
+    return {j.what: j for j in targets.judged(Rows(rows))}
+
+
+def test_the_best_library_is_that_of_the_same_round():
+    rows = [latency("openmpi4", 1, 10), latency("impi", 1, 20), latency("openmpi4", 2, 200), latency("impi", 2, 100),
+            latency("openmpi4+evenkeel", 1, 7), latency("openmpi4+evenkeel", 2, 70)]
+    judged = by_name(rows)["barrier , openmpi4+evenkeel"]
+    assert judged.met and abs(judged.value - 0.7) < 1e-9
+
+
+def test_one_cell_above_is_a_miss():
+    rows = [latency("openmpi4", 1, 10), latency("openmpi4+evenkeel", 1, 1), latency("openmpi4", 1, 10, hosts=8), latency("openmpi4+evenkeel", 1, 9, hosts=8)]
+    judged = by_name(rows)["barrier , openmpi4+evenkeel"]
+    assert judged.met is False and "1 of 2 cells" in judged.text
+
+
+def stopped(setting, variant, seconds):
+    return {"section": "stopped", "setting": setting, "round": 1, "op": "stopped", "bytes": 0, "hosts": 8, "per_host": 1, "variant": variant, "others_s": seconds}
+
+
+def test_what_the_others_lose_is_taken_within_a_round():
+    rows = [stopped("openmpi4", "undisturbed", 2.0), stopped("openmpi4", "stopped", 2.4), stopped("openmpi4+evenkeel", "undisturbed", 2.0), stopped("openmpi4+evenkeel", "stopped", 2.02)]
+    judged = by_name(rows)["a host stopped 100 ms of each second: what the others lose, openmpi4+evenkeel"]
+    assert judged.met and judged.text == "1.0%; the best library 20.0%"
+
+
+def test_no_agent_is_said_to_be_none():
+    judged = by_name([latency("openmpi4+evenkeel", 1, 1)])["agent, openmpi4+evenkeel"]
+    assert judged.met is None and "evenkeel-agent" in judged.text
+
+
+def test_what_was_cut_off_stands_in_the_table():
+    rows = Rows([latency("openmpi4", 1, 10) | {"op": "run", "reason": "cut off after 15 s"}])
+    assert "cut off after 15 s" in tables.write(rows, [], [], {"impi": "not installed"}, []) and "not installed" in tables.missing(rows, {"impi": "not installed"})
+
+
+def test_the_quietest_second():
+    assert doctest.testmod(rigged).failed == 0
+
+
+def test_the_same_seed_is_the_same_order():
+    assert plan.rounds(plan.QUICK, [], 2, 3) == plan.rounds(plan.QUICK, [], 2, 3)
