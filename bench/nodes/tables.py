@@ -85,7 +85,7 @@ def shares(rows):
         for section in sorted({row["section"] for row in mine.where(setting=name)}):
             here = [row for row in mine.where(setting=name, section=section) if row.get("calls")]
             calls, host = sum(row["calls"] for row in here), sum(row["host_calls"] for row in here)
-            lines.append([name, section, str(calls), f"{100 * host / calls:.1f}%" if calls else "no record"])
+            lines.append([name, section, str(calls), f"{100 * host / calls:.1f}%" if calls else "all"])
     return lines and table(["setting", "section", "calls", "left to the library"], lines)
 
 
