@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from evenkeel_bench import launch, machine, peers, plan, plots, programs, tables  # noqa: E402
+from evenkeel_bench import disturbance, launch, machine, peers, plan, plots, programs, tables  # noqa: E402
 from evenkeel_bench.results import Results, read_csv, rows_of, write_csv  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
@@ -93,7 +93,8 @@ def report_rows(path, task, round_):
 def measure(mode, configurations, planned, folder, results):
     by_name = {c.name: c for c in configurations}
     given_up = {}
-    with tempfile.TemporaryDirectory(prefix="evenkeel-bench-") as scratch, tqdm(
+    with tempfile.TemporaryDirectory(prefix="evenkeel-bench-") as scratch, \
+            disturbance.Disturber(programs.path(folder, "competitors")) as disturber, tqdm(
             total=round(plan.expected_s(planned), 1), unit="s", smoothing=0.05, dynamic_ncols=True,
             mininterval=0.1 if sys.stderr.isatty() else 30,
             bar_format="{percentage:3.0f}% |{bar}| {elapsed} gone, {remaining} to go  {desc}") as bar:
@@ -102,7 +103,7 @@ def measure(mode, configurations, planned, folder, results):
                 bar.set_description_str(f"round {number}/{mode.rounds}: {task.section}, {task.configuration}, {task.ranks} ranks",
                                         refresh=sys.stderr.isatty())
                 if given_up.get(task.key(), 0) < 2:
-                    outcome, more = one(task, by_name.get(task.configuration), folder, Path(scratch) / "run.json", number)
+                    outcome, more = one(task, by_name.get(task.configuration), folder, Path(scratch) / "run.json", number, disturber)
                     results.add(rows_of(task, number, outcome) + more)
                     if outcome.reason:
                         given_up[task.key()] = given_up.get(task.key(), 0) + 1
@@ -110,7 +111,7 @@ def measure(mode, configurations, planned, folder, results):
                 bar.update(min(task.expected_s, bar.total - bar.n))
 
 
-def one(task, configuration, folder, report, round_):
+def one(task, configuration, folder, report, round_, disturber):
     environment = dict(task.environment)
     if task.wants_report:
         report.unlink(missing_ok=True)
@@ -120,8 +121,10 @@ def one(task, configuration, folder, report, round_):
     else:
         command = configuration.command(task.ranks, programs.path(folder, task.program, configuration.library), task.arguments,
                                         environment)
-    if task.competitors:
-        command = [str(programs.path(folder, "competitors")), str(task.competitors), *command]
+    try:
+        command = disturber.command(task.disturbance, command)
+    except disturbance.Impossible as e:
+        return launch.Outcome([], str(e), 0), []
     outcome = launch.run(command, task.limit_s, configuration.environment | configuration.launcher_environment if configuration else None)
     more = report_rows(report, task, round_) if task.wants_report and not outcome.reason else []
     return outcome, more

@@ -11,7 +11,7 @@ from .targets import number, ranged
 def write(results):
     """All of it, "" if nothing was measured."""
     parts = [(title, text) for title, text in (("One call", calls(results)), ("Computation between barriers", loops(results)),
-                                               ("Deferred, or not", pairs(results)), ("Radix sort beside competitors", radix(results)),
+                                               ("Deferred, or not", pairs(results)), ("Radix sort, disturbed", radix(results)),
                                                ("Messages", messages(results))) if text]
     return "\n\n".join(f"### {title}\n\n{text}" for title, text in parts)
 
@@ -69,7 +69,7 @@ def loops(results):
 
 def pairs(results):
     rows = []
-    groups = (((deferral.SCAN, deferral.SCAN_DISTURBED, deferral.NAIVE), DEFERRED), (deferral.BLOCK, DEFERRED), (deferral.SMALL, AUTO))
+    groups = (((deferral.SCAN, deferral.SCAN_DISTURBED, deferral.SCAN_DOUBLED, deferral.SCAN_QUOTA, deferral.NAIVE), DEFERRED), (deferral.BLOCK, DEFERRED), (deferral.SMALL, AUTO))
     for cases, way in groups:
         for c in results.configurations(SECTION, is_evenkeel):
             for case, ranks, s in deferral_targets.each(results, c, cases, way):
@@ -91,16 +91,22 @@ def radix(results):
     for ranks in results.ranks(SECTION):
         for c in _configurations(results):
             for way in (AUTO, DEFERRED, HOST):
-                idle, disturbed = (statistics.spread(v * 1e3 for v in seconds(results, c, case, ranks, way).values())
-                                   for case in (deferral.RADIX, deferral.RADIX_DISTURBED))
-                if idle or disturbed:
-                    penalty = statistics.spread(penalty_by_round(results, c, ranks, way).values())
-                    pending = share(results, c, ranks, deferral.RADIX_DISTURBED, way)
-                    rows.append([ranks, c, way, pending, ranged(idle), ranged(disturbed), ranged(penalty, " ×")])
+                idle = statistics.spread(v * 1e3 for v in seconds(results, c, deferral.RADIX, ranks, way).values())
+                found = False
+                for case in (deferral.RADIX_DISTURBED, deferral.RADIX_DOUBLED, deferral.RADIX_QUOTA):
+                    disturbed = statistics.spread(v * 1e3 for v in seconds(results, c, case, ranks, way).values())
+                    if disturbed:
+                        found = True
+                        penalty = statistics.spread(penalty_by_round(results, c, ranks, way, case).values())
+                        rows.append([ranks, c, way, case.disturbance, share(results, c, ranks, case, way), ranged(idle), ranged(disturbed),
+                                     ranged(penalty, " ×")])
+                if idle and not found:
+                    rows.append([ranks, c, way, "-", "-", ranged(idle), "-", "-"])
     if not rows:
         return ""
-    return "Milliseconds, idle and with one busy process on each core. Pending: of all barriers, those that did not wait.\n\n" + table(
-        ["ranks", "", "barriers", "pending", "idle machine", "beside competitors", "ratio"], rows)
+    return ("Milliseconds, idle and disturbed: one busy process on each core; all ranks on half of the cores; a control group with half of "
+            "the cores' time. Pending: of all barriers, those that did not wait.\n\n" + table(
+                ["ranks", "", "barriers", "disturbed by", "pending", "idle machine", "disturbed", "ratio"], rows))
 
 
 def messages(results):

@@ -27,10 +27,10 @@ def call_ns(results, configuration, ranks, way=DEFERRED, stat="middle_ns"):
     return statistics.spread(seconds(results, configuration, deferral.CALL, ranks, way, stat).values())
 
 
-def penalty_by_round(results, configuration, ranks, way):
-    """Round → how many times as long the radix sort takes beside competitors."""
+def penalty_by_round(results, configuration, ranks, way, disturbed_case=deferral.RADIX_DISTURBED):
+    """Round → how many times as long the radix sort takes beside competitors, or disturbed in another way."""
     idle = seconds(results, configuration, deferral.RADIX, ranks, way)
-    disturbed = seconds(results, configuration, deferral.RADIX_DISTURBED, ranks, way)
+    disturbed = seconds(results, configuration, disturbed_case, ranks, way)
     return {r: disturbed[r] / idle[r] for r in disturbed if r in idle and idle[r] > 0}
 
 
@@ -65,6 +65,8 @@ def evaluate(results):
                                                                  deferral.loop(m, False), AUTO), LOOP, " ×"))
     for case, said, limit in ((deferral.SCAN, "prefix scan, idle machine", 0.81),
                               (deferral.SCAN_DISTURBED, "prefix scan, a competitor on each core", 0.71),
+                              (deferral.SCAN_DOUBLED, "prefix scan, all ranks on half of the cores", NO_LOSS),
+                              (deferral.SCAN_QUOTA, "prefix scan, half of the cores' time", NO_LOSS),
                               (deferral.NAIVE, "naive prefix scan", 1.0)):
         add(f"{said}, {deferral.SCAN_RANKS} ranks, deferred to strict", f"≤ {limit} ×",
             lambda c, k=case, m=limit: _at_most(c, ratio(results, c, deferral.SCAN_RANKS, k, DEFERRED, k, STRICT), m, " ×"))

@@ -59,7 +59,7 @@ class Task:
     expected_s: float
     variant: str = ""  # what sets it apart from other runs of the same section, configuration and ranks
     environment: dict = field(default_factory=dict, hash=False)
-    competitors: int = 0  # busy processes on each core meanwhile
+    disturbance: str = ""  # one of disturbance.KINDS
     wants_report: bool = False  # evenkeel's run record is read afterwards
     left_out: tuple = ()  # operations of the section that this run leaves out, and why
     why_left_out: str = ""
@@ -186,7 +186,7 @@ def _record(mode, c, on, turn):
 
 def _deferred(c, case, ranks, way):
     return Task("deferred", c.name, ranks, case.program, case.arguments, case.limit_s, start_s(c, ranks) + case.expected_s,
-                deferral.variant(case.name, way), deferral.environment(case, way), case.competitors,
+                deferral.variant(case.name, way), deferral.environment(case, way), case.disturbance,
                 wants_report=bool(c.evenkeel))
 
 

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 import run
-from evenkeel_bench import deferral, deferral_tables, deferral_targets, launch, markdown, plan, plots, programs, targets
+from evenkeel_bench import deferral, deferral_tables, deferral_targets, disturbance, launch, markdown, plan, plots, programs, targets
 from evenkeel_bench.deferral import AUTO, DEFERRED, HOST, STRICT
 from evenkeel_bench.launch import Outcome
 from evenkeel_bench.peers import Configuration, Library
@@ -30,7 +30,7 @@ def the(rows, beginning):
     return found[0]
 
 
-@pytest.mark.parametrize("module", [deferral, markdown])
+@pytest.mark.parametrize("module", [deferral, disturbance, markdown])
 def test_examples_in_the_documentation(module):
     assert doctest.testmod(module).failed == 0
 
@@ -57,7 +57,7 @@ def test_runs_differ_by_their_key_and_set_the_mode_of_evenkeel_alone():
         way = deferral.case_of(t.variant)[1]
         assert t.environment.get("EVENKEEL_BARRIER") == (None if way == HOST else way)
         assert (way == HOST) == (t.configuration in deferral.HOSTS)
-        assert (t.competitors > 0) == ("competitors" in t.variant)
+        assert t.disturbance == next((k for k in disturbance.KINDS if k and k in t.variant), "")
         assert ("EVENKEEL_WAIT" in t.environment) == ("blocking" in t.variant)
 
 
@@ -94,11 +94,13 @@ def test_a_loop_is_compared_with_its_own_library_without_barriers():
     assert {j.configuration: j.value for j in t.judged} == {EK: pytest.approx(1.04), EK5: pytest.approx(1.2)}
     assert t.verdict == "partly: **missed** over mpich5-one-session"
     text = deferral_tables.loops(Results(rows))
-    assert "6.00 × (6.00–6.00) | - | 100 |" in text and "2.00 × (2.00–2.00) | - | - | - |" in text
+    assert "6.00 × (6.00–6.00) | - | 200 |" in text and "2.00 × (2.00–2.00) | - | - | - |" in text
 
 
 @pytest.mark.parametrize("case, beginning, limit", [(deferral.SCAN, "prefix scan, idle", 0.81), (deferral.NAIVE, "naive", 1.0),
-                                                    (deferral.SCAN_DISTURBED, "prefix scan, a competitor", 0.71)])
+                                                    (deferral.SCAN_DISTURBED, "prefix scan, a competitor", 0.71),
+                                                    (deferral.SCAN_DOUBLED, "prefix scan, all ranks on half", 1.03),
+                                                    (deferral.SCAN_QUOTA, "prefix scan, half of the cores' time", 1.03)])
 def test_scans_are_compared_within_a_round(case, beginning, limit):
     rows = [row(EK, case, 8, way, v * r, r) for r in (1, 2, 5) for way, v in ((DEFERRED, limit), (STRICT, 1))]
     assert the(rows, beginning).judged[0].value == pytest.approx(limit)
@@ -114,7 +116,14 @@ def test_competitors_are_compared_with_the_library_that_minds_them_least():
     rows = radix(EK, 8, AUTO, 1, 3) + radix(OMPI, 8, HOST, 2, 8) + radix(MPICH, 8, HOST, 1, 9)
     t = the(rows, "radix sort, 8 ranks")
     assert t.judged[0].value == pytest.approx(3 / 4) and t.verdict == targets.MISSED  # half is wanted
-    assert "| 8 | mpich5-one-session | host | - | 1,000 (1,000–1,000) | 9,000 (9,000–9,000) | 9.00 × (9.00–9.00) |" in deferral_tables.radix(Results(rows))
+    assert "| 8 | mpich5-one-session | host | competitors | - | 1,000 (1,000–1,000) | 9,000 (9,000–9,000) | 9.00 × (9.00–9.00) |" in deferral_tables.radix(Results(rows))
+
+
+def test_each_disturbance_has_a_row_of_its_own():
+    rows = [row(EK, deferral.RADIX, 8, AUTO, 1), row(EK, deferral.RADIX_DOUBLED, 8, AUTO, 2), row(EK, deferral.RADIX_QUOTA, 8, AUTO, 4)]
+    text = deferral_tables.radix(Results(rows))
+    assert "| doubled | - | 1,000" in text and "2.00 × (2.00–2.00) |" in text and "| quota | - | 1,000" in text and "4.00 × (4.00–4.00) |" in text
+    assert the(rows, "radix sort, 8 ranks").verdict == targets.UNKNOWN, "what competitors cost was not measured"
 
 
 def test_half_the_ranks_are_compared_with_all_of_the_fastest_library():
@@ -159,6 +168,28 @@ def test_rows_come_back_from_the_csv_and_make_a_picture(tmp_path):
     assert f"| {EK} | 64 | 12.5 (12.5–12.5) | 12.0 (12.0–12.0) |" in deferral_tables.calls(back)
     assert ("deferred.svg", "What deferred barriers bring, beside what they were to bring") in plots.write_all(back, tmp_path)
     assert (tmp_path / "deferred.svg").stat().st_size > 1000
+
+
+def test_doubled_ranks_have_half_of_the_cores():
+    cores = sorted(os.sched_getaffinity(0))
+    with disturbance.Disturber("competitors") as disturber:
+        said = subprocess.check_output(disturber.command(disturbance.DOUBLED, ["python3", "-c", "import os; print(sorted(os.sched_getaffinity(0)))"]))
+        assert json.loads(said) == cores[:-(-len(cores) // 2)]
+        assert disturber.command("", ["a", 1]) == ["a", "1"]
+
+
+def test_a_quota_holds_what_is_run_and_is_gone_afterwards():
+    with disturbance.Disturber("competitors") as disturber:
+        try:
+            command = disturber.command(disturbance.QUOTA_SET, ["sh", "-c", "cat /proc/self/cgroup; exit 5"])
+        except disturbance.Impossible as e:
+            pytest.skip(str(e))
+        group = disturber.group
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 5 and group.name in done.stdout
+        allowed = [int(n) for f in ("cpu.cfs_quota_us", "cpu.max") if (group / f).exists() for n in (group / f).read_text().split()[:1]]
+        assert allowed == [disturbance.QUOTA * len(os.sched_getaffinity(0)) * disturbance.PERIOD_US]
+    assert not group.exists()
 
 
 def test_competitors_hand_on_the_exit_code_and_end_with_the_command(tmp_path):
