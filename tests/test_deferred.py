@@ -10,7 +10,7 @@ import pytest
 
 CHANNELS = ["file", "inline", "mkdir", "pipe", "socket", "signal", "posix-shm", "sysv-shm", "private-map", "mpi-shm", "rma", "mpi-io", "fork", "thread"]
 CASES = {"stranded": 3, "absence": 3, "too-early": 2, "single-clock": 4, "hearsay": 4, "nested": 5, "collectives": 5, "progress": 3,
-         "run-ahead": 5, "choice": 3}
+         "run-ahead": 5, "choice": 3, "reborn": 3}
 # What goes wrong, or comes to no end, when nothing completes pending barriers.
 GUARDED = ["stranded", "absence", "too-early", "hearsay"]
 
@@ -99,6 +99,7 @@ def test_window(openmpi4, window, report):
                            env={"EVENKEEL_BARRIER": "deferred", "EVENKEEL_WINDOW": window}).ok()
     assert max(barriers(outcome, "ahead")) == window
     assert (max(barriers(outcome, "deferred")) > 0) == (window > 0)
+    assert barriers(outcome, "calls") == 4 * [200 * 100], "each barrier is counted once"
 
 
 def test_a_rank_is_absent(openmpi4, report):

@@ -9,7 +9,7 @@ import test_mpi4py
 OWN = {"EVENKEEL_BARRIER": "deferred", "EVENKEEL_MESSAGES": "own"}
 MPI4PY = ["test_p2p_buf", "test_p2p_obj", "test_p2p_buf_matched", "test_p2p_obj_matched", "test_request", "test_status"]
 LITMUS = {"stranded": 3, "absence": 3, "too-early": 2, "single-clock": 4, "hearsay": 4, "nested": 5, "collectives": 5, "progress": 3,
-          "run-ahead": 5, "answer": 3, "choice": 3, "entered": 3, "posted": 4, "improbe": 3}
+          "run-ahead": 5, "answer": 3, "choice": 3, "entered": 3, "posted": 4, "improbe": 3, "reborn": 3}
 
 
 def carried(outcome):

@@ -3,6 +3,7 @@
 //! The protocol is [`evenkeel_segment::barrier`]'s; ranks that wait and ranks that do not may meet in one barrier, so each
 //! decides for itself. What keeps the program from noticing is [`crate::deferral`]'s part.
 
+use crate::again;
 use crate::call::Kind;
 use crate::clock::Ticks;
 use crate::comm::{Comm, Revoked};
@@ -22,9 +23,11 @@ const LOOKS_AT_THE_CLOCK: u64 = 8;
 #[derive(Default)]
 pub struct Barriers {
     /// How many this rank has entered.
-    entered: u64,
+    pub(crate) entered: u64,
     /// How many of them are known to be complete: all of these, as they are entered in order.
-    known: u64,
+    pub(crate) known: u64,
+    /// How many had been entered when the short way was opened: those since are counted later.
+    pub(crate) again_from: Option<u64>,
     /// When the oldest pending one was entered.
     since: Ticks,
     /// Barriers of two that went the quick way, and before how many of them the other one was there. Kept apart from the
@@ -67,6 +70,11 @@ impl Barriers {
 
     /// Moves what was counted on the quick way to where it belongs.
     pub(crate) fn settle(&mut self, tallies: &mut Tallies) {
+        let again = self.again_from.is_some();
+        self.count_again(tallies, true);
+        if again {
+            self.begin_again();
+        }
         if self.quick > 0 {
             let tally = tallies.of(Kind::Barrier, false);
             tally.calls += self.quick;
@@ -182,6 +190,7 @@ impl Comm {
             deferral::before_entering(self);
         }
         let (board, me, recording) = (&served.board, self.me, served.world.recording);
+        state.barriers.count_again(&mut state.tallies, recording);
         let number = state.barriers.enter();
         let sampled = recording && is_sampled(number);
         let began = if sampled { Ticks::now() } else { Ticks(0) };
@@ -269,6 +278,7 @@ impl Comm {
     /// Enters a barrier and leaves it pending; false if this one should be waited for.
     #[inline]
     fn defer(&self, served: &Served, state: &mut State) -> bool {
+        state.barriers.count_again(&mut state.tallies, served.world.recording);
         if !deferral::is_only(self) {
             deferral::before_entering(self);
         }
@@ -299,7 +309,19 @@ impl Comm {
                 tally.sample(Ticks::now().ns_since(now), 0);
             }
         }
+        if deferral::is_only(self) {
+            self.go_on_again(state);
+        }
         true
+    }
+
+    /// Lets the next barriers go the short way: as long as there is room, and until the next look at the clock and at advice.
+    #[inline(always)]
+    fn go_on_again(&self, state: &mut State) {
+        let Barriers { entered, known, .. } = state.barriers;
+        let look = if deferral::is_adaptive() { entered.next_multiple_of(LOOKS_AT_THE_CLOCK) } else { u64::MAX };
+        state.barriers.begin_again();
+        again::allow(self, look.min(known + deferral::window()));
     }
 
     /// The window is full: takes note of what is complete, and waits if that is nothing.
@@ -326,6 +348,7 @@ impl Comm {
         let served = self.served.as_ref().expect("only served communicators have pending barriers");
         // SAFETY: deferral is for programs with one thread; it is inside MPI or caught at a system call of its own, not in here.
         let state = unsafe { &mut *self.state_pointer() };
+        state.barriers.count_again(&mut state.tallies, served.world.recording);
         let pending = state.barriers.pending();
         let number = state.barriers.entered - 1;
         let mut seen = 0;

@@ -1,5 +1,6 @@
 //! A communicator as this rank sees it: its block, the numbering of its instances, and the guard of the window.
 
+use crate::again;
 use crate::call::{Call, Kind};
 use crate::clock::Ticks;
 use crate::deferral;
@@ -146,6 +147,7 @@ impl Comm {
     /// Ends all that is under way on it and all that comes, for every member: [`Revoked`].
     pub fn revoke(&self) {
         self.revoked.store(true, Ordering::Relaxed);
+        again::stop();
         let Some(served) = &self.served else { return };
         board::revoke(&served.first);
         // Nobody sleeps at the second block.
@@ -158,6 +160,7 @@ impl Comm {
         let marked = self.served.as_ref().is_some_and(|s| board::is_revoked(&s.first));
         if marked {
             self.revoked.store(true, Ordering::Relaxed);
+            again::stop();
         }
         marked
     }

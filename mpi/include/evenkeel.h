@@ -100,6 +100,10 @@ int ek_takes(ek_comm *, uint32_t kind, size_t bytes, size_t elem_bytes, int nonb
 int ek_run(ek_comm *, const ek_call *);
 /* A barrier: 0 done, 1 not served, or EK_REVOKED. `may_defer`: it may return before it is complete (see below). */
 int ek_barrier(ek_comm *, int may_defer);
+/* 1: the barrier is entered and left pending, as one before it; 0: nothing was done. Only if it may be deferred. ek_again is the communicator for
+ * which that may be so, or NULL. */
+int ek_barrier_again(const ek_comm *);
+extern ek_comm *volatile ek_again __attribute__((visibility("hidden")));
 
 typedef struct ek_request ek_request;
 ek_request *ek_start(ek_comm *, const ek_call *);  /* *call is copied, the spans are not */
@@ -165,7 +169,8 @@ int  ek_message_cancel(ek_message *);     /* of a receive: 1 if nothing had been
 void ek_message_free(ek_message *);       /* once; also before it is complete: then nobody is told of its completion */
 size_t ek_messages_progress(void);        /* moves all on; how much happened */
 int  ek_messages_incomplete(void);        /* whether this rank has something to do now and then, for others to go on */
-int  ek_messages_need_us(void);           /* whether others may wait for this rank's part in one, before it looks again */
+/* For how many of its messages others may wait for this rank until it looks again. */
+extern volatile size_t ek_messages_needing __attribute__((visibility("hidden")));
 int  ek_messages_sending(void);           /* whether something it has sent is not complete */
 void ek_message_idle(void);               /* a test or probe has found nothing: programs loop over such */
 /* A wait: begin, then look and pause by turns (pausing moves messages on), then end. */

@@ -269,6 +269,7 @@ void ek_gate_close_world(void) {}
 
 /* A strict barrier would move them on while it waits; a deferred one does not, and somebody may be waiting for that. */
 int ek_host_requests;
+struct ek_last ek_last_barrier;
 
 void ek_observe_wtime(void)
 {

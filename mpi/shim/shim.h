@@ -272,16 +272,26 @@ typedef struct ek_args {
 #define EK_HOST_SHALL -1 /* no MPI error code: the host has to carry out the call */
 int ek_collective(ek_entry *, const ek_args *); /* of a communicator that is not the host's alone */
 
+/* The communicator of the last barrier. */
+extern struct ek_last { MPI_Comm comm; ek_comm *ek; } ek_last_barrier;
+
+/* Whether a barrier may be deferred: nothing is under way that others may wait for. */
+static inline int ek_may_defer(void) { return ek_host_requests == 0 && ek_outstanding == 0 && ek_messages_needing == 0; }
+
 static inline int ek_barrier_here(MPI_Comm comm)
 {
-    ek_entry *e = ek_find(comm);
     ek_note_ran();
+    const ek_comm *again = ek_again;
+    if (again && comm == ek_last_barrier.comm && again == ek_last_barrier.ek && ek_may_defer() && ek_barrier_again(again))
+        return 0; /* the gate was closed and is */
+    ek_entry *e = ek_find(comm);
     if (EK_UNLIKELY(!e || !e->ek)) {
         EK_OBSERVE("MPI_Barrier");
         return 1;
     }
     ek_gate = 0;
-    int code = ek_barrier(e->ek, ek_host_requests == 0 && ek_outstanding == 0 && !(ek_messages && ek_messages_need_us()));
+    ek_last_barrier = (struct ek_last){comm, e->ek};
+    int code = ek_barrier(e->ek, ek_may_defer());
     ek_gate_settle();
     return code;
 }

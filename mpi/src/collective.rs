@@ -1,5 +1,6 @@
 //! Collectives and requests, for C.
 
+use evenkeel_engine::again;
 use evenkeel_engine::call::{Call, Combine, Kind};
 use evenkeel_engine::comm::{Comm, Revoked};
 use evenkeel_engine::kernels;
@@ -33,6 +34,12 @@ unsafe extern "C" fn ek_barrier(comm: *const Comm, may_defer: c_int) -> c_int {
         Ok(carried_out) => !carried_out as c_int,
         Err(Revoked) => REVOKED,
     }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ek_barrier_again(comm: *const Comm) -> c_int {
+    // SAFETY: by the interface.
+    unsafe { again::barrier(comm) as c_int }
 }
 
 #[unsafe(no_mangle)]

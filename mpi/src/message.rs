@@ -116,11 +116,6 @@ extern "C" fn ek_messages_incomplete() -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn ek_messages_need_us() -> c_int {
-    message::needs_this_rank() as c_int
-}
-
-#[unsafe(no_mangle)]
 extern "C" fn ek_messages_sending() -> c_int {
     message::is_sending() as c_int
 }

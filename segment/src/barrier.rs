@@ -12,6 +12,7 @@ use crate::bell::{Fencing, Futex};
 use crate::board::Board;
 use crate::layout::{ADVICE_AT, LINE};
 use crate::sync::{AtomicU64, Ordering, Words, fence};
+use std::sync::atomic::compiler_fence;
 
 /// Window positions of the hint. Those who wait are never further apart than the deferring ones let them be; a hint that
 /// is overwritten costs a look at the words.
@@ -97,6 +98,15 @@ impl<M: Words> Board<M> {
 }
 
 impl<M: Words + Futex> Board<M> {
+    /// Whether `announce_entry` has anything to do; to be asked after entering.
+    #[inline(always)]
+    pub fn has_sleepers(&self) -> bool {
+        if self.fencing == Fencing::Sleeper {
+            compiler_fence(Ordering::SeqCst); // as in `announce`: the sleeper's membarrier does the rest
+        }
+        self.anybody_sleeps()
+    }
+
     /// To be called after entering `number`: wakes those who sleep, if that completed it.
     #[inline(always)]
     pub fn announce_entry(&self, number: u64) {

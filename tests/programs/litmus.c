@@ -389,6 +389,37 @@ static void service(void)
     close(endpoint);
 }
 
+/* Communicators that come and go, each with barriers of its own between barriers of all: what was sent before one is found after it. */
+static void reborn(void)
+{
+    for (long i = 0; i < rounds / 2; i++) {
+        MPI_Comm copy;
+        MPI_Comm_dup(WORLD, &copy);
+        for (int turn = 0; turn < 4; turn++) {
+            MPI_Comm by = turn < 3 ? copy : WORLD;
+            int value = (int)i, found;
+            if (rank == 0) {
+                for (int n = 0; n < 5; n++)
+                    MPI_Barrier(by);
+                for (int r = 1; r < size; r++) {
+                    MPI_Iprobe(r, turn, WORLD, &found, MPI_STATUS_IGNORE);
+                    wrong += !found;
+                    MPI_Recv(&value, 1, MPI_INT, r, turn, WORLD, MPI_STATUS_IGNORE);
+                }
+            } else {
+                for (int n = 0; n < 5; n++) {
+                    if (n == turn && i % size == rank)
+                        stall(LATE / 8);
+                    if (n == turn)
+                        MPI_Send(&value, 1, MPI_INT, 0, turn, WORLD);
+                    MPI_Barrier(by);
+                }
+            }
+        }
+        MPI_Comm_free(&copy);
+    }
+}
+
 static double now(void)
 {
     struct timespec t;
@@ -425,7 +456,7 @@ static const struct { const char *name; void (*body)(void); int least; } cases[]
     {"hearsay", hearsay, 4}, {"nested", nested, 2}, {"collectives", collectives, 2}, {"progress", progress, 2},
     {"run-ahead", run_ahead, 2}, {"answer", answer, 2}, {"choice", choice, 3},
     {"escorted", escorted, 2}, {"entered", entered, 3},         {"posted", posted, 2},       {"improbe", improbe, 2},
-    {"service", service, 2},
+    {"service", service, 2}, {"reborn", reborn, 2},
 };
 
 int main(int argc, char **argv)

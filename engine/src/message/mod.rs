@@ -22,5 +22,5 @@ pub mod stamp;
 mod table;
 pub mod waiting;
 
-pub use port::{close, forget, incomplete, is_busy, is_on, is_sending, needs_this_rank, open, progress, sent};
+pub use port::{close, forget, incomplete, is_busy, is_on, is_sending, open, progress, sent};
 pub use request::{Message, Probed};

@@ -52,8 +52,6 @@ pub struct Port {
     pub(super) outbound: usize,
     /// Sends that are not complete.
     pub(super) sending: usize,
-    /// Sends and receives that are not complete and may need this rank for others to go on.
-    needing: usize,
     /// Others have sent synchronously to this rank, so that they waited for its answer.
     pub(super) was_asked: bool,
     /// Messages sent, and how many of them with a stamp.
@@ -68,11 +66,16 @@ pub struct Port {
 static PORT: AtomicPtr<UnsafeCell<Port>> = AtomicPtr::new(std::ptr::null_mut());
 /// Sends and receives that are not complete.
 static INCOMPLETE: AtomicUsize = AtomicUsize::new(0);
+/// Those of them, and records without room, for which others may wait for this process until it looks for messages again: to read the data of
+/// a large message, to send what found no room, to send parts, to answer where that was wanted before. A small message needs nobody but its
+/// sender. The front end looks at it at each barrier.
+#[unsafe(export_name = "ek_messages_needing")]
+pub static NEEDING: AtomicUsize = AtomicUsize::new(0);
 
 /// Without an atomic addition: one thread at a time is in here.
 #[inline(always)]
-fn count(more: usize) {
-    INCOMPLETE.store(INCOMPLETE.load(Ordering::Relaxed).wrapping_add(more), Ordering::Relaxed);
+pub(super) fn count(counter: &AtomicUsize, more: usize) {
+    counter.store(counter.load(Ordering::Relaxed).wrapping_add(more), Ordering::Relaxed);
 }
 
 /// # Safety
@@ -98,13 +101,6 @@ pub fn incomplete() -> usize {
 pub fn is_busy() -> bool {
     // SAFETY: a look at one field.
     incomplete() > 0 || unsafe { port() }.is_some_and(|p| p.is_outbound())
-}
-
-/// Whether others may wait for this process until it looks for messages again: for the data of a large message to be read, for
-/// what found no room, for parts, for an answer where there were any before. A small message needs nobody but its sender.
-pub fn needs_this_rank() -> bool {
-    // SAFETY: a look at two fields.
-    unsafe { port() }.is_some_and(|p| p.needing > 0 || p.is_outbound())
 }
 
 /// Messages that this process has sent, and how many of them went ahead of a pending barrier.
@@ -140,7 +136,6 @@ pub fn open(world: &'static World, channels: &Channels, strength: Strength) {
         streams: Vec::new(),
         outbound: 0,
         sending: 0,
-        needing: 0,
         was_asked: false,
         sent: (0, 0),
         known: Known::with(strength),
@@ -155,6 +150,7 @@ pub fn open(world: &'static World, channels: &Channels, strength: Strength) {
 pub fn close() {
     PORT.store(std::ptr::null_mut(), Ordering::Release);
     INCOMPLETE.store(0, Ordering::Relaxed);
+    NEEDING.store(0, Ordering::Relaxed);
 }
 
 #[cold]
@@ -304,21 +300,21 @@ impl Port {
     }
 
     fn start(&mut self, mut message: Message) -> *mut Message {
-        count(1);
+        count(&INCOMPLETE, 1);
         self.sending += message.is_send as usize;
         // What comes for a small receive is small, or an error; data that are offered are read by their receiver, if it can.
         let is_large = message.capacity > self.eager_bytes;
         message.needs_us = if message.is_send { is_large && !self.world.facts.direct_reads } else { is_large || self.was_asked };
-        self.needing += message.needs_us as usize;
+        count(&NEEDING, message.needs_us as usize);
         self.pool.take(message)
     }
 
     pub(super) fn finish(&mut self, message: *mut Message) {
-        count(usize::MAX);
+        count(&INCOMPLETE, usize::MAX);
         // SAFETY: messages live until they are complete and freed.
         unsafe {
             self.sending -= (*message).is_send as usize;
-            self.needing -= (*message).needs_us as usize;
+            count(&NEEDING, (*message).needs_us as usize * usize::MAX);
             (*message).done = true;
             (*message).plain = (*message).stamp.is_none();
             if (*message).forsaken {

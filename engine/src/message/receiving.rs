@@ -1,7 +1,7 @@
 //! Records that come in, and what becomes of them: data of a receive, an answer to a send, or something to be kept.
 
 use super::envelope::{DONE, EAGER, Envelope, Fields, OFFER, Offer, PART, Record, Token, WANTED};
-use super::port::{GONE, ANY_GONE, Port, slice};
+use super::port::{ANY_GONE, GONE, NEEDING, Port, count, slice};
 use super::request::{Data, Early, Message};
 use super::stamp::Stamp;
 use crate::comm::lock;
@@ -80,6 +80,10 @@ impl Port {
                 let m = unsafe { &mut *send };
                 (m.receive, m.moved, m.capacity) = (record.word(), 0, record.word() as usize);
                 m.stamp = (!record.0.is_empty()).then(|| record.stamp());
+                if !m.needs_us {
+                    m.needs_us = true; // it was thought that the receiver could read it
+                    count(&NEEDING, 1);
+                }
                 self.streams.push(send);
             }
             _ => {

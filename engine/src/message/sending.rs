@@ -1,7 +1,7 @@
 //! Records on their way out: into a channel, or into the queue of those that found no room.
 
 use super::envelope::{Fields, PART};
-use super::port::{Parcel, Peer, Port, slice};
+use super::port::{NEEDING, Parcel, Peer, Port, count, slice};
 use evenkeel_segment::channel;
 
 impl Port {
@@ -20,6 +20,7 @@ impl Port {
     pub(super) fn queue(&mut self, place: usize, parcel: Parcel) {
         self.peers[place].outbox.push_back(parcel);
         self.outbound += 1;
+        count(&NEEDING, 1);
     }
 
     pub(super) fn post_record(&mut self, place: usize, parcel: Parcel) {
@@ -48,6 +49,7 @@ impl Port {
                 let send = *send;
                 outbox.pop_front();
                 self.outbound -= 1;
+                count(&NEEDING, usize::MAX);
                 if !send.is_null() {
                     self.finish(send);
                 }
