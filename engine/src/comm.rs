@@ -24,6 +24,9 @@ use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
+/// Looks of a wait from one for messages that nobody here is waiting for to the next.
+const UNASKED: u32 = 8;
+
 /// A member has revoked the communicator: what was under way on it has ended without a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Revoked;
@@ -309,7 +312,10 @@ impl Comm {
             if crate::request::pending() > 0 {
                 crate::request::progress_all();
             }
-            message::progress();
+            // What comes unasked needs this rank only when it fills its channel: it is not worth a look at all channels each time.
+            if message::is_busy() || wait.looks % UNASKED == 0 {
+                message::progress();
+            }
             if done() {
                 break;
             }
@@ -317,6 +323,7 @@ impl Comm {
                 return Err(Revoked);
             }
             if wait.once(&world.waiting, expected_ns, || world.anybody_runs(&served.places)) {
+                message::progress();
                 let timeout = watch.nap_ns(crate::request::pending() > 0 || message::incomplete() > 0);
                 sleep(timeout, &mut done);
                 // A sleeper cannot tell how it woke; the loop looks again.
