@@ -53,10 +53,7 @@ pub unsafe fn barrier(comm: *const Comm) -> bool {
     GATE.store(0, Ordering::Relaxed);
     compiler_fence(Ordering::SeqCst);
     *entered = number + 1;
-    served.board.enter_barrier(comm.me, number, 0);
-    if served.board.has_sleepers() {
-        served.board.announce_entry(number);
-    }
+    served.enter_and_go_on(comm.me, number, 0);
     compiler_fence(Ordering::SeqCst);
     GATE.store(gate, Ordering::Relaxed);
     true

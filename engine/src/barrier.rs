@@ -293,8 +293,7 @@ impl Comm {
         let sampled = served.world.recording && is_sampled(number);
         // Asking for the time is a good part of so short a call.
         let now = if first || sampled { Ticks::now() } else { Ticks(0) };
-        served.board.enter_barrier(self.me, number, now.0);
-        served.board.announce_entry(number);
+        served.enter_and_go_on(self.me, number, now.0);
         if first {
             state.barriers.since = now;
             deferral::add(self);

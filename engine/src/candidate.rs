@@ -222,6 +222,7 @@ impl Candidate {
                 .collect(),
             my_place,
             facts,
+            enters_unfenced: all(FENCES) && here.iter().all(|&r| self.cards[r].flags & (STRICT | THREADED) == 0),
             fencing: if all(FENCES) { Fencing::Sleeper } else { Fencing::Both },
             waiting: Waiting {
                 policy,

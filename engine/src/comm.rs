@@ -289,9 +289,9 @@ impl Comm {
     pub fn wait(&self, served: &Served, kind: Kind, expected_ns: u64, done: impl FnMut() -> bool) -> Result<u64, Revoked> {
         self.wait_asleep(served, kind, expected_ns, done, |timeout, done| {
             if self.with(|state| state.wants_room) {
-                served.board.sleep_until_room(timeout, done);
+                served.board.sleep_until_room(served.fencing_of(kind), timeout, done);
             } else {
-                served.board.sleep_unless(timeout, done);
+                served.board.sleep_unless(served.fencing_of(kind), timeout, done);
             }
         })
     }

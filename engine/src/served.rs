@@ -1,5 +1,6 @@
 //! What a served communicator has in the segment, and who its members are there.
 
+use crate::call::Kind;
 use crate::world::World;
 use evenkeel_segment::arena::Block;
 use evenkeel_segment::bell::Fencing;
@@ -12,6 +13,8 @@ pub struct Served {
     pub block: Block,
     /// The communicator's first block, which says whether it has been revoked.
     pub(crate) first: Mapped,
+    /// Who goes on without waiting enters barriers without a fence; whoever sleeps for one fences everybody.
+    pub(crate) unfenced: bool,
     /// Places on this node, in rank order.
     pub places: Vec<usize>,
     /// The same as a set, one bit a place of the node.
@@ -23,7 +26,26 @@ impl Served {
         let ranks = places.len();
         let board = Board { memory: world.segment.at(block.offset()), geometry: Geometry::new(ranks), fencing: fencing(world, ranks) };
         let place_set = set_of(&places, world.neighbours.len());
-        Served { world, board, block, first: world.segment.at(first.offset()), places, place_set }
+        Served { world, board, block, first: world.segment.at(first.offset()), unfenced: world.enters_unfenced, places, place_set }
+    }
+}
+
+impl Served {
+    /// This rank enters a barrier and goes on.
+    #[inline(always)]
+    pub(crate) fn enter_and_go_on(&self, me: usize, number: u64, stamp: u64) {
+        if self.unfenced {
+            self.board.enter_barrier_unfenced(me, number, stamp);
+            self.board.announce_unfenced_entry(number);
+        } else {
+            self.board.enter_barrier(me, number, stamp);
+            self.board.announce_entry(number);
+        }
+    }
+
+    /// How one who waits for this has to sleep.
+    pub(crate) fn fencing_of(&self, kind: Kind) -> Fencing {
+        if self.unfenced && kind == Kind::Barrier { Fencing::Sleeper } else { self.board.fencing }
     }
 }
 

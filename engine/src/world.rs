@@ -37,6 +37,8 @@ pub struct World {
     pub my_place: usize,
     pub facts: NodeFacts,
     pub fencing: Fencing,
+    /// Barriers may be deferred by any rank of this node, and every process can be made to execute a fence: entering one takes none.
+    pub enters_unfenced: bool,
     pub waiting: Waiting,
     pub patience_ns: u64,
     pub threaded: bool,

@@ -39,6 +39,15 @@ impl<M: Words> Board<M> {
         }
     }
 
+    /// The same for one who goes on without waiting, where all who sleep for a barrier fence everybody ([`Fencing::Sleeper`]): a plain
+    /// store. `announce_unfenced_entry` must follow.
+    #[inline(always)]
+    pub fn enter_barrier_unfenced(&self, me: usize, number: u64, stamp: u64) {
+        self.memory.word(self.geometry.entered_at + me * 2 * LINE + STAMP).store(stamp, Ordering::Relaxed);
+        // Release: pairs with `has_entered`.
+        self.entries(me).store(number + 1, Ordering::Release);
+    }
+
     /// Whether `rank` has entered barrier `number`.
     #[inline(always)]
     pub fn has_entered(&self, rank: usize, number: u64) -> bool {
@@ -98,15 +107,6 @@ impl<M: Words> Board<M> {
 }
 
 impl<M: Words + Futex> Board<M> {
-    /// Whether `announce_entry` has anything to do; to be asked after entering.
-    #[inline(always)]
-    pub fn has_sleepers(&self) -> bool {
-        if self.fencing == Fencing::Sleeper {
-            compiler_fence(Ordering::SeqCst); // as in `announce`: the sleeper's membarrier does the rest
-        }
-        self.anybody_sleeps()
-    }
-
     /// To be called after entering `number`: wakes those who sleep, if that completed it.
     #[inline(always)]
     pub fn announce_entry(&self, number: u64) {
@@ -115,6 +115,24 @@ impl<M: Words + Futex> Board<M> {
         } else if self.anybody_sleeps() {
             self.announce_if_complete(number);
         }
+    }
+
+    /// After `enter_barrier_unfenced`.
+    #[inline(always)]
+    pub fn announce_unfenced_entry(&self, number: u64) {
+        match cfg!(loom) {
+            true => fence(Ordering::SeqCst), // stands in for the sleeper's membarrier, which the checker does not know
+            false => compiler_fence(Ordering::SeqCst),
+        }
+        if self.anybody_sleeps() {
+            self.announce_unfenced_if_complete(number);
+        }
+    }
+
+    #[cold]
+    fn announce_unfenced_if_complete(&self, number: u64) {
+        fence(Ordering::SeqCst); // of two that enter last, at least one sees the other
+        self.announce_if_complete(number);
     }
 
     #[cold]

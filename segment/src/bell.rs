@@ -94,10 +94,10 @@ impl<M: Words + Futex> Board<M> {
     }
 
     /// As `sleep_unless`, for one who waits until others have left.
-    pub fn sleep_until_room(&self, timeout_ns: u64, happened: impl FnMut() -> bool) {
+    pub fn sleep_until_room(&self, fencing: Fencing, timeout_ns: u64, happened: impl FnMut() -> bool) {
         let wanted = self.memory.word(ROOM_WANTED_AT);
         wanted.fetch_add(1, Ordering::SeqCst);
-        self.sleep_unless(timeout_ns, happened);
+        self.sleep_unless(fencing, timeout_ns, happened);
         wanted.fetch_sub(1, Ordering::SeqCst);
     }
 
@@ -107,8 +107,9 @@ impl<M: Words + Futex> Board<M> {
         ring(&self.memory);
     }
 
-    /// Sleeps until somebody announces something, at most `timeout_ns`, unless `happened` already holds.
-    pub fn sleep_unless(&self, timeout_ns: u64, happened: impl FnMut() -> bool) {
-        sleep_unless(&self.memory, self.fencing, timeout_ns, happened);
+    /// Sleeps until somebody announces something, at most `timeout_ns`, unless `happened` already holds. `fencing`: the board's own, but for what is
+    /// announced without a fence ([`Board::announce_unfenced_entry`]).
+    pub fn sleep_unless(&self, fencing: Fencing, timeout_ns: u64, happened: impl FnMut() -> bool) {
+        sleep_unless(&self.memory, fencing, timeout_ns, happened);
     }
 }

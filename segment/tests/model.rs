@@ -227,31 +227,37 @@ fn a_hint_that_is_overwritten_holds_nobody_up() {
 }
 
 /// Who sleeps for a barrier is woken by whoever completes it, although nobody can tell beforehand who that will be.
-fn sleepers_at_a_barrier(announce: bool) {
+fn sleepers_at_a_barrier(announce: bool, fenced: bool) {
     run(3, 1, 16, move |node, me| {
         let board = &node.board;
-        board.enter_barrier(me, 0, 0);
+        match me == 0 || fenced {
+            true => board.enter_barrier(me, 0, 0),
+            false => board.enter_barrier_unfenced(me, 0, 0),
+        }
         if me > 0 {
-            if announce {
-                board.announce_entry(0);
+            match fenced {
+                _ if !announce => {}
+                true => board.announce_entry(0),
+                false => board.announce_unfenced_entry(0),
             }
             return;
         }
         while !board.all_entered(0, &mut 0) {
-            board.sleep_unless(u64::MAX, || board.all_entered(0, &mut 0));
+            board.sleep_unless(Fencing::Both, u64::MAX, || board.all_entered(0, &mut 0));
         }
     });
 }
 
 #[test]
 fn whoever_completes_a_barrier_wakes_the_sleepers() {
-    sleepers_at_a_barrier(true);
+    sleepers_at_a_barrier(true, true);
+    sleepers_at_a_barrier(true, false);
 }
 
 #[test]
 #[should_panic]
 fn without_that_they_sleep_on() {
-    sleepers_at_a_barrier(false);
+    sleepers_at_a_barrier(false, true);
 }
 
 /// One sleeps until the other has published: no wake-up may be lost (it would be a deadlock here).
@@ -265,7 +271,7 @@ fn sleeper(announce: bool) {
             }
         } else {
             while !node.board.published(1, seq) {
-                node.board.sleep_unless(u64::MAX, || node.board.published(1, seq));
+                node.board.sleep_unless(Fencing::Both, u64::MAX, || node.board.published(1, seq));
             }
             assert_eq!(node.take(1, seq), 9);
         }

@@ -35,6 +35,8 @@ struct Rank<'a> {
     board: Board<Mapped>,
     payload: &'a Payload,
     chance: u64,
+    /// How it sleeps: as the board has it, unless somebody enters barriers without a fence.
+    sleeping: Fencing,
 }
 
 impl Rank<'_> {
@@ -55,7 +57,7 @@ impl Rank<'_> {
         while !happened(&self.board) {
             if round % 8 == self.me as u64 % 8 {
                 let board = &self.board;
-                board.sleep_unless(LONG_NS, || happened(board)); // a lost wake-up takes ten seconds: it is seen
+                board.sleep_unless(self.sleeping, LONG_NS, || happened(board)); // a lost wake-up takes ten seconds: it is seen
             } else {
                 thread::yield_now();
             }
@@ -70,7 +72,7 @@ fn run(ranks: usize, window: usize, group: usize, fencing: Fencing, body: impl F
     let payload = Payload((0..ranks * window).map(|_| UnsafeCell::new(0)).collect());
     among_threads(ranks, &|me| {
         let board = Board { memory: segment.at(4096), geometry: geometry.clone(), fencing };
-        body(&mut Rank { me, board, payload: &payload, chance: me as u64 + 1 });
+        body(&mut Rank { me, board, payload: &payload, chance: me as u64 + 1, sleeping: fencing });
     });
 }
 
@@ -112,20 +114,29 @@ fn fencings() -> Vec<Fencing> {
 
 #[test]
 fn what_is_written_before_a_barrier_is_read_behind_it() {
-    for fencing in fencings() {
+    let fenced = fencings().into_iter().map(|fencing| (fencing, false));
+    for (fencing, unfenced) in fenced.chain(register_for_fences().then_some((Fencing::Both, true))) {
         for (ranks, group) in [(2, 16), (3, 16), (4, 2)] {
             run(ranks, 2, group, fencing, |rank| {
+                if unfenced {
+                    rank.sleeping = Fencing::Sleeper;
+                }
                 for round in 0..ROUNDS {
                     let (me, seq) = (rank.me, Seq(round));
                     rank.payload.put(rank.cell(me, seq), round * 10 + me as u64);
                     rank.stumble();
-                    rank.board.enter_barrier(me, round, 0);
                     // Every third rank waits without the hint, as one does that has deferred the barrier.
                     let counts = (round + me as u64) % 3 != 0;
-                    if counts {
-                        rank.board.count_waiting(me, round);
+                    if unfenced && !counts {
+                        rank.board.enter_barrier_unfenced(me, round, 0);
+                        rank.board.announce_unfenced_entry(round);
+                    } else {
+                        rank.board.enter_barrier(me, round, 0);
+                        if counts {
+                            rank.board.count_waiting(me, round);
+                        }
+                        rank.board.announce_entry(round);
                     }
-                    rank.board.announce_entry(round);
                     let mut seen = 0;
                     rank.until(round, |b| (counts && b.barrier_released(round)) || b.all_entered(round, &mut seen));
                     for other in 0..ranks {
