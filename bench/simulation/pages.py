@@ -16,6 +16,7 @@ def results(chosen, looped, machines, cluster):
         "## Leaving barriers at once",
         f"One round of a loop of work and a dissemination barrier, over the work; `{cluster}`. *strict*: ranks stay until all have come. *1*, *16*: ranks leave at "
         "once and may be so many barriers ahead. *alone*: nobody waits for anybody. *held*: mean and longest time of a rank in a strict barrier.",
+        _ASSUMED,
         _loops([c for c in looped if c["schedule"] == "dissemination"]),
         "![a round of the loop against ranks](simulation/loops-dissemination.svg)",
         "![time in a call against ranks](simulation/tails.svg)",
@@ -24,6 +25,16 @@ def results(chosen, looped, machines, cluster):
         _loops([c for c in looped if c["schedule"] == "reduce-binomial"]),
         "![a round of the loop against ranks](simulation/loops-reduce-binomial.svg)",
     ]) + "\n"
+
+
+_ASSUMED = """Assumed, here and for reductions:
+
+- *quiet* and *busy* are what one virtual machine with two cores lost, in some seconds (`evenkeel noise --trace`); each rank replays one core's trace from a random place, so
+  noise of different ranks has nothing to do with each other, and contains nothing that comes once an hour;
+- every rank has a processor of its own, and the network no contention: what is lost to waiting is a lower bound;
+- ranks that leave at once have an agent that carries out their steps, without noise and other work, and the program never needs what it did not wait for;
+- work is the same at each rank and in each round, and ranks begin together;
+- fewer rounds of more ranks: from 2000 with up to 500 ranks to 20 from 50,000 on, so that *alone*, the slowest of all ranks, grows with them."""
 
 
 def _table(head, rows):
