@@ -9,8 +9,8 @@ use plotters::prelude::*;
 
 /// Of a panel.
 const SIZE: (u32, u32) = (460, 440);
-/// Of an axis; more would stand on each other where ranks are few.
-const LABELS: usize = 6;
+/// Of an axis of ranks: powers of two, but not so many that they touch.
+const LABELS: usize = 7;
 /// A logarithmic axis has no zero: what is less stands on its lower edge.
 const LEAST_NS: f64 = 1.0;
 
@@ -57,7 +57,7 @@ fn against_ranks(runs: &[Run], title: &str, curves: &[Curve], area: &Area) -> Do
         .margin(12)
         .x_label_area_size(40)
         .y_label_area_size(66)
-        .build_cartesian_2d((f64::from(few) * 0.8..f64::from(many) * 1.25).log_scale(), (least * 0.7..most * 2.0).log_scale())?;
+        .build_cartesian_2d((f64::from(few) * 0.8..f64::from(many) * 1.25).log_scale().base(2.0), (least * 0.7..most * 2.0).log_scale())?;
     chart
         .configure_mesh()
         .x_desc("ranks")
@@ -83,9 +83,10 @@ fn against_ranks(runs: &[Run], title: &str, curves: &[Curve], area: &Area) -> Do
     Ok(())
 }
 
-/// The last run with most ranks of those in which some were seen to be late: where cores are shared nobody is.
+/// The last run with most ranks in which some were seen to be late: where cores are shared nobody is.
 fn most_ranks_with_lateness(runs: &[Run]) -> Option<&Run> {
-    runs.iter().filter(|r| !r.outcome.late.is_empty()).max_by_key(|r| r.ranks)
+    let most = runs.iter().map(|r| r.ranks).max()?;
+    runs.iter().rfind(|r| r.ranks == most && !r.outcome.late.is_empty())
 }
 
 /// The ranks that others waited for longest.
@@ -99,6 +100,8 @@ fn late_ranks(run: &Run, area: &Area) -> Done {
         .x_label_area_size(40)
         .y_label_area_size(66)
         .build_cartesian_2d((0..late.len().max(1) - 1).into_segmented(), 0.0..most * 1.1)?;
+    // A single bar has no label of its own.
+    let names = if let [only] = late.as_slice() { format!("rank {}", only.rank) } else { "rank, the worst first".into() };
     let name = |at: &SegmentValue<usize>| match at {
         SegmentValue::CenterOf(i) => late.get(*i).map_or(String::new(), |l| l.rank.to_string()),
         _ => String::new(),
@@ -107,15 +110,17 @@ fn late_ranks(run: &Run, area: &Area) -> Done {
         .configure_mesh()
         .disable_x_mesh()
         .x_labels(late.len().max(1) + 1)
-        .x_desc("rank, the worst first")
+        .x_desc(names)
         .y_desc("time of all ranks in calls that it held up")
         .x_label_formatter(&name)
         .y_label_formatter(&|ns| duration(ns.round() as u64))
         .label_style((FONT, 12))
         .light_line_style(WHITE)
         .draw()?;
+    let all = late.len();
     let bar = |(i, late): (usize, &evenkeel_simulate::Late)| {
-        let mut bar = Rectangle::new([(SegmentValue::Exact(i), 0.0), (SegmentValue::Exact(i + 1), late.held.ns())], COLOURS[1].filled());
+        let end = if i + 1 < all { SegmentValue::Exact(i + 1) } else { SegmentValue::Last };
+        let mut bar = Rectangle::new([(SegmentValue::Exact(i), 0.0), (end, late.held.ns())], COLOURS[1].filled());
         bar.set_margin(0, 0, 6, 6);
         bar
     };
