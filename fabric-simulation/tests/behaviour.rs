@@ -220,3 +220,82 @@ fn hosts_that_may_not_inject_do_not() {
     simulator.run(2000, &mut script).unwrap();
     assert_eq!(script.arrived[1], (0, 1000 + 1 + 2 * 24 + 7));
 }
+
+#[test]
+fn all_patterns_and_lengths_are_delivered_to_the_last_phit() {
+    let patterns = ["uniform", "bit-reversal", "shuffle", "transpose", "local:2"].map(|p| p.parse::<Pattern>().unwrap());
+    for pattern in patterns {
+        for length in [Length::Fixed(32), Length::Bimodal { short: 8, long: 64, share_short: 0.75 }] {
+            let (wiring, table) = line(8);
+            let mut simulator = Simulator::new(&wiring, Parameters::MYRINET, table).unwrap();
+            let mut traffic = OpenLoop::new(Traffic { pattern, length, load: 0.1, copies: 1, seed: 5 }, &wiring);
+            simulator.run(20_000, &mut traffic).unwrap();
+            traffic.stop();
+            assert!(simulator.finish(1_000_000, &mut traffic).unwrap(), "{pattern} {length}");
+            let created = simulator.created();
+            assert_eq!((created, simulator.discarded()), (simulator.delivered(), Count::default()), "{pattern} {length}");
+            // What was wanted was sent: senders x cycles x load.
+            let wanted = f64::from(traffic.senders()) * 20_000.0 * 0.1;
+            assert!((created.phits as f64 / wanted - 1.0).abs() < 0.15, "{pattern} {length}: {} of {wanted}", created.phits);
+            let mean = created.phits as f64 / created.packets as f64;
+            assert!((mean / length.mean() - 1.0).abs() < 0.15, "{pattern} {length}: {mean}");
+        }
+    }
+}
+
+#[test]
+fn copies_of_a_message_leave_one_after_the_other() {
+    let (wiring, table) = line(6);
+    let mut traffic = OpenLoop::new(Traffic { pattern: Pattern::Uniform, length: Length::Fixed(16), load: 0.05, copies: 3, seed: 2 }, &wiring);
+    let mut posts = Vec::new();
+    while traffic.next() < 50_000 {
+        let before = posts.len();
+        let now = traffic.next();
+        traffic.act(now, &mut posts);
+        let made = &posts[before..];
+        assert!(made.len() % 3 == 0 && made.chunks(3).all(|c| c.iter().all(|p| p.source == c[0].source && p.tag == c[0].tag)));
+    }
+    // The load counts each copy.
+    let load = posts.iter().map(|p| f64::from(p.phits)).sum::<f64>() / 6.0 / 50_000.0;
+    assert!((load / 0.05 - 1.0).abs() < 0.1, "{load}");
+    let mut simulator = Simulator::new(&wiring, Parameters::MYRINET, table).unwrap();
+    let mut script = Script::new([1, 2, 3].map(|to| (0, post(0, to, 16, u64::from(to)))).to_vec());
+    assert!(simulator.finish(10_000, &mut script).unwrap());
+    // Each waits for the tail of the one before and is looked at in a switch; nothing else comes in between.
+    let times: Vec<u64> = script.arrived.iter().map(|a| a.1).collect();
+    assert_eq!(script.arrived.iter().map(|a| a.0).collect::<Vec<_>>(), [1, 2, 3]);
+    assert!(times.windows(2).all(|w| w[1] - w[0] <= 16 + 2 * 24), "{times:?}");
+}
+
+/// Round a ring of three switches, until `out` says that packets leave it at switch 1 for switch 3.
+struct Round {
+    out: bool,
+}
+
+impl Routing for Round {
+    fn candidates(&self, at: SwitchId, _from: Lane, _packet: &Packet, out: &mut Vec<Lane>) {
+        let channel = match at.0 {
+            1 if self.out => 6,
+            s => 2 * s,
+        };
+        out.push(Lane { channel: ChannelId(channel), lane: 0 });
+    }
+}
+
+#[test]
+fn a_packet_that_comes_round_to_where_its_tail_still_leaves_is_no_deadlock() {
+    let s = SwitchId;
+    let wiring = Wiring::new(4, vec![(s(0), s(1)), (s(1), s(2)), (s(2), s(0)), (s(1), s(3))], vec![s(0), s(3)]);
+    let parameters = Parameters { lanes: 1, ..Parameters::CUT_THROUGH };
+    let mut simulator = Simulator::new(&wiring, parameters, Round { out: false }).unwrap();
+    let mut script = Script::new(vec![(0, post(0, 1, 60, 7))]);
+    // The head is back at switch 0 after a few cycles and wants the lane to switch 1, into which the same packet is still being sent.
+    for _ in 0..60 {
+        simulator.run(simulator.now() + 1, &mut script).unwrap();
+        simulator.no_deadlock().unwrap();
+    }
+    simulator.routing.out = true;
+    simulator.wake_all();
+    assert!(simulator.finish(10_000, &mut script).unwrap());
+    assert_eq!(script.arrived.len(), 1);
+}
