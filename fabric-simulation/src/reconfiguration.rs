@@ -11,12 +11,17 @@
 //! * [`Method::Planned`] (what the authors left for later): every switch has the topology from before, so only the change is flooded; each computes the same merges and tables, and only the
 //!   switches between a border and a false root exchange messages to reverse their links.
 //!
+//! A change that comes while the protocol for another is still at work is met by the static one, whichever the first was: it clears what the first has left half done. A switch that has joined a later reconfiguration no longer hears
+//! of earlier ones ([`reconfigure_all`]).
+//!
 //! Links are reversed a switch at a time ([`turning`]). Always checked: escape channels free of cycles after every event; in the end one root for each connected part and a way from all to all; no injection stopped but by the
-//! static protocol; adaptive tables offer working channels only.
+//! static protocol; adaptive tables offer working channels only. On tiny networks every order of events is tried ([`explore`]).
 
 mod courier;
+pub mod explore;
 pub mod graph;
 mod judge;
+mod live;
 mod protocol;
 mod spread;
 mod timeline;
@@ -24,7 +29,7 @@ pub mod turning;
 pub mod views;
 
 pub use judge::Failed;
-pub use protocol::{Outcome, reconfigure};
+pub use live::{Outcome, reconfigure, reconfigure_all};
 pub use timeline::{Moment, Timeline, timeline};
 
 use serde::Serialize;
@@ -44,6 +49,18 @@ pub enum Method {
 pub enum Change {
     SwitchGoes(u32),
     SwitchComes(u32),
+}
+
+impl Change {
+    fn switch(self) -> u32 {
+        match self {
+            Change::SwitchGoes(s) | Change::SwitchComes(s) => s,
+        }
+    }
+
+    fn comes(self) -> bool {
+        matches!(self, Change::SwitchComes(_))
+    }
 }
 
 /// Times and sizes of control. Times are in cycles.

@@ -3,7 +3,7 @@
 use evenkeel_fabric_simulation::reconfiguration::graph::Directed;
 use evenkeel_fabric_simulation::reconfiguration::turning::{Mistake, explore};
 use evenkeel_fabric_simulation::reconfiguration::views::Views;
-use evenkeel_fabric_simulation::reconfiguration::{Change, Method, Outcome, Settings, reconfigure};
+use evenkeel_fabric_simulation::reconfiguration::{Change, Method, Outcome, Settings, reconfigure, reconfigure_all};
 use evenkeel_fabric_simulation::*;
 use evenkeel_route::{SwitchId, generate};
 
@@ -53,6 +53,45 @@ fn every_protocol_brings_all_tables_up_to_date() {
         }
     }
     assert!(less[2] < less[0] && less[2] <= less[1], "{less:?} packets were discarded");
+}
+
+/// Whether the network holds together without some switches.
+fn connected_without(graph: &Directed, dead: &[u32]) -> bool {
+    let mut left = graph.clone();
+    dead.iter().for_each(|s| left.alive[*s as usize] = false);
+    let first = left.alive.iter().position(|a| *a).unwrap() as u32;
+    left.component(first).len() == left.alive.iter().filter(|a| **a).count()
+}
+
+#[test]
+fn a_change_during_a_change_is_met_by_the_static_protocol() {
+    let mut fell_back = 0;
+    for (seed, loss) in [(1, 0.0), (2, 0.3), (5, 0.3)] {
+        for method in [Method::Static, Method::Overlapped, Method::Planned] {
+            for later in [30, 150, 300, 600] {
+                let (wiring, mut graph) = network(12, seed);
+                let second = (1..12).find(|s| connected_without(&graph, &[0, *s])).expect("a network that stands two failures");
+                let parameters = Parameters { buffer_phits: 16, ..Parameters::CUT_THROUGH };
+                let mut simulator = Simulator::new(&wiring, parameters, Views::new(&wiring, &graph)).unwrap();
+                let mut traffic = OpenLoop::new(Traffic { pattern: Pattern::Uniform, length: Length::Fixed(16), load: 0.05, copies: 1, seed }, &wiring);
+                simulator.run(2_000, &mut traffic).unwrap();
+                let changes = [(0, Change::SwitchGoes(0)), (later, Change::SwitchGoes(second)), (later + 100, Change::SwitchComes(0))];
+                let settings = Settings { loss, ..Settings::USUAL };
+                let outcome = reconfigure_all(&mut simulator, &mut traffic, &mut graph, &changes, method, settings).unwrap_or_else(|e| panic!("{seed} {method:?} {later}: {e}"));
+                fell_back += u32::from(method != Method::Static && outcome.stopped > 0);
+                assert_eq!(graph.alive.iter().filter(|a| !**a).count(), 1);
+                reconfigure(&mut simulator, &mut traffic, &mut graph, Change::SwitchComes(second), method, settings).unwrap();
+                for _ in 0..4 {
+                    simulator.run(simulator.now() + 500, &mut traffic).unwrap();
+                    simulator.discard_stranded();
+                }
+                traffic.stop();
+                assert!(simulator.finish(simulator.now() + 1_000_000, &mut traffic).unwrap(), "{seed} {method:?} {later}: what was not discarded arrives");
+                assert_eq!(simulator.created().packets, simulator.delivered().packets + simulator.discarded().packets);
+            }
+        }
+    }
+    assert!(fell_back > 10, "{fell_back}");
 }
 
 #[test]

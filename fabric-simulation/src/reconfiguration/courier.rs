@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// What happens at a switch, and when.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Event<M> {
     pub at: u32,
     /// The neighbour that it came from; the switch itself for its own timers.
@@ -73,6 +73,11 @@ impl<M: Copy + Ord> Courier<M> {
     fn push(&mut self, time: u64, event: Event<M>) {
         self.count += 1;
         self.queue.push(Reverse((time, self.count, event)));
+    }
+
+    /// When the next event is.
+    pub fn next_time(&self) -> Option<u64> {
+        self.queue.peek().map(|e| e.0.0)
     }
 
     pub fn next(&mut self) -> Option<(u64, Event<M>)> {

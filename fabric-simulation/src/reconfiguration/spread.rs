@@ -3,7 +3,7 @@
 use super::graph::Directed;
 
 /// What each switch knows of the tree.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Spread {
     pub joined: Vec<bool>,
     pub parent: Vec<Option<u32>>,
