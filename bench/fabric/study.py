@@ -4,8 +4,9 @@
     build/venv-tools/bin/python bench/fabric/study.py          (half an hour on two cores; takes Debian's opensm and ibsim-utils)
     build/venv-tools/bin/python bench/fabric/study.py --page   (the page alone, from the results that are there)
 
-Each line that it runs stands in results.json, which is also where it goes on if it was interrupted. Reconfigurations and plans come from
+Each line that it runs stands in results.json, which is also where it goes on if it was interrupted. Table 1, reconfigurations and plans come from
 
+    cargo run --release -p evenkeel-fabric-simulation --example table1 > bench/fabric/table1.jsonl
     cargo run --release -p evenkeel-fabric-simulation --example reconfigurations > bench/fabric/reconfigurations.jsonl
     cargo run --release -p evenkeel-route --example plans > bench/fabric/plans.jsonl
 """
@@ -26,6 +27,9 @@ PAGE = ROOT / "docs/src/fabric-simulation-results.md"
 STUDENT = {19: 2.093, 29: 2.045, 99: 1.984}
 # How many networks: chance among networks is larger than chance among seeds.
 PAPERS_NETWORKS = 100
+# Table 1 of the DFS paper, BFS and DFS: mean distance, restrictions per switch, share of longer paths, diameter, paths on the busiest channel.
+TABLE1 = {9: ((1.583, 3.774, 0.05, 3, 12), (1.556, 3.552, 0.037, 3, 6)), 16: ((2.208, 3.375, 0.09, 4, 37), (2.108, 3.125, 0.04, 4, 23)),
+          32: ((3.102, 3.562, 0.21, 7, 173), (2.792, 2.821, 0.09, 6, 73)), 64: ((4.013, 3.281, 0.26, 8, 593), (3.634, 2.687, 0.14, 7, 204))}
 FIRST_NETWORKS = {16: 30, 24: 30, 32: 30, 64: 20}
 PAPERS = [(9, "uniform", 1.17), (16, "uniform", None), (32, "uniform", 1.65), (64, "uniform", 2.0), (32, "bit-reversal", 2.0), (32, "transpose", 2.1),
           (32, "shuffle", 1.8), (32, "local", 1.15)]
@@ -99,7 +103,24 @@ def lines_of(file):
     return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 
 
-def page(simulations, reconfigurations, plans):
+def table1(lines):
+    """Means over networks beside the paper's one network."""
+    groups = collections.defaultdict(list)
+    for line in lines:
+        groups[line["switches"], line["scheme"]].append(line)
+    text = ["", "What the trees leave of the networks, means over a hundred of them, and the paper's table 1 of one network of each size, each as BFS / DFS. *restrictions*: forbidden turns per switch; *longer*: pairs without a minimal path; *busiest*: paths over the "
+            "channel that has most, one random shortest legal path for each pair of switches. The most that any of the hundred has stands behind the mean.", "",
+            "| switches | | distance | restrictions | longer | diameter | busiest |", "|---|---|---|---|---|---|---|"]
+    for switches, paper in TABLE1.items():
+        both = [groups[switches, scheme] for scheme in ("bfs", "dfs")]
+        mean = lambda key, form: " / ".join(form.format(sum(r[key] for r in rows) / len(rows)) for rows in both)
+        most = " / ".join(str(max(r["load"] for r in rows)) for rows in both)
+        text.append(f"| {switches} | found | {mean('distance', '{:.3f}')} | {mean('restrictions', '{:.3f}')} | {mean('longer', '{:.1%}')} | {mean('diameter', '{:.1f}')} | {mean('load', '{:.0f}')} (most: {most}) |")
+        text.append(f"| | paper | {paper[0][0]:.3f} / {paper[1][0]:.3f} | {paper[0][1]:.3f} / {paper[1][1]:.3f} | {paper[0][2]:.1%} / {paper[1][2]:.1%} | {paper[0][3]} / {paper[1][3]} | {paper[0][4]} / {paper[1][4]} |")
+    return text
+
+
+def page(simulations, trees, reconfigurations, plans):
     text = ["# Simulated: what routing schemes are worth under traffic", "",
             "This page is generated: `build/venv-tools/bin/python bench/fabric/study.py`; every line that it ran, and what came out, is in `bench/fabric/`. What it means, and what it "
             "assumes, is said in [Simulation of fabrics](fabric-simulation.md).", "",
@@ -113,6 +134,7 @@ def page(simulations, reconfigurations, plans):
         bfs, dfs = by_network(cases, "bfs"), by_network(cases, "dfs")
         ratios = [dfs[n] / bfs[n] for n in bfs]
         text.append(f"| {switches} | {pattern} | {len(ratios)} | {shown(ratios)} | {min(ratios):.2f}, {max(ratios):.2f} | {paper or '-'} |")
+    text += table1(trees)
     text += ["", "## All schemes on the same networks", "",
              "Forwarding tables (destination alone decides), balanced by `evenkeel route`, but Nue's, which are OpenSM's. Throughput over that of *mdst*, and what computing took (mean; for Nue, "
              "a sweep of OpenSM on a simulated subnet). " + ", ".join(str(c) for c in FIRST_NETWORKS.values()) + " networks of " + ", ".join(map(str, FIRST_NETWORKS)) + " switches.", "",
@@ -165,7 +187,7 @@ def main():
     simulations = Simulations(arguments.evenkeel, HERE / "results.json", arguments.threads)
     if arguments.page:
         simulations.evenkeel = "false"
-    PAGE.write_text(page(simulations, lines_of(HERE / "reconfigurations.jsonl"), lines_of(HERE / "plans.jsonl")))
+    PAGE.write_text(page(simulations, lines_of(HERE / "table1.jsonl"), lines_of(HERE / "reconfigurations.jsonl"), lines_of(HERE / "plans.jsonl")))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ use evenkeel_fabric_simulation::reconfiguration::graph::Directed;
 use evenkeel_fabric_simulation::reconfiguration::{Change, Method};
 use evenkeel_route::SwitchId;
 
-const MOST: usize = 2_000_000;
+const MOST: usize = 300_000;
 
 fn main() {
     use Change::{SwitchComes, SwitchGoes};
