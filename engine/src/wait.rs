@@ -6,6 +6,7 @@
 //! whether anybody who is waited for runs at all.
 
 use crate::clock::Ticks;
+use crate::deferral;
 use evenkeel_options as options;
 
 /// What `--wait` says.
@@ -159,6 +160,7 @@ impl Wait {
 }
 
 pub fn offer_the_core() {
+    deferral::before_yielding();
     // SAFETY: no arguments.
     unsafe { libc::sched_yield() };
 }
