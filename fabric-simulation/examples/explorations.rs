@@ -8,16 +8,19 @@ use evenkeel_fabric_simulation::reconfiguration::graph::Directed;
 use evenkeel_fabric_simulation::reconfiguration::{Change, Method};
 use evenkeel_route::SwitchId;
 
+/// Links, changes one after the other, and the protocol.
+type Case = (&'static [(u32, u32)], Vec<Change>, Method);
+
 const MOST: usize = 300_000;
 
 fn main() {
     use Change::{SwitchComes, SwitchGoes};
-    let triangle: &[(u32, u32)] = &[(0, 1), (1, 2), (0, 2)];
-    let ring: &[(u32, u32)] = &[(0, 1), (1, 2), (2, 3), (0, 3)];
-    let diamond: &[(u32, u32)] = &[(0, 1), (1, 2), (2, 3), (0, 3), (1, 3)];
-    let complete: &[(u32, u32)] = &[(0, 1), (1, 2), (2, 3), (0, 3), (1, 3), (0, 2)];
+    let triangle: &'static [(u32, u32)] = &[(0, 1), (1, 2), (0, 2)];
+    let ring: &'static [(u32, u32)] = &[(0, 1), (1, 2), (2, 3), (0, 3)];
+    let diamond: &'static [(u32, u32)] = &[(0, 1), (1, 2), (2, 3), (0, 3), (1, 3)];
+    let complete: &'static [(u32, u32)] = &[(0, 1), (1, 2), (2, 3), (0, 3), (1, 3), (0, 2)];
     let planned = Method::Planned;
-    let mut cases: Vec<(&[(u32, u32)], Vec<Change>, Method)> = (0..3).map(|s| (triangle, vec![SwitchComes(s)], planned)).collect();
+    let mut cases: Vec<Case> = (0..3).map(|s| (triangle, vec![SwitchComes(s)], planned)).collect();
     cases.extend((0..4).map(|s| (ring, vec![SwitchComes(s)], planned)));
     cases.push((triangle, vec![SwitchGoes(0), SwitchComes(0)], planned));
     for method in [Method::Static, Method::Overlapped, planned] {
