@@ -29,6 +29,7 @@
 
 mod adaptive;
 pub mod check;
+mod dependencies;
 pub mod format;
 pub mod generate;
 mod network;

@@ -13,7 +13,6 @@
 //! [`prove()`] judges a step by itself. It shares no code with the search: it takes tables before and after, and looks at all orders of arrival at once, since what a switch may do for a destination in
 //! the meantime is the old entry or the new one.
 
-mod dependencies;
 mod near;
 mod prove;
 mod search;

@@ -1,7 +1,7 @@
 //! Finds the steps: mends what is broken, then shortens what can be shortened, and puts into one step as much as may arrive in any order.
 
-use super::dependencies::{Dependencies, Seen};
 use super::{Change, NoPlan, Plan, Step};
+use crate::dependencies::{Dependencies, Seen};
 use crate::network::{Channel, Network, Port, SwitchId};
 use crate::order::ChannelOrder;
 use crate::table::{Destination, Table, home};

@@ -36,6 +36,11 @@ impl Dependencies {
         all
     }
 
+    /// Whether it is there.
+    pub fn has(&self, from: u32, to: u32) -> bool {
+        self.after[from as usize].iter().any(|e| e.to == to && e.needed > 0)
+    }
+
     /// Needs all of these, each once more. False, and nothing is changed, if together they would close a cycle.
     pub fn add_all(&mut self, pairs: &[(u32, u32)]) -> bool {
         if pairs.iter().any(|(from, to)| self.known_to_close(*from, *to)) {
