@@ -4,11 +4,10 @@
     build/venv-tools/bin/python bench/fabric/study.py          (half an hour on two cores; takes Debian's opensm and ibsim-utils)
     build/venv-tools/bin/python bench/fabric/study.py --page   (the page alone, from the results that are there)
 
-Each line that it runs stands in results.json, which is also where it goes on if it was interrupted. Table 1, reconfigurations and plans come from
+Each line that it runs stands in results.json, which is also where it goes on if it was interrupted. Table 1 and reconfigurations come from
 
     cargo run --release -p evenkeel-fabric-simulation --example table1 > bench/fabric/table1.jsonl
     cargo run --release -p evenkeel-fabric-simulation --example reconfigurations > bench/fabric/reconfigurations.jsonl
-    cargo run --release -p evenkeel-route --example plans > bench/fabric/plans.jsonl
 """
 
 import argparse
@@ -120,7 +119,7 @@ def table1(lines):
     return text
 
 
-def page(simulations, trees, reconfigurations, plans):
+def page(simulations, trees, reconfigurations):
     text = ["# Simulated: what routing schemes are worth under traffic", "",
             "This page is generated: `build/venv-tools/bin/python bench/fabric/study.py`; every line that it ran, and what came out, is in `bench/fabric/`. What it means, and what it "
             "assumes, is said in [Simulation of fabrics](fabric-simulation.md).", "",
@@ -164,17 +163,6 @@ def page(simulations, trees, reconfigurations, plans):
                 all_of = groups[kind, switches, method]
                 mean = lambda key: sum(o[key] for o in all_of) / len(all_of)
                 text.append(f"| {kind.replace('switch-', '')} | {switches} | {len(all_of)} | {method} | {mean('cycles'):,.0f} | {mean('stopped'):,.0f} | {mean('discarded'):.1f} | {mean('phits'):,.0f} |")
-    text += ["", "## Plans", "",
-             "A cable or switch of a random network (64 to 256 switches, degrees 3 to 8) fails or comes; each step of each plan was proved. The first cases of a hundred, as far as time allowed, taken before `plan` tried several tables to aim at. *lost*: plans that did not restore all paths.", "",
-             "| change | plans | steps, median and most | entries changed, share | lost | mean hops over fresh tables' |", "|---|---|---|---|---|---|"]
-    kinds = collections.defaultdict(list)
-    for p in plans:
-        kinds[p["kind"]].append(p)
-    for kind, all_of in kinds.items():
-        steps = sorted(p["steps"] for p in all_of)
-        share = sum(sum(p["changes"]) / p["entries"] for p in all_of) / len(all_of)
-        hops = sum(p["mean_hops"] / p["fresh_mean_hops"] for p in all_of) / len(all_of)
-        text.append(f"| {kind} | {len(all_of)} | {steps[len(steps) // 2]}, {steps[-1]} | {100 * share:.2f}% | {sum(p['lost'] > 0 for p in all_of)} | {hops:.3f} |")
     return "\n".join(text) + "\n"
 
 
@@ -187,7 +175,7 @@ def main():
     simulations = Simulations(arguments.evenkeel, HERE / "results.json", arguments.threads)
     if arguments.page:
         simulations.evenkeel = "false"
-    PAGE.write_text(page(simulations, lines_of(HERE / "table1.jsonl"), lines_of(HERE / "reconfigurations.jsonl"), lines_of(HERE / "plans.jsonl")))
+    PAGE.write_text(page(simulations, lines_of(HERE / "table1.jsonl"), lines_of(HERE / "reconfigurations.jsonl")))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """evenkeel's tables against OpenSM's on the same networks, on one lane.
 
-    build/venv-tools/bin/python bench/routing/study.py [--evenkeel PROGRAM] [--pages] [--only SCHEME]
+    build/venv-tools/bin/python bench/routing/study.py [--evenkeel PROGRAM] [--pages] [--only NAME]...
 
 Makes random irregular networks, faulty fat trees, tori, a dragonfly and hierarchical networks, has `evenkeel route compare` compute and judge tables of evenkeel's
 schemes and of OpenSM's engines (ibdmchk judges them too), and writes results.json beside this file and docs/src/routing-results.md. --pages only writes the page
@@ -47,7 +47,8 @@ def run(command):
 
 def measure(evenkeel, only):
     """One network after the other, as they are done."""
-    schemes, engines = ([only], ["none"]) if only else (SCHEMES, ENGINES)
+    schemes = [s for s in SCHEMES if s in only] if only else SCHEMES
+    engines = [e for e in ENGINES if e in only] or ["none"] if only else ENGINES
     with tempfile.TemporaryDirectory(prefix="routing-") as place:
         place = pathlib.Path(place)
         all_networks = list(networks())
@@ -68,7 +69,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--evenkeel", default=ROOT / "target" / "release" / "evenkeel")
     parser.add_argument("--pages", action="store_true")
-    parser.add_argument("--only", metavar="SCHEME", help="measure this scheme of evenkeel's anew, and keep what is known of the others")
+    parser.add_argument("--only", metavar="NAME", action="append", help="measure this scheme of evenkeel's, or engine of OpenSM's, anew, and keep what is known of the others; one of "
+                        "evenkeel's at least, may be given several times")
     arguments = parser.parse_args()
     file = HERE / "results.json"
     if not arguments.pages:

@@ -1,6 +1,6 @@
 //! Plans for random failures and additions, each state of each proved: a line of JSON for each.
 //!
-//!     cargo run --release -p evenkeel-route --example plans > bench/fabric/plans.jsonl
+//!     cargo run --release -p evenkeel-route --example plans > bench/routing/plans.jsonl
 //!
 //! `-- 9 12` does the cases from 9 up to, but not with, 12.
 

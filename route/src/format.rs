@@ -1,10 +1,11 @@
-//! Files: networks as `ibnetdiscover` prints and `ibsim` reads them, or as lists of cables; forwarding tables as OpenSM dumps and loads them.
+//! Files: networks as `ibnetdiscover` prints and `ibsim` reads them, or as lists of cables; forwarding tables as OpenSM dumps and loads them, or as source routes.
 //!
 //! Everything here goes from text to values and back; nothing opens a file.
 
 pub mod edge_list;
 pub mod ibnetdiscover;
 pub mod lfts;
+pub mod source_routes;
 
 use crate::network::NetworkError;
 use thiserror::Error;

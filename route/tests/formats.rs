@@ -1,8 +1,8 @@
 //! Networks and tables survive the way through their files.
 
-use evenkeel_route::format::{edge_list, ibnetdiscover, lfts, read_network};
+use evenkeel_route::format::{edge_list, ibnetdiscover, lfts, read_network, source_routes};
 use evenkeel_route::generate::{self, Dragonfly, FatTree, Faults, Hierarchical, Irregular, Torus};
-use evenkeel_route::{ChannelOrder, Destination, Network, SwitchId, check, schemes, tables};
+use evenkeel_route::{ChannelOrder, Destination, Network, Plugged, Port, SwitchId, check, schemes, tables};
 
 fn networks() -> Vec<Network> {
     let irregular = generate::irregular(Irregular { switches: 12, degree: 4, end_nodes: 3, parallel: true }, 5).unwrap();
@@ -113,4 +113,35 @@ fn what_cannot_be_is_refused_with_its_line() {
         let said = read_network(text).unwrap_err().to_string();
         assert!(said.contains(part), "{text}: {said}");
     }
+}
+
+/// Whoever follows the ports comes to the destination, over as many switches as the table's path has.
+#[test]
+fn source_routes_lead_where_the_table_leads() {
+    let network = generate::irregular(Irregular { switches: 14, degree: 3, end_nodes: 2, parallel: true }, 4).unwrap();
+    let order = ChannelOrder::up_down(&network, &schemes::breadth_first(&network, SwitchId(0)));
+    let table = tables::balanced(&network, &order, tables::Effort::default());
+    let text = source_routes::write(&network, &table);
+    let number = |word: &str| u64::from_str_radix(word.trim_start_matches("0x"), 16).unwrap();
+    let mut routes = 0;
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let words: Vec<&str> = line.split(' ').collect();
+        let from = network.switch_ids().find(|s| network.switch(*s).guid == number(words[0])).unwrap();
+        let to = network.end_node_ids().find(|e| network.end_node(*e).port_guid == number(words[1])).unwrap();
+        assert_eq!(words[2], "0");
+        let (mut at, mut hops) = (from, 0);
+        let mut arrived = None;
+        for port in &words[3..] {
+            assert_eq!(arrived, None, "{line}: ports are left over");
+            match network.plugged(at, Port(port.parse().unwrap())) {
+                Plugged::Channel(c) => (at, hops) = (network.to(c), hops + 1),
+                Plugged::EndNode(e) => arrived = Some(e),
+                Plugged::Nothing => panic!("{line}: port {port} leads nowhere"),
+            }
+        }
+        assert_eq!(arrived, Some(to), "{line}");
+        assert_eq!(hops, table.path(&network, from, Destination::EndNode(to)).unwrap().len());
+        routes += 1;
+    }
+    assert_eq!(routes, 14 * 28);
 }

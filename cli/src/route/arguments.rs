@@ -137,6 +137,9 @@ pub struct Compute {
     /// Write the tables to this file, for opensm -R file -U FILE
     #[arg(long, value_name = "FILE")]
     pub lfts: Option<PathBuf>,
+    /// Write the same as source routes: for each switch and destination the ports on the way
+    #[arg(long, value_name = "FILE")]
+    pub source_routes: Option<PathBuf>,
     /// Write what was found to this file
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,

@@ -1,7 +1,7 @@
 //! `evenkeel route compare`: all schemes and OpenSM's engines on the same networks.
 
 use super::arguments::Compare;
-use super::opensm::{OpenSm, SecondJudge};
+use super::opensm::{OpenSm, SecondJudge, processor_seconds};
 use super::scheme::{self, TableScheme};
 use super::show::Figures;
 use super::{progress_bar, read, refuse};
@@ -13,6 +13,7 @@ use evenkeel_report::units::count;
 use evenkeel_route::format::lfts;
 use evenkeel_route::{Network, Table};
 use evenkeel_route::check::check;
+use nix::sys::resource::UsageWho;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
@@ -25,7 +26,8 @@ const COLUMNS: &[Column] = &[
     Column { group: "load of channels", head: "busiest", dispensable: 0 },
     Column { group: "load of channels", head: "mean", dispensable: 4 },
     Column { group: "", head: "ibdmchk", dispensable: 5 },
-    Column { group: "", head: "seconds", dispensable: 1 },
+    Column { group: "seconds", head: "elapsed", dispensable: 2 },
+    Column { group: "seconds", head: "processor", dispensable: 1 },
 ];
 
 /// OpenSM's engines that are tried if nothing is said: its default, its two for irregular networks, and minimal paths with balance.
@@ -40,6 +42,8 @@ struct Row {
     scheme: String,
     /// For OpenSM a whole sweep.
     seconds: f64,
+    /// Processor time of the same: it does not depend on what else the machine does.
+    processor_seconds: f64,
     /// Nothing if there are no tables.
     figures: Option<Figures>,
     /// Whether ibdmchk finds the tables free of credit loops; nothing if it was not asked, or the tables did not come from OpenSM.
@@ -66,21 +70,21 @@ pub fn compare(arguments: &Compare) -> Result<String, Failure> {
     let (mut text, mut rows) = (String::new(), Vec::new());
     for (name, network) in &networks {
         let first = rows.len();
-        let row = |scheme: String, seconds: f64, figures: Option<Figures>, note: Option<String>| {
+        let row = |scheme: String, (seconds, processor_seconds): (f64, f64), figures: Option<Figures>, note: Option<String>| {
             let (switches, end_nodes, cables) = (network.switches().len(), network.end_nodes().len(), network.channels() / 2);
-            Row { network: name.clone(), switches, end_nodes, cables, scheme, seconds, figures, free_by_ibdmchk: None, note }
+            Row { network: name.clone(), switches, end_nodes, cables, scheme, seconds, processor_seconds, figures, free_by_ibdmchk: None, note }
         };
         for scheme in suited(network) {
             bar.set_message(format!("{name}: {}", scheme.name()));
-            let (begun, done) = (Instant::now(), rows.len() as f64);
+            let (begun, processor, done) = (Instant::now(), processor_seconds(UsageWho::RUSAGE_SELF), rows.len() as f64);
             let mut progress = |share: f64| bar.set_position(((done + share) * 1000.0) as u64);
             rows.push(match scheme::compute(network, scheme, 1, arguments.seed, 1.0, &mut progress) {
                 Ok(tables) => {
-                    let seconds = begun.elapsed().as_secs_f64();
+                    let seconds = (begun.elapsed().as_secs_f64(), processor_seconds(UsageWho::RUSAGE_SELF) - processor);
                     let judged = if arguments.ibdmchk { loaded(opensm.as_ref(), network, &tables, limit)? } else { None };
                     Row { free_by_ibdmchk: judged, ..row(scheme.name(), seconds, Some(Figures::of(network, &check(network, &tables))), None) }
                 }
-                Err(why) => row(scheme.name(), 0.0, None, Some(why)),
+                Err(why) => row(scheme.name(), (0.0, 0.0), None, Some(why)),
             });
             bar.set_position(rows.len() as u64 * 1000);
         }
@@ -93,9 +97,9 @@ pub fn compare(arguments: &Compare) -> Result<String, Failure> {
                 Ok(sweep) => {
                     let note = sweep.used.filter(|used| used != engine).map(|used| format!("it gave up, and OpenSM used `{used}` instead"));
                     let figures = Figures::of(network, &check(network, &sweep.table));
-                    Row { free_by_ibdmchk: sweep.ibdmchk.map(|said| said == SecondJudge::Free), ..row(scheme, sweep.seconds, Some(figures), note) }
+                    Row { free_by_ibdmchk: sweep.ibdmchk.map(|said| said == SecondJudge::Free), ..row(scheme, (sweep.seconds, sweep.processor_seconds), Some(figures), note) }
                 }
-                Err(failure) => row(scheme, 0.0, None, Some(failure.to_string())),
+                Err(failure) => row(scheme, (0.0, 0.0), None, Some(failure.to_string())),
             });
             bar.set_position(rows.len() as u64 * 1000);
         }
@@ -144,7 +148,7 @@ fn shown(name: &str, network: &Network, rows: &[Row], width: usize) -> String {
     let cells = |row: &Row| {
         let mut cells = vec![row.scheme.clone()];
         match &row.figures {
-            None => cells.extend(["-"; 8].map(String::from)),
+            None => cells.extend(["-"; 9].map(String::from)),
             Some(f) => {
                 let verdict = if f.broken > 0 { "BROKEN" } else if f.sound { "no" } else { "YES" };
                 cells.extend([
@@ -156,6 +160,7 @@ fn shown(name: &str, network: &Network, rows: &[Row], width: usize) -> String {
                     format!("{:.0}", f.mean_load),
                     row.free_by_ibdmchk.map_or("-", |free| if free { "free" } else { "LOOP" }).into(),
                     format!("{:.2}", row.seconds),
+                    format!("{:.2}", row.processor_seconds),
                 ]);
             }
         }

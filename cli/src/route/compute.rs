@@ -9,7 +9,7 @@ use crate::output_file::write;
 use crate::record_file;
 use evenkeel_report::table::wrap;
 use evenkeel_route::check::{Traffic, check, check_traffic};
-use evenkeel_route::format::lfts;
+use evenkeel_route::format::{lfts, source_routes};
 use evenkeel_route::{Network, Table};
 use serde::Serialize;
 use std::time::Instant;
@@ -32,7 +32,7 @@ struct Record {
 
 /// Computes, proves and writes, and returns what is printed.
 pub fn compute(arguments: &Compute) -> Result<String, Failure> {
-    for file in [&arguments.lfts, &arguments.json].into_iter().flatten() {
+    for file in [&arguments.lfts, &arguments.source_routes, &arguments.json].into_iter().flatten() {
         record_file::check_place(file)?;
     }
     if !(arguments.effort > 0.0 && arguments.effort <= 1000.0) {
@@ -67,6 +67,10 @@ pub fn compute(arguments: &Compute) -> Result<String, Failure> {
             format!("opensm -R file -U {}", file.display())
         };
         text += &format!("\n{} written: {next}\n", file.display());
+    }
+    if let Some(file) = &arguments.source_routes {
+        write(file, &source_routes::write(&network, &table))?;
+        text += &format!("\n{} written{}\n", file.display(), if figures.sound { "" } else { ": do not use it, it can deadlock" });
     }
     if let Some(file) = &arguments.json {
         let record = Record {

@@ -5,6 +5,8 @@ use crate::failure::Failure;
 use evenkeel_route::Network;
 use evenkeel_route::format::{ibnetdiscover, lfts};
 use evenkeel_route::Table;
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeVal;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -31,6 +33,8 @@ pub struct Sweep {
     pub table: Table,
     /// What it took from the start of OpenSM to its end: reading the network, computing, setting the tables.
     pub seconds: f64,
+    /// Processor time that OpenSM took for it, in seconds.
+    pub processor_seconds: f64,
     /// The engine that it said it used at last; another than was asked for if that one gave up.
     pub used: Option<String>,
     /// What ibdmchk, which shares nothing with this program, says of the tables; nothing if it is not installed.
@@ -145,7 +149,7 @@ impl Simulated<'_> {
     pub fn sweep(&self, engine: &str, tables: Option<&Path>, judged: bool) -> Result<Sweep, Failure> {
         let failed = |why: String| refuse(format!("OpenSM's engine `{engine}`: {why}"));
         let io = |what: &str, e: std::io::Error| failed(format!("{what}: {e}"));
-        let begun = Instant::now();
+        let (begun, before) = (Instant::now(), processor_seconds(UsageWho::RUSAGE_CHILDREN));
         let mut opensm = Guarded(self.opensm.opensm(self.network, engine, tables, &self.socket, self.directory).map_err(|e| io("opensm does not start", e))?);
         let status = loop {
             match opensm.0.try_wait().map_err(|e| io("opensm is lost", e))? {
@@ -154,7 +158,8 @@ impl Simulated<'_> {
                 None => std::thread::sleep(Duration::from_millis(2)),
             }
         };
-        let seconds = begun.elapsed().as_secs_f64();
+        // Of the processes that this one has waited for, which ibsim is not yet among.
+        let (seconds, processor_seconds) = (begun.elapsed().as_secs_f64(), processor_seconds(UsageWho::RUSAGE_CHILDREN) - before);
         if !status.success() {
             return Err(failed(format!("opensm ended with {status}; its words are in its log")));
         }
@@ -164,8 +169,15 @@ impl Simulated<'_> {
             Some(ibdmchk) if judged => Some(second_judge(ibdmchk, self.directory, self.limit).map_err(|e| io("ibdmchk fails", e))?),
             _ => None,
         };
-        Ok(Sweep { table, seconds, ibdmchk, used: engine_used(&fs::read_to_string(self.directory.join("opensm.log")).unwrap_or_default()) })
+        Ok(Sweep { table, seconds, processor_seconds, ibdmchk, used: engine_used(&fs::read_to_string(self.directory.join("opensm.log")).unwrap_or_default()) })
     }
+}
+
+/// Processor time so far, of this process or of those that it has waited for, in the program and in the kernel.
+pub fn processor_seconds(of: UsageWho) -> f64 {
+    let seconds = |time: TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 * 1e-6;
+    // It fails for nobody who asks about himself.
+    getrusage(of).map_or(f64::NAN, |usage| seconds(usage.user_time()) + seconds(usage.system_time()))
 }
 
 /// What ibdmchk says of what OpenSM has dumped.

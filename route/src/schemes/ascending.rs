@@ -134,6 +134,9 @@ fn best_places(network: &Network, graph: &Graph, search: Search, progress: &mut 
     best.1
 }
 
+/// Beyond so many switches times channels, one greedy order has to do.
+const LARGE: usize = 3_000_000;
+
 /// Orders to begin with: breadth first, depth first, the two bent towards what minimal paths would like best, and the better of two that greedily built trees leave.
 fn starts(network: &Network, graph: &Graph, seed: u64) -> Vec<Places> {
     let root = best_root(network);
@@ -154,8 +157,10 @@ fn starts(network: &Network, graph: &Graph, seed: u64) -> Vec<Places> {
         starts.push(line.places());
     }
     let mut measure = Measure::new(graph);
-    let greedy = [false, true].map(|last| greedy::places(graph, root.0, last)).map(|place| (measure.flows(graph, &place), place));
-    let better = greedy.into_iter().min_by(|a, b| a.0.partial_cmp(&b.0).expect("sums of numbers"));
+    // In large networks one of them takes as long as some steps, and is not better.
+    let variants: &[bool] = if graph.switches * graph.channels > LARGE { &[false] } else { &[false, true] };
+    let greedy = variants.iter().map(|last| greedy::places(graph, root.0, *last)).map(|place| (measure.flows(graph, &place), place));
+    let better = greedy.min_by(|a, b| a.0.partial_cmp(&b.0).expect("sums of numbers"));
     starts.extend(better.map(|(_, place)| place));
     starts
 }
