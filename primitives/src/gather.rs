@@ -68,6 +68,11 @@ impl<A> Gather<A> {
         self.waiting.iter_mut().filter_map(|(&node, asked)| asked.due(here).then_some(node)).collect()
     }
 
+    /// When the one that is still waited for longest was first asked.
+    pub fn since(&self) -> Option<Duration> {
+        self.waiting.values().map(|asked| asked.first).min()
+    }
+
     /// When `due` has to be called next.
     pub fn alarm(&self) -> Option<Duration> {
         self.waiting.values().map(|asked| asked.again).min()

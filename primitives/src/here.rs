@@ -1,8 +1,9 @@
 //! What every part of a node's machine sees of its surroundings, and the settings.
 
-use crate::message::Message;
+use crate::message::{Message, Turn};
 use crate::operation::EventId;
 use crate::relay::Staged;
+use crate::view::{View, sequencer_of, view_of};
 use evenkeel_fabric::{Memory, NodeId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
@@ -42,11 +43,13 @@ pub struct Rules {
     pub promises: bool,
     /// A transfer whose data go ahead is ordered when every node has them, and not before.
     pub data_first: bool,
+    /// A node takes part in nothing that is ordered in a lower view than the highest it knows of.
+    pub fenced: bool,
 }
 
 impl Default for Rules {
     fn default() -> Rules {
-        Rules { in_turn: true, reads_wait: true, all_or_none: true, promises: true, data_first: true }
+        Rules { in_turn: true, reads_wait: true, all_or_none: true, promises: true, data_first: true, fenced: true }
     }
 }
 
@@ -54,7 +57,9 @@ impl Default for Rules {
 pub(crate) struct Here<'a> {
     pub now: Duration,
     pub node: NodeId,
-    pub sequencer: NodeId,
+    pub nodes: usize,
+    /// The highest view that this node knows of.
+    pub view: &'a mut View,
     pub memory: &'a Memory,
     pub settings: &'a Settings,
     /// When each node was last heard of.
@@ -69,8 +74,24 @@ pub(crate) struct Here<'a> {
 }
 
 impl Here<'_> {
+    /// The node that orders what begins now.
+    pub fn leader(&self) -> NodeId {
+        sequencer_of(*self.view, self.nodes)
+    }
+
+    /// The node that gave a turn.
+    pub fn sequencer(&self, turn: Turn) -> NodeId {
+        sequencer_of(view_of(turn), self.nodes)
+    }
+
     pub fn send(&mut self, to: NodeId, message: Message) {
         self.out.push((to, message));
+    }
+
+    /// Whether nothing has been heard of a node for half of the limit, though it was asked at a moment.
+    pub fn quiet(&self, node: NodeId, asked: Duration) -> bool {
+        let last = self.heard.get(&node).copied().unwrap_or_default().max(asked).max(self.awake_since);
+        self.evicted.contains(&node) || (node != self.node && self.now > last + self.settings.limit / 2)
     }
 
     /// Whether a node that was first asked at a moment has to be taken for failed.

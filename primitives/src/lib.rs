@@ -8,8 +8,8 @@
 //! What holds, whatever the network does (lose, double, reorder, part) and whichever nodes stop or die: an operation is carried out on all nodes of its set or on none;
 //! all operations, and reads through [`Domain::read`], are as if carried out one after the other, each at one moment between its call and its
 //! return (linearizable; the original demands sequential consistency); if several nodes' comparisons compete, all see the same one win. A node that
-//! does not answer within the limit is named, where the original stalls. What does not hold: that operations can go on without
-//! node 0, which orders them; and that a node which cannot reach any other that knows can read what it is in doubt about.
+//! does not answer within the limit is named, where the original stalls. If node 0, which orders operations, falls silent, the next that lives
+//! does, unless half of the nodes or more are gone. What does not hold: that a node which cannot reach any other that knows can read what it is in doubt about.
 //!
 //! Large data go ahead of their operation, from node to node of the set, and wait where nobody sees them; what is ordered then is small.
 //!
@@ -39,7 +39,9 @@ mod origin;
 mod participant;
 mod relay;
 mod sequencer;
+mod succession;
 mod tree;
+mod view;
 
 pub use domain::Domain;
 pub use here::{Rules, Settings};

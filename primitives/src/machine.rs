@@ -1,19 +1,18 @@
 //! One node's part in the primitives as a state machine: messages, calls and the time go in, messages come out. No I/O, no clock.
 
 use crate::here::{Here, Settings};
-use crate::message::Message;
-use crate::operation::{EventId, NodeSet, Operation, Outcome};
+use crate::message::{Message, Turn};
+use crate::operation::{EventId, Failure, Fault, NodeSet, Operation, Outcome};
 use crate::origin::Origin;
 use crate::relay::{Relay, Staged};
 use crate::participant::Participant;
 use crate::sequencer::Sequencer;
+use crate::succession::Succession;
+use crate::view::{View, sequencer_of, view_of};
 use evenkeel_fabric::{Memory, NodeId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::time::Duration;
-
-/// The node that orders all operations of a job.
-pub const SEQUENCER: NodeId = NodeId(0);
 
 /// A call that makes no sense.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -49,6 +48,8 @@ pub struct Machine {
     sequencer: Sequencer,
     relay: Relay,
     staged: Staged,
+    view: View,
+    succession: Succession,
 }
 
 impl Machine {
@@ -67,6 +68,8 @@ impl Machine {
             sequencer: Sequencer::default(),
             relay: Relay::default(),
             staged: Staged::new(),
+            view: 0,
+            succession: Succession::default(),
         }
     }
 
@@ -77,7 +80,8 @@ impl Machine {
         let mut here = Here {
             now,
             node: self.node,
-            sequencer: SEQUENCER,
+            nodes: self.nodes,
+            view: &mut self.view,
             memory,
             settings: &self.settings,
             heard: &self.heard,
@@ -87,7 +91,7 @@ impl Machine {
             staged: &mut self.staged,
             out: &mut out,
         };
-        let mut parts = Parts { origin: &mut self.origin, participant: &mut self.participant, sequencer: &mut self.sequencer, relay: &mut self.relay };
+        let mut parts = Parts { origin: &mut self.origin, participant: &mut self.participant, sequencer: &mut self.sequencer, relay: &mut self.relay, succession: &mut self.succession };
         let result = part(&mut parts, &mut here);
         while !here.out.is_empty() {
             for (to, message) in std::mem::take(here.out) {
@@ -147,8 +151,15 @@ impl Machine {
             parts.relay.tick(here);
             parts.origin.tick(here, parts.relay);
             parts.participant.tick(here);
-            if here.node == here.sequencer {
-                parts.sequencer.tick(here);
+            parts.sequencer.tick(here);
+            if parts.origin.waits_long(here) {
+                parts.succession.suspect(here, false);
+            }
+            if let Some(view) = parts.succession.tick(here) {
+                parts.follow(here, view);
+                if parts.succession.run(here) {
+                    parts.sequencer.begin(view);
+                }
             }
         };
         self.run(now, memory, tick).1
@@ -156,10 +167,9 @@ impl Machine {
 
     /// When `tick` has to be called next; None: not before something happens.
     pub fn alarm(&self) -> Option<Duration> {
-        let is_sequencer = self.node == SEQUENCER;
-        let participant = self.participant.alarm(self.settings.limit, is_sequencer);
-        let sequencer = if is_sequencer { self.sequencer.alarm() } else { None };
-        [self.origin.alarm(), participant, sequencer, self.relay.alarm(self.settings.limit)].into_iter().flatten().min()
+        let participant = self.participant.alarm(self.settings.limit, |turn| sequencer_of(view_of(turn), self.nodes) == self.node);
+        let succession = self.succession.alarm();
+        [self.origin.alarm(), participant, self.sequencer.alarm(), succession, self.relay.alarm(self.settings.limit)].into_iter().flatten().min()
     }
 
     /// The outcome of an operation, once; None while it is under way.
@@ -204,6 +214,11 @@ impl Machine {
         self.staged.values().map(Vec::len).sum()
     }
 
+    /// The node that orders operations, as far as this one knows.
+    pub fn sequencer(&self) -> NodeId {
+        sequencer_of(self.view, self.nodes)
+    }
+
     /// How many operations of all nodes this node remembers: bounded, unless nodes stay silent and are not evicted.
     pub fn remembered(&self) -> usize {
         self.participant.remembered()
@@ -215,14 +230,38 @@ struct Parts<'a> {
     participant: &'a mut Participant,
     sequencer: &'a mut Sequencer,
     relay: &'a mut Relay,
+    succession: &'a mut Succession,
 }
 
 impl Parts<'_> {
+    /// Follows a higher view from now on.
+    fn follow(&mut self, here: &mut Here, view: View) {
+        if view > *here.view {
+            self.succession.adopt(here, view);
+            self.sequencer.depose(here);
+            self.origin.follow(here, self.relay);
+        }
+    }
+
+    /// This node may not order yet. While it campaigns the question will come again; a campaign that was lost is begun anew, and who asked is told whom it did not reach.
+    fn not_yet(&mut self, here: &mut Here, from: NodeId, number: u64) {
+        let Some(lacking) = self.succession.lost(here) else { return };
+        here.send(from, Message::Outcome { number, outcome: Err(Fault { node: lacking, what: Failure::Silent, undone: true }) });
+        if self.succession.run(here) {
+            self.sequencer.begin(*here.view);
+        }
+    }
+
     fn receive(&mut self, here: &mut Here, from: NodeId, message: Message) {
-        let orders = here.node == here.sequencer;
+        if let Message::Prepare { turn, .. } | Message::Decide { turn, .. } = message {
+            self.follow(here, view_of(turn));
+        }
+        let ordered_here = |turn: Turn| here.sequencer(turn) == here.node;
         match message {
-            Message::Request { number, settled, set, operation } if orders => self.sequencer.request(here, from, number, settled, set, operation),
-            Message::Request { .. } | Message::Underway { .. } | Message::Busy { .. } => {}
+            Message::Request { .. } if here.leader() != here.node => here.send(from, Message::View { view: *here.view }),
+            Message::Request { number, .. } if self.succession.established != *here.view => self.not_yet(here, from, number),
+            Message::Request { number, settled, set, operation } => self.sequencer.request(here, from, number, settled, set, operation),
+            Message::Underway { .. } | Message::Busy { .. } => {}
             Message::Outcome { number, outcome } => self.origin.outcome_came(here, self.relay, number, outcome),
             Message::Data { origin, number, set, total, at, bytes } => self.relay.data(here, from, (origin, number), set, total, at, &bytes),
             Message::Have { origin, number, own, all, asked } => {
@@ -234,15 +273,32 @@ impl Parts<'_> {
                 self.origin.sent(here, self.relay);
             }
             Message::Prepare { turn, horizon, set, operation } => self.participant.prepare(here, from, turn, horizon, set, operation),
-            Message::Vote { turn, vote } if orders => self.sequencer.vote(here, from, turn, vote),
+            Message::Vote { turn, vote } if ordered_here(turn) => self.sequencer.vote(here, from, turn, vote),
             Message::Vote { turn, vote } => self.participant.vote(here, from, turn, vote),
             Message::Decide { turn, horizon, set, commit, alone } => self.participant.decide(here, from, turn, horizon, set, commit, alone),
-            Message::Ack { turn, ack } if orders => self.sequencer.ack(here, from, turn, ack),
+            Message::Ack { turn, ack } if ordered_here(turn) => self.sequencer.ack(here, from, turn, ack),
             Message::Ack { turn, ack } => self.participant.ack(here, from, turn, ack),
-            Message::Ask { turn } if orders => self.sequencer.ask(here, from, turn),
+            Message::Ask { turn } if ordered_here(turn) => self.sequencer.ask(here, from, turn),
             Message::Ask { turn } => self.participant.ask(here, from, turn),
             Message::Tell { turn, told } => self.participant.told(here, from, turn, told),
             Message::Final { turn, commit } => self.participant.finally(here, turn, commit),
+            Message::Suspect { view } if view == *here.view => self.succession.suspect(here, true),
+            Message::Suspect { view } if view < *here.view => here.send(from, Message::View { view: *here.view }),
+            Message::Suspect { .. } => {}
+            Message::Probe if here.leader() == here.node => here.send(from, Message::Alive),
+            Message::Probe => here.send(from, Message::View { view: *here.view }),
+            Message::Alive => self.succession.alive(here, from),
+            Message::Campaign { view } => {
+                if self.succession.campaign(here, from, view) {
+                    self.follow(here, view);
+                }
+            }
+            Message::Promise { view } => {
+                if self.succession.promise(here, from, view) {
+                    self.sequencer.begin(view);
+                }
+            }
+            Message::View { view } => self.follow(here, view),
         }
     }
 }

@@ -1,10 +1,11 @@
 //! What nodes say to each other. Encoded by postcard; every message makes sense alone, twice, late, or never.
 
 use crate::operation::{NodeSet, Operation, Outcome};
+use crate::view::View;
 use evenkeel_fabric::NodeId;
 use serde::{Deserialize, Serialize};
 
-/// The place of an operation in the order of all. Given by the sequencer, from 1 on.
+/// The place of an operation in the order of all: the view in which a sequencer gave it, and its number there, from 1 on.
 pub type Turn = u64;
 
 /// What a node, with all below it in the tree, says to an operation.
@@ -94,6 +95,18 @@ pub enum Message {
     Have { origin: NodeId, number: u64, own: usize, all: usize, asked: Option<usize> },
     /// Up the chain: a node below does not answer.
     Broken { origin: NodeId, number: u64, node: NodeId },
+
+    /// From a node that the sequencer of a view does not answer, to all others.
+    Suspect { view: View },
+    /// To the sequencer: are you there?
+    Probe,
+    Alive,
+    /// From a node that would order operations in this view.
+    Campaign { view: View },
+    /// To it: this node follows no lower view any more.
+    Promise { view: View },
+    /// To who speaks from a lower view: this is the one.
+    View { view: View },
 
     /// From the sequencer, and never to be overruled.
     Final { turn: Turn, commit: bool },

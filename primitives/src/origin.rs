@@ -5,6 +5,7 @@ use crate::gather::Gather;
 use crate::message::Message;
 use crate::relay::{Relay, Sent};
 use crate::operation::{Failure, Fault, NodeSet, Operation, Outcome};
+use evenkeel_fabric::NodeId;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -13,6 +14,8 @@ struct Open {
     operation: Operation,
     /// None: its data are on their way to the nodes of the set.
     asked: Option<Gather<()>>,
+    /// Who was asked, and is asked again: another node might have it carried out a second time.
+    by: NodeId,
 }
 
 /// The operations that this node has begun.
@@ -30,12 +33,12 @@ impl Origin {
         match operation {
             Operation::Xfer { at, bytes, event } if bytes.len() > here.settings.inline_bytes => {
                 let operation = Operation::Staged { at, length: bytes.len(), origin: here.node, number, event };
-                self.open.insert(number, Open { set: set.clone(), operation, asked: None });
+                self.open.insert(number, Open { set: set.clone(), operation, asked: None, by: here.node });
                 relay.send(here, number, set, bytes);
                 self.sent(here, relay);
             }
             operation => {
-                self.open.insert(number, Open { set, operation, asked: None });
+                self.open.insert(number, Open { set, operation, asked: None, by: here.node });
                 self.ask(here, number);
             }
         }
@@ -44,8 +47,9 @@ impl Origin {
 
     /// Has an operation ordered.
     fn ask(&mut self, here: &mut Here, number: u64) {
-        let asked = Gather::asking(&[here.sequencer], here);
-        self.open.get_mut(&number).expect("begun above").asked = Some(asked);
+        let open = self.open.get_mut(&number).expect("begun above");
+        open.by = here.leader();
+        open.asked = Some(Gather::asking(&[open.by], here));
         self.send(here, number);
     }
 
@@ -65,8 +69,8 @@ impl Origin {
 
     fn send(&self, here: &mut Here, number: u64) {
         let settled = self.open.keys().next().copied().unwrap_or(number);
-        let Open { set, operation, .. } = &self.open[&number];
-        here.send(here.sequencer, Message::Request { number, settled, set: set.clone(), operation: operation.clone() });
+        let Open { set, operation, by, .. } = &self.open[&number];
+        here.send(*by, Message::Request { number, settled, set: set.clone(), operation: operation.clone() });
     }
 
     pub fn outcome_came(&mut self, here: &mut Here, relay: &mut Relay, number: u64, outcome: Outcome) {
@@ -102,10 +106,31 @@ impl Origin {
         for number in again {
             self.send(here, number);
         }
-        let what = if here.evicted.contains(&here.sequencer) { Failure::Evicted } else { Failure::Silent };
         for number in given_up {
-            self.outcome_came(here, relay, number, Err(Fault { node: here.sequencer, what, undone: false }));
+            let by = self.open[&number].by;
+            self.lose(here, relay, number, by);
         }
+    }
+
+    /// The node that would have had an operation carried out is silent, or orders no more.
+    fn lose(&mut self, here: &mut Here, relay: &mut Relay, number: u64, node: NodeId) {
+        let what = if here.evicted.contains(&node) { Failure::Evicted } else { Failure::Silent };
+        self.outcome_came(here, relay, number, Err(Fault { node, what, undone: false }));
+    }
+
+    /// Another node orders from now on. Nobody asks it for what the last one was asked for: that may have been carried out. If this node was that itself, it brings it to
+    /// its end and will know.
+    pub fn follow(&mut self, here: &mut Here, relay: &mut Relay) {
+        let asked: Vec<(u64, NodeId)> = self.open.iter().filter(|(_, open)| open.asked.is_some() && open.by != here.node).map(|(&number, open)| (number, open.by)).collect();
+        for (number, by) in asked {
+            self.lose(here, relay, number, by);
+        }
+    }
+
+    /// Whether something has been waited for for half of the limit.
+    pub fn waits_long(&self, here: &Here) -> bool {
+        let since = self.open.values().filter_map(|open| open.asked.as_ref()).filter_map(Gather::since).min();
+        since.is_some_and(|since| here.quiet(here.leader(), since))
     }
 
     /// When `tick` has to be called next.

@@ -10,6 +10,7 @@ use crate::here::Here;
 use crate::message::{Ack, Message, Told, Turn, Vote};
 use crate::operation::{EventId, NodeSet, Operation};
 use crate::tree::{below, children};
+use crate::view::{View, view_of};
 use evenkeel_fabric::NodeId;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -78,7 +79,8 @@ impl Record {
 #[derive(Default)]
 pub(crate) struct Participant {
     records: BTreeMap<Turn, Record>,
-    horizon: Turn,
+    /// Of each view: all turns below are settled everywhere.
+    horizons: BTreeMap<View, Turn>,
 }
 
 impl Participant {
@@ -94,10 +96,17 @@ impl Participant {
         self.records.len()
     }
 
+    /// All turns of the same view below this one are settled everywhere.
+    fn horizon(&self, turn: Turn) -> Turn {
+        self.horizons.get(&view_of(turn)).copied().unwrap_or_default()
+    }
+
     fn forget(&mut self, horizon: Turn) {
-        self.horizon = self.horizon.max(horizon);
-        let horizon = self.horizon;
-        self.records.retain(|&turn, record| turn >= horizon || !record.state.settled());
+        let view = view_of(horizon);
+        let known = self.horizons.entry(view).or_default();
+        *known = horizon.max(*known);
+        let horizon = *known;
+        self.records.retain(|&turn, record| view_of(turn) != view || turn >= horizon || !record.state.settled());
     }
 
     // ---- voting -------------------------------------------------------------------------------------------
@@ -114,14 +123,18 @@ impl Participant {
             }
             return;
         }
-        if turn < self.horizon {
+        if turn < self.horizon(turn) {
             return;
         }
-        let down = children(&set, here.sequencer, here.node, here.settings.fanout);
+        if view_of(turn) < *here.view && here.settings.rules.fenced {
+            here.send(from, Message::Vote { turn, vote: Vote::Refused(here.node) });
+            return here.send(here.sequencer(turn), Message::View { view: *here.view });
+        }
+        let down = children(&set, here.sequencer(turn), here.node, here.settings.fanout);
         // The sequencer asks itself as one of those below it, and asks the others itself.
-        let down = if here.node == here.sequencer { Vec::new() } else { down };
+        let down = if here.node == here.sequencer(turn) { Vec::new() } else { down };
         for &child in &down {
-            here.send(child, Message::Prepare { turn, horizon: self.horizon, set: set.clone(), operation: operation.clone() });
+            here.send(child, Message::Prepare { turn, horizon: self.horizon(turn), set: set.clone(), operation: operation.clone() });
         }
         let mut record = Record::new(set, Some(operation), State::Blocked, here.now);
         record.voting = Some(Voting { asker: from, below: Gather::asking(&down, here), sent: None });
@@ -196,7 +209,7 @@ impl Participant {
     #[allow(clippy::too_many_arguments, reason = "the parts of one message")]
     pub fn decide(&mut self, here: &mut Here, from: NodeId, turn: Turn, horizon: Turn, set: NodeSet, commit: bool, alone: bool) {
         if !self.records.contains_key(&turn) {
-            if turn < self.horizon {
+            if turn < self.horizon(turn) {
                 // Settled, acknowledged and forgotten; the acknowledgement was lost. The sequencer knows what became of it.
                 return here.send(from, Message::Ack { turn, ack: Ack { alone, ..Ack::default() } });
             }
@@ -211,6 +224,7 @@ impl Participant {
             State::Promised if !here.settings.rules.promises => self.settle(here, turn, commit),
             _ => {}
         }
+        let below_horizon = self.horizon(turn);
         let record = self.records.get_mut(&turn).expect("inserted above");
         if alone {
             let applied = record.state == State::Applied;
@@ -221,9 +235,9 @@ impl Participant {
         match &mut record.deciding {
             Some(deciding) => deciding.decider = from,
             None => {
-                let down = if here.node == here.sequencer { Vec::new() } else { children(&set, here.sequencer, here.node, here.settings.fanout) };
+                let down = if here.node == here.sequencer(turn) { Vec::new() } else { children(&set, here.sequencer(turn), here.node, here.settings.fanout) };
                 for &child in &down {
-                    here.send(child, Message::Decide { turn, horizon: self.horizon, set: set.clone(), commit, alone: false });
+                    here.send(child, Message::Decide { turn, horizon: below_horizon, set: set.clone(), commit, alone: false });
                 }
                 record.deciding = Some(Deciding { decider: from, commit, below: Gather::asking(&down, here) });
                 if !down.is_empty() {
@@ -250,7 +264,7 @@ impl Participant {
             ack.missing.extend(&other.missing);
         }
         for &silent in &deciding.below.silent {
-            ack.missing.extend(below(&record.set, here.sequencer, silent, here.settings.fanout));
+            ack.missing.extend(below(&record.set, here.sequencer(turn), silent, here.settings.fanout));
         }
         here.send(deciding.decider, Message::Ack { turn, ack });
     }
@@ -307,9 +321,9 @@ impl Participant {
 
     /// Another node is in doubt.
     pub fn ask(&mut self, here: &mut Here, from: NodeId, turn: Turn) {
-        let in_touch = !here.silent(here.sequencer, Duration::ZERO);
+        let in_touch = !here.silent(here.sequencer(turn), Duration::ZERO);
         let told = match self.records.get(&turn).map(|record| record.state) {
-            None if turn < self.horizon => Told::Forgotten,
+            None if turn < self.horizon(turn) => Told::Forgotten,
             Some(State::Applied) => Told::Applied,
             Some(State::Aborted | State::Read) => Told::Aborted,
             Some(State::Promised) => Told::Promised,
@@ -346,7 +360,7 @@ impl Participant {
     fn conclude(&mut self, here: &mut Here, turn: Turn) {
         let record = &self.records[&turn];
         let promised = |node: NodeId| {
-            node == here.node || node == here.sequencer || here.evicted.contains(&node) || record.told.get(&node) == Some(&Told::Promised)
+            node == here.node || node == here.sequencer(turn) || here.evicted.contains(&node) || record.told.get(&node) == Some(&Told::Promised)
         };
         if record.state == State::Promised && record.set.iter().all(promised) {
             self.settle(here, turn, false);
@@ -372,11 +386,12 @@ impl Participant {
     }
 
     fn repeat(&mut self, here: &mut Here, turn: Turn) {
+        let horizon = self.horizon(turn);
         let Some(record) = self.records.get_mut(&turn) else { return };
         if let (Some(voting), Some(operation)) = (&mut record.voting, &record.operation) {
             let (due, silent) = (voting.below.due(here), voting.below.silent.len());
             for child in due {
-                here.send(child, Message::Prepare { turn, horizon: self.horizon, set: record.set.clone(), operation: operation.clone() });
+                here.send(child, Message::Prepare { turn, horizon, set: record.set.clone(), operation: operation.clone() });
             }
             if silent > 0 {
                 self.report(here, turn);
@@ -386,7 +401,7 @@ impl Participant {
         if let Some(deciding) = &mut record.deciding {
             let before = deciding.below.complete();
             for child in deciding.below.due(here) {
-                let message = Message::Decide { turn, horizon: self.horizon, set: record.set.clone(), commit: deciding.commit, alone: false };
+                let message = Message::Decide { turn, horizon, set: record.set.clone(), commit: deciding.commit, alone: false };
                 here.send(child, message);
             }
             if deciding.below.complete() && !before {
@@ -398,14 +413,14 @@ impl Participant {
     /// Asks about what has been in doubt for long: the sequencer, and once that is silent everybody.
     fn doubt(&mut self, here: &mut Here, turn: Turn) {
         let record = self.records.get_mut(&turn).expect("looked at by the caller");
-        if here.now < record.since + here.settings.limit / 2 || here.now < record.ask_again || here.node == here.sequencer {
+        if here.now < record.since + here.settings.limit / 2 || here.now < record.ask_again || here.node == here.sequencer(turn) {
             return;
         }
         record.ask_again = here.now + here.settings.limit / 8;
-        here.send(here.sequencer, Message::Ask { turn });
-        if here.silent(here.sequencer, record.since) {
+        here.send(here.sequencer(turn), Message::Ask { turn });
+        if here.silent(here.sequencer(turn), record.since) {
             record.state = State::Promised;
-            let others: Vec<NodeId> = record.set.iter().filter(|&node| node != here.node && node != here.sequencer).collect();
+            let others: Vec<NodeId> = record.set.iter().filter(|&node| node != here.node && node != here.sequencer(turn)).collect();
             for other in others {
                 here.send(other, Message::Ask { turn });
             }
@@ -414,14 +429,14 @@ impl Participant {
     }
 
     /// When `tick` has to be called next. A node that orders operations itself asks nobody about them.
-    pub fn alarm(&self, limit: Duration, is_sequencer: bool) -> Option<Duration> {
-        let of = |record: &Record| {
-            let asks = record.state.in_doubt() && !is_sequencer;
+    pub fn alarm(&self, limit: Duration, orders: impl Fn(Turn) -> bool) -> Option<Duration> {
+        let of = |(&turn, record): (&Turn, &Record)| {
+            let asks = record.state.in_doubt() && !orders(turn);
             let doubt = asks.then(|| record.ask_again.max(record.since + limit / 2));
             let voting = record.voting.as_ref().and_then(|voting| voting.below.alarm());
             let deciding = record.deciding.as_ref().and_then(|deciding| deciding.below.alarm());
             [doubt, voting, deciding].into_iter().flatten().min()
         };
-        self.records.values().filter_map(of).min()
+        self.records.iter().filter_map(of).min()
     }
 }

@@ -9,6 +9,7 @@ use crate::here::Here;
 use crate::message::{Ack, Message, Turn, Vote};
 use crate::operation::{Failure, Fault, NodeSet, Operation, Outcome};
 use crate::tree::{below, children};
+use crate::view::{View, first_turn};
 use evenkeel_fabric::NodeId;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
@@ -85,9 +86,9 @@ impl Default for Sequencer {
 }
 
 impl Sequencer {
-    /// All turns below are settled, but for nodes that have not heard of it.
+    /// All turns below are settled everywhere, and nobody who lives is in doubt about one: should this node fall silent, nobody needs to know more than that.
     fn horizon(&self) -> Turn {
-        let open = self.unheard.iter().filter(|(_, unheard)| unheard.commit.is_none()).map(|(&turn, _)| turn).min();
+        let open = self.unheard.keys().next().copied();
         self.active.keys().next().copied().into_iter().chain(open).min().unwrap_or(self.next)
     }
 
@@ -115,6 +116,21 @@ impl Sequencer {
             origin.next += 1;
         }
         self.start_ready(here);
+    }
+
+    /// Begins to order in a view.
+    pub fn begin(&mut self, view: View) {
+        self.next = first_turn(view);
+    }
+
+    /// Another node orders now. What has not been started never will be here; what has is brought to its end.
+    pub fn depose(&mut self, here: &mut Here) {
+        for job in std::mem::take(&mut self.queue) {
+            let outcome = Err(Fault { node: here.node, what: Failure::OutOfTouch, undone: true });
+            self.origins.entry(job.origin).or_default().outcomes.insert(job.number, outcome.clone());
+            here.send(job.origin, Message::Outcome { number: job.number, outcome });
+        }
+        self.origins.values_mut().for_each(|origin| origin.early.clear());
     }
 
     /// Starts what waits and need not wait any longer. Nothing overtakes what it conflicts with.
@@ -277,7 +293,7 @@ impl Sequencer {
         self.answer(here, turn, outcome);
         self.active.remove(&turn);
         let missing: BTreeSet<NodeId> = missing.into_iter().filter(|node| !here.evicted.contains(node)).collect();
-        if !missing.is_empty() && last_word != Some(false) {
+        if !missing.is_empty() {
             let again = here.now + here.settings.limit;
             self.unheard.insert(turn, Unheard { set, missing, commit: last_word, again });
         }
@@ -314,7 +330,8 @@ impl Sequencer {
             if unheard.again <= here.now {
                 unheard.again = here.now + here.settings.limit;
                 for &node in &unheard.missing {
-                    here.send(node, Message::Decide { turn, horizon, set: unheard.set.clone(), commit: true, alone: true });
+                    let commit = unheard.commit != Some(false);
+                    here.send(node, Message::Decide { turn, horizon, set: unheard.set.clone(), commit, alone: true });
                 }
             }
         }

@@ -129,6 +129,28 @@ fn nodes_that_are_cut_off_stop_or_die() {
     assert!(undone > 50 && unknown > 50, "the faults are no test: {undone} undone, {unknown} unknown");
 }
 
+/// The node that orders dies at every step of a job; the next one that lives takes over, and all of it is explained.
+#[test]
+fn the_node_that_orders_dies_at_any_step() {
+    for step in 0..60 {
+        let mut job = Job::new(4, settings(), Faults::bad(), step, 10);
+        job.run(Duration::from_micros(300 * step));
+        job.network.set_health(NodeId(0), Health::Dead);
+        job.run(ms(600));
+        job.network.set_faults(Faults::none());
+        job.run(ms(1200));
+        assert!((1..4).all(|node| job.machines[node].sequencer() == NodeId(1)) || job.history.iter().all(|entry| entry.called < ms(2)), "step {step}");
+        for node in 1..4 {
+            for word in 0..WORDS {
+                let now = job.network.now();
+                job.begin_read(node, word);
+                job.run(now + ms(1));
+            }
+        }
+        assert!(explained(&job), "step {step}: no order explains this history\n{}", show(&job));
+    }
+}
+
 /// The first of some seeds whose history cannot be explained.
 fn found(rules: Rules, trouble: Trouble, mut seeds: std::ops::Range<u64>) -> Option<u64> {
     seeds.find(|&seed| !explained(&job(seed, trouble, Settings { rules, ..settings() })))

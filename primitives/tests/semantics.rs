@@ -4,7 +4,7 @@ mod lab;
 
 use evenkeel_fabric::network::{Faults, Health};
 use evenkeel_fabric::{NodeId, Wire};
-use evenkeel_primitives::{Comparison, EventId, Failure, Fault, Machine, Mistake, NodeSet, Number, Operation, Outcome};
+use evenkeel_primitives::{Comparison, EventId, Failure, Fault, Machine, Mistake, NodeSet, Number, Operation, Outcome, Rules, Settings};
 use lab::{Job, settings};
 use std::time::Duration;
 
@@ -137,6 +137,96 @@ fn without_the_node_that_orders_that_one_is_named() {
     let (outcome, took) = result(&mut job, 1, number);
     assert_eq!(outcome, Err(Fault { node: NodeId(0), what: Failure::Silent, undone: false }));
     assert!(took < settings().limit * 2, "{took:?}");
+}
+
+/// The next node that lives orders then; with the first two dead the third. What was asked of the dead one is unknown, what comes after it goes on, and everybody follows.
+#[test]
+fn the_next_that_lives_takes_over() {
+    for dead in [1, 2] {
+        let mut job = quiet(5);
+        carry_out(&mut job, 4, &[0, 1, 2, 3, 4], xfer(0, 1, None)).unwrap();
+        for node in 0..dead {
+            job.network.set_health(NodeId(node), Health::Dead);
+        }
+        let alive: Vec<usize> = (dead as usize..5).collect();
+        let (outcome, took) = {
+            let number = job.start(4, &alive, xfer(0, 2, None));
+            result(&mut job, 4, number)
+        };
+        assert_eq!(outcome, Err(Fault { node: NodeId(0), what: Failure::Silent, undone: false }));
+        assert!(took < settings().limit * 2, "{took:?}");
+        let until = job.network.now() + settings().limit * 3;
+        job.run(until);
+        for (node, value) in alive.iter().zip(3..) {
+            assert_eq!(carry_out(&mut job, *node, &alive, xfer(0, value, None)), Ok(true), "{dead} dead, asked by {node}");
+            assert!(alive.iter().all(|&node| words(&job, 0)[node] == value && job.machines[node].sequencer() == NodeId(dead)));
+        }
+    }
+}
+
+/// Half of the nodes, or fewer, elect nobody: the others could do the same.
+#[test]
+fn a_minority_elects_nobody() {
+    let mut job = quiet(4);
+    job.network.part(&[&[NodeId(0), NodeId(1)], &[NodeId(2), NodeId(3)]]);
+    for _ in 0..4 {
+        carry_out(&mut job, 2, &[2, 3], xfer(0, 2, None)).unwrap_err();
+        assert_eq!(words(&job, 0)[2..], [0; 2]);
+    }
+    assert_eq!(carry_out(&mut job, 1, &[0, 1], xfer(0, 3, None)), Ok(true));
+    job.network.part(&[&[NodeId(0), NodeId(1), NodeId(2), NodeId(3)]]);
+    let until = job.network.now() + settings().limit * 4;
+    job.run(until);
+    let last = (0..4).map(|_| carry_out(&mut job, 2, &[0, 1, 2, 3], xfer(0, 4, None))).last().unwrap();
+    assert_eq!(last, Ok(true));
+    assert_eq!(words(&job, 0), [4; 4]);
+}
+
+/// One that was only away, and was succeeded, follows like the others, and carries out nothing more on its own word.
+#[test]
+fn one_that_was_succeeded_follows() {
+    let mut job = quiet(5);
+    let all = [0, 1, 2, 3, 4];
+    job.network.set_health(NodeId(0), Health::Frozen);
+    carry_out(&mut job, 4, &[1, 2, 3, 4], xfer(0, 2, None)).unwrap_err();
+    let until = job.network.now() + settings().limit * 3;
+    job.run(until);
+    assert_eq!(carry_out(&mut job, 4, &[1, 2, 3, 4], xfer(0, 3, None)), Ok(true));
+    job.network.set_health(NodeId(0), Health::Well);
+    let first = carry_out(&mut job, 0, &all, xfer(0, 4, None));
+    let again = carry_out(&mut job, 0, &all, xfer(0, 5, None));
+    assert!(first.is_ok() || first.unwrap_err().undone, "it knows that nothing came of it");
+    assert_eq!(again, Ok(true));
+    assert_eq!((words(&job, 0), job.machines[0].sequencer()), (vec![5; 5], NodeId(1)));
+}
+
+/// Node 0 asks whether the word is 0 on nodes 3 and 4. It is on 3, which says so, and not on 4, which does not hear the question. Node 0 stops; under its successor the word
+/// becomes 1 on 3, and then 0 on 4. Node 0 goes on, and asks 4 again.
+fn comparison_across_a_succession(fenced: bool) -> Outcome {
+    let rules = Rules { fenced, ..Rules::default() };
+    let mut job = Job::new(5, Settings { rules, ..settings() }, Faults::none(), 1, 0);
+    let all: Vec<NodeId> = (0..5).map(NodeId).collect();
+    carry_out(&mut job, 1, &[4], xfer(0, 1, None)).unwrap();
+    job.network.part(&[&[all[0], all[3]], &[all[1], all[2], all[4]]]);
+    let number = job.start(0, &[3, 4], compare(Comparison::Equal, 0, None));
+    let until = job.network.now() + Duration::from_micros(100);
+    job.run_leaving_outcomes(until);
+    job.network.set_health(NodeId(0), Health::Frozen);
+    job.network.part(&[&all]);
+    carry_out(&mut job, 2, &[1, 2], xfer(8, 1, None)).unwrap_err();
+    let until = job.network.now() + settings().limit * 3;
+    job.run_leaving_outcomes(until);
+    assert_eq!(carry_out(&mut job, 2, &[3], xfer(0, 1, None)), Ok(true));
+    assert_eq!(carry_out(&mut job, 2, &[4], xfer(0, 0, None)), Ok(true));
+    job.network.set_health(NodeId(0), Health::Well);
+    result(&mut job, 0, number).0
+}
+
+/// The word was never 0 on both, so nobody may hear that it was; without the rule node 0 does.
+#[test]
+fn nobody_follows_two_at_once() {
+    assert_ne!(comparison_across_a_succession(true), Ok(true));
+    assert_eq!(comparison_across_a_succession(false), Ok(true), "the rule is not needed for this: it is no test of it");
 }
 
 /// A node that stops for less than the limit holds an operation up and is not taken for dead, wherever it is in the tree.
