@@ -2,7 +2,7 @@
 
 use crate::here::{Here, Settings};
 use crate::message::{Message, Turn};
-use crate::operation::{EventId, Failure, Fault, NodeSet, Operation, Outcome};
+use crate::operation::{EventId, NodeSet, Operation, Outcome};
 use crate::origin::Origin;
 use crate::relay::{Relay, Staged};
 use crate::participant::Participant;
@@ -246,7 +246,7 @@ impl Parts<'_> {
     /// This node may not order yet. While it campaigns the question will come again; a campaign that was lost is begun anew, and who asked is told whom it did not reach.
     fn not_yet(&mut self, here: &mut Here, from: NodeId, number: u64) {
         let Some(lacking) = self.succession.lost(here) else { return };
-        here.send(from, Message::Outcome { number, outcome: Err(Fault { node: lacking, what: Failure::Silent, undone: true }) });
+        self.sequencer.refuse(here, from, number, lacking);
         if self.succession.run(here) {
             self.sequencer.begin(*here.view);
         }
@@ -259,7 +259,7 @@ impl Parts<'_> {
         let ordered_here = |turn: Turn| here.sequencer(turn) == here.node;
         match message {
             Message::Request { .. } if here.leader() != here.node => here.send(from, Message::View { view: *here.view }),
-            Message::Request { number, .. } if self.succession.established != *here.view => self.not_yet(here, from, number),
+            Message::Request { number, .. } if self.succession.established != *here.view && !self.sequencer.knows(from, number) => self.not_yet(here, from, number),
             Message::Request { number, settled, set, operation } => self.sequencer.request(here, from, number, settled, set, operation),
             Message::Underway { .. } | Message::Busy { .. } => {}
             Message::Outcome { number, outcome } => self.origin.outcome_came(here, self.relay, number, outcome),

@@ -103,10 +103,14 @@ impl Sequencer {
         if let Some(outcome) = origin.outcomes.get(&number) {
             return here.send(from, Message::Outcome { number, outcome: outcome.clone() });
         }
-        here.send(from, Message::Underway { number });
         if number < origin.next {
-            return;
+            let is_it = |job: &Queued| job.origin == from && job.number == number;
+            let underway = self.active.values().any(|active| is_it(&active.job)) || self.queue.iter().any(is_it);
+            // Had it been carried out its outcome would be known: it was refused before it came.
+            let refused = Message::Outcome { number, outcome: Err(Fault { node: here.node, what: Failure::OutOfTouch, undone: true }) };
+            return here.send(from, if underway { Message::Underway { number } } else { refused });
         }
+        here.send(from, Message::Underway { number });
         origin.early.insert(number, (set, operation));
         // What the origin has given up and we never heard of leaves a gap.
         origin.next = origin.next.max(settled);
@@ -116,6 +120,21 @@ impl Sequencer {
             origin.next += 1;
         }
         self.start_ready(here);
+    }
+
+    /// Whether an operation was asked for while this node ordered; its outcome is this node's to tell.
+    pub fn knows(&self, from: NodeId, number: u64) -> bool {
+        self.origins.get(&from).is_some_and(|origin| number < origin.next)
+    }
+
+    /// An operation that is not known here never will be carried out from here, not even if the question comes once more.
+    pub fn refuse(&mut self, here: &mut Here, from: NodeId, number: u64, because_of: NodeId) {
+        let outcome = Err(Fault { node: because_of, what: Failure::Silent, undone: true });
+        let origin = self.origins.entry(from).or_default();
+        origin.next = origin.next.max(number + 1);
+        origin.early.retain(|&early, _| early > number);
+        origin.outcomes.insert(number, outcome.clone());
+        here.send(from, Message::Outcome { number, outcome });
     }
 
     /// Begins to order in a view.

@@ -204,6 +204,12 @@ fn an_answer_to_a_question_is_not_the_tree_s() {
     all_are_explained(2166..2167, Trouble::Everything);
 }
 
+/// A node that ordered, was succeeded, and would order again told its own client that nothing had come of what it was still bringing to its end.
+#[test]
+fn what_is_under_way_is_not_refused() {
+    all_are_explained(3517..3518, Trouble::Everything);
+}
+
 #[test]
 fn the_same_seed_is_the_same_job() {
     assert_eq!(show(&job(5, Trouble::Everything, settings())), show(&job(5, Trouble::Everything, settings())));
