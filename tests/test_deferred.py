@@ -83,12 +83,12 @@ def test_a_thread_answers_whom_the_barrier_waits_for(mpi, mode):
     """Why calls of other threads are not held until a barrier is complete; see docs/src/decisions/deferral.md."""
     if mpi.name not in ("openmpi4", "mpich5"):
         pytest.skip("threads beside barriers: Open MPI 4 and MPICH 5")
-    outcome = mpi.run(mpi.build("litmus.c"), 3, "case=service", "rounds=50", env={"EVENKEEL_BARRIER": mode}, timeout=60).ok()
+    outcome = mpi.run(mpi.build("underway.c"), 3, "case=service", "rounds=50", env={"EVENKEEL_BARRIER": mode}, timeout=60).ok()
     assert "RESULT wrong 0\n" in outcome.out, outcome.text
 
 
 def test_to_hold_it_would_be_a_deadlock(openmpi4):
-    outcome = openmpi4.run(openmpi4.build("litmus.c"), 3, "case=service", "rounds=50", "held=1", env={"EVENKEEL_BARRIER": "deferred"}, timeout=4)
+    outcome = openmpi4.run(openmpi4.build("underway.c"), 3, "case=service", "rounds=50", "held=1", env={"EVENKEEL_BARRIER": "deferred"}, timeout=4)
     assert outcome.code is None, "the test would not notice a thread that is held"
 
 

@@ -1,36 +1,9 @@
 /* Messages and barriers: what no program may see, whether or not its barriers return before they are complete.
  *
- *   litmus case=NAME [rounds=200] [held=1]
+ *   litmus case=NAME [rounds=200]
  *
  * Each case is right if it ends, and says RESULT wrong 0. */
-#define _GNU_SOURCE
-#include <mpi.h>
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <time.h>
-#include <unistd.h>
-
-static int  rank, size, held;
-static long wrong, rounds = 200;
-
-static void stall(double seconds)
-{
-    struct timespec a, b;
-    clock_gettime(CLOCK_MONOTONIC, &a);
-    do
-        clock_gettime(CLOCK_MONOTONIC, &b);
-    while ((double)(b.tv_sec - a.tv_sec) + 1e-9 * (double)(b.tv_nsec - a.tv_nsec) < seconds);
-}
-
-#define WORLD MPI_COMM_WORLD
-static const double LATE = 400e-6;
+#include "litmus.h"
 
 /* A wildcard receive posted before the barrier may not take what is sent after it: the synchronous send of a rank that has
  * not entered yet would be stranded. */
@@ -281,27 +254,6 @@ static void run_ahead(void)
     }
 }
 
-/* A large message goes on while its sender is inside a call of the library's that waits for the receiver. */
-static void escorted(void)
-{
-    enum { MANY = 1 << 20 };
-    static char data[MANY];
-    for (long i = 0; i < rounds; i++) {
-        MPI_Request request;
-        MPI_Comm    copy;
-        memset(data, rank == 0 ? (int)(i % 100) : -1, MANY);
-        if (rank == 0)
-            MPI_Isend(data, MANY, MPI_CHAR, 1, 6, WORLD, &request);
-        else if (rank == 1)
-            MPI_Recv(data, MANY, MPI_CHAR, 0, 6, WORLD, MPI_STATUS_IGNORE);
-        MPI_Comm_dup(WORLD, &copy);
-        wrong += rank < 2 && (data[0] != i % 100 || data[MANY - 1] != i % 100);
-        if (rank == 0)
-            MPI_Wait(&request, MPI_STATUS_IGNORE);
-        MPI_Comm_free(&copy);
-    }
-}
-
 /* Small receives that were posted before a barrier, by name and from anybody, get what was sent before it and after it. */
 static void posted(void)
 {
@@ -319,74 +271,6 @@ static void posted(void)
         MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
         wrong += before != out[0] || after != out[1];
     }
-}
-
-/* Who looks for a message by MPI_Improbe does its part of an operation under way, which the message waits for. */
-static void improbe(void)
-{
-    enum { MANY = 1 << 16 };
-    static char data[MANY];
-    int value = 0;
-    for (long i = 0; i < rounds / 10; i++) {
-        MPI_Request request;
-        memset(data, rank ? -1 : (int)(i % 100), MANY);
-        MPI_Ibcast(data, MANY, MPI_CHAR, 0, WORLD, &request);
-        if (rank == 0) {
-            MPI_Message message;
-            for (int found = 0; !found;)
-                MPI_Improbe(1, 5, WORLD, &found, &message, MPI_STATUS_IGNORE);
-            MPI_Mrecv(&value, 1, MPI_INT, &message, MPI_STATUS_IGNORE);
-        }
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
-        if (rank == 1)
-            MPI_Send(&value, 1, MPI_INT, 0, 5, WORLD);
-        wrong += data[0] != i % 100 || data[MANY - 1] != i % 100;
-    }
-}
-
-static _Atomic long passed; /* barriers that the first thread of rank 0 has passed */
-
-static void *serve(void *endpoint)
-{
-    int service = *(int *)endpoint;
-    for (long i = 0; i < rounds; i++) {
-        char request;
-        struct sockaddr_un from;
-        socklen_t length = sizeof from;
-        wrong += recvfrom(service, &request, 1, 0, (struct sockaddr *)&from, &length) != 1;
-        while (held && passed <= i)
-            sched_yield();
-        wrong += sendto(service, &request, 1, 0, (struct sockaddr *)&from, length) != 1;
-    }
-    return NULL;
-}
-
-/* A thread of rank 0 answers rank 1, which does not enter the barrier before. So it cannot be made to wait until the barrier that rank 0 has
- * entered is complete: with held=1 it does, and nobody goes on. */
-static void service(void)
-{
-    struct sockaddr_un name = {.sun_family = AF_UNIX};
-    int endpoint = socket(AF_UNIX, SOCK_DGRAM, 0), pid = (int)getpid();
-    MPI_Bcast(&pid, 1, MPI_INT, 0, WORLD);
-    int length = (int)offsetof(struct sockaddr_un, sun_path) + 1 + snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "litmus-%d", pid);
-    pthread_t thread;
-    if (rank == 0)
-        wrong += bind(endpoint, (struct sockaddr *)&name, (socklen_t)length) || pthread_create(&thread, NULL, serve, &endpoint);
-    else if (rank == 1)
-        wrong += bind(endpoint, (struct sockaddr *)&name, sizeof(sa_family_t)) != 0; /* a name of its own, by the kernel */
-    MPI_Barrier(WORLD);
-    for (long i = 0; i < rounds; i++) {
-        char byte = 'x';
-        if (rank == 1) {
-            stall(LATE / 4);
-            wrong += sendto(endpoint, &byte, 1, 0, (struct sockaddr *)&name, (socklen_t)length) != 1 || recv(endpoint, &byte, 1, 0) != 1;
-        }
-        MPI_Barrier(WORLD);
-        passed = i + 1;
-    }
-    if (rank == 0)
-        pthread_join(thread, NULL);
-    close(endpoint);
 }
 
 /* Communicators that come and go, each with barriers of its own between barriers of all: what was sent before one is found after it. */
@@ -451,37 +335,11 @@ static void entered(void)
     }
 }
 
-static const struct { const char *name; void (*body)(void); int least; } cases[] = {
+static const struct litmus cases[] = {
     {"stranded", stranded, 3}, {"absence", absence, 2}, {"too-early", too_early, 2}, {"single-clock", single_clock, 4},
     {"hearsay", hearsay, 4}, {"nested", nested, 2}, {"collectives", collectives, 2}, {"progress", progress, 2},
-    {"run-ahead", run_ahead, 2}, {"answer", answer, 2}, {"choice", choice, 3},
-    {"escorted", escorted, 2}, {"entered", entered, 3},         {"posted", posted, 2},       {"improbe", improbe, 2},
-    {"service", service, 2}, {"reborn", reborn, 2},
+    {"run-ahead", run_ahead, 2}, {"answer", answer, 2}, {"choice", choice, 3}, {"entered", entered, 3},
+    {"posted", posted, 2}, {"reborn", reborn, 2},
 };
 
-int main(int argc, char **argv)
-{
-    const char *which = "";
-    for (int i = 1; i < argc; i++) {
-        if (!strncmp(argv[i], "case=", 5))
-            which = argv[i] + 5;
-        if (!strncmp(argv[i], "rounds=", 7))
-            rounds = atol(argv[i] + 7);
-        held |= !strcmp(argv[i], "held=1");
-    }
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(WORLD, &rank);
-    MPI_Comm_size(WORLD, &size);
-    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
-        if (!strcmp(cases[c].name, which) && size >= cases[c].least) {
-            cases[c].body();
-            long all;
-            MPI_Reduce(&wrong, &all, 1, MPI_LONG, MPI_SUM, 0, WORLD);
-            if (rank == 0)
-                printf("RESULT wrong %ld\n", all);
-            MPI_Finalize();
-            return 0;
-        }
-    fprintf(stderr, "litmus: no case \"%s\" for %d ranks\n", which, size);
-    MPI_Abort(WORLD, 2);
-}
+int main(int argc, char **argv) { return litmus(argc, argv, cases, sizeof cases / sizeof *cases); }

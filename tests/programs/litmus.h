@@ -1,0 +1,50 @@
+/* What litmus.c and underway.c share: a case is chosen by its name, runs for so many rounds, and counts what is wrong. */
+#define _GNU_SOURCE
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static int  rank, size;
+static long wrong, rounds = 200;
+
+static void stall(double seconds)
+{
+    struct timespec a, b;
+    clock_gettime(CLOCK_MONOTONIC, &a);
+    do
+        clock_gettime(CLOCK_MONOTONIC, &b);
+    while ((double)(b.tv_sec - a.tv_sec) + 1e-9 * (double)(b.tv_nsec - a.tv_nsec) < seconds);
+}
+
+#define WORLD MPI_COMM_WORLD
+static const double LATE = 400e-6;
+
+struct litmus { const char *name; void (*body)(void); int least; /* ranks */ };
+
+static int litmus(int argc, char **argv, const struct litmus *cases, size_t count)
+{
+    const char *which = "";
+    for (int i = 1; i < argc; i++) {
+        if (!strncmp(argv[i], "case=", 5))
+            which = argv[i] + 5;
+        if (!strncmp(argv[i], "rounds=", 7))
+            rounds = atol(argv[i] + 7);
+    }
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(WORLD, &rank);
+    MPI_Comm_size(WORLD, &size);
+    for (size_t c = 0; c < count; c++)
+        if (!strcmp(cases[c].name, which) && size >= cases[c].least) {
+            cases[c].body();
+            long all;
+            MPI_Reduce(&wrong, &all, 1, MPI_LONG, MPI_SUM, 0, WORLD);
+            if (rank == 0)
+                printf("RESULT wrong %ld\n", all);
+            MPI_Finalize();
+            return 0;
+        }
+    fprintf(stderr, "litmus: no case \"%s\" for %d ranks\n", which, size);
+    return MPI_Abort(WORLD, 2);
+}
