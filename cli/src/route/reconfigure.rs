@@ -123,8 +123,8 @@ fn draw(lines: &[Timeline], text: &mut String) -> Result<(), Box<dyn std::error:
     let values: [(&str, Value); 2] = [("latency, cycles", |m| m.latency), ("packets delivered", |m| m.packets as f64)];
     for ((name, value), panel) in values.into_iter().zip(&panels) {
         let most = lines.iter().flat_map(|l| &l.moments).map(value).fold(1.0, f64::max);
-        let mut chart = ChartBuilder::on(panel).margin(12).x_label_area_size(36).y_label_area_size(60).build_cartesian_2d(0.0..end, 0.0..most * 1.1)?;
-        chart.configure_mesh().x_desc("cycles").y_desc(name).x_label_formatter(&|c| format!("{c:.0}")).label_style((FONT, 12)).light_line_style(WHITE).draw()?;
+        let mut chart = ChartBuilder::on(panel).margin(12).margin_right(28).x_label_area_size(36).y_label_area_size(60).build_cartesian_2d(0.0..end, 0.0..most * 1.1)?;
+        chart.configure_mesh().x_desc("cycles").y_desc(name).x_label_formatter(&|c| format!("{c:.0}")).y_label_formatter(&|v| format!("{v:.0}")).label_style((FONT, 12)).light_line_style(WHITE).draw()?;
         for ((line, (_, method)), colour) in lines.iter().zip(METHODS).zip(colours) {
             let at = |(i, m): (usize, &_)| ((i as f64 + 0.5) * line.window_cycles as f64, value(m));
             chart
