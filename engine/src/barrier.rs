@@ -90,7 +90,7 @@ impl Barriers {
 /// Looks a few times whether `other` has entered.
 #[inline(never)]
 fn comes_soon(served: &Served, other: usize, number: u64) -> bool {
-    (0..served.world.waiting.first_looks()).any(|_| served.board.has_entered(other, number))
+    (0..served.waiting.first_looks()).any(|_| served.board.has_entered(other, number))
 }
 
 impl Comm {
@@ -111,6 +111,9 @@ impl Comm {
     #[inline(never)]
     fn barrier_of_any(&self, may_defer: bool) -> Result<bool, Revoked> {
         let Some(served) = self.served.as_ref().filter(|_| !self.is_known_revoked()) else {
+            if let Some(across) = self.across().filter(|_| !self.is_known_revoked()) {
+                return across.local.barrier(may_defer);
+            }
             self.with(|state| state.tallies.of(Kind::Barrier, false).host_calls += 1);
             return Ok(false);
         };
@@ -200,11 +203,11 @@ impl Comm {
         }
         let waited_before = if sampled { state.tallies.of(Kind::Barrier, false).wait_ns } else { 0 };
         if self.ranks == 2 {
-            board.announce_entry(number);
+            served.announce_entry(number);
             self.wait_small(served, state, Kind::Barrier, || board.has_entered(1 - me, number))?;
         } else {
             let last = board.count_waiting(me, number);
-            board.announce_entry(number);
+            served.announce_entry(number);
             if last {
                 state.tallies.of(Kind::Barrier, false).last += 1;
                 if sampled {
@@ -239,7 +242,7 @@ impl Comm {
         let board = &served.board;
         board.enter_barrier(self.me, number, began.0);
         let last = self.ranks > 2 && board.count_waiting(self.me, number);
-        board.announce_entry(number);
+        served.announce_entry(number);
         let mut seen = 0;
         let waited = if last || board.all_entered(number, &mut seen) {
             0
@@ -381,6 +384,9 @@ impl Comm {
     /// Whether one of the two communicators has all members of the other.
     pub(crate) fn is_nested_with(&self, other: &Comm) -> bool {
         let (Some(a), Some(b)) = (&self.served, &other.served) else { return false };
+        if a.has_agent || b.has_agent {
+            return false; // that all here are members says nothing of those elsewhere
+        }
         let within = |a: &[u64], b: &[u64]| a.iter().zip(b).all(|(a, b)| a & !b == 0);
         within(&a.place_set, &b.place_set) || within(&b.place_set, &a.place_set)
     }

@@ -1,7 +1,8 @@
 //! The world in the making: the card this process hands round, the segment that it joins, and what all agree on.
 
+use crate::across::nodes;
 use crate::agreement::{self, Told};
-use crate::card::{Card, ENABLED, FENCES, READS, STRICT, THREADED};
+use crate::card::{ACROSS, Card, ENABLED, FENCES, READS, STRICT, THREADED};
 use crate::clock::{self, Ticks};
 use crate::cores;
 use crate::deferral;
@@ -52,6 +53,9 @@ impl Candidate {
         if threaded {
             card.flags |= THREADED;
         }
+        if options::NODES.get() != "off" {
+            card.flags |= ACROSS;
+        }
         if !options::OFF.is_on() {
             card.token = token();
             for bytes in SEGMENT_BYTES {
@@ -97,7 +101,7 @@ impl Candidate {
     }
 
     fn same_node(&self, other: &Card) -> bool {
-        other.boot == self.card.boot && other.pid_namespace == self.card.pid_namespace
+        self.card.shares_node_with(other)
     }
 
     /// Opens the segment of the lowest rank on this node. Bit 0 of the answer: it worked; bit 1: direct reads work.
@@ -164,14 +168,17 @@ impl Candidate {
             .filter(|&r| self.same_node(&self.cards[r]) && answers[r] & 1 != 0)
             .take(PROCESSES)
             .collect();
+        nodes::prepare(&self.cards, answers, self.me, &segment);
         segment.close_file();
         if !here.contains(&self.me) {
             return None;
         }
+        // One more for the node's agent, whose place is after those of the ranks.
         let mut local = vec![None; self.cards.len()];
         for (place, &rank) in here.iter().enumerate() {
             local[rank] = Some(place);
         }
+        local.push(Some(here.len()));
         let my_place = local[self.me]?;
         Arena::new(&segment, room_for_blocks(&segment, self.cards.len())).process_state(my_place).store(JOINED, Ordering::Release);
         let all = |flag: u32| here.iter().all(|&r| self.cards[r].flags & flag != 0);
@@ -237,6 +244,7 @@ impl Candidate {
             began_cpu_ns: clock::process_cpu_ns(),
             timeline: Timeline::default(),
             table,
+            job: OnceLock::new(),
         }))
     }
 }

@@ -50,6 +50,13 @@ impl Card {
     }
 }
 
+impl Card {
+    /// Whether the two processes share a kernel and see each other in it.
+    pub(crate) fn shares_node_with(&self, other: &Card) -> bool {
+        other.boot == self.boot && other.pid_namespace == self.pid_namespace
+    }
+}
+
 pub(crate) const ENABLED: u32 = 1;
 pub(crate) const FENCES: u32 = 2;
 pub(crate) const READS: u32 = 4;
@@ -57,3 +64,5 @@ pub(crate) const READS: u32 = 4;
 pub(crate) const STRICT: u32 = 8;
 /// Several of its threads may be in MPI.
 pub(crate) const THREADED: u32 = 16;
+/// It would have agents carry collectives between nodes.
+pub(crate) const ACROSS: u32 = 32;

@@ -1,13 +1,15 @@
 //! A communicator as this rank sees it: its block, the numbering of its instances, and the guard of the window.
 
+use crate::across::comm::Across;
 use crate::again;
-use crate::call::{Call, Kind};
+use crate::call::{Call, Combine, Kind};
 use crate::clock::Ticks;
 use crate::deferral;
 use crate::host::HostWatch;
 use crate::message;
 use crate::operation::Operation;
-use crate::plan::{self, Plan};
+use crate::plan::{self, Plan, Route};
+use crate::tally::is_sampled;
 use crate::roll;
 use crate::scheduled::Scheduled;
 use crate::served::Served;
@@ -37,6 +39,8 @@ pub struct Comm {
     pub me: usize,
     pub ranks: usize,
     pub served: Option<Served>,
+    /// What it has if it spans nodes, and evenkeel serves it there.
+    across: Option<Across>,
     host_reason: &'static str,
     name: Mutex<String>,
     children: AtomicU64,
@@ -106,6 +110,7 @@ impl Comm {
             ranks,
             is_pair: ranks == 2 && !threaded && scheduled.is_none() && served.as_ref().is_some_and(|s| s.board.fencing == Fencing::Sleeper),
             served,
+            across: None,
             host_reason,
             name: Mutex::default(),
             children: AtomicU64::new(0),
@@ -118,15 +123,50 @@ impl Comm {
         }
     }
 
+    /// The part on this node of a communicator across nodes; not for the record.
+    pub(crate) fn of_part(block: Block, members: &[i32], seat: usize, served: Served) -> Comm {
+        let threaded = served.world.threaded;
+        let ranks = members.len();
+        let state = State::new(ranks, &served.board.geometry);
+        Comm { state: UnsafeCell::new(state), ..Comm::new(block.id(), members, seat, Some(served), "", threaded, None) }
+    }
+
+    /// Takes part in a communicator that evenkeel serves across nodes, or that the host serves because there was no room for it.
+    pub fn attach_across(world: &'static World, across: Option<Across>, members: &[i32], me: usize) -> Arc<Comm> {
+        let reason = if across.is_some() { "" } else { "there was no room for it in the segment of some node" };
+        let comm = Arc::new(Comm { across, ..Comm::new(0, members, me, None, reason, world.threaded, None) });
+        roll::enter(comm.clone());
+        comm
+    }
+
+    /// Takes part in the next duplicate of this one; all members do so in the same order.
+    pub fn duplicate(&self, world: Option<&'static World>, members: &[i32], me: usize) -> Arc<Comm> {
+        match (&self.across, world) {
+            (Some(across), Some(world)) => {
+                let number = self.children.fetch_add(1, Ordering::Relaxed);
+                Self::attach_across(world, Some(across.duplicate(number, members, me)), members, me)
+            }
+            _ => Self::attach(world, self.child_id(), members, me),
+        }
+    }
+
+    pub(crate) fn across(&self) -> Option<&Across> {
+        self.across.as_ref()
+    }
+
+    pub(crate) fn companion_if_made(&self) -> Option<&Arc<Comm>> {
+        self.companion.get()?.as_ref()
+    }
+
     /// Its second block, with a numbering of its own, for nonblocking operations. Members must agree on the order of these,
     /// and on that of the blocking ones; programs that count on hosts that match the two apart find the same here. Made when
     /// the first is called: most communicators never need it.
     pub fn companion(&self) -> Option<&Arc<Comm>> {
         let make = || {
-            let served = self.served.as_ref()?;
-            let block = served.world.arena().companion(served.block, self.ranks)?;
-            let second = Served::new(served.world, block, served.block, served.places.clone());
-            Some(Arc::new(Comm::new(block.id(), &self.members, self.me, Some(second), "", self.threaded, None)))
+            let second = self.served.as_ref()?.companion()?;
+            let geometry = second.board.geometry.clone();
+            let comm = Comm::new(second.block.id(), &self.members, self.me, Some(second), "", self.threaded, None);
+            Some(Arc::new(Comm { state: UnsafeCell::new(State::new(self.ranks, &geometry)), ..comm }))
         };
         self.companion.get_or_init(make).as_ref()
     }
@@ -138,7 +178,10 @@ impl Comm {
         }
         roll::strike(&comm);
         message::forget(comm.id);
-        let companion = comm.companion.get().and_then(|c| c.as_ref()?.served.as_ref());
+        if let Some(across) = &comm.across {
+            across.detach();
+        }
+        let companion = comm.companion_if_made().and_then(|c| c.served.as_ref());
         for served in comm.served.iter().chain(companion) {
             served.world.arena().drop_reference(served.block, &served.board.geometry);
         }
@@ -151,6 +194,9 @@ impl Comm {
     pub fn revoke(&self) {
         self.revoked.store(true, Ordering::Relaxed);
         again::stop();
+        if let Some(across) = &self.across {
+            across.revoke();
+        }
         let Some(served) = &self.served else { return };
         board::revoke(&served.first);
         // Nobody sleeps at the second block.
@@ -160,7 +206,8 @@ impl Comm {
     /// Whether any member has revoked it. From the first yes on this rank leaves its calls to the host.
     #[inline]
     pub fn is_revoked(&self) -> bool {
-        let marked = self.served.as_ref().is_some_and(|s| board::is_revoked(&s.first));
+        let part = self.across.as_ref().map_or(self, |across| &across.local);
+        let marked = part.served.as_ref().is_some_and(|s| board::is_revoked(&s.first));
         if marked {
             self.revoked.store(true, Ordering::Relaxed);
             again::stop();
@@ -172,7 +219,7 @@ impl Comm {
     pub fn child_id(&self) -> u64 {
         let Some(served) = &self.served else { return 0 };
         let number = self.children.fetch_add(1, Ordering::Relaxed);
-        served.world.arena().child(served.block, self.ranks, number, offer_the_core).map_or(0, Block::id)
+        served.world.arena().child(served.block, &served.board.geometry, number, offer_the_core).map_or(0, Block::id)
     }
 
     pub(crate) fn id(&self) -> u64 {
@@ -223,23 +270,35 @@ impl Comm {
 
     /// The plan for a call, or None (counted as the host's) if the host must carry it out.
     #[inline]
-    pub fn takes(&self, kind: Kind, bytes: usize, elem_bytes: usize, nonblocking: bool) -> Option<Plan> {
+    pub fn takes(&self, kind: Kind, bytes: usize, elem_bytes: usize, combine: Option<Combine>, nonblocking: bool) -> Option<Plan> {
+        if let Some(across) = &self.across {
+            return self.takes_across(across, kind, bytes, combine, nonblocking);
+        }
         let home = if nonblocking { self.companion().map(Arc::as_ref) } else { Some(self) };
         let known = |c: &Comm| c.revoked.load(Ordering::Relaxed);
         let plan = home
             .filter(|c| !known(self) && !known(c))
             .and_then(|c| c.served.as_ref())
-            .and_then(|s| plan::plan(kind, bytes, elem_bytes, nonblocking, &s.board.geometry, s.world.facts));
+            .and_then(|s| plan::plan(kind, bytes, elem_bytes, nonblocking, &s.board.geometry, s.facts));
         if plan.is_none() {
             home.unwrap_or(self).with(|state| state.tallies.of(kind, nonblocking).host_calls += 1);
         }
         plan
     }
 
+    #[cold]
+    fn takes_across(&self, across: &Across, kind: Kind, bytes: usize, combine: Option<Combine>, nonblocking: bool) -> Option<Plan> {
+        let taken = !self.is_known_revoked() && across.takes(kind, bytes, combine, nonblocking);
+        if !taken {
+            self.with(|state| state.tallies.of(kind, nonblocking).host_calls += 1);
+        }
+        taken.then_some(Plan { route: Route::Segment, instances: 1, slice: bytes })
+    }
+
     /// Carries out a call that `takes` has accepted; returns when this rank's part is done.
     #[inline]
     pub fn run(&self, call: &Call) -> Result<(), Revoked> {
-        let served = self.served.as_ref().expect("only served communicators run calls");
+        let Some(served) = &self.served else { return self.run_across(call) };
         if deferral::any_pending() {
             deferral::before_collective(self, call.leaves_at_once(self.me));
         }
@@ -252,6 +311,26 @@ impl Comm {
             }
         }
         self.run_long(served, call)
+    }
+
+    #[inline(never)]
+    fn run_across(&self, call: &Call) -> Result<(), Revoked> {
+        let across = self.across.as_ref().expect("only served communicators run calls");
+        let kind = call.kind();
+        let began = Ticks::now();
+        let expected = self.with(|state| state.expected_ns[kind as usize]);
+        let waited_ns = across.run(call, expected)?;
+        self.with(|state| {
+            state.learn(kind, waited_ns);
+            let tally = state.tallies.of(kind, false);
+            tally.calls += 1;
+            tally.bytes += call.bytes as u64;
+            tally.wait_ns += waited_ns;
+            if is_sampled(tally.calls) {
+                tally.sample(Ticks::now().ns_since(began), waited_ns);
+            }
+        });
+        Ok(())
     }
 
     #[inline(never)]
@@ -322,7 +401,7 @@ impl Comm {
             if self.is_revoked() {
                 return Err(Revoked);
             }
-            if wait.once(&world.waiting, expected_ns, || world.anybody_runs(&served.places)) {
+            if wait.once(&served.waiting, expected_ns, || world.anybody_runs(&served.places)) {
                 message::progress();
                 let timeout = watch.nap_ns(crate::request::pending() > 0 || message::incomplete() > 0);
                 sleep(timeout, &mut done);
@@ -345,9 +424,15 @@ impl Comm {
 
     /// This communicator's record; None if nothing was called on it.
     pub(crate) fn record(&self) -> Option<CommRecord> {
-        let companion = self.companion.get().and_then(Option::as_ref);
-        let both = || std::iter::once(self).chain(companion.map(Arc::as_ref));
-        let ops: Vec<_> = both().flat_map(|c| c.with(State::records)).collect();
+        let part = self.across.as_ref().map_or(self, |across| &across.local);
+        let companion = part.companion_if_made();
+        let both = || std::iter::once(part).chain(companion.map(Arc::as_ref));
+        let mut ops: Vec<_> = both().flat_map(|c| c.with(State::records)).collect();
+        if self.across.is_some() {
+            // What was called is counted here; the parts count their barriers, and what else they do is their own business.
+            ops.retain(|op| op.calls > 0 && (op.op == Kind::Barrier.name() || op.op.starts_with('i')));
+            ops.extend(self.with(State::records));
+        }
         if ops.is_empty() {
             return None;
         }
@@ -365,7 +450,7 @@ impl Comm {
 
     /// World rank of a member.
     pub fn pid_of(&self, served: &Served, rank: usize) -> u32 {
-        served.world.neighbours[served.places[rank]].pid
+        served.world.neighbour(served.places[rank]).pid
     }
 }
 

@@ -102,7 +102,7 @@ impl Deposit {
         };
         // SAFETY: `payload` bytes from `at` on are in the send buffer, and the target has that much room.
         unsafe {
-            if served.world.waiting.oversubscribed() {
+            if served.waiting.oversubscribed() {
                 copy(source, memory.pointer(target), self.payload); // most readers run on this core in their turn
             } else {
                 bulk.copy(source, memory.pointer(target), self.payload);
@@ -156,6 +156,22 @@ pub unsafe fn write_cell(board: &Board<Mapped>, me: usize, seq: Seq, from: *cons
             copy(from, target, bytes);
         }
     }
+}
+
+/// Puts bytes into the own cell or, if they are too many for it, at `room_at` of the block; publishing them is the caller's.
+///
+/// # Safety
+/// The caller has entered the instance, and been given so much room there.
+pub unsafe fn hand_in(board: &Board<Mapped>, me: usize, seq: Seq, room_at: usize, bytes: &[u8]) {
+    let cell = board.geometry.cell(me, seq.0);
+    let (kind, target) = if bytes.len() <= CELL_BYTES { (IN_CELL, cell + PAYLOAD_AT) } else { (IN_BLOCK, room_at) };
+    // Relaxed: the flag's release store publishes them.
+    board.memory.word(cell + LENGTH_AT).store(kind << 62 | bytes.len() as u64, Ordering::Relaxed);
+    if kind == IN_BLOCK {
+        board.memory.word(cell + PAYLOAD_AT).store(room_at as u64, Ordering::Relaxed);
+    }
+    // SAFETY: the caller's promise.
+    unsafe { copy(bytes.as_ptr(), board.memory.pointer(target), bytes.len()) };
 }
 
 /// A published deposit, or an entry of its table.

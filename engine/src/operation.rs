@@ -57,7 +57,7 @@ impl Operation {
         // SAFETY: the front end provides the spans that the kind calls for.
         let bytes = unsafe { common_bytes(&call, comm.ranks) };
         let plan = crate::plan::plan(
-            kind, bytes, call.elem_bytes, nonblocking, &served.board.geometry, served.world.facts,
+            kind, bytes, call.elem_bytes, nonblocking, &served.board.geometry, served.facts,
         )
         .expect("the front end asks `takes` first");
         let total = if kind == Kind::ReduceScatterBlock { bytes * comm.ranks } else { bytes };
@@ -75,6 +75,15 @@ impl Operation {
             taken: false,
             offers_memory: false,
         }
+    }
+
+    /// Whether this rank has deposited all that it has to.
+    pub(crate) fn has_entered(&self) -> bool {
+        self.entered == self.plan.instances
+    }
+
+    pub(crate) fn is_done(&self) -> bool {
+        self.finished == self.plan.instances
     }
 
     /// Whether this call is timed in full.

@@ -4,7 +4,10 @@ use crate::call::{Call, Kind};
 use crate::clock::Ticks;
 use crate::comm::{Comm, Revoked, lock};
 use crate::deferral;
+use crate::across::operation::Operation as Spanning;
 use crate::operation::Operation;
+use crate::served::Served;
+use crate::state::State;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -13,11 +16,37 @@ pub struct Request {
     /// The companion of the one it was started on.
     comm: Arc<Comm>,
     kind: Kind,
-    operation: Operation,
+    work: Work,
     began: Ticks,
     /// Set, with release, when the operation is complete and its result is in place, or it has been given up.
     done: AtomicBool,
     revoked: bool,
+}
+
+/// What is under way, on one node or across several.
+enum Work {
+    Here(Operation),
+    Across(Spanning),
+}
+
+impl Work {
+    fn poll(&mut self, comm: &Comm, served: &Served, state: &mut State) -> bool {
+        match self {
+            Work::Here(operation) => operation.poll(comm, served, state),
+            Work::Across(operation) => operation.poll(comm, served, state),
+        }
+    }
+
+    fn bytes_moved(&self, comm: &Comm) -> usize {
+        match self {
+            Work::Here(operation) => operation.bytes_moved(comm),
+            Work::Across(operation) => operation.bytes_moved(),
+        }
+    }
+
+    fn may_read_directly(&self) -> bool {
+        matches!(self, Work::Here(operation) if operation.may_read_directly())
+    }
 }
 
 static PENDING: AtomicUsize = AtomicUsize::new(0);
@@ -35,23 +64,28 @@ pub fn start(comm: &Comm, call: &Call) -> *mut Request {
     if deferral::any_pending() {
         deferral::before_collective(comm, false);
     }
-    let comm = comm.companion().expect("`takes` has said yes").clone();
+    let across = comm.across();
+    let part = across.map_or(comm, |across| &across.local);
+    let comm = part.companion().expect("`takes` has said yes").clone();
     let served = comm.served.as_ref().expect("a companion is served");
     let kind = call.kind();
     let began = Ticks::now();
     let (request, busy) = comm.with(|state| {
-        let mut operation = Operation::reserve(&comm, served, state, *call, true);
-        let done = operation.poll(&comm, served, state);
+        let mut work = match across {
+            Some(across) => Work::Across(across.operation(call, true)),
+            None => Work::Here(Operation::reserve(&comm, served, state, *call, true)),
+        };
+        let done = work.poll(&comm, served, state);
         if served.world.recording {
             let tally = state.tallies.of(kind, true);
             tally.calls += 1;
-            tally.bytes += operation.bytes_moved(&comm) as u64;
+            tally.bytes += work.bytes_moved(&comm) as u64;
             if done {
                 tally.sample(Ticks::now().ns_since(began), 0);
             }
         }
         let request = Box::into_raw(Box::new(Request {
-            comm: comm.clone(), kind, operation, began, done: AtomicBool::new(done), revoked: false,
+            comm: comm.clone(), kind, work, began, done: AtomicBool::new(done), revoked: false,
         }));
         if !done {
             state.active.push(request);
@@ -76,8 +110,8 @@ fn progress(comm: &Comm) -> bool {
         active.retain(|&request| {
             // SAFETY: requests in the list are alive: only complete ones, which are not in it, may be freed.
             let request = unsafe { &mut *request };
-            let complete = request.operation.poll(comm, served, state);
-            request.revoked = (!complete || request.operation.may_read_directly()) && comm.is_revoked();
+            let complete = request.work.poll(comm, served, state);
+            request.revoked = (!complete || request.work.may_read_directly()) && comm.is_revoked();
             if !complete && !request.revoked {
                 return true;
             }

@@ -83,7 +83,7 @@ impl Scheduled {
 /// Looks a few times whether a word has come to a value.
 #[inline(never)]
 fn comes_soon(served: &Served, flags: &Flags<Mapped>, at: usize, value: u64) -> bool {
-    (0..served.world.waiting.first_looks()).any(|_| flags.has_reached(at, value))
+    (0..served.waiting.first_looks()).any(|_| flags.has_reached(at, value))
 }
 
 impl Comm {

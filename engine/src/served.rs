@@ -1,9 +1,12 @@
 //! What a served communicator has in the segment, and who its members are there.
 
 use crate::call::Kind;
+use crate::plan::NodeFacts;
+use crate::wait::Waiting;
 use crate::world::World;
 use evenkeel_segment::arena::Block;
 use evenkeel_segment::bell::Fencing;
+use evenkeel_segment::sync::{Ordering, fence};
 use evenkeel_segment::{Board, Geometry, Mapped};
 
 /// What members of a served communicator share, and where they live.
@@ -19,18 +22,53 @@ pub struct Served {
     pub places: Vec<usize>,
     /// The same as a set, one bit a place of the node.
     pub place_set: Vec<u64>,
+    /// What all members know alike of those they share memory with.
+    pub facts: NodeFacts,
+    pub waiting: Waiting,
+    /// It is the part here of a communicator across nodes: the last member is the node's agent.
+    pub has_agent: bool,
 }
 
 impl Served {
     pub(crate) fn new(world: &'static World, block: Block, first: Block, places: Vec<usize>) -> Served {
         let ranks = places.len();
-        let board = Board { memory: world.segment.at(block.offset()), geometry: Geometry::new(ranks), fencing: fencing(world, ranks) };
-        let place_set = set_of(&places, world.neighbours.len());
-        Served { world, board, block, first: world.segment.at(first.offset()), unfenced: world.enters_unfenced, places, place_set }
+        let geometry = Geometry::new(ranks);
+        Self::with(world, block, first, places, geometry, fencing(world, ranks))
     }
-}
 
-impl Served {
+    /// The part here of a communicator across nodes; the last of the places is the agent's.
+    pub(crate) fn across(world: &'static World, block: Block, first: Block, places: Vec<usize>) -> Served {
+        let geometry = Geometry::across(places.len());
+        let served = Self::with(world, block, first, places, geometry, Fencing::Both);
+        // Those waited for are elsewhere, and may need this core to get there: nobody spins for long.
+        let waiting = Waiting { ranks: served.waiting.ranks.max(served.waiting.cores + 1), ..served.waiting };
+        // Everything is small enough for the segment, so that nobody reads anybody's memory.
+        Served { waiting, facts: NodeFacts { direct_reads: true, ..served.facts }, has_agent: true, unfenced: false, ..served }
+    }
+
+    fn with(world: &'static World, block: Block, first: Block, places: Vec<usize>, geometry: Geometry, fencing: Fencing) -> Served {
+        let board = Board { memory: world.segment.at(block.offset()), geometry, fencing };
+        let place_set = set_of(&places, world.neighbours.len() + 1);
+        let first = world.segment.at(first.offset());
+        Served { world, board, block, first, places, place_set, facts: world.facts, waiting: world.waiting, has_agent: false, unfenced: world.enters_unfenced }
+    }
+
+    /// The second block, for nonblocking operations, which goes with this one.
+    pub(crate) fn companion(&self) -> Option<Served> {
+        let block = self.world.arena().companion(self.block, &self.board.geometry)?;
+        let make = if self.has_agent { Served::across } else { Served::new };
+        Some(make(self.world, block, self.block, self.places.clone()))
+    }
+
+    /// To be called after publishing something that the node's agent may sleep for.
+    #[inline]
+    pub(crate) fn ring_agent(&self) {
+        fence(Ordering::SeqCst); // pairs with the agent's, between its saying that it sleeps and its last look
+        if self.world.arena().agent_sleeps().load(Ordering::Relaxed) != 0 {
+            self.world.ring_agent();
+        }
+    }
+
     /// This rank enters a barrier and goes on.
     #[inline(always)]
     pub(crate) fn enter_and_go_on(&self, me: usize, number: u64, stamp: u64) {
@@ -39,13 +77,31 @@ impl Served {
             self.board.announce_unfenced_entry(number);
         } else {
             self.board.enter_barrier(me, number, stamp);
-            self.board.announce_entry(number);
+            self.announce_entry(number);
         }
     }
 
     /// How one who waits for this has to sleep.
     pub(crate) fn fencing_of(&self, kind: Kind) -> Fencing {
         if self.unfenced && kind == Kind::Barrier { Fencing::Sleeper } else { self.board.fencing }
+    }
+
+    /// To be called after entering barrier `number`: wakes those who sleep for it.
+    #[inline(always)]
+    pub(crate) fn announce_entry(&self, number: u64) {
+        self.board.announce_entry(number);
+        if self.has_agent {
+            self.ring_agent_if_entered(number);
+        }
+    }
+
+    #[inline(never)]
+    fn ring_agent_if_entered(&self, number: u64) {
+        // Entering was a fence. Nothing but the last one's entry is news to the agent.
+        let asleep = self.world.arena().agent_sleeps().load(Ordering::Relaxed) != 0;
+        if asleep && (0..self.places.len() - 1).all(|rank| self.board.has_entered(rank, number)) {
+            self.world.ring_agent();
+        }
     }
 }
 

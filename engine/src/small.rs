@@ -172,7 +172,7 @@ impl Comm {
             }
             return Ok(());
         }
-        for _ in 0..served.world.waiting.first_looks() {
+        for _ in 0..served.waiting.first_looks() {
             if done() {
                 return Ok(());
             }

@@ -38,10 +38,18 @@ pub struct State {
     /// The next instance cannot be entered before others have left earlier ones.
     pub wants_room: bool,
     pub barriers: Barriers,
+    /// Collectives across nodes that have been numbered.
+    on_docket: u64,
     pub tallies: Tallies,
 }
 
 impl State {
+    /// The number of the next collective across nodes.
+    pub(crate) fn next_on_docket(&mut self) -> u64 {
+        self.on_docket += 1;
+        self.on_docket - 1
+    }
+
     pub fn round(&self, seq: Seq) -> u64 {
         self.rounds[seq.0 as usize % WINDOW]
     }
@@ -64,6 +72,7 @@ impl State {
             bulk: Bulk::default(),
             wants_room: false,
             barriers: Barriers::default(),
+            on_docket: 0,
             tallies: Tallies::default(),
         }
     }

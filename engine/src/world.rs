@@ -2,6 +2,7 @@
 
 use crate::clock::Ticks;
 use crate::message::stamp::Stamp;
+use crate::across::nodes::Job;
 use crate::plan::NodeFacts;
 use crate::scheduled::Scheduled;
 use crate::tally::Timeline;
@@ -48,6 +49,8 @@ pub struct World {
     pub timeline: Timeline,
     /// By which schedules barriers are run, if all ranks of this node have the same table and can use it.
     pub(crate) table: Option<Table>,
+    /// The job's nodes, once their agents are there.
+    pub(crate) job: OnceLock<Job>,
 }
 
 static WORLD_POINTER: AtomicPtr<World> = AtomicPtr::new(std::ptr::null_mut());
@@ -144,13 +147,19 @@ impl World {
         const FEW: usize = 8;
         // Of a process with threads the kernel tells about the first one only, which may not be the one in MPI.
         let others = || places.iter().filter(|&&p| p != self.my_place);
-        self.threaded || others().count() > FEW || others().any(|&p| process::is_runnable(self.neighbours[p].pid))
+        self.threaded || others().count() > FEW || others().any(|&p| process::is_runnable(self.neighbour(p).pid))
     }
 
-    /// Ends this process with a sentence if one of the ranks at `places` has died.
+    /// The process at a place of this node; the agent's place comes after those of the ranks.
+    pub(crate) fn neighbour(&self, place: usize) -> &Neighbour {
+        self.neighbours.get(place).unwrap_or_else(|| &self.job().expect("places after the ranks' are of agents").agent)
+    }
+
+    /// Ends this process with a sentence if one of the ranks at `places` has died, or their agent, or a node.
     pub fn check_alive(&self, places: impl Iterator<Item = usize>, doing: &str) {
+        self.check_nodes(doing);
         for place in places {
-            let neighbour = &self.neighbours[place];
+            let neighbour = self.neighbour(place);
             if place == self.my_place || !neighbour.watched.get_or_init(|| Watched::new(neighbour.pid)).is_dead() {
                 continue;
             }
@@ -158,6 +167,12 @@ impl World {
                 continue; // it has done its part in everything and ended in good order
             }
             let (rank, pid) = (neighbour.world_rank, neighbour.pid);
+            if place == self.neighbours.len() {
+                self.end(&format!(
+                    "this node's agent (process {pid}) has died while rank {} waits in MPI_{doing} for other nodes; ending this job. \
+                     Look whether somebody has killed it, or the system for want of memory; EVENKEEL_NODES=off works without agents", self.me
+                ));
+            }
             self.end(&format!(
                 "rank {rank} (process {pid}) has died while rank {} waits in MPI_{doing}; ending this job. \
                  Look for what rank {rank} wrote last, or at its exit status",

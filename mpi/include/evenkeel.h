@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EK_INTERFACE 3          /* travels in the card: shims of different builds do not talk to each other */
+#define EK_INTERFACE 4          /* travels in the card: shims of different builds do not talk to each other */
 
 /* ---- the world: called once, from the wrapper of MPI_Init, in this order -------------------------------- */
 
@@ -19,6 +19,18 @@ int ek_world_begin(ek_card *mine, const char *mpi_version, const char *shim, int
 int ek_world_join(const ek_card *cards, int ranks, int me);
 /* Everybody's answer to ek_world_join, in order. From here on communicators can be attached. */
 void ek_world_agree(const uint8_t *joined, int ranks);
+/* Then, where that says that there are several nodes: each node's first rank starts its agent, and all ranks are told of all agents.
+ *   ek_nodes_count   how many nodes' agents are to be started; 0: none. The same at all ranks
+ *   ek_nodes_leads   whether a rank is its node's first; leaders in rank order are the nodes in order
+ *   ek_nodes_start   by every rank, the first of each node fills in its agent's offer
+ *   ek_nodes_join    all offers, in the order of the nodes; 1 if this rank can speak to its agent
+ *   ek_nodes_agree   everybody's answer to that, one byte a rank */
+typedef struct ek_agent_offer { uint8_t bytes[4096]; } ek_agent_offer;
+int  ek_nodes_count(void);
+int  ek_nodes_leads(int rank);
+void ek_nodes_start(ek_agent_offer *mine);
+int  ek_nodes_join(const ek_agent_offer *offers, int nodes);
+void ek_nodes_agree(const uint8_t *joined, int ranks);
 /* From the wrapper of MPI_Finalize, after the last collective and after ek_record_json. */
 void ek_world_leave(void);
 /* In a child after fork(): forget everything, quietly; every later call is left to the host. */
@@ -30,14 +42,20 @@ typedef struct ek_comm ek_comm;
 
 /* A communicator's id names its block of shared memory, so one rank draws it and the others are told:
  *   MPI_COMM_WORLD          ek_world_comm_id, the same everywhere
- *   a duplicate (dup, idup) ek_comm_child_id of the parent, by every member, in the same order; never waits for them
+ *   a duplicate (dup, idup) ek_comm_duplicate of the parent, by every member, in the same order; never waits for them
  *   every other new one     rank 0 of the new communicator calls ek_fresh_id, the host broadcasts the answer.
- * Id 0 means: the host serves this communicator (several nodes, strangers, one member, no room), for all members alike.
+ * Id 0 means: the host serves this communicator (strangers, one member, no room), for all members alike.
+ * One whose members ek_spans says to be on several nodes has a block on each: every member calls ek_across_offer, the host gathers
+ * the offers for all, and ek_across_attach takes them, in rank order. For COMM_WORLD too.
  * `members`: world ranks in rank order (-1: not in this world). ek_comm_attach never returns NULL; a communicator that
  * the host serves is kept for the record, and ek_serves says 0. */
 uint64_t ek_world_comm_id(void);
 uint64_t ek_fresh_id(const int *members, int ranks);
-uint64_t ek_comm_child_id(ek_comm *parent);
+ek_comm *ek_comm_duplicate(ek_comm *parent, const int *members, int ranks, int me);
+typedef struct ek_offer { uint64_t words[2]; } ek_offer;
+int      ek_spans(const int *members, int ranks);
+ek_offer ek_across_offer(const int *members, int ranks, int me);
+ek_comm *ek_across_attach(const ek_offer *offers, const int *members, int ranks, int me);
 ek_comm *ek_comm_attach(uint64_t id, const int *members, int ranks, int me);
 void     ek_comm_detach(ek_comm *);
 int      ek_serves(const ek_comm *);
@@ -94,8 +112,9 @@ typedef struct ek_call {
 
 /* Whether evenkeel carries out such a call, decided from what all members know to be equal: kind, `bytes` as in
  * the table (0 for GATHERV, SCATTERV, ALLTOALLV/W; for ALLGATHERV the largest block), whether it is
- * nonblocking, whether the elements can be divided (elem_bytes; 0 if not a reduction). Counts the call as the host's if not. */
-int ek_takes(ek_comm *, uint32_t kind, size_t bytes, size_t elem_bytes, int nonblocking);
+ * nonblocking, whether the elements can be divided (elem_bytes; 0 if not a reduction), and across nodes the function that combines them
+ * (NULL if not a reduction). Counts the call as the host's if not. */
+int ek_takes(ek_comm *, uint32_t kind, size_t bytes, size_t elem_bytes, ek_combine, int nonblocking);
 /* Carries it out; returns when this rank's part is done. 0, or EK_REVOKED. */
 int ek_run(ek_comm *, const ek_call *);
 /* A barrier: 0 done, 1 not served, or EK_REVOKED. `may_defer`: it may return before it is complete (see below). */

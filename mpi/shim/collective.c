@@ -70,7 +70,7 @@ int ek_collective(ek_entry *e, const ek_args *a)
     if (!a->request && (a->kind == EK_ALLREDUCE || a->kind == EK_REDUCE)) {
         ek_call call;
         if (EK_LIKELY(plain(&call, a, e))) {
-            if (!ek_takes(e->ek, call.kind, call.bytes, call.elem_bytes, 0))
+            if (!ek_takes(e->ek, call.kind, call.bytes, call.elem_bytes, call.combine, 0))
                 return EK_HOST_SHALL;
             int error = ek_run(e->ek, &call);
             return EK_LIKELY(!error) ? MPI_SUCCESS : ek_failed(a->comm, error);

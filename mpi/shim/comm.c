@@ -87,7 +87,7 @@ static int copied(MPI_Comm old, int key, void *extra, void *value, void *copy, i
     if (!e)
         return MPI_SUCCESS;
     if (parent->ek)
-        e->ek = ek_comm_attach(ek_comm_child_id(parent->ek), e->members, e->size, e->rank);
+        e->ek = ek_comm_duplicate(parent->ek, e->members, e->size, e->rank);
     *(void **)copy = e;
     return MPI_SUCCESS;
 }
@@ -107,12 +107,25 @@ static int deleted(MPI_Comm comm, int key, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
+/* The engine's part of a communicator across nodes, from what all its members offer. */
+static ek_comm *attach_across(MPI_Comm comm, const int *members, int size, int rank)
+{
+    ek_offer mine = ek_across_offer(members, size, rank), *offers = calloc((size_t)size, sizeof *offers);
+    ek_comm *made = NULL;
+    if (offers && !ek_host.Allgather(&mine, sizeof mine, ek_handles.byte, offers, sizeof mine, ek_handles.byte, comm))
+        made = ek_across_attach(offers, members, size, rank);
+    free(offers);
+    return made;
+}
+
 static int attach(MPI_Comm comm, uint64_t id, const int *members, int size, int rank, bool known)
 {
     ek_entry *e = new_entry(size, rank, members);
     if (!e)
         return MPI_ERR_NO_MEM;
-    if (known)
+    if (known && !id && ek_spans(e->members, size))
+        e->ek = attach_across(comm, e->members, size, rank);
+    else if (known)
         e->ek = ek_comm_attach(id, e->members, size, rank);
     int code = ek_host.Comm_set_attr(comm, keyval, e);
     if (code)
@@ -178,7 +191,7 @@ void ek_adopt(MPI_Comm comm)
             /* Strangers may not have evenkeel: they cannot be asked. All members see that there are some. */
             bool one_world = members_of(comm, members, members + size, size);
             uint64_t id = 0;
-            if (one_world && size > 1) {
+            if (one_world && size > 1 && !ek_spans(members, size)) {
                 if (rank == 0)
                     id = ek_fresh_id(members, size);
                 if (ek_host.Bcast(&id, sizeof id, ek_handles.byte, 0, comm))

@@ -28,7 +28,7 @@ int ek_prepare(ek_job *job, ek_entry *e, const ek_args *a)
     int code;
     switch (a->kind) {
     case EK_BARRIER:
-        code = ek_takes(e->ek, EK_BARRIER, 0, 0, a->request != NULL) ? MPI_SUCCESS : EK_HOST_SHALL;
+        code = ek_takes(e->ek, EK_BARRIER, 0, 0, NULL, a->request != NULL) ? MPI_SUCCESS : EK_HOST_SHALL;
         break;
     case EK_REDUCE: case EK_ALLREDUCE: case EK_SCAN: case EK_EXSCAN: case EK_REDUCE_SCATTER: case EK_REDUCE_SCATTER_BLOCK:
         code = ek_prepare_reduction(job, a);
@@ -60,7 +60,7 @@ bool ek_measure(ek_side *side, MPI_Count count, MPI_Datatype handle)
 
 bool ek_granted(const ek_job *job, const ek_args *a, size_t bytes)
 {
-    return ek_takes(job->entry->ek, a->kind, bytes, job->call.elem_bytes, a->request != NULL);
+    return ek_takes(job->entry->ek, a->kind, bytes, job->call.elem_bytes, job->call.combine, a->request != NULL);
 }
 
 int ek_hand_over(ek_job *job, const ek_side *side, const void *user, MPI_Count elements, char *place, const void **bytes)

@@ -72,6 +72,37 @@ static void host_version(char *text, size_t bytes)
     }
 }
 
+/* The nodes' agents, if there are several nodes: their first ranks start them, and everybody is told of them. */
+static int open_nodes(int size, int rank)
+{
+    int nodes = ek_nodes_count(), code = MPI_SUCCESS;
+    if (!nodes)
+        return code;
+    ek_agent_offer mine, *offers = calloc((size_t)nodes, sizeof *offers);
+    int *counts = calloc(2 * (size_t)size, sizeof *counts);
+    uint8_t *joined = calloc((size_t)size, 1);
+    if (!offers || !counts || !joined)
+        code = MPI_ERR_NO_MEM;
+    ek_nodes_start(&mine);
+    for (int r = 0, node = 0; !code && r < size; r++) {
+        counts[r] = ek_nodes_leads(r) ? (int)sizeof mine : 0;
+        counts[size + r] = node * (int)sizeof mine;
+        node += counts[r] != 0;
+    }
+    if (!code)
+        code = ek_host.Allgatherv(&mine, counts[rank], ek_handles.byte, offers, counts, counts + size, ek_handles.byte, ek_handles.world);
+    if (!code) {
+        uint8_t ok = (uint8_t)ek_nodes_join(offers, nodes);
+        code = ek_host.Allgather(&ok, 1, ek_handles.byte, joined, 1, ek_handles.byte, ek_handles.world);
+    }
+    if (!code)
+        ek_nodes_agree(joined, size);
+    free(offers);
+    free(counts);
+    free(joined);
+    return code;
+}
+
 /* Every rank of MPI_COMM_WORLD, also those where evenkeel is off: they take part in the exchange and say so. */
 static int open_world(int threaded)
 {
@@ -100,6 +131,8 @@ static int open_world(int threaded)
         ek_world_agree(joined, size);
         ek_types_open();
         code = open_never();
+        if (!code)
+            code = open_nodes(size, rank);
         if (!code)
             code = ek_comms_open(size, rank);
         if (!code) {
@@ -151,7 +184,7 @@ static void gather_records(void)
     ek_entry *e = ek_find(ek_handles.world);
     if (e && e->ek && ek_is_revoked(e->ek))
         goto out; /* nothing can be gathered there any more */
-    bool ours = e && e->ek && ek_serves(e->ek) && ek_takes(e->ek, EK_GATHERV, 0, 0, 0);
+    bool ours = e && e->ek && ek_serves(e->ek) && ek_takes(e->ek, EK_GATHERV, 0, 0, NULL, 0);
     const ek_call announce = {.kind = EK_GATHER, .bytes = sizeof length, .send = &length, .recv = lengths};
     if (ours ? ek_run(e->ek, &announce)
              : ek_host.Gather(&length, sizeof length, ek_handles.byte, lengths, sizeof length, ek_handles.byte, 0, ek_handles.world))

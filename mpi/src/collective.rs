@@ -15,10 +15,10 @@ fn code(outcome: Result<(), Revoked>) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn ek_takes(comm: *const Comm, kind: u32, bytes: usize, elem_bytes: usize, nonblocking: c_int) -> c_int {
+unsafe extern "C" fn ek_takes(comm: *const Comm, kind: u32, bytes: usize, elem_bytes: usize, combine: Option<Combine>, nonblocking: c_int) -> c_int {
     let Some(kind) = Kind::from_u32(kind) else { return 0 };
     // SAFETY: an attached communicator.
-    unsafe { &*comm }.takes(kind, bytes, elem_bytes, nonblocking != 0).is_some() as c_int
+    unsafe { &*comm }.takes(kind, bytes, elem_bytes, combine, nonblocking != 0).is_some() as c_int
 }
 
 #[unsafe(no_mangle)]

@@ -5,5 +5,6 @@
 mod collective;
 mod deferral;
 mod message;
+mod nodes;
 mod record;
 mod world;

@@ -10,7 +10,7 @@ use std::ffi::{CStr, c_char, c_int};
 use std::sync::{Arc, Mutex};
 
 /// The interface's number, `EK_INTERFACE`.
-const INTERFACE: u32 = 3;
+const INTERFACE: u32 = 4;
 
 /// `struct ek_card`.
 #[derive(Clone, Copy)]
@@ -100,9 +100,9 @@ unsafe extern "C" fn ek_fresh_id(list: *const c_int, ranks: c_int) -> u64 {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn ek_comm_child_id(parent: *const Comm) -> u64 {
-    // SAFETY: an attached communicator.
-    unsafe { &*parent }.child_id()
+unsafe extern "C" fn ek_comm_duplicate(parent: *const Comm, list: *const c_int, ranks: c_int, me: c_int) -> *const Comm {
+    // SAFETY: an attached communicator, and its members.
+    Arc::into_raw(unsafe { &*parent }.duplicate(world(), unsafe { members(list, ranks) }, me as usize))
 }
 
 #[unsafe(no_mangle)]

@@ -75,6 +75,21 @@ pub const TABLE: OptionSpec = OptionSpec {
           evenkeel/table.json in $XDG_CONFIG_HOME or ~/.config, if it is there. All ranks must find the same; a table goes \
           for strict barriers of programs with one thread in MPI.",
 };
+pub const NODES: OptionSpec = OptionSpec {
+    name: "nodes",
+    env: "EVENKEEL_NODES",
+    default: "auto",
+    values: "auto|off",
+    doc: "Whether collectives of communicators that span several nodes are evenkeel's too: auto starts one small agent on each node, if \
+          UCX is there on all of them; off leaves such communicators to the host library.",
+};
+pub const NODE_PATIENCE_MS: OptionSpec = OptionSpec {
+    name: "node-patience",
+    env: "EVENKEEL_NODE_PATIENCE_MS",
+    default: "2000",
+    values: "MILLISECONDS",
+    doc: "For how long a node that others wait for may give no sign of life before it counts as lost and the job is ended, with its name.",
+};
 pub const PATIENCE_MS: OptionSpec = OptionSpec {
     name: "patience",
     env: "EVENKEEL_PATIENCE_MS",
@@ -137,7 +152,7 @@ pub const GATE: OptionSpec = OptionSpec {
 };
 
 /// Every option, in the order in which the docs list them.
-pub const ALL: &[OptionSpec] = &[WAIT, PLACE, REPORT, QUIET, OFF, RECORD, CMA, BARRIER, MESSAGES, ORDERING, WINDOW, CLOCK, GATE, TABLE, PATIENCE_MS];
+pub const ALL: &[OptionSpec] = &[WAIT, PLACE, REPORT, QUIET, OFF, RECORD, CMA, BARRIER, MESSAGES, ORDERING, WINDOW, CLOCK, GATE, TABLE, NODES, NODE_PATIENCE_MS, PATIENCE_MS];
 
 impl OptionSpec {
     /// The value in force: the environment's, or the default.

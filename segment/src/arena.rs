@@ -15,8 +15,11 @@ const FIRST_PAGE: usize = 1 + PROCESSES * LINE / PAGE;
 const BUMP_AT: usize = LINE;
 const GENERATIONS_AT: usize = 2 * LINE;
 const STACKS_AT: usize = 4 * LINE;
+/// The words of the node's agent: whether it sleeps; which node it has found lost.
+const AGENT_AT: usize = STACKS_AT + CLASSES * LINE;
 const SMALLEST_PAGES: usize = 32; // two ranks' worth
 const CLASSES: usize = 24;
+const _: () = assert!(AGENT_AT + 2 * LINE <= PAGE);
 
 /// A reserved block: where it starts and which use of that place this is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +88,8 @@ impl<'a, M: Words> Arena<'a, M> {
         self.reserve_extent(ranks, &Geometry::new(ranks))
     }
 
-    fn reserve_extent(&self, ranks: usize, extent: &impl Extent) -> Option<Block> {
+    /// The same with another layout than the usual one.
+    pub fn reserve_extent(&self, ranks: usize, extent: &impl Extent) -> Option<Block> {
         let page = self.pop(class(extent)).map(|page| self.empty(page, extent));
         let page = page.or_else(|| self.grow(class_pages(class(extent))))?;
         let generation = self.segment.word(GENERATIONS_AT).fetch_add(1, Ordering::Relaxed) as u32 + 1;
@@ -172,7 +176,8 @@ impl<'a, M: Words> Arena<'a, M> {
     /// reserves it, the others find it. None when there is no room, for all members alike.
     ///
     /// Waits (through `pause`) only for members that have fallen behind by [`CHILDREN`] duplicates.
-    pub fn child(&self, parent: Block, ranks: usize, number: u64, mut pause: impl FnMut()) -> Option<Block> {
+    pub fn child(&self, parent: Block, geometry: &Geometry, number: u64, mut pause: impl FnMut()) -> Option<Block> {
+        let ranks = geometry.ranks;
         let entry = parent.offset() + CHILDREN_AT + (number as usize % CHILDREN) * 16;
         let (word, taken) = (self.segment.word(entry), self.segment.word(entry + 8));
         let round = number / CHILDREN as u64;
@@ -186,14 +191,14 @@ impl<'a, M: Words> Arena<'a, M> {
                 pause();
                 continue;
             }
-            let block = self.reserve(ranks);
+            let block = self.reserve_extent(ranks, geometry);
             let page = block.map_or(0, |b| b.page);
             // AcqRel: pairs with the load above, so that the finder sees the block's generation.
             match word.compare_exchange(seen, mine | page as u64, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => break page,
                 Err(_) => {
                     if let Some(block) = block {
-                        self.give_back(block, &Geometry::new(ranks));
+                        self.give_back(block, geometry);
                     }
                 }
             }
@@ -206,8 +211,8 @@ impl<'a, M: Words> Arena<'a, M> {
 
     /// The second block of the communicator in `owner`: the first member to ask reserves it, the others find it, whenever
     /// they ask. None when there was no room, for all members alike. Every member that asks holds a reference to it.
-    pub fn companion(&self, owner: Block, ranks: usize) -> Option<Block> {
-        self.beside(owner, COMPANION_AT, ranks, &Geometry::new(ranks))
+    pub fn companion(&self, owner: Block, geometry: &Geometry) -> Option<Block> {
+        self.beside(owner, COMPANION_AT, geometry.ranks, geometry)
     }
 
     /// The block of the flags of the communicator in `owner`, in the same way. All members must ask for the same geometry.
@@ -238,6 +243,16 @@ impl<'a, M: Words> Arena<'a, M> {
         // It cannot have changed: this member's reference is still held.
         let generation = || self.segment.word(page as usize * PAGE + GENERATION_AT).load(Ordering::Acquire) as u32;
         (page != 0).then(|| Block { page, generation: generation() })
+    }
+
+    /// Not 0 while the node's agent sleeps, or is about to: then whoever has something for it rings.
+    pub fn agent_sleeps(&self) -> &'a crate::sync::AtomicU64 {
+        self.segment.word(AGENT_AT)
+    }
+
+    /// 1 + the number of a node that the agent has found lost; 0: none.
+    pub fn lost_node(&self) -> &'a crate::sync::AtomicU64 {
+        self.segment.word(AGENT_AT + LINE)
     }
 
     /// The word in which process `index` of this node keeps its state.
@@ -323,7 +338,7 @@ mod tests {
             let threads: Vec<_> = (0..4)
                 .map(|_| {
                     s.spawn(|| {
-                        let child = |n| arena.child(WORLD, 4, n, std::thread::yield_now).unwrap().id();
+                        let child = |n| arena.child(WORLD, &Geometry::new(4), n, std::thread::yield_now).unwrap().id();
                         (0..200).map(child).collect()
                     })
                 })
@@ -342,7 +357,7 @@ mod tests {
         for _ in 0..200 {
             let owner = arena.reserve(4).unwrap();
             let found: Vec<Block> = std::thread::scope(|s| {
-                let threads: Vec<_> = (0..4).map(|_| s.spawn(|| arena.companion(owner, 4).unwrap())).collect();
+                let threads: Vec<_> = (0..4).map(|_| s.spawn(|| arena.companion(owner, &Geometry::new(4)).unwrap())).collect();
                 threads.into_iter().map(|t| t.join().unwrap()).collect()
             });
             assert!(found.iter().all(|b| *b == found[0] && b.page != owner.page));
@@ -363,7 +378,7 @@ mod tests {
         };
         let (owner, first) = ask();
         assert_eq!(arena.flags(owner, &geometry), Some(first));
-        assert_ne!(arena.companion(owner, 4).unwrap().page, first.page);
+        assert_ne!(arena.companion(owner, &Geometry::new(4)).unwrap().page, first.page);
         for offset in (LINE..geometry.total_bytes).step_by(8) {
             segment.word(first.offset() + offset).store(u64::MAX, Ordering::Relaxed);
         }
@@ -382,8 +397,8 @@ mod tests {
         arena.prepare(2);
         let owner = arena.reserve(2).unwrap();
         let rest: Vec<Block> = std::iter::from_fn(|| arena.reserve(2)).collect();
-        assert_eq!(arena.companion(owner, 2), None);
+        assert_eq!(arena.companion(owner, &Geometry::new(2)), None);
         (0..2).for_each(|_| arena.drop_reference(rest[0], &Geometry::new(2)));
-        assert_eq!(arena.companion(owner, 2), None, "the first answer stands, for who asks later too");
+        assert_eq!(arena.companion(owner, &Geometry::new(2)), None, "the first answer stands, for who asks later too");
     }
 }

@@ -54,6 +54,12 @@ impl<M: Words> Board<M> {
         self.entries(rank).load(Ordering::Acquire) > number // pairs with `enter_barrier`
     }
 
+    /// How many barriers `rank` has entered.
+    #[inline(always)]
+    pub fn entered(&self, rank: usize) -> u64 {
+        self.entries(rank).load(Ordering::Acquire) // pairs with `enter_barrier`
+    }
+
     /// Whether all have entered barrier `number`, as far as is known that ranks below `*seen` have; `*seen` moves on.
     #[inline]
     pub fn all_entered(&self, number: u64, seen: &mut usize) -> bool {

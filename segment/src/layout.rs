@@ -6,6 +6,7 @@
 //! entered    two lines a rank: how many barriers it has entered, and when the last one
 //! hints      a few barrier positions: arrivals (top, groups), release
 //! slots      one a window position: arrivals (top, groups), release, work
+//! docket     one entry a window position, and how many have been taken: for communicators that span nodes
 //! cells      ranks × window lines: flag, kind and length, stamp, 40 bytes of payload
 //! rings      one a rank: what it deposits when it does not fit into the cell
 //! common     results and broadcast payload; positions are computed alike by all ranks
@@ -62,6 +63,7 @@ pub struct Geometry {
     hint_stride: usize,
     pub(crate) slots_at: usize,
     pub(crate) slot_stride: usize,
+    pub(crate) docket_at: usize,
     pub(crate) cells_at: usize,
     pub(crate) rings_at: usize,
     pub(crate) common_at: usize,
@@ -74,6 +76,12 @@ impl Geometry {
         Self::with(ranks, WINDOW, GROUP, RING_BYTES, COMMON_BYTES * ranks)
     }
 
+    /// The layout for `ranks` members of one node, its agent among them, of a communicator that spans nodes: with room for several pieces
+    /// of a large message on their way, which on a network is long.
+    pub fn across(ranks: usize) -> Self {
+        Self::with(ranks, WINDOW, GROUP, 8 * RING_BYTES, 8 * RING_BYTES)
+    }
+
     /// The same with other sizes, for tests that need tiny ones.
     pub fn with(ranks: usize, window: usize, group: usize, ring_bytes: usize, common_bytes: usize) -> Self {
         assert!(window.is_power_of_two(), "a slot is found by masking");
@@ -84,13 +92,14 @@ impl Geometry {
         let hint_stride = (2 + groups) * LINE;
         let slots_at = hints_at + HINTS * hint_stride;
         let slot_stride = (3 + groups) * LINE;
-        let cells_at = slots_at + window * slot_stride;
+        let docket_at = slots_at + window * slot_stride;
+        let cells_at = (docket_at + WINDOW * 16 + 8).next_multiple_of(LINE);
         let rings_at = cells_at + ranks * window * LINE;
         let common_at = rings_at + ranks * ring_bytes;
         let total_bytes = (common_at + common_bytes).next_multiple_of(PAGE);
         Geometry {
-            ranks, window, groups, ring_bytes, common_bytes, left_at, entered_at, hints_at, hint_stride, slots_at, slot_stride, cells_at, rings_at,
-            common_at, total_bytes,
+            ranks, window, groups, ring_bytes, common_bytes, left_at, entered_at, hints_at, hint_stride, slots_at, slot_stride, docket_at, cells_at,
+            rings_at, common_at, total_bytes,
         }
     }
 

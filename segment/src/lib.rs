@@ -4,6 +4,7 @@
 //! ([`arena`]); a block is a bill-board ([`board`]): every rank writes only its own cells, publishes them with an epoch,
 //! and recycles them when every reader has said that it has left. Barriers are counted apart from that ([`barrier`]); schedules have
 //! flags and counters in a block of their own ([`flags`]). Messages between two processes have rings of their own ([`channel`]).
+//! Where a communicator spans nodes, its members tell the node's agent what they call ([`docket`]).
 //! Sleeping and waking is an event count over a futex ([`bell`]); whether a process still lives is asked of the kernel
 //! ([`process`]). Apart from communicators, [`letterbox`] hands bytes from one process to one other.
 //!
@@ -15,6 +16,7 @@ pub mod barrier;
 pub mod bell;
 pub mod board;
 pub mod channel;
+pub mod docket;
 pub mod flags;
 pub mod layout;
 #[cfg(not(loom))]

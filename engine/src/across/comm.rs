@@ -1,0 +1,166 @@
+//! A communicator across nodes, as one of its ranks sees it.
+
+use super::description::MOST;
+use super::layout::Layout;
+use super::operation::{self, Operation};
+use super::orders::{NewComm, Order};
+use crate::call::{Call, Combine, Kind};
+use crate::comm::{Comm, Revoked};
+use crate::deferral;
+use crate::kernels;
+use crate::served::Served;
+use crate::wait::offer_the_core;
+use crate::world::World;
+use evenkeel_segment::Geometry;
+use evenkeel_segment::arena::Block;
+use std::sync::Arc;
+
+/// Most nodes of a communicator, and members on one, that fit into one order to the agent.
+const MOST_TOLD: usize = 256;
+const _: () = assert!(MOST_TOLD <= MOST);
+
+/// What a communicator across nodes has beside its members.
+pub struct Across {
+    /// The job's name for it.
+    id: u64,
+    /// The members here and, last, the node's agent.
+    pub local: Arc<Comm>,
+    layout: Layout,
+    /// Which of the layout's nodes this is.
+    node: usize,
+    me: usize,
+}
+
+/// What one member tells all others about a new communicator: the segment's name for the part on its node, if it is the first there, and
+/// the job's name, if it is the first of all. 0: there is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Offer {
+    block: u64,
+    id: u64,
+}
+
+impl World {
+    /// How a communicator of these members lies on the job's nodes; None if one node has all, or if it cannot be served, which all members find alike.
+    pub fn spanned(&self, members: &[i32]) -> Option<Layout> {
+        let job = self.job()?;
+        let nodes: Option<Vec<u32>> = members.iter().map(|m| job.node_of.get(usize::try_from(*m).ok()?).copied()).collect();
+        let layout = Layout::new(&nodes?);
+        (layout.nodes.len() > 1 && layout.nodes.len() <= MOST_TOLD && layout.most() <= MOST_TOLD).then_some(layout)
+    }
+}
+
+fn seat(layout: &Layout, me: usize) -> (usize, usize) {
+    let (node, seat) = layout.seats[me];
+    (node as usize, seat as usize)
+}
+
+/// This member's offer for a new communicator.
+pub fn offer(world: &World, layout: &Layout, me: usize) -> Offer {
+    let (node, seat) = seat(layout, me);
+    if seat != 0 {
+        return Offer::default();
+    }
+    let geometry = Geometry::across(layout.counts[node] as usize + 1);
+    let block = world.arena().reserve_extent(geometry.ranks, &geometry).map_or(0, Block::id);
+    Offer { block, id: if me == 0 { world.next_job_id() } else { 0 } }
+}
+
+impl Across {
+    /// From all members' offers; None if there was no room on some node.
+    pub fn from_offers(world: &'static World, layout: Layout, offers: &[Offer], members: &[i32], me: usize) -> Option<Across> {
+        let first = |node: usize| layout.members(node).next().expect("a node that is listed has a member");
+        let blocks: Option<Vec<Block>> = (0..layout.nodes.len()).map(|node| Block::from_id(offers[first(node)].block)).collect();
+        let (node, _) = seat(&layout, me);
+        match blocks {
+            Some(blocks) => Some(Across::new(world, offers[0].id, layout, blocks[node], members, me)),
+            None => {
+                // What was reserved here goes back: every member drops its reference, and the first one the agent's.
+                let geometry = Geometry::across(layout.counts[node] as usize + 1);
+                if let Some(block) = Block::from_id(offers[first(node)].block) {
+                    let references = if first(node) == me { 2 } else { 1 };
+                    (0..references).for_each(|_| world.arena().drop_reference(block, &geometry));
+                }
+                None
+            }
+        }
+    }
+
+    fn new(world: &'static World, id: u64, layout: Layout, block: Block, members: &[i32], me: usize) -> Across {
+        let (node, seat) = seat(&layout, me);
+        let here: Vec<u32> = layout.members(node).map(|rank| members[rank] as u32).collect();
+        if seat == 0 {
+            let nodes = layout.nodes.iter().copied().zip(layout.counts.iter().copied()).collect();
+            world.tell_agent(&Order::Attach(NewComm { id, block: block.id(), members: here.clone(), nodes, mine: node as u32 }));
+        }
+        Across { id, local: part(world, block, &here, seat), layout, node, me }
+    }
+
+    /// The communicator's `number`-th duplicate; all members ask in the same order.
+    pub fn duplicate(&self, number: u64, members: &[i32], me: usize) -> Across {
+        let served = self.served();
+        let block = served.world.arena().child(served.block, &served.board.geometry, number, offer_the_core);
+        // On the other nodes there may be room, and nobody is asked: a duplicate need not wait for anybody.
+        let Some(block) = block else {
+            served.world.end("the segment has no room for another communicator, and on other nodes it may have: the job cannot go on. Free communicators that are no longer used, or set EVENKEEL_NODES=off");
+        };
+        let id = (self.id ^ (number + 1).rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1 << 63;
+        Across::new(served.world, id, self.layout.clone(), block, members, me)
+    }
+
+    fn served(&self) -> &Served {
+        self.local.served.as_ref().expect("the part here is served")
+    }
+
+    /// How a call is cut; None if the host must carry it out, for all members alike.
+    fn slice(&self, kind: Kind, bytes: usize, combine: Option<Combine>, nonblocking: bool) -> Option<usize> {
+        // The agents know operators by number: those of the program's own are not among them.
+        let operator = combine.and_then(|combine| Some(kernels::numbered(kernels::number_of(combine)?)?.1));
+        operation::slice(kind, bytes, operator, nonblocking, &self.layout)
+    }
+
+    pub fn takes(&self, kind: Kind, bytes: usize, combine: Option<Combine>, nonblocking: bool) -> bool {
+        self.slice(kind, bytes, combine, nonblocking).is_some() && (!nonblocking || self.local.companion().is_some())
+    }
+
+    /// A call that `takes` has accepted, to be moved on by `poll`.
+    pub fn operation(&self, call: &Call, nonblocking: bool) -> Operation {
+        let slice = self.slice(call.kind(), call.bytes, call.combine, nonblocking).expect("the front end asks `takes` first");
+        Operation::new(*call, &self.layout, self.node, slice)
+    }
+
+    /// Carries out a call that `takes` has accepted; how long this rank has waited.
+    pub fn run(&self, call: &Call, expected_ns: u64) -> Result<u64, Revoked> {
+        let (local, served) = (&*self.local, self.served());
+        if deferral::any_pending() {
+            deferral::before_collective(local, call.leaves_at_once(self.me));
+        }
+        let mut operation = self.operation(call, false);
+        let mut poll = || local.with(|state| operation.poll(local, served, state));
+        if poll() { Ok(0) } else { local.wait(served, call.kind(), expected_ns, poll) }
+    }
+
+    /// Ends this rank's part in it.
+    pub(crate) fn detach(&self) {
+        let served = self.served();
+        let companion = self.local.companion_if_made();
+        for served in std::iter::once(served).chain(companion.and_then(|c| c.served.as_ref())) {
+            served.world.arena().drop_reference(served.block, &served.board.geometry);
+        }
+        served.world.tell_agent(&Order::Detach { id: self.id });
+    }
+
+    /// Ends all that is under way on it, on all nodes.
+    pub(crate) fn revoke(&self) {
+        self.local.revoke();
+        self.served().world.tell_agent(&Order::Revoke { id: self.id });
+    }
+}
+
+/// The part on one node of a communicator across nodes, for the member in a seat; the agent's is the last.
+pub(crate) fn part(world: &'static World, block: Block, here: &[u32], seat: usize) -> Arc<Comm> {
+    let agent = world.ranks as u32;
+    let members: Vec<i32> = here.iter().chain([&agent]).map(|rank| *rank as i32).collect();
+    let places = members.iter().map(|rank| world.place_of(*rank as usize).expect("members here, and the agent, have places")).collect();
+    Arc::new(Comm::of_part(block, &members, seat, Served::across(world, block, block, places)))
+}

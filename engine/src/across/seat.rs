@@ -1,0 +1,219 @@
+//! The agent's seat in the part of a communicator on its node: what it takes in from the ranks there, and what it gives them.
+//!
+//! The agent takes its turns in the order in which the ranks have called, but what it has to give may come later and in another order. So it first
+//! *claims* a turn, with room for what it will hand in, and hands in when it can. Nobody waits in a turn for an earlier one.
+
+use super::comm::part;
+use super::description::Description;
+use super::orders::NewComm;
+use crate::call::{Call, Combine, Kind};
+use crate::comm::Comm;
+use crate::deposit::{self, Piece};
+use crate::fold::fold;
+use crate::served::Served;
+use crate::world::World;
+use evenkeel_segment::Seq;
+use evenkeel_segment::arena::Block;
+use evenkeel_segment::layout::CELL_BYTES;
+use std::sync::Arc;
+
+/// A member of a communicator's part on one node: the agent, or a rank by its seat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Member {
+    Agent,
+    Rank(usize),
+}
+
+/// One collective among the ranks here and the agent, which the agent has its place in.
+#[derive(Debug)]
+pub struct Turn {
+    seq: Seq,
+    /// Which arrival of its window position, where arrivals are counted.
+    round: u64,
+    /// Where what is handed in goes, if not into the cell: in the ring, or in the common area.
+    room_at: usize,
+    from_common: bool,
+}
+
+/// The agent in one communicator's part.
+pub struct Seat {
+    comm: Arc<Comm>,
+    /// Collectives taken from the docket.
+    taken: u64,
+}
+
+impl Seat {
+    /// Takes the agent's seats in a communicator's part: for blocking collectives, and for nonblocking ones. None: there is no room for the second.
+    pub fn take(world: &'static World, told: &NewComm) -> Option<[Seat; 2]> {
+        let comm = part(world, Block::from_id(told.block)?, &told.members, told.members.len());
+        let companion = Arc::clone(comm.companion()?);
+        Some([comm, companion].map(|comm| Seat { comm, taken: 0 }))
+    }
+
+    fn served(&self) -> &Served {
+        self.comm.served.as_ref().expect("a part is served")
+    }
+
+    /// How many ranks are here.
+    pub fn ranks(&self) -> usize {
+        self.comm.ranks - 1
+    }
+
+    // ---- the docket -----------------------------------------------------------------------------------------------
+
+    /// The next collective that a rank has called, if any; `Err` if what stands there is none.
+    pub fn next_on_docket(&self) -> Option<Result<Description, [u64; 2]>> {
+        self.served().board.posted(self.taken).map(|words| Description::from_words(words).ok_or(words))
+    }
+
+    /// Says that it has been taken up.
+    pub fn taken_up(&mut self) {
+        self.taken += 1;
+        let board = &self.served().board;
+        board.take(self.taken);
+        board.announce_room();
+    }
+
+    // ---- turns ----------------------------------------------------------------------------------------------------
+
+    /// Claims the next turn: a collective of this kind with this root, of which all know `bytes`, with room for `handed_in` by the agent. None: not yet.
+    pub fn claim(&self, kind: Kind, root: Member, bytes: usize, handed_in: usize) -> Option<Turn> {
+        let (served, comm) = (self.served(), &self.comm);
+        let board = &served.board;
+        comm.with(|state| {
+            let common = if kind == Kind::Bcast && bytes > CELL_BYTES { bytes } else { 0 };
+            let ring = if common == 0 && handed_in > CELL_BYTES { handed_in } else { 0 };
+            let seq = Seq(state.next());
+            if !state.may_enter(board, seq, ring, common) {
+                return None;
+            }
+            state.reserve(1);
+            let room_at = if common > 0 {
+                board.geometry.common() + state.common.take(common, seq.0)
+            } else if ring > 0 {
+                board.geometry.ring(comm.me) + state.ring.take(ring, seq.0)
+            } else {
+                0
+            };
+            state.note_entered();
+            let mut round = 0;
+            if kind.is_counted() && comm.ranks > 2 {
+                let slot = seq.0 as usize % state.rounds.len();
+                state.rounds[slot] += 1;
+                round = state.rounds[slot];
+                // Who only takes in arrives at once; who hands in does so with that.
+                if root == Member::Agent && board.arrive(comm.me, seq, round) {
+                    board.announce();
+                }
+            }
+            Some(Turn { seq, round, room_at, from_common: common > 0 })
+        })
+    }
+
+    /// Hands in what the turn was claimed for, and leaves it.
+    pub fn hand_in(&self, turn: &Turn, bytes: &[u8]) {
+        let (board, me) = (&self.served().board, self.comm.me);
+        // SAFETY: the turn's claim gave the cell, and the room if that is too small; nobody reads them before they are published.
+        unsafe { deposit::hand_in(board, me, turn.seq, turn.room_at, bytes) };
+        board.publish(me, turn.seq);
+        if turn.round > 0 {
+            board.arrive(me, turn.seq, turn.round);
+        }
+        board.announce();
+        self.leave(turn);
+    }
+
+    /// Whether all ranks here have handed in.
+    pub fn is_full(&self, turn: &Turn) -> bool {
+        let board = &self.served().board;
+        if turn.round > 0 { board.full(turn.seq, turn.round) } else { board.published(0, turn.seq) }
+    }
+
+    /// Whether a rank has handed in.
+    pub fn has_from(&self, turn: &Turn, rank: usize) -> bool {
+        self.served().board.published(rank, turn.seq)
+    }
+
+    /// Combines what all ranks here have handed in, in their order, and leaves the turn.
+    pub fn take_combined(&self, turn: &Turn, combine: Combine, width: usize, into: &mut [u8]) {
+        let board = &self.served().board;
+        let sources: Vec<*const u8> = (0..self.ranks()).map(|rank| Piece::of(board, rank, turn.seq).pointer.cast_const()).collect();
+        let call = Call {
+            kind: Kind::Reduce as u32, root: 0, bytes: into.len(), send: std::ptr::null(), recv: into.as_mut_ptr(), send_spans: std::ptr::null(),
+            recv_spans: std::ptr::null(), combine: Some(combine), combine_context: std::ptr::null_mut(), elem_bytes: width,
+        };
+        // SAFETY: the turn is full: all deposits are there, of the length that all ranks know, until the agent leaves.
+        unsafe { fold(&call, &sources, into.as_mut_ptr(), into.len() / width) };
+        self.leave(turn);
+    }
+
+    /// Puts what each of the ranks here has handed in, of `bytes` each, one after the other, and leaves the turn.
+    pub fn take_all(&self, turn: &Turn, bytes: usize, into: &mut [u8]) {
+        if bytes > 0 {
+            for (rank, place) in into.chunks_exact_mut(bytes).take(self.ranks()).enumerate() {
+                place.copy_from_slice(self.bytes_of(&Piece::of(&self.served().board, rank, turn.seq), bytes));
+            }
+        }
+        self.leave(turn);
+    }
+
+    /// What the root of a broadcast has handed in; leaves the turn.
+    pub fn take_broadcast(&self, turn: &Turn, root: usize, into: &mut [u8]) {
+        let board = &self.served().board;
+        if turn.from_common {
+            // SAFETY: the root has published it, at the place that all find alike.
+            into.copy_from_slice(unsafe { std::slice::from_raw_parts(board.memory.pointer(turn.room_at), into.len()) });
+        } else {
+            into.copy_from_slice(self.bytes_of(&Piece::of(board, root, turn.seq), into.len()));
+        }
+        self.leave(turn);
+    }
+
+    /// The agent's part of what the root of a scatter has handed in; leaves the turn.
+    pub fn take_part(&self, turn: &Turn, root: usize, into: &mut [u8]) {
+        let piece = Piece::of(&self.served().board, root, turn.seq).entry(self.comm.me);
+        into.copy_from_slice(self.bytes_of(&piece, into.len()));
+        self.leave(turn);
+    }
+
+    fn bytes_of<'a>(&'a self, piece: &Piece, bytes: usize) -> &'a [u8] {
+        if bytes == 0 {
+            return &[];
+        }
+        assert!(!piece.pointer.is_null() && piece.bytes >= bytes, "{} bytes were handed in where {bytes} are due", piece.bytes);
+        // SAFETY: published, in the segment, and not written again before the agent leaves.
+        unsafe { std::slice::from_raw_parts(piece.pointer, bytes) }
+    }
+
+    fn leave(&self, turn: &Turn) {
+        self.comm.with(|state| state.finish(&self.served().board, self.comm.me, turn.seq));
+    }
+
+    // ---- barriers -------------------------------------------------------------------------------------------------
+
+    /// How many barriers all ranks here have entered.
+    pub fn entered_here(&self) -> u64 {
+        let board = &self.served().board;
+        (0..self.ranks()).map(|rank| board.entered(rank)).min().unwrap_or(0)
+    }
+
+    /// Enters all barriers below `count`, for all that is elsewhere.
+    pub fn enter_barriers(&self, count: u64) {
+        let board = &self.served().board;
+        board.enter_barrier(self.comm.me, count - 1, 0);
+        board.announce_entry(count - 1);
+    }
+
+    // ---- the end --------------------------------------------------------------------------------------------------
+
+    /// Marks the communicator as revoked for the ranks here.
+    pub fn revoke(&self) {
+        self.comm.revoke();
+    }
+
+    /// Gives the seat up.
+    pub fn give_up(self) {
+        let served = self.served();
+        served.world.arena().drop_reference(served.block, &served.board.geometry);
+    }
+}

@@ -1,0 +1,67 @@
+//! Agents, and communicators across nodes, for C.
+
+use evenkeel_engine::across::comm::{self as across, Across, Offer};
+use evenkeel_engine::across::nodes::{self, OFFER_BYTES};
+use evenkeel_engine::comm::Comm;
+use evenkeel_engine::world::world;
+use std::ffi::c_int;
+use std::sync::Arc;
+
+#[unsafe(no_mangle)]
+extern "C" fn ek_nodes_count() -> c_int {
+    nodes::count() as c_int
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn ek_nodes_leads(rank: c_int) -> c_int {
+    nodes::leads(rank as usize) as c_int
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ek_nodes_start(mine: *mut [u8; OFFER_BYTES]) {
+    // SAFETY: room for an offer, by the interface.
+    nodes::start(unsafe { &mut *mine });
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ek_nodes_join(offers: *const [u8; OFFER_BYTES], count: c_int) -> c_int {
+    // SAFETY: so many offers, by the interface.
+    nodes::join(world(), unsafe { std::slice::from_raw_parts(offers, count as usize) }) as c_int
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ek_nodes_agree(joined: *const u8, ranks: c_int) {
+    // SAFETY: one byte a rank, by the interface.
+    nodes::agree(world(), unsafe { std::slice::from_raw_parts(joined, ranks as usize) });
+}
+
+/// # Safety
+/// `list` must hold `ranks` entries.
+unsafe fn members<'a>(list: *const c_int, ranks: c_int) -> &'a [i32] {
+    // SAFETY: the caller's promise.
+    unsafe { std::slice::from_raw_parts(list, ranks as usize) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ek_spans(list: *const c_int, ranks: c_int) -> c_int {
+    // SAFETY: by the interface.
+    world().and_then(|w| w.spanned(unsafe { members(list, ranks) })).is_some() as c_int
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ek_across_offer(list: *const c_int, ranks: c_int, me: c_int) -> Offer {
+    let world = world().expect("`ek_spans` has said yes");
+    // SAFETY: by the interface.
+    let layout = world.spanned(unsafe { members(list, ranks) }).expect("`ek_spans` has said yes");
+    across::offer(world, &layout, me as usize)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ek_across_attach(offers: *const Offer, list: *const c_int, ranks: c_int, me: c_int) -> *const Comm {
+    let world = world().expect("`ek_spans` has said yes");
+    // SAFETY: by the interface.
+    let (members, offers) = unsafe { (members(list, ranks), std::slice::from_raw_parts(offers, ranks as usize)) };
+    let layout = world.spanned(members).expect("`ek_spans` has said yes");
+    let across = Across::from_offers(world, layout, offers, members, me as usize);
+    Arc::into_raw(Comm::attach_across(world, across, members, me as usize))
+}
