@@ -8,6 +8,12 @@
 //! May use: engine (its seat), fabric, schedule, segment, options, libc. Must never run anything of the program's, choose by anything but what all
 //! agents know alike, take a slow node for a lost one before its time, or stay when its ranks are gone.
 
+pub mod agent;
 pub mod choice;
+pub mod health;
 pub mod instance;
+pub mod lane;
 pub mod message;
+pub mod party;
+pub mod running;
+pub mod watermark;

@@ -79,9 +79,9 @@ impl Candidate {
             card.flags |= READS;
         }
         card.session = cores::scheduled_session();
+        card.boot = hash_file("/proc/sys/kernel/random/boot_id");
         // What has a host name of its own is a host: MPI libraries go by that too, and virtual hosts of one machine may see each other's processes.
-        card.boot = hash_file("/proc/sys/kernel/random/boot_id").rotate_left(1) ^ hash_link("/proc/self/ns/uts");
-        card.pid_namespace = hash_link("/proc/self/ns/pid");
+        card.namespaces = hash_link("/proc/self/ns/pid") ^ hash_link("/proc/self/ns/uts").rotate_left(1);
         card.probe = PROBE.as_ptr() as u64;
         card.quota = cores::quota().map_or(0, |q| (q * 1000.0) as u32);
         for core in cores::allowed() {
@@ -266,6 +266,6 @@ fn hash_link(path: &str) -> u64 {
 }
 
 /// FNV-1a.
-fn hash(bytes: &[u8]) -> u64 {
+pub fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |h, &b| (h ^ b as u64).wrapping_mul(0x100_0000_01b3))
 }

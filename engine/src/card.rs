@@ -16,7 +16,7 @@ pub struct Card {
     /// Fingerprint of its table of schedules; 0: it has none.
     pub(crate) table: u32,
     pub(crate) boot: u64,
-    pub(crate) pid_namespace: u64,
+    pub(crate) namespaces: u64,
     pub(crate) token: u64,
     /// Where `PROBE` stands in this process: the others try to read it.
     pub(crate) probe: u64,
@@ -36,7 +36,7 @@ impl Card {
         let [a, b, c, d] = self.cores;
         [
             pair(self.interface, self.version), pair(self.pid, self.descriptor as u32), pair(self.flags, self.quota),
-            pair(self.session, self.table), self.boot, self.pid_namespace, self.token, self.probe, a, b, c, d,
+            pair(self.session, self.table), self.boot, self.namespaces, self.token, self.probe, a, b, c, d,
         ]
     }
 
@@ -44,7 +44,7 @@ impl Card {
         let half = |i: usize| [words[i / 2] as u32, (words[i / 2] >> 32) as u32][i % 2];
         Card {
             interface: half(0), version: half(1), pid: half(2), descriptor: half(3) as i32, flags: half(4), quota: half(5), session: half(6),
-            table: half(7), boot: words[4], pid_namespace: words[5], token: words[6], probe: words[7],
+            table: half(7), boot: words[4], namespaces: words[5], token: words[6], probe: words[7],
             cores: [words[8], words[9], words[10], words[11]],
         }
     }
@@ -53,7 +53,7 @@ impl Card {
 impl Card {
     /// Whether the two processes share a kernel and see each other in it.
     pub(crate) fn shares_node_with(&self, other: &Card) -> bool {
-        other.boot == self.boot && other.pid_namespace == self.pid_namespace
+        other.boot == self.boot && other.namespaces == self.namespaces
     }
 }
 

@@ -142,6 +142,11 @@ impl World {
         self.arena().process_state(self.my_place).store(LEFT, Ordering::Release);
     }
 
+    /// Whether the rank at a place of this node has done its part in everything.
+    pub fn has_left(&self, place: usize) -> bool {
+        self.arena().process_state(place).load(Ordering::Acquire) == LEFT
+    }
+
     /// Whether one of the other ranks at `places` is running or ready to run, as far as that can be told at little cost.
     pub fn anybody_runs(&self, places: &[usize]) -> bool {
         const FEW: usize = 8;
@@ -163,7 +168,7 @@ impl World {
             if place == self.my_place || !neighbour.watched.get_or_init(|| Watched::new(neighbour.pid)).is_dead() {
                 continue;
             }
-            if self.arena().process_state(place).load(Ordering::Acquire) == LEFT {
+            if self.has_left(place) {
                 continue; // it has done its part in everything and ended in good order
             }
             let (rank, pid) = (neighbour.world_rank, neighbour.pid);

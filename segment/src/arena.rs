@@ -15,11 +15,11 @@ const FIRST_PAGE: usize = 1 + PROCESSES * LINE / PAGE;
 const BUMP_AT: usize = LINE;
 const GENERATIONS_AT: usize = 2 * LINE;
 const STACKS_AT: usize = 4 * LINE;
-/// The words of the node's agent: whether it sleeps; which node it has found lost.
+/// The words of the node's agent: whether it sleeps; which node, and which rank, it has found lost.
 const AGENT_AT: usize = STACKS_AT + CLASSES * LINE;
 const SMALLEST_PAGES: usize = 32; // two ranks' worth
 const CLASSES: usize = 24;
-const _: () = assert!(AGENT_AT + 2 * LINE <= PAGE);
+const _: () = assert!(AGENT_AT + 3 * LINE <= PAGE);
 
 /// A reserved block: where it starts and which use of that place this is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -253,6 +253,11 @@ impl<'a, M: Words> Arena<'a, M> {
     /// 1 + the number of a node that the agent has found lost; 0: none.
     pub fn lost_node(&self) -> &'a crate::sync::AtomicU64 {
         self.segment.word(AGENT_AT + LINE)
+    }
+
+    /// 1 + the world rank of a process that has died before its part was done; 0: none.
+    pub fn dead_rank(&self) -> &'a crate::sync::AtomicU64 {
+        self.segment.word(AGENT_AT + 2 * LINE)
     }
 
     /// The word in which process `index` of this node keeps its state.

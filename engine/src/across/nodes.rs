@@ -309,13 +309,21 @@ impl World {
     /// Ends this process with a sentence if the agent has found a node lost.
     pub(crate) fn check_nodes(&self, doing: &str) {
         let Some(job) = self.job() else { return };
+        let host = |node: usize| job.hosts.get(node).map_or("?", String::as_str);
+        let dead = self.arena().dead_rank().load(Ordering::Acquire); // pairs with the agent's store
+        if let Some(rank) = (dead as usize).checked_sub(1) {
+            let on = job.node_of.get(rank).map_or("?", |node| host(*node as usize));
+            self.end(&format!(
+                "rank {rank} on {on} has died while rank {} waits in MPI_{doing}; ending this job. Look for what rank {rank} wrote last, or at its exit status", self.me
+            ));
+        }
         let lost = self.arena().lost_node().load(Ordering::Acquire); // pairs with the agent's store
         if lost == 0 {
             return;
         }
         let node = lost as usize - 1;
         let ranks: Vec<String> = job.node_of.iter().enumerate().filter(|(_, n)| **n as usize == node).map(|(rank, _)| rank.to_string()).collect();
-        let host = job.hosts.get(node).map_or("?", String::as_str);
+        let host = host(node);
         self.end(&format!(
             "node {host} (rank{} {}) has not been heard of for {} ms while rank {} waits in MPI_{doing}; ending this job. Look whether {host} is up and \
              reachable, or raise EVENKEEL_NODE_PATIENCE_MS",

@@ -5,14 +5,21 @@
 
 use super::comm::part;
 use super::description::Description;
-use super::orders::NewComm;
+use super::nodes::INHERITED;
+use super::orders::{NewComm, Setup};
 use crate::call::{Call, Combine, Kind};
 use crate::comm::Comm;
 use crate::deposit::{self, Piece};
 use crate::fold::fold;
 use crate::served::Served;
-use crate::world::World;
-use evenkeel_segment::Seq;
+use crate::clock::Ticks;
+use crate::plan::NodeFacts;
+use crate::tally::Timeline;
+use crate::wait::{Policy, Waiting};
+use crate::world::{Neighbour, World};
+use evenkeel_segment::bell::Fencing;
+use evenkeel_segment::{Segment, Seq};
+use std::sync::OnceLock;
 use evenkeel_segment::arena::Block;
 use evenkeel_segment::layout::CELL_BYTES;
 use std::sync::Arc;
@@ -216,4 +223,33 @@ impl Seat {
         let served = self.served();
         served.world.arena().drop_reference(served.block, &served.board.geometry);
     }
+}
+
+/// The world as the agent of a node has it, in the segment that it has inherited.
+pub fn world_of_agent(setup: &Setup) -> Result<&'static World, String> {
+    let segment = Segment::open(std::process::id(), INHERITED[0], setup.token).map_err(|error| error.to_string())?;
+    let (ranks, here) = (setup.ranks as usize, setup.here.len());
+    let mut local = vec![None; ranks + 1];
+    setup.here.iter().enumerate().for_each(|(place, (rank, _))| local[*rank as usize] = Some(place));
+    local[ranks] = Some(here);
+    let neighbours = setup.here.iter().map(|(rank, pid)| Neighbour { world_rank: *rank as usize, pid: *pid, watched: OnceLock::new() }).collect();
+    Ok(crate::world::enter(World {
+        segment,
+        me: ranks,
+        ranks,
+        local,
+        neighbours,
+        my_place: here,
+        facts: NodeFacts { cores: 1, direct_reads: false },
+        fencing: Fencing::Both,
+        waiting: Waiting { policy: Policy::Auto, ranks: here, cores: 1, yield_works: true },
+        patience_ns: u64::MAX,
+        threaded: false,
+        recording: false,
+        began: Ticks::now(),
+        began_cpu_ns: 0,
+        timeline: Timeline::default(),
+        table: None,
+        job: OnceLock::new(),
+    }))
 }

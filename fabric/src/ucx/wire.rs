@@ -8,6 +8,7 @@ use super::request::{Pending, Then};
 use crate::wire::{check, check_word};
 use crate::{Atomic, Event, Memory, NodeId, Ticket, Trouble, Wire};
 use std::ffi::c_void;
+use std::os::fd::RawFd;
 use std::ptr::null_mut;
 use std::time::{Duration, Instant};
 
@@ -141,6 +142,25 @@ impl UcxWire {
                 self.pending.push(pending);
             }
         }
+    }
+
+    /// Makes ready to sleep: a descriptor that becomes readable when something may have come. None: something has, or UCX cannot sleep.
+    pub fn arm(&mut self) -> Option<RawFd> {
+        self.progress();
+        if !self.inbox().events.is_empty() {
+            return None;
+        }
+        let library = self.worker.library;
+        let mut file = -1;
+        // SAFETY: the worker is alive and was made with wake-ups.
+        let armed = unsafe { (library.worker_get_efd)(self.worker.worker, &mut file) == OK && (library.worker_arm)(self.worker.worker) == OK };
+        armed.then_some(file)
+    }
+
+    /// Whether everything that was begun here has come to its end.
+    pub fn is_flushed(&mut self) -> bool {
+        self.progress();
+        self.pending.is_empty()
     }
 
     /// Asks for the bytes of a large message.

@@ -1,0 +1,258 @@
+//! The agent's loop: what comes over the network, what the ranks here have handed in, and sleep when there is neither.
+
+use crate::health::{Health, Verdict};
+use crate::message::{Head, What};
+use crate::party::{Letter, Party};
+use evenkeel_engine::across::orders::{Order, Reader, Setup};
+use evenkeel_engine::world::World;
+use evenkeel_fabric::ucx::UcxWire;
+use evenkeel_fabric::{Event, NodeId, Wire};
+use evenkeel_segment::sync::{Ordering, fence};
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+/// How long it looks on after something has happened, offering the core to others between looks.
+const LINGER: Duration = Duration::from_micros(60);
+/// Looks between two looks at the pipe, which is a system call.
+const PIPE_EVERY: u32 = 64;
+/// How long the last messages may take to leave at the end.
+const LEAVING: Duration = Duration::from_secs(5);
+
+pub struct Agent {
+    world: &'static World,
+    setup: Setup,
+    wire: UcxWire,
+    pipe: File,
+    reader: Reader,
+    parties: Vec<Party>,
+    /// Messages of communicators that nobody here has attached yet.
+    strangers: HashMap<u64, Vec<(NodeId, Head, Vec<u8>)>>,
+    letters: Vec<Letter>,
+    health: Health,
+    /// World rank of each process here, and a descriptor that is readable when it has ended.
+    ranks: Vec<(u32, Option<OwnedFd>)>,
+    /// No rank can speak to the agent any more.
+    is_deserted: bool,
+    has_complained: bool,
+}
+
+impl Agent {
+    pub fn new(world: &'static World, setup: Setup, wire: UcxWire, pipe: File, reader: Reader, patience: Duration) -> Agent {
+        let health = Health::new(setup.nodes.len(), patience, Instant::now());
+        let ranks = setup.here.iter().map(|(rank, pid)| (*rank, process(*pid))).collect();
+        Agent {
+            world, setup, wire, pipe, reader, parties: Vec::new(), strangers: HashMap::new(), letters: Vec::new(), health, ranks, is_deserted: false, has_complained: false,
+        }
+    }
+
+    /// Until the last rank is gone.
+    pub fn run(mut self) -> Result<(), String> {
+        let mut happened = Instant::now();
+        let mut looks = 0u32;
+        loop {
+            looks = looks.wrapping_add(1);
+            let mut moved = self.look()?;
+            if looks % PIPE_EVERY == 0 {
+                moved |= self.read_pipe()?;
+            }
+            if moved {
+                happened = Instant::now();
+                continue;
+            }
+            if self.is_deserted && self.parties.iter().all(Party::is_idle) {
+                return self.leave();
+            }
+            if happened.elapsed() < LINGER {
+                std::thread::yield_now();
+                continue;
+            }
+            self.sleep()?;
+            happened = Instant::now();
+        }
+    }
+
+    /// Looks at the network and at what the ranks here have handed in; whether anything happened.
+    fn look(&mut self) -> Result<bool, String> {
+        let mut moved = false;
+        while let Some(event) = self.wire.poll() {
+            moved = true;
+            match event {
+                Event::Message { from, bytes } => self.take_in(from, &bytes)?,
+                Event::Lost { node, .. } => self.health.gone(node.index()),
+                Event::Done { .. } => {}
+            }
+        }
+        for party in &mut self.parties {
+            moved |= party.advance(&mut self.letters)?;
+        }
+        self.post();
+        Ok(moved)
+    }
+
+    fn post(&mut self) {
+        for (to, message) in self.letters.drain(..) {
+            // A node that is gone is found out by those who wait for it.
+            let _ = self.wire.send(to, &message);
+        }
+    }
+
+    fn take_in(&mut self, from: NodeId, message: &[u8]) -> Result<(), String> {
+        let Some((head, data)) = Head::read(message).filter(|(head, _)| head.job == self.setup.job && from.index() < self.setup.nodes.len()) else {
+            if !std::mem::replace(&mut self.has_complained, true) {
+                eprintln!("evenkeel: the agent on {} has refused a message that is not of its job", self.setup.nodes[self.setup.node as usize].host);
+            }
+            return Ok(());
+        };
+        self.health.hear(from.index(), Instant::now());
+        match head.what {
+            What::Ping => self.letters.push((from, Head::new(self.setup.job, What::Pong).with(&[]))),
+            What::Pong => {}
+            What::Died => self.report_dead(head.number),
+            _ => match self.parties.iter_mut().find(|party| party.id == head.comm) {
+                Some(party) => party.take_in(from, &head, data, &mut self.letters)?,
+                None => self.strangers.entry(head.comm).or_default().push((from, head, data.to_vec())),
+            },
+        }
+        Ok(())
+    }
+
+    // ---- orders of the ranks here ---------------------------------------------------------------------------------
+
+    fn read_pipe(&mut self) -> Result<bool, String> {
+        let mut bytes = [0; 4096];
+        loop {
+            match self.pipe.read(&mut bytes) {
+                Ok(0) => {
+                    self.is_deserted = true;
+                    break;
+                }
+                Ok(n) => self.reader.take_in(&bytes[..n]),
+                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(_) => break, // nothing is there
+            }
+        }
+        let mut any = false;
+        while let Some(order) = self.reader.next() {
+            any = true;
+            match order? {
+                Order::Setup(_) => return Err("it has been set up twice".into()),
+                Order::Attach(told) => {
+                    let share_cores = self.setup.nodes.iter().all(|node| node.boot == self.setup.nodes[0].boot);
+                    let party = Party::new(self.world, &told, self.setup.job, share_cores);
+                    let mut party = party.ok_or("the segment has no room for a communicator's second block")?;
+                    for (from, head, data) in self.strangers.remove(&told.id).unwrap_or_default() {
+                        party.take_in(from, &head, &data, &mut self.letters)?;
+                    }
+                    self.parties.push(party);
+                }
+                Order::Detach { id } => {
+                    self.parties.iter_mut().filter(|party| party.id == id).for_each(Party::detach);
+                }
+                Order::Revoke { id } => {
+                    self.parties.iter().filter(|party| party.id == id).for_each(|party| party.revoke(&mut self.letters));
+                }
+            }
+        }
+        self.drop_parties();
+        self.post();
+        Ok(any)
+    }
+
+    fn drop_parties(&mut self) {
+        while let Some(at) = self.parties.iter().position(Party::is_over) {
+            self.parties.swap_remove(at).give_up();
+        }
+    }
+
+    // ---- sleep, and who still lives -------------------------------------------------------------------------------
+
+    fn sleep(&mut self) -> Result<(), String> {
+        let asleep = self.world.arena().agent_sleeps();
+        asleep.store(1, Ordering::SeqCst);
+        fence(Ordering::SeqCst); // pairs with that of those who ring
+        let outcome = self.sleep_unless_moved();
+        asleep.store(0, Ordering::Relaxed);
+        outcome
+    }
+
+    fn sleep_unless_moved(&mut self) -> Result<(), String> {
+        if self.look()? | self.read_pipe()? {
+            return Ok(());
+        }
+        self.drop_parties();
+        let waited_for = self.waited_for();
+        let verdicts = self.health.look(Instant::now(), |node| waited_for.contains(&node));
+        for verdict in verdicts {
+            match verdict {
+                Verdict::Ask(node) => self.letters.push((NodeId(node as u32), Head::new(self.setup.job, What::Ping).with(&[]))),
+                // Release: pairs with the load in `check_nodes` of the ranks.
+                Verdict::Lost(node) => self.world.arena().lost_node().store(1 + node as u64, Ordering::Release),
+            }
+        }
+        self.post();
+        let Some(network) = self.wire.arm() else { return Ok(()) };
+        let watch = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+        let mut watched = vec![watch(network), watch(if self.is_deserted { -1 } else { self.pipe.as_raw_fd() })];
+        watched.extend(self.ranks.iter().map(|(_, process)| watch(process.as_ref().map_or(-1, AsRawFd::as_raw_fd))));
+        let longest = if waited_for.is_empty() { -1 } else { self.health.step().as_millis() as i32 };
+        // SAFETY: entries with open descriptors, or -1.
+        unsafe { libc::poll(watched.as_mut_ptr(), watched.len() as libc::nfds_t, longest) };
+        let ended: Vec<usize> = (2..watched.len()).filter(|at| watched[*at].revents != 0).collect();
+        for at in ended {
+            self.bury(at - 2);
+        }
+        self.read_pipe()?;
+        Ok(())
+    }
+
+    /// The nodes that somebody here waits for.
+    fn waited_for(&self) -> Vec<usize> {
+        let mut nodes: Vec<usize> =
+            self.parties.iter().filter(|party| party.waits_for_others()).flat_map(|party| party.nodes.iter().map(|node| node.index())).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        nodes.retain(|node| *node != self.setup.node as usize);
+        nodes
+    }
+
+    /// A rank here has ended: in good order, or not.
+    fn bury(&mut self, at: usize) {
+        let rank = self.ranks[at].0;
+        self.ranks[at].1 = None;
+        if self.world.has_left(at) {
+            return;
+        }
+        self.report_dead(u64::from(rank));
+        let head = Head { number: u64::from(rank), ..Head::new(self.setup.job, What::Died) };
+        let others = (0..self.setup.nodes.len() as u32).filter(|node| *node != self.setup.node);
+        self.letters.extend(others.map(|node| (NodeId(node), head.with(&[]))));
+        self.post();
+    }
+
+    /// Leaves word for the ranks here that a rank has died.
+    fn report_dead(&self, rank: u64) {
+        // Release: pairs with the load in `check_nodes` of the ranks.
+        self.world.arena().dead_rank().store(1 + rank, Ordering::Release);
+    }
+
+    /// What the ranks here have handed in has been passed on; now the last messages leave.
+    fn leave(mut self) -> Result<(), String> {
+        let until = Instant::now() + LEAVING;
+        while !self.wire.is_flushed() && Instant::now() < until {
+            std::thread::yield_now();
+        }
+        Ok(())
+    }
+}
+
+/// A descriptor that is readable when the process has ended.
+fn process(pid: u32) -> Option<OwnedFd> {
+    // SAFETY: no memory is passed; the descriptor, if any, is ours.
+    unsafe {
+        let fd = libc::syscall(libc::SYS_pidfd_open, pid as libc::pid_t, 0);
+        (fd >= 0).then(|| OwnedFd::from_raw_fd(fd as i32))
+    }
+}

@@ -1,0 +1,82 @@
+//! One numbering of a communicator's collectives on this node: taken from the docket in order, finished in any.
+
+use crate::choice::Plans;
+use crate::instance::Sent;
+use crate::running::{Early, Position, Running};
+use evenkeel_engine::across::seat::Seat;
+use std::collections::{HashMap, VecDeque};
+
+pub struct Lane {
+    pub seat: Seat,
+    /// Number of the next collective to be taken up.
+    next: u64,
+    /// Taken from the docket, and without all its turns yet.
+    claiming: Option<Running>,
+    running: VecDeque<Running>,
+    /// Messages of collectives that nobody here has called yet, by number. There are no more of these than others may run ahead.
+    early: HashMap<u64, Vec<Early>>,
+    plans: Plans,
+}
+
+impl Lane {
+    pub fn new(seat: Seat) -> Lane {
+        Lane { seat, next: 0, claiming: None, running: VecDeque::new(), early: HashMap::new(), plans: Plans::default() }
+    }
+
+    /// Moves everything on; whether anything happened. `send` gets each message with the number of its collective.
+    pub fn advance(&mut self, position: &Position, mut send: impl FnMut(u64, Sent)) -> Result<bool, String> {
+        let mut moved = self.take_up(position)?;
+        for running in &mut self.running {
+            let number = running.number;
+            moved |= running.advance(&self.seat, position, &mut self.plans, |sent| send(number, sent))?;
+        }
+        while self.running.front().is_some_and(Running::is_done) {
+            self.running.pop_front();
+        }
+        Ok(moved)
+    }
+
+    fn take_up(&mut self, position: &Position) -> Result<bool, String> {
+        let mut moved = false;
+        loop {
+            let mut running = match self.claiming.take() {
+                Some(running) => running,
+                None => match self.seat.next_on_docket() {
+                    None => return Ok(moved),
+                    Some(Err(words)) => return Err(format!("the ranks here have called what is no collective ({words:x?})")),
+                    Some(Ok(description)) => Running::new(self.next, description, self.early.remove(&self.next).unwrap_or_default()),
+                },
+            };
+            if !running.claim(&self.seat, position) {
+                self.claiming = Some(running);
+                return Ok(moved);
+            }
+            self.running.push_back(running);
+            self.next += 1;
+            self.seat.taken_up();
+            moved = true;
+        }
+    }
+
+    /// Takes a message of another node in.
+    pub fn take_in(&mut self, number: u64, (slot, turn, at, data): (u32, u16, u32, &[u8])) -> Result<(), String> {
+        let under_way = self.claiming.iter_mut().chain(&mut self.running).find(|running| running.number == number);
+        match under_way {
+            Some(running) => running.take_in(slot, turn, at, data),
+            None => {
+                if number >= self.next {
+                    self.early.entry(number).or_default().push((slot, turn, at, data.to_vec()));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    pub fn is_idle(&self) -> bool {
+        self.running.is_empty() && self.claiming.is_none()
+    }
+
+    pub fn waits_for_others(&self) -> bool {
+        self.running.iter().any(Running::waits_for_others)
+    }
+}

@@ -1,0 +1,124 @@
+//! A communicator's part on this node, with all that the agent does for it.
+
+use crate::instance::Sent;
+use crate::lane::Lane;
+use crate::message::{Head, What};
+use crate::running::Position;
+use crate::watermark::{Told, Watermark, Way};
+use evenkeel_engine::across::orders::NewComm;
+use evenkeel_engine::across::seat::Seat;
+use evenkeel_engine::world::World;
+use evenkeel_fabric::NodeId;
+
+pub struct Party {
+    pub id: u64,
+    job: u64,
+    /// The job's node at each position.
+    pub nodes: Vec<NodeId>,
+    position: Position,
+    lanes: [Lane; 2],
+    barriers: Watermark,
+    /// Ranks here that have not freed it.
+    attached: usize,
+}
+
+/// What is to be sent: to which node, and the message.
+pub type Letter = (NodeId, Vec<u8>);
+
+impl Party {
+    /// `share_cores`: whether "nodes" are virtual hosts of one machine. None: there is no room for it.
+    pub fn new(world: &'static World, told: &NewComm, job: u64, share_cores: bool) -> Option<Party> {
+        let [blocking, nonblocking] = Seat::take(world, told)?;
+        let (me, nodes) = (told.mine as usize, told.nodes.len());
+        let way = if share_cores && nodes > 2 { Way::Tree } else { Way::Dissemination };
+        Some(Party {
+            id: told.id,
+            job,
+            nodes: told.nodes.iter().map(|(node, _)| NodeId(*node)).collect(),
+            position: Position { counts: told.nodes.iter().map(|(_, count)| *count as usize).collect(), me, share_cores },
+            lanes: [Lane::new(blocking), Lane::new(nonblocking)],
+            barriers: Watermark::new(me, nodes, way),
+            attached: told.members.len(),
+        })
+    }
+
+    /// Moves everything on; whether anything happened.
+    pub fn advance(&mut self, letters: &mut Vec<Letter>) -> Result<bool, String> {
+        let before = letters.len();
+        let mut moved = false;
+        let (id, nodes, job) = (self.id, &self.nodes, self.job);
+        for (number, lane) in self.lanes.iter_mut().enumerate() {
+            let head = Head { comm: id, lane: number as u8, ..Head::new(job, What::Step) };
+            moved |= lane.advance(&self.position, |number, sent: Sent| {
+                let head = Head { number, slot: sent.slot, turn: sent.turn, at: sent.at, ..head };
+                letters.push((nodes[sent.to as usize], head.with(&sent.data)));
+            })?;
+        }
+        let entered = self.lanes[0].seat.entered_here();
+        let known = self.barriers.all();
+        self.barriers.enter(entered, |told| letters.push(letter(job, id, nodes, told)));
+        self.tell_barriers(known);
+        Ok(moved || letters.len() > before || self.barriers.all() > known)
+    }
+
+    /// Tells the ranks here of barriers that everybody has entered.
+    fn tell_barriers(&self, known: u64) {
+        if self.barriers.all() > known {
+            self.lanes[0].seat.enter_barriers(self.barriers.all());
+        }
+    }
+
+    /// Takes a message of another node in.
+    pub fn take_in(&mut self, from: NodeId, head: &Head, data: &[u8], letters: &mut Vec<Letter>) -> Result<(), String> {
+        match head.what {
+            What::Barriers => {
+                let Some(from) = self.nodes.iter().position(|node| *node == from) else { return Ok(()) };
+                let known = self.barriers.all();
+                let (job, id, nodes) = (self.job, self.id, &self.nodes);
+                self.barriers.hear(from, head.slot, head.number, |told| letters.push(letter(job, id, nodes, told)));
+                self.tell_barriers(known);
+                Ok(())
+            }
+            What::Revoked => {
+                self.lanes[0].seat.revoke();
+                Ok(())
+            }
+            _ => self.lanes[usize::from(head.lane)].take_in(head.number, (head.slot, head.turn, head.at, data)),
+        }
+    }
+
+    /// A rank here has freed it.
+    pub fn detach(&mut self) {
+        self.attached -= 1;
+    }
+
+    /// The ranks here are through with it, and the agent too.
+    pub fn is_over(&self) -> bool {
+        self.attached == 0 && self.is_idle()
+    }
+
+    pub fn is_idle(&self) -> bool {
+        self.lanes.iter().all(Lane::is_idle)
+    }
+
+    pub fn waits_for_others(&self) -> bool {
+        self.barriers.waits() || self.lanes.iter().any(Lane::waits_for_others)
+    }
+
+    /// Says to the other nodes, and the ranks here, that it has been revoked.
+    pub fn revoke(&self, letters: &mut Vec<Letter>) {
+        self.lanes[0].seat.revoke();
+        let head = Head { comm: self.id, ..Head::new(self.job, What::Revoked) };
+        let others = self.nodes.iter().enumerate().filter(|(position, _)| *position != self.position.me);
+        letters.extend(others.map(|(_, node)| (*node, head.with(&[]))));
+    }
+
+    pub fn give_up(self) {
+        self.lanes.into_iter().for_each(|lane| lane.seat.give_up());
+    }
+}
+
+fn letter(job: u64, id: u64, nodes: &[NodeId], told: Told) -> Letter {
+    let head = Head { comm: id, slot: told.slot, number: told.count, ..Head::new(job, What::Barriers) };
+    (nodes[told.to], head.with(&[]))
+}

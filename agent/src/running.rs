@@ -1,0 +1,280 @@
+//! One collective that this node's ranks have called, as the agent carries it out: from its ranks, over the network, to its ranks.
+
+use crate::choice::{Key, Plans};
+use crate::instance::{Combining, Instance, Sent};
+use evenkeel_engine::across::description::Description;
+use evenkeel_engine::across::seat::{Member, Seat, Turn};
+use evenkeel_engine::call::Kind;
+use evenkeel_schedule::Rank;
+
+/// Where this node stands in a communicator.
+pub struct Position {
+    /// How many ranks each of its nodes has.
+    pub counts: Vec<usize>,
+    pub me: usize,
+    pub share_cores: bool,
+}
+
+impl Position {
+    fn nodes(&self) -> usize {
+        self.counts.len()
+    }
+
+    fn ranks(&self) -> usize {
+        self.counts.iter().sum()
+    }
+
+    fn most(&self) -> usize {
+        self.counts.iter().copied().max().unwrap_or(0)
+    }
+
+    fn here(&self) -> usize {
+        self.counts[self.me]
+    }
+
+    /// Where a node's ranks begin in node order.
+    fn start(&self, node: usize) -> usize {
+        self.counts[..node].iter().sum()
+    }
+}
+
+enum Stage {
+    /// The ranks here have to hand in first.
+    TakingIn,
+    Exchanging(Instance),
+    Done,
+}
+
+/// A message that came before the exchange had begun here: flag, turn, place, data.
+pub type Early = (u32, u16, u32, Vec<u8>);
+
+pub struct Running {
+    pub number: u64,
+    description: Description,
+    /// Of the one or two collectives among the ranks here: those that have been claimed so far.
+    turns: Vec<Turn>,
+    stage: Stage,
+    early: Vec<Early>,
+}
+
+/// A collective among the ranks here: kind, root, bytes that all know, bytes that the agent hands in.
+type Wanted = (Kind, Member, usize, usize);
+
+impl Running {
+    pub fn new(number: u64, description: Description, early: Vec<Early>) -> Running {
+        Running { number, description, turns: Vec::new(), stage: Stage::TakingIn, early }
+    }
+
+    fn root_here(&self, position: &Position) -> Option<usize> {
+        let (node, seat) = self.description.root;
+        (node as usize == position.me).then_some(seat as usize)
+    }
+
+    /// The collectives among the ranks here; the ranks' side is `operation` in [`evenkeel_engine::across`].
+    fn wanted(&self, position: &Position) -> Vec<Wanted> {
+        let bytes = self.description.bytes;
+        let (here, ranks) = (position.here(), position.ranks());
+        let (agent, root) = (Member::Agent, self.root_here(position).map(Member::Rank));
+        match (self.description.kind, root) {
+            (Kind::Barrier, _) => vec![(Kind::Gather, agent, 0, 0), (Kind::Bcast, agent, 0, 0)],
+            (Kind::Bcast, Some(root)) => vec![(Kind::Bcast, root, bytes, 0)],
+            (Kind::Bcast, None) => vec![(Kind::Bcast, agent, bytes, bytes)],
+            (Kind::Reduce, Some(root)) => vec![(Kind::Reduce, root, bytes, bytes)],
+            (Kind::Reduce, None) => vec![(Kind::Reduce, agent, bytes, 0)],
+            (Kind::Allreduce, _) => vec![(Kind::Reduce, agent, bytes, 0), (Kind::Bcast, agent, bytes, bytes)],
+            (Kind::Gather, Some(root)) => vec![(Kind::Gatherv, root, 0, bytes * (ranks - here))],
+            (Kind::Gather, None) => vec![(Kind::Gather, agent, bytes, 0)],
+            (Kind::Scatter, Some(root)) => vec![(Kind::Scatterv, root, 0, 0)],
+            (Kind::Scatter, None) => vec![(Kind::Scatter, agent, bytes, bytes * (here + 1))],
+            (Kind::Allgather, _) => vec![(Kind::Gather, agent, bytes, 0), (Kind::Bcast, agent, bytes * ranks, bytes * ranks)],
+            (Kind::Alltoall, _) => vec![(Kind::Gather, agent, bytes * ranks, 0), (Kind::Scatter, agent, bytes * ranks, bytes * ranks * (here + 1))],
+            (other, _) => unreachable!("{other:?} is not taken"),
+        }
+    }
+
+    /// Claims its turns, in order; true when it has all. Until then no later collective may claim any.
+    pub fn claim(&mut self, seat: &Seat, position: &Position) -> bool {
+        let wanted = self.wanted(position);
+        while let Some((kind, root, bytes, handed_in)) = wanted.get(self.turns.len()).copied() {
+            match seat.claim(kind, root, bytes, handed_in) {
+                Some(turn) => self.turns.push(turn),
+                None => return false,
+            }
+        }
+        true
+    }
+
+    pub fn is_done(&self) -> bool {
+        matches!(self.stage, Stage::Done)
+    }
+
+    /// Whether other nodes are waited for.
+    pub fn waits_for_others(&self) -> bool {
+        matches!(self.stage, Stage::Exchanging(_))
+    }
+
+    /// Takes a message of another node in.
+    pub fn take_in(&mut self, slot: u32, turn: u16, at: u32, data: &[u8]) -> Result<(), String> {
+        match &mut self.stage {
+            Stage::Exchanging(instance) => instance.take_in(slot, turn, at, data),
+            Stage::TakingIn => {
+                self.early.push((slot, turn, at, data.to_vec()));
+                Ok(())
+            }
+            Stage::Done => Ok(()),
+        }
+    }
+
+    /// Moves on as far as possible; whether anything happened. Messages are for nodes by their position.
+    pub fn advance(&mut self, seat: &Seat, position: &Position, plans: &mut Plans, mut send: impl FnMut(Sent)) -> Result<bool, String> {
+        let mut moved = false;
+        if let Stage::TakingIn = self.stage {
+            let Some(input) = self.input(seat, position) else { return Ok(false) };
+            let mut instance = self.instance(position, plans, input);
+            for (slot, turn, at, data) in std::mem::take(&mut self.early) {
+                instance.take_in(slot, turn, at, &data)?;
+            }
+            self.stage = Stage::Exchanging(instance);
+            moved = true;
+        }
+        let (nodes, shift) = (position.nodes(), self.shift());
+        if let Stage::Exchanging(instance) = &mut self.stage {
+            let done = instance.advance(|sent| send(Sent { to: ((sent.to as usize + shift) % nodes) as u32, ..sent }));
+            if done {
+                let Stage::Exchanging(instance) = std::mem::replace(&mut self.stage, Stage::Done) else { unreachable!("just seen") };
+                self.hand_out(seat, position, instance.into_output());
+                moved = true;
+            }
+        }
+        Ok(moved)
+    }
+
+    /// By how much the nodes' numbers are shifted in the schedule: a reduction's root is its node 0, so that what the root's agent does not have is
+    /// what nobody sends.
+    fn shift(&self) -> usize {
+        if self.description.kind == Kind::Reduce { self.description.root.0 as usize } else { 0 }
+    }
+
+    fn instance(&self, position: &Position, plans: &mut Plans, input: Vec<u8>) -> Instance {
+        let Description { kind, root, bytes, .. } = self.description;
+        let (most, nodes) = (position.most(), position.nodes());
+        let operator = self.description.operator();
+        let (elements, unit) = match kind {
+            Kind::Barrier => (0, 1),
+            Kind::Bcast => (bytes, 1),
+            Kind::Reduce | Kind::Allreduce => {
+                let width = operator.map_or(1, |(_, width)| width);
+                (bytes / width, width)
+            }
+            Kind::Alltoall => (bytes * most * most, 1),
+            _ => (bytes * most, 1),
+        };
+        let rooted = matches!(kind, Kind::Bcast | Kind::Gather | Kind::Scatter);
+        let key = Key { kind, root: if rooted { root.0 as usize } else { 0 }, elements, unit };
+        let combining = operator.map(|(combine, _)| Combining { combine, input_is_missing: kind == Kind::Reduce && self.root_here(position).is_some() });
+        let me = (position.me + nodes - self.shift()) % nodes;
+        Instance::new(plans.plan(key, nodes, position.share_cores), Rank(me as u32), unit, combining, input)
+    }
+
+    /// What this node brings into the exchange, once its ranks have handed it in.
+    fn input(&self, seat: &Seat, position: &Position) -> Option<Vec<u8>> {
+        let Description { kind, bytes, .. } = self.description;
+        let (here, ranks, most, nodes) = (position.here(), position.ranks(), position.most(), position.nodes());
+        let first = &self.turns[0];
+        let full = || seat.is_full(first).then_some(());
+        match (kind, self.root_here(position)) {
+            (Kind::Barrier, _) => {
+                full()?;
+                seat.take_all(first, 0, &mut []);
+                Some(Vec::new())
+            }
+            (Kind::Bcast, Some(root)) => {
+                let mut input = vec![0; bytes];
+                seat.has_from(first, root).then(|| seat.take_broadcast(first, root, &mut input))?;
+                Some(input)
+            }
+            (Kind::Bcast | Kind::Scatter, None) => Some(Vec::new()),
+            // Its ranks' part goes to the root without the agent.
+            (Kind::Reduce, Some(_)) => Some(vec![0; bytes]),
+            (Kind::Gather, Some(_)) => Some(vec![0; bytes * most]),
+            (Kind::Reduce, None) | (Kind::Allreduce, _) => {
+                full()?;
+                let (combine, width) = self.description.operator().expect("reductions have an operator that all know");
+                let mut input = vec![0; bytes];
+                seat.take_combined(first, combine, width, &mut input);
+                Some(input)
+            }
+            (Kind::Gather, None) | (Kind::Allgather, _) => {
+                full()?;
+                let mut input = vec![0; bytes * most];
+                seat.take_all(first, bytes, &mut input[..bytes * here]);
+                Some(input)
+            }
+            (Kind::Scatter, Some(root)) => {
+                seat.has_from(first, root).then_some(())?;
+                let mut packed = vec![0; bytes * (ranks - here)];
+                seat.take_part(first, root, &mut packed);
+                let mut input = vec![0; bytes * most * nodes];
+                let mut from = 0;
+                for node in (0..nodes).filter(|node| *node != position.me) {
+                    let length = bytes * position.counts[node];
+                    input[node * bytes * most..][..length].copy_from_slice(&packed[from..from + length]);
+                    from += length;
+                }
+                Some(input)
+            }
+            (Kind::Alltoall, _) => {
+                full()?;
+                let row = bytes * ranks;
+                let mut rows = vec![0; row * here];
+                seat.take_all(first, row, &mut rows);
+                let mut input = vec![0; bytes * most * most * nodes];
+                for node in 0..nodes {
+                    for rank in 0..here {
+                        let length = bytes * position.counts[node];
+                        let from = rank * row + bytes * position.start(node);
+                        input[bytes * most * (node * most + rank)..][..length].copy_from_slice(&rows[from..from + length]);
+                    }
+                }
+                Some(input)
+            }
+            (other, _) => unreachable!("{other:?} is not taken"),
+        }
+    }
+
+    /// Gives the ranks here what has come of the exchange.
+    fn hand_out(&self, seat: &Seat, position: &Position, output: Vec<u8>) {
+        let Description { kind, bytes, .. } = self.description;
+        let (here, ranks, most, nodes) = (position.here(), position.ranks(), position.most(), position.nodes());
+        let last = self.turns.last().expect("every collective has a turn");
+        let packed = |nodes: &mut dyn Iterator<Item = usize>| -> Vec<u8> {
+            nodes.flat_map(|node| output[node * bytes * most..][..bytes * position.counts[node]].iter().copied()).collect()
+        };
+        match (kind, self.root_here(position)) {
+            (Kind::Bcast | Kind::Scatter, Some(_)) | (Kind::Reduce | Kind::Gather, None) => {}
+            (Kind::Barrier, _) => seat.hand_in(last, &[]),
+            (Kind::Bcast, None) | (Kind::Reduce, Some(_)) | (Kind::Allreduce, _) => seat.hand_in(last, &output),
+            (Kind::Gather, Some(_)) => seat.hand_in(last, &packed(&mut (0..nodes).filter(|node| *node != position.me))),
+            (Kind::Allgather, _) => seat.hand_in(last, &packed(&mut (0..nodes))),
+            (Kind::Scatter, None) => {
+                let mut blocks = output[..bytes * here].to_vec();
+                blocks.resize(bytes * (here + 1), 0); // one for the agent, which all scatters have
+                seat.hand_in(last, &blocks);
+            }
+            (Kind::Alltoall, _) => {
+                let row = bytes * ranks;
+                let mut rows = vec![0; row * (here + 1)];
+                for node in 0..nodes {
+                    for from in 0..position.counts[node] {
+                        for to in 0..here {
+                            let block = &output[bytes * ((node * most + from) * most + to)..][..bytes];
+                            rows[to * row + bytes * (position.start(node) + from)..][..bytes].copy_from_slice(block);
+                        }
+                    }
+                }
+                seat.hand_in(last, &rows);
+            }
+            (other, _) => unreachable!("{other:?} is not taken"),
+        }
+    }
+}
