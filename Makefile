@@ -80,7 +80,7 @@ test-programs:
 	$(TOOLS)/python -m pytest tests scripts bench --ignore tests/nodes
 
 # Programs on virtual hosts, and the rig that these are made with. Where namespaces are not allowed it says what to do, and tests nothing,
-# unless EVENKEEL_NODES=required.
+# unless EVENKEEL_TEST_NODES=required.
 test-nodes: deps-nodes
 	$(CARGO) build --release --locked -p evenkeel-primitives --example across_hosts --example multicast
 	$(TOOLS)/python -m pytest rig tests/nodes

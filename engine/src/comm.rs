@@ -219,7 +219,7 @@ impl Comm {
     pub fn child_id(&self) -> u64 {
         let Some(served) = &self.served else { return 0 };
         let number = self.children.fetch_add(1, Ordering::Relaxed);
-        served.world.arena().child(served.block, &served.board.geometry, number, offer_the_core).map_or(0, Block::id)
+        served.world.arena().child(served.block, &served.board.geometry, self.ranks, number, offer_the_core).map_or(0, Block::id)
     }
 
     pub(crate) fn id(&self) -> u64 {

@@ -20,6 +20,6 @@ def rig_of_four():
         with Rig(4, shared=[CHECKOUT]) as rig:
             yield rig
     except Refusal as refusal:
-        if os.environ.get("EVENKEEL_NODES") == "required":
+        if os.environ.get("EVENKEEL_TEST_NODES") == "required":
             raise
         pytest.skip(str(refusal))

@@ -173,10 +173,10 @@ impl<'a, M: Words> Arena<'a, M> {
     }
 
     /// The block of the `number`-th duplicate (0, 1, …) of the communicator in `parent`: the first member to ask
-    /// reserves it, the others find it. None when there is no room, for all members alike.
+    /// reserves it, the others find it. None when there is no room, for all members alike. `asking`: how many members ask; a node's agent does not.
     ///
     /// Waits (through `pause`) only for members that have fallen behind by [`CHILDREN`] duplicates.
-    pub fn child(&self, parent: Block, geometry: &Geometry, number: u64, mut pause: impl FnMut()) -> Option<Block> {
+    pub fn child(&self, parent: Block, geometry: &Geometry, asking: usize, number: u64, mut pause: impl FnMut()) -> Option<Block> {
         let ranks = geometry.ranks;
         let entry = parent.offset() + CHILDREN_AT + (number as usize % CHILDREN) * 16;
         let (word, taken) = (self.segment.word(entry), self.segment.word(entry + 8));
@@ -187,7 +187,7 @@ impl<'a, M: Words> Arena<'a, M> {
             if seen >> 32 == number + 1 {
                 break seen as u32;
             }
-            if taken.load(Ordering::Acquire) < round * ranks as u64 {
+            if taken.load(Ordering::Acquire) < round * asking as u64 {
                 pause();
                 continue;
             }
@@ -343,7 +343,7 @@ mod tests {
             let threads: Vec<_> = (0..4)
                 .map(|_| {
                     s.spawn(|| {
-                        let child = |n| arena.child(WORLD, &Geometry::new(4), n, std::thread::yield_now).unwrap().id();
+                        let child = |n| arena.child(WORLD, &Geometry::new(4), 4, n, std::thread::yield_now).unwrap().id();
                         (0..200).map(child).collect()
                     })
                 })

@@ -23,7 +23,7 @@ def rig():
         with Rig(4, shared=[path for path in shared if path.exists()]) as rig:
             yield rig
     except Refusal as refusal:
-        if os.environ.get("EVENKEEL_NODES") == "required":
+        if os.environ.get("EVENKEEL_TEST_NODES") == "required":
             raise
         pytest.skip(str(refusal))
 

@@ -20,7 +20,7 @@ def rig():
         with Rig(4, shared=[mpis.RELEASE]) as rig:
             yield rig
     except Refusal as refusal:
-        if os.environ.get("EVENKEEL_NODES") == "required":
+        if os.environ.get("EVENKEEL_TEST_NODES") == "required":
             raise
         pytest.skip(str(refusal))
 

@@ -122,6 +122,8 @@ static void keep(group g)
     groups[groups_count++] = g;
 }
 
+static int several_hosts;
+
 enum { SPLIT, DUP, IDUP, DUP_WITH_INFO, CREATE, CREATE_GROUP, CART, CART_SUB, SPLIT_TYPE, MERGE, GRAPH, WAYS };
 
 /* Makes one or more communicators out of `base`; `shared` is in the same state on all ranks of the world. Room
@@ -210,7 +212,12 @@ static void make_communicators(const group *base, int way, rng *shared, int tag)
         }
         return;
     }
-    case SPLIT_TYPE: if (in) MPI_Comm_split_type(base->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &g.comm); break;
+    case SPLIT_TYPE: /* across hosts nobody knows here who shares one */
+        if (in && several_hosts)
+            MPI_Comm_split(base->comm, 0, 0, &g.comm);
+        else if (in)
+            MPI_Comm_split_type(base->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &g.comm);
+        break;
     case MERGE: { /* even and odd ranks, joined by an intercommunicator, the odd ones first */
         if (base->n < 2)
             return;

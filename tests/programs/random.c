@@ -1,12 +1,13 @@
 /* Property test: random operations on random communicators against a serial oracle.
  *
- *   random seed=1 steps=400 deep=100 stall=8 comms=1 careful=0 largest=8000
+ *   random seed=1 steps=400 deep=100 stall=8 comms=1 careful=0 largest=8000 hosts=0
  *
  * All ranks of the world walk through the same random scenario: communicators of many shapes come and go (some while
  * operations on them are still under way); blocking and nonblocking operations with random roots, sizes, in place and
  * derived datatypes overlap; up to `deep` requests are outstanding, point-to-point ones of the host among them; each
  * rank completes them at times and by calls of its own choice, and stalls at times of its own. careful=1 leaves out what
- * MPI allows and Open MPI does not survive: freeing a communicator that is still in use, Ialltoallv in place. */
+ * MPI allows and Open MPI does not survive: freeing a communicator that is still in use, Ialltoallv in place.
+ * hosts=1: the ranks may be on several hosts. */
 #include "layout.h"
 
 typedef struct pending {
@@ -371,6 +372,7 @@ int main(int argc, char **argv)
     verbose = (int)number(argc, argv, "verbose", 0);
     rng shared = {mix(seed)}, own = {mix3(seed, (uint64_t)world_rank, 11)};
     largest = (int)number(argc, argv, "largest", 8000);
+    several_hosts = (int)number(argc, argv, "hosts", 0);
     careful = (int)number(argc, argv, "careful", 0);
     if (world_size > RANKS_MAX || deep > DEEP_MAX - 4)
         return 2;

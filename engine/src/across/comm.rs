@@ -99,7 +99,7 @@ impl Across {
     /// The communicator's `number`-th duplicate; all members ask in the same order.
     pub fn duplicate(&self, number: u64, members: &[i32], me: usize) -> Across {
         let served = self.served();
-        let block = served.world.arena().child(served.block, &served.board.geometry, number, offer_the_core);
+        let block = served.world.arena().child(served.block, &served.board.geometry, self.local.ranks - 1, number, offer_the_core);
         // On the other nodes there may be room, and nobody is asked: a duplicate need not wait for anybody.
         let Some(block) = block else {
             served.world.end("the segment has no room for another communicator, and on other nodes it may have: the job cannot go on. Free communicators that are no longer used, or set EVENKEEL_NODES=off");
