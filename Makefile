@@ -36,6 +36,7 @@ build: deps-build
 	$(CARGO) build --release --locked
 	mpi/build-shims.sh $(SHIMS) $(RELEASE)/libevenkeel_mpi.a $(RELEASE)/evenkeel-mpi-generate
 	$(CC) -O2 -Wall -shared -fPIC -o $(SHIMS)/evenkeel-one-session.so cli/launcher/one_session.c
+	install -m 755 $(RELEASE)/evenkeel-agent $(SHIMS)/
 
 demo: deps-demo build
 	python3 scripts/demo.py --evenkeel $(RELEASE)/evenkeel --ranks $(RANKS)
@@ -94,6 +95,7 @@ install: build
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 	install -m 755 $(RELEASE)/evenkeel $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 $(SHIMS)/* $(DESTDIR)$(PREFIX)/lib/evenkeel/
+	install -m 755 $(SHIMS)/evenkeel-agent $(DESTDIR)$(PREFIX)/lib/evenkeel/
 	install -d $(DESTDIR)$(PREFIX)/include
 	install -m 644 $(RELEASE)/libevenkeel_primitives_c.so $(DESTDIR)$(PREFIX)/lib/
 	install -m 644 primitives/c/include/evenkeel_primitives.h $(DESTDIR)$(PREFIX)/include/

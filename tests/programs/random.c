@@ -172,6 +172,7 @@ static int64_t fold(uint64_t step, int last, int k, int user)
 static void reduction(const group *g, int kind, pending *p, int root, int base, int in_place, int user, int blocking)
 {
     int P = g->n, me = g->me, n = base * 6, total = 0, *counts = calloc((size_t)P, sizeof(int)), first = 0;
+    user = user && !several_hosts; /* MPICH combines what does not commute in another order there, with and without evenkeel */
     MPI_Datatype t = user ? MPI_UNSIGNED_LONG_LONG : MPI_INT64_T;
     MPI_Op op = user ? compose : MPI_SUM;
     p->arrays = counts;
