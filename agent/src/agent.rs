@@ -62,15 +62,14 @@ impl Agent {
                 happened = Instant::now();
                 continue;
             }
-            if self.is_deserted && self.parties.iter().all(Party::is_idle) {
+            if self.is_deserted && (self.parties.iter().all(Party::is_idle) || !self.ended_in_good_order() || happened.elapsed() > LEAVING) {
                 return self.leave();
             }
-            if happened.elapsed() < LINGER {
+            if happened.elapsed() < LINGER || self.is_deserted {
                 std::thread::yield_now();
                 continue;
             }
             self.sleep()?;
-            happened = Instant::now();
         }
     }
 
@@ -216,6 +215,11 @@ impl Agent {
         nodes.dedup();
         nodes.retain(|node| *node != self.setup.node as usize);
         nodes
+    }
+
+    /// Whether all ranks here have done their part in everything: then others may still need what they have handed in.
+    fn ended_in_good_order(&self) -> bool {
+        (0..self.ranks.len()).all(|place| self.world.has_left(place))
     }
 
     /// A rank here has ended: in good order, or not.

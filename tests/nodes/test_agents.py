@@ -1,0 +1,165 @@
+"""Collectives between hosts by agents: right answers, nobody waits for what it need not, and what happens when something dies."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+
+import mpis
+import pytest
+from evenkeel_rig.rig import signal_all
+from test_programs_on_hosts import line, record, run, shim, verdict
+
+
+def agents(rig):
+    """Process ids, on each host, of its agents."""
+    return {host.name: [pid for pid, name in host.processes().items() if "evenkeel-agent" in name] for host in rig.hosts}
+
+
+def calls(rig, path, across):
+    """By operation: calls that evenkeel carried out, and that it left to the library, on communicators across hosts."""
+    found = {}
+    for rank in record(rig, path)["ranks"]:
+        for comm in rank["comms"]:
+            if (len(comm["members"]) == 8) == across:
+                for op in comm["ops"]:
+                    ours, host = found.get(op["op"], (0, 0))
+                    found[op["op"]] = (ours + op["calls"], host + op["host_calls"])
+    return found
+
+
+def start(rig, mpi, program, environment):
+    """A program that goes on by itself."""
+    command = rig[0].command(line(mpi, environment, [str(word) for word in program]), mpis.ROOT)
+    return subprocess.Popen(command, env=rig[0].environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for(condition, seconds, what):
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, f"{what} within {seconds} s"
+        time.sleep(0.02)
+
+
+def end(rig):
+    """Kills all of the program on all hosts, but for its agents: they are to end by themselves."""
+    def others():
+        kept = {pid for pids in agents(rig).values() for pid in pids}
+        return {pid for host in rig.hosts for pid in host.processes()} - kept
+    until = time.monotonic() + 10
+    while others() and time.monotonic() < until:
+        signal_all(others(), signal.SIGKILL)
+        time.sleep(0.02)
+    wait_for(lambda: not any(agents(rig).values()), 10, "no agent left")
+
+
+@pytest.fixture
+def running(clean, openmpi4):
+    """A program of endless allreduces over all hosts, under way."""
+    process = start(clean, openmpi4, [openmpi4.build("death.c"), "victim=-1"], shim(openmpi4))
+    wait_for(lambda: all(agents(clean).values()), 20, "an agent on every host")
+    time.sleep(0.5)
+    yield clean, process
+    end(clean)
+    process.communicate()
+
+
+def test_collectives_between_hosts_are_evenkeels(clean, mpi):
+    """All that agents can carry is carried by them, whatever the root, the type and the form, and is right."""
+    if mpi.name not in ("openmpi4", "mpich5"):
+        pytest.skip("what agents do does not depend on the library's version: one Open MPI and one MPICH do")
+    plain = [] if mpi.family == "mpich" else ["plain=1"]
+    verdict(run(clean, mpi, [mpi.build("matrix.c"), "n=200", "seed=6", *plain], shim(mpi, EVENKEEL_REPORT="/tmp/agents.json")))
+    found = calls(clean, "/tmp/agents.json", across=True)
+    carried = [op for op in ("bcast", "reduce", "allreduce", "gather", "scatter", "allgather", "alltoall") if found.get(op, (0, 0))[0] > 0]
+    assert len(carried) >= 6, found
+    assert any(ours > 0 for op, (ours, _) in found.items() if op.startswith("i")), found
+
+
+def test_without_agents_the_library_has_them(clean, openmpi4):
+    verdict(run(clean, openmpi4, [openmpi4.build("nodes.c"), "rounds=20"], shim(openmpi4, EVENKEEL_NODES="off", EVENKEEL_REPORT="/tmp/off.json")))
+    found = calls(clean, "/tmp/off.json", across=True)
+    assert found["allreduce"][0] == 0 and found["allreduce"][1] > 0, found
+
+
+@pytest.mark.parametrize("seed", [2, 7])
+def test_random_scenarios(clean, mpi, seed):
+    """Communicators that come and go, overlapping operations, stalls: against a serial oracle. Sizes are small: MPICH's own MPI_Allgatherv is wrong
+    between hosts where ranks describe large blocks by different types."""
+    if mpi.name != "mpich5":
+        pytest.skip("what agents do does not depend on the library; Open MPI's own operations go wrong between hosts where ranks describe blocks by different types")
+    program = [mpi.build("random.c"), f"seed={seed}", "steps=150", "hosts=1", "largest=100"]
+    verdict(run(clean, mpi, program, shim(mpi, MPIR_CVAR_CH4_PROGRESS_THROTTLE="1", MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT="1"), timeout=100))
+
+
+def test_many_communicators(clean, openmpi4):
+    """More duplicates than the mailbox for them has entries; agents give up what ranks have freed."""
+    verdict(run(clean, openmpi4, [openmpi4.build("churn.c"), "rounds=150", "hoard=70"], shim(openmpi4), timeout=100))
+
+
+def test_a_killed_agent_is_named(running):
+    rig, process = running
+    victim = agents(rig)["h2"][0]
+    os.kill(victim, signal.SIGKILL)
+    _, said = process.communicate(timeout=20)
+    assert re.search(r"this node's agent \(process \d+\) has died while rank [45] waits", said) or "node h2 (ranks 4, 5) has not been heard of" in said, said
+    assert process.returncode != 0
+
+
+def test_a_node_that_is_cut_off_is_named(running):
+    rig, process = running
+    rig[3].unplug()
+    began = time.monotonic()
+    try:
+        said = ""
+        while "has not been heard of" not in said and time.monotonic() < began + 15:
+            said += process.stderr.readline()
+        took = time.monotonic() - began
+        assert re.search(r"node h\d \(ranks [\d, ]+\) has not been heard of for 2000 ms", said), said
+        assert took < 6, f"{took:.1f} s"
+    finally:
+        rig[3].plug_in()
+
+
+def test_slow_is_not_lost(running):
+    """A host whose processes all stand still for a second is not taken for a lost one."""
+    rig, process = running
+    rig[1].freeze()
+    time.sleep(1.0)
+    rig[1].thaw()
+    time.sleep(1.5)
+    assert process.poll() is None
+
+
+def test_an_agent_with_nothing_to_do_takes_no_time(clean, openmpi4):
+    """Ranks that compute, and call nothing for a second: by the kernel's count agents take no tick of processor time."""
+    process = start(clean, openmpi4, [openmpi4.build("pause.c"), "ms=2500"], shim(openmpi4))
+    wait_for(lambda: all(agents(clean).values()), 20, "an agent on every host")
+    time.sleep(0.7)
+
+    def ticks():
+        stats = [open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split() for host in clean.hosts for pid in agents(clean)[host.name]]
+        return sum(int(stat[11]) + int(stat[12]) for stat in stats), len(stats)
+
+    before = ticks()
+    time.sleep(1.0)
+    assert ticks() == before and before[1] == 4
+    output, errors = process.communicate(timeout=30)
+    assert process.returncode == 0 and "failures 0" in output, errors
+
+
+def test_memory_of_an_agent_is_bounded(running):
+    rig, _ = running
+    for host in rig.hosts:
+        for pid in agents(rig)[host.name]:
+            status = open(f"/proc/{pid}/status").read()
+            private = sum(int(re.search(rf"{kind}:\s+(\d+) kB", status).group(1)) for kind in ("RssAnon", "RssShmem"))
+            assert private < 32 * 1024, status
+
+
+def test_json_names_no_host_reason_for_communicators_across_hosts(clean, openmpi4):
+    verdict(run(clean, openmpi4, [openmpi4.build("nodes.c"), "rounds=5"], shim(openmpi4, EVENKEEL_REPORT="/tmp/why.json")))
+    world = [comm for rank in record(clean, "/tmp/why.json")["ranks"] for comm in rank["comms"] if len(comm["members"]) == 8]
+    assert world and all(comm["host_reason"] == "" for comm in world), json.dumps(world[:1])
