@@ -104,7 +104,7 @@ impl Across {
         let Some(block) = block else {
             served.world.end("the segment has no room for another communicator, and on other nodes it may have: the job cannot go on. Free communicators that are no longer used, or set EVENKEEL_NODES=off");
         };
-        let id = (self.id ^ (number + 1).rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1 << 63;
+        let id = name_of_duplicate(self.id, number);
         Across::new(served.world, id, self.layout.clone(), block, members, me)
     }
 
@@ -157,10 +157,38 @@ impl Across {
     }
 }
 
+/// The job's name for a duplicate, which every member works out for itself: the highest bit keeps it apart from names that are handed out, and
+/// the rest is mixed well (the finalizer of SplitMix64, Steele et al. 2014), so that two duplicates hardly ever share one.
+fn name_of_duplicate(parent: u64, number: u64) -> u64 {
+    let mix = |z: u64| {
+        let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    };
+    mix(mix(parent.wrapping_add(0x9e37_79b9_7f4a_7c15)).wrapping_add(number + 1)) | 1 << 63
+}
+
 /// The part on one node of a communicator across nodes, for the member in a seat; the agent's is the last.
 pub(crate) fn part(world: &'static World, block: Block, here: &[u32], seat: usize) -> Arc<Comm> {
     let agent = world.ranks as u32;
     let members: Vec<i32> = here.iter().chain([&agent]).map(|rank| *rank as i32).collect();
     let places = members.iter().map(|rank| world.place_of(*rank as usize).expect("members here, and the agent, have places")).collect();
     Arc::new(Comm::of_part(block, &members, seat, Served::across(world, block, block, places)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn duplicates_have_names_of_their_own() {
+        let mut names = HashSet::new();
+        for parent in (1..200u64).flat_map(|n| [n << 32, n << 32 | 7]) {
+            for number in 0..50 {
+                let child = name_of_duplicate(parent, number);
+                assert!(names.insert(child) && names.insert(name_of_duplicate(child, number)), "{parent:x}, {number}");
+            }
+        }
+    }
 }
