@@ -254,7 +254,7 @@ fn token() -> u64 {
 }
 
 fn version_hash() -> u32 {
-    hash(concat!(env!("CARGO_PKG_VERSION"), " layout 4").as_bytes()) as u32
+    hash(concat!(env!("CARGO_PKG_VERSION"), " layout 5").as_bytes()) as u32
 }
 
 fn hash_file(path: &str) -> u64 {

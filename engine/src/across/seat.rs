@@ -242,6 +242,7 @@ pub fn world_of_agent(setup: &Setup) -> Result<&'static World, String> {
         my_place: here,
         facts: NodeFacts { cores: 1, direct_reads: false },
         fencing: Fencing::Both,
+        enters_unfenced: false,
         waiting: Waiting { policy: Policy::Auto, ranks: here, cores: 1, yield_works: true },
         patience_ns: u64::MAX,
         threaded: false,
