@@ -33,6 +33,8 @@ pub struct Agent {
     /// Messages of communicators that nobody here has attached yet.
     strangers: HashMap<u64, Vec<(NodeId, Head, Vec<u8>)>>,
     letters: Vec<Letter>,
+    /// Communicators that a rank here has freed before their first member here has told of them: how many have.
+    freed_early: HashMap<u64, usize>,
     health: Health,
     /// World rank of each process here, and a descriptor that is readable when it has ended.
     ranks: Vec<(u32, Option<OwnedFd>)>,
@@ -46,7 +48,7 @@ impl Agent {
         let health = Health::new(setup.nodes.len(), patience, Instant::now());
         let ranks = setup.here.iter().map(|(rank, pid)| (*rank, process(*pid))).collect();
         Agent {
-            world, setup, wire, pipe, reader, parties: Vec::new(), strangers: HashMap::new(), letters: Vec::new(), health, ranks, is_deserted: false, has_complained: false,
+            world, setup, wire, pipe, reader, parties: Vec::new(), strangers: HashMap::new(), letters: Vec::new(), freed_early: HashMap::new(), health, ranks, is_deserted: false, has_complained: false,
         }
     }
 
@@ -147,10 +149,14 @@ impl Agent {
                     for (from, head, data) in self.strangers.remove(&told.id).unwrap_or_default() {
                         party.take_in(from, &head, &data, &mut self.letters)?;
                     }
+                    (0..self.freed_early.remove(&told.id).unwrap_or(0)).for_each(|_| party.detach());
                     self.parties.push(party);
                 }
                 Order::Detach { id } => {
-                    self.parties.iter_mut().filter(|party| party.id == id).for_each(Party::detach);
+                    match self.parties.iter_mut().find(|party| party.id == id) {
+                        Some(party) => party.detach(),
+                        None => *self.freed_early.entry(id).or_default() += 1,
+                    }
                 }
                 Order::Revoke { id } => {
                     self.parties.iter().filter(|party| party.id == id).for_each(|party| party.revoke(&mut self.letters));

@@ -72,8 +72,9 @@ impl Lane {
         }
     }
 
+    /// Whether there is nothing to do: what ranks here have called last may still be on the docket, and others may need it when these ranks do not.
     pub fn is_idle(&self) -> bool {
-        self.running.is_empty() && self.claiming.is_none()
+        self.running.is_empty() && self.claiming.is_none() && self.seat.next_on_docket().is_none()
     }
 
     pub fn waits_for_others(&self) -> bool {
