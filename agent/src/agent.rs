@@ -3,6 +3,7 @@
 use crate::health::{Health, Verdict};
 use crate::message::{Head, What};
 use crate::party::{Letter, Party};
+use evenkeel_engine::across::nodes::UNREACHABLE;
 use evenkeel_engine::across::orders::{Order, Reader, Setup};
 use evenkeel_engine::world::World;
 use evenkeel_fabric::ucx::UcxWire;
@@ -195,8 +196,8 @@ impl Agent {
         for verdict in verdicts {
             match verdict {
                 Verdict::Ask(node) => self.letters.push((NodeId(node as u32), Head::new(self.setup.job, What::Ping).with(&[]))),
-                // Release: pairs with the load in `check_nodes` of the ranks.
-                Verdict::Lost(node) => self.world.arena().lost_node().store(1 + node as u64, Ordering::Release),
+                Verdict::Silent(node) => self.report_lost(node as u64),
+                Verdict::Unreachable(node) => self.report_lost(node as u64 | UNREACHABLE),
             }
         }
         self.post();
@@ -249,6 +250,12 @@ impl Agent {
         let others = (0..self.setup.nodes.len() as u32).filter(|node| *node != self.setup.node);
         self.letters.extend(others.map(|node| (NodeId(node), head.with(&[]))));
         self.post();
+    }
+
+    /// Leaves word for the ranks here that a node is lost.
+    fn report_lost(&self, node: u64) {
+        // Release: pairs with the load in `check_nodes` of the ranks. The first word stands.
+        let _ = self.world.arena().lost_node().compare_exchange(0, 1 + node, Ordering::Release, Ordering::Relaxed);
     }
 
     /// Leaves word for the ranks here that a rank has died.

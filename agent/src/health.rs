@@ -24,7 +24,10 @@ struct Node {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Ask(usize),
-    Lost(usize),
+    /// It has given no sign of life for as long as nodes may be silent.
+    Silent(usize),
+    /// The network says that it cannot be reached.
+    Unreachable(usize),
 }
 
 impl Health {
@@ -56,8 +59,10 @@ impl Health {
             }
             let since = *node.since.get_or_insert(now);
             let silent = now.duration_since(node.heard.max(since));
-            if node.is_gone || silent >= patience {
-                verdicts.push(Verdict::Lost(number));
+            if node.is_gone {
+                verdicts.push(Verdict::Unreachable(number));
+            } else if silent >= patience {
+                verdicts.push(Verdict::Silent(number));
             } else if silent >= patience / 4 && now.duration_since(node.asked) >= patience / 4 {
                 node.asked = now;
                 verdicts.push(Verdict::Ask(number));
@@ -83,8 +88,8 @@ mod tests {
         health.hear(1, at(11_000));
         assert!(health.look(at(11_400), |node| node == 1).is_empty());
         assert_eq!(health.look(at(12_900), |node| node == 1), [Verdict::Ask(1)], "slow is not dead");
-        assert_eq!(health.look(at(13_000), |node| node == 1), [Verdict::Lost(1)]);
+        assert_eq!(health.look(at(13_000), |node| node == 1), [Verdict::Silent(1)]);
         health.gone(2);
-        assert_eq!(health.look(at(13_000), |node| node == 2), [Verdict::Lost(2)]);
+        assert_eq!(health.look(at(13_000), |node| node == 2), [Verdict::Unreachable(2)]);
     }
 }

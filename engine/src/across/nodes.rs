@@ -21,6 +21,8 @@ use std::sync::{Mutex, OnceLock};
 
 /// Bytes of an agent's offer, as it travels among the ranks.
 pub const OFFER_BYTES: usize = 4096;
+/// Beside a lost node's number: the network has said that it cannot be reached.
+pub const UNREACHABLE: u64 = 1 << 32;
 /// How long an agent may take to come up.
 const PATIENCE_MS: i32 = 20_000;
 /// Where an agent finds what it inherits: the segment, its pipe, and where its offer goes.
@@ -321,13 +323,17 @@ impl World {
         if lost == 0 {
             return;
         }
-        let node = lost as usize - 1;
+        let node = ((lost - 1) & !UNREACHABLE) as usize;
         let ranks: Vec<String> = job.node_of.iter().enumerate().filter(|(_, n)| **n as usize == node).map(|(rank, _)| rank.to_string()).collect();
         let host = host(node);
+        let (what, raise) = if (lost - 1) & UNREACHABLE != 0 {
+            ("cannot be reached any more".to_string(), "")
+        } else {
+            (format!("has not been heard of for {} ms", evenkeel_options::NODE_PATIENCE_MS.get()), ", or raise EVENKEEL_NODE_PATIENCE_MS")
+        };
         self.end(&format!(
-            "node {host} (rank{} {}) has not been heard of for {} ms while rank {} waits in MPI_{doing}; ending this job. Look whether {host} is up and \
-             reachable, or raise EVENKEEL_NODE_PATIENCE_MS",
-            if ranks.len() == 1 { "" } else { "s" }, ranks.join(", "), evenkeel_options::NODE_PATIENCE_MS.get(), self.me
+            "node {host} (rank{} {}) {what} while rank {} waits in MPI_{doing}; ending this job. Look whether {host} is up and its network works{raise}",
+            if ranks.len() == 1 { "" } else { "s" }, ranks.join(", "), self.me
         ));
     }
 }
