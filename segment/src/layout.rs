@@ -93,7 +93,7 @@ impl Geometry {
         let slots_at = hints_at + HINTS * hint_stride;
         let slot_stride = (3 + groups) * LINE;
         let docket_at = slots_at + window * slot_stride;
-        let cells_at = (docket_at + WINDOW * 16 + 8).next_multiple_of(LINE);
+        let cells_at = (docket_at + window * 16 + 8).next_multiple_of(LINE);
         let rings_at = cells_at + ranks * window * LINE;
         let common_at = rings_at + ranks * ring_bytes;
         let total_bytes = (common_at + common_bytes).next_multiple_of(PAGE);

@@ -1,0 +1,55 @@
+//! The docket under loom: two members that post the same, one of them late, and the agent that takes it.
+//!
+//! Run with `RUSTFLAGS="--cfg loom" cargo test -p evenkeel-segment --test docket_model --release`.
+#![cfg(loom)]
+
+mod loom_memory;
+
+use evenkeel_segment::bell::Fencing;
+use evenkeel_segment::{Board, Geometry};
+use loom::thread;
+use loom_memory::{Model, every_interleaving};
+
+const WORDS: [[u64; 2]; 2] = [[1, 2], [3, 4]];
+
+fn board() -> Board<Model> {
+    let geometry = Geometry::with(3, 1, 16, 64, 64);
+    Board { memory: Model::new(geometry.control_bytes()), geometry, fencing: Fencing::Both }
+}
+
+fn until<R>(mut look: impl FnMut() -> Option<R>) -> R {
+    loop {
+        match look() {
+            Some(found) => return found,
+            None => thread::yield_now(),
+        }
+    }
+}
+
+/// Member 0 calls two collectives, member 1 the first only, at any time; the window is one entry. `late` posts it.
+fn one_is_late(late: impl Fn(&Board<Model>) + Send + Sync + 'static) {
+    every_interleaving(3, board, move |board, me| match me {
+        0 => (0..2).for_each(|number| until(|| board.post(number, WORDS[number as usize]).then_some(()))),
+        1 => late(board),
+        _ => {
+            for number in 0..2 {
+                assert_eq!(until(|| board.posted(number)), WORDS[number as usize]);
+                board.take(number + 1);
+            }
+            assert_eq!(board.posted(1), Some(WORDS[1]), "what has been posted stays");
+        }
+    });
+}
+
+#[test]
+fn whoever_posts_late_changes_nothing() {
+    one_is_late(|board| {
+        board.post(0, WORDS[0]);
+    });
+}
+
+#[test]
+#[should_panic]
+fn to_store_without_looking_is_found() {
+    one_is_late(|board| board.post_by_storing(0, WORDS[0]));
+}
