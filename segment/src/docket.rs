@@ -5,6 +5,7 @@
 //! has taken; an entry is used again only when it has taken the one before.
 
 use crate::board::Board;
+use crate::layout::LINE;
 use crate::sync::{AtomicU64, Ordering, Words};
 
 /// Bits of a word that are the caller's; the round is above.
@@ -13,11 +14,11 @@ const CONTENT: u64 = (1 << CONTENT_BITS) - 1;
 
 impl<M: Words> Board<M> {
     fn entry(&self, number: u64, half: usize) -> &AtomicU64 {
-        self.memory.word(self.geometry.docket_at + (number as usize % self.geometry.window) * 16 + half * 8)
+        self.memory.word(self.geometry.docket_at + (number as usize % self.geometry.window) * LINE + half * 8)
     }
 
     fn taken_word(&self) -> &AtomicU64 {
-        self.memory.word(self.geometry.docket_at + self.geometry.window * 16)
+        self.memory.word(self.geometry.docket_at + self.geometry.window * LINE)
     }
 
     /// Posts collective `number` (0, 1, … of this board), with words of [`CONTENT_BITS`] that are the same at all members; false if there is no room for it yet.

@@ -6,7 +6,7 @@
 //! entered    two lines a rank: how many barriers it has entered, and when the last one
 //! hints      a few barrier positions: arrivals (top, groups), release
 //! slots      one a window position: arrivals (top, groups), release, work
-//! docket     one entry a window position, and how many have been taken: for communicators that span nodes
+//! docket     one line a window position, and how many have been taken: for communicators that span nodes
 //! cells      ranks × window lines: flag, kind and length, stamp, 40 bytes of payload
 //! rings      one a rank: what it deposits when it does not fit into the cell
 //! common     results and broadcast payload; positions are computed alike by all ranks
@@ -93,7 +93,7 @@ impl Geometry {
         let slots_at = hints_at + HINTS * hint_stride;
         let slot_stride = (3 + groups) * LINE;
         let docket_at = slots_at + window * slot_stride;
-        let cells_at = (docket_at + window * 16 + 8).next_multiple_of(LINE);
+        let cells_at = docket_at + (window + 1) * LINE;
         let rings_at = cells_at + ranks * window * LINE;
         let common_at = rings_at + ranks * ring_bytes;
         let total_bytes = (common_at + common_bytes).next_multiple_of(PAGE);
