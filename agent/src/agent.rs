@@ -187,7 +187,8 @@ impl Agent {
     }
 
     fn sleep_unless_moved(&mut self) -> Result<(), String> {
-        if self.look()? | self.read_pipe()? {
+        // In this order: a ring that comes after the look must still be in the pipe.
+        if self.read_pipe()? | self.look()? {
             return Ok(());
         }
         self.drop_parties();

@@ -78,7 +78,7 @@ impl Seat {
         self.taken += 1;
         let board = &self.served().board;
         board.take(self.taken);
-        board.announce_room();
+        board.announce(); // somebody may wait for room on the docket
     }
 
     // ---- turns ----------------------------------------------------------------------------------------------------
