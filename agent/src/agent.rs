@@ -19,8 +19,8 @@ use std::time::{Duration, Instant};
 const LINGER: Duration = Duration::from_micros(60);
 /// Looks between two looks at the pipe, which is a system call.
 const PIPE_EVERY: u32 = 64;
-/// How long it sleeps while something is on its way out.
-const PUSH_MS: i32 = 1;
+/// How long it sleeps while something is on its way out, which may want a push that no event announces, while a connection is being made.
+const PUSH: Duration = Duration::from_millis(1);
 /// How long the last messages may take to leave at the end.
 const LEAVING: Duration = Duration::from_secs(5);
 
@@ -203,19 +203,22 @@ impl Agent {
         }
         self.post();
         let watch = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+        let is_flushed = self.wire.is_flushed();
+        // From here on nothing may be looked at, or what has come would be slept over.
         let Some(network) = self.wire.arm() else { return Ok(()) };
         let mut watched = vec![watch(network), watch(if self.is_deserted { -1 } else { self.pipe.as_raw_fd() })];
         watched.extend(self.ranks.iter().map(|(_, process)| watch(process.as_ref().map_or(-1, AsRawFd::as_raw_fd))));
-        // What is still on its way out may want a push that no event announces, while a connection is being made.
-        let longest = if !self.wire.is_flushed() {
-            PUSH_MS
-        } else if waited_for.is_empty() {
-            -1
-        } else {
-            self.health.step().as_millis() as i32
+        let longest = match (is_flushed, waited_for.is_empty()) {
+            (false, _) => Some(PUSH),
+            (true, false) => Some(self.health.step()),
+            (true, true) => None,
         };
         // SAFETY: entries with open descriptors, or -1.
-        unsafe { libc::poll(watched.as_mut_ptr(), watched.len() as libc::nfds_t, longest) };
+        unsafe {
+            let longest = longest.map(|nap| libc::timespec { tv_sec: nap.as_secs() as libc::time_t, tv_nsec: nap.subsec_nanos().into() });
+            let longest = longest.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+            libc::ppoll(watched.as_mut_ptr(), watched.len() as libc::nfds_t, longest, std::ptr::null());
+        }
         let ended: Vec<usize> = (2..watched.len()).filter(|at| watched[*at].revents != 0).collect();
         for at in ended {
             self.bury(at - 2);

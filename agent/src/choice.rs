@@ -8,6 +8,9 @@ use evenkeel_schedule::{Problem, Rank, Schedule, Slot, Step};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+/// Up to so many bytes and nodes a broadcast goes from its root to all.
+const FLAT_BYTES: usize = 8192;
+const FLAT_NODES: usize = 16;
 /// Up to here a vector is sent whole in every round.
 const SHORT: usize = 2048;
 
@@ -15,6 +18,8 @@ const SHORT: usize = 2048;
 pub fn algorithm(kind: Kind, nodes: usize, bytes: usize, share_cores: bool) -> &'static str {
     match kind {
         Kind::Barrier => "dissemination",
+        // Nobody passes it on: then nobody waits for a node whose ranks are late.
+        Kind::Bcast if bytes <= FLAT_BYTES && nodes <= FLAT_NODES => "bcast-flat",
         Kind::Bcast => "bcast-binomial",
         Kind::Reduce => "reduce-binomial",
         Kind::Allreduce if nodes == 2 => "allreduce-recursive-doubling",
