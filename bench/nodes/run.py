@@ -32,7 +32,7 @@ def arguments():
     p.add_argument("--rounds", type=int, help="rounds of all sections instead of the mode's")
     p.add_argument("--only", action="append", default=[], metavar="NAME", help=f"a section ({', '.join(plan.SECTIONS)}) or a setting, such as impi or openmpi4+evenkeel; repeatable")
     p.add_argument("--cells", help="hosts × ranks on each for the collectives, such as 2x1,4x4")
-    p.add_argument("--nodes", choices=("auto", "off"), help="EVENKEEL_NODES of evenkeel's runs: whether it carries collectives across hosts itself")
+    p.add_argument("--nodes", choices=("library", "agents"), default="agents", help="EVENKEEL_NODES of evenkeel's runs: whether it carries collectives across hosts itself")
     p.add_argument("--seed", type=int, default=1, help="of the order of the runs")
     p.add_argument("--build", type=Path, default=ROOT / "build", help="folder with the virtual environments of the wheels")
     p.add_argument("--release", type=Path, default=RELEASE, help="folder of what cargo built, shims in lib/evenkeel")

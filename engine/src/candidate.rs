@@ -53,7 +53,7 @@ impl Candidate {
         if threaded {
             card.flags |= THREADED;
         }
-        if options::NODES.get() != "off" {
+        if options::NODES.get() == "agents" {
             card.flags |= ACROSS;
         }
         if !options::OFF.is_on() {

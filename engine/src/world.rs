@@ -175,7 +175,7 @@ impl World {
             if place == self.neighbours.len() {
                 self.end(&format!(
                     "this node's agent (process {pid}) has died while rank {} waits in MPI_{doing} for other nodes; ending this job. \
-                     Look whether somebody has killed it, or the system for want of memory; EVENKEEL_NODES=off works without agents", self.me
+                     Look whether somebody has killed it, or the system for want of memory; EVENKEEL_NODES=library works without agents", self.me
                 ));
             }
             self.end(&format!(

@@ -78,10 +78,11 @@ pub const TABLE: OptionSpec = OptionSpec {
 pub const NODES: OptionSpec = OptionSpec {
     name: "nodes",
     env: "EVENKEEL_NODES",
-    default: "auto",
-    values: "auto|off",
-    doc: "Whether collectives of communicators that span several nodes are evenkeel's too: auto starts one small agent on each node, if \
-          UCX is there on all of them; off leaves such communicators to the host library.",
+    default: "library",
+    values: "library|agents",
+    doc: "Who carries collectives of communicators that span several nodes. library: the MPI library; agents: evenkeel, by one small process \
+          on each node, if UCX is there on all of them: then no collective waits for a process that is descheduled elsewhere. New, and on \
+          quiet machines with one or two ranks on a node slower than the libraries, hence not the default.",
 };
 pub const NODE_PATIENCE_MS: OptionSpec = OptionSpec {
     name: "node-patience",

@@ -11,7 +11,12 @@ import time
 import mpis
 import pytest
 from evenkeel_rig.rig import signal_all
-from test_programs_on_hosts import line, record, run, shim, verdict
+from test_programs_on_hosts import line, record, run, verdict
+from test_programs_on_hosts import shim as plain_shim
+
+
+def shim(mpi, **more):
+    return plain_shim(mpi, **{"EVENKEEL_NODES": "agents", **more})
 
 
 def agents(rig):
@@ -83,7 +88,7 @@ def test_collectives_between_hosts_are_evenkeels(clean, mpi):
 
 
 def test_without_agents_the_library_has_them(clean, openmpi4):
-    verdict(run(clean, openmpi4, [openmpi4.build("nodes.c"), "rounds=20"], shim(openmpi4, EVENKEEL_NODES="off", EVENKEEL_REPORT="/tmp/off.json")))
+    verdict(run(clean, openmpi4, [openmpi4.build("nodes.c"), "rounds=20"], shim(openmpi4, EVENKEEL_NODES="library", EVENKEEL_REPORT="/tmp/off.json")))
     found = calls(clean, "/tmp/off.json", across=True)
     assert found["allreduce"][0] == 0 and found["allreduce"][1] > 0, found
 

@@ -102,7 +102,7 @@ impl Across {
         let block = served.world.arena().child(served.block, &served.board.geometry, self.local.ranks - 1, number, offer_the_core);
         // On the other nodes there may be room, and nobody is asked: a duplicate need not wait for anybody.
         let Some(block) = block else {
-            served.world.end("the segment has no room for another communicator, and on other nodes it may have: the job cannot go on. Free communicators that are no longer used, or set EVENKEEL_NODES=off");
+            served.world.end("the segment has no room for another communicator, and on other nodes it may have: the job cannot go on. Free communicators that are no longer used, or set EVENKEEL_NODES=library");
         };
         let id = name_of_duplicate(self.id, number);
         Across::new(served.world, id, self.layout.clone(), block, members, me)
