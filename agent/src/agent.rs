@@ -9,7 +9,7 @@ use evenkeel_engine::world::World;
 use evenkeel_fabric::ucx::UcxWire;
 use evenkeel_fabric::{Event, NodeId, Wire};
 use evenkeel_segment::sync::{Ordering, fence};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -21,6 +21,8 @@ const LINGER: Duration = Duration::from_micros(60);
 const PIPE_EVERY: u32 = 64;
 /// How long it sleeps while something is on its way out, which may want a push that no event announces, while a connection is being made.
 const PUSH: Duration = Duration::from_millis(1);
+/// How many communicators are remembered that are over.
+const OVER_KEPT: usize = 1024;
 /// How long the last messages may take to leave at the end.
 const LEAVING: Duration = Duration::from_secs(5);
 
@@ -34,6 +36,8 @@ pub struct Agent {
     /// Messages of communicators that nobody here has attached yet.
     strangers: HashMap<u64, Vec<(NodeId, Head, Vec<u8>)>>,
     letters: Vec<Letter>,
+    /// Communicators that are over here, the last of them: what still comes for one is late, and not ahead.
+    over: VecDeque<u64>,
     /// Communicators that a rank here has freed before their first member here has told of them: how many have.
     freed_early: HashMap<u64, usize>,
     health: Health,
@@ -49,7 +53,7 @@ impl Agent {
         let health = Health::new(setup.nodes.len(), patience, Instant::now());
         let ranks = setup.here.iter().map(|(rank, pid)| (*rank, process(*pid))).collect();
         Agent {
-            world, setup, wire, pipe, reader, parties: Vec::new(), strangers: HashMap::new(), letters: Vec::new(), freed_early: HashMap::new(), health, ranks, is_deserted: false, has_complained: false,
+            world, setup, wire, pipe, reader, parties: Vec::new(), strangers: HashMap::new(), letters: Vec::new(), over: VecDeque::new(), freed_early: HashMap::new(), health, ranks, is_deserted: false, has_complained: false,
         }
     }
 
@@ -117,6 +121,7 @@ impl Agent {
             What::Died => self.report_dead(head.number),
             _ => match self.parties.iter_mut().find(|party| party.id == head.comm) {
                 Some(party) => party.take_in(from, &head, data, &mut self.letters)?,
+                None if self.over.contains(&head.comm) => {}
                 None => self.strangers.entry(head.comm).or_default().push((from, head, data.to_vec())),
             },
         }
@@ -171,7 +176,12 @@ impl Agent {
 
     fn drop_parties(&mut self) {
         while let Some(at) = self.parties.iter().position(Party::is_over) {
-            self.parties.swap_remove(at).give_up();
+            let party = self.parties.swap_remove(at);
+            self.over.push_back(party.id);
+            if self.over.len() > OVER_KEPT {
+                self.over.pop_front();
+            }
+            party.give_up();
         }
     }
 

@@ -3,8 +3,14 @@
 use crate::choice::Plans;
 use crate::instance::Sent;
 use crate::running::{Early, Position, Running};
+use crate::watermark::{Told, Watermark};
 use evenkeel_engine::across::seat::Seat;
 use std::collections::{HashMap, VecDeque};
+
+/// Collectives that a node may take up before another has: what is sent ahead lies in that one's memory.
+const AHEAD: u64 = 64;
+/// A node says how far it is once in so many.
+const STEP: u64 = 16;
 
 pub struct Lane {
     pub seat: Seat,
@@ -16,16 +22,20 @@ pub struct Lane {
     /// Messages of collectives that nobody here has called yet, by number. There are no more of these than others may run ahead.
     early: HashMap<u64, Vec<Early>>,
     plans: Plans,
+    /// How many all nodes have taken up, in steps.
+    taken: Watermark,
 }
 
 impl Lane {
-    pub fn new(seat: Seat) -> Lane {
-        Lane { seat, next: 0, claiming: None, running: VecDeque::new(), early: HashMap::new(), plans: Plans::default() }
+    /// `taken`: this node's part in finding out how far all are.
+    pub fn new(seat: Seat, taken: Watermark) -> Lane {
+        Lane { seat, taken, next: 0, claiming: None, running: VecDeque::new(), early: HashMap::new(), plans: Plans::default() }
     }
 
-    /// Moves everything on; whether anything happened. `send` gets each message with the number of its collective.
-    pub fn advance(&mut self, position: &Position, mut send: impl FnMut(u64, Sent)) -> Result<bool, String> {
+    /// Moves everything on; whether anything happened. `send` gets each message with the number of its collective, `tell` how far this node is.
+    pub fn advance(&mut self, position: &Position, mut send: impl FnMut(u64, Sent), tell: impl FnMut(Told)) -> Result<bool, String> {
         let mut moved = self.take_up(position)?;
+        self.taken.enter(self.next / STEP * STEP, tell);
         for running in &mut self.running {
             let number = running.number;
             moved |= running.advance(&self.seat, position, &mut self.plans, |sent| send(number, sent))?;
@@ -41,6 +51,7 @@ impl Lane {
         loop {
             let mut running = match self.claiming.take() {
                 Some(running) => running,
+                None if self.is_ahead() => return Ok(moved),
                 None => match self.seat.next_on_docket() {
                     None => return Ok(moved),
                     Some(Err(words)) => return Err(format!("the ranks here have called what is no collective ({words:x?})")),
@@ -58,6 +69,11 @@ impl Lane {
         }
     }
 
+    /// Another node, by its position, says how far it is.
+    pub fn hear(&mut self, from: usize, told: Told, tell: impl FnMut(Told)) {
+        self.taken.hear(from, told.slot, told.count, tell);
+    }
+
     /// Takes a message of another node in.
     pub fn take_in(&mut self, number: u64, (slot, turn, at, data): (u32, u16, u32, &[u8])) -> Result<(), String> {
         let under_way = self.claiming.iter_mut().chain(&mut self.running).find(|running| running.number == number);
@@ -72,12 +88,21 @@ impl Lane {
         }
     }
 
+    /// Whether others have to take up more before this node may.
+    fn is_ahead(&self) -> bool {
+        self.next >= self.taken.all() + AHEAD
+    }
+
+    fn is_held_up(&self) -> bool {
+        self.is_ahead() && self.seat.next_on_docket().is_some()
+    }
+
     /// Whether there is nothing to do: what ranks here have called last may still be on the docket, and others may need it when these ranks do not.
     pub fn is_idle(&self) -> bool {
         self.running.is_empty() && self.claiming.is_none() && self.seat.next_on_docket().is_none()
     }
 
     pub fn waits_for_others(&self) -> bool {
-        self.running.iter().any(Running::waits_for_others)
+        self.is_held_up() || self.running.iter().any(Running::waits_for_others)
     }
 }

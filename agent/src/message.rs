@@ -17,10 +17,12 @@ pub enum What {
     Revoked = 5,
     /// A rank of the sender's node has died: `number`.
     Died = 6,
+    /// How many collectives of a lane have been taken up by a part of the nodes; `slot` says by which.
+    Taken = 7,
 }
 
 impl What {
-    const ALL: [What; 6] = [What::Barriers, What::Step, What::Ping, What::Pong, What::Revoked, What::Died];
+    const ALL: [What; 7] = [What::Barriers, What::Step, What::Ping, What::Pong, What::Revoked, What::Died, What::Taken];
 }
 
 /// A message's head. What it does not need is 0.

@@ -36,7 +36,7 @@ impl Party {
             job,
             nodes: told.nodes.iter().map(|(node, _)| NodeId(*node)).collect(),
             position: Position { counts: told.nodes.iter().map(|(_, count)| *count as usize).collect(), me, share_cores },
-            lanes: [Lane::new(blocking), Lane::new(nonblocking)],
+            lanes: [blocking, nonblocking].map(|seat| Lane::new(seat, Watermark::new(me, nodes, way))),
             barriers: Watermark::new(me, nodes, way),
             attached: told.members.len(),
         })
@@ -49,14 +49,21 @@ impl Party {
         let (id, nodes, job) = (self.id, &self.nodes, self.job);
         for (number, lane) in self.lanes.iter_mut().enumerate() {
             let head = Head { comm: id, lane: number as u8, ..Head::new(job, What::Step) };
-            moved |= lane.advance(&self.position, |number, sent: Sent| {
-                let head = Head { number, slot: sent.slot, turn: sent.turn, at: sent.at, ..head };
-                letters.push((nodes[sent.to as usize], head.with(&sent.data)));
-            })?;
+            let mut told = Vec::new();
+            moved |= lane.advance(
+                &self.position,
+                |number, sent: Sent| {
+                    let head = Head { number, slot: sent.slot, turn: sent.turn, at: sent.at, ..head };
+                    letters.push((nodes[sent.to as usize], head.with(&sent.data)));
+                },
+                |how_far| told.push(how_far),
+            )?;
+            letters.extend(told.into_iter().map(|told| letter(Head { what: What::Taken, ..head }, nodes, told)));
         }
         let entered = self.lanes[0].seat.entered_here();
         let known = self.barriers.all();
-        self.barriers.enter(entered, |told| letters.push(letter(job, id, nodes, told)));
+        let head = Head { comm: id, ..Head::new(job, What::Barriers) };
+        self.barriers.enter(entered, |told| letters.push(letter(head, nodes, told)));
         self.tell_barriers(known);
         Ok(moved || letters.len() > before || self.barriers.all() > known)
     }
@@ -71,12 +78,16 @@ impl Party {
     /// Takes a message of another node in.
     pub fn take_in(&mut self, from: NodeId, head: &Head, data: &[u8], letters: &mut Vec<Letter>) -> Result<(), String> {
         match head.what {
-            What::Barriers => {
+            What::Barriers | What::Taken => {
                 let Some(from) = self.nodes.iter().position(|node| *node == from) else { return Ok(()) };
-                let known = self.barriers.all();
-                let (job, id, nodes) = (self.job, self.id, &self.nodes);
-                self.barriers.hear(from, head.slot, head.number, |told| letters.push(letter(job, id, nodes, told)));
-                self.tell_barriers(known);
+                let (known, nodes) = (self.barriers.all(), &self.nodes);
+                let tell = |told| letters.push(letter(*head, nodes, told));
+                if head.what == What::Barriers {
+                    self.barriers.hear(from, head.slot, head.number, tell);
+                    self.tell_barriers(known);
+                } else {
+                    self.lanes[usize::from(head.lane)].hear(from, Told { to: 0, slot: head.slot, count: head.number }, tell);
+                }
                 Ok(())
             }
             What::Revoked => {
@@ -118,7 +129,6 @@ impl Party {
     }
 }
 
-fn letter(job: u64, id: u64, nodes: &[NodeId], told: Told) -> Letter {
-    let head = Head { comm: id, slot: told.slot, number: told.count, ..Head::new(job, What::Barriers) };
-    (nodes[told.to], head.with(&[]))
+fn letter(head: Head, nodes: &[NodeId], told: Told) -> Letter {
+    (nodes[told.to], Head { slot: told.slot, number: told.count, ..head }.with(&[]))
 }

@@ -175,7 +175,7 @@ mod tests {
     fn names_and_variables_agree() {
         for o in ALL {
             assert!(o.env.starts_with("EVENKEEL_"), "{}", o.env);
-            assert!(o.env.to_lowercase().contains(o.name), "{} / {}", o.name, o.env);
+            assert!(o.env.to_lowercase().contains(&o.name.replace('-', "_")), "{} / {}", o.name, o.env);
             assert!(!o.doc.is_empty() && !o.values.is_empty());
         }
     }
