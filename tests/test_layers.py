@@ -21,7 +21,7 @@ ALLOWED = {
     "tune": {"engine", "schedule", "model", "simulate", "random"},
     "primitives": {"fabric", "segment"},
     "primitives/c": {"fabric", "primitives"},
-    "agent": {"engine", "fabric", "schedule", "segment", "options"},
+    "agent": {"engine", "fabric", "schedule", "segment", "options", "random"},
     "mpi": {"engine", "report", "options", "record"},
     "mpi/generate": set(),
     "fabric-simulation": {"route"},

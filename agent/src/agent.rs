@@ -8,11 +8,12 @@ use evenkeel_engine::across::orders::{Order, Reader, Setup};
 use evenkeel_engine::world::World;
 use evenkeel_fabric::ucx::UcxWire;
 use evenkeel_fabric::{Event, NodeId, Wire};
+use evenkeel_segment::process::Watched;
 use evenkeel_segment::sync::{Ordering, fence};
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
 use std::io::Read;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
 /// How long it looks on after something has happened, offering the core to others between looks.
@@ -41,8 +42,8 @@ pub struct Agent {
     /// Communicators that a rank here has freed before their first member here has told of them: how many have.
     freed_early: HashMap<u64, usize>,
     health: Health,
-    /// World rank of each process here, and a descriptor that is readable when it has ended.
-    ranks: Vec<(u32, Option<OwnedFd>)>,
+    /// World rank of each process here, and the process, until it has ended.
+    ranks: Vec<(u32, Option<Watched>)>,
     /// No rank can speak to the agent any more.
     is_deserted: bool,
     has_complained: bool,
@@ -51,7 +52,7 @@ pub struct Agent {
 impl Agent {
     pub fn new(world: &'static World, setup: Setup, wire: UcxWire, pipe: File, reader: Reader, patience: Duration) -> Agent {
         let health = Health::new(setup.nodes.len(), patience, Instant::now());
-        let ranks = setup.here.iter().map(|(rank, pid)| (*rank, process(*pid))).collect();
+        let ranks = setup.here.iter().map(|(rank, pid)| (*rank, Some(Watched::new(*pid)))).collect();
         Agent {
             world, setup, wire, pipe, reader, parties: Vec::new(), strangers: HashMap::new(), letters: Vec::new(), over: VecDeque::new(), freed_early: HashMap::new(), health, ranks, is_deserted: false, has_complained: false,
         }
@@ -217,7 +218,7 @@ impl Agent {
         // From here on nothing may be looked at, or what has come would be slept over.
         let Some(network) = self.wire.arm() else { return Ok(()) };
         let mut watched = vec![watch(network), watch(if self.is_deserted { -1 } else { self.pipe.as_raw_fd() })];
-        watched.extend(self.ranks.iter().map(|(_, process)| watch(process.as_ref().map_or(-1, AsRawFd::as_raw_fd))));
+        watched.extend(self.ranks.iter().map(|(_, process)| watch(process.as_ref().and_then(Watched::descriptor).unwrap_or(-1))));
         let longest = match (is_flushed, waited_for.is_empty()) {
             (false, _) => Some(PUSH),
             (true, false) => Some(self.health.step()),
@@ -285,14 +286,5 @@ impl Agent {
             std::thread::yield_now();
         }
         Ok(())
-    }
-}
-
-/// A descriptor that is readable when the process has ended.
-fn process(pid: u32) -> Option<OwnedFd> {
-    // SAFETY: no memory is passed; the descriptor, if any, is ours.
-    unsafe {
-        let fd = libc::syscall(libc::SYS_pidfd_open, pid as libc::pid_t, 0);
-        (fd >= 0).then(|| OwnedFd::from_raw_fd(fd as i32))
     }
 }

@@ -189,22 +189,10 @@ mod tests {
     use crate::choice::Key;
     use evenkeel_engine::call::Kind;
     use evenkeel_engine::kernels;
-
-    /// A generator for the order of messages (SplitMix64, Steele et al. 2014).
-    struct Dice(u64);
-
-    impl Dice {
-        fn below(&mut self, n: usize) -> usize {
-            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut z = self.0;
-            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            ((z ^ (z >> 31)) % n as u64) as usize
-        }
-    }
+    use evenkeel_random::Random;
 
     /// Runs all nodes' instances; messages arrive in any order, and now and then twice. The outputs.
-    fn run(key: Key, nodes: usize, share: bool, missing_at: Option<usize>, inputs: &[Vec<u8>], dice: &mut Dice) -> Vec<Vec<u8>> {
+    fn run(key: Key, nodes: usize, share: bool, missing_at: Option<usize>, inputs: &[Vec<u8>], dice: &mut Random) -> Vec<Vec<u8>> {
         let plan = Arc::new(Plan::new(key, nodes, share));
         let combine = kernels::builtin("sum", 'u', 8).unwrap();
         let combining = |node| matches!(key.kind, Kind::Reduce | Kind::Allreduce).then_some(Combining { combine, input_is_missing: missing_at == Some(node) });
@@ -235,7 +223,7 @@ mod tests {
 
     #[test]
     fn every_collective_is_right_in_any_order_of_messages() {
-        let mut dice = Dice(7);
+        let mut dice = Random::new(7);
         for nodes in 2..=9 {
             for (share, count) in [(true, 3), (false, 3), (false, 600), (true, 600)] {
                 for root in [0, nodes / 2, nodes - 1] {

@@ -1,5 +1,6 @@
 //! Agents, and communicators across nodes, for C.
 
+use crate::world::members;
 use evenkeel_engine::across::comm::{self as across, Across, Offer};
 use evenkeel_engine::across::nodes::{self, OFFER_BYTES};
 use evenkeel_engine::comm::Comm;
@@ -33,13 +34,6 @@ unsafe extern "C" fn ek_nodes_join(offers: *const [u8; OFFER_BYTES], count: c_in
 unsafe extern "C" fn ek_nodes_agree(joined: *const u8, ranks: c_int) {
     // SAFETY: one byte a rank, by the interface.
     nodes::agree(world(), unsafe { std::slice::from_raw_parts(joined, ranks as usize) });
-}
-
-/// # Safety
-/// `list` must hold `ranks` entries.
-unsafe fn members<'a>(list: *const c_int, ranks: c_int) -> &'a [i32] {
-    // SAFETY: the caller's promise.
-    unsafe { std::slice::from_raw_parts(list, ranks as usize) }
 }
 
 #[unsafe(no_mangle)]

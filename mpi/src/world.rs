@@ -88,7 +88,7 @@ extern "C" fn ek_world_comm_id() -> u64 {
 
 /// # Safety
 /// `members` must hold `ranks` entries.
-unsafe fn members<'a>(members: *const c_int, ranks: c_int) -> &'a [i32] {
+pub(crate) unsafe fn members<'a>(members: *const c_int, ranks: c_int) -> &'a [i32] {
     // SAFETY: the caller's promise.
     unsafe { std::slice::from_raw_parts(members, ranks as usize) }
 }

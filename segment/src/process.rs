@@ -1,6 +1,6 @@
 //! Whether another process still lives, asked of the kernel by a descriptor that cannot be reused for a stranger.
 
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 /// A process to watch.
 pub struct Watched {
@@ -17,6 +17,11 @@ impl Watched {
             (fd >= 0).then(|| OwnedFd::from_raw_fd(fd as i32))
         };
         Watched { pid, descriptor }
+    }
+
+    /// A descriptor that is readable once the process has ended; None where the kernel gave none.
+    pub fn descriptor(&self) -> Option<RawFd> {
+        self.descriptor.as_ref().map(AsRawFd::as_raw_fd)
     }
 
     /// Whether the process has ended (a zombie has).

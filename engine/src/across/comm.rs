@@ -11,6 +11,7 @@ use crate::kernels;
 use crate::served::Served;
 use crate::wait::offer_the_core;
 use crate::world::World;
+use evenkeel_random::Random;
 use evenkeel_segment::Geometry;
 use evenkeel_segment::arena::Block;
 use std::sync::Arc;
@@ -158,14 +159,9 @@ impl Across {
 }
 
 /// The job's name for a duplicate, which every member works out for itself: the highest bit keeps it apart from names that are handed out, and
-/// the rest is mixed well (the finalizer of SplitMix64, Steele et al. 2014), so that two duplicates hardly ever share one.
+/// the rest is drawn from a sequence of its own, so that two duplicates hardly ever share one.
 fn name_of_duplicate(parent: u64, number: u64) -> u64 {
-    let mix = |z: u64| {
-        let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    };
-    mix(mix(parent.wrapping_add(0x9e37_79b9_7f4a_7c15)).wrapping_add(number + 1)) | 1 << 63
+    Random::stream(parent, number).bits() | 1 << 63
 }
 
 /// The part on one node of a communicator across nodes, for the member in a seat; the agent's is the last.
