@@ -6,7 +6,8 @@
  * operations on them are still under way); blocking and nonblocking operations with random roots, sizes, in place and
  * derived datatypes overlap; up to `deep` requests are outstanding, point-to-point ones of the host among them; each
  * rank completes them at times and by calls of its own choice, and stalls at times of its own. careful=1 leaves out what
- * MPI allows and Open MPI does not survive: freeing a communicator that is still in use, Ialltoallv in place.
+ * MPI allows and Open MPI does not survive: freeing a communicator that is still in use, Ialltoallv in place. (A
+ * communicator of one member is the host's in any case, and never freed while in use.)
  * hosts=1: the ranks may be on several hosts. */
 #include "layout.h"
 
@@ -390,8 +391,12 @@ int main(int argc, char **argv)
         if (dice < 8 && shapes) {
             while (careful && waiting_count)
                 complete(&own, 1);
-            while (groups_count > COMMS_MAX - 4)
-                drop_communicator(1 + below(&shared, groups_count - 1)); /* perhaps with operations under way */
+            while (groups_count > COMMS_MAX - 4) {
+                int which = 1 + below(&shared, groups_count - 1); /* perhaps with operations under way */
+                while (groups[which].n == 1 && waiting_count)     /* one member: the host's, and Open MPI is not up to that */
+                    complete(&own, 1);
+                drop_communicator(which);
+            }
             int way = below(&shared, WAYS);
             on = on < groups_count ? on : 0;
             if (verbose)
