@@ -34,10 +34,6 @@ static ADAPTIVE: AtomicU8 = AtomicU8::new(0);
 /// Whether the kernel looks at [`GATE`] at all: that makes every system call a little slower, so not while nothing is deferred.
 static ARMED: AtomicU8 = AtomicU8::new(0);
 static ARM: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
-/// Yields of this process's waits since a barrier was left pending.
-static YIELDS: AtomicU32 = AtomicU32::new(0);
-/// After so many with nothing pending the gate is disarmed: each costs 0.1 µs more while it is armed, and arming it again 0.3 µs.
-const YIELDS_ARMED: u32 = 16;
 /// A communicator has stopped deferring while something was pending.
 static GAVE_UP: AtomicU8 = AtomicU8::new(0);
 
@@ -145,7 +141,6 @@ pub fn is_on() -> bool {
 /// Before the first barrier is left pending; false if the gate cannot be armed, and barriers are strict from now on.
 #[inline(always)]
 pub fn arm() -> bool {
-    YIELDS.store(0, Ordering::Relaxed);
     ARMED.load(Ordering::Relaxed) != 0 || set_armed(true)
 }
 
@@ -180,18 +175,6 @@ fn disarm() {
     GAVE_UP.store(0, Ordering::Relaxed);
     if ARMED.load(Ordering::Relaxed) != 0 {
         set_armed(false);
-    }
-}
-
-/// Before a wait yields: who waits long with nothing pending need not be armed.
-#[inline]
-pub fn before_yielding() {
-    if ARMED.load(Ordering::Relaxed) != 0 && !any_pending() {
-        let yields = YIELDS.load(Ordering::Relaxed) + 1;
-        YIELDS.store(yields % YIELDS_ARMED, Ordering::Relaxed);
-        if yields == YIELDS_ARMED {
-            disarm();
-        }
     }
 }
 

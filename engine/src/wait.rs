@@ -6,7 +6,6 @@
 //! whether anybody who is waited for runs at all.
 
 use crate::clock::Ticks;
-use crate::deferral;
 use evenkeel_options as options;
 
 /// What `--wait` says.
@@ -160,7 +159,6 @@ impl Wait {
 }
 
 pub fn offer_the_core() {
-    deferral::before_yielding();
     // SAFETY: no arguments.
     unsafe { libc::sched_yield() };
 }
