@@ -89,7 +89,7 @@ def runs(cores):
         [(RADIX_DISTURBED, ranks // 2, (DEFERRED,)) for ranks in RADIX_RANKS] + \
         [(case, RADIX_RANKS[0], (AUTO, HOST)) for case in (RADIX_DOUBLED, RADIX_QUOTA)]
     for case in BLOCK:
-        yield [(case, 2 * cores, (DEFERRED, STRICT))]
+        yield [(case, 2 * cores, (DEFERRED, AUTO, STRICT))]
     for case in SMALL:
         yield [(case, SMALL_RANKS, (AUTO, STRICT))]
     for case in MESSAGES.values():

@@ -69,7 +69,8 @@ def loops(results):
 
 def pairs(results):
     rows = []
-    groups = (((deferral.SCAN, deferral.SCAN_DISTURBED, deferral.SCAN_DOUBLED, deferral.SCAN_QUOTA, deferral.NAIVE), DEFERRED), (deferral.BLOCK, DEFERRED), (deferral.SMALL, AUTO))
+    groups = (((deferral.SCAN, deferral.SCAN_DISTURBED, deferral.SCAN_DOUBLED, deferral.SCAN_QUOTA, deferral.NAIVE), DEFERRED), (deferral.BLOCK, DEFERRED),
+              (deferral.BLOCK, AUTO), (deferral.SMALL, AUTO))
     for cases, way in groups:
         for c in results.configurations(SECTION, is_evenkeel):
             for case, ranks, s in deferral_targets.each(results, c, cases, way):

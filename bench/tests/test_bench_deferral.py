@@ -145,7 +145,8 @@ def test_one_program_that_loses_is_a_miss_and_is_named():
     t = the(rows, "small programs")
     assert t.verdict == targets.MISSED and "small mg; 1 of 6 above 1.03" in t.judged[0].text
     assert "| small mg | 8 |" in deferral_tables.pairs(Results(rows))
-    assert the([row(EK, k, 4, w, 1) for k in deferral.BLOCK for w in (DEFERRED, STRICT)], "two ranks on each core").verdict == targets.MET
+    assert the([row(EK, k, 4, w, 1) for k in deferral.BLOCK for w in (DEFERRED, STRICT)], "two ranks on each core, --wait block, deferred").verdict == targets.MET
+    assert the([row(EK, k, 4, w, v) for k in deferral.BLOCK for w, v in ((AUTO, 1.1), (STRICT, 1))], "two ranks on each core, --wait block, auto").verdict == targets.MISSED
 
 
 def test_the_record_says_how_many_barriers_were_left_pending(tmp_path):
