@@ -43,7 +43,7 @@ impl Bulk {
     /// # Safety
     /// Both places must be valid for `bytes` and not overlap.
     pub unsafe fn copy(&mut self, from: *const u8, to: *mut u8, bytes: usize) {
-        if bytes < WORTH_CHOOSING || !CAN_STREAM || !(to as usize).is_multiple_of(16) {
+        if bytes < WORTH_CHOOSING || !CAN_STREAM || to as usize % 16 != 0 {
             // SAFETY: the caller's promise.
             return unsafe { copy(from, to, bytes) };
         }
