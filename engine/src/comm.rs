@@ -5,16 +5,14 @@ use crate::again;
 use crate::call::{Call, Combine, Kind};
 use crate::clock::Ticks;
 use crate::deferral;
-use crate::host::HostWatch;
 use crate::message;
 use crate::operation::Operation;
-use crate::plan::{self, Plan, Route};
-use crate::tally::is_sampled;
+use crate::plan::{self, Plan};
 use crate::roll;
 use crate::scheduled::Scheduled;
 use crate::served::Served;
 use crate::state::State;
-use crate::wait::{Wait, offer_the_core};
+use crate::wait::offer_the_core;
 use crate::world::World;
 use evenkeel_record::CommRecord;
 use evenkeel_segment::arena::Block;
@@ -25,9 +23,6 @@ use evenkeel_segment::Geometry;
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
-
-/// Looks of a wait from one for messages that nobody here is waiting for to the next.
-const UNASKED: u32 = 8;
 
 /// A member has revoked the communicator: what was under way on it has ended without a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -286,19 +281,12 @@ impl Comm {
         plan
     }
 
-    #[cold]
-    fn takes_across(&self, across: &Across, kind: Kind, bytes: usize, combine: Option<Combine>, nonblocking: bool) -> Option<Plan> {
-        let taken = !self.is_known_revoked() && across.takes(kind, bytes, combine, nonblocking);
-        if !taken {
-            self.with(|state| state.tallies.of(kind, nonblocking).host_calls += 1);
-        }
-        taken.then_some(Plan { route: Route::Segment, instances: 1, slice: bytes })
-    }
-
     /// Carries out a call that `takes` has accepted; returns when this rank's part is done.
     #[inline]
     pub fn run(&self, call: &Call) -> Result<(), Revoked> {
-        let Some(served) = &self.served else { return self.run_across(call) };
+        let Some(served) = &self.served else {
+            return self.run_across(self.across.as_ref().expect("only served communicators run calls"), call);
+        };
         if deferral::any_pending() {
             deferral::before_collective(self, call.leaves_at_once(self.me));
         }
@@ -311,26 +299,6 @@ impl Comm {
             }
         }
         self.run_long(served, call)
-    }
-
-    #[inline(never)]
-    fn run_across(&self, call: &Call) -> Result<(), Revoked> {
-        let across = self.across.as_ref().expect("only served communicators run calls");
-        let kind = call.kind();
-        let began = Ticks::now();
-        let expected = self.with(|state| state.expected_ns[kind as usize]);
-        let waited_ns = across.run(call, expected)?;
-        self.with(|state| {
-            state.learn(kind, waited_ns);
-            let tally = state.tallies.of(kind, false);
-            tally.calls += 1;
-            tally.bytes += call.bytes as u64;
-            tally.wait_ns += waited_ns;
-            if is_sampled(tally.calls) {
-                tally.sample(Ticks::now().ns_since(began), waited_ns);
-            }
-        });
-        Ok(())
     }
 
     #[inline(never)]
@@ -364,64 +332,6 @@ impl Comm {
         Ok(())
     }
 
-    /// Looks again and again until `done`; the time it took. Nonblocking operations are moved on meanwhile.
-    pub fn wait(&self, served: &Served, kind: Kind, expected_ns: u64, done: impl FnMut() -> bool) -> Result<u64, Revoked> {
-        self.wait_asleep(served, kind, expected_ns, done, |timeout, done| {
-            if self.with(|state| state.wants_room) {
-                served.board.sleep_until_room(served.fencing_of(kind), timeout, done);
-            } else {
-                served.board.sleep_unless(served.fencing_of(kind), timeout, done);
-            }
-        })
-    }
-
-    /// The same for what is not announced at the communicator's bell: `sleep(timeout, done)` sleeps where it is.
-    pub(crate) fn wait_asleep(
-        &self,
-        served: &Served,
-        kind: Kind,
-        expected_ns: u64,
-        mut done: impl FnMut() -> bool,
-        sleep: impl Fn(u64, &mut dyn FnMut() -> bool),
-    ) -> Result<u64, Revoked> {
-        let world = served.world;
-        let mut wait = Wait::begin();
-        let mut watch = HostWatch::new(world.patience_ns);
-        loop {
-            if crate::request::pending() > 0 {
-                crate::request::progress_all();
-            }
-            // What comes unasked needs this rank only when it fills its channel: it is not worth a look at all channels each time.
-            if message::is_busy() || wait.looks % UNASKED == 0 {
-                message::progress();
-            }
-            if done() {
-                break;
-            }
-            if self.is_revoked() {
-                return Err(Revoked);
-            }
-            if wait.once(&served.waiting, expected_ns, || world.anybody_runs(&served.places)) {
-                message::progress();
-                let timeout = watch.nap_ns(crate::request::pending() > 0 || message::incomplete() > 0);
-                sleep(timeout, &mut done);
-                // A sleeper cannot tell how it woke; the loop looks again.
-            }
-            if wait.looks % 32 == 31 || wait.looks > 32 {
-                let waited = Ticks::now().ns_since(wait.began);
-                if watch.due(waited) {
-                    world.check_alive(served.places.iter().copied(), &title(kind));
-                }
-            }
-        }
-        let now = Ticks::now();
-        let waited = now.ns_since(wait.began);
-        if world.recording {
-            world.timeline.add(now.ns_since(world.began), waited);
-        }
-        Ok(waited)
-    }
-
     /// This communicator's record; None if nothing was called on it.
     pub(crate) fn record(&self) -> Option<CommRecord> {
         let part = self.across.as_ref().map_or(self, |across| &across.local);
@@ -452,12 +362,6 @@ impl Comm {
     pub fn pid_of(&self, served: &Served, rank: usize) -> u32 {
         served.world.neighbour(served.places[rank]).pid
     }
-}
-
-/// "barrier" → "Barrier", as in MPI_Barrier.
-fn title(kind: Kind) -> String {
-    let name = kind.name();
-    name[..1].to_uppercase() + &name[1..]
 }
 
 pub fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

@@ -2,7 +2,7 @@
 //!
 //! The way of a call: a front end hands in a [`call::Call`]; [`plan`] cuts it into instances by what all ranks know to
 //! be equal; [`comm`] ([`served`] by the segment) and [`state`] number them and guard the window; [`operation`] makes a rank's [`deposit`] and sees to its
-//! [`completion`] when what it needs is there; [`wait`] decides what a rank does meanwhile; [`tally`] counts. [`small`] is the
+//! [`completion`] when what it needs is there; [`wait`] decides what a rank does meanwhile (`waiting` is the loop); [`tally`] counts. [`small`] is the
 //! same in one go for what is called most. Barriers go their own, shorter way ([`barrier`]) and need not be waited for
 //! ([`deferral`], [`again`]); where a table names a schedule for them they are run by that ([`scheduled`], [`program`]), and [`builtin`] says which schedules the engine's own ways are. Point-to-point messages that may overtake pending barriers are [`message`]'s.
 //! Communicators that span nodes are [`across`]'s. [`world`] knows who shares the node, which [`candidate`] finds out.
@@ -43,4 +43,5 @@ pub mod strip;
 pub mod tally;
 mod trial;
 pub mod wait;
+mod waiting;
 pub mod world;

@@ -5,10 +5,13 @@ use super::layout::Layout;
 use super::operation::{self, Operation};
 use super::orders::{NewComm, Order};
 use crate::call::{Call, Combine, Kind};
+use crate::clock::Ticks;
 use crate::comm::{Comm, Revoked};
 use crate::deferral;
 use crate::kernels;
+use crate::plan::{Plan, Route};
 use crate::served::Served;
+use crate::tally::is_sampled;
 use crate::wait::offer_the_core;
 use crate::world::World;
 use evenkeel_random::Random;
@@ -155,6 +158,42 @@ impl Across {
     pub(crate) fn revoke(&self) {
         self.local.revoke();
         self.served().world.tell_agent(&Order::Revoke { id: self.id });
+    }
+}
+
+impl Comm {
+    /// [`Comm::takes`] where there is something across nodes.
+    #[cold]
+    pub(crate) fn takes_across(&self, across: &Across, kind: Kind, bytes: usize, combine: Option<Combine>, nonblocking: bool) -> Option<Plan> {
+        let taken = !self.is_known_revoked() && across.takes(kind, bytes, combine, nonblocking);
+        if !taken {
+            self.with(|state| state.tallies.of(kind, nonblocking).host_calls += 1);
+        }
+        taken.then_some(Plan { route: Route::Segment, instances: 1, slice: bytes })
+    }
+
+    /// [`Comm::run`] of a call that `takes_across` has accepted.
+    #[inline(never)]
+    pub(crate) fn run_across(&self, across: &Across, call: &Call) -> Result<(), Revoked> {
+        let kind = call.kind();
+        let began = Ticks::now();
+        let expected = self.with(|state| state.expected_ns[kind as usize]);
+        let waited_ns = across.run(call, expected)?;
+        let recording = across.served().world.recording;
+        self.with(|state| {
+            state.learn(kind, waited_ns);
+            if !recording {
+                return;
+            }
+            let tally = state.tallies.of(kind, false);
+            tally.calls += 1;
+            tally.bytes += call.bytes as u64;
+            tally.wait_ns += waited_ns;
+            if is_sampled(tally.calls) {
+                tally.sample(Ticks::now().ns_since(began), waited_ns);
+            }
+        });
+        Ok(())
     }
 }
 
