@@ -1,6 +1,7 @@
 //! The agent's loop: what comes over the network, what the ranks here have handed in, and sleep when there is neither.
 
 use crate::health::{Health, Verdict};
+use crate::linger::Linger;
 use crate::message::{Head, What};
 use crate::party::{Letter, Party};
 use evenkeel_engine::across::nodes::UNREACHABLE;
@@ -61,6 +62,7 @@ impl Agent {
     /// Until the last rank is gone.
     pub fn run(mut self) -> Result<(), String> {
         let mut happened = Instant::now();
+        let mut linger = Linger::default();
         let mut looks = 0u32;
         loop {
             looks = looks.wrapping_add(1);
@@ -75,8 +77,10 @@ impl Agent {
             if self.is_deserted && (self.parties.iter().all(Party::is_idle) || !self.ended_in_good_order() || happened.elapsed() > LEAVING) {
                 return self.leave();
             }
-            if happened.elapsed() < LINGER || self.is_deserted {
+            let now = Instant::now();
+            if self.is_deserted || (now.duration_since(happened) < LINGER && linger.may_offer(now)) {
                 std::thread::yield_now();
+                linger.offered(now, Instant::now());
                 continue;
             }
             self.sleep()?;

@@ -13,6 +13,7 @@ pub mod choice;
 pub mod health;
 pub mod instance;
 pub mod lane;
+pub mod linger;
 pub mod message;
 pub mod party;
 pub mod running;
