@@ -3,8 +3,18 @@
  *   stopped [--loops N] [--compute US] [--victim HOST] [--limit S]
  *
  * Every rank on the victim is stopped (SIGSTOP) by a child of its own that it has before MPI starts, first after 300 ms, and let go on 100 ms later. No victim:
- * nobody is stopped; the two runs are compared. A rank's time ends when it leaves its last barrier: a barrier through shared memory begins and ends the loop. */
-#include "neutral.h"
+ * nobody is stopped; the two runs are compared. A rank's time (others_s, victims_s) ends when it leaves its last barrier; all_s is the time until everybody has, as a
+ * reduction after the loop finds. Nothing here but MPI goes between the ranks: memory that they share would let them see how far others are, and barriers may
+ * then not be left pending. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "clock.h"
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 #include <getopt.h>
 #include <poll.h>
 #include <signal.h>
@@ -22,6 +32,20 @@ static void stop_now_and_then(int pipe_end, pid_t rank)
         kill(rank, SIGCONT);
     }
     _exit(0);
+}
+
+/* One line about the library. */
+static void introduce(int rank, int ranks)
+{
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length;
+    MPI_Get_library_version(text, &length);
+    for (char *c = text; *c; c++)
+        if (*c == '\n' || *c == '\t' || *c == '"' || *c == '\\')
+            *c = ' ';
+    if (rank == 0)
+        printf("result {\"program\": \"stopped\", \"library\": \"%.100s\", \"ranks\": %d}\n", text, ranks);
+    fflush(stdout);
 }
 
 int main(int argc, char **argv)
@@ -56,13 +80,16 @@ int main(int argc, char **argv)
     }
     alarm((unsigned)limit_s);
     MPI_Init(&argc, &argv);
-    neutral n = neutral_open(0);
-    neutral_introduce(&n, "stopped");
+    int rank, ranks;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    introduce(rank, ranks);
     double per_us = busy_per_us();
     uint64_t turns = (uint64_t)(compute_us * per_us);
     for (int i = 0; i < 20; i++)
         MPI_Barrier(MPI_COMM_WORLD);
-    neutral_cross(&n);
+    double none = 0, sum = 0;
+    MPI_Allreduce(&none, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     if (is_victim && write(ends[1], "g", 1) != 1)
         return 2;
     uint64_t start = wall_ns(), cpu = process_cpu_ns();
@@ -71,30 +98,20 @@ int main(int argc, char **argv)
         MPI_Barrier(MPI_COMM_WORLD);
     }
     double took = (double)(wall_ns() - start) / 1e9, used = (double)(process_cpu_ns() - cpu) / 1e9;
+    MPI_Allreduce(&none, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    double all_s = (double)(wall_ns() - start) / 1e9;
     if (is_victim)
         close(ends[1]);
-    const double *victims = neutral_gather(&n, is_victim);
-    int others = 0;
-    int is[NEUTRAL_RANKS];
-    for (int r = 0; r < n.ranks; r++)
-        others += !(is[r] = victims[r] != 0);
-    const double *times = neutral_gather(&n, took);
-    double sum = 0, worst = 0, of_victims = 0;
-    for (int r = 0; r < n.ranks; r++) {
-        if (is[r]) {
-            of_victims = times[r] > of_victims ? times[r] : of_victims;
-            continue;
-        }
-        sum += times[r];
-        worst = times[r] > worst ? times[r] : worst;
-    }
-    const double *cpus = neutral_gather(&n, used);
-    double cpu_s = 0;
-    for (int r = 0; r < n.ranks; r++)
-        cpu_s += cpus[r];
-    if (n.rank == 0) {
+    /* Others' time, how many they are, everybody's processor time; then the longest of the others, of the victims, and until all were through. */
+    double mine[3] = {is_victim ? 0 : took, !is_victim, used}, sums[3];
+    double my_longest[3] = {is_victim ? 0 : took, is_victim ? took : 0, all_s}, longest[3];
+    MPI_Reduce(mine, sums, 3, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    MPI_Reduce(my_longest, longest, 3, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (rank == 0) {
+        int others = (int)sums[1];
         printf("result {\"op\": \"stopped\", \"bytes\": 0, \"loops\": %ld, \"compute_us\": %g, \"victims\": %d, \"others_s\": %.5f, \"worst_other_s\": %.5f, "
-               "\"victims_s\": %.5f, \"cpu_s\": %.4f}\n", loops, compute_us, n.ranks - others, sum / (others ? others : 1), worst, of_victims, cpu_s);
+               "\"victims_s\": %.5f, \"all_s\": %.5f, \"cpu_s\": %.4f}\n", loops, compute_us, ranks - others, sums[0] / (others ? others : 1), longest[0], longest[1], longest[2],
+               sums[2]);
         fflush(stdout);
     }
     MPI_Finalize();
