@@ -2,40 +2,33 @@
 
 use crate::choice::Plans;
 use crate::instance::Sent;
+use crate::progress::Progress;
 use crate::running::{Early, Position, Running};
 use crate::watermark::{Told, Watermark};
 use evenkeel_engine::across::seat::Seat;
 use std::collections::{HashMap, VecDeque};
 
-/// Collectives that a node may take up before another has: what is sent ahead lies in that one's memory.
-const AHEAD: u64 = 64;
-/// A node says how far it is once in so many.
-const STEP: u64 = 16;
-
 pub struct Lane {
     pub seat: Seat,
-    /// Number of the next collective to be taken up.
-    next: u64,
     /// Taken from the docket, and without all its turns yet.
     claiming: Option<Running>,
     running: VecDeque<Running>,
     /// Messages of collectives that nobody here has called yet, by number. There are no more of these than others may run ahead.
     early: HashMap<u64, Vec<Early>>,
     plans: Plans,
-    /// How many all nodes have taken up, in steps.
-    taken: Watermark,
+    progress: Progress,
 }
 
 impl Lane {
     /// `taken`: this node's part in finding out how far all are.
     pub fn new(seat: Seat, taken: Watermark) -> Lane {
-        Lane { seat, taken, next: 0, claiming: None, running: VecDeque::new(), early: HashMap::new(), plans: Plans::default() }
+        Lane { seat, progress: Progress::new(taken), claiming: None, running: VecDeque::new(), early: HashMap::new(), plans: Plans::default() }
     }
 
     /// Moves everything on; whether anything happened. `send` gets each message with the number of its collective, `tell` how far this node is.
     pub fn advance(&mut self, position: &Position, mut send: impl FnMut(u64, Sent), tell: impl FnMut(Told)) -> Result<bool, String> {
         let mut moved = self.take_up(position)?;
-        self.taken.enter(self.next / STEP * STEP, tell);
+        self.progress.tell(tell);
         for running in &mut self.running {
             let number = running.number;
             moved |= running.advance(&self.seat, position, &mut self.plans, |sent| send(number, sent))?;
@@ -51,11 +44,11 @@ impl Lane {
         loop {
             let mut running = match self.claiming.take() {
                 Some(running) => running,
-                None if self.is_ahead() => return Ok(moved),
+                None if self.progress.is_ahead() => return Ok(moved),
                 None => match self.seat.next_on_docket() {
                     None => return Ok(moved),
                     Some(Err(words)) => return Err(format!("the ranks here have called what is no collective ({words:x?})")),
-                    Some(Ok(description)) => Running::new(self.next, description, self.early.remove(&self.next).unwrap_or_default()),
+                    Some(Ok(description)) => Running::new(self.progress.next(), description, self.early.remove(&self.progress.next()).unwrap_or_default()),
                 },
             };
             if !running.claim(&self.seat, position) {
@@ -63,7 +56,7 @@ impl Lane {
                 return Ok(moved);
             }
             self.running.push_back(running);
-            self.next += 1;
+            self.progress.take_up();
             self.seat.taken_up();
             moved = true;
         }
@@ -71,7 +64,7 @@ impl Lane {
 
     /// Another node, by its position, says how far it is.
     pub fn hear(&mut self, from: usize, told: Told, tell: impl FnMut(Told)) {
-        self.taken.hear(from, told.slot, told.count, tell);
+        self.progress.hear(from, told, tell);
     }
 
     /// Takes a message of another node in.
@@ -80,7 +73,7 @@ impl Lane {
         match under_way {
             Some(running) => running.take_in(slot, turn, at, data),
             None => {
-                if number >= self.next {
+                if number >= self.progress.next() {
                     self.early.entry(number).or_default().push((slot, turn, at, data.to_vec()));
                 }
                 Ok(())
@@ -88,13 +81,8 @@ impl Lane {
         }
     }
 
-    /// Whether others have to take up more before this node may.
-    fn is_ahead(&self) -> bool {
-        self.next >= self.taken.all() + AHEAD
-    }
-
     fn is_held_up(&self) -> bool {
-        self.is_ahead() && self.seat.next_on_docket().is_some()
+        self.progress.is_ahead() && self.seat.next_on_docket().is_some()
     }
 
     /// Whether there is nothing to do: what ranks here have called last may still be on the docket, and others may need it when these ranks do not.

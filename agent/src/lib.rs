@@ -16,5 +16,6 @@ pub mod lane;
 pub mod linger;
 pub mod message;
 pub mod party;
+pub mod progress;
 pub mod running;
 pub mod watermark;
