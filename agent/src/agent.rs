@@ -105,11 +105,13 @@ impl Agent {
         Ok(moved)
     }
 
+    /// Sends what there is to send, and then wakes those here who have been given something.
     fn post(&mut self) {
         for (to, message) in self.letters.drain(..) {
             // A node that is gone is found out by those who wait for it.
-            let _ = self.wire.send(to, &message);
+            let _ = self.wire.send_owned(to, message);
         }
+        self.parties.iter().for_each(Party::announce);
     }
 
     fn take_in(&mut self, from: NodeId, message: &[u8]) -> Result<(), String> {

@@ -10,13 +10,13 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 /// A message of a run: to whom, which flag, and what goes where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sent {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sent<'a> {
     pub to: u32,
     pub slot: u32,
     pub turn: u16,
     pub at: u32,
-    pub data: Vec<u8>,
+    pub data: &'a [u8],
 }
 
 /// How elements are combined: the function, and whether the own input is missing: then the result is of the others' alone.
@@ -110,7 +110,7 @@ impl Instance {
     }
 
     /// Goes on as far as it can, and hands over what is to be sent; true when it is done.
-    pub fn advance(&mut self, mut send: impl FnMut(Sent)) -> bool {
+    pub fn advance(&mut self, mut send: impl FnMut(Sent<'_>)) -> bool {
         loop {
             while let Some(step) = self.steps.steps.get(self.next).copied() {
                 if !self.step(step, &mut send) {
@@ -128,20 +128,20 @@ impl Instance {
     }
 
     /// Carries out a step; false if it has to wait.
-    fn step(&mut self, step: Step, send: &mut impl FnMut(Sent)) -> bool {
+    fn step(&mut self, step: Step, send: &mut impl FnMut(Sent<'_>)) -> bool {
         match step {
             // Turn 0 is of an earlier use of the same memory, and there was none.
             Step::Wait { slot, turn } => return turn == 0 || self.raised.contains(&(slot.0, turn)),
             Step::Put { to, slot, turn } if !self.plan.is_waited_for(to, slot, turn) => {}
-            Step::Put { to, slot, turn } => send(Sent { to: to.0, slot: slot.0, turn, at: 0, data: Vec::new() }),
+            Step::Put { to, slot, turn } => send(Sent { to: to.0, slot: slot.0, turn, at: 0, data: &[] }),
             Step::Multicast { to, slot, turn } => {
-                to.iter().filter(|to| *to != self.me).for_each(|to| send(Sent { to: to.0, slot: slot.0, turn, at: 0, data: Vec::new() }));
+                to.iter().filter(|to| *to != self.me).for_each(|to| send(Sent { to: to.0, slot: slot.0, turn, at: 0, data: &[] }));
                 if to.contains(self.me) {
                     self.raised.insert((slot.0, turn));
                 }
             }
             Step::Send { to, slot, turn, from, at, length, .. } => {
-                let data = self.bytes(from, length).to_vec();
+                let data = self.bytes(from, length);
                 send(Sent { to: to.0, slot: slot.0, turn, at: place_to_number(at), data });
             }
             Step::Copy { from, into, length } => {
@@ -191,6 +191,23 @@ mod tests {
     use evenkeel_engine::kernels;
     use evenkeel_random::Random;
 
+    /// A message on its way.
+    #[derive(Clone)]
+    struct Flying {
+        to: u32,
+        slot: u32,
+        turn: u16,
+        at: u32,
+        data: Vec<u8>,
+    }
+
+    impl Flying {
+        fn new(sent: Sent<'_>) -> Flying {
+            let Sent { to, slot, turn, at, data } = sent;
+            Flying { to, slot, turn, at, data: data.to_vec() }
+        }
+    }
+
     /// Runs all nodes' instances; messages arrive in any order, and now and then twice. The outputs.
     fn run(key: Key, nodes: usize, share: bool, missing_at: Option<usize>, inputs: &[Vec<u8>], dice: &mut Random) -> Vec<Vec<u8>> {
         let plan = Arc::new(Plan::new(key, nodes, share));
@@ -198,16 +215,16 @@ mod tests {
         let combining = |node| matches!(key.kind, Kind::Reduce | Kind::Allreduce).then_some(Combining { combine, input_is_missing: missing_at == Some(node) });
         let mut all: Vec<Instance> =
             (0..nodes).map(|node| Instance::new(Arc::clone(&plan), Rank(node as u32), key.unit, combining(node), inputs[node].clone())).collect();
-        let (mut flying, mut done): (Vec<Sent>, Vec<bool>) = (Vec::new(), vec![false; nodes]);
+        let (mut flying, mut done): (Vec<Flying>, Vec<bool>) = (Vec::new(), vec![false; nodes]);
         for (node, instance) in all.iter_mut().enumerate() {
-            done[node] = instance.advance(|sent| flying.push(sent));
+            done[node] = instance.advance(|sent| flying.push(Flying::new(sent)));
         }
         while !flying.is_empty() {
             let at = dice.below(flying.len());
             let sent = if dice.below(5) == 0 { flying[at].clone() } else { flying.swap_remove(at) };
             let to = sent.to as usize;
             all[to].take_in(sent.slot, sent.turn, sent.at, &sent.data).unwrap();
-            done[to] = done[to] || all[to].advance(|sent| flying.push(sent));
+            done[to] = done[to] || all[to].advance(|sent| flying.push(Flying::new(sent)));
         }
         assert!(done.iter().all(|done| *done), "{key:?} among {nodes}: {done:?}");
         all.into_iter().map(Instance::into_output).collect()

@@ -26,7 +26,7 @@ impl Lane {
     }
 
     /// Moves everything on; whether anything happened. `send` gets each message with the number of its collective, `tell` how far this node is.
-    pub fn advance(&mut self, position: &Position, mut send: impl FnMut(u64, Sent), tell: impl FnMut(Told)) -> Result<bool, String> {
+    pub fn advance(&mut self, position: &Position, mut send: impl FnMut(u64, Sent<'_>), tell: impl FnMut(Told)) -> Result<bool, String> {
         let mut moved = self.take_up(position)?;
         self.progress.tell(tell);
         for running in &mut self.running {

@@ -52,9 +52,9 @@ impl Party {
             let mut told = Vec::new();
             moved |= lane.advance(
                 &self.position,
-                |number, sent: Sent| {
+                |number, sent: Sent<'_>| {
                     let head = Head { number, slot: sent.slot, turn: sent.turn, at: sent.at, ..head };
-                    letters.push((nodes[sent.to as usize], head.with(&sent.data)));
+                    letters.push((nodes[sent.to as usize], head.with(sent.data)));
                 },
                 |how_far| told.push(how_far),
             )?;
@@ -122,6 +122,11 @@ impl Party {
         let head = Head { comm: self.id, ..Head::new(self.job, What::Revoked) };
         let others = self.nodes.iter().enumerate().filter(|(position, _)| *position != self.position.me);
         letters.extend(others.map(|(_, node)| (*node, head.with(&[]))));
+    }
+
+    /// Wakes the ranks here that sleep for what has been done; to be called when everything for other nodes has been sent.
+    pub fn announce(&self) {
+        self.lanes.iter().for_each(|lane| lane.seat.announce());
     }
 
     pub fn give_up(self) {

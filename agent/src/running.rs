@@ -126,7 +126,7 @@ impl Running {
     }
 
     /// Moves on as far as possible; whether anything happened. Messages are for nodes by their position.
-    pub fn advance(&mut self, seat: &Seat, position: &Position, plans: &mut Plans, mut send: impl FnMut(Sent)) -> Result<bool, String> {
+    pub fn advance(&mut self, seat: &Seat, position: &Position, plans: &mut Plans, mut send: impl FnMut(Sent<'_>)) -> Result<bool, String> {
         let mut moved = false;
         if let Stage::TakingIn = self.stage {
             let Some(input) = self.input(seat, position) else { return Ok(false) };
@@ -189,9 +189,7 @@ impl Running {
                 Some(Vec::new())
             }
             (Kind::Bcast, Some(root)) => {
-                let mut input = vec![0; bytes];
-                seat.has_from(first, root).then(|| seat.take_broadcast(first, root, &mut input))?;
-                Some(input)
+                seat.has_from(first, root).then(|| seat.take_broadcast(first, root, bytes))
             }
             (Kind::Bcast | Kind::Scatter, None) => Some(Vec::new()),
             // Its ranks' part goes to the root without the agent.

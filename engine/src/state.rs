@@ -138,9 +138,17 @@ impl State {
     /// This rank is through with `seq`: it will read nobody's deposit there any more.
     #[inline]
     pub fn finish(&mut self, board: &Board<Mapped>, me: usize, seq: Seq) {
+        if self.leave(board, me, seq) {
+            board.announce_room();
+        }
+    }
+
+    /// As `finish`, but wakes nobody; true if somebody may have waited for that.
+    #[inline]
+    pub(crate) fn leave(&mut self, board: &Board<Mapped>, me: usize, seq: Seq) -> bool {
         if seq.0 != self.done {
             self.done_ahead |= 1 << (seq.0 - self.done);
-            return;
+            return false;
         }
         self.done += 1;
         self.done_ahead >>= 1;
@@ -149,6 +157,6 @@ impl State {
             self.done_ahead >>= 1;
         }
         board.leave(me, self.done);
-        board.announce_room();
+        true
     }
 }

@@ -104,6 +104,11 @@ pub trait Wire {
     /// Sends a message. The bytes are taken at once. To oneself too.
     fn send(&mut self, to: NodeId, message: &[u8]) -> Result<(), Trouble>;
 
+    /// As `send`, for who has no use for the message afterwards: it need not be copied.
+    fn send_owned(&mut self, to: NodeId, message: Vec<u8>) -> Result<(), Trouble> {
+        self.send(to, &message)
+    }
+
     /// Writes into another node's memory at `at`; afterwards, if there is a flag, stores its value (second) in the word at its offset (first).
     fn put(&mut self, to: NodeId, at: usize, bytes: &[u8], flag: Option<(usize, u64)>) -> Result<Ticket, Trouble>;
 

@@ -6,7 +6,7 @@
 
 use crate::board::Board;
 use crate::layout::LINE;
-use crate::sync::{AtomicU64, Ordering, Words};
+use crate::sync::{AtomicU64, Ordering, Words, fence};
 
 /// Bits of a word that are the caller's; the round is above.
 pub const CONTENT_BITS: u32 = 48;
@@ -53,6 +53,14 @@ impl<M: Words> Board<M> {
         // Release: pairs with `post`, so that an entry has been read before it is written again.
         self.taken_word().store(count, Ordering::Release);
     }
+
+    /// By the agent, after `take(count)`: whether a member may sleep until there is room on the docket. Most of the time nobody does, and to wake those who sleep for something else costs two switches.
+    pub fn is_room_awaited(&self, count: u64) -> bool {
+        fence(Ordering::SeqCst); // pairs with that of a sleeper, between its posting of the last entry and its last look for room
+        // Who waits for room has posted all entries that there were.
+        self.posted(count - 1 + self.geometry.window as u64 - 1).is_some()
+    }
+
     /// The round of an entry, never that of a fresh block, but once in 65,536 rounds.
     fn round(&self, number: u64) -> u64 {
         (number / self.geometry.window as u64 + 1) & 0xffff

@@ -53,3 +53,40 @@ fn whoever_posts_late_changes_nothing() {
 fn to_store_without_looking_is_found() {
     one_is_late(|board| board.post_by_storing(0, WORDS[0]));
 }
+
+/// A member that calls three collectives with a docket of two entries, and sleeps where there is no room; `awaited` says whether the agent wakes it.
+fn who_wants_room_sleeps(awaited: impl Fn(&Board<Model>, u64) -> bool + Send + Sync + 'static) {
+    let make = || {
+        let geometry = Geometry::with(2, 2, 16, 64, 64);
+        Board { memory: Model::new(geometry.control_bytes()), geometry, fencing: Fencing::Both }
+    };
+    every_interleaving(2, make, move |board, me| match me {
+        0 => {
+            for number in 0..3 {
+                while !board.post(number, WORDS[0]) {
+                    board.sleep_unless(Fencing::Both, u64::MAX, || board.post(number, WORDS[0]));
+                }
+            }
+        }
+        _ => {
+            for number in 0..3 {
+                until(|| board.posted(number));
+                board.take(number + 1);
+                if awaited(board, number + 1) {
+                    board.announce();
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn who_waits_for_room_is_woken() {
+    who_wants_room_sleeps(Board::is_room_awaited);
+}
+
+#[test]
+#[should_panic]
+fn to_look_at_the_wrong_entry_is_found() {
+    who_wants_room_sleeps(|board, taken| board.is_room_awaited(taken + 1));
+}

@@ -2,6 +2,8 @@
 //!
 //! The agent takes its turns in the order in which the ranks have called, but what it has to give may come later and in another order. So it first
 //! *claims* a turn, with room for what it will hand in, and hands in when it can. Nobody waits in a turn for an earlier one.
+//!
+//! Whom it has news for is woken later ([`Seat::announce`]): who is woken may take the agent's core for a time slice, and other nodes are to have theirs before.
 
 use super::comm::part;
 use super::description::Description;
@@ -19,6 +21,7 @@ use crate::wait::{Policy, Waiting};
 use crate::world::{Neighbour, World};
 use evenkeel_segment::bell::Fencing;
 use evenkeel_segment::{Segment, Seq};
+use std::cell::Cell;
 use std::sync::OnceLock;
 use evenkeel_segment::arena::Block;
 use evenkeel_segment::layout::CELL_BYTES;
@@ -47,6 +50,18 @@ pub struct Seat {
     comm: Arc<Comm>,
     /// Collectives taken from the docket.
     taken: u64,
+    news: News,
+}
+
+/// What the ranks here have not been woken for yet.
+#[derive(Default)]
+struct News {
+    /// Something has been handed in, or taken from a full docket.
+    any: Cell<bool>,
+    /// Turns have been left.
+    room: Cell<bool>,
+    /// So many barriers have been entered; 0: none since.
+    barriers: Cell<u64>,
 }
 
 impl Seat {
@@ -54,7 +69,7 @@ impl Seat {
     pub fn take(world: &'static World, told: &NewComm) -> Option<[Seat; 2]> {
         let comm = part(world, Block::from_id(told.block)?, &told.members, told.members.len());
         let companion = Arc::clone(comm.companion()?);
-        Some([comm, companion].map(|comm| Seat { comm, taken: 0 }))
+        Some([comm, companion].map(|comm| Seat { comm, taken: 0, news: News::default() }))
     }
 
     fn served(&self) -> &Served {
@@ -78,7 +93,9 @@ impl Seat {
         self.taken += 1;
         let board = &self.served().board;
         board.take(self.taken);
-        board.announce(); // somebody may wait for room on the docket
+        if board.is_room_awaited(self.taken) {
+            self.news.any.set(true);
+        }
     }
 
     // ---- turns ----------------------------------------------------------------------------------------------------
@@ -110,7 +127,7 @@ impl Seat {
                 round = state.rounds[slot];
                 // Who only takes in arrives at once; who hands in does so with that.
                 if root == Member::Agent && board.arrive(comm.me, seq, round) {
-                    board.announce();
+                    self.news.any.set(true);
                 }
             }
             Some(Turn { seq, round, room_at, from_common: common > 0 })
@@ -126,7 +143,7 @@ impl Seat {
         if turn.round > 0 {
             board.arrive(me, turn.seq, turn.round);
         }
-        board.announce();
+        self.news.any.set(true);
         self.leave(turn);
     }
 
@@ -164,16 +181,17 @@ impl Seat {
         self.leave(turn);
     }
 
-    /// What the root of a broadcast has handed in; leaves the turn.
-    pub fn take_broadcast(&self, turn: &Turn, root: usize, into: &mut [u8]) {
+    /// What the root of a broadcast has handed in, so many bytes; leaves the turn.
+    pub fn take_broadcast(&self, turn: &Turn, root: usize, bytes: usize) -> Vec<u8> {
         let board = &self.served().board;
-        if turn.from_common {
+        let taken = if turn.from_common {
             // SAFETY: the root has published it, at the place that all find alike.
-            into.copy_from_slice(unsafe { std::slice::from_raw_parts(board.memory.pointer(turn.room_at), into.len()) });
+            unsafe { std::slice::from_raw_parts(board.memory.pointer(turn.room_at), bytes) }.to_vec()
         } else {
-            into.copy_from_slice(self.bytes_of(&Piece::of(board, root, turn.seq), into.len()));
-        }
+            self.bytes_of(&Piece::of(board, root, turn.seq), bytes).to_vec()
+        };
         self.leave(turn);
+        taken
     }
 
     /// The agent's part of what the root of a scatter has handed in; leaves the turn.
@@ -193,7 +211,26 @@ impl Seat {
     }
 
     fn leave(&self, turn: &Turn) {
-        self.comm.with(|state| state.finish(&self.served().board, self.comm.me, turn.seq));
+        if self.comm.with(|state| state.leave(&self.served().board, self.comm.me, turn.seq)) {
+            self.news.room.set(true);
+        }
+    }
+
+    /// Wakes the ranks here that sleep for what has been done since the last time.
+    pub fn announce(&self) {
+        let News { any, room, barriers } = &self.news;
+        let (any, room, barriers) = (any.take(), room.take(), barriers.take());
+        let board = &self.served().board;
+        if any {
+            board.announce();
+            return;
+        }
+        if room {
+            board.announce_room();
+        }
+        if barriers > 0 {
+            board.announce_entry(barriers - 1);
+        }
     }
 
     // ---- barriers -------------------------------------------------------------------------------------------------
@@ -208,7 +245,7 @@ impl Seat {
     pub fn enter_barriers(&self, count: u64) {
         let board = &self.served().board;
         board.enter_barrier(self.comm.me, count - 1, 0);
-        board.announce_entry(count - 1);
+        self.news.barriers.set(count);
     }
 
     // ---- the end --------------------------------------------------------------------------------------------------

@@ -189,13 +189,17 @@ impl Wire for UcxWire {
     }
 
     fn send(&mut self, to: NodeId, message: &[u8]) -> Result<(), Trouble> {
+        self.send_owned(to, message.to_vec())
+    }
+
+    fn send_owned(&mut self, to: NodeId, message: Vec<u8>) -> Result<(), Trouble> {
         check(to, self.nodes(), 0, 0, 0)?;
         let Some(way) = self.way(to)? else {
             let from = self.node;
-            self.inbox().events.push_back(Event::Message { from, bytes: message.to_vec() });
+            self.inbox().events.push_back(Event::Message { from, bytes: message });
             return Ok(());
         };
-        let mut pending = Pending::new(vec![message.to_vec()], Then::Nothing);
+        let mut pending = Pending::new(vec![message], Then::Nothing);
         // SAFETY: the buffer is kept until the request has ended, the header as long as the wire.
         pending.started(unsafe {
             let (bytes, header) = (&pending.buffers[0], self.header.as_ptr());
