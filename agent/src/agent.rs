@@ -204,8 +204,8 @@ impl Agent {
     }
 
     fn sleep_unless_moved(&mut self) -> Result<(), String> {
-        // In this order: a ring that comes after the look must still be in the pipe.
-        if self.read_pipe()? | self.look()? {
+        // Rings and orders stay in the pipe, and end the sleep at once if they are there.
+        if self.look()? {
             return Ok(());
         }
         self.drop_parties();
@@ -220,9 +220,9 @@ impl Agent {
         }
         self.post();
         let watch = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
-        let is_flushed = self.wire.is_flushed();
         // From here on nothing may be looked at, or what has come would be slept over.
         let Some(network) = self.wire.arm() else { return Ok(()) };
+        let is_flushed = self.wire.was_flushed();
         let mut watched = vec![watch(network), watch(if self.is_deserted { -1 } else { self.pipe.as_raw_fd() })];
         watched.extend(self.ranks.iter().map(|(_, process)| watch(process.as_ref().and_then(Watched::descriptor).unwrap_or(-1))));
         let longest = match (is_flushed, waited_for.is_empty()) {
@@ -240,7 +240,9 @@ impl Agent {
         for at in ended {
             self.bury(at - 2);
         }
-        self.read_pipe()?;
+        if watched[1].revents != 0 {
+            self.read_pipe()?;
+        }
         Ok(())
     }
 

@@ -2,26 +2,24 @@
 //!
 //! Looking on for a while saves those who come next a wake-up, and offering the core between looks lets them run. But a rank that computes, or spins, does not give the core back: the
 //! agent, which is not asleep, is woken by nobody and runs again only when the kernel takes the core from that rank, some milliseconds later. A sleeper is let in at once when it is woken. So
-//! after an offer that was long away no other is made for a while: ever longer as long as offers go on like that, ever shorter when they do not.
+//! where many offers are long away, none is made most of the time. One among many that came back soon is the noise of the machine, which sleeping would not avoid.
 
 use std::time::{Duration, Instant};
 
 /// An offer that took longer was taken by somebody who does not wait for anything. A round of waiting ranks, which all look and offer in turn, is shorter.
-const LONG: Duration = Duration::from_micros(300);
-/// How long no offer is made after a long one, at least and at most: what long ones cost, a few milliseconds each, is a small part of it.
-const SHORTEST: Duration = Duration::from_millis(50);
-const LONGEST: Duration = Duration::from_millis(1600);
-/// So many offers in a row that came back soon halve what the next long one costs.
-const FORGIVEN: u32 = 1000;
+const LONG: Duration = Duration::from_micros(1500);
+/// A long offer counts if fewer have come back soon since the last long one.
+const SOON: u32 = 50;
+/// After one that counts no offer is made for so many times its length.
+const REST: u32 = 8;
 
 /// What has come of the offers so far.
 #[derive(Debug, Default)]
 pub struct Linger {
     /// No offers before.
     not_before: Option<Instant>,
-    /// How long none were made the last time.
-    pause: Duration,
-    short: u32,
+    /// Offers that came back soon since the last long one.
+    soon: u32,
 }
 
 impl Linger {
@@ -36,17 +34,15 @@ impl Linger {
 
     /// An offer that was made at `began` came back at `ended`.
     pub fn offered(&mut self, began: Instant, ended: Instant) {
-        if ended.duration_since(began) >= LONG {
-            self.pause = (self.pause * 2).clamp(SHORTEST, LONGEST);
-            self.not_before = Some(ended + self.pause);
-            self.short = 0;
+        let took = ended.duration_since(began);
+        if took < LONG {
+            self.soon = self.soon.saturating_add(1);
             return;
         }
-        self.short += 1;
-        if self.short >= FORGIVEN {
-            self.short = 0;
-            self.pause /= 2;
+        if self.soon < SOON {
+            self.not_before = Some(ended + took * REST);
         }
+        self.soon = 0;
     }
 }
 
@@ -54,43 +50,39 @@ impl Linger {
 mod tests {
     use super::*;
 
-    /// Offers for as long as `length`, each of which takes so long, and a sleep of 50 µs wherever none may be made: how many were made.
-    fn offers(linger: &mut Linger, now: &mut Instant, length: Duration, each: Duration) -> u32 {
-        let (end, mut made) = (*now + length, 0);
-        while *now < end {
-            if linger.may_offer(*now) {
+    /// Offers for as long as `length`, and a sleep of 50 µs wherever none may be made: how many were made. `took` says how long the n-th takes.
+    fn offers(length: Duration, took: impl Fn(u32) -> Duration) -> u32 {
+        let (mut linger, mut now, mut made) = (Linger::default(), Instant::now(), 0);
+        let end = now + length;
+        while now < end {
+            if linger.may_offer(now) {
+                let each = took(made);
+                linger.offered(now, now + each);
                 made += 1;
-                linger.offered(*now, *now + each);
-                *now += each;
+                now += each;
             } else {
-                *now += Duration::from_micros(50);
+                now += Duration::from_micros(50);
             }
         }
         made
     }
 
+    const SLICE: Duration = Duration::from_millis(4);
+    const BRIEF: Duration = Duration::from_micros(5);
+
     #[test]
     fn who_does_not_give_the_core_back_is_offered_it_seldom() {
-        let (mut linger, mut now) = (Linger::default(), Instant::now());
-        let slice = Duration::from_millis(4);
-        // 50, 100, … 1600 ms, and then 1600 ms each.
-        assert!(offers(&mut linger, &mut now, Duration::from_secs(10), slice) <= 11, "without pauses there are 2500");
-        assert!(offers(&mut linger, &mut now, Duration::from_secs(16), slice) <= 10);
+        // 4 ms in 36 ms; without rests there are 2500.
+        assert!(offers(Duration::from_secs(10), |_| SLICE) <= 278);
+        // Some come back soon in between, while ranks wait: 278 times twenty.
+        assert!(offers(Duration::from_secs(10), |n| if n % 20 == 0 { SLICE } else { BRIEF }) <= 20 * 278);
     }
 
     #[test]
     fn who_gives_it_back_is_offered_it_always() {
-        let (mut linger, mut now) = (Linger::default(), Instant::now());
-        let soon = Duration::from_micros(5);
-        assert_eq!(offers(&mut linger, &mut now, Duration::from_millis(5), soon), 1000);
-        // One long one among many: none for a while, and soon all as before.
-        linger.offered(now, now + LONG);
-        now += LONG;
-        assert_eq!(offers(&mut linger, &mut now, SHORTEST, soon), 0);
-        offers(&mut linger, &mut now, Duration::from_secs(1), soon);
-        linger.offered(now, now + LONG);
-        now += LONG;
-        assert_eq!(offers(&mut linger, &mut now, SHORTEST, soon), 0, "it has been forgiven");
-        assert!(offers(&mut linger, &mut now, Duration::from_millis(1), soon) > 100);
+        assert_eq!(offers(Duration::from_millis(5), |_| BRIEF), 1000);
+        // A thousand brief ones and a long one take 9 ms together: nobody rests, but for the first long one, which nothing came before.
+        let made = offers(Duration::from_secs(9), |n| if n % 1001 == 0 { SLICE } else { BRIEF });
+        assert!(made > 980 * 1001, "{made}");
     }
 }

@@ -160,6 +160,11 @@ impl UcxWire {
     /// Whether everything that was begun here has come to its end.
     pub fn is_flushed(&mut self) -> bool {
         self.progress();
+        self.was_flushed()
+    }
+
+    /// Whether it had when the network was looked at last.
+    pub fn was_flushed(&self) -> bool {
         self.pending.is_empty()
     }
 
