@@ -16,6 +16,7 @@
 mod near;
 mod prove;
 mod search;
+mod stages;
 
 pub use prove::{Broken, prove};
 
@@ -61,6 +62,13 @@ pub struct Plan {
     pub lost: Vec<(SwitchId, Destination)>,
 }
 
+impl Plan {
+    /// Another plan, if that loses fewer paths.
+    fn or(self, other: Plan) -> Plan {
+        if other.lost.len() < self.lost.len() { other } else { self }
+    }
+}
+
 /// Why there is no plan.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NoPlan {
@@ -73,8 +81,8 @@ pub enum NoPlan {
 /// How many random orders of the destinations are tried on the way to tables near today's. Who comes first takes turns that others then cannot have.
 const SHUFFLES: usize = 4;
 
-/// Plans the way. If what is broken cannot be mended without moving entries that are not, these are moved to where they are in tables near today's; where that does not do, to where they are in tables made
-/// anew for the network, `aims`, which are tried one after the other. `today` holds the entries that the switches have now, on the network as it is now: entries of ports without a cable lead nowhere, destinations that are new have
+/// Plans the way. If what is broken cannot be mended without moving entries that are not, these are moved to where they are in tables near today's; where that does not do, from there on to tables near those,
+/// and so on; and where that does not either, to where they are in tables made anew for the network, `aims`, which are tried one after the other. `today` holds the entries that the switches have now, on the network as it is now: entries of ports without a cable lead nowhere, destinations that are new have
 /// none. `improve`: how many steps may be spent on shortening paths once all are there.
 ///
 /// About O(changes · dependencies).
@@ -83,21 +91,26 @@ const SHUFFLES: usize = 4;
 /// Tables that deadlock or loop already.
 pub fn plan(network: &Network, today: &Table, improve: u32, aims: &[Table]) -> Result<Plan, NoPlan> {
     let first = search::Search::new(network, today)?;
-    let near = || near::near(network, today, &first.order()?);
     let mut best = first.clone().run(improve, today)?;
     if best.lost.is_empty() {
         return Ok(best);
     }
-    let near: Vec<Table> = near().into_iter().collect();
+    let near = first.order().and_then(|order| near::near(network, today, &order, 1));
     let mut random = Random::new(1);
-    for aim in near.iter().cycle().take(near.len() * SHUFFLES).chain(aims) {
-        let other = first.clone().shuffled(&mut random).run(improve, aim)?;
-        if other.lost.len() < best.lost.len() {
-            best = other;
+    for aim in near.iter().cycle().take(SHUFFLES) {
+        best = best.or(first.clone().shuffled(&mut random).run(improve, aim)?);
+        if best.lost.is_empty() {
+            return Ok(best);
         }
+    }
+    if let Some(staged) = stages::by_stages(network, today, improve, &mut random)? {
+        best = best.or(staged);
+    }
+    for aim in aims {
         if best.lost.is_empty() {
             break;
         }
+        best = best.or(first.clone().shuffled(&mut random).run(improve, aim)?);
     }
     Ok(best)
 }

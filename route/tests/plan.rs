@@ -83,6 +83,17 @@ fn little_is_moved_where_a_failure_leaves_no_room() {
     proved(&less, &today, &plan(&less, &today, 2, &usual_aims(&less)).unwrap());
 }
 
+/// Neither tables near today's nor tables made anew can be reached in one go here (132, 192 and 84 paths are lost so): from state to state all paths come back.
+#[test]
+fn what_cannot_be_reached_in_one_go_is_reached_by_stages() {
+    for (seed, channel) in [(2, 20), (11, 44), (16, 58)] {
+        let whole = irregular(32, 3, seed);
+        let less = whole.without(&[Channel(channel)], &[]);
+        let today = carried_over(&whole, &tight_tables(&whole), &less);
+        proved(&less, &today, &plan(&less, &today, 2, &usual_aims(&less)).unwrap());
+    }
+}
+
 #[test]
 fn nothing_is_done_where_nothing_has_changed() {
     let network = irregular(16, 4, 3);

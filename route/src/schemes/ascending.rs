@@ -88,10 +88,10 @@ pub fn ascending_lanes(network: &Network, search: Search, lanes: u8, progress: &
 /// Steps that are taken to find an order in which all switches reach each other.
 const REACHING_STEPS: u32 = 400;
 
-/// An order near another, in which all switches reach each other; nothing if none is found soon.
-pub(crate) fn reaching(network: &Network, order: &ChannelOrder) -> Option<ChannelOrder> {
+/// An order near another, in which all switches reach each other; nothing if none is found soon. Other seeds find others.
+pub(crate) fn reaching(network: &Network, order: &ChannelOrder, seed: u64) -> Option<ChannelOrder> {
     let graph = Graph::of(network);
-    let mut climb = Climb::new(network, &graph, Places::of(network, order), 1);
+    let mut climb = Climb::new(network, &graph, Places::of(network, order), seed);
     for _ in 0..REACHING_STEPS {
         if climb.measured.unreached == 0 {
             break;
