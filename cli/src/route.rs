@@ -11,6 +11,7 @@ pub mod plan;
 mod read;
 pub mod reconfigure;
 mod rehearse;
+mod runs;
 mod scheme;
 mod show;
 pub mod simulate;

@@ -1,6 +1,7 @@
 //! `evenkeel route application`: application cores on models of Myrinet, Gigabit Ethernet and a router of line cards.
 
 use super::refuse;
+use super::runs::{Runs, progress_bar};
 use crate::failure::Failure;
 use crate::output_file::write;
 use crate::palette::{COLOURS, FONT};
@@ -8,7 +9,6 @@ use crate::record_file;
 use evenkeel_fabric_simulation::application::{Core, Fabric, Outcome, Statistics, load, run};
 use evenkeel_fabric_simulation::run_jobs;
 use evenkeel_report::table::{Column, table, wrap};
-use indicatif::{ProgressBar, ProgressStyle};
 use plotters::prelude::*;
 use serde::Serialize;
 use serde_json::json;
@@ -37,12 +37,8 @@ pub struct Application {
     /// Runs with random numbers of their own; figures are means over them
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub seeds: u32,
-    /// Simulations at a time [as many as there are cores]
-    #[arg(long, value_name = "N")]
-    pub threads: Option<usize>,
-    /// Write everything that was measured to a file
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
+    #[command(flatten)]
+    pub runs: Runs,
     /// Draw the distributions of latency, and when hosts are done with each iteration (SVG)
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
@@ -83,7 +79,7 @@ const COLUMNS: &[Column] = &[
 
 /// Runs everything, writes the files that were asked for, and returns what is printed.
 pub fn act(arguments: &Application) -> Result<String, Failure> {
-    for file in [&arguments.json, &arguments.plot].into_iter().flatten() {
+    for file in [&arguments.runs.json, &arguments.plot].into_iter().flatten() {
         record_file::check_place(file)?;
     }
     let cores = if arguments.core.is_empty() { Core::ALL.to_vec() } else { arguments.core.clone() };
@@ -97,15 +93,13 @@ pub fn act(arguments: &Application) -> Result<String, Failure> {
         wanted.extend(sizes.into_iter().flat_map(|bytes| fabrics.iter().map(move |fabric| (core, bytes, *fabric))));
     }
     let jobs: Vec<(Core, u32, Fabric, u64)> = wanted.iter().flat_map(|(c, b, f)| (1..=u64::from(arguments.seeds)).map(move |seed| (*c, *b, *f, seed))).collect();
-    let bar = ProgressBar::new(jobs.len() as u64);
-    bar.set_style(ProgressStyle::with_template("{spinner} simulating {bar:40} {pos} of {len} runs, {eta} left").expect("a constant template"));
-    let threads = arguments.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-    let found = run_jobs(&jobs, threads, |(core, bytes, fabric, seed)| run(*fabric, load(*fabric, *core, *bytes), *seed), || bar.inc(1));
+    let bar = progress_bar(jobs.len());
+    let found = run_jobs(&jobs, arguments.runs.threads(), |(core, bytes, fabric, seed)| run(*fabric, load(*fabric, *core, *bytes), *seed), || bar.inc(1));
     bar.finish_and_clear();
     let outcomes: Vec<Outcome> = found.into_iter().collect::<Result<_, _>>().map_err(|e| refuse(e.to_string()))?;
     let cases: Vec<Case> = wanted.iter().zip(outcomes.chunks(arguments.seeds as usize)).map(|((core, bytes, fabric), runs)| case(*fabric, *core, *bytes, runs)).collect();
     let mut text = said(&cases, record_file::terminal().0);
-    if let Some(file) = &arguments.json {
+    if let Some(file) = &arguments.runs.json {
         write(file, &(serde_json::to_string_pretty(&json!({"cases": cases})).expect("numbers and texts") + "\n"))?;
     }
     if let Some(file) = &arguments.plot {

@@ -7,11 +7,11 @@ mod routes;
 
 pub use arguments::Simulate;
 
+use super::runs::progress_bar;
 use crate::failure::Failure;
 use crate::output_file::write;
 use crate::record_file;
 use evenkeel_fabric_simulation::{Halt, Interval, Job, Point, Rules, Traffic, Wiring, run_jobs, throughput};
-use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use std::time::Instant;
 
@@ -22,6 +22,8 @@ pub struct Case {
     pub scheme: String,
     /// What finding the routes took.
     pub seconds: f64,
+    /// Processor time of the same.
+    pub processor_seconds: f64,
     pub switches: u32,
     pub hosts: u32,
     /// The most that each seed accepted, in phits per cycle and sending host; interval over seeds. Nothing if there was a deadlock.
@@ -49,7 +51,7 @@ pub fn refuse(why: String) -> Failure {
 
 /// Simulates all networks, schemes and seeds, writes the files that were asked for, and returns what is printed.
 pub fn simulate(arguments: &Simulate) -> Result<String, Failure> {
-    for file in [&arguments.json, &arguments.plot, &arguments.map].into_iter().flatten() {
+    for file in [&arguments.runs.json, &arguments.plot, &arguments.map].into_iter().flatten() {
         record_file::check_place(file)?;
     }
     let parameters = arguments.parameters();
@@ -62,13 +64,12 @@ pub fn simulate(arguments: &Simulate) -> Result<String, Failure> {
     for place in 0..routed.len() {
         jobs.extend((0..u64::from(arguments.seeds.max(1))).map(|i| (place, arguments.seed + i)));
     }
-    let bar = progress_bar(jobs.len() as u64);
+    let bar = progress_bar(jobs.len());
     let rules = Rules { warm_up: arguments.warm_up, precision: arguments.precision, ..Rules::USUAL };
     let begun = Instant::now();
-    let threads = arguments.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let results = run_jobs(
         &jobs,
-        threads,
+        arguments.runs.threads(),
         |(place, seed)| {
             let routed = &routed[*place];
             let traffic = Traffic { pattern: arguments.pattern, length: arguments.length, load: 0.0, copies: arguments.copies, seed: *seed };
@@ -88,7 +89,8 @@ pub fn simulate(arguments: &Simulate) -> Result<String, Failure> {
             Case {
                 network: r.network.clone(),
                 scheme: r.scheme.clone(),
-                seconds: r.seconds,
+                seconds: r.took.seconds,
+                processor_seconds: r.took.processor_seconds,
                 switches: r.wiring.switches(),
                 hosts: r.wiring.hosts(),
                 throughput: whole.then(|| Interval::of(&runs.iter().map(most).collect::<Vec<f64>>())),
@@ -97,7 +99,7 @@ pub fn simulate(arguments: &Simulate) -> Result<String, Failure> {
         })
         .collect();
     let mut text = output::text(&cases, seconds, record_file::terminal().0);
-    if let Some(file) = &arguments.json {
+    if let Some(file) = &arguments.runs.json {
         write(file, &output::json(arguments, &parameters, &rules, &cases))?;
     }
     if let Some(file) = &arguments.plot {
@@ -124,11 +126,4 @@ fn run(job: &Job, loads: &[f64], seed: u64) -> Run {
         })
     };
     Run { seed, points, halted: found.err().map(|halt| halt.to_string()) }
-}
-
-/// On standard error, and only on a terminal.
-fn progress_bar(runs: u64) -> ProgressBar {
-    let bar = ProgressBar::new(runs);
-    bar.set_style(ProgressStyle::with_template("{spinner} simulating {bar:40} {pos} of {len} runs, {eta} left").expect("a constant template"));
-    bar
 }

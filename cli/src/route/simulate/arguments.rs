@@ -2,6 +2,7 @@
 
 use clap::ValueEnum;
 use evenkeel_fabric_simulation::{Length, Parameters, Pattern, Switching};
+use crate::route::runs::Runs;
 use std::path::PathBuf;
 
 /// Put traffic on a network, phit by phit, and see what its tables are worth
@@ -73,12 +74,8 @@ pub struct Simulate {
     /// A point is done when the 95% interval of its mean latency is this share of it, and that of accepted traffic a fifth of that (10 to 40 batches of 2,000 cycles)
     #[arg(long, default_value_t = 0.05, value_name = "SHARE")]
     pub precision: f64,
-    /// Simulations at a time [as many as there are cores]
-    #[arg(long, value_name = "N")]
-    pub threads: Option<usize>,
-    /// Write everything that was measured to a file
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
+    #[command(flatten)]
+    pub runs: Runs,
     /// Draw latency against accepted traffic (SVG); of the first network
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
