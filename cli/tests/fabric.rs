@@ -109,3 +109,41 @@ fn application_cores_are_run_recorded_and_drawn() {
     let refused = route(&["--core", "mash"]);
     assert!(!refused.status.success() && String::from_utf8_lossy(&refused.stderr).contains("fan-in"), "names are offered");
 }
+
+#[test]
+fn switches_that_go_one_soon_after_the_other_are_met_by_the_static_protocol() {
+    let folder = tempfile::tempdir().unwrap();
+    let of = evenkeel_route::generate::Irregular { switches: 12, degree: 4, end_nodes: 2, parallel: false };
+    let net = folder.path().join("twelve.net");
+    std::fs::write(&net, evenkeel_route::format::edge_list::write(&evenkeel_route::generate::irregular(of, 1).unwrap())).unwrap();
+    let record = folder.path().join("record.json");
+    let reconfigure = |more: &[&str]| Command::new(env!("CARGO_BIN_EXE_evenkeel")).args(["route", "reconfigure", net.to_str().unwrap(), "--json", record.to_str().unwrap()]).args(more).output().unwrap();
+    // By protocol and change: cycles in which a host might not inject.
+    let stopped = |more: &[&str]| -> Vec<Vec<u64>> {
+        let out = reconfigure(more);
+        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+        let json: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&record).unwrap()).unwrap();
+        let lines = json["timelines"].as_array().unwrap().iter();
+        lines.map(|l| l["changes"].as_array().unwrap().iter().map(|c| c[1]["stopped"].as_u64().unwrap()).collect()).collect()
+    };
+    let alone = stopped(&[]);
+    let soon = stopped(&["--also", "1", "--apart", "150"]);
+    let late = stopped(&["--also", "1", "--apart", "15000"]);
+    for protocol in 0..3 {
+        for change in 0..2 {
+            let of = |all: &[Vec<u64>]| all[protocol][change] > 0;
+            assert_eq!((of(&alone), of(&soon), of(&late)), (protocol == 0, true, protocol == 0), "{alone:?} {soon:?} {late:?}");
+        }
+    }
+    for (more, why) in [
+        (&["--also", "12"][..], "there is no switch 12"),
+        (&["--also", "3,0"], "named twice"),
+        (&["--also", "1", "--apart", "20000"], "--apart"),
+        (&["--also", "1,2,3,4,5,6,7,8,9"], "in pieces"),
+        (&["--apart", "100"], "--also"),
+    ] {
+        let out = reconfigure(more);
+        let said = String::from_utf8_lossy(&out.stderr);
+        assert!(!out.status.success() && said.contains(why), "{more:?}: {said}");
+    }
+}

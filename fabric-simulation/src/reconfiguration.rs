@@ -30,7 +30,7 @@ pub mod views;
 
 pub use judge::Failed;
 pub use live::{Outcome, reconfigure, reconfigure_all};
-pub use timeline::{Moment, Timeline, timeline};
+pub use timeline::{Course, Moment, Timeline, timeline};
 
 use serde::Serialize;
 

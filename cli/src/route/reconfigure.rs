@@ -1,13 +1,15 @@
-//! `evenkeel route reconfigure`: a switch goes and comes back under traffic, by each protocol.
+//! `evenkeel route reconfigure`: switches go and come back under traffic, by each protocol.
 
+use super::runs::Runs;
 use super::{read, refuse};
 use crate::failure::Failure;
 use crate::output_file::write;
 use crate::palette::{COLOURS, FONT};
 use crate::record_file;
-use evenkeel_fabric_simulation::reconfiguration::{Method, Settings, Timeline, timeline};
+use evenkeel_fabric_simulation::reconfiguration::{Course, Method, Settings, Timeline, timeline};
 use evenkeel_fabric_simulation::{Length, Pattern, Traffic, Wiring, run_jobs};
 use evenkeel_report::table::{Column, table, wrap};
+use evenkeel_route::{Network, SwitchId};
 use plotters::prelude::*;
 use serde_json::json;
 use std::path::PathBuf;
@@ -21,7 +23,8 @@ use std::path::PathBuf;
 Examples:
   evenkeel route reconfigure net.topo                      switch 0, the root, goes and comes back
   evenkeel route reconfigure net.topo --switch 5 --plot time.svg --json record.json
-  evenkeel route reconfigure net.topo --loss 0.1           a tenth of the control messages is lost")]
+  evenkeel route reconfigure net.topo --loss 0.1           a tenth of the control messages is lost
+  evenkeel route reconfigure net.topo --also 5 --apart 150  switch 5 goes, and comes back, 150 cycles after switch 0")]
 pub struct Reconfigure {
     /// A network
     #[arg(value_name = "NET")]
@@ -29,6 +32,12 @@ pub struct Reconfigure {
     /// The switch
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub switch: u32,
+    /// Other switches that go, and come back, soon after the first: where tables are not up to date by then, all protocols go on as the static one
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    pub also: Vec<u32>,
+    /// Cycles from each of these switches to the next
+    #[arg(long, default_value_t = 200, value_name = "CYCLES", requires = "also")]
+    pub apart: u64,
     /// Phits per cycle and host
     #[arg(long, default_value_t = 0.02, value_name = "LOAD")]
     pub load: f64,
@@ -41,9 +50,8 @@ pub struct Reconfigure {
     /// Random numbers
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub seed: u64,
-    /// Write outcomes and time lines to a file
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
+    #[command(flatten)]
+    pub runs: Runs,
     /// Draw latency and deliveries over time (SVG)
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
@@ -64,13 +72,13 @@ const WINDOWS: u64 = 120;
 
 /// Simulates all protocols, writes the files that were asked for, and returns what is printed.
 pub fn act(arguments: &Reconfigure) -> Result<String, Failure> {
-    for file in [&arguments.json, &arguments.plot].into_iter().flatten() {
+    for file in [&arguments.runs.json, &arguments.plot].into_iter().flatten() {
         record_file::check_place(file)?;
     }
     let network = read::network(&arguments.network)?;
-    let gone = network.switch_ids().find(|s| s.0 == arguments.switch).ok_or_else(|| refuse(format!("there is no switch {}: they are 0 to {}", arguments.switch, network.switches().len() - 1)))?;
-    if !network.without(&[], &[gone]).connected() {
-        return Err(refuse(format!("without switch {} the network would be in pieces", gone.0)));
+    let switches = switches(arguments, &network)?;
+    if (switches.len() as u64 - 1).saturating_mul(arguments.apart) >= arguments.each {
+        return Err(refuse("the last switch would go when the first comes back: --apart, times the switches of --also, is less than --each".into()));
     }
     if !(0.0..0.9).contains(&arguments.loss) || !(arguments.load > 0.0 && arguments.load <= 1.0) || arguments.each < WINDOWS {
         return Err(refuse(format!("--loss is from 0 to 0.9, --load above 0 and at most 1, --each {WINDOWS} or more")));
@@ -78,11 +86,11 @@ pub fn act(arguments: &Reconfigure) -> Result<String, Failure> {
     let wiring = Wiring::of(&network);
     let traffic = Traffic { pattern: Pattern::Uniform, length: Length::Fixed(16), load: arguments.load, copies: 1, seed: arguments.seed };
     let settings = Settings { loss: arguments.loss, seed: arguments.seed, ..Settings::USUAL };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let found = run_jobs(&METHODS, threads, |(method, _)| timeline(&wiring, arguments.switch, *method, settings, traffic, arguments.each, 3 * arguments.each / WINDOWS), || {});
+    let course = Course { switches: &switches, apart_cycles: arguments.apart, each_cycles: arguments.each, window_cycles: 3 * arguments.each / WINDOWS };
+    let found = run_jobs(&METHODS, arguments.runs.threads(), |(method, _)| timeline(&wiring, course, *method, settings, traffic), || {});
     let lines: Vec<Timeline> = found.into_iter().collect::<Result<_, _>>().map_err(|e| refuse(e.to_string()))?;
-    if let Some(file) = &arguments.json {
-        let record = json!({"network": read::name(&arguments.network), "switch": arguments.switch, "load": arguments.load, "settings": settings, "timelines": lines});
+    if let Some(file) = &arguments.runs.json {
+        let record = json!({"network": read::name(&arguments.network), "switches": switches, "apart": arguments.apart, "load": arguments.load, "settings": settings, "timelines": lines});
         write(file, &(serde_json::to_string_pretty(&record).expect("numbers and texts") + "\n"))?;
     }
     let mut text = said(&lines, record_file::terminal().0);
@@ -95,6 +103,27 @@ pub fn act(arguments: &Reconfigure) -> Result<String, Failure> {
     Ok(text)
 }
 
+/// Those that go and come back, the first one first.
+fn switches(arguments: &Reconfigure, network: &Network) -> Result<Vec<u32>, Failure> {
+    let mut gone: Vec<SwitchId> = Vec::new();
+    for number in std::iter::once(arguments.switch).chain(arguments.also.iter().copied()) {
+        let switch = network.switch_ids().find(|s| s.0 == number).ok_or_else(|| refuse(format!("there is no switch {number}: they are 0 to {}", network.switches().len() - 1)))?;
+        if gone.contains(&switch) {
+            return Err(refuse(format!("switch {number} is named twice")));
+        }
+        gone.push(switch);
+    }
+    // Those that are away at some time: they go, and come back, in this order.
+    let away = (1..=gone.len()).map(|i| &gone[..i]).chain((1..gone.len()).map(|i| &gone[i..]));
+    for away in away {
+        if !network.without(&[], away).connected() {
+            let named: Vec<String> = away.iter().map(|s| s.0.to_string()).collect();
+            return Err(refuse(format!("without switch {} the network would be in pieces", named.join(", "))));
+        }
+    }
+    Ok(gone.iter().map(|s| s.0).collect())
+}
+
 fn said(lines: &[Timeline], width: usize) -> String {
     let mut rows = Vec::new();
     for (line, (_, name)) in lines.iter().zip(METHODS) {
@@ -105,7 +134,7 @@ fn said(lines: &[Timeline], width: usize) -> String {
     let (_, mut all) = table(COLUMNS, &rows, width);
     all.push(String::new());
     all.extend(wrap(
-        "cycles: from the change until all tables are up to date. stopped: cycles in which a host might not inject, over all hosts. discarded: packets that the protocol took out; hit: those that \
+        "cycles: from the (first) change until all tables are up to date. stopped: cycles in which a host might not inject, over all hosts. discarded: packets that the protocol took out; hit: those that \
          went with the switch; packets for its hosts are in neither. messages, phits: of control.",
         width,
         "",

@@ -2,7 +2,7 @@
 
 use super::graph::Directed;
 use super::views::Views;
-use super::{Change, Failed, Method, Outcome, Settings, reconfigure};
+use super::{Change, Failed, Method, Outcome, Settings, reconfigure_all};
 use crate::packet::Packet;
 use crate::parameters::Parameters;
 use crate::simulator::{Post, Simulator, Workload};
@@ -18,13 +18,13 @@ pub struct Moment {
     pub latency: f64,
 }
 
-/// A switch that goes and comes back.
+/// Switches that go and come back.
 #[derive(Clone, Debug, Serialize)]
 pub struct Timeline {
     pub method: Method,
     pub window_cycles: u64,
     pub moments: Vec<Moment>,
-    /// When it went and what that cost, when it came back and what that cost.
+    /// When they began to go and what that cost, when they began to come back and what that cost.
     pub changes: Vec<(u64, Outcome)>,
 }
 
@@ -53,12 +53,32 @@ impl Workload for Watched {
     }
 }
 
-/// A switch goes at `each` cycles and comes back at twice that; it is watched until thrice that. Buffers hold one packet of 16 phits; directions are
+/// Which switches go and come back, and when.
+#[derive(Clone, Copy, Debug)]
+pub struct Course<'a> {
+    /// The network must stay connected whichever of them are away at a time.
+    pub switches: &'a [u32],
+    /// From one of them to the next.
+    pub apart_cycles: u64,
+    /// Until the first goes, from then until the first comes back, and from then to the end.
+    pub each_cycles: u64,
+    /// How long what arrives is taken together.
+    pub window_cycles: u64,
+}
+
+impl Course<'_> {
+    fn changes(&self, change: fn(u32) -> Change) -> Vec<(u64, Change)> {
+        (0..).map(|i| i * self.apart_cycles).zip(self.switches.iter().map(|s| change(*s))).collect()
+    }
+}
+
+/// Switches go one soon after the other, and come back in the same order. Buffers hold one packet of 16 phits; directions are
 /// by a breadth-first tree from switch 0 at the beginning, so that this one is the root.
 ///
 /// # Errors
 /// What a protocol did wrong.
-pub fn timeline(wiring: &Wiring, switch: u32, method: Method, settings: Settings, traffic: Traffic, each: u64, window_cycles: u64) -> Result<Timeline, Failed> {
+pub fn timeline(wiring: &Wiring, course: Course, method: Method, settings: Settings, traffic: Traffic) -> Result<Timeline, Failed> {
+    let (each, window_cycles) = (course.each_cycles, course.window_cycles);
     let n = wiring.switches() as usize;
     let links: Vec<(u32, u32)> = wiring.links().iter().map(|(a, b)| (a.0, b.0)).collect();
     let mut graph = Directed::breadth_first(vec![true; n], links.clone(), vec![true; links.len()], 0);
@@ -66,14 +86,14 @@ pub fn timeline(wiring: &Wiring, switch: u32, method: Method, settings: Settings
     let mut simulator = Simulator::new(wiring, parameters, Views::new(wiring, &graph)).expect("right parameters");
     let mut watched = Watched { traffic: OpenLoop::new(traffic, wiring), window: window_cycles, moments: Vec::new() };
     let mut changes = Vec::new();
-    for (end, change) in [(each, Some(Change::SwitchGoes(switch))), (2 * each, Some(Change::SwitchComes(switch))), (3 * each, None)] {
+    for (end, next) in [(each, Some(course.changes(Change::SwitchGoes))), (2 * each, Some(course.changes(Change::SwitchComes))), (3 * each, None)] {
         while simulator.now() < end {
             simulator.run((simulator.now() + window_cycles).min(end), &mut watched)?;
             // Packets for hosts that are gone.
             simulator.discard_stranded();
         }
-        if let Some(change) = change {
-            changes.push((simulator.now(), reconfigure(&mut simulator, &mut watched, &mut graph, change, method, settings)?));
+        if let Some(next) = next {
+            changes.push((simulator.now(), reconfigure_all(&mut simulator, &mut watched, &mut graph, &next, method, settings)?));
         }
     }
     watched.moments.truncate((3 * each / window_cycles) as usize);
