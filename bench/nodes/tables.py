@@ -66,9 +66,10 @@ def stopped(rows):
     lines = []
     for name in mine.names():
         undisturbed, disturbed = (cell(mine.series("others_s", setting=name, variant=variant).values()) for variant in ("undisturbed", "stopped"))
-        lines.append([name, undisturbed, disturbed, cell(targets._loss(rows, name).values(), "{:.1f}%")])
+        through = cell(mine.series("all_s", setting=name, variant="stopped").values())
+        lines.append([name, undisturbed, disturbed, cell(targets._loss(rows, name).values(), "{:.1f}%"), through])
     return lines and "Eight hosts with one rank each compute 1 ms and meet in a barrier; h1's rank is stopped for 100 ms of every second. Seconds until the others leave their last barrier.\n\n" + table(
-        ["setting", "undisturbed, s", "h1 stopped, s", "lost"], lines)
+        ["setting", "undisturbed, s", "h1 stopped, s", "lost", "h1 stopped: until h1 is through, too, s"], lines)
 
 
 def traffic(rows):
