@@ -25,7 +25,7 @@ ALLOWED = {
     "mpi": {"engine", "report", "options", "record"},
     "mpi/generate": set(),
     "fabric-simulation": {"route"},
-    "cli": {"random", "report", "record", "options", "noise", "schedule", "model", "simulate", "segment", "table", "tune", "route", "fabric-simulation"},
+    "cli": {"random", "report", "record", "options", "noise", "schedule", "model", "simulate", "segment", "fabric", "table", "tune", "route", "fabric-simulation"},
 }
 
 

@@ -61,8 +61,7 @@ fn leave_the_family(last: i32) {
 }
 
 fn serve(pipe: i32, mut orders: File, mut offer: File) -> Result<(), String> {
-    // Pieces are small, and sent at once: to fetch them would take one more round trip.
-    let opened = ucx::open(NODES, SHOWN_BYTES, &[("ERROR_SIGNALS", ""), ("RNDV_THRESH", "inf")]).map_err(|error| error.to_string())?;
+    let opened = ucx::open(NODES, SHOWN_BYTES, &ucx::EAGER).map_err(|error| error.to_string())?;
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").map_or_else(|_| "?".into(), |name| name.trim().to_string());
     let boot = std::fs::read("/proc/sys/kernel/random/boot_id").map_or(0, |id| evenkeel_engine::candidate::hash(&id));
     let mine = Offer { pid: std::process::id(), pipe, host, boot, address: opened.address().to_vec() };

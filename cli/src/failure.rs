@@ -128,6 +128,21 @@ pub enum Failure {
     #[error("cannot fit LoP to {ranks} ranks on {cores} cores: a round trip has five parameters, so it takes six numbers of peers that leave each rank a core, or six that do not. Ask for more --ranks, or for --model loggp.")]
     FewRanks { ranks: usize, cores: usize },
 
+    #[error("cannot measure a network among --hosts {given}: {why}. Name two different hosts or more, or leave --hosts out to measure this machine's shared memory.")]
+    Hosts { given: String, why: String },
+
+    #[error("cannot fit LoP to {hosts} hosts: a round trip has five parameters, so it takes six numbers of peers, which are {needed} hosts. Name more --hosts, or ask for --model loggp.")]
+    FewHosts { hosts: usize, needed: usize },
+
+    #[error("cannot read --remote-shell `{given}`: there is no program in it, or a quote is not closed. Write it as `ssh -p 2222`.")]
+    RemoteShell { given: String },
+
+    #[error("cannot start a measuring process on host {host}: {why}. It was started by `{line}`; see that this works by itself (without input it ends at once), that evenkeel lies at the same path there, and name another way to hosts with --remote-shell if need be.")]
+    HostStart { host: String, line: String, why: String },
+
+    #[error("cannot go on measuring without host {host}: {why}. Nothing has been written. Look at that host and its network, then measure again, or leave it out of --hosts.")]
+    HostLost { host: String, why: String },
+
     #[error("cannot tell where to write the table: neither XDG_CONFIG_HOME nor HOME is set. Name a file with --table, or write none with --dry-run.")]
     NoTablePlace,
 

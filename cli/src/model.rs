@@ -1,9 +1,10 @@
 //! `evenkeel model`: measures parameters of this machine, shows sets of parameters and what barriers cost under them.
 //!
 //! `measure` starts ranks ([`machine`]), gives them tasks ([`task`]) through shared memory ([`wires`]) and hands the samples to the
-//! model crate, which alone knows what they mean. [`text`] and [`plot`] tell it.
+//! model crate, which alone knows what they mean. [`text`] and [`plot`] tell it. [`hosts`] does the same between hosts.
 
 pub mod arguments;
+mod hosts;
 mod machine;
 mod measure;
 mod plot;
@@ -28,28 +29,32 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// Does what was asked for and returns what is printed.
 pub fn model(model: &Model) -> Result<String, Failure> {
     match &model.act {
-        Act::Measure(arguments) => measure_here(arguments),
+        Act::Measure(arguments) => {
+            // A file that cannot be written is better known before than after.
+            for file in [&arguments.json, &arguments.svg].into_iter().flatten() {
+                record_file::check_place(file)?;
+            }
+            let found = if arguments.hosts.is_empty() { measure_here(arguments)? } else { hosts::measure(arguments, SEED)? };
+            tell(&found, arguments)
+        }
         Act::Show(arguments) => show::show(arguments, record_file::terminal().0),
         Act::List => Ok(show::list(record_file::terminal().0)),
         Act::Rank(Rank { pid, descriptor, token, rank }) => {
             machine::serve(&machine::Place { pid: *pid, descriptor: *descriptor, token: *token, rank: *rank })?;
             Ok(String::new())
         }
+        Act::Node => hosts::serve().map(|()| String::new()),
     }
 }
 
 /// Redraws are random, but the same for the same samples.
 const SEED: u64 = 1;
 
-fn measure_here(arguments: &Measure) -> Result<String, Failure> {
+fn measure_here(arguments: &Measure) -> Result<Measured, Failure> {
     let usable = quota::usable_cores();
     let cores = arguments.cores.as_deref().map_or_else(|| usable.clone(), quota::parse_list);
     if let Some(core) = cores.iter().find(|c| !usable.contains(c)) {
         return Err(Failure::NotOurCore { core: *core, usable: quota::show_list(&usable) });
-    }
-    // A file that cannot be written is better known before than after.
-    for file in [&arguments.json, &arguments.svg].into_iter().flatten() {
-        record_file::check_place(file)?;
     }
     let ranks = arguments.ranks.map_or_else(|| cores.len().clamp(16, 64), usize::from);
     let plan = measure::Plan {
@@ -62,7 +67,7 @@ fn measure_here(arguments: &Measure) -> Result<String, Failure> {
         return Err(Failure::FewRanks { ranks, cores: cores.len() });
     }
     let started = SystemTime::now();
-    let load = std::fs::read_to_string("/proc/loadavg").ok().and_then(|t| t.split(' ').next()?.parse().ok());
+    let load = load_average();
     let program = std::env::current_exe().map_err(|e| Failure::Measuring { why: format!("this program cannot find itself ({e})") })?;
     let mut machine = machine::Machine::start(&program, ranks - 1, &cores, |place| {
         let numbers = [place.pid.to_string(), place.descriptor.to_string(), place.token.to_string(), place.rank.to_string()];
@@ -82,14 +87,13 @@ fn measure_here(arguments: &Measure) -> Result<String, Failure> {
         started_unix_ns: started.duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64),
         elapsed_ns: started.elapsed().map_or(0, |d| d.as_nanos() as u64),
         cores: cores.iter().map(|c| *c as u32).collect(),
+        hosts: Vec::new(),
         unpinned,
         clock_ns,
         pause_ns: plan.pause.as_nanos() as u64,
         load,
     };
-    let found = measured(&samples, arguments.model.into(), &arguments.name, conditions, SEED);
-    let found = found.map_err(|e| Failure::Measuring { why: e.to_string() })?;
-    tell(&found, arguments)
+    measured(&samples, arguments.model.into(), arguments.name(), conditions, SEED).map_err(|e| Failure::Measuring { why: e.to_string() })
 }
 
 fn tell(found: &Measured, arguments: &Measure) -> Result<String, Failure> {
@@ -126,6 +130,11 @@ fn command(arguments: &Measure, ranks: usize) -> String {
     let cores = arguments.cores.as_ref().map(|c| format!(" --cores {c}")).unwrap_or_default();
     let model = if arguments.model == arguments::Which::LoP { " --model lop" } else { "" };
     format!("evenkeel model measure --ranks {ranks} --passes {} --pause-us {}{cores}{model}", arguments.passes, arguments.pause_us)
+}
+
+/// Processes that were ready to run lately, if the kernel says.
+fn load_average() -> Option<f64> {
+    std::fs::read_to_string("/proc/loadavg").ok()?.split(' ').next()?.parse().ok()
 }
 
 fn kernel() -> String {

@@ -5,9 +5,11 @@ mod estimates;
 
 use crate::fit::Distance;
 use crate::samples::{Point, Quantity, Series};
-use crate::{LogGp, LoP, Model, Node, Parameters, SCHEMA};
+use crate::{LogGp, LoP, Model, Node, Parameters};
 use serde::{Deserialize, Serialize};
 
+/// A network's G is the slope of messages of so many bytes and more.
+pub const LONG_BYTES: u64 = 256 * 1024;
 /// Draws for intervals.
 const REDRAWS: u32 = 200;
 
@@ -23,8 +25,11 @@ pub struct Conditions {
     pub processor: String,
     pub started_unix_ns: u64,
     pub elapsed_ns: u64,
-    /// Cores that ranks were held on, in the order of ranks.
+    /// Cores that ranks were held on, in the order of ranks; between hosts, that of each one's process.
     pub cores: Vec<u32>,
+    /// The hosts whose network was measured; empty: ranks of one host were.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
     /// Why ranks could not be held on their cores, if so.
     pub unpinned: Option<String>,
     /// What reading the clock takes; taken off all times.
@@ -117,30 +122,43 @@ pub enum TooLittle {
     FewPeers,
 }
 
-/// Parameters of one node from samples. The same samples and seed give the same result.
+impl Conditions {
+    /// Whether a network was measured, not what ranks of a node have between them.
+    pub fn of_network(&self) -> bool {
+        !self.hosts.is_empty()
+    }
+}
+
+/// Parameters of one node, or of the network between hosts, from samples. The same samples and seed give the same result.
+///
+/// G is a node's slope over all sizes, and a network's over those of [`LONG_BYTES`] and more: what a network lets pass at once (a full bucket, a buffer of
+/// the sender's) hides its rate from shorter messages.
 ///
 /// # Errors
 /// If samples of a round trip, an overhead, or the gap are missing; for [`Kind::LoP`], with fewer than six numbers of peers.
 pub fn measured(series: &[Series], kind: Kind, name: &str, conditions: Conditions, seed: u64) -> Result<Measured, TooLittle> {
     let mut random = fastrand::Rng::with_seed(seed);
     let points: Vec<Point> = series.iter().map(|s| s.point(REDRAWS, &mut random)).collect();
-    let seen = estimates::Seen::of(series);
+    let long_bytes = if conditions.of_network() { LONG_BYTES } else { 0 };
+    let seen = estimates::Seen::of(series, long_bytes);
     let found = seen.loggp()?;
-    let redrawn: Vec<estimates::Seen> = (0..REDRAWS).map(|_| estimates::Seen::redrawn(series, &mut random)).collect();
+    let redrawn: Vec<estimates::Seen> = (0..REDRAWS).map(|_| estimates::Seen::redrawn(series, long_bytes, &mut random)).collect();
     let curves = curves::curves(&seen, &redrawn);
     let model: Model = match kind {
         Kind::LogGp => found.model.into(),
         Kind::LoP => curves::lop(&seen).ok_or(TooLittle::FewPeers)?.into(),
     };
+    let source = format!("{} on {}, {}", conditions.command, conditions.processor, conditions.kernel);
     let switch_ns = seen.one(Quantity::Switch);
-    let node = Node {
-        source: format!("{} on {}, {}", conditions.command, conditions.processor, conditions.kernel),
+    let node = || Node {
+        source: source.clone(),
         model,
         ranks: None,
         cores: u32::try_from(conditions.cores.len()).ok().filter(|n| *n > 0),
         // LoP's functions of ranks that share cores have the switches in them already.
         switch_ns: if kind == Kind::LoP && curves.iter().any(|c| c.oversubscribed) { None } else { switch_ns },
     };
+    let parameters = if conditions.of_network() { Parameters::of_network(name, &source, model) } else { Parameters::of_node(name, node()) };
     let notes = notes(&found, &points, &curves, &conditions, kind);
     let measurement = Measurement {
         points,
@@ -150,7 +168,7 @@ pub fn measured(series: &[Series], kind: Kind, name: &str, conditions: Condition
         notes,
         conditions,
     };
-    Ok(Measured { kind: "model".into(), parameters: Parameters { schema: SCHEMA, ..Parameters::of_node(name, node) }, measurement })
+    Ok(Measured { kind: "model".into(), parameters, measurement })
 }
 
 /// What LogGP was found to be, and how.
@@ -169,15 +187,17 @@ const RESTLESS: f64 = 1.3;
 fn notes(found: &Found, points: &[Point], curves: &[Curve], conditions: &Conditions, kind: Kind) -> Vec<String> {
     let cores = conditions.cores.len();
     let mut notes = Vec::new();
-    if found.oversubscribed {
+    if conditions.of_network() {
+        notes_of_network(found, points, &mut notes);
+    } else if found.oversubscribed {
         notes.push("There is one core only: every number has a context switch in it, also those of two ranks.".into());
     }
-    if curves.iter().any(|c| c.oversubscribed) {
+    if !conditions.of_network() && curves.iter().any(|c| c.oversubscribed) {
         notes.push(format!(
             "There are {cores} cores: with {cores} peers and more ranks share them, and times have context switches in them. They tell what this machine does with so many ranks, not what its memory can do.",
         ));
     }
-    if found.no_latency {
+    if found.no_latency && !conditions.of_network() {
         notes.push("Taking a signal that is there costs as much as a whole way here: in shared memory the latency is the reader's cache miss. L is taken to be 1 ns, and o_r what half of a round trip leaves.".into());
     }
     let trip = points.iter().find(|p| p.quantity == Quantity::RoundTrip && p.peers == 1);
@@ -197,6 +217,18 @@ fn notes(found: &Found, points: &[Point], curves: &[Curve], conditions: &Conditi
         notes.push(format!("The shape of LoP does not fit well here: points that were held out are missed by {:.0}% (median of the worst curve).", worst * 100.0));
     }
     notes
+}
+
+fn notes_of_network(found: &Found, points: &[Point], notes: &mut Vec<String>) {
+    let shared = points.iter().filter(|p| p.quantity == Quantity::RoundTrip && p.oversubscribed).map(|p| p.peers).min();
+    if let Some(peers) = shared {
+        notes.push(format!(
+            "Hosts are virtual: some are one machine, which with {peers} peers and more has fewer cores than processes that wait. Then times have context switches in them, and tell what this machine does with so many hosts, not what a network can do.",
+        ));
+    }
+    if found.no_latency {
+        notes.push("Overheads fill half of a round trip: messages are carried by the processors of the two ends, as between virtual hosts. L is taken to be 1 ns, and o_r what half of a round trip leaves.".into());
+    }
 }
 
 /// LoP, if the file holds one.

@@ -12,6 +12,8 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Examples:
   evenkeel model measure --json here.json     this machine's shared memory
+  evenkeel model measure --hosts a,b,c --json net.json
+                                              the network between three hosts
   evenkeel model show here.json               what barriers would take on it
   evenkeel model show mozart-infiniband       a cluster of 2005
   evenkeel model list                         what is built in")]
@@ -28,11 +30,14 @@ pub enum Act {
     List,
     #[command(hide = true)]
     Rank(Rank),
+    /// A node of a measurement between hosts
+    #[command(hide = true)]
+    Node,
 }
 
-/// Measure the parameters of this machine's shared memory
+/// Measure the parameters of this machine's shared memory, or of the network between hosts
 ///
-/// Starts processes, as the ranks of a job are, each held on a core, and has them signal through memory that they share:
+/// Without --hosts: starts processes, as the ranks of a job are, each held on a core, and has them signal through memory that they share:
 ///
 /// 1:n and back: rank 0 signals n peers, each answers; how long the signals take to post is o_s(n), until all answers are
 /// there n·RTT(n). The same with the peers' own time stamps: when the last has seen its signal, and how long after the last has
@@ -46,6 +51,11 @@ pub enum Act {
 ///
 /// Where there are more ranks than cores a rank has to be given a core before it can answer. Such times are labelled, and kept
 /// apart from the others.
+///
+/// With --hosts: starts one process on each host through a remote shell, held on a core, and measures the messages that agents use between
+/// them (UCX): 1:n and back from the first host, o_s(n) and RTT(n); n:1, answers that have had time to come, o_r(n); a stream, g;
+/// messages of 16 B to 1 MiB there and back, whose long ones give G. There are no stamps, because hosts have no common clock. evenkeel has to lie at
+/// the same path on all hosts. Variables that begin with UCX_ are passed on: UCX_NET_DEVICES says which network is meant.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -54,11 +64,25 @@ Examples:
   evenkeel model measure --ranks 32 --model lop --json here.json
   evenkeel model measure --cores 0-3          four cores only
 
+Between hosts, with ssh, and in an allocation of Slurm:
+  evenkeel model measure --hosts node1,node2,node3,node4 --json network.json
+  evenkeel model measure --remote-shell 'srun --overlap -N1 -n1 -w' \
+      --hosts $(scontrol show hostnames | paste -sd,) --json network.json
+Then, with the nodes' own memory from a measurement without --hosts:
+  evenkeel simulate dissemination --ranks 1024 --machine network.json \
+      --node here.json --ranks-per-node 16
+
 Leave the machine alone meanwhile: unlike `evenkeel noise`, this asks what the machine can do.")]
 pub struct Measure {
     /// Ranks at most, rank 0 among them. Without it 16, or the number of cores if that is more, but not more than 64
     #[arg(short = 'n', long = "ranks", value_name = "N", value_parser = value_parser!(u16).range(2..=256))]
     pub ranks: Option<u16>,
+    /// Measure the network between these hosts: a,b,c. The first takes the times
+    #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with_all = ["ranks", "cores"])]
+    pub hosts: Vec<String>,
+    /// What starts a command on a host: words that the host's name and the command can follow
+    #[arg(long, value_name = "COMMAND", default_value = DEFAULT_SHELL, requires = "hosts")]
+    pub remote_shell: String,
     /// Passes; more make the intervals narrower
     #[arg(long, value_name = "N", default_value = "20", value_parser = value_parser!(u16).range(2..=10_000))]
     pub passes: u16,
@@ -71,15 +95,29 @@ pub struct Measure {
     /// Which model the file is to hold
     #[arg(long, value_enum, default_value = "loggp")]
     pub model: Which,
-    /// What the parameters are called
-    #[arg(long, value_name = "NAME", default_value = "this-machine")]
-    pub name: String,
+    /// What the parameters are called. Without it this-machine, or this-network
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
     /// Write parameters and all numbers to this file
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
     /// Write a plot of what was measured and fitted to this file
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
+}
+
+/// Asks for no password: there may be nobody to type it.
+const DEFAULT_SHELL: &str = "ssh -o BatchMode=yes -o ConnectTimeout=10";
+
+impl Measure {
+    /// What the parameters are to be called.
+    pub fn name(&self) -> &str {
+        self.name.as_deref().unwrap_or(if self.hosts.is_empty() { "this-machine" } else { "this-network" })
+    }
+
+    pub fn has_default_shell(&self) -> bool {
+        self.remote_shell == DEFAULT_SHELL
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

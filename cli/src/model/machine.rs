@@ -106,7 +106,8 @@ impl Drop for Machine {
     }
 }
 
-fn hold_on(core: usize) -> Result<(), String> {
+/// Holds this process on a core, or says why not.
+pub fn hold_on(core: usize) -> Result<(), String> {
     let mut set = CpuSet::new();
     set.set(core);
     sched_setaffinity(None, &set).map_err(|e| e.to_string())

@@ -45,7 +45,7 @@ pub fn sizes() -> Vec<usize> {
 }
 
 /// Posts are shorter than the clock's steps. The mean of so many is not, since where they begin between two steps is random.
-const TOGETHER: usize = 20;
+pub const TOGETHER: usize = 20;
 
 /// What reading the clock takes, in nanoseconds: pairs of readings, as finely as posts are timed.
 pub fn clock_ns() -> f64 {
@@ -53,27 +53,33 @@ pub fn clock_ns() -> f64 {
         let before = now_ns();
         now_ns() - before
     };
-    let mut means = means(&(0..4000).map(|_| pair()).collect::<Vec<_>>());
+    let mut means = means(&(0..4000).map(|_| pair()).collect::<Vec<_>>(), TOGETHER);
     means.sort_by(f64::total_cmp);
     evenkeel_model::samples::quantile(&means, 0.5)
 }
 
-/// Means of [`TOGETHER`] consecutive times each; what is left over at the end is not used, unless there is nothing else.
-fn means(times: &[u64]) -> Vec<f64> {
+/// Means of so many consecutive times each; what is left over at the end is not used, unless there is nothing else.
+fn means(times: &[u64], together: usize) -> Vec<f64> {
     let mean = |part: &[u64]| part.iter().sum::<u64>() as f64 / part.len() as f64;
-    if times.len() < TOGETHER { times.chunks(times.len().max(1)).map(mean).collect() } else { times.chunks_exact(TOGETHER).map(mean).collect() }
+    if times.len() < together { times.chunks(times.len().max(1)).map(mean).collect() } else { times.chunks_exact(together).map(mean).collect() }
 }
 
 /// Series under construction.
-struct Table {
+pub struct Table {
     clock_ns: f64,
-    series: Vec<Series>,
+    posts_together: usize,
+    pub series: Vec<Series>,
 }
 
 impl Table {
+    /// `clock_ns`: what reading the clock takes. `posts_together`: of so many posts the mean is a sample.
+    pub fn new(clock_ns: f64, posts_together: usize) -> Table {
+        Table { clock_ns, posts_together, series: Vec::new() }
+    }
+
     /// Adds a pass; each time without the clock's part, divided by `by`.
-    fn add(&mut self, quantity: Quantity, peers: usize, bytes: usize, oversubscribed: bool, times: &[u64], by: f64) {
-        let times = if quantity == Quantity::SendOverhead { means(times) } else { times.iter().map(|ns| *ns as f64).collect() };
+    pub fn add(&mut self, quantity: Quantity, peers: usize, bytes: usize, oversubscribed: bool, times: &[u64], by: f64) {
+        let times = if quantity == Quantity::SendOverhead { means(times, self.posts_together) } else { times.iter().map(|ns| *ns as f64).collect() };
         let pass = times.iter().map(|ns| (ns - self.clock_ns).max(0.0) / by).collect();
         let (peers, bytes) = (peers as u32, bytes as u64);
         match self.series.iter_mut().find(|s| (s.quantity, s.peers, s.bytes) == (quantity, peers, bytes)) {
@@ -86,7 +92,7 @@ impl Table {
 /// Takes all passes, one of each scenario after the other, so that what disturbs for a while disturbs all a little. `progress` is told
 /// the share done.
 pub fn samples(machine: &mut Machine, plan: &Plan, clock_ns: f64, mut progress: impl FnMut(f64)) -> Result<Vec<Series>, Failure> {
-    let mut table = Table { clock_ns, series: Vec::new() };
+    let mut table = Table::new(clock_ns, TOGETHER);
     let steps = plan.passes * (3 * plan.peers.len() + plan.sizes.len() + 2);
     let mut done = 0;
     let mut step = |progress: &mut dyn FnMut(f64)| {
@@ -147,7 +153,7 @@ mod tests {
 
     #[test]
     fn passes_of_one_kind_come_together_without_the_clock() {
-        let mut table = Table { clock_ns: 20.0, series: Vec::new() };
+        let mut table = Table::new(20.0, TOGETHER);
         table.add(Quantity::RoundTrip, 2, 0, true, &[220, 10], 2.0);
         table.add(Quantity::RoundTrip, 3, 0, true, &[320], 3.0);
         table.add(Quantity::RoundTrip, 2, 0, true, &[420], 2.0);
@@ -157,6 +163,6 @@ mod tests {
         // Of posts means: 10 ns steps tell 2.5 ns.
         table.add(Quantity::SendOverhead, 2, 0, true, &[20, 30, 20, 30].repeat(12), 2.0);
         assert_eq!(table.series[2].passes, [vec![2.5; 2]]);
-        assert_eq!((means(&[]), means(&[4, 6])), (vec![], vec![5.0]));
+        assert_eq!((means(&[], TOGETHER), means(&[4, 6], TOGETHER)), (vec![], vec![5.0]));
     }
 }

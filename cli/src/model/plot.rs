@@ -60,8 +60,8 @@ fn against_peers(found: &Measured, area: &Area) -> Done {
         .x_label_area_size(44)
         .y_label_area_size(70)
         .build_cartesian_2d((0.9..f64::from(most) * 1.1).log_scale(), times.clone().log_scale())?;
-    let cores = found.measurement.conditions.cores.len();
-    let beyond = if most as usize >= cores { format!("peers; from {cores} on ranks share cores (open points)") } else { "peers".into() };
+    let shared = of(Quantity::RoundTrip).filter(|p| p.oversubscribed).map(|p| p.peers).min();
+    let beyond = shared.map_or("peers".into(), |from| format!("peers; from {from} on cores are shared (open points)"));
     chart
         .configure_mesh()
         .x_desc(beyond)

@@ -55,7 +55,7 @@ impl From<Silence> for Trouble {
 }
 
 /// Times of one pass, in nanoseconds as the clock gave them; what is not part of the scenario stays empty.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Times {
     /// Of the whole: until all answers are there, a block, a letter and its answer.
     pub whole: Vec<u64>,

@@ -50,6 +50,17 @@ fn headline(found: &Measured) -> String {
     let cores = if c.cores.len() == 1 { "1 core".into() } else { format!("{} cores", c.cores.len()) };
     let most = found.measurement.points.iter().map(|p| p.peers).max().unwrap_or(0);
     let samples: u64 = found.measurement.points.iter().map(|p| p.samples).sum();
+    if c.of_network() {
+        let first = c.hosts.first().map_or("", String::as_str);
+        return format!(
+            "evenkeel: network between {} hosts ({}; {}), by UCX messages from {first} to up to {most} others, measured in {}: {} samples.",
+            c.hosts.len(),
+            c.processor,
+            c.kernel,
+            firm(duration(c.elapsed_ns)),
+            count(samples)
+        );
+    }
     format!(
         "evenkeel: shared memory of {} ({}), measured among up to {} ranks on {cores} in {}: {} samples.",
         c.processor,
@@ -104,8 +115,11 @@ fn peers(found: &Measured, width: usize) -> Vec<String> {
             median(Quantity::ManyToOne),
         ]
     };
-    let rows: Vec<_> = points.iter().filter(|p| p.quantity == Quantity::RoundTrip).map(row).collect();
-    table(PEERS, &rows, width).1
+    let mut rows: Vec<_> = points.iter().filter(|p| p.quantity == Quantity::RoundTrip).map(row).collect();
+    // Hosts have no common clock, and hence no stamps.
+    let shown = if points.iter().any(|p| p.quantity == Quantity::OneToMany) { PEERS.len() } else { PEERS.len() - 2 };
+    rows.iter_mut().for_each(|row| row.truncate(shown));
+    table(&PEERS[..shown], &rows, width).1
 }
 
 const MESSAGES: &[Column] = &[

@@ -15,3 +15,7 @@ mod wire;
 pub use library::{UcxError, library};
 pub use opened::{Opened, open};
 pub use wire::UcxWire;
+
+/// Settings of those whose messages are small pieces, agents among them: sent at once, since to fetch them would take one more round trip; and signals are
+/// left to their owners.
+pub const EAGER: [(&str, &str); 2] = [("ERROR_SIGNALS", ""), ("RNDV_THRESH", "inf")];

@@ -12,15 +12,17 @@ const LEAST_LATENCY_NS: f64 = 1.0;
 pub(super) struct Seen<'a> {
     series: &'a [Series],
     medians_ns: Vec<f64>,
+    /// Only messages of so many bytes and more say what G is.
+    long_bytes: u64,
 }
 
 impl<'a> Seen<'a> {
-    pub(super) fn of(series: &'a [Series]) -> Seen<'a> {
-        Seen { series, medians_ns: series.iter().map(Series::median_ns).collect() }
+    pub(super) fn of(series: &'a [Series], long_bytes: u64) -> Seen<'a> {
+        Seen { series, medians_ns: series.iter().map(Series::median_ns).collect(), long_bytes }
     }
 
-    pub(super) fn redrawn(series: &'a [Series], random: &mut fastrand::Rng) -> Seen<'a> {
-        Seen { series, medians_ns: series.iter().map(|s| s.median_of_redrawn_ns(random)).collect() }
+    pub(super) fn redrawn(series: &'a [Series], long_bytes: u64, random: &mut fastrand::Rng) -> Seen<'a> {
+        Seen { series, medians_ns: series.iter().map(|s| s.median_of_redrawn_ns(random)).collect(), long_bytes }
     }
 
     /// Medians of a quantity against the number of peers, ascending. Times of 0 are left out: they have no relative distance.
@@ -57,7 +59,7 @@ impl<'a> Seen<'a> {
         let send = self.overhead(Quantity::SendOverhead)?.min(one_way);
         let receive = self.overhead(Quantity::ReceiveOverhead)?;
         let left = one_way - send;
-        let sizes = self.curve(|s| s.quantity == Quantity::Message, |s| s.bytes as f64);
+        let sizes = self.curve(|s| s.quantity == Quantity::Message && s.bytes >= self.long_bytes, |s| s.bytes as f64);
         let least = LEAST_LATENCY_NS.min(left);
         let model = LogGp {
             latency_ns: (left - receive).max(least),
@@ -76,7 +78,7 @@ const PARAMETERS: [(&str, &str, &str, &str); 6] = [
     ("o_s", "send overhead", "ns", "signals to peers, one after the other"),
     ("o_r", "receive overhead", "ns", "taking signals that are there"),
     ("g", "gap", "ns", "a stream of signals to one peer"),
-    ("G", "gap per byte", "ns/B", "slope of half a round trip over the sizes of messages"),
+    ("G", "gap per byte", "ns/B", "slope of half a round trip over the sizes of messages; of a network, of long messages"),
     ("s", "switch", "ns", "half a round trip between two ranks on one core"),
 ];
 
