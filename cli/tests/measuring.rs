@@ -48,6 +48,8 @@ fn what_cannot_be_done_is_said_before() {
     assert!(said(&["model", "show", "mozart"]).contains("mozart-infiniband-send-normal-min"));
     assert!(said(&["model", "measure", "--json", "/nowhere/x.json"]).contains("there is no directory /nowhere"));
     assert!(said(&["model", "measure", "--cores", "5000"]).contains("core 5000"));
+    let one = said(&["model", "measure", "--hosts", "far.example"]);
+    assert!(one.starts_with("evenkeel: cannot measure a network among --hosts far.example: far.example is one host"), "{one}");
     // LoP has too many parameters for so few numbers of peers; that is said.
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("x.json");

@@ -213,3 +213,30 @@ fn the_file_is_read_as_parameters_and_is_the_same_for_the_same_seed() {
     assert_eq!(serde_json::from_str::<Parameters>(&text).unwrap(), again().parameters);
     assert_eq!(serde_json::from_str::<Measured>(&text).unwrap(), again());
 }
+
+/// A bucket lets the first bytes of a message pass at once; what the network can do shows in long messages alone.
+#[test]
+fn of_hosts_it_is_the_network_and_its_rate_is_that_of_long_messages() {
+    const RATE_NS: f64 = 80.0;
+    const AT_ONCE: u64 = 64 * 1024;
+    let mut samples = Machine::of_loggp(&TRUE_LOGGP, LOUD, 1..=3);
+    samples.retain(|s| !matches!(s.quantity, Quantity::Message | Quantity::Switch | Quantity::OneToMany));
+    let mut machine = Machine::new(LOUD);
+    for bytes in [16, 256, 1024, 4096, 16384, 65536, 262_144, 524_288, 1_048_576_u64] {
+        machine.takes(Quantity::Message, 1, bytes, false, 1_000.0 + bytes.saturating_sub(AT_ONCE) as f64 * RATE_NS);
+    }
+    samples.extend(machine.series);
+    let of = |hosts: &[&str]| {
+        let conditions = Conditions { hosts: hosts.iter().map(|h| (*h).to_string()).collect(), ..conditions() };
+        measured(&samples, Kind::LogGp, "f", conditions, 9).unwrap()
+    };
+    let found = of(&["a", "b", "c"]);
+    let Some(Model::LogGp(m)) = found.parameters.network else { panic!("{:?}", found.parameters) };
+    assert!(found.parameters.node.is_none() && found.parameters.check() == Ok(()));
+    assert!(off(m.gap_per_byte_ns, RATE_NS) < 0.1, "{}", m.gap_per_byte_ns);
+    assert!(off(m.gap_ns, TRUE_LOGGP.gap_ns) < 0.03 && off(m.latency_ns, TRUE_LOGGP.latency_ns) < 0.06, "{m:?}");
+    assert!(found.parameters.source.starts_with("a function on "));
+    assert_eq!(found.measurement.estimates.iter().map(|e| e.symbol.as_str()).collect::<Vec<_>>(), ["L", "o_s", "o_r", "g", "G"]);
+    // A line through all sizes follows the many short ones.
+    assert!(off(loggp_of(&of(&[])).gap_per_byte_ns, RATE_NS) > 0.3);
+}

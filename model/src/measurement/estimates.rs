@@ -78,7 +78,7 @@ const PARAMETERS: [(&str, &str, &str, &str); 6] = [
     ("o_s", "send overhead", "ns", "signals to peers, one after the other"),
     ("o_r", "receive overhead", "ns", "taking signals that are there"),
     ("g", "gap", "ns", "a stream of signals to one peer"),
-    ("G", "gap per byte", "ns/B", "slope of half a round trip over the sizes of messages; of a network, of long messages"),
+    ("G", "gap per byte", "ns/B", "slope of half a round trip over the sizes of messages"),
     ("s", "switch", "ns", "half a round trip between two ranks on one core"),
 ];
 
@@ -107,7 +107,7 @@ pub(super) fn estimates(seen: &Seen, found: &Found, redrawn: &[Seen]) -> Vec<Est
             value: value?,
             low: quantile(&drawn, 0.025),
             high: quantile(&drawn, 0.975),
-            from: (*from).into(),
+            from: if *symbol == "G" && seen.long_bytes > 0 { "slope of half a round trip over the sizes of long messages".into() } else { (*from).into() },
         })
     })
     .collect()
