@@ -9,7 +9,7 @@ use crate::{LogGp, LoP, Model, Node, Parameters};
 use serde::{Deserialize, Serialize};
 
 /// A network's G is the slope of messages of so many bytes and more.
-pub const LONG_BYTES: u64 = 256 * 1024;
+pub const LONG_BYTES: u64 = 128 * 1024;
 /// Draws for intervals.
 const REDRAWS: u32 = 200;
 

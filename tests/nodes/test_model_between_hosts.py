@@ -23,8 +23,8 @@ def evenkeel(clean):
     return lambda *words, timeout=60: clean[0].run([mpis.EVENKEEL, *words], timeout=timeout, check=False)
 
 
-def measure(evenkeel, hosts, file, *more):
-    done = evenkeel("model", "measure", "--hosts", hosts, *SHELL, "--passes", "3", "--json", file, *more)
+def measure(evenkeel, hosts, file, *more, passes=3):
+    done = evenkeel("model", "measure", "--hosts", hosts, *SHELL, "--passes", passes, "--json", file, *more)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -57,7 +57,7 @@ def test_a_limit_of_the_network_is_its_gap_per_byte(clean, evenkeel):
     """100 Mbit/s are 80 ns a byte. So nothing goes around the network, and what is called G is it."""
     clean.shape(Shape(rate_mbit=100))
     try:
-        measure(evenkeel, "h0,h1", f"{FOLDER}/limited.json")
+        measure(evenkeel, "h0,h1", f"{FOLDER}/limited.json", passes=5)
     finally:
         clean.shape(Shape())
     assert network(clean, f"{FOLDER}/limited.json")["network"]["gap_per_byte_ns"] == pytest.approx(80, rel=0.3)

@@ -29,17 +29,15 @@ const TURNS: (u64, u64) = (100, 10);
 /// The same where cores are shared.
 const SHARED_TURNS: (u64, u64) = (40, 5);
 const STREAMS: (u64, u64) = (6, 1);
-const LETTERS: (u64, u64) = (30, 3);
+const LETTERS: (u64, u64) = (30, 1);
 /// No further turn is begun after so long.
 const ENOUGH: Duration = Duration::from_millis(100);
 /// Variables with this beginning are passed on: which devices and transports are used is said by them.
 const PASSED_ON: &str = "UCX_";
 
-/// Sizes of messages in bytes: the shortest there is, powers of four to a MiB, and one more long one, because the slope of the long ones is G.
+/// Sizes of messages in bytes: the shortest there is, powers of four, and from 64 KiB to a MiB powers of two, because the slope of the long ones is G.
 fn sizes() -> Vec<usize> {
-    let mut sizes: Vec<usize> = (2..=10).map(|i| 1 << (2 * i)).collect();
-    sizes.insert(sizes.len() - 1, 1 << 19);
-    sizes
+    (2..8).map(|i| 1 << (2 * i)).chain((16..=20).map(|i| 1 << i)).collect()
 }
 
 /// Measures, or says why not.
@@ -159,8 +157,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_grow_and_three_are_long() {
-        assert_eq!(sizes(), [16, 64, 256, 1024, 4096, 16384, 65536, 262_144, 524_288, 1_048_576]);
+    fn sizes_grow_and_four_are_long() {
+        assert_eq!(sizes(), [16, 64, 256, 1024, 4096, 16384, 65536, 131_072, 262_144, 524_288, 1_048_576]);
+        assert_eq!(sizes().iter().filter(|bytes| **bytes as u64 >= evenkeel_model::measurement::LONG_BYTES).count(), 4);
         assert_eq!(sizes()[0], letter::HEAD);
     }
 
