@@ -56,7 +56,7 @@ impl<'a> Seen<'a> {
     /// o_s and o_r as measured; L what they leave of half a round trip; g from a stream; G the slope over sizes.
     pub(super) fn loggp(&self) -> Result<Found, TooLittle> {
         let one_way = self.needed(Quantity::RoundTrip)? / 2.0;
-        let send = self.overhead(Quantity::SendOverhead)?.min(one_way);
+        let send = self.overhead(Quantity::SendOverhead)?.min(one_way - LEAST_LATENCY_NS.min(one_way));
         let receive = self.overhead(Quantity::ReceiveOverhead)?;
         let left = one_way - send;
         let sizes = self.curve(|s| s.quantity == Quantity::Message && s.bytes >= self.long_bytes, |s| s.bytes as f64);
