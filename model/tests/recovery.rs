@@ -222,7 +222,7 @@ fn of_hosts_it_is_the_network_and_its_rate_is_that_of_long_messages() {
     let mut samples = Machine::of_loggp(&TRUE_LOGGP, LOUD, 1..=3);
     samples.retain(|s| !matches!(s.quantity, Quantity::Message | Quantity::Switch | Quantity::OneToMany));
     let mut machine = Machine::new(LOUD);
-    for bytes in [16, 256, 1024, 4096, 16384, 65536, 131_072, 262_144, 524_288, 1_048_576_u64] {
+    for bytes in [16, 256, 1024, 4096, 16384, 65536, 131_072, 196_608, 262_144, 393_216, 524_288_u64] {
         machine.takes(Quantity::Message, 1, bytes, false, 1_000.0 + bytes.saturating_sub(AT_ONCE) as f64 * RATE_NS);
     }
     samples.extend(machine.series);

@@ -54,7 +54,7 @@ pub enum Act {
 ///
 /// With --hosts: starts one process on each host through a remote shell, held on a core, and measures the messages that agents use between
 /// them (UCX): 1:n and back from the first host, o_s(n) and RTT(n); n:1, answers that have had time to come, o_r(n); a stream, g;
-/// messages of 16 B to 1 MiB there and back, whose long ones give G. There are no stamps, because hosts have no common clock. evenkeel has to lie at
+/// messages of 16 B to 512 KiB there and back, whose long ones give G. There are no stamps, because hosts have no common clock. evenkeel has to lie at
 /// the same path on all hosts. Variables that begin with UCX_ are passed on: UCX_NET_DEVICES says which network is meant.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
