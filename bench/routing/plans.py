@@ -61,6 +61,7 @@ def picture(plans, path):
         points = [(100 * sum(p["changes"]) / p["entries"], p["steps"]) for p in plans if p["kind"] == kind]
         axis.plot(*zip(*points), mark, color=colour, markersize=4, alpha=0.7, label=kind)
     axis.set_xscale("log")
+    axis.xaxis.set_major_formatter("{x:g}")
     axis.set_xlabel("entries changed, % of all")
     axis.set_ylabel("steps")
     axis.set_ylim(bottom=0)
