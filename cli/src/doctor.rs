@@ -33,6 +33,7 @@ pub fn doctor(name: Option<&str>) -> Result<Verdict, Failure> {
 
     let libraries = mpi::installed(Wanted::Auto, &search, &on_path);
     text += &show_shims(&shims);
+    text += &show_agent(&shims, &search.all_named("libucp.so.0"));
     text += &show_libraries(&libraries, &shims, &on_path);
     let cores = quota::usable_cores();
     text += &show_cores(&cores, quota::physical_cores(&cores), quota::own_cpu_quota().as_ref(), quota::process_limit());
@@ -86,6 +87,21 @@ fn show_shims(shims: &Result<Shims, Failure>) -> String {
             text + "\n"
         }
     }
+}
+
+/// What `--nodes agents` needs besides the shims; without it communicators that span nodes stay the host library's.
+fn show_agent(shims: &Result<Shims, Failure>, ucx: &[PathBuf]) -> String {
+    let Ok(shims) = shims else { return String::new() };
+    let place = shims.directory.join("evenkeel-agent");
+    let agent = match place.exists() {
+        true => "evenkeel-agent is there".to_string(),
+        false => format!("{} is missing; install it beside the shims", place.display()),
+    };
+    let fabric = match ucx.first() {
+        Some(path) => path.display().to_string(),
+        None => "no libucp.so.0; install UCX 1.11 or later (Debian's package libucx0)".to_string(),
+    };
+    format!("Several machines, --nodes agents\n  agent     {agent}\n  UCX       {fabric}\n\n")
 }
 
 fn show_libraries(libraries: &[Library], shims: &Result<Shims, Failure>, on_path: &[PathBuf]) -> String {

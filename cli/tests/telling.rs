@@ -124,6 +124,9 @@ fn the_doctor_speaks_of_machine_and_program() {
     for words in ["Shims in", "mpich5    built against Some MPI 1.2", "usable under affinity", "memfd_create", "process_vm_readv", "Syscall User Dispatch", "Program mpi/app", "C: covered", "shim mpich5 fits"] {
         assert!(text.contains(words), "`{words}` is not in:\n{text}{}", err(&said));
     }
+    assert!(text.contains("evenkeel-agent is missing; install it beside the shims"), "{text}");
+    std::fs::write(f.path("shims/evenkeel-agent"), "").unwrap();
+    assert!(out(&f.evenkeel(&["doctor"])).contains("evenkeel-agent is there"));
     assert!(text.trim_end().ends_with("evenkeel can run mpi/app.") == (said.status.code() == Some(0)), "{text}");
 }
 
