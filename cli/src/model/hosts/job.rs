@@ -75,7 +75,7 @@ impl Job {
         for (node, host) in hosts.iter().enumerate() {
             job.remotes.push(Remote::start(node, host, way, &sender)?);
         }
-        job.hellos = job.from_each::<Hello>()?;
+        job.hellos = job.line_of_each::<Hello>()?;
         for (hello, remote) in job.hellos.iter().zip(&job.remotes) {
             if hello.version != env!("CARGO_PKG_VERSION") {
                 let why = format!("evenkeel {} is installed there, and this is {}", hello.version, env!("CARGO_PKG_VERSION"));
@@ -89,7 +89,7 @@ impl Job {
             let setup = Setup { node, core: job.cores[node], addresses: addresses.clone() };
             job.tell(node, &setup)?;
         }
-        job.unpinned = job.from_each::<Ready>()?.into_iter().find_map(|ready| ready.unpinned);
+        job.unpinned = job.line_of_each::<Ready>()?.into_iter().find_map(|ready| ready.unpinned);
         Ok(job)
     }
 
@@ -112,7 +112,7 @@ impl Job {
     }
 
     /// One line of each node.
-    fn from_each<T: for<'a> Deserialize<'a>>(&mut self) -> Result<Vec<T>, Failure> {
+    fn line_of_each<T: for<'a> Deserialize<'a>>(&mut self) -> Result<Vec<T>, Failure> {
         let mut answers: Vec<Option<T>> = self.remotes.iter().map(|_| None).collect();
         let until = Instant::now() + START;
         while let Some(missing) = answers.iter().position(Option::is_none) {

@@ -73,7 +73,7 @@ impl<W: Wire> Lead<W> {
 
     pub fn run(&mut self, task: &Task) -> Result<Times, Trouble> {
         self.epoch += 1;
-        self.to_all(task, Kind::Begin, |_| u64::from(task.share))?;
+        self.send_all(task, Kind::Begin, |_| u64::from(task.share))?;
         self.answers(task, Kind::Ready)?;
         let (mut times, mut sink) = (Times::default(), Times::default());
         let began = Instant::now();
@@ -91,7 +91,7 @@ impl<W: Wire> Lead<W> {
             }
         }
         self.epoch += 1;
-        self.to_all(task, Kind::End, |_| 0)?;
+        self.send_all(task, Kind::End, |_| 0)?;
         if task.scenario == Scenario::Exchange {
             let mut sorted = times.whole.clone();
             sorted.sort_unstable();
@@ -103,7 +103,7 @@ impl<W: Wire> Lead<W> {
     fn exchange(&mut self, task: &Task, times: &mut Times) -> Result<(), Trouble> {
         let epoch = self.epoch;
         let start = now_ns();
-        self.to_all(task, Kind::Signal, |peer| content(epoch, peer))?;
+        self.send_all(task, Kind::Signal, |peer| content(epoch, peer))?;
         let posted = now_ns();
         self.answers(task, Kind::Answer)?;
         times.whole.push(now_ns() - start);
@@ -116,7 +116,7 @@ impl<W: Wire> Lead<W> {
     fn collect(&mut self, task: &Task, times: &mut Times) -> Result<(), Trouble> {
         let epoch = self.epoch;
         let pause = self.trips.get(&task.peers).map_or(LEAST_TO_COLLECT, |trip| (*trip * TRIPS).max(LEAST_TO_COLLECT));
-        self.to_all(task, Kind::Signal, |peer| content(epoch, peer))?;
+        self.send_all(task, Kind::Signal, |peer| content(epoch, peer))?;
         let sent = Instant::now();
         while sent.elapsed() < pause {
             rest(task.share);
@@ -179,7 +179,7 @@ impl<W: Wire> Lead<W> {
         self.wire.send(NodeId(to as u32), &head.bytes()).map_err(|e| Trouble::Lost(to, e.to_string()))
     }
 
-    fn to_all(&mut self, task: &Task, kind: Kind, content: impl Fn(usize) -> u64) -> Result<(), Trouble> {
+    fn send_all(&mut self, task: &Task, kind: Kind, content: impl Fn(usize) -> u64) -> Result<(), Trouble> {
         let epoch = self.epoch;
         (1..=task.peers).try_for_each(|peer| self.send(peer, Head { kind, epoch, content: content(peer) }))
     }
