@@ -123,14 +123,8 @@ fn lost_wake_ups(fences: bool, rounds: u64, limit: Duration) -> (u64, u64) {
                 last.store(round, Ordering::SeqCst);
             }
             meet(second, first, 2 * round);
-            played = (
-                round,
-                played.1
-                    + u64::from(
-                        slept.load(Ordering::SeqCst) == round
-                            && rang.load(Ordering::SeqCst) != round,
-                    ),
-            );
+            let lost = slept.load(Ordering::SeqCst) == round && rang.load(Ordering::SeqCst) != round;
+            played = (round, played.1 + u64::from(lost));
             if over {
                 break;
             }
