@@ -11,7 +11,7 @@ use evenkeel_route::SwitchId;
 /// Links, changes one after the other, and the protocol.
 type Case = (&'static [(u32, u32)], Vec<Change>, Method);
 
-const MOST: usize = 300_000;
+const MOST: usize = 1_000_000;
 
 fn main() {
     use Change::{SwitchComes, SwitchGoes};
