@@ -51,6 +51,8 @@ pub struct Plan {
     pub schedule: Schedule,
     /// Rank, slot and turn. Flags that nobody waits for say that memory may be used again, and here none is.
     waited: HashSet<(u32, u32, u16)>,
+    /// Of each rank: whether it sends anything.
+    sends: Vec<bool>,
 }
 
 impl Plan {
@@ -58,20 +60,26 @@ impl Plan {
         let problem = Problem::new(nodes as u32).with_root(Rank(key.root as u32)).with_elements(key.elements as u32);
         let name = algorithm(key.kind, nodes, key.elements * key.unit, share_cores);
         let schedule = Schedule::named(name, problem).expect("what is chosen can be made");
-        let mut waited = HashSet::new();
+        let (mut waited, mut sends) = (HashSet::new(), Vec::new());
         for rank in 0..nodes as u32 {
             let steps = schedule.program(Rank(rank));
             waited.extend(steps.iter().filter_map(|(_, step)| match *step {
                 Step::Wait { slot, turn } if turn > 0 => Some((rank, slot.0, turn)),
                 _ => None,
             }));
+            sends.push(steps.iter().any(|(_, step)| matches!(step, Step::Send { .. })));
         }
-        Plan { schedule, waited }
+        Plan { schedule, waited, sends }
     }
 
     /// Whether a rank waits for a flag.
     pub fn is_waited_for(&self, rank: Rank, slot: Slot, turn: u16) -> bool {
         self.waited.contains(&(rank.0, slot.0, turn))
+    }
+
+    /// Whether a rank passes a broadcast on.
+    pub fn passes_on(&self, rank: Rank) -> bool {
+        self.sends[rank.0 as usize]
     }
 }
 

@@ -17,6 +17,8 @@ pub struct Sent<'a> {
     pub turn: u16,
     pub at: u32,
     pub data: &'a [u8],
+    /// Whether its receiver sends something in this run, too.
+    pub passed_on: bool,
 }
 
 /// How elements are combined: the function, and whether the own input is missing: then the result is of the others' alone.
@@ -133,16 +135,16 @@ impl Instance {
             // Turn 0 is of an earlier use of the same memory, and there was none.
             Step::Wait { slot, turn } => return turn == 0 || self.raised.contains(&(slot.0, turn)),
             Step::Put { to, slot, turn } if !self.plan.is_waited_for(to, slot, turn) => {}
-            Step::Put { to, slot, turn } => send(Sent { to: to.0, slot: slot.0, turn, at: 0, data: &[] }),
+            Step::Put { to, slot, turn } => send(Sent { to: to.0, slot: slot.0, turn, at: 0, data: &[], passed_on: self.plan.passes_on(to) }),
             Step::Multicast { to, slot, turn } => {
-                to.iter().filter(|to| *to != self.me).for_each(|to| send(Sent { to: to.0, slot: slot.0, turn, at: 0, data: &[] }));
+                to.iter().filter(|to| *to != self.me).for_each(|to| send(Sent { to: to.0, slot: slot.0, turn, at: 0, data: &[], passed_on: self.plan.passes_on(to) }));
                 if to.contains(self.me) {
                     self.raised.insert((slot.0, turn));
                 }
             }
             Step::Send { to, slot, turn, from, at, length, .. } => {
                 let data = self.bytes(from, length);
-                send(Sent { to: to.0, slot: slot.0, turn, at: place_to_number(at), data });
+                send(Sent { to: to.0, slot: slot.0, turn, at: place_to_number(at), data, passed_on: self.plan.passes_on(to) });
             }
             Step::Copy { from, into, length } => {
                 if self.is_missing(from) {
@@ -203,7 +205,7 @@ mod tests {
 
     impl Flying {
         fn new(sent: Sent<'_>) -> Flying {
-            let Sent { to, slot, turn, at, data } = sent;
+            let Sent { to, slot, turn, at, data, .. } = sent;
             Flying { to, slot, turn, at, data: data.to_vec() }
         }
     }

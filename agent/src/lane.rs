@@ -2,9 +2,11 @@
 
 use crate::choice::Plans;
 use crate::instance::Sent;
+use crate::passing::{Passing, agree};
 use crate::progress::Progress;
 use crate::running::{Early, Position, Running};
 use crate::watermark::{Told, Watermark};
+use evenkeel_engine::across::description::Description;
 use evenkeel_engine::across::seat::Seat;
 use std::collections::{HashMap, VecDeque};
 
@@ -15,6 +17,8 @@ pub struct Lane {
     running: VecDeque<Running>,
     /// Messages of collectives that nobody here has called yet, by number. There are no more of these than others may run ahead.
     early: HashMap<u64, Vec<Early>>,
+    /// Of the same, those that this node passes on.
+    passing: Passing,
     plans: Plans,
     progress: Progress,
 }
@@ -22,17 +26,23 @@ pub struct Lane {
 impl Lane {
     /// `taken`: this node's part in finding out how far all are.
     pub fn new(seat: Seat, taken: Watermark) -> Lane {
-        Lane { seat, progress: Progress::new(taken), claiming: None, running: VecDeque::new(), early: HashMap::new(), plans: Plans::default() }
+        Lane { seat, progress: Progress::new(taken), claiming: None, running: VecDeque::new(), early: HashMap::new(), passing: Passing::default(), plans: Plans::default() }
     }
 
-    /// Moves everything on; whether anything happened. `send` gets each message with the number of its collective, `tell` how far this node is.
-    pub fn advance(&mut self, position: &Position, mut send: impl FnMut(u64, Sent<'_>), tell: impl FnMut(Told)) -> Result<bool, String> {
+    /// Moves everything on; whether anything happened. `send` gets each message with the number and description of its collective, `tell` how far this node is.
+    pub fn advance(&mut self, position: &Position, mut send: impl FnMut(u64, Description, Sent<'_>), tell: impl FnMut(Told)) -> Result<bool, String> {
         let mut moved = self.take_up(position)?;
         self.progress.tell(tell);
         for running in &mut self.running {
-            let number = running.number;
-            moved |= running.advance(&self.seat, position, &mut self.plans, |sent| send(number, sent))?;
+            let (number, description) = (running.number, running.description);
+            moved |= running.advance(&self.seat, position, &mut self.plans, |sent| send(number, description, sent))?;
         }
+        // Others need not wait for room here, nor for these ranks' call.
+        if let Some(running) = &mut self.claiming {
+            let (number, description) = (running.number, running.description);
+            moved |= running.exchange(position, &mut self.plans, |sent| send(number, description, sent))?;
+        }
+        moved |= self.passing.advance(position, &mut self.plans, send)?;
         while self.running.front().is_some_and(Running::is_done) {
             self.running.pop_front();
         }
@@ -48,7 +58,11 @@ impl Lane {
                 None => match self.seat.next_on_docket() {
                     None => return Ok(moved),
                     Some(Err(words)) => return Err(format!("the ranks here have called what is no collective ({words:x?})")),
-                    Some(Ok(description)) => Running::new(self.progress.next(), description, self.early.remove(&self.progress.next()).unwrap_or_default()),
+                    Some(Ok(description)) => {
+                        let number = self.progress.next();
+                        let begun = self.passing.take(number, description)?;
+                        begun.unwrap_or_else(|| Running::new(number, description, self.early.remove(&number).unwrap_or_default()))
+                    }
                 },
             };
             if !running.claim(&self.seat, position) {
@@ -67,10 +81,17 @@ impl Lane {
         self.progress.hear(from, told, tell);
     }
 
-    /// Takes a message of another node in.
-    pub fn take_in(&mut self, number: u64, (slot, turn, at, data): (u32, u16, u32, &[u8])) -> Result<(), String> {
+    /// Takes a message of another node in, with what it says of its collective.
+    pub fn take_in(
+        &mut self, number: u64, described: Option<Description>, (slot, turn, at, data): (u32, u16, u32, &[u8]), position: &Position,
+    ) -> Result<(), String> {
         let under_way = self.claiming.iter_mut().chain(&mut self.running).find(|running| running.number == number);
-        match under_way {
+        match (&under_way, described) {
+            (Some(running), Some(description)) => agree(number, running.description, description)?,
+            (None, Some(description)) if number >= self.progress.next() => self.passing.begin(number, description, &mut self.early, position)?,
+            _ => {}
+        }
+        match under_way.or_else(|| self.passing.get_mut(number)) {
             Some(running) => running.take_in(slot, turn, at, data),
             None => {
                 if number >= self.progress.next() {

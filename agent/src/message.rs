@@ -2,6 +2,8 @@
 //!
 //! A message may overtake another between the same two agents: large ones are fetched, small ones come at once.
 
+use evenkeel_engine::across::description::Description;
+
 /// What a message is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -19,10 +21,12 @@ pub enum What {
     Died = 6,
     /// How many collectives of a lane have been taken up by a part of the nodes; `slot` says by which.
     Taken = 7,
+    /// A step, to a node that passes on what it gets: the collective's description comes before the data, so that nobody there need have called it.
+    Forward = 8,
 }
 
 impl What {
-    const ALL: [What; 7] = [What::Barriers, What::Step, What::Ping, What::Pong, What::Revoked, What::Died, What::Taken];
+    const ALL: [What; 8] = [What::Barriers, What::Step, What::Ping, What::Pong, What::Revoked, What::Died, What::Taken, What::Forward];
 }
 
 /// A message's head. What it does not need is 0.
@@ -44,6 +48,8 @@ pub struct Head {
 }
 
 pub const HEAD_BYTES: usize = 40;
+/// Of a description.
+const DESCRIBED_BYTES: usize = 16;
 
 impl Head {
     pub fn new(job: u64, what: What) -> Head {
@@ -52,7 +58,17 @@ impl Head {
 
     /// The message.
     pub fn with(&self, data: &[u8]) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(HEAD_BYTES + data.len());
+        self.with_both(&[], data)
+    }
+
+    /// The message of a [`What::Forward`].
+    pub fn with_described(&self, description: Description, data: &[u8]) -> Vec<u8> {
+        let [first, second] = description.to_words().map(u64::to_le_bytes);
+        Head { what: What::Forward, ..*self }.with_both(&[first, second].concat(), data)
+    }
+
+    fn with_both(&self, before: &[u8], data: &[u8]) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(HEAD_BYTES + before.len() + data.len());
         bytes.extend_from_slice(&self.job.to_le_bytes());
         bytes.extend_from_slice(&[self.what as u8, self.lane]);
         bytes.extend_from_slice(&self.turn.to_le_bytes());
@@ -61,6 +77,7 @@ impl Head {
         bytes.extend_from_slice(&self.number.to_le_bytes());
         bytes.extend_from_slice(&self.at.to_le_bytes());
         bytes.extend_from_slice(&[0; 4]);
+        bytes.extend_from_slice(before);
         bytes.extend_from_slice(data);
         bytes
     }
@@ -76,9 +93,17 @@ impl Head {
     }
 }
 
+/// Description and data of a [`What::Forward`]; None if there is none.
+pub fn described(data: &[u8]) -> Option<(Description, &[u8])> {
+    let (words, data) = data.split_at_checked(DESCRIBED_BYTES)?;
+    let word = |at: usize| u64::from_le_bytes(words[at..at + 8].try_into().expect("eight bytes"));
+    Some((Description::from_words([word(0), word(8)])?, data))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use evenkeel_engine::call::Kind;
 
     #[test]
     fn a_head_is_read_as_it_was_written() {
@@ -86,5 +111,16 @@ mod tests {
         assert_eq!(Head::read(&head.with(b"data")), Some((head, &b"data"[..])));
         assert_eq!(Head::read(&[0; HEAD_BYTES]), None);
         assert_eq!(Head::read(b"short"), None);
+    }
+
+    #[test]
+    fn what_is_passed_on_says_what_it_is() {
+        let description = Description { kind: Kind::Bcast, root: (3, 1), bytes: 65536, operator: 0 };
+        let head = Head { comm: 5, number: 7, ..Head::new(1, What::Step) };
+        let message = head.with_described(description, b"data");
+        let (read, rest) = Head::read(&message).unwrap();
+        assert_eq!(read, Head { what: What::Forward, ..head });
+        assert_eq!(described(rest), Some((description, &b"data"[..])));
+        assert_eq!(described(&rest[..15]), None);
     }
 }

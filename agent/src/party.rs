@@ -2,7 +2,7 @@
 
 use crate::instance::Sent;
 use crate::lane::Lane;
-use crate::message::{Head, What};
+use crate::message::{Head, What, described};
 use crate::running::Position;
 use crate::watermark::{Told, Watermark, Way};
 use evenkeel_engine::across::orders::NewComm;
@@ -52,9 +52,10 @@ impl Party {
             let mut told = Vec::new();
             moved |= lane.advance(
                 &self.position,
-                |number, sent: Sent<'_>| {
+                |number, description, sent: Sent<'_>| {
                     let head = Head { number, slot: sent.slot, turn: sent.turn, at: sent.at, ..head };
-                    letters.push((nodes[sent.to as usize], head.with(sent.data)));
+                    let message = if sent.passed_on { head.with_described(description, sent.data) } else { head.with(sent.data) };
+                    letters.push((nodes[sent.to as usize], message));
                 },
                 |how_far| told.push(how_far),
             )?;
@@ -94,7 +95,11 @@ impl Party {
                 self.lanes[0].seat.revoke();
                 Ok(())
             }
-            _ => self.lanes[usize::from(head.lane)].take_in(head.number, (head.slot, head.turn, head.at, data)),
+            What::Forward => {
+                let (description, data) = described(data).ok_or("another node has sent a part of it knows not what: do all nodes have the same evenkeel?")?;
+                self.lanes[usize::from(head.lane)].take_in(head.number, Some(description), (head.slot, head.turn, head.at, data), &self.position)
+            }
+            _ => self.lanes[usize::from(head.lane)].take_in(head.number, None, (head.slot, head.turn, head.at, data), &self.position),
         }
     }
 

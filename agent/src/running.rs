@@ -42,6 +42,8 @@ enum Stage {
     /// The ranks here have to hand in first.
     TakingIn,
     Exchanging(Instance),
+    /// What has come of it is for the ranks here.
+    Exchanged(Vec<u8>),
     Done,
 }
 
@@ -50,7 +52,7 @@ pub type Early = (u32, u16, u32, Vec<u8>);
 
 pub struct Running {
     pub number: u64,
-    description: Description,
+    pub description: Description,
     /// Of the one or two collectives among the ranks here: those that have been claimed so far.
     turns: Vec<Turn>,
     stage: Stage,
@@ -121,32 +123,65 @@ impl Running {
                 self.early.push((slot, turn, at, data.to_vec()));
                 Ok(())
             }
-            Stage::Done => Ok(()),
+            Stage::Exchanged(_) | Stage::Done => Ok(()),
         }
     }
 
     /// Moves on as far as possible; whether anything happened. Messages are for nodes by their position.
-    pub fn advance(&mut self, seat: &Seat, position: &Position, plans: &mut Plans, mut send: impl FnMut(Sent<'_>)) -> Result<bool, String> {
+    pub fn advance(&mut self, seat: &Seat, position: &Position, plans: &mut Plans, send: impl FnMut(Sent<'_>)) -> Result<bool, String> {
         let mut moved = false;
         if let Stage::TakingIn = self.stage {
             let Some(input) = self.input(seat, position) else { return Ok(false) };
-            let mut instance = self.instance(position, plans, input);
-            for (slot, turn, at, data) in std::mem::take(&mut self.early) {
-                instance.take_in(slot, turn, at, &data)?;
-            }
-            self.stage = Stage::Exchanging(instance);
+            self.begin(position, plans, input)?;
             moved = true;
         }
-        let (nodes, shift) = (position.nodes(), self.shift());
-        if let Stage::Exchanging(instance) = &mut self.stage {
-            let done = instance.advance(|sent| send(Sent { to: ((sent.to as usize + shift) % nodes) as u32, ..sent }));
-            if done {
-                let Stage::Exchanging(instance) = std::mem::replace(&mut self.stage, Stage::Done) else { unreachable!("just seen") };
-                self.hand_out(seat, position, instance.into_output());
-                moved = true;
-            }
+        moved |= self.go_on(position, send);
+        if let Stage::Exchanged(output) = &mut self.stage {
+            let output = std::mem::take(output);
+            self.stage = Stage::Done;
+            self.hand_out(seat, position, output);
+            moved = true;
         }
         Ok(moved)
+    }
+
+    /// Moves on with what wants nothing of the ranks here, who need not have called it: a broadcast from another node. Whether anything happened.
+    pub fn exchange(&mut self, position: &Position, plans: &mut Plans, send: impl FnMut(Sent<'_>)) -> Result<bool, String> {
+        if self.description.kind != Kind::Bcast || self.root_here(position).is_some() {
+            return Ok(false);
+        }
+        let begins = matches!(self.stage, Stage::TakingIn);
+        if begins {
+            self.begin(position, plans, Vec::new())?;
+        }
+        Ok(self.go_on(position, send) || begins)
+    }
+
+    fn begin(&mut self, position: &Position, plans: &mut Plans, input: Vec<u8>) -> Result<(), String> {
+        let mut instance = self.instance(position, plans, input);
+        for (slot, turn, at, data) in std::mem::take(&mut self.early) {
+            instance.take_in(slot, turn, at, &data)?;
+        }
+        self.stage = Stage::Exchanging(instance);
+        Ok(())
+    }
+
+    /// The exchange; true if it has come to its end.
+    fn go_on(&mut self, position: &Position, mut send: impl FnMut(Sent<'_>)) -> bool {
+        let (nodes, shift, is_bcast) = (position.nodes(), self.shift(), self.description.kind == Kind::Bcast);
+        let Stage::Exchanging(instance) = &mut self.stage else { return false };
+        let done = instance.advance(|sent| send(Sent { to: ((sent.to as usize + shift) % nodes) as u32, passed_on: sent.passed_on && is_bcast, ..sent }));
+        if done {
+            let Stage::Exchanging(instance) = std::mem::replace(&mut self.stage, Stage::Done) else { unreachable!("just seen") };
+            self.stage = Stage::Exchanged(instance.into_output());
+        }
+        done
+    }
+
+    /// What has come of the exchange, and is not handed out yet.
+    #[cfg(test)]
+    pub fn into_result(self) -> Option<Vec<u8>> {
+        if let Stage::Exchanged(output) = self.stage { Some(output) } else { None }
     }
 
     /// By how much the nodes' numbers are shifted in the schedule: a reduction's root is its node 0, so that what the root's agent does not have is

@@ -108,6 +108,31 @@ def test_many_communicators(clean, openmpi4):
     verdict(run(clean, openmpi4, [openmpi4.build("churn.c"), "rounds=150", "hoard=70"], shim(openmpi4), timeout=100))
 
 
+def held(rig, mpi, *arguments):
+    """Runs `held` with one rank on each host, so that a late one is alone on its own; the output, or what the launcher said."""
+    environment = shim(mpi, EVENKEEL_BARRIER="strict")
+    words = line(mpi, environment, [str(mpi.build("held.c")), *arguments], hosts="h0:1,h1:1,h2:1,h3:1")
+    words[words.index("-n") + 1] = "4"
+    return rig[0].run(words, cwd=mpis.ROOT, timeout=40, check=False)
+
+
+@pytest.mark.parametrize("size, calls", [(65536, 3), (1 << 20, 1)])
+def test_a_late_rank_holds_nobody_below_it(clean, openmpi4, size, calls):
+    """Rank 1's node passes broadcasts on to rank 3's, though no rank there has called them."""
+    done = held(clean, openmpi4, "late=1", "ms=600", f"bytes={size}", f"calls={calls}")
+    verdict(done)
+    assert float(re.search(r"HELD ([0-9.]+)", done.stdout).group(1)) < 300, done.stdout
+
+
+@pytest.mark.parametrize("late, here, elsewhere", [(1, 65528, 65536), (0, 65536, 65528)])
+def test_ranks_that_call_another_broadcast_are_told(clean, openmpi4, late, here, elsewhere):
+    """What comes to be passed on is not what the ranks there ask for, later or before: a sentence instead of wrong data."""
+    done = held(clean, openmpi4, f"late={late}", "ms=200", "bytes=65536", "calls=1", "less=8")
+    assert done.returncode != 0 and "RESULT" not in done.stdout
+    said = rf"a rank here has called MPI_Bcast of {here} bytes .* another node's ranks have called MPI_Bcast of {elsewhere} bytes"
+    assert re.search(said, done.stderr), done.stderr
+
+
 def test_a_killed_agent_is_named(running):
     rig, process = running
     victim = agents(rig)["h2"][0]
