@@ -26,6 +26,9 @@ pub fn algorithm(kind: Kind, nodes: usize, bytes: usize, share_cores: bool) -> &
         Kind::Allreduce if share_cores => "allreduce-reduce-broadcast",
         Kind::Allreduce if bytes <= SHORT => "allreduce-recursive-doubling",
         Kind::Allreduce => "allreduce-rabenseifner",
+        // Every part goes to its node and nowhere else, in as many rounds as there are other nodes; by halves it takes fewer.
+        Kind::ReduceScatterBlock if nodes <= 3 => "reduce-scatter-pairwise",
+        Kind::ReduceScatterBlock => "reduce-scatter-halving",
         Kind::Gather => "gather-binomial",
         Kind::Scatter => "scatter-flat",
         Kind::Allgather if bytes * nodes <= 64 * SHORT => "allgather-bruck",

@@ -214,7 +214,7 @@ mod tests {
     fn run(key: Key, nodes: usize, share: bool, missing_at: Option<usize>, inputs: &[Vec<u8>], dice: &mut Random) -> Vec<Vec<u8>> {
         let plan = Arc::new(Plan::new(key, nodes, share));
         let combine = kernels::builtin("sum", 'u', 8).unwrap();
-        let combining = |node| matches!(key.kind, Kind::Reduce | Kind::Allreduce).then_some(Combining { combine, input_is_missing: missing_at == Some(node) });
+        let combining = |node| matches!(key.kind, Kind::Reduce | Kind::Allreduce | Kind::ReduceScatterBlock).then_some(Combining { combine, input_is_missing: missing_at == Some(node) });
         let mut all: Vec<Instance> =
             (0..nodes).map(|node| Instance::new(Arc::clone(&plan), Rank(node as u32), key.unit, combining(node), inputs[node].clone())).collect();
         let (mut flying, mut done): (Vec<Flying>, Vec<bool>) = (Vec::new(), vec![false; nodes]);
@@ -269,6 +269,10 @@ mod tests {
                     let got = run(Key { root: 0, ..key(Kind::Alltoall) }, nodes, share, None, &parts, &mut dice);
                     for (to, out) in got.iter().enumerate() {
                         assert_eq!(*out, (0..nodes).flat_map(|from| words(from * nodes + to, count)).collect::<Vec<u8>>());
+                    }
+                    let got = run(Key { root: 0, ..key(Kind::ReduceScatterBlock) }, nodes, share, None, &parts, &mut dice);
+                    for (to, out) in got.iter().enumerate() {
+                        assert_eq!(*out, sum((0..nodes).map(|from| from * nodes + to), count), "part {to} of {nodes}");
                     }
                 }
             }

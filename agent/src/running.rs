@@ -84,6 +84,10 @@ impl Running {
             (Kind::Reduce, Some(root)) => vec![(Kind::Reduce, root, bytes, bytes)],
             (Kind::Reduce, None) => vec![(Kind::Reduce, agent, bytes, 0)],
             (Kind::Allreduce, _) => vec![(Kind::Reduce, agent, bytes, 0), (Kind::Bcast, agent, bytes, bytes)],
+            (Kind::ReduceScatterBlock, _) => {
+                let block = bytes * position.most();
+                vec![(Kind::Reduce, agent, block * position.nodes(), 0), (Kind::Bcast, agent, block, block)]
+            }
             (Kind::Gather, Some(root)) => vec![(Kind::Gatherv, root, 0, bytes * (ranks - here))],
             (Kind::Gather, None) => vec![(Kind::Gather, agent, bytes, 0)],
             (Kind::Scatter, Some(root)) => vec![(Kind::Scatterv, root, 0, 0)],
@@ -201,6 +205,10 @@ impl Running {
                 let width = operator.map_or(1, |(_, width)| width);
                 (bytes / width, width)
             }
+            Kind::ReduceScatterBlock => {
+                let width = operator.map_or(1, |(_, width)| width);
+                (bytes / width * most, width)
+            }
             Kind::Alltoall => (bytes * most * most, 1),
             _ => (bytes * most, 1),
         };
@@ -230,10 +238,10 @@ impl Running {
             // Its ranks' part goes to the root without the agent.
             (Kind::Reduce, Some(_)) => Some(vec![0; bytes]),
             (Kind::Gather, Some(_)) => Some(vec![0; bytes * most]),
-            (Kind::Reduce, None) | (Kind::Allreduce, _) => {
+            (Kind::Reduce, None) | (Kind::Allreduce | Kind::ReduceScatterBlock, _) => {
                 full()?;
                 let (combine, width) = self.description.operator().expect("reductions have an operator that all know");
-                let mut input = vec![0; bytes];
+                let mut input = vec![0; if kind == Kind::ReduceScatterBlock { bytes * most * nodes } else { bytes }];
                 seat.take_combined(first, combine, width, &mut input);
                 Some(input)
             }
@@ -286,7 +294,7 @@ impl Running {
         match (kind, self.root_here(position)) {
             (Kind::Bcast | Kind::Scatter, Some(_)) | (Kind::Reduce | Kind::Gather, None) => {}
             (Kind::Barrier, _) => seat.hand_in(last, &[]),
-            (Kind::Bcast, None) | (Kind::Reduce, Some(_)) | (Kind::Allreduce, _) => seat.hand_in(last, &output),
+            (Kind::Bcast, None) | (Kind::Reduce, Some(_)) | (Kind::Allreduce | Kind::ReduceScatterBlock, _) => seat.hand_in(last, &output),
             (Kind::Gather, Some(_)) => seat.hand_in(last, &packed(&mut (0..nodes).filter(|node| *node != position.me))),
             (Kind::Allgather, _) => seat.hand_in(last, &packed(&mut (0..nodes))),
             (Kind::Scatter, None) => {

@@ -87,6 +87,29 @@ def test_collectives_between_hosts_are_evenkeels(clean, mpi):
     assert any(ours > 0 for op, (ours, _) in found.items() if op.startswith("i")), found
 
 
+SPANNING = ["reduce_scatter", "reduce_scatter_block"]
+
+
+def test_parts_of_the_ranks_own(clean, mpi):
+    """Collectives in which ranks have parts of their own, on communicators whose ranks lie on the hosts in three different orders: all are the agents', and right."""
+    if mpi.name not in ("openmpi4", "mpich5"):
+        pytest.skip("what agents do does not depend on the library's version: one Open MPI and one MPICH do")
+    program = [mpi.build("spanning.c"), "n=400", "stall=8", "kinds=" + ",".join(SPANNING)]
+    verdict(run(clean, mpi, program, shim(mpi, EVENKEEL_REPORT="/tmp/spanning.json")))
+    found = calls(clean, "/tmp/spanning.json", across=True)
+    wanted = {form + kind for kind in SPANNING for form in ("", "i")}
+    assert wanted <= set(found) and all(found[op][0] > 0 and found[op][1] == 0 for op in wanted), found
+
+
+def test_sums_have_the_same_bits_in_every_run(clean, openmpi4):
+    """Whoever comes late: sums of fractions are grouped alike."""
+    program = [openmpi4.build("spanning.c"), "n=200", "stall=4", "seed=9", "kinds=" + ",".join(SPANNING)]
+    done = [run(clean, openmpi4, program, shim(openmpi4)) for _ in range(2)]
+    for one in done:
+        verdict(one)
+    assert len({re.search(r"digest (\w+)", one.stdout).group(1) for one in done}) == 1
+
+
 def test_without_agents_the_library_has_them(clean, openmpi4):
     verdict(run(clean, openmpi4, [openmpi4.build("nodes.c"), "rounds=20"], shim(openmpi4, EVENKEEL_NODES="library", EVENKEEL_REPORT="/tmp/off.json")))
     found = calls(clean, "/tmp/off.json", across=True)

@@ -30,8 +30,6 @@ pub struct Across {
     /// The members here and, last, the node's agent.
     pub local: Arc<Comm>,
     layout: Layout,
-    /// Which of the layout's nodes this is.
-    node: usize,
     me: usize,
 }
 
@@ -97,7 +95,7 @@ impl Across {
             let nodes = layout.nodes.iter().copied().zip(layout.counts.iter().copied()).collect();
             world.tell_agent(&Order::Attach(NewComm { id, block: block.id(), members: here.clone(), nodes, mine: node as u32 }));
         }
-        Across { id, local: part(world, block, &here, seat), layout, node, me }
+        Across { id, local: part(world, block, &here, seat), layout, me }
     }
 
     /// The communicator's `number`-th duplicate; all members ask in the same order.
@@ -130,7 +128,7 @@ impl Across {
     /// A call that `takes` has accepted, to be moved on by `poll`.
     pub fn operation(&self, call: &Call, nonblocking: bool) -> Operation {
         let slice = self.slice(call.kind(), call.bytes, call.combine, nonblocking).expect("the front end asks `takes` first");
-        Operation::new(*call, &self.layout, self.node, slice)
+        Operation::new(*call, &self.layout, self.me, slice, nonblocking)
     }
 
     /// Carries out a call that `takes` has accepted; how long this rank has waited.

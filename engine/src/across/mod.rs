@@ -9,7 +9,7 @@
 //! other. All other collectives are announced to the agent by a docket in the segment; every member writes the same there.
 //!
 //! [`layout`] says who is where, [`description`] what a docket's entry says, [`comm`] what a communicator across nodes has,
-//! [`nodes`] how agents are started and spoken to, [`seat`] what the agent does in a node's part.
+//! [`shares`] how parts of unequal length are cut, [`nodes`] how agents are started and spoken to, [`seat`] what the agent does in a node's part.
 
 pub mod comm;
 pub mod description;
@@ -18,3 +18,4 @@ pub mod nodes;
 pub mod operation;
 pub mod orders;
 pub mod seat;
+pub mod shares;

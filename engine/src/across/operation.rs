@@ -6,10 +6,11 @@
 
 use super::description::Description;
 use super::layout::Layout;
+use super::shares::{Cut, Shares};
 use crate::call::{Call, Kind, Span};
 use crate::comm::Comm;
 use crate::kernels;
-use crate::operation::Operation as Part;
+use crate::operation::{Operation as Part, copy};
 use crate::served::Served;
 use crate::state::State;
 use std::collections::VecDeque;
@@ -28,6 +29,9 @@ pub fn slice(kind: Kind, bytes: usize, operator: Option<usize>, nonblocking: boo
     let slice = match kind {
         Kind::Barrier | Kind::Bcast => PIECE,
         Kind::Reduce | Kind::Allreduce => PIECE / operator? * operator?,
+        // Of the whole vector, which any cut of it can do with at once.
+        Kind::ReduceScatter => PIECE / operator? * operator?,
+        Kind::ReduceScatterBlock => PIECE / operator? * operator? / ranks,
         Kind::Gather | Kind::Scatter | Kind::Allgather => blocks(ranks)?,
         Kind::Alltoall => blocks(ranks * (layout.most() + 1))?,
         _ => return None,
@@ -40,8 +44,9 @@ pub fn slice(kind: Kind, bytes: usize, operator: Option<usize>, nonblocking: boo
 pub struct Operation {
     call: Call,
     layout: *const Layout,
+    me: usize,
     node: usize,
-    slice: usize,
+    cut: Cut,
     operator: u8,
     begun: usize,
     all: usize,
@@ -63,11 +68,19 @@ struct Piece {
 }
 
 impl Operation {
-    /// `layout` must outlive it; [`slice`] has accepted the call. `node`: which of the layout's this is.
-    pub fn new(call: Call, layout: &Layout, node: usize, slice: usize) -> Operation {
+    /// `layout` must outlive it; [`slice`] has accepted the call. `me`: the caller's rank.
+    pub fn new(call: Call, layout: &Layout, me: usize, slice: usize, nonblocking: bool) -> Operation {
         let operator = call.combine.and_then(kernels::number_of).unwrap_or(0);
-        let all = call.bytes.div_ceil(slice).max(1);
-        Operation { call, layout, node, slice, operator, begun: 0, all, under_way: VecDeque::new() }
+        let cut = match call.kind() {
+            Kind::ReduceScatter | Kind::ReduceScatterBlock => Shares { call: &call, layout }.cut(call.elem_bytes, PIECE, nonblocking),
+            _ => Cut { whole: false, total: call.bytes, slice },
+        };
+        let all = cut.total.div_ceil(cut.slice).max(1);
+        Operation { call, layout, me, node: layout.seats[me].0 as usize, cut, operator, begun: 0, all, under_way: VecDeque::new() }
+    }
+
+    fn shares(&self) -> Shares<'_> {
+        Shares { call: &self.call, layout: self.layout() }
     }
 
     fn layout(&self) -> &Layout {
@@ -117,10 +130,15 @@ impl Operation {
     /// The parts of the next piece, with their numbers.
     fn begin(&self, comm: &Comm, served: &Served, state: &mut State) -> Piece {
         let (layout, call, kind) = (self.layout(), &self.call, self.call.kind());
-        let at = self.begun * self.slice;
-        let length = self.slice.min(call.bytes - at);
+        let at = self.begun * self.cut.slice;
+        let length = self.cut.slice.min(self.cut.total - at);
         let root = layout.seats[call.root as usize];
-        let words = Description { kind, root, bytes: length, operator: self.operator }.to_words();
+        let told = match kind {
+            Kind::ReduceScatter | Kind::ReduceScatterBlock if self.cut.whole => Kind::Allreduce,
+            Kind::ReduceScatter => Kind::ReduceScatterBlock,
+            kind => kind,
+        };
+        let words = Description { kind: told, root, bytes: length, operator: self.operator }.to_words();
         let mut piece = Piece {
             number: state.next_on_docket(), words, is_posted: false, parts: [None, None], at, length, packed: Vec::new(), unpacked: Vec::new(), _spans: Vec::new(),
         };
@@ -136,6 +154,18 @@ impl Operation {
             Kind::Bcast => [Some(inner(Kind::Bcast, root_here.unwrap_or(agent), length, send, recv)), None],
             Kind::Reduce => [Some(inner(Kind::Reduce, root_here.unwrap_or(agent), length, send, recv)), None],
             Kind::Allreduce => [Some(inner(Kind::Reduce, agent, length, send, nowhere)), Some(inner(Kind::Bcast, agent, length, std::ptr::null(), recv))],
+            Kind::ReduceScatter | Kind::ReduceScatterBlock => {
+                let (out, there) = if self.cut.whole {
+                    piece.unpacked = vec![0; length];
+                    (send, length)
+                } else {
+                    piece.packed = self.shares().packed(at, length);
+                    piece.unpacked = vec![0; layout.most() * length];
+                    (piece.packed.as_ptr(), piece.packed.len())
+                };
+                let (bytes, back) = (piece.unpacked.len(), piece.unpacked.as_mut_ptr());
+                [Some(inner(Kind::Reduce, agent, there, out, nowhere)), Some(inner(Kind::Bcast, agent, bytes, std::ptr::null(), back))]
+            }
             Kind::Gather => match root_here {
                 None => [Some(inner(Kind::Gather, agent, length, send, nowhere)), None],
                 Some(seat) => [Some(Call { recv_spans: self.gathers(&mut piece, comm.me == seat), ..inner(Kind::Gatherv, seat, length, send, call.recv) }), None],
@@ -200,6 +230,12 @@ impl Operation {
             return;
         }
         let (layout, call) = (self.layout(), &self.call);
+        if matches!(call.kind(), Kind::ReduceScatter | Kind::ReduceScatterBlock) {
+            // In place, what is written lies before all that later pieces still hand in: they have more of each part, or of the vector.
+            let (to, from, bytes) = self.shares().mine(self.cut, self.me, piece.at, piece.length);
+            // SAFETY: the part's place in the receive buffer.
+            return unsafe { copy(piece.unpacked[from..from + bytes].as_ptr(), call.recv.wrapping_add(to), bytes) };
+        }
         let all = layout.order.iter().map(|rank| *rank as usize);
         let ranks: Vec<usize> = if call.kind() == Kind::Gather { layout.elsewhere(self.node).collect() } else { all.collect() };
         for (block, rank) in piece.unpacked.chunks_exact(piece.length).zip(ranks) {
@@ -210,7 +246,7 @@ impl Operation {
 
     /// Payload this rank hands in or takes out.
     pub fn bytes_moved(&self) -> usize {
-        let many = matches!(self.call.kind(), Kind::Allgather | Kind::Alltoall);
+        let many = matches!(self.call.kind(), Kind::Allgather | Kind::Alltoall | Kind::ReduceScatterBlock);
         self.call.bytes * if many { self.layout().ranks() } else { 1 }
     }
 }
