@@ -149,15 +149,18 @@ impl Relay {
     /// Passes on what is here and may be sent.
     fn push(&mut self, here: &mut Here, key: Key) {
         let Some(stream) = self.streams.get_mut(&key) else { return };
-        for below in &mut stream.below {
-            // Without the bytes everybody has them: the operation is carried out only then.
-            let Some(staged) = here.staged.get(&key) else { return };
-            while below.sent < staged.len().min(below.own + WINDOW) {
+        // Without the bytes everybody has them: the operation is carried out only then.
+        let Some(staged) = here.staged.get(&key) else { return };
+        // By turns: who got its first chunk after the other's last would have to make up for it.
+        let mut more = true;
+        while std::mem::take(&mut more) {
+            for below in stream.below.iter_mut().filter(|below| below.sent < staged.len().min(below.own + WINDOW)) {
                 let end = (below.sent + CHUNK).min(staged.len());
                 let bytes = staged[below.sent..end].to_vec();
                 let message = Message::Data { origin: key.0, number: key.1, set: stream.set.clone(), total: stream.total, at: below.sent, bytes };
                 here.out.push((below.node, message));
                 below.sent = end;
+                more = true;
             }
         }
     }
