@@ -40,8 +40,10 @@ impl Served {
     pub(crate) fn across(world: &'static World, block: Block, first: Block, places: Vec<usize>) -> Served {
         let geometry = Geometry::across(places.len());
         let served = Self::with(world, block, first, places, geometry, Fencing::Both);
-        // Those waited for are elsewhere, and may need this core to get there: nobody spins for long.
-        let waiting = Waiting { ranks: served.waiting.ranks.max(served.waiting.cores + 1), ..served.waiting };
+        // Those waited for are elsewhere, and may need this core to get there: nobody spins for long. Where the agent is among them nobody is awake for nothing: who
+        // yields again and again is owed the core by the kernel as much as the agent, which then waits for it until the next tick.
+        let yield_works = served.waiting.yield_works && !world.is_agent_short_of_cores();
+        let waiting = Waiting { ranks: served.waiting.ranks.max(served.waiting.cores + 1), yield_works, ..served.waiting };
         // Everything is small enough for the segment, so that nobody reads anybody's memory.
         Served { waiting, facts: NodeFacts { direct_reads: true, ..served.facts }, has_agent: true, unfenced: false, ..served }
     }

@@ -35,6 +35,8 @@ pub struct Job {
     /// Of each world rank.
     pub(crate) node_of: Vec<u32>,
     hosts: Vec<String>,
+    /// "Nodes" are virtual hosts of one machine.
+    share_cores: bool,
     pub(crate) agent: Neighbour,
     pipe: File,
     /// Communicators that this rank has named.
@@ -242,7 +244,8 @@ pub fn join(world: Option<&World>, offers: &[[u8; OFFER_BYTES]]) -> bool {
         let here = world.neighbours.iter().map(|n| (n.world_rank as u32, p.pids[n.world_rank])).collect();
         let hosts = offers.iter().map(|offer| offer.host.clone()).collect();
         let agent = Neighbour { world_rank: usize::MAX, pid: mine.pid, watched: OnceLock::new() };
-        let job = Job { node_of: p.node_of.clone(), hosts, agent, pipe, named: AtomicU64::new(0) };
+        let share_cores = offers.iter().all(|offer| offer.boot == offers[0].boot);
+        let job = Job { node_of: p.node_of.clone(), hosts, share_cores, agent, pipe, named: AtomicU64::new(0) };
         if p.leaders[node as usize] == p.me {
             job.tell(&Order::Setup(Setup { token: p.token, job: p.job, ranks: p.node_of.len() as u32, here, node, nodes: offers }));
         }
@@ -292,6 +295,11 @@ impl World {
         if let Some(job) = self.job() {
             job.tell(order);
         }
+    }
+
+    /// Whether the agent may have to have a core that a rank here occupies.
+    pub(crate) fn is_agent_short_of_cores(&self) -> bool {
+        self.waiting.ranks + 1 > self.waiting.cores || self.job().is_some_and(|job| job.share_cores)
     }
 
     /// Wakes this node's agent.
