@@ -4,6 +4,7 @@ use crate::health::{Health, Verdict};
 use crate::linger::Linger;
 use crate::message::{Head, What};
 use crate::party::{Letter, Party};
+use bytes::Bytes;
 use evenkeel_engine::across::nodes::UNREACHABLE;
 use evenkeel_engine::across::orders::{Order, Reader, Setup};
 use evenkeel_engine::world::World;
@@ -36,7 +37,7 @@ pub struct Agent {
     reader: Reader,
     parties: Vec<Party>,
     /// Messages of communicators that nobody here has attached yet.
-    strangers: HashMap<u64, Vec<(NodeId, Head, Vec<u8>)>>,
+    strangers: HashMap<u64, Vec<(NodeId, Head, Bytes)>>,
     letters: Vec<Letter>,
     /// Communicators that are over here, the last of them: what still comes for one is late, and not ahead.
     over: VecDeque<u64>,
@@ -93,7 +94,7 @@ impl Agent {
         while let Some(event) = self.wire.poll() {
             moved = true;
             match event {
-                Event::Message { from, bytes } => self.take_in(from, &bytes)?,
+                Event::Message { from, bytes } => self.take_in(from, &bytes.into())?,
                 Event::Lost { node, .. } => self.health.gone(node.index()),
                 Event::Done { .. } => {}
             }
@@ -109,12 +110,12 @@ impl Agent {
     fn post(&mut self) {
         for (to, message) in self.letters.drain(..) {
             // A node that is gone is found out by those who wait for it.
-            let _ = self.wire.send_owned(to, message);
+            let _ = self.wire.send_parts(to, message.head, message.data);
         }
         self.parties.iter().for_each(Party::announce);
     }
 
-    fn take_in(&mut self, from: NodeId, message: &[u8]) -> Result<(), String> {
+    fn take_in(&mut self, from: NodeId, message: &Bytes) -> Result<(), String> {
         let Some((head, data)) = Head::read(message).filter(|(head, _)| head.job == self.setup.job && from.index() < self.setup.nodes.len()) else {
             if !std::mem::replace(&mut self.has_complained, true) {
                 eprintln!("evenkeel: the agent on {} has refused a message that is not of its job", self.setup.nodes[self.setup.node as usize].host);
@@ -123,13 +124,13 @@ impl Agent {
         };
         self.health.hear(from.index(), Instant::now());
         match head.what {
-            What::Ping => self.letters.push((from, Head::new(self.setup.job, What::Pong).with(&[]))),
+            What::Ping => self.letters.push((from, Head::new(self.setup.job, What::Pong).alone())),
             What::Pong => {}
             What::Died => self.report_dead(head.number),
             _ => match self.parties.iter_mut().find(|party| party.id == head.comm) {
                 Some(party) => party.take_in(from, &head, data, &mut self.letters)?,
                 None if self.over.contains(&head.comm) => {}
-                None => self.strangers.entry(head.comm).or_default().push((from, head, data.to_vec())),
+                None => self.strangers.entry(head.comm).or_default().push((from, head, data)),
             },
         }
         Ok(())
@@ -160,7 +161,7 @@ impl Agent {
                     let party = Party::new(self.world, &told, self.setup.job, share_cores);
                     let mut party = party.ok_or("the segment has no room for a communicator's second block")?;
                     for (from, head, data) in self.strangers.remove(&told.id).unwrap_or_default() {
-                        party.take_in(from, &head, &data, &mut self.letters)?;
+                        party.take_in(from, &head, data, &mut self.letters)?;
                     }
                     (0..self.freed_early.remove(&told.id).unwrap_or(0)).for_each(|_| party.detach());
                     self.parties.push(party);
@@ -213,7 +214,7 @@ impl Agent {
         let verdicts = self.health.look(Instant::now(), |node| waited_for.contains(&node));
         for verdict in verdicts {
             match verdict {
-                Verdict::Ask(node) => self.letters.push((NodeId(node as u32), Head::new(self.setup.job, What::Ping).with(&[]))),
+                Verdict::Ask(node) => self.letters.push((NodeId(node as u32), Head::new(self.setup.job, What::Ping).alone())),
                 Verdict::Silent(node) => self.report_lost(node as u64),
                 Verdict::Unreachable(node) => self.report_lost(node as u64 | UNREACHABLE),
             }
@@ -271,7 +272,7 @@ impl Agent {
         self.report_dead(u64::from(rank));
         let head = Head { number: u64::from(rank), ..Head::new(self.setup.job, What::Died) };
         let others = (0..self.setup.nodes.len() as u32).filter(|node| *node != self.setup.node);
-        self.letters.extend(others.map(|node| (NodeId(node), head.with(&[]))));
+        self.letters.extend(others.map(|node| (NodeId(node), head.alone())));
         self.post();
     }
 

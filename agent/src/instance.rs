@@ -5,7 +5,9 @@
 
 use evenkeel_engine::call::Combine;
 use crate::choice::Plan;
-use evenkeel_schedule::{Buffer, Place, Rank, Round, Step};
+use crate::buffer::Buffer;
+use bytes::Bytes;
+use evenkeel_schedule::{Place, Rank, Round, Step};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -16,7 +18,7 @@ pub struct Sent<'a> {
     pub slot: u32,
     pub turn: u16,
     pub at: u32,
-    pub data: &'a [u8],
+    pub data: &'a Bytes,
     /// Whether its receiver sends something in this run, too.
     pub passed_on: bool,
 }
@@ -35,7 +37,7 @@ pub struct Instance {
     unit: usize,
     combining: Option<Combining>,
     /// Input, output, scratch.
-    buffers: [Vec<u8>; 3],
+    buffers: [Buffer; 3],
     /// Which of input and output hold nothing yet.
     missing: [bool; 3],
     raised: HashSet<(u32, u16)>,
@@ -44,11 +46,11 @@ pub struct Instance {
     next: usize,
 }
 
-fn index(buffer: Buffer) -> usize {
+fn index(buffer: evenkeel_schedule::Buffer) -> usize {
     match buffer {
-        Buffer::Input => 0,
-        Buffer::Output => 1,
-        Buffer::Scratch => 2,
+        evenkeel_schedule::Buffer::Input => 0,
+        evenkeel_schedule::Buffer::Output => 1,
+        evenkeel_schedule::Buffer::Scratch => 2,
     }
 }
 
@@ -58,7 +60,8 @@ pub fn place_to_number(place: Place) -> u32 {
 }
 
 fn place_from_number(number: u32) -> Place {
-    let buffer = [Buffer::Input, Buffer::Output, Buffer::Scratch, Buffer::Scratch][(number >> 30) as usize];
+    use evenkeel_schedule::Buffer::{Input, Output, Scratch};
+    let buffer = [Input, Output, Scratch, Scratch][(number >> 30) as usize];
     Place::new(buffer, number & (Place::MOST - 1))
 }
 
@@ -67,9 +70,9 @@ impl Instance {
     pub fn new(plan: Arc<Plan>, me: Rank, unit: usize, combining: Option<Combining>, input: Vec<u8>) -> Instance {
         let schedule = &plan.schedule;
         let operation = schedule.algorithm.operation;
-        let bytes = |elements: u64| vec![0; elements as usize * unit];
+        let zeros = |elements: u64| Buffer::new(elements as usize * unit);
         debug_assert_eq!(input.len() as u64, operation.input(&schedule.problem, me) * unit as u64);
-        let buffers = [input, bytes(operation.output(&schedule.problem, me)), bytes(schedule.needs.scratch)];
+        let buffers = [input.into(), zeros(operation.output(&schedule.problem, me)), zeros(schedule.needs.scratch)];
         let missing = [combining.is_some_and(|c| c.input_is_missing), false, false];
         let mut steps = Round::new();
         schedule.round(me, 0, &mut steps);
@@ -77,34 +80,29 @@ impl Instance {
     }
 
     /// Takes a message in; one that comes twice changes nothing. An error says that it fits nowhere.
-    pub fn take_in(&mut self, slot: u32, turn: u16, at: u32, data: &[u8]) -> Result<(), String> {
+    pub fn take_in(&mut self, slot: u32, turn: u16, at: u32, data: Bytes) -> Result<(), String> {
         if !self.raised.insert((slot, turn)) || data.is_empty() {
             return Ok(());
         }
         let place = place_from_number(at);
-        let start = place.element() as usize * self.unit;
         let buffer = &mut self.buffers[index(place.buffer())];
-        let length = buffer.len();
-        let target = buffer.get_mut(start..start + data.len()).ok_or_else(|| format!("{} bytes do not fit at {place:?} of {length}", data.len()))?;
-        target.copy_from_slice(data);
+        let length = data.len();
+        if !buffer.put(place.element() as usize * self.unit, data) {
+            return Err(format!("{length} bytes do not fit at {place:?} of {}", buffer.len()));
+        }
         self.missing[index(place.buffer())] = false;
         Ok(())
     }
 
-    fn range(&self, place: Place, elements: u32) -> (usize, std::ops::Range<usize>) {
+    fn bytes(&mut self, place: Place, elements: u32) -> Bytes {
         let start = place.element() as usize * self.unit;
-        (index(place.buffer()), start..start + elements as usize * self.unit)
+        self.buffers[index(place.buffer())].share(start..start + elements as usize * self.unit)
     }
 
-    fn bytes(&self, place: Place, elements: u32) -> &[u8] {
-        let (buffer, range) = self.range(place, elements);
-        &self.buffers[buffer][range]
-    }
-
-    fn write(&mut self, place: Place, bytes: &[u8]) {
-        let (buffer, range) = self.range(place, (bytes.len() / self.unit) as u32);
-        self.buffers[buffer][range].copy_from_slice(bytes);
-        self.missing[buffer] = false;
+    fn write(&mut self, place: Place, bytes: Bytes) {
+        let fits = self.buffers[index(place.buffer())].put(place.element() as usize * self.unit, bytes);
+        assert!(fits, "a step at {place:?} is beyond its buffer, which the schedule's check excludes");
+        self.missing[index(place.buffer())] = false;
     }
 
     fn is_missing(&self, place: Place) -> bool {
@@ -135,23 +133,23 @@ impl Instance {
             // Turn 0 is of an earlier use of the same memory, and there was none.
             Step::Wait { slot, turn } => return turn == 0 || self.raised.contains(&(slot.0, turn)),
             Step::Put { to, slot, turn } if !self.plan.is_waited_for(to, slot, turn) => {}
-            Step::Put { to, slot, turn } => send(Sent { to: to.0, slot: slot.0, turn, at: 0, data: &[], passed_on: self.plan.passes_on(to) }),
+            Step::Put { to, slot, turn } => send(Sent { to: to.0, slot: slot.0, turn, at: 0, data: &Bytes::new(), passed_on: self.plan.passes_on(to) }),
             Step::Multicast { to, slot, turn } => {
-                to.iter().filter(|to| *to != self.me).for_each(|to| send(Sent { to: to.0, slot: slot.0, turn, at: 0, data: &[], passed_on: self.plan.passes_on(to) }));
+                to.iter().filter(|to| *to != self.me).for_each(|to| send(Sent { to: to.0, slot: slot.0, turn, at: 0, data: &Bytes::new(), passed_on: self.plan.passes_on(to) }));
                 if to.contains(self.me) {
                     self.raised.insert((slot.0, turn));
                 }
             }
             Step::Send { to, slot, turn, from, at, length, .. } => {
                 let data = self.bytes(from, length);
-                send(Sent { to: to.0, slot: slot.0, turn, at: place_to_number(at), data, passed_on: self.plan.passes_on(to) });
+                send(Sent { to: to.0, slot: slot.0, turn, at: place_to_number(at), data: &data, passed_on: self.plan.passes_on(to) });
             }
             Step::Copy { from, into, length } => {
                 if self.is_missing(from) {
                     self.missing[index(into.buffer())] = true;
                 } else {
-                    let bytes = self.bytes(from, length).to_vec();
-                    self.write(into, &bytes);
+                    let bytes = self.bytes(from, length);
+                    self.write(into, bytes);
                 }
             }
             Step::Combine { into, first, second, length } => self.combine(into, first, second, length),
@@ -167,21 +165,21 @@ impl Instance {
     fn combine(&mut self, into: Place, first: Place, second: Place, length: u32) {
         if self.is_missing(first) || self.is_missing(second) {
             let there = if self.is_missing(first) { second } else { first };
-            let bytes = self.bytes(there, length).to_vec();
-            return self.write(into, &bytes);
+            let bytes = self.bytes(there, length);
+            return self.write(into, bytes);
         }
         let combining = self.combining.expect("a reduction has an operator");
         let mut result = self.bytes(second, length).to_vec();
         let input = self.bytes(first, length);
         // SAFETY: both have `length` elements, and do not overlap.
         unsafe { (combining.combine)(std::ptr::null_mut(), input.as_ptr().cast(), result.as_mut_ptr().cast(), length as usize) };
-        self.write(into, &result);
+        self.write(into, result.into());
     }
 
     /// The result.
-    pub fn into_output(self) -> Vec<u8> {
+    pub fn into_output(self) -> Bytes {
         let [_, output, _] = self.buffers;
-        output
+        output.into_bytes()
     }
 }
 
@@ -200,13 +198,13 @@ mod tests {
         slot: u32,
         turn: u16,
         at: u32,
-        data: Vec<u8>,
+        data: Bytes,
     }
 
     impl Flying {
         fn new(sent: Sent<'_>) -> Flying {
             let Sent { to, slot, turn, at, data, .. } = sent;
-            Flying { to, slot, turn, at, data: data.to_vec() }
+            Flying { to, slot, turn, at, data: data.clone() }
         }
     }
 
@@ -225,11 +223,11 @@ mod tests {
             let at = dice.below(flying.len());
             let sent = if dice.below(5) == 0 { flying[at].clone() } else { flying.swap_remove(at) };
             let to = sent.to as usize;
-            all[to].take_in(sent.slot, sent.turn, sent.at, &sent.data).unwrap();
+            all[to].take_in(sent.slot, sent.turn, sent.at, sent.data).unwrap();
             done[to] = done[to] || all[to].advance(|sent| flying.push(Flying::new(sent)));
         }
         assert!(done.iter().all(|done| *done), "{key:?} among {nodes}: {done:?}");
-        all.into_iter().map(Instance::into_output).collect()
+        all.into_iter().map(|instance| instance.into_output().to_vec()).collect()
     }
 
     fn words(node: usize, count: usize) -> Vec<u8> {
@@ -283,6 +281,6 @@ mod tests {
     fn what_fits_nowhere_is_refused() {
         let key = Key { kind: Kind::Bcast, root: 0, elements: 4, unit: 1 };
         let mut instance = Instance::new(Arc::new(Plan::new(key, 2, true)), Rank(1), 1, None, Vec::new());
-        assert!(instance.take_in(0, 1, place_to_number(Place::output(2)), &[1, 2, 3]).is_err());
+        assert!(instance.take_in(0, 1, place_to_number(Place::output(2)), Bytes::from_static(&[1, 2, 3])).is_err());
     }
 }

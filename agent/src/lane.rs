@@ -83,7 +83,7 @@ impl Lane {
 
     /// Takes a message of another node in, with what it says of its collective.
     pub fn take_in(
-        &mut self, number: u64, described: Option<Description>, (slot, turn, at, data): (u32, u16, u32, &[u8]), position: &Position,
+        &mut self, number: u64, described: Option<Description>, (slot, turn, at, data): Early, position: &Position,
     ) -> Result<(), String> {
         let under_way = self.claiming.iter_mut().chain(&mut self.running).find(|running| running.number == number);
         match (&under_way, described) {
@@ -95,7 +95,7 @@ impl Lane {
             Some(running) => running.take_in(slot, turn, at, data),
             None => {
                 if number >= self.progress.next() {
-                    self.early.entry(number).or_default().push((slot, turn, at, data.to_vec()));
+                    self.early.entry(number).or_default().push((slot, turn, at, data));
                 }
                 Ok(())
             }

@@ -10,6 +10,7 @@
 //! agents know alike, take a slow node for a lost one before its time, or stay when its ranks are gone.
 
 pub mod agent;
+pub mod buffer;
 pub mod choice;
 pub mod health;
 pub mod instance;

@@ -2,6 +2,7 @@
 //!
 //! A message may overtake another between the same two agents: large ones are fetched, small ones come at once.
 
+use bytes::Bytes;
 use evenkeel_engine::across::description::Description;
 
 /// What a message is.
@@ -56,19 +57,24 @@ impl Head {
         Head { job, what, lane: 0, turn: 0, slot: 0, comm: 0, number: 0, at: 0 }
     }
 
+    /// A message without data.
+    pub fn alone(&self) -> Message {
+        self.with(&Bytes::new())
+    }
+
     /// The message.
-    pub fn with(&self, data: &[u8]) -> Vec<u8> {
-        self.with_both(&[], data)
+    pub fn with(&self, data: &Bytes) -> Message {
+        Message { head: self.bytes(&[]), data: data.clone() }
     }
 
     /// The message of a [`What::Forward`].
-    pub fn with_described(&self, description: Description, data: &[u8]) -> Vec<u8> {
+    pub fn with_described(&self, description: Description, data: &Bytes) -> Message {
         let [first, second] = description.to_words().map(u64::to_le_bytes);
-        Head { what: What::Forward, ..*self }.with_both(&[first, second].concat(), data)
+        Message { head: Head { what: What::Forward, ..*self }.bytes(&[first, second].concat()), data: data.clone() }
     }
 
-    fn with_both(&self, before: &[u8], data: &[u8]) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(HEAD_BYTES + before.len() + data.len());
+    fn bytes(&self, more: &[u8]) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(HEAD_BYTES + more.len());
         bytes.extend_from_slice(&self.job.to_le_bytes());
         bytes.extend_from_slice(&[self.what as u8, self.lane]);
         bytes.extend_from_slice(&self.turn.to_le_bytes());
@@ -77,27 +83,34 @@ impl Head {
         bytes.extend_from_slice(&self.number.to_le_bytes());
         bytes.extend_from_slice(&self.at.to_le_bytes());
         bytes.extend_from_slice(&[0; 4]);
-        bytes.extend_from_slice(before);
-        bytes.extend_from_slice(data);
+        bytes.extend_from_slice(more);
         bytes
     }
 
     /// Head and data of a message; None if it is none.
-    pub fn read(message: &[u8]) -> Option<(Head, &[u8])> {
-        let (head, data) = message.split_at_checked(HEAD_BYTES)?;
+    pub fn read(message: &Bytes) -> Option<(Head, Bytes)> {
+        let (head, _) = message.split_at_checked(HEAD_BYTES)?;
         let eight = |at: usize| u64::from_le_bytes(head[at..at + 8].try_into().expect("eight bytes"));
         let four = |at: usize| u32::from_le_bytes(head[at..at + 4].try_into().expect("four bytes"));
         let what = What::ALL.into_iter().find(|what| *what as u8 == head[8])?;
         let turn = u16::from_le_bytes([head[10], head[11]]);
-        Some((Head { job: eight(0), what, lane: head[9].min(1), turn, slot: four(12), comm: eight(16), number: eight(24), at: four(32) }, data))
+        let read = Head { job: eight(0), what, lane: head[9].min(1), turn, slot: four(12), comm: eight(16), number: eight(24), at: four(32) };
+        Some((read, message.slice(HEAD_BYTES..)))
     }
 }
 
 /// Description and data of a [`What::Forward`]; None if there is none.
-pub fn described(data: &[u8]) -> Option<(Description, &[u8])> {
-    let (words, data) = data.split_at_checked(DESCRIBED_BYTES)?;
+pub fn described(data: &Bytes) -> Option<(Description, Bytes)> {
+    let (words, _) = data.split_at_checked(DESCRIBED_BYTES)?;
     let word = |at: usize| u64::from_le_bytes(words[at..at + 8].try_into().expect("eight bytes"));
-    Some((Description::from_words([word(0), word(8)])?, data))
+    Some((Description::from_words([word(0), word(8)])?, data.slice(DESCRIBED_BYTES..)))
+}
+
+/// What is sent: a head, with what belongs to it, and data that need not be copied behind it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    pub head: Vec<u8>,
+    pub data: Bytes,
 }
 
 #[cfg(test)]
@@ -105,22 +118,29 @@ mod tests {
     use super::*;
     use evenkeel_engine::call::Kind;
 
+    fn arrived(message: Message) -> Bytes {
+        [message.head, message.data.to_vec()].concat().into()
+    }
+
     #[test]
     fn a_head_is_read_as_it_was_written() {
         let head = Head { job: 1 << 63, what: What::Step, lane: 1, turn: 7, slot: 9, comm: 11, number: 13, at: u32::MAX };
-        assert_eq!(Head::read(&head.with(b"data")), Some((head, &b"data"[..])));
-        assert_eq!(Head::read(&[0; HEAD_BYTES]), None);
-        assert_eq!(Head::read(b"short"), None);
+        let data = Bytes::from_static(b"data");
+        assert_eq!(Head::read(&arrived(head.with(&data))), Some((head, data)));
+        assert_eq!(Head::read(&arrived(head.alone())), Some((head, Bytes::new())));
+        assert_eq!(Head::read(&Bytes::from_static(&[0; HEAD_BYTES])), None);
+        assert_eq!(Head::read(&Bytes::from_static(b"short")), None);
     }
 
     #[test]
     fn what_is_passed_on_says_what_it_is() {
         let description = Description { kind: Kind::Bcast, root: (3, 1), bytes: 65536, operator: 0 };
         let head = Head { comm: 5, number: 7, ..Head::new(1, What::Step) };
-        let message = head.with_described(description, b"data");
+        let data = Bytes::from_static(b"data");
+        let message = arrived(head.with_described(description, &data));
         let (read, rest) = Head::read(&message).unwrap();
         assert_eq!(read, Head { what: What::Forward, ..head });
-        assert_eq!(described(rest), Some((description, &b"data"[..])));
-        assert_eq!(described(&rest[..15]), None);
+        assert_eq!(described(&rest), Some((description, data)));
+        assert_eq!(described(&rest.slice(..15)), None);
     }
 }

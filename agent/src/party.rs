@@ -1,8 +1,9 @@
 //! A communicator's part on this node, with all that the agent does for it.
 
+use bytes::Bytes;
 use crate::instance::Sent;
 use crate::lane::Lane;
-use crate::message::{Head, What, described};
+use crate::message::{Head, Message, What, described};
 use crate::running::Position;
 use crate::watermark::{Told, Watermark, Way};
 use evenkeel_engine::across::orders::NewComm;
@@ -23,7 +24,7 @@ pub struct Party {
 }
 
 /// What is to be sent: to which node, and the message.
-pub type Letter = (NodeId, Vec<u8>);
+pub type Letter = (NodeId, Message);
 
 impl Party {
     /// `share_cores`: whether "nodes" are virtual hosts of one machine. None: there is no room for it.
@@ -77,7 +78,7 @@ impl Party {
     }
 
     /// Takes a message of another node in.
-    pub fn take_in(&mut self, from: NodeId, head: &Head, data: &[u8], letters: &mut Vec<Letter>) -> Result<(), String> {
+    pub fn take_in(&mut self, from: NodeId, head: &Head, data: Bytes, letters: &mut Vec<Letter>) -> Result<(), String> {
         match head.what {
             What::Barriers | What::Taken => {
                 let Some(from) = self.nodes.iter().position(|node| *node == from) else { return Ok(()) };
@@ -96,7 +97,7 @@ impl Party {
                 Ok(())
             }
             What::Forward => {
-                let (description, data) = described(data).ok_or("another node has sent a part of it knows not what: do all nodes have the same evenkeel?")?;
+                let (description, data) = described(&data).ok_or("another node has sent a part of it knows not what: do all nodes have the same evenkeel?")?;
                 self.lanes[usize::from(head.lane)].take_in(head.number, Some(description), (head.slot, head.turn, head.at, data), &self.position)
             }
             _ => self.lanes[usize::from(head.lane)].take_in(head.number, None, (head.slot, head.turn, head.at, data), &self.position),
@@ -126,7 +127,7 @@ impl Party {
         self.lanes[0].seat.revoke();
         let head = Head { comm: self.id, ..Head::new(self.job, What::Revoked) };
         let others = self.nodes.iter().enumerate().filter(|(position, _)| *position != self.position.me);
-        letters.extend(others.map(|(_, node)| (*node, head.with(&[]))));
+        letters.extend(others.map(|(_, node)| (*node, head.alone())));
     }
 
     /// Wakes the ranks here that sleep for what has been done; to be called when everything for other nodes has been sent.
@@ -140,5 +141,5 @@ impl Party {
 }
 
 fn letter(head: Head, nodes: &[NodeId], told: Told) -> Letter {
-    (nodes[told.to], Head { slot: told.slot, number: told.count, ..head }.with(&[]))
+    (nodes[told.to], Head { slot: told.slot, number: told.count, ..head }.alone())
 }

@@ -71,6 +71,7 @@ mod tests {
     use super::*;
     use crate::choice::{Key, Plan};
     use crate::instance::Instance;
+    use bytes::Bytes;
     use evenkeel_random::Random;
     use evenkeel_schedule::Rank;
     use std::sync::Arc;
@@ -93,7 +94,7 @@ mod tests {
     }
 
     fn flying(number: u64, sent: &Sent<'_>) -> Flying {
-        Flying { to: sent.to as usize, number, is_described: sent.passed_on, part: (sent.slot, sent.turn, sent.at, sent.data.to_vec()) }
+        Flying { to: sent.to as usize, number, is_described: sent.passed_on, part: (sent.slot, sent.turn, sent.at, sent.data.clone()) }
     }
 
     /// Several broadcasts, of which nobody but the roots has called any; messages in any order, now and then twice. Everybody who passes on
@@ -106,14 +107,14 @@ mod tests {
             let roots = [0, nodes / 2, nodes - 1];
             let data = |number: u64| -> Vec<u8> { (0..bytes).map(|i| (i as u64 * 7 + number) as u8).collect() };
             let (mut all, mut plans): (Vec<Passing>, Plans) = ((0..nodes).map(|_| Passing::default()).collect(), Plans::default());
-            let mut got: Vec<Vec<Option<Vec<u8>>>> = vec![vec![None; roots.len()]; nodes];
+            let mut got: Vec<Vec<Option<Bytes>>> = vec![vec![None; roots.len()]; nodes];
             let mut air = Vec::new();
             for (number, root) in roots.into_iter().enumerate() {
                 let key = Key { kind: Kind::Bcast, root, elements: bytes, unit: 1 };
                 let plan = Arc::new(Plan::new(key, nodes, true));
                 let mut instance = Instance::new(plan, Rank(root as u32), 1, None, data(number as u64));
                 assert!(instance.advance(|sent| air.push(flying(number as u64, &sent))));
-                got[root][number] = Some(data(number as u64));
+                got[root][number] = Some(data(number as u64).into());
             }
             while !air.is_empty() {
                 let at = dice.below(air.len());
@@ -125,7 +126,7 @@ mod tests {
                 }
                 let here = position(to, nodes);
                 all[to].begin(number, broadcast(roots[number as usize], bytes), &mut HashMap::new(), &here).unwrap();
-                all[to].get_mut(number).unwrap().take_in(slot, turn, at, &data).unwrap();
+                all[to].get_mut(number).unwrap().take_in(slot, turn, at, data).unwrap();
                 all[to].advance(&here, &mut plans, |number, description, sent| {
                     assert_eq!(description, broadcast(roots[number as usize], bytes));
                     air.push(flying(number, &sent));
@@ -136,7 +137,7 @@ mod tests {
                     if let Some(running) = all[node].take(number as u64, broadcast(root, bytes)).unwrap() {
                         got[node][number] = Some(running.into_result().expect("all of it has come"));
                     }
-                    assert_eq!(got[node][number], Some(data(number as u64)), "node {node} of {nodes}, from {root}");
+                    assert_eq!(got[node][number], Some(data(number as u64).into()), "node {node} of {nodes}, from {root}");
                 }
             }
         }

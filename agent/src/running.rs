@@ -1,5 +1,6 @@
 //! One collective that this node's ranks have called, as the agent carries it out: from its ranks, over the network, to its ranks.
 
+use bytes::Bytes;
 use crate::choice::{Key, Plans};
 use crate::instance::{Combining, Instance, Sent};
 use evenkeel_engine::across::description::Description;
@@ -43,12 +44,12 @@ enum Stage {
     TakingIn,
     Exchanging(Instance),
     /// What has come of it is for the ranks here.
-    Exchanged(Vec<u8>),
+    Exchanged(Bytes),
     Done,
 }
 
 /// A message that came before the exchange had begun here: flag, turn, place, data.
-pub type Early = (u32, u16, u32, Vec<u8>);
+pub type Early = (u32, u16, u32, Bytes);
 
 pub struct Running {
     pub number: u64,
@@ -120,11 +121,11 @@ impl Running {
     }
 
     /// Takes a message of another node in.
-    pub fn take_in(&mut self, slot: u32, turn: u16, at: u32, data: &[u8]) -> Result<(), String> {
+    pub fn take_in(&mut self, slot: u32, turn: u16, at: u32, data: Bytes) -> Result<(), String> {
         match &mut self.stage {
             Stage::Exchanging(instance) => instance.take_in(slot, turn, at, data),
             Stage::TakingIn => {
-                self.early.push((slot, turn, at, data.to_vec()));
+                self.early.push((slot, turn, at, data));
                 Ok(())
             }
             Stage::Exchanged(_) | Stage::Done => Ok(()),
@@ -143,7 +144,7 @@ impl Running {
         if let Stage::Exchanged(output) = &mut self.stage {
             let output = std::mem::take(output);
             self.stage = Stage::Done;
-            self.hand_out(seat, position, output);
+            self.hand_out(seat, position, &output);
             moved = true;
         }
         Ok(moved)
@@ -164,7 +165,7 @@ impl Running {
     fn begin(&mut self, position: &Position, plans: &mut Plans, input: Vec<u8>) -> Result<(), String> {
         let mut instance = self.instance(position, plans, input);
         for (slot, turn, at, data) in std::mem::take(&mut self.early) {
-            instance.take_in(slot, turn, at, &data)?;
+            instance.take_in(slot, turn, at, data)?;
         }
         self.stage = Stage::Exchanging(instance);
         Ok(())
@@ -184,7 +185,7 @@ impl Running {
 
     /// What has come of the exchange, and is not handed out yet.
     #[cfg(test)]
-    pub fn into_result(self) -> Option<Vec<u8>> {
+    pub fn into_result(self) -> Option<Bytes> {
         if let Stage::Exchanged(output) = self.stage { Some(output) } else { None }
     }
 
@@ -284,7 +285,7 @@ impl Running {
     }
 
     /// Gives the ranks here what has come of the exchange.
-    fn hand_out(&self, seat: &Seat, position: &Position, output: Vec<u8>) {
+    fn hand_out(&self, seat: &Seat, position: &Position, output: &[u8]) {
         let Description { kind, bytes, .. } = self.description;
         let (here, ranks, most, nodes) = (position.here(), position.ranks(), position.most(), position.nodes());
         let last = self.turns.last().expect("every collective has a turn");
@@ -294,7 +295,7 @@ impl Running {
         match (kind, self.root_here(position)) {
             (Kind::Bcast | Kind::Scatter, Some(_)) | (Kind::Reduce | Kind::Gather, None) => {}
             (Kind::Barrier, _) => seat.hand_in(last, &[]),
-            (Kind::Bcast, None) | (Kind::Reduce, Some(_)) | (Kind::Allreduce | Kind::ReduceScatterBlock, _) => seat.hand_in(last, &output),
+            (Kind::Bcast, None) | (Kind::Reduce, Some(_)) | (Kind::Allreduce | Kind::ReduceScatterBlock, _) => seat.hand_in(last, output),
             (Kind::Gather, Some(_)) => seat.hand_in(last, &packed(&mut (0..nodes).filter(|node| *node != position.me))),
             (Kind::Allgather, _) => seat.hand_in(last, &packed(&mut (0..nodes))),
             (Kind::Scatter, None) => {

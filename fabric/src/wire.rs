@@ -1,6 +1,7 @@
 //! One node's end of a fabric: what it can do, and what may be relied upon.
 
 use crate::memory::Memory;
+use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
@@ -104,9 +105,9 @@ pub trait Wire {
     /// Sends a message. The bytes are taken at once. To oneself too.
     fn send(&mut self, to: NodeId, message: &[u8]) -> Result<(), Trouble>;
 
-    /// As `send`, for who has no use for the message afterwards: it need not be copied.
-    fn send_owned(&mut self, to: NodeId, message: Vec<u8>) -> Result<(), Trouble> {
-        self.send(to, &message)
+    /// Sends a message that is `head` and then `data`, which need not be copied behind it.
+    fn send_parts(&mut self, to: NodeId, head: Vec<u8>, data: Bytes) -> Result<(), Trouble> {
+        self.send(to, &[&head, data.as_ref()].concat())
     }
 
     /// Writes into another node's memory at `at`; afterwards, if there is a flag, stores its value (second) in the word at its offset (first).

@@ -79,7 +79,7 @@ impl Geometry {
     /// The layout for `ranks` members of one node, its agent among them, of a communicator that spans nodes: with room for several pieces
     /// of a large message on their way, which on a network is long.
     pub fn across(ranks: usize) -> Self {
-        Self::with(ranks, WINDOW, GROUP, 8 * RING_BYTES, 8 * RING_BYTES)
+        Self::with(ranks, WINDOW, GROUP, 8 * RING_BYTES, 16 * RING_BYTES)
     }
 
     /// The same with other sizes, for tests that need tiny ones.

@@ -17,6 +17,8 @@ use std::collections::VecDeque;
 
 /// Bytes of a piece: a quarter of what a rank can have deposited at once.
 const PIECE: usize = 64 * 1024;
+/// The same of a broadcast, which has the common area to itself: every piece costs wake-ups, and a node that passes it on waits for all of it.
+const BROADCAST_PIECE: usize = 128 * 1024;
 /// Pieces of one call that are under way at once.
 const DEPTH: usize = 4;
 /// Bytes that all blocks of a gather and its kin may have together, as one node sees them; beyond it the host library is asked.
@@ -27,7 +29,7 @@ pub fn slice(kind: Kind, bytes: usize, operator: Option<usize>, nonblocking: boo
     let ranks = layout.ranks();
     let blocks = |together: usize| (bytes.checked_mul(together)? <= MOST_IN_BLOCKS).then(|| PIECE / together).filter(|slice| *slice > 0);
     let slice = match kind {
-        Kind::Barrier | Kind::Bcast => PIECE,
+        Kind::Barrier | Kind::Bcast => BROADCAST_PIECE,
         Kind::Reduce | Kind::Allreduce => PIECE / operator? * operator?,
         // Of the whole vector, which any cut of it can do with at once.
         Kind::ReduceScatter => PIECE / operator? * operator?,

@@ -9,6 +9,8 @@ use std::ffi::c_void;
 /// A large message that has been announced: its bytes are still over there.
 pub(super) struct Announced {
     pub from: NodeId,
+    /// What came with the announcement.
+    pub head: Vec<u8>,
     pub descriptor: *mut c_void,
     pub length: usize,
 }
@@ -26,32 +28,33 @@ pub(super) struct Peer {
     pub node: NodeId,
 }
 
-/// UCX's callback for a message: header (the sender), and data or a descriptor of it.
+/// UCX's callback for a message: header (the sender, and what comes before the data), and data or a descriptor of it.
 ///
 /// # Safety
 /// Called by UCX within `worker_progress`, with the inbox as its argument.
 pub(super) unsafe extern "C" fn message_came(
     inbox: *mut c_void, header: *const c_void, header_length: usize, data: *mut c_void, length: usize, param: *const AmRecvParam,
 ) -> Status {
-    if header_length != 4 {
+    if header_length < 4 {
         return OK; // not ours
     }
-    // SAFETY: the inbox outlives the worker, and nobody else looks at it during `worker_progress`; the header has four bytes.
-    let (inbox, from, rendezvous) = unsafe {
+    // SAFETY: the inbox outlives the worker, and nobody else looks at it during `worker_progress`; the header has so many bytes, four at least.
+    let (inbox, from, head, rendezvous) = unsafe {
         let inbox = &mut *inbox.cast::<Inbox>();
         let from = NodeId(u32::from_le_bytes(header.cast::<[u8; 4]>().read_unaligned()));
-        (inbox, from, (*param).recv_attr & AM_RECV_ATTR_FLAG_RNDV != 0)
+        let head = std::slice::from_raw_parts(header.cast::<u8>().add(4), header_length - 4);
+        (inbox, from, head, (*param).recv_attr & AM_RECV_ATTR_FLAG_RNDV != 0)
     };
     if rendezvous {
-        inbox.announced.push(Announced { from, descriptor: data, length });
+        inbox.announced.push(Announced { from, head: head.to_vec(), descriptor: data, length });
         return IN_PROGRESS; // the descriptor remains ours until its data are asked for
     }
-    let bytes = if length == 0 {
-        Vec::new()
-    } else {
+    let mut bytes = Vec::with_capacity(head.len() + length);
+    bytes.extend_from_slice(head);
+    if length > 0 {
         // SAFETY: UCX gives so many bytes for the time of this call.
-        unsafe { std::slice::from_raw_parts(data.cast::<u8>(), length) }.to_vec()
-    };
+        bytes.extend_from_slice(unsafe { std::slice::from_raw_parts(data.cast::<u8>(), length) });
+    }
     inbox.events.push_back(Event::Message { from, bytes });
     OK
 }

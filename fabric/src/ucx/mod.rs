@@ -17,5 +17,5 @@ pub use opened::{Opened, open};
 pub use wire::UcxWire;
 
 /// Settings of those whose messages are small pieces, agents among them: sent at once, since to fetch them would take one more round trip; and signals are
-/// left to their owners. Over TCP a piece of 64 KiB and its head go in one.
-pub const EAGER: [(&str, &str); 3] = [("ERROR_SIGNALS", ""), ("RNDV_THRESH", "inf"), ("TCP_RX_SEG_SIZE", "128k")];
+/// left to their owners. Over TCP a piece of 128 KiB and its head go in one.
+pub const EAGER: [(&str, &str); 3] = [("ERROR_SIGNALS", ""), ("RNDV_THRESH", "inf"), ("TCP_RX_SEG_SIZE", "256k")];

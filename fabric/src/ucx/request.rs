@@ -2,17 +2,20 @@
 
 use super::ffi::*;
 use super::library::Library_;
+use bytes::Bytes;
 use crate::{Event, NodeId, Ticket};
 use std::ffi::c_void;
 
 /// What is to be said when an operation is finished.
 pub(super) enum Then {
-    /// A message went out: nothing.
+    /// Nothing.
     Nothing,
+    /// A message went out, with these data: nothing.
+    Sent(Bytes),
     /// A put or atomic is visible over there.
     Done { ticket: Ticket, fetched: Box<u64> },
-    /// A large message is here; its bytes are the pending operation's buffer.
-    Message { from: NodeId },
+    /// A large message is here: its head, and the rest in the pending operation's buffer.
+    Message { from: NodeId, head: Vec<u8> },
 }
 
 /// One operation: some requests, and the buffers that they use.
@@ -57,9 +60,12 @@ impl Pending {
     /// The event that tells of it. An operation that failed has none: UCX's error handler has told of its peer.
     pub fn event(self) -> Option<Event> {
         match (self.failed, self.then) {
-            (Some(_), _) | (None, Then::Nothing) => None,
+            (Some(_), _) | (None, Then::Nothing | Then::Sent(_)) => None,
             (None, Then::Done { ticket, fetched }) => Some(Event::Done { ticket, fetched: *fetched }),
-            (None, Then::Message { from }) => Some(Event::Message { from, bytes: self.buffers.into_iter().next().unwrap_or_default() }),
+            (None, Then::Message { from, mut head }) => {
+                head.extend(self.buffers.into_iter().flatten());
+                Some(Event::Message { from, bytes: head })
+            }
         }
     }
 }

@@ -7,6 +7,7 @@ use super::opened::Worker;
 use super::request::{Pending, Then};
 use crate::wire::{check, check_word};
 use crate::{Atomic, Event, Memory, NodeId, Ticket, Trouble, Wire};
+use bytes::Bytes;
 use std::ffi::c_void;
 use std::os::fd::RawFd;
 use std::ptr::null_mut;
@@ -14,6 +15,10 @@ use std::time::{Duration, Instant};
 
 /// How long the end of a wire waits for UCX to close its connections.
 const CLOSING: Duration = Duration::from_millis(500);
+/// Data that is not worth copying behind its head.
+const LONG: usize = 2048;
+/// The longest head that goes in UCX's header, whose length each transport limits: all that UCX has take some hundred bytes.
+const MOST_HEAD: usize = 64;
 
 /// The way to one other node.
 struct Endpoint {
@@ -34,8 +39,6 @@ pub struct UcxWire {
     endpoints: Vec<Option<Endpoint>>,
     pending: Vec<Pending>,
     tickets: u64,
-    /// The sender in every message's header. UCX may read it until the message has gone, so it stays in its place.
-    header: Box<[u8; 4]>,
     worker: Worker,
 }
 
@@ -52,8 +55,7 @@ fn parts(blob: &[u8]) -> Option<(&[u8], u64, &[u8])> {
 
 impl UcxWire {
     pub(super) fn new(worker: Worker, node: NodeId, addresses: &[Vec<u8>]) -> Result<UcxWire, UcxError> {
-        let header = Box::new(node.0.to_le_bytes());
-        let mut wire = UcxWire { node, endpoints: Vec::new(), pending: Vec::new(), tickets: 0, header, worker };
+        let mut wire = UcxWire { node, endpoints: Vec::new(), pending: Vec::new(), tickets: 0, worker };
         if node.index() >= addresses.len() {
             return Err(UcxError::Addresses(addresses.len(), node.index() + 1));
         }
@@ -169,8 +171,8 @@ impl UcxWire {
     }
 
     /// Asks for the bytes of a large message.
-    fn fetch(&mut self, Announced { from, descriptor, length }: Announced) {
-        let mut pending = Pending::new(vec![vec![0; length]], Then::Message { from });
+    fn fetch(&mut self, Announced { from, head, descriptor, length }: Announced) {
+        let mut pending = Pending::new(vec![vec![0; length]], Then::Message { from, head });
         let buffer = pending.buffers[0].as_mut_ptr();
         // SAFETY: the descriptor is ours until this call; the buffer is kept until the request has ended.
         pending.started(unsafe {
@@ -194,22 +196,32 @@ impl Wire for UcxWire {
     }
 
     fn send(&mut self, to: NodeId, message: &[u8]) -> Result<(), Trouble> {
-        self.send_owned(to, message.to_vec())
+        self.send_parts(to, message.to_vec(), Bytes::new())
     }
 
-    fn send_owned(&mut self, to: NodeId, message: Vec<u8>) -> Result<(), Trouble> {
+    fn send_parts(&mut self, to: NodeId, mut head: Vec<u8>, data: Bytes) -> Result<(), Trouble> {
         check(to, self.nodes(), 0, 0, 0)?;
         let Some(way) = self.way(to)? else {
             let from = self.node;
-            self.inbox().events.push_back(Event::Message { from, bytes: message });
+            head.extend_from_slice(&data);
+            self.inbox().events.push_back(Event::Message { from, bytes: head });
             return Ok(());
         };
-        let mut pending = Pending::new(vec![message], Then::Nothing);
-        // SAFETY: the buffer is kept until the request has ended, the header as long as the wire.
+        // UCX's own header is this node's number and, of a long message, our head: so the data need not be copied behind it.
+        let mut header = self.node.0.to_le_bytes().to_vec();
+        let data = if data.len() < LONG || head.len() > MOST_HEAD {
+            head.extend_from_slice(&data);
+            Bytes::from(head)
+        } else {
+            header.append(&mut head);
+            data
+        };
+        let mut pending = Pending::new(vec![header], Then::Sent(data));
+        // SAFETY: header and data are kept until the request has ended.
         pending.started(unsafe {
-            let (bytes, header) = (&pending.buffers[0], self.header.as_ptr());
+            let (header, Then::Sent(data)) = (&pending.buffers[0], &pending.then) else { unreachable!("just made") };
             let send = self.worker.library.am_send_nbx;
-            send(way.endpoint, 0, header.cast(), 4, bytes.as_ptr().cast(), bytes.len(), &RequestParam::plain())
+            send(way.endpoint, 0, header.as_ptr().cast(), header.len(), data.as_ptr().cast(), data.len(), &RequestParam::plain())
         });
         if !pending.requests.is_empty() {
             self.pending.push(pending);
