@@ -1,5 +1,6 @@
 //! The agent's loop: what comes over the network, what the ranks here have handed in, and sleep when there is neither.
 
+use crate::counts::Counts;
 use crate::health::{Health, Verdict};
 use crate::linger::Linger;
 use crate::message::{Head, What};
@@ -10,6 +11,7 @@ use evenkeel_engine::across::orders::{Order, Reader, Setup};
 use evenkeel_engine::world::World;
 use evenkeel_fabric::ucx::UcxWire;
 use evenkeel_fabric::{Event, NodeId, Wire};
+use evenkeel_options as options;
 use evenkeel_segment::process::Watched;
 use evenkeel_segment::sync::{Ordering, fence};
 use std::collections::{HashMap, VecDeque};
@@ -44,6 +46,7 @@ pub struct Agent {
     /// Communicators that a rank here has freed before their first member here has told of them: how many have.
     freed_early: HashMap<u64, usize>,
     health: Health,
+    counts: Counts,
     /// World rank of each process here, and the process, until it has ended.
     ranks: Vec<(u32, Option<Watched>)>,
     /// No rank can speak to the agent any more.
@@ -56,7 +59,7 @@ impl Agent {
         let health = Health::new(setup.nodes.len(), patience, Instant::now());
         let ranks = setup.here.iter().map(|(rank, pid)| (*rank, Some(Watched::new(*pid)))).collect();
         Agent {
-            world, setup, wire, pipe, reader, parties: Vec::new(), strangers: HashMap::new(), letters: Vec::new(), over: VecDeque::new(), freed_early: HashMap::new(), health, ranks, is_deserted: false, has_complained: false,
+            world, setup, wire, pipe, reader, parties: Vec::new(), strangers: HashMap::new(), letters: Vec::new(), over: VecDeque::new(), freed_early: HashMap::new(), health, counts: Counts::begin(), ranks, is_deserted: false, has_complained: false,
         }
     }
 
@@ -94,7 +97,10 @@ impl Agent {
         while let Some(event) = self.wire.poll() {
             moved = true;
             match event {
-                Event::Message { from, bytes } => self.take_in(from, &bytes.into())?,
+                Event::Message { from, bytes } => {
+                    self.counts.take(bytes.len());
+                    self.take_in(from, &bytes.into())?;
+                }
                 Event::Lost { node, .. } => self.health.gone(node.index()),
                 Event::Done { .. } => {}
             }
@@ -109,6 +115,7 @@ impl Agent {
     /// Sends what there is to send, and then wakes those here who have been given something.
     fn post(&mut self) {
         for (to, message) in self.letters.drain(..) {
+            self.counts.send(message.head.len() + message.data.len());
             // A node that is gone is found out by those who wait for it.
             let _ = self.wire.send_parts(to, message.head, message.data);
         }
@@ -293,6 +300,10 @@ impl Agent {
         let until = Instant::now() + LEAVING;
         while !self.wire.is_flushed() && Instant::now() < until {
             std::thread::yield_now();
+        }
+        let file = options::AGENT_COUNTS.get();
+        if !file.is_empty() {
+            self.counts.add_to(&file, &self.setup.nodes[self.setup.node as usize].host);
         }
         Ok(())
     }

@@ -12,6 +12,7 @@
 pub mod agent;
 pub mod buffer;
 pub mod choice;
+pub mod counts;
 pub mod health;
 pub mod instance;
 pub mod lane;

@@ -16,6 +16,7 @@ from evenkeel_rig.rig import signal_all
 
 AGENT = "evenkeel-agent"
 REPORT = "/tmp/rig/bench-run.json"
+COUNTS = "/tmp/rig/bench-agents.jsonl"
 
 
 class Agents(threading.Thread):
@@ -72,8 +73,9 @@ def run_task(rig, task, setting, folder):
     hosts = rig.hosts[:task.hosts]
     environment = dict(task.environment) if setting.is_evenkeel else {}
     if setting.is_evenkeel:
-        environment["EVENKEEL_REPORT"] = REPORT
-        rig.path(REPORT).unlink(missing_ok=True)
+        environment |= {"EVENKEEL_REPORT": REPORT, "EVENKEEL_AGENT_COUNTS": COUNTS}
+        for path in (REPORT, COUNTS):
+            rig.path(path).unlink(missing_ok=True)
     program = programs.path(folder, task.program, setting.library)
     command = setting.command([host.name for host in hosts], task.per_host, program, task.arguments, environment)
     before = {host.name: set(host.processes()) for host in hosts}
@@ -82,7 +84,7 @@ def run_task(rig, task, setting, folder):
     agents = watch.end() if watch else None
     for host in hosts:  # what a run that was cut off has left
         signal_all(set(host.processes()) - before[host.name], signal.SIGKILL)
-    more = [{"op": "agents"} | agents] if agents else []
+    more = [{"op": "agents"} | agents | counted(rig.path(COUNTS))] if agents else []
     if setting.is_evenkeel and not outcome.reason:
         more += carried_out(rig.path(REPORT))
     return outcome, more
@@ -101,6 +103,17 @@ def on_host(host, command, limit_s):
         code = None
     seconds = time.monotonic() - start
     return launch.Outcome(launch.parse(out), launch.reason_of(code, seconds, limit_s, err), seconds)
+
+
+def counted(path):
+    """Messages that all agents of a run have sent and taken in, and the processor time that they say they have used meanwhile. An agent says so at its end."""
+    until = time.monotonic() + 1
+    while not path.exists() and time.monotonic() < until:
+        time.sleep(0.02)
+    if not path.exists():
+        return {}
+    agents = [json.loads(line) for line in path.read_text().splitlines()]
+    return {"messages": sum(agent["sent"] + agent["taken"] for agent in agents), "handling_us": sum(agent["processor_us"] for agent in agents), "agents_counted": len(agents)}
 
 
 def carried_out(path):

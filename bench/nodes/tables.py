@@ -92,8 +92,9 @@ def shares(rows):
 
 def agents(rows):
     mine = rows.where(op="agents")
-    return mine and table(["setting", "section", "hosts × ranks", "agents", "processor time, ms", "quietest second", "memory, MiB"], [
+    return mine and table(["setting", "section", "hosts × ranks", "agents", "processor time, ms", "messages", "µs each", "quietest second", "memory, MiB"], [
         [row["setting"], row["section"], f"{row['hosts']}×{row['per_host']}", str(row["agents"]), f"{row['cpu_ms']:.1f}",
+         f"{row['messages']:,}" if row.get("messages") else "", f"{row['handling_us'] / row['messages']:.2f}" if row.get("messages") else "",
          f"{row['idle_percent']:.2f}%" if row.get("idle_percent") is not None else "", f"{row['peak_mib']:.1f}"] for row in mine if row["round"] == 1])
 
 

@@ -38,6 +38,19 @@ def test_what_the_others_lose_is_taken_within_a_round():
     assert judged.met and judged.text == "1.0%; the best library 20.0%"
 
 
+def agents(hosts, counted, messages, us):
+    return {"section": "collectives", "setting": "openmpi4+evenkeel", "round": 1, "op": "agents", "bytes": 0, "hosts": hosts, "per_host": 1, "variant": "", "agents": hosts,
+            "cpu_ms": 1.0, "peak_mib": 14.0, "idle_percent": None, "messages": messages, "handling_us": us, "agents_counted": counted}
+
+
+def test_a_run_whose_agents_have_not_all_counted_tells_nothing():
+    name = "agent's processor time for a message sent or taken in, openmpi4+evenkeel"
+    judged = by_name([agents(4, 4, 1000, 4000), agents(4, 3, 1000, 90000)])[name]
+    assert judged.met and judged.value == 4 and "1 runs, 1,000 messages" in judged.text
+    assert by_name([agents(4, 4, 1000, 6000)])[name].met is False
+    assert name not in by_name([agents(4, 3, 1000, 90000)])
+
+
 def test_no_agent_is_said_to_be_none():
     judged = by_name([latency("openmpi4+evenkeel", 1, 1)])["agent, openmpi4+evenkeel"]
     assert judged.met is None and "evenkeel-agent" in judged.text

@@ -91,6 +91,14 @@ pub const NODE_PATIENCE_MS: OptionSpec = OptionSpec {
     values: "MILLISECONDS",
     doc: "For how long a node that others wait for may give no sign of life before it counts as lost and the job is ended, with its name.",
 };
+pub const AGENT_COUNTS: OptionSpec = OptionSpec {
+    name: "agent-counts",
+    env: "EVENKEEL_AGENT_COUNTS",
+    default: "",
+    values: "FILE",
+    doc: "File, of each node, to which its agent adds a line of JSON at its end: messages and bytes that it has sent to other nodes and taken in, and the processor \
+          time that it has used since the job had been set up.",
+};
 pub const PATIENCE_MS: OptionSpec = OptionSpec {
     name: "patience",
     env: "EVENKEEL_PATIENCE_MS",
@@ -153,7 +161,7 @@ pub const GATE: OptionSpec = OptionSpec {
 };
 
 /// Every option, in the order in which the docs list them.
-pub const ALL: &[OptionSpec] = &[WAIT, PLACE, REPORT, QUIET, OFF, RECORD, CMA, BARRIER, MESSAGES, ORDERING, WINDOW, CLOCK, GATE, TABLE, NODES, NODE_PATIENCE_MS, PATIENCE_MS];
+pub const ALL: &[OptionSpec] = &[WAIT, PLACE, REPORT, QUIET, OFF, RECORD, CMA, BARRIER, MESSAGES, ORDERING, WINDOW, CLOCK, GATE, TABLE, NODES, NODE_PATIENCE_MS, AGENT_COUNTS, PATIENCE_MS];
 
 impl OptionSpec {
     /// The value in force: the environment's, or the default.
