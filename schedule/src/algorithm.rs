@@ -28,12 +28,14 @@ pub enum Operation {
     ReduceScatter,
     /// The inputs (e) of ranks 0 to i, combined, are rank i's output (e).
     Scan,
+    /// The inputs (e) of ranks 0 to i-1, combined, are rank i's output (e); rank 0 has none.
+    Exscan,
 }
 
 impl Operation {
-    pub const ALL: [Operation; 10] = [
+    pub const ALL: [Operation; 11] = [
         Operation::Barrier, Operation::Bcast, Operation::Reduce, Operation::Allreduce, Operation::Allgather, Operation::Alltoall, Operation::Gather,
-        Operation::Scatter, Operation::ReduceScatter, Operation::Scan,
+        Operation::Scatter, Operation::ReduceScatter, Operation::Scan, Operation::Exscan,
     ];
 
     pub const fn name(self) -> &'static str {
@@ -48,6 +50,7 @@ impl Operation {
             Operation::Scatter => "scatter",
             Operation::ReduceScatter => "reduce-scatter",
             Operation::Scan => "scan",
+            Operation::Exscan => "exscan",
         }
     }
 
@@ -66,6 +69,7 @@ impl Operation {
         match self {
             Operation::Barrier => 0,
             Operation::Bcast if rank == problem.root => 0,
+            Operation::Exscan if rank == Rank(0) => 0,
             Operation::Reduce | Operation::Gather if rank != problem.root => 0,
             Operation::Allgather | Operation::Alltoall | Operation::Gather => u64::from(problem.elements) * u64::from(problem.ranks),
             _ => problem.elements.into(),

@@ -32,7 +32,7 @@ fn problems(algorithm: &Algorithm, ranks: u32) -> Vec<Problem> {
             problem.clone().with_elements(0).with_root(Rank(ranks / 2)),
         ],
         Operation::Allreduce => [1, ranks + 3].map(|e| problem.clone().with_elements(e)).to_vec(),
-        Operation::Scan => [0, 3].map(|e| problem.clone().with_elements(e)).to_vec(),
+        Operation::Scan | Operation::Exscan => [0, 3].map(|e| problem.clone().with_elements(e)).to_vec(),
         Operation::Gather | Operation::Scatter => vec![
             problem.clone().with_elements(2),
             problem.clone().with_elements(1).with_root(Rank(ranks - 1)),

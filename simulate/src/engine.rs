@@ -276,7 +276,7 @@ impl<'a, W: Watch> Simulation<'a, W> {
             Operation::Barrier => false,
             Operation::Bcast | Operation::Scatter => !root,
             Operation::Reduce | Operation::Gather => root,
-            Operation::Scan => rank > 0,
+            Operation::Scan | Operation::Exscan => rank > 0,
             Operation::Allreduce | Operation::Allgather | Operation::Alltoall | Operation::ReduceScatter => true,
         }
     }

@@ -123,6 +123,7 @@ pub enum OperationName {
     Scatter,
     ReduceScatter,
     Scan,
+    Exscan,
 }
 
 impl OperationName {
@@ -138,6 +139,7 @@ impl OperationName {
             OperationName::Scatter => Operation::Scatter,
             OperationName::ReduceScatter => Operation::ReduceScatter,
             OperationName::Scan => Operation::Scan,
+            OperationName::Exscan => Operation::Exscan,
         }
     }
 }

@@ -8,6 +8,7 @@ pub mod allreduce;
 pub mod alltoall;
 pub mod barrier;
 pub mod bcast;
+pub mod exscan;
 pub mod gather;
 pub mod reduce;
 pub mod reduce_scatter;
@@ -62,6 +63,8 @@ pub static ALL: &[&Algorithm] = &[
     &reduce_scatter::halving::ALGORITHM,
     &scan::linear::ALGORITHM,
     &scan::recursive_doubling::ALGORITHM,
+    &exscan::linear::ALGORITHM,
+    &exscan::recursive_doubling::ALGORITHM,
 ];
 
 /// The algorithm of that name.

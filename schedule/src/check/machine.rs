@@ -251,6 +251,7 @@ impl<'a> Machine<'a> {
             Operation::ReduceScatter => (all, rank.0 * problem.elements + i),
             Operation::Alltoall => (vec![part(i).0], rank.0 * problem.elements + part(i).1),
             Operation::Scan => (all[..=rank.0 as usize].to_vec(), i),
+            Operation::Exscan => (all[..rank.0 as usize].to_vec(), i),
         };
         let found = self.terms.ranks(term);
         let in_order = match self.schedule.algorithm.order {

@@ -1,0 +1,37 @@
+//! From one rank to the next.
+
+use super::{READ, RESULT};
+use crate::algorithm::{Algorithm, Operation, Order};
+use crate::problem::Problem;
+use crate::round::Round;
+use crate::schedule::Needs;
+use crate::step::{Place, Rank};
+
+pub static ALGORITHM: Algorithm = Algorithm {
+    name: "exscan-linear",
+    operation: Operation::Exscan,
+    order: Order::Ranks,
+    about: "Everybody gets its result from the rank below, adds its own, and sends the sum to the rank above, whose result it is.",
+    source: "any textbook",
+    cost: "(P-1)·(L + 2o + M·G) + (P-2)·M·γ",
+    parameters: &[],
+    needs: |problem| Needs::flags(1, 2).and_scratch(2 * u64::from(problem.elements)).in_banks(2),
+    round,
+};
+
+fn round(problem: &Problem, rank: Rank, _: u32, out: &mut Round) {
+    let (length, came, sum) = (problem.elements, Place::scratch(0), Place::scratch(problem.elements));
+    let is_last = rank.0 + 1 == problem.ranks;
+    if rank.0 > 0 {
+        out.wait(RESULT);
+        out.copy(came, Place::output(0), length);
+        if !is_last {
+            out.combine(sum, came, Place::input(0), length);
+        }
+        out.put(Rank(rank.0 - 1), READ);
+    }
+    if !is_last {
+        out.wait_previous(READ);
+        out.send(Rank(rank.0 + 1), RESULT, if rank.0 == 0 { Place::input(0) } else { sum }, came, length);
+    }
+}
