@@ -29,6 +29,9 @@ pub fn algorithm(kind: Kind, nodes: usize, bytes: usize, share_cores: bool) -> &
         // Every part goes to its node and nowhere else, in as many rounds as there are other nodes; by halves it takes fewer.
         Kind::ReduceScatterBlock if nodes <= 3 => "reduce-scatter-pairwise",
         Kind::ReduceScatterBlock => "reduce-scatter-halving",
+        // A chain has the fewest messages.
+        Kind::Scan | Kind::Exscan if share_cores || nodes <= 3 => "exscan-linear",
+        Kind::Scan | Kind::Exscan => "exscan-recursive-doubling",
         Kind::Gather => "gather-binomial",
         Kind::Scatter => "scatter-flat",
         Kind::Allgather if bytes * nodes <= 64 * SHORT => "allgather-bruck",

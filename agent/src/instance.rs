@@ -190,6 +190,7 @@ mod tests {
     use evenkeel_engine::call::Kind;
     use evenkeel_engine::kernels;
     use evenkeel_random::Random;
+    use evenkeel_schedule::algorithms::exscan::RESULT;
 
     /// A message on its way.
     #[derive(Clone)]
@@ -211,11 +212,12 @@ mod tests {
     /// Runs all nodes' instances; messages arrive in any order, and now and then twice. The outputs.
     fn run(key: Key, nodes: usize, share: bool, missing_at: Option<usize>, inputs: &[Vec<u8>], dice: &mut Random) -> Vec<Vec<u8>> {
         let plan = Arc::new(Plan::new(key, nodes, share));
-        let combine = kernels::builtin("sum", 'u', 8).unwrap();
-        let combining = |node| matches!(key.kind, Kind::Reduce | Kind::Allreduce | Kind::ReduceScatterBlock).then_some(Combining { combine, input_is_missing: missing_at == Some(node) });
+        let combine = if key.kind == Kind::Exscan { compose } else { kernels::builtin("sum", 'u', 8).unwrap() };
+        let combining = |node| matches!(key.kind, Kind::Exscan | Kind::Reduce | Kind::Allreduce | Kind::ReduceScatterBlock).then_some(Combining { combine, input_is_missing: missing_at == Some(node) });
         let mut all: Vec<Instance> =
             (0..nodes).map(|node| Instance::new(Arc::clone(&plan), Rank(node as u32), key.unit, combining(node), inputs[node].clone())).collect();
         let (mut flying, mut done): (Vec<Flying>, Vec<bool>) = (Vec::new(), vec![false; nodes]);
+        let mut results: Vec<Vec<u8>> = vec![Vec::new(); nodes];
         for (node, instance) in all.iter_mut().enumerate() {
             done[node] = instance.advance(|sent| flying.push(Flying::new(sent)));
         }
@@ -223,11 +225,35 @@ mod tests {
             let at = dice.below(flying.len());
             let sent = if dice.below(5) == 0 { flying[at].clone() } else { flying.swap_remove(at) };
             let to = sent.to as usize;
+            if key.kind == Kind::Exscan && sent.slot == RESULT.0 {
+                results[to] = sent.data.to_vec();
+            }
             all[to].take_in(sent.slot, sent.turn, sent.at, sent.data).unwrap();
             done[to] = done[to] || all[to].advance(|sent| flying.push(Flying::new(sent)));
         }
         assert!(done.iter().all(|done| *done), "{key:?} among {nodes}: {done:?}");
-        all.into_iter().map(|instance| instance.into_output().to_vec()).collect()
+        let outputs: Vec<Vec<u8>> = all.into_iter().map(|instance| instance.into_output().to_vec()).collect();
+        assert!(key.kind != Kind::Exscan || results == outputs, "one message brings a node all that its ranks get");
+        outputs
+    }
+
+    /// Pairs (a, b) as the function x → ax + b: the left operand is applied first. It does not commute.
+    unsafe extern "C" fn compose(_: *mut std::ffi::c_void, input: *const std::ffi::c_void, inout: *mut std::ffi::c_void, count: usize) {
+        for i in 0..count {
+            // SAFETY: both have `count` pairs of four-byte words.
+            unsafe {
+                let (left, right) = (input.cast::<[u32; 2]>().add(i).read_unaligned(), inout.cast::<[u32; 2]>().add(i).read_unaligned());
+                inout.cast::<[u32; 2]>().add(i).write_unaligned(composed(left, right));
+            }
+        }
+    }
+
+    fn composed([a, b]: [u32; 2], [c, d]: [u32; 2]) -> [u32; 2] {
+        [a.wrapping_mul(c), b.wrapping_mul(c).wrapping_add(d)]
+    }
+
+    fn pairs(bytes: &[u8]) -> Vec<[u32; 2]> {
+        bytes.chunks_exact(8).map(|pair| [0, 4].map(|at| u32::from_le_bytes(pair[at..at + 4].try_into().unwrap()))).collect()
     }
 
     fn words(node: usize, count: usize) -> Vec<u8> {
@@ -247,6 +273,7 @@ mod tests {
                     let key = |kind| Key { kind, root, elements: count, unit: 8 };
                     let inputs: Vec<Vec<u8>> = (0..nodes).map(|n| words(n, count)).collect();
                     let all: Vec<u8> = inputs.concat();
+                    let odd: Vec<Vec<u8>> = (0..nodes).map(|n| (0..2 * count as u32).flat_map(|i| (2 * (n as u32 * 977 + i) + 1).to_le_bytes()).collect()).collect();
                     let at_root = |what: &[Vec<u8>]| what[root].clone();
                     let only_root = |long: Vec<u8>| -> Vec<Vec<u8>> { (0..nodes).map(|n| if n == root { long.clone() } else { Vec::new() }).collect() };
 
@@ -271,6 +298,12 @@ mod tests {
                     let got = run(Key { root: 0, ..key(Kind::ReduceScatterBlock) }, nodes, share, None, &parts, &mut dice);
                     for (to, out) in got.iter().enumerate() {
                         assert_eq!(*out, sum((0..nodes).map(|from| from * nodes + to), count), "part {to} of {nodes}");
+                    }
+                    let before = run(Key { root: 0, ..key(Kind::Exscan) }, nodes, share, None, &odd, &mut dice);
+                    let mut wanted = pairs(&odd[0]);
+                    for node in 1..nodes {
+                        assert_eq!(pairs(&before[node]), wanted, "before node {node} of {nodes}");
+                        wanted.iter_mut().zip(pairs(&odd[node])).for_each(|(all, own)| *all = composed(*all, own));
                     }
                 }
             }

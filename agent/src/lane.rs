@@ -111,7 +111,7 @@ impl Lane {
         self.running.is_empty() && self.claiming.is_none() && self.seat.next_on_docket().is_none()
     }
 
-    pub fn waits_for_others(&self) -> bool {
-        self.is_held_up() || self.running.iter().any(Running::waits_for_others)
+    pub fn waits_for_others(&self, position: &Position) -> bool {
+        self.is_held_up() || self.running.iter().any(|running| running.waits_for_others(position))
     }
 }

@@ -119,7 +119,7 @@ impl Party {
     }
 
     pub fn waits_for_others(&self) -> bool {
-        self.barriers.waits() || self.lanes.iter().any(Lane::waits_for_others)
+        self.barriers.waits() || self.lanes.iter().any(|lane| lane.waits_for_others(&self.position))
     }
 
     /// Says to the other nodes, and the ranks here, that it has been revoked.

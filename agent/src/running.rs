@@ -7,6 +7,7 @@ use evenkeel_engine::across::description::Description;
 use evenkeel_engine::across::seat::{Member, Seat, Turn};
 use evenkeel_engine::call::Kind;
 use evenkeel_schedule::Rank;
+use evenkeel_schedule::algorithms::exscan::RESULT;
 
 /// Where this node stands in a communicator.
 pub struct Position {
@@ -58,6 +59,17 @@ pub struct Running {
     turns: Vec<Turn>,
     stage: Stage,
     early: Vec<Early>,
+    before: Before,
+}
+
+/// Of a scan: what the nodes before this one have, which is all that the ranks here wait for. It is handed out when it comes, whether or not they have handed in:
+/// who is late among them is above somebody who is not to wait.
+#[derive(Debug, PartialEq, Eq)]
+enum Before {
+    Awaited,
+    Came(Bytes),
+    /// Or there is nothing to hand out.
+    HandedOut,
 }
 
 /// A collective among the ranks here: kind, root, bytes that all know, bytes that the agent hands in.
@@ -65,7 +77,23 @@ type Wanted = (Kind, Member, usize, usize);
 
 impl Running {
     pub fn new(number: u64, description: Description, early: Vec<Early>) -> Running {
-        Running { number, description, turns: Vec::new(), stage: Stage::TakingIn, early }
+        let mut running = Running { number, description, turns: Vec::new(), stage: Stage::TakingIn, early: Vec::new(), before: Before::Awaited };
+        if !running.scans() {
+            running.before = Before::HandedOut;
+        }
+        early.iter().for_each(|(slot, _, _, data)| running.notice(*slot, data));
+        Running { early, ..running }
+    }
+
+    fn scans(&self) -> bool {
+        matches!(self.description.kind, Kind::Scan | Kind::Exscan)
+    }
+
+    /// Keeps what a scan's ranks wait for, when it comes.
+    fn notice(&mut self, slot: u32, data: &Bytes) {
+        if slot == RESULT.0 && self.before == Before::Awaited {
+            self.before = Before::Came(data.clone());
+        }
     }
 
     fn root_here(&self, position: &Position) -> Option<usize> {
@@ -88,6 +116,10 @@ impl Running {
             (Kind::ReduceScatterBlock, _) => {
                 let block = bytes * position.most();
                 vec![(Kind::Reduce, agent, block * position.nodes(), 0), (Kind::Bcast, agent, block, block)]
+            }
+            (kind @ (Kind::Scan | Kind::Exscan), _) => {
+                let up = (kind, agent, bytes, 0);
+                if position.me == 0 { vec![up] } else { vec![up, (Kind::Bcast, agent, bytes, bytes)] }
             }
             (Kind::Gather, Some(root)) => vec![(Kind::Gatherv, root, 0, bytes * (ranks - here))],
             (Kind::Gather, None) => vec![(Kind::Gather, agent, bytes, 0)],
@@ -116,12 +148,13 @@ impl Running {
     }
 
     /// Whether other nodes are waited for.
-    pub fn waits_for_others(&self) -> bool {
-        matches!(self.stage, Stage::Exchanging(_))
+    pub fn waits_for_others(&self, position: &Position) -> bool {
+        matches!(self.stage, Stage::Exchanging(_)) || (self.before == Before::Awaited && position.me > 0)
     }
 
     /// Takes a message of another node in.
     pub fn take_in(&mut self, slot: u32, turn: u16, at: u32, data: Bytes) -> Result<(), String> {
+        self.notice(slot, &data);
         match &mut self.stage {
             Stage::Exchanging(instance) => instance.take_in(slot, turn, at, data),
             Stage::TakingIn => {
@@ -134,9 +167,9 @@ impl Running {
 
     /// Moves on as far as possible; whether anything happened. Messages are for nodes by their position.
     pub fn advance(&mut self, seat: &Seat, position: &Position, plans: &mut Plans, send: impl FnMut(Sent<'_>)) -> Result<bool, String> {
-        let mut moved = false;
+        let mut moved = self.hand_out_before(seat);
         if let Stage::TakingIn = self.stage {
-            let Some(input) = self.input(seat, position) else { return Ok(false) };
+            let Some(input) = self.input(seat, position) else { return Ok(moved) };
             self.begin(position, plans, input)?;
             moved = true;
         }
@@ -148,6 +181,16 @@ impl Running {
             moved = true;
         }
         Ok(moved)
+    }
+
+    /// Gives the ranks here what a scan has of the nodes before; whether it did.
+    fn hand_out_before(&mut self, seat: &Seat) -> bool {
+        if !matches!(self.before, Before::Came(_)) {
+            return false;
+        }
+        let Before::Came(before) = std::mem::replace(&mut self.before, Before::HandedOut) else { unreachable!("just seen") };
+        seat.hand_in(self.turns.last().expect("every collective has a turn"), &before);
+        true
     }
 
     /// Moves on with what wants nothing of the ranks here, who need not have called it: a broadcast from another node. Whether anything happened.
@@ -202,7 +245,7 @@ impl Running {
         let (elements, unit) = match kind {
             Kind::Barrier => (0, 1),
             Kind::Bcast => (bytes, 1),
-            Kind::Reduce | Kind::Allreduce => {
+            Kind::Reduce | Kind::Allreduce | Kind::Scan | Kind::Exscan => {
                 let width = operator.map_or(1, |(_, width)| width);
                 (bytes / width, width)
             }
@@ -243,6 +286,18 @@ impl Running {
                 full()?;
                 let (combine, width) = self.description.operator().expect("reductions have an operator that all know");
                 let mut input = vec![0; if kind == Kind::ReduceScatterBlock { bytes * most * nodes } else { bytes }];
+                seat.take_combined(first, combine, width, &mut input);
+                Some(input)
+            }
+            // Nobody waits for the last node.
+            (Kind::Scan | Kind::Exscan, _) if position.me + 1 == nodes => {
+                seat.pass(first);
+                Some(vec![0; bytes])
+            }
+            (Kind::Scan | Kind::Exscan, _) => {
+                (0..here).all(|rank| seat.has_from(first, rank)).then_some(())?;
+                let (combine, width) = self.description.operator().expect("scans have an operator that all know");
+                let mut input = vec![0; bytes];
                 seat.take_combined(first, combine, width, &mut input);
                 Some(input)
             }
@@ -294,6 +349,8 @@ impl Running {
         };
         match (kind, self.root_here(position)) {
             (Kind::Bcast | Kind::Scatter, Some(_)) | (Kind::Reduce | Kind::Gather, None) => {}
+            // That was when it came.
+            (Kind::Scan | Kind::Exscan, _) => {}
             (Kind::Barrier, _) => seat.hand_in(last, &[]),
             (Kind::Bcast, None) | (Kind::Reduce, Some(_)) | (Kind::Allreduce | Kind::ReduceScatterBlock, _) => seat.hand_in(last, output),
             (Kind::Gather, Some(_)) => seat.hand_in(last, &packed(&mut (0..nodes).filter(|node| *node != position.me))),
@@ -318,5 +375,33 @@ impl Running {
             }
             (other, _) => unreachable!("{other:?} is not taken"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scan() -> Description {
+        Description { kind: Kind::Scan, root: (0, 0), bytes: 8, operator: 4 }
+    }
+
+    /// What a scan's ranks wait for is there with the message, before they have handed in and before the collective has been called.
+    #[test]
+    fn a_scan_does_not_wait_for_its_own_ranks() {
+        let position = Position { counts: vec![2, 2, 2], me: 1, share_cores: true };
+        let came = Bytes::from_static(&[7; 8]);
+        let mut running = Running::new(3, scan(), Vec::new());
+        assert!(running.before == Before::Awaited && running.waits_for_others(&position));
+        running.take_in(RESULT.0 + 2, 1, 0, Bytes::from_static(&[9; 8])).unwrap();
+        assert_eq!(running.before, Before::Awaited, "a part of it is not the result");
+        running.take_in(RESULT.0, 1, 0, came.clone()).unwrap();
+        running.take_in(RESULT.0, 1, 0, Bytes::from_static(&[0; 8])).unwrap(); // twice
+        assert_eq!(running.before, Before::Came(came.clone()));
+        assert!(matches!(running.stage, Stage::TakingIn) && !running.waits_for_others(&position));
+        let early = Running::new(3, scan(), vec![(RESULT.0, 1, 0, came.clone())]);
+        assert_eq!(early.before, Before::Came(came));
+        let other = Running::new(3, Description { kind: Kind::Allreduce, ..scan() }, vec![(RESULT.0, 1, 0, Bytes::from_static(&[7; 8]))]);
+        assert_eq!(other.before, Before::HandedOut, "only scans have such");
     }
 }

@@ -1,6 +1,6 @@
 /* Who may go on while one rank is stopped? Every rank counts its steps in a file that the test reads.
  *
- *   bypass FILE op=reduce stopped=3 bytes=8 rounds=2
+ *   bypass FILE op=reduce stopped=3 bytes=8 rounds=2        (op: reduce, bcast, gather, scatter, scan, exscan)
  *
  * After a barrier, rank `stopped` stops itself (SIGSTOP) before its next call; the others make `rounds` calls and note
  * in FILE (one 64-bit counter per rank) each call they have left: 1, 2, …; -1 for the stopped rank just before it stops.
@@ -45,6 +45,11 @@ int main(int argc, char **argv)
             MPI_Gather(mine, n, MPI_INT, all, n, MPI_INT, 0, MPI_COMM_WORLD);
             for (int r = 0; r < world_size && world_rank == 0; r++)
                 CHECK(all[r * n] == round * 1000 + r, "gather %d: from %d came %d", round, r, all[r * n]);
+        } else if (!strcmp(op, "scan") || !strcmp(op, "exscan")) {
+            int last = strcmp(op, "scan") ? world_rank - 1 : world_rank;
+            strcmp(op, "scan") ? MPI_Exscan(mine, all, n, MPI_INT, MPI_SUM, MPI_COMM_WORLD) : MPI_Scan(mine, all, n, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+            for (int i = 0; i < n && last >= 0; i++)
+                CHECK(all[i] == (last + 1) * (round * 1000 + i) + last * (last + 1) / 2, "%s %d: element %d is %d", op, round, i, all[i]);
         } else {
             MPI_Scatter(mine, n, MPI_INT, all, n, MPI_INT, 0, MPI_COMM_WORLD);
             CHECK(all[0] == round * 1000 + world_rank * n, "scatter %d: %d", round, all[0]);

@@ -31,6 +31,8 @@ pub fn slice(kind: Kind, bytes: usize, operator: Option<usize>, nonblocking: boo
     let slice = match kind {
         Kind::Barrier | Kind::Bcast => BROADCAST_PIECE,
         Kind::Reduce | Kind::Allreduce => PIECE / operator? * operator?,
+        // What goes from node to node is put before what the ranks here have.
+        Kind::Scan | Kind::Exscan if layout.is_in_order() => PIECE / operator? * operator?,
         // Of the whole vector, which any cut of it can do with at once.
         Kind::ReduceScatter => PIECE / operator? * operator?,
         Kind::ReduceScatterBlock => PIECE / operator? * operator? / ranks,
@@ -168,6 +170,17 @@ impl Operation {
                 let (bytes, back) = (piece.unpacked.len(), piece.unpacked.as_mut_ptr());
                 [Some(inner(Kind::Reduce, agent, there, out, nowhere)), Some(inner(Kind::Bcast, agent, bytes, std::ptr::null(), back))]
             }
+            // The ranks here, with the agent as the last of them; from the agent, what all on the nodes before this one have. Nobody hears of who is above it.
+            Kind::Scan | Kind::Exscan => {
+                let here = Some(inner(kind, 0, length, send, recv));
+                if self.node == 0 {
+                    [here, None]
+                } else {
+                    piece.unpacked = vec![0; length];
+                    let before = piece.unpacked.as_mut_ptr();
+                    [here, Some(inner(Kind::Bcast, agent, length, std::ptr::null(), before))]
+                }
+            }
             Kind::Gather => match root_here {
                 None => [Some(inner(Kind::Gather, agent, length, send, nowhere)), None],
                 Some(seat) => [Some(Call { recv_spans: self.gathers(&mut piece, comm.me == seat), ..inner(Kind::Gatherv, seat, length, send, call.recv) }), None],
@@ -238,11 +251,28 @@ impl Operation {
             // SAFETY: the part's place in the receive buffer.
             return unsafe { copy(piece.unpacked[from..from + bytes].as_ptr(), call.recv.wrapping_add(to), bytes) };
         }
+        if matches!(call.kind(), Kind::Scan | Kind::Exscan) {
+            return self.put_before(piece);
+        }
         let all = layout.order.iter().map(|rank| *rank as usize);
         let ranks: Vec<usize> = if call.kind() == Kind::Gather { layout.elsewhere(self.node).collect() } else { all.collect() };
         for (block, rank) in piece.unpacked.chunks_exact(piece.length).zip(ranks) {
             // SAFETY: `ranks` blocks of `bytes` in the receive buffer.
             unsafe { std::ptr::copy_nonoverlapping(block.as_ptr(), call.recv.wrapping_add(rank * call.bytes + piece.at), piece.length) };
+        }
+    }
+
+    /// Combines what the ranks on the nodes before this one have with what has come of those here.
+    fn put_before(&self, piece: &Piece) {
+        let (call, is_first_here) = (&self.call, self.layout().seats[self.me].1 == 0);
+        let (before, result) = (piece.unpacked.as_ptr(), call.recv.wrapping_add(piece.at));
+        // SAFETY: both have `length` bytes, in whole elements.
+        unsafe {
+            if call.kind() == Kind::Exscan && is_first_here {
+                return copy(before, result, piece.length);
+            }
+            let combine = call.combine.expect("a scan has an operator");
+            combine(call.combine_context, before.cast(), result.cast(), piece.length / call.elem_bytes.max(1));
         }
     }
 

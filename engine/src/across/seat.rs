@@ -201,6 +201,11 @@ impl Seat {
         self.leave(turn);
     }
 
+    /// Leaves a turn of which the agent needs nothing.
+    pub fn pass(&self, turn: &Turn) {
+        self.leave(turn);
+    }
+
     fn bytes_of<'a>(&'a self, piece: &Piece, bytes: usize) -> &'a [u8] {
         if bytes == 0 {
             return &[];
