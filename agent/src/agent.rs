@@ -20,8 +20,6 @@ use std::io::Read;
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
-/// How long it looks on after something has happened, offering the core to others between looks.
-const LINGER: Duration = Duration::from_micros(60);
 /// Looks between two looks at the pipe, which is a system call.
 const PIPE_EVERY: u32 = 64;
 /// How long it sleeps while something is on its way out, which may want a push that no event announces, while a connection is being made.
@@ -68,6 +66,8 @@ impl Agent {
         let mut happened = Instant::now();
         let mut linger = Linger::default();
         let mut looks = 0u32;
+        // The last look has found nothing.
+        let mut was_quiet = false;
         loop {
             looks = looks.wrapping_add(1);
             let mut moved = self.look()?;
@@ -75,14 +75,19 @@ impl Agent {
                 moved |= self.read_pipe()?;
             }
             if moved {
-                happened = Instant::now();
+                let now = Instant::now();
+                if std::mem::take(&mut was_quiet) {
+                    linger.happened(now.duration_since(happened));
+                }
+                happened = now;
                 continue;
             }
+            was_quiet = true;
             if self.is_deserted && (self.parties.iter().all(Party::is_idle) || !self.ended_in_good_order() || happened.elapsed() > LEAVING) {
                 return self.leave();
             }
             let now = Instant::now();
-            if self.is_deserted || (now.duration_since(happened) < LINGER && linger.may_offer(now)) {
+            if self.is_deserted || (linger.is_worthwhile(now.duration_since(happened)) && linger.may_offer(now)) {
                 std::thread::yield_now();
                 linger.offered(now, Instant::now());
                 continue;
@@ -94,7 +99,9 @@ impl Agent {
     /// Looks at the network and at what the ranks here have handed in; whether anything happened.
     fn look(&mut self) -> Result<bool, String> {
         let mut moved = false;
-        while let Some(event) = self.wire.poll() {
+        // The network is looked at once: each look is a system call, and those here who wait for what has come should have it before.
+        let mut next = self.wire.poll();
+        while let Some(event) = next {
             moved = true;
             match event {
                 Event::Message { from, bytes } => {
@@ -104,6 +111,7 @@ impl Agent {
                 Event::Lost { node, .. } => self.health.gone(node.index()),
                 Event::Done { .. } => {}
             }
+            next = self.wire.next_event();
         }
         for party in &mut self.parties {
             moved |= party.advance(&mut self.letters)?;

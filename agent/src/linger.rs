@@ -6,6 +6,13 @@
 
 use std::time::{Duration, Instant};
 
+/// How long it looks on after something has happened, where things happen one soon after the other; elsewhere they are not worth being awake for.
+const LINGER: Duration = Duration::from_micros(200);
+/// How long it looks on at least: what belongs together comes within that.
+const BRIEF: Duration = Duration::from_micros(20);
+/// Of how many gaps the mean is taken, about.
+const GAPS: u32 = 8;
+
 /// An offer that took longer was taken by somebody who does not wait for anything. A round of waiting ranks, which all look and offer in turn, is shorter.
 const LONG: Duration = Duration::from_micros(1500);
 /// A long offer counts if fewer have come back soon since the last long one.
@@ -20,9 +27,21 @@ pub struct Linger {
     not_before: Option<Instant>,
     /// Offers that came back soon since the last long one.
     soon: u32,
+    /// How long it takes, in the mean of late, until something happens again; a gap counts as twice [`LINGER`] at most.
+    gap: Duration,
 }
 
 impl Linger {
+    /// Something has happened, so long after what had happened before.
+    pub fn happened(&mut self, after: Duration) {
+        self.gap = (self.gap * (GAPS - 1) + after.min(2 * LINGER)) / GAPS;
+    }
+
+    /// Whether to look on, when so long nothing has happened.
+    pub fn is_worthwhile(&self, since: Duration) -> bool {
+        since < if self.gap < LINGER { LINGER } else { BRIEF }
+    }
+
     /// Whether the core may be offered now.
     pub fn may_offer(&mut self, now: Instant) -> bool {
         if self.not_before.is_some_and(|then| now < then) {
@@ -68,21 +87,34 @@ mod tests {
     }
 
     const SLICE: Duration = Duration::from_millis(4);
-    const BRIEF: Duration = Duration::from_micros(5);
+    const PROMPT: Duration = Duration::from_micros(5);
 
     #[test]
     fn who_does_not_give_the_core_back_is_offered_it_seldom() {
         // 4 ms in 36 ms; without rests there are 2500.
         assert!(offers(Duration::from_secs(10), |_| SLICE) <= 278);
         // Some come back soon in between, while ranks wait: 278 times twenty.
-        assert!(offers(Duration::from_secs(10), |n| if n % 20 == 0 { SLICE } else { BRIEF }) <= 20 * 278);
+        assert!(offers(Duration::from_secs(10), |n| if n % 20 == 0 { SLICE } else { PROMPT }) <= 20 * 278);
+    }
+
+    #[test]
+    fn nobody_looks_on_where_things_happen_seldom() {
+        let mut linger = Linger::default();
+        let micros = Duration::from_micros;
+        assert!(linger.is_worthwhile(micros(100)));
+        (0..20).for_each(|_| linger.happened(micros(1000)));
+        assert!(linger.is_worthwhile(micros(10)) && !linger.is_worthwhile(micros(30)));
+        // A burst: it is worthwhile again, and a pause between two does not change that.
+        (0..20).for_each(|_| linger.happened(micros(30)));
+        linger.happened(Duration::from_secs(3600));
+        assert!(linger.is_worthwhile(micros(100)) && !linger.is_worthwhile(micros(300)));
     }
 
     #[test]
     fn who_gives_it_back_is_offered_it_always() {
-        assert_eq!(offers(Duration::from_millis(5), |_| BRIEF), 1000);
+        assert_eq!(offers(Duration::from_millis(5), |_| PROMPT), 1000);
         // A thousand brief ones and a long one take 9 ms together: nobody rests, but for the first long one, which nothing came before.
-        let made = offers(Duration::from_secs(9), |n| if n % 1001 == 0 { SLICE } else { BRIEF });
+        let made = offers(Duration::from_secs(9), |n| if n % 1001 == 0 { SLICE } else { PROMPT });
         assert!(made > 980 * 1001, "{made}");
     }
 }

@@ -130,10 +130,21 @@ impl UcxWire {
         ticket
     }
 
+    /// The next thing that had come when the network was looked at last.
+    pub fn next_event(&mut self) -> Option<Event> {
+        let event = self.inbox().events.pop_front();
+        if let Some(Event::Lost { node, why }) = &event {
+            if let Some(endpoint) = &mut self.endpoints[node.index()] {
+                endpoint.lost = Some(why.clone());
+            }
+        }
+        event
+    }
+
     fn progress(&mut self) {
         let library = self.worker.library;
         // SAFETY: the worker is alive, and no reference into the inbox is.
-        while unsafe { (library.worker_progress)(self.worker.worker) } != 0 {}
+        while unsafe { (library.worker_progress)(self.worker.worker) } != 0 && self.inbox().events.is_empty() {}
         for announced in std::mem::take(&mut self.inbox().announced) {
             self.fetch(announced);
         }
@@ -302,13 +313,7 @@ impl Wire for UcxWire {
         if self.inbox().events.is_empty() {
             self.progress();
         }
-        let event = self.inbox().events.pop_front();
-        if let Some(Event::Lost { node, why }) = &event {
-            if let Some(endpoint) = &mut self.endpoints[node.index()] {
-                endpoint.lost = Some(why.clone());
-            }
-        }
-        event
+        self.next_event()
     }
 
     fn wait(&mut self, longest: Duration) {
