@@ -288,8 +288,10 @@ mod tests {
                     assert!(run(whole, nodes, share, None, &inputs, &mut dice).iter().all(|out| *out == sum(0..nodes, count)));
                     assert_eq!(at_root(&run(key(Kind::Gather), nodes, share, None, &inputs, &mut dice)), all);
                     assert_eq!(run(key(Kind::Scatter), nodes, share, None, &only_root(all.clone()), &mut dice), inputs);
-                    let whole = Key { root: 0, ..key(Kind::Allgather) };
-                    assert!(run(whole, nodes, share, None, &inputs, &mut dice).iter().all(|out| *out == all));
+                    for kind in [Kind::Allgather, Kind::Allgatherv] {
+                        let whole = Key { root: 0, ..key(kind) };
+                        assert!(run(whole, nodes, share, None, &inputs, &mut dice).iter().all(|out| *out == all));
+                    }
                     let parts: Vec<Vec<u8>> = (0..nodes).map(|from| (0..nodes).flat_map(|to| words(from * nodes + to, count)).collect()).collect();
                     let got = run(Key { root: 0, ..key(Kind::Alltoall) }, nodes, share, None, &parts, &mut dice);
                     for (to, out) in got.iter().enumerate() {

@@ -126,6 +126,7 @@ impl Running {
             (Kind::Scatter, Some(root)) => vec![(Kind::Scatterv, root, 0, 0)],
             (Kind::Scatter, None) => vec![(Kind::Scatter, agent, bytes, bytes * (here + 1))],
             (Kind::Allgather, _) => vec![(Kind::Gather, agent, bytes, 0), (Kind::Bcast, agent, bytes * ranks, bytes * ranks)],
+            (Kind::Allgatherv, _) => vec![(Kind::Gather, agent, 0, 0), (Kind::Bcast, agent, bytes * position.nodes(), bytes * position.nodes())],
             (Kind::Alltoall, _) => vec![(Kind::Gather, agent, bytes * ranks, 0), (Kind::Scatter, agent, bytes * ranks, bytes * ranks * (here + 1))],
             (other, _) => unreachable!("{other:?} is not taken"),
         }
@@ -244,7 +245,7 @@ impl Running {
         let operator = self.description.operator();
         let (elements, unit) = match kind {
             Kind::Barrier => (0, 1),
-            Kind::Bcast => (bytes, 1),
+            Kind::Bcast | Kind::Allgatherv => (bytes, 1),
             Kind::Reduce | Kind::Allreduce | Kind::Scan | Kind::Exscan => {
                 let width = operator.map_or(1, |(_, width)| width);
                 (bytes / width, width)
@@ -307,6 +308,12 @@ impl Running {
                 seat.take_all(first, bytes, &mut input[..bytes * here]);
                 Some(input)
             }
+            (Kind::Allgatherv, _) => {
+                full()?;
+                let mut input = vec![0; bytes];
+                seat.take_each(first, &mut input);
+                Some(input)
+            }
             (Kind::Scatter, Some(root)) => {
                 seat.has_from(first, root).then_some(())?;
                 let mut packed = vec![0; bytes * (ranks - here)];
@@ -352,7 +359,7 @@ impl Running {
             // That was when it came.
             (Kind::Scan | Kind::Exscan, _) => {}
             (Kind::Barrier, _) => seat.hand_in(last, &[]),
-            (Kind::Bcast, None) | (Kind::Reduce, Some(_)) | (Kind::Allreduce | Kind::ReduceScatterBlock, _) => seat.hand_in(last, output),
+            (Kind::Bcast, None) | (Kind::Reduce, Some(_)) | (Kind::Allreduce | Kind::ReduceScatterBlock | Kind::Allgatherv, _) => seat.hand_in(last, output),
             (Kind::Gather, Some(_)) => seat.hand_in(last, &packed(&mut (0..nodes).filter(|node| *node != position.me))),
             (Kind::Allgather, _) => seat.hand_in(last, &packed(&mut (0..nodes))),
             (Kind::Scatter, None) => {

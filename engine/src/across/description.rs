@@ -14,7 +14,7 @@ pub struct Description {
     pub kind: Kind,
     /// The root's node, by its place in the communicator's list of nodes, and which of its members.
     pub root: (u32, u32),
-    /// Of the piece; a block's for gather and its kin.
+    /// Of the piece; a block's for gather and its kin; of an allgather of blocks of unequal length, what the node has that has most.
     pub bytes: usize,
     /// Number of the operator ([`kernels::numbered`]); 0 where there is none.
     pub operator: u8,

@@ -37,6 +37,7 @@ pub fn slice(kind: Kind, bytes: usize, operator: Option<usize>, nonblocking: boo
         Kind::ReduceScatter => PIECE / operator? * operator?,
         Kind::ReduceScatterBlock => PIECE / operator? * operator? / ranks,
         Kind::Gather | Kind::Scatter | Kind::Allgather => blocks(ranks)?,
+        Kind::Allgatherv => blocks(layout.nodes.len() * layout.most())?,
         Kind::Alltoall => blocks(ranks * (layout.most() + 1))?,
         _ => return None,
     };
@@ -77,6 +78,7 @@ impl Operation {
         let operator = call.combine.and_then(kernels::number_of).unwrap_or(0);
         let cut = match call.kind() {
             Kind::ReduceScatter | Kind::ReduceScatterBlock => Shares { call: &call, layout }.cut(call.elem_bytes, PIECE, nonblocking),
+            Kind::Allgatherv => Cut { whole: false, total: Shares { call: &call, layout }.longest(), slice },
             _ => Cut { whole: false, total: call.bytes, slice },
         };
         let all = cut.total.div_ceil(cut.slice).max(1);
@@ -142,7 +144,8 @@ impl Operation {
             Kind::ReduceScatter => Kind::ReduceScatterBlock,
             kind => kind,
         };
-        let words = Description { kind: told, root, bytes: length, operator: self.operator }.to_words();
+        let bytes = if kind == Kind::Allgatherv { self.shares().most_of_a_node(at, length) } else { length };
+        let words = Description { kind: told, root, bytes, operator: self.operator }.to_words();
         let mut piece = Piece {
             number: state.next_on_docket(), words, is_posted: false, parts: [None, None], at, length, packed: Vec::new(), unpacked: Vec::new(), _spans: Vec::new(),
         };
@@ -193,6 +196,12 @@ impl Operation {
                 piece.unpacked = vec![0; length * ranks];
                 let all = piece.unpacked.as_mut_ptr();
                 [Some(inner(Kind::Gather, agent, length, send, nowhere)), Some(inner(Kind::Bcast, agent, length * ranks, std::ptr::null(), all))]
+            }
+            Kind::Allgatherv => {
+                let own = self.shares().bytes_in(self.me, at, length).min(call.bytes.saturating_sub(at));
+                piece.unpacked = vec![0; bytes * layout.nodes.len()];
+                let all = piece.unpacked.as_mut_ptr();
+                [Some(inner(Kind::Gather, agent, own, send, nowhere)), Some(inner(Kind::Bcast, agent, piece.unpacked.len(), std::ptr::null(), all))]
             }
             Kind::Alltoall => {
                 piece.unpacked = vec![0; length * ranks];
@@ -253,6 +262,9 @@ impl Operation {
         }
         if matches!(call.kind(), Kind::Scan | Kind::Exscan) {
             return self.put_before(piece);
+        }
+        if call.kind() == Kind::Allgatherv {
+            return self.shares().put(&piece.unpacked, piece.at, piece.length);
         }
         let all = layout.order.iter().map(|rank| *rank as usize);
         let ranks: Vec<usize> = if call.kind() == Kind::Gather { layout.elsewhere(self.node).collect() } else { all.collect() };

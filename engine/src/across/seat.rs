@@ -181,6 +181,19 @@ impl Seat {
         self.leave(turn);
     }
 
+    /// Puts what the ranks here have handed in, as much as each has, one after the other, and leaves the turn.
+    pub fn take_each(&self, turn: &Turn, into: &mut [u8]) {
+        let mut rest = into;
+        for rank in 0..self.ranks() {
+            let piece = Piece::of(&self.served().board, rank, turn.seq);
+            // Ranks that have more than they have told each other are in error; nothing beyond what was told is taken.
+            let (place, others) = rest.split_at_mut(piece.bytes.min(rest.len()));
+            place.copy_from_slice(self.bytes_of(&piece, place.len()));
+            rest = others;
+        }
+        self.leave(turn);
+    }
+
     /// What the root of a broadcast has handed in, so many bytes; leaves the turn.
     pub fn take_broadcast(&self, turn: &Turn, root: usize, bytes: usize) -> Vec<u8> {
         let board = &self.served().board;
