@@ -15,13 +15,14 @@
 //! [`Buffer::Output`] are its program's, so nobody writes there unless told that the rank has entered the epoch.
 //!
 //! [`mod@check`] proves these rules for a schedule from one run of it. [`algorithms::ALL`] lists every algorithm; being listed
-//! is what makes one checked, shown and simulated. [`picture`] draws them. [`devices`] are no schedules: they hold barriers by themselves.
+//! is what makes one checked, shown and simulated. [`deposits`] says for all operations what the engine does within a node, and schedules of the list are made of it. [`picture`] draws them. [`devices`] are no schedules: they hold barriers by themselves.
 //!
 //! This crate may use nothing but std, and random numbers for its checks; it must never do I/O, look at a clock, or depend on what runs the steps.
 
 pub mod algorithm;
 pub mod algorithms;
 pub mod check;
+pub mod deposits;
 pub mod devices;
 pub mod naming;
 pub mod nodes;

@@ -1,5 +1,6 @@
 //! What a schedule is asked to do.
 
+use crate::deposits;
 use crate::nodes::Nodes;
 use crate::step::Rank;
 
@@ -44,7 +45,7 @@ impl Problem {
 
     /// Where the `i`-th of `parts` parts of the vector begins; the parts differ by at most one element.
     pub fn part(&self, i: u32, parts: u32) -> u32 {
-        (u64::from(self.elements) * u64::from(i) / u64::from(parts)) as u32
+        deposits::part(self.elements.into(), i, parts) as u32
     }
 
     /// A rank's distance from the root, counted upwards and around.

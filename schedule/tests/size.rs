@@ -4,7 +4,7 @@ use evenkeel_schedule::{Operation, Problem, Rank, Round, Schedule, Step, algorit
 
 /// Algorithms with a message or an area for each rank have as many steps.
 fn grows_with_ranks(name: &str) -> bool {
-    ["ring", "flat", "scatter", "pairwise", "bruck", "simultaneous", "gather", "allreduce-central"].iter().any(|part| name.contains(part))
+    ["ring", "flat", "scatter", "pairwise", "bruck", "simultaneous", "gather", "allreduce-central", "parts"].iter().any(|part| name.contains(part))
 }
 
 #[test]

@@ -18,6 +18,7 @@ pub mod scatter;
 mod collect;
 mod fold;
 mod halves;
+mod prefix;
 
 /// All algorithms, by operation.
 pub static ALL: &[&Algorithm] = &[
@@ -50,19 +51,25 @@ pub static ALL: &[&Algorithm] = &[
     &allreduce::ring::ALGORITHM,
     &allreduce::reduce_broadcast::ALGORITHM,
     &allreduce::central_counter::ALGORITHM,
+    &allreduce::parts::ALGORITHM,
+    &allgather::flat::ALGORITHM,
     &allgather::ring::ALGORITHM,
     &allgather::bruck::ALGORITHM,
     &allgather::recursive_doubling::ALGORITHM,
+    &alltoall::flat::ALGORITHM,
     &alltoall::pairwise::ALGORITHM,
     &alltoall::bruck::ALGORITHM,
     &gather::flat::ALGORITHM,
     &gather::binomial::ALGORITHM,
     &scatter::flat::ALGORITHM,
     &scatter::binomial::ALGORITHM,
+    &reduce_scatter::flat::ALGORITHM,
     &reduce_scatter::pairwise::ALGORITHM,
     &reduce_scatter::halving::ALGORITHM,
+    &scan::flat::ALGORITHM,
     &scan::linear::ALGORITHM,
     &scan::recursive_doubling::ALGORITHM,
+    &exscan::flat::ALGORITHM,
     &exscan::linear::ALGORITHM,
     &exscan::recursive_doubling::ALGORITHM,
 ];

@@ -19,7 +19,8 @@ fn schedule(algorithm: &'static Algorithm) -> Schedule {
     let ranks = match algorithm.name {
         "pairwise-exchange" | "n-way-dissemination" | "hierarchical" | "butterfly" => 9,
         "n-wise-exchange" => 11,
-        "allreduce-simultaneous-broadcast" => 4,
+        // From each to each.
+        "allreduce-simultaneous-broadcast" | "allreduce-parts" | "allgather-flat" | "alltoall-flat" | "reduce-scatter-flat" | "scan-flat" | "exscan-flat" => 4,
         _ => 8,
     };
     let elements = if algorithm.operation == Operation::Barrier { 0 } else { 8 };
@@ -93,7 +94,8 @@ const INTRODUCTION: &str = "\
 
 Every collective algorithm is written once, as a function from the number of ranks and some parameters to the steps of each rank:
 put a flag or data, wait, count, combine, copy. From that one function it is checked, drawn and simulated, and
-barriers are run by it in the engine where a [table](tuning.md) says so. This page is generated from the list of algorithms: `evenkeel schedule gallery docs/src`.
+barriers are run by it in the engine where a [table](tuning.md) says so; what the engine does within a node otherwise is
+[in this list too](decisions/engine-schedules.md). This page is generated from the list of algorithms: `evenkeel schedule gallery docs/src`.
 
     evenkeel schedule list --ranks 64
     evenkeel schedule show n-way-dissemination --ranks 9 --param n=2

@@ -3,6 +3,7 @@
 //! As in allreduce, everybody needs something from everybody, so two banks need no acknowledgements.
 
 pub mod bruck;
+pub mod flat;
 pub mod recursive_doubling;
 pub mod ring;
 

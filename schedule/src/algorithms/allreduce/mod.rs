@@ -7,6 +7,7 @@
 //! comes last may go straight to its output.
 
 pub mod central_counter;
+pub mod parts;
 pub mod rabenseifner;
 pub mod recursive_doubling;
 pub mod reduce_broadcast;

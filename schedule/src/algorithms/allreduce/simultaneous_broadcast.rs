@@ -27,11 +27,7 @@ fn round(problem: &Problem, rank: Rank, _: u32, out: &mut Round) {
     let length = problem.elements;
     let area = |r: u32| Place::scratch(r * length);
     out.share(Place::input(0), area(rank.0), length);
-    for distance in 1..problem.ranks {
-        out.put(problem.around(rank, distance), Slot(rank.0));
-    }
-    for distance in 1..problem.ranks {
-        out.wait(Slot(problem.back(rank, distance).0));
-    }
+    problem.others(rank).for_each(|other| out.put(other, Slot(rank.0)));
+    problem.others(rank).for_each(|other| out.wait(Slot(other.0)));
     fold(out, problem.ranks, area, Place::output(0), length);
 }

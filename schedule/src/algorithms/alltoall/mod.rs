@@ -3,4 +3,5 @@
 //! As in allreduce, everybody needs something from everybody, so two banks need no acknowledgements.
 
 pub mod bruck;
+pub mod flat;
 pub mod pairwise;

@@ -22,7 +22,7 @@ pub static ALGORITHM: Algorithm = Algorithm {
 /// The flag goes on before the rank reads. Everybody acknowledges to the root: it is the root's memory that all read.
 fn round(problem: &Problem, rank: Rank, _: u32, out: &mut Round) {
     let me = problem.from_root(rank);
-    if me == 0 {
+    if problem.handing(Operation::Bcast, rank).hands_in {
         out.await_previous_count(READ, problem.ranks - 1);
         out.share(Place::input(0), Place::scratch(0), problem.elements);
     } else {

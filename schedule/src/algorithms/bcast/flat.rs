@@ -20,11 +20,11 @@ pub static ALGORITHM: Algorithm = Algorithm {
 };
 
 fn round(problem: &Problem, rank: Rank, _: u32, out: &mut Round) {
-    if rank != problem.root {
+    if !problem.handing(Operation::Bcast, rank).hands_in {
         return receive(problem, problem.root, out);
     }
     out.await_previous_count(READ, problem.ranks - 1);
-    for distance in 1..problem.ranks {
-        out.send(problem.to_rank(distance), DATA, Place::input(0), Place::scratch(0), problem.elements);
+    for to in problem.others(rank) {
+        out.send(to, DATA, Place::input(0), Place::scratch(0), problem.elements);
     }
 }

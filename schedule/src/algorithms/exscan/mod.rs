@@ -1,10 +1,11 @@
 //! Rank i gets the inputs of ranks 0 to i-1, combined; rank 0 gets nothing.
 //!
-//! A rank's output is brought by one message, in slot [`RESULT`], whose cause lies in the ranks below alone: it may come before the rank has handed in
+//! But in the flat one, where a rank combines for itself, its output is brought by one message, in slot [`RESULT`], whose cause lies in the ranks below alone: it may come before the rank has handed in
 //! anything itself, and whoever carries the schedule out may then use it. Nobody hears from the ranks above it, so what is sent to them is acknowledged, as in [scans](super::scan).
 
 use crate::step::Slot;
 
+pub mod flat;
 pub mod linear;
 pub mod recursive_doubling;
 

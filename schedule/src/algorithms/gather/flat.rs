@@ -19,7 +19,7 @@ pub static ALGORITHM: Algorithm = Algorithm {
 };
 
 fn round(problem: &Problem, rank: Rank, _: u32, out: &mut Round) {
-    if rank != problem.root {
+    if problem.handing(Operation::Gather, rank).hands_in {
         return collect::hand_in(problem, rank, out);
     }
     for other in (0..problem.ranks).map(Rank) {

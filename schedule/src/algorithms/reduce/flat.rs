@@ -20,7 +20,7 @@ pub static ALGORITHM: Algorithm = Algorithm {
 };
 
 fn round(problem: &Problem, rank: Rank, _: u32, out: &mut Round) {
-    if rank != problem.root {
+    if problem.handing(Operation::Reduce, rank).hands_in {
         return collect::hand_in(problem, rank, out);
     }
     (0..problem.ranks).for_each(|other| collect::await_from(problem, Rank(other), out));

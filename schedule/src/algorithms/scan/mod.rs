@@ -3,5 +3,6 @@
 //! Nobody hears from the ranks above it, so what is sent to them is acknowledged: a rank sends again only when what it sent
 //! in the bank's previous use has been read.
 
+pub mod flat;
 pub mod linear;
 pub mod recursive_doubling;

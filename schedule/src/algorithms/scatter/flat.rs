@@ -20,7 +20,7 @@ pub static ALGORITHM: Algorithm = Algorithm {
 
 fn round(problem: &Problem, rank: Rank, _: u32, out: &mut Round) {
     let (data, read, length) = (Slot(0), Counter(0), problem.elements);
-    if rank != problem.root {
+    if !problem.handing(Operation::Scatter, rank).hands_in {
         out.wait(data);
         out.copy(Place::scratch(0), Place::output(0), length);
         out.add(problem.root, read);
@@ -28,7 +28,7 @@ fn round(problem: &Problem, rank: Rank, _: u32, out: &mut Round) {
     }
     out.copy(Place::input(rank.0 * length), Place::output(0), length);
     out.await_previous_count(read, problem.ranks - 1);
-    for to in (1..problem.ranks).map(|distance| problem.to_rank(distance)) {
+    for to in problem.others(rank) {
         out.send(to, data, Place::input(to.0 * length), Place::scratch(0), length);
     }
 }

@@ -1,0 +1,32 @@
+//! Everybody hands in all its parts at once.
+
+use crate::algorithm::{Algorithm, Operation, Order};
+use crate::problem::Problem;
+use crate::round::Round;
+use crate::schedule::Needs;
+use crate::step::{Place, Rank, Slot};
+
+pub static ALGORITHM: Algorithm = Algorithm {
+    name: "alltoall-flat",
+    operation: Operation::Alltoall,
+    order: Order::Nothing,
+    about: "Everybody sends its part to one rank after the other, the next rank first, without waiting in between; then it takes what it got.",
+    source: "all sends and receives posted at once, as in MPICH for parts of middle size: Thakur, Rabenseifner, Gropp 2005, section 4.4; the engine's alltoalls within a node",
+    cost: "L + 2o + (P-2)·g + (P-1)·M·G, M the bytes for one rank",
+    parameters: &[],
+    needs: |problem| Needs::flags(1, problem.ranks).and_scratch(u64::from(problem.elements) * u64::from(problem.ranks)).in_banks(2),
+    round,
+};
+
+fn round(problem: &Problem, rank: Rank, _: u32, out: &mut Round) {
+    let length = problem.elements;
+    let part = |r: Rank| r.0 * length;
+    for other in problem.others(rank) {
+        out.send(other, Slot(rank.0), Place::input(part(other)), Place::scratch(part(rank)), length);
+    }
+    out.copy(Place::input(part(rank)), Place::output(part(rank)), length);
+    for other in problem.others(rank) {
+        out.wait(Slot(other.0));
+        out.copy(Place::scratch(part(other)), Place::output(part(other)), length);
+    }
+}
