@@ -7,13 +7,13 @@ use crate::fold::fold;
 use crate::operation::{Operation, copy};
 use crate::served::Served;
 use crate::small::OVERDUE_NS;
+use evenkeel_schedule::algorithms::allreduce::parts::parts;
+use evenkeel_schedule::deposits::part;
 use evenkeel_segment::Seq;
 use evenkeel_segment::layout::RELEASE_BYTES;
 
 /// Results up to this size are combined by the last to arrive alone; larger ones by all who are awake.
 pub const SHARED_RESULT: usize = 2 * 1024;
-/// Shares a result is divided into, at most.
-const SHARES: usize = 16;
 
 impl Operation {
     /// Allreduce among three or more: the last to arrive combines small results for all; large ones are divided among
@@ -31,7 +31,7 @@ impl Operation {
         };
         let done = if len <= SHARED_RESULT {
             if state.was_last & 1 << slot != 0 {
-                self.contributions(comm, served, seq, at, &mut sources, comm.ranks);
+                self.contributions(comm, served, seq, at, &mut sources);
                 // SAFETY: the instance is full, and only its last arrival writes the result before the release.
                 unsafe { fold(&self.call, &sources, result, len / elem) };
                 board.release(seq);
@@ -44,7 +44,7 @@ impl Operation {
                 unsafe { copy(result, out, len) };
                 true
             } else if board.full(seq, state.round(seq)) && overdue(self) {
-                self.contributions(comm, served, seq, at, &mut sources, comm.ranks);
+                self.contributions(comm, served, seq, at, &mut sources);
                 // SAFETY: the instance is full; the result goes to this rank's own buffer only.
                 unsafe { fold(&self.call, &sources, out, len / elem) };
                 true
@@ -55,12 +55,12 @@ impl Operation {
             false
         } else {
             let count = len / elem;
-            let shares = SHARES.min(comm.ranks).min(count) as u32;
+            let shares = parts(comm.ranks as u32, count as u64);
             let bounds = |share: u32| {
-                let edge = |s: u32| s as usize * count / shares as usize * elem;
+                let edge = |s: u32| part(count as u64, s, shares) as usize * elem;
                 (edge(share), edge(share + 1))
             };
-            self.contributions(comm, served, seq, at, &mut sources, comm.ranks);
+            self.contributions(comm, served, seq, at, &mut sources);
             let mut shifted: Vec<*const u8> = Vec::with_capacity(sources.len());
             while let Some(share) = board.claim(seq, shares) {
                 let (from, to) = bounds(share);

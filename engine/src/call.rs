@@ -2,6 +2,8 @@
 //!
 //! Mirrors `struct ek_call` of `mpi/include/evenkeel.h`, which says what each field means for each kind.
 
+use evenkeel_schedule::deposits::{self, Handing, Owed};
+use evenkeel_schedule::{Operation, Rank};
 use std::ffi::c_void;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -35,8 +37,39 @@ impl Kind {
     }
 
     /// Whether arrivals are counted: everybody takes part, and somebody needs all.
+    #[inline(always)]
     pub fn is_counted(self) -> bool {
-        !matches!(self, Kind::Bcast | Kind::Scatter | Kind::Scatterv | Kind::Scan | Kind::Exscan)
+        deposits::is_counted(self.operation())
+    }
+
+    /// The operation of the schedules that it is. What the variants of one differ in is how much a rank hands in, not who hands in what to whom.
+    #[inline(always)]
+    pub const fn operation(self) -> Operation {
+        match self {
+            Kind::Barrier => Operation::Barrier,
+            Kind::Bcast => Operation::Bcast,
+            Kind::Reduce => Operation::Reduce,
+            Kind::Allreduce => Operation::Allreduce,
+            Kind::Gather | Kind::Gatherv => Operation::Gather,
+            Kind::Scatter | Kind::Scatterv => Operation::Scatter,
+            Kind::Allgather | Kind::Allgatherv => Operation::Allgather,
+            Kind::Alltoall | Kind::Alltoallv | Kind::Alltoallw => Operation::Alltoall,
+            Kind::ReduceScatter | Kind::ReduceScatterBlock => Operation::ReduceScatter,
+            Kind::Scan => Operation::Scan,
+            Kind::Exscan => Operation::Exscan,
+        }
+    }
+
+    /// What `me` among `ranks` hands in, and whose deposits it needs.
+    #[inline(always)]
+    pub const fn handing(self, ranks: usize, root: usize, me: usize) -> Handing {
+        deposits::handing(self.operation(), ranks as u32, Rank(root as u32), Rank(me as u32))
+    }
+
+    /// How many contributions, those of ranks 0, 1, …, make up what `me` among `ranks` gets.
+    #[inline(always)]
+    pub const fn operands(self, ranks: usize, me: usize) -> usize {
+        deposits::operands(self.operation(), ranks as u32, Rank(me as u32)) as usize
     }
 
     /// Whether only the ranks involved know how much is moved.
@@ -91,14 +124,8 @@ impl Call {
     }
 
     /// Whether rank `me` only hands something in and takes nothing out.
-    pub fn leaves_at_once(&self, me: usize) -> bool {
-        let root = self.root == me as i32;
-        match self.kind() {
-            Kind::Bcast | Kind::Scatter | Kind::Scatterv => root,
-            Kind::Reduce | Kind::Gather | Kind::Gatherv => !root,
-            Kind::Scan | Kind::Exscan => me == 0,
-            _ => false,
-        }
+    pub fn leaves_at_once(&self, ranks: usize, me: usize) -> bool {
+        self.kind().handing(ranks, self.root as usize, me).needs == Owed::Nothing
     }
 
     #[inline(always)]

@@ -288,7 +288,7 @@ impl Comm {
             return self.run_across(self.across.as_ref().expect("only served communicators run calls"), call);
         };
         if deferral::any_pending() {
-            deferral::before_collective(self, call.leaves_at_once(self.me));
+            deferral::before_collective(self, call.leaves_at_once(self.ranks, self.me));
         }
         let common = matches!(call.kind(), Kind::Bcast | Kind::Reduce | Kind::Allreduce);
         if common && call.bytes <= CELL_BYTES && !self.threaded {

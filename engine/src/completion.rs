@@ -10,6 +10,7 @@ use crate::operation::{Operation, copy};
 use crate::plan::Route;
 use crate::served::Served;
 use crate::tally::is_sampled;
+use evenkeel_schedule::deposits::others;
 use evenkeel_segment::Seq;
 use evenkeel_segment::layout::CELL_BYTES;
 
@@ -29,12 +30,12 @@ impl Operation {
         }
     }
 
-    /// Pointers to the first `count` ranks' vectors from `at` on: this rank's own where the program has it, the others'
-    /// in their deposits.
-    pub(crate) fn contributions(&self, comm: &Comm, served: &Served, seq: Seq, at: usize, into: &mut Vec<*const u8>, count: usize) {
+    /// Pointers to the vectors that are combined here, from `at` on, in the order of ranks: this rank's own where the program has it, the
+    /// others' in their deposits.
+    pub(crate) fn contributions(&self, comm: &Comm, served: &Served, seq: Seq, at: usize, into: &mut Vec<*const u8>) {
         let scatters = matches!(self.kind, Kind::ReduceScatter | Kind::ReduceScatterBlock);
         into.clear();
-        into.extend((0..count).map(|rank| {
+        into.extend((0..self.kind.operands(comm.ranks, comm.me)).map(|rank| {
             if rank == comm.me && !scatters {
                 self.call.send.wrapping_add(at)
             } else {
@@ -74,13 +75,8 @@ impl Operation {
                     }
                 }
                 Kind::Reduce | Kind::Allreduce | Kind::Scan | Kind::Exscan => {
-                    let count = match self.kind {
-                        Kind::Scan => me + 1,
-                        Kind::Exscan => me,
-                        _ => ranks,
-                    };
                     let mut sources = std::mem::take(&mut state.sources);
-                    self.contributions(comm, served, seq, at, &mut sources, count);
+                    self.contributions(comm, served, seq, at, &mut sources);
                     fold(call, &sources, recv(at), len / elem);
                     state.sources = sources;
                 }
@@ -94,7 +90,7 @@ impl Operation {
                     let (from, to) = (at.max(offset), (at + len).min(offset + bytes));
                     if from < to {
                         let mut sources = std::mem::take(&mut state.sources);
-                        self.contributions(comm, served, seq, at, &mut sources, ranks);
+                        self.contributions(comm, served, seq, at, &mut sources);
                         sources.iter_mut().for_each(|s| *s = s.wrapping_add(from - at));
                         fold(call, &sources, recv(from - offset), (to - from) / elem);
                         state.sources = sources;
@@ -184,9 +180,4 @@ impl Operation {
         }
         tally.saved_ns += saved_ns;
     }
-}
-
-/// Everybody but `me`, starting after it: so that not all read from the same rank at once.
-fn others(ranks: usize, me: usize) -> impl Iterator<Item = usize> {
-    (1..ranks).map(move |d| (me + d) % ranks)
 }

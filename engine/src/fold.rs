@@ -1,9 +1,10 @@
 //! Combining contributions in rank order.
 //!
-//! Always `x0 op (x1 op (… op x_last))`: the operands meet in the order and the grouping of their ranks, whoever came
+//! Always `x0 op (x1 op (… op x_last))`, as [`folding`] says for the schedules too: the operands meet in the order and the grouping of their ranks, whoever came
 //! late and whoever combines, so the bits of a floating-point result are the same in every run.
 
 use crate::call::Call;
+use evenkeel_schedule::deposits::folding;
 
 /// Bytes combined at a time: small enough to stay in the first-level cache over all contributions.
 const BLOCK: usize = 8 * 1024;
@@ -17,11 +18,12 @@ const BLOCK: usize = 8 * 1024;
 /// one source.
 pub unsafe fn fold(call: &Call, sources: &[*const u8], out: *mut u8, count: usize) {
     let elem = call.elem_bytes.max(1);
-    let (last, others) = sources.split_last().expect("a reduction has at least one contribution");
-    if others.is_empty() {
-        if !std::ptr::eq(*last, out) {
+    let (innermost, rest) = folding(sources.len());
+    let innermost = sources[innermost];
+    if sources.len() == 1 {
+        if !std::ptr::eq(innermost, out) {
             // SAFETY: the caller's promise; not overlapping because not the same.
-            unsafe { std::ptr::copy_nonoverlapping(*last, out, count * elem) };
+            unsafe { std::ptr::copy_nonoverlapping(innermost, out, count * elem) };
         }
         return;
     }
@@ -29,7 +31,7 @@ pub unsafe fn fold(call: &Call, sources: &[*const u8], out: *mut u8, count: usiz
     let context = call.combine_context;
     let step = (BLOCK / elem).max(1);
     // Out of place the result grows in `out`; where a contribution stands there it is needed until its turn.
-    let in_place = others.iter().any(|s| std::ptr::eq(*s, out));
+    let in_place = rest.clone().any(|i| std::ptr::eq(sources[i], out));
     let mut scratch = std::mem::MaybeUninit::<Scratch>::uninit();
     let mut large = Vec::new();
     let temporary: *mut u8 = if !in_place {
@@ -47,11 +49,11 @@ pub unsafe fn fold(call: &Call, sources: &[*const u8], out: *mut u8, count: usiz
         // SAFETY: within the buffers by the caller's promise; the temporary holds a block.
         unsafe {
             let result = if in_place { temporary } else { out.add(at) };
-            if !std::ptr::eq(last.add(at), result) {
-                std::ptr::copy_nonoverlapping(last.add(at), result, bytes);
+            if !std::ptr::eq(innermost.add(at), result) {
+                std::ptr::copy_nonoverlapping(innermost.add(at), result, bytes);
             }
-            for source in others.iter().rev() {
-                combine(context, source.add(at).cast(), result.cast(), n);
+            for i in rest.clone() {
+                combine(context, sources[i].add(at).cast(), result.cast(), n);
             }
             if in_place {
                 std::ptr::copy_nonoverlapping(result, out.add(at), bytes);

@@ -2,7 +2,7 @@
 //!
 //! A call is a run of instances ([`crate::plan`]). Each instance is *entered* (the rank deposits and counts its arrival)
 //! and later *finished* (what is needed is there and has been copied or combined). A rank that is owed nothing finishes
-//! at once. Several instances of a long call are under way together, as far as the segment has room.
+//! at once. Who hands in and who needs whose deposits is said by [`evenkeel_schedule::deposits`], of which the schedules of [`crate::builtin`] are made too. Several instances of a long call are under way together, as far as the segment has room.
 //!
 //! What is deposited is in [`crate::deposit`]; what is done with deposits in [`crate::completion`] and, where ranks share
 //! the work, in [`crate::allreduce`].
@@ -16,24 +16,18 @@ use crate::plan::{Plan, Route};
 use crate::served::Served;
 use crate::state::State;
 use crate::tally::is_sampled;
+use evenkeel_schedule::Rank;
+use evenkeel_schedule::deposits::{Handing, Owed};
 use evenkeel_segment::Seq;
 use evenkeel_segment::layout::{CELL_BYTES, RELEASE_BYTES};
-
-/// Whose deposits a rank needs before it can finish an instance.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Need {
-    Nothing,
-    One(usize),
-    /// All ranks below the given one.
-    Below(usize),
-    All,
-}
 
 pub struct Operation {
     pub call: Call,
     pub(crate) kind: Kind,
     pub(crate) nonblocking: bool,
     pub(crate) plan: Plan,
+    /// What this rank does in each instance.
+    handing: Handing,
     /// Bytes of the dimension that is cut.
     total: usize,
     first: Seq,
@@ -66,6 +60,7 @@ impl Operation {
             kind,
             nonblocking,
             plan,
+            handing: kind.handing(comm.ranks, call.root as usize, comm.me),
             total,
             first: state.reserve(plan.instances),
             entered: 0,
@@ -137,33 +132,6 @@ impl Operation {
         (start, self.plan.slice.min(self.total - start))
     }
 
-    fn need(&self, comm: &Comm) -> Need {
-        let root = self.call.root as usize;
-        match self.kind {
-            Kind::Bcast | Kind::Scatter | Kind::Scatterv => {
-                if comm.me == root { Need::Nothing } else { Need::One(root) }
-            }
-            Kind::Reduce | Kind::Gather | Kind::Gatherv => {
-                if comm.me == root { Need::All } else { Need::Nothing }
-            }
-            Kind::Scan | Kind::Exscan => {
-                if comm.me == 0 { Need::Nothing } else { Need::Below(comm.me) }
-            }
-            _ => Need::All,
-        }
-    }
-
-    fn deposits(&self, comm: &Comm) -> bool {
-        let root = self.call.root as usize;
-        match self.kind {
-            Kind::Barrier => false,
-            Kind::Bcast | Kind::Scatter | Kind::Scatterv => comm.me == root,
-            Kind::Reduce | Kind::Gather | Kind::Gatherv => comm.me != root,
-            Kind::Scan | Kind::Exscan => comm.me + 1 < comm.ranks,
-            _ => true,
-        }
-    }
-
     /// Bytes that instance takes in the common area; the same on all ranks.
     fn common_need(&self, comm: &Comm, len: usize) -> usize {
         match self.kind {
@@ -180,7 +148,7 @@ impl Operation {
         let seq = Seq(self.first.0 + self.entered);
         let (at, len) = self.slice(self.entered);
         let common = self.common_need(comm, len);
-        let deposit = if self.deposits(comm) { Some(self.deposit(comm, served, at, len)) } else { None };
+        let deposit = if self.handing.hands_in { Some(self.deposit(comm, served, at, len)) } else { None };
         let ring = deposit.as_ref().map_or(0, |d| d.ring_bytes);
         if !state.may_enter(board, seq, ring, common) {
             return false;
@@ -225,7 +193,7 @@ impl Operation {
             board.publish(comm.me, seq);
             board.announce();
         }
-        if self.need(comm) == Need::Nothing && !self.offers_memory {
+        if self.handing.needs == Owed::Nothing && !self.offers_memory {
             // Nothing will be read here: say so at once, others may be waiting for the window.
             self.own_part(comm, at, len);
             state.finish(board, comm.me, seq);
@@ -276,13 +244,13 @@ impl Operation {
     #[inline]
     fn is_ready(&self, comm: &Comm, served: &Served, state: &State, seq: Seq) -> bool {
         let board = &served.board;
-        match self.need(comm) {
-            Need::Nothing => true,
-            Need::One(rank) => board.published(rank, seq),
-            Need::Below(rank) => (0..rank).rev().all(|r| board.published(r, seq)),
-            Need::All if comm.ranks == 2 => board.published(1 - comm.me, seq),
-            Need::All if self.kind == Kind::Barrier => board.released(seq) || board.full(seq, state.round(seq)),
-            Need::All => board.full(seq, state.round(seq)),
+        match self.handing.needs {
+            Owed::Nothing => true,
+            Owed::One(rank) => board.published(rank.0 as usize, seq),
+            Owed::Below(rank) => (0..rank.0 as usize).rev().all(|r| board.published(r, seq)),
+            Owed::All if comm.ranks == 2 => board.published(1 - comm.me, seq),
+            Owed::All if self.kind == Kind::Barrier => board.released(seq) || board.full(seq, state.round(seq)),
+            Owed::All => board.full(seq, state.round(seq)),
         }
     }
 
@@ -291,8 +259,8 @@ impl Operation {
     fn finish(&mut self, comm: &Comm, served: &Served, state: &mut State) -> bool {
         let board = &served.board;
         let seq = Seq(self.first.0 + self.finished);
-        let need = self.need(comm);
-        if need == Need::Nothing && !self.offers_memory {
+        let needs = self.handing.needs;
+        if needs == Owed::Nothing && !self.offers_memory {
             return true; // said so on entering
         }
         if !self.taken {
@@ -305,7 +273,7 @@ impl Operation {
                 if !self.is_ready(comm, served, state, seq) {
                     return false;
                 }
-                if need == Need::Nothing {
+                if needs == Owed::Nothing {
                     self.own_part(comm, at, len);
                 } else {
                     // SAFETY: all deposits that are read have been seen published or counted.
@@ -325,11 +293,11 @@ impl Operation {
         }
         if self.offers_memory {
             // Stay until nobody can be reading this rank's memory any more.
-            let readers = |r: usize| match self.kind {
-                Kind::Gather | Kind::Gatherv => r == self.call.root as usize,
-                _ => r != comm.me,
+            let reads = |r: usize| {
+                let handing = self.kind.handing(comm.ranks, self.call.root as usize, r);
+                handing.needs.includes(Rank(r as u32), Rank(comm.me as u32))
             };
-            if !(0..comm.ranks).filter(|&r| readers(r)).all(|r| board.left(r) > seq.0) {
+            if !(0..comm.ranks).filter(|&r| reads(r)).all(|r| board.left(r) > seq.0) {
                 return false;
             }
         }

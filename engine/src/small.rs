@@ -11,6 +11,7 @@ use crate::state::State;
 use crate::deposit::{self, Piece};
 use crate::served::Served;
 use crate::tally::is_sampled;
+use evenkeel_schedule::deposits::folding;
 use evenkeel_segment::Seq;
 use evenkeel_segment::layout::{CELL_BYTES, WINDOW};
 
@@ -47,7 +48,7 @@ impl Comm {
     fn small_bcast(&self, served: &Served, call: &Call, state: &mut State, seq: Seq) -> Result<(), Revoked> {
         let board = &served.board;
         let root = call.root as usize;
-        if self.me == root {
+        if Kind::Bcast.handing(self.ranks, root, self.me).hands_in {
             // SAFETY: the instance is entered: the cell is this rank's.
             unsafe { deposit::write_cell(board, root, seq, call.send, call.bytes) };
             board.publish(root, seq);
@@ -65,7 +66,7 @@ impl Comm {
         let board = &served.board;
         let root = call.root as usize;
         let round = if self.ranks > 2 { state.next_round(seq) } else { 0 };
-        if self.me != root {
+        if Kind::Reduce.handing(self.ranks, root, self.me).hands_in {
             // SAFETY: as in `small_bcast`.
             unsafe { deposit::write_cell(board, self.me, seq, call.send, call.bytes) };
             board.publish(self.me, seq);
@@ -150,12 +151,13 @@ impl Comm {
         let source = |rank: usize| {
             if rank == self.me { call.send } else { Piece::cell(&served.board, rank, seq).cast_const() }
         };
+        let (innermost, rest) = folding(self.ranks);
         let count = if call.bytes == call.elem_bytes { 1 } else { call.bytes / call.elem_bytes.max(1) };
         // SAFETY: every source has `call.bytes` bytes, and so has the room for the result.
         unsafe {
-            copy_small(source(self.ranks - 1), result, call.bytes);
+            copy_small(source(innermost), result, call.bytes);
             if let Some(combine) = call.combine {
-                for rank in (0..self.ranks - 1).rev() {
+                for rank in rest {
                     combine(call.combine_context, source(rank).cast(), result.cast(), count);
                 }
             }

@@ -38,7 +38,7 @@ fn on_shared_cores(schedule: &Schedule, cores: usize, parameters: &Parameters) -
 
 /// The schedule that the engine's built-in barrier comes to.
 pub fn builtin(ranks: u32) -> Schedule {
-    evenkeel_engine::builtin::builtin(Kind::Barrier, ranks, Rank(0)).expect("barriers have one")
+    evenkeel_engine::builtin::builtin(Kind::Barrier, ranks, Rank(0), 0)
 }
 
 /// Whether each is worth measuring. What nothing is known of is.

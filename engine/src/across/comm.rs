@@ -135,7 +135,7 @@ impl Across {
     pub fn run(&self, call: &Call, expected_ns: u64) -> Result<u64, Revoked> {
         let (local, served) = (&*self.local, self.served());
         if deferral::any_pending() {
-            deferral::before_collective(local, call.leaves_at_once(self.me));
+            deferral::before_collective(local, call.leaves_at_once(self.layout.ranks(), self.me));
         }
         let mut operation = self.operation(call, false);
         let mut poll = || local.with(|state| operation.poll(local, served, state));
