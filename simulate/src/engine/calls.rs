@@ -1,0 +1,73 @@
+//! When programs enter calls and leave them.
+
+use super::{NOTHING, OVER, Simulation, State};
+use crate::time::Time;
+use crate::watch::{Doing, Watch};
+use crate::workload::Leaving;
+use evenkeel_schedule::deposits::Owed;
+use evenkeel_schedule::{Operation, Rank};
+
+impl<W: Watch> Simulation<'_, W> {
+    /// The rank's program computes from `from` on and enters its next call. False if it never does.
+    pub(super) fn enter(&mut self, rank: u32, state: &mut State, from: Time) -> bool {
+        state.waits = OVER;
+        if state.epoch == self.workload.iterations {
+            return false;
+        }
+        let entered = self.processors.compute(rank, from);
+        if entered == Time::NEVER {
+            self.tally.dead += 1;
+            return false;
+        }
+        self.watch.span(rank, Doing::Compute, from, entered);
+        // An agent may still be busy with the call before.
+        *state = State { clock: state.clock.max(entered), entered, epoch: state.epoch + 1, round: 0, step: 0, waits: NOTHING, origin: rank, ..*state };
+        self.tally.enters(state.epoch, entered);
+        true
+    }
+
+    /// The steps of the rank's call are done. When its program leaves the call: then, or sooner.
+    pub(super) fn leave(&mut self, rank: u32, state: &State) -> Time {
+        self.tally.done(state.epoch, state.clock);
+        let Leaving::Bypass { window } = self.workload.leaving else {
+            self.tally.leaves(state.entered, state.clock, rank, state.origin);
+            return state.clock;
+        };
+        let mut left = (state.entered + self.machine.deposit, rank);
+        let slot = rank as usize * window as usize + (state.epoch % window) as usize;
+        if self.owed(rank) {
+            left = left.max((state.clock, state.origin));
+        } else if state.epoch > window {
+            left = left.max(self.complete[slot]);
+        }
+        self.complete[slot] = (state.clock, state.origin);
+        self.tally.leaves(state.entered, left.0, rank, left.1);
+        self.watch.span(rank, Doing::Wait, state.entered, left.0);
+        left.0
+    }
+
+    /// Nothing comes any more. A rank whose calls will never be complete still goes on until its window is full.
+    pub(super) fn run_ahead(&mut self, rank: u32) {
+        let mut state = self.states[rank as usize];
+        let Leaving::Bypass { window } = self.workload.leaving else { return };
+        if state.waits == OVER || self.owed(rank) {
+            return;
+        }
+        for _ in 0..window {
+            let slot = rank as usize * window as usize + (state.epoch % window) as usize;
+            let before = if state.epoch > window { self.complete[slot].0 } else { Time::ZERO };
+            let left = before.max(state.entered + self.machine.deposit);
+            self.tally.leaves(state.entered, left, rank, rank);
+            if !self.enter(rank, &mut state, left) {
+                return;
+            }
+        }
+    }
+
+    /// Whether the call has something for the rank that it cannot leave without.
+    fn owed(&self, rank: u32) -> bool {
+        // Nobody can tell that a barrier has not completed, until a message is received: it is left, and completes behind the program's back.
+        let operation = self.schedule.algorithm.operation;
+        operation != Operation::Barrier && self.schedule.problem.handing(operation, Rank(rank)).needs != Owed::Nothing
+    }
+}
