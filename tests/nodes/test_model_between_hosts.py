@@ -48,7 +48,10 @@ def test_what_was_measured_is_simulated(clean, evenkeel):
     assert found["measurement"]["conditions"]["hosts"] == ["h0", "h1", "h2", "h3"]
     points = {(point["quantity"], point["peers"], point["bytes"]) for point in found["measurement"]["points"]}
     assert {("round-trip", 3, 0), ("send-overhead", 3, 0), ("receive-overhead", 3, 0), ("gap", 1, 0), ("message", 1, 1 << 19)} <= points
-    assert clean.path(plot).read_text().rstrip().endswith("</svg>")
+    drawn = clean.path(plot).read_text()
+    assert drawn.rstrip().endswith("</svg>")
+    # The fit beside what was measured, and nothing in the legend that is not measured between hosts.
+    assert "LogGP: o_s" in drawn and "round trip per peer" in drawn and "1:n" not in drawn
     shown = evenkeel("model", "show", file, "--node", "two-core-vm", "--ranks-per-node", "2")
     assert shown.returncode == 0 and "this-network+two-core-vm" in shown.stdout, shown.stderr
     for more in ([], ["--node", "two-core-vm", "--ranks-per-node", "2"]):

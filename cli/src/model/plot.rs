@@ -54,8 +54,9 @@ fn against_peers(found: &Measured, area: &Area) -> Done {
     let times = range(drawn.flat_map(|p| [p.median_low_ns, p.median_ns, p.median_high_ns]));
     let times = times.start..times.end * 30.0; // room for the legend
     let most = found.measurement.points.iter().map(|p| p.peers).max().unwrap_or(1);
+    let between_hosts = found.parameters.node.is_none();
     let mut chart = ChartBuilder::on(area)
-        .caption("Signals, against peers", (FONT, 17))
+        .caption(if between_hosts { "Short messages, against peers" } else { "Signals, against peers" }, (FONT, 17))
         .margin(12)
         .x_label_area_size(44)
         .y_label_area_size(70)
@@ -79,6 +80,9 @@ fn against_peers(found: &Measured, area: &Area) -> Done {
     }
     for (quantity, name, colour) in &CURVES {
         let points: Vec<&Point> = of(*quantity).collect();
+        if points.is_empty() {
+            continue; // between hosts there are no stamps, and what needs them is not measured
+        }
         let colour = *colour;
         let at = |p: &Point, ns: f64| (f64::from(p.peers), ns.max(times.start));
         let bars = points.iter().map(|p| PathElement::new(vec![at(p, p.median_low_ns), at(p, p.median_high_ns)], colour.stroke_width(1)));
@@ -103,13 +107,14 @@ fn band(curve: &Curve, least: f64) -> Vec<(f64, f64)> {
 fn against_bytes(found: &Measured, area: &Area) -> Done {
     let points: Vec<&Point> = found.measurement.points.iter().filter(|p| p.quantity == Quantity::Message).collect();
     let times = range(points.iter().flat_map(|p| [p.median_low_ns, p.median_high_ns]));
-    let most = points.iter().map(|p| p.bytes).max().unwrap_or(1) as f64;
+    let times = times.start..times.end * 6.0; // room for the legend
+    let (least, most) = points.iter().fold((u64::MAX, 1), |(least, most), p| (least.min(p.bytes), most.max(p.bytes)));
     let mut chart = ChartBuilder::on(area)
         .caption("Messages, one way, against bytes", (FONT, 17))
         .margin(12)
         .x_label_area_size(44)
         .y_label_area_size(70)
-        .build_cartesian_2d((0.8..most * 1.5).log_scale(), times.clone().log_scale())?;
+        .build_cartesian_2d((least.min(most) as f64 * 0.7..most as f64 * 1.5).log_scale(), times.clone().log_scale())?;
     chart
         .configure_mesh()
         .x_desc("bytes")
@@ -120,7 +125,8 @@ fn against_bytes(found: &Measured, area: &Area) -> Done {
         .light_line_style(WHITE)
         .draw()?;
     let colour = CURVES[0].2;
-    if let Some(Model::LogGp(m)) = found.parameters.node.as_ref().map(|n| n.model) {
+    let parts = &found.parameters;
+    if let Some(Model::LogGp(m)) = parts.node.as_ref().map(|n| n.model).or(parts.network) {
         let line = points.iter().map(|p| (p.bytes as f64, m.message_ns(p.bytes).max(times.start)));
         let grey = RGBColor(110, 110, 110);
         chart
