@@ -60,3 +60,17 @@ def test_without_evenkeel_the_others_hang(openmpi4):
     """What it is good for: the host library alone waits for ever."""
     outcome = openmpi4.run(openmpi4.build("death.c"), 4, "victim=2", extra=LEAVE_IT["openmpi4"], env={"EVENKEEL_OFF": "1"}, timeout=8)
     assert outcome.code is None, f"exit code {outcome.code}; this proves nothing any more\n{outcome.text}"
+
+
+@pytest.mark.parametrize("what", ["barrier", "large", "gather", "iallreduce"])
+def test_survivors_go_on_where_the_library_reports_faults(what):
+    """Who waits for a dead rank gets the library's own error, and what the program makes of those that are left works."""
+    import mpis
+
+    mpi = next(m for m in mpis.ALL if m.name == "openmpi5")
+    if mpi.absent():
+        pytest.skip(mpi.absent())
+    outcome = mpi.run(mpi.build("survivors.c"), 4, "victim=1", f"what={what}", extra=["--with-ft", "ulfm"], timeout=40)
+    assert outcome.code is not None, f"somebody hung\n{outcome.text}"
+    assert re.search(r"SURVIVORS 3 RESULT checks 6 failures 0", outcome.out), outcome.text
+    assert not outcome.left_over, outcome.left_over

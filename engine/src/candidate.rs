@@ -245,6 +245,7 @@ impl Candidate {
             timeline: Timeline::default(),
             table,
             job: OnceLock::new(),
+            reports_faults: OnceLock::new(),
         }))
     }
 }

@@ -24,7 +24,7 @@ use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// A member has revoked the communicator: what was under way on it has ended without a result.
+/// A member has revoked the communicator, or has died where the host reports that: what was under way on it has ended without a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Revoked;
 
@@ -196,6 +196,22 @@ impl Comm {
         board::revoke(&served.first);
         // Nobody sleeps at the second block.
         served.board.announce();
+    }
+
+    /// Whether members have died, in a job whose host reports that: then what is under way ends here for every member on this node, and the host has what comes.
+    pub(crate) fn has_lost_members(&self, served: &Served) -> bool {
+        let dead = served.world.reports_faults() && served.world.anybody_has_died(&served.places);
+        if dead {
+            board::fail(&served.first);
+            served.board.announce();
+            self.is_revoked();
+        }
+        dead
+    }
+
+    /// Whether it has ended for that reason, and not because the program has revoked it.
+    pub fn has_failed(&self) -> bool {
+        self.served.as_ref().is_some_and(|served| board::has_failed(&served.first))
     }
 
     /// Whether any member has revoked it. From the first yes on this rank leaves its calls to the host.

@@ -230,7 +230,7 @@ impl Piece {
         let pid = comm.pid_of(served, rank);
         // SAFETY: `to` has room; the depositor keeps its buffer until this rank has left.
         if let Err(e) = unsafe { peer::read(pid, self.address + from as u64, to, bytes) } {
-            if comm.is_revoked() {
+            if comm.is_revoked() || comm.has_lost_members(served) {
                 return; // its owner has left the call; whoever waits for this one is told so
             }
             let place = served.places[rank];

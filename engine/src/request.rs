@@ -111,6 +111,10 @@ fn progress(comm: &Comm) -> bool {
             // SAFETY: requests in the list are alive: only complete ones, which are not in it, may be freed.
             let request = unsafe { &mut *request };
             let complete = request.work.poll(comm, served, state);
+            let is_late = || Ticks::now().ns_since(request.began) > served.world.patience_ns;
+            if !complete && served.world.reports_faults() && is_late() {
+                comm.has_lost_members(served);
+            }
             request.revoked = (!complete || request.work.may_read_directly()) && comm.is_revoked();
             if !complete && !request.revoked {
                 return true;
@@ -168,4 +172,13 @@ pub unsafe fn free(request: *mut Request) -> Result<(), Revoked> {
     // SAFETY: from Box::into_raw, by the caller's promise not freed before.
     let request = unsafe { Box::from_raw(request) };
     if request.revoked { Err(Revoked) } else { Ok(()) }
+}
+
+/// Whether it has ended because a member has died ([`Comm::has_failed`]).
+///
+/// # Safety
+/// From `start`, not freed.
+pub unsafe fn has_failed(request: *mut Request) -> bool {
+    // SAFETY: by the caller's promise.
+    unsafe { (*request).comm.has_failed() }
 }

@@ -58,6 +58,9 @@ impl Comm {
             if wait.looks % 32 == 31 || wait.looks > 32 {
                 let waited = Ticks::now().ns_since(wait.began);
                 if watch.due(waited) {
+                    if self.has_lost_members(served) {
+                        return Err(Revoked);
+                    }
                     world.check_alive(served.places.iter().copied(), &title(kind));
                 }
             }

@@ -51,6 +51,8 @@ pub struct World {
     pub(crate) table: Option<Table>,
     /// The job's nodes, once their agents are there.
     pub(crate) job: OnceLock<Job>,
+    /// Set where the host reports faults to the program.
+    pub(crate) reports_faults: OnceLock<()>,
 }
 
 static WORLD_POINTER: AtomicPtr<World> = AtomicPtr::new(std::ptr::null_mut());
@@ -158,6 +160,30 @@ impl World {
     /// The process at a place of this node; the agent's place comes after those of the ranks.
     pub(crate) fn neighbour(&self, place: usize) -> &Neighbour {
         self.neighbours.get(place).unwrap_or_else(|| &self.job().expect("places after the ranks' are of agents").agent)
+    }
+
+    /// Whether the host reports a rank's death to the program, so that nobody is ended because of it.
+    pub fn reports_faults(&self) -> bool {
+        self.reports_faults.get().is_some()
+    }
+
+    /// To be said before there is any communicator, by all ranks or by none.
+    pub fn report_faults(&self) {
+        let _ = self.reports_faults.set(());
+    }
+
+    /// Whether a rank of this node has died before it had done its part; no, of ranks elsewhere.
+    pub fn has_died(&self, world_rank: usize) -> bool {
+        self.place_of(world_rank).is_some_and(|place| self.anybody_has_died(&[place]))
+    }
+
+    /// Whether a rank at one of these places of this node has died before it had done its part.
+    pub(crate) fn anybody_has_died(&self, places: &[usize]) -> bool {
+        let has_died = |place: usize| {
+            let neighbour = self.neighbour(place);
+            neighbour.watched.get_or_init(|| Watched::new(neighbour.pid)).is_dead() && !self.has_left(place)
+        };
+        places.iter().any(|&place| place != self.my_place && has_died(place))
     }
 
     /// Ends this process with a sentence if one of the ranks at `places` has died, or their agent, or a node.

@@ -19,6 +19,10 @@ int ek_world_begin(ek_card *mine, const char *mpi_version, const char *shim, int
 int ek_world_join(const ek_card *cards, int ranks, int me);
 /* Everybody's answer to ek_world_join, in order. From here on communicators can be attached. */
 void ek_world_agree(const uint8_t *joined, int ranks);
+/* The host reports deaths of ranks to the program: evenkeel ends nobody because of them. After ek_world_agree, by all ranks or none. */
+void ek_world_reports_faults(void);
+/* Whether a rank of this node has died. */
+int  ek_world_has_died(int rank);
 /* Then, where that says that there are several nodes: each node's first rank starts its agent, and all ranks are told of all agents.
  *   ek_nodes_count   how many nodes' agents are to be started; 0: none. The same at all ranks
  *   ek_nodes_leads   whether a rank is its node's first; leaders in rank order are the nodes in order
@@ -62,6 +66,8 @@ int      ek_serves(const ek_comm *);
 void     ek_comm_name(ek_comm *, const char *name);
 /* Ends what is under way on it, for all members: they get EK_REVOKED, then ek_takes says 0 to them. */
 #define EK_REVOKED 125
+/* Likewise where a member has died, once ek_world_reports_faults has been called: otherwise that ends the job. */
+#define EK_LOST_MEMBER 124
 void     ek_comm_revoke(ek_comm *);
 int      ek_is_revoked(const ek_comm *);
 /* ---- collectives --------------------------------------------------------------------------------------- */

@@ -78,6 +78,13 @@ static int open_nodes(int size, int rank)
     int nodes = ek_nodes_count(), code = MPI_SUCCESS;
     if (!nodes)
         return code;
+    if (ek_handles_faults()) {
+        /* Agents end all ranks with a node or rank that is lost; the library knows how to go on. */
+        if (rank == 0)
+            ek_note("this job's library reports faults to the program (--with-ft), so communicators that span nodes are the library's, "
+                    "without agents");
+        return code;
+    }
     ek_agent_offer mine, *offers = calloc((size_t)nodes, sizeof *offers);
     int *counts = calloc(2 * (size_t)size, sizeof *counts);
     uint8_t *joined = calloc((size_t)size, 1);
@@ -129,6 +136,8 @@ static int open_world(int threaded)
         anyone |= joined[r];
     if (!code && anyone) {
         ek_world_agree(joined, size);
+        if (ek_handles_faults())
+            ek_world_reports_faults();
         ek_types_open();
         code = open_never();
         if (!code)

@@ -10,8 +10,11 @@ use std::ffi::{CStr, c_char, c_int};
 /// `EK_REVOKED`.
 const REVOKED: c_int = 125;
 
-fn code(outcome: Result<(), Revoked>) -> c_int {
-    if outcome.is_ok() { 0 } else { REVOKED }
+/// `EK_LOST_MEMBER`.
+const LOST_MEMBER: c_int = 124;
+
+fn ended(lost_member: bool) -> c_int {
+    if lost_member { LOST_MEMBER } else { REVOKED }
 }
 
 #[unsafe(no_mangle)]
@@ -24,15 +27,17 @@ unsafe extern "C" fn ek_takes(comm: *const Comm, kind: u32, bytes: usize, elem_b
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ek_run(comm: *const Comm, call: *const Call) -> c_int {
     // SAFETY: an attached communicator, and a call as the interface describes it.
-    code(unsafe { (*comm).run(&*call) })
+    let (comm, call) = unsafe { (&*comm, &*call) };
+    comm.run(call).map_or_else(|Revoked| ended(comm.has_failed()), |()| 0)
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ek_barrier(comm: *const Comm, may_defer: c_int) -> c_int {
     // SAFETY: an attached communicator.
-    match unsafe { &*comm }.barrier(may_defer != 0) {
+    let comm = unsafe { &*comm };
+    match comm.barrier(may_defer != 0) {
         Ok(carried_out) => !carried_out as c_int,
-        Err(Revoked) => REVOKED,
+        Err(Revoked) => ended(comm.has_failed()),
     }
 }
 
@@ -57,7 +62,10 @@ unsafe extern "C" fn ek_done(request: *mut Request) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ek_request_free(request: *mut Request) -> c_int {
     // SAFETY: from `ek_start`, complete, freed once.
-    code(unsafe { request::free(request) })
+    unsafe {
+        let lost_member = request::has_failed(request);
+        request::free(request).map_or_else(|Revoked| ended(lost_member), |()| 0)
+    }
 }
 
 #[unsafe(no_mangle)]

@@ -82,6 +82,18 @@ extern "C" fn ek_world_host(progress: extern "C" fn()) {
 }
 
 #[unsafe(no_mangle)]
+extern "C" fn ek_world_reports_faults() {
+    if let Some(world) = world() {
+        world.report_faults();
+    }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn ek_world_has_died(rank: c_int) -> c_int {
+    world().is_some_and(|world| world.has_died(rank as usize)) as c_int
+}
+
+#[unsafe(no_mangle)]
 extern "C" fn ek_world_comm_id() -> u64 {
     world().map_or(0, |w| w.world_comm_id())
 }

@@ -156,6 +156,17 @@ pub fn revoke(block: &impl Words) {
     block.word(REVOKED_AT).store(1, Ordering::Release);
 }
 
+/// Marks it as one of whose members has died, for good. It counts as revoked: what is under way ends. To be announced afterwards.
+pub fn fail(block: &impl Words) {
+    // Release: pairs with `is_revoked`. A revocation stands.
+    let _ = block.word(REVOKED_AT).compare_exchange(0, 2, Ordering::Release, Ordering::Relaxed);
+}
+
+/// Whether it is that, and has not been revoked by the program.
+pub fn has_failed(block: &impl Words) -> bool {
+    block.word(REVOKED_AT).load(Ordering::Acquire) == 2 // pairs with `fail`
+}
+
 #[inline]
 pub fn is_revoked(block: &impl Words) -> bool {
     block.word(REVOKED_AT).load(Ordering::Acquire) != 0 // pairs with `revoke`

@@ -242,3 +242,13 @@ def test_json_names_no_host_reason_for_communicators_across_hosts(clean, openmpi
     verdict(run(clean, openmpi4, [openmpi4.build("nodes.c"), "rounds=5"], shim(openmpi4, EVENKEEL_REPORT="/tmp/why.json")))
     world = [comm for rank in record(clean, "/tmp/why.json")["ranks"] for comm in rank["comms"] if len(comm["members"]) == 8]
     assert world and all(comm["host_reason"] == "" for comm in world), json.dumps(world[:1])
+
+
+def test_survivors_of_a_rank_go_on_on_all_hosts(clean):
+    """With --with-ft the library has what spans hosts, and nobody is ended: a rank of h1 dies, its mate there is told, and all others go on."""
+    mpi = next(m for m in mpis.ALL if m.name == "openmpi5")
+    if mpi.absent():
+        pytest.skip(mpi.absent())
+    words = line(mpi, shim(mpi), [str(mpi.build("survivors.c")), "victim=3"])
+    done = clean[0].run([words[0], "--with-ft", "ulfm", *words[1:]], cwd=mpis.ROOT, timeout=40, check=False)
+    assert re.search(r"SURVIVORS 7 RESULT checks 8 failures 0", done.stdout), f"exit code {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"

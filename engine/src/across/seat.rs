@@ -307,5 +307,6 @@ pub fn world_of_agent(setup: &Setup) -> Result<&'static World, String> {
         timeline: Timeline::default(),
         table: None,
         job: OnceLock::new(),
+        reports_faults: OnceLock::new(),
     }))
 }

@@ -1,0 +1,83 @@
+/* A rank dies while the others of its host wait for it; they are told, revoke, shrink and go on. For libraries that report faults.
+ * survivors what=barrier|allreduce|large|gather|ibarrier|iallreduce victim=RANK */
+#include "check.h"
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#endif
+#include <signal.h>
+
+static int class_of(int code)
+{
+    int class = MPI_SUCCESS;
+    if (code != MPI_SUCCESS)
+        MPI_Error_class(code, &class);
+    return class;
+}
+
+static int wait_for(MPI_Comm comm, const char *what, int n, int *in, int *out)
+{
+    MPI_Request request;
+    int code;
+    if (!strcmp(what, "barrier"))
+        return MPI_Barrier(comm);
+    if (!strcmp(what, "allreduce") || !strcmp(what, "large"))
+        return MPI_Allreduce(out, in, n, MPI_INT, MPI_SUM, comm);
+    if (!strcmp(what, "gather"))
+        return MPI_Allgather(out, n, MPI_INT, in, n, MPI_INT, comm);
+    code = !strcmp(what, "ibarrier") ? MPI_Ibarrier(comm, &request) : MPI_Iallreduce(out, in, n, MPI_INT, MPI_SUM, comm, &request);
+    return code != MPI_SUCCESS ? code : MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+int main(int argc, char **argv)
+{
+    begin(&argc, &argv);
+    const char *what = argument(argc, argv, "what", "allreduce");
+    int victim = (int)number(argc, argv, "victim", 1), checks = 0;
+    int n = !strcmp(what, "gather") ? 100000 : !strcmp(what, "large") ? 20000 : 2;
+    int *in = calloc((size_t)n * (size_t)world_size, sizeof *in), *out = calloc((size_t)n, sizeof *out);
+    MPI_Comm all, host, rest;
+    /* Open MPI reports a request of evenkeel's to the handler of this one. */
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_dup(MPI_COMM_WORLD, &all);
+    MPI_Comm_split_type(all, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+    MPI_Comm_set_errhandler(all, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(host, MPI_ERRORS_RETURN);
+    int is_mate = world_rank == victim, mates = 0;
+    for (int i = 0; i < 20; i++)
+        EXPECT_OK(MPI_Allreduce(&is_mate, &mates, 1, MPI_INT, MPI_SUM, host));
+    if (world_rank == victim) {
+        usleep(300000); /* the others wait by now */
+        raise(SIGKILL);
+    }
+    if (mates) {
+        int class = class_of(wait_for(host, what, n, in, out));
+        CHECK(class == MPIX_ERR_PROC_FAILED, "%s: class %d, not %d", what, class, MPIX_ERR_PROC_FAILED);
+        usleep(500000); /* the others have been told, too: from now on they would be told something else */
+        MPIX_Comm_revoke(host);
+        CHECK(class_of(MPI_Barrier(host)) == MPIX_ERR_REVOKED, "the barrier after it");
+        MPIX_Comm_revoke(all);
+        checks += 2;
+    } else {
+        /* Of one's own host nobody has died: nothing happens there. */
+        int one = 1, sum = 0, size;
+        MPI_Comm_size(host, &size);
+        for (int i = 0; i < 50; i++) {
+            EXPECT_OK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, host));
+            CHECK(sum == size, "%d of %d", sum, size);
+            usleep(20000);
+        }
+        checks++;
+    }
+    EXPECT_OK(MPIX_Comm_shrink(all, &rest));
+    int mine[3] = {1, failures, checks}, sum[3] = {0}, rank;
+    EXPECT_OK(MPI_Allreduce(mine, sum, 3, MPI_INT, MPI_SUM, rest));
+    MPI_Comm_rank(rest, &rank);
+    if (rank == 0)
+        printf("SURVIVORS %d RESULT checks %d failures %d\n", sum[0], sum[2], sum[1]);
+    fflush(stdout);
+    MPI_Comm_free(&rest);
+    MPI_Comm_free(&host);
+    MPI_Comm_free(&all);
+    MPI_Finalize();
+    return failures != 0;
+}
