@@ -78,6 +78,7 @@ int main(int argc, char **argv)
     MPI_Comm_free(&rest);
     MPI_Comm_free(&host);
     MPI_Comm_free(&all);
-    MPI_Finalize();
-    return failures != 0;
+    /* After a death Open MPI 5.0 hangs in MPI_Finalize now and then, also without evenkeel: all leave without it, when all has been said. */
+    usleep(500000);
+    _exit(failures != 0);
 }
