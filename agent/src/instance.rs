@@ -3,10 +3,10 @@
 //! Every run has buffers and flags of its own, so nothing is used again, and what a schedule does to make that safe is not waited for. A message is
 //! kept apart from others of the same flag by its turn: it may overtake them.
 
-use evenkeel_engine::call::Combine;
-use crate::choice::Plan;
 use crate::buffer::Buffer;
+use crate::choice::Plan;
 use bytes::Bytes;
+use evenkeel_engine::call::Combine;
 use evenkeel_schedule::{Place, Rank, Round, Step};
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -20,6 +20,7 @@ pub mod linger;
 pub mod message;
 pub mod party;
 pub mod passing;
+pub mod position;
 pub mod progress;
 pub mod running;
 pub mod watermark;

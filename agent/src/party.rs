@@ -1,11 +1,11 @@
 //! A communicator's part on this node, with all that the agent does for it.
 
-use bytes::Bytes;
 use crate::instance::Sent;
 use crate::lane::Lane;
 use crate::message::{Head, Message, What, described};
-use crate::running::Position;
+use crate::position::Position;
 use crate::watermark::{Told, Watermark, Way};
+use bytes::Bytes;
 use evenkeel_engine::across::orders::NewComm;
 use evenkeel_engine::across::seat::Seat;
 use evenkeel_engine::world::World;

@@ -5,7 +5,8 @@
 
 use crate::choice::Plans;
 use crate::instance::Sent;
-use crate::running::{Early, Position, Running};
+use crate::position::Position;
+use crate::running::{Early, Running};
 use evenkeel_engine::across::description::Description;
 use evenkeel_engine::call::Kind;
 use std::collections::HashMap;

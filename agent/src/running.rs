@@ -1,44 +1,14 @@
 //! One collective that this node's ranks have called, as the agent carries it out: from its ranks, over the network, to its ranks.
 
-use bytes::Bytes;
 use crate::choice::{Key, Plans};
 use crate::instance::{Combining, Instance, Sent};
+use crate::position::Position;
+use bytes::Bytes;
 use evenkeel_engine::across::description::Description;
 use evenkeel_engine::across::seat::{Member, Seat, Turn};
 use evenkeel_engine::call::Kind;
 use evenkeel_schedule::Rank;
 use evenkeel_schedule::algorithms::exscan::RESULT;
-
-/// Where this node stands in a communicator.
-pub struct Position {
-    /// How many ranks each of its nodes has.
-    pub counts: Vec<usize>,
-    pub me: usize,
-    pub share_cores: bool,
-}
-
-impl Position {
-    fn nodes(&self) -> usize {
-        self.counts.len()
-    }
-
-    fn ranks(&self) -> usize {
-        self.counts.iter().sum()
-    }
-
-    fn most(&self) -> usize {
-        self.counts.iter().copied().max().unwrap_or(0)
-    }
-
-    fn here(&self) -> usize {
-        self.counts[self.me]
-    }
-
-    /// Where a node's ranks begin in node order.
-    fn start(&self, node: usize) -> usize {
-        self.counts[..node].iter().sum()
-    }
-}
 
 enum Stage {
     /// The ranks here have to hand in first.

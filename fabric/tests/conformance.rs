@@ -61,12 +61,21 @@ fn messages<W: Wire>(mut wires: Vec<W>) {
     for (number, length) in [0, 1, 1000, 70_000, 3_000_000].into_iter().enumerate() {
         for (from, to) in [(0, 1), (2, 0), (1, 1)] {
             let sent: Vec<u8> = (0..length).map(|i| (i * 7 + number) as u8).collect();
-            wires[from].send(NodeId(to), &sent).unwrap();
-            drive(&mut wires, |node, event| {
-                assert_eq!(node, NodeId(to));
-                assert!(event == Event::Message { from: NodeId(from as u32), bytes: sent.clone() }, "{length} bytes are not the same");
-                true
-            });
+            // Whole, and in parts: a head of no bytes, some, and more than a transport's own header takes.
+            for head in [None, Some(0), Some(40), Some(64), Some(65), Some(900)] {
+                match head {
+                    None => wires[from].send(NodeId(to), &sent).unwrap(),
+                    Some(head) => {
+                        let (head, data) = sent.split_at(length.min(head));
+                        wires[from].send_parts(NodeId(to), head.to_vec(), data.to_vec().into()).unwrap();
+                    }
+                }
+                drive(&mut wires, |node, event| {
+                    assert_eq!(node, NodeId(to));
+                    assert!(event == Event::Message { from: NodeId(from as u32), bytes: sent.clone() }, "{length} bytes, {head:?} of them apart, are not the same");
+                    true
+                });
+            }
         }
     }
 }
