@@ -263,13 +263,13 @@ impl Parts<'_> {
             Message::Request { number, settled, set, operation } => self.sequencer.request(here, from, number, settled, set, operation),
             Message::Underway { .. } | Message::Busy { .. } => {}
             Message::Outcome { number, outcome } => self.origin.outcome_came(here, self.relay, number, outcome),
-            Message::Data { origin, number, set, total, at, bytes } => self.relay.data(here, from, (origin, number), set, total, at, &bytes),
-            Message::Have { origin, number, own, all, asked } => {
-                self.relay.have(here, from, (origin, number), own, all, asked);
+            Message::Data { origin, number, half, set, total, at, bytes } => self.relay.data(here, from, (origin, number, half), set, total, at, &bytes),
+            Message::Have { origin, number, half, own, all, asked } => {
+                self.relay.have(here, from, (origin, number, half), own, all, asked);
                 self.origin.sent(here, self.relay);
             }
-            Message::Broken { origin, number, node } => {
-                self.relay.broken(here, (origin, number), node);
+            Message::Broken { origin, number, half, node } => {
+                self.relay.broken(here, (origin, number, half), node);
                 self.origin.sent(here, self.relay);
             }
             Message::Prepare { turn, horizon, set, operation } => self.participant.prepare(here, from, turn, horizon, set, operation),

@@ -81,20 +81,21 @@ pub enum Message {
     /// From a node that is in doubt: what became of this turn?
     Ask { turn: Turn },
     Tell { turn: Turn, told: Told },
-    /// Down the chain: bytes of a transfer that has not been ordered yet, `total` in all. None: how far are you?
+    /// Down the chain or tree: bytes of a half of a transfer that has not been ordered yet, `total` in all. None: how far are you?
     Data {
         origin: NodeId,
         number: u64,
+        half: u8,
         set: NodeSet,
         total: usize,
         at: usize,
         #[serde(with = "serde_bytes")]
         bytes: Vec<u8>,
     },
-    /// Up the chain: how many of them the sender has, and it and all below it; and the `at` of the question that this answers.
-    Have { origin: NodeId, number: u64, own: usize, all: usize, asked: Option<usize> },
-    /// Up the chain: a node below does not answer.
-    Broken { origin: NodeId, number: u64, node: NodeId },
+    /// Up again: how many of them the sender has, and it and all below it; and the `at` of the question that this answers.
+    Have { origin: NodeId, number: u64, half: u8, own: usize, all: usize, asked: Option<usize> },
+    /// Up again: a node below does not answer.
+    Broken { origin: NodeId, number: u64, half: u8, node: NodeId },
 
     /// From a node that the sequencer of a view does not answer, to all others.
     Suspect { view: View },

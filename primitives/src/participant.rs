@@ -157,7 +157,8 @@ impl Participant {
         let holds = match &operation {
             Operation::Xfer { .. } => true,
             Operation::Staged { length, origin, number, .. } => {
-                data = here.staged.remove(&(*origin, *number)).unwrap_or_default();
+                data = here.staged.remove(&(*origin, *number, 0)).unwrap_or_default();
+                data.append(&mut here.staged.remove(&(*origin, *number, 1)).unwrap_or_default());
                 lacking = data.len() != *length && here.settings.rules.data_first; // nothing was heard of it for so long that it was forgotten
                 !lacking
             }

@@ -22,6 +22,23 @@ pub fn children(set: &NodeSet, sequencer: NodeId, node: NodeId, fanout: usize) -
     places.into_iter().skip(first).take(fanout).collect()
 }
 
+/// To whom a node passes on a half of an origin's data (0 or 1), each by a tree of its own: who is at the end of one tree may be within the other, and nobody is within
+/// both. An origin sends each half once, to the tree's first; two at most are below each of the others.
+pub fn passes_half_to(set: &NodeSet, origin: NodeId, node: NodeId, half: u8) -> Vec<NodeId> {
+    let places = places(set, origin);
+    // The second tree has the places in reverse, so that the ends of the first, its last half, come first.
+    let turned = |place: usize| if half == 0 { place } else { places.len() - 1 - place };
+    let below = if node == origin {
+        0..1
+    } else {
+        match places.binary_search(&node) {
+            Ok(place) => 2 * turned(place) + 1..2 * turned(place) + 3,
+            Err(_) => return Vec::new(),
+        }
+    };
+    below.filter(|place| *place < places.len()).map(|place| places[turned(place)]).collect()
+}
+
 /// A node and all below it.
 pub fn below(set: &NodeSet, sequencer: NodeId, node: NodeId, fanout: usize) -> Vec<NodeId> {
     let mut found = vec![node];
@@ -36,6 +53,30 @@ pub fn below(set: &NodeSet, sequencer: NodeId, node: NodeId, fanout: usize) -> V
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_half_reaches_everybody_once_and_nobody_passes_both_on() {
+        for nodes in 1..70 {
+            for origin in [NodeId(0), NodeId(nodes / 2), NodeId(nodes)] {
+                let set = NodeSet::all(nodes as usize);
+                let of = |node: NodeId, half| passes_half_to(&set, origin, node, half);
+                for half in [0, 1] {
+                    let mut reached = of(origin, half);
+                    assert!(reached.len() <= 1);
+                    let mut next = 0;
+                    while next < reached.len() {
+                        reached.extend(of(reached[next], half));
+                        next += 1;
+                    }
+                    reached.sort_unstable();
+                    assert_eq!(reached, set.iter().filter(|node| *node != origin).collect::<Vec<_>>(), "{nodes} nodes from {origin}");
+                }
+                for node in set.iter().filter(|node| *node != origin) {
+                    assert!(of(node, 0).len().max(of(node, 1).len()) <= 2 && (of(node, 0).is_empty() || of(node, 1).is_empty()), "{node} of {nodes}, from {origin}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn everybody_is_reached_once() {

@@ -274,6 +274,41 @@ fn large_data() {
     }
 }
 
+/// The same among so many that each half goes down a tree of its own.
+#[test]
+fn large_data_to_many() {
+    for (origin, first) in [(30, 0), (0, 1)] {
+        let mut job = Job::with_memory(1 << 18, 90, settings(), Faults::bad(), 5, 0);
+        let bytes: Vec<u8> = (0..200_001_u32).map(|i| (i * 31 >> 3) as u8).collect();
+        let set: Vec<usize> = (first..90).collect();
+        let number = job.start(origin, &set, Operation::Xfer { at: 40, bytes: bytes.clone(), event: Some(EventId(1)) });
+        assert_eq!(result(&mut job, origin, number).0, Ok(true));
+        let until = job.network.now() + settings().limit;
+        job.run(until);
+        for node in 0..90 {
+            let expected = if set.contains(&node) { bytes.clone() } else { vec![0; bytes.len()] };
+            assert!(job.wires[node].memory().bytes(40, bytes.len()) == expected, "node {node}");
+            assert_eq!(job.machines[node].take_signal(EventId(1)), set.contains(&node));
+            assert_eq!(job.machines[node].staged_bytes(), 0);
+        }
+    }
+    // Nobody has the data of a transfer that one node cannot get, wherever it is.
+    for dead in [1, 44, 89] {
+        let mut job = Job::with_memory(1 << 18, 90, settings(), Faults::none(), 1, 0);
+        job.network.set_health(NodeId(dead), Health::Dead);
+        let number = job.start(0, &(0..90).collect::<Vec<_>>(), Operation::Xfer { at: 0, bytes: vec![7; 200_000], event: None });
+        assert_eq!(result(&mut job, 0, number).0, Err(Fault { node: NodeId(dead), what: Failure::Silent, undone: true }));
+        assert_eq!(words(&job, 0), [0; 90]);
+    }
+    // Nor if it has one half, and the other does not come through: 89 is the first of the second tree and 88 below it, and in the first tree they are no neighbours.
+    let mut job = Job::with_memory(1 << 18, 90, settings(), Faults::none(), 1, 0);
+    let without = |node: u32| (0..90).filter(|other| *other != node).map(NodeId).collect::<Vec<_>>();
+    job.network.part(&[&without(88), &without(89)]);
+    let number = job.start(0, &(0..90).collect::<Vec<_>>(), Operation::Xfer { at: 0, bytes: vec![7; 200_000], event: None });
+    assert_eq!(result(&mut job, 0, number).0, Err(Fault { node: NodeId(88), what: Failure::Silent, undone: true }));
+    assert_eq!(words(&job, 0), [0; 90]);
+}
+
 /// A node that is dead anywhere in the chain fails a large transfer before it is ordered: it is named, nobody has the data, and the others go on.
 #[test]
 fn large_data_and_a_dead_node() {
