@@ -6,7 +6,7 @@
 //! whether its own ranks have called it or not ([`passing`]).
 //! Barriers are counted apart ([`watermark`]). It sleeps when nothing happens, and finds out when a node that is waited for is no longer there ([`health`]).
 //!
-//! May use: engine (its seat), fabric, schedule, segment, options, libc. Must never run anything of the program's, choose by anything but what all
+//! May use: engine (its seat), fabric, schedule, segment, options, bytes, libc. Must never run anything of the program's, choose by anything but what all
 //! agents know alike, take a slow node for a lost one before its time, or stay when its ranks are gone.
 
 pub mod agent;
