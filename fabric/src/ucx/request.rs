@@ -14,8 +14,8 @@ pub(super) enum Then {
     Sent(Bytes),
     /// A put or atomic is visible over there.
     Done { ticket: Ticket, fetched: Box<u64> },
-    /// A large message is here: its head, and the rest in the pending operation's buffer.
-    Message { from: NodeId, head: Vec<u8> },
+    /// A large message is here; its bytes are the pending operation's buffer.
+    Message { from: NodeId },
 }
 
 /// One operation: some requests, and the buffers that they use.
@@ -62,10 +62,7 @@ impl Pending {
         match (self.failed, self.then) {
             (Some(_), _) | (None, Then::Nothing | Then::Sent(_)) => None,
             (None, Then::Done { ticket, fetched }) => Some(Event::Done { ticket, fetched: *fetched }),
-            (None, Then::Message { from, mut head }) => {
-                head.extend(self.buffers.into_iter().flatten());
-                Some(Event::Message { from, bytes: head })
-            }
+            (None, Then::Message { from }) => Some(Event::Message { from, bytes: self.buffers.into_iter().next().unwrap_or_default() }),
         }
     }
 }

@@ -183,8 +183,10 @@ impl UcxWire {
 
     /// Asks for the bytes of a large message.
     fn fetch(&mut self, Announced { from, head, descriptor, length }: Announced) {
-        let mut pending = Pending::new(vec![vec![0; length]], Then::Message { from, head });
-        let buffer = pending.buffers[0].as_mut_ptr();
+        let (start, mut bytes) = (head.len(), head);
+        bytes.resize(start + length, 0);
+        let mut pending = Pending::new(vec![bytes], Then::Message { from });
+        let buffer = pending.buffers[0][start..].as_mut_ptr();
         // SAFETY: the descriptor is ours until this call; the buffer is kept until the request has ended.
         pending.started(unsafe {
             (self.worker.library.am_recv_data_nbx)(self.worker.worker, descriptor, buffer.cast(), length, &RequestParam::plain())
