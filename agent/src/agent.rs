@@ -7,7 +7,7 @@ use crate::message::{Head, What};
 use crate::party::{Letter, Party};
 use bytes::Bytes;
 use evenkeel_engine::across::nodes::UNREACHABLE;
-use evenkeel_engine::across::orders::{Order, Reader, Setup};
+use evenkeel_engine::across::orders::{Order, Reader, Setup, share_cores};
 use evenkeel_engine::world::World;
 use evenkeel_fabric::ucx::UcxWire;
 use evenkeel_fabric::{Event, NodeId, Wire};
@@ -172,8 +172,7 @@ impl Agent {
             match order? {
                 Order::Setup(_) => return Err("it has been set up twice".into()),
                 Order::Attach(told) => {
-                    let share_cores = self.setup.nodes.iter().all(|node| node.boot == self.setup.nodes[0].boot);
-                    let party = Party::new(self.world, &told, self.setup.job, share_cores);
+                    let party = Party::new(self.world, &told, self.setup.job, share_cores(&self.setup.nodes));
                     let mut party = party.ok_or("the segment has no room for a communicator's second block")?;
                     for (from, head, data) in self.strangers.remove(&told.id).unwrap_or_default() {
                         party.take_in(from, &head, data, &mut self.letters)?;

@@ -3,7 +3,7 @@
 //! All of this is from MPI_Init, in steps between which the front end exchanges what ranks tell each other: [`prepare`] and [`start`], [`join`], [`agree`].
 //! An agent belongs to nobody: it ends when the last rank has closed its end of the agent's pipe, however that came about.
 
-use super::orders::{MOST_BYTES, Offer, Order, Setup, frame};
+use super::orders::{MOST_BYTES, Offer, Order, Setup, frame, share_cores};
 use crate::card::{ACROSS, Card};
 use crate::comm::lock;
 use crate::world::{Neighbour, World, note};
@@ -244,7 +244,7 @@ pub fn join(world: Option<&World>, offers: &[[u8; OFFER_BYTES]]) -> bool {
         let here = world.neighbours.iter().map(|n| (n.world_rank as u32, p.pids[n.world_rank])).collect();
         let hosts = offers.iter().map(|offer| offer.host.clone()).collect();
         let agent = Neighbour { world_rank: usize::MAX, pid: mine.pid, watched: OnceLock::new() };
-        let share_cores = offers.iter().all(|offer| offer.boot == offers[0].boot);
+        let share_cores = share_cores(&offers);
         let job = Job { node_of: p.node_of.clone(), hosts, share_cores, agent, pipe, named: AtomicU64::new(0) };
         if p.leaders[node as usize] == p.me {
             job.tell(&Order::Setup(Setup { token: p.token, job: p.job, ranks: p.node_of.len() as u32, here, node, nodes: offers }));

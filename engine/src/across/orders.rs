@@ -17,6 +17,11 @@ pub struct Offer {
     pub address: Vec<u8>,
 }
 
+/// Whether all nodes are virtual hosts of one machine.
+pub fn share_cores(nodes: &[Offer]) -> bool {
+    nodes.iter().all(|node| node.boot == nodes[0].boot)
+}
+
 /// What the agent needs to know of its node and job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setup {
