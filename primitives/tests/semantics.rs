@@ -255,22 +255,26 @@ fn evicted_nodes_are_not_waited_for() {
     assert!(took < settings().limit / 2, "{took:?}");
 }
 
+/// So many bytes from one node to a set: the same at all of these, nothing elsewhere, and nothing is kept.
+fn arrive_whole(mut job: Job, origin: usize, set: &[usize], length: u32) {
+    let bytes: Vec<u8> = (0..length).map(|i| (i * 31 >> 3) as u8).collect();
+    let number = job.start(origin, set, Operation::Xfer { at: 40, bytes: bytes.clone(), event: Some(EventId(1)) });
+    assert_eq!(result(&mut job, origin, number).0, Ok(true));
+    let until = job.network.now() + settings().limit;
+    job.run(until);
+    for node in 0..job.machines.len() {
+        let expected = if set.contains(&node) { bytes.clone() } else { vec![0; bytes.len()] };
+        assert!(job.wires[node].memory().bytes(40, bytes.len()) == expected, "node {node}");
+        assert_eq!(job.machines[node].take_signal(EventId(1)), set.contains(&node));
+        assert_eq!(job.machines[node].staged_bytes(), 0);
+    }
+}
+
 /// Data of many chunks, over a network that loses, doubles and reorders, from an origin in the set and from one outside of it: the same everywhere, and nothing is kept.
 #[test]
 fn large_data() {
     for (origin, set) in [(2, vec![0, 1, 2, 3, 4]), (0, vec![1, 3, 4])] {
-        let mut job = Job::with_memory(1 << 18, 5, settings(), Faults::bad(), 4, 0);
-        let bytes: Vec<u8> = (0..200_000_u32).map(|i| (i * 31 >> 3) as u8).collect();
-        let number = job.start(origin, &set, Operation::Xfer { at: 40, bytes: bytes.clone(), event: Some(EventId(1)) });
-        assert_eq!(result(&mut job, origin, number).0, Ok(true));
-        let until = job.network.now() + settings().limit;
-        job.run(until);
-        for node in 0..5 {
-            let expected = if set.contains(&node) { bytes.clone() } else { vec![0; bytes.len()] };
-            assert!(job.wires[node].memory().bytes(40, bytes.len()) == expected, "node {node}");
-            assert_eq!(job.machines[node].take_signal(EventId(1)), set.contains(&node));
-            assert_eq!(job.machines[node].staged_bytes(), 0);
-        }
+        arrive_whole(Job::with_memory(1 << 18, 5, settings(), Faults::bad(), 4, 0), origin, &set, 200_000);
     }
 }
 
@@ -278,19 +282,7 @@ fn large_data() {
 #[test]
 fn large_data_to_many() {
     for (origin, first) in [(30, 0), (0, 1)] {
-        let mut job = Job::with_memory(1 << 18, 90, settings(), Faults::bad(), 5, 0);
-        let bytes: Vec<u8> = (0..200_001_u32).map(|i| (i * 31 >> 3) as u8).collect();
-        let set: Vec<usize> = (first..90).collect();
-        let number = job.start(origin, &set, Operation::Xfer { at: 40, bytes: bytes.clone(), event: Some(EventId(1)) });
-        assert_eq!(result(&mut job, origin, number).0, Ok(true));
-        let until = job.network.now() + settings().limit;
-        job.run(until);
-        for node in 0..90 {
-            let expected = if set.contains(&node) { bytes.clone() } else { vec![0; bytes.len()] };
-            assert!(job.wires[node].memory().bytes(40, bytes.len()) == expected, "node {node}");
-            assert_eq!(job.machines[node].take_signal(EventId(1)), set.contains(&node));
-            assert_eq!(job.machines[node].staged_bytes(), 0);
-        }
+        arrive_whole(Job::with_memory(1 << 18, 90, settings(), Faults::bad(), 5, 0), origin, &(first..90).collect::<Vec<_>>(), 200_001);
     }
     // Nobody has the data of a transfer that one node cannot get, wherever it is.
     for dead in [1, 44, 89] {

@@ -1,17 +1,6 @@
 /* One rank revokes a communicator on which the others wait for it: MPI_ERR_REVOKED, and again for whatever is called later.
  * revoke what=barrier|allreduce|large|gather|bcast|ibarrier|iallreduce|beside */
-#include "check.h"
-#ifdef OPEN_MPI
-#include <mpi-ext.h>
-#endif
-
-static int class_of(int code)
-{
-    int class = MPI_SUCCESS;
-    if (code != MPI_SUCCESS)
-        MPI_Error_class(code, &class);
-    return class;
-}
+#include "faults.h"
 
 #define REVOKED(call) do { int class_ = class_of(call); CHECK(class_ == MPIX_ERR_REVOKED, "%s: class %d, not %d", #call, class_, MPIX_ERR_REVOKED); } while (0)
 

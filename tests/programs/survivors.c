@@ -1,18 +1,7 @@
 /* A rank dies while the others of its host wait for it; they are told, revoke, shrink and go on. For libraries that report faults.
  * survivors what=barrier|allreduce|large|gather|ibarrier|iallreduce victim=RANK */
-#include "check.h"
-#ifdef OPEN_MPI
-#include <mpi-ext.h>
-#endif
+#include "faults.h"
 #include <signal.h>
-
-static int class_of(int code)
-{
-    int class = MPI_SUCCESS;
-    if (code != MPI_SUCCESS)
-        MPI_Error_class(code, &class);
-    return class;
-}
 
 static int wait_for(MPI_Comm comm, const char *what, int n, int *in, int *out)
 {

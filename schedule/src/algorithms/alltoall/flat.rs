@@ -14,16 +14,27 @@ pub static ALGORITHM: Algorithm = Algorithm {
     source: "all sends and receives posted at once, as in MPICH for parts of middle size: Thakur, Rabenseifner, Gropp 2005, section 4.4; the engine's alltoalls within a node",
     cost: "L + 2o + (P-2)·g + (P-1)·M·G, M the bytes for one rank",
     parameters: &[],
-    needs: |problem| Needs::flags(1, problem.ranks).and_scratch(u64::from(problem.elements) * u64::from(problem.ranks)).in_banks(2),
+    needs,
     round,
 };
+
+/// A flag and a part from each rank.
+pub(in crate::algorithms) fn needs(problem: &Problem) -> Needs {
+    Needs::flags(1, problem.ranks).and_scratch(u64::from(problem.elements) * u64::from(problem.ranks)).in_banks(2)
+}
+
+/// Sends everybody its part; what comes from a rank stands at that rank's part of the scratch.
+pub(in crate::algorithms) fn hand_in_parts(problem: &Problem, rank: Rank, out: &mut Round) {
+    let length = problem.elements;
+    for other in problem.others(rank) {
+        out.send(other, Slot(rank.0), Place::input(other.0 * length), Place::scratch(rank.0 * length), length);
+    }
+}
 
 fn round(problem: &Problem, rank: Rank, _: u32, out: &mut Round) {
     let length = problem.elements;
     let part = |r: Rank| r.0 * length;
-    for other in problem.others(rank) {
-        out.send(other, Slot(rank.0), Place::input(part(other)), Place::scratch(part(rank)), length);
-    }
+    hand_in_parts(problem, rank, out);
     out.copy(Place::input(part(rank)), Place::output(part(rank)), length);
     for other in problem.others(rank) {
         out.wait(Slot(other.0));

@@ -1,10 +1,10 @@
 //! Everybody hands in all its parts at once, and combines its own.
 
 use crate::algorithm::{Algorithm, Operation, Order};
+use crate::algorithms::alltoall::flat::{hand_in_parts, needs};
 use crate::algorithms::fold::fold;
 use crate::problem::Problem;
 use crate::round::Round;
-use crate::schedule::Needs;
 use crate::step::{Place, Rank, Slot};
 
 pub static ALGORITHM: Algorithm = Algorithm {
@@ -15,16 +15,14 @@ pub static ALGORITHM: Algorithm = Algorithm {
     source: "the engine's reduce-scatters within a node; an exchange of parts as in alltoall-flat",
     cost: "L + 2o + (P-2)·g + (P-1)·(M·G + M·γ), M the bytes of a part, γ the time to combine a byte",
     parameters: &[],
-    needs: |problem| Needs::flags(1, problem.ranks).and_scratch(u64::from(problem.elements) * u64::from(problem.ranks)).in_banks(2),
+    needs,
     round,
 };
 
 fn round(problem: &Problem, rank: Rank, _: u32, out: &mut Round) {
     let length = problem.elements;
     let part = |r: Rank| r.0 * length;
-    for other in problem.others(rank) {
-        out.send(other, Slot(rank.0), Place::input(part(other)), Place::scratch(part(rank)), length);
-    }
+    hand_in_parts(problem, rank, out);
     problem.others(rank).for_each(|other| out.wait(Slot(other.0)));
     let place = |r: u32| if r == rank.0 { Place::input(part(rank)) } else { Place::scratch(part(Rank(r))) };
     fold(out, problem.ranks, place, Place::output(0), length);
