@@ -110,12 +110,13 @@ pub const PATIENCE_MS: OptionSpec = OptionSpec {
 pub const BARRIER: OptionSpec = OptionSpec {
     name: "barrier",
     env: "EVENKEEL_BARRIER",
-    default: "auto",
+    default: "strict",
     values: "auto|deferred|strict",
-    doc: "Whether MPI_Barrier may return before all ranks have entered it. No program can tell: barriers left pending are \
-          completed before its next message is sent and before its next system call. auto: where that can be made sure and \
-          pays; deferred: also where it does not pay, and where the kernel cannot catch system calls; strict: never. While a \
-          program has threads, shared memory, windows or certain signal handlers, its barriers are strict in any case.",
+    doc: "Whether MPI_Barrier may return before all ranks have entered it. strict, the default: never. auto: where it pays. \
+          Barriers left pending are completed before the next message is sent and before most system calls; some programs \
+          can still tell, so use it only where you can check the results. deferred: also where it does not pay, and where the \
+          kernel cannot catch system calls. While a program has threads, shared memory, windows or certain signal handlers, \
+          its barriers are strict in any case.",
 };
 pub const MESSAGES: OptionSpec = OptionSpec {
     name: "messages",
