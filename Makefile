@@ -5,7 +5,7 @@ DESTDIR ?=
 RANKS   ?= 16
 BENCH   ?=
 
-CARGO   := scripts/cargo.sh
+CARGO   := tools/cargo.sh
 RELEASE := $(or $(CARGO_TARGET_DIR),target)/release
 SHIMS   := $(RELEASE)/lib/evenkeel
 TOOLS   := build/venv-tools/bin
@@ -30,19 +30,19 @@ help:
 
 # EVENKEEL_DEPS=none leaves the machine as it is.
 deps-build deps-test deps-demo deps-bench deps-nodes: deps-%:
-	@[ "$(EVENKEEL_DEPS)" = none ] || scripts/install-deps.sh $*
+	@[ "$(EVENKEEL_DEPS)" = none ] || tools/install-deps.sh $*
 
 build: deps-build
 	$(CARGO) build --release --locked
-	mpi/build-shims.sh $(SHIMS) $(RELEASE)/libevenkeel_mpi.a $(RELEASE)/evenkeel-mpi-generate
-	$(CC) -O2 -Wall -shared -fPIC -o $(SHIMS)/evenkeel-one-session.so cli/launcher/one_session.c
+	shims/build-shims.sh $(SHIMS) $(RELEASE)/libevenkeel_mpi.a $(RELEASE)/evenkeel-shim-generate
+	$(CC) -O2 -Wall -shared -fPIC -o $(SHIMS)/evenkeel-one-session.so crates/cli/launcher/one_session.c
 	install -m 755 $(RELEASE)/evenkeel-agent $(SHIMS)/
 
 demo: deps-demo build
-	python3 scripts/demo.py --evenkeel $(RELEASE)/evenkeel --ranks $(RANKS)
+	python3 tools/demo.py --evenkeel $(RELEASE)/evenkeel --ranks $(RANKS)
 
 demo-nodes: deps-demo deps-nodes build
-	rig/run --hosts 4 $(SHARE) -- python3 scripts/demo.py --evenkeel $(RELEASE)/evenkeel --ranks 8 --turns 1 --place build \
+	tests/rig/run --hosts 4 $(SHARE) -- python3 tools/demo.py --evenkeel $(RELEASE)/evenkeel --ranks 8 --turns 1 --place build \
 		--launcher-args '--host h0:2,h1:2,h2:2,h3:2'
 
 bench: deps-bench build
@@ -72,19 +72,19 @@ test-loom:
 
 # The same parts among real threads, under ThreadSanitizer.
 test-tsan:
-	scripts/test-tsan.sh
+	tools/test-tsan.sh
 
 test-web:
 	cd web && npm ci --silent --no-audit --no-fund && npm test --silent
 
 test-programs:
-	$(TOOLS)/python -m pytest tests scripts bench --ignore tests/nodes
+	$(TOOLS)/python -m pytest tests tools bench --ignore tests/nodes --ignore tests/rig
 
 # Programs on virtual hosts, and the rig that these are made with. Where namespaces are not allowed it says what to do, and tests nothing,
 # unless EVENKEEL_TEST_NODES=required.
 test-nodes: deps-nodes
 	$(CARGO) build --release --locked -p evenkeel-primitives --example across_hosts --example multicast
-	$(TOOLS)/python -m pytest rig tests/nodes
+	$(TOOLS)/python -m pytest tests/rig tests/nodes
 
 # All of mpi4py's own tests, at 1, 2, 3 and 5 ranks; `make test` runs those about collectives.
 test-mpi4py: deps-test build
@@ -98,7 +98,7 @@ install: build
 	install -m 755 $(SHIMS)/evenkeel-agent $(DESTDIR)$(PREFIX)/lib/evenkeel/
 	install -d $(DESTDIR)$(PREFIX)/include
 	install -m 644 $(RELEASE)/libevenkeel_primitives_c.so $(DESTDIR)$(PREFIX)/lib/
-	install -m 644 primitives/c/include/evenkeel_primitives.h $(DESTDIR)$(PREFIX)/include/
+	install -m 644 crates/runtime/primitives-c/include/evenkeel_primitives.h $(DESTDIR)$(PREFIX)/include/
 	$(RELEASE)/evenkeel man $(DESTDIR)$(PREFIX)/share/man/man1
 	$(RELEASE)/evenkeel completions bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/evenkeel
 	$(RELEASE)/evenkeel completions zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_evenkeel

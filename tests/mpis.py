@@ -217,7 +217,7 @@ def debian(family):
     python = ROOT / "build" / "venv-debian" / "bin" / "python"
     if python.exists():
         mpi.python, mpi.python_env = str(python), {"MPI4PY_MPIABI": family}
-        if family == "mpich":  # Debian gives the library another name than its makers do: see scripts/install-deps.sh
+        if family == "mpich":  # Debian gives the library another name than its makers do: see tools/install-deps.sh
             mpi.python_env["LD_LIBRARY_PATH"] = str(python.parent.parent / "lib")
     if not mpi.cc or not mpi.mpirun:
         mpi.missing = f"Debian's {family} is not installed ({tools['cc']}, {tools['mpirun']})"

@@ -127,7 +127,7 @@ def test_who_needs_nothing_goes_on_and_nobody_else(openmpi4, tmp_path, op, ranks
     result(outcome)
 
 
-# What the engine's own ways are in the list of algorithms (engine/src/builtin.rs).
+# What the engine's own ways are in the list of algorithms (crates/runtime/engine/src/builtin.rs).
 SCHEDULES = {
     "reduce": "reduce-flat", "bcast": "bcast-flag-tree:r=7", "gather": "gather-flat", "gatherv": "gather-flat", "scatter": "scatter-flat",
     "scatterv": "scatter-flat", "allgather": "allgather-flat", "allgatherv": "allgather-flat", "alltoall": "alltoall-flat", "alltoallv": "alltoall-flat",

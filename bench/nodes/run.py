@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-sys.path[0:0] = [str(HERE.parent), str(ROOT / "rig")]
+sys.path[0:0] = [str(HERE.parent), str(ROOT / "tests" / "rig")]
 
 from evenkeel_bench import machine, peers, programs  # noqa: E402
 from evenkeel_rig import Refusal, Rig  # noqa: E402

@@ -4,4 +4,4 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve()
-sys.path[0:0] = [str(HERE.parent.parent), str(HERE.parent.parent.parent / "rig")]
+sys.path[0:0] = [str(HERE.parent.parent), str(HERE.parent.parent.parent / "tests" / "rig")]

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "rig"))
+sys.path.insert(0, str(ROOT / "tests" / "rig"))
 
 import mpis  # noqa: E402  (tests/conftest.py has put its folder on the path)
 from evenkeel_rig import Refusal, Rig  # noqa: E402

@@ -1,4 +1,4 @@
-// Edges of the latency histogram's buckets, as record/src/lib.rs lays them down, and what is drawn of them.
+// Edges of the latency histogram's buckets, as crates/shared/record/src/lib.rs lays them down, and what is drawn of them.
 
 export const BUCKETS = 120;
 

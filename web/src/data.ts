@@ -1,4 +1,4 @@
-// What the page is given: the digest that the report crate makes of a run (report/src/digest.rs).
+// What the page is given: the digest that the report crate makes of a run (crates/shared/report/src/digest.rs).
 // Times are nanoseconds, sizes bytes; lists over ranks are in the order of `ranks`.
 
 export interface Digest {

@@ -1,4 +1,4 @@
-// Numbers as people read them; the same rules as report/src/units.rs, held to the same cases by tests.
+// Numbers as people read them; the same rules as crates/shared/report/src/units.rs, held to the same cases by tests.
 
 function scaled(value: number, step: number, units: readonly string[]): string {
   let unit = 0;

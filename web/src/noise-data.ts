@@ -1,4 +1,4 @@
-// What the page of `evenkeel noise` is given (noise/src/record.rs), and what is made of it without a browser.
+// What the page of `evenkeel noise` is given (crates/collectives/noise/src/record.rs), and what is made of it without a browser.
 
 import type { Cell } from "./slices.ts";
 import { tick } from "./format.ts";
@@ -62,7 +62,7 @@ export function sum(n: Noise, of: (core: CoreNoise) => number): number {
   return n.cores.reduce((all, core) => all + of(core), 0);
 }
 
-/** `<1 µs`, `100-300 µs`, `300 µs-1 ms`, `>100 ms`; as noise/src/text.rs writes it. */
+/** `<1 µs`, `100-300 µs`, `300 µs-1 ms`, `>100 ms`; as crates/collectives/noise/src/text.rs writes it. */
 export function classLabel(c: LengthClass): string {
   if (c.to_ns === null) return `>${tick(c.from_ns)}`;
   if (c.from_ns === 0) return `<${tick(c.to_ns)}`;

@@ -1,5 +1,5 @@
 // The page of `evenkeel noise`: lengths of delays and gaps, how they go together with context switches, and when they were.
-// The data is noise/src/record.rs. Times are nanoseconds.
+// The data is crates/collectives/noise/src/record.rs. Times are nanoseconds.
 
 import { axis, chart, everyNth, type ChartView } from "./chart.ts";
 import { h, section } from "./dom.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import example from "../../report/tests/digest.json";
+import example from "../../crates/shared/report/tests/digest.json";
 import { bars } from "../src/buckets.ts";
 import { commLabel, type Digest } from "../src/data.ts";
 import { ordered } from "../src/sorting.ts";

@@ -1,0 +1,55 @@
+//! How many phits a core moves in a second: a mesh of 64 switches with 256 hosts, dimension-order tables, wormhole and cut-through.
+//!
+//!     cargo run --release -p evenkeel-switch-sim --example speed
+
+use evenkeel_switch_sim::*;
+use evenkeel_route::{EndNodeId, SwitchId};
+use std::time::Instant;
+
+const SIDE: u32 = 8;
+
+fn mesh() -> (Wiring, TableRouting) {
+    let mut links = Vec::new();
+    for s in 0..SIDE * SIDE {
+        if s % SIDE + 1 < SIDE {
+            links.push((SwitchId(s), SwitchId(s + 1)));
+        }
+        if s / SIDE + 1 < SIDE {
+            links.push((SwitchId(s), SwitchId(s + SIDE)));
+        }
+    }
+    let wiring = Wiring::new(SIDE * SIDE, links, (0..4 * SIDE * SIDE).map(|h| SwitchId(h / 4)).collect());
+    let mut table = TableRouting::new(wiring.switches(), wiring.hosts());
+    for at in 0..wiring.switches() {
+        for to in 0..wiring.hosts() {
+            let end = wiring.home(EndNodeId(to)).0;
+            let next = match (at % SIDE, end % SIDE) {
+                (a, b) if a < b => at + 1,
+                (a, b) if a > b => at - 1,
+                _ if at < end => at + SIDE,
+                _ if at > end => at - SIDE,
+                _ => continue,
+            };
+            let leads = |c: &&ChannelId| wiring.to(**c) == End::Switch(SwitchId(next));
+            let channel = *wiring.leaving(SwitchId(at)).iter().find(leads).expect("neighbours are joined");
+            table.set(SwitchId(at), to, Lane { channel, lane: 0 });
+        }
+    }
+    (wiring, table)
+}
+
+fn main() {
+    let (wiring, table) = mesh();
+    for (name, parameters) in [("wormhole, one lane", Parameters::MYRINET), ("cut-through, two lanes", Parameters::CUT_THROUGH)] {
+        for load in [0.05, 0.15, 0.9] {
+            let mut simulator = Simulator::new(&wiring, parameters, table.clone()).expect("right parameters");
+            let traffic = Traffic { pattern: Pattern::Uniform, length: Length::Fixed(32), load, copies: 1, seed: 1 };
+            let mut traffic = OpenLoop::new(traffic, &wiring);
+            let begun = Instant::now();
+            simulator.run(50_000, &mut traffic).expect("no deadlock");
+            let moves = simulator.moved().iter().sum::<u64>() as f64 / 1e6;
+            let seconds = begun.elapsed().as_secs_f64();
+            println!("{name:>24}, load {load:4}: {moves:6.1} million moves in {seconds:.2} s, {:.1} million a second", moves / seconds);
+        }
+    }
+}

