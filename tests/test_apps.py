@@ -32,8 +32,12 @@ def run(mpi, run, ranks, shim, *more, report=None):
 
 
 def result(outcome, ranks):
-    found = re.findall(r"^RESULT (ok|wrong) app=(\w+) ranks=(\d+) (?:\S+=\S+ )*seconds=([\d.]+)$", outcome.out, re.MULTILINE)
-    assert outcome.code == 0 and len(found) == 1, f"exit code {outcome.code}\n{outcome.out[-2000:]}\n{outcome.err[-4000:]}"
+    found = re.findall(
+        r"^RESULT (ok|wrong) app=(\w+) ranks=(\d+) (?:\S+=\S+ )*seconds=([\d.]+)$", outcome.out, re.MULTILINE
+    )
+    assert outcome.code == 0 and len(found) == 1, (
+        f"exit code {outcome.code}\n{outcome.out[-2000:]}\n{outcome.err[-4000:]}"
+    )
     assert found[0][0] == "ok" and int(found[0][2]) == ranks
     return outcome
 
@@ -76,8 +80,8 @@ def test_a_wrong_answer_is_noticed(openmpi4, tmp_path, name):
     """A message or a sum that has one bit changed on its way makes the answer wrong."""
     source = tmp_path / "flip.c"
     source.write_text("""
-#include <mpi.h>
-#include <string.h>
+# include <mpi.h>
+# include <string.h>
 int MPI_Recv(void *b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Status *s)
 {
     int code = PMPI_Recv(b, n, t, from, tag, c, s);

@@ -66,12 +66,23 @@ def run_with_one_stopped(mpi, tmp_path, op, ranks, stopped, free, bytes, env=Non
         finally:
             os.kill(pid, signal.SIGCONT)
 
-    outcome = mpi.run(program, ranks, counters.path, f"op={op}", f"stopped={stopped}", f"rounds={rounds}", f"bytes={bytes}", env=env,
-                      watch=watch, timeout=60)
+    outcome = mpi.run(
+        program,
+        ranks,
+        counters.path,
+        f"op={op}",
+        f"stopped={stopped}",
+        f"rounds={rounds}",
+        f"bytes={bytes}",
+        env=env,
+        watch=watch,
+        timeout=60,
+    )
     return outcome, seen["counters"]
 
 
-# operation, ranks, who is stopped, who may go on. In a binomial tree the stopped ranks would be inner ones or below some.
+# operation, ranks, who is stopped, who may go on. In a binomial tree the stopped ranks would be inner
+# ones or below some.
 CASES = [
     ("reduce", 4, 3, [1, 2]),
     ("reduce", 4, 2, [1, 3]),
@@ -85,10 +96,14 @@ CASES = [
 
 
 @pytest.mark.parametrize("bytes", [8, 1024])
-@pytest.mark.parametrize("op, ranks, stopped, free", CASES, ids=lambda v: str(v) if not isinstance(v, list) else "")
+@pytest.mark.parametrize(
+    "op, ranks, stopped, free", CASES, ids=lambda v: str(v) if not isinstance(v, list) else ""
+)
 def test_the_others_go_on(mpi, tmp_path, op, ranks, stopped, free, bytes):
     if mpi.name != "openmpi4" and (bytes != 8 or (op, stopped) not in [("reduce", 3), ("bcast", 2)]):
-        pytest.skip("the operations do not depend on the MPI library: all of them under Open MPI 4, two under each other one")
+        pytest.skip(
+            "the operations do not depend on the MPI library: all of them under Open MPI 4, two under each other one"
+        )
     outcome, counters = run_with_one_stopped(mpi, tmp_path, op, ranks, stopped, free, bytes)
     assert all(counters[r] == 2 for r in free), f"some were held while rank {stopped} was stopped: {counters}"
     assert nobody_else_left(counters, stopped, free), f"some cannot have had the result: {counters}"
@@ -99,8 +114,9 @@ def nobody_else_left(counters, stopped, free):
     return all(left == 0 for rank, left in enumerate(counters) if rank != stopped and rank not in free)
 
 
-# The operations that are left: operation, ranks, who is stopped, who may go on, bytes, instances. A vector of a ring's bytes is one instance;
-# half as many more are three, and the third finds no room before the root has read the first: that needs the stopped rank.
+# The operations that are left: operation, ranks, who is stopped, who may go on, bytes, instances. A
+# vector of a ring's bytes is one instance; half as many more are three, and the third finds no room
+# before the root has read the first: that needs the stopped rank.
 RING = 32 * 1024
 OTHERS = [
     ("gatherv", 5, 4, [1, 2, 3], 8, 1),
@@ -119,8 +135,14 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize("op, ranks, stopped, free, bytes, instances", OTHERS, ids=lambda v: str(v) if not isinstance(v, list) else "")
-def test_who_needs_nothing_goes_on_and_nobody_else(openmpi4, tmp_path, op, ranks, stopped, free, bytes, instances):
+@pytest.mark.parametrize(
+    "op, ranks, stopped, free, bytes, instances",
+    OTHERS,
+    ids=lambda v: str(v) if not isinstance(v, list) else "",
+)
+def test_who_needs_nothing_goes_on_and_nobody_else(
+    openmpi4, tmp_path, op, ranks, stopped, free, bytes, instances
+):
     outcome, counters = run_with_one_stopped(openmpi4, tmp_path, op, ranks, stopped, free, bytes, rounds=1)
     assert all(counters[r] == 1 for r in free), f"some were held while rank {stopped} was stopped: {counters}"
     assert nobody_else_left(counters, stopped, free), f"some cannot have had the result: {counters}"
@@ -129,9 +151,20 @@ def test_who_needs_nothing_goes_on_and_nobody_else(openmpi4, tmp_path, op, ranks
 
 # What the engine's own ways are in the list of algorithms (crates/runtime/engine/src/builtin.rs).
 SCHEDULES = {
-    "reduce": "reduce-flat", "bcast": "bcast-flag-tree:r=7", "gather": "gather-flat", "gatherv": "gather-flat", "scatter": "scatter-flat",
-    "scatterv": "scatter-flat", "allgather": "allgather-flat", "allgatherv": "allgather-flat", "alltoall": "alltoall-flat", "alltoallv": "alltoall-flat",
-    "reduce_scatter": "reduce-scatter-flat", "allreduce": "allreduce-central-counter", "scan": "scan-flat", "exscan": "exscan-flat",
+    "reduce": "reduce-flat",
+    "bcast": "bcast-flag-tree:r=7",
+    "gather": "gather-flat",
+    "gatherv": "gather-flat",
+    "scatter": "scatter-flat",
+    "scatterv": "scatter-flat",
+    "allgather": "allgather-flat",
+    "allgatherv": "allgather-flat",
+    "alltoall": "alltoall-flat",
+    "alltoallv": "alltoall-flat",
+    "reduce_scatter": "reduce-scatter-flat",
+    "allreduce": "allreduce-central-counter",
+    "scan": "scan-flat",
+    "exscan": "exscan-flat",
 }
 
 
@@ -143,24 +176,37 @@ def done_without(schedule, ranks, dead, tmp_path, instances=1):
     return json.loads(record.read_text())["runs"][0]["calls"][-1]["ranks_done"]
 
 
-@pytest.mark.parametrize("op, ranks, stopped, free", CASES, ids=lambda v: str(v) if not isinstance(v, list) else "")
+@pytest.mark.parametrize(
+    "op, ranks, stopped, free", CASES, ids=lambda v: str(v) if not isinstance(v, list) else ""
+)
 def test_the_schedules_hold_whom_the_engine_holds(tmp_path, op, ranks, stopped, free):
     """The same cases as above, so that what is proved and simulated of a schedule is said of the engine."""
     assert done_without(SCHEDULES[op], ranks, stopped, tmp_path) == len(free)
 
 
-@pytest.mark.parametrize("op, ranks, stopped, free, bytes, instances", OTHERS, ids=lambda v: str(v) if not isinstance(v, list) else "")
+@pytest.mark.parametrize(
+    "op, ranks, stopped, free, bytes, instances",
+    OTHERS,
+    ids=lambda v: str(v) if not isinstance(v, list) else "",
+)
 def test_the_other_schedules_hold_whom_the_engine_holds(tmp_path, op, ranks, stopped, free, bytes, instances):
     schedule = "allreduce-parts" if op == "allreduce" and bytes > 2048 else SCHEDULES[op]
     assert done_without(schedule, ranks, stopped, tmp_path, instances) == len(free)
 
 
 def test_a_tree_would_hold_others(tmp_path):
-    assert done_without("reduce-binomial", 8, 7, tmp_path) < 6 and done_without("bcast-binomial", 8, 1, tmp_path) < 7
+    assert (
+        done_without("reduce-binomial", 8, 7, tmp_path) < 6
+        and done_without("bcast-binomial", 8, 1, tmp_path) < 7
+    )
 
 
 def test_it_is_evenkeel_that_lets_them_go(openmpi4, tmp_path):
     """The same test fails for the host library alone: an inner rank waits for the stopped one."""
-    outcome, counters = run_with_one_stopped(openmpi4, tmp_path, "reduce", 8, 7, [1, 2, 3, 4, 5, 6], 8, {"EVENKEEL_OFF": "1"}, 2)
-    assert any(counters[r] < 2 for r in range(1, 7)), f"nobody was held: {counters}; this test proves nothing any more"
+    outcome, counters = run_with_one_stopped(
+        openmpi4, tmp_path, "reduce", 8, 7, [1, 2, 3, 4, 5, 6], 8, {"EVENKEEL_OFF": "1"}, 2
+    )
+    assert any(counters[r] < 2 for r in range(1, 7)), (
+        f"nobody was held: {counters}; this test proves nothing any more"
+    )
     result(outcome)

@@ -22,9 +22,13 @@ def shared_memory():
 @pytest.mark.parametrize("op", ["allreduce", "barrier", "ibarrier", "reduce", "bcast"])
 def test_killed_rank_is_named(mpi, op):
     if mpi.family == "mpich":
-        pytest.skip("MPICH's launcher ends the others by a signal even when told to leave them alone: nobody is left to speak")
+        pytest.skip(
+            "MPICH's launcher ends the others by a signal even when told to leave them alone: nobody is left to speak"
+        )
     if op != "allreduce" and mpi.name != "openmpi4":
-        pytest.skip("the operations do not depend on the MPI library: all of them under Open MPI 4, one under each other one")
+        pytest.skip(
+            "the operations do not depend on the MPI library: all of them under Open MPI 4, one under each other one"
+        )
     before = shared_memory()
     # The launcher's own exit code says nothing in this mode; the ranks' do.
     program = ["sh", "-c", '"$@"; echo "status $?"', "sh", mpi.build("death.c")]
@@ -58,7 +62,14 @@ def test_rank_that_ends_without_finalize(mpi):
 
 def test_without_evenkeel_the_others_hang(openmpi4):
     """What it is good for: the host library alone waits for ever."""
-    outcome = openmpi4.run(openmpi4.build("death.c"), 4, "victim=2", extra=LEAVE_IT["openmpi4"], env={"EVENKEEL_OFF": "1"}, timeout=8)
+    outcome = openmpi4.run(
+        openmpi4.build("death.c"),
+        4,
+        "victim=2",
+        extra=LEAVE_IT["openmpi4"],
+        env={"EVENKEEL_OFF": "1"},
+        timeout=8,
+    )
     assert outcome.code is None, f"exit code {outcome.code}; this proves nothing any more\n{outcome.text}"
 
 
@@ -70,7 +81,9 @@ def test_survivors_go_on_where_the_library_reports_faults(what):
     mpi = next(m for m in mpis.ALL if m.name == "openmpi5")
     if mpi.absent():
         pytest.skip(mpi.absent())
-    outcome = mpi.run(mpi.build("survivors.c"), 4, "victim=1", f"what={what}", extra=["--with-ft", "ulfm"], timeout=40)
+    outcome = mpi.run(
+        mpi.build("survivors.c"), 4, "victim=1", f"what={what}", extra=["--with-ft", "ulfm"], timeout=40
+    )
     assert outcome.code is not None, f"somebody hung\n{outcome.text}"
     assert re.search(r"SURVIVORS 3 RESULT checks 6 failures 0", outcome.out), outcome.text
     assert not outcome.left_over, outcome.left_over

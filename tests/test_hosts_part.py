@@ -18,11 +18,16 @@ def test_hosts_calls(mpi, what, tmp_path):
     if (mpi.name, what) == ("mpich4", "window"):
         alone = mpi.run(mpi.build("hosted.c"), ranks, f"what={what}", shim=False)
         if alone.code != 0:
-            pytest.skip("MPICH 4.0.2 itself gets these windows wrong here (MPI_Win_allocate between two ranks)")
+            pytest.skip(
+                "MPICH 4.0.2 itself gets these windows wrong here (MPI_Win_allocate between two ranks)"
+            )
     result(mpi.run(mpi.build("hosted.c"), ranks, f"what={what}", f"file={tmp_path / 'data'}"))
 
 
-@pytest.mark.xfail(strict=True, reason="MPICH's MPI_Testall fails on persistent collectives, and MPI_Waitall tests while evenkeel's are under way")
+@pytest.mark.xfail(
+    strict=True,
+    reason="MPICH's MPI_Testall fails on persistent collectives, and MPI_Waitall tests while evenkeel's are under way",
+)
 @pytest.mark.parametrize("name", ["mpich5"])
 def test_persistent_collectives_waited_for_beside_ours(name):
     import mpis
@@ -33,7 +38,9 @@ def test_persistent_collectives_waited_for_beside_ours(name):
     result(mpi.run(mpi.build("hosted.c"), 2, "what=persistent", "beside=1"))
 
 
-@pytest.mark.parametrize("what", ["barrier", "allreduce", "large", "gather", "bcast", "ibarrier", "iallreduce", "beside"])
+@pytest.mark.parametrize(
+    "what", ["barrier", "allreduce", "large", "gather", "bcast", "ibarrier", "iallreduce", "beside"]
+)
 def test_revoked_communicators(what, report):
     """Of the libraries here only Open MPI 5 can revoke: MPICH's MPIX_Comm_revoke ends the program, the others have none."""
     import mpis
@@ -41,7 +48,9 @@ def test_revoked_communicators(what, report):
     mpi = next(m for m in mpis.ALL if m.name == "openmpi5")
     if mpi.absent():
         pytest.skip(mpi.absent())
-    outcome = mpi.run(mpi.build("revoke.c"), 3, f"what={what}", extra=["--with-ft", "ulfm"], report=report, timeout=30)
+    outcome = mpi.run(
+        mpi.build("revoke.c"), 3, f"what={what}", extra=["--with-ft", "ulfm"], report=report, timeout=30
+    )
     result(outcome)
     assert outcome.calls("allreduce") >= 3 * 5, "evenkeel took no part"
 
@@ -51,7 +60,9 @@ def test_spawned_processes(openmpi4):
 
 
 def seen(outcome):
-    lines = re.findall(r"TOOL rank (\d+) barrier (\d+) allreduce (\d+) iallreduce (\d+) bcast (\d+)", outcome.err)
+    lines = re.findall(
+        r"TOOL rank (\d+) barrier (\d+) allreduce (\d+) iallreduce (\d+) bcast (\d+)", outcome.err
+    )
     return {int(line[0]): tuple(map(int, line[1:])) for line in lines}
 
 
@@ -72,12 +83,17 @@ def test_tool_below(mpi, report):
     result(outcome)
     assert outcome.calls("allreduce") == 2 * (20 + 30)
     assert set(seen(outcome)) == {0, 1}, outcome.err
-    assert all(counts[0] < 10 and counts[1] < 20 and counts[2] == 0 and counts[3] < 40 for counts in seen(outcome).values()), outcome.err
+    assert all(
+        counts[0] < 10 and counts[1] < 20 and counts[2] == 0 and counts[3] < 40
+        for counts in seen(outcome).values()
+    ), outcome.err
 
 
 def test_tool_below_sees_all_when_switched_off(openmpi4):
     tool = openmpi4.build("tool.c", "-shared", "-fPIC", name="tool.so")
-    outcome = openmpi4.run(openmpi4.build("tooled.c"), 2, preload=[openmpi4.shim, tool], env={"EVENKEEL_OFF": "1"})
+    outcome = openmpi4.run(
+        openmpi4.build("tooled.c"), 2, preload=[openmpi4.shim, tool], env={"EVENKEEL_OFF": "1"}
+    )
     result(outcome)
     assert seen(outcome) == {0: (10, 20, 30, 40), 1: (10, 20, 30, 40)}, outcome.err
 
@@ -96,11 +112,18 @@ def eztrace_libraries(mpi):
 def traced(mpi, folder, order, report):
     """Calls in the trace of a run, by rank and function; `order` puts EZTrace's libraries and the shim in a row."""
     module, libraries = eztrace_libraries(mpi)
-    outcome = mpi.run(mpi.build("tooled.c"), 2, preload=order(libraries), report=report,
-                      env={"EZTRACE_TRACE": module, "EZTRACE_TRACE_DIR": str(folder)})
+    outcome = mpi.run(
+        mpi.build("tooled.c"),
+        2,
+        preload=order(libraries),
+        report=report,
+        env={"EZTRACE_TRACE": module, "EZTRACE_TRACE_DIR": str(folder)},
+    )
     result(outcome)
     (trace,) = folder.rglob("*.otf2")
-    events = subprocess.run(["otf2-print", str(trace)], capture_output=True, text=True, check=True, timeout=60).stdout
+    events = subprocess.run(
+        ["otf2-print", str(trace)], capture_output=True, text=True, check=True, timeout=60
+    ).stdout
     calls = collections.defaultdict(collections.Counter)
     for place, function in re.findall(r'^ENTER +(\d+) .*Region: "(MPI_\w+)"', events, re.M):
         calls[place][function] += 1

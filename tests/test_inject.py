@@ -31,7 +31,9 @@ def processes(process, words):
 
 def ranks(process):
     """The ranks' processes, not their launcher."""
-    return [pid for pid, line in mpis.marked(process.token).items() if line.split(" ")[0].endswith("/app-barrier")]
+    return [
+        pid for pid, line in mpis.marked(process.token).items() if line.split(" ")[0].endswith("/app-barrier")
+    ]
 
 
 def is_stopped(pid):
@@ -43,7 +45,18 @@ def is_stopped(pid):
 
 def disturbed(mpi, *specs, args=("count=40000", "spin=20000"), ranks=4, watch=None, timeout=60, options=()):
     injections = [word for spec in specs for word in ("--inject", spec)]
-    line = [str(mpis.EVENKEEL), "run", "--quiet", "-n", str(ranks), *injections, *options, "--", str(build(mpi, "barrier")), *args]
+    line = [
+        str(mpis.EVENKEEL),
+        "run",
+        "--quiet",
+        "-n",
+        str(ranks),
+        *injections,
+        *options,
+        "--",
+        str(build(mpi, "barrier")),
+        *args,
+    ]
     path = {"PATH": f"{pathlib.Path(mpi.mpirun).parent}:{os.environ['PATH']}"} if "venv" in mpi.mpirun else {}
     outcome = mpis.run(line, timeout, watch=watch, environment={"EVENKEEL_LIB": str(mpis.SHIMS)} | path)
     assert not outcome.left_over, outcome.left_over
@@ -64,10 +77,13 @@ def test_competitors(openmpi4, program):
     def watch(process):
         def look():
             for pid in processes(process, " injector "):
-                tasks = [int(t.name) for t in pathlib.Path(f"/proc/{pid}/task").iterdir() if int(t.name) != pid]
+                tasks = [
+                    int(t.name) for t in pathlib.Path(f"/proc/{pid}/task").iterdir() if int(t.name) != pid
+                ]
                 places = sorted(status(pid, "Cpus_allowed_list", f"task/{t}/") for t in tasks)
                 if len(places) == len(cores) and all(p.isdigit() for p in places):
                     return places
+
         seen.append(until(20, look))
 
     result(disturbed(openmpi4, "competitors=1", watch=watch), 4)
@@ -79,7 +95,7 @@ def test_doubled(openmpi4, program):
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < 2:
         pytest.skip("one core cannot be halved")
-    half = set(cores[:(len(cores) + 1) // 2])
+    half = set(cores[: (len(cores) + 1) // 2])
     seen = set()
 
     def watch(process):
@@ -103,9 +119,15 @@ def test_stalls(library, program):
         def look():
             stopped.update(pid for pid in ranks(process) if is_stopped(pid))
             return len(stopped) >= 2 or process.poll() is not None
+
         until(30, look)
 
-    result(disturbed(mpi, "stalls=exp:20ms/20ms,seed=3", args=["count=10000", "spin=20000"], watch=watch, ranks=3), 3)
+    result(
+        disturbed(
+            mpi, "stalls=exp:20ms/20ms,seed=3", args=["count=10000", "spin=20000"], watch=watch, ranks=3
+        ),
+        3,
+    )
     assert len(stopped) >= 2
 
 
@@ -120,9 +142,15 @@ def test_stalls_of_some_ranks_only(openmpi4, program):
                     environ = pathlib.Path(f"/proc/{pid}/environ").read_bytes()
                     stopped.add(re.search(rb"OMPI_COMM_WORLD_RANK=(\d+)", environ).group(1))
             return process.poll() is not None
+
         until(30, look)
 
-    result(disturbed(openmpi4, "stalls=fixed:10ms/5ms,ranks=1", args=["count=1000", "spin=20000"], watch=watch, ranks=3), 3)
+    result(
+        disturbed(
+            openmpi4, "stalls=fixed:10ms/5ms,ranks=1", args=["count=1000", "spin=20000"], watch=watch, ranks=3
+        ),
+        3,
+    )
     assert stopped == {b"1"}
 
 
@@ -140,7 +168,9 @@ def test_a_killed_injector_leaves_no_rank_stopped(library, program):
         os.kill(injector, signal.SIGKILL)
         seen.append((stopped, until(5, lambda: not any(is_stopped(p) for p in ranks(process)))))
 
-    outcome = disturbed(mpi, "stalls=fixed:3600s/300ms", args=["count=40000", "spin=20000"], watch=watch, ranks=3)
+    outcome = disturbed(
+        mpi, "stalls=fixed:3600s/300ms", args=["count=40000", "spin=20000"], watch=watch, ranks=3
+    )
     assert seen == [(True, True)]
     result(outcome, 3)
 
@@ -151,7 +181,14 @@ def test_a_killed_launcher_leaves_no_rank_stopped(openmpi4, program):
         os.kill(process.pid, signal.SIGKILL)
         assert until(5, lambda: not any(is_stopped(p) for p in ranks(process)))
 
-    outcome = disturbed(openmpi4, "stalls=fixed:3600s/300ms", args=["count=1000000", "spin=20000"], watch=watch, ranks=3, timeout=30)
+    outcome = disturbed(
+        openmpi4,
+        "stalls=fixed:3600s/300ms",
+        args=["count=1000000", "spin=20000"],
+        watch=watch,
+        ranks=3,
+        timeout=30,
+    )
     assert outcome.code == -signal.SIGKILL
 
 
@@ -165,6 +202,7 @@ def test_quota(openmpi4, program):
                 for line in pathlib.Path(f"/proc/{pid}/cgroup").read_text().splitlines():
                     if "/evenkeel-" in line:
                         return line.split(":", 2)[2]
+
         groups.append(until(20, look))
 
     outcome = disturbed(openmpi4, "quota=20%", watch=watch)
@@ -178,5 +216,13 @@ def test_quota(openmpi4, program):
 
 def test_a_run_that_is_not_disturbed_has_no_injector(openmpi4, program):
     seen = []
-    result(disturbed(openmpi4, watch=lambda process: seen.extend([until(20, lambda: ranks(process)), processes(process, " injector ")])), 4)
+    result(
+        disturbed(
+            openmpi4,
+            watch=lambda process: seen.extend(
+                [until(20, lambda: ranks(process)), processes(process, " injector ")]
+            ),
+        ),
+        4,
+    )
     assert seen[0] and not seen[1]

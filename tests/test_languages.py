@@ -6,7 +6,14 @@ import mpis
 
 FORTRAN = {
     "fortran_mpif.f90": {"barrier": 5, "bcast": 1, "reduce": 1, "allreduce": 3, "gatherv": 1},
-    "fortran_mpi.f90": {"barrier": 1, "bcast": 2, "reduce": 1, "allreduce": 3, "alltoallw": 1, "allgather": 1},
+    "fortran_mpi.f90": {
+        "barrier": 1,
+        "bcast": 2,
+        "reduce": 1,
+        "allreduce": 3,
+        "alltoallw": 1,
+        "allgather": 1,
+    },
     "fortran_f08.f90": {"barrier": 6, "bcast": 1, "reduce": 1, "allreduce": 4, "allgatherv": 1},
 }
 
@@ -36,7 +43,9 @@ def test_fortran_programs_are_right_by_themselves(openmpi4, source):
 
 
 def test_cplusplus(mpi, report):
-    outcome = mpi.evenkeel(mpi.build("modern.cpp"), 3, report=report, options=["--quiet", *launcher_of(mpi)]).ok()
+    outcome = mpi.evenkeel(
+        mpi.build("modern.cpp"), 3, report=report, options=["--quiet", *launcher_of(mpi)]
+    ).ok()
     assert "C++ DONE" in outcome.out and "FAIL" not in outcome.err, outcome.text
     carried_out(outcome, {"barrier": 2, "allreduce": 5, "allgatherv": 1}, 3)
 

@@ -25,8 +25,22 @@ ALLOWED = {
     "mpi": {"engine", "report", "options", "record"},
     "shim-generate": set(),
     "switch-sim": {"route"},
-    "cli": {"random", "report", "record", "options", "noise", "schedule", "model", "schedule-sim", "segment", "fabric", "barrier-table", "tune",
-            "route", "switch-sim"},
+    "cli": {
+        "random",
+        "report",
+        "record",
+        "options",
+        "noise",
+        "schedule",
+        "model",
+        "schedule-sim",
+        "segment",
+        "fabric",
+        "barrier-table",
+        "tune",
+        "route",
+        "switch-sim",
+    },
 }
 
 
@@ -54,11 +68,7 @@ def test_every_box_is_known():
 
 
 def test_dependencies_point_down():
-    wrong = {
-        box: used
-        for box, manifest in members().items()
-        if (used := ours(manifest) - ALLOWED[box])
-    }
+    wrong = {box: used for box, manifest in members().items() if (used := ours(manifest) - ALLOWED[box])}
     assert not wrong, f"these boxes use what they must not: {wrong}"
 
 

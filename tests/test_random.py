@@ -10,18 +10,33 @@ def test_random_scenario(mpi, ranks, seed):
     """Open MPI itself dies when a communicator is freed under a nonblocking operation, and evenkeel leaves it the large
     nonblocking ones: there the program waits first (careful=1)."""
     careful = int(mpi.family == "openmpi")
-    result(mpi.run(mpi.build("random.c"), ranks, f"seed={seed}", "steps=300", f"careful={careful}", timeout=120))
+    result(
+        mpi.run(mpi.build("random.c"), ranks, f"seed={seed}", "steps=300", f"careful={careful}", timeout=120)
+    )
 
 
 @pytest.mark.parametrize("seed", range(10, 16))
 def test_random_scenario_of_small_operations(openmpi4, seed):
     """All of them evenkeel's own: communicators are freed while operations on them are under way."""
-    result(openmpi4.run(openmpi4.build("random.c"), 4, f"seed={seed}", "steps=500", "largest=100", timeout=120))
+    result(
+        openmpi4.run(openmpi4.build("random.c"), 4, f"seed={seed}", "steps=500", "largest=100", timeout=120)
+    )
 
 
 def test_many_outstanding(openmpi4):
     """More nonblocking operations at once than the ring has instances."""
-    result(openmpi4.run(openmpi4.build("random.c"), 3, "seed=20", "steps=900", "deep=400", "largest=10", "stall=0", timeout=120))
+    result(
+        openmpi4.run(
+            openmpi4.build("random.c"),
+            3,
+            "seed=20",
+            "steps=900",
+            "deep=400",
+            "largest=10",
+            "stall=0",
+            timeout=120,
+        )
+    )
 
 
 @pytest.mark.parametrize("ops, size", [(3, 8), (40, 8), (3, 32768)])
@@ -30,7 +45,9 @@ def test_orders_of_blocking_and_nonblocking_operations(mpi, ranks, ops, size, re
     """They match apart from each other, also where more are under way than the window and the ring hold."""
     outcome = mpi.run(mpi.build("orders.c"), ranks, f"ops={ops}", f"bytes={size}", report=report)
     result(outcome)
-    assert outcome.calls("allreduce") > 0 and outcome.calls("allreduce", "host_calls") == 0, "the host has done it"
+    assert outcome.calls("allreduce") > 0 and outcome.calls("allreduce", "host_calls") == 0, (
+        "the host has done it"
+    )
 
 
 @pytest.mark.parametrize("ranks", [2, 3])

@@ -11,7 +11,13 @@ LIMIT = 120
 
 
 def evenkeel(*arguments, code=0):
-    done = subprocess.run([mpis.EVENKEEL, "route", *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT)
+    done = subprocess.run(
+        [mpis.EVENKEEL, "route", *map(str, arguments)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+    )
     assert done.returncode == code, done.stderr + done.stdout
     return done.stdout
 
@@ -72,18 +78,34 @@ def test_a_changed_entry_is_seen(tmp_path):
 def test_comparing_has_opensm_beside_us(opensm, tmp_path):
     net, record = tmp_path / "net.topo", tmp_path / "compare.json"
     evenkeel("generate", "irregular", "--switches", "16", "--degree", "4", "--end-nodes", "2", "-o", net)
-    evenkeel("compare", net, "--scheme", "ascending", "--scheme", "minimal", "--opensm", "nue,minhop", "--ibdmchk", "--json", record)
+    evenkeel(
+        "compare",
+        net,
+        "--scheme",
+        "ascending",
+        "--scheme",
+        "minimal",
+        "--opensm",
+        "nue,minhop",
+        "--ibdmchk",
+        "--json",
+        record,
+    )
     rows = {row["scheme"]: row for row in json.loads(record.read_text())}
     assert rows["ascending"]["free_by_ibdmchk"] and rows["OpenSM nue"]["free_by_ibdmchk"]
     # The two judges agree on all of them.
     for row in rows.values():
         assert row["free_by_ibdmchk"] == (row["figures"]["cyclic_lanes"] == 0), row["scheme"]
-    assert rows["minimal"]["figures"]["mean_hops"] == pytest.approx(rows["OpenSM minhop"]["figures"]["mean_hops"])
+    assert rows["minimal"]["figures"]["mean_hops"] == pytest.approx(
+        rows["OpenSM minhop"]["figures"]["mean_hops"]
+    )
     assert rows["ascending"]["figures"]["mean_hops"] <= rows["OpenSM nue"]["figures"]["mean_hops"]
 
 
 def test_what_cannot_be_is_refused_in_a_sentence(tmp_path):
     net = tmp_path / "pieces"
     net.write_text("a b\nc d\n* + 1\n")
-    done = subprocess.run([mpis.EVENKEEL, "route", "compute", net], capture_output=True, text=True, timeout=LIMIT)
+    done = subprocess.run(
+        [mpis.EVENKEEL, "route", "compute", net], capture_output=True, text=True, timeout=LIMIT
+    )
     assert done.returncode == 125 and "is in pieces" in done.stderr, done.stderr

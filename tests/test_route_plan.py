@@ -36,7 +36,9 @@ def test_opensm_carries_a_plan_out(opensm, change, tmp_path, comes):  # noqa: F8
     states = found["rehearsal"]["states"]
     assert len(found["steps"]) > 1 and found["lost"] == 0
     # Today's tables, then two mixtures and the whole of each step.
-    assert [s["step"] for s in states] == [0] + [n for n in range(1, len(found["steps"]) + 1) for _ in range(3)]
+    assert [s["step"] for s in states] == [0] + [
+        n for n in range(1, len(found["steps"]) + 1) for _ in range(3)
+    ]
     assert any(0 < s["arrived"] < s["of"] for s in states), "mixtures of old and new"
     assert all(s["changed_by_opensm"] == 0 and not s["cyclic"] for s in states)
     # Where paths are missing, ibdmchk does not say; at the end, none is.
@@ -51,12 +53,21 @@ def simulated(net, place):
     """ibsim plays a network: the environment for programs that speak to it."""
     env = {**os.environ, "IBSIM_SOCKNAME": f"plan-{os.getpid()}"}
     with open(place / "ibsim.log", "w") as log:
-        ibsim = subprocess.Popen(["ibsim", "-s", "-n", net], env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        ibsim = subprocess.Popen(
+            ["ibsim", "-s", "-n", net], env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+        )
     try:
         wait(lambda: f"@{env['IBSIM_SOCKNAME']}:ctl" in pathlib.Path("/proc/net/unix").read_text())
         host = next(line.split('"')[1] for line in net.read_text().splitlines() if line.startswith("Ca"))
         umad = next(pathlib.Path("/usr/lib").glob("*/umad2sim/libumad2sim.so"))
-        yield {**env, "PATH": env["PATH"] + ":/usr/sbin", "SIM_HOST": host, "LD_PRELOAD": str(umad), "OSM_TMP_DIR": str(place), "OSM_CACHE_DIR": str(place)}
+        yield {
+            **env,
+            "PATH": env["PATH"] + ":/usr/sbin",
+            "SIM_HOST": host,
+            "LD_PRELOAD": str(umad),
+            "OSM_TMP_DIR": str(place),
+            "OSM_CACHE_DIR": str(place),
+        }
     finally:
         ibsim.kill()
         ibsim.wait()
@@ -92,12 +103,27 @@ def test_a_running_opensm_takes_each_step_when_it_is_told_to(opensm, change, tmp
     assert len(files) > 1
     shutil.copy(lfts, current)
     with simulated(new, tmp_path) as env:
+
         def in_switches():
-            done = subprocess.run(["dump_fts"], env=env, cwd=tmp_path, timeout=LIMIT, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+            done = subprocess.run(
+                ["dump_fts"],
+                env=env,
+                cwd=tmp_path,
+                timeout=LIMIT,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+            )
             return entries(done.stdout) if done.returncode == 0 else None
 
-        manager = subprocess.Popen(["opensm", "-R", "file", "-U", current, "-D", "0x43", "-f", tmp_path / "opensm.log"], cwd=tmp_path, stdin=subprocess.DEVNULL,
-                                   env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        manager = subprocess.Popen(
+            ["opensm", "-R", "file", "-U", current, "-D", "0x43", "-f", tmp_path / "opensm.log"],
+            cwd=tmp_path,
+            stdin=subprocess.DEVNULL,
+            env=env,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         try:
             # OpenSM passes over what the network no longer has.
             there = entries(files[-1].read_text())

@@ -10,7 +10,14 @@ import mpis
 from test_apps import build, result
 from test_death import LEAVE_IT
 
-SCHEDULES = ["central-counter", "n-way-dissemination:n=3", "n-wise-exchange", "mcs:n=2,release=binomial", "flag-groups:r=3", "climbing-tree:n=2"]
+SCHEDULES = [
+    "central-counter",
+    "n-way-dissemination:n=3",
+    "n-wise-exchange",
+    "mcs:n=2,release=binomial",
+    "flag-groups:r=3",
+    "climbing-tree:n=2",
+]
 
 
 def processor():
@@ -20,16 +27,42 @@ def processor():
 
 def table(path, schedule, counts, machine=None):
     """A table as `evenkeel tune` writes it, for these numbers of ranks on any number of cores."""
-    numbers = {"measured_unix_s": 0, "builtin_ns": 1, "best_ns": 1, "ratio": 1, "ratio_low": 1, "ratio_high": 1, "turns": 0}
-    entries = [{"operation": "barrier", "ranks": ranks, "cores": cores, "schedule": schedule, **numbers} for ranks in counts for cores in range(1, 65)]
-    path.write_text(json.dumps({"schema": 1, "version": "0", "machine": {"processor": machine or processor()}, "entries": entries}))
+    numbers = {
+        "measured_unix_s": 0,
+        "builtin_ns": 1,
+        "best_ns": 1,
+        "ratio": 1,
+        "ratio_low": 1,
+        "ratio_high": 1,
+        "turns": 0,
+    }
+    entries = [
+        {"operation": "barrier", "ranks": ranks, "cores": cores, "schedule": schedule, **numbers}
+        for ranks in counts
+        for cores in range(1, 65)
+    ]
+    path.write_text(
+        json.dumps(
+            {
+                "schema": 1,
+                "version": "0",
+                "machine": {"processor": machine or processor()},
+                "entries": entries,
+            }
+        )
+    )
     return {"EVENKEEL_TABLE": str(path), "EVENKEEL_BARRIER": "strict"}  # deferred barriers go by no schedule
 
 
 def used(outcome):
     """The schedules of communicators with barriers, from the report."""
     ranks = json.loads(outcome.report.read_text())["ranks"]
-    return {comm.get("schedule", "") for rank in ranks for comm in rank["comms"] if any(op["op"] == "barrier" for op in comm["ops"])}
+    return {
+        comm.get("schedule", "")
+        for rank in ranks
+        for comm in rank["comms"]
+        if any(op["op"] == "barrier" for op in comm["ops"])
+    }
 
 
 def said(outcome):
@@ -37,7 +70,12 @@ def said(outcome):
 
 
 def run(mpi, ranks, env, report, *more):
-    return result(mpi.run(build(mpi, "barrier"), ranks, "count=300", "spin=200", "check=30", *more, env=env, report=report), ranks)
+    return result(
+        mpi.run(
+            build(mpi, "barrier"), ranks, "count=300", "spin=200", "check=30", *more, env=env, report=report
+        ),
+        ranks,
+    )
 
 
 @pytest.mark.parametrize("ranks", [2, 5, 8])
@@ -49,7 +87,9 @@ def test_barriers_hold(openmpi4, tmp_path, report, schedule, ranks):
 
 
 def test_barriers_hold_under_every_library(mpi, tmp_path, report):
-    assert used(run(mpi, 3, table(tmp_path / "table.json", "dissemination", [3]), report)) == {"dissemination"}
+    assert used(run(mpi, 3, table(tmp_path / "table.json", "dissemination", [3]), report)) == {
+        "dissemination"
+    }
 
 
 @pytest.mark.parametrize("wait", ["block", "yield", "spin"])
@@ -76,7 +116,13 @@ def test_whoever_comes_last_is_named(openmpi4, tmp_path, report):
     outcome = openmpi4.run(openmpi4.build("late.c"), 4, "late=2", env=env, report=report)
     assert outcome.code == 0, outcome.err
     assert used(outcome) == {"dissemination"}
-    barriers = [op for rank in json.loads(report.read_text())["ranks"] for comm in rank["comms"] for op in comm["ops"] if op["op"] == "barrier"]
+    barriers = [
+        op
+        for rank in json.loads(report.read_text())["ranks"]
+        for comm in rank["comms"]
+        for op in comm["ops"]
+        if op["op"] == "barrier"
+    ]
     last, calls = [op["last"] for op in barriers], barriers[0]["calls"]
     assert last[2] > 0.8 * calls and sum(last) <= calls, (last, calls)
 
@@ -84,7 +130,9 @@ def test_whoever_comes_last_is_named(openmpi4, tmp_path, report):
 def test_killed_rank_is_named(openmpi4, tmp_path):
     program = ["sh", "-c", '"$@"; echo "status $?"', "sh", openmpi4.build("death.c")]
     env = table(tmp_path / "table.json", "n-wise-exchange", [4])
-    outcome = openmpi4.run(program, 4, "op=barrier", "victim=2", extra=LEAVE_IT["openmpi4"], env=env, timeout=40)
+    outcome = openmpi4.run(
+        program, 4, "op=barrier", "victim=2", extra=LEAVE_IT["openmpi4"], env=env, timeout=40
+    )
     pid = re.search(r"victim (\d+)", outcome.err).group(1)
     assert outcome.code is not None, f"somebody hung\n{outcome.text}"
     assert sorted(re.findall(r"status (\d+)", outcome.out)) == ["137", "71", "71", "71"], outcome.text
@@ -94,7 +142,13 @@ def test_killed_rank_is_named(openmpi4, tmp_path):
 def test_ranks_with_different_tables_use_none(openmpi4, tmp_path, report):
     env = table(tmp_path / "table.json", "dissemination", [4])
     table(tmp_path / "other.json", "mcs", [4])
-    program = ["sh", "-c", 'test "$OMPI_COMM_WORLD_RANK" != 3 || export EVENKEEL_TABLE="$0"; exec "$@"', tmp_path / "other.json", build(openmpi4, "barrier")]
+    program = [
+        "sh",
+        "-c",
+        'test "$OMPI_COMM_WORLD_RANK" != 3 || export EVENKEEL_TABLE="$0"; exec "$@"',
+        tmp_path / "other.json",
+        build(openmpi4, "barrier"),
+    ]
     outcome = result(openmpi4.run(program, 4, "count=300", "spin=200", "check=30", env=env, report=report), 4)
     assert used(outcome) == {""}
     assert len(said(outcome)) == 1 and "rank 3 has another table" in said(outcome)[0], outcome.err
@@ -103,15 +157,27 @@ def test_ranks_with_different_tables_use_none(openmpi4, tmp_path, report):
 @pytest.mark.parametrize("what", ["missing", "broken", "unknown", "stranger"])
 def test_a_table_that_cannot_be_used_is_told_of_once(openmpi4, tmp_path, report, what):
     path = tmp_path / "table.json"
-    env = table(path, "quickest" if what == "unknown" else "dissemination", [3], machine="another machine" if what == "stranger" else None)
+    env = table(
+        path,
+        "quickest" if what == "unknown" else "dissemination",
+        [3],
+        machine="another machine" if what == "stranger" else None,
+    )
     if what == "missing":
         path.unlink()
     elif what == "broken":
         path.write_text(path.read_text()[:100])
     outcome = run(openmpi4, 3, env, report)
     assert used(outcome) == {""}
-    why = {"missing": "No such file", "broken": "not JSON", "unknown": "`quickest`", "stranger": "another machine"}[what]
-    assert len(said(outcome)) == 1 and why in said(outcome)[0] and "built-in way" in said(outcome)[0], outcome.err
+    why = {
+        "missing": "No such file",
+        "broken": "not JSON",
+        "unknown": "`quickest`",
+        "stranger": "another machine",
+    }[what]
+    assert len(said(outcome)) == 1 and why in said(outcome)[0] and "built-in way" in said(outcome)[0], (
+        outcome.err
+    )
 
 
 def test_the_usual_place_and_none(openmpi4, tmp_path, report):
@@ -125,7 +191,21 @@ def test_the_usual_place_and_none(openmpi4, tmp_path, report):
 def test_what_tune_writes_run_uses(openmpi4, tmp_path, report):
     """From end to end; whether anything is better here is the machine's affair."""
     path, record = tmp_path / "table.json", tmp_path / "tried.json"
-    outcome = mpis.run([str(mpis.EVENKEEL), "tune", "--ranks", "2,3", "--time-limit", "2", "--table", str(path), "--json", str(record)], 60)
+    outcome = mpis.run(
+        [
+            str(mpis.EVENKEEL),
+            "tune",
+            "--ranks",
+            "2,3",
+            "--time-limit",
+            "2",
+            "--table",
+            str(path),
+            "--json",
+            str(record),
+        ],
+        60,
+    )
     assert outcome.code == 0, outcome.text
     assert not outcome.left_over, outcome.left_over
     written, tried = json.loads(path.read_text()), json.loads(record.read_text())
@@ -137,5 +217,12 @@ def test_what_tune_writes_run_uses(openmpi4, tmp_path, report):
         assert case["chosen"] == 0 or chosen["found"]["again"]["high"] < 0.98
     assert tried["elapsed_s"] < 10
     schedule = written["entries"][1]["schedule"] or ""
-    done = openmpi4.evenkeel(build(openmpi4, "barrier"), 3, "count=300", "check=10", options=["--table", path, "--barrier", "strict"], report=report)
+    done = openmpi4.evenkeel(
+        build(openmpi4, "barrier"),
+        3,
+        "count=300",
+        "check=10",
+        options=["--table", path, "--barrier", "strict"],
+        report=report,
+    )
     assert used(result(done, 3)) == {schedule}

@@ -21,8 +21,12 @@ def small_shm(size):
 
 # How each host library is kept from wanting /dev/shm itself.
 WITHOUT_SHM = {
-    "openmpi": {"OMPI_MCA_btl": "tcp,self", "OMPI_MCA_btl_vader_backing_directory": "/tmp", "OMPI_MCA_osc": "^sm",
-                "OMPI_MCA_btl_sm_backing_directory": "/tmp"},
+    "openmpi": {
+        "OMPI_MCA_btl": "tcp,self",
+        "OMPI_MCA_btl_vader_backing_directory": "/tmp",
+        "OMPI_MCA_osc": "^sm",
+        "OMPI_MCA_btl_sm_backing_directory": "/tmp",
+    },
     "mpich": {"MPIR_CVAR_NOLOCAL": "1", "UCX_TLS": "self,tcp"},
 }
 
@@ -35,8 +39,9 @@ def test_dev_shm_full_or_unwritable(mpi, options, report):
         pytest.skip(f"{mpi.name} itself does not run with such a /dev/shm")
     for _ in range(3):
         outcome = mpi.run(program, 2, "n=300", "largest=10000", env=env, wrap=wrap, report=report, timeout=20)
-        # MPICH 4.0 over TCP hangs in its own MPI_Finalize about once in a hundred runs on a loaded machine, with or
-        # without evenkeel; by then the program has said its result. Three in a row would be something else.
+        # MPICH 4.0 over TCP hangs in its own MPI_Finalize about once in a hundred runs on a loaded machine,
+        # with or without evenkeel; by then the program has said its result. Three in a row would be something
+        # else.
         if not (mpi.name == "mpich4" and outcome.code is None and "RESULT" in outcome.out):
             break
     result(outcome)
@@ -56,8 +61,25 @@ def test_one_rank_without_the_shim(openmpi4):
     """Its collectives cannot match those of the others, so they find out at the start. The host reports what it may."""
     program = openmpi4.build("odd.c")
     line = openmpi4.launcher(2, {"EVENKEEL_QUIET": "1"})
-    outcome = mpis.run([*line, "-x", f"LD_PRELOAD={openmpi4.shim}", "-x", "EVENKEEL_OFF=1", str(program), "what=fine", ":",
-                        "-n", "1", "-x", f"LD_PRELOAD={openmpi4.shim}", str(program), "what=fine"], 60)
+    outcome = mpis.run(
+        [
+            *line,
+            "-x",
+            f"LD_PRELOAD={openmpi4.shim}",
+            "-x",
+            "EVENKEEL_OFF=1",
+            str(program),
+            "what=fine",
+            ":",
+            "-n",
+            "1",
+            "-x",
+            f"LD_PRELOAD={openmpi4.shim}",
+            str(program),
+            "what=fine",
+        ],
+        60,
+    )
     result(outcome)  # switched off in some ranks, on in others: right all the same
 
 
@@ -71,7 +93,8 @@ def test_program_that_never_calls_init(mpi, how):
     program = mpi.build("odd.c")
     run = mpi.run if how == "preload" else mpi.evenkeel
     outcome = run(program, 2, "what=noinit")
-    # The launcher may end the second one before it has printed: the first one's exit code looks like a failure to it.
+    # The launcher may end the second one before it has printed: the first one's exit code looks like a
+    # failure to it.
     assert outcome.code == 7 and "did not call MPI_Init" in outcome.out, outcome.text
     assert "evenkeel:" not in outcome.err, outcome.err
 
@@ -80,8 +103,11 @@ def test_abort(mpi):
     """The exit code and the host's words come through, nobody hangs."""
     outcome = mpi.run(mpi.build("odd.c"), 3, "what=abort")
     alone = mpi.run(mpi.build("odd.c"), 3, "what=abort", shim=False)
-    assert outcome.code == alone.code != 0, f"{outcome.code} with, {alone.code} without evenkeel\n{outcome.text}"
-    # Whether the host's words get out before its launcher ends everything is a race that the host runs alone, too.
+    assert outcome.code == alone.code != 0, (
+        f"{outcome.code} with, {alone.code} without evenkeel\n{outcome.text}"
+    )
+    # Whether the host's words get out before its launcher ends everything is a race that the host runs
+    # alone, too.
     assert (outcome.code == 42 or "42" in outcome.text) and not outcome.left_over, outcome.text
 
 
@@ -92,21 +118,33 @@ def test_fork(mpi):
 def test_statically_linked_program(tmp_path):
     source, program = mpis.PROGRAMS / "plain.c", tmp_path / "static"
     subprocess.run(["gcc", "-static", "-o", str(program), str(source)], check=True)
-    outcome = mpis.run([str(mpis.EVENKEEL), "run", "-n", "2", "--", str(program)], 30, environment={"EVENKEEL_LIB": str(mpis.SHIMS)})
-    assert outcome.code == 125 and "static" in outcome.err and outcome.err.startswith("evenkeel:"), outcome.text
+    outcome = mpis.run(
+        [str(mpis.EVENKEEL), "run", "-n", "2", "--", str(program)],
+        30,
+        environment={"EVENKEEL_LIB": str(mpis.SHIMS)},
+    )
+    assert outcome.code == 125 and "static" in outcome.err and outcome.err.startswith("evenkeel:"), (
+        outcome.text
+    )
 
 
 def test_program_without_mpi(tmp_path):
     program = tmp_path / "plain"
     subprocess.run(["gcc", "-o", str(program), str(mpis.PROGRAMS / "plain.c")], check=True)
-    outcome = mpis.run([str(mpis.EVENKEEL), "run", "-n", "2", "--", str(program)], 30, environment={"EVENKEEL_LIB": str(mpis.SHIMS)})
+    outcome = mpis.run(
+        [str(mpis.EVENKEEL), "run", "-n", "2", "--", str(program)],
+        30,
+        environment={"EVENKEEL_LIB": str(mpis.SHIMS)},
+    )
     assert outcome.code == 125 and "MPI" in outcome.err and outcome.err.startswith("evenkeel:"), outcome.text
 
 
 def test_preloaded_into_a_program_without_mpi(mpi, tmp_path):
     program = tmp_path / "plain"
     subprocess.run(["gcc", "-o", str(program), str(mpis.PROGRAMS / "plain.c")], check=True)
-    done = subprocess.run([str(program)], env=os.environ | {"LD_PRELOAD": str(mpi.shim)}, capture_output=True, text=True)
+    done = subprocess.run(
+        [str(program)], env=os.environ | {"LD_PRELOAD": str(mpi.shim)}, capture_output=True, text=True
+    )
     assert (done.returncode, done.stdout, done.stderr) == (5, "no MPI here\n", "")
 
 

@@ -49,7 +49,7 @@ HPL.out      output file name (if any)
 0            U  in (0=transposed,1=no-transposed) form
 1            Equilibration (0=no,1=yes)
 8            memory alignment in double (> 0)
-##### This line (no. 32) is ignored (it serves as a separator). ######
+# #### This line (no. 32) is ignored (it serves as a separator). ######
 0            Number of additional problem sizes for PTRANS
 1200         values of N
 0            number of additional blocking sizes for PTRANS
@@ -111,18 +111,24 @@ def table(without: list[dict[str, str]], with_: list[dict[str, str]]) -> str:
     """Both kinds of run side by side: median, all values when there are few, and the comparison."""
     lines = [f"{'':<42}{'without':>18}{'with evenkeel':>18}   comparison of medians"]
     for row in ROWS:
-        a, b = ([float(run[row.key]) * row.scale for run in runs if row.key in run] for runs in (without, with_))
+        a, b = (
+            [float(run[row.key]) * row.scale for run in runs if row.key in run] for runs in (without, with_)
+        )
         if not a or not b:
             continue
         shown = ("  ".join(f"{value:.4g}" for value in values) for values in (a, b))
-        lines.append(f"{row.title:<42}" + "".join(f"{text:>18}" for text in shown)
-                     + f"   {verdict(row, statistics.median(a), statistics.median(b))}")
+        lines.append(
+            f"{row.title:<42}"
+            + "".join(f"{text:>18}" for text in shown)
+            + f"   {verdict(row, statistics.median(a), statistics.median(b))}"
+        )
     return "\n".join(lines)
 
 
 def answers_agree(runs: list[dict[str, str]]) -> tuple[bool, str]:
     """Whether hpcc found its own results right in every run, and the sentence that says so."""
-    # "Success" includes all of its checks; random access may lose up to 1 % of its updates by hpcc's own rules.
+    # "Success" includes all of its checks; random access may lose up to 1 % of its updates by hpcc's own
+    # rules.
     bad = [number for number, run in enumerate(runs, 1) if run.get("Success") != "1"]
     if bad:
         return False, f"hpcc found wrong results in run {', '.join(map(str, bad))} of {len(runs)}."
@@ -134,13 +140,25 @@ def run(command: list[str], directory: Path, environment: dict[str, str]) -> tup
     output = directory / "hpccoutf.txt"
     output.unlink(missing_ok=True)
     before, start = os.times(), time.monotonic()
-    done = subprocess.run(command, cwd=directory, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
+    done = subprocess.run(
+        command,
+        cwd=directory,
+        env=environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=600,
+    )
     wall, after = time.monotonic() - start, os.times()
     if done.returncode != 0 or not output.exists():
-        sys.exit(f"evenkeel: the demonstration failed: {' '.join(command)} ended with code {done.returncode}. It said:\n{done.stdout}")
+        sys.exit(
+            f"evenkeel: the demonstration failed: {' '.join(command)} ended with code {done.returncode}. It said:\n{done.stdout}"
+        )
     summary = parse_summary(output.read_text(errors="replace"))
     summary["wall_s"] = str(wall)
-    summary["cpu_s"] = str(after.children_user + after.children_system - before.children_user - before.children_system)
+    summary["cpu_s"] = str(
+        after.children_user + after.children_system - before.children_user - before.children_system
+    )
     return summary, done.stdout
 
 
@@ -150,20 +168,30 @@ def main() -> None:
     options.add_argument("--ranks", type=int, default=16)
     options.add_argument("--size", type=int, default=1000, help="order of the linear system")
     options.add_argument("--turns", type=int, default=2, help="how often each of the two runs")
-    options.add_argument("--launcher-args", default="", help="further arguments of the launcher, hosts for instance")
-    options.add_argument("--place", type=Path, help="a folder that all hosts see (default: the one for temporary files)")
+    options.add_argument(
+        "--launcher-args", default="", help="further arguments of the launcher, hosts for instance"
+    )
+    options.add_argument(
+        "--place", type=Path, help="a folder that all hosts see (default: the one for temporary files)"
+    )
     given = options.parse_args()
     evenkeel = given.evenkeel.resolve()
     hpcc = shutil.which("hpcc")
     if hpcc is None:
-        sys.exit("evenkeel: the demonstration needs hpcc, which is not on PATH. Run tools/install-deps.sh demo.")
+        sys.exit(
+            "evenkeel: the demonstration needs hpcc, which is not on PATH. Run tools/install-deps.sh demo."
+        )
 
     # The launcher line without evenkeel is the same line, less what evenkeel adds.
-    ranks = ["run", "-n", str(given.ranks)] + (["--launcher-args", given.launcher_args] if given.launcher_args else [])
+    ranks = ["run", "-n", str(given.ranks)] + (
+        ["--launcher-args", given.launcher_args] if given.launcher_args else []
+    )
     planned = subprocess.run([evenkeel, *ranks, "--dry-run", "--", hpcc], text=True, capture_output=True)
     if planned.returncode != 0:
         sys.exit(planned.stderr.strip())
-    plain = re.sub(r"-x (LD_PRELOAD|EVENKEEL_\w+)=\S+ ", "", planned.stdout.strip()).replace("--bind-to none ", "")
+    plain = re.sub(r"-x (LD_PRELOAD|EVENKEEL_\w+)=\S+ ", "", planned.stdout.strip()).replace(
+        "--bind-to none ", ""
+    )
     environment = dict(os.environ)
     words = plain.split()
     while re.fullmatch(r"\w+=\S*", words[0]):
@@ -172,7 +200,9 @@ def main() -> None:
 
     rows, columns = grid(given.ranks)
     without, with_, said = [], [], ""
-    with tempfile.TemporaryDirectory(prefix="evenkeel-demo-", dir=given.place and given.place.resolve()) as directory:
+    with tempfile.TemporaryDirectory(
+        prefix="evenkeel-demo-", dir=given.place and given.place.resolve()
+    ) as directory:
         place = Path(directory)
         (place / "hpccinf.txt").write_text(INPUT.format(rows=rows, columns=columns, size=given.size))
         record = Path("build/demo.json").resolve()
@@ -181,7 +211,10 @@ def main() -> None:
             "without": words,
             "with": [str(evenkeel), *ranks, "--report", str(record), "--", hpcc],
         }
-        print(f"hpcc, {given.ranks} ranks on {len(os.sched_getaffinity(0))} cores, {given.turns} turns each:", flush=True)
+        print(
+            f"hpcc, {given.ranks} ranks on {len(os.sched_getaffinity(0))} cores, {given.turns} turns each:",
+            flush=True,
+        )
         for name, command in commands.items():
             print(f"  {name:<8} {' '.join(command)}", flush=True)
         for turn in range(1, given.turns + 1):
@@ -194,10 +227,12 @@ def main() -> None:
     print(table(without, with_))
     right, sentence = answers_agree(without + with_)
     print(f"\n{sentence}")
-    print("HPL, PTRANS, random access and the latencies are mostly point-to-point messages. evenkeel carries them where all ranks\n"
-          "share one machine; between machines they are the host library's, and what changes comes from where ranks are placed.\n"
-          "Few turns on a shared machine scatter: differences of some percent mean nothing.\n"
-          f"The record of the last run: {record}; as a page: {given.evenkeel} report {record} --html demo.html")
+    print(
+        "HPL, PTRANS, random access and the latencies are mostly point-to-point messages. evenkeel carries them where all ranks\n"
+        "share one machine; between machines they are the host library's, and what changes comes from where ranks are placed.\n"
+        "Few turns on a shared machine scatter: differences of some percent mean nothing.\n"
+        f"The record of the last run: {record}; as a page: {given.evenkeel} report {record} --html demo.html"
+    )
     sys.exit(0 if right else 1)
 
 

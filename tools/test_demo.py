@@ -4,8 +4,10 @@ import demo
 
 
 def test_summary_is_read_from_the_last_run():
-    text = ("Begin of Summary section.\nSuccess=0\nEnd of Summary section.\n"
-            "noise=7\nBegin of Summary section.\nSuccess=1\nHPL_time=0.5\nEnd of Summary section.\n")
+    text = (
+        "Begin of Summary section.\nSuccess=0\nEnd of Summary section.\n"
+        "noise=7\nBegin of Summary section.\nSuccess=1\nHPL_time=0.5\nEnd of Summary section.\n"
+    )
     assert demo.parse_summary(text) == {"Success": "1", "HPL_time": "0.5"}
     assert demo.parse_summary("it died before that") == {}
 

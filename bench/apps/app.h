@@ -1,9 +1,10 @@
-/* What the programs of this folder share: parameters as key=value, time, random numbers by index, histograms over
- * powers of two, and the line that a run ends with:
+/* What the programs of this folder share: parameters as key=value, time, random numbers by index, histograms
+ * over powers of two, and the line that a run ends with:
  *
  *   RESULT ok|wrong app=NAME ranks=P key=value... seconds=S
  *
- * The exit code is 0 if the answer is right, 1 if it is wrong, 2 for wrong usage. Nothing here knows of evenkeel. */
+ * The exit code is 0 if the answer is right, 1 if it is wrong, 2 for wrong usage. Nothing here knows of
+ * evenkeel. */
 #ifndef BENCH_APP_H
 #define BENCH_APP_H
 #ifndef _GNU_SOURCE
@@ -41,7 +42,10 @@ static inline void *need(void *memory)
 }
 
 /* At least one byte, so that an empty share is no failure; all zero. */
-static inline void *room(size_t count, size_t size) { return need(calloc(count ? count : 1, size ? size : 1)); }
+static inline void *room(size_t count, size_t size)
+{
+    return need(calloc(count ? count : 1, size ? size : 1));
+}
 
 static inline parameter *app_find(const app *a, const char *name, size_t length)
 {
@@ -64,8 +68,10 @@ static inline void app_help(const app *a, FILE *to)
 {
     fprintf(to, "%s\n\nmpirun -n RANKS %s [KEY=VALUE]...\n\n", a->about, a->name);
     for (parameter *p = a->parameters; p->name; p++)
-        fprintf(to, "  %s=%s\n        %s [%s]\n", p->name, p->values, p->about, *p->standard ? p->standard : "none");
-    fprintf(to, "\nThe last line says `RESULT ok` or `RESULT wrong`; the exit code is 0, or 1 if the answer is wrong.\n");
+        fprintf(to, "  %s=%s\n        %s [%s]\n", p->name, p->values, p->about,
+                *p->standard ? p->standard : "none");
+    fprintf(to, "\nThe last line says `RESULT ok` or `RESULT wrong`; the exit code is 0, or 1 if the answer "
+                "is wrong.\n");
 }
 
 /* A number as strtod reads it, and nothing behind it. */
@@ -76,7 +82,8 @@ static inline int app_is_number(const char *text)
     return end != text && *end == 0;
 }
 
-/* Reads the command line, starts MPI. Wrong usage ends here, before MPI has started, with a sentence and code 2. */
+/* Reads the command line, starts MPI. Wrong usage ends here, before MPI has started, with a sentence and
+ * code 2. */
 static inline void app_start(app *a, int *argc, char ***argv)
 {
     for (int i = 1; i < *argc; i++) {
@@ -91,7 +98,9 @@ static inline void app_start(app *a, int *argc, char ***argv)
             exit(2);
         }
         p->given = equals + 1;
-        int fits = strcmp(p->values, "FILE") == 0 || (strcmp(p->values, "N") == 0 ? app_is_number(p->given) : app_is_word_of(p->given, p->values));
+        int fits =
+            strcmp(p->values, "FILE") == 0 ||
+            (strcmp(p->values, "N") == 0 ? app_is_number(p->given) : app_is_word_of(p->given, p->values));
         if (!fits) {
             fprintf(stderr, "%s: `%s` is not what %s takes: %s\n", a->name, p->given, p->name, p->values);
             exit(2);
@@ -110,7 +119,10 @@ static inline const char *app_text(const app *a, const char *name)
     return p->given ? p->given : p->standard;
 }
 
-static inline int app_says(const app *a, const char *name, const char *word) { return strcmp(app_text(a, name), word) == 0; }
+static inline int app_says(const app *a, const char *name, const char *word)
+{
+    return strcmp(app_text(a, name), word) == 0;
+}
 static inline double app_double(const app *a, const char *name) { return atof(app_text(a, name)); }
 static inline long app_long(const app *a, const char *name) { return (long)app_double(a, name); }
 
@@ -127,8 +139,8 @@ static inline long app_size(const app *a, const char *name, long least)
     return n;
 }
 
-/* The end: every rank says whether its part is right; rank 0 prints the line with the longest time of all ranks.
- * `format` is what stands between the number of ranks and the seconds. */
+/* The end: every rank says whether its part is right; rank 0 prints the line with the longest time of all
+ * ranks. `format` is what stands between the number of ranks and the seconds. */
 static inline int app_end(const app *a, int right, double seconds, const char *format, ...)
 {
     double longest = seconds, all_right = right, lowest = right;
@@ -147,7 +159,7 @@ static inline int app_end(const app *a, int right, double seconds, const char *f
     return lowest == 1 ? 0 : 1;
 }
 
-/* ---- time and random numbers --------------------------------------------------------------------------------- */
+/* ---- time and random numbers ---- */
 
 /* Nanoseconds; not MPI_Wtime, whose resolution is a microsecond in some libraries. */
 static inline uint64_t now_ns(void)
@@ -157,8 +169,8 @@ static inline uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* The start of what is timed: when all are there, now. MPI allows nobody to notice that a barrier has let it go early, but
- * the C library's clock is not MPI's; MPI_Wtime is, and comes after the barrier. */
+/* The start of what is timed: when all are there, now. MPI allows nobody to notice that a barrier has let it
+ * go early, but the C library's clock is not MPI's; MPI_Wtime is, and comes after the barrier. */
 static inline uint64_t all_begin_ns(void)
 {
     MPI_Barrier(MPI_COMM_WORLD);
@@ -166,7 +178,8 @@ static inline uint64_t all_begin_ns(void)
     return now_ns();
 }
 
-/* Returns when all ranks are here: nobody checks his part while others are still timing theirs, who may want his core. */
+/* Returns when all ranks are here: nobody checks his part while others are still timing theirs, who may want
+ * his core. */
 static inline void all_are_through(void) { all_begin_ns(); }
 
 /* A random number that depends on seed and index alone, so that every rank can make the data of any other
@@ -192,9 +205,11 @@ static inline int owner_of(long n, int p, long i)
     return r;
 }
 
-/* ---- histograms ------------------------------------------------------------------------------------------------ */
+/* ---- histograms ---- */
 
-enum { BINS = 40 }; /* bin b counts times of 2^b to 2^(b+1) - 1 ns; the last one everything above, the first also 0 */
+enum {
+    BINS = 40
+}; /* bin b counts times of 2^b to 2^(b+1) - 1 ns; the last one everything above, the first also 0 */
 
 typedef struct histogram {
     uint64_t count[BINS];
@@ -221,7 +236,8 @@ static inline void histogram_print(const histogram *h, const char *what)
     }
     for (int b = first; b <= last; b++) {
         double share = (double)h->count[b] / (double)all;
-        printf("%s from_us=%.3f count=%llu share=%.6f ", what, (double)(1ull << b) / 1e3, (unsigned long long)h->count[b], share);
+        printf("%s from_us=%.3f count=%llu share=%.6f ", what, (double)(1ull << b) / 1e3,
+               (unsigned long long)h->count[b], share);
         for (int i = 0; i < (int)(share * 50 + 0.5); i++)
             putchar('#');
         putchar('\n');

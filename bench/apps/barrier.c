@@ -1,22 +1,25 @@
-/* The barrier microbenchmark (Pakin 2001, sections 3.1 and 5.2): count times {barrier, compute}. Prints how the times of
- * the barriers are distributed, the fraction of slow ones, and the efficiency: what the same barriers and the same
- * computation would take on ranks that always respond, over what they took.
+/* The barrier microbenchmark (Pakin 2001, sections 3.1 and 5.2): count times {barrier, compute}. Prints how
+ * the times of the barriers are distributed, the fraction of slow ones, and the efficiency: what the same
+ * barriers and the same computation would take on ranks that always respond, over what they took.
  *
- * The computation is a linear congruential generator; where it must arrive is known without going there. Then the
- * barriers themselves are checked: what is sent after a barrier must not reach whoever has not entered it. */
+ * The computation is a linear congruential generator; where it must arrive is known without going there. Then
+ * the barriers themselves are checked: what is sent after a barrier must not reach whoever has not entered
+ * it. */
 #include "app.h"
 #include <math.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 static parameter parameters[] = {
-    {"mode", "barrier", "barrier|compute|loop", "barrier: each one is timed; loop: only all of it is; compute: the same without barriers", 0},
+    {"mode", "barrier", "barrier|compute|loop",
+     "barrier: each one is timed; loop: only all of it is; compute: the same without barriers", 0},
     {"count", "10000", "N", "barriers", 0},
     {"spin", "1000", "N", "turns of computation after each barrier, about 1.5 ns each", 0},
     {"random", "no", "no|yes", "yes: a random number of turns, from 0 to twice as many", 0},
     {"seed", "1", "N", "of the random numbers of turns", 0},
     {"slow_us", "15", "N", "a barrier is slow if it takes longer than this times lg(ranks)", 0},
-    {"ideal_us", "9", "N", "what a barrier would take on responsive ranks, for the efficiency, over lg(ranks)", 0},
+    {"ideal_us", "9", "N",
+     "what a barrier would take on responsive ranks, for the efficiency, over lg(ranks)", 0},
     {"check", "20", "N", "rounds that check barriers afterwards", 0},
     {"through", "messages", "messages|file", "what the check looks at; with file, `file` must be set", 0},
     {"file", "", "FILE", "a file that all ranks can write, for through=file", 0},
@@ -160,14 +163,17 @@ int main(int argc, char **argv)
     if (!right)
         fprintf(stderr, "barrier: rank %d: the computation arrived at the wrong number\n", self.rank);
     long rounds = app_long(&self, "check");
-    long wrong = app_says(&self, "through", "file") ? check_by_file(rounds, app_text(&self, "file")) : check_by_messages(rounds);
+    long wrong = app_says(&self, "through", "file") ? check_by_file(rounds, app_text(&self, "file"))
+                                                    : check_by_messages(rounds);
     if (wrong)
-        fprintf(stderr, "barrier: rank %d: %ld times something from behind a barrier was seen before it\n", self.rank, wrong);
+        fprintf(stderr, "barrier: rank %d: %ld times something from behind a barrier was seen before it\n",
+                self.rank, wrong);
     if (timed && *app_text(&self, "log"))
         write_log(app_text(&self, "log"), took, count);
 
     histogram mine = {{0}}, all = {{0}};
-    double sums[4] = {0, 0, (double)turns * turn_ns / 1e9, (double)(after.ru_nvcsw - before.ru_nvcsw + after.ru_nivcsw - before.ru_nivcsw)};
+    double sums[4] = {0, 0, (double)turns * turn_ns / 1e9,
+                      (double)(after.ru_nvcsw - before.ru_nvcsw + after.ru_nivcsw - before.ru_nivcsw)};
     for (long i = 0; timed && i < count; i++) {
         histogram_add(&mine, took[i]);
         sums[0] += (double)took[i];
@@ -177,13 +183,17 @@ int main(int argc, char **argv)
     MPI_Reduce(mine.count, all.count, BINS, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     MPI_Reduce(sums, total, 4, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     double barriers = with_barriers ? (double)count : 0;
-    double ideal = total[2] / self.ranks + barriers * app_double(&self, "ideal_us") * 1e-6 * (self.ranks > 1 ? lg : 0);
+    double ideal =
+        total[2] / self.ranks + barriers * app_double(&self, "ideal_us") * 1e-6 * (self.ranks > 1 ? lg : 0);
     if (self.rank == 0 && timed)
         histogram_print(&all, "barrier");
     char times[128] = "";
     if (timed)
-        snprintf(times, sizeof times, " barrier_us=%.3f slow=%.6f", total[0] / self.ranks / (double)count / 1e3, total[1] / self.ranks / (double)count);
+        snprintf(times, sizeof times, " barrier_us=%.3f slow=%.6f",
+                 total[0] / self.ranks / (double)count / 1e3, total[1] / self.ranks / (double)count);
     free(took);
-    return app_end(&self, right && !wrong, seconds, "mode=%s count=%ld spin=%ld random=%s%s compute_s=%.6f efficiency=%.4f switches=%.0f",
-                   app_text(&self, "mode"), count, spin, app_text(&self, "random"), times, total[2] / self.ranks, ideal / seconds, total[3]);
+    return app_end(&self, right && !wrong, seconds,
+                   "mode=%s count=%ld spin=%ld random=%s%s compute_s=%.6f efficiency=%.4f switches=%.0f",
+                   app_text(&self, "mode"), count, spin, app_text(&self, "random"), times,
+                   total[2] / self.ranks, ideal / seconds, total[3]);
 }

@@ -1,9 +1,10 @@
-/* Solves A x = b for a symmetric positive definite A by Cholesky's method (Pakin 2001, sections 3.1 and 5.2), columns dealt
- * out to the ranks in turn. One barrier, then for each column k a reduction of a vector of n - k numbers to the rank that
- * has the column (so that the root rotates), n reductions of one number on the way forward, n - 1 broadcasts of one
- * number on the way back.
+/* Solves A x = b for a symmetric positive definite A by Cholesky's method (Pakin 2001, sections 3.1 and 5.2),
+ * columns dealt out to the ranks in turn. One barrier, then for each column k a reduction of a vector of n -
+ * k numbers to the rank that has the column (so that the root rotates), n reductions of one number on the way
+ * forward, n - 1 broadcasts of one number on the way back.
  *
- * check=serial: rank 0 solves it alone and compares (n^3 / 3 operations). check=residual: |A x - b|, for large n. */
+ * check=serial: rank 0 solves it alone and compares (n^3 / 3 operations). check=residual: |A x - b|, for
+ * large n. */
 #include "app.h"
 #include <math.h>
 
@@ -13,7 +14,8 @@ static parameter parameters[] = {
     {"seed", "1", "N", "of the matrix", 0},
     {0}};
 
-static app self = {"cholesky", "Solves linear equations by a Cholesky factorization with rotating roots.", parameters, 0, 0};
+static app self = {"cholesky", "Solves linear equations by a Cholesky factorization with rotating roots.",
+                   parameters, 0, 0};
 
 /* Symmetric, between -1/2 and 1/2, and dominated by its diagonal: positive definite. */
 static double entry(uint64_t seed, long n, long i, long j)
@@ -23,7 +25,10 @@ static double entry(uint64_t seed, long n, long i, long j)
     return i == j ? r + (double)n : r;
 }
 
-static double right_side(uint64_t seed, long i) { return (double)(random_at(seed + 1, (uint64_t)i) >> 11) * 0x1p-53; }
+static double right_side(uint64_t seed, long i)
+{
+    return (double)(random_at(seed + 1, (uint64_t)i) >> 11) * 0x1p-53;
+}
 
 /* Turns the columns into those of L; columns[k][i - k] is row i of column k, present on rank k % ranks. */
 static void factor(double **columns, long n)
@@ -147,6 +152,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < 3; i++)
         spent[i] = (double)(at[i + 1] - at[i]) / 1e9;
     MPI_Reduce(spent, longest, 3, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    return app_end(&self, error < 1e-9, (double)(at[3] - at[0]) / 1e9, "n=%ld check=%s error=%.2e factor_s=%.6f forward_s=%.6f backward_s=%.6f", n,
+    return app_end(&self, error < 1e-9, (double)(at[3] - at[0]) / 1e9,
+                   "n=%ld check=%s error=%.2e factor_s=%.6f forward_s=%.6f backward_s=%.6f", n,
                    app_text(&self, "check"), error, longest[0], longest[1], longest[2]);
 }

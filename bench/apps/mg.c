@@ -1,9 +1,10 @@
-/* A multigrid after MG of the NAS parallel benchmarks (Bailey et al. 1994), as Pakin 2001 (sections 3.1 and 5.2) ran it in
- * BSP: V-cycles on Poisson's equation in a periodic cube, a barrier after each exchange of halos. Same stencils and same
- * charges as NAS, so that the residual norms published for its classes must come out.
+/* A multigrid after MG of the NAS parallel benchmarks (Bailey et al. 1994), as Pakin 2001 (sections 3.1
+ * and 5.2) ran it in BSP: V-cycles on Poisson's equation in a periodic cube, a barrier after each exchange of
+ * halos. Same stencils and same charges as NAS, so that the residual norms published for its classes must
+ * come out.
  *
- * The cube is cut into slabs of planes, any number for any rank; a coarse plane belongs to whoever has the fine plane in its
- * place. On the coarsest levels most ranks have none, and wait. */
+ * The cube is cut into slabs of planes, any number for any rank; a coarse plane belongs to whoever has the
+ * fine plane in its place. On the coarsest levels most ranks have none, and wait. */
 #include "app.h"
 #include <math.h>
 
@@ -13,7 +14,8 @@ static parameter parameters[] = {
     {"barriers", "yes", "no|yes", "a barrier after each exchange of halos", 0},
     {"histogram", "no", "no|yes", "print how long it was between barriers, at rank 0", 0},
     {"log", "", "FILE", "write the nanoseconds between barriers at rank 0 to a file", 0},
-    {"check", "serial", "serial|nas", "against the same on one rank; nas: only against the published norm, where there is one", 0},
+    {"check", "serial", "serial|nas",
+     "against the same on one rank; nas: only against the published norm, where there is one", 0},
     {0}};
 
 static app self = {"mg", "Multigrid V-cycles on a periodic cube.", parameters, 0, 0};
@@ -22,8 +24,9 @@ enum { MOST_LEVELS = 12, GHOSTS = 2 };
 
 /* One level on one rank: planes first-1 up to and with first+count, the outer two are copies of others'. */
 typedef struct level {
-    long n, row, plane; /* points along the edge; doubles of a row and of a plane, each with a ghost at either end */
-    long *firsts;       /* of each rank, and n at the end */
+    long n, row,
+        plane; /* points along the edge; doubles of a row and of a plane, each with a ghost at either end */
+    long *firsts; /* of each rank, and n at the end */
     long first, count;
     double *u, *r;
 } level;
@@ -35,7 +38,7 @@ typedef struct cube {
     MPI_Comm comm;
 } cube;
 
-/* ---- time between barriers -------------------------------------------------------------------------------------- */
+/* ---- time between barriers ---- */
 
 static uint64_t *gaps, last_barrier;
 static long gaps_kept, gaps_room, barriers;
@@ -52,7 +55,7 @@ static void barrier(const cube *c)
     last_barrier = now_ns();
 }
 
-/* ---- slabs and halos -------------------------------------------------------------------------------------------- */
+/* ---- slabs and halos ---- */
 
 static int owner(const level *l, int ranks, long plane)
 {
@@ -62,7 +65,10 @@ static int owner(const level *l, int ranks, long plane)
     return r;
 }
 
-static double *plane_of(const level *l, double *field, long plane) { return field + (plane - l->first + 1) * l->plane; }
+static double *plane_of(const level *l, double *field, long plane)
+{
+    return field + (plane - l->first + 1) * l->plane;
+}
 
 /* Coarse point k lies on fine point 2k + 1, so a slab that begins at f has those from f / 2. */
 static cube make(int rank, int ranks, MPI_Comm comm, long grid)
@@ -98,8 +104,8 @@ static void drop(cube *c)
     free(c->v);
 }
 
-/* Makes the edges of every plane periodic, and gets the planes below and above from whoever has them. A rank without
- * planes gets two as well: it may have finer ones that are made from them. */
+/* Makes the edges of every plane periodic, and gets the planes below and above from whoever has them. A rank
+ * without planes gets two as well: it may have finer ones that are made from them. */
 static void halo(const cube *c, const level *l, double *field)
 {
     long n = l->n, row = l->row;
@@ -133,7 +139,7 @@ static void halo(const cube *c, const level *l, double *field)
         barrier(c);
 }
 
-/* ---- stencils ---------------------------------------------------------------------------------------------------- */
+/* ---- stencils ---- */
 
 /* Sums of the neighbours of a point by distance: 6 that share a face, 12 an edge, 8 a corner. */
 typedef struct around {
@@ -145,20 +151,23 @@ static inline around neighbours(const level *l, const double *p)
     long y = l->row, z = l->plane;
     around a;
     a.faces = p[-1] + p[1] + p[-y] + p[y] + p[-z] + p[z];
-    a.edges = p[-y - 1] + p[-y + 1] + p[y - 1] + p[y + 1] + p[-z - 1] + p[-z + 1] + p[z - 1] + p[z + 1] + p[-z - y] + p[-z + y] + p[z - y] + p[z + y];
-    a.corners = p[-z - y - 1] + p[-z - y + 1] + p[-z + y - 1] + p[-z + y + 1] + p[z - y - 1] + p[z - y + 1] + p[z + y - 1] + p[z + y + 1];
+    a.edges = p[-y - 1] + p[-y + 1] + p[y - 1] + p[y + 1] + p[-z - 1] + p[-z + 1] + p[z - 1] + p[z + 1] +
+              p[-z - y] + p[-z + y] + p[z - y] + p[z + y];
+    a.corners = p[-z - y - 1] + p[-z - y + 1] + p[-z + y - 1] + p[-z + y + 1] + p[z - y - 1] + p[z - y + 1] +
+                p[z + y - 1] + p[z + y + 1];
     return a;
 }
 
-#define EACH_OWN_POINT(l, k, y, x)                            \
+#define EACH_OWN_POINT(l, k, y, x)                              \
     for (long k = (l)->first; k < (l)->first + (l)->count; k++) \
-        for (long y = 1; y <= (l)->n; y++)                    \
+        for (long y = 1; y <= (l)->n; y++)                      \
             for (long x = 1; x <= (l)->n; x++)
 
 /* r = v - A u; v and r may be the same. */
 static void residual(const cube *c, level *l, double *v)
 {
-    EACH_OWN_POINT(l, k, y, x) {
+    EACH_OWN_POINT(l, k, y, x)
+    {
         double *u = plane_of(l, l->u, k) + y * l->row + x;
         around a = neighbours(l, u);
         long at = (k - l->first + 1) * l->plane + y * l->row + x;
@@ -170,7 +179,8 @@ static void residual(const cube *c, level *l, double *v)
 /* u += S r: one step of an approximate inverse, with the weights of NAS classes S, W and A. */
 static void smooth(const cube *c, level *l)
 {
-    EACH_OWN_POINT(l, k, y, x) {
+    EACH_OWN_POINT(l, k, y, x)
+    {
         double *r = plane_of(l, l->r, k) + y * l->row + x;
         around a = neighbours(l, r);
         plane_of(l, l->u, k)[y * l->row + x] += -3.0 / 8.0 * *r + a.faces / 32.0 - a.edges / 64.0;
@@ -181,10 +191,12 @@ static void smooth(const cube *c, level *l)
 /* The residual on the next coarser level: weighted means around every second point. */
 static void restrict_to(const cube *c, level *coarse, const level *fine)
 {
-    EACH_OWN_POINT(coarse, k, y, x) {
+    EACH_OWN_POINT(coarse, k, y, x)
+    {
         double *r = plane_of(fine, fine->r, 2 * k + 1) + 2 * y * fine->row + 2 * x;
         around a = neighbours(fine, r);
-        plane_of(coarse, coarse->r, k)[y * coarse->row + x] = *r / 2 + a.faces / 4 + a.edges / 8 + a.corners / 16;
+        plane_of(coarse, coarse->r, k)[y * coarse->row + x] =
+            *r / 2 + a.faces / 4 + a.edges / 8 + a.corners / 16;
     }
     halo(c, coarse, coarse->r);
 }
@@ -192,14 +204,16 @@ static void restrict_to(const cube *c, level *coarse, const level *fine)
 /* u += the next coarser level's u, linear between its points. */
 static void interpolate(const cube *c, level *fine, const level *coarse)
 {
-    EACH_OWN_POINT(fine, k, y, x) {
+    EACH_OWN_POINT(fine, k, y, x)
+    {
         long low[3] = {k % 2 ? k / 2 : k / 2 - 1, y / 2, x / 2};
         int between[3] = {k % 2 == 0, y % 2, x % 2};
         double sum = 0;
         for (int i = 0; i < 8; i++) {
             int up[3] = {i >> 2, i >> 1 & 1, i & 1};
             if (up[0] <= between[0] && up[1] <= between[1] && up[2] <= between[2])
-                sum += plane_of(coarse, coarse->u, low[0] + up[0])[(low[1] + up[1]) * coarse->row + low[2] + up[2]];
+                sum += plane_of(coarse, coarse->u,
+                                low[0] + up[0])[(low[1] + up[1]) * coarse->row + low[2] + up[2]];
         }
         plane_of(fine, fine->u, k)[y * fine->row + x] += sum / (1 << (between[0] + between[1] + between[2]));
     }
@@ -230,14 +244,15 @@ static void v_cycle(cube *c)
     smooth(c, top);
 }
 
-/* ---- the problem ------------------------------------------------------------------------------------------------- */
+/* ---- the problem ---- */
 
 typedef struct charge {
     uint64_t value;
     long index;
 } charge;
 
-/* NAS: random numbers at all points in order, x fastest; +1 where the ten largest are, -1 at the ten smallest. */
+/* NAS: random numbers at all points in order, x fastest; +1 where the ten largest are, -1 at the ten
+ * smallest. */
 static void place_charges(cube *c)
 {
     enum { TEN = 10 };
@@ -267,11 +282,13 @@ static void place_charges(cube *c)
     for (long i = 0; i < 2 * ten; i++) {
         long index = i < ten ? largest[i].index : smallest[i - ten].index, k = index / (top->n * top->n);
         if (k >= top->first && k < top->first + top->count)
-            plane_of(top, c->v, k)[(index / top->n % top->n + 1) * top->row + index % top->n + 1] = i < ten ? 1 : -1;
+            plane_of(top, c->v, k)[(index / top->n % top->n + 1) * top->row + index % top->n + 1] =
+                i < ten ? 1 : -1;
     }
 }
 
-/* The residual's norm after the iterations, and a sum over |u| that depends on every place: both the same on all ranks. */
+/* The residual's norm after the iterations, and a sum over |u| that depends on every place: both the same on
+ * all ranks. */
 typedef struct answer {
     double norm, sum;
 } answer;
@@ -287,7 +304,8 @@ static answer run(cube *c, long iterations)
         residual(c, top, c->v);
     }
     double mine[2] = {0}, all[2] = {0};
-    EACH_OWN_POINT(top, k, y, x) {
+    EACH_OWN_POINT(top, k, y, x)
+    {
         long at = (k - top->first + 1) * top->plane + y * top->row + x;
         mine[0] += top->r[at] * top->r[at];
         mine[1] += fabs(top->u[at]) * (1 + (double)(((k * top->n + y) * top->n + x) % 1009));
@@ -304,7 +322,10 @@ static double published(long grid, long iterations)
 {
     if (iterations != 4)
         return 0;
-    return grid == 32 ? 0.5307707005734e-04 : grid == 128 ? 0.6467329375339e-05 : grid == 256 ? 0.2433365309069e-05 : 0;
+    return grid == 32    ? 0.5307707005734e-04
+           : grid == 128 ? 0.6467329375339e-05
+           : grid == 256 ? 0.2433365309069e-05
+                         : 0;
 }
 
 int main(int argc, char **argv)
@@ -313,7 +334,8 @@ int main(int argc, char **argv)
     long grid = app_size(&self, "grid", 2), iterations = app_size(&self, "iterations", 1);
     if ((grid & (grid - 1)) != 0 || grid >= 1l << MOST_LEVELS) {
         if (self.rank == 0)
-            fprintf(stderr, "mg: grid is %ld, and must be a power of two up to %ld\n", grid, 1l << (MOST_LEVELS - 1));
+            fprintf(stderr, "mg: grid is %ld, and must be a power of two up to %ld\n", grid,
+                    1l << (MOST_LEVELS - 1));
         MPI_Finalize();
         return 2;
     }
@@ -335,7 +357,8 @@ int main(int argc, char **argv)
         drop(&alone);
         right = right && near(got.norm, want.norm, 1e-9) && near(got.sum, want.sum, 1e-9);
         if (!right)
-            fprintf(stderr, "mg: norm %.13e, sum %.13e; one rank alone finds %.13e, %.13e\n", got.norm, got.sum, want.norm, want.sum);
+            fprintf(stderr, "mg: norm %.13e, sum %.13e; one rank alone finds %.13e, %.13e\n", got.norm,
+                    got.sum, want.norm, want.sum);
     }
     if (self.rank == 0 && app_says(&self, "histogram", "yes")) {
         histogram h = {{0}};
@@ -351,6 +374,10 @@ int main(int argc, char **argv)
             fprintf(stderr, "mg: cannot write %s\n", app_text(&self, "log"));
     }
     free(gaps);
-    return app_end(&self, right, seconds, "grid=%ld iterations=%ld norm=%.13e nas=%s barriers=%ld", grid, iterations, got.norm,
-                   norm == 0 ? "none" : near(got.norm, norm, 1e-8) ? "same" : "other", barriers);
+    return app_end(&self, right, seconds, "grid=%ld iterations=%ld norm=%.13e nas=%s barriers=%ld", grid,
+                   iterations, got.norm,
+                   norm == 0                    ? "none"
+                   : near(got.norm, norm, 1e-8) ? "same"
+                                                : "other",
+                   barriers);
 }

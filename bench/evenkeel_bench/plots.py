@@ -11,16 +11,37 @@ from .results import is_evenkeel  # noqa: E402
 from .tables import named, operations  # noqa: E402
 
 # One colour for each library, with and without evenkeel: evenkeel is the solid, thick line.
-COLOURS = {"openmpi4": "#0072b2", "openmpi4-bound": "#56b4e9", "openmpi5-bound": "#009e73", "mpich4": "#cc79a7",
-           "mpich5": "#d55e00", "mpich5-throttled": "#e69f00", "mpich5-one-session": "#8c510a", "impi": "#000000"}
-MARKS = {"openmpi4": "o", "openmpi4-bound": "s", "openmpi5-bound": "^", "mpich4": "v", "mpich5": "D", "mpich5-throttled": "P", "mpich5-one-session": "p",
-         "impi": "X"}
+COLOURS = {
+    "openmpi4": "#0072b2",
+    "openmpi4-bound": "#56b4e9",
+    "openmpi5-bound": "#009e73",
+    "mpich4": "#cc79a7",
+    "mpich5": "#d55e00",
+    "mpich5-throttled": "#e69f00",
+    "mpich5-one-session": "#8c510a",
+    "impi": "#000000",
+}
+MARKS = {
+    "openmpi4": "o",
+    "openmpi4-bound": "s",
+    "openmpi5-bound": "^",
+    "mpich4": "v",
+    "mpich5": "D",
+    "mpich5-throttled": "P",
+    "mpich5-one-session": "p",
+    "impi": "X",
+}
 
 
 def write_all(results, folder):
     """Writes the pictures; returns (file name, title) of each."""
-    plt.rcParams |= {"font.size": 9, "svg.fonttype": "none", "axes.spines.top": False, "axes.spines.right": False,
-                     "svg.hashsalt": "evenkeel"}
+    plt.rcParams |= {
+        "font.size": 9,
+        "svg.fonttype": "none",
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "svg.hashsalt": "evenkeel",
+    }
     written = []
     for op, bytes_ in sorted(operations(results, "collectives"), key=lambda o: (o[0] != "barrier", o)):
         name = f"latency-{op}" + (f"-{bytes_}" if bytes_ else "") + ".svg"
@@ -43,14 +64,20 @@ def _save(figure, path):
 def _latency(results, op, bytes_, path):
     figure, axes = plt.subplots(1, 2, figsize=(11, 4.2), sharey=True, sharex=True)
     drawn = False
-    for axis, stat, said in ((axes[0], "mean_us", "mean over ranks and calls"),
-                             (axes[1], "completion_us", "completion (slowest rank)")):
+    for axis, stat, said in (
+        (axes[0], "mean_us", "mean over ranks and calls"),
+        (axes[1], "completion_us", "completion (slowest rank)"),
+    ):
         for c in results.configurations("collectives"):
             points = []
             for n in results.ranks("collectives"):
                 more = {"bytes": bytes_}
                 if c == FLOOR:
-                    more["variant"] = "spin" if results.series(stat, "collectives", c, n, op, bytes=bytes_, variant="spin") else "yield"
+                    more["variant"] = (
+                        "spin"
+                        if results.series(stat, "collectives", c, n, op, bytes=bytes_, variant="spin")
+                        else "yield"
+                    )
                 s = results.spread(stat, "collectives", c, n, op, **more)
                 if s and s.median > 0:
                     points.append((n, s.median, s.median - s.low, s.high - s.median))
@@ -87,14 +114,26 @@ def _style(configuration):
     common = {"color": COLOURS.get(base, "#555555"), "marker": MARKS.get(base, "o")}
     if is_evenkeel(configuration):
         return common | {"linestyle": "-", "linewidth": 2.4, "markersize": 6, "zorder": 3}
-    return common | {"linestyle": "--", "linewidth": 1, "markersize": 4, "markerfacecolor": "white", "zorder": 2}
+    return common | {
+        "linestyle": "--",
+        "linewidth": 1,
+        "markersize": 4,
+        "markerfacecolor": "white",
+        "zorder": 2,
+    }
 
 
 def _bars(axis, names, values, colours, unit):
     """Horizontal bars with their numbers; values are spreads."""
     y = range(len(names))
-    axis.barh(y, [s.median for s in values], color=colours,
-              xerr=([s.median - s.low for s in values], [s.high - s.median for s in values]), capsize=2, ecolor="#555555")
+    axis.barh(
+        y,
+        [s.median for s in values],
+        color=colours,
+        xerr=([s.median - s.low for s in values], [s.high - s.median for s in values]),
+        capsize=2,
+        ecolor="#555555",
+    )
     widest = max(max(s.high for s in values), 1e-9)
     for i, s in enumerate(values):
         axis.text(max(s.high, 0) + 0.02 * widest, i, targets.number(s.median), va="center", fontsize=8)
@@ -120,8 +159,13 @@ def _skew(results, path):
                 s = results.spread("mean_us", "skew", c, n, "reduce_skew", skew_us=skew)
                 if s:
                     found.append((c, s))
-        _bars(axis, [_label(c) for c, _ in found], [s for _, s in found], _colours([c for c, _ in found]),
-              "µs of processor time per MPI_Reduce")
+        _bars(
+            axis,
+            [_label(c) for c, _ in found],
+            [s for _, s in found],
+            _colours([c for c, _ in found]),
+            "µs of processor time per MPI_Reduce",
+        )
         axis.axvline(0, color="#555555", linewidth=0.8)
         axis.set_title(f"skew {skew} µs, {results.ranks('skew')[-1]} ranks, 4 doubles")
     figure.tight_layout()
@@ -130,20 +174,34 @@ def _skew(results, path):
 
 
 def _late(results, path):
-    shown = [(op, n) for op in ("late_ibarrier", "late_reduce", "late_bcast") for n in results.ranks("late")
-             if results.select(section="late", op=op, ranks=n)]
+    shown = [
+        (op, n)
+        for op in ("late_ibarrier", "late_reduce", "late_bcast")
+        for n in results.ranks("late")
+        if results.select(section="late", op=op, ranks=n)
+    ]
     if not shown:
         return False
     names = results.configurations("late")
     across = min(4, len(shown))
     down = -(-len(shown) // across)
-    figure, axes = plt.subplots(down, across, figsize=(2.4 * across + 1.8, (0.24 * len(names) + 1.2) * down), sharey=True, squeeze=False)
-    for axis in list(axes.flat)[len(shown):]:
+    figure, axes = plt.subplots(
+        down,
+        across,
+        figsize=(2.4 * across + 1.8, (0.24 * len(names) + 1.2) * down),
+        sharey=True,
+        squeeze=False,
+    )
+    for axis in list(axes.flat)[len(shown) :]:
         axis.set_visible(False)
     for axis, (op, n) in zip(axes.flat, shown):
         found = [(i, c, results.spread("worst_ms", "late", c, n, op)) for i, c in enumerate(names)]
         found = [f for f in found if f[2]]
-        axis.barh([i for i, _, _ in found], [s.median for _, _, s in found], color=_colours([c for _, c, _ in found]))
+        axis.barh(
+            [i for i, _, _ in found],
+            [s.median for _, _, s in found],
+            color=_colours([c for _, c, _ in found]),
+        )
         for i, _, s in found:
             axis.text(max(s.median, 0.001) * 1.15, i, targets.number(s.median), va="center", fontsize=7)
         axis.set_xscale("log")
@@ -163,14 +221,27 @@ def _deferred(results, path):
     found = []
     for t in deferral_targets.evaluate(results):
         limit = float(t.target.split()[1])
-        found += [(f"{t.what}, {t.target}", j.configuration, j.value / limit) for j in t.judged if j.value is not None]
+        found += [
+            (f"{t.what}, {t.target}", j.configuration, j.value / limit)
+            for j in t.judged
+            if j.value is not None
+        ]
     if not found:
         return False
-    names, configurations = list(dict.fromkeys(n for n, _, _ in found)), list(dict.fromkeys(c for _, c, _ in found))
+    names, configurations = (
+        list(dict.fromkeys(n for n, _, _ in found)),
+        list(dict.fromkeys(c for _, c, _ in found)),
+    )
     figure, axis = plt.subplots(figsize=(7, 0.3 * len(names) + 1.2))
     for c in configurations:
-        axis.scatter([v for _, d, v in found if d == c], [names.index(n) for n, d, _ in found if d == c], label=_label(c), zorder=3,
-                     color=COLOURS.get(targets.host(c), "#555555"), marker=MARKS.get(targets.host(c), "o"))
+        axis.scatter(
+            [v for _, d, v in found if d == c],
+            [names.index(n) for n, d, _ in found if d == c],
+            label=_label(c),
+            zorder=3,
+            color=COLOURS.get(targets.host(c), "#555555"),
+            marker=MARKS.get(targets.host(c), "o"),
+        )
     axis.axvline(1, color="#d55e00", linewidth=1)
     axis.set_xscale("log", base=2)
     axis.xaxis.set_major_formatter(lambda x, _: f"{x:g}")

@@ -27,19 +27,35 @@ def compile_all(folder, libraries):
     folder.mkdir(parents=True, exist_ok=True)
     newest = max(p.stat().st_mtime for p in (*SOURCES.iterdir(), *APPS.iterdir()))
     for bare in ("floor", "competitors", "tcp"):
-        complaint = _compile(shutil.which("gcc") or "cc", SOURCES / f"{bare}.c", path(folder, bare), newest, {})
+        complaint = _compile(
+            shutil.which("gcc") or "cc", SOURCES / f"{bare}.c", path(folder, bare), newest, {}
+        )
         if complaint:
-            raise SystemExit(f"bench: cannot compile {bare}.c, which needs gcc and the C library's headers:\n{complaint}")
-    complaint = _compile(shutil.which("gcc") or "cc", SOURCES / "one_session.c", one_session(folder), newest, {}, "-shared", "-fPIC")
+            raise SystemExit(
+                f"bench: cannot compile {bare}.c, which needs gcc and the C library's headers:\n{complaint}"
+            )
+    complaint = _compile(
+        shutil.which("gcc") or "cc",
+        SOURCES / "one_session.c",
+        one_session(folder),
+        newest,
+        {},
+        "-shared",
+        "-fPIC",
+    )
     if complaint:
         raise SystemExit(f"bench: cannot compile one_session.c:\n{complaint}")
     failed = {}
     for library in libraries:
         for program in (*MPI_PROGRAMS, *APP_PROGRAMS):
             source = (APPS if program in APP_PROGRAMS else SOURCES) / f"{program}.c"
-            complaint = _compile(library.compiler, source, path(folder, program, library), newest, library.compile_environment)
+            complaint = _compile(
+                library.compiler, source, path(folder, program, library), newest, library.compile_environment
+            )
             if complaint:
-                failed[library.name] = f"{library.compiler} cannot compile {program}.c: {complaint.splitlines()[-1]}"
+                failed[library.name] = (
+                    f"{library.compiler} cannot compile {program}.c: {complaint.splitlines()[-1]}"
+                )
                 break
     return failed
 
@@ -47,6 +63,10 @@ def compile_all(folder, libraries):
 def _compile(compiler, source, target, newest, environment, *more):
     if target.exists() and target.stat().st_mtime > newest:
         return ""
-    done = subprocess.run([compiler, *FLAGS, *more, "-o", str(target), str(source), "-lm"], capture_output=True, text=True,
-                          env=os.environ | environment)
+    done = subprocess.run(
+        [compiler, *FLAGS, *more, "-o", str(target), str(source), "-lm"],
+        capture_output=True,
+        text=True,
+        env=os.environ | environment,
+    )
     return "" if done.returncode == 0 else done.stderr.strip() or f"exit code {done.returncode}"

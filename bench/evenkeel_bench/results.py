@@ -6,10 +6,47 @@ import csv
 from . import statistics
 from .plan import FLOOR
 
-FIELDS = ("round", "section", "configuration", "ranks", "variant", "op", "bytes", "skew_us", "iterations", "mean_us", "median_us",
-          "p99_us", "completion_us", "cpu_us", "error_us", "process_mean_us", "root_us", "trip_us", "median_ms", "worst_ms", "worst_case_ms",
-          "worst_late", "separator", "segment_bytes_per_rank", "host_calls", "calls", "deferred", "seconds", "mean_s", "compute_s", "call_ns", "worst_rank_ns",
-          "middle_ns", "row_ns", "waited", "clock_ns", "library", "cores", "reason")
+FIELDS = (
+    "round",
+    "section",
+    "configuration",
+    "ranks",
+    "variant",
+    "op",
+    "bytes",
+    "skew_us",
+    "iterations",
+    "mean_us",
+    "median_us",
+    "p99_us",
+    "completion_us",
+    "cpu_us",
+    "error_us",
+    "process_mean_us",
+    "root_us",
+    "trip_us",
+    "median_ms",
+    "worst_ms",
+    "worst_case_ms",
+    "worst_late",
+    "separator",
+    "segment_bytes_per_rank",
+    "host_calls",
+    "calls",
+    "deferred",
+    "seconds",
+    "mean_s",
+    "compute_s",
+    "call_ns",
+    "worst_rank_ns",
+    "middle_ns",
+    "row_ns",
+    "waited",
+    "clock_ns",
+    "library",
+    "cores",
+    "reason",
+)
 TEXTS = ("section", "separator", "configuration", "variant", "op", "library", "cores", "reason")
 
 
@@ -23,8 +60,13 @@ def is_peer(configuration):
 
 def rows_of(task, round_, outcome):
     """The rows of one run: what it printed, and a reason for every operation that it did not come to."""
-    common = {"round": round_, "section": task.section, "configuration": task.configuration, "ranks": task.ranks,
-              "variant": task.variant}
+    common = {
+        "round": round_,
+        "section": task.section,
+        "configuration": task.configuration,
+        "ranks": task.ranks,
+        "variant": task.variant,
+    }
     rows, seen = [], set()
     for printed in outcome.rows:
         row = common | {k: v for k, v in printed.items() if k in FIELDS and k not in ("ranks", "cores")}
@@ -52,7 +94,12 @@ def _operations(task):
     elif task.program == "late":
         yield from ((f"late_{op}", bytes_) for op, bytes_ in _split(arguments["--ops"].split(",")))
     else:
-        yield {"reduce_skew": "reduce_skew", "compute": "compute", "floor": "barrier"}.get(task.program, task.program), 0
+        yield (
+            {"reduce_skew": "reduce_skew", "compute": "compute", "floor": "barrier"}.get(
+                task.program, task.program
+            ),
+            0,
+        )
 
 
 def _split(words):
@@ -86,23 +133,31 @@ class Results:
 
     def reason(self, section, configuration, ranks, op, **more):
         """Why there is no number, "" if nobody said."""
-        reasons = [r["reason"] for r in self.select(section=section, configuration=configuration, ranks=ranks, op=op, **more)
-                   if r.get("reason")]
+        reasons = [
+            r["reason"]
+            for r in self.select(section=section, configuration=configuration, ranks=ranks, op=op, **more)
+            if r.get("reason")
+        ]
         return reasons[-1] if reasons else ""
 
     def configurations(self, section=None, kind=None):
         """Names in order of first appearance in the list of all names, sorted; `kind`: a predicate on the name."""
         names = {r["configuration"] for r in self.rows if section in (None, r["section"])}
-        return sorted((n for n in names if kind is None or kind(n)), key=lambda n: (n == FLOOR, is_evenkeel(n), n))
+        return sorted(
+            (n for n in names if kind is None or kind(n)), key=lambda n: (n == FLOOR, is_evenkeel(n), n)
+        )
 
     def best_peer(self, stat, section, ranks, op, **more):
         """Round → the best of all libraries, whatever their setting."""
-        return statistics.best_by_round(self.series(stat, section, c, ranks, op, **more)
-                                        for c in self.configurations(section, is_peer))
+        return statistics.best_by_round(
+            self.series(stat, section, c, ranks, op, **more) for c in self.configurations(section, is_peer)
+        )
 
     def best_peer_name(self, stat, section, ranks, op, **more):
         """The library with the smallest median over the rounds; "" if none was measured."""
-        medians = {c: self.spread(stat, section, c, ranks, op, **more) for c in self.configurations(section, is_peer)}
+        medians = {
+            c: self.spread(stat, section, c, ranks, op, **more) for c in self.configurations(section, is_peer)
+        }
         medians = {c: s.median for c, s in medians.items() if s}
         return min(medians, key=medians.get) if medians else ""
 
@@ -121,7 +176,10 @@ def write_csv(path, rows):
 def read_csv(path):
     """Rows as `write_csv` wrote them: numbers are numbers again, empty cells are left out."""
     with open(path, newline="") as file:
-        return [{k: v if k in TEXTS else _number(v) for k, v in row.items() if v != ""} for row in csv.DictReader(file)]
+        return [
+            {k: v if k in TEXTS else _number(v) for k, v in row.items() if v != ""}
+            for row in csv.DictReader(file)
+        ]
 
 
 def _number(text):

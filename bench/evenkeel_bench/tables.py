@@ -19,8 +19,13 @@ def named(op, bytes_):
 
 def write(results, machine, libraries, left_out, seconds, plots=()):
     """The whole of results.md."""
-    parts = ["# evenkeel beside the MPI libraries", "\n".join(f"* {line}" for line in machine) + "\n" +
-             "\n".join(f"* {name}: {text}" for name, text in libraries.items()) + f"\n* duration: {seconds / 60:.1f} minutes"]
+    parts = [
+        "# evenkeel beside the MPI libraries",
+        "\n".join(f"* {line}" for line in machine)
+        + "\n"
+        + "\n".join(f"* {name}: {text}" for name, text in libraries.items())
+        + f"\n* duration: {seconds / 60:.1f} minutes",
+    ]
     parts += ["## Targets", target_table(results), METHOD]
     if plots:
         parts.append("\n".join(f"![{title}]({name})" for name, title in plots))
@@ -28,17 +33,19 @@ def write(results, machine, libraries, left_out, seconds, plots=()):
         parts += ["## Latency", LATENCY, *latency_tables(results)]
     if results.configurations("collectives", is_evenkeel):
         parts += ["## evenkeel to the best library", RATIO, *ratio_tables(results)]
-    for title, text in (("Separating barrier of the library itself", separator_table(results)),
-                        ("Processor time of MPI_Reduce under skew", skew_table(results)),
-                        ("A rank that is late", late_table(results)),
-                        ("A program without collective calls", compute_table(results)),
-                        ("Cost of recording", record_table(results)),
-                        ("Deferred barriers", deferral_tables.write(results)),
-                        ("Memory", memory_table(results)),
-                        ("What the machine allows", floor_table(results)),
-                        ("Where the ranks ran", cores_table(results)),
-                        ("Left to the host library", coverage_table(results)),
-                        ("Not measured, or cut off", missing_table(results, left_out))):
+    for title, text in (
+        ("Separating barrier of the library itself", separator_table(results)),
+        ("Processor time of MPI_Reduce under skew", skew_table(results)),
+        ("A rank that is late", late_table(results)),
+        ("A program without collective calls", compute_table(results)),
+        ("Cost of recording", record_table(results)),
+        ("Deferred barriers", deferral_tables.write(results)),
+        ("Memory", memory_table(results)),
+        ("What the machine allows", floor_table(results)),
+        ("Where the ranks ran", cores_table(results)),
+        ("Left to the host library", coverage_table(results)),
+        ("Not measured, or cut off", missing_table(results, left_out)),
+    ):
         if text:
             parts += [f"## {title}", text]
     return "\n\n".join(parts) + "\n"
@@ -60,10 +67,17 @@ RATIO = """By mean over ranks and iterations, and by completion. Below 1 evenkee
 
 def target_table(results):
     rows = []
-    deferred = {r["section"] == deferral_targets.SECTION for r in results.rows}  # what of the two was run: it may be both
-    judged = [*(targets.evaluate(results) if False in deferred else []), *(deferral_targets.evaluate(results) if True in deferred else [])]
+    deferred = {
+        r["section"] == deferral_targets.SECTION for r in results.rows
+    }  # what of the two was run: it may be both
+    judged = [
+        *(targets.evaluate(results) if False in deferred else []),
+        *(deferral_targets.evaluate(results) if True in deferred else []),
+    ]
     for t in judged:
-        measured = "; ".join(f"{host(j.configuration)}: {j.text}" for j in t.judged if j.value is not None) or "-"
+        measured = (
+            "; ".join(f"{host(j.configuration)}: {j.text}" for j in t.judged if j.value is not None) or "-"
+        )
         rows.append([t.what, t.target, measured, t.verdict])
     return table(["what", "target", "measured over each library", ""], rows)
 
@@ -72,7 +86,11 @@ def operations(results, section):
     """(operation, bytes) in the order in which they were measured."""
     seen = {}
     for row in results.rows:
-        if row["section"] == section and row["op"] not in ("start", "memory") and row["configuration"] != FLOOR:
+        if (
+            row["section"] == section
+            and row["op"] not in ("start", "memory")
+            and row["configuration"] != FLOOR
+        ):
             seen.setdefault((row["op"], row.get("bytes", 0)))
     return list(seen)
 
@@ -83,7 +101,12 @@ def latency_tables(results):
         best = {n: results.best_peer_name("mean_us", "collectives", n, op, bytes=bytes_) for n in ranks}
         rows = []
         for c in results.configurations("collectives"):
-            rows.append(["bare, no MPI" if c == FLOOR else c, *(latency_cell(results, c, n, op, bytes_, best[n] == c) for n in ranks)])
+            rows.append(
+                [
+                    "bare, no MPI" if c == FLOOR else c,
+                    *(latency_cell(results, c, n, op, bytes_, best[n] == c) for n in ranks),
+                ]
+            )
         yield f"### {named(op, bytes_)}\n\n" + table(["", *(f"{n} ranks" for n in ranks)], rows)
 
 
@@ -92,8 +115,10 @@ def latency_cell(results, configuration, ranks, op, bytes_, bold):
     if configuration == FLOOR:
         spins = results.series("mean_us", "collectives", FLOOR, ranks, op, bytes=bytes_, variant="spin")
         more["variant"] = "spin" if spins else "yield"
-    stats = [results.spread(s, "collectives", configuration, ranks, op, **more)
-             for s in ("mean_us", "median_us", "p99_us", "completion_us")]
+    stats = [
+        results.spread(s, "collectives", configuration, ranks, op, **more)
+        for s in ("mean_us", "median_us", "p99_us", "completion_us")
+    ]
     if stats[0] is None:
         return results.reason("collectives", configuration, ranks, op, **more) or "-"
     mean, median, p99, completion = (number(s.median) if s else "-" for s in stats)
@@ -124,8 +149,10 @@ def separator_table(results, much=1.25):
                         rows.append([c, named(op, bytes_), said, ranged(neutral), ranged(own), number(ratio)])
     if not rows:
         return ""
-    text = ("16 ranks. The order in which a barrier lets its ranks go is part of what the next call costs. Where MPI_Barrier of the "
-            f"library itself as separator makes a difference of more than {much} ×, µs:\n\n")
+    text = (
+        "16 ranks. The order in which a barrier lets its ranks go is part of what the next call costs. Where MPI_Barrier of the "
+        f"library itself as separator makes a difference of more than {much} ×, µs:\n\n"
+    )
     return text + table(["", "operation", "", "after the neutral barrier", "after its own", "ratio"], rows)
 
 
@@ -142,10 +169,16 @@ def skew_table(results):
             rows.append(cells)
     if not rows:
         return ""
-    head = ["", "ranks"] + [f"{what}, skew {s} µs" for s in skews
-                            for what in ("main thread", "standard error of a run", "whole process", "root")]
-    return ("Processor time per reduction of 4 doubles beyond the delays, µs (benchmark of Wagner et al.: random delay, reduction, "
-            "catch-up delay; control windows without the reduction); mean over the ranks, and the root's.\n\n" + table(head, rows))
+    head = ["", "ranks"] + [
+        f"{what}, skew {s} µs"
+        for s in skews
+        for what in ("main thread", "standard error of a run", "whole process", "root")
+    ]
+    return (
+        "Processor time per reduction of 4 doubles beyond the delays, µs (benchmark of Wagner et al.: random delay, reduction, "
+        "catch-up delay; control windows without the reduction); mean over the ranks, and the root's.\n\n"
+        + table(head, rows)
+    )
 
 
 def late_table(results):
@@ -161,8 +194,10 @@ def late_table(results):
             rows.append([c, named(op.removeprefix("late_"), bytes_), *cells])
     if not rows:
         return ""
-    return ("How long the ranks are held that need nothing from the late one, ms (the worst of the callers and of the ranks that came "
-            "late in turn).\n\n" + table(["", "", *(f"{n} ranks" for n in ranks)], rows))
+    return (
+        "How long the ranks are held that need nothing from the late one, ms (the worst of the callers and of the ranks that came "
+        "late in turn).\n\n" + table(["", "", *(f"{n} ranks" for n in ranks)], rows)
+    )
 
 
 def compute_table(results):
@@ -173,12 +208,18 @@ def compute_table(results):
             without = targets._turns(results, "compute", host(c), stat, "compute")
             with_it = targets._turns(results, "compute", c, stat, "compute")
             ratio = statistics.paired_ratio(with_it, without)
-            cells += [ranged(statistics.spread(without)), ranged(statistics.spread(with_it)), f"{ratio:.4f}" if ratio else "-"]
+            cells += [
+                ranged(statistics.spread(without)),
+                ranged(statistics.spread(with_it)),
+                f"{ratio:.4f}" if ratio else "-",
+            ]
         rows.append(cells)
     if not rows:
         return ""
-    return ("Two ranks, µs per step of a heat equation on a ring (edges by MPI_Isend and MPI_Irecv), and per round trip of 8 bytes.\n\n" +
-            table(["", "step without", "step with", "ratio", "trip without", "trip with", "ratio"], rows))
+    return (
+        "Two ranks, µs per step of a heat equation on a ring (edges by MPI_Isend and MPI_Irecv), and per round trip of 8 bytes.\n\n"
+        + table(["", "step without", "step with", "ratio", "trip without", "trip with", "ratio"], rows)
+    )
 
 
 def record_table(results):
@@ -187,10 +228,19 @@ def record_table(results):
         off = targets._turns(results, "record", c, "mean_us", "barrier", "record=0")
         on = targets._turns(results, "record", c, "mean_us", "barrier", "record=1")
         ratio = statistics.paired_ratio(on, off)
-        rows.append([c, ranged(statistics.spread(off)), ranged(statistics.spread(on)), f"{ratio:.4f}" if ratio else "-"])
+        rows.append(
+            [
+                c,
+                ranged(statistics.spread(off)),
+                ranged(statistics.spread(on)),
+                f"{ratio:.4f}" if ratio else "-",
+            ]
+        )
     if not rows:
         return ""
-    return "Barrier of 16 ranks, µs, by turns.\n\n" + table(["", "EVENKEEL_RECORD=0", "EVENKEEL_RECORD=1", "ratio"], rows)
+    return "Barrier of 16 ranks, µs, by turns.\n\n" + table(
+        ["", "EVENKEEL_RECORD=0", "EVENKEEL_RECORD=1", "ratio"], rows
+    )
 
 
 def memory_table(results):
@@ -198,22 +248,29 @@ def memory_table(results):
     for c in results.configurations("collectives", is_evenkeel):
         cells = [c]
         for n in results.ranks("collectives"):
-            found = [r["segment_bytes_per_rank"] for r in results.select(configuration=c, ranks=n, op="memory")
-                     if r.get("segment_bytes_per_rank") is not None]
+            found = [
+                r["segment_bytes_per_rank"]
+                for r in results.select(configuration=c, ranks=n, op="memory")
+                if r.get("segment_bytes_per_rank") is not None
+            ]
             cells.append(f"{max(found) / 1024:.1f}" if found else "-")
         if any(cell != "-" for cell in cells[1:]):
             rows.append(cells)
     if not rows:
         return ""
     head = ["", *(f"{n} ranks" for n in results.ranks("collectives"))]
-    return "KiB of segment per communicator and rank, from evenkeel's own record of the run.\n\n" + table(head, rows)
+    return "KiB of segment per communicator and rank, from evenkeel's own record of the run.\n\n" + table(
+        head, rows
+    )
 
 
 def floor_table(results):
     ranks = results.ranks("collectives")
     rows = []
     for variant, said in (("spin", "spinning"), ("yield", "yielding"), ("futex", "sleeping on a futex")):
-        cells = [results.spread("mean_us", "collectives", FLOOR, n, "barrier", variant=variant) for n in ranks]
+        cells = [
+            results.spread("mean_us", "collectives", FLOOR, n, "barrier", variant=variant) for n in ranks
+        ]
         if any(cells):
             rows.append([f"barrier, {said}", *(ranged(s) for s in cells)])
     singles = []
@@ -231,16 +288,26 @@ def floor_table(results):
 def cores_table(results):
     rows = {}
     for row in results.select(op="start"):
-        if row["section"] == "collectives" and row["ranks"] == max(results.ranks("collectives")) and row.get("cores"):
+        if (
+            row["section"] == "collectives"
+            and row["ranks"] == max(results.ranks("collectives"))
+            and row.get("cores")
+        ):
             masks = row["cores"].split()
-            rows[row["configuration"]] = [row["configuration"], row.get("library", ""), row.get("separator", ""), ", ".join(
-                f"{masks.count(m)} on {_cores(int(m, 16))}" for m in dict.fromkeys(masks))]
+            rows[row["configuration"]] = [
+                row["configuration"],
+                row.get("library", ""),
+                row.get("separator", ""),
+                ", ".join(f"{masks.count(m)} on {_cores(int(m, 16))}" for m in dict.fromkeys(masks)),
+            ]
     if not rows:
         return ""
-    return (f"{max(results.ranks('collectives'))} ranks; the cores that they may use after MPI_Init, and how they wait in the separating "
-            "barrier: by yielding, but where the launcher gives each rank a session and the kernel schedules each session as one "
-            "(sched_autogroup), so that sched_yield hands nothing over, by sleeping on a futex.\n\n" +
-            table(["", "library", "separating barrier", "ranks on cores"], [rows[k] for k in sorted(rows)]))
+    return (
+        f"{max(results.ranks('collectives'))} ranks; the cores that they may use after MPI_Init, and how they wait in the separating "
+        "barrier: by yielding, but where the launcher gives each rank a session and the kernel schedules each session as one "
+        "(sched_autogroup), so that sched_yield hands nothing over, by sleeping on a futex.\n\n"
+        + table(["", "library", "separating barrier", "ranks on cores"], [rows[k] for k in sorted(rows)])
+    )
 
 
 def _cores(mask):
@@ -252,11 +319,20 @@ def coverage_table(results):
     rows = {}
     for row in results.select(op="memory"):
         if row.get("host_calls"):
-            rows[row["configuration"], row["ranks"]] = [row["configuration"], row["ranks"], row["calls"], row["host_calls"], row.get("reason", "")]
+            rows[row["configuration"], row["ranks"]] = [
+                row["configuration"],
+                row["ranks"],
+                row["calls"],
+                row["host_calls"],
+                row.get("reason", ""),
+            ]
     if not rows:
         return ""
-    return ("Runs with evenkeel in which collective calls were carried out by the host library all the same; their numbers above are "
-            "the host's.\n\n" + table(["", "ranks", "evenkeel's calls", "host's calls", "why"], [rows[k] for k in sorted(rows)]))
+    return (
+        "Runs with evenkeel in which collective calls were carried out by the host library all the same; their numbers above are "
+        "the host's.\n\n"
+        + table(["", "ranks", "evenkeel's calls", "host's calls", "why"], [rows[k] for k in sorted(rows)])
+    )
 
 
 def missing_table(results, left_out):
@@ -264,10 +340,22 @@ def missing_table(results, left_out):
     lines = {}
     for row in results.rows:
         if row.get("reason") and row["op"] != "memory" and row["reason"] != SPINS:
-            ops, rounds = lines.setdefault((row["configuration"], row["section"], row["ranks"], row["reason"]), ({}, set()))
-            ops[row["variant"] if row["section"] == "deferred" else named(row["op"], row.get("bytes", 0))] = None
+            ops, rounds = lines.setdefault(
+                (row["configuration"], row["section"], row["ranks"], row["reason"]), ({}, set())
+            )
+            ops[row["variant"] if row["section"] == "deferred" else named(row["op"], row.get("bytes", 0))] = (
+                None
+            )
             rounds.add(row["round"])
     out = [[name, "", "", "", why] for name, why in left_out.items()]
     for (configuration, section, ranks, reason), (ops, rounds) in lines.items():
-        out.append([configuration, section, ranks, ", ".join(ops), f"{reason} (rounds {', '.join(map(str, sorted(rounds)))})"])
+        out.append(
+            [
+                configuration,
+                section,
+                ranks,
+                ", ".join(ops),
+                f"{reason} (rounds {', '.join(map(str, sorted(rounds)))})",
+            ]
+        )
     return table(["", "", "ranks", "operations", "reason"], out) if out else ""

@@ -30,10 +30,19 @@ def measure(mode, folder, release, bar, rows):
         for mbit in RATES_MBIT:
             rig.shape(Shape(rate_mbit=mbit))
             for number in range(1, mode.multicast_rounds + 1):
-                bar.set_description_str(f"round {number}/{mode.multicast_rounds}: multicast over {mbit} Mbit/s", refresh=sys.stderr.isatty())
+                bar.set_description_str(
+                    f"round {number}/{mode.multicast_rounds}: multicast over {mbit} Mbit/s",
+                    refresh=sys.stderr.isatty(),
+                )
                 tcp_s, seconds = alone(rig, folder), together(rig, program, f"{mbit}-{number}")
-                found = {"tcp_s": tcp_s, "seconds": seconds, "share": tcp_s / seconds} if tcp_s and seconds else {"reason": "it did not come to its end"}
-                rows.append(common | {"round": number, "op": "multicast", "bytes": BYTES, "mbit": mbit} | found)
+                found = (
+                    {"tcp_s": tcp_s, "seconds": seconds, "share": tcp_s / seconds}
+                    if tcp_s and seconds
+                    else {"reason": "it did not come to its end"}
+                )
+                rows.append(
+                    common | {"round": number, "op": "multicast", "bytes": BYTES, "mbit": mbit} | found
+                )
                 bar.update(min(4.0, bar.total - bar.n))
 
 
@@ -45,7 +54,9 @@ def alone(rig, folder):
         done = rigged.on_host(rig[1], [programs.path(folder, "tcp"), "stream", "h0", "7000", str(BYTES)], 30)
         return done.rows[0]["seconds"] if done.rows else None
     finally:
-        signal_all([pid for pid, words in rig[0].processes().items() if " serve 7000" in words], signal.SIGKILL)
+        signal_all(
+            [pid for pid, words in rig[0].processes().items() if " serve 7000" in words], signal.SIGKILL
+        )
         server.communicate()
 
 
@@ -56,7 +67,16 @@ def together(rig, program, name):
     # Over TCP a rendezvous costs round trips through queues that are full of data.
     env = {"UCX_NET_DEVICES": "eth0", "UCX_TLS": "tcp,self", "UCX_RNDV_THRESH": "inf"}
     line = [program, len(rig), f"/tmp/rig/multicast-{name}", BYTES]
-    processes = [host.popen([line[0], host.index, *line[1:]], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for host in rig.hosts]
+    processes = [
+        host.popen(
+            [line[0], host.index, *line[1:]],
+            env=env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for host in rig.hosts
+    ]
     said = []
     for process in processes:
         try:

@@ -3,7 +3,16 @@
 import random
 from dataclasses import dataclass, field
 
-OPERATIONS = ("barrier", "allreduce:8", "reduce:8", "bcast:8", "bcast:65536", "bcast:1048576", "gather:8", "alltoall:8")
+OPERATIONS = (
+    "barrier",
+    "allreduce:8",
+    "reduce:8",
+    "bcast:8",
+    "bcast:65536",
+    "bcast:1048576",
+    "gather:8",
+    "alltoall:8",
+)
 SECTIONS = ("collectives", "skew", "late", "traffic", "stopped", "idle", "floor", "multicast")
 FLOOR = "floor"
 
@@ -71,16 +80,53 @@ def _groups(mode, settings, cores, number, sections):
     if "skew" in sections:
         yield [_skew(mode, s, number) for s in settings]
     if "late" in sections:
-        yield [Task("late", s.name, 8, 1, "late", ("--ops", "reduce:8,bcast:8", "--repeat", 1, "--limit", 25), 25, start_s(s, 8) + 1.2, environment=STRICT)
-               for s in settings]
+        yield [
+            Task(
+                "late",
+                s.name,
+                8,
+                1,
+                "late",
+                ("--ops", "reduce:8,bcast:8", "--repeat", 1, "--limit", 25),
+                25,
+                start_s(s, 8) + 1.2,
+                environment=STRICT,
+            )
+            for s in settings
+        ]
     if "traffic" in sections:
         for per_host in (1, 2):
-            yield [Task("traffic", s.name, 4, per_host, "traffic", ("--limit", 25), 25, start_s(s, 4 * per_host) + 0.5, environment=STRICT) for s in settings]
+            yield [
+                Task(
+                    "traffic",
+                    s.name,
+                    4,
+                    per_host,
+                    "traffic",
+                    ("--limit", 25),
+                    25,
+                    start_s(s, 4 * per_host) + 0.5,
+                    environment=STRICT,
+                )
+                for s in settings
+            ]
     if "stopped" in sections:
         yield [task for s in settings for task in _stopped(mode, s, cores)]
     if "idle" in sections:
-        yield [Task("idle", s.name, 4, 1, "late", ("--ops", "ibarrier", "--repeat", 1, "--delay", 2000, "--limit", 20), 20, start_s(s, 4) + 2.3)
-               for s in settings if s.is_evenkeel]
+        yield [
+            Task(
+                "idle",
+                s.name,
+                4,
+                1,
+                "late",
+                ("--ops", "ibarrier", "--repeat", 1, "--delay", 2000, "--limit", 20),
+                20,
+                start_s(s, 4) + 2.3,
+            )
+            for s in settings
+            if s.is_evenkeel
+        ]
 
 
 # Barriers that wait, as the libraries' do; what deferring them brings is the section `stopped`.
@@ -89,12 +135,32 @@ STRICT = {"EVENKEEL_BARRIER": "strict"}
 
 def _collectives(mode, s, hosts, per_host):
     arguments = ("--ops", ",".join(OPERATIONS), "--cap", mode.op_s, "--budget", 8, "--limit", 15)
-    return Task("collectives", s.name, hosts, per_host, "collectives", arguments, 15, start_s(s, hosts * per_host) + 1.3 * mode.op_s * len(OPERATIONS), environment=STRICT)
+    return Task(
+        "collectives",
+        s.name,
+        hosts,
+        per_host,
+        "collectives",
+        arguments,
+        15,
+        start_s(s, hosts * per_host) + 1.3 * mode.op_s * len(OPERATIONS),
+        environment=STRICT,
+    )
 
 
 def _skew(mode, s, number):
     arguments = ("--skew", "1000", "--cap", f"{mode.skew_s:g}", "--seed", number, "--limit", 40)
-    return Task("skew", s.name, 8, 1, "reduce_skew", arguments, 40, start_s(s, 8) + 1.3 * mode.skew_s, environment=STRICT)
+    return Task(
+        "skew",
+        s.name,
+        8,
+        1,
+        "reduce_skew",
+        arguments,
+        40,
+        start_s(s, 8) + 1.3 * mode.skew_s,
+        environment=STRICT,
+    )
 
 
 def _stopped(mode, s, cores, hosts=8, compute_us=1000):
@@ -102,8 +168,27 @@ def _stopped(mode, s, cores, hosts=8, compute_us=1000):
     loops = int(mode.stopped_s * 1e6 * min(cores, hosts) / (hosts * compute_us))
     environment = {"EVENKEEL_BARRIER": "auto"}
     for variant, victim in (("undisturbed", ""), ("stopped", "h1")):
-        arguments = ("--loops", loops, "--compute", compute_us, "--limit", 60, *(("--victim", victim) if victim else ()))
-        yield Task("stopped", s.name, hosts, 1, "stopped", arguments, 60, start_s(s, hosts) + mode.stopped_s * 1.4, variant, environment)
+        arguments = (
+            "--loops",
+            loops,
+            "--compute",
+            compute_us,
+            "--limit",
+            60,
+            *(("--victim", victim) if victim else ()),
+        )
+        yield Task(
+            "stopped",
+            s.name,
+            hosts,
+            1,
+            "stopped",
+            arguments,
+            60,
+            start_s(s, hosts) + mode.stopped_s * 1.4,
+            variant,
+            environment,
+        )
 
 
 def expected_s(planned):

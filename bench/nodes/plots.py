@@ -10,12 +10,24 @@ from evenkeel_bench.statistics import spread  # noqa: E402
 from . import targets  # noqa: E402
 
 # A library has one colour, evenkeel over it the same with a solid, thick line.
-COLOURS = {"openmpi4": "#56b4e9", "openmpi5": "#009e73", "mpich5-ucx": "#d55e00", "mpich5-ofi": "#e69f00", "impi": "#000000"}
+COLOURS = {
+    "openmpi4": "#56b4e9",
+    "openmpi5": "#009e73",
+    "mpich5-ucx": "#d55e00",
+    "mpich5-ofi": "#e69f00",
+    "impi": "#000000",
+}
 
 
 def write_all(rows, folder):
     """Writes the pictures; returns (file name, title) of each."""
-    plt.rcParams |= {"font.size": 9, "svg.fonttype": "none", "axes.spines.top": False, "axes.spines.right": False, "svg.hashsalt": "evenkeel"}
+    plt.rcParams |= {
+        "font.size": 9,
+        "svg.fonttype": "none",
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "svg.hashsalt": "evenkeel",
+    }
     written = []
     mine = rows.where(section="collectives")
     for op, bytes_ in sorted({(row["op"], row["bytes"]) for row in mine if row.get("mean_us") is not None}):
@@ -30,7 +42,13 @@ def write_all(rows, folder):
 
 def _style(name):
     ours = targets.is_evenkeel(name)
-    return {"color": COLOURS.get(name.removesuffix("+evenkeel"), "#888888"), "linewidth": 2.4 if ours else 1.1, "linestyle": "-" if ours else "--", "marker": "o" if ours else "s", "markersize": 4}
+    return {
+        "color": COLOURS.get(name.removesuffix("+evenkeel"), "#888888"),
+        "linewidth": 2.4 if ours else 1.1,
+        "linestyle": "-" if ours else "--",
+        "marker": "o" if ours else "s",
+        "markersize": 4,
+    }
 
 
 def _save(figure, path):
@@ -42,11 +60,25 @@ def _collective(rows, title, path):
     cells = sorted({(row["hosts"], row["per_host"]) for row in rows}, key=lambda c: (c[0] * c[1], c))
     figure, axis = plt.subplots(figsize=(7.5, 4))
     for name in rows.names():
-        points = [(place, spread(rows.series("completion_us", setting=name, hosts=hosts, per_host=per_host).values())) for place, (hosts, per_host) in enumerate(cells)]
+        points = [
+            (
+                place,
+                spread(rows.series("completion_us", setting=name, hosts=hosts, per_host=per_host).values()),
+            )
+            for place, (hosts, per_host) in enumerate(cells)
+        ]
         points = [(place, s) for place, s in points if s]
         if points:
             errors = ([s.median - s.low for _, s in points], [s.high - s.median for _, s in points])
-            axis.errorbar([place for place, _ in points], [s.median for _, s in points], yerr=errors, label=name, capsize=2, elinewidth=0.7, **_style(name))
+            axis.errorbar(
+                [place for place, _ in points],
+                [s.median for _, s in points],
+                yerr=errors,
+                label=name,
+                capsize=2,
+                elinewidth=0.7,
+                **_style(name),
+            )
     axis.set_yscale("log")
     axis.set_xticks(range(len(cells)), [f"{hosts}×{per_host}" for hosts, per_host in cells])
     axis.set_xlabel("hosts × ranks on each")
@@ -63,7 +95,9 @@ def _stopped(rows, path):
     figure, axis = plt.subplots(figsize=(7, 0.4 * len(names) + 1))
     for place, (name, loss) in enumerate(zip(names, losses)):
         if loss:
-            axis.barh(place, loss.median, color=_style(name)["color"], alpha=1 if targets.is_evenkeel(name) else 0.5)
+            axis.barh(
+                place, loss.median, color=_style(name)["color"], alpha=1 if targets.is_evenkeel(name) else 0.5
+            )
     axis.axvline(5, color="#888888", linewidth=0.8)
     axis.set_yticks(range(len(names)), names)
     axis.set_xlabel("time lost by the others, %")

@@ -34,7 +34,10 @@ class Agents(threading.Thread):
                     folder = Path("/proc") / pid
                     if (folder / "comm").read_text().strip() != AGENT[:15]:
                         continue
-                    cpu_ns = sum(int((thread / "schedstat").read_text().split()[0]) for thread in (folder / "task").iterdir())
+                    cpu_ns = sum(
+                        int((thread / "schedstat").read_text().split()[0])
+                        for thread in (folder / "task").iterdir()
+                    )
                     peak = int(re.search(r"VmHWM:\s+(\d+)", (folder / "status").read_text()).group(1))
                     self.seen.setdefault(int(pid), []).append((time.monotonic(), cpu_ns, peak))
 
@@ -47,8 +50,12 @@ class Agents(threading.Thread):
         total_ns = sum(samples[-1][1] - samples[0][1] for samples in self.seen.values())
         # The quietest second of each: what an agent uses while nothing is asked of it.
         idle = [quietest(samples) for samples in self.seen.values()]
-        return {"agents": len(self.seen), "cpu_ms": total_ns / 1e6, "peak_mib": max(samples[-1][2] for samples in self.seen.values()) / 1024,
-                "idle_percent": max((part for part in idle if part is not None), default=None)}
+        return {
+            "agents": len(self.seen),
+            "cpu_ms": total_ns / 1e6,
+            "peak_mib": max(samples[-1][2] for samples in self.seen.values()) / 1024,
+            "idle_percent": max((part for part in idle if part is not None), default=None),
+        }
 
 
 def quietest(samples, window_s=1.0):
@@ -70,14 +77,16 @@ def quietest(samples, window_s=1.0):
 
 def run_task(rig, task, setting, folder):
     """Runs one MPI program; its outcome, and the rows about it that it did not print itself."""
-    hosts = rig.hosts[:task.hosts]
+    hosts = rig.hosts[: task.hosts]
     environment = dict(task.environment) if setting.is_evenkeel else {}
     if setting.is_evenkeel:
         environment |= {"EVENKEEL_REPORT": REPORT, "EVENKEEL_AGENT_COUNTS": COUNTS}
         for path in (REPORT, COUNTS):
             rig.path(path).unlink(missing_ok=True)
     program = programs.path(folder, task.program, setting.library)
-    command = setting.command([host.name for host in hosts], task.per_host, program, task.arguments, environment)
+    command = setting.command(
+        [host.name for host in hosts], task.per_host, program, task.arguments, environment
+    )
     before = {host.name: set(host.processes()) for host in hosts}
     watch = Agents() if setting.is_evenkeel else None
     outcome = on_host(hosts[0], command, task.limit_s)
@@ -92,7 +101,14 @@ def run_task(rig, task, setting, folder):
 
 def on_host(host, command, limit_s):
     start = time.monotonic()
-    process = host.popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
+    process = host.popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+    )
     try:
         out, err = process.communicate(timeout=limit_s + 5)
         code = process.returncode
@@ -113,7 +129,11 @@ def counted(path):
     if not path.exists():
         return {}
     agents = [json.loads(line) for line in path.read_text().splitlines()]
-    return {"messages": sum(agent["sent"] + agent["taken"] for agent in agents), "handling_us": sum(agent["processor_us"] for agent in agents), "agents_counted": len(agents)}
+    return {
+        "messages": sum(agent["sent"] + agent["taken"] for agent in agents),
+        "handling_us": sum(agent["processor_us"] for agent in agents),
+        "agents_counted": len(agents),
+    }
 
 
 def carried_out(path):
@@ -123,7 +143,13 @@ def carried_out(path):
     except (OSError, ValueError, LookupError) as error:
         return [{"op": "record", "reason": f"no record of the run: {error}"}]
     ops = [op for rank in ranks for comm in rank["comms"] for op in comm["ops"]]
-    return [{"op": "record", "calls": sum(op["calls"] for op in ops), "host_calls": sum(op["host_calls"] for op in ops)}]
+    return [
+        {
+            "op": "record",
+            "calls": sum(op["calls"] for op in ops),
+            "host_calls": sum(op["host_calls"] for op in ops),
+        }
+    ]
 
 
 def floor(rig, folder):
@@ -135,7 +161,9 @@ def floor(rig, folder):
         for line in (("pingpong", "h0", "7000", "8", "20000"), ("stream", "h0", "7000", "200000000")):
             rows += on_host(rig[1], [programs.path(folder, "tcp"), *line], 20).rows
     finally:
-        signal_all([pid for pid, words in rig[0].processes().items() if " serve 7000" in words], signal.SIGKILL)
+        signal_all(
+            [pid for pid, words in rig[0].processes().items() if " serve 7000" in words], signal.SIGKILL
+        )
         server.communicate()
     if not shutil.which("ucx_perftest"):
         return rows + [{"op": "ucx_tag_lat", "bytes": 8, "reason": "no ucx_perftest (Debian: ucx-utils)"}]
@@ -145,13 +173,29 @@ def floor(rig, folder):
         time.sleep(0.3)
         said = ""
         with contextlib.suppress(subprocess.TimeoutExpired):
-            said = rig[1].run(["ucx_perftest", "h0", "-t", test, "-s", size, "-n", "20000", "-w", "1000", "-f"], env=env, check=False, timeout=10).stdout
+            said = (
+                rig[1]
+                .run(
+                    ["ucx_perftest", "h0", "-t", test, "-s", size, "-n", "20000", "-w", "1000", "-f"],
+                    env=env,
+                    check=False,
+                    timeout=10,
+                )
+                .stdout
+            )
         for host in rig.hosts[:2]:
-            signal_all([pid for pid, words in host.processes().items() if "ucx_perftest" in words], signal.SIGKILL)
+            signal_all(
+                [pid for pid, words in host.processes().items() if "ucx_perftest" in words], signal.SIGKILL
+            )
         server.communicate()
         numbers = re.findall(r"^Final:\s+(.*)$", said, re.M)
         values = [float(word) for word in numbers[-1].split()] if numbers else []
-        # Columns: messages; median, average and overall latency in µs; average and overall bandwidth in MB/s; …
-        found = {name: values[1] if name == "one_way_us" else values[5]} if len(values) > 5 else {"reason": "ucx_perftest did not come to its end"}
+        # Columns: messages; median, average and overall latency in µs; average and overall bandwidth in MB/s;
+        # …
+        found = (
+            {name: values[1] if name == "one_way_us" else values[5]}
+            if len(values) > 5
+            else {"reason": "ucx_perftest did not come to its end"}
+        )
         rows.append({"op": f"ucx_{test}", "bytes": int(size)} | found)
     return rows

@@ -24,15 +24,32 @@ class Setting:
 
     def command(self, hosts, per_host, program, arguments, more=None):
         """The launcher's command line, to be run on the first host: `per_host` ranks on each of `hosts` (names)."""
-        environment = self.environment | ({"LD_PRELOAD": self.shim, "EVENKEEL_QUIET": "1"} if self.shim else {}) | (more or {})
+        environment = (
+            self.environment
+            | ({"LD_PRELOAD": self.shim, "EVENKEEL_QUIET": "1"} if self.shim else {})
+            | (more or {})
+        )
         openmpi = self.library.family == "openmpi"
-        passed = [word for key, value in environment.items() for word in (("-x", f"{key}={value}") if openmpi else ("-genv", key, value))]
+        passed = [
+            word
+            for key, value in environment.items()
+            for word in (("-x", f"{key}={value}") if openmpi else ("-genv", key, value))
+        ]
         if self.library.name == "impi":
             where = ["-hosts", ",".join(hosts), "-ppn", str(per_host)]
         else:
             where = ["--host" if openmpi else "-hosts", ",".join(f"{host}:{per_host}" for host in hosts)]
         ranks = str(len(hosts) * per_host)
-        return [self.library.launcher, *self.arguments, *where, *passed, "-n", ranks, str(program), *map(str, arguments)]
+        return [
+            self.library.launcher,
+            *self.arguments,
+            *where,
+            *passed,
+            "-n",
+            ranks,
+            str(program),
+            *map(str, arguments),
+        ]
 
 
 def settings(found, shims):
@@ -66,5 +83,6 @@ def settings(found, shims):
     return bare + ours, left_out
 
 
-# Evenkeel over one library of each kind: what crosses hosts is its own where it carries collectives there, and the library's where it does not.
+# Evenkeel over one library of each kind: what crosses hosts is its own where it carries collectives
+# there, and the library's where it does not.
 EVENKEEL_OVER = ("openmpi4", "mpich5-ucx")

@@ -33,10 +33,17 @@ def networks():
     yield "torus-8x8", "torus --sizes 8,8 --end-nodes 4 --cut 2"
     yield "dragonfly-36", "dragonfly --groups 9 --switches 4 --global 2 --end-nodes 2"
     yield "hierarchical-64", "hierarchical --groups 8 --switches 8 --degree 4 --uplinks 4 --end-nodes 2"
-    for switches, degrees, seeds, hosts in [(64, (3, 4, 6, 8), 5, 4), (128, (3, 4, 5, 6, 8), 3, 2), (256, (3, 4, 5, 6, 8), 2, 2)]:
+    for switches, degrees, seeds, hosts in [
+        (64, (3, 4, 6, 8), 5, 4),
+        (128, (3, 4, 5, 6, 8), 3, 2),
+        (256, (3, 4, 5, 6, 8), 2, 2),
+    ]:
         for degree in degrees:
             for seed in range(1, seeds + 1):
-                yield f"random-{switches}-{degree}-{seed}", f"irregular --switches {switches} --degree {degree} --end-nodes {hosts} --seed {seed}"
+                yield (
+                    f"random-{switches}-{degree}-{seed}",
+                    f"irregular --switches {switches} --degree {degree} --end-nodes {hosts} --seed {seed}",
+                )
 
 
 def run(command):
@@ -56,7 +63,20 @@ def measure(evenkeel, only):
             print(f"{i + 1} of {len(all_networks)}: {name}", file=sys.stderr)
             topology, record = place / f"{name}.topo", place / "record.json"
             run([evenkeel, "route", "generate", *made.split(), "-o", topology])
-            run([evenkeel, "route", "compare", topology, *(word for s in schemes for word in ("--scheme", s)), "--opensm", ",".join(engines), "--ibdmchk", "--json", record])
+            run(
+                [
+                    evenkeel,
+                    "route",
+                    "compare",
+                    topology,
+                    *(word for s in schemes for word in ("--scheme", s)),
+                    "--opensm",
+                    ",".join(engines),
+                    "--ibdmchk",
+                    "--json",
+                    record,
+                ]
+            )
             rows = json.loads(record.read_text())
             for row in rows:
                 if row["figures"]:
@@ -66,18 +86,27 @@ def measure(evenkeel, only):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--evenkeel", default=ROOT / "target" / "release" / "evenkeel")
     parser.add_argument("--pages", action="store_true")
-    parser.add_argument("--only", metavar="NAME", action="append", help="measure this scheme of evenkeel's, or engine of OpenSM's, anew, and keep what is known of the others; one of "
-                        "evenkeel's at least, may be given several times")
+    parser.add_argument(
+        "--only",
+        metavar="NAME",
+        action="append",
+        help="measure this scheme of evenkeel's, or engine of OpenSM's, anew, and keep what is known of the others; one of "
+        "evenkeel's at least, may be given several times",
+    )
     arguments = parser.parse_args()
     file = HERE / "results.json"
     if not arguments.pages:
         results = {"opensm": opensm_version(), "networks": []}
         known = {n["name"]: n for n in json.loads(file.read_text())["networks"]} if arguments.only else {}
         for network in measure(arguments.evenkeel, arguments.only):
-            rows = {row["scheme"]: row for row in known.get(network["name"], {"rows": []})["rows"]} | {row["scheme"]: row for row in network["rows"]}
+            rows = {row["scheme"]: row for row in known.get(network["name"], {"rows": []})["rows"]} | {
+                row["scheme"]: row for row in network["rows"]
+            }
             results["networks"].append({**network, "rows": list(rows.values())})
             file.write_text(json.dumps(results, separators=(",", ":")).replace('{"name"', '\n{"name"') + "\n")
     (ROOT / "docs" / "src" / "routing-results.md").write_text(pages.results(json.loads(file.read_text())))

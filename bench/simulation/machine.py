@@ -50,21 +50,48 @@ def loops(evenkeel, record, most):
         for noise in (STUDIED, NOW):
             for window in (None, 16):
                 leave = f" --leave bypass --window {window}" if window else ""
-                found = simulated(evenkeel, record, f"dissemination -n {ranks} --machine {CLUSTER} --iterations {calls} --compute 1ms --noise {noise}{leave}")
-                cases.append({"ranks": ranks, "noise": noise, "window": window, "loop": found["end_ns"] / calls / 1e6, "alone": found["alone_ns"] / calls / 1e6})
+                found = simulated(
+                    evenkeel,
+                    record,
+                    f"dissemination -n {ranks} --machine {CLUSTER} --iterations {calls} --compute 1ms --noise {noise}{leave}",
+                )
+                cases.append(
+                    {
+                        "ranks": ranks,
+                        "noise": noise,
+                        "window": window,
+                        "loop": found["end_ns"] / calls / 1e6,
+                        "alone": found["alone_ns"] / calls / 1e6,
+                    }
+                )
     return cases
 
 
 def costs(evenkeel, record):
     """What a million ranks of dissemination take to simulate: seconds, mebibytes, messages."""
-    line = [evenkeel, "simulate", "dissemination", "--ranks", "1000000", "--iterations", "1", "--json", record]
+    line = [
+        evenkeel,
+        "simulate",
+        "dissemination",
+        "--ranks",
+        "1000000",
+        "--iterations",
+        "1",
+        "--json",
+        record,
+    ]
     began = time.monotonic()
     child = subprocess.Popen([str(c) for c in line], cwd=ROOT, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(child.pid, 0)
     if status != 0:
         sys.exit(f"the simulation of a million ranks failed ({status})")
     messages = json.loads(record.read_text())["runs"][0]["messages"]
-    return {"elapsed_s": time.monotonic() - began, "processor_s": usage.ru_utime + usage.ru_stime, "mib": usage.ru_maxrss / 1024, "messages": messages}
+    return {
+        "elapsed_s": time.monotonic() - began,
+        "processor_s": usage.ru_utime + usage.ru_stime,
+        "mib": usage.ru_maxrss / 1024,
+        "messages": messages,
+    }
 
 
 def noise(evenkeel, seconds):
@@ -72,7 +99,12 @@ def noise(evenkeel, seconds):
     cores = json.loads((ROOT / NOW).read_text())["cores"]
     watched = sum(core["watched_ns"] for core in cores)
     gaps = [length for core in cores for _, length in core["gaps_ns"]]
-    return {"seconds": seconds, "share": sum(gaps) / watched, "gaps_per_second": len(gaps) / watched * 1e9, "longest_ns": max(gaps, default=0)}
+    return {
+        "seconds": seconds,
+        "share": sum(gaps) / watched,
+        "gaps_per_second": len(gaps) / watched * 1e9,
+        "longest_ns": max(gaps, default=0),
+    }
 
 
 def measure(options):
@@ -80,17 +112,42 @@ def measure(options):
     load = [os.getloadavg()[0]]
     began = time.time()
     machine, scratch = HERE / "machine.json", ROOT / "build" / "machine-scratch.json"
-    run(evenkeel, "model", "measure", "--ranks", 4 if quick else 16, "--passes", 3 if quick else 40, "--json", machine)
+    run(
+        evenkeel,
+        "model",
+        "measure",
+        "--ranks",
+        4 if quick else 16,
+        "--passes",
+        3 if quick else 40,
+        "--json",
+        machine,
+    )
     record = {
-        "kind": "machine-record", "schema": 1, "began_unix_s": int(began), "quick": quick,
+        "kind": "machine-record",
+        "schema": 1,
+        "began_unix_s": int(began),
+        "quick": quick,
         "parameters": json.loads(machine.read_text()),
         "noise": noise(evenkeel, 3 if quick else 30),
         "million": costs(evenkeel, scratch),
         "loops": loops(evenkeel, scratch, 256 if quick else 65536),
     }
     # What a short run finds is not kept in their place.
-    pair, barriers = (ROOT / "build" / f"machine-{name}.md" if quick else HERE.parent / name / "measured.md" for name in ("simulation", "tuning"))
-    run(sys.executable, HERE / "measured.py", "--evenkeel", evenkeel, "--rounds", 1 if quick else 5, "--out", pair)
+    pair, barriers = (
+        ROOT / "build" / f"machine-{name}.md" if quick else HERE.parent / name / "measured.md"
+        for name in ("simulation", "tuning")
+    )
+    run(
+        sys.executable,
+        HERE / "measured.py",
+        "--evenkeel",
+        evenkeel,
+        "--rounds",
+        1 if quick else 5,
+        "--out",
+        pair,
+    )
     tuned = ["--ranks", "2,4", "--seconds", 8] if quick else ["--ranks", "2,3,4,8,16", "--seconds", 400]
     run(sys.executable, ROOT / "bench/tuning/measured.py", "--evenkeel", evenkeel, "--out", barriers, *tuned)
     record |= {"measured": pair.read_text(), "tuned": barriers.read_text()}
@@ -103,7 +160,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--evenkeel", default=ROOT / "target/release/evenkeel", type=pathlib.Path)
     parser.add_argument("--quick", action="store_true", help="little of everything")
-    parser.add_argument("--render", action="store_true", help="measure nothing, write the page from machine-record.json")
+    parser.add_argument(
+        "--render", action="store_true", help="measure nothing, write the page from machine-record.json"
+    )
     options = parser.parse_args()
     file = HERE / "machine-record.json"
     if not options.render:

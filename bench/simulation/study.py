@@ -20,9 +20,14 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 NOISE = {"quiet": "bench/simulation/noise-quiet.json", "busy": "bench/simulation/noise-busy.json"}
 
-# By the ratio of latency to overhead: from a slow processor or a fast bus to a far network. One microsecond is o + L + o in all.
-MACHINES = {"L/o = 1": "L=333ns,o=333ns,g=333ns", "L/o = 5": "L=715ns,o=143ns,g=143ns", "L/o = 20": "L=910ns,o=45ns,g=45ns",
-            "L/o = 100": "L=980ns,o=9.8ns,g=9.8ns"}
+# By the ratio of latency to overhead: from a slow processor or a fast bus to a far network. One
+# microsecond is o + L + o in all.
+MACHINES = {
+    "L/o = 1": "L=333ns,o=333ns,g=333ns",
+    "L/o = 5": "L=715ns,o=143ns,g=143ns",
+    "L/o = 20": "L=910ns,o=45ns,g=45ns",
+    "L/o = 100": "L=980ns,o=9.8ns,g=9.8ns",
+}
 RANKS = [16, 256, 4096, 65536, 1048576]
 # Of the largest, one machine is enough: the others would take hours.
 LARGEST_ON = "L/o = 5"
@@ -57,14 +62,23 @@ class Simulations:
             print(line, flush=True)
             with tempfile.TemporaryDirectory() as folder:
                 record = pathlib.Path(folder) / "record.json"
-                subprocess.run([self.evenkeel, "simulate", *line.split(), "--json", record], check=True, capture_output=True, cwd=ROOT)
+                subprocess.run(
+                    [self.evenkeel, "simulate", *line.split(), "--json", record],
+                    check=True,
+                    capture_output=True,
+                    cwd=ROOT,
+                )
                 run = json.loads(record.read_text())["runs"][0]
             calls = run["calls"]
             del run["calls"]
             run["late"] = run["late"][:1]
             self.known[line] = run | {"iterations": len(calls)}
             # A line for each, so that changes can be seen.
-            self.file.write_text("{\n" + ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in self.known.items()) + "\n}\n")
+            self.file.write_text(
+                "{\n"
+                + ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in self.known.items())
+                + "\n}\n"
+            )
         return self.known[line]
 
 
@@ -81,9 +95,20 @@ def choosing(simulations, most):
                     calm = simulations.run(f"{line} --iterations 1")
                     # Enough calls to meet some detours, at any number of ranks.
                     calls = max(2, min(50, 400_000 // ranks))
-                    noisy = simulations.run(f"{line} --iterations {calls} --compute 1ms --noise {NOISE['quiet']}")
-                    cases.append({"machine": machine, "ranks": ranks, "name": name, "n": n, "calm_us": calm["completion"]["mean_ns"] / 1e3,
-                                  "noisy_us": noisy["completion"]["mean_ns"] / 1e3, "messages": calm["messages"]})
+                    noisy = simulations.run(
+                        f"{line} --iterations {calls} --compute 1ms --noise {NOISE['quiet']}"
+                    )
+                    cases.append(
+                        {
+                            "machine": machine,
+                            "ranks": ranks,
+                            "name": name,
+                            "n": n,
+                            "calm_us": calm["completion"]["mean_ns"] / 1e3,
+                            "noisy_us": noisy["completion"]["mean_ns"] / 1e3,
+                            "messages": calm["messages"],
+                        }
+                    )
     return cases
 
 
@@ -103,10 +128,21 @@ def loops(simulations, most):
                     line = f"{schedule} -n {ranks} --machine {CLUSTER} --iterations {calls} --compute {compute} --noise {NOISE[noise]}{leave}"
                     run = simulations.run(line)
                     work_ns = {"1ms": 1e6, "100us": 1e5}[compute]
-                    cases.append({"schedule": schedule, "compute": compute, "noise": noise, "ranks": ranks, "window": window,
-                                  "loop": run["end_ns"] / calls / work_ns, "alone": run["alone_ns"] / calls / work_ns,
-                                  "held_us": run["held"]["mean_ns"] / 1e3, "held_p99_us": run["held"]["p99_ns"] / 1e3,
-                                  "held_max_us": run["held"]["max_ns"] / 1e3, "calls": calls})
+                    cases.append(
+                        {
+                            "schedule": schedule,
+                            "compute": compute,
+                            "noise": noise,
+                            "ranks": ranks,
+                            "window": window,
+                            "loop": run["end_ns"] / calls / work_ns,
+                            "alone": run["alone_ns"] / calls / work_ns,
+                            "held_us": run["held"]["mean_ns"] / 1e3,
+                            "held_p99_us": run["held"]["p99_ns"] / 1e3,
+                            "held_max_us": run["held"]["max_ns"] / 1e3,
+                            "calls": calls,
+                        }
+                    )
     return cases
 
 

@@ -1,5 +1,6 @@
-/* The least that broadcast, reduction and allreduce of doubles can do through shared memory: copy in, tell, wait for those one
- * needs, combine or copy out. One buffer, no flow control: whoever calls them keeps the calls apart. Must never know MPI. */
+/* The least that broadcast, reduction and allreduce of doubles can do through shared memory: copy in, tell,
+ * wait for those one needs, combine or copy out. One buffer, no flow control: whoever calls them keeps the
+ * calls apart. Must never know MPI. */
 #ifndef BENCH_BARE_H
 #define BENCH_BARE_H
 #include <stddef.h>

@@ -1,13 +1,14 @@
-/* What one call of MPI_Barrier costs the rank that makes it, when it need not wait there. An ordinary MPI program, and one that
- * shares no memory of its own: whatever defers barriers may defer these.
+/* What one call of MPI_Barrier costs the rank that makes it, when it need not wait there. An ordinary MPI
+ * program, and one that shares no memory of its own: whatever defers barriers may defer these.
  *
  *   call [--blocks N] [--in-a-row K] [--limit S]
  *
- * Each rank, for itself, N times: K barriers in a row, each between two readings of the processor's counter, some computation, and
- * K barriers in a row between only two readings; then some computation. What two readings around nothing differ by is measured
- * between them in the same way, and taken off. A call that takes longer than 1 µs has waited, or was interrupted; such calls are
- * counted, and left out, and so are rows with one. The counter moves in steps of 10 ns on some processors: hence, beside the median
- * of single calls, the mean of their middle half, and the rows, which divide a step among K calls. */
+ * Each rank, for itself, N times: K barriers in a row, each between two readings of the processor's counter,
+ * some computation, and K barriers in a row between only two readings; then some computation. What two
+ * readings around nothing differ by is measured between them in the same way, and taken off. A call that
+ * takes longer than 1 µs has waited, or was interrupted; such calls are counted, and left out, and so are
+ * rows with one. The counter moves in steps of 10 ns on some processors: hence, beside the median of single
+ * calls, the mean of their middle half, and the rows, which divide a step among K calls. */
 #include <getopt.h>
 #include <mpi.h>
 #include <signal.h>
@@ -60,7 +61,8 @@ int main(int argc, char **argv)
 {
     long blocks = 1000, row = 8;
     int limit_s = 0, c;
-    static const struct option options[] = {{"blocks", 1, 0, 'b'}, {"in-a-row", 1, 0, 'k'}, {"limit", 1, 0, 'l'}, {0, 0, 0, 0}};
+    static const struct option options[] = {
+        {"blocks", 1, 0, 'b'}, {"in-a-row", 1, 0, 'k'}, {"limit", 1, 0, 'l'}, {0, 0, 0, 0}};
     while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
         switch (c) {
         case 'b': blocks = atol(optarg); break;
@@ -82,8 +84,8 @@ int main(int argc, char **argv)
         if (*at == '\n' || *at == '\t' || *at == '"' || *at == '\\')
             *at = ' ';
     long calls = blocks * row;
-    uint64_t *single = calloc((size_t)calls, sizeof *single), *nothing = calloc((size_t)calls, sizeof *nothing),
-             *rows = calloc((size_t)blocks, sizeof *rows);
+    uint64_t *single = calloc((size_t)calls, sizeof *single),
+             *nothing = calloc((size_t)calls, sizeof *nothing), *rows = calloc((size_t)blocks, sizeof *rows);
     if (!single || !nothing || !rows)
         MPI_Abort(MPI_COMM_WORLD, 2);
     for (long i = 0; i < calls; i++)
@@ -125,8 +127,8 @@ int main(int argc, char **argv)
         printf("result {\"program\": \"call\", \"library\": \"%.100s\", \"ranks\": %d}\n", library, ranks);
         printf("result {\"op\": \"call\", \"bytes\": 0, \"ranks\": %d, \"iterations\": %ld, ", ranks, calls);
         if (sums[5] == ranks)
-            printf("\"call_ns\": %.3f, \"worst_rank_ns\": %.3f, \"middle_ns\": %.3f, \"row_ns\": %.3f, ", sums[0] / ranks, most[0],
-                   sums[1] / ranks, sums[2] / ranks);
+            printf("\"call_ns\": %.3f, \"worst_rank_ns\": %.3f, \"middle_ns\": %.3f, \"row_ns\": %.3f, ",
+                   sums[0] / ranks, most[0], sums[1] / ranks, sums[2] / ranks);
         else
             printf("\"skipped\": \"on %d ranks every call waited\", ", ranks - (int)sums[5]);
         printf("\"waited\": %.6f, \"clock_ns\": %.3f}\n", sums[3] / ranks, sums[4] / ranks);

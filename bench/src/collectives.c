@@ -1,11 +1,12 @@
 /* How long each rank is inside a collective call. An ordinary MPI program.
  *
- *   collectives [--ops barrier,allreduce:8,…] [--cap S] [--budget S] [--separator neutral|mpi] [--root R] [--limit S]
+ *   collectives [--ops barrier,allreduce:8,…] [--cap S] [--budget S] [--separator neutral|mpi] [--root R]
+ * [--limit S]
  *
- * Every timed call follows a separating barrier (neutral.h); a barrier itself is called back to back, first without
- * looking at the clock (mean), then with (median, p99, completion). Calls are repeated until `cap` seconds are spent
- * on each operation; an operation that would start after `budget` seconds is left out and says so. Every result is
- * checked. Times are microseconds, the cost of reading the clock taken off. */
+ * Every timed call follows a separating barrier (neutral.h); a barrier itself is called back to back, first
+ * without looking at the clock (mean), then with (median, p99, completion). Calls are repeated until `cap`
+ * seconds are spent on each operation; an operation that would start after `budget` seconds is left out and
+ * says so. Every result is checked. Times are microseconds, the cost of reading the clock taken off. */
 #include "neutral.h"
 #include "numbers.h"
 #include <getopt.h>
@@ -13,8 +14,19 @@
 
 enum { MAX_OPS = 64, SAMPLES = 200000 };
 
-typedef enum kind { BARRIER, BCAST, REDUCE, ALLREDUCE, GATHER, SCATTER, ALLGATHER, ALLTOALL, SCAN, KINDS } kind;
-static const char *const names[KINDS] = {"barrier", "bcast", "reduce", "allreduce", "gather",
+typedef enum kind {
+    BARRIER,
+    BCAST,
+    REDUCE,
+    ALLREDUCE,
+    GATHER,
+    SCATTER,
+    ALLGATHER,
+    ALLTOALL,
+    SCAN,
+    KINDS
+} kind;
+static const char *const names[KINDS] = {"barrier", "bcast",     "reduce",   "allreduce", "gather",
                                          "scatter", "allgather", "alltoall", "scan"};
 
 typedef struct op {
@@ -28,7 +40,8 @@ static double *out, *in; /* `ranks` blocks each */
 
 static void wrong(const op *o, double got, double wanted)
 {
-    fprintf(stderr, "wrong answer: %s %zu B, rank %d: %g instead of %g\n", names[o->kind], o->bytes, n.rank, got, wanted);
+    fprintf(stderr, "wrong answer: %s %zu B, rank %d: %g instead of %g\n", names[o->kind], o->bytes, n.rank,
+            got, wanted);
     MPI_Abort(MPI_COMM_WORLD, 3);
     _exit(3);
 }
@@ -172,10 +185,11 @@ static void measure(const op *o, double cap_s, uint64_t clock_cost_ns)
         cpu_sum += cpus[r];
     if (n.rank == 0) {
         numbers t = numbers_of(n.samples, n.stride, (size_t)n.ranks, (size_t)done);
-        printf("result {\"op\": \"%s\", \"bytes\": %zu, \"iterations\": %ld, \"mean_us\": %.4f, \"median_us\": %.4f, "
+        printf("result {\"op\": \"%s\", \"bytes\": %zu, \"iterations\": %ld, \"mean_us\": %.4f, "
+               "\"median_us\": %.4f, "
                "\"p99_us\": %.4f, \"completion_us\": %.4f, \"cpu_us\": %.3f}\n",
-               names[o->kind], o->bytes, o->kind == BARRIER ? untimed : done, o->kind == BARRIER ? barrier_mean : t.mean,
-               t.median, t.p99, t.completion, cpu_sum);
+               names[o->kind], o->bytes, o->kind == BARRIER ? untimed : done,
+               o->kind == BARRIER ? barrier_mean : t.mean, t.median, t.p99, t.completion, cpu_sum);
         fflush(stdout);
     }
     neutral_cross(&n);
@@ -193,7 +207,8 @@ static int parse_ops(char *text, op *ops)
             k++;
         size_t bytes = colon ? strtoul(colon + 1, NULL, 10) : 0;
         if (k == KINDS || bytes % sizeof(double) || (k != BARRIER && !bytes)) {
-            fprintf(stderr, "collectives: no such operation: %s (or not a positive multiple of 8 bytes)\n", word);
+            fprintf(stderr, "collectives: no such operation: %s (or not a positive multiple of 8 bytes)\n",
+                    word);
             exit(2);
         }
         ops[count++] = (op){(kind)k, k == BARRIER ? 0 : bytes};
@@ -209,7 +224,7 @@ int main(int argc, char **argv)
     double cap_s = 0.1, budget_s = 1e9;
     int mpi_separator = 0, limit_s = 0, c;
     static const struct option options[] = {
-        {"ops", 1, 0, 'o'}, {"cap", 1, 0, 'c'}, {"budget", 1, 0, 'b'}, {"separator", 1, 0, 's'},
+        {"ops", 1, 0, 'o'},  {"cap", 1, 0, 'c'},   {"budget", 1, 0, 'b'}, {"separator", 1, 0, 's'},
         {"root", 1, 0, 'r'}, {"limit", 1, 0, 'l'}, {0, 0, 0, 0}};
     while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
         switch (c) {
@@ -245,7 +260,8 @@ int main(int argc, char **argv)
         int late = n.rank == 0 && (double)(wall_ns() - start) / 1e9 > budget_s;
         if (neutral_gather(&n, late)[0] != 0) {
             if (n.rank == 0)
-                printf("result {\"op\": \"%s\", \"bytes\": %zu, \"skipped\": \"the %g s of this run were used up\"}\n",
+                printf("result {\"op\": \"%s\", \"bytes\": %zu, \"skipped\": \"the %g s of this run were "
+                       "used up\"}\n",
                        names[ops[i].kind], ops[i].bytes, budget_s);
             continue;
         }

@@ -1,9 +1,11 @@
-/* Runs a command beside busy processes, N on each core that may be used, and ends with its exit code. Uses libc alone.
+/* Runs a command beside busy processes, N on each core that may be used, and ends with its exit code. Uses
+ * libc alone.
  *
  *   competitors N COMMAND [ARGUMENT]…
  *
- * They are in the session of the command, so that a kernel with sched_autogroup gives them no share of their own. A TERM is
- * handed on to nobody here: whoever sends one sends it to the process group. They die with this process, whatever ends it. */
+ * They are in the session of the command, so that a kernel with sched_autogroup gives them no share of their
+ * own. A TERM is handed on to nobody here: whoever sends one sends it to the process group. They die with
+ * this process, whatever ends it. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sched.h>

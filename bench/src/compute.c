@@ -1,10 +1,11 @@
-/* A program that makes no collective call: does anything that stands between it and its MPI library cost it something?
- * An ordinary MPI program.
+/* A program that makes no collective call: does anything that stands between it and its MPI library cost it
+ * something? An ordinary MPI program.
  *
  *   compute [--steps N] [--cells N] [--trips N] [--limit S]
  *
- * Heat on a ring: every rank owns `cells` cells, exchanges its edges with both neighbours (MPI_Irecv, MPI_Isend,
- * MPI_Waitall) and relaxes, `steps` times. Then rank pairs play ping-pong, `trips` times: nothing but calls. */
+ * Heat on a ring: every rank owns `cells` cells, exchanges its edges with both neighbours (MPI_Irecv,
+ * MPI_Isend, MPI_Waitall) and relaxes, `steps` times. Then rank pairs play ping-pong, `trips` times: nothing
+ * but calls. */
 #include "clock.h"
 #include <getopt.h>
 #include <mpi.h>
@@ -34,7 +35,8 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks, peer = rank ^ 1;
-    double *now = malloc(sizeof(double) * ((size_t)cells + 2)), *then = malloc(sizeof(double) * ((size_t)cells + 2));
+    double *now = malloc(sizeof(double) * ((size_t)cells + 2)),
+           *then = malloc(sizeof(double) * ((size_t)cells + 2));
     if (!now || !then)
         MPI_Abort(MPI_COMM_WORLD, 2);
     for (int i = 0; i < cells + 2; i++)
@@ -75,8 +77,10 @@ int main(int argc, char **argv)
     for (int i = 1; i <= cells; i++)
         checksum += now[i];
     if (rank == 0)
-        printf("result {\"op\": \"compute\", \"bytes\": 0, \"ranks\": %d, \"steps\": %ld, \"mean_us\": %.4f, \"trip_us\": %.4f, "
-               "\"checksum\": %.17g}\n", ranks, steps, step_us, trip_us, checksum);
+        printf("result {\"op\": \"compute\", \"bytes\": 0, \"ranks\": %d, \"steps\": %ld, \"mean_us\": %.4f, "
+               "\"trip_us\": %.4f, "
+               "\"checksum\": %.17g}\n",
+               ranks, steps, step_us, trip_us, checksum);
     MPI_Finalize();
     return 0;
 }

@@ -1,5 +1,6 @@
-/* The barest synchronisation that shared memory allows: what the libraries are measured against, and what separates
- * the timed calls of all of them alike. Uses C11 atomics, sched_yield and futexes, nothing else; must never know MPI. */
+/* The barest synchronisation that shared memory allows: what the libraries are measured against, and what
+ * separates the timed calls of all of them alike. Uses C11 atomics, sched_yield and futexes, nothing else;
+ * must never know MPI. */
 #ifndef BENCH_CROSSING_H
 #define BENCH_CROSSING_H
 #ifndef _GNU_SOURCE

@@ -2,10 +2,11 @@
  *
  *   floor [--ranks N] [--cap S] [--variant spin|yield|futex]
  *
- * N forked processes, process r bound to the r-th usable core modulo their number. Two processes: a bare exchange of two
- * flags; more: a barrier of one counter, whose waiters yield (spin where there is a core for each). Then the barest
- * broadcast, reduction and allreduce (bare.h), each call after a separating barrier, as the other programs do it. Beside them
- * what operations cannot do without: a copy, a system call, a hand-over of the core, a futex wake-up. */
+ * N forked processes, process r bound to the r-th usable core modulo their number. Two processes: a bare
+ * exchange of two flags; more: a barrier of one counter, whose waiters yield (spin where there is a core for
+ * each). Then the barest broadcast, reduction and allreduce (bare.h), each call after a separating barrier,
+ * as the other programs do it. Beside them what operations cannot do without: a copy, a system call, a
+ * hand-over of the core, a futex wake-up. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -52,15 +53,19 @@ static void pass(int ranks, int rank, enum patience p, uint64_t *epoch)
         crossing_pass(&sh->gate, epoch, (uint64_t)ranks, p);
 }
 
-/* Blocks of passes back to back until the time is up; rank 0 says how many through `plan`. Returns all that were done. */
-static long blocks(int ranks, int rank, enum patience v, double cap_s, uint64_t *epoch, float *samples, long room, uint64_t cost)
+/* Blocks of passes back to back until the time is up; rank 0 says how many through `plan`. Returns all that
+ * were done. */
+static long blocks(int ranks, int rank, enum patience v, double cap_s, uint64_t *epoch, float *samples,
+                   long room, uint64_t cost)
 {
     uint64_t spent = 0, start = wall_ns();
     long done = 0;
     for (;;) {
         if (rank == 0) {
             double elapsed = (double)(wall_ns() - start) / 1e9;
-            int64_t plan = done == 0 ? 20 : elapsed >= cap_s ? 0 : (int64_t)((cap_s - elapsed) / (elapsed / (double)done)) + 1;
+            int64_t plan = done == 0          ? 20
+                           : elapsed >= cap_s ? 0
+                                              : (int64_t)((cap_s - elapsed) / (elapsed / (double)done)) + 1;
             if (done && plan > 4 * done)
                 plan = 4 * done;
             if (samples && plan > room - done)
@@ -116,7 +121,8 @@ static void barrier(int ranks, enum patience v, double cap_s)
     for (int r = 0; r < ranks; r++)
         mean += sh->mean[r] / ranks;
     numbers t = numbers_of(sh->samples, stride, (size_t)ranks, (size_t)timed);
-    printf("result {\"op\": \"barrier\", \"bytes\": 0, \"variant\": \"%s\", \"iterations\": %ld, \"mean_us\": %.4f, "
+    printf("result {\"op\": \"barrier\", \"bytes\": 0, \"variant\": \"%s\", \"iterations\": %ld, "
+           "\"mean_us\": %.4f, "
            "\"median_us\": %.4f, \"p99_us\": %.4f, \"completion_us\": %.4f}\n",
            patience_names[v], done, mean, t.median, t.p99, t.completion);
     fflush(stdout);
@@ -125,10 +131,12 @@ static void barrier(int ranks, enum patience v, double cap_s)
 static const struct operation {
     const char *name;
     size_t bytes;
-} operations[] = {{"allreduce", 8}, {"allreduce", 32768}, {"reduce", 8}, {"reduce", 1024}, {"bcast", 8}, {"bcast", 65536}};
+} operations[] = {{"allreduce", 8}, {"allreduce", 32768}, {"reduce", 8},
+                  {"reduce", 1024}, {"bcast", 8},         {"bcast", 65536}};
 
 /* One rank's part: calls after separating barriers until the time is up. Returns how many were timed. */
-static long operate(const struct operation *o, int ranks, int rank, enum patience p, double cap_s, float *samples, long room)
+static long operate(const struct operation *o, int ranks, int rank, enum patience p, double cap_s,
+                    float *samples, long room)
 {
     bare b = {.shared = &sh->bare, .rank = (uint64_t)rank, .ranks = (uint64_t)ranks, .patience = p};
     size_t count = o->bytes / sizeof(double);
@@ -197,7 +205,8 @@ static void operation(const struct operation *o, int ranks, enum patience p, dou
     for (int r = 1; r < ranks; r++)
         waitpid(child[r], NULL, 0);
     numbers t = numbers_of(sh->samples, stride, (size_t)ranks, (size_t)done);
-    printf("result {\"op\": \"%s\", \"bytes\": %zu, \"variant\": \"%s\", \"iterations\": %ld, \"mean_us\": %.4f, "
+    printf("result {\"op\": \"%s\", \"bytes\": %zu, \"variant\": \"%s\", \"iterations\": %ld, \"mean_us\": "
+           "%.4f, "
            "\"median_us\": %.4f, \"p99_us\": %.4f, \"completion_us\": %.4f}\n",
            o->name, o->bytes, patience_names[p], done, t.mean, t.median, t.p99, t.completion);
     fflush(stdout);
@@ -205,7 +214,8 @@ static void operation(const struct operation *o, int ranks, enum patience p, dou
 
 static void single(const char *what, size_t bytes, double us)
 {
-    printf("result {\"op\": \"%s\", \"bytes\": %zu, \"variant\": \"single\", \"mean_us\": %.4f}\n", what, bytes, us);
+    printf("result {\"op\": \"%s\", \"bytes\": %zu, \"variant\": \"single\", \"mean_us\": %.4f}\n", what,
+           bytes, us);
     fflush(stdout);
 }
 

@@ -2,10 +2,10 @@
  *
  *   late [--delay MS] [--repeat N] [--ops ibarrier,reduce:8,bcast:8] [--limit S]
  *
- * ibarrier: all ranks are inside MPI_Ibarrier; then all but rank 0 stay away from MPI for the delay. When does rank 0
- * leave MPI_Wait? reduce, bcast (root 0): one rank comes late by the delay, each of several ranks in turn. How long is
- * each caller in the call that needs nothing from the late one (reduce: all but the root; bcast: all)? Whoever is done
- * sleeps, so that it takes no core from those that are held. */
+ * ibarrier: all ranks are inside MPI_Ibarrier; then all but rank 0 stay away from MPI for the delay. When
+ * does rank 0 leave MPI_Wait? reduce, bcast (root 0): one rank comes late by the delay, each of several ranks
+ * in turn. How long is each caller in the call that needs nothing from the late one (reduce: all but the
+ * root; bcast: all)? Whoever is done sleeps, so that it takes no core from those that are held. */
 #include "neutral.h"
 #include <getopt.h>
 #include <signal.h>
@@ -34,7 +34,8 @@ static int compare(const void *a, const void *b)
 static void print(const char *op, size_t bytes, double *held, int count, const char *per)
 {
     qsort(held, (size_t)count, sizeof *held, compare);
-    printf("result {\"op\": \"late_%s\", \"bytes\": %zu, \"cases\": %d, \"best_ms\": %.4f, \"median_ms\": %.4f, \"worst_ms\": %.4f%s}\n",
+    printf("result {\"op\": \"late_%s\", \"bytes\": %zu, \"cases\": %d, \"best_ms\": %.4f, \"median_ms\": "
+           "%.4f, \"worst_ms\": %.4f%s}\n",
            op, bytes, count, held[0], held[count / 2], held[count - 1], per);
     fflush(stdout);
 }
@@ -63,7 +64,9 @@ static void one_late(int is_reduce, size_t bytes, int repeat)
     double held[REPEAT * 8], worst_median = 0;
     int cases = 0, worst_late = 0;
     int count = (int)(bytes / sizeof(double));
-    for (int late = 1; late < n.ranks; late = late * 2 < n.ranks ? late * 2 : late + 1 < n.ranks ? n.ranks - 1 : n.ranks) {
+    for (int late = 1; late < n.ranks; late = late * 2 < n.ranks   ? late * 2
+                                              : late + 1 < n.ranks ? n.ranks - 1
+                                                                   : n.ranks) {
         double of_this[REPEAT];
         for (int i = 0; i < repeat; i++) {
             buffer[0] = buffer[count - 1] = is_reduce || n.rank == 0 ? i + 1 : -1;

@@ -1,6 +1,7 @@
-/* Shared memory beside the MPI library that is measured: the same separating barrier for every library, a place for all
- * ranks' samples, and how long to go on. The library's own barrier would let its ranks go in an order of its own, and
- * that order decides how long the next call takes. Uses MPI for set-up only, never between timed calls. */
+/* Shared memory beside the MPI library that is measured: the same separating barrier for every library, a
+ * place for all ranks' samples, and how long to go on. The library's own barrier would let its ranks go in an
+ * order of its own, and that order decides how long the next call takes. Uses MPI for set-up only, never
+ * between timed calls. */
 #ifndef BENCH_NEUTRAL_H
 #define BENCH_NEUTRAL_H
 #ifndef _GNU_SOURCE
@@ -23,7 +24,7 @@ typedef struct neutral_shared {
     crossing gate;
     _Atomic int64_t plan;
     _Atomic uint64_t cores[NEUTRAL_RANKS]; /* the first 64 cores that each rank may run on */
-    double value[NEUTRAL_RANKS];           /* one number of each rank, written before a crossing, read after it */
+    double value[NEUTRAL_RANKS]; /* one number of each rank, written before a crossing, read after it */
     double second[NEUTRAL_RANKS];
 } neutral_shared;
 
@@ -50,9 +51,9 @@ static inline void neutral_cross(neutral *n)
     crossing_pass(&n->shared->gate, &n->epoch, (uint64_t)n->ranks, n->patience);
 }
 
-/* With a core for each rank they spin. Otherwise they yield, where that hands the core over: it does nothing where the kernel
- * schedules each session as one (sched_autogroup) and the launcher gives each rank a session, as MPICH's does. There
- * they sleep. */
+/* With a core for each rank they spin. Otherwise they yield, where that hands the core over: it does nothing
+ * where the kernel schedules each session as one (sched_autogroup) and the launcher gives each rank a
+ * session, as MPICH's does. There they sleep. */
 static inline enum patience neutral_choose(neutral *n, int cores)
 {
     if (n->ranks <= cores)
@@ -128,7 +129,8 @@ static inline void neutral_separate(neutral *n)
 
 static inline float *neutral_mine(neutral *n) { return n->samples + (size_t)n->rank * n->stride; }
 
-/* How many iterations to do next, the same answer on all ranks; 0 when the cap is reached or there is no more room. */
+/* How many iterations to do next, the same answer on all ranks; 0 when the cap is reached or there is no more
+ * room. */
 static inline long neutral_next(neutral *n, long done)
 {
     if (n->rank == 0) {
@@ -186,8 +188,9 @@ static inline void neutral_introduce(neutral *n, const char *program)
             *c = ' ';
     if (n->rank != 0)
         return;
-    printf("result {\"program\": \"%s\", \"library\": \"%.100s\", \"ranks\": %d, \"separator\": \"%s\", \"cores\": [", program, text, n->ranks,
-           patience_names[n->patience]);
+    printf("result {\"program\": \"%s\", \"library\": \"%.100s\", \"ranks\": %d, \"separator\": \"%s\", "
+           "\"cores\": [",
+           program, text, n->ranks, patience_names[n->patience]);
     for (int r = 0; r < n->ranks; r++)
         printf("%s\"%llx\"", r ? ", " : "", (unsigned long long)atomic_load(&n->shared->cores[r]));
     printf("]}\n");

@@ -1,14 +1,16 @@
-/* What a reduction costs in processor time when the ranks come at different times: the benchmark of Wagner, Buntinas,
- * Panda and Brightwell, "Application-bypass reduction for large-scale clusters" (IEEE Cluster 2003). An ordinary MPI
- * program.
+/* What a reduction costs in processor time when the ranks come at different times: the benchmark of Wagner,
+ * Buntinas, Panda and Brightwell, "Application-bypass reduction for large-scale clusters" (IEEE Cluster
+ * 2003). An ordinary MPI program.
  *
- *   reduce_skew [--skew US[,US…]] [--latency US] [--iterations N] [--cap S[,S…]] [--separator neutral|mpi] [--seed N] [--limit S]
+ *   reduce_skew [--skew US[,US…]] [--latency US] [--iterations N] [--cap S[,S…]] [--separator neutral|mpi]
+ * [--seed N] [--limit S]
  *
- * Iterations are separated by barriers. In each: start the processor clock; a random delay in [0, skew]; MPI_Reduce of
- * four doubles to rank 0; a catch-up delay of skew + a conservative latency of the reduction; stop. Delays are loops by
- * count, converted from microseconds on every rank for itself, so that time stolen from the rank shows. What the delays
- * cost is taken from control windows of the same rank between the others: the same two delays without the reduction. The
- * catch-up delay is there so that work which is done for others after the call has returned is charged to the call. */
+ * Iterations are separated by barriers. In each: start the processor clock; a random delay in [0, skew];
+ * MPI_Reduce of four doubles to rank 0; a catch-up delay of skew + a conservative latency of the reduction;
+ * stop. Delays are loops by count, converted from microseconds on every rank for itself, so that time stolen
+ * from the rank shows. What the delays cost is taken from control windows of the same rank between the
+ * others: the same two delays without the reduction. The catch-up delay is there so that work which is done
+ * for others after the call has returned is charged to the call. */
 #include "neutral.h"
 #include <getopt.h>
 #include <math.h>
@@ -57,7 +59,8 @@ static double mean(const double *v, int n)
     return s / n;
 }
 
-static void measure(neutral *n, double skew_us, double latency_us, long iterations, double cap_s, uint64_t seed)
+static void measure(neutral *n, double skew_us, double latency_us, long iterations, double cap_s,
+                    uint64_t seed)
 {
     double per_us = busy_per_us();
     uint64_t state = seed * 1000003 + (uint64_t)n->rank * 7919 + (uint64_t)skew_us;
@@ -99,9 +102,12 @@ static void measure(neutral *n, double skew_us, double latency_us, long iteratio
     const double *threads = neutral_gather(n, thread / (double)done);
     const double *processes = neutral_gather_second(n, process / (double)done);
     if (n->rank == 0) {
-        printf("result {\"op\": \"reduce_skew\", \"bytes\": %d, \"skew_us\": %g, \"latency_us\": %g, \"iterations\": %ld, "
-               "\"mean_us\": %.4f, \"error_us\": %.4f, \"process_mean_us\": %.4f, \"root_us\": %.4f, \"wall_us\": %.2f",
-               COUNT * 8, skew_us, latency_us, done, mean(threads, n->ranks), error, mean(processes, n->ranks), threads[0], each_us);
+        printf("result {\"op\": \"reduce_skew\", \"bytes\": %d, \"skew_us\": %g, \"latency_us\": %g, "
+               "\"iterations\": %ld, "
+               "\"mean_us\": %.4f, \"error_us\": %.4f, \"process_mean_us\": %.4f, \"root_us\": %.4f, "
+               "\"wall_us\": %.2f",
+               COUNT * 8, skew_us, latency_us, done, mean(threads, n->ranks), error,
+               mean(processes, n->ranks), threads[0], each_us);
         print_array("thread_us", threads, n->ranks);
         print_array("process_us", processes, n->ranks);
         printf("}\n");
@@ -119,8 +125,8 @@ int main(int argc, char **argv)
     uint64_t seed = 1;
     int mpi_separator = 0, limit_s = 0, c;
     static const struct option options[] = {
-        {"skew", 1, 0, 'k'}, {"latency", 1, 0, 'y'}, {"iterations", 1, 0, 'i'}, {"cap", 1, 0, 'c'},
-        {"separator", 1, 0, 's'}, {"seed", 1, 0, 'e'}, {"limit", 1, 0, 'l'}, {0, 0, 0, 0}};
+        {"skew", 1, 0, 'k'},      {"latency", 1, 0, 'y'}, {"iterations", 1, 0, 'i'}, {"cap", 1, 0, 'c'},
+        {"separator", 1, 0, 's'}, {"seed", 1, 0, 'e'},    {"limit", 1, 0, 'l'},      {0, 0, 0, 0}};
     while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
         switch (c) {
         case 'k': skews = optarg; break;

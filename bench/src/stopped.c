@@ -1,11 +1,13 @@
-/* What the others lose when one host's ranks are stopped for 100 ms of every second. An ordinary MPI program: computation and barrier, by turns.
+/* What the others lose when one host's ranks are stopped for 100 ms of every second. An ordinary MPI program:
+ * computation and barrier, by turns.
  *
  *   stopped [--loops N] [--compute US] [--victim HOST] [--limit S]
  *
- * Every rank on the victim is stopped (SIGSTOP) by a child of its own that it has before MPI starts, first after 300 ms, and let go on 100 ms later. No victim:
- * nobody is stopped; the two runs are compared. A rank's time (others_s, victims_s) ends when it leaves its last barrier; all_s is the time until everybody has, as a
- * reduction after the loop finds. Nothing here but MPI goes between the ranks: memory that they share would let them see how far others are, and barriers may
- * then not be left pending. */
+ * Every rank on the victim is stopped (SIGSTOP) by a child of its own that it has before MPI starts, first
+ * after 300 ms, and let go on 100 ms later. No victim: nobody is stopped; the two runs are compared. A rank's
+ * time (others_s, victims_s) ends when it leaves its last barrier; all_s is the time until everybody has, as
+ * a reduction after the loop finds. Nothing here but MPI goes between the ranks: memory that they share would
+ * let them see how far others are, and barriers may then not be left pending. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -54,8 +56,11 @@ int main(int argc, char **argv)
     double compute_us = 1000;
     const char *victim = "";
     int limit_s = 0, c;
-    static const struct option options[] = {
-        {"loops", 1, 0, 'n'}, {"compute", 1, 0, 'c'}, {"victim", 1, 0, 'v'}, {"limit", 1, 0, 'l'}, {0, 0, 0, 0}};
+    static const struct option options[] = {{"loops", 1, 0, 'n'},
+                                            {"compute", 1, 0, 'c'},
+                                            {"victim", 1, 0, 'v'},
+                                            {"limit", 1, 0, 'l'},
+                                            {0, 0, 0, 0}};
     while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
         switch (c) {
         case 'n': loops = atol(optarg); break;
@@ -102,16 +107,19 @@ int main(int argc, char **argv)
     double all_s = (double)(wall_ns() - start) / 1e9;
     if (is_victim)
         close(ends[1]);
-    /* Others' time, how many they are, everybody's processor time; then the longest of the others, of the victims, and until all were through. */
+    /* Others' time, how many they are, everybody's processor time; then the longest of the others, of the
+     * victims, and until all were through. */
     double mine[3] = {is_victim ? 0 : took, !is_victim, used}, sums[3];
     double my_longest[3] = {is_victim ? 0 : took, is_victim ? took : 0, all_s}, longest[3];
     MPI_Reduce(mine, sums, 3, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     MPI_Reduce(my_longest, longest, 3, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     if (rank == 0) {
         int others = (int)sums[1];
-        printf("result {\"op\": \"stopped\", \"bytes\": 0, \"loops\": %ld, \"compute_us\": %g, \"victims\": %d, \"others_s\": %.5f, \"worst_other_s\": %.5f, "
-               "\"victims_s\": %.5f, \"all_s\": %.5f, \"cpu_s\": %.4f}\n", loops, compute_us, ranks - others, sums[0] / (others ? others : 1), longest[0], longest[1], longest[2],
-               sums[2]);
+        printf("result {\"op\": \"stopped\", \"bytes\": 0, \"loops\": %ld, \"compute_us\": %g, \"victims\": "
+               "%d, \"others_s\": %.5f, \"worst_other_s\": %.5f, "
+               "\"victims_s\": %.5f, \"all_s\": %.5f, \"cpu_s\": %.4f}\n",
+               loops, compute_us, ranks - others, sums[0] / (others ? others : 1), longest[0], longest[1],
+               longest[2], sums[2]);
         fflush(stdout);
     }
     MPI_Finalize();

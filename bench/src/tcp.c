@@ -103,8 +103,10 @@ int main(int argc, char **argv)
     }
     double took = (double)(wall_ns() - start);
     if (o.rounds)
-        printf("result {\"op\": \"tcp_pingpong\", \"bytes\": %lu, \"one_way_us\": %.3f}\n", (unsigned long)o.bytes, took / 2e3 / (double)o.rounds);
+        printf("result {\"op\": \"tcp_pingpong\", \"bytes\": %lu, \"one_way_us\": %.3f}\n",
+               (unsigned long)o.bytes, took / 2e3 / (double)o.rounds);
     else
-        printf("result {\"op\": \"tcp_stream\", \"bytes\": %lu, \"seconds\": %.6f}\n", (unsigned long)o.bytes, took / 1e9);
+        printf("result {\"op\": \"tcp_stream\", \"bytes\": %lu, \"seconds\": %.6f}\n", (unsigned long)o.bytes,
+               took / 1e9);
     return 0;
 }

@@ -1,9 +1,11 @@
-/* How many bytes cross the network in a collective call: what every host's devices count, before and after. An ordinary MPI program.
+/* How many bytes cross the network in a collective call: what every host's devices count, before and after.
+ * An ordinary MPI program.
  *
  *   traffic [--ops reduce:65536,bcast:65536] [--calls N] [--limit S]
  *
- * The first rank of each host reads the kernel's counters of its own network (/proc/net/dev, all but the loopback). What is said per call is
- * divided by the bytes of one copy to each host but the root's: 1 means once per host. Headers and acknowledgements are in it. */
+ * The first rank of each host reads the kernel's counters of its own network (/proc/net/dev, all but the
+ * loopback). What is said per call is divided by the bytes of one copy to each host but the root's: 1 means
+ * once per host. Headers and acknowledgements are in it. */
 #include "neutral.h"
 #include <getopt.h>
 #include <signal.h>
@@ -69,8 +71,9 @@ static void measure(neutral *n, const char *op, size_t bytes, long calls, int fi
     root = received[0];
     if (n->rank == 0) {
         double copies = (double)bytes * (double)calls * (hosts - 1);
-        printf("result {\"op\": \"%s\", \"bytes\": %zu, \"calls\": %ld, \"hosts\": %d, \"copies\": %.4f, \"at_root\": %.4f}\n", op, bytes, calls, hosts,
-               sum / copies, root / copies);
+        printf("result {\"op\": \"%s\", \"bytes\": %zu, \"calls\": %ld, \"hosts\": %d, \"copies\": %.4f, "
+               "\"at_root\": %.4f}\n",
+               op, bytes, calls, hosts, sum / copies, root / copies);
         fflush(stdout);
     }
     free(out);
@@ -83,7 +86,8 @@ int main(int argc, char **argv)
     char standard[] = "reduce:65536,bcast:65536", *ops = standard;
     long calls = 20;
     int limit_s = 0, c;
-    static const struct option options[] = {{"ops", 1, 0, 'o'}, {"calls", 1, 0, 'c'}, {"limit", 1, 0, 'l'}, {0, 0, 0, 0}};
+    static const struct option options[] = {
+        {"ops", 1, 0, 'o'}, {"calls", 1, 0, 'c'}, {"limit", 1, 0, 'l'}, {0, 0, 0, 0}};
     while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
         switch (c) {
         case 'o': ops = optarg; break;

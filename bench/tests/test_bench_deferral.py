@@ -7,7 +7,18 @@ import subprocess
 
 import pytest
 import run
-from evenkeel_bench import deferral, deferral_tables, deferral_targets, disturbance, launch, markdown, plan, plots, programs, targets
+from evenkeel_bench import (
+    deferral,
+    deferral_tables,
+    deferral_targets,
+    disturbance,
+    launch,
+    markdown,
+    plan,
+    plots,
+    programs,
+    targets,
+)
 from evenkeel_bench.deferral import AUTO, DEFERRED, HOST, STRICT
 from evenkeel_bench.launch import Outcome
 from evenkeel_bench.peers import Configuration, Library
@@ -16,12 +27,23 @@ from evenkeel_bench.results import Results, read_csv, rows_of, write_csv
 EK, EK5 = deferral.OURS
 OMPI, MPICH = deferral.HOSTS
 LIBRARY = Library("openmpi4", "Open MPI", "mpicc", "mpirun", "openmpi", "openmpi4")
-ALL = [Configuration(n, LIBRARY, evenkeel="/x.so" if n.endswith("+evenkeel") else "") for n in (*deferral.OURS, *deferral.HOSTS, "mpich4")]
+ALL = [
+    Configuration(n, LIBRARY, evenkeel="/x.so" if n.endswith("+evenkeel") else "")
+    for n in (*deferral.OURS, *deferral.HOSTS, "mpich4")
+]
 
 
 def row(configuration, case, ranks, way, value, round_=1, **more):
-    return {"round": round_, "section": "deferred", "configuration": configuration, "ranks": ranks,
-            "variant": deferral.variant(case.name, way), "op": case.program, "bytes": 0, "seconds": value} | more
+    return {
+        "round": round_,
+        "section": "deferred",
+        "configuration": configuration,
+        "ranks": ranks,
+        "variant": deferral.variant(case.name, way),
+        "op": case.program,
+        "bytes": 0,
+        "seconds": value,
+    } | more
 
 
 def the(rows, beginning):
@@ -68,16 +90,23 @@ def test_it_keeps_its_time():
 
 def test_a_run_of_an_app_becomes_a_row():
     task = next(t for t in planned()[0] if t.program == "scan")
-    printed = launch.parse("noise\nRESULT ok app=scan ranks=8 algorithm=optimized n=9 repeat=2 mean_s=0.1 seconds=0.250000\n")
+    printed = launch.parse(
+        "noise\nRESULT ok app=scan ranks=8 algorithm=optimized n=9 repeat=2 mean_s=0.1 seconds=0.250000\n"
+    )
     rows = rows_of(task, 2, Outcome(printed, "", 1))
     assert [(r["op"], r["seconds"], r["variant"]) for r in rows] == [("scan", 0.25, task.variant)]
-    wrong = rows_of(task, 2, Outcome(launch.parse("RESULT wrong app=scan ranks=8 seconds=0.2\n"), "exit code 1: wrong", 1))
+    wrong = rows_of(
+        task, 2, Outcome(launch.parse("RESULT wrong app=scan ranks=8 seconds=0.2\n"), "exit code 1: wrong", 1)
+    )
     assert [(r["op"], r.get("seconds"), r["reason"]) for r in wrong] == [("scan", None, "exit code 1: wrong")]
     assert launch.parse("RESULT ok app=scan ranks=8 sec") == []
 
 
 def test_one_call_is_judged_at_each_number_of_ranks():
-    rows = [row(EK, deferral.CALL, n, DEFERRED, None, call_ns=30, middle_ns=v) for n, v in ((2, 12), (16, 25), (64, 26))]
+    rows = [
+        row(EK, deferral.CALL, n, DEFERRED, None, call_ns=30, middle_ns=v)
+        for n, v in ((2, 12), (16, 25), (64, 26))
+    ]
     assert the(rows, "one deferred barrier, 16 ranks").verdict == targets.MET
     assert the(rows, "one deferred barrier, 64 ranks").verdict == targets.MISSED
     assert the(rows, "one deferred barrier, 4 ranks").verdict == targets.UNKNOWN
@@ -87,9 +116,15 @@ def test_one_call_is_judged_at_each_number_of_ranks():
 
 def test_a_loop_is_compared_with_its_own_library_without_barriers():
     with_barriers, without = deferral.loop(100), deferral.loop(100, False)
-    rows = [row(EK, with_barriers, 16, AUTO, 1.04), row(EK, without, 16, AUTO, 1.0), row(EK, with_barriers, 16, STRICT, 2.0),
-            row(EK5, with_barriers, 16, AUTO, 1.2), row(EK5, without, 16, AUTO, 1.0),
-            row(OMPI, with_barriers, 16, HOST, 3.0), row(OMPI, without, 16, HOST, 0.5, compute_s=0.1)]
+    rows = [
+        row(EK, with_barriers, 16, AUTO, 1.04),
+        row(EK, without, 16, AUTO, 1.0),
+        row(EK, with_barriers, 16, STRICT, 2.0),
+        row(EK5, with_barriers, 16, AUTO, 1.2),
+        row(EK5, without, 16, AUTO, 1.0),
+        row(OMPI, with_barriers, 16, HOST, 3.0),
+        row(OMPI, without, 16, HOST, 0.5, compute_s=0.1),
+    ]
     t = the(rows, "barriers between 0 to 200 µs")
     assert {j.configuration: j.value for j in t.judged} == {EK: pytest.approx(1.04), EK5: pytest.approx(1.2)}
     assert t.verdict == "partly: **missed** over mpich5-one-session"
@@ -97,85 +132,161 @@ def test_a_loop_is_compared_with_its_own_library_without_barriers():
     assert "6.00 × (6.00–6.00) | - | 200 |" in text and "2.00 × (2.00–2.00) | - | - | - |" in text
 
 
-@pytest.mark.parametrize("case, beginning, limit", [(deferral.SCAN, "prefix scan, idle", 0.81), (deferral.NAIVE, "naive", 1.0),
-                                                    (deferral.SCAN_DISTURBED, "prefix scan, a competitor", 0.71),
-                                                    (deferral.SCAN_DOUBLED, "prefix scan, all ranks on half", 1.03),
-                                                    (deferral.SCAN_QUOTA, "prefix scan, half of the cores' time", 1.03)])
+@pytest.mark.parametrize(
+    "case, beginning, limit",
+    [
+        (deferral.SCAN, "prefix scan, idle", 0.81),
+        (deferral.NAIVE, "naive", 1.0),
+        (deferral.SCAN_DISTURBED, "prefix scan, a competitor", 0.71),
+        (deferral.SCAN_DOUBLED, "prefix scan, all ranks on half", 1.03),
+        (deferral.SCAN_QUOTA, "prefix scan, half of the cores' time", 1.03),
+    ],
+)
 def test_scans_are_compared_within_a_round(case, beginning, limit):
     rows = [row(EK, case, 8, way, v * r, r) for r in (1, 2, 5) for way, v in ((DEFERRED, limit), (STRICT, 1))]
     assert the(rows, beginning).judged[0].value == pytest.approx(limit)
-    more = [row(EK, case, 8, DEFERRED, 2, r) for r in (6, 7, 8, 9)] + [row(EK, case, 8, STRICT, 1, r) for r in (6, 7, 8, 9)]
+    more = [row(EK, case, 8, DEFERRED, 2, r) for r in (6, 7, 8, 9)] + [
+        row(EK, case, 8, STRICT, 1, r) for r in (6, 7, 8, 9)
+    ]
     assert the(rows + more, beginning).verdict == targets.MISSED
 
 
 def radix(configuration, ranks, way, idle, disturbed):
-    return [row(configuration, deferral.RADIX, ranks, way, idle), row(configuration, deferral.RADIX_DISTURBED, ranks, way, disturbed)]
+    return [
+        row(configuration, deferral.RADIX, ranks, way, idle),
+        row(configuration, deferral.RADIX_DISTURBED, ranks, way, disturbed),
+    ]
 
 
 def test_competitors_are_compared_with_the_library_that_minds_them_least():
     rows = radix(EK, 8, AUTO, 1, 3) + radix(OMPI, 8, HOST, 2, 8) + radix(MPICH, 8, HOST, 1, 9)
     t = the(rows, "radix sort, 8 ranks")
     assert t.judged[0].value == pytest.approx(3 / 4) and t.verdict == targets.MISSED  # half is wanted
-    assert "| 8 | mpich5-one-session | host | competitors | - | 1,000 (1,000–1,000) | 9,000 (9,000–9,000) | 9.00 × (9.00–9.00) |" in deferral_tables.radix(Results(rows))
+    assert (
+        "| 8 | mpich5-one-session | host | competitors | - | 1,000 (1,000–1,000) | 9,000 (9,000–9,000) | 9.00 × (9.00–9.00) |"
+        in deferral_tables.radix(Results(rows))
+    )
 
 
 def test_each_disturbance_has_a_row_of_its_own():
-    rows = [row(EK, deferral.RADIX, 8, AUTO, 1), row(EK, deferral.RADIX_DOUBLED, 8, AUTO, 2), row(EK, deferral.RADIX_QUOTA, 8, AUTO, 4)]
+    rows = [
+        row(EK, deferral.RADIX, 8, AUTO, 1),
+        row(EK, deferral.RADIX_DOUBLED, 8, AUTO, 2),
+        row(EK, deferral.RADIX_QUOTA, 8, AUTO, 4),
+    ]
     text = deferral_tables.radix(Results(rows))
-    assert "| doubled | - | 1,000" in text and "2.00 × (2.00–2.00) |" in text and "| quota | - | 1,000" in text and "4.00 × (4.00–4.00) |" in text
-    assert the(rows, "radix sort, 8 ranks").verdict == targets.UNKNOWN, "what competitors cost was not measured"
+    assert (
+        "| doubled | - | 1,000" in text
+        and "2.00 × (2.00–2.00) |" in text
+        and "| quota | - | 1,000" in text
+        and "4.00 × (4.00–4.00) |" in text
+    )
+    assert the(rows, "radix sort, 8 ranks").verdict == targets.UNKNOWN, (
+        "what competitors cost was not measured"
+    )
 
 
 def test_half_the_ranks_are_compared_with_all_of_the_fastest_library():
-    rows = radix(OMPI, 16, HOST, 2, 8) + radix(MPICH, 16, HOST, 1, 9) + [row(EK, deferral.RADIX_DISTURBED, 8, DEFERRED, 4.4)]
+    rows = (
+        radix(OMPI, 16, HOST, 2, 8)
+        + radix(MPICH, 16, HOST, 1, 9)
+        + [row(EK, deferral.RADIX_DISTURBED, 8, DEFERRED, 4.4)]
+    )
     t = the(rows, "radix sort beside competitors, 8 ranks deferred to 16")
     assert t.judged[0].value == pytest.approx(0.55) and t.verdict == targets.MISSED
 
 
 def test_messages_are_compared_with_those_of_the_library_underneath():
     case = deferral.MESSAGES[8]
-    rows = [row(c, case, 2, way, ns) for c, way, ns in ((EK, AUTO, 110), (OMPI, HOST, 100), (MPICH, HOST, 10))]
+    rows = [
+        row(c, case, 2, way, ns) for c, way, ns in ((EK, AUTO, 110), (OMPI, HOST, 100), (MPICH, HOST, 10))
+    ]
     assert the(rows, "messages of 8 B").judged[0].value == pytest.approx(1.1)
     assert "| messages of 8 B | openmpi4-bound |" in deferral_tables.messages(Results(rows))
 
 
 def test_one_program_that_loses_is_a_miss_and_is_named():
-    rows = [row(EK, case, 8, way, v) for case in deferral.SMALL
-            for way, v in ((AUTO, 1.04 if case.program == "mg" else 0.9), (STRICT, 1))]
+    rows = [
+        row(EK, case, 8, way, v)
+        for case in deferral.SMALL
+        for way, v in ((AUTO, 1.04 if case.program == "mg" else 0.9), (STRICT, 1))
+    ]
     t = the(rows, "small programs")
     assert t.verdict == targets.MISSED and "small mg; 1 of 6 above 1.03" in t.judged[0].text
     assert "| small mg | 8 |" in deferral_tables.pairs(Results(rows))
-    assert the([row(EK, k, 4, w, 1) for k in deferral.BLOCK for w in (DEFERRED, STRICT)], "two ranks on each core, --wait block, deferred").verdict == targets.MET
-    assert the([row(EK, k, 4, w, v) for k in deferral.BLOCK for w, v in ((AUTO, 1.1), (STRICT, 1))], "two ranks on each core, --wait block, auto").verdict == targets.MISSED
+    assert (
+        the(
+            [row(EK, k, 4, w, 1) for k in deferral.BLOCK for w in (DEFERRED, STRICT)],
+            "two ranks on each core, --wait block, deferred",
+        ).verdict
+        == targets.MET
+    )
+    assert (
+        the(
+            [row(EK, k, 4, w, v) for k in deferral.BLOCK for w, v in ((AUTO, 1.1), (STRICT, 1))],
+            "two ranks on each core, --wait block, auto",
+        ).verdict
+        == targets.MISSED
+    )
 
 
 def test_the_record_says_how_many_barriers_were_left_pending(tmp_path):
     task = next(t for t in planned()[0] if t.program == "scan" and t.wants_report)
     ops = [{"op": "barrier", "calls": 10, "deferred": 9}, {"op": "gather", "calls": 1, "deferred": 0}]
-    (tmp_path / "run.json").write_text(json.dumps({"ranks": [{"comms": [{"ops": ops}]}, {"comms": [{"ops": ops}, {"ops": []}]}]}))
+    (tmp_path / "run.json").write_text(
+        json.dumps({"ranks": [{"comms": [{"ops": ops}]}, {"comms": [{"ops": ops}, {"ops": []}]}]})
+    )
     found = run.report_rows(tmp_path / "run.json", task, 3)
-    assert [(r["op"], r["calls"], r["deferred"], r["variant"]) for r in found] == [("deferral", 20, 18, task.variant)]
+    assert [(r["op"], r["calls"], r["deferred"], r["variant"]) for r in found] == [
+        ("deferral", 20, 18, task.variant)
+    ]
     case, way = deferral.case_of(task.variant)
-    assert deferral_tables.share(Results(found), task.configuration, task.ranks, deferral.Case(case, "scan", ()), way) == "90%"
+    assert (
+        deferral_tables.share(
+            Results(found), task.configuration, task.ranks, deferral.Case(case, "scan", ()), way
+        )
+        == "90%"
+    )
     assert "no record" in run.report_rows(tmp_path / "none.json", task, 3)[0]["reason"]
 
 
 def test_rows_come_back_from_the_csv_and_make_a_picture(tmp_path):
-    rows = [row(EK, deferral.CALL, n, DEFERRED, None, call_ns=12.0, worst_rank_ns=13.0, middle_ns=12.5, row_ns=11.0, waited=0.01,
-                clock_ns=20.0) for n in deferral.CALL_RANKS]
+    rows = [
+        row(
+            EK,
+            deferral.CALL,
+            n,
+            DEFERRED,
+            None,
+            call_ns=12.0,
+            worst_rank_ns=13.0,
+            middle_ns=12.5,
+            row_ns=11.0,
+            waited=0.01,
+            clock_ns=20.0,
+        )
+        for n in deferral.CALL_RANKS
+    ]
     write_csv(tmp_path / "r.csv", rows)
     back = Results(read_csv(tmp_path / "r.csv"))
     assert the(back.rows, "one deferred barrier, 2 ranks").judged[0].value == 12.5
     assert f"| {EK} | 64 | 12.5 (12.5–12.5) | 12.0 (12.0–12.0) |" in deferral_tables.calls(back)
-    assert ("deferred.svg", "What deferred barriers bring, beside what they were to bring") in plots.write_all(back, tmp_path)
+    assert (
+        "deferred.svg",
+        "What deferred barriers bring, beside what they were to bring",
+    ) in plots.write_all(back, tmp_path)
     assert (tmp_path / "deferred.svg").stat().st_size > 1000
 
 
 def test_doubled_ranks_have_half_of_the_cores():
     cores = sorted(os.sched_getaffinity(0))
     with disturbance.Disturber("competitors") as disturber:
-        said = subprocess.check_output(disturber.command(disturbance.DOUBLED, ["python3", "-c", "import os; print(sorted(os.sched_getaffinity(0)))"]))
-        assert json.loads(said) == cores[:-(-len(cores) // 2)]
+        said = subprocess.check_output(
+            disturber.command(
+                disturbance.DOUBLED, ["python3", "-c", "import os; print(sorted(os.sched_getaffinity(0)))"]
+            )
+        )
+        assert json.loads(said) == cores[: -(-len(cores) // 2)]
         assert disturber.command("", ["a", 1]) == ["a", "1"]
 
 
@@ -188,7 +299,12 @@ def test_a_quota_holds_what_is_run_and_is_gone_afterwards():
         group = disturber.group
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 5 and group.name in done.stdout
-        allowed = [int(n) for f in ("cpu.cfs_quota_us", "cpu.max") if (group / f).exists() for n in (group / f).read_text().split()[:1]]
+        allowed = [
+            int(n)
+            for f in ("cpu.cfs_quota_us", "cpu.max")
+            if (group / f).exists()
+            for n in (group / f).read_text().split()[:1]
+        ]
         assert allowed == [disturbance.QUOTA * len(os.sched_getaffinity(0)) * disturbance.PERIOD_US]
     assert not group.exists()
 
@@ -197,6 +313,8 @@ def test_competitors_hand_on_the_exit_code_and_end_with_the_command(tmp_path):
     program = tmp_path / "competitors"
     subprocess.run(["gcc", *programs.FLAGS, "-o", program, programs.SOURCES / "competitors.c"], check=True)
     assert subprocess.run([program, "1", "true"]).returncode == 0
-    done = subprocess.run([program, "2", "sh", "-c", "pgrep -P $PPID | wc -l; exit 7"], capture_output=True, text=True)
+    done = subprocess.run(
+        [program, "2", "sh", "-c", "pgrep -P $PPID | wc -l; exit 7"], capture_output=True, text=True
+    )
     assert done.returncode == 7 and int(done.stdout) == 2 * len(os.sched_getaffinity(0)) + 1
     assert subprocess.run([program, "0", "true"], capture_output=True).returncode == 2

@@ -7,8 +7,18 @@ from nodes.targets import Rows
 
 
 def latency(setting, round_, value, op="barrier", bytes_=0, hosts=4, per_host=1):
-    return {"section": "collectives", "setting": setting, "round": round_, "op": op, "bytes": bytes_, "hosts": hosts, "per_host": per_host, "variant": "",
-            "mean_us": value, "completion_us": value}
+    return {
+        "section": "collectives",
+        "setting": setting,
+        "round": round_,
+        "op": op,
+        "bytes": bytes_,
+        "hosts": hosts,
+        "per_host": per_host,
+        "variant": "",
+        "mean_us": value,
+        "completion_us": value,
+    }
 
 
 def by_name(rows):
@@ -16,31 +26,72 @@ def by_name(rows):
 
 
 def test_the_best_library_is_that_of_the_same_round():
-    rows = [latency("openmpi4", 1, 10), latency("impi", 1, 20), latency("openmpi4", 2, 200), latency("impi", 2, 100),
-            latency("openmpi4+evenkeel", 1, 7), latency("openmpi4+evenkeel", 2, 70)]
+    rows = [
+        latency("openmpi4", 1, 10),
+        latency("impi", 1, 20),
+        latency("openmpi4", 2, 200),
+        latency("impi", 2, 100),
+        latency("openmpi4+evenkeel", 1, 7),
+        latency("openmpi4+evenkeel", 2, 70),
+    ]
     judged = by_name(rows)["barrier , openmpi4+evenkeel"]
     assert judged.met and abs(judged.value - 0.7) < 1e-9
 
 
 def test_one_cell_above_is_a_miss():
-    rows = [latency("openmpi4", 1, 10), latency("openmpi4+evenkeel", 1, 1), latency("openmpi4", 1, 10, hosts=8), latency("openmpi4+evenkeel", 1, 9, hosts=8)]
+    rows = [
+        latency("openmpi4", 1, 10),
+        latency("openmpi4+evenkeel", 1, 1),
+        latency("openmpi4", 1, 10, hosts=8),
+        latency("openmpi4+evenkeel", 1, 9, hosts=8),
+    ]
     judged = by_name(rows)["barrier , openmpi4+evenkeel"]
     assert judged.met is False and "1 of 2 cells" in judged.text
 
 
 def stopped(setting, variant, seconds):
-    return {"section": "stopped", "setting": setting, "round": 1, "op": "stopped", "bytes": 0, "hosts": 8, "per_host": 1, "variant": variant, "others_s": seconds}
+    return {
+        "section": "stopped",
+        "setting": setting,
+        "round": 1,
+        "op": "stopped",
+        "bytes": 0,
+        "hosts": 8,
+        "per_host": 1,
+        "variant": variant,
+        "others_s": seconds,
+    }
 
 
 def test_what_the_others_lose_is_taken_within_a_round():
-    rows = [stopped("openmpi4", "undisturbed", 2.0), stopped("openmpi4", "stopped", 2.4), stopped("openmpi4+evenkeel", "undisturbed", 2.0), stopped("openmpi4+evenkeel", "stopped", 2.02)]
+    rows = [
+        stopped("openmpi4", "undisturbed", 2.0),
+        stopped("openmpi4", "stopped", 2.4),
+        stopped("openmpi4+evenkeel", "undisturbed", 2.0),
+        stopped("openmpi4+evenkeel", "stopped", 2.02),
+    ]
     judged = by_name(rows)["a host stopped 100 ms of each second: what the others lose, openmpi4+evenkeel"]
     assert judged.met and judged.text == "1.0%; the best library 20.0%"
 
 
 def agents(hosts, counted, messages, us):
-    return {"section": "collectives", "setting": "openmpi4+evenkeel", "round": 1, "op": "agents", "bytes": 0, "hosts": hosts, "per_host": 1, "variant": "", "agents": hosts,
-            "cpu_ms": 1.0, "peak_mib": 14.0, "idle_percent": None, "messages": messages, "handling_us": us, "agents_counted": counted}
+    return {
+        "section": "collectives",
+        "setting": "openmpi4+evenkeel",
+        "round": 1,
+        "op": "agents",
+        "bytes": 0,
+        "hosts": hosts,
+        "per_host": 1,
+        "variant": "",
+        "agents": hosts,
+        "cpu_ms": 1.0,
+        "peak_mib": 14.0,
+        "idle_percent": None,
+        "messages": messages,
+        "handling_us": us,
+        "agents_counted": counted,
+    }
 
 
 def test_a_run_whose_agents_have_not_all_counted_tells_nothing():
@@ -58,7 +109,9 @@ def test_no_agent_is_said_to_be_none():
 
 def test_what_was_cut_off_stands_in_the_table():
     rows = Rows([latency("openmpi4", 1, 10) | {"op": "run", "reason": "cut off after 15 s"}])
-    assert "cut off after 15 s" in tables.write(rows, [], [], {"impi": "not installed"}, []) and "not installed" in tables.missing(rows, {"impi": "not installed"})
+    assert "cut off after 15 s" in tables.write(
+        rows, [], [], {"impi": "not installed"}, []
+    ) and "not installed" in tables.missing(rows, {"impi": "not installed"})
 
 
 def test_the_quietest_second():

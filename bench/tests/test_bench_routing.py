@@ -19,12 +19,30 @@ pages = load("pages")
 
 def row(scheme, hops, load, cyclic=0, free=True, note=None):
     figures = {"mean_hops": hops, "busiest_load": load, "cyclic_lanes": cyclic}
-    return {"scheme": scheme, "seconds": 1.0, "processor_seconds": 1.0, "figures": figures, "free_by_ibdmchk": free, "note": note}
+    return {
+        "scheme": scheme,
+        "seconds": 1.0,
+        "processor_seconds": 1.0,
+        "figures": figures,
+        "free_by_ibdmchk": free,
+        "note": note,
+    }
 
 
 def study(ours, nue):
-    rows = [row("ascending", *ours), row("minimal", 2.0, 100, 1, False), row("OpenSM nue", *nue), row("OpenSM updn", 4.0, 400, 1, True, note="it gave up")]
-    return {"opensm": "OpenSM 3", "networks": [{"name": "a", "made": "irregular --switches 4", "rows": rows}, {"name": "b", "made": "torus --sizes 2", "rows": rows}]}
+    rows = [
+        row("ascending", *ours),
+        row("minimal", 2.0, 100, 1, False),
+        row("OpenSM nue", *nue),
+        row("OpenSM updn", 4.0, 400, 1, True, note="it gave up"),
+    ]
+    return {
+        "opensm": "OpenSM 3",
+        "networks": [
+            {"name": "a", "made": "irregular --switches 4", "rows": rows},
+            {"name": "b", "made": "torus --sizes 2", "rows": rows},
+        ],
+    }
 
 
 def test_means_are_over_nue_and_who_is_worse_is_named():

@@ -39,7 +39,9 @@ def test_the_page_is_what_the_results_make():
     known = Known(None, ROOT / "bench" / "simulation" / "results.json")
     most = max(int(line.split(" -n ")[1].split()[0]) for line in known.known)
     page = pages.results(study.choosing(known, most), study.loops(known, most), study.MACHINES, study.CLUSTER)
-    assert page == (ROOT / "docs" / "src" / "simulation-results.md").read_text(), "run bench/simulation/study.py"
+    assert page == (ROOT / "docs" / "src" / "simulation-results.md").read_text(), (
+        "run bench/simulation/study.py"
+    )
 
 
 def test_a_missing_result_would_be_seen():
@@ -65,4 +67,6 @@ class Linear:
 
 def test_what_is_not_simulated_whole_is_taken_from_what_is():
     for nodes in primitives.SENT:
-        assert primitives.transfer_us(Linear(), nodes) == pytest.approx(100 * nodes.bit_length() + primitives.BYTES / 100)
+        assert primitives.transfer_us(Linear(), nodes) == pytest.approx(
+            100 * nodes.bit_length() + primitives.BYTES / 100
+        )

@@ -8,8 +8,15 @@ EK, EK5 = "openmpi4-bound+evenkeel", "mpich5+evenkeel"
 
 
 def row(configuration, ranks, op, round_=1, bytes_=0, section="collectives", **more):
-    return {"round": round_, "section": section, "configuration": configuration, "ranks": ranks, "variant": "", "op": op,
-            "bytes": bytes_} | more
+    return {
+        "round": round_,
+        "section": section,
+        "configuration": configuration,
+        "ranks": ranks,
+        "variant": "",
+        "op": op,
+        "bytes": bytes_,
+    } | more
 
 
 def the(results, beginning):
@@ -23,28 +30,50 @@ def test_nothing_measured_is_not_met():
 
 
 def test_barrier_to_floor_uses_the_variant_that_fits():
-    floor = [row("floor", 16, "barrier", variant="yield", mean_us=10), row("floor", 16, "barrier", variant="futex", mean_us=1)]
+    floor = [
+        row("floor", 16, "barrier", variant="yield", mean_us=10),
+        row("floor", 16, "barrier", variant="futex", mean_us=1),
+    ]
     met = the(floor + [row(EK, 16, "barrier", mean_us=14)], "barrier, 16 ranks, to the bare")
     assert met.verdict == targets.MET and met.judged[0].value == pytest.approx(1.4)
-    assert the(floor + [row(EK, 16, "barrier", mean_us=14.1)], "barrier, 16 ranks, to the bare").verdict == targets.MISSED
-    two = [row("floor", 2, "barrier", variant="spin", mean_us=0.07), row("floor", 2, "barrier", variant="yield", mean_us=9),
-           row(EK, 2, "barrier", mean_us=0.14)]
+    assert (
+        the(floor + [row(EK, 16, "barrier", mean_us=14.1)], "barrier, 16 ranks, to the bare").verdict
+        == targets.MISSED
+    )
+    two = [
+        row("floor", 2, "barrier", variant="spin", mean_us=0.07),
+        row("floor", 2, "barrier", variant="yield", mean_us=9),
+        row(EK, 2, "barrier", mean_us=0.14),
+    ]
     assert the(two, "barrier, 2 ranks, to the bare").judged[0].value == pytest.approx(2)
 
 
 def test_best_library_is_the_best_of_each_round_and_never_evenkeel():
-    rows = [row("openmpi4", 16, "barrier", 1, mean_us=40), row("impi", 16, "barrier", 1, mean_us=30),
-            row("openmpi4", 16, "barrier", 2, mean_us=20), row("impi", 16, "barrier", 2, mean_us=60),
-            row(EK, 16, "barrier", 1, mean_us=12), row(EK, 16, "barrier", 2, mean_us=12),
-            row(EK5, 16, "barrier", 1, mean_us=1), row("floor", 16, "barrier", 1, variant="yield", mean_us=1)]
+    rows = [
+        row("openmpi4", 16, "barrier", 1, mean_us=40),
+        row("impi", 16, "barrier", 1, mean_us=30),
+        row("openmpi4", 16, "barrier", 2, mean_us=20),
+        row("impi", 16, "barrier", 2, mean_us=60),
+        row(EK, 16, "barrier", 1, mean_us=12),
+        row(EK, 16, "barrier", 2, mean_us=12),
+        row(EK5, 16, "barrier", 1, mean_us=1),
+        row("floor", 16, "barrier", 1, variant="yield", mean_us=1),
+    ]
     t = the(rows, "barrier, 16 ranks, to the best library")
-    assert {j.configuration: j.value for j in t.judged} == {EK: pytest.approx(0.5), EK5: pytest.approx(1 / 30)}
+    assert {j.configuration: j.value for j in t.judged} == {
+        EK: pytest.approx(0.5),
+        EK5: pytest.approx(1 / 30),
+    }
     assert t.verdict == "partly: **missed** over openmpi4-bound"
 
 
 def test_speed_up_is_over_the_same_library():
-    rows = [row("mpich5", 16, "barrier", mean_us=40_000), row("impi", 16, "barrier", mean_us=1), row(EK5, 16, "barrier", mean_us=20),
-            row(EK, 16, "barrier", mean_us=1)]
+    rows = [
+        row("mpich5", 16, "barrier", mean_us=40_000),
+        row("impi", 16, "barrier", mean_us=1),
+        row(EK5, 16, "barrier", mean_us=20),
+        row(EK, 16, "barrier", mean_us=1),
+    ]
     t = the(rows, "barrier under default MPICH 5")
     assert [(j.configuration, j.value) for j in t.judged] == [(EK5, 2000)]
     assert t.verdict == targets.MET
@@ -54,14 +83,21 @@ def cells(ratio_of):
     rows = []
     for op, bytes_ in targets.CELLS:
         for ranks in (2, 4, 8, 16, 32):
-            rows += [row("impi", ranks, op, bytes_=bytes_, mean_us=100, completion_us=200),
-                     row(EK, ranks, op, bytes_=bytes_, mean_us=100 * ratio_of(op, bytes_, ranks), completion_us=200)]
+            rows += [
+                row("impi", ranks, op, bytes_=bytes_, mean_us=100, completion_us=200),
+                row(
+                    EK, ranks, op, bytes_=bytes_, mean_us=100 * ratio_of(op, bytes_, ranks), completion_us=200
+                ),
+            ]
     return rows
 
 
 def test_geometric_mean_over_all_thirty_cells():
     half = cells(lambda op, bytes_, ranks: 0.5)
-    mean = the(half, "allreduce 8 B, 32 KiB, reduce 8 B, 1 KiB, bcast 8 B, 64 KiB, 2–32 ranks, to the best library: geometric mean (by")
+    mean = the(
+        half,
+        "allreduce 8 B, 32 KiB, reduce 8 B, 1 KiB, bcast 8 B, 64 KiB, 2–32 ranks, to the best library: geometric mean (by",
+    )
     assert mean.judged[0].value == pytest.approx(1) and mean.verdict == targets.MISSED
     targeted = [t for t in targets.evaluate(Results(half)) if t.what.endswith("geometric mean")]
     assert targeted[0].judged[0].value == pytest.approx(0.5) and targeted[0].verdict == targets.MET
@@ -76,18 +112,29 @@ def test_one_cell_above_one_is_a_miss_and_is_named():
 
 
 def skew(ours, best, skew_us=1000):
-    return [row(EK, 16, "reduce_skew", i, section="skew", skew_us=skew_us, mean_us=v) for i, v in enumerate(ours)] + \
-        [row("openmpi4-bound", 16, "reduce_skew", i, section="skew", skew_us=skew_us, mean_us=v) for i, v in enumerate(best)] + \
-        [row("mpich5-throttled", 16, "reduce_skew", 0, section="skew", skew_us=skew_us, mean_us=300)]
+    return (
+        [
+            row(EK, 16, "reduce_skew", i, section="skew", skew_us=skew_us, mean_us=v)
+            for i, v in enumerate(ours)
+        ]
+        + [
+            row("openmpi4-bound", 16, "reduce_skew", i, section="skew", skew_us=skew_us, mean_us=v)
+            for i, v in enumerate(best)
+        ]
+        + [row("mpich5-throttled", 16, "reduce_skew", 0, section="skew", skew_us=skew_us, mean_us=300)]
+    )
 
 
-@pytest.mark.parametrize("ours, best, met", [
-    ([0.7, 0.7, 0.7], [8, 7, 9], True),
-    ([0.9, 0.9, 0.9], [8, 7, 9], False),
-    ([-0.1, -0.2, 0.3], [8, 7, 9], True),     # below zero: the highest round counts
-    ([-0.1, -0.2, 2.0], [8, 7, 9], False),
-    ([-0.1, -0.2, -0.3], [8, 7, 9], True),
-])
+@pytest.mark.parametrize(
+    "ours, best, met",
+    [
+        ([0.7, 0.7, 0.7], [8, 7, 9], True),
+        ([0.9, 0.9, 0.9], [8, 7, 9], False),
+        ([-0.1, -0.2, 0.3], [8, 7, 9], True),  # below zero: the highest round counts
+        ([-0.1, -0.2, 2.0], [8, 7, 9], False),
+        ([-0.1, -0.2, -0.3], [8, 7, 9], True),
+    ],
+)
 def test_reduction_under_skew(ours, best, met):
     t = the(skew(ours, best), "processor time of MPI_Reduce")
     assert t.judged[0].met is met
@@ -100,7 +147,10 @@ def test_reduction_without_skew():
 
 
 def test_late_is_judged_by_the_worst_caller():
-    rows = [row(EK, 8, "late_reduce", i, 8, "late", median_ms=0.01, worst_ms=w) for i, w in enumerate((0.1, 0.2, 50))]
+    rows = [
+        row(EK, 8, "late_reduce", i, 8, "late", median_ms=0.01, worst_ms=w)
+        for i, w in enumerate((0.1, 0.2, 50))
+    ]
     t = the(rows, "MPI_Reduce, 8 ranks")
     assert t.judged[0].value == pytest.approx(0.2) and t.verdict == targets.MET
     assert "50" in t.judged[0].text
@@ -109,11 +159,17 @@ def test_late_is_judged_by_the_worst_caller():
 
 
 def test_compute_and_record_compare_medians_of_turns():
-    rows = [row(c, 2, "compute", 1, section="compute", variant=f"turn {t}", mean_us=v)
-            for c, values in ((EK, (101, 103)), ("openmpi4-bound", (100, 104))) for t, v in enumerate(values)]
+    rows = [
+        row(c, 2, "compute", 1, section="compute", variant=f"turn {t}", mean_us=v)
+        for c, values in ((EK, (101, 103)), ("openmpi4-bound", (100, 104)))
+        for t, v in enumerate(values)
+    ]
     assert the(rows, "a program without collective calls").judged[0].value == pytest.approx(1)
-    rows = [row(EK, 16, "barrier", 1, section="record", variant=f"record={on}, turn {t}", mean_us=v)
-            for on, values in ((0, (10, 10)), (1, (10.2, 10.6))) for t, v in enumerate(values)]
+    rows = [
+        row(EK, 16, "barrier", 1, section="record", variant=f"record={on}, turn {t}", mean_us=v)
+        for on, values in ((0, (10, 10)), (1, (10.2, 10.6)))
+        for t, v in enumerate(values)
+    ]
     t = the(rows, "cost of recording")
     assert t.judged[0].value == pytest.approx(1.04) and t.verdict == targets.MISSED
 
@@ -126,7 +182,19 @@ def test_memory_takes_the_largest():
     assert the(rows, "segment per communicator").verdict == targets.MISSED
 
 
-@pytest.mark.parametrize("value, text", [(0, "0"), (0.01234, "0.0123"), (1.5, "1.50"), (46.04, "46.0"), (123.4, "123"),
-                                         (40123.4, "40,123"), (-2.5, "-2.50"), (None, "-"), (9.999, "10.00")])
+@pytest.mark.parametrize(
+    "value, text",
+    [
+        (0, "0"),
+        (0.01234, "0.0123"),
+        (1.5, "1.50"),
+        (46.04, "46.0"),
+        (123.4, "123"),
+        (40123.4, "40,123"),
+        (-2.5, "-2.50"),
+        (None, "-"),
+        (9.999, "10.00"),
+    ],
+)
 def test_numbers_have_three_digits(value, text):
     assert targets.number(value) == text

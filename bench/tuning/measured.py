@@ -26,7 +26,11 @@ def rows(case):
         found = way["found"] or {}
         ratio = found.get("finals") or found.get("screened")
         if ratio:
-            predicted = way["predicted_ns"] / builtin["predicted_ns"] if way["predicted_ns"] and builtin["predicted_ns"] else None
+            predicted = (
+                way["predicted_ns"] / builtin["predicted_ns"]
+                if way["predicted_ns"] and builtin["predicted_ns"]
+                else None
+            )
             yield way["schedule"], ratio["median"], (ratio["low"], ratio["high"]), predicted
 
 
@@ -40,8 +44,10 @@ def section(case):
     worst = max(errors(case), key=abs, default=0)
     yield f"## {case['ranks']} ranks"
     yield ""
-    yield (f"The built-in way takes {found['median_ns'] / 1000:.3g} µs. The simulated ratio is off by {statistics.median(off):.0%} in the median, "
-           f"by {worst:+.0%} at worst.")
+    yield (
+        f"The built-in way takes {found['median_ns'] / 1000:.3g} µs. The simulated ratio is off by {statistics.median(off):.0%} in the median, "
+        f"by {worst:+.0%} at worst."
+    )
     yield ""
     yield "| schedule | measured | 99.9% interval | simulated | off by |"
     yield "|---|--:|--:|--:|--:|"
@@ -75,7 +81,13 @@ def main():
         f"Made by `bench/tuning/measured.py` from `{command}`, on {record['cores']} cores of {record['machine']['processor']}. All numbers are "
         "ratios to the built-in way, which the simulator takes for a central counter (an exchange of flags between two ranks).",
         "",
-        *([f"Where ranks share cores the simulated ratio is off by {statistics.median(shared):.0%} in the median of {len(shared)} schedules."] if shared else []),
+        *(
+            [
+                f"Where ranks share cores the simulated ratio is off by {statistics.median(shared):.0%} in the median of {len(shared)} schedules."
+            ]
+            if shared
+            else []
+        ),
         "",
         *(line for case in cases for line in section(case)),
     ]

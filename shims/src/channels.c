@@ -1,6 +1,6 @@
-/* Ways by which a program shares memory or control with others without asking the kernel each time: mappings, semaphores,
- * threads, signal handlers. They are noticed when they are made, and from then on barriers are strict. What the host library
- * makes for itself does not count. */
+/* Ways by which a program shares memory or control with others without asking the kernel each time: mappings,
+ * semaphores, threads, signal handlers. They are noticed when they are made, and from then on barriers are
+ * strict. What the host library makes for itself does not count. */
 #define _GNU_SOURCE
 #include "shim.h"
 
@@ -23,8 +23,9 @@ static _Atomic unsigned made; /* one bit a reason */
 
 /* Objects that belong to MPI: what they make is theirs. */
 static const char *const hosts[] = {
-    "libevenkeel-", "libmpi", "libopen-", "libpmix", "libprrte", "libevent", "libhwloc", "libucp", "libuct", "libucs", "libucm",
-    "libfabric", "libpsm", "libxpmem", "libmunge", "mca_", "pmix_", "prte_", "ld-linux", "libcuda", "libibverbs", "librdmacm", "libpmi", NULL};
+    "libevenkeel-", "libmpi", "libopen-", "libpmix",   "libprrte",   "libevent",  "libhwloc", "libucp",
+    "libuct",       "libucs", "libucm",   "libfabric", "libpsm",     "libxpmem",  "libmunge", "mca_",
+    "pmix_",        "prte_",  "ld-linux", "libcuda",   "libibverbs", "librdmacm", "libpmi",   NULL};
 
 static bool from_program(const void *address)
 {
@@ -56,9 +57,10 @@ void ek_channels_forbid(void)
 
 static void *next(const char *name) { return dlsym(RTLD_NEXT, name); }
 
-/* ---- memory ------------------------------------------------------------------------------------------------ */
+/* ---- memory ---- */
 
-/* Anonymous private memory is nobody else's. A file shows what others write to it, even where it is mapped privately. */
+/* Anonymous private memory is nobody else's. A file shows what others write to it, even where it is mapped
+ * privately. */
 static bool is_shared(int flags) { return (flags & MAP_TYPE) != MAP_PRIVATE || !(flags & MAP_ANONYMOUS); }
 
 EK_ENTRY void *mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset)
@@ -87,7 +89,7 @@ EK_ENTRY sem_t *sem_open(const char *name, int flags, ...)
 {
     va_list rest;
     va_start(rest, flags);
-    mode_t   mode = va_arg(rest, mode_t);
+    mode_t mode = va_arg(rest, mode_t);
     unsigned value = va_arg(rest, unsigned);
     va_end(rest);
     if (from_program(CALLER))
@@ -98,9 +100,10 @@ EK_ENTRY sem_t *sem_open(const char *name, int flags, ...)
     return real(name, flags, mode, value);
 }
 
-/* ---- threads ------------------------------------------------------------------------------------------------ */
+/* ---- threads ---- */
 
-EK_ENTRY int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument)
+EK_ENTRY int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
+                            void *argument)
 {
     if (from_program(CALLER))
         appeared(EK_THREADS, "pthread_create");
@@ -120,21 +123,30 @@ EK_ENTRY int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
     return real(thread, start, argument);
 }
 
-/* ---- signals ------------------------------------------------------------------------------------------------ */
+/* ---- signals ---- */
 
-/* A handler runs whenever another process says so, also while the program is inside MPI, where its system calls pass. That
- * does not matter for signals that end the program or come from itself. */
+/* A handler runs whenever another process says so, also while the program is inside MPI, where its system
+ * calls pass. That does not matter for signals that end the program or come from itself. */
 static bool brings_news(int signal)
 {
     switch (signal) {
-    case SIGUSR1: case SIGUSR2: case SIGALRM: case SIGVTALRM: case SIGPROF: case SIGIO: case SIGCHLD: case SIGURG: case SIGCONT:
-        return true;
-    default:
-        return signal >= SIGRTMIN;
+    case SIGUSR1:
+    case SIGUSR2:
+    case SIGALRM:
+    case SIGVTALRM:
+    case SIGPROF:
+    case SIGIO:
+    case SIGCHLD:
+    case SIGURG:
+    case SIGCONT: return true;
+    default: return signal >= SIGRTMIN;
     }
 }
 
-static bool is_function(void (*handler)(int)) { return handler != SIG_DFL && handler != SIG_IGN && handler != SIG_ERR; }
+static bool is_function(void (*handler)(int))
+{
+    return handler != SIG_DFL && handler != SIG_IGN && handler != SIG_ERR;
+}
 
 EK_ENTRY int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
 {
@@ -213,7 +225,7 @@ EK_ENTRY int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
     return real(how, without_ours(how, set, &mine), old);
 }
 
-/* ---- windows ------------------------------------------------------------------------------------------------ */
+/* ---- windows ---- */
 
 static _Atomic int windows;
 

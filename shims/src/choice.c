@@ -1,9 +1,11 @@
-/* MPI_Wait and MPI_Test of any request and of some: which of several is complete first is a choice, so news. See completion.h. */
+/* MPI_Wait and MPI_Test of any request and of some: which of several is complete first is a choice, so news.
+ * See completion.h. */
 #include "completion.h"
 
-/* ---- any ------------------------------------------------------------------------------------------------------------ */
+/* ---- any ---- */
 
-/* How many requests are active. Which of several is complete first is news; that the only one is complete is none. */
+/* How many requests are active. Which of several is complete first is news; that the only one is complete is
+ * none. */
 static int active(int count, const MPI_Request *requests)
 {
     int n = 0;
@@ -14,7 +16,12 @@ static int active(int count, const MPI_Request *requests)
     return n;
 }
 
-typedef struct one { int index, error; MPI_Comm comm; ek_entry *e; bool ours; } one;
+typedef struct one {
+    int index, error;
+    MPI_Comm comm;
+    ek_entry *e;
+    bool ours;
+} one;
 
 static int try_any(int count, MPI_Request *requests, MPI_Status *status, bool choose, one *found)
 {
@@ -22,7 +29,8 @@ static int try_any(int count, MPI_Request *requests, MPI_Status *status, bool ch
         ek_transfer *t = ek_transfer_of(requests[i]), *ours;
         if (requests[i] == ek_handles.request_null || (t && t->state == EK_INACTIVE))
             continue;
-        *found = (one){.index = i, .comm = t ? t->comm : ek_handles.world, .e = t ? t->entry : NULL, .ours = t != NULL};
+        *found = (one){
+            .index = i, .comm = t ? t->comm : ek_handles.world, .e = t ? t->entry : NULL, .ours = t != NULL};
         if (ek_try(&requests[i], status, choose, &found->error, &ours) == EK_DONE)
             return 1;
     }
@@ -69,7 +77,8 @@ int ekm_testany(int count, MPI_Request *requests, int *index, int *flag, MPI_Sta
     }
     if (EK_UNLIKELY(ek_outstanding > 0))
         ek_poll();
-    EK_LOOK("MPI_Testany", (*flag = try_any(count, requests, status, true, &found), MPI_SUCCESS), *flag, code);
+    EK_LOOK("MPI_Testany", (*flag = try_any(count, requests, status, true, &found), MPI_SUCCESS), *flag,
+            code);
     if (code || !*flag)
         return code;
     *index = found.index;
@@ -81,7 +90,8 @@ static int is_done(MPI_Request request)
 {
     ek_transfer *t = ek_transfer_of(request);
     int flag = 0;
-    return t ? ek_transfer_complete(t, true) : !ek_host.Request_get_status(request, &flag, MPI_STATUS_IGNORE) && flag;
+    return t ? ek_transfer_complete(t, true)
+             : !ek_host.Request_get_status(request, &flag, MPI_STATUS_IGNORE) && flag;
 }
 
 static bool is_active(MPI_Request request)
@@ -94,7 +104,8 @@ static int get_status(MPI_Request request, MPI_Status *status)
 {
     ek_transfer *t = ek_transfer_of(request);
     int flag;
-    return t ? (ek_transfer_status(t, status), MPI_SUCCESS) : ek_host.Request_get_status(request, &flag, status);
+    return t ? (ek_transfer_status(t, status), MPI_SUCCESS)
+             : ek_host.Request_get_status(request, &flag, status);
 }
 
 static int first_done(int count, const MPI_Request *requests)
@@ -105,7 +116,8 @@ static int first_done(int count, const MPI_Request *requests)
     return -1;
 }
 
-int ekm_request_get_status_any(int count, const MPI_Request *requests, int *index, int *flag, MPI_Status *status)
+int ekm_request_get_status_any(int count, const MPI_Request *requests, int *index, int *flag,
+                               MPI_Status *status)
 {
     if (!ek_concerns(count, requests, false)) {
         ek_messages_progress();
@@ -119,26 +131,28 @@ int ekm_request_get_status_any(int count, const MPI_Request *requests, int *inde
         ek_status_empty(status);
         return MPI_SUCCESS;
     }
-    EK_LOOK("MPI_Request_get_status_any", (*flag = (at = first_done(count, requests)) >= 0, MPI_SUCCESS), *flag, code);
+    EK_LOOK("MPI_Request_get_status_any", (*flag = (at = first_done(count, requests)) >= 0, MPI_SUCCESS),
+            *flag, code);
     if (code || !*flag)
         return code;
     *index = at;
     return get_status(requests[at], status);
 }
 
-/* ---- some ----------------------------------------------------------------------------------------------------------- */
+/* ---- some ---- */
 
-static int try_some(int count, MPI_Request *requests, int *indices, MPI_Status *statuses, bool choose, ek_errors *x)
+static int try_some(int count, MPI_Request *requests, int *indices, MPI_Status *statuses, bool choose,
+                    ek_errors *x)
 {
     int out = 0;
     for (int i = 0; i < count; i++) {
         ek_transfer *t = ek_transfer_of(requests[i]), *ours;
         if (requests[i] == ek_handles.request_null || (t && t->state == EK_INACTIVE))
             continue;
-        MPI_Comm    comm = t ? t->comm : ek_handles.world;
-        ek_entry   *e = t ? t->entry : NULL;
+        MPI_Comm comm = t ? t->comm : ek_handles.world;
+        ek_entry *e = t ? t->entry : NULL;
         MPI_Status *status = ek_status_of(statuses, out);
-        int         error;
+        int error;
         if (ek_try(&requests[i], status, choose, &error, &ours) != EK_DONE)
             continue;
         indices[out++] = i;
@@ -183,11 +197,13 @@ int ekm_testsome(int count, MPI_Request *requests, int *out, int *indices, MPI_S
     }
     if (EK_UNLIKELY(ek_outstanding > 0))
         ek_poll();
-    EK_LOOK("MPI_Testsome", (*out = try_some(count, requests, indices, statuses, true, &x), MPI_SUCCESS), *out, code);
+    EK_LOOK("MPI_Testsome", (*out = try_some(count, requests, indices, statuses, true, &x), MPI_SUCCESS),
+            *out, code);
     return code ? code : ek_several(&x);
 }
 
-int ekm_request_get_status_some(int count, const MPI_Request *requests, int *out, int *indices, MPI_Status *statuses)
+int ekm_request_get_status_some(int count, const MPI_Request *requests, int *out, int *indices,
+                                MPI_Status *statuses)
 {
     if (!ek_concerns(count, requests, false)) {
         ek_messages_progress();
@@ -199,7 +215,8 @@ int ekm_request_get_status_some(int count, const MPI_Request *requests, int *out
         *out = MPI_UNDEFINED;
         return MPI_SUCCESS;
     }
-    EK_LOOK("MPI_Request_get_status_some", (*out = first_done(count, requests) >= 0, MPI_SUCCESS), *out, code);
+    EK_LOOK("MPI_Request_get_status_some", (*out = first_done(count, requests) >= 0, MPI_SUCCESS), *out,
+            code);
     if (code || !*out)
         return code;
     *out = 0;

@@ -10,7 +10,8 @@ int ek_failed(MPI_Comm comm, int error)
     return code;
 }
 
-/* A reduction of few elements of a plain type is what most programs call most often: no job, no table of pieces. */
+/* A reduction of few elements of a plain type is what most programs call most often: no job, no table of
+ * pieces. */
 static bool plain(ek_call *call, const ek_args *a, const ek_entry *e)
 {
     ek_type unused;

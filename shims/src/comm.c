@@ -1,7 +1,8 @@
-/* Communicators: an attribute on each tells evenkeel's name for it; a table from handle to entry saves the look-up.
+/* Communicators: an attribute on each tells evenkeel's name for it; a table from handle to entry saves the
+ * look-up.
  *
- * The attribute's callbacks see duplicates and deaths however they come about. All other new communicators are
- * adopted by the wrapper of the call that made them. */
+ * The attribute's callbacks see duplicates and deaths however they come about. All other new communicators
+ * are adopted by the wrapper of the call that made them. */
 #include "shim.h"
 #include <pthread.h>
 
@@ -66,7 +67,7 @@ static void enter(MPI_Comm comm, ek_entry *e)
 ek_entry *ek_find_slowly(MPI_Comm comm)
 {
     void *value = NULL;
-    int   flag = 0;
+    int flag = 0;
     uintptr_t key = (uintptr_t)comm;
     ek_entry *e = atomic_load_explicit(&ek_slots[ek_hash(key, 10) ^ 1], memory_order_acquire);
     if (e && atomic_load(&e->handle) == key)
@@ -112,7 +113,8 @@ static ek_comm *attach_across(MPI_Comm comm, const int *members, int size, int r
 {
     ek_offer mine = ek_across_offer(members, size, rank), *offers = calloc((size_t)size, sizeof *offers);
     ek_comm *made = NULL;
-    if (offers && !ek_host.Allgather(&mine, sizeof mine, ek_handles.byte, offers, sizeof mine, ek_handles.byte, comm))
+    if (offers &&
+        !ek_host.Allgather(&mine, sizeof mine, ek_handles.byte, offers, sizeof mine, ek_handles.byte, comm))
         made = ek_across_attach(offers, members, size, rank);
     free(offers);
     return made;
@@ -185,7 +187,8 @@ void ek_adopt(MPI_Comm comm)
     if (!ek_mine() || comm == ek_handles.comm_null)
         return;
     ek_depth++;
-    if (!ek_host.Comm_test_inter(comm, &inter) && !inter && !ek_host.Comm_size(comm, &size) && !ek_host.Comm_rank(comm, &rank)) {
+    if (!ek_host.Comm_test_inter(comm, &inter) && !inter && !ek_host.Comm_size(comm, &size) &&
+        !ek_host.Comm_rank(comm, &rank)) {
         int *members = malloc(2 * sizeof(int) * (size_t)size);
         if (members) {
             /* Strangers may not have evenkeel: they cannot be asked. All members see that there are some. */

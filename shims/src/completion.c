@@ -1,4 +1,5 @@
-/* MPI_Wait and MPI_Test of one request and of all; those of any and some are in choice.c. See completion.h. */
+/* MPI_Wait and MPI_Test of one request and of all; those of any and some are in choice.c. See completion.h.
+ */
 #include "completion.h"
 
 enum ek_found ek_try(MPI_Request *request, MPI_Status *status, bool choose, int *error, ek_transfer **ours)
@@ -62,19 +63,22 @@ void ek_note_outcome(ek_errors *x, MPI_Status *status, int error, const MPI_Comm
     }
 }
 
-int ek_several(const ek_errors *x) { return x->any ? ek_raise(x->comm, x->e, MPI_ERR_IN_STATUS) : MPI_SUCCESS; }
+int ek_several(const ek_errors *x)
+{
+    return x->any ? ek_raise(x->comm, x->e, MPI_ERR_IN_STATUS) : MPI_SUCCESS;
+}
 
-/* ---- one ------------------------------------------------------------------------------------------------------------ */
+/* ---- one ---- */
 
 int ekm_wait(MPI_Request *request, MPI_Status *status)
 {
     if (!ek_concerns(1, request, true))
         return EK_HOST_SHALL;
     EK_PASS;
-    int          error;
+    int error;
     ek_transfer *t = ek_transfer_of(*request), *ours;
-    MPI_Comm     comm = t ? t->comm : ek_handles.world;
-    ek_entry    *e = t ? t->entry : NULL;
+    MPI_Comm comm = t ? t->comm : ek_handles.world;
+    ek_entry *e = t ? t->entry : NULL;
     if (ek_try(request, status, false, &error, &ours) == EK_NOT_DONE) {
         ek_message_wait_begin();
         do
@@ -93,13 +97,14 @@ int ekm_test(MPI_Request *request, int *flag, MPI_Status *status)
         return EK_HOST_SHALL;
     }
     EK_PASS;
-    MPI_Comm  comm = t->comm;
+    MPI_Comm comm = t->comm;
     ek_entry *e = t->entry;
-    int       error = MPI_SUCCESS, code;
+    int error = MPI_SUCCESS, code;
     *flag = 0;
     if (EK_UNLIKELY(ek_outstanding > 0))
         ek_poll();
-    EK_LOOK("MPI_Test", (*flag = ek_try(request, status, true, &error, &ours) != EK_NOT_DONE, MPI_SUCCESS), *flag, code);
+    EK_LOOK("MPI_Test", (*flag = ek_try(request, status, true, &error, &ours) != EK_NOT_DONE, MPI_SUCCESS),
+            *flag, code);
     return code ? code : ek_raised(comm, e, true, error);
 }
 
@@ -117,20 +122,21 @@ int ekm_request_get_status(MPI_Request request, int *flag, MPI_Status *status)
     return code;
 }
 
-/* ---- all ------------------------------------------------------------------------------------------------------------ */
+/* ---- all ---- */
 
 /* Completes what may be completed of those that `open` names; how many are left open. */
-static int sweep(int count, MPI_Request *requests, MPI_Status *statuses, bool choose, char *open, ek_errors *x)
+static int sweep(int count, MPI_Request *requests, MPI_Status *statuses, bool choose, char *open,
+                 ek_errors *x)
 {
     int left = 0;
     for (int i = 0; i < count; i++) {
         if (!open[i])
             continue;
-        int          error;
+        int error;
         ek_transfer *t = ek_transfer_of(requests[i]), *ours;
-        MPI_Comm     comm = t ? t->comm : ek_handles.world;
-        ek_entry    *e = t ? t->entry : NULL;
-        MPI_Status  *status = ek_status_of(statuses, i);
+        MPI_Comm comm = t ? t->comm : ek_handles.world;
+        ek_entry *e = t ? t->entry : NULL;
+        MPI_Status *status = ek_status_of(statuses, i);
         if (ek_try(&requests[i], status, choose, &error, &ours) == EK_NOT_DONE) {
             left++;
             continue;
@@ -148,7 +154,7 @@ int ekm_waitall(int count, MPI_Request *requests, MPI_Status *statuses)
     if (!ek_concerns(count, requests, true))
         return EK_HOST_SHALL;
     EK_PASS;
-    char    few[FEW_REQUESTS], *open = count > FEW_REQUESTS ? malloc((size_t)count) : few;
+    char few[FEW_REQUESTS], *open = count > FEW_REQUESTS ? malloc((size_t)count) : few;
     ek_errors x = {0};
     if (!open)
         return MPI_ERR_NO_MEM;
@@ -197,7 +203,7 @@ int ekm_testall(int count, MPI_Request *requests, int *flag, MPI_Status *statuse
     EK_LOOK("MPI_Testall", (*flag = all_done(count, requests), MPI_SUCCESS), *flag, code);
     if (code || !*flag)
         return code;
-    char    few[FEW_REQUESTS], *open = count > FEW_REQUESTS ? malloc((size_t)count) : few;
+    char few[FEW_REQUESTS], *open = count > FEW_REQUESTS ? malloc((size_t)count) : few;
     ek_errors x = {0};
     if (!open)
         return MPI_ERR_NO_MEM;
@@ -221,7 +227,7 @@ int ekm_request_get_status_all(int count, const MPI_Request *requests, int *flag
     EK_LOOK("MPI_Request_get_status_all", (*flag = all_done(count, them), MPI_SUCCESS), *flag, code);
     for (int i = 0; !code && *flag && i < count; i++) {
         ek_transfer *t = ek_transfer_of(requests[i]);
-        int          there;
+        int there;
         if (t)
             ek_transfer_status(t, ek_status_of(statuses, i));
         else

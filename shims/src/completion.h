@@ -12,9 +12,13 @@ enum ek_found ek_try(MPI_Request *, MPI_Status *, bool choose, int *error, ek_tr
 void ek_requests_pause(int count, const MPI_Request *);
 
 /* The transfer may have been handed out again meanwhile, its communicator has not. */
-static inline int ek_raised(MPI_Comm comm, ek_entry *e, bool ours, int code) { return code && ours ? ek_raise(comm, e, code) : code; }
+static inline int ek_raised(MPI_Comm comm, ek_entry *e, bool ours, int code)
+{
+    return code && ours ? ek_raise(comm, e, code) : code;
+}
 
-/* Whether such a call is for us: there is a request of ours among them, or messages need us to move on while we wait. */
+/* Whether such a call is for us: there is a request of ours among them, or messages need us to move on while
+ * we wait. */
 static inline bool ek_concerns(int count, const MPI_Request *requests, bool waits)
 {
     for (int i = 0; i < count; i++)
@@ -29,8 +33,12 @@ static inline MPI_Status *ek_status_of(MPI_Status *statuses, int i)
 }
 
 /* Errors of several requests: each in its status, the call's own to the error handler of the first. */
-typedef struct ek_errors { bool any; MPI_Comm comm; ek_entry *e; } ek_errors;
+typedef struct ek_errors {
+    bool any;
+    MPI_Comm comm;
+    ek_entry *e;
+} ek_errors;
 void ek_note_outcome(ek_errors *, MPI_Status *, int error, const MPI_Comm *, ek_entry *);
-int  ek_several(const ek_errors *);
+int ek_several(const ek_errors *);
 
 #endif

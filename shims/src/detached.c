@@ -1,12 +1,17 @@
-/* Sends that nobody waits for any more: buffered ones, and those whose requests the program has freed. See message.h. */
+/* Sends that nobody waits for any more: buffered ones, and those whose requests the program has freed. See
+ * message.h. */
 #include "message.h"
 
-/* ---- buffered sends ---------------------------------------------------------------------------------------------- */
+/* ---- buffered sends ---- */
 
 /* Their data are copied to memory of our own; of the program's buffer only the size matters. */
-static struct buffered { ek_half half; size_t bytes; struct buffered *next; } *buffered;
+static struct buffered {
+    ek_half half;
+    size_t bytes;
+    struct buffered *next;
+} *buffered;
 static size_t buffer_bytes, buffer_used;
-static bool   buffer_unlimited;
+static bool buffer_unlimited;
 
 static void reap_buffered(void)
 {
@@ -91,10 +96,13 @@ int ekm_bsend(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int
     return code == EK_HOST_SHALL ? code : ek_raise(comm, e, code);
 }
 
-/* ---- freed requests ---------------------------------------------------------------------------------------------- */
+/* ---- freed requests ---- */
 
 /* Requests that the program has freed while they were active. */
-static struct orphan { ek_half half; struct orphan *next; } *orphans;
+static struct orphan {
+    ek_half half;
+    struct orphan *next;
+} *orphans;
 
 static void reap_orphans(void)
 {

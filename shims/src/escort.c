@@ -1,19 +1,20 @@
-/* While a thread is inside a blocking call of the host that cannot be taken apart (a collective that the host serves,
- * making a communicator) and operations or messages of ours are under way, a helper thread moves those on: others may be waiting
- * for this rank's part of them before they come to where the host waits for them. */
+/* While a thread is inside a blocking call of the host that cannot be taken apart (a collective that the host
+ * serves, making a communicator) and operations or messages of ours are under way, a helper thread moves
+ * those on: others may be waiting for this rank's part of them before they come to where the host waits for
+ * them. */
 #define _GNU_SOURCE
 #include "shim.h"
 #include <pthread.h>
 #include <signal.h>
 
 typedef struct escort {
-    pthread_t    thread;
+    pthread_t thread;
     _Atomic bool over;
 } escort;
 
 static void *walk(void *argument)
 {
-    escort  *e = argument;
+    escort *e = argument;
     ek_pause pause = {{0}};
     ek_depth = 1; /* operators of the program that call MPI go straight to the host */
     while (!e->over && (ek_pending() || (ek_messages && ek_messages_incomplete()))) {

@@ -20,7 +20,8 @@ static int bcast(ek_job *job, const ek_args *a)
                 : ek_expect(job, &side, a->recvbuf, side.count, &job->call.recv);
 }
 
-/* Gather and Allgather: one block in, at some ranks all blocks out. In place: the own block is where it belongs. */
+/* Gather and Allgather: one block in, at some ranks all blocks out. In place: the own block is where it
+ * belongs. */
 static int gather(ek_job *job, const ek_args *a, bool receives)
 {
     ek_call *call = &job->call;

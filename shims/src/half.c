@@ -1,7 +1,7 @@
 /* One direction of a call: packing, the call to the engine, unpacking, the status. See message.h. */
 #include "message.h"
 
-/* ---- statuses ------------------------------------------------------------------------------------------------- */
+/* ---- statuses ---- */
 
 void ek_status(MPI_Status *status, int source, int tag, size_t bytes, bool cancelled)
 {
@@ -15,10 +15,13 @@ void ek_status(MPI_Status *status, int source, int tag, size_t bytes, bool cance
 
 void ek_status_empty(MPI_Status *status) { ek_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, false); }
 
-/* ---- data that need no packing ------------------------------------------------------------------------------------- */
+/* ---- data that need no packing ---- */
 
 /* The last datatype that was asked for and is predefined and dense: programs use one again and again. */
-static struct { uintptr_t type; MPI_Count size; } plain;
+static struct {
+    uintptr_t type;
+    MPI_Count size;
+} plain;
 
 static bool remember_plain(MPI_Datatype type)
 {
@@ -37,13 +40,14 @@ static inline bool is_plain(const void *buf, MPI_Count count, MPI_Datatype type,
     MPI_Count product;
     if (EK_UNLIKELY((uintptr_t)type != plain.type || !plain.type) && !remember_plain(type))
         return false;
-    if (EK_UNLIKELY(count < 0 || __builtin_mul_overflow(count, plain.size, &product) || product > PTRDIFF_MAX / 4))
+    if (EK_UNLIKELY(count < 0 || __builtin_mul_overflow(count, plain.size, &product) ||
+                    product > PTRDIFF_MAX / 4))
         return false;
     *bytes = (size_t)product;
     return buf || !product;
 }
 
-/* ---- halves ------------------------------------------------------------------------------------------------------ */
+/* ---- halves ---- */
 
 void ek_half_drop(ek_half *h)
 {
@@ -53,7 +57,8 @@ void ek_half_drop(ek_half *h)
     *h = (ek_half){0};
 }
 
-static int send_other(ek_half *h, ek_entry *e, const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, enum ek_mode mode)
+static int send_other(ek_half *h, ek_entry *e, const void *buf, MPI_Count count, MPI_Datatype type, int dest,
+                      int tag, enum ek_mode mode)
 {
     ek_side side;
     if (!ek_measure(&side, count, type))
@@ -78,7 +83,8 @@ static int send_other(ek_half *h, ek_entry *e, const void *buf, MPI_Count count,
     return MPI_SUCCESS;
 }
 
-int ek_half_send(ek_half *h, ek_entry *e, const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, enum ek_mode mode)
+int ek_half_send(ek_half *h, ek_entry *e, const void *buf, MPI_Count count, MPI_Datatype type, int dest,
+                 int tag, enum ek_mode mode)
 {
     size_t bytes;
     *h = (ek_half){0};
@@ -91,7 +97,8 @@ int ek_half_send(ek_half *h, ek_entry *e, const void *buf, MPI_Count count, MPI_
     return send_other(h, e, buf, count, type, dest, tag, mode);
 }
 
-static int receive_other(ek_half *h, ek_entry *e, void *buf, MPI_Count count, MPI_Datatype type, int source, int tag, void *matched)
+static int receive_other(ek_half *h, ek_entry *e, void *buf, MPI_Count count, MPI_Datatype type, int source,
+                         int tag, void *matched)
 {
     ek_side side;
     if (!ek_measure(&side, count, type) || (side.type->dense && !buf && side.bytes))
@@ -113,11 +120,13 @@ static int receive_other(ek_half *h, ek_entry *e, void *buf, MPI_Count count, MP
     h->size = side.type->size;
     h->extent = side.type->extent;
     h->message = matched ? ek_message_receive_matched(e->ek, matched, room, side.bytes)
-                         : ek_message_receive(e->ek, source == MPI_ANY_SOURCE ? -1 : source, tag == MPI_ANY_TAG ? -1 : tag, room, side.bytes);
+                         : ek_message_receive(e->ek, source == MPI_ANY_SOURCE ? -1 : source,
+                                              tag == MPI_ANY_TAG ? -1 : tag, room, side.bytes);
     return MPI_SUCCESS;
 }
 
-int ek_half_receive(ek_half *h, ek_entry *e, void *buf, MPI_Count count, MPI_Datatype type, int source, int tag, void *matched)
+int ek_half_receive(ek_half *h, ek_entry *e, void *buf, MPI_Count count, MPI_Datatype type, int source,
+                    int tag, void *matched)
 {
     size_t bytes;
     *h = (ek_half){0};
@@ -128,7 +137,8 @@ int ek_half_receive(ek_half *h, ek_entry *e, void *buf, MPI_Count count, MPI_Dat
     h->user = buf;
     h->count = count;
     h->size = h->extent = plain.size;
-    h->message = ek_message_receive(e->ek, source == MPI_ANY_SOURCE ? -1 : source, tag == MPI_ANY_TAG ? -1 : tag, buf, bytes);
+    h->message = ek_message_receive(e->ek, source == MPI_ANY_SOURCE ? -1 : source,
+                                    tag == MPI_ANY_TAG ? -1 : tag, buf, bytes);
     return MPI_SUCCESS;
 }
 
@@ -136,8 +146,8 @@ int ek_half_receive(ek_half *h, ek_entry *e, void *buf, MPI_Count count, MPI_Dat
 static int unpack(const ek_half *h, size_t bytes)
 {
     MPI_Count whole = (MPI_Count)bytes / h->size;
-    size_t    rest = bytes % (size_t)h->size;
-    int       code = ek_unpack(h->packed, whole, h->type, h->size, h->extent, h->user);
+    size_t rest = bytes % (size_t)h->size;
+    int code = ek_unpack(h->packed, whole, h->type, h->size, h->extent, h->user);
     if (code || !rest)
         return code;
     const ek_type one = {.size = h->size, .extent = h->extent};
@@ -172,8 +182,12 @@ int ek_half_finish(ek_half *h, MPI_Status *status)
     if (status != MPI_STATUS_IGNORE) {
         size_t room = (size_t)(h->count * h->size);
         if (m)
-            ek_status(status, m->source < 0 ? MPI_ANY_SOURCE : m->source, m->source < 0 ? MPI_ANY_TAG : m->tag,
-                      m->cancelled ? 0 : m->truncated ? room : m->bytes, m->cancelled);
+            ek_status(status, m->source < 0 ? MPI_ANY_SOURCE : m->source,
+                      m->source < 0 ? MPI_ANY_TAG : m->tag,
+                      m->cancelled   ? 0
+                      : m->truncated ? room
+                                     : m->bytes,
+                      m->cancelled);
         else
             ek_status_empty(status);
     }

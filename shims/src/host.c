@@ -1,7 +1,8 @@
 /* Finding the host library: the definition of each MPI function that comes after the shim's own.
  *
- * Usually the program is linked with its MPI library, which is then in the global scope (dlsym(RTLD_NEXT), which also
- * finds other preloaded tools). Python loads it later and privately: then it is found among the loaded objects. */
+ * Usually the program is linked with its MPI library, which is then in the global scope (dlsym(RTLD_NEXT),
+ * which also finds other preloaded tools). Python loads it later and privately: then it is found among the
+ * loaded objects. */
 #define _GNU_SOURCE
 #include "shim.h"
 #include <dlfcn.h>
@@ -10,12 +11,12 @@
 #include <stdio.h>
 #include <unistd.h>
 
-struct ek_host    ek_host;
+struct ek_host ek_host;
 struct ek_handles ek_handles;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic bool    resolved;
-static void           *library; /* where to look when RTLD_NEXT has nothing */
+static _Atomic bool resolved;
+static void *library; /* where to look when RTLD_NEXT has nothing */
 
 #define EK_TEXT_(x) #x
 #define EK_TEXT(x) EK_TEXT_(x)
@@ -23,7 +24,8 @@ __attribute__((visibility("default"))) const char evenkeel_shim_version[] = EK_V
 
 /* The libraries whose handles are laid out as in the mpi.h this shim was made with, and the others. */
 static const char *const ours[] = {EK_SONAMES, NULL};
-static const char *const families[] = {"libmpi.so.40", "libmpich.so.12", "libmpi.so.12", "libmpi_abi.so.0", "libmpi_abi.so.1", NULL};
+static const char *const families[] = {"libmpi.so.40",    "libmpich.so.12",  "libmpi.so.12",
+                                       "libmpi_abi.so.0", "libmpi_abi.so.1", NULL};
 
 static const char *base_name(const char *path)
 {
@@ -47,9 +49,10 @@ static int look_inside(struct dl_phdr_info *object, size_t bytes, void *found)
     void *handle = dlopen(object->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
     if (!handle)
         return 0;
-    void   *function = dlsym(handle, "PMPI_Init");
+    void *function = dlsym(handle, "PMPI_Init");
     Dl_info me, it;
-    if (function && dladdr(evenkeel_shim_version, &me) && dladdr(function, &it) && me.dli_fbase != it.dli_fbase) {
+    if (function && dladdr(evenkeel_shim_version, &me) && dladdr(function, &it) &&
+        me.dli_fbase != it.dli_fbase) {
         *(void **)found = handle;
         return 1;
     }
@@ -80,9 +83,11 @@ void *ek_host_object(const char *name)
 
 void ek_missing(const char *name)
 {
-    fprintf(stderr, "evenkeel: %s was called, but no MPI library that has it is loaded in this process (looked for %s). "
-            "The shim %s does not fit this program: start it with `evenkeel run`, which picks the right one.\n",
-            name, ours[0], EK_SHIM);
+    fprintf(
+        stderr,
+        "evenkeel: %s was called, but no MPI library that has it is loaded in this process (looked for %s). "
+        "The shim %s does not fit this program: start it with `evenkeel run`, which picks the right one.\n",
+        name, ours[0], EK_SHIM);
     _exit(127);
 }
 
@@ -94,7 +99,8 @@ static void check_family(void *init)
         return;
     const char *name = base_name(it.dli_fname);
     if (listed(families, name) && !listed(ours, name)) {
-        fprintf(stderr, "evenkeel: this program uses %s, but the preloaded shim (%s) is made for %s. "
+        fprintf(stderr,
+                "evenkeel: this program uses %s, but the preloaded shim (%s) is made for %s. "
                 "Start it with `evenkeel run`, or preload the shim that `evenkeel doctor` names for it.\n",
                 it.dli_fname, EK_SHIM, ours[0]);
         _exit(127);

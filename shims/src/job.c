@@ -30,14 +30,18 @@ int ek_prepare(ek_job *job, ek_entry *e, const ek_args *a)
     case EK_BARRIER:
         code = ek_takes(e->ek, EK_BARRIER, 0, 0, NULL, a->request != NULL) ? MPI_SUCCESS : EK_HOST_SHALL;
         break;
-    case EK_REDUCE: case EK_ALLREDUCE: case EK_SCAN: case EK_EXSCAN: case EK_REDUCE_SCATTER: case EK_REDUCE_SCATTER_BLOCK:
-        code = ek_prepare_reduction(job, a);
-        break;
-    case EK_BCAST: case EK_GATHER: case EK_SCATTER: case EK_ALLGATHER: case EK_ALLTOALL:
-        code = ek_prepare_even(job, a);
-        break;
-    default:
-        code = ek_prepare_uneven(job, a);
+    case EK_REDUCE:
+    case EK_ALLREDUCE:
+    case EK_SCAN:
+    case EK_EXSCAN:
+    case EK_REDUCE_SCATTER:
+    case EK_REDUCE_SCATTER_BLOCK: code = ek_prepare_reduction(job, a); break;
+    case EK_BCAST:
+    case EK_GATHER:
+    case EK_SCATTER:
+    case EK_ALLGATHER:
+    case EK_ALLTOALL: code = ek_prepare_even(job, a); break;
+    default: code = ek_prepare_uneven(job, a);
     }
     if (code) { /* nothing has happened yet: nothing to unpack */
         job->pieces_used = 0;
@@ -52,7 +56,8 @@ bool ek_measure(ek_side *side, MPI_Count count, MPI_Datatype handle)
     side->count = count;
     side->type = ek_type_of(handle, &side->scratch);
     MPI_Count bytes;
-    if (count < 0 || !side->type || __builtin_mul_overflow(count, side->type->size, &bytes) || bytes > PTRDIFF_MAX / 4)
+    if (count < 0 || !side->type || __builtin_mul_overflow(count, side->type->size, &bytes) ||
+        bytes > PTRDIFF_MAX / 4)
         return false;
     side->bytes = (size_t)bytes;
     return true;
@@ -60,10 +65,12 @@ bool ek_measure(ek_side *side, MPI_Count count, MPI_Datatype handle)
 
 bool ek_granted(const ek_job *job, const ek_args *a, size_t bytes)
 {
-    return ek_takes(job->entry->ek, a->kind, bytes, job->call.elem_bytes, job->call.combine, a->request != NULL);
+    return ek_takes(job->entry->ek, a->kind, bytes, job->call.elem_bytes, job->call.combine,
+                    a->request != NULL);
 }
 
-int ek_hand_over(ek_job *job, const ek_side *side, const void *user, MPI_Count elements, char *place, const void **bytes)
+int ek_hand_over(ek_job *job, const ek_side *side, const void *user, MPI_Count elements, char *place,
+                 const void **bytes)
 {
     if (side->type->dense) {
         *bytes = user;
@@ -77,8 +84,12 @@ int ek_hand_over(ek_job *job, const ek_side *side, const void *user, MPI_Count e
 
 void ek_add_piece(ek_job *job, const ek_side *side, void *user, MPI_Count elements, const char *packed)
 {
-    job->pieces[job->pieces_used++] = (ek_piece){.packed = packed, .user = user, .count = elements, .size = side->type->size,
-                                                 .extent = side->type->extent, .type = side->handle};
+    job->pieces[job->pieces_used++] = (ek_piece){.packed = packed,
+                                                 .user = user,
+                                                 .count = elements,
+                                                 .size = side->type->size,
+                                                 .extent = side->type->extent,
+                                                 .type = side->handle};
 }
 
 int ek_expect(ek_job *job, const ek_side *side, void *user, MPI_Count elements, void **bytes)

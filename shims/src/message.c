@@ -5,7 +5,7 @@ int ek_messages;
 
 static int tag_limit = 32767;
 
-/* ---- what is ours, and what is wrong with a call ---------------------------------------------------------------- */
+/* ---- what is ours, and what is wrong with a call ---- */
 
 ek_entry *ek_message_entry(MPI_Comm comm)
 {
@@ -20,19 +20,23 @@ bool ek_message_peer(const ek_entry *e, int rank, bool wildcard)
     return (rank >= 0 && rank < e->size) || (wildcard && rank == MPI_ANY_SOURCE);
 }
 
-bool ek_message_tag(int tag, bool wildcard) { return (tag >= 0 && tag <= tag_limit) || (wildcard && tag == MPI_ANY_TAG); }
+bool ek_message_tag(int tag, bool wildcard)
+{
+    return (tag >= 0 && tag <= tag_limit) || (wildcard && tag == MPI_ANY_TAG);
+}
 
 int ek_raise(MPI_Comm comm, const ek_entry *e, int code)
 {
     if (code) {
         ek_depth++;
-        ek_host.Comm_call_errhandler(e && atomic_load(&e->handle) == (uintptr_t)comm ? comm : ek_handles.world, code);
+        ek_host.Comm_call_errhandler(
+            e && atomic_load(&e->handle) == (uintptr_t)comm ? comm : ek_handles.world, code);
         ek_depth--;
     }
     return code;
 }
 
-/* ---- waiting ---------------------------------------------------------------------------------------------------- */
+/* ---- waiting ---- */
 
 void ek_message_wait_on(const ek_half *h)
 {
@@ -59,9 +63,10 @@ int ek_half_await(ek_half *h, const ek_entry *e, MPI_Status *status)
     return ek_half_finish(h, status);
 }
 
-/* ---- calls ------------------------------------------------------------------------------------------------------ */
+/* ---- calls ---- */
 
-static int send_and_wait(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, enum ek_mode mode)
+static int send_and_wait(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
+                         MPI_Comm comm, enum ek_mode mode)
 {
     ek_entry *e = ek_message_entry(comm);
     if (!e)
@@ -92,7 +97,8 @@ int ekm_rsend(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int
     return send_and_wait(buf, count, type, dest, tag, comm, EK_STANDARD);
 }
 
-int ekm_recv(void *buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status *status)
+int ekm_recv(void *buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+             MPI_Status *status)
 {
     ek_entry *e = ek_message_entry(comm);
     if (!e)
@@ -105,20 +111,25 @@ int ekm_recv(void *buf, MPI_Count count, MPI_Datatype type, int source, int tag,
     return EK_LIKELY(code == MPI_SUCCESS) || code == EK_HOST_SHALL ? code : ek_raise(comm, e, code);
 }
 
-int ekm_sendrecv(const void *out, MPI_Count out_count, MPI_Datatype out_type, int dest, int out_tag, void *in, MPI_Count in_count,
-                 MPI_Datatype in_type, int source, int in_tag, MPI_Comm comm, MPI_Status *status)
+int ekm_sendrecv(const void *out, MPI_Count out_count, MPI_Datatype out_type, int dest, int out_tag, void *in,
+                 MPI_Count in_count, MPI_Datatype in_type, int source, int in_tag, MPI_Comm comm,
+                 MPI_Status *status)
 {
     ek_entry *e = ek_message_entry(comm);
-    ek_side   side;
+    ek_side side;
     if (!e || (dest == MPI_PROC_NULL && source == MPI_PROC_NULL))
         return EK_HOST_SHALL;
     /* All that could be wrong is looked at first: one half alone cannot be the host's. */
-    if ((dest != MPI_PROC_NULL && (!ek_message_peer(e, dest, false) || !ek_message_tag(out_tag, false) || !ek_measure(&side, out_count, out_type))) ||
-        (source != MPI_PROC_NULL && (!ek_message_peer(e, source, true) || !ek_message_tag(in_tag, true) || !ek_measure(&side, in_count, in_type))))
+    if ((dest != MPI_PROC_NULL && (!ek_message_peer(e, dest, false) || !ek_message_tag(out_tag, false) ||
+                                   !ek_measure(&side, out_count, out_type))) ||
+        (source != MPI_PROC_NULL && (!ek_message_peer(e, source, true) || !ek_message_tag(in_tag, true) ||
+                                     !ek_measure(&side, in_count, in_type))))
         return EK_HOST_SHALL;
     EK_PASS;
     ek_half receive = {0}, send = {0};
-    int code = source == MPI_PROC_NULL ? MPI_SUCCESS : ek_half_receive(&receive, e, in, in_count, in_type, source, in_tag, NULL);
+    int code = source == MPI_PROC_NULL
+                   ? MPI_SUCCESS
+                   : ek_half_receive(&receive, e, in, in_count, in_type, source, in_tag, NULL);
     if (!code && dest != MPI_PROC_NULL)
         code = ek_half_send(&send, e, out, out_count, out_type, dest, out_tag, EK_STANDARD);
     if (code == EK_HOST_SHALL)
@@ -133,11 +144,11 @@ int ekm_sendrecv(const void *out, MPI_Count out_count, MPI_Datatype out_type, in
     return code ? ek_raise(comm, e, code) : MPI_SUCCESS;
 }
 
-int ekm_sendrecv_replace(void *buf, MPI_Count count, MPI_Datatype type, int dest, int out_tag, int source, int in_tag, MPI_Comm comm,
-                         MPI_Status *status)
+int ekm_sendrecv_replace(void *buf, MPI_Count count, MPI_Datatype type, int dest, int out_tag, int source,
+                         int in_tag, MPI_Comm comm, MPI_Status *status)
 {
     ek_entry *e = ek_message_entry(comm);
-    ek_side   side;
+    ek_side side;
     if (!e || !ek_measure(&side, count, type))
         return EK_HOST_SHALL;
     EK_PASS;
@@ -146,22 +157,25 @@ int ekm_sendrecv_replace(void *buf, MPI_Count count, MPI_Datatype type, int dest
         return ek_raise(comm, e, MPI_ERR_NO_MEM);
     int code = EK_HOST_SHALL;
     if (!side.bytes || !ek_pack(buf, count, type, side.type, copy))
-        code = ekm_sendrecv(copy, (MPI_Count)side.bytes, ek_handles.byte, dest, out_tag, buf, count, type, source, in_tag, comm, status);
+        code = ekm_sendrecv(copy, (MPI_Count)side.bytes, ek_handles.byte, dest, out_tag, buf, count, type,
+                            source, in_tag, comm, status);
     free(copy);
     return code;
 }
 
-/* ---- start and end ------------------------------------------------------------------------------------------------- */
+/* ---- start and end ---- */
 
 /* Whether all ranks carry messages is agreed once, when all other facts of the start are known. */
 static bool agreed(void)
 {
     ek_entry *e = ek_find(ek_handles.world);
-    int  size;
-    char mine = (char)(ek_defers && !ek_handles_faults() && e && e->ek && ek_serves(e->ek) && ek_messages_wanted());
+    int size;
+    char mine =
+        (char)(ek_defers && !ek_handles_faults() && e && e->ek && ek_serves(e->ek) && ek_messages_wanted());
     ek_host.Comm_size(ek_handles.world, &size);
     char *all = calloc((size_t)size, 1);
-    bool  yes = all && !ek_host.Allgather(&mine, 1, ek_handles.byte, all, 1, ek_handles.byte, ek_handles.world);
+    bool yes =
+        all && !ek_host.Allgather(&mine, 1, ek_handles.byte, all, 1, ek_handles.byte, ek_handles.world);
     for (int r = 0; yes && r < size; r++)
         yes = all[r];
     free(all);
@@ -171,7 +185,7 @@ static bool agreed(void)
 void ek_messages_begin(void)
 {
     void *limit;
-    int   flag = 0;
+    int flag = 0;
     if (!agreed())
         return;
     if (!ek_host.Comm_get_attr(ek_handles.world, MPI_TAG_UB, &limit, &flag) && flag)
@@ -180,8 +194,8 @@ void ek_messages_begin(void)
     ek_messages = 1;
 }
 
-
-/* What has been sent is received, or never will be; nobody leaves before others have what they want from him. */
+/* What has been sent is received, or never will be; nobody leaves before others have what they want from him.
+ */
 void ek_messages_end(void)
 {
     if (!ek_messages)

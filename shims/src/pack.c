@@ -2,15 +2,14 @@
 #include "shim.h"
 
 #ifndef EK_HAS_Pack_c
-/* The host's MPI_Pack counts in int: a long vector goes through in parts. Elements of more than 2 GiB cannot. */
-static MPI_Count at_a_time(MPI_Count size)
-{
-    return size > INT_MAX ? 0 : INT_MAX / (size ? size : 1);
-}
+/* The host's MPI_Pack counts in int: a long vector goes through in parts. Elements of more than 2 GiB cannot.
+ */
+static MPI_Count at_a_time(MPI_Count size) { return size > INT_MAX ? 0 : INT_MAX / (size ? size : 1); }
 #endif
 
-/* MPICH's MPI_Pack and MPI_Unpack refuse MPI_BOTTOM, which is a null pointer there. So absolute addresses are made relative
- * to a place that is not null: `anchor`. `type` becomes one of the program's `count` elements; the caller frees it. */
+/* MPICH's MPI_Pack and MPI_Unpack refuse MPI_BOTTOM, which is a null pointer there. So absolute addresses are
+ * made relative to a place that is not null: `anchor`. `type` becomes one of the program's `count` elements;
+ * the caller frees it. */
 static char anchor;
 
 static int anchored(MPI_Count count, MPI_Datatype *type)
@@ -51,7 +50,8 @@ int ek_pack(const void *from, MPI_Count count, MPI_Datatype type, const ek_type 
         return MPI_ERR_TYPE;
     for (MPI_Count done = 0; done < count; done += step) {
         int n = (int)(count - done < step ? count - done : step), bytes = n * (int)t->size, position = 0;
-        int code = ek_host.Pack((const char *)from + done * t->extent, n, type, to + done * t->size, bytes, &position, ek_handles.self);
+        int code = ek_host.Pack((const char *)from + done * t->extent, n, type, to + done * t->size, bytes,
+                                &position, ek_handles.self);
         if (code || position != bytes)
             return code ? code : MPI_ERR_TYPE;
     }
@@ -59,7 +59,8 @@ int ek_pack(const void *from, MPI_Count count, MPI_Datatype type, const ek_type 
 #endif
 }
 
-int ek_unpack(const char *from, MPI_Count count, MPI_Datatype type, MPI_Count size, MPI_Count extent, void *to)
+int ek_unpack(const char *from, MPI_Count count, MPI_Datatype type, MPI_Count size, MPI_Count extent,
+              void *to)
 {
     if (count == 0 || size == 0)
         return MPI_SUCCESS;
@@ -81,7 +82,8 @@ int ek_unpack(const char *from, MPI_Count count, MPI_Datatype type, MPI_Count si
         return MPI_ERR_TYPE;
     for (MPI_Count done = 0; done < count; done += step) {
         int n = (int)(count - done < step ? count - done : step), position = 0;
-        int code = ek_host.Unpack(from + done * size, n * (int)size, &position, (char *)to + done * extent, n, type, ek_handles.self);
+        int code = ek_host.Unpack(from + done * size, n * (int)size, &position, (char *)to + done * extent, n,
+                                  type, ek_handles.self);
         if (code)
             return code;
     }
@@ -129,8 +131,9 @@ void ek_fold_laid_out(void *context, const void *in, void *inout, size_t count)
     free(many);
 }
 
-/* The program's function wants elements as it declared them: lay them out, apply it, pack the result. A few at a time,
- * so that memory stays bounded. An element reaches from its lower bound on, which may be negative, and past its extent. */
+/* The program's function wants elements as it declared them: lay them out, apply it, pack the result. A few
+ * at a time, so that memory stays bounded. An element reaches from its lower bound on, which may be negative,
+ * and past its extent. */
 void ek_fold_packed(void *context, const void *in, void *inout, size_t count)
 {
     const ek_fold *f = context;
@@ -145,7 +148,8 @@ void ek_fold_packed(void *context, const void *in, void *inout, size_t count)
         ek_note("no memory to combine elements of a derived datatype; results of a reduction are incomplete");
         return;
     }
-    /* What MPI calls the buffer's address: element 0 begins `low` bytes after it. As aligned as the allocation. */
+    /* What MPI calls the buffer's address: element 0 begins `low` bytes after it. As aligned as the
+     * allocation. */
     MPI_Count shift = ((f->extent < 0 ? (MPI_Count)(few - 1) * stride : 0) - f->low + 15) & ~(MPI_Count)15;
     char *x = a + shift, *y = a + room + shift;
     for (size_t done = 0; done < count; done += few) {

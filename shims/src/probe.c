@@ -1,7 +1,7 @@
 /* Probes, and receives of what a matched probe took out. See message.h. */
 #include "message.h"
 
-/* ---- looking ---------------------------------------------------------------------------------------------------- */
+/* ---- looking ---- */
 
 static ek_entry *probed(int source, int tag, MPI_Comm comm)
 {
@@ -12,7 +12,8 @@ static ek_entry *probed(int source, int tag, MPI_Comm comm)
 /* One look; 1 if something was found. */
 static int probe(ek_entry *e, int source, int tag, int take, ek_probed *found, MPI_Status *status)
 {
-    int there = ek_message_probe(e->ek, source == MPI_ANY_SOURCE ? -1 : source, tag == MPI_ANY_TAG ? -1 : tag, take, found);
+    int there = ek_message_probe(e->ek, source == MPI_ANY_SOURCE ? -1 : source, tag == MPI_ANY_TAG ? -1 : tag,
+                                 take, found);
     if (there)
         ek_status(status, found->source, found->tag, found->bytes, false);
     return there;
@@ -33,21 +34,21 @@ static int await(ek_entry *e, int source, int tag, int take, ek_probed *found, M
     return code;
 }
 
-/* ---- taking out ------------------------------------------------------------------------------------------------ */
+/* ---- taking out ---- */
 
 /* What a matched probe took out goes by a genuine message handle of the host's, kept for later use. */
 typedef struct kept {
-    MPI_Message  handle;
-    MPI_Request  sent;    /* what the handle comes from: complete when that is received, at the end */
-    void        *matched; /* NULL: free */
-    MPI_Comm     comm;
-    ek_entry    *entry;
+    MPI_Message handle;
+    MPI_Request sent; /* what the handle comes from: complete when that is received, at the end */
+    void *matched;    /* NULL: free */
+    MPI_Comm comm;
+    ek_entry *entry;
     struct kept *next;
 } kept;
 static kept *all_kept;
 static char nothing;
 static MPI_Comm aside; /* where genuine messages come from */
-static bool     has_aside;
+static bool has_aside;
 
 static kept *keep(void)
 {
@@ -100,10 +101,11 @@ static int hand_out(ek_entry *e, MPI_Comm comm, const ek_probed *found, MPI_Mess
     return MPI_SUCCESS;
 }
 
-/* ---- the four probes --------------------------------------------------------------------------------------------- */
+/* ---- the four probes ---- */
 
 /* Any of them. `flag`: NULL if it waits; `message`: NULL if what it finds stays where it is. */
-static int any_probe(const char *name, int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
+static int any_probe(const char *name, int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
+                     MPI_Status *status)
 {
     ek_entry *e = probed(source, tag, comm);
     if (!e)
@@ -144,10 +146,11 @@ int ekm_improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mess
     return any_probe("MPI_Improbe", source, tag, comm, flag, message, status);
 }
 
-/* ---- receives of what was taken out ------------------------------------------------------------------------------ */
+/* ---- receives of what was taken out ---- */
 
 /* The receive of a matched message of ours, started. */
-int ek_half_matched(ek_half *h, void *buf, MPI_Count count, MPI_Datatype type, MPI_Message *message, ek_entry **e, MPI_Comm *comm)
+int ek_half_matched(ek_half *h, void *buf, MPI_Count count, MPI_Datatype type, MPI_Message *message,
+                    ek_entry **e, MPI_Comm *comm)
 {
     kept *k = all_kept;
     while (k && (k->handle != *message || !k->matched))
@@ -169,9 +172,9 @@ int ek_half_matched(ek_half *h, void *buf, MPI_Count count, MPI_Datatype type, M
 int ekm_mrecv(void *buf, MPI_Count count, MPI_Datatype type, MPI_Message *message, MPI_Status *status)
 {
     EK_PASS;
-    ek_half   h;
+    ek_half h;
     ek_entry *e;
-    MPI_Comm  comm;
+    MPI_Comm comm;
     int code = ek_half_matched(&h, buf, count, type, message, &e, &comm);
     if (code == EK_HOST_SHALL)
         return code;

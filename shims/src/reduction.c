@@ -1,4 +1,5 @@
-/* Making reductions ready. All ranks pass the same count, type and operator (MPI demands it), so these may decide. */
+/* Making reductions ready. All ranks pass the same count, type and operator (MPI demands it), so these may
+ * decide. */
 #include "shim.h"
 
 static int choose_combine(ek_job *job, const ek_args *a, const ek_side *side, bool laid_out)
@@ -54,16 +55,19 @@ int ek_prepare_reduction(ek_job *job, const ek_args *a)
     ek_side side;
     if (code || !ek_measure(&side, vector, a->sendtype))
         return code ? code : EK_HOST_SHALL;
-    /* Predefined pairs may have a hole (MPI_DOUBLE_INT): as every rank has the same type, they travel hole and all. */
+    /* Predefined pairs may have a hole (MPI_DOUBLE_INT): as every rank has the same type, they travel hole
+     * and all. */
     bool laid_out = side.type->named || side.type->dense;
     if ((code = choose_combine(job, a, &side, laid_out)))
         return code;
     size_t unit = call->elem_bytes;
     call->bytes = (size_t)vector * unit;
     for (int r = 0; a->kind == EK_REDUCE_SCATTER && r < e->size; r++)
-        job->spans[r] = (ek_span){.offset = job->spans[r].offset * (ptrdiff_t)unit, .bytes = job->spans[r].bytes * unit};
+        job->spans[r] =
+            (ek_span){.offset = job->spans[r].offset * (ptrdiff_t)unit, .bytes = job->spans[r].bytes * unit};
 
-    bool rooted = a->kind == EK_REDUCE, in_place = a->sendbuf == MPI_IN_PLACE, receives = !rooted || e->rank == a->root;
+    bool rooted = a->kind == EK_REDUCE, in_place = a->sendbuf == MPI_IN_PLACE,
+         receives = !rooted || e->rank == a->root;
     const void *in = in_place ? a->recvbuf : a->sendbuf;
     MPI_Count handed_in = a->kind == EK_REDUCE_SCATTER_BLOCK ? vector * e->size : vector;
     if ((rooted && (a->root < 0 || a->root >= e->size)) || (in_place && !receives) ||

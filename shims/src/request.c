@@ -1,16 +1,24 @@
-/* Nonblocking operations. Their requests are the host's generalized requests, so that every Wait and Test of the host
- * knows them; the wrappers of Wait and Test only see to it that ours move on, and complete them here. */
+/* Nonblocking operations. Their requests are the host's generalized requests, so that every Wait and Test of
+ * the host knows them; the wrappers of Wait and Test only see to it that ours move on, and complete them
+ * here. */
 #include "shim.h"
 #include "waits.h"
 #include <pthread.h>
 
 _Atomic int ek_outstanding;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the list, entries' pending and doomed, the late frees */
+static pthread_mutex_t lock =
+    PTHREAD_MUTEX_INITIALIZER; /* the list, entries' pending and doomed, the late frees */
 static ek_job *jobs;
 
-/* Operators and types that the program freed while an operation might still use them: freed when none is under way. */
-static struct late { struct late *next; bool is_op; MPI_Op op; MPI_Datatype type; } *late;
+/* Operators and types that the program freed while an operation might still use them: freed when none is
+ * under way. */
+static struct late {
+    struct late *next;
+    bool is_op;
+    MPI_Op op;
+    MPI_Datatype type;
+} *late;
 
 static int query(void *job, MPI_Status *status)
 {
@@ -22,8 +30,16 @@ static int query(void *job, MPI_Status *status)
     return job ? ((const ek_job *)job)->outcome : MPI_SUCCESS;
 }
 
-static int forget(void *job) { free(job); return MPI_SUCCESS; }
-static int refuse(void *unused, int complete) { (void)unused, (void)complete; return MPI_SUCCESS; }
+static int forget(void *job)
+{
+    free(job);
+    return MPI_SUCCESS;
+}
+static int refuse(void *unused, int complete)
+{
+    (void)unused, (void)complete;
+    return MPI_SUCCESS;
+}
 
 int ek_request_unbound(MPI_Request *handle, ek_job *job)
 {
@@ -67,8 +83,8 @@ static void complete(ek_job *job)
 
 void ek_poll(void)
 {
-    /* Not waiting for the lock: whoever has it is doing the same; and an operator of the program that calls MPI_Test
-     * from inside gets past. */
+    /* Not waiting for the lock: whoever has it is doing the same; and an operator of the program that calls
+     * MPI_Test from inside gets past. */
     if (ek_depth || pthread_mutex_trylock(&lock))
         return;
     ek_depth++;

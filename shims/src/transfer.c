@@ -1,7 +1,7 @@
 /* Requests for messages that evenkeel carries: nonblocking calls, finishing, cancelling. See message.h. */
 #include "message.h"
 
-/* ---- the table: handle to transfer ------------------------------------------------------------------------------- */
+/* ---- the table: handle to transfer ---- */
 
 uint32_t ek_transfer_bits;
 ek_transfer **ek_transfers;
@@ -29,9 +29,9 @@ static void place(ek_transfer *t)
 
 static bool grow(void)
 {
-    uint32_t     bits = ek_transfers ? ek_transfer_bits + 1 : 8;
+    uint32_t bits = ek_transfers ? ek_transfer_bits + 1 : 8;
     ek_transfer **larger = calloc((size_t)1 << bits, sizeof(*larger)), **old = ek_transfers;
-    uint32_t     count = old ? size_of_table() : 0;
+    uint32_t count = old ? size_of_table() : 0;
     if (!larger)
         return false;
     ek_transfers = larger;
@@ -95,7 +95,7 @@ static void release(ek_transfer *t)
     unused = t;
 }
 
-/* ---- starting ---------------------------------------------------------------------------------------------------- */
+/* ---- starting ---- */
 
 int ek_transfer_hand_out(ek_transfer *t, int code, MPI_Request *request)
 {
@@ -103,14 +103,14 @@ int ek_transfer_hand_out(ek_transfer *t, int code, MPI_Request *request)
         *request = t->handle;
         return MPI_SUCCESS;
     }
-    MPI_Comm  comm = t->comm;
+    MPI_Comm comm = t->comm;
     ek_entry *e = t->entry;
     release(t);
     return code == EK_HOST_SHALL ? code : ek_raise(comm, e, code);
 }
 
-static int nonblocking_send(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, MPI_Request *request,
-                            enum ek_mode mode)
+static int nonblocking_send(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
+                            MPI_Comm comm, MPI_Request *request, enum ek_mode mode)
 {
     ek_entry *e = ek_message_entry(comm);
     if (!e || dest == MPI_PROC_NULL || !request)
@@ -133,32 +133,35 @@ static int nonblocking_send(const void *buf, MPI_Count count, MPI_Datatype type,
     return MPI_SUCCESS;
 }
 
-#define NONBLOCKING_SEND(name, mode)                                                                                    \
-    int ekm_##name(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, MPI_Request *request) \
-    {                                                                                                                  \
-        return nonblocking_send(buf, count, type, dest, tag, comm, request, mode);                                     \
+#define NONBLOCKING_SEND(name, mode)                                                                      \
+    int ekm_##name(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, \
+                   MPI_Request *request)                                                                  \
+    {                                                                                                     \
+        return nonblocking_send(buf, count, type, dest, tag, comm, request, mode);                        \
     }
 NONBLOCKING_SEND(isend, EK_STANDARD)
 NONBLOCKING_SEND(irsend, EK_STANDARD)
 NONBLOCKING_SEND(issend, EK_SYNCHRONOUS)
 NONBLOCKING_SEND(ibsend, EK_BUFFERED)
 
-int ekm_irecv(void *buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request *request)
+int ekm_irecv(void *buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+              MPI_Request *request)
 {
     ek_entry *e = ek_message_entry(comm);
     if (!e || source == MPI_PROC_NULL || !request)
         return EK_HOST_SHALL;
     EK_PASS;
     ek_transfer *t = ek_transfer_obtain(e, comm);
-    return t ? ek_transfer_hand_out(t, ek_transfer_receive(t, buf, count, type, source, tag), request) : ek_raise(comm, e, MPI_ERR_NO_MEM);
+    return t ? ek_transfer_hand_out(t, ek_transfer_receive(t, buf, count, type, source, tag), request)
+             : ek_raise(comm, e, MPI_ERR_NO_MEM);
 }
 
 int ekm_imrecv(void *buf, MPI_Count count, MPI_Datatype type, MPI_Message *message, MPI_Request *request)
 {
     EK_PASS;
-    ek_half   h;
+    ek_half h;
     ek_entry *e;
-    MPI_Comm  comm;
+    MPI_Comm comm;
     int code = ek_half_matched(&h, buf, count, type, message, &e, &comm);
     if (code == EK_HOST_SHALL)
         return code;
@@ -172,32 +175,37 @@ int ekm_imrecv(void *buf, MPI_Count count, MPI_Datatype type, MPI_Message *messa
     return ek_transfer_hand_out(t, MPI_SUCCESS, request);
 }
 
-int ekm_isendrecv(const void *out, MPI_Count out_count, MPI_Datatype out_type, int dest, int out_tag, void *in, MPI_Count in_count,
-                  MPI_Datatype in_type, int source, int in_tag, MPI_Comm comm, MPI_Request *request)
+int ekm_isendrecv(const void *out, MPI_Count out_count, MPI_Datatype out_type, int dest, int out_tag,
+                  void *in, MPI_Count in_count, MPI_Datatype in_type, int source, int in_tag, MPI_Comm comm,
+                  MPI_Request *request)
 {
     ek_entry *e = ek_message_entry(comm);
-    ek_side   side;
+    ek_side side;
     if (!e || (dest == MPI_PROC_NULL && source == MPI_PROC_NULL) || !request ||
-        (dest != MPI_PROC_NULL && (!ek_message_peer(e, dest, false) || !ek_message_tag(out_tag, false) || !ek_measure(&side, out_count, out_type))) ||
-        (source != MPI_PROC_NULL && (!ek_message_peer(e, source, true) || !ek_message_tag(in_tag, true) || !ek_measure(&side, in_count, in_type))))
+        (dest != MPI_PROC_NULL && (!ek_message_peer(e, dest, false) || !ek_message_tag(out_tag, false) ||
+                                   !ek_measure(&side, out_count, out_type))) ||
+        (source != MPI_PROC_NULL && (!ek_message_peer(e, source, true) || !ek_message_tag(in_tag, true) ||
+                                     !ek_measure(&side, in_count, in_type))))
         return EK_HOST_SHALL;
     EK_PASS;
     ek_transfer *t = ek_transfer_obtain(e, comm);
     if (!t)
         return ek_raise(comm, e, MPI_ERR_NO_MEM);
     t->receives = t->sends = true;
-    int code = source == MPI_PROC_NULL ? MPI_SUCCESS : ek_half_receive(&t->in, e, in, in_count, in_type, source, in_tag, NULL);
+    int code = source == MPI_PROC_NULL
+                   ? MPI_SUCCESS
+                   : ek_half_receive(&t->in, e, in, in_count, in_type, source, in_tag, NULL);
     t->peer = source;
     if (!code && dest != MPI_PROC_NULL)
         code = ek_half_send(&t->out, e, out, out_count, out_type, dest, out_tag, EK_STANDARD);
     return ek_transfer_hand_out(t, code == EK_HOST_SHALL ? MPI_ERR_BUFFER : code, request);
 }
 
-int ekm_isendrecv_replace(void *buf, MPI_Count count, MPI_Datatype type, int dest, int out_tag, int source, int in_tag, MPI_Comm comm,
-                          MPI_Request *request)
+int ekm_isendrecv_replace(void *buf, MPI_Count count, MPI_Datatype type, int dest, int out_tag, int source,
+                          int in_tag, MPI_Comm comm, MPI_Request *request)
 {
     ek_entry *e = ek_message_entry(comm);
-    ek_side   side;
+    ek_side side;
     if (!e || !ek_measure(&side, count, type))
         return EK_HOST_SHALL;
     EK_PASS;
@@ -206,7 +214,8 @@ int ekm_isendrecv_replace(void *buf, MPI_Count count, MPI_Datatype type, int des
         return ek_raise(comm, e, MPI_ERR_NO_MEM);
     int code = side.bytes ? ek_pack(buf, count, type, side.type, copy) : MPI_SUCCESS;
     if (!code)
-        code = ekm_isendrecv(copy, (MPI_Count)side.bytes, ek_handles.byte, dest, out_tag, buf, count, type, source, in_tag, comm, request);
+        code = ekm_isendrecv(copy, (MPI_Count)side.bytes, ek_handles.byte, dest, out_tag, buf, count, type,
+                             source, in_tag, comm, request);
     ek_transfer *t = code ? NULL : ek_transfer_of(*request);
     if (t && t->out.message)
         t->out.packed = copy; /* until it has been sent */
@@ -215,7 +224,7 @@ int ekm_isendrecv_replace(void *buf, MPI_Count count, MPI_Datatype type, int des
     return code;
 }
 
-/* ---- finishing ----------------------------------------------------------------------------------------------------- */
+/* ---- finishing ---- */
 
 static void freed(ek_half *h)
 {
@@ -247,12 +256,13 @@ int ek_transfer_finish(ek_transfer *t, MPI_Request *request, MPI_Status *status)
 
 int ek_transfer_status(ek_transfer *t, MPI_Status *status)
 {
-    const ek_half    *h = t->receives ? &t->in : &t->out;
+    const ek_half *h = t->receives ? &t->in : &t->out;
     const ek_message *m = t->state == EK_ACTIVE ? h->message : NULL;
     if (!m || m->source < 0)
         ek_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, m && m->cancelled);
     else
-        ek_status(status, m->source, m->tag, m->truncated ? (size_t)(h->count * h->size) : m->bytes, m->cancelled);
+        ek_status(status, m->source, m->tag, m->truncated ? (size_t)(h->count * h->size) : m->bytes,
+                  m->cancelled);
     return m && m->truncated ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
 }
 

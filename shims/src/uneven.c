@@ -5,10 +5,12 @@
 /* One rank's blocks for, or from, all ranks: as the program describes them. */
 typedef struct blocks {
     const void *buffer, *counts, *displs;
-    const MPI_Datatype *types; /* one per rank, displacements in bytes; NULL: `type`, displacements in extents */
+    const MPI_Datatype
+        *types; /* one per rank, displacements in bytes; NULL: `type`, displacements in extents */
     MPI_Datatype type;
     bool wide;
-    char *base;   /* out: what the spans are relative to: the buffer, or if that is MPI_BOTTOM the first block */
+    char
+        *base; /* out: what the spans are relative to: the buffer, or if that is MPI_BOTTOM the first block */
     bool dense;   /* out: no block needs packing */
     size_t bytes; /* out: of all blocks */
 } blocks;
@@ -32,7 +34,7 @@ static bool block(const blocks *b, int rank, ek_side *side, char **user)
 static bool survey(blocks *b, int ranks, ek_span *spans)
 {
     ek_side side;
-    char   *user;
+    char *user;
     if (!b->counts || !b->displs || b->buffer == MPI_IN_PLACE)
         return false;
     b->base = (char *)(uintptr_t)b->buffer;
@@ -69,7 +71,7 @@ static char *compact(ek_job *job, const blocks *b, int ranks, ek_span *spans)
 static int pack_block(const blocks *b, int rank, char *to)
 {
     ek_side side;
-    char   *user;
+    char *user;
     if (!block(b, rank, &side, &user))
         return EK_HOST_SHALL;
     if (side.bytes == 0)
@@ -106,7 +108,7 @@ static int receive_blocks(ek_job *job, const blocks *b, int ranks, ek_span *span
         return MPI_ERR_NO_MEM;
     for (int r = 0; r < ranks; r++) {
         ek_side side;
-        char   *user;
+        char *user;
         if (!block(b, r, &side, &user))
             return EK_HOST_SHALL;
         if (side.bytes)
@@ -145,7 +147,8 @@ static int scatterv(ek_job *job, const ek_args *a, blocks *in, ek_span *spans)
     int me = job->entry->rank, n = job->entry->size, code;
     bool root = me == a->root, in_place = a->recvbuf == MPI_IN_PLACE;
     ek_side out;
-    if ((in_place && !root) || (!in_place && !ek_measure(&out, a->recvcount, a->recvtype)) || (root && !survey(in, n, spans)))
+    if ((in_place && !root) || (!in_place && !ek_measure(&out, a->recvcount, a->recvtype)) ||
+        (root && !survey(in, n, spans)))
         return EK_HOST_SHALL;
     call->bytes = in_place ? spans[me].bytes : out.bytes;
     if (!ek_granted(job, a, 0))
@@ -158,7 +161,8 @@ static int scatterv(ek_job *job, const ek_args *a, blocks *in, ek_span *spans)
     return MPI_SUCCESS;
 }
 
-static int alltoallv(ek_job *job, const ek_args *a, blocks *in, blocks *out, ek_span *send_spans, ek_span *recv_spans)
+static int alltoallv(ek_job *job, const ek_args *a, blocks *in, blocks *out, ek_span *send_spans,
+                     ek_span *recv_spans)
 {
     int n = job->entry->size;
     bool in_place = a->sendbuf == MPI_IN_PLACE;
@@ -183,10 +187,18 @@ int ek_prepare_uneven(ek_job *job, const ek_args *a)
     job->spans = n <= EK_FEW ? job->few_spans : ek_job_alloc(job, 2 * sizeof(ek_span) * (size_t)n);
     if (!job->spans)
         return MPI_ERR_NO_MEM;
-    blocks in = {.buffer = a->sendbuf, .counts = a->sendcounts, .displs = a->sdispls, .types = a->sendtypes,
-                 .type = a->sendtype, .wide = a->wide};
-    blocks out = {.buffer = a->recvbuf, .counts = a->recvcounts, .displs = a->rdispls, .types = a->recvtypes,
-                  .type = a->recvtype, .wide = a->wide};
+    blocks in = {.buffer = a->sendbuf,
+                 .counts = a->sendcounts,
+                 .displs = a->sdispls,
+                 .types = a->sendtypes,
+                 .type = a->sendtype,
+                 .wide = a->wide};
+    blocks out = {.buffer = a->recvbuf,
+                  .counts = a->recvcounts,
+                  .displs = a->rdispls,
+                  .types = a->recvtypes,
+                  .type = a->recvtype,
+                  .wide = a->wide};
     switch (a->kind) {
     case EK_GATHERV: return gatherv(job, a, &out, job->spans, job->entry->rank == a->root);
     case EK_ALLGATHERV: return gatherv(job, a, &out, job->spans, true);

@@ -26,8 +26,9 @@ static void forget(void)
     }
 }
 
-/* To test a request that cannot complete makes the host look after everything else it has to do. (A probe does not: in
- * MPICH it leaves the schedules of nonblocking collectives alone.) One thread at a time; the others have it done. */
+/* To test a request that cannot complete makes the host look after everything else it has to do. (A probe
+ * does not: in MPICH it leaves the schedules of nonblocking collectives alone.) One thread at a time; the
+ * others have it done. */
 static MPI_Request never;
 static pthread_mutex_t never_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -58,7 +59,7 @@ static void close_never(void)
 static void host_version(char *text, size_t bytes)
 {
     char full[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
-    int  length = 0;
+    int length = 0;
     ek_host.Get_library_version(full, &length);
     full[MPI_MAX_LIBRARY_VERSION_STRING] = 0;
     full[strcspn(full, ",\n")] = 0;
@@ -72,7 +73,8 @@ static void host_version(char *text, size_t bytes)
     }
 }
 
-/* The nodes' agents, if there are several nodes: their first ranks start them, and everybody is told of them. */
+/* The nodes' agents, if there are several nodes: their first ranks start them, and everybody is told of them.
+ */
 static int open_nodes(int size, int rank)
 {
     int nodes = ek_nodes_count(), code = MPI_SUCCESS;
@@ -81,7 +83,8 @@ static int open_nodes(int size, int rank)
     if (ek_handles_faults()) {
         /* Agents end all ranks with a node or rank that is lost; the library knows how to go on. */
         if (rank == 0)
-            ek_note("this job's library reports faults to the program (--with-ft), so communicators that span nodes are the library's, "
+            ek_note("this job's library reports faults to the program (--with-ft), so communicators that "
+                    "span nodes are the library's, "
                     "without agents");
         return code;
     }
@@ -97,7 +100,8 @@ static int open_nodes(int size, int rank)
         node += counts[r] != 0;
     }
     if (!code)
-        code = ek_host.Allgatherv(&mine, counts[rank], ek_handles.byte, offers, counts, counts + size, ek_handles.byte, ek_handles.world);
+        code = ek_host.Allgatherv(&mine, counts[rank], ek_handles.byte, offers, counts, counts + size,
+                                  ek_handles.byte, ek_handles.world);
     if (!code) {
         uint8_t ok = (uint8_t)ek_nodes_join(offers, nodes);
         code = ek_host.Allgather(&ok, 1, ek_handles.byte, joined, 1, ek_handles.byte, ek_handles.world);
@@ -110,11 +114,13 @@ static int open_nodes(int size, int rank)
     return code;
 }
 
-/* Every rank of MPI_COMM_WORLD, also those where evenkeel is off: they take part in the exchange and say so. */
+/* Every rank of MPI_COMM_WORLD, also those where evenkeel is off: they take part in the exchange and say so.
+ */
 static int open_world(int threaded)
 {
     int size, rank, code;
-    if ((code = ek_host.Comm_size(ek_handles.world, &size)) || (code = ek_host.Comm_rank(ek_handles.world, &rank)))
+    if ((code = ek_host.Comm_size(ek_handles.world, &size)) ||
+        (code = ek_host.Comm_rank(ek_handles.world, &rank)))
         return code;
     char version[128];
     host_version(version, sizeof version);
@@ -126,7 +132,8 @@ static int open_world(int threaded)
     if (!cards || !joined)
         code = MPI_ERR_NO_MEM;
     if (!code)
-        code = ek_host.Allgather(&card, sizeof card, ek_handles.byte, cards, sizeof card, ek_handles.byte, ek_handles.world);
+        code = ek_host.Allgather(&card, sizeof card, ek_handles.byte, cards, sizeof card, ek_handles.byte,
+                                 ek_handles.world);
     if (!code) {
         uint8_t mine = begun ? (uint8_t)ek_world_join(cards, size, rank) : 0; /* bit 1: direct reads work */
         code = ek_host.Allgather(&mine, 1, ek_handles.byte, joined, 1, ek_handles.byte, ek_handles.world);
@@ -167,7 +174,10 @@ void ek_opened(void)
     int code = open_world(provided == MPI_THREAD_MULTIPLE);
     ek_depth--;
     if (code)
-        fprintf(stderr, "evenkeel: the MPI library refused what evenkeel needs at MPI_Init (error %d); it serves this program alone.\n", code);
+        fprintf(stderr,
+                "evenkeel: the MPI library refused what evenkeel needs at MPI_Init (error %d); it serves "
+                "this program alone.\n",
+                code);
     if (ek_active) {
         pthread_atfork(before_fork, NULL, forget);
         ek_gate_open_world();
@@ -180,23 +190,26 @@ void ek_opened(void)
 /* Everybody's record to rank 0 of the world; the last thing evenkeel asks of the host. */
 static void gather_records(void)
 {
-    int    size, rank;
+    int size, rank;
     size_t bytes = 0;
-    char  *mine = ek_record_json(&bytes);
+    char *mine = ek_record_json(&bytes);
     ek_host.Comm_size(ek_handles.world, &size);
     ek_host.Comm_rank(ek_handles.world, &rank);
-    int  length = mine && bytes <= INT_MAX ? (int)bytes : 0;
-    int *lengths = rank ? NULL : calloc(2 * (size_t)size, sizeof *lengths), *starts = lengths ? lengths + size : NULL;
+    int length = mine && bytes <= INT_MAX ? (int)bytes : 0;
+    int *lengths = rank ? NULL : calloc(2 * (size_t)size, sizeof *lengths),
+        *starts = lengths ? lengths + size : NULL;
     char *all = NULL;
     size_t total = 0;
-    /* Evenkeel's own way where it serves MPI_COMM_WORLD: whoever waits here for a slow rank then leaves it the core. */
+    /* Evenkeel's own way where it serves MPI_COMM_WORLD: whoever waits here for a slow rank then leaves it
+     * the core. */
     ek_entry *e = ek_find(ek_handles.world);
     if (e && e->ek && ek_is_revoked(e->ek))
         goto out; /* nothing can be gathered there any more */
     bool ours = e && e->ek && ek_serves(e->ek) && ek_takes(e->ek, EK_GATHERV, 0, 0, NULL, 0);
     const ek_call announce = {.kind = EK_GATHER, .bytes = sizeof length, .send = &length, .recv = lengths};
     if (ours ? ek_run(e->ek, &announce)
-             : ek_host.Gather(&length, sizeof length, ek_handles.byte, lengths, sizeof length, ek_handles.byte, 0, ek_handles.world))
+             : ek_host.Gather(&length, sizeof length, ek_handles.byte, lengths, sizeof length,
+                              ek_handles.byte, 0, ek_handles.world))
         goto out;
     for (int r = 0; lengths && r < size; r++) {
         starts[r] = (int)total;
@@ -209,17 +222,19 @@ static void gather_records(void)
         ek_span *spans = rank ? NULL : calloc((size_t)size, sizeof *spans);
         for (int r = 0; spans && r < size; r++)
             spans[r] = (ek_span){.offset = starts[r], .bytes = (size_t)lengths[r]};
-        const ek_call hand_over = {.kind = EK_GATHERV, .bytes = (size_t)length, .send = mine, .recv = all, .recv_spans = spans};
+        const ek_call hand_over = {
+            .kind = EK_GATHERV, .bytes = (size_t)length, .send = mine, .recv = all, .recv_spans = spans};
         int error = (rank || (spans && all)) ? ek_run(e->ek, &hand_over) : 1;
         free(spans);
         if (error)
             goto out;
-    } else if (ek_host.Gatherv(mine, length, ek_handles.byte, all, lengths, starts, ek_handles.byte, 0, ek_handles.world)) {
+    } else if (ek_host.Gatherv(mine, length, ek_handles.byte, all, lengths, starts, ek_handles.byte, 0,
+                               ek_handles.world)) {
         goto out;
     }
     if (all && total) {
         const char **texts = calloc((size_t)size, sizeof *texts);
-        size_t      *sizes = calloc((size_t)size, sizeof *sizes);
+        size_t *sizes = calloc((size_t)size, sizeof *sizes);
         for (int r = 0; texts && sizes && r < size; r++) {
             texts[r] = all + starts[r];
             sizes[r] = (size_t)lengths[r];
@@ -236,15 +251,17 @@ out:
         ek_string_free(mine);
 }
 
-/* MPICH closes its network connections in MPI_Finalize without answering for the other side any more. Under evenkeel the
- * host may have sent nothing since MPI_Init and a connection may still be half made: then one rank waits for good for a peer
- * that has gone on (seen with 4.0 over TCP, 5 times of 6). A few rounds of the host's own messages complete it (one does not, two nearly always). On
- * one machine there are connections only where MPICH was told not to use shared memory. */
+/* MPICH closes its network connections in MPI_Finalize without answering for the other side any more. Under
+ * evenkeel the host may have sent nothing since MPI_Init and a connection may still be half made: then one
+ * rank waits for good for a peer that has gone on (seen with 4.0 over TCP, 5 times of 6). A few rounds of the
+ * host's own messages complete it (one does not, two nearly always). On one machine there are connections
+ * only where MPICH was told not to use shared memory. */
 static void settle_connections(void)
 {
 #ifdef MPICH_VERSION
     ek_entry *e = ek_find(ek_handles.world);
-    if (e && e->ek && ek_serves(e->ek) && !getenv("MPIR_CVAR_NOLOCAL") && !getenv("MPIR_CVAR_ODD_EVEN_CLIQUES"))
+    if (e && e->ek && ek_serves(e->ek) && !getenv("MPIR_CVAR_NOLOCAL") &&
+        !getenv("MPIR_CVAR_ODD_EVEN_CLIQUES"))
         return;
     int size;
     ek_host.Comm_size(ek_handles.world, &size);

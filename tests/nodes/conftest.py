@@ -34,7 +34,10 @@ def clean(rig):
     before = {host.name: (set(host.processes()), memory(host)) for host in rig.hosts}
     yield rig
     after = {host.name: (set(host.processes()), memory(host)) for host in rig.hosts}
-    left = {name: [rig.hosts[int(name[1:])].processes().get(pid) for pid in after[name][0] - before[name][0]] for name in after}
+    left = {
+        name: [rig.hosts[int(name[1:])].processes().get(pid) for pid in after[name][0] - before[name][0]]
+        for name in after
+    }
     for host in rig.hosts:
         signal_all(set(host.processes()) - before[host.name][0], signal.SIGKILL)
     assert not any(left.values()), f"still running: {left}"

@@ -22,7 +22,10 @@ def shim(mpi, **more):
 
 def agents(rig):
     """Process ids, on each host, of its agents."""
-    return {host.name: [pid for pid, name in host.processes().items() if "evenkeel-agent" in name] for host in rig.hosts}
+    return {
+        host.name: [pid for pid, name in host.processes().items() if "evenkeel-agent" in name]
+        for host in rig.hosts
+    }
 
 
 def calls(rig, path, across):
@@ -40,7 +43,14 @@ def calls(rig, path, across):
 def start(rig, mpi, program, environment):
     """A program that goes on by itself."""
     command = rig[0].command(line(mpi, environment, [str(word) for word in program]), mpis.ROOT)
-    return subprocess.Popen(command, env=rig[0].environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        command,
+        env=rig[0].environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def wait_for(condition, seconds, what):
@@ -52,9 +62,11 @@ def wait_for(condition, seconds, what):
 
 def end(rig):
     """Kills all of the program on all hosts, but for its agents: they are to end by themselves."""
+
     def others():
         kept = {pid for pids in agents(rig).values() for pid in pids}
         return {pid for host in rig.hosts for pid in host.processes()} - kept
+
     until = time.monotonic() + 10
     while others() and time.monotonic() < until:
         signal_all(others(), signal.SIGKILL)
@@ -81,9 +93,20 @@ def test_collectives_between_hosts_are_evenkeels(clean, mpi):
     if mpi.name not in ("openmpi4", "mpich5"):
         pytest.skip("what agents do does not depend on the library's version: one Open MPI and one MPICH do")
     plain = [] if mpi.family == "mpich" else ["plain=1"]
-    verdict(run(clean, mpi, [mpi.build("matrix.c"), "n=200", "seed=6", *plain], shim(mpi, EVENKEEL_REPORT="/tmp/agents.json")))
+    verdict(
+        run(
+            clean,
+            mpi,
+            [mpi.build("matrix.c"), "n=200", "seed=6", *plain],
+            shim(mpi, EVENKEEL_REPORT="/tmp/agents.json"),
+        )
+    )
     found = calls(clean, "/tmp/agents.json", across=True)
-    carried = [op for op in ("bcast", "reduce", "allreduce", "gather", "scatter", "allgather", "alltoall") if found.get(op, (0, 0))[0] > 0]
+    carried = [
+        op
+        for op in ("bcast", "reduce", "allreduce", "gather", "scatter", "allgather", "alltoall")
+        if found.get(op, (0, 0))[0] > 0
+    ]
     assert len(carried) >= 5, found
     assert any(ours > 0 for op, (ours, _) in found.items() if op.startswith("i")), found
 
@@ -119,7 +142,12 @@ def test_sums_have_the_same_bits_in_every_run(clean, openmpi4):
 def test_nobody_waits_for_who_is_above(clean, openmpi4, op, stopped):
     """A stopped rank holds nobody below it in a scan, on its own host or another. Counters as in test_bypass."""
     counters = Counters(mpis.BUILD / "counters", 8)
-    process = start(clean, openmpi4, [openmpi4.build("bypass.c"), counters.path, f"op={op}", f"stopped={stopped}"], shim(openmpi4))
+    process = start(
+        clean,
+        openmpi4,
+        [openmpi4.build("bypass.c"), counters.path, f"op={op}", f"stopped={stopped}"],
+        shim(openmpi4),
+    )
     try:
         counters.wait_until(lambda now: now[stopped] == -1, 30)
         seen = counters.wait_until(lambda now: all(now[rank] == 2 for rank in range(stopped)), 15)
@@ -127,13 +155,24 @@ def test_nobody_waits_for_who_is_above(clean, openmpi4, op, stopped):
         for host in clean.hosts:
             signal_all(set(host.processes()), signal.SIGCONT)
     output, errors = process.communicate(timeout=30)
-    assert all(seen[rank] == 2 for rank in range(stopped)), f"some were held while rank {stopped} was stopped: {seen}"
-    assert all(seen[rank] == 0 for rank in range(stopped + 1, 8)), f"these cannot have had their results: {seen}"
+    assert all(seen[rank] == 2 for rank in range(stopped)), (
+        f"some were held while rank {stopped} was stopped: {seen}"
+    )
+    assert all(seen[rank] == 0 for rank in range(stopped + 1, 8)), (
+        f"these cannot have had their results: {seen}"
+    )
     assert process.returncode == 0 and "failures 0" in output, errors
 
 
 def test_without_agents_the_library_has_them(clean, openmpi4):
-    verdict(run(clean, openmpi4, [openmpi4.build("nodes.c"), "rounds=20"], shim(openmpi4, EVENKEEL_NODES="library", EVENKEEL_REPORT="/tmp/off.json")))
+    verdict(
+        run(
+            clean,
+            openmpi4,
+            [openmpi4.build("nodes.c"), "rounds=20"],
+            shim(openmpi4, EVENKEEL_NODES="library", EVENKEEL_REPORT="/tmp/off.json"),
+        )
+    )
     found = calls(clean, "/tmp/off.json", across=True)
     assert found["allreduce"][0] == 0 and found["allreduce"][1] > 0, found
 
@@ -143,14 +182,36 @@ def test_random_scenarios(clean, mpi, seed):
     """Communicators that come and go, overlapping operations, stalls: against a serial oracle. Sizes are small: MPICH's own MPI_Allgatherv is wrong
     between hosts where ranks describe large blocks by different types."""
     if mpi.name != "mpich5":
-        pytest.skip("what agents do does not depend on the library; Open MPI's own operations go wrong between hosts where ranks describe blocks by different types")
+        pytest.skip(
+            "what agents do does not depend on the library; Open MPI's own operations go wrong between hosts where ranks describe blocks by different types"
+        )
     program = [mpi.build("random.c"), f"seed={seed}", "steps=150", "hosts=1", "largest=100"]
-    verdict(run(clean, mpi, program, shim(mpi, MPIR_CVAR_CH4_PROGRESS_THROTTLE="1", MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT="1"), timeout=100))
+    verdict(
+        run(
+            clean,
+            mpi,
+            program,
+            shim(
+                mpi,
+                MPIR_CVAR_CH4_PROGRESS_THROTTLE="1",
+                MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT="1",
+            ),
+            timeout=100,
+        )
+    )
 
 
 def test_many_communicators(clean, openmpi4):
     """More duplicates than the mailbox for them has entries; agents give up what ranks have freed."""
-    verdict(run(clean, openmpi4, [openmpi4.build("churn.c"), "rounds=150", "hoard=70"], shim(openmpi4), timeout=100))
+    verdict(
+        run(
+            clean,
+            openmpi4,
+            [openmpi4.build("churn.c"), "rounds=150", "hoard=70"],
+            shim(openmpi4),
+            timeout=100,
+        )
+    )
 
 
 def held(rig, mpi, *arguments):
@@ -183,7 +244,10 @@ def test_a_killed_agent_is_named(running):
     victim = agents(rig)["h2"][0]
     os.kill(victim, signal.SIGKILL)
     _, said = process.communicate(timeout=20)
-    assert re.search(r"this node's agent \(process \d+\) has died while rank [45] waits", said) or "node h2 (ranks 4, 5) " in said, said
+    assert (
+        re.search(r"this node's agent \(process \d+\) has died while rank [45] waits", said)
+        or "node h2 (ranks 4, 5) " in said
+    ), said
     assert process.returncode != 0
 
 
@@ -196,7 +260,9 @@ def test_a_node_that_is_cut_off_is_named(running):
         while "ending this job" not in said and time.monotonic() < began + 15:
             said += process.stderr.readline()
         took = time.monotonic() - began
-        assert re.search(r"node h\d \(ranks [\d, ]+\) (has not been heard of for 2000 ms|cannot be reached any more)", said), said
+        assert re.search(
+            r"node h\d \(ranks [\d, ]+\) (has not been heard of for 2000 ms|cannot be reached any more)", said
+        ), said
         assert took < 6, f"{took:.1f} s"
     finally:
         rig[3].plug_in()
@@ -219,7 +285,11 @@ def test_an_agent_with_nothing_to_do_takes_no_time(clean, openmpi4):
     time.sleep(0.7)
 
     def ticks():
-        stats = [open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split() for host in clean.hosts for pid in agents(clean)[host.name]]
+        stats = [
+            open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()
+            for host in clean.hosts
+            for pid in agents(clean)[host.name]
+        ]
         return sum(int(stat[11]) + int(stat[12]) for stat in stats), len(stats)
 
     before = ticks()
@@ -234,13 +304,27 @@ def test_memory_of_an_agent_is_bounded(running):
     for host in rig.hosts:
         for pid in agents(rig)[host.name]:
             status = open(f"/proc/{pid}/status").read()
-            private = sum(int(re.search(rf"{kind}:\s+(\d+) kB", status).group(1)) for kind in ("RssAnon", "RssShmem"))
+            private = sum(
+                int(re.search(rf"{kind}:\s+(\d+) kB", status).group(1)) for kind in ("RssAnon", "RssShmem")
+            )
             assert private < 32 * 1024, status
 
 
 def test_json_names_no_host_reason_for_communicators_across_hosts(clean, openmpi4):
-    verdict(run(clean, openmpi4, [openmpi4.build("nodes.c"), "rounds=5"], shim(openmpi4, EVENKEEL_REPORT="/tmp/why.json")))
-    world = [comm for rank in record(clean, "/tmp/why.json")["ranks"] for comm in rank["comms"] if len(comm["members"]) == 8]
+    verdict(
+        run(
+            clean,
+            openmpi4,
+            [openmpi4.build("nodes.c"), "rounds=5"],
+            shim(openmpi4, EVENKEEL_REPORT="/tmp/why.json"),
+        )
+    )
+    world = [
+        comm
+        for rank in record(clean, "/tmp/why.json")["ranks"]
+        for comm in rank["comms"]
+        if len(comm["members"]) == 8
+    ]
     assert world and all(comm["host_reason"] == "" for comm in world), json.dumps(world[:1])
 
 
@@ -251,4 +335,6 @@ def test_survivors_of_a_rank_go_on_on_all_hosts(clean):
         pytest.skip(mpi.absent())
     words = line(mpi, shim(mpi), [str(mpi.build("survivors.c")), "victim=3"])
     done = clean[0].run([words[0], "--with-ft", "ulfm", *words[1:]], cwd=mpis.ROOT, timeout=40, check=False)
-    assert re.search(r"SURVIVORS 7 RESULT checks 8 failures 0", done.stdout), f"exit code {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
+    assert re.search(r"SURVIVORS 7 RESULT checks 8 failures 0", done.stdout), (
+        f"exit code {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
+    )

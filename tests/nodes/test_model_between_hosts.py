@@ -38,16 +38,29 @@ def network(rig, file):
 def test_what_was_measured_is_simulated(clean, evenkeel):
     file, plot = f"{FOLDER}/network.json", f"{FOLDER}/network.svg"
     said = measure(evenkeel, "h0,h1,h2,h3", file, "--svg", plot)
-    for part in ("network between 4 hosts", "from h0 to up to 3 others", "gap per byte", "512 KiB", "Hosts are virtual"):
+    for part in (
+        "network between 4 hosts",
+        "from h0 to up to 3 others",
+        "gap per byte",
+        "512 KiB",
+        "Hosts are virtual",
+    ):
         assert part in " ".join(said.split()), said
     found = network(clean, file)
-    # Between virtual hosts a sender carries its message to the other's door: nothing may be left for the receiver.
+    # Between virtual hosts a sender carries its message to the other's door: nothing may be left for the
+    # receiver.
     for key in ("latency_ns", "send_overhead_ns", "gap_ns", "gap_per_byte_ns"):
         assert found["network"][key] > 0, found["network"]
     assert found["network"]["receive_overhead_ns"] >= 0
     assert found["measurement"]["conditions"]["hosts"] == ["h0", "h1", "h2", "h3"]
     points = {(point["quantity"], point["peers"], point["bytes"]) for point in found["measurement"]["points"]}
-    assert {("round-trip", 3, 0), ("send-overhead", 3, 0), ("receive-overhead", 3, 0), ("gap", 1, 0), ("message", 1, 1 << 19)} <= points
+    assert {
+        ("round-trip", 3, 0),
+        ("send-overhead", 3, 0),
+        ("receive-overhead", 3, 0),
+        ("gap", 1, 0),
+        ("message", 1, 1 << 19),
+    } <= points
     drawn = clean.path(plot).read_text()
     assert drawn.rstrip().endswith("</svg>")
     # The fit beside what was measured, and nothing in the legend that is not measured between hosts.
@@ -66,27 +79,51 @@ def test_a_limit_of_the_network_is_its_gap_per_byte(clean, evenkeel):
         measure(evenkeel, "h0,h1", f"{FOLDER}/limited.json", passes=5)
     finally:
         clean.shape(Shape())
-    assert network(clean, f"{FOLDER}/limited.json")["network"]["gap_per_byte_ns"] == pytest.approx(83.6, rel=0.3)
+    assert network(clean, f"{FOLDER}/limited.json")["network"]["gap_per_byte_ns"] == pytest.approx(
+        83.6, rel=0.3
+    )
 
 
 def test_a_host_that_is_missing_is_named(evenkeel):
     done = evenkeel("model", "measure", "--hosts", "h0,h7,h1", *SHELL)
     assert done.returncode == 125 and done.stdout == ""
-    assert re.match(r"evenkeel: cannot start a measuring process on host h7: .*exit status: 255.* there is no host h7 .*--remote-shell", done.stderr), done.stderr
+    assert re.match(
+        r"evenkeel: cannot start a measuring process on host h7: .*exit status: 255.* there is no host h7 .*--remote-shell",
+        done.stderr,
+    ), done.stderr
 
 
 def test_one_host_is_no_network(evenkeel):
-    for hosts, why in (("h1", "h1 is one host"), ("h0,h1,h0", "h0 is named twice"), ("h1,root@h1", "h1 and root@h1 are the same host")):
+    for hosts, why in (
+        ("h1", "h1 is one host"),
+        ("h0,h1,h0", "h0 is named twice"),
+        ("h1,root@h1", "h1 and root@h1 are the same host"),
+    ):
         done = evenkeel("model", "measure", "--hosts", hosts, *SHELL)
-        assert done.returncode == 125 and done.stderr.startswith(f"evenkeel: cannot measure a network among --hosts {hosts}: {why}"), done.stderr
+        assert done.returncode == 125 and done.stderr.startswith(
+            f"evenkeel: cannot measure a network among --hosts {hosts}: {why}"
+        ), done.stderr
 
 
 @pytest.fixture
 def endless(clean, evenkeel):
     """A measurement that would go on for minutes, under way on h0, h1 and h2."""
     file = f"{FOLDER}/endless.json"
-    line = [mpis.EVENKEEL, "model", "measure", "--hosts", "h0,h1,h2", *SHELL, "--passes", "10000", "--json", file]
-    process = clean[0].popen(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    line = [
+        mpis.EVENKEEL,
+        "model",
+        "measure",
+        "--hosts",
+        "h0,h1,h2",
+        *SHELL,
+        "--passes",
+        "10000",
+        "--json",
+        file,
+    ]
+    process = clean[0].popen(
+        line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     until = time.monotonic() + 20
     while not all(nodes(clean[i]) for i in range(3)):
         assert time.monotonic() < until and process.poll() is None
@@ -100,7 +137,11 @@ def endless(clean, evenkeel):
 
 
 def nodes(host):
-    return [pid for pid, words in host.processes().items() if words.rstrip().endswith("model node") and "rsh" not in words]
+    return [
+        pid
+        for pid, words in host.processes().items()
+        if words.rstrip().endswith("model node") and "rsh" not in words
+    ]
 
 
 def outcome(process):
@@ -114,7 +155,10 @@ def test_a_node_that_dies_is_named(endless):
     began = time.monotonic()
     signal_all(nodes(rig[2]), 9)
     said = outcome(process)
-    assert said.startswith("evenkeel: cannot go on measuring without host h2: its process has ended (") and "Nothing has been written" in said, said
+    assert (
+        said.startswith("evenkeel: cannot go on measuring without host h2: its process has ended (")
+        and "Nothing has been written" in said
+    ), said
     assert time.monotonic() - began < 5
 
 
@@ -125,7 +169,10 @@ def test_a_host_that_is_cut_off_is_named(endless):
         said = outcome(process)
     finally:
         rig[1].plug_in()
-    assert re.match(r"evenkeel: cannot go on measuring without host h1: (it has not answered for 5 s|the network gave the way there up)", said), said
+    assert re.match(
+        r"evenkeel: cannot go on measuring without host h1: (it has not answered for 5 s|the network gave the way there up)",
+        said,
+    ), said
 
 
 def test_nodes_end_with_their_measurement(endless):

@@ -29,7 +29,9 @@ def rig():
 def start(rig, request):
     """Starts one node on each of four hosts; returns their processes when all have begun to watch each other."""
     if not PROGRAM.exists():
-        pytest.skip(f"{PROGRAM} has not been built (cargo build --release -p evenkeel-primitives --example across_hosts)")
+        pytest.skip(
+            f"{PROGRAM} has not been built (cargo build --release -p evenkeel-primitives --example across_hosts)"
+        )
     name = re.sub(r"\W", "-", request.node.name)
     folder = rig.path(f"/tmp/rig/{name}")
     folder.mkdir()
@@ -39,8 +41,15 @@ def start(rig, request):
         for host in rig.hosts:
             line = ["timeout", "60", PROGRAM, host.index, 4, f"/tmp/rig/{name}", seconds]
             # A cable that is pulled is UCX's trouble too, and it says so.
-            env = {"UCX_NET_DEVICES": "eth0", "UCX_TLS": "tcp,self", "UCX_ERROR_SIGNALS": "", "UCX_LOG_LEVEL": "fatal"}
-            processes.append(host.popen(line, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+            env = {
+                "UCX_NET_DEVICES": "eth0",
+                "UCX_TLS": "tcp,self",
+                "UCX_ERROR_SIGNALS": "",
+                "UCX_LOG_LEVEL": "fatal",
+            }
+            processes.append(
+                host.popen(line, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            )
         said = []
         for process in processes:
             lines = []

@@ -1,7 +1,7 @@
 /* What the test programs share: numbers that every rank can regenerate, failures, a digest of all results.
  *
- * Nothing here calls a collective: what is under test must not judge itself. Point-to-point messages (the host
- * library's) carry the verdict to rank 0. */
+ * Nothing here calls a collective: what is under test must not judge itself. Point-to-point messages (the
+ * host library's) carry the verdict to rank 0. */
 #ifndef EVENKEEL_TESTS_CHECK_H
 #define EVENKEEL_TESTS_CHECK_H
 #include <mpi.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- numbers ---------------------------------------------------------------------------------------- */
+/* ---- numbers ---- */
 
 static inline uint64_t mix(uint64_t x) /* splitmix64's finaliser: a good hash of 64 bits */
 {
@@ -24,15 +24,17 @@ static inline uint64_t mix(uint64_t x) /* splitmix64's finaliser: a good hash of
 
 static inline uint64_t mix3(uint64_t a, uint64_t b, uint64_t c) { return mix(mix(mix(a) ^ b) ^ c); }
 
-typedef struct rng { uint64_t state; } rng;
+typedef struct rng {
+    uint64_t state;
+} rng;
 static inline uint64_t draw(rng *r) { return mix(r->state++); }
 static inline int below(rng *r, int n) { return n > 0 ? (int)(draw(r) % (uint64_t)n) : 0; }
 static inline int one_in(rng *r, int n) { return below(r, n) == 0; }
 
-/* ---- failures --------------------------------------------------------------------------------------- */
+/* ---- failures ---- */
 
-static int  failures;
-static int  world_rank, world_size;
+static int failures;
+static int world_rank, world_size;
 
 static inline void fail(const char *format, ...)
 {
@@ -46,10 +48,19 @@ static inline void fail(const char *format, ...)
     }
 }
 
-#define CHECK(condition, ...) do { if (!(condition)) fail(__VA_ARGS__); } while (0)
-#define EXPECT_OK(call) do { int code_ = (call); if (code_ != MPI_SUCCESS) fail("%s returned %d", #call, code_); } while (0)
+#define CHECK(condition, ...)  \
+    do {                       \
+        if (!(condition))      \
+            fail(__VA_ARGS__); \
+    } while (0)
+#define EXPECT_OK(call)                           \
+    do {                                          \
+        int code_ = (call);                       \
+        if (code_ != MPI_SUCCESS)                 \
+            fail("%s returned %d", #call, code_); \
+    } while (0)
 
-/* ---- digest: order-dependent within a rank, order-dependent over ranks ----------------------------------- */
+/* ---- digest: order-dependent within a rank, order-dependent over ranks ---- */
 
 static uint64_t digest = 0x243f6a8885a308d3u;
 
@@ -70,7 +81,8 @@ static inline void digest_bytes(const void *data, size_t bytes)
 }
 
 /* Everybody's failures and digests to rank 0, which prints one line that the tests read:
- * "RESULT checks N failures F digest H". Returns the exit code; the same on rank 0 as anywhere if all is well. */
+ * "RESULT checks N failures F digest H". Returns the exit code; the same on rank 0 as anywhere if all is
+ * well. */
 static inline int verdict(uint64_t checks)
 {
     uint64_t mine[3] = {checks, (uint64_t)failures, digest};
@@ -106,7 +118,7 @@ static inline void stall(rng *r, int one_in_n, int max_us)
         usleep((useconds_t)below(r, max_us));
 }
 
-/* ---- arguments: name=value ---------------------------------------------------------------------------- */
+/* ---- arguments: name=value ---- */
 
 static inline const char *argument(int argc, char **argv, const char *name, const char *otherwise)
 {

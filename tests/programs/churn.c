@@ -56,7 +56,8 @@ int main(int argc, char **argv)
             early = resident_kib();
     }
     long grown = resident_kib() - early;
-    CHECK(hoard || grown < 4096, "%d communicators made this process grow by %ld KiB", rounds - rounds / 4, grown);
+    CHECK(hoard || grown < 4096, "%d communicators made this process grow by %ld KiB", rounds - rounds / 4,
+          grown);
     use(MPI_COMM_WORLD, 5);
     int code = verdict((uint64_t)rounds + 1);
     MPI_Finalize();

@@ -1,14 +1,18 @@
-/* Reductions of random floating-point numbers: the same bits whoever comes late, and close to the exact result.
+/* Reductions of random floating-point numbers: the same bits whoever comes late, and close to the exact
+ * result.
  *
  *   floats n=60 repeats=4 seed=1
  *
- * Every case is computed `repeats` times with random stalls before each call; all repetitions, and all ranks that
- * receive the same result, must agree bit for bit. Two runs with one seed print the same digest. */
+ * Every case is computed `repeats` times with random stalls before each call; all repetitions, and all ranks
+ * that receive the same result, must agree bit for bit. Two runs with one seed print the same digest. */
 #include "check.h"
 #include <math.h>
 
 static const size_t counts[] = {1, 2, 5, 7, 8, 100, 128, 1000, 4096, 12800, 131072};
-static double numbers(uint64_t seed, int rank, size_t i) { return (double)(mix3(seed, (uint64_t)rank, i) >> 11) / 9007199254740992.0 - 0.25; }
+static double numbers(uint64_t seed, int rank, size_t i)
+{
+    return (double)(mix3(seed, (uint64_t)rank, i) >> 11) / 9007199254740992.0 - 0.25;
+}
 
 int main(int argc, char **argv)
 {
@@ -46,14 +50,16 @@ int main(int argc, char **argv)
             case 2: MPI_Scan(send, recv, (int)n, t, MPI_SUM, MPI_COMM_WORLD); break;
             case 3: MPI_Exscan(send, recv, (int)n, t, MPI_SUM, MPI_COMM_WORLD); break;
             case 4: MPI_Reduce_scatter_block(send, recv, (int)n, t, MPI_SUM, MPI_COMM_WORLD); break;
-            default: MPI_Ireduce_scatter_block(send, recv, (int)n, t, MPI_SUM, MPI_COMM_WORLD, &request); MPI_Wait(&request, MPI_STATUS_IGNORE);
+            default:
+                MPI_Ireduce_scatter_block(send, recv, (int)n, t, MPI_SUM, MPI_COMM_WORLD, &request);
+                MPI_Wait(&request, MPI_STATUS_IGNORE);
             }
             if (!mine)
                 continue;
             if (repeat == 0)
                 memcpy(first, recv, n * width);
-            CHECK(!memcmp(first, recv, n * width), "case %d (kind %d, %zu %s): repetition %d has other bits", c, kind, n,
-                  single ? "floats" : "doubles", repeat);
+            CHECK(!memcmp(first, recv, n * width), "case %d (kind %d, %zu %s): repetition %d has other bits",
+                  c, kind, n, single ? "floats" : "doubles", repeat);
             checks++;
         }
         int last = kind == 2 ? world_rank : kind == 3 ? world_rank - 1 : world_size - 1;
@@ -66,7 +72,8 @@ int main(int argc, char **argv)
                 sizes += fabs(x);
             }
             if (!(fabs(got - exact) <= world_size * sizes * (single ? 1.2e-7 : 2.3e-16))) {
-                fail("case %d (kind %d, %zu %s) element %zu: %.17g, not %.17g", c, kind, n, single ? "floats" : "doubles", i, got, exact);
+                fail("case %d (kind %d, %zu %s) element %zu: %.17g, not %.17g", c, kind, n,
+                     single ? "floats" : "doubles", i, got, exact);
                 break;
             }
         }
@@ -75,7 +82,8 @@ int main(int argc, char **argv)
             digest = 1, digest_bytes(recv, n * width), hash = digest, digest = before;
             MPI_Sendrecv(&hash, 1, MPI_UINT64_T, (world_rank + 1) % world_size, 3, &theirs, 1, MPI_UINT64_T,
                          (world_rank + world_size - 1) % world_size, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-            CHECK(hash == theirs, "case %d: Allreduce gave different bits to ranks %d and %d", c, world_rank, (world_rank + world_size - 1) % world_size);
+            CHECK(hash == theirs, "case %d: Allreduce gave different bits to ranks %d and %d", c, world_rank,
+                  (world_rank + world_size - 1) % world_size);
         }
         if (mine)
             digest_bytes(recv, n * width);

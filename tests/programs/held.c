@@ -1,12 +1,13 @@
 /* Broadcasts from rank 0 to which one rank comes late: how long does any other rank spend in them?
- * held late=RANK ms=DELAY bytes=N calls=N less=BYTES: with less, the late rank asks for so many bytes less than the others, which is an error of
- * the program. Prints "HELD MS" of the rank that was held longest. */
+ * held late=RANK ms=DELAY bytes=N calls=N less=BYTES: with less, the late rank asks for so many bytes less
+ * than the others, which is an error of the program. Prints "HELD MS" of the rank that was held longest. */
 #include "check.h"
 
 int main(int argc, char **argv)
 {
     begin(&argc, &argv);
-    long late = number(argc, argv, "late", 1), ms = number(argc, argv, "ms", 500), bytes = number(argc, argv, "bytes", 65536);
+    long late = number(argc, argv, "late", 1), ms = number(argc, argv, "ms", 500),
+         bytes = number(argc, argv, "bytes", 65536);
     long calls = number(argc, argv, "calls", 3), less = number(argc, argv, "less", 0);
     unsigned char *data = malloc((size_t)bytes);
     MPI_Barrier(MPI_COMM_WORLD);

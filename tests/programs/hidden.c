@@ -2,9 +2,9 @@
  *
  *   hidden channel=NAME [rounds=1000] [seed=1] [dir=/tmp/x]
  *
- * In each round one rank (the writer, another one each time) stalls at random, then writes the round's number; after a barrier
- * all others look whether it is there, at once; and only when a second barrier is over may the next writer write. Prints how
- * often it was not there: RESULT checks N wrong N */
+ * In each round one rank (the writer, another one each time) stalls at random, then writes the round's
+ * number; after a barrier all others look whether it is there, at once; and only when a second barrier is
+ * over may the next writer write. Prints how often it was not there: RESULT checks N wrong N */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <errno.h>
@@ -27,8 +27,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static int      rank, size;
-static char     dir[200] = "/tmp/evenkeel-hidden";
+static int rank, size;
+static char dir[200] = "/tmp/evenkeel-hidden";
 static unsigned state;
 
 static double now(void)
@@ -70,11 +70,11 @@ struct channel {
     const char *name;
     void (*open)(void);
     void (*put)(long value);
-    int  (*is_there)(long value); /* by all but the one that put */
+    int (*is_there)(long value); /* by all but the one that put */
     void (*close)(void);
 };
 
-/* ---- a file --------------------------------------------------------------------------------------------------- */
+/* ---- a file ---- */
 
 static int fd = -1;
 
@@ -84,35 +84,54 @@ static void file_open(void)
     if (fd < 0)
         die("open");
 }
-static void file_put(long value) { if (pwrite(fd, &value, sizeof value, 0) != sizeof value) die("pwrite"); }
-static int  file_there(long value) { long seen = -1; return pread(fd, &seen, sizeof seen, 0) == sizeof seen && seen == value; }
+static void file_put(long value)
+{
+    if (pwrite(fd, &value, sizeof value, 0) != sizeof value)
+        die("pwrite");
+}
+static int file_there(long value)
+{
+    long seen = -1;
+    return pread(fd, &seen, sizeof seen, 0) == sizeof seen && seen == value;
+}
 static void file_close(void) { close(fd); }
 
-/* ---- the same by system calls of its own ---------------------------------------------------------------------------- */
+/* ---- the same by system calls of its own ---- */
 
 static long inline_call(long number, long a, long b, long c, long d)
 {
     long answer;
 #ifdef __x86_64__
     register long r10 __asm__("r10") = d;
-    __asm__ volatile("syscall" : "=a"(answer) : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10) : "rcx", "r11", "memory");
+    __asm__ volatile("syscall"
+                     : "=a"(answer)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10)
+                     : "rcx", "r11", "memory");
 #else
     answer = syscall(number, a, b, c, d);
 #endif
     return answer;
 }
-static void inline_put(long value) { if (inline_call(SYS_pwrite64, fd, (long)&value, sizeof value, 0) != sizeof value) die("pwrite"); }
-static int  inline_there(long value)
+static void inline_put(long value)
+{
+    if (inline_call(SYS_pwrite64, fd, (long)&value, sizeof value, 0) != sizeof value)
+        die("pwrite");
+}
+static int inline_there(long value)
 {
     long seen = -1;
     return inline_call(SYS_pread64, fd, (long)&seen, sizeof seen, 0) == sizeof seen && seen == value;
 }
 
-/* ---- directories ----------------------------------------------------------------------------------------------- */
+/* ---- directories ---- */
 
 static void nothing(void) {}
-static void mkdir_put(long value) { if (mkdir(path("d", (int)value), 0700)) die("mkdir"); }
-static int  mkdir_there(long value)
+static void mkdir_put(long value)
+{
+    if (mkdir(path("d", (int)value), 0700))
+        die("mkdir");
+}
+static int mkdir_there(long value)
 {
     int opened = open(path("d", (int)value), O_RDONLY | O_DIRECTORY);
     if (opened >= 0)
@@ -120,7 +139,7 @@ static int  mkdir_there(long value)
     return opened >= 0;
 }
 
-/* ---- pipes: a named one for each reader ----------------------------------------------------------------------------- */
+/* ---- pipes: a named one for each reader ---- */
 
 static int pipes[64];
 
@@ -145,7 +164,7 @@ static int pipe_there(long value)
     return read(pipes[rank], &seen, sizeof seen) == sizeof seen && seen == value;
 }
 
-/* ---- sockets --------------------------------------------------------------------------------------------------- */
+/* ---- sockets ---- */
 
 static struct sockaddr_un address(int r)
 {
@@ -165,7 +184,9 @@ static void socket_put(long value)
 {
     for (int r = 0; r < size; r++) {
         struct sockaddr_un to = address(r);
-        if (r != rank && sendto(fd, &value, sizeof value, MSG_DONTWAIT, (struct sockaddr *)&to, sizeof to) < 0 && errno != EAGAIN)
+        if (r != rank &&
+            sendto(fd, &value, sizeof value, MSG_DONTWAIT, (struct sockaddr *)&to, sizeof to) < 0 &&
+            errno != EAGAIN)
             die("sendto");
     }
 }
@@ -175,9 +196,9 @@ static int socket_there(long value)
     return recv(fd, &seen, sizeof seen, MSG_DONTWAIT) == sizeof seen && seen == value;
 }
 
-/* ---- signals --------------------------------------------------------------------------------------------------- */
+/* ---- signals ---- */
 
-static int           pids[64];
+static int pids[64];
 static volatile long signalled;
 
 static void count(int signal) { (void)signal, signalled++; }
@@ -199,7 +220,7 @@ static void signal_put(long value)
 }
 static int signal_there(long value) { return signalled == value + 1; }
 
-/* ---- shared memory ---------------------------------------------------------------------------------------------- */
+/* ---- shared memory ---- */
 
 static _Atomic long *shared;
 
@@ -218,9 +239,10 @@ static void shm_begin(void)
     shm_unlink(name);
 }
 static void shm_put(long value) { atomic_store(shared, value); }
-static int  shm_there(long value) { return atomic_load(shared) == value; }
+static int shm_there(long value) { return atomic_load(shared) == value; }
 
-/* A file mapped privately shows what others write to it, without a system call, until the page has been copied. */
+/* A file mapped privately shows what others write to it, without a system call, until the page has been
+ * copied. */
 static void map_open(void)
 {
     long none = -1;
@@ -249,9 +271,9 @@ static MPI_Win window;
 
 static void mpishm_open(void)
 {
-    void    *base;
+    void *base;
     MPI_Aint bytes;
-    int      unit;
+    int unit;
     if (MPI_Win_allocate_shared(rank ? 0 : 4096, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &window))
         die("MPI_Win_allocate_shared");
     MPI_Win_shared_query(window, 0, &bytes, &unit, &base);
@@ -265,7 +287,7 @@ static void window_close(void)
     MPI_Win_free(&window);
 }
 
-/* ---- one-sided: put, barrier, local load ---------------------------------------------------------------------------- */
+/* ---- one-sided: put, barrier, local load ---- */
 
 static _Atomic long landing;
 
@@ -290,18 +312,19 @@ static int rma_there(long value)
     return landing == value;
 }
 
-/* ---- MPI-IO ---------------------------------------------------------------------------------------------------- */
+/* ---- MPI-IO ---- */
 
 static MPI_File file;
 
 static void mpiio_open(void)
 {
-    if (MPI_File_open(MPI_COMM_WORLD, path("mpiio", 0), MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file))
+    if (MPI_File_open(MPI_COMM_WORLD, path("mpiio", 0), MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL,
+                      &file))
         die("MPI_File_open");
     MPI_File_set_atomicity(file, 1);
 }
 static void mpiio_put(long value) { MPI_File_write_at(file, 0, &value, 1, MPI_LONG, MPI_STATUS_IGNORE); }
-static int  mpiio_there(long value)
+static int mpiio_there(long value)
 {
     long seen = -1;
     MPI_File_read_at(file, 0, &seen, 1, MPI_LONG, MPI_STATUS_IGNORE);
@@ -309,7 +332,7 @@ static int  mpiio_there(long value)
 }
 static void mpiio_close(void) { MPI_File_close(&file); }
 
-/* ---- a child writes, a child reads ------------------------------------------------------------------------------- */
+/* ---- a child writes, a child reads ---- */
 
 static void fork_put(long value)
 {
@@ -334,9 +357,9 @@ static int fork_there(long value)
     return status == 0;
 }
 
-/* ---- a second thread reads and writes, without a word to the kernel by the first ------------------------------------------- */
+/* ---- a second thread reads and writes, without a word to the kernel by the first ---- */
 
-static pthread_t    helper;
+static pthread_t helper;
 static _Atomic long order, done; /* +v: put v-1; -v: look for v-1; done: 1 yes, 2 no */
 
 static void *help(void *unused)
@@ -370,7 +393,7 @@ static void thread_open(void)
         die("pthread_create");
 }
 static void thread_put(long value) { ask(value + 1); }
-static int  thread_there(long value) { return ask(-value - 1) == 1; }
+static int thread_there(long value) { return ask(-value - 1) == 1; }
 static void thread_close(void)
 {
     atomic_store(&order, -1000000);

@@ -1,5 +1,6 @@
-/* What stays the host library's, mixed with what evenkeel does: MPI-IO, windows, intercommunicators, neighbourhood and
- * persistent collectives, spawned processes.   hosted what=io|window|inter|neighbour|persistent|spawn file=PATH */
+/* What stays the host library's, mixed with what evenkeel does: MPI-IO, windows, intercommunicators,
+ * neighbourhood and persistent collectives, spawned processes.   hosted
+ * what=io|window|inter|neighbour|persistent|spawn file=PATH */
 #include "check.h"
 
 static int sum_of(MPI_Comm comm)
@@ -22,7 +23,9 @@ static void io(const char *path)
         EXPECT_OK(MPI_File_sync(file));
         CHECK(sum_of(MPI_COMM_WORLD) == world_size, "sum between file calls");
         int other = (world_rank + 1) % world_size;
-        EXPECT_OK(MPI_File_read_at_all(file, (MPI_Offset)(round * world_size + other) * (MPI_Offset)sizeof block, back, 64, MPI_INT, MPI_STATUS_IGNORE));
+        EXPECT_OK(MPI_File_read_at_all(file,
+                                       (MPI_Offset)(round * world_size + other) * (MPI_Offset)sizeof block,
+                                       back, 64, MPI_INT, MPI_STATUS_IGNORE));
         for (int i = 0; i < 64; i++)
             CHECK(back[i] == round * 10000 + other * 100 + i, "file: %d", back[i]);
     }
@@ -30,7 +33,8 @@ static void io(const char *path)
     MPI_Datatype column;
     MPI_Type_vector(16, 1, world_size, MPI_INT, &column);
     MPI_Type_commit(&column);
-    EXPECT_OK(MPI_File_set_view(file, world_rank * (MPI_Offset)sizeof(int), MPI_INT, column, "native", MPI_INFO_NULL));
+    EXPECT_OK(MPI_File_set_view(file, world_rank * (MPI_Offset)sizeof(int), MPI_INT, column, "native",
+                                MPI_INFO_NULL));
     EXPECT_OK(MPI_File_write_all(file, block, 16, MPI_INT, MPI_STATUS_IGNORE));
     MPI_Barrier(MPI_COMM_WORLD);
     EXPECT_OK(MPI_File_seek(file, 0, MPI_SEEK_SET));
@@ -44,7 +48,8 @@ static void window(void)
 {
     int *base, *shared;
     MPI_Win win, local;
-    MPI_Win_allocate(sizeof(int) * (MPI_Aint)world_size, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    MPI_Win_allocate(sizeof(int) * (MPI_Aint)world_size, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &base,
+                     &win);
     for (int round = 0; round < 5; round++) {
         for (int i = 0; i < world_size; i++)
             base[i] = -1;
@@ -105,7 +110,8 @@ static void neighbour(void)
     for (int round = 0; round < 5; round++) {
         int mine = round * 100 + world_rank;
         MPI_Neighbor_allgather(&mine, 1, MPI_INT, all, 1, MPI_INT, ring);
-        CHECK(all[0] == round * 100 + left && all[1] == round * 100 + right, "neighbours: %d %d", all[0], all[1]);
+        CHECK(all[0] == round * 100 + left && all[1] == round * 100 + right, "neighbours: %d %d", all[0],
+              all[1]);
         CHECK(sum_of(ring) == world_size, "sum on the ring");
         MPI_Request request;
         MPI_Ineighbor_allgather(&mine, 1, MPI_INT, all, 1, MPI_INT, ring, &request);
@@ -148,7 +154,8 @@ static void spawn(char **argv)
     char *arguments[] = {"what=spawn", NULL};
     MPI_Comm_get_parent(&parent);
     if (parent == MPI_COMM_NULL)
-        MPI_Comm_spawn(argv[0], arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
+        MPI_Comm_spawn(argv[0], arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
+                       MPI_ERRCODES_IGNORE);
     else
         children = parent;
     MPI_Intercomm_merge(children, parent != MPI_COMM_NULL, &everybody);

@@ -1,5 +1,5 @@
-/* Derived datatypes of MPI_INT whose memory layout the program knows by itself, and communicators made in every
- * way whose members every rank of the world knows. */
+/* Derived datatypes of MPI_INT whose memory layout the program knows by itself, and communicators made in
+ * every way whose members every rank of the world knows. */
 #ifndef EVENKEEL_TESTS_LAYOUT_H
 #define EVENKEEL_TESTS_LAYOUT_H
 #include "check.h"
@@ -74,7 +74,10 @@ static void drop_layout(layout *l)
         MPI_Type_free(&l->type);
 }
 
-static int content(uint64_t step, int src, int dst, int k) { return (int)(mix3(step, (uint64_t)(src * 64 + dst), (uint64_t)k) >> 33); }
+static int content(uint64_t step, int src, int dst, int k)
+{
+    return (int)(mix3(step, (uint64_t)(src * 64 + dst), (uint64_t)k) >> 33);
+}
 
 /* Writes the n ints that src sends to dst in `step`. */
 static void put(unsigned char *at, const layout *l, int n, uint64_t step, int src, int dst)
@@ -85,7 +88,7 @@ static void put(unsigned char *at, const layout *l, int n, uint64_t step, int sr
     }
 }
 
-/* ---- communicators ------------------------------------------------------------------------------------------- */
+/* ---- communicators ---- */
 
 enum { RANKS_MAX = 32, COMMS_MAX = 14 };
 
@@ -95,7 +98,7 @@ typedef struct group {
 } group;
 
 static group groups[COMMS_MAX];
-static int   groups_count;
+static int groups_count;
 
 static void find_me(group *g)
 {
@@ -124,10 +127,23 @@ static void keep(group g)
 
 static int several_hosts;
 
-enum { SPLIT, DUP, IDUP, DUP_WITH_INFO, CREATE, CREATE_GROUP, CART, CART_SUB, SPLIT_TYPE, MERGE, GRAPH, WAYS };
+enum {
+    SPLIT,
+    DUP,
+    IDUP,
+    DUP_WITH_INFO,
+    CREATE,
+    CREATE_GROUP,
+    CART,
+    CART_SUB,
+    SPLIT_TYPE,
+    MERGE,
+    GRAPH,
+    WAYS
+};
 
-/* Makes one or more communicators out of `base`; `shared` is in the same state on all ranks of the world. Room
- * for four must be left. */
+/* Makes one or more communicators out of `base`; `shared` is in the same state on all ranks of the world.
+ * Room for four must be left. */
 static void make_communicators(const group *base, int way, rng *shared, int tag)
 {
     uint64_t salt = draw(shared);
@@ -146,7 +162,8 @@ static void make_communicators(const group *base, int way, rng *shared, int tag)
         int colors = 1 + (int)(salt % 3), color[RANKS_MAX], key[RANKS_MAX];
         for (int i = 0; i < base->n; i++) {
             uint64_t h = mix3(salt, 3, (uint64_t)i);
-            color[i] = h % 8 == 0 ? MPI_UNDEFINED : (int)(h / 8 % (uint64_t)colors), key[i] = (int)(h / 64 % 4);
+            color[i] = h % 8 == 0 ? MPI_UNDEFINED : (int)(h / 8 % (uint64_t)colors),
+            key[i] = (int)(h / 64 % 4);
         }
         MPI_Comm made = MPI_COMM_NULL;
         if (in)
@@ -162,7 +179,10 @@ static void make_communicators(const group *base, int way, rng *shared, int tag)
         }
         return;
     }
-    case DUP: if (in) MPI_Comm_dup(base->comm, &g.comm); break;
+    case DUP:
+        if (in)
+            MPI_Comm_dup(base->comm, &g.comm);
+        break;
     case IDUP:
         if (in) {
             MPI_Request request;
@@ -170,8 +190,12 @@ static void make_communicators(const group *base, int way, rng *shared, int tag)
             MPI_Wait(&request, MPI_STATUS_IGNORE);
         }
         break;
-    case DUP_WITH_INFO: if (in) MPI_Comm_dup_with_info(base->comm, MPI_INFO_NULL, &g.comm); break;
-    case CREATE: case CREATE_GROUP: {
+    case DUP_WITH_INFO:
+        if (in)
+            MPI_Comm_dup_with_info(base->comm, MPI_INFO_NULL, &g.comm);
+        break;
+    case CREATE:
+    case CREATE_GROUP: {
         g.n = count;
         for (int i = 0; i < count; i++)
             g.members[i] = base->members[subset[i]];
@@ -197,7 +221,8 @@ static void make_communicators(const group *base, int way, rng *shared, int tag)
         break;
     }
     case CART_SUB: {
-        int rows = base->n % 2 ? 1 : 2, dims[2] = {rows, base->n / rows}, periods[2] = {0, 0}, remain[2] = {0, 1};
+        int rows = base->n % 2 ? 1 : 2, dims[2] = {rows, base->n / rows}, periods[2] = {0, 0},
+            remain[2] = {0, 1};
         MPI_Comm grid, row = MPI_COMM_NULL;
         if (in) {
             MPI_Cart_create(base->comm, 2, dims, periods, 0, &grid);
@@ -238,7 +263,8 @@ static void make_communicators(const group *base, int way, rng *shared, int tag)
     default:
         if (in) {
             int next = (base->me + 1) % base->n, before = (base->me + base->n - 1) % base->n;
-            MPI_Dist_graph_create_adjacent(base->comm, 1, &before, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &g.comm);
+            MPI_Dist_graph_create_adjacent(base->comm, 1, &before, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED,
+                                           MPI_INFO_NULL, 0, &g.comm);
         }
     }
     keep(g);

@@ -1,12 +1,13 @@
-/* Messages and barriers: what no program may see, whether or not its barriers return before they are complete.
+/* Messages and barriers: what no program may see, whether or not its barriers return before they are
+ * complete.
  *
  *   litmus case=NAME [rounds=200]
  *
  * Each case is right if it ends, and says RESULT wrong 0. */
 #include "litmus.h"
 
-/* A wildcard receive posted before the barrier may not take what is sent after it: the synchronous send of a rank that has
- * not entered yet would be stranded. */
+/* A wildcard receive posted before the barrier may not take what is sent after it: the synchronous send of a
+ * rank that has not entered yet would be stranded. */
 static void stranded(void)
 {
     int one = 1, two = 2, got[2];
@@ -82,7 +83,8 @@ static void too_early(void)
     }
 }
 
-/* That a synchronous send has been received by a receive posted after a barrier says that all have entered that. */
+/* That a synchronous send has been received by a receive posted after a barrier says that all have entered
+ * that. */
 static void answer(void)
 {
     int value = 0, flag;
@@ -103,7 +105,8 @@ static void answer(void)
     }
 }
 
-/* Which of two messages comes first: not the one that is sent after a barrier which nobody can have passed. */
+/* Which of two messages comes first: not the one that is sent after a barrier which nobody can have passed.
+ */
 static void choice(void)
 {
     int values[2], index, value = 0;
@@ -152,8 +155,9 @@ static void single_clock(void)
     }
 }
 
-/* What a rank learns from a barrier that only overlaps with another one, a third one must not hear too early: rank 1 passes {0,1},
- * then {1,2}; rank 2 then sends to rank 0, which has not entered {0,1} and takes what comes first. */
+/* What a rank learns from a barrier that only overlaps with another one, a third one must not hear too early:
+ * rank 1 passes {0,1}, then {1,2}; rank 2 then sends to rank 0, which has not entered {0,1} and takes what
+ * comes first. */
 static void hearsay(void)
 {
     MPI_Comm left, right;
@@ -162,7 +166,8 @@ static void hearsay(void)
     MPI_Comm_split(WORLD, rank == 1 || rank == 2 ? 0 : MPI_UNDEFINED, rank, &right);
     for (long i = 0; i < rounds; i++) {
         if (rank == 0) {
-            MPI_Recv(&first, 1, MPI_INT, MPI_ANY_SOURCE, 2, WORLD, MPI_STATUS_IGNORE); /* rank 3's, sent late */
+            MPI_Recv(&first, 1, MPI_INT, MPI_ANY_SOURCE, 2, WORLD,
+                     MPI_STATUS_IGNORE); /* rank 3's, sent late */
             MPI_Barrier(left);
             MPI_Recv(&second, 1, MPI_INT, MPI_ANY_SOURCE, 2, WORLD, MPI_STATUS_IGNORE);
             wrong += first != 1 || second != 2;
@@ -194,7 +199,8 @@ static void nested(void)
         MPI_Barrier(WORLD);
         MPI_Barrier(half);
         value = (int)i;
-        MPI_Sendrecv(&value, 1, MPI_INT, (rank + 1) % size, 4, &sum, 1, MPI_INT, (rank + size - 1) % size, 4, WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(&value, 1, MPI_INT, (rank + 1) % size, 4, &sum, 1, MPI_INT, (rank + size - 1) % size, 4,
+                     WORLD, MPI_STATUS_IGNORE);
         wrong += sum != (int)i;
         MPI_Barrier(WORLD);
         MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, half);
@@ -202,7 +208,8 @@ static void nested(void)
     }
 }
 
-/* Rules R1 and R2: a reduction after a barrier completes at its root only after the barrier; data of a broadcast likewise. */
+/* Rules R1 and R2: a reduction after a barrier completes at its root only after the barrier; data of a
+ * broadcast likewise. */
 static void collectives(void)
 {
     for (long i = 0; i < rounds; i++) {
@@ -254,7 +261,8 @@ static void run_ahead(void)
     }
 }
 
-/* Small receives that were posted before a barrier, by name and from anybody, get what was sent before it and after it. */
+/* Small receives that were posted before a barrier, by name and from anybody, get what was sent before it and
+ * after it. */
 static void posted(void)
 {
     int left = (rank + size - 1) % size, right = (rank + 1) % size;
@@ -273,7 +281,8 @@ static void posted(void)
     }
 }
 
-/* Communicators that come and go, each with barriers of its own between barriers of all: what was sent before one is found after it. */
+/* Communicators that come and go, each with barriers of its own between barriers of all: what was sent before
+ * one is found after it. */
 static void reborn(void)
 {
     for (long i = 0; i < rounds / 2; i++) {
@@ -311,8 +320,8 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Whoever receives from anybody what was sent after a barrier does so after all have entered it. By the clock of the machine, which
- * all read without asking anybody. */
+/* Whoever receives from anybody what was sent after a barrier does so after all have entered it. By the clock
+ * of the machine, which all read without asking anybody. */
 static void entered(void)
 {
     int value = 0;
@@ -336,10 +345,13 @@ static void entered(void)
 }
 
 static const struct litmus cases[] = {
-    {"stranded", stranded, 3}, {"absence", absence, 2}, {"too-early", too_early, 2}, {"single-clock", single_clock, 4},
-    {"hearsay", hearsay, 4}, {"nested", nested, 2}, {"collectives", collectives, 2}, {"progress", progress, 2},
-    {"run-ahead", run_ahead, 2}, {"answer", answer, 2}, {"choice", choice, 3}, {"entered", entered, 3},
-    {"posted", posted, 2}, {"reborn", reborn, 2},
+    {"stranded", stranded, 3},       {"absence", absence, 2},
+    {"too-early", too_early, 2},     {"single-clock", single_clock, 4},
+    {"hearsay", hearsay, 4},         {"nested", nested, 2},
+    {"collectives", collectives, 2}, {"progress", progress, 2},
+    {"run-ahead", run_ahead, 2},     {"answer", answer, 2},
+    {"choice", choice, 3},           {"entered", entered, 3},
+    {"posted", posted, 2},           {"reborn", reborn, 2},
 };
 
 int main(int argc, char **argv) { return litmus(argc, argv, cases, sizeof cases / sizeof *cases); }

@@ -1,4 +1,5 @@
-/* What litmus.c and underway.c share: a case is chosen by its name, runs for so many rounds, and counts what is wrong. */
+/* What litmus.c and underway.c share: a case is chosen by its name, runs for so many rounds, and counts what
+ * is wrong. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdio.h>
@@ -6,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-static int  rank, size;
+static int rank, size;
 static long wrong, rounds = 200;
 
 static void stall(double seconds)
@@ -21,7 +22,11 @@ static void stall(double seconds)
 #define WORLD MPI_COMM_WORLD
 static const double LATE = 400e-6;
 
-struct litmus { const char *name; void (*body)(void); int least; /* ranks */ };
+struct litmus {
+    const char *name;
+    void (*body)(void);
+    int least; /* ranks */
+};
 
 static int litmus(int argc, char **argv, const struct litmus *cases, size_t count)
 {

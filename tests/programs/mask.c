@@ -1,5 +1,5 @@
-/* What is particular to signals while system calls are caught: masks and alternate stacks set after a barrier stay set, and
- * processes made then work. Prints RESULT wrong N. */
+/* What is particular to signals while system calls are caught: masks and alternate stacks set after a barrier
+ * stay set, and processes made then work. Prints RESULT wrong N. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <setjmp.h>
@@ -30,8 +30,8 @@ static void block(int how, int signal)
 
 int main(int argc, char **argv)
 {
-    static char    stack[65536];
-    int            rank, wrong = 0, all = 0;
+    static char stack[65536];
+    int rank, wrong = 0, all = 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int i = 0; i < 100; i++) {
@@ -58,7 +58,8 @@ int main(int argc, char **argv)
         }
         wrong += is_blocked(SIGUSR2);
 
-        /* Everything blocked, as programs with a thread for signals do: being caught must still be possible. */
+        /* Everything blocked, as programs with a thread for signals do: being caught must still be possible.
+         */
         sigset_t everything, before;
         sigfillset(&everything);
         sigprocmask(SIG_BLOCK, &everything, &before);
@@ -68,10 +69,11 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < 10; i++) {
         pid_t child;
-        int   status = -1;
+        int status = -1;
         char *arguments[] = {"true", NULL};
         MPI_Barrier(MPI_COMM_WORLD);
-        wrong += posix_spawnp(&child, "true", NULL, NULL, arguments, environ) || waitpid(child, &status, 0) != child || status;
+        wrong += posix_spawnp(&child, "true", NULL, NULL, arguments, environ) ||
+                 waitpid(child, &status, 0) != child || status;
         MPI_Barrier(MPI_COMM_WORLD);
         wrong += system("true") != 0;
     }

@@ -3,19 +3,51 @@
  *
  *   matrix n=5000 seed=1 kinds=all forms=0123 largest=1048576 stall=0 plain=0 verbose=0
  *
- * The combinations are walked in a scattered order that all ranks share; n takes the first n valid ones (0: all of
- * them). plain=1 leaves out what the host libraries themselves get wrong here or there (types with holes, in place), for
- * comparisons with them. Combinations of large messages are thinned out. Prints "RESULT checks … failures … digest …". */
+ * The combinations are walked in a scattered order that all ranks share; n takes the first n valid ones (0:
+ * all of them). plain=1 leaves out what the host libraries themselves get wrong here or there (types with
+ * holes, in place), for comparisons with them. Combinations of large messages are thinned out. Prints "RESULT
+ * checks … failures … digest …". */
 #include "types.h"
 
-enum kind { BARRIER, BCAST, REDUCE, ALLREDUCE, GATHER, GATHERV, SCATTER, SCATTERV, ALLGATHER, ALLGATHERV,
-            ALLTOALL, ALLTOALLV, ALLTOALLW, REDUCE_SCATTER, REDUCE_SCATTER_BLOCK, SCAN, EXSCAN, KINDS };
-static const char *kind_names[KINDS] = {"barrier", "bcast", "reduce", "allreduce", "gather", "gatherv", "scatter", "scatterv",
-    "allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw", "reduce_scatter", "reduce_scatter_block", "scan", "exscan"};
+enum kind {
+    BARRIER,
+    BCAST,
+    REDUCE,
+    ALLREDUCE,
+    GATHER,
+    GATHERV,
+    SCATTER,
+    SCATTERV,
+    ALLGATHER,
+    ALLGATHERV,
+    ALLTOALL,
+    ALLTOALLV,
+    ALLTOALLW,
+    REDUCE_SCATTER,
+    REDUCE_SCATTER_BLOCK,
+    SCAN,
+    EXSCAN,
+    KINDS
+};
+static const char *kind_names[KINDS] = {
+    "barrier",  "bcast",     "reduce",    "allreduce",      "gather",
+    "gatherv",  "scatter",   "scatterv",  "allgather",      "allgatherv",
+    "alltoall", "alltoallv", "alltoallw", "reduce_scatter", "reduce_scatter_block",
+    "scan",     "exscan"};
 static const size_t size_classes[] = {0, 1, 24, 40, 48, 56, 64, 200, 1024, 5000, 32768, 102400, 1000000};
-enum { SIZES = sizeof size_classes / sizeof *size_classes, FORMS = 4, PERIOD = 251, RANKS_MAX = 64, MARGIN = 64 };
+enum {
+    SIZES = sizeof size_classes / sizeof *size_classes,
+    FORMS = 4,
+    PERIOD = 251,
+    RANKS_MAX = 64,
+    MARGIN = 64
+};
 
-typedef struct combo { int kind, type, op, root, in_place, form; size_t bytes; uint64_t seed; } combo;
+typedef struct combo {
+    int kind, type, op, root, in_place, form;
+    size_t bytes;
+    uint64_t seed;
+} combo;
 
 typedef struct buffers {
     unsigned char *send, *send_before, *recv, *expected;
@@ -35,7 +67,10 @@ typedef struct call {
 static int P, me;
 
 static int is_reduction(int kind) { return kind == REDUCE || kind == ALLREDUCE || kind >= REDUCE_SCATTER; }
-static int is_rooted(int kind) { return kind == BCAST || kind == REDUCE || (kind >= GATHER && kind <= SCATTERV); }
+static int is_rooted(int kind)
+{
+    return kind == BCAST || kind == REDUCE || (kind >= GATHER && kind <= SCATTERV);
+}
 
 /* Elements that go from `src` to `dst` in the operations with varying counts. */
 static int varying(const combo *c, int n, int src, int dst)
@@ -44,8 +79,9 @@ static int varying(const combo *c, int n, int src, int dst)
     return h == 0 ? 0 : h == 1 ? (n + 1) / 2 : h == 2 ? n : n > 100 ? n - 1 : n + 1;
 }
 
-/* `count` elements at `at`: the block from src to dst (movement), or elements `first`… of the fold of ranks 0..last
- * (reductions; from == last: what one rank contributes). The content has period 251, prime to every chunk size. */
+/* `count` elements at `at`: the block from src to dst (movement), or elements `first`… of the fold of ranks
+ * 0..last (reductions; from == last: what one rank contributes). The content has period 251, prime to every
+ * chunk size. */
 static void fill(const combo *c, unsigned char *at, size_t count, int from, int last, uint64_t first)
 {
     const type *t = &types[c->type];
@@ -62,14 +98,16 @@ static void fill(const combo *c, unsigned char *at, size_t count, int from, int 
         }
         encode(t, v, at + i * e);
     }
-    for (size_t done = distinct; done < count; ) { /* doubling keeps the period while `done` is a multiple of it */
+    for (size_t done = distinct;
+         done < count;) { /* doubling keeps the period while `done` is a multiple of it */
         size_t n = done < count - done ? done : count - done;
         memcpy(at + done * e, at, n * e);
         done += n;
     }
 }
 
-static void differ(const combo *c, const unsigned char *got, const unsigned char *want, size_t bytes, const char *which)
+static void differ(const combo *c, const unsigned char *got, const unsigned char *want, size_t bytes,
+                   const char *which)
 {
     const type *t = &types[c->type];
     if (!memcmp(got, want, bytes))
@@ -78,9 +116,11 @@ static void differ(const combo *c, const unsigned char *got, const unsigned char
         size_t in = i - MARGIN;
         int mask = i >= MARGIN && i < bytes - MARGIN ? t->mask[in % (size_t)t->extent] : 255;
         if ((got[i] ^ want[i]) & mask) {
-            fail("%s of %s %s %s: %zu bytes a block, root %d, in place %d, form %d, %d ranks: byte %ld of %zu is %02x, not %02x",
-                 which, kind_names[c->kind], t->name, is_reduction(c->kind) ? operations[c->op].name : "-", c->bytes, c->root,
-                 c->in_place, c->form, P, (long)i - MARGIN, bytes - 2 * MARGIN, got[i], want[i]);
+            fail("%s of %s %s %s: %zu bytes a block, root %d, in place %d, form %d, %d ranks: byte %ld of "
+                 "%zu is %02x, not %02x",
+                 which, kind_names[c->kind], t->name, is_reduction(c->kind) ? operations[c->op].name : "-",
+                 c->bytes, c->root, c->in_place, c->form, P, (long)i - MARGIN, bytes - 2 * MARGIN, got[i],
+                 want[i]);
             return;
         }
     }
@@ -93,21 +133,21 @@ static unsigned char *room(size_t bytes)
     return p;
 }
 
-/* ---- making the call ---------------------------------------------------------------------------------------- */
+/* ---- making the call ---- */
 
 #if MPI_VERSION >= 4
-#define LARGE(NAME, INAME, ...) \
+#define LARGE(NAME, INAME, ...)                                 \
     case 2: return MPI_##NAME##_c(__VA_ARGS__, MPI_COMM_WORLD); \
     case 3: return MPI_##INAME##_c(__VA_ARGS__, MPI_COMM_WORLD, request);
 #else
 #define LARGE(NAME, INAME, ...)
 #endif
-#define FORM_OF(NAME, INAME, ...) \
-    switch (form) { \
-    case 0: return MPI_##NAME(__VA_ARGS__, MPI_COMM_WORLD); \
-    case 1: return MPI_##INAME(__VA_ARGS__, MPI_COMM_WORLD, request); \
-    LARGE(NAME, INAME, __VA_ARGS__) \
-    } break
+#define FORM_OF(NAME, INAME, ...)                                                                     \
+    switch (form) {                                                                                   \
+    case 0: return MPI_##NAME(__VA_ARGS__, MPI_COMM_WORLD);                                           \
+    case 1: return MPI_##INAME(__VA_ARGS__, MPI_COMM_WORLD, request); LARGE(NAME, INAME, __VA_ARGS__) \
+    }                                                                                                 \
+    break
 
 /* Arrays that outlive a nonblocking call, in the widths the two interfaces want. */
 static MPI_Datatype all_types[RANKS_MAX];
@@ -125,7 +165,8 @@ static int start(const call *k, const combo *c, MPI_Request *request)
         byte_sdispls[r] = k->sdispls[r] * e, byte_rdispls[r] = k->rdispls[r] * e;
 #if MPI_VERSION >= 4
         large[0][r] = k->scounts[r], large[1][r] = k->rcounts[r];
-        far[0][r] = k->sdispls[r], far[1][r] = k->rdispls[r], far[2][r] = byte_sdispls[r], far[3][r] = byte_rdispls[r];
+        far[0][r] = k->sdispls[r], far[1][r] = k->rdispls[r], far[2][r] = byte_sdispls[r],
+        far[3][r] = byte_rdispls[r];
 #endif
     }
     switch (c->kind) {
@@ -139,31 +180,38 @@ static int start(const call *k, const combo *c, MPI_Request *request)
     case SCATTER: FORM_OF(Scatter, Iscatter, k->sendbuf, k->count, k->t, k->recvbuf, k->count, k->t, k->root);
     case ALLGATHER: FORM_OF(Allgather, Iallgather, k->sendbuf, k->count, k->t, k->recvbuf, k->count, k->t);
     case ALLTOALL: FORM_OF(Alltoall, Ialltoall, k->sendbuf, k->count, k->t, k->recvbuf, k->count, k->t);
-    case REDUCE_SCATTER_BLOCK: FORM_OF(Reduce_scatter_block, Ireduce_scatter_block, k->sendbuf, k->recvbuf, k->count, k->t, k->op);
+    case REDUCE_SCATTER_BLOCK:
+        FORM_OF(Reduce_scatter_block, Ireduce_scatter_block, k->sendbuf, k->recvbuf, k->count, k->t, k->op);
     default: break;
     }
 /* The operations whose arrays of counts and displacements have other types in the large-count form. */
-#define V_CALLS(GATHERV_, SCATTERV_, ALLGATHERV_, ALLTOALLV_, ALLTOALLW_, REDUCE_SCATTER_, SC, RC, SD, RD, BSD, BRD, ...) \
-    switch (c->kind) { \
-    case GATHERV: return GATHERV_(k->sendbuf, k->count, k->t, k->recvbuf, RC, RD, k->t, k->root, __VA_ARGS__); \
-    case SCATTERV: return SCATTERV_(k->sendbuf, SC, SD, k->t, k->recvbuf, k->count, k->t, k->root, __VA_ARGS__); \
+#define V_CALLS(GATHERV_, SCATTERV_, ALLGATHERV_, ALLTOALLV_, ALLTOALLW_, REDUCE_SCATTER_, SC, RC, SD, RD,  \
+                BSD, BRD, ...)                                                                              \
+    switch (c->kind) {                                                                                      \
+    case GATHERV:                                                                                           \
+        return GATHERV_(k->sendbuf, k->count, k->t, k->recvbuf, RC, RD, k->t, k->root, __VA_ARGS__);        \
+    case SCATTERV:                                                                                          \
+        return SCATTERV_(k->sendbuf, SC, SD, k->t, k->recvbuf, k->count, k->t, k->root, __VA_ARGS__);       \
     case ALLGATHERV: return ALLGATHERV_(k->sendbuf, k->count, k->t, k->recvbuf, RC, RD, k->t, __VA_ARGS__); \
-    case ALLTOALLV: return ALLTOALLV_(k->sendbuf, SC, SD, k->t, k->recvbuf, RC, RD, k->t, __VA_ARGS__); \
-    case ALLTOALLW: return ALLTOALLW_(k->sendbuf, SC, BSD, all_types, k->recvbuf, RC, BRD, all_types, __VA_ARGS__); \
-    default: return REDUCE_SCATTER_(k->sendbuf, k->recvbuf, RC, k->t, k->op, __VA_ARGS__); \
+    case ALLTOALLV: return ALLTOALLV_(k->sendbuf, SC, SD, k->t, k->recvbuf, RC, RD, k->t, __VA_ARGS__);     \
+    case ALLTOALLW:                                                                                         \
+        return ALLTOALLW_(k->sendbuf, SC, BSD, all_types, k->recvbuf, RC, BRD, all_types, __VA_ARGS__);     \
+    default: return REDUCE_SCATTER_(k->sendbuf, k->recvbuf, RC, k->t, k->op, __VA_ARGS__);                  \
     }
     if (form == 0)
-        V_CALLS(MPI_Gatherv, MPI_Scatterv, MPI_Allgatherv, MPI_Alltoallv, MPI_Alltoallw, MPI_Reduce_scatter, k->scounts,
-                k->rcounts, k->sdispls, k->rdispls, byte_sdispls, byte_rdispls, MPI_COMM_WORLD)
+        V_CALLS(MPI_Gatherv, MPI_Scatterv, MPI_Allgatherv, MPI_Alltoallv, MPI_Alltoallw, MPI_Reduce_scatter,
+                k->scounts, k->rcounts, k->sdispls, k->rdispls, byte_sdispls, byte_rdispls, MPI_COMM_WORLD)
     if (form == 1)
-        V_CALLS(MPI_Igatherv, MPI_Iscatterv, MPI_Iallgatherv, MPI_Ialltoallv, MPI_Ialltoallw, MPI_Ireduce_scatter, k->scounts,
-                k->rcounts, k->sdispls, k->rdispls, byte_sdispls, byte_rdispls, MPI_COMM_WORLD, request)
+        V_CALLS(MPI_Igatherv, MPI_Iscatterv, MPI_Iallgatherv, MPI_Ialltoallv, MPI_Ialltoallw,
+                MPI_Ireduce_scatter, k->scounts, k->rcounts, k->sdispls, k->rdispls, byte_sdispls,
+                byte_rdispls, MPI_COMM_WORLD, request)
 #if MPI_VERSION >= 4
     if (form == 2)
-        V_CALLS(MPI_Gatherv_c, MPI_Scatterv_c, MPI_Allgatherv_c, MPI_Alltoallv_c, MPI_Alltoallw_c, MPI_Reduce_scatter_c,
-                large[0], large[1], far[0], far[1], far[2], far[3], MPI_COMM_WORLD)
-    V_CALLS(MPI_Igatherv_c, MPI_Iscatterv_c, MPI_Iallgatherv_c, MPI_Ialltoallv_c, MPI_Ialltoallw_c, MPI_Ireduce_scatter_c,
-            large[0], large[1], far[0], far[1], far[2], far[3], MPI_COMM_WORLD, request)
+        V_CALLS(MPI_Gatherv_c, MPI_Scatterv_c, MPI_Allgatherv_c, MPI_Alltoallv_c, MPI_Alltoallw_c,
+                MPI_Reduce_scatter_c, large[0], large[1], far[0], far[1], far[2], far[3], MPI_COMM_WORLD)
+    V_CALLS(MPI_Igatherv_c, MPI_Iscatterv_c, MPI_Iallgatherv_c, MPI_Ialltoallv_c, MPI_Ialltoallw_c,
+            MPI_Ireduce_scatter_c, large[0], large[1], far[0], far[1], far[2], far[3], MPI_COMM_WORLD,
+            request)
 #endif
     return MPI_ERR_OTHER;
 }
@@ -175,16 +223,35 @@ static void finish(MPI_Request *request, uint64_t how)
     int flag = 0, index, count, indices[2];
     switch (how % 6) {
     case 0: MPI_Wait(request, MPI_STATUS_IGNORE); break;
-    case 1: while (!flag) MPI_Test(request, &flag, &statuses[0]); break;
-    case 2: MPI_Waitall(2, two, statuses); *request = two[1]; break;
-    case 3: MPI_Waitany(2, two, &index, &statuses[0]); CHECK(index == 1, "Waitany says %d", index); *request = two[1]; break;
-    case 4: MPI_Waitsome(2, two, &count, indices, MPI_STATUSES_IGNORE); CHECK(count == 1 && indices[0] == 1, "Waitsome"); *request = two[1]; break;
-    default: while (!flag) MPI_Testall(2, two, &flag, MPI_STATUSES_IGNORE); *request = two[1]; break;
+    case 1:
+        while (!flag)
+            MPI_Test(request, &flag, &statuses[0]);
+        break;
+    case 2:
+        MPI_Waitall(2, two, statuses);
+        *request = two[1];
+        break;
+    case 3:
+        MPI_Waitany(2, two, &index, &statuses[0]);
+        CHECK(index == 1, "Waitany says %d", index);
+        *request = two[1];
+        break;
+    case 4:
+        MPI_Waitsome(2, two, &count, indices, MPI_STATUSES_IGNORE);
+        CHECK(count == 1 && indices[0] == 1, "Waitsome");
+        *request = two[1];
+        break;
+    default:
+        while (!flag)
+            MPI_Testall(2, two, &flag, MPI_STATUSES_IGNORE);
+        *request = two[1];
+        break;
     }
-    CHECK(*request == MPI_REQUEST_NULL, "a completed request is not MPI_REQUEST_NULL (way %d)", (int)(how % 6));
+    CHECK(*request == MPI_REQUEST_NULL, "a completed request is not MPI_REQUEST_NULL (way %d)",
+          (int)(how % 6));
 }
 
-/* ---- one combination -------------------------------------------------------------------------------------------- */
+/* ---- one combination ---- */
 
 static void run(const combo *c)
 {
@@ -194,17 +261,23 @@ static void run(const combo *c)
     if (n == 0 && c->bytes)
         n = 1;
     buffers b = {0};
-    call k = {.count = n, .t = t->mpi, .op = is_reduction(c->kind) ? operations[c->op].mpi : MPI_OP_NULL, .root = root};
-    size_t recv_elements = 0, send_elements = 0, own_at = 0; /* own_at: where in recv this rank's own data belongs */
+    call k = {.count = n,
+              .t = t->mpi,
+              .op = is_reduction(c->kind) ? operations[c->op].mpi : MPI_OP_NULL,
+              .root = root};
+    size_t recv_elements = 0, send_elements = 0,
+           own_at = 0; /* own_at: where in recv this rank's own data belongs */
     int i_am_root = !is_rooted(c->kind) || me == root, in_place = c->in_place;
 
     /* Counts and displacements: blocks in reverse order with gaps of one element. */
     int s = 0, r = 0;
     for (int j = P - 1; j >= 0; j--) {
         switch (c->kind) {
-        case GATHERV: case ALLGATHERV: k.rcounts[j] = varying(c, n, j, 0); break;
+        case GATHERV:
+        case ALLGATHERV: k.rcounts[j] = varying(c, n, j, 0); break;
         case SCATTERV: k.scounts[j] = varying(c, n, 0, j); break;
-        case ALLTOALLV: case ALLTOALLW:
+        case ALLTOALLV:
+        case ALLTOALLW:
             k.scounts[j] = in_place ? varying(c, n, me < j ? me : j, me < j ? j : me) : varying(c, n, me, j);
             k.rcounts[j] = in_place ? k.scounts[j] : varying(c, n, j, me);
             break;
@@ -223,15 +296,30 @@ static void run(const combo *c)
     switch (c->kind) {
     case BARRIER: break;
     case BCAST: recv_elements = (size_t)n; break;
-    case REDUCE: case ALLREDUCE: case SCAN: case EXSCAN: send_elements = recv_elements = (size_t)n; break;
-    case GATHER: case ALLGATHER: send_elements = (size_t)n, recv_elements = (size_t)n * (size_t)P, own_at = (size_t)n * (size_t)me; break;
+    case REDUCE:
+    case ALLREDUCE:
+    case SCAN:
+    case EXSCAN: send_elements = recv_elements = (size_t)n; break;
+    case GATHER:
+    case ALLGATHER:
+        send_elements = (size_t)n, recv_elements = (size_t)n * (size_t)P, own_at = (size_t)n * (size_t)me;
+        break;
     case SCATTER: send_elements = (size_t)n * (size_t)P, recv_elements = (size_t)n; break;
-    case GATHERV: case ALLGATHERV: k.count = k.rcounts[me], send_elements = (size_t)k.count, recv_elements = (size_t)r, own_at = (size_t)k.rdispls[me]; break;
+    case GATHERV:
+    case ALLGATHERV:
+        k.count = k.rcounts[me], send_elements = (size_t)k.count, recv_elements = (size_t)r,
+        own_at = (size_t)k.rdispls[me];
+        break;
     case SCATTERV: send_elements = (size_t)s, k.count = k.scounts[me], recv_elements = (size_t)k.count; break;
     case ALLTOALL: send_elements = recv_elements = (size_t)n * (size_t)P; break;
-    case ALLTOALLV: case ALLTOALLW: send_elements = (size_t)s, recv_elements = (size_t)r; break;
-    case REDUCE_SCATTER: send_elements = (size_t)r, recv_elements = in_place ? (size_t)r : (size_t)k.rcounts[me]; break;
-    case REDUCE_SCATTER_BLOCK: send_elements = (size_t)n * (size_t)P, recv_elements = in_place ? send_elements : (size_t)n; break;
+    case ALLTOALLV:
+    case ALLTOALLW: send_elements = (size_t)s, recv_elements = (size_t)r; break;
+    case REDUCE_SCATTER:
+        send_elements = (size_t)r, recv_elements = in_place ? (size_t)r : (size_t)k.rcounts[me];
+        break;
+    case REDUCE_SCATTER_BLOCK:
+        send_elements = (size_t)n * (size_t)P, recv_elements = in_place ? send_elements : (size_t)n;
+        break;
     }
     b.send_bytes = send_elements * e + 2 * MARGIN, b.recv_bytes = recv_elements * e + 2 * MARGIN;
     b.send = room(send_elements * e), b.send_before = room(send_elements * e);
@@ -240,13 +328,36 @@ static void run(const combo *c)
 
     /* Contributions. */
     switch (c->kind) {
-    case BARRIER: case BCAST: break;
-    case REDUCE: case ALLREDUCE: case SCAN: case EXSCAN: case REDUCE_SCATTER: case REDUCE_SCATTER_BLOCK: fill(c, send, send_elements, me, me, 0); break;
-    case GATHER: case ALLGATHER: case GATHERV: case ALLGATHERV: fill(c, send, send_elements, me, 0, 0); break;
-    case SCATTER: if (i_am_root) for (int j = 0; j < P; j++) fill(c, send + (size_t)j * (size_t)n * e, (size_t)n, 0, j, 0); break;
-    case SCATTERV: if (i_am_root) for (int j = 0; j < P; j++) fill(c, send + (size_t)k.sdispls[j] * e, (size_t)k.scounts[j], 0, j, 0); break;
-    case ALLTOALL: for (int j = 0; j < P; j++) fill(c, send + (size_t)j * (size_t)n * e, (size_t)n, me, j, 0); break;
-    default: for (int j = 0; j < P; j++) fill(c, send + (size_t)k.sdispls[j] * e, (size_t)k.scounts[j], me, j, 0); break;
+    case BARRIER:
+    case BCAST: break;
+    case REDUCE:
+    case ALLREDUCE:
+    case SCAN:
+    case EXSCAN:
+    case REDUCE_SCATTER:
+    case REDUCE_SCATTER_BLOCK: fill(c, send, send_elements, me, me, 0); break;
+    case GATHER:
+    case ALLGATHER:
+    case GATHERV:
+    case ALLGATHERV: fill(c, send, send_elements, me, 0, 0); break;
+    case SCATTER:
+        if (i_am_root)
+            for (int j = 0; j < P; j++)
+                fill(c, send + (size_t)j * (size_t)n * e, (size_t)n, 0, j, 0);
+        break;
+    case SCATTERV:
+        if (i_am_root)
+            for (int j = 0; j < P; j++)
+                fill(c, send + (size_t)k.sdispls[j] * e, (size_t)k.scounts[j], 0, j, 0);
+        break;
+    case ALLTOALL:
+        for (int j = 0; j < P; j++)
+            fill(c, send + (size_t)j * (size_t)n * e, (size_t)n, me, j, 0);
+        break;
+    default:
+        for (int j = 0; j < P; j++)
+            fill(c, send + (size_t)k.sdispls[j] * e, (size_t)k.scounts[j], me, j, 0);
+        break;
     }
     memcpy(b.send_before, b.send, b.send_bytes);
 
@@ -264,7 +375,8 @@ static void run(const combo *c)
             memcpy(recv, send, send_elements * e);
     }
     memcpy(b.expected, b.recv, b.recv_bytes);
-    if (is_rooted(c->kind) && !i_am_root && c->seed & 1) { /* arguments that mean nothing here may be anything */
+    if (is_rooted(c->kind) && !i_am_root &&
+        c->seed & 1) { /* arguments that mean nothing here may be anything */
         if (c->kind == REDUCE || c->kind == GATHER || c->kind == GATHERV)
             k.recvbuf = NULL;
         if (c->kind == SCATTER || c->kind == SCATTERV)
@@ -275,17 +387,43 @@ static void run(const combo *c)
     switch (c->kind) {
     case BARRIER: break;
     case BCAST: fill(c, expected, (size_t)n, root, 0, 0); break;
-    case REDUCE: if (i_am_root) fill(c, expected, (size_t)n, 0, P - 1, 0); break;
+    case REDUCE:
+        if (i_am_root)
+            fill(c, expected, (size_t)n, 0, P - 1, 0);
+        break;
     case ALLREDUCE: fill(c, expected, (size_t)n, 0, P - 1, 0); break;
     case SCAN: fill(c, expected, (size_t)n, 0, me, 0); break;
-    case EXSCAN: if (me > 0) fill(c, expected, (size_t)n, 0, me - 1, 0); break;
+    case EXSCAN:
+        if (me > 0)
+            fill(c, expected, (size_t)n, 0, me - 1, 0);
+        break;
     case REDUCE_SCATTER: fill(c, expected, (size_t)k.rcounts[me], 0, P - 1, (uint64_t)k.rdispls[me]); break;
     case REDUCE_SCATTER_BLOCK: fill(c, expected, (size_t)n, 0, P - 1, (uint64_t)n * (uint64_t)me); break;
-    case GATHER: case ALLGATHER: if (i_am_root) for (int j = 0; j < P; j++) fill(c, expected + (size_t)j * (size_t)n * e, (size_t)n, j, 0, 0); break;
-    case GATHERV: case ALLGATHERV: if (i_am_root) for (int j = 0; j < P; j++) fill(c, expected + (size_t)k.rdispls[j] * e, (size_t)k.rcounts[j], j, 0, 0); break;
-    case SCATTER: case SCATTERV: if (k.recvbuf != MPI_IN_PLACE) fill(c, expected, (size_t)k.count, 0, me, 0); break;
-    case ALLTOALL: for (int j = 0; j < P; j++) fill(c, expected + (size_t)j * (size_t)n * e, (size_t)n, j, me, 0); break;
-    default: for (int j = 0; j < P; j++) fill(c, expected + (size_t)k.rdispls[j] * e, (size_t)k.rcounts[j], j, me, 0); break;
+    case GATHER:
+    case ALLGATHER:
+        if (i_am_root)
+            for (int j = 0; j < P; j++)
+                fill(c, expected + (size_t)j * (size_t)n * e, (size_t)n, j, 0, 0);
+        break;
+    case GATHERV:
+    case ALLGATHERV:
+        if (i_am_root)
+            for (int j = 0; j < P; j++)
+                fill(c, expected + (size_t)k.rdispls[j] * e, (size_t)k.rcounts[j], j, 0, 0);
+        break;
+    case SCATTER:
+    case SCATTERV:
+        if (k.recvbuf != MPI_IN_PLACE)
+            fill(c, expected, (size_t)k.count, 0, me, 0);
+        break;
+    case ALLTOALL:
+        for (int j = 0; j < P; j++)
+            fill(c, expected + (size_t)j * (size_t)n * e, (size_t)n, j, me, 0);
+        break;
+    default:
+        for (int j = 0; j < P; j++)
+            fill(c, expected + (size_t)k.rdispls[j] * e, (size_t)k.rcounts[j], j, me, 0);
+        break;
     }
 
     MPI_Request request = MPI_REQUEST_NULL;
@@ -295,7 +433,8 @@ static void run(const combo *c)
     else if (c->form & 1)
         finish(&request, mix(c->seed ^ (uint64_t)me));
 
-    /* In place, MPI leaves open what becomes of the rest of the vector in a Reduce_scatter, and of Exscan's rank 0. */
+    /* In place, MPI leaves open what becomes of the rest of the vector in a Reduce_scatter, and of Exscan's
+     * rank 0. */
     if (in_place && (c->kind == REDUCE_SCATTER || c->kind == REDUCE_SCATTER_BLOCK)) {
         size_t defined = (c->kind == REDUCE_SCATTER ? (size_t)k.rcounts[me] : (size_t)n) * e;
         memcpy(recv + defined, expected + defined, recv_elements * e - defined);
@@ -324,11 +463,13 @@ int main(int argc, char **argv)
     static char combines[OPERATIONS][TYPES_MAX];
     for (int o = 0; o < OPERATIONS; o++)
         for (int t = 0; t < types_count; t++)
-            combines[o][t] = operations[o].families & types[t].family
-                             && (o != MODADD || types[t].mpi == MPI_INT) && host_combines(o, &types[t]);
+            combines[o][t] = operations[o].families & types[t].family &&
+                             (o != MODADD || types[t].mpi == MPI_INT) && host_combines(o, &types[t]);
 
-    uint64_t wanted = (uint64_t)number(argc, argv, "n", 2000), seed = (uint64_t)number(argc, argv, "seed", 1), done = 0;
-    const char *kinds = argument(argc, argv, "kinds", "all"), *forms = argument(argc, argv, "forms", MPI_VERSION >= 4 ? "0123" : "01");
+    uint64_t wanted = (uint64_t)number(argc, argv, "n", 2000), seed = (uint64_t)number(argc, argv, "seed", 1),
+             done = 0;
+    const char *kinds = argument(argc, argv, "kinds", "all"),
+               *forms = argument(argc, argv, "forms", MPI_VERSION >= 4 ? "0123" : "01");
     size_t largest = (size_t)number(argc, argv, "largest", 1 << 20);
     int stalls = (int)number(argc, argv, "stall", 0), plain = (int)number(argc, argv, "plain", 0);
     int verbose = (int)number(argc, argv, "verbose", 0);
@@ -341,30 +482,38 @@ int main(int argc, char **argv)
     while (total % stride == 0) /* prime to the number of combinations: the walk meets each of them once */
         stride += 2;
     for (uint64_t j = 0; j < total && (!wanted || done < wanted); j++) {
-        /* A few of many are drawn at random: steps of equal length miss whole operations when they fit the dimensions. */
-        uint64_t index = wanted && wanted < total / 2 ? mix3(seed, j, 9) % total : (j * stride + mix(seed)) % total;
+        /* A few of many are drawn at random: steps of equal length miss whole operations when they fit the
+         * dimensions. */
+        uint64_t index =
+            wanted && wanted < total / 2 ? mix3(seed, j, 9) % total : (j * stride + mix(seed)) % total;
         uint64_t x = index, d[7];
         for (int i = 0; i < 7; i++)
             d[i] = x % dims[i], x /= dims[i];
-        combo c = {(int)d[0], (int)d[1], (int)d[2], (int)d[3], (int)d[5], (int)d[6], size_classes[d[4]], mix3(seed, index, 1)};
+        combo c = {(int)d[0], (int)d[1], (int)d[2],          (int)d[3],
+                   (int)d[5], (int)d[6], size_classes[d[4]], mix3(seed, index, 1)};
         char form[2] = {(char)('0' + c.form), 0};
-        int blocks = c.kind == ALLTOALL || c.kind == ALLTOALLV || c.kind == ALLTOALLW || c.kind == ALLGATHER || c.kind == ALLGATHERV
-                     || c.kind == REDUCE_SCATTER || c.kind == REDUCE_SCATTER_BLOCK ? P : 1;
+        int blocks = c.kind == ALLTOALL || c.kind == ALLTOALLV || c.kind == ALLTOALLW ||
+                             c.kind == ALLGATHER || c.kind == ALLGATHERV || c.kind == REDUCE_SCATTER ||
+                             c.kind == REDUCE_SCATTER_BLOCK
+                         ? P
+                         : 1;
         if (!listed(kinds, kind_names[c.kind]) || !strchr(forms, form[0]) || (MPI_VERSION < 4 && c.form > 1))
             continue;
         if (is_reduction(c.kind) ? !combines[c.op][c.type] : c.op != 0)
             continue;
-        if ((!is_rooted(c.kind) && c.root) || (c.kind == BARRIER && (c.type || c.bytes || c.in_place)) || (c.kind == BCAST && c.in_place))
+        if ((!is_rooted(c.kind) && c.root) || (c.kind == BARRIER && (c.type || c.bytes || c.in_place)) ||
+            (c.kind == BCAST && c.in_place))
             continue;
-        if (plain && (c.in_place || memchr(types[c.type].mask, 0, (size_t)types[c.type].extent) || types[c.type].mpi == gappy))
+        if (plain && (c.in_place || memchr(types[c.type].mask, 0, (size_t)types[c.type].extent) ||
+                      types[c.type].mpi == gappy))
             continue;
         if (c.bytes > largest || c.bytes * (size_t)blocks > 4u << 20)
             continue;
         if (c.bytes > 2000 && mix(c.seed) % (c.bytes > 50000 ? 32 : 4))
             continue;
         if (verbose)
-            fprintf(stderr, "[%d] %s %s %s root %d in_place %d form %d bytes %zu\n", me, kind_names[c.kind], types[c.type].name,
-                    operations[c.op].name, c.root, c.in_place, c.form, c.bytes);
+            fprintf(stderr, "[%d] %s %s %s root %d in_place %d form %d bytes %zu\n", me, kind_names[c.kind],
+                    types[c.type].name, operations[c.op].name, c.root, c.in_place, c.form, c.bytes);
         if (stalls)
             stall(&delays, stalls, 2000);
         run(&c);

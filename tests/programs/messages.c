@@ -2,18 +2,19 @@
  *
  *   messages [rounds=20] [huge=0]
  *
- * Rules one by one between ranks 0 and 1, then random traffic between all, with barriers in between: contents, order and number
- * against what every rank knows to have been sent. `huge`: one message of 1 GiB too. */
+ * Rules one by one between ranks 0 and 1, then random traffic between all, with barriers in between:
+ * contents, order and number against what every rank knows to have been sent. `huge`: one message of 1 GiB
+ * too. */
 #include "check.h"
 
 #define WORLD MPI_COMM_WORLD
 static uint64_t checks;
 
-#define IS(what, got, wanted)                                                                                         \
-    do {                                                                                                              \
-        long got_ = (long)(got), wanted_ = (long)(wanted);                                                            \
-        checks++;                                                                                                     \
-        CHECK(got_ == wanted_, "%s: %ld, not %ld", what, got_, wanted_);                                              \
+#define IS(what, got, wanted)                                            \
+    do {                                                                 \
+        long got_ = (long)(got), wanted_ = (long)(wanted);               \
+        checks++;                                                        \
+        CHECK(got_ == wanted_, "%s: %ld, not %ld", what, got_, wanted_); \
     } while (0)
 
 static int count_of(const MPI_Status *status, MPI_Datatype type)
@@ -23,7 +24,7 @@ static int count_of(const MPI_Status *status, MPI_Datatype type)
     return n;
 }
 
-/* ---- one rule after another ------------------------------------------------------------------------------------------ */
+/* ---- one rule after another ---- */
 
 static void truncation(int me)
 {
@@ -32,7 +33,8 @@ static void truncation(int me)
     MPI_Status status;
     MPI_Comm_dup(WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_RETURN); /* to it some libraries report errors of several requests */
+    MPI_Comm_set_errhandler(WORLD,
+                            MPI_ERRORS_RETURN); /* to it some libraries report errors of several requests */
     for (int i = 0; i < 5000; i++)
         data[i] = i;
     for (int large = 0; large < 2; large++) {
@@ -48,7 +50,7 @@ static void truncation(int me)
             if (!large) /* some libraries write on */
                 IS("what stands behind the buffer", few[4], 0);
             MPI_Request requests[2];
-            MPI_Status  statuses[2];
+            MPI_Status statuses[2];
             MPI_Irecv(few, 4, MPI_INT, 0, 1, comm, &requests[0]);
             MPI_Irecv(&few[5], 1, MPI_INT, 0, 2, comm, &requests[1]);
             code = MPI_Waitall(2, requests, statuses);
@@ -56,7 +58,8 @@ static void truncation(int me)
             IS("error of MPI_Waitall", class, MPI_ERR_IN_STATUS);
             MPI_Error_class(statuses[0].MPI_ERROR, &class);
             IS("error in the status", class, MPI_ERR_TRUNCATE);
-            IS("error of the other", statuses[1].MPI_ERROR == MPI_SUCCESS || statuses[1].MPI_ERROR == MPI_ERR_PENDING, 1);
+            IS("error of the other",
+               statuses[1].MPI_ERROR == MPI_SUCCESS || statuses[1].MPI_ERROR == MPI_ERR_PENDING, 1);
             IS("request", requests[0] == MPI_REQUEST_NULL, 1);
             MPI_Wait(&requests[1], MPI_STATUS_IGNORE); /* null, or still pending */
             few[4] = 0;
@@ -89,7 +92,8 @@ static void statuses(int me)
     IS("source of no request", status.MPI_SOURCE, MPI_ANY_SOURCE);
     MPI_Recv(&got, 1, MPI_INT, MPI_PROC_NULL, 3, WORLD, &status);
     IS("source of a receive from nobody", status.MPI_SOURCE, MPI_PROC_NULL);
-    MPI_Sendrecv(&value, 1, MPI_INT, me == 0 ? 1 : MPI_PROC_NULL, 5, &got, 1, MPI_INT, me == 0 ? MPI_PROC_NULL : 0, 5, WORLD, &status);
+    MPI_Sendrecv(&value, 1, MPI_INT, me == 0 ? 1 : MPI_PROC_NULL, 5, &got, 1, MPI_INT,
+                 me == 0 ? MPI_PROC_NULL : 0, 5, WORLD, &status);
     IS("source of half a sendrecv", status.MPI_SOURCE, me == 0 ? MPI_PROC_NULL : 0);
     MPI_Irecv(&got, 1, MPI_INT, 1 - me, 77, WORLD, &request);
     MPI_Test(&request, &flag, &status);
@@ -112,7 +116,10 @@ static void statuses(int me)
 /* Rows and columns, and a type of which only a part comes. */
 static void types(int me)
 {
-    struct pair { double x; int n; } pairs[4] = {{1, 2}, {3, 4}, {5, 6}, {7, 8}}, got[4] = {{0, 0}, {0, 0}, {0, 0}, {0, 0}};
+    struct pair {
+        double x;
+        int n;
+    } pairs[4] = {{1, 2}, {3, 4}, {5, 6}, {7, 8}}, got[4] = {{0, 0}, {0, 0}, {0, 0}, {0, 0}};
     MPI_Datatype pair, packed, column;
     int lengths[2] = {1, 1}, elements, n;
     MPI_Aint places[2] = {0, sizeof(double)};
@@ -326,10 +333,15 @@ static void huge(int me)
     free(data);
 }
 
-/* ---- random traffic ---------------------------------------------------------------------------------------------------- */
+/* ---- random traffic ---- */
 
 enum { MOST = 48, LARGEST = 40000 };
-typedef struct letter { int from, to, tag, mode; size_t bytes; uint64_t seed; int number; } letter;
+typedef struct letter {
+    int from, to, tag, mode;
+    size_t bytes;
+    uint64_t seed;
+    int number;
+} letter;
 
 static void write_letter(unsigned char *place, const letter *l)
 {
@@ -337,19 +349,26 @@ static void write_letter(unsigned char *place, const letter *l)
         place[i] = (unsigned char)(l->seed >> (8 * (i % 8)) ^ i);
 }
 
-/* Everybody knows all letters of a round. Receives are posted for them in the senders' order, from anybody or by name; what has come is
- * looked up by its sender, in order. */
+/* Everybody knows all letters of a round. Receives are posted for them in the senders' order, from anybody or
+ * by name; what has come is looked up by its sender, in order. */
 static void traffic(uint64_t round)
 {
     rng all = {mix3(round, 99, 7)}, own = {mix3(round, (uint64_t)world_rank, 1234)};
     letter letters[MOST];
     MPI_Request requests[MOST];
     unsigned char *out[MOST], *in[MOST];
-    int n = 1 + below(&all, MOST), sent = 0, wanted = 0, next[64] = {0}, by_name = one_in(&all, 2), probing = one_in(&own, 3);
+    int n = 1 + below(&all, MOST), sent = 0, wanted = 0, next[64] = {0}, by_name = one_in(&all, 2),
+        probing = one_in(&own, 3);
     for (int i = 0; i < n; i++) {
         int from = below(&all, world_size), to = below(&all, world_size);
         size_t bytes = one_in(&all, 4) ? (size_t)below(&all, LARGEST) : (size_t)below(&all, 200);
-        letters[i] = (letter){.from = from, .to = to, .tag = below(&all, 3), .mode = below(&all, 3), .bytes = bytes, .seed = draw(&all), .number = next[from]};
+        letters[i] = (letter){.from = from,
+                              .to = to,
+                              .tag = below(&all, 3),
+                              .mode = below(&all, 3),
+                              .bytes = bytes,
+                              .seed = draw(&all),
+                              .number = next[from]};
         next[from]++;
     }
     for (int i = 0; i < n; i++) {
@@ -358,7 +377,8 @@ static void traffic(uint64_t round)
             continue;
         out[sent] = malloc(l->bytes + 1);
         write_letter(out[sent], l);
-        (l->mode == 1 ? MPI_Issend : MPI_Isend)(out[sent], (int)l->bytes, MPI_BYTE, l->to, l->tag, WORLD, &requests[sent]);
+        (l->mode == 1 ? MPI_Issend : MPI_Isend)(out[sent], (int)l->bytes, MPI_BYTE, l->to, l->tag, WORLD,
+                                                &requests[sent]);
         sent++;
         if (one_in(&own, 5))
             MPI_Barrier(MPI_COMM_SELF);
@@ -372,7 +392,8 @@ static void traffic(uint64_t round)
         int first = 0, bytes;
         while (letters[first].to != world_rank || taken[first])
             first++;
-        int source = by_name ? letters[first].from : MPI_ANY_SOURCE, tag = by_name && one_in(&own, 2) ? letters[first].tag : MPI_ANY_TAG;
+        int source = by_name ? letters[first].from : MPI_ANY_SOURCE,
+            tag = by_name && one_in(&own, 2) ? letters[first].tag : MPI_ANY_TAG;
         in[0] = malloc(LARGEST);
         if (probing) {
             MPI_Probe(source, tag, WORLD, &status);
@@ -383,20 +404,22 @@ static void traffic(uint64_t round)
         MPI_Get_count(&status, MPI_BYTE, &bytes);
         /* The first of this sender and, by the pattern, of this tag. */
         int which = 0;
-        while (which < n && (letters[which].to != world_rank || taken[which] || letters[which].from != status.MPI_SOURCE ||
-                             (tag != MPI_ANY_TAG && letters[which].tag != tag)))
+        while (which < n &&
+               (letters[which].to != world_rank || taken[which] || letters[which].from != status.MPI_SOURCE ||
+                (tag != MPI_ANY_TAG && letters[which].tag != tag)))
             which++;
         checks++;
         if (which == n) {
-            fail("round %llu: a message from %d that was not sent", (unsigned long long)round, status.MPI_SOURCE);
+            fail("round %llu: a message from %d that was not sent", (unsigned long long)round,
+                 status.MPI_SOURCE);
             break;
         }
         const letter *l = &letters[which];
         unsigned char *expected = malloc(l->bytes + 1);
         write_letter(expected, l);
         CHECK(status.MPI_TAG == l->tag && (size_t)bytes == l->bytes && !memcmp(in[0], expected, l->bytes),
-              "round %llu: from %d came tag %d, %d bytes; letter %d has tag %d, %zu bytes", (unsigned long long)round, l->from, status.MPI_TAG, bytes,
-              which, l->tag, l->bytes);
+              "round %llu: from %d came tag %d, %d bytes; letter %d has tag %d, %zu bytes",
+              (unsigned long long)round, l->from, status.MPI_TAG, bytes, which, l->tag, l->bytes);
         taken[which] = 1;
         free(expected);
         free(in[0]);

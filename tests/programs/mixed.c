@@ -1,5 +1,5 @@
-/* Sits below the shim and tells rank 1's evenkeel another build number in the cards that ranks exchange at the start:
- * what a run sees whose ranks load shims of different builds. */
+/* Sits below the shim and tells rank 1's evenkeel another build number in the cards that ranks exchange at
+ * the start: what a run sees whose ranks load shims of different builds. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>

@@ -1,4 +1,5 @@
-/* Ranks on several hosts: who shares a host, and the right results within hosts and across them. nodes rounds=100 */
+/* Ranks on several hosts: who shares a host, and the right results within hosts and across them. nodes
+ * rounds=100 */
 #include "check.h"
 
 int main(int argc, char **argv)
@@ -32,7 +33,8 @@ int main(int argc, char **argv)
     for (long round = 0; round < rounds; round++) {
         long mine = world_rank + round, sum = 0, within = 0, expected = 0;
         MPI_Allreduce(&mine, &within, 1, MPI_LONG, MPI_SUM, node);
-        MPI_Allreduce(&within, &sum, 1, MPI_LONG, MPI_SUM, across); /* only the sum of like node ranks: all hosts have as many */
+        MPI_Allreduce(&within, &sum, 1, MPI_LONG, MPI_SUM,
+                      across); /* only the sum of like node ranks: all hosts have as many */
         for (int i = 0; i < world_size; i++)
             expected += i + round;
         CHECK(sum == expected, "round %ld: %ld instead of %ld", round, sum, expected);

@@ -21,7 +21,8 @@ int main(int argc, char **argv)
         for (int round = 0; round < 3; round++) {
             pid_t child = fork();
             if (child == 0) {
-                volatile char *heap = malloc(100000); /* a child may use its memory and leave, through exit or _exit */
+                volatile char *heap =
+                    malloc(100000); /* a child may use its memory and leave, through exit or _exit */
                 heap[5] = 1;
                 if (round == 0)
                     exit(3);

@@ -1,5 +1,5 @@
-/* Ranks that call the nonblocking collectives of a communicator in one order and the blocking ones in one order, but do not
- * agree where among the blocking ones the nonblocking ones stand. orders ops=N bytes=B */
+/* Ranks that call the nonblocking collectives of a communicator in one order and the blocking ones in one
+ * order, but do not agree where among the blocking ones the nonblocking ones stand. orders ops=N bytes=B */
 #include "check.h"
 
 static void fill(int *out, int n, int round, int i)
@@ -11,7 +11,8 @@ static void fill(int *out, int n, int round, int i)
 static void judge(const int *in, int n, int round, int i, const char *what)
 {
     for (int k = 0; k < n; k++) {
-        int expected = (int)(mix3((uint64_t)round, (uint64_t)i, (uint64_t)k) & 0xffff) * (world_size * (world_size + 1) / 2);
+        int expected = (int)(mix3((uint64_t)round, (uint64_t)i, (uint64_t)k) & 0xffff) *
+                       (world_size * (world_size + 1) / 2);
         if (in[k] != expected) {
             fail("round %d %s %d: element %d is %d, not %d", round, what, i, k, in[k], expected);
             return;
@@ -22,9 +23,11 @@ static void judge(const int *in, int n, int round, int i, const char *what)
 int main(int argc, char **argv)
 {
     begin(&argc, &argv);
-    int ops = atoi(argument(argc, argv, "ops", "3")), n = atoi(argument(argc, argv, "bytes", "8")) / (int)sizeof(int);
+    int ops = atoi(argument(argc, argv, "ops", "3")),
+        n = atoi(argument(argc, argv, "bytes", "8")) / (int)sizeof(int);
     size_t room = (size_t)ops * (size_t)n;
-    int *in = calloc(room, sizeof *in), *out = calloc(room, sizeof *out), *sum = calloc((size_t)n, sizeof *sum), *one = calloc((size_t)n, sizeof *one);
+    int *in = calloc(room, sizeof *in), *out = calloc(room, sizeof *out),
+        *sum = calloc((size_t)n, sizeof *sum), *one = calloc((size_t)n, sizeof *one);
     MPI_Request *requests = calloc(2 * (size_t)ops, sizeof *requests);
     uint64_t checks = 0;
     MPI_Comm comm;
@@ -36,7 +39,8 @@ int main(int argc, char **argv)
             if (i == begins)
                 for (int k = 0; k < ops; k++) {
                     fill(out + k * n, n, round, k);
-                    EXPECT_OK(MPI_Iallreduce(out + k * n, in + k * n, n, MPI_INT, MPI_SUM, comm, &requests[2 * k]));
+                    EXPECT_OK(
+                        MPI_Iallreduce(out + k * n, in + k * n, n, MPI_INT, MPI_SUM, comm, &requests[2 * k]));
                     EXPECT_OK(MPI_Ibarrier(comm, &requests[2 * k + 1]));
                 }
             if (i == ops)

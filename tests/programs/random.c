@@ -2,23 +2,23 @@
  *
  *   random seed=1 steps=400 deep=100 stall=8 comms=1 careful=0 largest=8000 hosts=0
  *
- * All ranks of the world walk through the same random scenario: communicators of many shapes come and go (some while
- * operations on them are still under way); blocking and nonblocking operations with random roots, sizes, in place and
- * derived datatypes overlap; up to `deep` requests are outstanding, point-to-point ones of the host among them; each
- * rank completes them at times and by calls of its own choice, and stalls at times of its own. careful=1 leaves out what
- * MPI allows and Open MPI does not survive: freeing a communicator that is still in use, Ialltoallv in place. (A
- * communicator of one member is the host's in any case, and never freed while in use.)
- * hosts=1: the ranks may be on several hosts. */
+ * All ranks of the world walk through the same random scenario: communicators of many shapes come and go
+ * (some while operations on them are still under way); blocking and nonblocking operations with random roots,
+ * sizes, in place and derived datatypes overlap; up to `deep` requests are outstanding, point-to-point ones
+ * of the host among them; each rank completes them at times and by calls of its own choice, and stalls at
+ * times of its own. careful=1 leaves out what MPI allows and Open MPI does not survive: freeing a
+ * communicator that is still in use, Ialltoallv in place. (A communicator of one member is the host's in any
+ * case, and never freed while in use.) hosts=1: the ranks may be on several hosts. */
 #include "layout.h"
 
 typedef struct pending {
     MPI_Request request;
     unsigned char *recv, *expected, *send;
     size_t bytes;
-    void *arrays;               /* counts, displacements, types: must outlive the operation */
+    void *arrays; /* counts, displacements, types: must outlive the operation */
     layout *layouts;
     int layouts_count;
-    int source, tag;            /* of a receive; -1 otherwise */
+    int source, tag; /* of a receive; -1 otherwise */
     uint64_t step;
     const char *what;
 } pending;
@@ -53,17 +53,18 @@ static void settle(pending *p, const MPI_Status *status)
         size_t i = 0;
         while (p->recv[i] == p->expected[i])
             i++;
-        fail("step %llu, %s: byte %ld of %zu is %02x, not %02x", (unsigned long long)p->step, p->what, (long)i - MARGIN,
-             p->bytes - 2 * MARGIN, p->recv[i], p->expected[i]);
+        fail("step %llu, %s: byte %ld of %zu is %02x, not %02x", (unsigned long long)p->step, p->what,
+             (long)i - MARGIN, p->bytes - 2 * MARGIN, p->recv[i], p->expected[i]);
     }
     if (p->source >= 0 && status && (status->MPI_SOURCE != p->source || status->MPI_TAG != p->tag))
-        fail("step %llu: a receive from %d says it came from %d", (unsigned long long)p->step, p->source, status->MPI_SOURCE);
+        fail("step %llu: a receive from %d says it came from %d", (unsigned long long)p->step, p->source,
+             status->MPI_SOURCE);
     checks++;
     free(p->recv), free(p->expected), free(p->send), free(p->arrays), free(p->layouts);
     free(p);
 }
 
-/* ---- completion ------------------------------------------------------------------------------------------------ */
+/* ---- completion ---- */
 
 static void take_out(int which, const MPI_Status *status)
 {
@@ -110,9 +111,20 @@ static void complete(rng *own, int all)
         for (int i = 0; i < n; i++)
             indices[i] = i;
         break;
-    case 1: MPI_Testall(n, requests, &flag, statuses); count = flag ? n : 0; for (int i = 0; i < n; i++) indices[i] = i; break;
-    case 2: MPI_Waitany(n, requests, &indices[0], statuses); count = indices[0] != MPI_UNDEFINED; break;
-    case 3: MPI_Testany(n, requests, &indices[0], &flag, statuses); count = flag && indices[0] != MPI_UNDEFINED; break;
+    case 1:
+        MPI_Testall(n, requests, &flag, statuses);
+        count = flag ? n : 0;
+        for (int i = 0; i < n; i++)
+            indices[i] = i;
+        break;
+    case 2:
+        MPI_Waitany(n, requests, &indices[0], statuses);
+        count = indices[0] != MPI_UNDEFINED;
+        break;
+    case 3:
+        MPI_Testany(n, requests, &indices[0], &flag, statuses);
+        count = flag && indices[0] != MPI_UNDEFINED;
+        break;
     case 4: MPI_Waitsome(n, requests, &count, indices, statuses); break;
     case 5: MPI_Testsome(n, requests, &count, indices, statuses); break;
     case 6: indices[0] = below(own, n), count = 1, MPI_Wait(&requests[indices[0]], statuses); break;
@@ -137,12 +149,45 @@ static void complete(rng *own, int all)
     squeeze();
 }
 
-/* ---- operations --------------------------------------------------------------------------------------------------- */
+/* ---- operations ---- */
 
-enum { BARRIER, BCAST, GATHER, GATHERV, SCATTER, SCATTERV, ALLGATHER, ALLGATHERV, ALLTOALL, ALLTOALLV, ALLTOALLW,
-       REDUCE, ALLREDUCE, SCAN, EXSCAN, REDUCE_SCATTER, REDUCE_SCATTER_BLOCK, OPERATIONS };
-static const char *names[] = {"barrier", "bcast", "gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv", "alltoall",
-    "alltoallv", "alltoallw", "reduce", "allreduce", "scan", "exscan", "reduce_scatter", "reduce_scatter_block"};
+enum {
+    BARRIER,
+    BCAST,
+    GATHER,
+    GATHERV,
+    SCATTER,
+    SCATTERV,
+    ALLGATHER,
+    ALLGATHERV,
+    ALLTOALL,
+    ALLTOALLV,
+    ALLTOALLW,
+    REDUCE,
+    ALLREDUCE,
+    SCAN,
+    EXSCAN,
+    REDUCE_SCATTER,
+    REDUCE_SCATTER_BLOCK,
+    OPERATIONS
+};
+static const char *names[] = {"barrier",
+                              "bcast",
+                              "gather",
+                              "gatherv",
+                              "scatter",
+                              "scatterv",
+                              "allgather",
+                              "allgatherv",
+                              "alltoall",
+                              "alltoallv",
+                              "alltoallw",
+                              "reduce",
+                              "allreduce",
+                              "scan",
+                              "exscan",
+                              "reduce_scatter",
+                              "reduce_scatter_block"};
 static const int sizes[] = {0, 1, 1, 2, 2, 5, 10, 100, 1000, 1000, 8000};
 
 static int units(uint64_t step, int from, int to, int base) /* counts that vary, in units of 12 ints */
@@ -170,10 +215,12 @@ static int64_t fold(uint64_t step, int last, int k, int user)
     return x;
 }
 
-static void reduction(const group *g, int kind, pending *p, int root, int base, int in_place, int user, int blocking)
+static void reduction(const group *g, int kind, pending *p, int root, int base, int in_place, int user,
+                      int blocking)
 {
     int P = g->n, me = g->me, n = base * 6, total = 0, *counts = calloc((size_t)P, sizeof(int)), first = 0;
-    user = user && !several_hosts; /* MPICH combines what does not commute in another order there, with and without evenkeel */
+    user = user && !several_hosts; /* MPICH combines what does not commute in another order there, with and
+                                      without evenkeel */
     MPI_Datatype t = user ? MPI_UNSIGNED_LONG_LONG : MPI_INT64_T;
     MPI_Op op = user ? compose : MPI_SUM;
     p->arrays = counts;
@@ -194,28 +241,45 @@ static void reduction(const group *g, int kind, pending *p, int root, int base, 
         memcpy(recv, send, (size_t)vector * 8), memcpy(expected, send, (size_t)vector * 8);
     int last = kind == SCAN ? me : kind == EXSCAN ? me - 1 : P - 1;
     for (int k = 0; receives && k < result; k++)
-        expected[k] = k >= 1009 && kind < REDUCE_SCATTER ? expected[k - 1009]
-                                                         : fold(p->step, last, kind >= REDUCE_SCATTER ? k + (kind == REDUCE_SCATTER ? first : n * me) : k, user);
+        expected[k] =
+            k >= 1009 && kind < REDUCE_SCATTER
+                ? expected[k - 1009]
+                : fold(p->step, last,
+                       kind >= REDUCE_SCATTER ? k + (kind == REDUCE_SCATTER ? first : n * me) : k, user);
     /* Exscan in place must be in place on all ranks; rank 0's buffer is then read but not written. */
     if (in_place && kind == EXSCAN && me == 0)
         memcpy(recv, send, (size_t)n * 8), memcpy(expected, send, (size_t)n * 8);
     void *out = in_place && (receives || kind == EXSCAN) ? MPI_IN_PLACE : (void *)send;
     MPI_Request *q = &p->request;
     switch (kind) {
-    case REDUCE: blocking ? MPI_Reduce(out, recv, n, t, op, root, g->comm) : MPI_Ireduce(out, recv, n, t, op, root, g->comm, q); break;
-    case ALLREDUCE: blocking ? MPI_Allreduce(out, recv, n, t, op, g->comm) : MPI_Iallreduce(out, recv, n, t, op, g->comm, q); break;
-    case SCAN: blocking ? MPI_Scan(out, recv, n, t, op, g->comm) : MPI_Iscan(out, recv, n, t, op, g->comm, q); break;
-    case EXSCAN: blocking ? MPI_Exscan(out, recv, n, t, op, g->comm) : MPI_Iexscan(out, recv, n, t, op, g->comm, q); break;
-    case REDUCE_SCATTER:
-        blocking ? MPI_Reduce_scatter(out, recv, counts, t, op, g->comm) : MPI_Ireduce_scatter(out, recv, counts, t, op, g->comm, q);
+    case REDUCE:
+        blocking ? MPI_Reduce(out, recv, n, t, op, root, g->comm)
+                 : MPI_Ireduce(out, recv, n, t, op, root, g->comm, q);
         break;
-    default: blocking ? MPI_Reduce_scatter_block(out, recv, n, t, op, g->comm) : MPI_Ireduce_scatter_block(out, recv, n, t, op, g->comm, q);
+    case ALLREDUCE:
+        blocking ? MPI_Allreduce(out, recv, n, t, op, g->comm)
+                 : MPI_Iallreduce(out, recv, n, t, op, g->comm, q);
+        break;
+    case SCAN:
+        blocking ? MPI_Scan(out, recv, n, t, op, g->comm) : MPI_Iscan(out, recv, n, t, op, g->comm, q);
+        break;
+    case EXSCAN:
+        blocking ? MPI_Exscan(out, recv, n, t, op, g->comm) : MPI_Iexscan(out, recv, n, t, op, g->comm, q);
+        break;
+    case REDUCE_SCATTER:
+        blocking ? MPI_Reduce_scatter(out, recv, counts, t, op, g->comm)
+                 : MPI_Ireduce_scatter(out, recv, counts, t, op, g->comm, q);
+        break;
+    default:
+        blocking ? MPI_Reduce_scatter_block(out, recv, n, t, op, g->comm)
+                 : MPI_Ireduce_scatter_block(out, recv, n, t, op, g->comm, q);
     }
     if (out == MPI_IN_PLACE && kind >= REDUCE_SCATTER) /* what lies behind the result is nobody's business */
         p->bytes = (size_t)result * 8 + MARGIN;
 }
 
-static void movement(const group *g, int kind, pending *p, int root, int base, int in_place, int blocking, rng *own)
+static void movement(const group *g, int kind, pending *p, int root, int base, int in_place, int blocking,
+                     rng *own)
 {
     int P = g->n, me = g->me, am_root = me == root || (kind >= ALLGATHER);
     p->layouts_count = kind == ALLTOALLW ? 2 * P : 2;
@@ -226,18 +290,23 @@ static void movement(const group *g, int kind, pending *p, int root, int base, i
         drop_layout(&ls[1]);
         ls[1] = ls[0], ls[1].predefined = 1;
     }
-    struct arrays { int scounts[RANKS_MAX], rcounts[RANKS_MAX], sdispls[RANKS_MAX], rdispls[RANKS_MAX]; MPI_Datatype stypes[RANKS_MAX], rtypes[RANKS_MAX]; }
-        *a = p->arrays = calloc(1, sizeof *a);
+    struct arrays {
+        int scounts[RANKS_MAX], rcounts[RANKS_MAX], sdispls[RANKS_MAX], rdispls[RANKS_MAX];
+        MPI_Datatype stypes[RANKS_MAX], rtypes[RANKS_MAX];
+    } *a = p->arrays = calloc(1, sizeof *a);
     size_t sbytes = 0, rbytes = 0, sat[RANKS_MAX], rat[RANKS_MAX];
     int sn[RANKS_MAX], rn[RANKS_MAX]; /* ints to and from each */
-    int varies = kind == GATHERV || kind == SCATTERV || kind == ALLGATHERV || kind == ALLTOALLV || kind == ALLTOALLW;
+    int varies =
+        kind == GATHERV || kind == SCATTERV || kind == ALLGATHERV || kind == ALLTOALLV || kind == ALLTOALLW;
     for (int i = 0; i < P; i++) {
         const layout *s = &ls[kind == ALLTOALLW ? i : 0], *r = &ls[kind == ALLTOALLW ? P + i : 1];
         int lo = in_place && kind >= ALLTOALL ? (i < me ? i : me) : -1, hi = i < me ? me : i;
         switch (kind) {
-        case GATHERV: case ALLGATHERV: sn[i] = units(p->step, me, 0, base), rn[i] = units(p->step, i, 0, base); break;
+        case GATHERV:
+        case ALLGATHERV: sn[i] = units(p->step, me, 0, base), rn[i] = units(p->step, i, 0, base); break;
         case SCATTERV: sn[i] = units(p->step, 0, i, base), rn[i] = units(p->step, 0, me, base); break;
-        case ALLTOALLV: case ALLTOALLW:
+        case ALLTOALLV:
+        case ALLTOALLW:
             sn[i] = lo >= 0 ? units(p->step, lo, hi, base) : units(p->step, me, i, base);
             rn[i] = lo >= 0 ? sn[i] : units(p->step, i, me, base);
             break;
@@ -246,7 +315,8 @@ static void movement(const group *g, int kind, pending *p, int root, int base, i
         sn[i] *= UNIT, rn[i] *= UNIT;
         a->scounts[i] = sn[i] / s->per, a->rcounts[i] = rn[i] / r->per;
         a->stypes[i] = s->type, a->rtypes[i] = r->type;
-        sat[i] = sbytes, rat[i] = rbytes; /* one after another; with a gap of one instance where displacements allow */
+        sat[i] = sbytes,
+        rat[i] = rbytes; /* one after another; with a gap of one instance where displacements allow */
         a->sdispls[i] = kind == ALLTOALLW ? (int)sbytes : (int)(sbytes / (size_t)s->extent);
         a->rdispls[i] = kind == ALLTOALLW ? (int)rbytes : (int)(rbytes / (size_t)r->extent);
         sbytes += (size_t)(a->scounts[i] + varies) * (size_t)s->extent;
@@ -260,8 +330,10 @@ static void movement(const group *g, int kind, pending *p, int root, int base, i
     const layout *s = &ls[0], *r = &ls[1];
     void *sendbuf = send, *recvbuf = recv;
     int one = kind == GATHERV || kind == ALLGATHERV || kind == SCATTERV;
-    int sc = one && kind != SCATTERV ? a->scounts[0] : base * UNIT / s->per, rc = kind == SCATTERV ? a->rcounts[0] : base * UNIT / r->per;
-    int to_all = kind == SCATTER || kind == SCATTERV || kind >= ALLTOALL, from_all = kind != BCAST && kind != SCATTER && kind != SCATTERV;
+    int sc = one && kind != SCATTERV ? a->scounts[0] : base * UNIT / s->per,
+        rc = kind == SCATTERV ? a->rcounts[0] : base * UNIT / r->per;
+    int to_all = kind == SCATTER || kind == SCATTERV || kind >= ALLTOALL,
+        from_all = kind != BCAST && kind != SCATTER && kind != SCATTERV;
 
     /* What is sent. The content of gathers is addressed to 0, that of scatters and Bcast comes from 0. */
     if (kind == BCAST) {
@@ -292,7 +364,8 @@ static void movement(const group *g, int kind, pending *p, int root, int base, i
         put(expected, s, base * UNIT, p->step, 0, 0);
     else if (writes && from_all)
         for (int i = 0; i < P; i++)
-            put(expected + rat[i], &ls[kind == ALLTOALLW ? P + i : 1], rn[i], p->step, i, kind >= ALLTOALL ? me : 0);
+            put(expected + rat[i], &ls[kind == ALLTOALLW ? P + i : 1], rn[i], p->step, i,
+                kind >= ALLTOALL ? me : 0);
     else if (writes)
         put(expected, r, kind == SCATTERV ? rn[0] : base * UNIT, p->step, 0, me);
 
@@ -302,14 +375,25 @@ static void movement(const group *g, int kind, pending *p, int root, int base, i
     switch (kind) {
     case BCAST: EITHER(Bcast, Ibcast, recv, sc, s->type, root); break;
     case GATHER: EITHER(Gather, Igather, sendbuf, sc, s->type, recvbuf, rc, r->type, root); break;
-    case GATHERV: EITHER(Gatherv, Igatherv, sendbuf, sc, s->type, recvbuf, a->rcounts, a->rdispls, r->type, root); break;
+    case GATHERV:
+        EITHER(Gatherv, Igatherv, sendbuf, sc, s->type, recvbuf, a->rcounts, a->rdispls, r->type, root);
+        break;
     case SCATTER: EITHER(Scatter, Iscatter, sendbuf, sc, s->type, recvbuf, rc, r->type, root); break;
-    case SCATTERV: EITHER(Scatterv, Iscatterv, sendbuf, a->scounts, a->sdispls, s->type, recvbuf, rc, r->type, root); break;
+    case SCATTERV:
+        EITHER(Scatterv, Iscatterv, sendbuf, a->scounts, a->sdispls, s->type, recvbuf, rc, r->type, root);
+        break;
     case ALLGATHER: EITHER(Allgather, Iallgather, sendbuf, sc, s->type, recvbuf, rc, r->type); break;
-    case ALLGATHERV: EITHER(Allgatherv, Iallgatherv, sendbuf, sc, s->type, recvbuf, a->rcounts, a->rdispls, r->type); break;
+    case ALLGATHERV:
+        EITHER(Allgatherv, Iallgatherv, sendbuf, sc, s->type, recvbuf, a->rcounts, a->rdispls, r->type);
+        break;
     case ALLTOALL: EITHER(Alltoall, Ialltoall, sendbuf, sc, s->type, recvbuf, rc, r->type); break;
-    case ALLTOALLV: EITHER(Alltoallv, Ialltoallv, sendbuf, a->scounts, a->sdispls, s->type, recvbuf, a->rcounts, a->rdispls, r->type); break;
-    default: EITHER(Alltoallw, Ialltoallw, sendbuf, a->scounts, a->sdispls, a->stypes, recvbuf, a->rcounts, a->rdispls, a->rtypes);
+    case ALLTOALLV:
+        EITHER(Alltoallv, Ialltoallv, sendbuf, a->scounts, a->sdispls, s->type, recvbuf, a->rcounts,
+               a->rdispls, r->type);
+        break;
+    default:
+        EITHER(Alltoallw, Ialltoallw, sendbuf, a->scounts, a->sdispls, a->stypes, recvbuf, a->rcounts,
+               a->rdispls, a->rtypes);
     }
     for (int i = 0; i < p->layouts_count; i++) /* allowed at once, even while the operation runs */
         drop_layout(&ls[i]);
@@ -324,7 +408,8 @@ static pending *new_pending(uint64_t step, const char *what)
 
 static void operate(const group *g, uint64_t step, rng *shared, rng *own)
 {
-    int kind = below(shared, OPERATIONS), root = below(shared, g->n), base = sizes[below(shared, sizeof sizes / sizeof *sizes)];
+    int kind = below(shared, OPERATIONS), root = below(shared, g->n),
+        base = sizes[below(shared, sizeof sizes / sizeof *sizes)];
     int in_place = one_in(shared, 4), user = one_in(shared, 3), blocking = one_in(shared, 2);
     base = base < largest ? base : largest;
     if (careful && kind >= ALLTOALL && kind <= ALLTOALLW)
@@ -334,7 +419,8 @@ static void operate(const group *g, uint64_t step, rng *shared, rng *own)
     if (g->me < 0)
         return;
     if (verbose)
-        fprintf(stderr, "[%d]   %s%s, base %d, root %d, in place %d, user %d\n", world_rank, blocking ? "" : "i", names[kind], base, root, in_place, user);
+        fprintf(stderr, "[%d]   %s%s, base %d, root %d, in place %d, user %d\n", world_rank,
+                blocking ? "" : "i", names[kind], base, root, in_place, user);
     pending *p = new_pending(step, names[kind]);
     if (kind == BARRIER)
         blocking ? MPI_Barrier(g->comm) : MPI_Ibarrier(g->comm, &p->request);
@@ -356,7 +442,8 @@ static void ring(const group *g, uint64_t step, rng *shared) /* point-to-point r
     int next = (g->me + 1) % g->n, before = (g->me + g->n - 1) % g->n;
     layout l = make_layout(0);
     pending *r = new_pending(step, "receive"), *s = new_pending(step, "send");
-    r->recv = room((size_t)n * 4), r->expected = room((size_t)n * 4), r->bytes = (size_t)n * 4 + 2 * MARGIN, r->source = before, r->tag = tag;
+    r->recv = room((size_t)n * 4), r->expected = room((size_t)n * 4), r->bytes = (size_t)n * 4 + 2 * MARGIN,
+    r->source = before, r->tag = tag;
     s->send = room((size_t)n * 4);
     put(r->expected + MARGIN, &l, n, step, before, g->me);
     put(s->send, &l, n, step, g->me, next);
@@ -369,7 +456,8 @@ int main(int argc, char **argv)
 {
     begin(&argc, &argv);
     uint64_t seed = (uint64_t)number(argc, argv, "seed", 1);
-    int steps = (int)number(argc, argv, "steps", 400), deep = (int)number(argc, argv, "deep", 100), stalls = (int)number(argc, argv, "stall", 8);
+    int steps = (int)number(argc, argv, "steps", 400), deep = (int)number(argc, argv, "deep", 100),
+        stalls = (int)number(argc, argv, "stall", 8);
     int shapes = (int)number(argc, argv, "comms", 1);
     verbose = (int)number(argc, argv, "verbose", 0);
     rng shared = {mix(seed)}, own = {mix3(seed, (uint64_t)world_rank, 11)};
@@ -387,13 +475,15 @@ int main(int argc, char **argv)
         uint64_t id = mix3(seed, (uint64_t)step, 0);
         int dice = below(&shared, 100), on = below(&shared, groups_count);
         if (verbose)
-            fprintf(stderr, "[%d] step %d dice %d on %d of %d, %d waiting\n", world_rank, step, dice, on, groups[on].n, waiting_count);
+            fprintf(stderr, "[%d] step %d dice %d on %d of %d, %d waiting\n", world_rank, step, dice, on,
+                    groups[on].n, waiting_count);
         if (dice < 8 && shapes) {
             while (careful && waiting_count)
                 complete(&own, 1);
             while (groups_count > COMMS_MAX - 4) {
                 int which = 1 + below(&shared, groups_count - 1); /* perhaps with operations under way */
-                while (groups[which].n == 1 && waiting_count)     /* one member: the host's, and Open MPI is not up to that */
+                while (groups[which].n == 1 &&
+                       waiting_count) /* one member: the host's, and Open MPI is not up to that */
                     complete(&own, 1);
                 drop_communicator(which);
             }

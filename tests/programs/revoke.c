@@ -1,8 +1,12 @@
-/* One rank revokes a communicator on which the others wait for it: MPI_ERR_REVOKED, and again for whatever is called later.
- * revoke what=barrier|allreduce|large|gather|bcast|ibarrier|iallreduce|beside */
+/* One rank revokes a communicator on which the others wait for it: MPI_ERR_REVOKED, and again for whatever is
+ * called later. revoke what=barrier|allreduce|large|gather|bcast|ibarrier|iallreduce|beside */
 #include "faults.h"
 
-#define REVOKED(call) do { int class_ = class_of(call); CHECK(class_ == MPIX_ERR_REVOKED, "%s: class %d, not %d", #call, class_, MPIX_ERR_REVOKED); } while (0)
+#define REVOKED(call)                                                                               \
+    do {                                                                                            \
+        int class_ = class_of(call);                                                                \
+        CHECK(class_ == MPIX_ERR_REVOKED, "%s: class %d, not %d", #call, class_, MPIX_ERR_REVOKED); \
+    } while (0)
 
 static int wait_for(MPI_Comm comm, const char *what, int n, int *in, int *out)
 {
@@ -14,7 +18,8 @@ static int wait_for(MPI_Comm comm, const char *what, int n, int *in, int *out)
         return MPI_Allreduce(out, in, n, MPI_INT, MPI_SUM, comm);
     if (!strcmp(what, "gather")) /* everybody stays until everybody has read */
         return MPI_Allgather(out, n, MPI_INT, in, n, MPI_INT, comm);
-    if (!strcmp(what, "bcast")) { /* not from the one that is away: ranks run ahead of it until there is no room */
+    if (!strcmp(what,
+                "bcast")) { /* not from the one that is away: ranks run ahead of it until there is no room */
         for (int i = 0; i < 1000 && code == MPI_SUCCESS; i++)
             code = MPI_Bcast(out, n, MPI_INT, 1, comm);
         return code == MPI_SUCCESS ? MPI_Barrier(comm) : code;

@@ -1,5 +1,6 @@
-/* A rank dies while the others of its host wait for it; they are told, revoke, shrink and go on. For libraries that report faults.
- * survivors what=barrier|allreduce|large|gather|ibarrier|iallreduce victim=RANK */
+/* A rank dies while the others of its host wait for it; they are told, revoke, shrink and go on. For
+ * libraries that report faults. survivors what=barrier|allreduce|large|gather|ibarrier|iallreduce victim=RANK
+ */
 #include "faults.h"
 #include <signal.h>
 
@@ -13,7 +14,8 @@ static int wait_for(MPI_Comm comm, const char *what, int n, int *in, int *out)
         return MPI_Allreduce(out, in, n, MPI_INT, MPI_SUM, comm);
     if (!strcmp(what, "gather"))
         return MPI_Allgather(out, n, MPI_INT, in, n, MPI_INT, comm);
-    code = !strcmp(what, "ibarrier") ? MPI_Ibarrier(comm, &request) : MPI_Iallreduce(out, in, n, MPI_INT, MPI_SUM, comm, &request);
+    code = !strcmp(what, "ibarrier") ? MPI_Ibarrier(comm, &request)
+                                     : MPI_Iallreduce(out, in, n, MPI_INT, MPI_SUM, comm, &request);
     return code != MPI_SUCCESS ? code : MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
@@ -67,7 +69,8 @@ int main(int argc, char **argv)
     MPI_Comm_free(&rest);
     MPI_Comm_free(&host);
     MPI_Comm_free(&all);
-    /* After a death Open MPI 5.0 hangs in MPI_Finalize now and then, also without evenkeel: all leave without it, when all has been said. */
+    /* After a death Open MPI 5.0 hangs in MPI_Finalize now and then, also without evenkeel: all leave without
+     * it, when all has been said. */
     usleep(500000);
     _exit(failures != 0);
 }

@@ -4,7 +4,11 @@
 #include <pthread.h>
 
 static int rounds;
-typedef struct worker { int id; MPI_Comm comm; uint64_t checks; } worker;
+typedef struct worker {
+    int id;
+    MPI_Comm comm;
+    uint64_t checks;
+} worker;
 
 static void *work(void *argument)
 {
@@ -26,10 +30,12 @@ static void *work(void *argument)
         MPI_Ibarrier(w->comm, &requests[1]);
         MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
         for (int r = 0; r < world_size; r++)
-            CHECK(all[r] == r * 10 + w->id + round, "thread %d round %d: from %d came %d", w->id, round, r, all[r]);
+            CHECK(all[r] == r * 10 + w->id + round, "thread %d round %d: from %d came %d", w->id, round, r,
+                  all[r]);
         /* a message between the same thread of neighbours, through the host */
         int next = (world_rank + 1) % world_size, before = (world_rank + world_size - 1) % world_size, got;
-        MPI_Sendrecv(&mine, 1, MPI_INT, next, w->id, &got, 1, MPI_INT, before, w->id, w->comm, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(&mine, 1, MPI_INT, next, w->id, &got, 1, MPI_INT, before, w->id, w->comm,
+                     MPI_STATUS_IGNORE);
         CHECK(got == before * 10 + w->id + round, "thread %d round %d: message %d", w->id, round, got);
         w->checks += 4;
     }
@@ -37,7 +43,11 @@ static void *work(void *argument)
 }
 
 /* The main thread starts, another one completes. */
-typedef struct parcel { MPI_Request requests[8]; int in[8], out[8]; int way; } parcel;
+typedef struct parcel {
+    MPI_Request requests[8];
+    int in[8], out[8];
+    int way;
+} parcel;
 
 static void *complete(void *argument)
 {
@@ -81,13 +91,15 @@ int main(int argc, char **argv)
         parcel p = {.way = round % 3};
         for (int i = 0; i < 8; i++) {
             p.in[i] = world_rank + i + round;
-            MPI_Iallreduce(&p.in[i], &p.out[i], 1, MPI_INT, MPI_SUM, i % 2 ? workers[i % count].comm : MPI_COMM_WORLD, &p.requests[i]);
+            MPI_Iallreduce(&p.in[i], &p.out[i], 1, MPI_INT, MPI_SUM,
+                           i % 2 ? workers[i % count].comm : MPI_COMM_WORLD, &p.requests[i]);
         }
         pthread_t other;
         pthread_create(&other, NULL, complete, &p);
         pthread_join(other, NULL);
         for (int i = 0; i < 8; i++)
-            CHECK(p.out[i] == world_size * (world_size - 1) / 2 + world_size * (i + round), "request %d of round %d: %d", i, round, p.out[i]);
+            CHECK(p.out[i] == world_size * (world_size - 1) / 2 + world_size * (i + round),
+                  "request %d of round %d: %d", i, round, p.out[i]);
         checks++;
     }
     for (int i = 0; i < count; i++)

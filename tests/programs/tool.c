@@ -1,11 +1,15 @@
-/* A PMPI tool: counts calls, passes them on, says at the end what it saw: "TOOL rank R barrier B allreduce A iallreduce I
- * bcast C". Built as a shared library and preloaded before or after evenkeel's shim. */
+/* A PMPI tool: counts calls, passes them on, says at the end what it saw: "TOOL rank R barrier B allreduce A
+ * iallreduce I bcast C". Built as a shared library and preloaded before or after evenkeel's shim. */
 #include <mpi.h>
 #include <stdio.h>
 
 static long barriers, allreduces, iallreduces, bcasts;
 
-int MPI_Barrier(MPI_Comm comm) { barriers++; return PMPI_Barrier(comm); }
+int MPI_Barrier(MPI_Comm comm)
+{
+    barriers++;
+    return PMPI_Barrier(comm);
+}
 
 int MPI_Allreduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
@@ -13,7 +17,8 @@ int MPI_Allreduce(const void *in, void *out, int count, MPI_Datatype type, MPI_O
     return PMPI_Allreduce(in, out, count, type, op, comm);
 }
 
-int MPI_Iallreduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+int MPI_Iallreduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                   MPI_Request *request)
 {
     iallreduces++;
     return PMPI_Iallreduce(in, out, count, type, op, comm, request);
@@ -29,6 +34,7 @@ int MPI_Finalize(void)
 {
     int rank;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    fprintf(stderr, "TOOL rank %d barrier %ld allreduce %ld iallreduce %ld bcast %ld\n", rank, barriers, allreduces, iallreduces, bcasts);
+    fprintf(stderr, "TOOL rank %d barrier %ld allreduce %ld iallreduce %ld bcast %ld\n", rank, barriers,
+            allreduces, iallreduces, bcasts);
     return PMPI_Finalize();
 }

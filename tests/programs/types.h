@@ -1,23 +1,36 @@
 /* Every predefined datatype and operation, with a serial oracle for both.
  *
- * An element is known by its `value`, a pair of small integers; `encode` writes it the way its datatype stores
- * it. Values are chosen so that every result is exact in every type: nothing here depends on the order in which
- * a library combines, except for the operations that are not commutative, where the order is the point. */
+ * An element is known by its `value`, a pair of small integers; `encode` writes it the way its datatype
+ * stores it. Values are chosen so that every result is exact in every type: nothing here depends on the order
+ * in which a library combines, except for the operations that are not commutative, where the order is the
+ * point. */
 #ifndef EVENKEEL_TESTS_TYPES_H
 #define EVENKEEL_TESTS_TYPES_H
 #include "check.h"
 
-typedef struct value { int64_t a, b; } value; /* complex: a + ib; pair: (a, index b); affine map: x -> ax + b */
+typedef struct value {
+    int64_t a, b;
+} value; /* complex: a + ib; pair: (a, index b); affine map: x -> ax + b */
 
-enum family { SIGNED = 1, UNSIGNED = 2, REAL = 4, COMPLEX = 8, LOGICAL = 16, BYTES = 32, PAIR = 64, AFFINE = 128, MOVED = 256 };
+enum family {
+    SIGNED = 1,
+    UNSIGNED = 2,
+    REAL = 4,
+    COMPLEX = 8,
+    LOGICAL = 16,
+    BYTES = 32,
+    PAIR = 64,
+    AFFINE = 128,
+    MOVED = 256
+};
 enum storage { INTEGER, FLOAT, X87, QUAD };
 
 typedef struct type {
     const char *name;
     MPI_Datatype mpi;
     int family;
-    int storage, bytes;    /* of the first part, and of both parts of a complex number */
-    int storage2, bytes2;  /* of the second part */
+    int storage, bytes;   /* of the first part, and of both parts of a complex number */
+    int storage2, bytes2; /* of the second part */
     int offset2, extent;
     unsigned char mask[32]; /* 255 where a byte of the extent is data (or must stay as it was) */
 } type;
@@ -81,7 +94,9 @@ static void tidy(const type *t, unsigned char *at, size_t count)
 static int host_moves(MPI_Datatype mpi)
 {
     char out[64] = {1}, in[64] = {0};
-    return MPI_Sendrecv(out, 1, mpi, 0, 1, in, 1, mpi, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE) == MPI_SUCCESS && in[0] == 1;
+    return MPI_Sendrecv(out, 1, mpi, 0, 1, in, 1, mpi, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE) ==
+               MPI_SUCCESS &&
+           in[0] == 1;
 }
 
 static type *add(const char *name, MPI_Datatype mpi, int family, int storage, int bytes)
@@ -101,7 +116,8 @@ static type *add(const char *name, MPI_Datatype mpi, int family, int storage, in
     return t;
 }
 
-static void add_two(const char *name, MPI_Datatype mpi, int family, int storage, int bytes, int storage2, int bytes2, int offset2, int extent)
+static void add_two(const char *name, MPI_Datatype mpi, int family, int storage, int bytes, int storage2,
+                    int bytes2, int offset2, int extent)
 {
     type *t = add(name, mpi, family, storage, bytes);
     if (!t)
@@ -112,7 +128,7 @@ static void add_two(const char *name, MPI_Datatype mpi, int family, int storage,
     memset(t->mask + offset2, 255, storage2 == X87 ? 10 : (size_t)bytes2);
 }
 
-/* ---- user-defined operations ---------------------------------------------------------------------------- */
+/* ---- user-defined operations ---- */
 
 static MPI_Datatype gappy; /* two uint32 with a hole between and one behind them */
 static int user_calls;
@@ -142,7 +158,7 @@ static void user_modadd(void *in, void *inout, int *count, MPI_Datatype *datatyp
         ((int *)inout)[i] = (((int *)in)[i] + ((int *)inout)[i]) % 101;
 }
 
-/* ---- the oracle ------------------------------------------------------------------------------------------ */
+/* ---- the oracle ---- */
 
 static value combine(int op, const type *t, value x, value y)
 {
@@ -179,19 +195,26 @@ static value generate(int op, const type *t, uint64_t seed, int rank, int ranks,
     switch (op) {
     case SUM: return (value){small, t->family == COMPLEX ? other : 0};
     case PROD: { /* units, and a single 2 among all ranks: no result leaves the smallest type */
-        int64_t two = (uint64_t)rank == mix(seed ^ i) % (uint64_t)ranks ? 2 : 1, sign = h & 1 && t->family != UNSIGNED ? -1 : 1;
+        int64_t two = (uint64_t)rank == mix(seed ^ i) % (uint64_t)ranks ? 2 : 1,
+                sign = h & 1 && t->family != UNSIGNED ? -1 : 1;
         if (t->family == COMPLEX)
             return h & 2 ? (value){two * sign, 0} : (value){0, two * sign};
         return (value){two * sign, 0};
     }
-    case MAX: case MIN: return (value){t->family == UNSIGNED ? (int64_t)(h % 201) : (int64_t)(h % 201) - 100, 0};
-    case BAND: case BOR: case BXOR: return (value){(int64_t)h, 0};
+    case MAX:
+    case MIN: return (value){t->family == UNSIGNED ? (int64_t)(h % 201) : (int64_t)(h % 201) - 100, 0};
+    case BAND:
+    case BOR:
+    case BXOR: return (value){(int64_t)h, 0};
     case LAND: return (value){h % (uint64_t)(2 * ranks) != 0 ? 1 : 0, 0};
     case LOR: return (value){h % (uint64_t)(2 * ranks) == 0 ? 1 : 0, 0};
     case LXOR: return (value){(int64_t)(h & 1) * (t->family == LOGICAL ? 1 : 1 + (int64_t)(h >> 8) % 5), 0};
-    case MINLOC: case MAXLOC: return (value){(int64_t)(h % 5), (int64_t)(h / 8 % 61)};
+    case MINLOC:
+    case MAXLOC: return (value){(int64_t)(h % 5), (int64_t)(h / 8 % 61)};
     case MODADD: return (value){(int64_t)(h % 101), 0};
-    default: return t->family == LOGICAL ? (value){(int64_t)(h & 1), 0} : (value){(int64_t)(h % 120), (int64_t)(h / 256 % 120)};
+    default:
+        return t->family == LOGICAL ? (value){(int64_t)(h & 1), 0}
+                                    : (value){(int64_t)(h % 120), (int64_t)(h / 256 % 120)};
     }
 }
 
@@ -219,18 +242,24 @@ static void make_types(void)
 {
 #define ADD(T, F, S) add(#T, T, F, S, 0)
     ADD(MPI_SIGNED_CHAR, SIGNED, INTEGER), ADD(MPI_SHORT, SIGNED, INTEGER), ADD(MPI_INT, SIGNED, INTEGER);
-    ADD(MPI_LONG, SIGNED, INTEGER), ADD(MPI_LONG_LONG, SIGNED, INTEGER), ADD(MPI_UNSIGNED_CHAR, UNSIGNED, INTEGER);
-    ADD(MPI_UNSIGNED_SHORT, UNSIGNED, INTEGER), ADD(MPI_UNSIGNED, UNSIGNED, INTEGER), ADD(MPI_UNSIGNED_LONG, UNSIGNED, INTEGER);
+    ADD(MPI_LONG, SIGNED, INTEGER), ADD(MPI_LONG_LONG, SIGNED, INTEGER),
+        ADD(MPI_UNSIGNED_CHAR, UNSIGNED, INTEGER);
+    ADD(MPI_UNSIGNED_SHORT, UNSIGNED, INTEGER), ADD(MPI_UNSIGNED, UNSIGNED, INTEGER),
+        ADD(MPI_UNSIGNED_LONG, UNSIGNED, INTEGER);
     ADD(MPI_UNSIGNED_LONG_LONG, UNSIGNED, INTEGER);
-    ADD(MPI_INT8_T, SIGNED, INTEGER), ADD(MPI_INT16_T, SIGNED, INTEGER), ADD(MPI_INT32_T, SIGNED, INTEGER), ADD(MPI_INT64_T, SIGNED, INTEGER);
-    ADD(MPI_UINT8_T, UNSIGNED, INTEGER), ADD(MPI_UINT16_T, UNSIGNED, INTEGER), ADD(MPI_UINT32_T, UNSIGNED, INTEGER), ADD(MPI_UINT64_T, UNSIGNED, INTEGER);
+    ADD(MPI_INT8_T, SIGNED, INTEGER), ADD(MPI_INT16_T, SIGNED, INTEGER), ADD(MPI_INT32_T, SIGNED, INTEGER),
+        ADD(MPI_INT64_T, SIGNED, INTEGER);
+    ADD(MPI_UINT8_T, UNSIGNED, INTEGER), ADD(MPI_UINT16_T, UNSIGNED, INTEGER),
+        ADD(MPI_UINT32_T, UNSIGNED, INTEGER), ADD(MPI_UINT64_T, UNSIGNED, INTEGER);
     ADD(MPI_AINT, SIGNED, INTEGER), ADD(MPI_OFFSET, SIGNED, INTEGER), ADD(MPI_COUNT, SIGNED, INTEGER);
     ADD(MPI_FLOAT, REAL, FLOAT), ADD(MPI_DOUBLE, REAL, FLOAT), ADD(MPI_LONG_DOUBLE, REAL, X87);
     ADD(MPI_C_BOOL, LOGICAL, INTEGER), ADD(MPI_CXX_BOOL, LOGICAL, INTEGER), ADD(MPI_BYTE, BYTES, INTEGER);
     ADD(MPI_CHAR, MOVED, INTEGER), ADD(MPI_WCHAR, MOVED, INTEGER);
 #define ADD_COMPLEX(T, S, B) add_two(#T, T, COMPLEX, S, B, S, B, B, 2 * B)
-    ADD_COMPLEX(MPI_C_FLOAT_COMPLEX, FLOAT, 4), ADD_COMPLEX(MPI_C_DOUBLE_COMPLEX, FLOAT, 8), ADD_COMPLEX(MPI_C_LONG_DOUBLE_COMPLEX, X87, 16);
-    ADD_COMPLEX(MPI_CXX_FLOAT_COMPLEX, FLOAT, 4), ADD_COMPLEX(MPI_CXX_DOUBLE_COMPLEX, FLOAT, 8), ADD_COMPLEX(MPI_CXX_LONG_DOUBLE_COMPLEX, X87, 16);
+    ADD_COMPLEX(MPI_C_FLOAT_COMPLEX, FLOAT, 4), ADD_COMPLEX(MPI_C_DOUBLE_COMPLEX, FLOAT, 8),
+        ADD_COMPLEX(MPI_C_LONG_DOUBLE_COMPLEX, X87, 16);
+    ADD_COMPLEX(MPI_CXX_FLOAT_COMPLEX, FLOAT, 4), ADD_COMPLEX(MPI_CXX_DOUBLE_COMPLEX, FLOAT, 8),
+        ADD_COMPLEX(MPI_CXX_LONG_DOUBLE_COMPLEX, X87, 16);
     add_two("MPI_FLOAT_INT", MPI_FLOAT_INT, PAIR, FLOAT, 4, INTEGER, 4, 4, 8);
     add_two("MPI_DOUBLE_INT", MPI_DOUBLE_INT, PAIR, FLOAT, 8, INTEGER, 4, 8, 16);
     add_two("MPI_LONG_INT", MPI_LONG_INT, PAIR, INTEGER, 8, INTEGER, 4, 8, 16);
@@ -238,13 +267,15 @@ static void make_types(void)
     add_two("MPI_2INT", MPI_2INT, PAIR, INTEGER, 4, INTEGER, 4, 4, 8);
     add_two("MPI_LONG_DOUBLE_INT", MPI_LONG_DOUBLE_INT, PAIR, X87, 16, INTEGER, 4, 16, 32);
     /* Fortran's; MPI_DATATYPE_NULL in a library built without Fortran */
-    ADD(MPI_INTEGER, SIGNED, INTEGER), ADD(MPI_REAL, REAL, FLOAT), ADD(MPI_DOUBLE_PRECISION, REAL, FLOAT), ADD(MPI_LOGICAL, LOGICAL, INTEGER);
+    ADD(MPI_INTEGER, SIGNED, INTEGER), ADD(MPI_REAL, REAL, FLOAT), ADD(MPI_DOUBLE_PRECISION, REAL, FLOAT),
+        ADD(MPI_LOGICAL, LOGICAL, INTEGER);
     ADD(MPI_CHARACTER, MOVED, INTEGER);
     ADD_COMPLEX(MPI_COMPLEX, FLOAT, 4), ADD_COMPLEX(MPI_DOUBLE_COMPLEX, FLOAT, 8);
     add_two("MPI_2REAL", MPI_2REAL, PAIR, FLOAT, 4, FLOAT, 4, 4, 8);
     add_two("MPI_2DOUBLE_PRECISION", MPI_2DOUBLE_PRECISION, PAIR, FLOAT, 8, FLOAT, 8, 8, 16);
     add_two("MPI_2INTEGER", MPI_2INTEGER, PAIR, INTEGER, 4, INTEGER, 4, 4, 8);
-    ADD(MPI_INTEGER1, SIGNED, INTEGER), ADD(MPI_INTEGER2, SIGNED, INTEGER), ADD(MPI_INTEGER4, SIGNED, INTEGER), ADD(MPI_INTEGER8, SIGNED, INTEGER);
+    ADD(MPI_INTEGER1, SIGNED, INTEGER), ADD(MPI_INTEGER2, SIGNED, INTEGER),
+        ADD(MPI_INTEGER4, SIGNED, INTEGER), ADD(MPI_INTEGER8, SIGNED, INTEGER);
     ADD(MPI_REAL4, REAL, FLOAT), ADD(MPI_REAL8, REAL, FLOAT);
 #ifdef MPI_REAL16
     ADD(MPI_REAL16, REAL, QUAD);

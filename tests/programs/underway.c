@@ -21,7 +21,7 @@ static void escorted(void)
     static char data[MANY];
     for (long i = 0; i < rounds; i++) {
         MPI_Request request;
-        MPI_Comm    copy;
+        MPI_Comm copy;
         memset(data, rank == 0 ? (int)(i % 100) : -1, MANY);
         if (rank == 0)
             MPI_Isend(data, MANY, MPI_CHAR, 1, 6, WORLD, &request);
@@ -35,7 +35,8 @@ static void escorted(void)
     }
 }
 
-/* Who looks for a message by MPI_Improbe does its part of an operation under way, which the message waits for. */
+/* Who looks for a message by MPI_Improbe does its part of an operation under way, which the message waits
+ * for. */
 static void improbe(void)
 {
     enum { MANY = 1 << 16 };
@@ -75,25 +76,29 @@ static void *serve(void *endpoint)
     return NULL;
 }
 
-/* A thread of rank 0 answers rank 1, which does not enter the barrier before. So it cannot be made to wait until the barrier that rank 0 has
- * entered is complete: with held=1 it does, and nobody goes on. */
+/* A thread of rank 0 answers rank 1, which does not enter the barrier before. So it cannot be made to wait
+ * until the barrier that rank 0 has entered is complete: with held=1 it does, and nobody goes on. */
 static void service(void)
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
     int endpoint = socket(AF_UNIX, SOCK_DGRAM, 0), pid = (int)getpid();
     MPI_Bcast(&pid, 1, MPI_INT, 0, WORLD);
-    int length = (int)offsetof(struct sockaddr_un, sun_path) + 1 + snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "litmus-%d", pid);
+    int length = (int)offsetof(struct sockaddr_un, sun_path) + 1 +
+                 snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "litmus-%d", pid);
     pthread_t thread;
     if (rank == 0)
-        wrong += bind(endpoint, (struct sockaddr *)&name, (socklen_t)length) || pthread_create(&thread, NULL, serve, &endpoint);
+        wrong += bind(endpoint, (struct sockaddr *)&name, (socklen_t)length) ||
+                 pthread_create(&thread, NULL, serve, &endpoint);
     else if (rank == 1)
-        wrong += bind(endpoint, (struct sockaddr *)&name, sizeof(sa_family_t)) != 0; /* a name of its own, by the kernel */
+        wrong += bind(endpoint, (struct sockaddr *)&name, sizeof(sa_family_t)) !=
+                 0; /* a name of its own, by the kernel */
     MPI_Barrier(WORLD);
     for (long i = 0; i < rounds; i++) {
         char byte = 'x';
         if (rank == 1) {
             stall(LATE / 4);
-            wrong += sendto(endpoint, &byte, 1, 0, (struct sockaddr *)&name, (socklen_t)length) != 1 || recv(endpoint, &byte, 1, 0) != 1;
+            wrong += sendto(endpoint, &byte, 1, 0, (struct sockaddr *)&name, (socklen_t)length) != 1 ||
+                     recv(endpoint, &byte, 1, 0) != 1;
         }
         MPI_Barrier(WORLD);
         passed = i + 1;
@@ -104,7 +109,9 @@ static void service(void)
 }
 
 static const struct litmus cases[] = {
-    {"escorted", escorted, 2}, {"improbe", improbe, 2}, {"service", service, 2},
+    {"escorted", escorted, 2},
+    {"improbe", improbe, 2},
+    {"service", service, 2},
 };
 
 int main(int argc, char **argv)

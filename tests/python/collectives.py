@@ -16,8 +16,16 @@ def expect(got, wanted, what):
 
 
 # objects
-expect(comm.bcast({"from": 0, "data": list(range(500))} if rank == 0 else None), {"from": 0, "data": list(range(500))}, "bcast")
-expect(comm.gather((rank, "x" * rank), root=ranks - 1), [(r, "x" * r) for r in range(ranks)] if rank == ranks - 1 else None, "gather")
+expect(
+    comm.bcast({"from": 0, "data": list(range(500))} if rank == 0 else None),
+    {"from": 0, "data": list(range(500))},
+    "bcast",
+)
+expect(
+    comm.gather((rank, "x" * rank), root=ranks - 1),
+    [(r, "x" * r) for r in range(ranks)] if rank == ranks - 1 else None,
+    "gather",
+)
 expect(comm.scatter([[r] * r for r in range(ranks)] if rank == 0 else None), [rank] * rank, "scatter")
 expect(comm.allgather(str(rank)), [str(r) for r in range(ranks)], "allgather")
 expect(comm.alltoall([(rank, r) for r in range(ranks)]), [(r, rank) for r in range(ranks)], "alltoall")

@@ -59,8 +59,9 @@ pub enum Task {
 
 /// Run an MPI program under evenkeel
 ///
-/// Finds out which MPI the program is linked with (for scripts: what their interpreter loads), takes that MPI's own
-/// launcher, and has it start the ranks with evenkeel's shim preloaded. The program is not changed in any way.
+/// Finds out which MPI the program is linked with (for scripts: what their interpreter loads), takes
+/// that MPI's own launcher, and has it start the ranks with evenkeel's shim preloaded. The program is
+/// not changed in any way.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -80,7 +81,8 @@ pub struct Run {
     /// Further arguments for the launcher, as one word: '--hostfile hosts'
     #[arg(long, value_name = "ARGS", allow_hyphen_values = true)]
     pub launcher_args: Vec<String>,
-    /// Disturb the run on purpose; may be given several times [competitors=N, doubled, stalls=exp:10ms/100ms, quota=50%]
+    /// Disturb the run on purpose; may be given several times [competitors=N, doubled,
+    /// stalls=exp:10ms/100ms, quota=50%]
     ///
     /// To see what ranks that do not respond cost, and what evenkeel saves. All of it ends with the run.
     ///
@@ -88,12 +90,12 @@ pub struct Run {
     ///
     /// doubled: the ranks get half of the cores, so that twice as many share one.
     ///
-    /// stalls=LENGTH/INTERVAL[,seed=N][,ranks=LIST]: each rank stops again and again (SIGSTOP) for a random LENGTH, after a
-    /// random INTERVAL. exp:10ms is a mean of 10 ms, exponentially distributed; uniform: and fixed: are the others. The same
-    /// seed makes the same lengths and intervals.
+    /// stalls=LENGTH/INTERVAL[,seed=N][,ranks=LIST]: each rank stops again and again (SIGSTOP) for a random
+    /// LENGTH, after a random INTERVAL. exp:10ms is a mean of 10 ms, exponentially distributed; uniform:
+    /// and fixed: are the others. The same seed makes the same lengths and intervals.
     ///
-    /// quota=50%: all ranks together get half of the cores' time, and nothing once that is used up (a control group, for
-    /// which one must be allowed to make some).
+    /// quota=50%: all ranks together get half of the cores' time, and nothing once that is used up (a
+    /// control group, for which one must be allowed to make some).
     #[arg(long, value_name = "SPEC")]
     pub inject: Vec<Spec>,
     /// Print the launcher's command line instead of running it
@@ -119,8 +121,8 @@ pub struct Choice {
 
 /// Print what makes your own launcher line run under evenkeel
 ///
-/// Prints arguments that hand the ranks their shim and options: -x for Open MPI, -genv for MPICH and Intel MPI,
-/// --export for srun; or, with --format shell, lines to be evaluated by a shell.
+/// Prints arguments that hand the ranks their shim and options: -x for Open MPI, -genv for MPICH and
+/// Intel MPI, --export for srun; or, with --format shell, lines to be evaluated by a shell.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -148,8 +150,9 @@ pub enum Format {
 
 /// Say what evenkeel finds on this machine and what it can do for a program
 ///
-/// Looks at MPI libraries and shims, cores and quotas, and tries each kernel feature that evenkeel uses; says what it
-/// does without the missing ones. Exit code 0 if evenkeel can be used here (for the program, if one is named), 1 if not.
+/// Looks at MPI libraries and shims, cores and quotas, and tries each kernel feature that evenkeel
+/// uses; says what it does without the missing ones. Exit code 0 if evenkeel can be used here (for the
+/// program, if one is named), 1 if not.
 #[derive(Debug, clap::Args)]
 pub struct Doctor {
     /// A program to look at: an executable, a script, or python3
@@ -168,14 +171,15 @@ pub struct Report {
 
 /// Measure how often, and for how long, this machine does not respond
 ///
-/// Runs on every core at once, as the ranks of a job would. For half of the time it does the same small piece of work
-/// over and over: what a piece takes longer than the fastest one is a delay. For the other half it only looks at the clock:
-/// what passes between two looks is a gap. Beside both it counts context switches, and says for each length of delays and
-/// gaps how they go together with them (r near 1: it is the scheduler, another process ran; near 0: interrupts, the
-/// hypervisor, the processor's clock). It also says how often the CPU quota was exceeded and what the hypervisor took.
+/// Runs on every core at once, as the ranks of a job would. For half of the time it does the same small
+/// piece of work over and over: what a piece takes longer than the fastest one is a delay. For the
+/// other half it only looks at the clock: what passes between two looks is a gap. Beside both it counts
+/// context switches, and says for each length of delays and gaps how they go together with them (r near
+/// 1: it is the scheduler, another process ran; near 0: interrupts, the hypervisor, the processor's
+/// clock). It also says how often the CPU quota was exceeded and what the hypervisor took.
 ///
-/// A program that meets at barriers every quantum loses the longest delay of all its ranks each time; what one core
-/// loses here is the least that such a program loses.
+/// A program that meets at barriers every quantum loses the longest delay of all its ranks each time;
+/// what one core loses here is the least that such a program loses.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -222,7 +226,11 @@ pub fn between<const LEAST: u64, const MOST: u64>(text: &str) -> Result<f64, Str
 
 pub(crate) fn core_list(text: &str) -> Result<String, String> {
     let plain = !text.is_empty() && text.chars().all(|c| c.is_ascii_digit() || "-,".contains(c));
-    if plain && !crate::quota::parse_list(text).is_empty() { Ok(text.into()) } else { Err("it must be a list of cores like 0-3,8".into()) }
+    if plain && !crate::quota::parse_list(text).is_empty() {
+        Ok(text.into())
+    } else {
+        Err("it must be a list of cores like 0-3,8".into())
+    }
 }
 
 /// Print a completion script for a shell
@@ -316,7 +324,11 @@ impl FromArgMatches for TableOptions {
 fn argument(option: &'static OptionSpec) -> Arg {
     let default = if option.default.is_empty() { "none" } else { option.default };
     let help = format!("{} [{}; default: {default}]", option.doc, option.env);
-    let arg = Arg::new(option.name).long(option.name).help(first_sentence(option)).long_help(help).help_heading("Options of the engine");
+    let arg = Arg::new(option.name)
+        .long(option.name)
+        .help(first_sentence(option))
+        .long_help(help)
+        .help_heading("Options of the engine");
     match option.values {
         "0|1" => arg
             .value_name("0|1")
@@ -327,7 +339,9 @@ fn argument(option: &'static OptionSpec) -> Arg {
         "MILLISECONDS" => arg.value_name("MILLISECONDS").value_parser(value_parser!(u64)),
         values if values.contains('|') => {
             let choices: Vec<&'static str> = values.split('|').collect();
-            arg.value_name(option.values).hide_possible_values(true).value_parser(PossibleValuesParser::new(choices))
+            arg.value_name(option.values)
+                .hide_possible_values(true)
+                .value_parser(PossibleValuesParser::new(choices))
         }
         _ => arg.value_name(option.values),
     }

@@ -1,8 +1,9 @@
-//! Through which language bindings a program reaches MPI and whether evenkeel sees its calls, judged by the symbols
-//! of its files.
+//! Through which language bindings a program reaches MPI and whether evenkeel sees its calls, judged by
+//! the symbols of its files.
 //!
-//! A shim defines `MPI_X` and `PMPI_X` of C. A Fortran call is seen if the host's Fortran layer calls one of the
-//! two through the dynamic linker; whether it does is read from that layer's own undefined symbols.
+//! A shim defines `MPI_X` and `PMPI_X` of C. A Fortran call is seen if the host's Fortran layer calls
+//! one of the two through the dynamic linker; whether it does is read from that layer's own undefined
+//! symbols.
 
 use crate::elf;
 use crate::loader::Resolved;
@@ -30,8 +31,23 @@ pub struct Bindings {
 
 /// The operations that evenkeel carries out; each also in its nonblocking form.
 const SERVED: &[&str] = &[
-    "barrier", "bcast", "reduce", "allreduce", "gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv",
-    "alltoall", "alltoallv", "alltoallw", "reduce_scatter", "reduce_scatter_block", "scan", "exscan",
+    "barrier",
+    "bcast",
+    "reduce",
+    "allreduce",
+    "gather",
+    "gatherv",
+    "scatter",
+    "scatterv",
+    "allgather",
+    "allgatherv",
+    "alltoall",
+    "alltoallv",
+    "alltoallw",
+    "reduce_scatter",
+    "reduce_scatter_block",
+    "scan",
+    "exscan",
 ];
 
 #[derive(Clone, Copy, PartialEq)]
@@ -60,7 +76,11 @@ pub fn of(resolved: &Resolved, is_python: bool) -> Bindings {
         for tongue in tongues {
             let path = &file.elf.path;
             let (name, covered, because) = match tongue {
-                Tongue::C if is_python => ("Python (mpi4py)", true, "mpi4py calls the C functions, in their large-count forms too".to_string()),
+                Tongue::C if is_python => (
+                    "Python (mpi4py)",
+                    true,
+                    "mpi4py calls the C functions, in their large-count forms too".to_string(),
+                ),
                 Tongue::C => ("C", true, "evenkeel stands in for the C functions".to_string()),
                 Tongue::Fortran => judge("Fortran (mpif.h or use mpi)", &mpi),
                 Tongue::Fortran08 => judge("Fortran 2008 (use mpi_f08)", &mpi),
@@ -75,9 +95,14 @@ pub fn of(resolved: &Resolved, is_python: bool) -> Bindings {
 fn judge(name: &'static str, mpi: &[&crate::loader::Loaded]) -> (&'static str, bool, String) {
     for library in mpi {
         let Ok(symbols) = elf::symbols(&library.elf.path) else { continue };
-        let calls = symbols.iter().find(|s| !s.defined && matches!(s.name.as_str(), "MPI_Barrier" | "PMPI_Barrier"));
+        let calls =
+            symbols.iter().find(|s| !s.defined && matches!(s.name.as_str(), "MPI_Barrier" | "PMPI_Barrier"));
         if let Some(symbol) = calls {
-            return (name, true, format!("{} calls {} of C, where evenkeel stands in", library.name, symbol.name));
+            return (
+                name,
+                true,
+                format!("{} calls {} of C, where evenkeel stands in", library.name, symbol.name),
+            );
         }
     }
     (name, false, "none of its MPI libraries calls the C functions through the dynamic linker, so its calls stay the library's".into())

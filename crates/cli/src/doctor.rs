@@ -36,7 +36,12 @@ pub fn doctor(name: Option<&str>) -> Result<Verdict, Failure> {
     text += &show_agent(&shims, &search.all_named("libucp.so.0"));
     text += &show_libraries(&libraries, &shims, &on_path);
     let cores = quota::usable_cores();
-    text += &show_cores(&cores, quota::physical_cores(&cores), quota::own_cpu_quota().as_ref(), quota::process_limit());
+    text += &show_cores(
+        &cores,
+        quota::physical_cores(&cores),
+        quota::own_cpu_quota().as_ref(),
+        quota::process_limit(),
+    );
     text += &show_table(place::in_force(), quota::cores_at_once());
     let executable = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("evenkeel"));
     let trials = kernel::trials(&executable);
@@ -78,18 +83,24 @@ fn show_shims(shims: &Result<Shims, Failure>) -> String {
         Ok(shims) => {
             let mut text = format!("Shims in {}\n", shims.directory.display());
             for shim in &shims.all {
-                let built = if shim.about.mpi.is_empty() { "an unknown MPI" } else { shim.about.mpi.as_str() };
+                let built =
+                    if shim.about.mpi.is_empty() { "an unknown MPI" } else { shim.about.mpi.as_str() };
                 text += &format!("  {:<9} built against {built}\n", shim.about.name);
             }
             for abi in Abi::ALL.iter().filter(|a| shims.named(a.shim()).is_none()) {
-                text += &format!("  {:<9} not built: headers of {} were not there at build time\n", abi.shim(), abi.title());
+                text += &format!(
+                    "  {:<9} not built: headers of {} were not there at build time\n",
+                    abi.shim(),
+                    abi.title()
+                );
             }
             text + "\n"
         }
     }
 }
 
-/// What `--nodes agents` needs besides the shims; without it communicators that span nodes stay the host library's.
+/// What `--nodes agents` needs besides the shims; without it communicators that span nodes stay the
+/// host library's.
 fn show_agent(shims: &Result<Shims, Failure>, ucx: &[PathBuf]) -> String {
     let Ok(shims) = shims else { return String::new() };
     let place = shims.directory.join("evenkeel-agent");
@@ -110,7 +121,13 @@ fn show_libraries(libraries: &[Library], shims: &Result<Shims, Failure>, on_path
         text += "  none (looked in LD_LIBRARY_PATH, beside the launchers on PATH, in the linker's cache)\n";
     }
     for library in libraries {
-        text += &format!("  {}\n    is {}; {}; {}\n", library.path.display(), library.abi.title(), show_shim(library, shims), show_launcher(library, on_path));
+        text += &format!(
+            "  {}\n    is {}; {}; {}\n",
+            library.path.display(),
+            library.abi.title(),
+            show_shim(library, shims),
+            show_launcher(library, on_path)
+        );
     }
     text + "\n"
 }
@@ -130,8 +147,14 @@ fn show_launcher(library: &Library, on_path: &[PathBuf]) -> String {
     }
 }
 
-fn show_cores(cores: &[usize], physical: usize, quota: Option<&Quota>, processes: Option<(u64, String)>) -> String {
-    let mut text = format!("Cores\n  usable under affinity and cpuset: {} ({})\n", cores.len(), quota::show_list(cores));
+fn show_cores(
+    cores: &[usize],
+    physical: usize,
+    quota: Option<&Quota>,
+    processes: Option<(u64, String)>,
+) -> String {
+    let mut text =
+        format!("Cores\n  usable under affinity and cpuset: {} ({})\n", cores.len(), quota::show_list(cores));
     if physical < cores.len() {
         text += &format!("  these are the hardware threads of {physical} cores\n");
     }
@@ -140,7 +163,9 @@ fn show_cores(cores: &[usize], physical: usize, quota: Option<&Quota>, processes
         Some(q) => format!("  CPU quota: {:.2} cores ({})\n", q.cores, q.from.display()),
     };
     let usable = quota::at_once(cores.len(), quota);
-    text += &format!("  up to {usable} ranks have a core each and may spin; with more, a rank that waits gives its core away\n");
+    text += &format!(
+        "  up to {usable} ranks have a core each and may spin; with more, a rank that waits gives its core away\n"
+    );
     if let Some((most, from)) = processes {
         text += &format!("  at most {most} processes ({from})\n");
     }
@@ -160,7 +185,8 @@ fn show_table(found: Result<Option<InUse>, Trouble>, cores: usize) -> String {
                 text += &format!("  {} ranks on {cores} cores: {way}\n", entry.ranks);
             }
             if here.is_empty() {
-                text += &format!("  it says nothing about {cores} cores: barriers are run in the built-in way\n");
+                text +=
+                    &format!("  it says nothing about {cores} cores: barriers are run in the built-in way\n");
             }
         }
     }
@@ -172,14 +198,21 @@ fn show_trials(trials: &[Trial]) -> String {
     for t in trials {
         text += &match &t.trouble {
             None => format!("  {:<33} works: {}\n", t.name, t.used_for),
-            Some(why) => format!("  {:<33} does not work ({why}): {} needs it; without it, {}\n", t.name, t.used_for, t.without),
+            Some(why) => format!(
+                "  {:<33} does not work ({why}): {} needs it; without it, {}\n",
+                t.name, t.used_for, t.without
+            ),
         };
     }
     text
 }
 
 /// What there is to say about a program, and why evenkeel cannot run it, if it cannot.
-fn show_program(program: &Program, shims: &Result<Shims, Failure>, on_path: &[PathBuf]) -> (String, Option<String>) {
+fn show_program(
+    program: &Program,
+    shims: &Result<Shims, Failure>,
+    on_path: &[PathBuf],
+) -> (String, Option<String>) {
     let mut text = format!("\nProgram {}\n", program.path.display());
     for step in &program.steps {
         text += &format!("  {step}\n");
@@ -192,7 +225,13 @@ fn show_program(program: &Program, shims: &Result<Shims, Failure>, on_path: &[Pa
             return (text, Some("its MPI cannot be served".into()));
         }
     };
-    text += &format!("  MPI: {} ({}); {}; {}\n", library.path.display(), library.abi.title(), show_shim(library, shims), show_launcher(library, on_path));
+    text += &format!(
+        "  MPI: {} ({}); {}; {}\n",
+        library.path.display(),
+        library.abi.title(),
+        show_shim(library, shims),
+        show_launcher(library, on_path)
+    );
     let found = bindings::of(&program.resolved, program.kind == Kind::Python);
     text += &show_bindings(&found, &program.path);
     let trouble = match shims {
@@ -209,15 +248,18 @@ fn show_bindings(found: &Bindings, program: &Path) -> String {
         text += "  bindings: none of its files calls MPI directly; what it loads while running cannot be seen from here\n";
     }
     for b in &found.used {
-        let by = if b.used_by == program { String::new() } else { format!(" in {}", mpi::file_name(&b.used_by)) };
+        let by =
+            if b.used_by == program { String::new() } else { format!(" in {}", mpi::file_name(&b.used_by)) };
         let verdict = if b.covered { "covered" } else { "not covered" };
         text += &format!("  {}{by}: {verdict}: {}\n", b.name, b.because);
     }
     if found.used.iter().any(|b| b.name.starts_with("Python")) {
         // mpi4py wraps everything; what the script calls of it shows only when it runs.
-        return text + "  of mpi4py's collectives, the persistent and the neighbourhood ones stay the host library's\n";
+        return text
+            + "  of mpi4py's collectives, the persistent and the neighbourhood ones stay the host library's\n";
     }
-    let (ours, theirs): (Vec<&str>, Vec<&str>) = found.collectives.iter().map(String::as_str).partition(|o| bindings::is_served(o));
+    let (ours, theirs): (Vec<&str>, Vec<&str>) =
+        found.collectives.iter().map(String::as_str).partition(|o| bindings::is_served(o));
     if !ours.is_empty() {
         text += &format!("  collectives it may call that evenkeel carries out: {}\n", ours.join(", "));
     }

@@ -1,5 +1,5 @@
-//! Reads of an ELF file what the dynamic linker reads of it: interpreter, needed libraries, search paths, symbols.
-//! Only the parts that are asked for are read from disk; some MPI libraries have 50 MB.
+//! Reads of an ELF file what the dynamic linker reads of it: interpreter, needed libraries, search
+//! paths, symbols. Only the parts that are asked for are read from disk; some MPI libraries have 50 MB.
 
 use object::LittleEndian;
 use object::elf;
@@ -51,7 +51,8 @@ impl Elf {
         let data = &cache;
         let header = Header::parse(data).map_err(damaged)?;
         let endian = header.endian().map_err(damaged)?;
-        let mut found = Elf { path: path.to_path_buf(), machine: header.e_machine.get(endian).0, ..Elf::default() };
+        let mut found =
+            Elf { path: path.to_path_buf(), machine: header.e_machine.get(endian).0, ..Elf::default() };
         let segments = header.program_headers(endian, data).map_err(damaged)?;
         for segment in segments {
             if let Some(name) = segment.interpreter(endian, data).map_err(damaged)? {
@@ -59,7 +60,8 @@ impl Elf {
             }
             let Some(entries) = segment.dynamic(endian, data).map_err(damaged)? else { continue };
             found.dynamic = true;
-            let value = |tag: elf::DynamicTag| entries.iter().find(|e| e.tag(endian) == tag).map(|e| e.d_val(endian));
+            let value =
+                |tag: elf::DynamicTag| entries.iter().find(|e| e.tag(endian) == tag).map(|e| e.d_val(endian));
             let (Some(start), Some(size)) = (value(elf::DT_STRTAB), value(elf::DT_STRSZ)) else { continue };
             let strings = segments
                 .iter()

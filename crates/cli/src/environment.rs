@@ -11,15 +11,20 @@ use std::path::Path;
 /// A preload that is already there stays in front: a profiler above evenkeel sees all of the program's calls.
 pub fn variables(shim: &Path, preloaded: &str, chosen: &[(String, String)]) -> Vec<(String, String)> {
     let shim = shim.display().to_string();
-    let mut preload: Vec<&str> = preloaded.split([':', ' ']).filter(|p| !p.is_empty() && *p != shim).collect();
+    let mut preload: Vec<&str> =
+        preloaded.split([':', ' ']).filter(|p| !p.is_empty() && *p != shim).collect();
     preload.push(&shim);
     let mut all = vec![("LD_PRELOAD".to_string(), preload.join(":"))];
     all.extend(chosen.iter().cloned());
     all
 }
 
-/// The options in force as variables: those given on the command line, else those that the caller's environment has.
-pub fn chosen(given: &[(String, String)], from_environment: impl Fn(&str) -> Option<String>) -> Vec<(String, String)> {
+/// The options in force as variables: those given on the command line, else those that the caller's
+/// environment has.
+pub fn chosen(
+    given: &[(String, String)],
+    from_environment: impl Fn(&str) -> Option<String>,
+) -> Vec<(String, String)> {
     options::ALL
         .iter()
         .filter_map(|option| {
@@ -30,7 +35,8 @@ pub fn chosen(given: &[(String, String)], from_environment: impl Fn(&str) -> Opt
         .collect()
 }
 
-/// One line to put between a launcher and a program: `$(evenkeel env …)` is split at blanks by the shell, nothing else.
+/// One line to put between a launcher and a program: `$(evenkeel env …)` is split at blanks by the
+/// shell, nothing else.
 pub fn as_arguments(style: Style, variables: &[(String, String)]) -> Result<String, Failure> {
     let taken_apart = |v: &str| v.chars().any(|c| c.is_whitespace() || "*?[".contains(c));
     if let Some((variable, value)) = variables.iter().find(|(_, v)| taken_apart(v)) {
@@ -47,5 +53,9 @@ pub fn as_shell(variables: &[(String, String)]) -> String {
 /// A word as a shell reads it back; quotes only where they are needed.
 pub fn quote(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) { word.to_string() } else { shell_words::quote(word).into_owned() }
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_string()
+    } else {
+        shell_words::quote(word).into_owned()
+    }
 }

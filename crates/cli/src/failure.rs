@@ -1,6 +1,6 @@
-//! Every sentence with which evenkeel refuses, in one place: what failed, where it looked, why, what to do.
-//! Exit codes are those of env(1) and its kin: 125 evenkeel could not do it, 126 the program cannot be executed,
-//! 127 the program was not found. Once the launcher runs, the exit code is the launcher's.
+//! Every sentence with which evenkeel refuses, in one place: what failed, where it looked, why, what to
+//! do. Exit codes are those of env(1) and its kin: 125 evenkeel could not do it, 126 the program cannot
+//! be executed, 127 the program was not found. Once the launcher runs, the exit code is the launcher's.
 
 use crate::elf::machine_name;
 use std::path::{Path, PathBuf};
@@ -47,16 +47,22 @@ pub enum Failure {
     #[error("cannot help {}: it uses {}, an MPI ({soname}) for which evenkeel has no shim; it knows Open MPI 4 and 5, MPICH 3 to 5 and its relatives, and the MPI 5 standard ABI. Build the program with one of these, or start it without evenkeel.", .path.display(), .library.display())]
     UnknownMpi { path: PathBuf, library: PathBuf, soname: String },
 
-    #[error("cannot tell the MPI of this Python program: {interpreter} has no usable mpi4py ({said}). Install mpi4py for this interpreter, or say which MPI the program uses: --mpi openmpi or --mpi mpich.")]
+    #[error(
+        "cannot tell the MPI of this Python program: {interpreter} has no usable mpi4py ({said}). Install mpi4py for this interpreter, or say which MPI the program uses: --mpi openmpi or --mpi mpich."
+    )]
     NoMpi4py { interpreter: String, said: String },
 
     #[error("cannot do that: --mpi {wanted} was asked for, but {} uses {} ({}). Leave --mpi out, or rebuild the program with that MPI.", .path.display(), .library.display(), .title)]
     OtherMpi { path: PathBuf, wanted: &'static str, library: PathBuf, title: &'static str },
 
-    #[error("cannot find an MPI library for --mpi {wanted} (looked in LD_LIBRARY_PATH, beside the launchers on PATH, in the linker's cache and its default directories). Install it, or add its directory to LD_LIBRARY_PATH.")]
+    #[error(
+        "cannot find an MPI library for --mpi {wanted} (looked in LD_LIBRARY_PATH, beside the launchers on PATH, in the linker's cache and its default directories). Install it, or add its directory to LD_LIBRARY_PATH."
+    )]
     NotInstalled { wanted: &'static str },
 
-    #[error("cannot tell which MPI is meant: --mpi auto needs the program. Name it at the end, `evenkeel env ./program`, or say --mpi openmpi or --mpi mpich.")]
+    #[error(
+        "cannot tell which MPI is meant: --mpi auto needs the program. Name it at the end, `evenkeel env ./program`, or say --mpi openmpi or --mpi mpich."
+    )]
     NothingToLookAt,
 
     #[error("cannot find evenkeel's shims (looked in {}). Build them with `make build`, or say where they are: EVENKEEL_LIB=DIRECTORY.", list(.looked))]
@@ -77,13 +83,17 @@ pub enum Failure {
     #[error("cannot read --launcher-args `{arguments}`: a quote is not closed. Close it.")]
     LauncherArguments { arguments: String },
 
-    #[error("cannot start {ranks} ranks: only {most} processes are allowed here ({limit}). Ask for fewer, or raise that limit.")]
+    #[error(
+        "cannot start {ranks} ranks: only {most} processes are allowed here ({limit}). Ask for fewer, or raise that limit."
+    )]
     TooManyRanks { ranks: u32, most: u64, limit: String },
 
     #[error("cannot write the report {}: {why}. Give --report a file in a directory that exists and is writable.", .path.display())]
     ReportPlace { path: PathBuf, why: String },
 
-    #[error("cannot print this as launcher arguments: {variable}={value} has a blank or a comma in it, and the shell or the launcher would take it apart. Use --format shell, or move evenkeel to a path without them.")]
+    #[error(
+        "cannot print this as launcher arguments: {variable}={value} has a blank or a comma in it, and the shell or the launcher would take it apart. Use --format shell, or move evenkeel to a path without them."
+    )]
     NotOneWord { variable: String, value: String },
 
     #[error("cannot start {}: {why}. Check that it can be executed by itself.", .launcher.display())]
@@ -101,10 +111,14 @@ pub enum Failure {
     #[error("cannot inject {what}: {why}. Leave that --inject out, or inject something else.")]
     Inject { what: String, why: String },
 
-    #[error("cannot inject a CPU quota: {why}. Making control groups takes root, or a group that is delegated to you; under systemd, `systemd-run --user --scope -p CPUQuota=50% evenkeel run ...` without --inject quota does the same.")]
+    #[error(
+        "cannot inject a CPU quota: {why}. Making control groups takes root, or a group that is delegated to you; under systemd, `systemd-run --user --scope -p CPUQuota=50% evenkeel run ...` without --inject quota does the same."
+    )]
     InjectQuota { why: String },
 
-    #[error("cannot measure core {core}: this process may use only {usable}. Leave --cores out, or name some of these.")]
+    #[error(
+        "cannot measure core {core}: this process may use only {usable}. Leave --cores out, or name some of these."
+    )]
     NotOurCore { core: usize, usable: String },
 
     #[error("cannot simulate that: {why}. `evenkeel simulate --help` has examples.")]
@@ -119,31 +133,47 @@ pub enum Failure {
     #[error("cannot plan that: {why}. `evenkeel route plan --help` has examples.")]
     RoutePlan { why: String },
 
-    #[error("cannot use `{given}` as a machine: {why}. Give one of {known}, a file of parameters, or the parameters themselves: L=1.5us,o=300ns,g=200ns,G=80ps.")]
+    #[error(
+        "cannot use `{given}` as a machine: {why}. Give one of {known}, a file of parameters, or the parameters themselves: L=1.5us,o=300ns,g=200ns,G=80ps."
+    )]
     Machine { given: String, why: String, known: String },
 
     #[error("cannot measure: {why}. Try again; if it happens again, try with fewer --ranks.")]
     Measuring { why: String },
 
-    #[error("cannot fit LoP to {ranks} ranks on {cores} cores: a round trip has five parameters, so it takes six numbers of peers that leave each rank a core, or six that do not. Ask for more --ranks, or for --model loggp.")]
+    #[error(
+        "cannot fit LoP to {ranks} ranks on {cores} cores: a round trip has five parameters, so it takes six numbers of peers that leave each rank a core, or six that do not. Ask for more --ranks, or for --model loggp."
+    )]
     FewRanks { ranks: usize, cores: usize },
 
-    #[error("cannot measure a network among --hosts {given}: {why}. Name two different hosts or more, or leave --hosts out to measure this machine's shared memory.")]
+    #[error(
+        "cannot measure a network among --hosts {given}: {why}. Name two different hosts or more, or leave --hosts out to measure this machine's shared memory."
+    )]
     Hosts { given: String, why: String },
 
-    #[error("cannot fit LoP to {hosts} hosts: a round trip has five parameters, so it takes six numbers of peers, which are {needed} hosts. Name more --hosts, or ask for --model loggp.")]
+    #[error(
+        "cannot fit LoP to {hosts} hosts: a round trip has five parameters, so it takes six numbers of peers, which are {needed} hosts. Name more --hosts, or ask for --model loggp."
+    )]
     FewHosts { hosts: usize, needed: usize },
 
-    #[error("cannot read --remote-shell `{given}`: there is no program in it, or a quote is not closed. Write it as `ssh -p 2222`.")]
+    #[error(
+        "cannot read --remote-shell `{given}`: there is no program in it, or a quote is not closed. Write it as `ssh -p 2222`."
+    )]
     RemoteShell { given: String },
 
-    #[error("cannot start a measuring process on host {host}: {why}. It was started by `{line}`; see that this works by itself (without input it ends at once), that evenkeel lies at the same path there, and name another way to hosts with --remote-shell if need be.")]
+    #[error(
+        "cannot start a measuring process on host {host}: {why}. It was started by `{line}`; see that this works by itself (without input it ends at once), that evenkeel lies at the same path there, and name another way to hosts with --remote-shell if need be."
+    )]
     HostStart { host: String, line: String, why: String },
 
-    #[error("cannot go on measuring without host {host}: {why}. Nothing has been written. Look at that host and its network, then measure again, or leave it out of --hosts.")]
+    #[error(
+        "cannot go on measuring without host {host}: {why}. Nothing has been written. Look at that host and its network, then measure again, or leave it out of --hosts."
+    )]
     HostLost { host: String, why: String },
 
-    #[error("cannot tell where to write the table: neither XDG_CONFIG_HOME nor HOME is set. Name a file with --table, or write none with --dry-run.")]
+    #[error(
+        "cannot tell where to write the table: neither XDG_CONFIG_HOME nor HOME is set. Name a file with --table, or write none with --dry-run."
+    )]
     NoTablePlace,
 
     #[error("cannot add to {}: {why}, and it is not to be lost. Name another file with --table, or move this one away.", .path.display())]
@@ -170,10 +200,14 @@ pub enum Failure {
     #[error(transparent)]
     Schedule(#[from] evenkeel_schedule::Refusal),
 
-    #[error("cannot count {algorithm} with {ranks} ranks: it would take more than {gib} GiB to keep account of who knows what of whom. Ask for fewer ranks or elements, or for another operation; `evenkeel simulate` goes further.")]
+    #[error(
+        "cannot count {algorithm} with {ranks} ranks: it would take more than {gib} GiB to keep account of who knows what of whom. Ask for fewer ranks or elements, or for another operation; `evenkeel simulate` goes further."
+    )]
     TooLargeToCheck { algorithm: &'static str, ranks: u32, gib: u64 },
 
-    #[error("{what} is wrong: {defect}. Look at the algorithm's file in crates/collectives/schedule/src/algorithms.")]
+    #[error(
+        "{what} is wrong: {defect}. Look at the algorithm's file in crates/collectives/schedule/src/algorithms."
+    )]
     ScheduleWrong { what: String, defect: Box<evenkeel_schedule::check::Defect> },
 
     #[error("cannot write {}: {why}. Give a file in a directory that exists and is writable.", .path.display())]

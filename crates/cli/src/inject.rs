@@ -1,15 +1,18 @@
-//! `evenkeel run --inject`: disturbs a run on purpose, to see what unresponsive ranks cost and what evenkeel saves.
+//! `evenkeel run --inject`: disturbs a run on purpose, to see what unresponsive ranks cost and what
+//! evenkeel saves.
 //!
-//! A run becomes its launcher, so there must be somebody else who disturbs it: a second process, the *injector*, that
-//! watches the launcher and ends with it. What it does must not outlast it, whoever dies and how:
+//! A run becomes its launcher, so there must be somebody else who disturbs it: a second process, the
+//! *injector*, that watches the launcher and ends with it. What it does must not outlast it, whoever
+//! dies and how:
 //!
 //! * competitors are threads of the injector;
-//! * ranks that it has stopped go on when the launcher ends (the injector sees to it) and when the injector itself is killed
-//!   (the kernel sees to it: [`mercy`]);
-//! * the control group of a quota is removed by the injector; an empty one may be left if the injector is killed.
+//! * ranks that it has stopped go on when the launcher ends (the injector sees to it) and when the
+//!   injector itself is killed (the kernel sees to it: [`mercy`]);
+//! * the control group of a quota is removed by the injector; an empty one may be left if the injector
+//!   is killed.
 //!
-//! [`spec`] is the grammar, [`random`] the distributions, [`ranks`] finds the ranks' processes, [`group`] is about control
-//! groups; [`injector`] is the other process.
+//! [`spec`] is the grammar, [`random`] the distributions, [`ranks`] finds the ranks' processes,
+//! [`group`] is about control groups; [`injector`] is the other process.
 
 pub mod group;
 pub mod injector;
@@ -59,8 +62,8 @@ impl Injections {
         self.specs.contains(&Spec::Doubled)
     }
 
-    /// `doubled`: this process, and so all that it starts, gets the first half of its cores. To be called before anything
-    /// counts cores.
+    /// `doubled`: this process, and so all that it starts, gets the first half of its cores. To be called
+    /// before anything counts cores.
     pub fn restrict(&self) -> Result<(), Failure> {
         if !self.restricts() {
             return Ok(());
@@ -69,7 +72,8 @@ impl Injections {
         let kept = half(&cores)?;
         let mut set = CpuSet::new();
         kept.iter().for_each(|core| set.set(*core));
-        sched_setaffinity(None, &set).map_err(|e| Failure::Inject { what: Spec::Doubled.to_string(), why: e.to_string() })
+        sched_setaffinity(None, &set)
+            .map_err(|e| Failure::Inject { what: Spec::Doubled.to_string(), why: e.to_string() })
     }
 
     /// Starts what disturbs; the caller must become the launcher of `ranks` ranks, or end.
@@ -77,7 +81,8 @@ impl Injections {
         if self.specs.is_empty() {
             return Ok(());
         }
-        let group = self.specs.iter().find_map(|s| if let Spec::Quota(share) = s { Some(*share) } else { None });
+        let group =
+            self.specs.iter().find_map(|s| if let Spec::Quota(share) = s { Some(*share) } else { None });
         let group = group.map(|share| group::make(share, quota::usable_cores().len())).transpose()?;
         let pipes = if self.variables().is_empty() { Vec::new() } else { mercy::pipes(ranks)? };
         let failed = |why: String| Failure::Inject { what: self.to_string(), why };
@@ -89,9 +94,11 @@ impl Injections {
         if let Some(group) = &group {
             command.arg("--group").arg(group);
         }
-        // A group of its own: ^C is for the launcher, with whose end the injector ends. The same session, though: a kernel
-        // that schedules by session would otherwise give competitors as much as all ranks together.
-        let launcher = pidfd_open(getpid(), PidfdFlags::empty()).map_err(|e| failed(format!("pidfd_open, of Linux 5.3: {e}")))?;
+        // A group of its own: ^C is for the launcher, with whose end the injector ends. The same session,
+        // though: a kernel that schedules by session would otherwise give competitors as much as all ranks
+        // together.
+        let launcher = pidfd_open(getpid(), PidfdFlags::empty())
+            .map_err(|e| failed(format!("pidfd_open, of Linux 5.3: {e}")))?;
         command.process_group(0).stdin(launcher).stdout(Stdio::null());
         match command.status() {
             Ok(status) if status.success() => {}
@@ -115,7 +122,9 @@ impl std::fmt::Display for Injections {
 /// The first half of the cores, the larger one if they are odd.
 fn half(cores: &[usize]) -> Result<&[usize], Failure> {
     if cores.len() < 2 {
-        let why = "there is only one core to be used, which cannot be halved; start twice as many ranks instead".into();
+        let why =
+            "there is only one core to be used, which cannot be halved; start twice as many ranks instead"
+                .into();
         return Err(Failure::Inject { what: Spec::Doubled.to_string(), why });
     }
     Ok(&cores[..cores.len().div_ceil(2)])

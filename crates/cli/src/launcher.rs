@@ -54,8 +54,12 @@ impl Style {
     /// The arguments that hand variables to the ranks.
     pub fn pass(self, variables: &[(String, String)]) -> Result<Vec<String>, Failure> {
         Ok(match self {
-            Style::OpenMpi => variables.iter().flat_map(|(k, v)| ["-x".to_string(), format!("{k}={v}")]).collect(),
-            Style::Hydra => variables.iter().flat_map(|(k, v)| ["-genv".to_string(), k.clone(), v.clone()]).collect(),
+            Style::OpenMpi => {
+                variables.iter().flat_map(|(k, v)| ["-x".to_string(), format!("{k}={v}")]).collect()
+            }
+            Style::Hydra => {
+                variables.iter().flat_map(|(k, v)| ["-genv".to_string(), k.clone(), v.clone()]).collect()
+            }
             Style::Slurm => {
                 if let Some((variable, value)) = variables.iter().find(|(_, v)| v.contains(',')) {
                     return Err(Failure::NotOneWord { variable: variable.clone(), value: value.clone() });
@@ -79,7 +83,12 @@ pub fn of_library(library: &Library, on_path: &[PathBuf]) -> Result<Launcher, Fa
     }
     looked.extend(on_path.iter().cloned());
     let mut seen = Vec::new();
-    looked.retain(|d| !seen.contains(d) && { seen.push(d.clone()); true });
+    looked.retain(|d| {
+        !seen.contains(d) && {
+            seen.push(d.clone());
+            true
+        }
+    });
     for directory in &looked {
         for name in style.names() {
             let path = directory.join(name);
@@ -96,7 +105,11 @@ pub fn of_library(library: &Library, on_path: &[PathBuf]) -> Result<Launcher, Fa
 pub fn named(name: &str, maker: Maker, on_path: &[PathBuf]) -> Result<Launcher, Failure> {
     let path = crate::program::find(name, on_path).map_err(|_| Failure::LauncherMissing {
         launcher: name.to_string(),
-        looked: if name.contains('/') { Path::new(name).parent().map(Path::to_path_buf).into_iter().collect() } else { on_path.to_vec() },
+        looked: if name.contains('/') {
+            Path::new(name).parent().map(Path::to_path_buf).into_iter().collect()
+        } else {
+            on_path.to_vec()
+        },
     })?;
     let real = file_name(&path.canonicalize().unwrap_or_else(|_| path.clone()));
     let style = match () {
@@ -108,7 +121,8 @@ pub fn named(name: &str, maker: Maker, on_path: &[PathBuf]) -> Result<Launcher, 
     Ok(Launcher { path, style })
 }
 
-/// `/usr/bin/mpirun` belongs to whoever the system's administrator gave it to; the file behind the links tells.
+/// `/usr/bin/mpirun` belongs to whoever the system's administrator gave it to; the file behind the
+/// links tells.
 fn is_of_another_maker(path: &Path, style: Style) -> bool {
     let real = file_name(&path.canonicalize().unwrap_or_else(|_| path.to_path_buf()));
     let open = ["orterun", "prte", "openmpi", "ompi"].iter().any(|n| real.contains(n));
@@ -124,11 +138,17 @@ fn is_of_another_maker(path: &Path, style: Style) -> bool {
 pub fn command(launcher: &Launcher, job: &Job, physical_cores: usize) -> Result<Vec<String>, Failure> {
     let mut line = vec![launcher.path.display().to_string()];
     if launcher.style == Style::OpenMpi {
-        let user_says = |names: &[&str]| job.extra.iter().any(|a| names.iter().any(|n| a.trim_start_matches('-').starts_with(n)));
-        if job.ranks as usize > physical_cores && !user_says(&["oversubscribe", "nooversubscribe", "host", "hostfile", "machinefile", "map-by"]) {
+        let user_says = |names: &[&str]| {
+            job.extra.iter().any(|a| names.iter().any(|n| a.trim_start_matches('-').starts_with(n)))
+        };
+        if job.ranks as usize > physical_cores
+            && !user_says(&["oversubscribe", "nooversubscribe", "host", "hostfile", "machinefile", "map-by"])
+        {
             line.push("--oversubscribe".into());
         }
-        if job.place && !user_says(&["bind-to", "cpu-set", "cpu-list", "rankfile", "rf", "report-bindings", "map-by"]) {
+        if job.place
+            && !user_says(&["bind-to", "cpu-set", "cpu-list", "rankfile", "rf", "report-bindings", "map-by"])
+        {
             line.extend(["--bind-to".into(), "none".into()]);
         }
     }
@@ -141,10 +161,21 @@ pub fn command(launcher: &Launcher, job: &Job, physical_cores: usize) -> Result<
 
 /// Variables for the launcher itself.
 ///
-/// Open MPI's launchers refuse to run for root unless told twice. MPICH's gives each rank a session of its own; where the
-/// kernel schedules by session, yielding would then hand the core to nobody, so `one_session` is preloaded into it.
-pub fn own_variables(style: Style, is_root: bool, one_session: Option<&Path>, preloaded: &str) -> Vec<(String, String)> {
-    let names = ["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "PRTE_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM"];
+/// Open MPI's launchers refuse to run for root unless told twice. MPICH's gives each rank a session of
+/// its own; where the kernel schedules by session, yielding would then hand the core to nobody, so
+/// `one_session` is preloaded into it.
+pub fn own_variables(
+    style: Style,
+    is_root: bool,
+    one_session: Option<&Path>,
+    preloaded: &str,
+) -> Vec<(String, String)> {
+    let names = [
+        "OMPI_ALLOW_RUN_AS_ROOT",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
+        "PRTE_ALLOW_RUN_AS_ROOT",
+        "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM",
+    ];
     match (style, one_session) {
         (Style::OpenMpi, _) if is_root => names.map(|name| (name.to_string(), "1".to_string())).to_vec(),
         (Style::Hydra, Some(library)) => {

@@ -1,5 +1,6 @@
-//! Finds the libraries that the dynamic linker would load, by its own rules (ld.so(8)): RPATH of the file and of
-//! those that need it unless it has a RUNPATH, LD_LIBRARY_PATH, RUNPATH, the cache, the default directories.
+//! Finds the libraries that the dynamic linker would load, by its own rules (ld.so(8)): RPATH of the
+//! file and of those that need it unless it has a RUNPATH, LD_LIBRARY_PATH, RUNPATH, the cache, the
+//! default directories.
 
 use crate::elf::{self, Elf};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -44,7 +45,9 @@ impl Search {
     /// The rules in force for a program started from this environment.
     pub fn of_this_machine() -> Search {
         Search {
-            library_path: std::env::var("LD_LIBRARY_PATH").map(|v| split_library_path(&v)).unwrap_or_default(),
+            library_path: std::env::var("LD_LIBRARY_PATH")
+                .map(|v| split_library_path(&v))
+                .unwrap_or_default(),
             cache: read_cache(),
             defaults: default_directories(),
         }
@@ -81,7 +84,8 @@ impl Search {
         found
     }
 
-    /// Every file of this soname on the linker's standard ways, for a program without search paths of its own.
+    /// Every file of this soname on the linker's standard ways, for a program without search paths of its
+    /// own.
     pub fn all_named(&self, name: &str) -> Vec<PathBuf> {
         let direct = self.library_path.iter().chain(&self.defaults).map(|d| d.join(name));
         let cached = self.cache.get(name).cloned().unwrap_or_default();
@@ -94,7 +98,14 @@ impl Search {
         files
     }
 
-    fn find(&self, name: &str, index: usize, loaded: &[Loaded], machine: u16, looked: &mut Vec<PathBuf>) -> Option<Elf> {
+    fn find(
+        &self,
+        name: &str,
+        index: usize,
+        loaded: &[Loaded],
+        machine: u16,
+        looked: &mut Vec<PathBuf>,
+    ) -> Option<Elf> {
         let usable = |file: &Path| Elf::read(file).ok().filter(|e| e.machine == machine);
         if name.contains('/') {
             looked.push(PathBuf::from(name));
@@ -181,10 +192,17 @@ fn multiarch() -> String {
 
 fn default_directories() -> Vec<PathBuf> {
     let multiarch = multiarch();
-    [format!("/{multiarch}"), format!("/usr/{multiarch}"), "/lib64".into(), "/usr/lib64".into(), "/lib".into(), "/usr/lib".into()]
-        .into_iter()
-        .map(PathBuf::from)
-        .collect()
+    [
+        format!("/{multiarch}"),
+        format!("/usr/{multiarch}"),
+        "/lib64".into(),
+        "/usr/lib64".into(),
+        "/lib".into(),
+        "/usr/lib".into(),
+    ]
+    .into_iter()
+    .map(PathBuf::from)
+    .collect()
 }
 
 /// Whether a file is ELF for this machine's own processor.

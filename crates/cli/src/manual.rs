@@ -1,4 +1,5 @@
-//! What is generated from the grammar and the table of options: completions, manual pages, the book's options page.
+//! What is generated from the grammar and the table of options: completions, manual pages, the book's
+//! options page.
 
 use crate::arguments::Cli;
 use crate::failure::Failure;

@@ -1,7 +1,9 @@
-//! `evenkeel model`: measures parameters of this machine, shows sets of parameters and what barriers cost under them.
+//! `evenkeel model`: measures parameters of this machine, shows sets of parameters and what barriers
+//! cost under them.
 //!
-//! `measure` starts ranks ([`machine`]), gives them tasks ([`task`]) through shared memory ([`wires`]) and hands the samples to the
-//! model crate, which alone knows what they mean. [`text`] and [`plot`] tell it. [`hosts`] does the same between hosts.
+//! `measure` starts ranks ([`machine`]), gives them tasks ([`task`]) through shared memory ([`wires`])
+//! and hands the samples to the model crate, which alone knows what they mean. [`text`] and [`plot`]
+//! tell it. [`hosts`] does the same between hosts.
 
 pub mod arguments;
 mod hosts;
@@ -20,9 +22,9 @@ use crate::measuring::progress_bar;
 use crate::output_file::write;
 use crate::{quota, record_file};
 use arguments::{Act, Measure, Model, Rank};
+use evenkeel_barrier_table::machine::Machine;
 use evenkeel_model::measurement::{Conditions, Measured, measured};
 use evenkeel_model::{Parameters, builtin};
-use evenkeel_barrier_table::machine::Machine;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -34,13 +36,22 @@ pub fn model(model: &Model) -> Result<String, Failure> {
             for file in [&arguments.json, &arguments.svg].into_iter().flatten() {
                 record_file::check_place(file)?;
             }
-            let found = if arguments.hosts.is_empty() { measure_here(arguments)? } else { hosts::measure(arguments, SEED)? };
+            let found = if arguments.hosts.is_empty() {
+                measure_here(arguments)?
+            } else {
+                hosts::measure(arguments, SEED)?
+            };
             tell(&found, arguments)
         }
         Act::Show(arguments) => show::show(arguments, record_file::terminal().0),
         Act::List => Ok(show::list(record_file::terminal().0)),
         Act::Rank(Rank { pid, descriptor, token, rank }) => {
-            machine::serve(&machine::Place { pid: *pid, descriptor: *descriptor, token: *token, rank: *rank })?;
+            machine::serve(&machine::Place {
+                pid: *pid,
+                descriptor: *descriptor,
+                token: *token,
+                rank: *rank,
+            })?;
             Ok(String::new())
         }
         Act::Node => hosts::serve().map(|()| String::new()),
@@ -68,14 +79,21 @@ fn measure_here(arguments: &Measure) -> Result<Measured, Failure> {
     }
     let started = SystemTime::now();
     let load = load_average();
-    let program = std::env::current_exe().map_err(|e| Failure::Measuring { why: format!("this program cannot find itself ({e})") })?;
+    let program = std::env::current_exe()
+        .map_err(|e| Failure::Measuring { why: format!("this program cannot find itself ({e})") })?;
     let mut machine = machine::Machine::start(&program, ranks - 1, &cores, |place| {
-        let numbers = [place.pid.to_string(), place.descriptor.to_string(), place.token.to_string(), place.rank.to_string()];
+        let numbers = [
+            place.pid.to_string(),
+            place.descriptor.to_string(),
+            place.token.to_string(),
+            place.rank.to_string(),
+        ];
         ["model", "rank"].map(String::from).into_iter().chain(numbers).collect()
     })?;
     let clock_ns = measure::clock_ns();
     let bar = progress_bar();
-    let samples = measure::samples(&mut machine, &plan, clock_ns, |share| bar.set_position((share * 1000.0) as u64))?;
+    let samples =
+        measure::samples(&mut machine, &plan, clock_ns, |share| bar.set_position((share * 1000.0) as u64))?;
     bar.finish_and_clear();
     let unpinned = machine.unpinned.clone();
     drop(machine);
@@ -93,7 +111,8 @@ fn measure_here(arguments: &Measure) -> Result<Measured, Failure> {
         pause_ns: plan.pause.as_nanos() as u64,
         load,
     };
-    measured(&samples, arguments.model.into(), arguments.name(), conditions, SEED).map_err(|e| Failure::Measuring { why: e.to_string() })
+    measured(&samples, arguments.model.into(), arguments.name(), conditions, SEED)
+        .map_err(|e| Failure::Measuring { why: e.to_string() })
 }
 
 fn tell(found: &Measured, arguments: &Measure) -> Result<String, Failure> {
@@ -129,7 +148,10 @@ pub fn load(name: &str) -> Result<Parameters, Failure> {
 fn command(arguments: &Measure, ranks: usize) -> String {
     let cores = arguments.cores.as_ref().map(|c| format!(" --cores {c}")).unwrap_or_default();
     let model = if arguments.model == arguments::Which::LoP { " --model lop" } else { "" };
-    format!("evenkeel model measure --ranks {ranks} --passes {} --pause-us {}{cores}{model}", arguments.passes, arguments.pause_us)
+    format!(
+        "evenkeel model measure --ranks {ranks} --passes {} --pause-us {}{cores}{model}",
+        arguments.passes, arguments.pause_us
+    )
 }
 
 /// Processes that were ready to run lately, if the kernel says.

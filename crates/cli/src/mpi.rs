@@ -69,7 +69,8 @@ impl Abi {
         }
     }
 
-    /// Shims that serve it, the best first. The ABI of MPICH has not changed since 3.1, so its two shims stand in for each other.
+    /// Shims that serve it, the best first. The ABI of MPICH has not changed since 3.1, so its two shims
+    /// stand in for each other.
     pub fn shims(self) -> &'static [&'static str] {
         match self {
             Abi::OpenMpi4 => &["openmpi4"],
@@ -149,7 +150,9 @@ pub fn identify(elf: &Elf) -> Option<Library> {
         "libmpi.so.40" => (Abi::OpenMpi4, Maker::OpenMpi),
         // Open MPI 1.7 to 1.10 used this soname too.
         "libmpi.so.12" if elf::defines(&elf.path, &["ompi_mpi_comm_world"]) => return None,
-        "libmpi.so.12" | "libmpich.so.12" if elf::defines(&elf.path, &["MPI_Abi_get_version"]) => (Abi::Mpich5, Maker::Mpich),
+        "libmpi.so.12" | "libmpich.so.12" if elf::defines(&elf.path, &["MPI_Abi_get_version"]) => {
+            (Abi::Mpich5, Maker::Mpich)
+        }
         "libmpi.so.12" | "libmpich.so.12" => (Abi::Mpich4, Maker::Mpich),
         name if name.starts_with("libmpi_abi.so.") => {
             let open = elf.needed.iter().any(|n| n.starts_with("libopen-pal"));
@@ -160,7 +163,8 @@ pub fn identify(elf: &Elf) -> Option<Library> {
     Some(Library { abi, maker, path: elf.path.clone(), soname })
 }
 
-/// The MPI libraries that `wanted` accepts where a program would find them by itself and beside the launchers on PATH.
+/// The MPI libraries that `wanted` accepts where a program would find them by itself and beside the
+/// launchers on PATH.
 pub fn installed(wanted: Wanted, search: &Search, path: &[PathBuf]) -> Vec<Library> {
     let mut files: Vec<PathBuf> = Vec::new();
     // A launcher on PATH says what its user means more clearly than the system's library cache.
@@ -182,7 +186,8 @@ pub fn installed(wanted: Wanted, search: &Search, path: &[PathBuf]) -> Vec<Libra
             continue;
         }
         seen.push(real);
-        let library = Elf::read(&file).ok().filter(|e| e.machine == elf::own_machine()).and_then(|e| identify(&e));
+        let library =
+            Elf::read(&file).ok().filter(|e| e.machine == elf::own_machine()).and_then(|e| identify(&e));
         found.extend(library.filter(|l| wanted.accepts(l.abi)));
     }
     found
@@ -190,8 +195,12 @@ pub fn installed(wanted: Wanted, search: &Search, path: &[PathBuf]) -> Vec<Libra
 
 fn is_open_mpi_5(elf: &Elf) -> bool {
     let needs = |start: &str| elf.needed.iter().any(|n| n.starts_with(start));
-    // 4 has the run-time layer libopen-rte beside it; 5 gave it up. Builds in one file are told apart by MPI 4's sessions.
-    needs("libopen-pal.so.80") || (!needs("libopen-rte") && !needs("libopen-pal.so.40") && elf::defines(&elf.path, &["MPI_Session_init"]))
+    // 4 has the run-time layer libopen-rte beside it; 5 gave it up. Builds in one file are told apart by
+    // MPI 4's sessions.
+    needs("libopen-pal.so.80")
+        || (!needs("libopen-rte")
+            && !needs("libopen-pal.so.40")
+            && elf::defines(&elf.path, &["MPI_Session_init"]))
 }
 
 fn known_as(elf: &Elf) -> String {

@@ -38,7 +38,11 @@ pub fn noise(noise: &Noise) -> Result<String, Failure> {
         steal_ns: plan.cores.iter().map(|core| steal(*core)).collect(),
     };
     if let Some(file) = &noise.trace {
-        write(file, &serde_json::to_string(&evenkeel_noise::gaps(&plan, &traces, &conditions)).expect("plain data has a JSON form"))?;
+        write(
+            file,
+            &serde_json::to_string(&evenkeel_noise::gaps(&plan, &traces, &conditions))
+                .expect("plain data has a JSON form"),
+        )?;
     }
     let found = evenkeel_noise::digest(&plan, &traces, conditions);
     let mut text = evenkeel_noise::text(&found, record_file::terminal().0);
@@ -67,8 +71,8 @@ pub fn plan(noise: &Noise, usable: &[usize]) -> Result<Plan, Failure> {
     })
 }
 
-/// The largest of what each group on the way up says: a quota further up throttles those below as well, but each
-/// throttled moment is counted where the quota is.
+/// The largest of what each group on the way up says: a quota further up throttles those below as well,
+/// but each throttled moment is counted where the quota is.
 fn throttling(before: &[Throttling], after: &[Throttling]) -> Option<Throttling> {
     before.iter().zip(after).map(|(before, after)| after.since(*before)).max_by_key(|t| (t.ns, t.times))
 }

@@ -55,7 +55,9 @@ impl Program {
                 Failure::MpiMissing { path, needed_by: needed_by.display().to_string(), soname, looked }
             }
             NoMpi::Unknown { library, soname } => Failure::UnknownMpi { path, library, soname },
-            NoMpi::Python { interpreter, said } => Failure::NoMpi4py { interpreter: interpreter.display().to_string(), said },
+            NoMpi::Python { interpreter, said } => {
+                Failure::NoMpi4py { interpreter: interpreter.display().to_string(), said }
+            }
         }
     }
 }
@@ -109,7 +111,13 @@ pub fn examine(path: &Path, search: &Search, on_path: &[PathBuf]) -> Result<Prog
     Err(Failure::ScriptLoop { path: path.to_path_buf() })
 }
 
-fn examine_elf(path: &Path, executable: PathBuf, elf: Elf, mut steps: Vec<String>, search: &Search) -> Result<Program, Failure> {
+fn examine_elf(
+    path: &Path,
+    executable: PathBuf,
+    elf: Elf,
+    mut steps: Vec<String>,
+    search: &Search,
+) -> Result<Program, Failure> {
     if elf.machine != elf::own_machine() {
         let why = format!("it was built for another processor ({})", elf::machine_name(elf.machine));
         return Err(Failure::OtherMachine { path: executable, why });
@@ -121,15 +129,31 @@ fn examine_elf(path: &Path, executable: PathBuf, elf: Elf, mut steps: Vec<String
         let mpi = Err(NoMpi::Static { with_mpi });
         return Ok(Program { path: path.into(), executable, steps, resolved, kind: Kind::Static, mpi });
     }
-    steps.push(format!("{} is a program for {}, linked dynamically", executable.display(), elf::machine_name(elf.machine)));
+    steps.push(format!(
+        "{} is a program for {}, linked dynamically",
+        executable.display(),
+        elf::machine_name(elf.machine)
+    ));
     let resolved = search.resolve(elf);
     let mpi = mpi_of(&resolved);
     Ok(Program { path: path.into(), executable, steps, resolved, kind: Kind::Linked, mpi })
 }
 
-fn examine_python(path: &Path, executable: PathBuf, mut steps: Vec<String>, search: &Search) -> Result<Program, Failure> {
+fn examine_python(
+    path: &Path,
+    executable: PathBuf,
+    mut steps: Vec<String>,
+    search: &Search,
+) -> Result<Program, Failure> {
     steps.push(format!("{} is a Python interpreter", executable.display()));
-    let done = |steps, resolved, mpi| Program { path: path.into(), executable: executable.clone(), steps, resolved, kind: Kind::Python, mpi };
+    let done = |steps, resolved, mpi| Program {
+        path: path.into(),
+        executable: executable.clone(),
+        steps,
+        resolved,
+        kind: Kind::Python,
+        mpi,
+    };
     let answer = match python::ask(&executable) {
         Ok(answer) => answer,
         Err(Failure::NoMpi4py { said, .. }) => {
@@ -193,7 +217,11 @@ fn interpreter_of(script: &Path, on_path: &[PathBuf]) -> Result<(PathBuf, String
     let text = String::from_utf8_lossy(&start);
     let line = text.lines().next().unwrap_or_default().trim_end().to_string();
     let wanted = shebang(&line).ok_or_else(|| Failure::NotAProgram { path: script.into() })?;
-    let missing = |looked: Vec<PathBuf>| Failure::NoInterpreter { script: script.into(), interpreter: wanted.clone(), looked };
+    let missing = |looked: Vec<PathBuf>| Failure::NoInterpreter {
+        script: script.into(),
+        interpreter: wanted.clone(),
+        looked,
+    };
     if wanted.contains('/') {
         let file = PathBuf::from(&wanted);
         let directory = file.parent().map(Path::to_path_buf).unwrap_or_default();

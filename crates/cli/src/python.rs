@@ -1,12 +1,12 @@
-//! Asks a Python interpreter which MPI its mpi4py will load. Nothing is guessed: the interpreter itself imports
-//! what mpi4py would import (without MPI_Init) and says which files came with it.
+//! Asks a Python interpreter which MPI its mpi4py will load. Nothing is guessed: the interpreter itself
+//! imports what mpi4py would import (without MPI_Init) and says which files came with it.
 
 use crate::failure::Failure;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Finding the module's spec makes the wheels of mpi4py ≥ 4.1 load the MPI library by which they choose among their
-/// extension modules; older ones have one module, whose own libraries tell.
+/// Finding the module's spec makes the wheels of mpi4py ≥ 4.1 load the MPI library by which they choose
+/// among their extension modules; older ones have one module, whose own libraries tell.
 const QUESTION: &str = r#"
 import importlib.util, sys
 try:
@@ -39,7 +39,8 @@ pub fn is_interpreter(path: &Path) -> bool {
     rest.is_some_and(|r| r.chars().all(|c| c.is_ascii_digit() || c == '.'))
 }
 
-/// Asks. Only interpreters of Python 2.7 and 3 understand the question; others answer with an error, which is passed on.
+/// Asks. Only interpreters of Python 2.7 and 3 understand the question; others answer with an error,
+/// which is passed on.
 pub fn ask(interpreter: &Path) -> Result<Answer, Failure> {
     let failed = |said: String| Failure::NoMpi4py { interpreter: interpreter.display().to_string(), said };
     let out = Command::new(interpreter)
@@ -61,7 +62,9 @@ pub fn parse(text: &str) -> Option<Answer> {
     for line in text.lines() {
         match line.split_once(' ') {
             Some(("module", path)) => module = Some(PathBuf::from(path)),
-            Some(("library", path)) if !libraries.iter().any(|l| l == Path::new(path)) => libraries.push(path.into()),
+            Some(("library", path)) if !libraries.iter().any(|l| l == Path::new(path)) => {
+                libraries.push(path.into())
+            }
             _ => {}
         }
     }

@@ -1,5 +1,6 @@
-//! How many cores and processes this process may use: affinity, cpuset, CPU quota of the control groups, limits.
-//! The rules are functions of the kernel's texts; only the last few functions read them from this machine.
+//! How many cores and processes this process may use: affinity, cpuset, CPU quota of the control
+//! groups, limits. The rules are functions of the kernel's texts; only the last few functions read them
+//! from this machine.
 
 use std::path::{Path, PathBuf};
 
@@ -48,25 +49,41 @@ pub fn show_list(numbers: &[usize]) -> String {
             _ => parts.push((n, n)),
         }
     }
-    let shown: Vec<String> = parts.iter().map(|(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") }).collect();
+    let shown: Vec<String> =
+        parts.iter().map(|(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") }).collect();
     shown.join(",")
 }
 
-/// Directories of this process's control group for a controller, innermost first, up to its hierarchy's mount point.
+/// Directories of this process's control group for a controller, innermost first, up to its hierarchy's
+/// mount point.
 ///
 /// `cgroup` is /proc/self/cgroup, `mountinfo` /proc/self/mountinfo; controller "" means version 2.
 pub fn group_directories(cgroup: &str, mountinfo: &str, controller: &str) -> Vec<PathBuf> {
     let of_controller = |line: &&str| {
         let mut fields = line.splitn(3, ':');
         let (id, controllers) = (fields.next(), fields.next().unwrap_or_default());
-        if controller.is_empty() { id == Some("0") && controllers.is_empty() } else { controllers.split(',').any(|c| c == controller) }
+        if controller.is_empty() {
+            id == Some("0") && controllers.is_empty()
+        } else {
+            controllers.split(',').any(|c| c == controller)
+        }
     };
-    let Some(group) = cgroup.lines().find(of_controller).and_then(|l| l.splitn(3, ':').nth(2)) else { return Vec::new() };
+    let Some(group) = cgroup.lines().find(of_controller).and_then(|l| l.splitn(3, ':').nth(2)) else {
+        return Vec::new();
+    };
     for line in mountinfo.lines() {
         let Some((left, right)) = line.split_once(" - ") else { continue };
         let (left, right): (Vec<&str>, Vec<&str>) = (left.split(' ').collect(), right.split(' ').collect());
-        let (Some(root), Some(point), Some(kind), Some(flags)) = (left.get(3), left.get(4), right.first(), right.last()) else { continue };
-        let fits = if controller.is_empty() { *kind == "cgroup2" } else { *kind == "cgroup" && flags.split(',').any(|f| f == controller) };
+        let (Some(root), Some(point), Some(kind), Some(flags)) =
+            (left.get(3), left.get(4), right.first(), right.last())
+        else {
+            continue;
+        };
+        let fits = if controller.is_empty() {
+            *kind == "cgroup2"
+        } else {
+            *kind == "cgroup" && flags.split(',').any(|f| f == controller)
+        };
         if !fits {
             continue;
         }
@@ -96,12 +113,19 @@ pub fn cpu_quota(cgroup: &str, mountinfo: &str, read: impl Fn(&Path) -> Option<S
 }
 
 /// The most processes that may be started, and what says so: control groups, the user's limit, the kernel.
-pub fn lowest_process_limit(cgroup: &str, mountinfo: &str, limits: Option<&str>, read: impl Fn(&Path) -> Option<String>) -> Option<(u64, String)> {
+pub fn lowest_process_limit(
+    cgroup: &str,
+    mountinfo: &str,
+    limits: Option<&str>,
+    read: impl Fn(&Path) -> Option<String>,
+) -> Option<(u64, String)> {
     let mut found: Vec<(u64, String)> = Vec::new();
     for controller in ["", "pids"] {
         for directory in group_directories(cgroup, mountinfo, controller) {
             let file = directory.join("pids.max");
-            found.extend(read(&file).and_then(|t| t.trim().parse().ok()).map(|n| (n, file.display().to_string())));
+            found.extend(
+                read(&file).and_then(|t| t.trim().parse().ok()).map(|n| (n, file.display().to_string())),
+            );
         }
     }
     // /proc/self/limits: "Max processes             96271                96271                processes"
@@ -109,7 +133,8 @@ pub fn lowest_process_limit(cgroup: &str, mountinfo: &str, limits: Option<&str>,
     let soft = line.and_then(|l| l["Max processes".len()..].split_whitespace().next()?.parse().ok());
     found.extend(soft.map(|n| (n, "ulimit -u".to_string())));
     for file in ["/proc/sys/kernel/pid_max", "/proc/sys/kernel/threads-max"] {
-        found.extend(read(Path::new(file)).and_then(|t| t.trim().parse().ok()).map(|n| (n, file.to_string())));
+        found
+            .extend(read(Path::new(file)).and_then(|t| t.trim().parse().ok()).map(|n| (n, file.to_string())));
     }
     found.into_iter().min_by_key(|(n, _)| *n)
 }
@@ -129,7 +154,9 @@ pub fn own_cpu_quota() -> Option<Quota> {
 
 /// What `parse` makes of each cpu.stat on the way from this process's control group to the root.
 pub fn own_cpu_stat<T>(parse: impl Fn(&str) -> Option<T>) -> Vec<T> {
-    let directories = ["", "cpu"].into_iter().flat_map(|controller| group_directories(&own("cgroup"), &own("mountinfo"), controller));
+    let directories = ["", "cpu"]
+        .into_iter()
+        .flat_map(|controller| group_directories(&own("cgroup"), &own("mountinfo"), controller));
     directories.filter_map(|directory| parse(&read(&directory.join("cpu.stat"))?)).collect()
 }
 
@@ -145,7 +172,8 @@ pub fn usable_cores() -> Vec<usize> {
     let status = own("status");
     let line = status.lines().find_map(|l| l.strip_prefix("Cpus_allowed_list:")).unwrap_or_default();
     let cores = parse_list(line);
-    let online = read(Path::new("/sys/devices/system/cpu/online")).map(|t| parse_list(&t)).unwrap_or_default();
+    let online =
+        read(Path::new("/sys/devices/system/cpu/online")).map(|t| parse_list(&t)).unwrap_or_default();
     if online.is_empty() { cores } else { cores.into_iter().filter(|c| online.contains(c)).collect() }
 }
 

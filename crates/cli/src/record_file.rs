@@ -26,8 +26,12 @@ pub fn report(report: &Report) -> Result<String, Failure> {
 pub fn read(file: &Path) -> Result<RunRecord, Failure> {
     let failed = |why: String| Failure::RecordUnreadable { path: file.to_path_buf(), why };
     let text = std::fs::read_to_string(file).map_err(|e| failed(e.to_string()))?;
-    let value: serde_json::Value = serde_json::from_str(&text).map_err(|e| failed(format!("it is not JSON: {e}")))?;
-    let schema = value.get("schema").and_then(serde_json::Value::as_u64).ok_or_else(|| failed("it is JSON, but no record of a run".into()))?;
+    let value: serde_json::Value =
+        serde_json::from_str(&text).map_err(|e| failed(format!("it is not JSON: {e}")))?;
+    let schema = value
+        .get("schema")
+        .and_then(serde_json::Value::as_u64)
+        .ok_or_else(|| failed("it is JSON, but no record of a run".into()))?;
     if schema > u64::from(SCHEMA) {
         return Err(Failure::RecordNewer { path: file.to_path_buf(), theirs: schema as u32, ours: SCHEMA });
     }
@@ -59,7 +63,8 @@ fn with_end(mut text: String) -> String {
 pub fn terminal() -> (usize, bool) {
     let out = std::io::stdout();
     let is_terminal = out.is_terminal();
-    let from_terminal = rustix::termios::tcgetwinsize(&out).ok().map(|s| usize::from(s.ws_col)).filter(|w| *w > 0);
+    let from_terminal =
+        rustix::termios::tcgetwinsize(&out).ok().map(|s| usize::from(s.ws_col)).filter(|w| *w > 0);
     let width = from_terminal.or_else(|| std::env::var("COLUMNS").ok()?.parse().ok()).unwrap_or(100);
     let plain = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
     (width, is_terminal && !plain)

@@ -20,7 +20,8 @@ use crate::failure::Failure;
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Forwarding tables for irregular networks: compute, prove and compare them, and see what they are worth under traffic
+/// Forwarding tables for irregular networks: compute, prove and compare them, and see what they are
+/// worth under traffic
 #[derive(Debug, Args)]
 pub struct Route {
     #[command(subcommand)]
@@ -68,11 +69,17 @@ fn refuse(why: String) -> Failure {
 /// Of a number of tasks with 1000 steps each; on standard error, and only on a terminal.
 fn progress_bar(tasks: u64) -> ProgressBar {
     let bar = ProgressBar::new(tasks * 1000);
-    bar.set_style(ProgressStyle::with_template("{spinner} {msg} {bar:40} {percent}%, {eta} left").expect("a constant template"));
+    bar.set_style(
+        ProgressStyle::with_template("{spinner} {msg} {bar:40} {percent}%, {eta} left")
+            .expect("a constant template"),
+    );
     bar
 }
 
 /// A directory that goes when it is dropped.
 fn scratch() -> Result<tempfile::TempDir, Failure> {
-    tempfile::Builder::new().prefix("evenkeel-").tempdir().map_err(|e| refuse(format!("no directory for OpenSM's files can be made: {e}")))
+    tempfile::Builder::new()
+        .prefix("evenkeel-")
+        .tempdir()
+        .map_err(|e| refuse(format!("no directory for OpenSM's files can be made: {e}")))
 }

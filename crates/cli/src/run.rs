@@ -9,8 +9,8 @@ use crate::loader::Search;
 use crate::mpi::{self, Library, Wanted};
 use crate::program::{self, Kind, Program};
 use crate::{quota, shim};
-use evenkeel_options as options;
 use evenkeel_barrier_table::place::NONE;
+use evenkeel_options as options;
 use std::convert::Infallible;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,8 @@ pub fn run(run: &Run) -> Result<Infallible, Failure> {
     injections.restrict()?;
     let (line, own) = command_line(run, &injections)?;
     if run.dry_run {
-        let mut words: Vec<String> = own.iter().map(|(k, v)| environment::quote(&format!("{k}={v}"))).collect();
+        let mut words: Vec<String> =
+            own.iter().map(|(k, v)| environment::quote(&format!("{k}={v}"))).collect();
         words.extend(line.iter().map(|w| environment::quote(w)));
         println!("{}", words.join(" "));
         std::process::exit(0);
@@ -58,21 +59,31 @@ fn command_line(run: &Run, injections: &Injections) -> Result<CommandLine, Failu
     let launcher = launcher_for(&plan.library, run.choice.launcher.as_deref(), &on_path)?;
     let mut extra = Vec::new();
     for arguments in &run.launcher_args {
-        extra.extend(shell_words::split(arguments).map_err(|_| Failure::LauncherArguments { arguments: arguments.clone() })?);
+        extra.extend(
+            shell_words::split(arguments)
+                .map_err(|_| Failure::LauncherArguments { arguments: arguments.clone() })?,
+        );
     }
-    let place = injections.restricts() || plan.variables.iter().all(|(k, v)| k != options::PLACE.env || v != "none");
+    let place =
+        injections.restricts() || plan.variables.iter().all(|(k, v)| k != options::PLACE.env || v != "none");
     let job = Job {
         ranks: run.ranks,
         variables: [plan.variables, injections.variables()].concat(),
         extra,
-        // Launchers look for a bare name in the current directory first; the file that was looked at is the one to run.
+        // Launchers look for a bare name in the current directory first; the file that was looked at is the
+        // one to run.
         program: file.display().to_string(),
         arguments: run.program[1..].to_vec(),
         place,
     };
     let cores = quota::physical_cores(&quota::usable_cores());
     let preloaded = std::env::var("LD_PRELOAD").unwrap_or_default();
-    let own = launcher::own_variables(launcher.style, rustix::process::geteuid().is_root(), plan.one_session.as_deref(), &preloaded);
+    let own = launcher::own_variables(
+        launcher.style,
+        rustix::process::geteuid().is_root(),
+        plan.one_session.as_deref(),
+        &preloaded,
+    );
     Ok((launcher::command(&launcher, &job, cores)?, own))
 }
 
@@ -97,7 +108,13 @@ pub fn env(env: &Env) -> Result<String, Failure> {
     }
 }
 
-fn plan(file: Option<&Path>, wanted: Wanted, given: &[(String, String)], search: &Search, on_path: &[PathBuf]) -> Result<Plan, Failure> {
+fn plan(
+    file: Option<&Path>,
+    wanted: Wanted,
+    given: &[(String, String)],
+    search: &Search,
+    on_path: &[PathBuf],
+) -> Result<Plan, Failure> {
     let program = file.map(|f| program::examine(f, search, on_path)).transpose()?;
     let (library, warning) = library(program.as_ref(), wanted, search, on_path)?;
     let shims = shim::installed()?;
@@ -109,8 +126,18 @@ fn plan(file: Option<&Path>, wanted: Wanted, given: &[(String, String)], search:
 }
 
 /// The MPI library to serve, from what the program says and what the user says.
-fn library(program: Option<&Program>, wanted: Wanted, search: &Search, on_path: &[PathBuf]) -> Result<(Library, Option<String>), Failure> {
-    let by_name = || mpi::installed(wanted, search, on_path).into_iter().next().ok_or(Failure::NotInstalled { wanted: wanted.name() });
+fn library(
+    program: Option<&Program>,
+    wanted: Wanted,
+    search: &Search,
+    on_path: &[PathBuf],
+) -> Result<(Library, Option<String>), Failure> {
+    let by_name = || {
+        mpi::installed(wanted, search, on_path)
+            .into_iter()
+            .next()
+            .ok_or(Failure::NotInstalled { wanted: wanted.name() })
+    };
     match program {
         None if wanted == Wanted::Auto => Err(Failure::NothingToLookAt),
         None => Ok((by_name()?, None)),
@@ -155,7 +182,9 @@ fn with_whole_paths(given: &[(String, String)]) -> Result<Vec<(String, String)>,
         let value = match env {
             env if env == options::REPORT.env => check_report(Path::new(value))?.display().to_string(),
             // The engine says it if it cannot be read.
-            env if env == options::TABLE.env && value != NONE => std::path::absolute(value).map_or_else(|_| value.clone(), |p| p.display().to_string()),
+            env if env == options::TABLE.env && value != NONE => {
+                std::path::absolute(value).map_or_else(|_| value.clone(), |p| p.display().to_string())
+            }
             _ => value.clone(),
         };
         Ok((env.clone(), value))

@@ -46,10 +46,15 @@ fn list(arguments: &List, width: usize) -> Result<String, Failure> {
         let mut rows = Vec::new();
         for algorithm in algorithms::of(operation) {
             let elements = if operation == Operation::Barrier { 0 } else { arguments.elements };
-            let schedule = Schedule::new(algorithm, Problem::new(arguments.ranks).with_elements(elements), &[])?;
+            let schedule =
+                Schedule::new(algorithm, Problem::new(arguments.ranks).with_elements(elements), &[])?;
             rows.push(row(&schedule, &counted(&schedule)?));
         }
-        let size = if operation == Operation::Barrier { String::new() } else { format!(", {} elements", arguments.elements) };
+        let size = if operation == Operation::Barrier {
+            String::new()
+        } else {
+            format!(", {} elements", arguments.elements)
+        };
         out += &format!("{}, {} ranks{size}\n", operation.name(), arguments.ranks);
         for line in table(COLUMNS, &rows, width).1 {
             out += &format!("{line}\n");
@@ -87,7 +92,11 @@ fn row(schedule: &Schedule, f: &Figures) -> Vec<String> {
 }
 
 fn responders(f: &Figures) -> String {
-    if f.responders == f.least_responders { f.responders.to_string() } else { format!("{}-{}", f.least_responders, f.responders) }
+    if f.responders == f.least_responders {
+        f.responders.to_string()
+    } else {
+        format!("{}-{}", f.least_responders, f.responders)
+    }
 }
 
 fn show(arguments: &Show, width: usize) -> Result<String, Failure> {
@@ -99,7 +108,11 @@ fn show(arguments: &Show, width: usize) -> Result<String, Failure> {
     let picture = Picture::of(&schedule).map_err(|defect| wrong(&schedule, defect))?;
     let mut out = match text::text(&picture, width) {
         Some(text) => text,
-        None => format!("{}\n\nIts {} columns do not fit {width}; --svg FILE draws it.\n", picture.title(), schedule.problem.ranks),
+        None => format!(
+            "{}\n\nIts {} columns do not fit {width}; --svg FILE draws it.\n",
+            picture.title(),
+            schedule.problem.ranks
+        ),
     };
     out.push('\n');
     for paragraph in about(&schedule, &f) {
@@ -115,12 +128,19 @@ fn show(arguments: &Show, width: usize) -> Result<String, Failure> {
 
 fn about(schedule: &Schedule, f: &Figures) -> Vec<String> {
     let algorithm = schedule.algorithm;
-    let mut all = vec![algorithm.about.to_string(), format!("Source: {}.", algorithm.source), format!("Cost: {}.", algorithm.cost)];
+    let mut all = vec![
+        algorithm.about.to_string(),
+        format!("Source: {}.", algorithm.source),
+        format!("Cost: {}.", algorithm.cost),
+    ];
     match algorithm.order {
         Order::Nothing => {}
         Order::Fold => all.push("It combines in the order of ranks, grouped as the engine groups.".into()),
-        Order::Ranks => all.push("It combines in the order of ranks, in another grouping than the engine's.".into()),
-        Order::Any => all.push("It combines in another order than that of ranks: for commutative operations only.".into()),
+        Order::Ranks => {
+            all.push("It combines in the order of ranks, in another grouping than the engine's.".into())
+        }
+        Order::Any => all
+            .push("It combines in another order than that of ranks: for commutative operations only.".into()),
     }
     let data = if f.elements > 0 { format!(", {} elements moved", f.elements) } else { String::new() };
     all.push(format!(
@@ -134,7 +154,13 @@ fn about(schedule: &Schedule, f: &Figures) -> Vec<String> {
         responders(f)
     ));
     for parameter in algorithm.parameters {
-        all.push(format!("--param {}={}: {} ({} if nothing is said).", parameter.name, parameter.range(), parameter.about, parameter.show(parameter.default)));
+        all.push(format!(
+            "--param {}={}: {} ({} if nothing is said).",
+            parameter.name,
+            parameter.range(),
+            parameter.about,
+            parameter.show(parameter.default)
+        ));
     }
     all
 }
@@ -143,7 +169,10 @@ fn steps(schedule: &Schedule, rank: u32) -> Result<String, Failure> {
     if rank >= schedule.problem.ranks {
         return Err(Failure::NoSuchRank { rank, ranks: schedule.problem.ranks });
     }
-    let lines = schedule.program(Rank(rank)).into_iter().map(|(round, step)| format!("round {:>3}  {step:?}\n", round + 1));
+    let lines = schedule
+        .program(Rank(rank))
+        .into_iter()
+        .map(|(round, step)| format!("round {:>3}  {step:?}\n", round + 1));
     Ok(lines.collect())
 }
 
@@ -151,20 +180,30 @@ fn check(arguments: &Check) -> Result<String, Failure> {
     let schedule = made(&arguments.which)?;
     affordable(&schedule)?;
     let epochs = 1 + 2 * u64::from(schedule.needs.banks);
-    let found = |driver: Driver| run(&schedule, epochs, driver).map(|_| ()).map_err(|defect| wrong(&schedule, defect));
+    let found = |driver: Driver| {
+        run(&schedule, epochs, driver).map(|_| ()).map_err(|defect| wrong(&schedule, defect))
+    };
     found(Driver::Prompt)?;
     found(Driver::LastFirst)?;
     for i in 0..arguments.random {
         found(Driver::Random(arguments.seed.wrapping_add(i)))?;
     }
-    let decides = (0..schedule.problem.ranks).any(|r| schedule.program(Rank(r)).iter().any(|(_, step)| matches!(step, Step::Count { .. })));
+    let decides = (0..schedule.problem.ranks)
+        .any(|r| schedule.program(Rank(r)).iter().any(|(_, step)| matches!(step, Step::Count { .. })));
     let ranks = schedule.problem.ranks;
-    let mut said = format!("{} with {ranks} ranks is right: {epochs} epochs in two orders and {} random ones.\n", schedule.algorithm.name, arguments.random);
+    let mut said = format!(
+        "{} with {ranks} ranks is right: {epochs} epochs in two orders and {} random ones.\n",
+        schedule.algorithm.name, arguments.random
+    );
     if !decides {
         said += "Nothing is decided while it runs, so this holds for every order of steps and messages.\n";
     } else if ranks <= 3 {
         let seen = explore(&schedule, 3, 1_000_000).map_err(|defect| wrong(&schedule, defect))?;
-        said += &format!("Every order of steps and messages was tried, for 3 epochs: {} states{}.\n", seen.states, if seen.cut_off { ", and there are more" } else { "" });
+        said += &format!(
+            "Every order of steps and messages was tried, for 3 epochs: {} states{}.\n",
+            seen.states,
+            if seen.cut_off { ", and there are more" } else { "" }
+        );
     } else {
         said += "Who comes last decides what happens, so other orders may differ; with up to 3 ranks all of them are tried.\n";
     }
@@ -172,11 +211,13 @@ fn check(arguments: &Check) -> Result<String, Failure> {
 }
 
 fn write_gallery(arguments: &Gallery) -> Result<String, Failure> {
-    let files = gallery::gallery().map_err(|defect| Failure::ScheduleWrong { what: "the gallery".into(), defect: Box::new(defect) })?;
+    let files = gallery::gallery()
+        .map_err(|defect| Failure::ScheduleWrong { what: "the gallery".into(), defect: Box::new(defect) })?;
     for file in &files {
         let path = arguments.directory.join(&file.name);
         if let Some(directory) = path.parent() {
-            std::fs::create_dir_all(directory).map_err(|e| Failure::Unwritable { path: directory.into(), why: e.to_string() })?;
+            std::fs::create_dir_all(directory)
+                .map_err(|e| Failure::Unwritable { path: directory.into(), why: e.to_string() })?;
         }
         write(&path, &file.content)?;
     }
@@ -213,7 +254,8 @@ pub fn made(which: &Which) -> Result<Schedule, Failure> {
 
 fn named(name: &str) -> Result<&'static Algorithm, Failure> {
     algorithms::named(name).ok_or_else(|| {
-        let near: Vec<&str> = algorithms::ALL.iter().map(|a| a.name).filter(|n| n.contains(name) || name.contains(n)).collect();
+        let near: Vec<&str> =
+            algorithms::ALL.iter().map(|a| a.name).filter(|n| n.contains(name) || name.contains(n)).collect();
         let meant = if near.is_empty() { String::new() } else { format!("; perhaps {}", near.join(" or ")) };
         Failure::NoAlgorithm { name: name.into(), meant }
     })
@@ -227,10 +269,17 @@ fn counted(schedule: &Schedule) -> Result<Figures, Failure> {
 fn affordable(schedule: &Schedule) -> Result<(), Failure> {
     match fits(schedule, MOST_BYTES) {
         true => Ok(()),
-        false => Err(Failure::TooLargeToCheck { algorithm: schedule.algorithm.name, ranks: schedule.problem.ranks, gib: MOST_BYTES >> 30 }),
+        false => Err(Failure::TooLargeToCheck {
+            algorithm: schedule.algorithm.name,
+            ranks: schedule.problem.ranks,
+            gib: MOST_BYTES >> 30,
+        }),
     }
 }
 
 fn wrong(schedule: &Schedule, defect: Defect) -> Failure {
-    Failure::ScheduleWrong { what: format!("{} with {} ranks", schedule.algorithm.name, schedule.problem.ranks), defect: Box::new(defect) }
+    Failure::ScheduleWrong {
+        what: format!("{} with {} ranks", schedule.algorithm.name, schedule.problem.ranks),
+        defect: Box::new(defect),
+    }
 }

@@ -34,7 +34,8 @@ pub struct Shims {
     pub all: Vec<Shim>,
 }
 
-/// Where shims may be: `$EVENKEEL_LIB`, or relative to the program: a checkout's target/release, or an installation.
+/// Where shims may be: `$EVENKEEL_LIB`, or relative to the program: a checkout's target/release, or an
+/// installation.
 pub fn directories(executable: Option<&Path>, override_: Option<&Path>) -> Vec<PathBuf> {
     if let Some(directory) = override_ {
         return vec![directory.to_path_buf()];
@@ -76,9 +77,11 @@ fn describe(file: &Path) -> Option<Shim> {
 }
 
 impl Shims {
-    /// The library that keeps MPICH's launcher from giving each rank a session, where the kernel schedules by session.
+    /// The library that keeps MPICH's launcher from giving each rank a session, where the kernel schedules
+    /// by session.
     pub fn one_session(&self) -> Option<PathBuf> {
-        let by_session = std::fs::read_to_string("/proc/sys/kernel/sched_autogroup_enabled").is_ok_and(|t| t.trim() == "1");
+        let by_session = std::fs::read_to_string("/proc/sys/kernel/sched_autogroup_enabled")
+            .is_ok_and(|t| t.trim() == "1");
         Some(self.directory.join("evenkeel-one-session.so")).filter(|file| by_session && file.is_file())
     }
 
@@ -88,12 +91,13 @@ impl Shims {
 
     /// The shim for a library; one built from another version of evenkeel is refused.
     pub fn for_library(&self, library: &Library) -> Result<&Shim, Failure> {
-        let shim = library.abi.shims().iter().find_map(|name| self.named(name)).ok_or_else(|| Failure::NoShim {
-            library: library.path.clone(),
-            title: library.abi.title(),
-            directory: self.directory.clone(),
-            present: self.all.iter().map(|s| s.about.name.clone()).collect(),
-        })?;
+        let shim =
+            library.abi.shims().iter().find_map(|name| self.named(name)).ok_or_else(|| Failure::NoShim {
+                library: library.path.clone(),
+                title: library.abi.title(),
+                directory: self.directory.clone(),
+                present: self.all.iter().map(|s| s.about.name.clone()).collect(),
+            })?;
         let ours = env!("CARGO_PKG_VERSION");
         if !shim.about.version.is_empty() && shim.about.version != ours {
             return Err(Failure::ShimVersion {

@@ -11,7 +11,9 @@ use crate::failure::Failure;
 use crate::output_file::write;
 use crate::record_file;
 use evenkeel_schedule::{Nodes, Problem, Rank, Schedule};
-use evenkeel_schedule_sim::{Leaving, Nobody, Outcome, Recording, Time, Workload, alone, simulate as run, simulate_shared};
+use evenkeel_schedule_sim::{
+    Leaving, Nobody, Outcome, Recording, Time, Workload, alone, simulate as run, simulate_shared,
+};
 use indicatif::{ProgressBar, ProgressStyle};
 use input::Named;
 use serde::Serialize;
@@ -36,25 +38,41 @@ pub struct Run {
 
 impl Run {
     fn new(named: &Named, schedule: &Schedule, alone: Time, outcome: Outcome, seconds: f64) -> Run {
-        Run { schedule: named.to_string(), operation: schedule.algorithm.operation.name(), ranks: schedule.problem.ranks, alone, outcome, seconds }
+        Run {
+            schedule: named.to_string(),
+            operation: schedule.algorithm.operation.name(),
+            ranks: schedule.problem.ranks,
+            alone,
+            outcome,
+            seconds,
+        }
     }
 }
 
-/// Simulates every schedule with every number of ranks, writes the files that were asked for, and returns what is printed.
+/// Simulates every schedule with every number of ranks, writes the files that were asked for, and
+/// returns what is printed.
 pub fn simulate(arguments: &Simulate) -> Result<String, Failure> {
     let refuse = |why: String| Failure::Simulate { why: why.trim_end_matches('.').into() };
-    for file in [&arguments.json, &arguments.plot, &arguments.svg, &arguments.transcript].into_iter().flatten() {
+    for file in
+        [&arguments.json, &arguments.plot, &arguments.svg, &arguments.transcript].into_iter().flatten()
+    {
         record_file::check_place(file)?;
     }
     let setting = input::read(arguments)?;
-    let schedules = arguments.schedules.iter().flat_map(|named| arguments.ranks.0.iter().map(move |ranks| (named, *ranks)));
+    let schedules = arguments
+        .schedules
+        .iter()
+        .flat_map(|named| arguments.ranks.0.iter().map(move |ranks| (named, *ranks)));
     let mut made = Vec::new();
     for (named, ranks) in schedules {
-        let mut problem = Problem::new(ranks).with_elements(arguments.elements).with_root(Rank(arguments.root));
+        let mut problem =
+            Problem::new(ranks).with_elements(arguments.elements).with_root(Rank(arguments.root));
         if let Some(node) = setting.parameters.node.as_ref() {
             problem = problem.with_nodes(Nodes::Blocks(node.ranks.unwrap_or(ranks)));
         }
-        let set: Vec<(&str, u32)> = named.set(|algorithm, name, word| Failure::Simulate { why: format!("`{word}` is no value of `{name}` of {algorithm}") })?;
+        let set: Vec<(&str, u32)> = named.set(|algorithm, name, word| Failure::Simulate {
+            why: format!("`{word}` is no value of `{name}` of {algorithm}"),
+        })?;
         made.push((named, Schedule::new(named.algorithm, problem, &set).map_err(|e| refuse(e.to_string()))?));
     }
     if made.len() > 1 && (arguments.svg.is_some() || arguments.transcript.is_some()) {
@@ -71,7 +89,15 @@ pub fn simulate(arguments: &Simulate) -> Result<String, Failure> {
         let begun = Instant::now();
         let workload: &Workload = &setting.workload;
         if let Some(cores) = setting.cores.filter(|cores| ranks > cores.cores) {
-            let found = simulate_shared(schedule, arguments.element_bytes, &cores, workload, arguments.orders, &mut progress).map_err(|e| refuse(e.to_string()))?;
+            let found = simulate_shared(
+                schedule,
+                arguments.element_bytes,
+                &cores,
+                workload,
+                arguments.orders,
+                &mut progress,
+            )
+            .map_err(|e| refuse(e.to_string()))?;
             let seconds = begun.elapsed().as_secs_f64();
             runs.push(Run::new(named, schedule, found.alone, found.outcome, seconds));
             bar.set_position(runs.len() as u64 * 1000);
@@ -79,7 +105,14 @@ pub fn simulate(arguments: &Simulate) -> Result<String, Failure> {
         }
         let outcome: Result<Outcome, _> = if arguments.svg.is_some() || arguments.transcript.is_some() {
             let mut recording = Recording::default();
-            let outcome = run(schedule, arguments.element_bytes, &setting.machine, workload, &mut recording, &mut progress);
+            let outcome = run(
+                schedule,
+                arguments.element_bytes,
+                &setting.machine,
+                workload,
+                &mut recording,
+                &mut progress,
+            );
             files += &output::pictures(arguments, &recording, ranks)?;
             outcome
         } else {
@@ -104,7 +137,8 @@ pub fn simulate(arguments: &Simulate) -> Result<String, Failure> {
 /// On standard error, and only on a terminal.
 fn progress_bar(runs: u64) -> ProgressBar {
     let bar = ProgressBar::new(runs * 1000);
-    let style = ProgressStyle::with_template("{spinner} {msg} {bar:40} {percent}%, {eta} left").expect("a constant template");
+    let style = ProgressStyle::with_template("{spinner} {msg} {bar:40} {percent}%, {eta} left")
+        .expect("a constant template");
     bar.set_style(style);
     bar
 }

@@ -1,8 +1,9 @@
 //! `evenkeel tune`: finds the barriers that are best on this machine and writes a table of them.
 //!
-//! What to try, when to drop it and what to make of it is the tune crate's; here processes are started ([`ranks`]), the clock is
-//! divided up, the table is written, and all is told ([`text`]). The ranks of a measurement are made of the engine itself, which is the
-//! one place where this program is more than its neighbour.
+//! What to try, when to drop it and what to make of it is the tune crate's; here processes are started
+//! ([`ranks`]), the clock is divided up, the table is written, and all is told ([`text`]). The ranks of
+//! a measurement are made of the engine itself, which is the one place where this program is more than
+//! its neighbour.
 
 pub mod arguments;
 mod ranks;
@@ -13,9 +14,9 @@ use crate::measuring::progress_bar;
 use crate::output_file::write;
 use crate::{model, quota, record_file};
 use arguments::{Act, Tune};
-use evenkeel_schedule::Schedule;
 use evenkeel_barrier_table::machine::Machine;
 use evenkeel_barrier_table::{Entry, Table, place};
+use evenkeel_schedule::Schedule;
 use evenkeel_tune::course::Finding;
 use evenkeel_tune::judgement::Ratio;
 use evenkeel_tune::life::Task;
@@ -75,17 +76,21 @@ pub fn tune(tune: &Tune) -> Result<String, Failure> {
         record_file::check_place(file)?;
     }
     let here = Machine::here();
-    let mut table = target.as_ref().map_or_else(|| Ok(Table::new(here.clone())), |file| existing(file, &here))?;
+    let mut table =
+        target.as_ref().map_or_else(|| Ok(Table::new(here.clone())), |file| existing(file, &here))?;
     let parameters = model::load(&tune.machine)?;
-    let program = std::env::current_exe().map_err(|e| Failure::Measuring { why: format!("this program cannot find itself ({e})") })?;
+    let program = std::env::current_exe()
+        .map_err(|e| Failure::Measuring { why: format!("this program cannot find itself ({e})") })?;
     let counts = counts(&tune.ranks, cores);
     let bar = progress_bar();
     let begun = Instant::now();
     let mut cases = Vec::new();
     for (done, ranks) in counts.iter().enumerate() {
         let share = Duration::from_secs_f64(tune.time_limit / counts.len() as f64);
-        let progress = |share: f64| bar.set_position(((done as f64 + share) / counts.len() as f64 * 1000.0) as u64);
-        let setting = Setting { program: &program, cores, parameters: &parameters, seed: tune.seed, all: tune.all };
+        let progress =
+            |share: f64| bar.set_position(((done as f64 + share) / counts.len() as f64 * 1000.0) as u64);
+        let setting =
+            Setting { program: &program, cores, parameters: &parameters, seed: tune.seed, all: tune.all };
         cases.push(case(&setting, *ranks, share, progress)?);
     }
     bar.finish_and_clear();
@@ -112,7 +117,11 @@ pub fn tune(tune: &Tune) -> Result<String, Failure> {
         }
         write(file, &table.text())?;
     }
-    Ok(text::text(&record, target.as_deref().map(|file| (file, tune.table.is_some())), record_file::terminal().0))
+    Ok(text::text(
+        &record,
+        target.as_deref().map(|file| (file, tune.table.is_some())),
+        record_file::terminal().0,
+    ))
 }
 
 /// Where the table goes; None: nowhere.
@@ -129,7 +138,8 @@ fn existing(file: &Path, here: &Machine) -> Result<Table, Failure> {
     if !file.exists() {
         return Ok(Table::new(here.clone()));
     }
-    let text = std::fs::read_to_string(file).map_err(|e| Failure::NotATable { path: file.into(), why: e.to_string() })?;
+    let text = std::fs::read_to_string(file)
+        .map_err(|e| Failure::NotATable { path: file.into(), why: e.to_string() })?;
     // Whatever it is, it is not to be lost for a slip in --table.
     let table = Table::parse(&text).map_err(|why| Failure::NotATable { path: file.into(), why })?;
     Ok(if table.machine == *here { table } else { Table::new(here.clone()) })
@@ -137,7 +147,8 @@ fn existing(file: &Path, here: &Machine) -> Result<Table, Failure> {
 
 /// The numbers of ranks that are asked for, or those that are usual.
 fn counts(asked: &[u32], cores: usize) -> Vec<u32> {
-    let mut counts = if asked.is_empty() { vec![2, 4, 8, 16, (cores as u32).clamp(2, 512)] } else { asked.to_vec() };
+    let mut counts =
+        if asked.is_empty() { vec![2, 4, 8, 16, (cores as u32).clamp(2, 512)] } else { asked.to_vec() };
     counts.sort_unstable();
     counts.dedup();
     counts
@@ -157,32 +168,52 @@ const SCREENING: f64 = 0.4;
 const FINALS: f64 = 0.3;
 
 /// Measures with one number of ranks.
-fn case(setting: &Setting, ranks: u32, time: Duration, mut progress: impl FnMut(f64)) -> Result<Case, Failure> {
+fn case(
+    setting: &Setting,
+    ranks: u32,
+    time: Duration,
+    mut progress: impl FnMut(f64),
+) -> Result<Case, Failure> {
     let begun = Instant::now();
     let all = candidates::candidates(ranks);
     let predict = |schedule: &Schedule| prediction::predict(schedule, setting.cores, setting.parameters);
     let predicted: Vec<Option<f64>> = all.iter().map(predict).collect();
-    let worth: Vec<bool> = prediction::worth_measuring(&predicted).into_iter().map(|worth| worth || setting.all).collect();
-    let names: Vec<String> = all.iter().zip(&worth).filter(|(_, worth)| **worth).map(|(schedule, _)| schedule.name()).collect();
+    let worth: Vec<bool> =
+        prediction::worth_measuring(&predicted).into_iter().map(|worth| worth || setting.all).collect();
+    let names: Vec<String> =
+        all.iter().zip(&worth).filter(|(_, worth)| **worth).map(|(schedule, _)| schedule.name()).collect();
     let part = |share: f64| (time.as_millis() as f64 * share) as u64;
-    let task = Task { rank: 0, ranks, schedules: names, screening_ms: part(SCREENING), finals_ms: part(FINALS), drop: !setting.all, seed: setting.seed };
+    let task = Task {
+        rank: 0,
+        ranks,
+        schedules: names,
+        screening_ms: part(SCREENING),
+        finals_ms: part(FINALS),
+        drop: !setting.all,
+        seed: setting.seed,
+    };
     let first = SCREENING + FINALS;
-    let mut findings = ranks::Ranks::start(setting.program, ranks)?.measure(&task, |share| progress(share * first))?;
+    let mut findings =
+        ranks::Ranks::start(setting.program, ranks)?.measure(&task, |share| progress(share * first))?;
     if findings.chosen > 0 {
-        // Processes that are started anew lie elsewhere in memory and on the cores, which may make more of a difference than the way.
+        // Processes that are started anew lie elsewhere in memory and on the cores, which may make more of a
+        // difference than the way.
         let schedules = vec![task.schedules[findings.chosen - 1].clone()];
         let task = Task { schedules, screening_ms: 0, finals_ms: part(1.0 - first), ..task };
-        let again = ranks::Ranks::start(setting.program, ranks)?.measure(&task, |share| progress(first + share * (1.0 - first)))?;
+        let again = ranks::Ranks::start(setting.program, ranks)?
+            .measure(&task, |share| progress(first + share * (1.0 - first)))?;
         findings.confirm(&again);
     }
     let mut found = findings.ways.into_iter();
-    let builtin = Way { schedule: None, predicted_ns: predict(&prediction::builtin(ranks)), found: found.next() };
+    let builtin =
+        Way { schedule: None, predicted_ns: predict(&prediction::builtin(ranks)), found: found.next() };
     let way = |((schedule, predicted_ns), worth): ((&Schedule, Option<f64>), bool)| Way {
         schedule: Some(schedule.name()),
         predicted_ns,
         found: if worth { found.next() } else { None },
     };
-    let ways: Vec<Way> = std::iter::once(builtin).chain(all.iter().zip(predicted).zip(worth).map(way)).collect();
+    let ways: Vec<Way> =
+        std::iter::once(builtin).chain(all.iter().zip(predicted).zip(worth).map(way)).collect();
     let measured: Vec<usize> = (0..ways.len()).filter(|i| ways[*i].found.is_some()).collect();
     let chosen = measured.get(findings.chosen).copied().unwrap_or(0);
     Ok(Case { ranks, calls: findings.calls, elapsed_s: begun.elapsed().as_secs_f64(), ways, chosen })

@@ -21,7 +21,11 @@ fn resolved_path(search: &Search, program: &Path, name: &str) -> Option<PathBuf>
 fn a_program_says_what_it_needs() {
     let f = Fixture::new();
     let library = f.library("lib/libone.so", "libone.so.1", INIT, &[]);
-    let program = f.program("app", CALLS_INIT, &[library.to_str().unwrap(), "-Wl,--enable-new-dtags,-rpath,/nowhere:$ORIGIN/lib"]);
+    let program = f.program(
+        "app",
+        CALLS_INIT,
+        &[library.to_str().unwrap(), "-Wl,--enable-new-dtags,-rpath,/nowhere:$ORIGIN/lib"],
+    );
     let elf = Elf::read(&program).unwrap();
     assert!(elf.needed.contains(&"libone.so.1".to_string()), "{:?}", elf.needed);
     assert_eq!(elf.runpath, ["/nowhere", "$ORIGIN/lib"]);
@@ -79,7 +83,16 @@ fn runpath_is_the_needing_files_own_and_rpath_is_inherited() {
         let inner = f.library("deep/libinner.so", "libinner.so", INIT, &[]);
         let outer = f.library("lib/libouter.so", "libouter.so", "int outer;", &[inner.to_str().unwrap()]);
         let rpath = format!("-Wl,{tags},-rpath,$ORIGIN/lib:${{ORIGIN}}/deep");
-        let program = f.program("app", NO_MPI, &[outer.to_str().unwrap(), &rpath, "-Wl,--allow-shlib-undefined", &format!("-Wl,-rpath-link,{}", f.path("deep").display())]);
+        let program = f.program(
+            "app",
+            NO_MPI,
+            &[
+                outer.to_str().unwrap(),
+                &rpath,
+                "-Wl,--allow-shlib-undefined",
+                &format!("-Wl,-rpath-link,{}", f.path("deep").display()),
+            ],
+        );
         assert_eq!(resolved_path(&nowhere(), &program, "libouter.so"), Some(outer), "{tags}");
         assert_eq!(resolved_path(&nowhere(), &program, "libinner.so").is_some(), inherited, "{tags}");
     }
@@ -91,9 +104,14 @@ fn library_path_comes_before_runpath_and_after_rpath() {
         let f = Fixture::new();
         let own = f.library("lib/libone.so", "libone.so", INIT, &[]);
         f.library("other/libone.so", "libone.so", INIT, &[]);
-        let program = f.program("app", NO_MPI, &[own.to_str().unwrap(), &format!("-Wl,{tags},-rpath,$ORIGIN/lib")]);
+        let program =
+            f.program("app", NO_MPI, &[own.to_str().unwrap(), &format!("-Wl,{tags},-rpath,$ORIGIN/lib")]);
         let search = Search { library_path: vec![f.path("other")], ..nowhere() };
-        assert_eq!(resolved_path(&search, &program, "libone.so"), Some(f.path(first).join("libone.so")), "{tags}");
+        assert_eq!(
+            resolved_path(&search, &program, "libone.so"),
+            Some(f.path(first).join("libone.so")),
+            "{tags}"
+        );
     }
 }
 
@@ -105,7 +123,8 @@ fn the_cache_comes_before_the_default_directories() {
     let program = f.program("app", NO_MPI, &[cached.to_str().unwrap()]);
     let mut search = Search { defaults: vec![f.path("default")], ..nowhere() };
     assert_eq!(resolved_path(&search, &program, "libone.so"), Some(default));
-    search.cache = loader::parse_cache(&format!("2 libs found\n\tlibone.so (libc6,x86-64) => {}\n", cached.display()));
+    search.cache =
+        loader::parse_cache(&format!("2 libs found\n\tlibone.so (libc6,x86-64) => {}\n", cached.display()));
     assert_eq!(resolved_path(&search, &program, "libone.so"), Some(cached));
 }
 
@@ -115,7 +134,8 @@ fn what_is_missing_comes_with_the_places_looked_at() {
     let library = f.library("gone/libmpi.so.40", "libmpi.so.40", INIT, &[]);
     let program = f.program("app", NO_MPI, &[library.to_str().unwrap(), "-Wl,-rpath,/some/where"]);
     std::fs::remove_file(&library).unwrap();
-    let found = Search { defaults: vec!["/default".into()], ..nowhere() }.resolve(Elf::read(&program).unwrap());
+    let found =
+        Search { defaults: vec!["/default".into()], ..nowhere() }.resolve(Elf::read(&program).unwrap());
     let missing = found.missing.iter().find(|m| m.name == "libmpi.so.40").unwrap();
     assert_eq!(missing.looked, [PathBuf::from("/some/where"), "/default".into()]);
     assert_eq!(missing.needed_by, program);

@@ -126,7 +126,12 @@ fn arguments_that_cannot_be() {
     assert_fails(&done, 125, &["a quote is not closed"]);
     let done = f.evenkeel(&["run", "-n", "2", "--report", "no/such/run.json", "--", "mpi/app"]);
     assert_fails(&done, 125, &["no/such/run.json", "no directory"]);
-    for wrong in [&["run", "-n", "0", "--", "mpi/app"][..], &["run", "--", "mpi/app"], &["run", "-n", "2", "--wait", "sometimes", "--", "mpi/app"], &["run", "-n", "2"]] {
+    for wrong in [
+        &["run", "-n", "0", "--", "mpi/app"][..],
+        &["run", "--", "mpi/app"],
+        &["run", "-n", "2", "--wait", "sometimes", "--", "mpi/app"],
+        &["run", "-n", "2"],
+    ] {
         let done = f.evenkeel(wrong);
         assert_eq!(done.status.code(), Some(2), "{wrong:?}");
     }
@@ -154,7 +159,11 @@ fn records_that_cannot_be_shown() {
     f.write("newer.json", r#"{"schema": 99}"#);
     assert_fails(&f.evenkeel(&["report", "newer.json"]), 125, &["number 99", "as new as"]);
     f.write("run.json", &serde_json::to_string(&sample()).unwrap());
-    assert_fails(&f.evenkeel(&["report", "run.json", "--html", "no/such/page.html"]), 125, &["no/such/page.html"]);
+    assert_fails(
+        &f.evenkeel(&["report", "run.json", "--html", "no/such/page.html"]),
+        125,
+        &["no/such/page.html"],
+    );
 }
 
 #[test]
@@ -171,6 +180,14 @@ fn a_good_record_is_shown() {
 
 fn sample() -> evenkeel_record::RunRecord {
     use evenkeel_record::{RankRecord, RunRecord, SCHEMA};
-    let rank = |rank| RankRecord { rank, host: "node".into(), elapsed_ns: 1_000_000, ..RankRecord::default() };
-    RunRecord { schema: SCHEMA, version: VERSION.into(), program: "./app".into(), elapsed_ns: 1_000_000, ranks: vec![rank(0), rank(1)], ..RunRecord::default() }
+    let rank =
+        |rank| RankRecord { rank, host: "node".into(), elapsed_ns: 1_000_000, ..RankRecord::default() };
+    RunRecord {
+        schema: SCHEMA,
+        version: VERSION.into(),
+        program: "./app".into(),
+        elapsed_ns: 1_000_000,
+        ranks: vec![rank(0), rank(1)],
+        ..RunRecord::default()
+    }
 }

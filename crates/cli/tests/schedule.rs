@@ -45,7 +45,17 @@ round 2 ●───────▶
     let narrow = f.evenkeel(&["schedule", "show", "dissemination", "--ranks", "100", "--svg", "p.svg"]);
     assert!(out(&narrow).contains("do not fit"), "{}", out(&narrow));
     assert!(std::fs::read_to_string(f.path("p.svg")).unwrap().ends_with("</svg>\n"));
-    let steps = out(&f.evenkeel(&["schedule", "show", "n-way-dissemination", "--ranks", "9", "--n", "2", "--steps", "0"]));
+    let steps = out(&f.evenkeel(&[
+        "schedule",
+        "show",
+        "n-way-dissemination",
+        "--ranks",
+        "9",
+        "--n",
+        "2",
+        "--steps",
+        "0",
+    ]));
     assert_eq!(steps.lines().count(), 8);
     assert!(steps.starts_with("round   1  Put { to: Rank(1), slot: Slot(0), turn: 1 }"), "{steps}");
 }
@@ -55,7 +65,17 @@ fn an_algorithm_is_checked() {
     let f = Fixture::new();
     let said = out(&f.evenkeel(&["schedule", "check", "n-wise-exchange", "--ranks", "20", "--n", "3"]));
     assert!(said.contains("is right") && said.contains("every order"), "{said}");
-    let said = out(&f.evenkeel(&["schedule", "check", "hierarchical", "--ranks", "5", "--nodes", "0,1,0,1,2", "--param", "outer=mcs"]));
+    let said = out(&f.evenkeel(&[
+        "schedule",
+        "check",
+        "hierarchical",
+        "--ranks",
+        "5",
+        "--nodes",
+        "0,1,0,1,2",
+        "--param",
+        "outer=mcs",
+    ]));
     assert!(said.contains("is right"), "{said}");
 }
 
@@ -75,7 +95,11 @@ fn what_cannot_be_is_refused() {
     ] {
         let said = f.evenkeel(&[&["schedule"], arguments].concat());
         assert_eq!(said.status.code(), Some(125), "{arguments:?}");
-        assert!(err(&said).starts_with("evenkeel: ") && err(&said).contains(words), "{arguments:?}: {}", err(&said));
+        assert!(
+            err(&said).starts_with("evenkeel: ") && err(&said).contains(words),
+            "{arguments:?}: {}",
+            err(&said)
+        );
     }
 }
 
@@ -85,7 +109,11 @@ fn the_books_gallery_is_current() {
     let files = gallery().unwrap();
     for file in &files {
         let there = std::fs::read_to_string(book.join(&file.name)).unwrap_or_default();
-        assert!(there == file.content, "{} is not what the program makes; run: evenkeel schedule gallery docs/src", file.name);
+        assert!(
+            there == file.content,
+            "{} is not what the program makes; run: evenkeel schedule gallery docs/src",
+            file.name
+        );
     }
     for entry in std::fs::read_dir(book.join("schedules")).unwrap() {
         let name = format!("schedules/{}", entry.unwrap().file_name().into_string().unwrap());

@@ -23,12 +23,37 @@ fn shim(f: &Fixture, name: &str) -> String {
 fn open_mpi_gets_its_launcher_and_exported_variables() {
     for (kind, name) in [(Kind::OpenMpi4, "openmpi4"), (Kind::OpenMpi5, "openmpi5")] {
         let f = machine(kind);
-        let done = f.evenkeel(&["run", "-n", "600", "--wait", "yield", "--", "mpi/app", "one", "two words", "--wait"]);
+        let done = f.evenkeel(&[
+            "run",
+            "-n",
+            "600",
+            "--wait",
+            "yield",
+            "--",
+            "mpi/app",
+            "one",
+            "two words",
+            "--wait",
+        ]);
         assert_eq!(done.status.code(), Some(7), "the launcher's exit code: {}", err(&done));
         let said = out(&done);
         let lines: Vec<&str> = said.lines().collect();
         let preload = format!("LD_PRELOAD={}", shim(&f, name));
-        let wanted = ["--oversubscribe", "--bind-to", "none", "-x", &preload, "-x", "EVENKEEL_WAIT=yield", "-n", "600", "mpi/app", "one", "two words", "--wait"];
+        let wanted = [
+            "--oversubscribe",
+            "--bind-to",
+            "none",
+            "-x",
+            &preload,
+            "-x",
+            "EVENKEEL_WAIT=yield",
+            "-n",
+            "600",
+            "mpi/app",
+            "one",
+            "two words",
+            "--wait",
+        ];
         assert_eq!(lines, wanted);
     }
 }
@@ -39,7 +64,8 @@ fn mpich_gets_general_variables() {
         let f = machine(kind);
         let done = f.evenkeel(&["run", "-n", "2", "--quiet", "--", "mpi/app"]);
         let said = out(&done);
-        let wanted = ["-genv", "LD_PRELOAD", &shim(&f, name), "-genv", "EVENKEEL_QUIET", "1", "-n", "2", "mpi/app"];
+        let wanted =
+            ["-genv", "LD_PRELOAD", &shim(&f, name), "-genv", "EVENKEEL_QUIET", "1", "-n", "2", "mpi/app"];
         assert_eq!(said.lines().collect::<Vec<_>>(), wanted, "{}", err(&done));
     }
 }
@@ -47,7 +73,15 @@ fn mpich_gets_general_variables() {
 #[test]
 fn the_users_own_binding_and_mapping_are_left_alone() {
     let f = machine(Kind::OpenMpi4);
-    let said = out(&f.evenkeel(&["run", "-n", "600", "--launcher-args", "--bind-to core --hostfile 'my hosts'", "--", "mpi/app"]));
+    let said = out(&f.evenkeel(&[
+        "run",
+        "-n",
+        "600",
+        "--launcher-args",
+        "--bind-to core --hostfile 'my hosts'",
+        "--",
+        "mpi/app",
+    ]));
     assert!(!said.contains("--oversubscribe") && !said.contains("none"), "{said}");
     assert!(said.contains("--bind-to\ncore\n--hostfile\nmy hosts\n"), "{said}");
     let said = out(&f.evenkeel(&["run", "-n", "2", "--place", "none", "--", "mpi/app"]));
@@ -67,7 +101,8 @@ fn a_named_launcher_is_used_in_its_own_manner() {
 fn launchers_get_what_they_themselves_need() {
     let library = Path::new("/lib/one.so");
     let of = |style, root, library, preloaded| launcher::own_variables(style, root, library, preloaded);
-    let names: Vec<String> = of(Style::OpenMpi, true, Some(library), "").into_iter().map(|(name, _)| name).collect();
+    let names: Vec<String> =
+        of(Style::OpenMpi, true, Some(library), "").into_iter().map(|(name, _)| name).collect();
     assert_eq!(names.len(), 4, "{names:?}");
     assert!(names.iter().all(|n| n.contains("ALLOW_RUN_AS_ROOT")), "{names:?}");
     assert!(of(Style::OpenMpi, false, Some(library), "").is_empty());
@@ -84,7 +119,10 @@ fn a_dry_run_shows_the_line_and_starts_nothing() {
     let done = f.evenkeel(&["run", "-n", "3", "--dry-run", "--", "mpi/app", "a b"]);
     assert_eq!(done.status.code(), Some(0));
     let launcher = f.path("mpi/bin/mpiexec");
-    assert_eq!(out(&done), format!("{} -genv LD_PRELOAD {} -n 3 mpi/app 'a b'\n", launcher.display(), shim(&f, "mpich4")));
+    assert_eq!(
+        out(&done),
+        format!("{} -genv LD_PRELOAD {} -n 3 mpi/app 'a b'\n", launcher.display(), shim(&f, "mpich4"))
+    );
 }
 
 #[test]
@@ -110,8 +148,14 @@ fn env_speaks_the_language_of_each_launcher() {
     let f = machine(Kind::OpenMpi5);
     let shim = shim(&f, "openmpi5");
     assert_eq!(out(&f.evenkeel(&["env", "mpi/app"])), format!("-x LD_PRELOAD={shim}\n"));
-    assert_eq!(out(&f.evenkeel(&["env", "--launcher", "srun", "mpi/app"])), format!("--export=ALL,LD_PRELOAD={shim}\n"));
-    assert_eq!(out(&f.evenkeel(&["env", "--format", "shell", "mpi/app"])), format!("export LD_PRELOAD={shim}\n"));
+    assert_eq!(
+        out(&f.evenkeel(&["env", "--launcher", "srun", "mpi/app"])),
+        format!("--export=ALL,LD_PRELOAD={shim}\n")
+    );
+    assert_eq!(
+        out(&f.evenkeel(&["env", "--format", "shell", "mpi/app"])),
+        format!("export LD_PRELOAD={shim}\n")
+    );
 }
 
 #[test]

@@ -35,7 +35,10 @@ fn version_1_and_containers_are_found_their_way() {
     // In a container the hierarchy's root is the container's own group.
     let mounts = "31 20 0:27 /docker/abc /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu,cpuacct\n";
     let group = "4:memory:/x\n3:cpu,cpuacct:/docker/abc/inner\n";
-    assert_eq!(quota::group_directories(group, mounts, "cpu"), [PathBuf::from("/sys/fs/cgroup/cpu/inner"), "/sys/fs/cgroup/cpu".into()]);
+    assert_eq!(
+        quota::group_directories(group, mounts, "cpu"),
+        [PathBuf::from("/sys/fs/cgroup/cpu/inner"), "/sys/fs/cgroup/cpu".into()]
+    );
     let files = |path: &Path| match path.to_str().unwrap() {
         "/sys/fs/cgroup/cpu/cpu.cfs_quota_us" => Some("75000".to_string()),
         "/sys/fs/cgroup/cpu/cpu.cfs_period_us" => Some("50000".to_string()),
@@ -48,10 +51,12 @@ fn version_1_and_containers_are_found_their_way() {
 fn the_lowest_limit_on_processes_is_named() {
     let mounts = "30 20 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
     let limits = "Limit                     Soft Limit           Hard Limit           Units     \nMax processes             1000                 2000                 processes \n";
-    let files = |pids: &'static str| move |path: &Path| match path.to_str().unwrap() {
-        "/sys/fs/cgroup/job/pids.max" => Some(pids.to_string()),
-        "/proc/sys/kernel/pid_max" => Some("32768\n".to_string()),
-        _ => None,
+    let files = |pids: &'static str| {
+        move |path: &Path| match path.to_str().unwrap() {
+            "/sys/fs/cgroup/job/pids.max" => Some(pids.to_string()),
+            "/proc/sys/kernel/pid_max" => Some("32768\n".to_string()),
+            _ => None,
+        }
     };
     let of = |pids, limits| quota::lowest_process_limit("0::/job\n", mounts, limits, files(pids));
     assert_eq!(of("64\n", Some(limits)), Some((64, "/sys/fs/cgroup/job/pids.max".into())));
@@ -86,7 +91,8 @@ fn names_of_python() {
     for name in ["python3-config", "pythonic", "/usr/bin/perl"] {
         assert!(!python::is_interpreter(Path::new(name)), "{name}");
     }
-    let answer = python::parse("module /a/MPI.so\nlibrary /l/libmpi.so.12\nlibrary /l/libmpi.so.12\n").unwrap();
+    let answer =
+        python::parse("module /a/MPI.so\nlibrary /l/libmpi.so.12\nlibrary /l/libmpi.so.12\n").unwrap();
     assert_eq!(answer.libraries, [PathBuf::from("/l/libmpi.so.12")]);
     assert_eq!(python::parse("hello"), None);
 }
@@ -94,21 +100,49 @@ fn names_of_python() {
 #[test]
 fn bindings_are_judged_by_symbols() {
     let f = Fixture::new();
-    let c = f.library("lib/libmpi.so.40", "libmpi.so.40", "int MPI_Init; int MPI_Barrier; int PMPI_Barrier; int MPI_Ibcast; int MPI_Neighbor_allgather;", &[]);
+    let c = f.library(
+        "lib/libmpi.so.40",
+        "libmpi.so.40",
+        "int MPI_Init; int MPI_Barrier; int PMPI_Barrier; int MPI_Ibcast; int MPI_Neighbor_allgather;",
+        &[],
+    );
     let forwarding = "extern int PMPI_Barrier(void); int mpi_barrier_(void) { return PMPI_Barrier(); } int mpi_scan_f08_; int mpi_init_f08_;";
-    let fortran = f.library("lib/libmpi_mpifh.so.40", "libmpi_mpifh.so.40", forwarding, &[c.to_str().unwrap()]);
-    let deaf = f.library("deaf/libmpi_mpifh.so.40", "libmpi_mpifh.so.40", "int mpi_barrier_; int mpi_scan_f08_;", &[]);
+    let fortran =
+        f.library("lib/libmpi_mpifh.so.40", "libmpi_mpifh.so.40", forwarding, &[c.to_str().unwrap()]);
+    let deaf = f.library(
+        "deaf/libmpi_mpifh.so.40",
+        "libmpi_mpifh.so.40",
+        "int mpi_barrier_; int mpi_scan_f08_;",
+        &[],
+    );
     let uses = |name: &str, body: &str, library: &Path| {
-        let program = f.program(name, body, &[library.to_str().unwrap(), c.to_str().unwrap(), &format!("-Wl,-rpath,{}:{}", library.parent().unwrap().display(), f.path("lib").display())]);
+        let program = f.program(
+            name,
+            body,
+            &[
+                library.to_str().unwrap(),
+                c.to_str().unwrap(),
+                &format!("-Wl,-rpath,{}:{}", library.parent().unwrap().display(), f.path("lib").display()),
+            ],
+        );
         bindings::of(&Search::default().resolve(Elf::read(&program).unwrap()), false)
     };
-    let found = uses("one", "int MPI_Ibcast(void), MPI_Neighbor_allgather(void); int main(void) { return MPI_Ibcast() + MPI_Neighbor_allgather(); }", &fortran);
+    let found = uses(
+        "one",
+        "int MPI_Ibcast(void), MPI_Neighbor_allgather(void); int main(void) { return MPI_Ibcast() + MPI_Neighbor_allgather(); }",
+        &fortran,
+    );
     assert_eq!(found.used.iter().map(|b| (b.name, b.covered)).collect::<Vec<_>>(), [("C", true)]);
     assert_eq!(found.collectives.iter().collect::<Vec<_>>(), ["ibcast", "neighbor_allgather"]);
-    assert!(bindings::is_served("ibcast") && !bindings::is_served("neighbor_allgather") && !bindings::is_served("barrier_init"));
+    assert!(
+        bindings::is_served("ibcast")
+            && !bindings::is_served("neighbor_allgather")
+            && !bindings::is_served("barrier_init")
+    );
     let body = "int mpi_barrier_(void), mpi_scan_f08_(void); int main(void) { return mpi_barrier_() + mpi_scan_f08_(); }";
     for (name, library, covered) in [("two", &fortran, true), ("three", &deaf, false)] {
-        let mut used: Vec<(&str, bool)> = uses(name, body, library).used.iter().map(|b| (b.name, b.covered)).collect();
+        let mut used: Vec<(&str, bool)> =
+            uses(name, body, library).used.iter().map(|b| (b.name, b.covered)).collect();
         used.sort();
         assert_eq!(used, [("Fortran (mpif.h or use mpi)", covered), ("Fortran 2008 (use mpi_f08)", covered)]);
     }
@@ -121,13 +155,26 @@ fn the_doctor_speaks_of_machine_and_program() {
     f.shims(env!("CARGO_PKG_VERSION"));
     let said = f.evenkeel(&["doctor", "mpi/app"]);
     let text = out(&said);
-    for words in ["Shims in", "mpich5    built against Some MPI 1.2", "usable under affinity", "memfd_create", "process_vm_readv", "Syscall User Dispatch", "Program mpi/app", "C: covered", "shim mpich5 fits"] {
+    for words in [
+        "Shims in",
+        "mpich5    built against Some MPI 1.2",
+        "usable under affinity",
+        "memfd_create",
+        "process_vm_readv",
+        "Syscall User Dispatch",
+        "Program mpi/app",
+        "C: covered",
+        "shim mpich5 fits",
+    ] {
         assert!(text.contains(words), "`{words}` is not in:\n{text}{}", err(&said));
     }
     assert!(text.contains("evenkeel-agent is missing; install it beside the shims"), "{text}");
     std::fs::write(f.path("shims/evenkeel-agent"), "").unwrap();
     assert!(out(&f.evenkeel(&["doctor"])).contains("evenkeel-agent is there"));
-    assert!(text.trim_end().ends_with("evenkeel can run mpi/app.") == (said.status.code() == Some(0)), "{text}");
+    assert!(
+        text.trim_end().ends_with("evenkeel can run mpi/app.") == (said.status.code() == Some(0)),
+        "{text}"
+    );
 }
 
 #[test]
@@ -136,7 +183,11 @@ fn the_doctor_says_what_is_wrong() {
     f.mpi("mpi", Kind::Mpich5);
     let said = f.evenkeel(&["doctor", "mpi/app"]);
     assert_eq!(said.status.code(), Some(1));
-    assert!(out(&said).contains("evenkeel cannot run mpi/app: ") && out(&said).contains("no shims"), "{}", out(&said));
+    assert!(
+        out(&said).contains("evenkeel cannot run mpi/app: ") && out(&said).contains("no shims"),
+        "{}",
+        out(&said)
+    );
 }
 
 /// Where the kernel has it, as on x86-64 since Linux 5.11; elsewhere the doctor says why not.
@@ -176,7 +227,9 @@ fn manual_pages_and_completions_are_made() {
 fn straight(path: &Path) -> PathBuf {
     let mut straight = PathBuf::new();
     for part in path.components() {
-        if part != Component::ParentDir || matches!(straight.components().next_back(), None | Some(Component::ParentDir)) {
+        if part != Component::ParentDir
+            || matches!(straight.components().next_back(), None | Some(Component::ParentDir))
+        {
             straight.push(part);
         } else {
             straight.pop();
@@ -193,13 +246,19 @@ fn the_book_hangs_together() {
     while done < pages.len() {
         let page = pages[done].clone();
         done += 1;
-        let text = std::fs::read_to_string(book.join(&page)).unwrap_or_else(|e| panic!("{}: {e}", page.display()));
+        let text =
+            std::fs::read_to_string(book.join(&page)).unwrap_or_else(|e| panic!("{}: {e}", page.display()));
         for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             if target.starts_with('#') || target.contains("://") {
                 continue;
             }
             let target = straight(&page.parent().unwrap().join(target.split('#').next().unwrap()));
-            assert!(book.join(&target).is_file(), "{} points to {}, which is not there", page.display(), target.display());
+            assert!(
+                book.join(&target).is_file(),
+                "{} points to {}, which is not there",
+                page.display(),
+                target.display()
+            );
             if !pages.contains(&target) {
                 pages.push(target);
             }
@@ -208,6 +267,9 @@ fn the_book_hangs_together() {
     let listed = std::fs::read_to_string(book.join("SUMMARY.md")).unwrap();
     for entry in book.read_dir().unwrap().chain(book.join("decisions").read_dir().unwrap()).flatten() {
         let name = entry.file_name().into_string().unwrap();
-        assert!(!name.ends_with(".md") || name == "SUMMARY.md" || listed.contains(&name), "{name} is not in SUMMARY.md");
+        assert!(
+            !name.ends_with(".md") || name == "SUMMARY.md" || listed.contains(&name),
+            "{name} is not in SUMMARY.md"
+        );
     }
 }

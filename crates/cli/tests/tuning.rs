@@ -5,7 +5,11 @@ use std::process::{Command, Output};
 
 fn evenkeel(arguments: &[&str], configuration: &Path) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_evenkeel"));
-    command.args(arguments).env("COLUMNS", "100").env("XDG_CONFIG_HOME", configuration).env_remove("EVENKEEL_TABLE");
+    command
+        .args(arguments)
+        .env("COLUMNS", "100")
+        .env("XDG_CONFIG_HOME", configuration)
+        .env_remove("EVENKEEL_TABLE");
     command.output().unwrap()
 }
 
@@ -26,7 +30,8 @@ fn doctor(configuration: &Path) -> String {
     said[begin..].split("\n\n").next().unwrap().to_string()
 }
 
-/// A short measurement among three ranks. What is chosen depends on the machine; that it is written, told and found again does not.
+/// A short measurement among three ranks. What is chosen depends on the machine; that it is written,
+/// told and found again does not.
 #[test]
 fn the_table_is_written_to_the_usual_place_and_added_to() {
     let directory = tempfile::tempdir().unwrap();
@@ -34,25 +39,40 @@ fn the_table_is_written_to_the_usual_place_and_added_to() {
     let json = directory.path().join("tried.json");
     assert!(doctor(directory.path()).contains("none"));
     for (ranks, entries) in [("3", vec![3]), ("2", vec![2, 3]), ("3", vec![2, 3])] {
-        let told = text(&evenkeel(&["tune", "--ranks", ranks, "--time-limit", "0.5", "--json", json.to_str().unwrap()], directory.path()));
+        let told = text(&evenkeel(
+            &["tune", "--ranks", ranks, "--time-limit", "0.5", "--json", json.to_str().unwrap()],
+            directory.path(),
+        ));
         let words = told.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(words.contains(&format!("{ranks}: built-in")) && words.contains("evenkeel run --barrier strict uses it from now on"), "{told}");
+        assert!(
+            words.contains(&format!("{ranks}: built-in"))
+                && words.contains("evenkeel run --barrier strict uses it from now on"),
+            "{told}"
+        );
         assert!(told.lines().all(|l| l.chars().count() <= 100 || l.contains("table.json")), "{told}");
-        let table: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&place).unwrap()).unwrap();
-        let ranks: Vec<u64> = table["entries"].as_array().unwrap().iter().map(|e| e["ranks"].as_u64().unwrap()).collect();
+        let table: serde_json::Value =
+            serde_json::from_str(&std::fs::read_to_string(&place).unwrap()).unwrap();
+        let ranks: Vec<u64> =
+            table["entries"].as_array().unwrap().iter().map(|e| e["ranks"].as_u64().unwrap()).collect();
         assert_eq!(ranks, entries);
     }
     assert!(doctor(directory.path()).contains("3 ranks on"), "{}", doctor(directory.path()));
     let record: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&json).unwrap()).unwrap();
     let ways = record["cases"][0]["ways"].as_array().unwrap();
     assert!(ways[0]["schedule"].is_null() && ways.len() > 10);
-    assert!(ways.iter().any(|way| way["schedule"] == "n-way-dissemination" && way["predicted_ns"].as_f64() > Some(0.0)));
+    assert!(
+        ways.iter()
+            .any(|way| way["schedule"] == "n-way-dissemination" && way["predicted_ns"].as_f64() > Some(0.0))
+    );
 }
 
 #[test]
 fn a_dry_run_writes_nothing() {
     let directory = tempfile::tempdir().unwrap();
-    let told = text(&evenkeel(&["tune", "--ranks", "2", "--time-limit", "0.2", "--dry-run", "--all"], directory.path()));
+    let told = text(&evenkeel(
+        &["tune", "--ranks", "2", "--time-limit", "0.2", "--dry-run", "--all"],
+        directory.path(),
+    ));
     assert!(told.contains("Nothing was written"), "{told}");
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
 }
@@ -77,7 +97,11 @@ fn what_cannot_be_is_refused_before_anything_is_measured() {
 fn the_doctor_tells_what_is_wrong_with_a_table() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::create_dir(directory.path().join("evenkeel")).unwrap();
-    std::fs::write(directory.path().join("evenkeel/table.json"), "{\"schema\": 1, \"version\": \"0\", \"machine\": {\"processor\": \"abacus\"}, \"entries\": []}").unwrap();
+    std::fs::write(
+        directory.path().join("evenkeel/table.json"),
+        "{\"schema\": 1, \"version\": \"0\", \"machine\": {\"processor\": \"abacus\"}, \"entries\": []}",
+    )
+    .unwrap();
     let said = doctor(directory.path());
     assert!(said.contains("abacus") && said.contains("built-in way"), "{said}");
 }

@@ -1,9 +1,10 @@
-//! Generates the wrapper functions of a shim: `MPI_X` and `PMPI_X` for every X that evenkeel interposes and that the
-//! MPI library at hand declares.
+//! Generates the wrapper functions of a shim: `MPI_X` and `PMPI_X` for every X that evenkeel interposes
+//! and that the MPI library at hand declares.
 //!
-//! Input: the machine-readable MPI standard (what parameters a function has and what they mean) and the library's
-//! `mpi.h` after the preprocessor (which functions there are). Output: `declared.h` and `wrappers.c`, compiled together
-//! with `shims/src/*.c`. It may use serde_json; it knows the names of the shim's functions and nothing of what they do.
+//! Input: the machine-readable MPI standard (what parameters a function has and what they mean) and the
+//! library's `mpi.h` after the preprocessor (which functions there are). Output: `declared.h` and
+//! `wrappers.c`, compiled together with `shims/src/*.c`. It may use serde_json; it knows the names of
+//! the shim's functions and nothing of what they do.
 
 mod families;
 mod standard;
@@ -27,7 +28,8 @@ fn main() -> ExitCode {
 }
 
 fn run(standard: &Path, header: &Path, out: &Path) -> Result<(), String> {
-    let read = |path: &Path| fs::read_to_string(path).map_err(|e| format!("cannot read {}: {e}", path.display()));
+    let read =
+        |path: &Path| fs::read_to_string(path).map_err(|e| format!("cannot read {}: {e}", path.display()));
     let write = |name: &str, text: String| {
         let path = out.join(name);
         fs::write(&path, text).map_err(|e| format!("cannot write {}: {e}", path.display()))

@@ -1,4 +1,5 @@
-//! The machine-readable standard, as far as the shims need it: functions, their parameters, and what C makes of them.
+//! The machine-readable standard, as far as the shims need it: functions, their parameters, and what C
+//! makes of them.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -51,7 +52,8 @@ pub struct Standard {
 
 impl Standard {
     pub fn parse(json: &str) -> Result<Self, String> {
-        let all: BTreeMap<String, Value> = serde_json::from_str(json).map_err(|e| format!("the standard's JSON: {e}"))?;
+        let all: BTreeMap<String, Value> =
+            serde_json::from_str(json).map_err(|e| format!("the standard's JSON: {e}"))?;
         let named = |v: Value| v["name"].as_str().map(str::to_string).map(|name| (name, v));
         Ok(Self { functions: all.into_values().filter_map(named).collect() })
     }
@@ -77,8 +79,14 @@ impl Standard {
             }
             let out = text("param_direction") != "in";
             let by_address = !p["length"].is_null() || p["pointer"] == true;
-            let c_type = c_type(text("kind"), out, by_address, p["constant"] == true, large)
-                .ok_or_else(|| format!("{name}: parameter {} is of a kind ({}) that the generator does not know", text("name"), text("kind")))?;
+            let c_type =
+                c_type(text("kind"), out, by_address, p["constant"] == true, large).ok_or_else(|| {
+                    format!(
+                        "{name}: parameter {} is of a kind ({}) that the generator does not know",
+                        text("name"),
+                        text("kind")
+                    )
+                })?;
             parameters.push(Parameter { name: text("name").into(), kind: text("kind").into(), c_type, out });
         }
         Ok(Function { name: format!("{name}{}", if large { "_c" } else { "" }), parameters })
@@ -98,7 +106,9 @@ fn c_type(kind: &str, out: bool, array: bool, constant: bool, large: bool) -> Op
         "DISPLACEMENT" | "WINDOW_SIZE" => "MPI_Aint",
         "FILE" => "MPI_File",
         "OFFSET" => "MPI_Offset",
-        "POLYXFER_NUM_ELEM" | "POLYXFER_NUM_ELEM_NNI" | "POLYNUM_BYTES" | "POLYNUM_BYTES_NNI" if large => "MPI_Count",
+        "POLYXFER_NUM_ELEM" | "POLYXFER_NUM_ELEM_NNI" | "POLYNUM_BYTES" | "POLYNUM_BYTES_NNI" if large => {
+            "MPI_Count"
+        }
         "POLYDISPLACEMENT" if large => "MPI_Aint",
         "COMMUNICATOR" => "MPI_Comm",
         "DATATYPE" => "MPI_Datatype",
@@ -108,13 +118,42 @@ fn c_type(kind: &str, out: bool, array: bool, constant: bool, large: bool) -> Op
         "OPERATION" => "MPI_Op",
         "REQUEST" => "MPI_Request",
         "WINDOW" => "MPI_Win",
-        "ACCESS_MODE" | "ERROR_CODE" | "FILE_DESCRIPTOR" | "POLYRMA_DISPLACEMENT" | "UPDATE_MODE" | "ARRAY_LENGTH" | "ARRAY_LENGTH_NNI" | "ASSERT" | "COLOR" | "COMM_SIZE" | "DEGREE" | "DIMENSION" | "INDEX" | "KEY"
-        | "LOCK_TYPE" | "LOGICAL" | "NUM_DIMS" | "POLYDISPLACEMENT" | "POLYNUM_BYTES" | "POLYNUM_BYTES_NNI"
-        | "POLYXFER_NUM_ELEM" | "POLYXFER_NUM_ELEM_NNI" | "RANK" | "RANK_NNI" | "SPLIT_TYPE" | "TAG" | "THREAD_LEVEL" | "WEIGHT" => "int",
+        "ACCESS_MODE"
+        | "ERROR_CODE"
+        | "FILE_DESCRIPTOR"
+        | "POLYRMA_DISPLACEMENT"
+        | "UPDATE_MODE"
+        | "ARRAY_LENGTH"
+        | "ARRAY_LENGTH_NNI"
+        | "ASSERT"
+        | "COLOR"
+        | "COMM_SIZE"
+        | "DEGREE"
+        | "DIMENSION"
+        | "INDEX"
+        | "KEY"
+        | "LOCK_TYPE"
+        | "LOGICAL"
+        | "NUM_DIMS"
+        | "POLYDISPLACEMENT"
+        | "POLYNUM_BYTES"
+        | "POLYNUM_BYTES_NNI"
+        | "POLYXFER_NUM_ELEM"
+        | "POLYXFER_NUM_ELEM_NNI"
+        | "RANK"
+        | "RANK_NNI"
+        | "SPLIT_TYPE"
+        | "TAG"
+        | "THREAD_LEVEL"
+        | "WEIGHT" => "int",
         _ => return None,
     };
     let pointer = out || array;
-    Some(format!("{}{base}{}", if constant && pointer { "const " } else { "" }, if pointer { " *" } else { "" }))
+    Some(format!(
+        "{}{base}{}",
+        if constant && pointer { "const " } else { "" },
+        if pointer { " *" } else { "" }
+    ))
 }
 
 #[cfg(test)]
@@ -128,13 +167,19 @@ mod tests {
     #[test]
     fn prototypes_read_as_in_the_standard() {
         let s = standard();
-        assert_eq!(s.function("MPI_Allreduce").unwrap().prototype(),
-            "const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm");
-        assert_eq!(s.large("MPI_Gatherv").unwrap().unwrap().prototype(),
+        assert_eq!(
+            s.function("MPI_Allreduce").unwrap().prototype(),
+            "const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm"
+        );
+        assert_eq!(
+            s.large("MPI_Gatherv").unwrap().unwrap().prototype(),
             "const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count *recvcounts, \
-             const MPI_Aint *displs, MPI_Datatype recvtype, int root, MPI_Comm comm");
-        assert_eq!(s.function("MPI_Waitany").unwrap().prototype(),
-            "int count, MPI_Request *array_of_requests, int *index, MPI_Status *status");
+             const MPI_Aint *displs, MPI_Datatype recvtype, int root, MPI_Comm comm"
+        );
+        assert_eq!(
+            s.function("MPI_Waitany").unwrap().prototype(),
+            "int count, MPI_Request *array_of_requests, int *index, MPI_Status *status"
+        );
         assert_eq!(s.function("MPI_Finalize").unwrap().prototype(), "void");
         assert!(s.large("MPI_Barrier").unwrap().is_none());
     }

@@ -19,7 +19,11 @@ pub fn source(standard: &Standard, declared: &BTreeSet<String>) -> Result<String
             wrapper(&mut text, &f, &(messages_first(&f) + &body(&f, family)?));
             for entry in [f.name.clone(), format!("P{}", f.name)] {
                 // Writing to a String cannot fail.
-                let _ = writeln!(resolve, "    if ((found = ek_host_function(\"{entry}\")))\n        next_{entry} = (__typeof__(P{}) *)found;", f.name);
+                let _ = writeln!(
+                    resolve,
+                    "    if ((found = ek_host_function(\"{entry}\")))\n        next_{entry} = (__typeof__(P{}) *)found;",
+                    f.name
+                );
             }
         }
     }
@@ -38,7 +42,10 @@ fn wrapper(text: &mut String, f: &Function, body: &str) {
     let gap = if f.parameters.is_empty() { "" } else { ", " };
     let all = if f.parameters.is_empty() { "" } else { &prototype };
     let _ = writeln!(text, "\n/* ---- {} ---- */", f.name);
-    let _ = writeln!(text, "static inline {int} as_{short}({all}{gap}__typeof__(PMPI_{short}) *next)\n{{\n{body}}}");
+    let _ = writeln!(
+        text,
+        "static inline {int} as_{short}({all}{gap}__typeof__(PMPI_{short}) *next)\n{{\n{body}}}"
+    );
     for entry in [f.name.clone(), format!("P{}", f.name)] {
         let _ = write!(
             text,
@@ -71,28 +78,47 @@ fn body(f: &Function, family: Family) -> Result<String, String> {
     let short = f.name["MPI_".len()..].to_lowercase();
     let base = f.name.strip_suffix("_c").unwrap_or(&f.name);
     // What may be done while barriers are pending, and what completes them first.
-    let gate = if families::is_private(&base["MPI_".len()..]) { "    EK_PASS;\n".to_string() } else { format!("    EK_OBSERVE(\"{base}\");\n") };
-    let hosted = |blocking: u8| format!("{gate}    ek_stay stay EK_STAY = ek_enter({blocking});\n    (void)stay;\n    return next({arguments});\n");
+    let gate = if families::is_private(&base["MPI_".len()..]) {
+        "    EK_PASS;\n".to_string()
+    } else {
+        format!("    EK_OBSERVE(\"{base}\");\n")
+    };
+    let hosted = |blocking: u8| {
+        format!(
+            "{gate}    ek_stay stay EK_STAY = ek_enter({blocking});\n    (void)stay;\n    return next({arguments});\n"
+        )
+    };
     Ok(match family {
         Family::Barrier => format!(
             "    if (ek_mine()) {{\n        int code = ek_barrier_here(comm);\n        if (EK_LIKELY(code == 0))\n            \
              return MPI_SUCCESS;\n        if (code != 1)\n            return ek_failed(comm, code);\n    }}\n{}",
             hosted(1)
         ),
-        Family::Collective => collective(f)? + &hosted(!f.parameters.iter().any(|p| p.kind == "REQUEST") as u8),
+        Family::Collective => {
+            collective(f)? + &hosted(!f.parameters.iter().any(|p| p.kind == "REQUEST") as u8)
+        }
         Family::Wait => {
-            let call = format!("EK_LIKELY(!ek_under_way()) || ek_depth ? next({arguments}) : ek_{short}({arguments}{gap}next)");
+            let call = format!(
+                "EK_LIKELY(!ek_under_way()) || ek_depth ? next({arguments}) : ek_{short}({arguments}{gap}next)"
+            );
             match completes(f) {
                 None => format!("{gate}    return {call};\n"),
-                Some(done) => format!("{gate}    int live = {};\n    int code = {call};\n    ek_completed({});\n    return code;\n", done.live, done.count),
+                Some(done) => format!(
+                    "{gate}    int live = {};\n    int code = {call};\n    ek_completed({});\n    return code;\n",
+                    done.live, done.count
+                ),
             }
         }
         Family::Starts => {
             let count = if base == "MPI_Startall" { "count" } else { "1" };
-            format!("{gate}    int code = next({arguments});\n    if (ek_defers && ek_mine() && code == MPI_SUCCESS)\n        ek_host_requests += {count};\n    return code;\n")
+            format!(
+                "{gate}    int code = next({arguments});\n    if (ek_defers && ek_mine() && code == MPI_SUCCESS)\n        ek_host_requests += {count};\n    return code;\n"
+            )
         }
         Family::Message => format!("{gate}    return next({arguments});\n"),
-        Family::Clock => "    if (EK_UNLIKELY(ek_gate))\n        ek_observe_wtime();\n    return next();\n".to_string(),
+        Family::Clock => {
+            "    if (EK_UNLIKELY(ek_gate))\n        ek_observe_wtime();\n    return next();\n".to_string()
+        }
         Family::Look => {
             let found = f.parameters.iter().find(|p| p.name == "flag" || p.name == "outcount");
             let found = &found.ok_or_else(|| format!("{} says not whether it found something", f.name))?.name;
@@ -102,21 +128,34 @@ fn body(f: &Function, family: Family) -> Result<String, String> {
                  ek_observed(\"{base}\", 0);\n        code = next({arguments});\n    }}\n    for (int again = code == MPI_SUCCESS && !*{found} ? ek_behind() : 0; again > 0 && code == MPI_SUCCESS && !*{found}; again--) {{\n        \
                  ek_host_progress();\n        code = next({arguments});\n    }}\n{}    return code;\n",
                 completes(f).map(|c| format!("    int live = {};\n", c.live)).unwrap_or_default(),
-                completes(f).map(|c| format!("    if (code == MPI_SUCCESS && *{found})\n        ek_completed({});\n", c.count)).unwrap_or_default()
+                completes(f)
+                    .map(|c| format!(
+                        "    if (code == MPI_SUCCESS && *{found})\n        ek_completed({});\n",
+                        c.count
+                    ))
+                    .unwrap_or_default()
             )
         }
         Family::Creates => format!(
             "{gate}    int code;\n    {{\n        ek_stay stay EK_STAY = ek_enter(1);\n        int creating EK_CREATING = ek_creating++;\n        \
              (void)stay, (void)creating;\n        code = next({arguments});\n    }}\n    \
              if (code == MPI_SUCCESS)\n        ek_adopt(*{});\n    return code;\n",
-            f.parameters.iter().find(|p| p.kind == "COMMUNICATOR" && p.out).ok_or_else(|| format!("{} makes no communicator", f.name))?.name
+            f.parameters
+                .iter()
+                .find(|p| p.kind == "COMMUNICATOR" && p.out)
+                .ok_or_else(|| format!("{} makes no communicator", f.name))?
+                .name
         ),
         Family::Escorted if base == "MPI_Win_free" => format!("    ek_window_freed();\n{}", hosted(1)),
-        // ROMIO calls MPI by its public names. Whose affair that is must be the same on all ranks, whatever is under way on one of them.
+        // ROMIO calls MPI by its public names. Whose affair that is must be the same on all ranks, whatever
+        // is under way on one of them.
         Family::Escorted if base.starts_with("MPI_File_") => hosted(1),
         Family::Escorted => {
             let made = if families::makes_window(base) { "    ek_window_made();\n" } else { "" };
-            format!("{gate}{made}    if (EK_LIKELY(!ek_under_way()))\n        return next({arguments});\n{}", hosted(1).trim_start_matches(&gate))
+            format!(
+                "{gate}{made}    if (EK_LIKELY(!ek_under_way()))\n        return next({arguments});\n{}",
+                hosted(1).trim_start_matches(&gate)
+            )
         }
         Family::Init => format!(
             "    int code;\n    {{\n        ek_stay stay EK_STAY = ek_enter(0);\n        (void)stay;\n        code = next({arguments});\n    }}\n    \
@@ -137,7 +176,8 @@ fn body(f: &Function, family: Family) -> Result<String, String> {
     })
 }
 
-/// Of a function that waits for requests: how many there are before the call, and how many of them are complete after it.
+/// Of a function that waits for requests: how many there are before the call, and how many of them are
+/// complete after it.
 struct Completes {
     live: &'static str,
     count: &'static str,
@@ -148,7 +188,9 @@ fn completes(f: &Function) -> Option<Completes> {
         "Wait" | "Test" => ("ek_live(1, request)", "live"),
         "Waitall" | "Testall" => ("ek_live(count, array_of_requests)", "live"),
         "Waitany" | "Testany" => ("ek_live(count, array_of_requests)", "live && *index >= 0"),
-        "Waitsome" | "Testsome" => ("ek_live(incount, array_of_requests)", "live && *outcount > 0 ? *outcount : 0"),
+        "Waitsome" | "Testsome" => {
+            ("ek_live(incount, array_of_requests)", "live && *outcount > 0 ? *outcount : 0")
+        }
         _ => return None,
     };
     Some(Completes { live, count })
@@ -173,8 +215,12 @@ fn collective(f: &Function) -> Result<String, String> {
             ("datatype", _) => "sendtype",
             ("displs", "EK_SCATTERV") => "sdispls",
             ("displs", _) => "rdispls",
-            ("sendbuf" | "recvbuf" | "sendcount" | "recvcount" | "sendcounts" | "recvcounts" | "sdispls" | "rdispls" | "sendtype"
-            | "recvtype" | "sendtypes" | "recvtypes" | "op" | "root" | "comm" | "request", _) => &p.name,
+            (
+                "sendbuf" | "recvbuf" | "sendcount" | "recvcount" | "sendcounts" | "recvcounts" | "sdispls"
+                | "rdispls" | "sendtype" | "recvtype" | "sendtypes" | "recvtypes" | "op" | "root" | "comm"
+                | "request",
+                _,
+            ) => &p.name,
             (other, _) => return Err(format!("{}: no place in ek_args for parameter {other}", f.name)),
         };
         // Writing to a String cannot fail.
@@ -200,7 +246,9 @@ mod tests {
         let s = standard();
         let everything = families::all().into_iter().flat_map(|(n, _)| [format!("{n}_c"), n]).collect();
         let text = source(&s, &everything).unwrap();
-        for name in ["MPI_Ialltoallw_c", "PMPI_Reduce_scatter_block", "MPI_Sendrecv_replace_c", "PMPI_Cart_sub"] {
+        for name in
+            ["MPI_Ialltoallw_c", "PMPI_Reduce_scatter_block", "MPI_Sendrecv_replace_c", "PMPI_Cart_sub"]
+        {
             assert!(text.contains(&format!("EK_ENTRY int {name}(")), "{name}");
         }
         assert!(!text.contains("MPI_Barrier_c"));
@@ -208,7 +256,18 @@ mod tests {
 
     #[test]
     fn what_others_could_notice_completes_barriers_and_questions_do_not() {
-        let declared = ["MPI_Send", "MPI_Recv", "MPI_Put", "MPI_File_read", "MPI_File_open", "MPI_Comm_rank", "MPI_Comm_c2f", "MPI_Win_create", "MPI_T_init_thread", "MPI_Wtime"];
+        let declared = [
+            "MPI_Send",
+            "MPI_Recv",
+            "MPI_Put",
+            "MPI_File_read",
+            "MPI_File_open",
+            "MPI_Comm_rank",
+            "MPI_Comm_c2f",
+            "MPI_Win_create",
+            "MPI_T_init_thread",
+            "MPI_Wtime",
+        ];
         let text = source(&standard(), &declared.map(String::from).into()).unwrap();
         for name in ["MPI_Put", "PMPI_File_read"] {
             assert!(text.contains(&format!("EK_THUNK({name}, MPI_")), "{name}");
@@ -216,26 +275,50 @@ mod tests {
         for name in ["Comm_rank", "Comm_c2f", "T_init_thread", "Send", "Recv", "Wtime"] {
             assert!(!text.contains(&format!("THUNK(MPI_{name}")), "{name}");
         }
-        let body = |name: &str| text.split(&format!("as_{name}(")).nth(1).and_then(|t| t.split("\n}").next()).unwrap_or_default().to_string();
+        let body = |name: &str| {
+            text.split(&format!("as_{name}("))
+                .nth(1)
+                .and_then(|t| t.split("\n}").next())
+                .unwrap_or_default()
+                .to_string()
+        };
         assert!(body("Send").contains("EK_OBSERVE(\"MPI_Send\")") && body("Recv").contains("EK_PASS"));
-        assert!(body("Win_create").contains("ek_window_made();") && !body("File_open").contains("ek_window_made"));
-        assert!(body("File_open").contains("EK_OBSERVE(\"MPI_File_open\")") && body("File_open").contains("ek_enter(1)"));
+        assert!(
+            body("Win_create").contains("ek_window_made();") && !body("File_open").contains("ek_window_made")
+        );
+        assert!(
+            body("File_open").contains("EK_OBSERVE(\"MPI_File_open\")")
+                && body("File_open").contains("ek_enter(1)")
+        );
         assert!(text.contains("EK_ENTRY double MPI_Wtime(void)"));
     }
 
     #[test]
     fn what_the_library_lacks_is_left_out() {
         let text = source(&standard(), &BTreeSet::from(["MPI_Bcast".to_string()])).unwrap();
-        assert!(text.contains("EK_ENTRY int PMPI_Bcast(") && !text.contains("MPI_Bcast_c") && !text.contains("MPI_Reduce"));
+        assert!(
+            text.contains("EK_ENTRY int PMPI_Bcast(")
+                && !text.contains("MPI_Bcast_c")
+                && !text.contains("MPI_Reduce")
+        );
     }
 
     #[test]
     fn arguments_find_their_fields() {
         let s = standard();
         let of = |name| collective(&s.function(name).unwrap()).unwrap();
-        assert!(of("MPI_Bcast").contains(".recvbuf = buffer, .sendcount = count, .sendtype = datatype, .root = root"));
-        assert!(of("MPI_Iscatterv").contains(".kind = EK_SCATTERV") && of("MPI_Iscatterv").contains(".sdispls = displs"));
+        assert!(
+            of("MPI_Bcast")
+                .contains(".recvbuf = buffer, .sendcount = count, .sendtype = datatype, .root = root")
+        );
+        assert!(
+            of("MPI_Iscatterv").contains(".kind = EK_SCATTERV")
+                && of("MPI_Iscatterv").contains(".sdispls = displs")
+        );
         assert!(of("MPI_Igatherv").contains(".rdispls = displs"));
-        assert!(of("MPI_Ibarrier").contains(".kind = EK_BARRIER") && of("MPI_Ibarrier").contains(".request = request"));
+        assert!(
+            of("MPI_Ibarrier").contains(".kind = EK_BARRIER")
+                && of("MPI_Ibarrier").contains(".request = request")
+        );
     }
 }

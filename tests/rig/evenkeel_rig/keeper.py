@@ -23,7 +23,9 @@ from .refusal import find
 def run(line, inside=None):
     """Runs a command, if wanted in the network of another process."""
     enter = [find("nsenter"), f"--net=/proc/{inside}/ns/net", "--"] if inside else []
-    done = subprocess.run([*enter, find(line[0]), *line[1:]], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    done = subprocess.run(
+        [*enter, find(line[0]), *line[1:]], stdin=subprocess.DEVNULL, capture_output=True, text=True
+    )
     if done.returncode != 0:
         raise OSError(f"{' '.join(line)}: {done.stderr.strip() or done.returncode}")
 

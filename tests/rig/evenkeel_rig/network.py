@@ -18,22 +18,28 @@ def port(index):
 
 
 def switch():
-    return [["ip", "link", "set", "lo", "up"],
-            ["ip", "link", "add", BRIDGE, "type", "bridge", "forward_delay", "0", "stp_state", "0"],
-            ["ip", "link", "set", BRIDGE, "up"]]
+    return [
+        ["ip", "link", "set", "lo", "up"],
+        ["ip", "link", "add", BRIDGE, "type", "bridge", "forward_delay", "0", "stp_state", "0"],
+        ["ip", "link", "set", BRIDGE, "up"],
+    ]
 
 
 def cable(index, pid):
     """From the switch to the host whose namespaces the process `pid` holds; the switch's side."""
-    return [["ip", "link", "add", port(index), "type", "veth", "peer", "name", "eth0", "netns", str(pid)],
-            ["ip", "link", "set", port(index), "master", BRIDGE, "up"]]
+    return [
+        ["ip", "link", "add", port(index), "type", "veth", "peer", "name", "eth0", "netns", str(pid)],
+        ["ip", "link", "set", port(index), "master", BRIDGE, "up"],
+    ]
 
 
 def interface(index):
     """The host's side of its cable."""
-    return [["ip", "link", "set", "lo", "up"],
-            ["ip", "addr", "add", f"{address(index)}/24", "dev", "eth0"],
-            ["ip", "link", "set", "eth0", "up"]]
+    return [
+        ["ip", "link", "set", "lo", "up"],
+        ["ip", "addr", "add", f"{address(index)}/24", "dev", "eth0"],
+        ["ip", "link", "set", "eth0", "up"],
+    ]
 
 
 def link(index, up):
@@ -52,7 +58,9 @@ class Shape:
 
     @property
     def needs_netem(self):
-        return any(value is not None for value in (self.delay_ms, self.duplicate_percent, self.reorder_percent))
+        return any(
+            value is not None for value in (self.delay_ms, self.duplicate_percent, self.reorder_percent)
+        )
 
 
 def shape(device, wanted):
@@ -70,10 +78,26 @@ def shape(device, wanted):
         lines.append(["tc", "qdisc", "add", "dev", device, *place, *netem, "limit", "100000"])
         place = ["parent", "1:", "handle", "2:"]
     if wanted.rate_mbit is not None:
-        # A bucket must hold what passes between two ticks of the kernel's clock (4 ms at 250 Hz), and one packet.
+        # A bucket must hold what passes between two ticks of the kernel's clock (4 ms at 250 Hz), and one
+        # packet.
         burst = max(32 * 1024, int(wanted.rate_mbit * 1e6 / 8 * 0.004))
-        lines.append(["tc", "qdisc", "add", "dev", device, *place, "tbf", "rate", f"{wanted.rate_mbit}mbit",
-                      "burst", str(burst), "latency", "50ms"])
+        lines.append(
+            [
+                "tc",
+                "qdisc",
+                "add",
+                "dev",
+                device,
+                *place,
+                "tbf",
+                "rate",
+                f"{wanted.rate_mbit}mbit",
+                "burst",
+                str(burst),
+                "latency",
+                "50ms",
+            ]
+        )
     return lines
 
 

@@ -3,7 +3,13 @@
 import shutil
 
 # Program, and the Debian package that has it.
-TOOLS = {"unshare": "util-linux", "nsenter": "util-linux", "ip": "iproute2", "tc": "iproute2", "nft": "nftables"}
+TOOLS = {
+    "unshare": "util-linux",
+    "nsenter": "util-linux",
+    "ip": "iproute2",
+    "tc": "iproute2",
+    "nft": "nftables",
+}
 WHERE = "/usr/sbin:/sbin:/usr/bin:/bin"
 
 NAMESPACES = (
@@ -33,4 +39,6 @@ def missing_tools(tools=TOOLS):
 
 def namespaces(words):
     """The refusal of a kernel or container that does not allow namespaces, with its own words."""
-    return Refusal(f"virtual hosts cannot be made here: {words.strip() or 'unshare failed without a word'}. {NAMESPACES}")
+    return Refusal(
+        f"virtual hosts cannot be made here: {words.strip() or 'unshare failed without a word'}. {NAMESPACES}"
+    )

@@ -41,16 +41,37 @@ class Rig:
             self.close()
             raise namespaces(answer["error"])
         self.keeper = self._outside(None)
-        self.hosts = [Host(self, index, name, self._outside(pid)) for index, (name, pid) in enumerate(answer["pids"].items())]
+        self.hosts = [
+            Host(self, index, name, self._outside(pid))
+            for index, (name, pid) in enumerate(answer["pids"].items())
+        ]
 
     def _start(self, wanted):
         """Without a user namespace where that is allowed, otherwise in one."""
         for own_user in ([False] if os.geteuid() == 0 else []) + [True]:
             self._own_user = own_user
-            line = [find("unshare"), *(["--user", "--map-root-user"] if own_user else []), "--fork", "--kill-child", "--mount-proc",
-                    *NAMESPACES, "--", sys.executable, "-m", "evenkeel_rig.keeper", wanted]
-            process = subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                       cwd="/", env=os.environ | {"PYTHONPATH": str(HERE), "PYTHONDONTWRITEBYTECODE": "1"})
+            line = [
+                find("unshare"),
+                *(["--user", "--map-root-user"] if own_user else []),
+                "--fork",
+                "--kill-child",
+                "--mount-proc",
+                *NAMESPACES,
+                "--",
+                sys.executable,
+                "-m",
+                "evenkeel_rig.keeper",
+                wanted,
+            ]
+            process = subprocess.Popen(
+                line,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                cwd="/",
+                env=os.environ | {"PYTHONPATH": str(HERE), "PYTHONDONTWRITEBYTECODE": "1"},
+            )
             told = process.stdout.readline()
             if told:
                 return process, json.loads(told)
@@ -69,7 +90,8 @@ class Rig:
                         return int(entry.name)
         raise ProcessLookupError(f"process {inner or 1} of the rig is gone")
 
-    # ---- its life -------------------------------------------------------------------------------------------
+    # ---- its life
+    # -------------------------------------------------------------------------------------------
 
     def __enter__(self):
         return self
@@ -79,7 +101,9 @@ class Rig:
 
     def close(self):
         """Ends every process of the rig and returns when the last is gone."""
-        for host in self.hosts:  # a stopped nsenter would not take leave of its child, and the kernel waits for that
+        for (
+            host
+        ) in self.hosts:  # a stopped nsenter would not take leave of its child, and the kernel waits for that
             signal_all(host._members(), signal.SIGKILL)
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.close()
@@ -101,7 +125,8 @@ class Rig:
         """Where a file of the hosts' common folder is to be found out here."""
         return pathlib.Path(f"/proc/{self.keeper}/root{inside}")
 
-    # ---- commands -------------------------------------------------------------------------------------------
+    # ---- commands
+    # -------------------------------------------------------------------------------------------
 
     def enter(self, pid):
         """The front of a command line that is to run among the namespaces of a process."""
@@ -112,13 +137,16 @@ class Rig:
         """Runs a command where the switch is."""
         return run(self.enter(self.keeper) + [find(line[0]), *line[1:]], check=check)
 
-    # ---- the network ----------------------------------------------------------------------------------------
+    # ---- the network
+    # ----------------------------------------------------------------------------------------
 
     def shape(self, wanted, hosts=None):
         """Limits every link, or those of some hosts, in both directions."""
         if wanted.needs_netem and not self.has_netem():
-            raise Refusal("delay, duplication and reordering need netem, which this kernel does not have. What to do: leave them "
-                          "to the fault layer of evenkeel's virtual network, or load the module sch_netem.")
+            raise Refusal(
+                "delay, duplication and reordering need netem, which this kernel does not have. What to do: leave them "
+                "to the fault layer of evenkeel's virtual network, or load the module sch_netem."
+            )
         for host in self.hosts if hosts is None else hosts:
             remove, *add = network.shape(network.port(host.index), wanted)
             self.at_switch(remove, check=False)
@@ -131,7 +159,9 @@ class Rig:
 
     def has_netem(self):
         """Whether the kernel can delay packets."""
-        there = self.at_switch(["tc", "qdisc", "add", "dev", network.BRIDGE, "root", "netem", "delay", "1ms"], check=False)
+        there = self.at_switch(
+            ["tc", "qdisc", "add", "dev", network.BRIDGE, "root", "netem", "delay", "1ms"], check=False
+        )
         self.at_switch(["tc", "qdisc", "del", "dev", network.BRIDGE, "root"], check=False)
         return there.returncode == 0
 
@@ -183,7 +213,9 @@ class Host:
     def processes(self):
         """Command lines, by id, of what runs here, but for the process that holds the host."""
         members = self._members()
-        inside = members.get(self.pid, (None, None))[1]  # a host without power has no holder, and nothing else
+        inside = members.get(self.pid, (None, None))[
+            1
+        ]  # a host without power has no holder, and nothing else
         return {pid: words for pid, (words, space) in members.items() if space == inside and pid != self.pid}
 
     def _members(self):
@@ -192,7 +224,12 @@ class Host:
         for entry in os.scandir("/proc"):
             with contextlib.suppress(OSError):
                 if entry.name.isdigit() and os.readlink(f"/proc/{entry.name}/ns/uts") == self._uts:
-                    words = pathlib.Path(f"/proc/{entry.name}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                    words = (
+                        pathlib.Path(f"/proc/{entry.name}/cmdline")
+                        .read_bytes()
+                        .replace(b"\0", b" ")
+                        .decode(errors="replace")
+                    )
                     if words:  # a zombie has none
                         found[int(entry.name)] = (words, os.readlink(f"/proc/{entry.name}/ns/pid"))
         return found
@@ -205,7 +242,10 @@ class Host:
         """Returns when the host has noticed, which the kernel may let wait for a second: libraries pass over a device without a carrier."""
         self.rig.at_switch(network.link(self.index, True))
         deadline = time.monotonic() + 10
-        while "state UP" not in self.run(["ip", "-o", "link", "show", "eth0"]).stdout and time.monotonic() < deadline:
+        while (
+            "state UP" not in self.run(["ip", "-o", "link", "show", "eth0"]).stdout
+            and time.monotonic() < deadline
+        ):
             time.sleep(0.02)
 
     def freeze(self):
@@ -246,9 +286,13 @@ def state(pid):
 
 
 def run(line, env=None, timeout=60, check=True, stdin=""):
-    done = subprocess.run(line, env=env, input=stdin, capture_output=True, text=True, errors="replace", timeout=timeout)
+    done = subprocess.run(
+        line, env=env, input=stdin, capture_output=True, text=True, errors="replace", timeout=timeout
+    )
     if check and done.returncode != 0:
-        raise OSError(f"{' '.join(line)} ended with {done.returncode}: {(done.stderr or done.stdout).strip()[-2000:]}")
+        raise OSError(
+            f"{' '.join(line)} ended with {done.returncode}: {(done.stderr or done.stdout).strip()[-2000:]}"
+        )
     return done
 
 

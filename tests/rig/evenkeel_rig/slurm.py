@@ -58,8 +58,19 @@ class Cluster:
         key = folder / "munge.key"
         key.write_bytes(os.urandom(1024))
         key.chmod(0o400)
-        self._daemon(rig[0], ["munged", "--foreground", "--force", f"--key-file={SLURM}/munge.key", f"--socket={SOCKET}",
-                              f"--pid-file={SLURM}/munged.pid", f"--log-file={SLURM}/munged.log", f"--seed-file={SLURM}/munged.seed"])
+        self._daemon(
+            rig[0],
+            [
+                "munged",
+                "--foreground",
+                "--force",
+                f"--key-file={SLURM}/munge.key",
+                f"--socket={SOCKET}",
+                f"--pid-file={SLURM}/munged.pid",
+                f"--log-file={SLURM}/munged.log",
+                f"--seed-file={SLURM}/munged.seed",
+            ],
+        )
         self._wait(lambda: rig.path(SOCKET).exists(), patience_s, "munged does not answer", "munged.log")
         self._daemon(rig[0], ["slurmctld", "-D", "-f", CONF])
         for host in rig.hosts:
@@ -67,7 +78,13 @@ class Cluster:
         self.wait_idle(patience_s)
 
     def _daemon(self, host, line):
-        host.popen(line, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        host.popen(
+            line,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
 
     def _wait(self, condition, patience_s, words, log):
         deadline = time.monotonic() + patience_s
@@ -75,12 +92,19 @@ class Cluster:
             if time.monotonic() > deadline:
                 path = self.rig.path(f"{SLURM}/{log}")
                 last = path.read_text(errors="replace")[-2000:] if path.exists() else ""
-                raise Refusal(f"Slurm does not come up: {words} within {patience_s} s. The end of {log}:\n{last}")
+                raise Refusal(
+                    f"Slurm does not come up: {words} within {patience_s} s. The end of {log}:\n{last}"
+                )
             time.sleep(0.05)
 
     def wait_idle(self, patience_s=30):
         """Until no node has anything to do; a job that has ended takes a moment to be gone."""
-        self._wait(lambda: self.states() == ["idle"] * len(self.rig), patience_s, "not all nodes became idle", "slurmctld.log")
+        self._wait(
+            lambda: self.states() == ["idle"] * len(self.rig),
+            patience_s,
+            "not all nodes became idle",
+            "slurmctld.log",
+        )
 
     @property
     def environment(self):

@@ -73,7 +73,10 @@ def test_each_has_its_own(rig):
     for host in rig.hosts:
         host.run(["sh", "-c", "hostname > /tmp/mine; hostname > /dev/shm/mine; ipcmk -Q > /dev/null"])
     for host in rig.hosts:
-        assert host.run(["cat", "/tmp/mine", "/dev/shm/mine", "/proc/sys/kernel/hostname"]).stdout.split() == [host.name] * 3
+        assert (
+            host.run(["cat", "/tmp/mine", "/dev/shm/mine", "/proc/sys/kernel/hostname"]).stdout.split()
+            == [host.name] * 3
+        )
         assert host.run(["sh", "-c", "ipcs -q | grep -c 0x"]).stdout.strip() == "1"
         assert host.run(["sh", "-c", "ls /sys/class/net"]).stdout.split() == ["eth0", "lo"]
     assert not pathlib.Path("/tmp/mine").exists() and not pathlib.Path("/dev/shm/mine").exists()
@@ -85,7 +88,9 @@ def test_names_are_known_everywhere(rig):
 
 
 def test_rsh_is_a_login_on_another_host(rig):
-    done = rig[0].run([RSH, "-x", "h2", "hostname;", "echo $LD_PRELOAD$SECRET; pwd"], env={"SECRET": "leaked"})
+    done = rig[0].run(
+        [RSH, "-x", "h2", "hostname;", "echo $LD_PRELOAD$SECRET; pwd"], env={"SECRET": "leaked"}
+    )
     assert done.stdout.split() == ["h2", os.environ.get("HOME", "/")]
     assert rig[0].run([RSH, "h2", "exit 7"], check=False).returncode == 7
     gone = rig[0].run([RSH, "h9", "true"], check=False)
@@ -151,7 +156,10 @@ def test_frozen_and_dead_hosts():
     except Refusal as refusal:
         pytest.skip(str(refusal))
     with rig:
-        counter = rig[1].popen([sys.executable, "-uc", "import time\nwhile True: print(1); time.sleep(0.01)"], stdout=subprocess.PIPE)
+        counter = rig[1].popen(
+            [sys.executable, "-uc", "import time\nwhile True: print(1); time.sleep(0.01)"],
+            stdout=subprocess.PIPE,
+        )
         counter.stdout.readline()
         rig[1].freeze()
         assert rig[1].processes() and {state(pid) for pid in rig[1].processes()} == {"T"}
@@ -183,7 +191,12 @@ def gone(pid):
 
 def test_nothing_survives_its_owner(rig):
     before = set(os.listdir("/sys/class/net"))
-    owner = subprocess.Popen([sys.executable, "-c", OWNER], stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": str(HERE)})
+    owner = subprocess.Popen(
+        [sys.executable, "-c", OWNER],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(HERE)},
+    )
     pids = [int(word) for word in owner.stdout.readline().split()]
     there = [pid for pid in pids if not gone(pid)]
     owner.kill()

@@ -12,7 +12,9 @@ def test_a_rate_needs_no_netem():
     remove, limit = shape("eth0", Shape(rate_mbit=100))
     assert remove[:3] == ["tc", "qdisc", "del"]
     assert limit[limit.index("rate") + 1] == "100mbit" and "root" in limit
-    assert int(limit[limit.index("burst") + 1]) >= 100e6 / 8 / 250, "the bucket empties between two ticks of the kernel's clock"
+    assert int(limit[limit.index("burst") + 1]) >= 100e6 / 8 / 250, (
+        "the bucket empties between two ticks of the kernel's clock"
+    )
 
 
 def test_a_rate_behind_a_delay():

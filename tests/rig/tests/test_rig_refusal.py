@@ -23,15 +23,27 @@ def test_namespaces_not_allowed(tmp_path):
     refused = tmp_path / "unshare"
     refused.write_text("#!/bin/sh\necho 'unshare: unshare failed: Operation not permitted' >&2; exit 1\n")
     refused.chmod(0o755)
-    done = subprocess.run([str(HERE / "run"), "--hosts", "2", "--", "true"], capture_output=True, text=True,
-                          env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    done = subprocess.run(
+        [str(HERE / "run"), "--hosts", "2", "--", "true"],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"},
+    )
     assert done.returncode == 3
-    assert "Operation not permitted" in done.stderr and "What to do" in done.stderr and "--cap-add SYS_ADMIN" in done.stderr
+    assert (
+        "Operation not permitted" in done.stderr
+        and "What to do" in done.stderr
+        and "--cap-add SYS_ADMIN" in done.stderr
+    )
     assert done.stderr.startswith("evenkeel: ") and "Traceback" not in done.stderr, done.stderr
 
 
 def test_the_command_s_own_result():
-    done = subprocess.run([str(HERE / "run"), "--hosts", "2", "--", "sh", "-c", "hostname; exit 9"], capture_output=True, text=True)
+    done = subprocess.run(
+        [str(HERE / "run"), "--hosts", "2", "--", "sh", "-c", "hostname; exit 9"],
+        capture_output=True,
+        text=True,
+    )
     if done.returncode == 3:
         pytest.skip(done.stderr)
     assert (done.returncode, done.stdout) == (9, "h0\n"), done.stderr
@@ -41,9 +53,30 @@ def test_without_root():
     """A user without any rights has hosts too, where the kernel gives users namespaces."""
     if os.geteuid() != 0:
         pytest.skip("every other test here runs without root already")
-    line = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", "--",
-            "/usr/bin/python3", "-m", "evenkeel_rig", "--hosts", "2", "--", "/tmp/rig/rsh", "h1", "hostname"]
-    done = subprocess.run(line, capture_output=True, text=True, cwd="/", env={"PATH": os.environ["PATH"], "HOME": "/", "PYTHONPATH": str(HERE)})
+    line = [
+        "setpriv",
+        "--reuid=65534",
+        "--regid=65534",
+        "--clear-groups",
+        "--inh-caps=-all",
+        "--",
+        "/usr/bin/python3",
+        "-m",
+        "evenkeel_rig",
+        "--hosts",
+        "2",
+        "--",
+        "/tmp/rig/rsh",
+        "h1",
+        "hostname",
+    ]
+    done = subprocess.run(
+        line,
+        capture_output=True,
+        text=True,
+        cwd="/",
+        env={"PATH": os.environ["PATH"], "HOME": "/", "PYTHONPATH": str(HERE)},
+    )
     if done.returncode == 3:
         pytest.skip(done.stderr)
     assert (done.returncode, done.stdout) == (0, "h1\n"), done.stderr

@@ -1,5 +1,6 @@
-//! The trial of Syscall User Dispatch: a process that has one of its own system calls caught, and then made after all, as
-//! the shim does (shims/src/gate.c). Run in a child of the doctor: what goes wrong here ends a process.
+//! The trial of Syscall User Dispatch: a process that has one of its own system calls caught, and then
+//! made after all, as the shim does (shims/src/gate.c). Run in a child of the doctor: what goes wrong
+//! here ends a process.
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 use dispatch::{CAUGHT, DISPATCH, DISPATCH_OFF, DISPATCH_ON, GATE, caught};

@@ -22,17 +22,77 @@ pub struct Trial {
 /// Tries everything. `program` is this very program, for the trials that need another process.
 pub fn trials(program: &Path) -> Vec<Trial> {
     let (opening, reading) = siblings(program);
-    let trial = |name, used_for, result: Result<(), String>, without, vital| Trial { name, used_for, trouble: result.err(), without, vital };
+    let trial = |name, used_for, result: Result<(), String>, without, vital| Trial {
+        name,
+        used_for,
+        trouble: result.err(),
+        without,
+        vital,
+    };
     vec![
-        trial("memfd_create", "the shared memory of a node, with no name in any file system", memfd(), "every call is left to the host library", true),
-        trial("opening /proc/PID/fd of a sibling", "joining that memory", opening, "every call is left to the host library", true),
-        trial("process_vm_readv from a sibling", "large messages in one copy", reading, "large messages take two copies, through the segment, and Gatherv, Scatterv, Alltoallv and Alltoallw are left to the host library", false),
-        trial("futex", "sleeping and being woken (--wait block)", futexes(), "waiting ranks look again and again instead of sleeping", false),
-        trial("pidfd_open", "noticing that a rank has died", pidfd(), "deaths are noticed by looking into /proc/PID/stat", false),
-        trial("membarrier", "waking sleepers without a fence at every deposit", membarrier(), "every deposit executes a fence", false),
-        trial("sched_setaffinity", "placing ranks on cores (--place)", affinity(), "ranks stay where the launcher put them", false),
-        trial("Syscall User Dispatch", "letting barriers return before all ranks have entered (--barrier)", catching(program), STRICT, false),
-        trial("sched_yield", "giving the core to another rank (--wait yield)", yielding(), "ranks that wait sleep instead", false),
+        trial(
+            "memfd_create",
+            "the shared memory of a node, with no name in any file system",
+            memfd(),
+            "every call is left to the host library",
+            true,
+        ),
+        trial(
+            "opening /proc/PID/fd of a sibling",
+            "joining that memory",
+            opening,
+            "every call is left to the host library",
+            true,
+        ),
+        trial(
+            "process_vm_readv from a sibling",
+            "large messages in one copy",
+            reading,
+            "large messages take two copies, through the segment, and Gatherv, Scatterv, Alltoallv and Alltoallw are left to the host library",
+            false,
+        ),
+        trial(
+            "futex",
+            "sleeping and being woken (--wait block)",
+            futexes(),
+            "waiting ranks look again and again instead of sleeping",
+            false,
+        ),
+        trial(
+            "pidfd_open",
+            "noticing that a rank has died",
+            pidfd(),
+            "deaths are noticed by looking into /proc/PID/stat",
+            false,
+        ),
+        trial(
+            "membarrier",
+            "waking sleepers without a fence at every deposit",
+            membarrier(),
+            "every deposit executes a fence",
+            false,
+        ),
+        trial(
+            "sched_setaffinity",
+            "placing ranks on cores (--place)",
+            affinity(),
+            "ranks stay where the launcher put them",
+            false,
+        ),
+        trial(
+            "Syscall User Dispatch",
+            "letting barriers return before all ranks have entered (--barrier)",
+            catching(program),
+            STRICT,
+            false,
+        ),
+        trial(
+            "sched_yield",
+            "giving the core to another rank (--wait yield)",
+            yielding(),
+            "ranks that wait sleep instead",
+            false,
+        ),
     ]
 }
 
@@ -43,7 +103,8 @@ const STRICT: &str = if cfg!(target_arch = "x86_64") {
 };
 
 fn memfd() -> Result<(), String> {
-    let file = rustix::fs::memfd_create("evenkeel-trial", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).map_err(text)?;
+    let file = rustix::fs::memfd_create("evenkeel-trial", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)
+        .map_err(text)?;
     rustix::fs::ftruncate(file, 1 << 20).map_err(text)
 }
 
@@ -82,7 +143,10 @@ fn affinity() -> Result<(), String> {
 
 /// Whether a process can have its own system calls caught.
 fn catching(program: &Path) -> Result<(), String> {
-    let said = Command::new(program).args(["doctor-peer", "catch"]).output().map_err(|e| format!("the trial's process cannot be started: {e}"))?;
+    let said = Command::new(program)
+        .args(["doctor-peer", "catch"])
+        .output()
+        .map_err(|e| format!("the trial's process cannot be started: {e}"))?;
     match String::from_utf8_lossy(&said.stdout).trim() {
         "works" => Ok(()),
         "" => Err(format!("the trial's process ended early: {}", said.status)),

@@ -1,5 +1,6 @@
-//! The other processes of the doctor's trials. Ranks are siblings, not parents of each other, and some kernels
-//! make a difference there: so one child offers memory and another child reaches for it. A third one has a system call caught.
+//! The other processes of the doctor's trials. Ranks are siblings, not parents of each other, and some
+//! kernels make a difference there: so one child offers memory and another child reaches for it. A
+//! third one has a system call caught.
 
 use crate::arguments::PeerRole;
 use nix::sys::uio::{RemoteIoVec, process_vm_readv};
@@ -23,7 +24,8 @@ fn offer() -> Vec<u8> {
     // SAFETY: no memory is passed; without Yama the call fails, which is fine.
     unsafe { libc::prctl(libc::PR_SET_PTRACER, libc::PR_SET_PTRACER_ANY, 0, 0, 0) };
     let memory = Box::new(*WORD);
-    let file = rustix::fs::memfd_create("evenkeel-trial", rustix::fs::MemfdFlags::CLOEXEC).map(std::fs::File::from);
+    let file =
+        rustix::fs::memfd_create("evenkeel-trial", rustix::fs::MemfdFlags::CLOEXEC).map(std::fs::File::from);
     let fd = match file.as_ref().map(|mut f| f.write_all(WORD).map(|()| f.as_raw_fd())) {
         Ok(Ok(fd)) => fd,
         _ => -1,
@@ -45,8 +47,16 @@ fn reach(pid: i32, fd: i32, address: usize) -> String {
         f.read_exact(&mut bytes).map(|()| bytes == *WORD)
     });
     let mut bytes = [0u8; 16];
-    let read = process_vm_readv(Pid::from_raw(pid), &mut [IoSliceMut::new(&mut bytes)], &[RemoteIoVec { base: address, len: 16 }]);
-    format!("{}\n{}\n", say(opened.map_err(|e| e.to_string())), say(read.map(|n| n == 16 && bytes == *WORD).map_err(|e| e.desc().to_string())))
+    let read = process_vm_readv(
+        Pid::from_raw(pid),
+        &mut [IoSliceMut::new(&mut bytes)],
+        &[RemoteIoVec { base: address, len: 16 }],
+    );
+    format!(
+        "{}\n{}\n",
+        say(opened.map_err(|e| e.to_string())),
+        say(read.map(|n| n == 16 && bytes == *WORD).map_err(|e| e.desc().to_string()))
+    )
 }
 
 fn say(result: Result<bool, String>) -> String {

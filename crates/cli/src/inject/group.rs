@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 const PERIOD_US: u64 = 100_000;
 
-/// Makes a group below this process's own that may use this share of so many cores, and returns its directory.
+/// Makes a group below this process's own that may use this share of so many cores, and returns its
+/// directory.
 pub fn make(share: f64, cores: usize) -> Result<PathBuf, Failure> {
     let read = |name: &str| std::fs::read_to_string(format!("/proc/self/{name}")).unwrap_or_default();
     let (cgroup, mountinfo) = (read("cgroup"), read("mountinfo"));
@@ -15,13 +16,16 @@ pub fn make(share: f64, cores: usize) -> Result<PathBuf, Failure> {
     let mut troubles = Vec::new();
     // Version 1 first: where both are mounted, a controller belongs to the one that has it.
     for (controller, files) in [("cpu", quota_files_1(quota_us)), ("", quota_files_2(quota_us))] {
-        let Some(own) = group_directories(&cgroup, &mountinfo, controller).into_iter().next() else { continue };
+        let Some(own) = group_directories(&cgroup, &mountinfo, controller).into_iter().next() else {
+            continue;
+        };
         match make_in(&own, controller.is_empty(), &files) {
             Ok(made) => return Ok(made),
             Err(trouble) => troubles.push(trouble),
         }
     }
-    let why = if troubles.is_empty() { "no control groups are mounted here".into() } else { troubles.join("; ") };
+    let why =
+        if troubles.is_empty() { "no control groups are mounted here".into() } else { troubles.join("; ") };
     Err(Failure::InjectQuota { why })
 }
 
@@ -74,7 +78,10 @@ mod tests {
 
     #[test]
     fn what_is_written_where() {
-        assert_eq!(quota_files_1(75_000), [("cpu.cfs_period_us", "100000".to_string()), ("cpu.cfs_quota_us", "75000".to_string())]);
+        assert_eq!(
+            quota_files_1(75_000),
+            [("cpu.cfs_period_us", "100000".to_string()), ("cpu.cfs_quota_us", "75000".to_string())]
+        );
         assert_eq!(quota_files_2(75_000), [("cpu.max", "75000 100000".to_string())]);
     }
 

@@ -29,7 +29,8 @@ pub fn act(arguments: &Injector) -> Result<(), Failure> {
             compete(*number);
         }
     }
-    let stalls = arguments.specs.iter().find_map(|s| if let Spec::Stalls(stalls) = s { Some(stalls) } else { None });
+    let stalls =
+        arguments.specs.iter().find_map(|s| if let Spec::Stalls(stalls) = s { Some(stalls) } else { None });
     match stalls {
         Some(stalls) => stall(stalls, arguments),
         None => while !launcher_ended_within(Duration::from_secs(3600)) {},
@@ -44,14 +45,15 @@ pub fn act(arguments: &Injector) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Starts the injector proper and leaves it to init. The launcher must not have it as a child: Hydra takes any child that
-/// dies for one of its own that died badly, and ends the job.
+/// Starts the injector proper and leaves it to init. The launcher must not have it as a child: Hydra
+/// takes any child that dies for one of its own that died badly, and ends the job.
 fn detach() -> std::io::Result<()> {
     let mut again = Command::new(std::env::current_exe()?);
     again.args(std::env::args_os().skip(1)).arg("--detached").spawn().map(drop)
 }
 
-/// Sleeps that long, or until the launcher has ended; whether it has. The launcher's descriptor is standard input.
+/// Sleeps that long, or until the launcher has ended; whether it has. The launcher's descriptor is
+/// standard input.
 fn launcher_ended_within(time: Duration) -> bool {
     let launcher = rustix::stdio::stdin();
     let timeout = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos().into() };
@@ -67,7 +69,8 @@ fn compete(number: u32) {
                 set.set(core);
                 let _ = sched_setaffinity(None, &set);
                 loop {
-                    black_box(()); // no pause instruction: hypervisors take the core away from those who pause
+                    // no pause instruction: hypervisors take the core away from those who pause
+                    black_box(());
                 }
             });
         }
@@ -92,7 +95,8 @@ impl Victim {
     fn turn(&mut self, stalls: &Stalls) -> rustix::io::Result<()> {
         pidfd_send_signal(&self.process, if self.stopped { Signal::CONT } else { Signal::STOP })?;
         self.stopped = !self.stopped;
-        self.next = Instant::now() + if self.stopped { &stalls.length } else { &stalls.interval }.draw(&mut self.random);
+        self.next = Instant::now()
+            + if self.stopped { &stalls.length } else { &stalls.interval }.draw(&mut self.random);
         Ok(())
     }
 }
@@ -117,13 +121,16 @@ fn stall(stalls: &Stalls, arguments: &Injector) {
                 if !chosen || victims.iter().any(|v| v.pid == pid) {
                     continue;
                 }
-                // No rank is stopped whose going on is not promised; ranks that were started again may find no pipe left.
+                // No rank is stopped whose going on is not promised; ranks that were started again may find
+                // no pipe left.
                 let Some(pipe) = pipes.next() else { continue };
                 match victim(rank, pid, *pipe, stalls) {
                     Ok(victim) => victims.push(victim),
                     Err(why) if !warned => {
                         warned = true;
-                        eprintln!("evenkeel: cannot stall rank {rank} (process {pid}): {why}. It runs undisturbed.");
+                        eprintln!(
+                            "evenkeel: cannot stall rank {rank} (process {pid}): {why}. It runs undisturbed."
+                        );
                     }
                     Err(_) => {}
                 }

@@ -1,9 +1,11 @@
 //! The kernel's promise that a stopped rank goes on when the injector dies, even of SIGKILL.
 //!
-//! A pipe for each rank (and one to spare: the script that starts a rank may have been taken for it). The injector alone holds its writing end; launcher and injector hold the reading end, which is set
-//! to send SIGCONT to the rank when something happens to it (`O_ASYNC`, `F_SETSIG`, `F_SETOWN`: fcntl(2)). Nobody ever
-//! writes. When the injector dies, the kernel closes the writing end; that is something that happens, and the rank goes on.
-//! It is the launcher that keeps the reading end alive for this; when the launcher dies first, the injector sees it.
+//! A pipe for each rank (and one to spare: the script that starts a rank may have been taken for it).
+//! The injector alone holds its writing end; launcher and injector hold the reading end, which is set
+//! to send SIGCONT to the rank when something happens to it (`O_ASYNC`, `F_SETSIG`, `F_SETOWN`:
+//! fcntl(2)). Nobody ever writes. When the injector dies, the kernel closes the writing end; that is
+//! something that happens, and the rank goes on. It is the launcher that keeps the reading end alive
+//! for this; when the launcher dies first, the injector sees it.
 
 use crate::failure::Failure;
 use rustix::process::Pid;
@@ -14,7 +16,8 @@ pub const FOR_EACH: usize = 2;
 /// Ranks at most: each pipe takes two descriptors for a moment, of which processes have 1024 as a rule.
 const MOST: u32 = 200;
 
-/// Both ends survive exec: the reading one is for launcher and injector, the writing one for the injector alone.
+/// Both ends survive exec: the reading one is for launcher and injector, the writing one for the
+/// injector alone.
 pub struct Pipe {
     reading: OwnedFd,
     _writing: OwnedFd,

@@ -13,7 +13,8 @@ pub enum Distribution {
 }
 
 impl Distribution {
-    pub const ALL: [Distribution; 3] = [Distribution::Exponential, Distribution::Uniform, Distribution::Fixed];
+    pub const ALL: [Distribution; 3] =
+        [Distribution::Exponential, Distribution::Uniform, Distribution::Fixed];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -48,12 +49,17 @@ mod tests {
 
     #[test]
     fn means_and_spreads_are_those_asked_for() {
-        for (distribution, spread) in [(Distribution::Exponential, 1.0), (Distribution::Uniform, 1.0 / 3.0_f64.sqrt()), (Distribution::Fixed, 0.0)] {
+        for (distribution, spread) in [
+            (Distribution::Exponential, 1.0),
+            (Distribution::Uniform, 1.0 / 3.0_f64.sqrt()),
+            (Distribution::Fixed, 0.0),
+        ] {
             let span = Span { distribution, mean: Duration::from_millis(10) };
             let mut random = Random::new(5);
             let drawn: Vec<f64> = (0..20_000).map(|_| span.draw(&mut random).as_secs_f64() / 0.01).collect();
             let mean = drawn.iter().sum::<f64>() / drawn.len() as f64;
-            let deviation = (drawn.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / drawn.len() as f64).sqrt();
+            let deviation =
+                (drawn.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / drawn.len() as f64).sqrt();
             assert!((mean - 1.0).abs() < 0.03, "{distribution:?}: mean {mean}");
             assert!((deviation - spread).abs() < 0.03, "{distribution:?}: deviation {deviation}");
         }

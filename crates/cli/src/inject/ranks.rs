@@ -14,13 +14,15 @@ pub struct Process {
     pub environ: Vec<u8>,
 }
 
-/// Rank and process, for all processes with this mark that are ranks. A rank that is started by a script counts, not the
-/// script: of marked processes those that are not the parent of another marked one.
+/// Rank and process, for all processes with this mark that are ranks. A rank that is started by a
+/// script counts, not the script: of marked processes those that are not the parent of another marked
+/// one.
 pub fn of(processes: &[Process], mark: &str, token: &str) -> Vec<(usize, i32)> {
     let marked: Vec<&Process> = processes.iter().filter(|p| value(&p.environ, mark) == Some(token)).collect();
     let leaves = marked.iter().filter(|p| !marked.iter().any(|child| child.parent == p.pid));
-    let mut found: Vec<(usize, i32)> =
-        leaves.filter_map(|p| Some((NUMBERS.iter().find_map(|n| value(&p.environ, n)?.parse().ok())?, p.pid))).collect();
+    let mut found: Vec<(usize, i32)> = leaves
+        .filter_map(|p| Some((NUMBERS.iter().find_map(|n| value(&p.environ, n)?.parse().ok())?, p.pid)))
+        .collect();
     found.sort_unstable();
     found
 }

@@ -69,13 +69,18 @@ impl FromStr for Spec {
 /// `exp:10ms/100ms,seed=7,ranks=0-3`, or `fixed:10ms/exp:100ms`.
 fn stalls(text: &str) -> Result<Stalls, String> {
     let mut parts = text.split(',').peekable();
-    let (length, interval) = parts.next().and_then(|p| p.split_once('/')).ok_or("stalls takes LENGTH/INTERVAL, for instance exp:10ms/100ms")?;
+    let (length, interval) = parts
+        .next()
+        .and_then(|p| p.split_once('/'))
+        .ok_or("stalls takes LENGTH/INTERVAL, for instance exp:10ms/100ms")?;
     let length = span(length, None)?;
     let interval = span(interval, Some(length.distribution))?;
     let mut stalls = Stalls { length, interval, seed: 1, ranks: None };
     while let Some(part) = parts.next() {
         match part.split_once('=') {
-            Some(("seed", n)) => stalls.seed = n.parse().map_err(|_| format!("`{n}` is no seed: it must be a whole number"))?,
+            Some(("seed", n)) => {
+                stalls.seed = n.parse().map_err(|_| format!("`{n}` is no seed: it must be a whole number"))?
+            }
             Some(("ranks", first)) => {
                 // Commas separate ranks too: `ranks=0,2-3,seed=1`.
                 let mut list = first.to_string();
@@ -88,7 +93,11 @@ fn stalls(text: &str) -> Result<Stalls, String> {
                 }
                 stalls.ranks = Some(ranks);
             }
-            _ => return Err(format!("`{part}` is not known: after LENGTH/INTERVAL stalls takes seed=N and ranks=LIST")),
+            _ => {
+                return Err(format!(
+                    "`{part}` is not known: after LENGTH/INTERVAL stalls takes seed=N and ranks=LIST"
+                ));
+            }
         }
     }
     Ok(stalls)
@@ -100,7 +109,12 @@ fn span(text: &str, otherwise: Option<Distribution>) -> Result<Span, String> {
         None => (otherwise.unwrap_or(Distribution::Exponential), text),
         Some((name, mean)) => {
             let known = Distribution::ALL.into_iter().find(|d| d.name() == name);
-            (known.ok_or_else(|| format!("`{name}` is no distribution: there are exp, uniform and fixed"))?, mean)
+            (
+                known.ok_or_else(|| {
+                    format!("`{name}` is no distribution: there are exp, uniform and fixed")
+                })?,
+                mean,
+            )
         }
     };
     Ok(Span { distribution, mean: duration(mean)? })
@@ -131,7 +145,8 @@ impl fmt::Display for Spec {
             Spec::Doubled => write!(f, "doubled"),
             Spec::Quota(share) => write!(f, "quota={}%", share * 100.0),
             Spec::Stalls(s) => {
-                let span = |s: &Span| format!("{}:{}us", s.distribution.name(), s.mean.as_nanos() as f64 / 1e3);
+                let span =
+                    |s: &Span| format!("{}:{}us", s.distribution.name(), s.mean.as_nanos() as f64 / 1e3);
                 write!(f, "stalls={}/{},seed={}", span(&s.length), span(&s.interval), s.seed)?;
                 s.ranks.as_ref().map_or(Ok(()), |ranks| write!(f, ",ranks={}", show_list(ranks)))
             }
@@ -154,10 +169,19 @@ mod tests {
         assert_eq!(read("doubled"), Spec::Doubled);
         assert_eq!(read("quota=50%"), Spec::Quota(0.5));
         let Spec::Stalls(s) = read("stalls=exp:10ms/100ms") else { panic!() };
-        assert_eq!((s.length.mean, s.interval.mean, s.seed, s.ranks), (Duration::from_millis(10), Duration::from_millis(100), 1, None));
-        assert_eq!((s.length.distribution, s.interval.distribution), (Distribution::Exponential, Distribution::Exponential));
+        assert_eq!(
+            (s.length.mean, s.interval.mean, s.seed, s.ranks),
+            (Duration::from_millis(10), Duration::from_millis(100), 1, None)
+        );
+        assert_eq!(
+            (s.length.distribution, s.interval.distribution),
+            (Distribution::Exponential, Distribution::Exponential)
+        );
         let Spec::Stalls(s) = read("stalls=fixed:250us/uniform:1.5s,ranks=0-1,4,seed=9") else { panic!() };
-        assert_eq!((s.length.distribution, s.interval.distribution), (Distribution::Fixed, Distribution::Uniform));
+        assert_eq!(
+            (s.length.distribution, s.interval.distribution),
+            (Distribution::Fixed, Distribution::Uniform)
+        );
         assert_eq!((s.interval.mean, s.seed, s.ranks), (Duration::from_millis(1500), 9, Some(vec![0, 1, 4])));
         let Spec::Stalls(s) = read("stalls=fixed:1ms/2ms") else { panic!() };
         assert_eq!(s.interval.distribution, Distribution::Fixed, "the first distribution is for both");
@@ -165,7 +189,13 @@ mod tests {
 
     #[test]
     fn what_is_shown_is_read_back() {
-        for text in ["competitors=2", "doubled", "quota=12.5%", "stalls=exp:10ms/100ms,seed=3", "stalls=fixed:33.25us/uniform:2s,ranks=1,3-5"] {
+        for text in [
+            "competitors=2",
+            "doubled",
+            "quota=12.5%",
+            "stalls=exp:10ms/100ms,seed=3",
+            "stalls=fixed:33.25us/uniform:2s,ranks=1,3-5",
+        ] {
             assert_eq!(read(&read(text).to_string()), read(text), "{text}");
         }
     }
@@ -173,11 +203,24 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said() {
         let cases = [
-            ("noise", "not known"), ("doubled=2", "no value"), ("competitors=0", "1 to 1000"), ("competitors=x", "1 to 1000"),
-            ("quota=50", "1% to 100%"), ("quota=0%", "1% to 100%"), ("quota=101%", "1% to 100%"), ("quota", "needs a value"),
-            ("stalls=10ms", "LENGTH/INTERVAL"), ("stalls=normal:1ms/1ms", "no distribution"), ("stalls=10/100", "no duration"),
-            ("stalls=1ms/1min", "no duration"), ("stalls=1us/1ms", "between"), ("stalls=1ms/1ms,seed=x", "no seed"),
-            ("stalls=1ms/1ms,speed=1", "not known"), ("stalls=1ms/1ms,ranks=a", "no list"), ("stalls=NaNs/1s", "no duration"), ("", "not known"),
+            ("noise", "not known"),
+            ("doubled=2", "no value"),
+            ("competitors=0", "1 to 1000"),
+            ("competitors=x", "1 to 1000"),
+            ("quota=50", "1% to 100%"),
+            ("quota=0%", "1% to 100%"),
+            ("quota=101%", "1% to 100%"),
+            ("quota", "needs a value"),
+            ("stalls=10ms", "LENGTH/INTERVAL"),
+            ("stalls=normal:1ms/1ms", "no distribution"),
+            ("stalls=10/100", "no duration"),
+            ("stalls=1ms/1min", "no duration"),
+            ("stalls=1us/1ms", "between"),
+            ("stalls=1ms/1ms,seed=x", "no seed"),
+            ("stalls=1ms/1ms,speed=1", "not known"),
+            ("stalls=1ms/1ms,ranks=a", "no list"),
+            ("stalls=NaNs/1s", "no duration"),
+            ("", "not known"),
         ];
         for (text, words) in cases {
             let said = text.parse::<Spec>().expect_err(text);

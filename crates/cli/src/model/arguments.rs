@@ -6,8 +6,9 @@ use std::path::PathBuf;
 
 /// Measure what communication costs here, and compute what barriers cost under a model
 ///
-/// A model says what a message takes: LogGP by constants (latency L, overheads o_s and o_r, gap g, gap per byte G), LoP by functions of
-/// the number of peers that are addressed at once. With it the cost of an algorithm can be computed before it is run.
+/// A model says what a message takes: LogGP by constants (latency L, overheads o_s and o_r, gap g, gap
+/// per byte G), LoP by functions of the number of peers that are addressed at once. With it the cost of
+/// an algorithm can be computed before it is run.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -37,25 +38,28 @@ pub enum Act {
 
 /// Measure the parameters of this machine's shared memory, or of the network between hosts
 ///
-/// Without --hosts: starts processes, as the ranks of a job are, each held on a core, and has them signal through memory that they share:
+/// Without --hosts: starts processes, as the ranks of a job are, each held on a core, and has them
+/// signal through memory that they share:
 ///
-/// 1:n and back: rank 0 signals n peers, each answers; how long the signals take to post is o_s(n), until all answers are
-/// there n·RTT(n). The same with the peers' own time stamps: when the last has seen its signal, and how long after the last has
-/// answered rank 0 knows.
-/// n:1: rank 0 takes n signals that are there already: o_r(n).
-/// A stream of signals to one peer: g. Messages of 1 B to 1 MiB there and back: G. Two ranks on one core: what handing
-/// over the core takes.
+/// 1:n and back: rank 0 signals n peers, each answers; how long the signals take to post is o_s(n),
+/// until all answers are there n·RTT(n). The same with the peers' own time stamps: when the last has
+/// seen its signal, and how long after the last has answered rank 0 knows. n:1: rank 0 takes n signals
+/// that are there already: o_r(n). A stream of signals to one peer: g. Messages of 1 B to 1 MiB there
+/// and back: G. Two ranks on one core: what handing over the core takes.
 ///
-/// All scenarios take turns, pass by pass, after a pause each; what comes back is checked. The numbers are medians with 95% intervals.
-/// Parameters are fitted so that disturbed samples do not count, and tried on what was held out.
+/// All scenarios take turns, pass by pass, after a pause each; what comes back is checked. The numbers
+/// are medians with 95% intervals. Parameters are fitted so that disturbed samples do not count, and
+/// tried on what was held out.
 ///
-/// Where there are more ranks than cores a rank has to be given a core before it can answer. Such times are labelled, and kept
-/// apart from the others.
+/// Where there are more ranks than cores a rank has to be given a core before it can answer. Such times
+/// are labelled, and kept apart from the others.
 ///
-/// With --hosts: starts one process on each host through a remote shell, held on a core, and measures the messages that agents use between
-/// them (UCX): 1:n and back from the first host, o_s(n) and RTT(n); n:1, answers that have had time to come, o_r(n); a stream, g;
-/// messages of 16 B to 512 KiB there and back, whose long ones give G. There are no stamps, because hosts have no common clock. evenkeel has to lie at
-/// the same path on all hosts. Variables that begin with UCX_ are passed on: UCX_NET_DEVICES says which network is meant.
+/// With --hosts: starts one process on each host through a remote shell, held on a core, and measures
+/// the messages that agents use between them (UCX): 1:n and back from the first host, o_s(n) and
+/// RTT(n); n:1, answers that have had time to come, o_r(n); a stream, g; messages of 16 B to 512 KiB
+/// there and back, whose long ones give G. There are no stamps, because hosts have no common clock.
+/// evenkeel has to lie at the same path on all hosts. Variables that begin with UCX_ are passed on:
+/// UCX_NET_DEVICES says which network is meant.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -74,7 +78,8 @@ Then, with the nodes' own memory from a measurement without --hosts:
 
 Leave the machine alone meanwhile: unlike `evenkeel noise`, this asks what the machine can do.")]
 pub struct Measure {
-    /// Ranks at most, rank 0 among them. Without it 16, or the number of cores if that is more, but not more than 64
+    /// Ranks at most, rank 0 among them. Without it 16, or the number of cores if that is more, but not
+    /// more than 64
     #[arg(short = 'n', long = "ranks", value_name = "N", value_parser = value_parser!(u16).range(2..=256))]
     pub ranks: Option<u16>,
     /// Measure the network between these hosts: a,b,c. The first takes the times
@@ -141,8 +146,9 @@ impl From<Which> for Kind {
 
 /// Show parameters, and what all barriers cost under them
 ///
-/// The costs are closed forms for ranks that arrive at the same time and for a network without contention: what is left when nothing
-/// goes wrong. Algorithms with an n are shown with the best one; at most log2 of the ranks are worth considering.
+/// The costs are closed forms for ranks that arrive at the same time and for a network without
+/// contention: what is left when nothing goes wrong. Algorithms with an n are shown with the best one;
+/// at most log2 of the ranks are worth considering.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -1,7 +1,8 @@
 //! `evenkeel model measure --hosts`: the same between hosts, over the fabric that agents use.
 //!
-//! This process starts one on each host ([`job`]), which speak to each other over UCX ([`node`]): the first takes the times ([`lead`]), the others answer
-//! ([`peer`]). What the samples mean is the model crate's business, as within a host.
+//! This process starts one on each host ([`job`]), which speak to each other over UCX ([`node`]): the
+//! first takes the times ([`lead`]), the others answer ([`peer`]). What the samples mean is the model
+//! crate's business, as within a host.
 
 mod job;
 mod lead;
@@ -35,8 +36,9 @@ const ENOUGH: Duration = Duration::from_millis(100);
 /// Variables with this beginning are passed on: which devices and transports are used is said by them.
 const PASSED_ON: &str = "UCX_";
 
-/// Sizes of messages in bytes: the shortest there is, powers of four to 64 KiB, and long ones closer together, because their slope is G. None is so long that
-/// it overflows the queue of a slow network's switch, which would measure how TCP recovers.
+/// Sizes of messages in bytes: the shortest there is, powers of four to 64 KiB, and long ones closer
+/// together, because their slope is G. None is so long that it overflows the queue of a slow network's
+/// switch, which would measure how TCP recovers.
 fn sizes() -> Vec<usize> {
     (2..=8).map(|i| 1 << (2 * i)).chain([128, 192, 256, 384, 512].map(|kib| kib * 1024)).collect()
 }
@@ -67,7 +69,8 @@ pub fn measure(arguments: &Measure, seed: u64) -> Result<Measured, Failure> {
         load: job.hellos.iter().filter_map(|h| h.load).reduce(f64::max),
     };
     drop(job);
-    measured(&samples, arguments.model.into(), arguments.name(), conditions, seed).map_err(|e| Failure::Measuring { why: e.to_string() })
+    measured(&samples, arguments.model.into(), arguments.name(), conditions, seed)
+        .map_err(|e| Failure::Measuring { why: e.to_string() })
 }
 
 fn check(hosts: &[String], model: Which) -> Result<(), Failure> {
@@ -89,14 +92,17 @@ fn check(hosts: &[String], model: Which) -> Result<(), Failure> {
 }
 
 fn passed_on() -> Vec<String> {
-    let pair = |(name, value): (std::ffi::OsString, std::ffi::OsString)| Some(format!("{}={}", name.to_str().filter(|n| n.starts_with(PASSED_ON))?, value.to_str()?));
+    let pair = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+        Some(format!("{}={}", name.to_str().filter(|n| n.starts_with(PASSED_ON))?, value.to_str()?))
+    };
     let mut found: Vec<String> = std::env::vars_os().filter_map(pair).collect();
     found.sort();
     found
 }
 
 fn way(arguments: &Measure, passed_on: &[String]) -> Result<Way, Failure> {
-    let program = std::env::current_exe().map_err(|e| Failure::Measuring { why: format!("this program cannot find itself ({e})") })?;
+    let program = std::env::current_exe()
+        .map_err(|e| Failure::Measuring { why: format!("this program cannot find itself ({e})") })?;
     let shell = shell_words::split(&arguments.remote_shell).ok().filter(|words| !words.is_empty());
     let shell = shell.ok_or_else(|| Failure::RemoteShell { given: arguments.remote_shell.clone() })?;
     let mut words = Vec::new();
@@ -108,8 +114,13 @@ fn way(arguments: &Measure, passed_on: &[String]) -> Result<Way, Failure> {
     Ok(Way { shell, words })
 }
 
-/// Takes all passes, one of each scenario after the other, so that what disturbs for a while disturbs all a little. `progress` is told the share done.
-fn samples(job: &mut Job, arguments: &Measure, mut progress: impl FnMut(f64)) -> Result<Vec<Series>, Failure> {
+/// Takes all passes, one of each scenario after the other, so that what disturbs for a while disturbs
+/// all a little. `progress` is told the share done.
+fn samples(
+    job: &mut Job,
+    arguments: &Measure,
+    mut progress: impl FnMut(f64),
+) -> Result<Vec<Series>, Failure> {
     let peers = numbers_of_peers(arguments.hosts.len() - 1);
     let sizes = sizes();
     let passes = usize::from(arguments.passes);
@@ -148,9 +159,18 @@ fn samples(job: &mut Job, arguments: &Measure, mut progress: impl FnMut(f64)) ->
 /// What to type to measure the same again.
 fn command(arguments: &Measure, passed_on: &[String]) -> String {
     let variables: String = passed_on.iter().map(|pair| format!("{} ", shell_words::quote(pair))).collect();
-    let shell = if arguments.has_default_shell() { String::new() } else { format!(" --remote-shell {}", shell_words::quote(&arguments.remote_shell)) };
+    let shell = if arguments.has_default_shell() {
+        String::new()
+    } else {
+        format!(" --remote-shell {}", shell_words::quote(&arguments.remote_shell))
+    };
     let model = if arguments.model == Which::LoP { " --model lop" } else { "" };
-    format!("{variables}evenkeel model measure --hosts {}{shell} --passes {} --pause-us {}{model}", arguments.hosts.join(","), arguments.passes, arguments.pause_us)
+    format!(
+        "{variables}evenkeel model measure --hosts {}{shell} --passes {} --pause-us {}{model}",
+        arguments.hosts.join(","),
+        arguments.passes,
+        arguments.pause_us
+    )
 }
 
 #[cfg(test)]
@@ -159,14 +179,23 @@ mod tests {
 
     #[test]
     fn sizes_grow_and_five_are_long() {
-        assert_eq!(sizes(), [16, 64, 256, 1024, 4096, 16384, 65536, 131_072, 196_608, 262_144, 393_216, 524_288]);
-        assert_eq!(sizes().iter().filter(|bytes| **bytes as u64 >= evenkeel_model::measurement::LONG_BYTES).count(), 5);
+        assert_eq!(
+            sizes(),
+            [16, 64, 256, 1024, 4096, 16384, 65536, 131_072, 196_608, 262_144, 393_216, 524_288]
+        );
+        assert_eq!(
+            sizes().iter().filter(|bytes| **bytes as u64 >= evenkeel_model::measurement::LONG_BYTES).count(),
+            5
+        );
         assert_eq!(sizes()[0], letter::HEAD);
     }
 
     #[test]
     fn what_cannot_be_a_network_is_said_before() {
-        let said = |hosts: &[&str], model| check(&hosts.iter().map(|h| (*h).to_string()).collect::<Vec<_>>(), model).map_err(|e| e.to_string());
+        let said = |hosts: &[&str], model| {
+            check(&hosts.iter().map(|h| (*h).to_string()).collect::<Vec<_>>(), model)
+                .map_err(|e| e.to_string())
+        };
         assert_eq!(said(&["a", "b"], Which::LogGp), Ok(()));
         assert!(said(&["a"], Which::LogGp).unwrap_err().contains("a is one host"));
         assert!(said(&["a", "b", "a"], Which::LogGp).unwrap_err().contains("a is named twice"));

@@ -1,4 +1,5 @@
-//! The ranks of a measurement: processes of this program, each held on a core, that share memory and are given tasks.
+//! The ranks of a measurement: processes of this program, each held on a core, that share memory and
+//! are given tasks.
 
 use super::task::{self, Scenario, Task, Times, Trouble};
 use super::wires::Wires;
@@ -31,15 +32,31 @@ pub struct Machine {
 
 impl Machine {
     /// Starts the peers: `program` is started with the arguments that `arguments` makes of a place.
-    pub fn start(program: &std::path::Path, peers: usize, cores: &[usize], arguments: impl Fn(&Place) -> Vec<String>) -> Result<Machine, Failure> {
+    pub fn start(
+        program: &std::path::Path,
+        peers: usize,
+        cores: &[usize],
+        arguments: impl Fn(&Place) -> Vec<String>,
+    ) -> Result<Machine, Failure> {
         let token = super::wires::now_ns() ^ u64::from(std::process::id()) << 40;
         let failed = |why: String| Failure::Measuring { why };
         let wires = Wires::create(token).map_err(|e| failed(e.to_string()))?;
-        let mut machine =
-            Machine { wires, peers: Vec::new(), cores: cores.to_vec(), epoch: 0, before: sched_getaffinity(None).ok(), unpinned: None };
+        let mut machine = Machine {
+            wires,
+            peers: Vec::new(),
+            cores: cores.to_vec(),
+            epoch: 0,
+            before: sched_getaffinity(None).ok(),
+            unpinned: None,
+        };
         for rank in 1..=peers {
-            let place = Place { pid: std::process::id(), descriptor: machine.wires.descriptor(), token, rank };
-            let child = Command::new(program).args(arguments(&place)).stdin(Stdio::piped()).stdout(Stdio::null()).spawn();
+            let place =
+                Place { pid: std::process::id(), descriptor: machine.wires.descriptor(), token, rank };
+            let child = Command::new(program)
+                .args(arguments(&place))
+                .stdin(Stdio::piped())
+                .stdout(Stdio::null())
+                .spawn();
             machine.peers.push(child.map_err(|e| failed(format!("rank {rank} could not be started ({e})")))?);
         }
         machine.unpinned = hold_on(cores[0]).err();
@@ -52,8 +69,16 @@ impl Machine {
     }
 
     /// One pass. `together`: rank 1 on the core of rank 0.
-    pub fn run(&mut self, scenario: Scenario, peers: usize, times: u64, warm_up: u64, together: bool) -> Result<Times, Failure> {
-        let core_of = |rank: usize| if together { self.cores[0] } else { self.cores[rank % self.cores.len()] };
+    pub fn run(
+        &mut self,
+        scenario: Scenario,
+        peers: usize,
+        times: u64,
+        warm_up: u64,
+        together: bool,
+    ) -> Result<Times, Failure> {
+        let core_of =
+            |rank: usize| if together { self.cores[0] } else { self.cores[rank % self.cores.len()] };
         let task = Task {
             scenario,
             peers,
@@ -68,7 +93,8 @@ impl Machine {
         task::prepare(&self.wires, &task);
         let line = serde_json::to_string(&task).expect("plain data has a JSON form") + "\n";
         for peer in &mut self.peers[..peers] {
-            let told = peer.stdin.as_mut().map(|pipe| pipe.write_all(line.as_bytes()).and_then(|()| pipe.flush()));
+            let told =
+                peer.stdin.as_mut().map(|pipe| pipe.write_all(line.as_bytes()).and_then(|()| pipe.flush()));
             if !matches!(told, Some(Ok(()))) {
                 return Err(self.trouble(&Trouble::Silent));
             }

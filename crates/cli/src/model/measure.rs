@@ -15,7 +15,8 @@ pub struct Plan {
     /// Sizes of messages in bytes.
     pub sizes: Vec<usize>,
     pub passes: usize,
-    /// Before each pass, so that caches and pipelines are as cold as in a program that does something else meanwhile.
+    /// Before each pass, so that caches and pipelines are as cold as in a program that does something else
+    /// meanwhile.
     pub pause: Duration,
 }
 
@@ -44,7 +45,8 @@ pub fn sizes() -> Vec<usize> {
     std::iter::once(1).chain((3..=10).map(|i| 1 << (2 * i))).collect()
 }
 
-/// Posts are shorter than the clock's steps. The mean of so many is not, since where they begin between two steps is random.
+/// Posts are shorter than the clock's steps. The mean of so many is not, since where they begin between
+/// two steps is random.
 pub const TOGETHER: usize = 20;
 
 /// What reading the clock takes, in nanoseconds: pairs of readings, as finely as posts are timed.
@@ -58,10 +60,15 @@ pub fn clock_ns() -> f64 {
     evenkeel_model::samples::quantile(&means, 0.5)
 }
 
-/// Means of so many consecutive times each; what is left over at the end is not used, unless there is nothing else.
+/// Means of so many consecutive times each; what is left over at the end is not used, unless there is
+/// nothing else.
 fn means(times: &[u64], together: usize) -> Vec<f64> {
     let mean = |part: &[u64]| part.iter().sum::<u64>() as f64 / part.len() as f64;
-    if times.len() < together { times.chunks(times.len().max(1)).map(mean).collect() } else { times.chunks_exact(together).map(mean).collect() }
+    if times.len() < together {
+        times.chunks(times.len().max(1)).map(mean).collect()
+    } else {
+        times.chunks_exact(together).map(mean).collect()
+    }
 }
 
 /// Series under construction.
@@ -78,8 +85,20 @@ impl Table {
     }
 
     /// Adds a pass; each time without the clock's part, divided by `by`.
-    pub fn add(&mut self, quantity: Quantity, peers: usize, bytes: usize, oversubscribed: bool, times: &[u64], by: f64) {
-        let times = if quantity == Quantity::SendOverhead { means(times, self.posts_together) } else { times.iter().map(|ns| *ns as f64).collect() };
+    pub fn add(
+        &mut self,
+        quantity: Quantity,
+        peers: usize,
+        bytes: usize,
+        oversubscribed: bool,
+        times: &[u64],
+        by: f64,
+    ) {
+        let times = if quantity == Quantity::SendOverhead {
+            means(times, self.posts_together)
+        } else {
+            times.iter().map(|ns| *ns as f64).collect()
+        };
         let pass = times.iter().map(|ns| (ns - self.clock_ns).max(0.0) / by).collect();
         let (peers, bytes) = (peers as u32, bytes as u64);
         match self.series.iter_mut().find(|s| (s.quantity, s.peers, s.bytes) == (quantity, peers, bytes)) {
@@ -89,9 +108,14 @@ impl Table {
     }
 }
 
-/// Takes all passes, one of each scenario after the other, so that what disturbs for a while disturbs all a little. `progress` is told
-/// the share done.
-pub fn samples(machine: &mut Machine, plan: &Plan, clock_ns: f64, mut progress: impl FnMut(f64)) -> Result<Vec<Series>, Failure> {
+/// Takes all passes, one of each scenario after the other, so that what disturbs for a while disturbs
+/// all a little. `progress` is told the share done.
+pub fn samples(
+    machine: &mut Machine,
+    plan: &Plan,
+    clock_ns: f64,
+    mut progress: impl FnMut(f64),
+) -> Result<Vec<Series>, Failure> {
     let mut table = Table::new(clock_ns, TOGETHER);
     let steps = plan.passes * (3 * plan.peers.len() + plan.sizes.len() + 2);
     let mut done = 0;
@@ -123,7 +147,13 @@ pub fn samples(machine: &mut Machine, plan: &Plan, clock_ns: f64, mut progress: 
         table.add(Quantity::Gap, 1, 0, over, &times.whole, BLOCK as f64);
         for &bytes in &plan.sizes {
             step(&mut progress);
-            let times = machine.run(Scenario::Letters { bytes }, 1, if bytes > 1 << 16 { 20 } else { 60 }, 5, false)?;
+            let times = machine.run(
+                Scenario::Letters { bytes },
+                1,
+                if bytes > 1 << 16 { 20 } else { 60 },
+                5,
+                false,
+            )?;
             table.add(Quantity::Message, 1, bytes, over, &times.whole, 2.0);
         }
         step(&mut progress);

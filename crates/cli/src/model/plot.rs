@@ -18,10 +18,12 @@ const CURVES: [(Quantity, &str, RGBColor); 5] = [
 /// Shorter times stand on the lower edge: a logarithmic axis has no zero.
 const LEAST_NS: f64 = 0.5;
 
-/// An SVG document that needs nothing else. Points are medians with 95% intervals; lines are LoP's fits with theirs, and LogGP.
+/// An SVG document that needs nothing else. Points are medians with 95% intervals; lines are LoP's fits
+/// with theirs, and LogGP.
 pub fn svg(found: &Measured) -> Result<String, Failure> {
     let mut text = String::new();
-    draw(found, &mut text).map_err(|why| Failure::Measuring { why: format!("the plot could not be drawn ({why})") })?;
+    draw(found, &mut text)
+        .map_err(|why| Failure::Measuring { why: format!("the plot could not be drawn ({why})") })?;
     Ok(text)
 }
 
@@ -40,8 +42,13 @@ type Done = Result<(), Box<dyn std::error::Error>>;
 
 /// From a little below the least of times to a little above the greatest.
 fn range(times: impl Iterator<Item = f64>) -> std::ops::Range<f64> {
-    let (least, most) = times.filter(|t| *t > 0.0).fold((f64::INFINITY, 0.0_f64), |(a, b), t| (a.min(t), b.max(t)));
-    if least.is_finite() { (least * 0.7).max(LEAST_NS)..(most * 1.5).max(2.0 * LEAST_NS) } else { LEAST_NS..1000.0 }
+    let (least, most) =
+        times.filter(|t| *t > 0.0).fold((f64::INFINITY, 0.0_f64), |(a, b), t| (a.min(t), b.max(t)));
+    if least.is_finite() {
+        (least * 0.7).max(LEAST_NS)..(most * 1.5).max(2.0 * LEAST_NS)
+    } else {
+        LEAST_NS..1000.0
+    }
 }
 
 fn label(ns: &f64) -> String {
@@ -56,13 +63,17 @@ fn against_peers(found: &Measured, area: &Area) -> Done {
     let most = found.measurement.points.iter().map(|p| p.peers).max().unwrap_or(1);
     let between_hosts = found.parameters.node.is_none();
     let mut chart = ChartBuilder::on(area)
-        .caption(if between_hosts { "Short messages, against peers" } else { "Signals, against peers" }, (FONT, 17))
+        .caption(
+            if between_hosts { "Short messages, against peers" } else { "Signals, against peers" },
+            (FONT, 17),
+        )
         .margin(12)
         .x_label_area_size(44)
         .y_label_area_size(70)
         .build_cartesian_2d((0.9..f64::from(most) * 1.1).log_scale(), times.clone().log_scale())?;
     let shared = of(Quantity::RoundTrip).filter(|p| p.oversubscribed).map(|p| p.peers).min();
-    let beyond = shared.map_or("peers".into(), |from| format!("peers; from {from} on cores are shared (open points)"));
+    let beyond =
+        shared.map_or("peers".into(), |from| format!("peers; from {from} on cores are shared (open points)"));
     chart
         .configure_mesh()
         .x_desc(beyond)
@@ -74,7 +85,14 @@ fn against_peers(found: &Measured, area: &Area) -> Done {
         .draw()?;
     for curve in &found.measurement.curves {
         let Some((_, _, colour)) = CURVES.iter().find(|c| c.0 == curve.quantity) else { continue };
-        let at = |values: &[f64]| curve.peers.iter().zip(values).map(|(p, v)| (f64::from(*p), v.max(times.start))).collect::<Vec<_>>();
+        let at = |values: &[f64]| {
+            curve
+                .peers
+                .iter()
+                .zip(values)
+                .map(|(p, v)| (f64::from(*p), v.max(times.start)))
+                .collect::<Vec<_>>()
+        };
         chart.draw_series(std::iter::once(Polygon::new(band(curve, times.start), colour.mix(0.15))))?;
         chart.draw_series(LineSeries::new(at(&curve.value_ns), colour.stroke_width(2)))?;
     }
@@ -85,7 +103,9 @@ fn against_peers(found: &Measured, area: &Area) -> Done {
         }
         let colour = *colour;
         let at = |p: &Point, ns: f64| (f64::from(p.peers), ns.max(times.start));
-        let bars = points.iter().map(|p| PathElement::new(vec![at(p, p.median_low_ns), at(p, p.median_high_ns)], colour.stroke_width(1)));
+        let bars = points.iter().map(|p| {
+            PathElement::new(vec![at(p, p.median_low_ns), at(p, p.median_high_ns)], colour.stroke_width(1))
+        });
         chart.draw_series(bars)?;
         let style = |p: &Point| if p.oversubscribed { colour.stroke_width(1) } else { colour.filled() };
         chart
@@ -93,7 +113,12 @@ fn against_peers(found: &Measured, area: &Area) -> Done {
             .label(*name)
             .legend(move |(x, y)| Circle::new((x + 8, y), 4, colour.filled()));
     }
-    chart.configure_series_labels().position(SeriesLabelPosition::UpperLeft).label_font((FONT, 12)).background_style(WHITE.mix(0.8)).draw()?;
+    chart
+        .configure_series_labels()
+        .position(SeriesLabelPosition::UpperLeft)
+        .label_font((FONT, 12))
+        .background_style(WHITE.mix(0.8))
+        .draw()?;
     Ok(())
 }
 
@@ -105,16 +130,21 @@ fn band(curve: &Curve, least: f64) -> Vec<(f64, f64)> {
 }
 
 fn against_bytes(found: &Measured, area: &Area) -> Done {
-    let points: Vec<&Point> = found.measurement.points.iter().filter(|p| p.quantity == Quantity::Message).collect();
+    let points: Vec<&Point> =
+        found.measurement.points.iter().filter(|p| p.quantity == Quantity::Message).collect();
     let times = range(points.iter().flat_map(|p| [p.median_low_ns, p.median_high_ns]));
     let times = times.start..times.end * 6.0; // room for the legend
-    let (least, most) = points.iter().fold((u64::MAX, 1), |(least, most), p| (least.min(p.bytes), most.max(p.bytes)));
+    let (least, most) =
+        points.iter().fold((u64::MAX, 1), |(least, most), p| (least.min(p.bytes), most.max(p.bytes)));
     let mut chart = ChartBuilder::on(area)
         .caption("Messages, one way, against bytes", (FONT, 17))
         .margin(12)
         .x_label_area_size(44)
         .y_label_area_size(70)
-        .build_cartesian_2d((least.min(most) as f64 * 0.7..most as f64 * 1.5).log_scale(), times.clone().log_scale())?;
+        .build_cartesian_2d(
+            (least.min(most) as f64 * 0.7..most as f64 * 1.5).log_scale(),
+            times.clone().log_scale(),
+        )?;
     chart
         .configure_mesh()
         .x_desc("bytes")
@@ -140,9 +170,18 @@ fn against_bytes(found: &Measured, area: &Area) -> Done {
     });
     chart.draw_series(bars)?;
     chart
-        .draw_series(points.iter().map(|p| Circle::new((p.bytes as f64, p.median_ns.max(times.start)), 4, colour.filled())))?
+        .draw_series(
+            points
+                .iter()
+                .map(|p| Circle::new((p.bytes as f64, p.median_ns.max(times.start)), 4, colour.filled())),
+        )?
         .label("measured")
         .legend(move |(x, y)| Circle::new((x + 8, y), 4, colour.filled()));
-    chart.configure_series_labels().position(SeriesLabelPosition::UpperLeft).label_font((FONT, 12)).background_style(WHITE.mix(0.8)).draw()?;
+    chart
+        .configure_series_labels()
+        .position(SeriesLabelPosition::UpperLeft)
+        .label_font((FONT, 12))
+        .background_style(WHITE.mix(0.8))
+        .draw()?;
     Ok(())
 }

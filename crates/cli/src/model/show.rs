@@ -22,7 +22,11 @@ pub fn list(width: usize) -> String {
         let indent = " ".repeat(wide + 8);
         let text = wrap(&row[2], width.clamp(60, 160).saturating_sub(wide + 8), "");
         for (i, part) in text.iter().enumerate() {
-            lines.push(if i == 0 { format!("{:wide$}  {:5} {part}", row[0], row[1]) } else { format!("{indent}{part}") });
+            lines.push(if i == 0 {
+                format!("{:wide$}  {:5} {part}", row[0], row[1])
+            } else {
+                format!("{indent}{part}")
+            });
         }
     }
     lines.push(String::new());
@@ -36,7 +40,10 @@ pub fn show(arguments: &Show, width: usize) -> Result<String, Failure> {
     let mut set = super::load(&arguments.parameters)?;
     if let (Some(node), Some(ranks)) = (&arguments.node, arguments.ranks_per_node) {
         let node = super::load(node)?;
-        let why = || Failure::ModelPair { what: format!("{} and {}", set.name, node.name), why: lacking(&set, &node).into() };
+        let why = || Failure::ModelPair {
+            what: format!("{} and {}", set.name, node.name),
+            why: lacking(&set, &node).into(),
+        };
         set = set.with_node_of(&node, ranks).ok_or_else(why)?;
     }
     let mut lines = Vec::new();
@@ -48,7 +55,8 @@ pub fn show(arguments: &Show, width: usize) -> Result<String, Failure> {
         let name = if set.network.is_some() { "node".into() } else { set.name.clone() };
         let held = node.ranks.map(|r| format!(", {r} ranks each")).unwrap_or_default();
         let cores = node.cores.map(|c| format!(", {c} cores")).unwrap_or_default();
-        let switch = node.switch_ns.map(|s| format!("; handing over a core takes {}", ns(s))).unwrap_or_default();
+        let switch =
+            node.switch_ns.map(|s| format!("; handing over a core takes {}", ns(s))).unwrap_or_default();
         lines.extend(wrap(&format!("{name}{held}{cores}: {}{switch}", node.source), width, "  "));
         lines.extend(parameters(&node.model, width));
     }
@@ -56,16 +64,23 @@ pub fn show(arguments: &Show, width: usize) -> Result<String, Failure> {
     let charge = if arguments.serialised { Charge::Serialised } else { Charge::Overlapped };
     lines.extend(costs(&set, arguments, charge, width));
     lines.push(String::new());
-    let warm = if arguments.consecutive > 1 { format!(", {} in a row", arguments.consecutive) } else { String::new() };
+    let warm = if arguments.consecutive > 1 {
+        format!(", {} in a row", arguments.consecutive)
+    } else {
+        String::new()
+    };
     let overlap = if arguments.serialised { "are charged one after the other" } else { "overlap" };
-    let crowded = |node: &Node| node.cores.filter(|cores| *cores < arguments.ranks.min(node.ranks.unwrap_or(u32::MAX)));
+    let crowded =
+        |node: &Node| node.cores.filter(|cores| *cores < arguments.ranks.min(node.ranks.unwrap_or(u32::MAX)));
     let cores = match set.node.as_ref().and_then(|node| Some((node, crowded(node)?))) {
         None => String::new(),
         Some((Node { model: Model::LoP(_), .. }, cores)) => format!(
             " The functions were measured with one rank and its peers; where all are active at once, on {cores} cores, it takes longer: each round needs every rank to run."
         ),
         Some((_, cores)) => {
-            format!(" Each rank is taken to have a core; there are {cores}, and beyond them each core has to be handed to each of its ranks at least once.")
+            format!(
+                " Each rank is taken to have a core; there are {cores}, and beyond them each core has to be handed to each of its ranks at least once."
+            )
         }
     };
     let legend = format!(
@@ -103,9 +118,18 @@ fn parameters(model: &Model, width: usize) -> Vec<String> {
         Model::LoP(m) => {
             let columns = ["  peers", "o_s(p)", "o_r(p)", "L(p)", "RTT(p)"].map(column);
             let most = m.most_peers;
-            let peers: Vec<u64> = [1, 2, 4, 8, 16, 32, 64, 128, 256].into_iter().filter(|p| *p < most).chain([most]).collect();
+            let peers: Vec<u64> =
+                [1, 2, 4, 8, 16, 32, 64, 128, 256].into_iter().filter(|p| *p < most).chain([most]).collect();
             let row = |p: &u64| {
-                let (p, times) = (*p, [m.send_overhead.at_ns(*p), m.receive_overhead.at_ns(*p), m.latency_ns(*p), m.round_trip.at_ns(*p)]);
+                let (p, times) = (
+                    *p,
+                    [
+                        m.send_overhead.at_ns(*p),
+                        m.receive_overhead.at_ns(*p),
+                        m.latency_ns(*p),
+                        m.round_trip.at_ns(*p),
+                    ],
+                );
                 std::iter::once(format!("  {p}")).chain(times.map(ns)).collect()
             };
             table(&columns, &peers.iter().map(row).collect::<Vec<_>>(), width).1
@@ -126,7 +150,9 @@ fn costs(set: &Parameters, arguments: &Show, charge: Charge, width: usize) -> Ve
         found.map_or("-".to_string(), |(c, ns_)| format!("{} ({})", ns(ns_), c.n + least - 1))
     };
     let plain = |name: &str, barrier: Barrier| {
-        std::iter::once(name.to_string()).chain(ranks.iter().map(|r| ns(cost(barrier, *r)))).collect::<Vec<_>>()
+        std::iter::once(name.to_string())
+            .chain(ranks.iter().map(|r| ns(cost(barrier, *r))))
+            .collect::<Vec<_>>()
     };
     let chosen = |name: &str, least: u64, of: &dyn Fn(u64) -> Barrier| {
         std::iter::once(name.to_string()).chain(ranks.iter().map(|r| best(*r, of, least))).collect::<Vec<_>>()
@@ -144,7 +170,9 @@ fn costs(set: &Parameters, arguments: &Show, charge: Charge, width: usize) -> Ve
         chosen("n-way dissemination (n)", 1, &|n| Barrier::NWayDissemination { n }),
         chosen("n-wise exchange (n)", 1, &|n| Barrier::NWiseExchange { n }),
     ];
-    let held = |ranks: u64| set.node.as_ref().and_then(|n| n.switches_ns(ranks.min(n.ranks.map_or(u64::MAX, u64::from))));
+    let held = |ranks: u64| {
+        set.node.as_ref().and_then(|n| n.switches_ns(ranks.min(n.ranks.map_or(u64::MAX, u64::from))))
+    };
     let switches: Vec<Option<f64>> = ranks.iter().map(|r| held(*r)).collect();
     let mut head = vec!["ranks".to_string()];
     head.extend(ranks.iter().map(u64::to_string));
@@ -174,7 +202,15 @@ mod tests {
     use crate::model::arguments::How;
 
     fn shown(parameters: &str) -> Show {
-        Show { parameters: parameters.into(), ranks: 64, node: None, ranks_per_node: None, release: How::Binomial, serialised: true, consecutive: 5000 }
+        Show {
+            parameters: parameters.into(),
+            ranks: 64,
+            node: None,
+            ranks_per_node: None,
+            release: How::Binomial,
+            serialised: true,
+            consecutive: 5000,
+        }
     }
 
     #[test]
@@ -184,7 +220,10 @@ mod tests {
         assert_eq!(numbers_of_ranks(1024), [4, 16, 64, 256, 1024]);
         for most in 2..5000 {
             let chosen = numbers_of_ranks(most);
-            assert!(chosen.last() == Some(&most) && chosen.len() <= 7 && chosen.windows(2).all(|w| w[0] < w[1]), "{most}: {chosen:?}");
+            assert!(
+                chosen.last() == Some(&most) && chosen.len() <= 7 && chosen.windows(2).all(|w| w[0] < w[1]),
+                "{most}: {chosen:?}"
+            );
         }
         assert!(numbers_of_ranks(u64::from(u32::MAX)).len() <= 7);
     }
@@ -214,12 +253,18 @@ mod tests {
         let alone = show(&Show { ranks: 16, ..shown("two-core-vm") }, 100).unwrap();
         let row = alone.lines().find(|l| l.starts_with("+ switches")).unwrap();
         assert!(row.ends_with("10.6 µs") && row.contains(" -"), "{alone}");
-        assert!(!show(&shown("mozart-infiniband+two-core-vm:2"), 100).unwrap().contains("switches, at least"));
+        assert!(
+            !show(&shown("mozart-infiniband+two-core-vm:2"), 100).unwrap().contains("switches, at least")
+        );
     }
 
     #[test]
     fn a_pair_that_is_none_is_refused() {
-        let arguments = Show { node: Some("clic-fast-ethernet".into()), ranks_per_node: Some(4), ..shown("mozart-infiniband") };
+        let arguments = Show {
+            node: Some("clic-fast-ethernet".into()),
+            ranks_per_node: Some(4),
+            ..shown("mozart-infiniband")
+        };
         assert!(show(&arguments, 100).unwrap_err().to_string().contains("describes no node"));
     }
 }

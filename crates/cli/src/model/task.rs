@@ -1,4 +1,5 @@
-//! What a measurement's ranks are told to do, and how: the same task for rank 0, which takes the times, and for its peers.
+//! What a measurement's ranks are told to do, and how: the same task for rank 0, which takes the times,
+//! and for its peers.
 
 use super::wires::{Flag, STREAM, Silence, Wires, content, now_ns, until};
 use evenkeel_segment::sync::Ordering;
@@ -87,7 +88,11 @@ pub fn lead(wires: &Wires, task: &Task) -> Result<Times, Trouble> {
                 let epoch = task.base + 1 + turn;
                 let mut sink = Times::default();
                 let into = if turn < task.warm_up { &mut sink } else { &mut times };
-                if task.scenario == Scenario::Collect { collect(wires, task, epoch, into)? } else { exchange(wires, task, epoch, into)? }
+                if task.scenario == Scenario::Collect {
+                    collect(wires, task, epoch, into)?
+                } else {
+                    exchange(wires, task, epoch, into)?
+                }
             }
         }
         Scenario::Stream => stream(wires, task, &mut times)?,
@@ -125,7 +130,8 @@ fn collect(wires: &Wires, task: &Task, epoch: u64, times: &mut Times) -> Result<
     for peer in 1..=task.peers {
         wires.raise(Flag::Down, peer, epoch, content(epoch, peer));
     }
-    // All signals are there when the counter says so; their lines have not been touched here yet. Acquire: pairs with `follow`.
+    // All signals are there when the counter says so; their lines have not been touched here yet. Acquire:
+    // pairs with `follow`.
     let all = (epoch - task.base) * task.peers as u64;
     until(task.share, || wires.sent_up().load(Ordering::Acquire) >= all)?;
     let start = now_ns();
@@ -166,7 +172,10 @@ fn letters(wires: &Wires, task: &Task, bytes: usize, times: &mut Times) -> Resul
         until(task.share, || writer.write(&letter))?;
         until(task.share, || reader.read(&mut answer))?;
         let end = now_ns();
-        expect(u64::from(answer[0]) << 8 | u64::from(answer[bytes - 1]), u64::from(number) << 8 | u64::from(number))?;
+        expect(
+            u64::from(answer[0]) << 8 | u64::from(answer[bytes - 1]),
+            u64::from(number) << 8 | u64::from(number),
+        )?;
         if turn >= task.warm_up {
             times.whole.push(end - start);
         }
@@ -174,7 +183,10 @@ fn letters(wires: &Wires, task: &Task, bytes: usize, times: &mut Times) -> Resul
     Ok(())
 }
 
-fn ends<'a>(wires: &'a Wires, side: usize) -> Result<(evenkeel_segment::letterbox::Writer<'a>, evenkeel_segment::letterbox::Reader<'a>), Trouble> {
+fn ends<'a>(
+    wires: &'a Wires,
+    side: usize,
+) -> Result<(evenkeel_segment::letterbox::Writer<'a>, evenkeel_segment::letterbox::Reader<'a>), Trouble> {
     let mut found = None;
     until(true, || {
         found = wires.letters(side);
@@ -203,7 +215,8 @@ pub fn follow(wires: &Wires, task: &Task, rank: usize) -> Result<(), Trouble> {
         Scenario::Stream => {
             wires.raise(Flag::Ready, rank, task.base + 1, 0);
             for message in task.base + 1..=task.base + task.times * BLOCK {
-                until(task.share, || wires.slot(message).load(Ordering::Acquire) >= message)?; // pairs with `stream`
+                // pairs with `stream`
+                until(task.share, || wires.slot(message).load(Ordering::Acquire) >= message)?;
                 expect(wires.slot(message).load(Ordering::Relaxed), message)?;
                 if message % SAY_EVERY == 0 || (message - task.base) % BLOCK == 0 {
                     wires.streamed().store(message, Ordering::Release); // pairs with `stream`
@@ -257,7 +270,15 @@ mod tests {
     #[test]
     fn what_comes_back_wrong_is_noticed() {
         let wires = Wires::create(3).unwrap();
-        let task = Task { scenario: Scenario::Exchange, peers: 1, base: 0, times: 2, warm_up: 0, cores: Vec::new(), share: true };
+        let task = Task {
+            scenario: Scenario::Exchange,
+            peers: 1,
+            base: 0,
+            times: 2,
+            warm_up: 0,
+            cores: Vec::new(),
+            share: true,
+        };
         prepare(&wires, &task);
         wires.raise(Flag::Ready, 1, 1, 0);
         wires.raise(Flag::Up, 1, 1, 12345); // an answer to a signal that nobody has read

@@ -81,7 +81,12 @@ const ESTIMATES: &[Column] = &[
 fn estimates(found: &Measured, width: usize) -> Vec<String> {
     let shown = |value: f64, unit: &str| if unit == "ns" { ns(value) } else { format!("{value:.4} {unit}") };
     let row = |e: &evenkeel_model::measurement::Estimate| {
-        vec![e.name.clone(), e.symbol.clone(), shown(e.value, &e.unit), format!("[{}, {}]", shown(e.low, &e.unit), shown(e.high, &e.unit))]
+        vec![
+            e.name.clone(),
+            e.symbol.clone(),
+            shown(e.value, &e.unit),
+            format!("[{}, {}]", shown(e.low, &e.unit), shown(e.high, &e.unit)),
+        ]
     };
     table(ESTIMATES, &found.measurement.estimates.iter().map(row).collect::<Vec<_>>(), width).1
 }
@@ -100,7 +105,8 @@ const PEERS: &[Column] = &[
 
 fn peers(found: &Measured, width: usize) -> Vec<String> {
     let points = &found.measurement.points;
-    let at = |quantity: Quantity, peers: u32| points.iter().find(|p| p.quantity == quantity && p.peers == peers);
+    let at =
+        |quantity: Quantity, peers: u32| points.iter().find(|p| p.quantity == quantity && p.peers == peers);
     let row = |trip: &Point| {
         let median = |quantity| at(quantity, trip.peers).map_or("-".into(), |p| ns(p.median_ns));
         vec![
@@ -117,7 +123,8 @@ fn peers(found: &Measured, width: usize) -> Vec<String> {
     };
     let mut rows: Vec<_> = points.iter().filter(|p| p.quantity == Quantity::RoundTrip).map(row).collect();
     // Hosts have no common clock, and hence no stamps.
-    let shown = if points.iter().any(|p| p.quantity == Quantity::OneToMany) { PEERS.len() } else { PEERS.len() - 2 };
+    let shown =
+        if points.iter().any(|p| p.quantity == Quantity::OneToMany) { PEERS.len() } else { PEERS.len() - 2 };
     rows.iter_mut().for_each(|row| row.truncate(shown));
     table(&PEERS[..shown], &rows, width).1
 }
@@ -140,7 +147,8 @@ fn messages(found: &Measured, width: usize) -> Vec<String> {
             if p.median_ns > 0.0 { bytes((p.bytes as f64 / p.median_ns * 1e9) as u64) } else { "-".into() },
         ]
     };
-    let rows: Vec<_> = found.measurement.points.iter().filter(|p| p.quantity == Quantity::Message).map(row).collect();
+    let rows: Vec<_> =
+        found.measurement.points.iter().filter(|p| p.quantity == Quantity::Message).map(row).collect();
     table(MESSAGES, &rows, width).1
 }
 
@@ -165,7 +173,9 @@ fn curves(found: &Measured, width: usize) -> Vec<String> {
             _ => "o_r(p)",
         };
         let range = format!("{}-{}", c.peers.first().unwrap_or(&0), c.peers.last().unwrap_or(&0));
-        let out = |of: fn(&evenkeel_model::fit::Distance) -> f64| c.held_out.as_ref().map_or("-".into(), |d| share(of(d)));
+        let out = |of: fn(&evenkeel_model::fit::Distance) -> f64| {
+            c.held_out.as_ref().map_or("-".into(), |d| share(of(d)))
+        };
         let name = format!("{name}{}", if c.oversubscribed { " *" } else { "" });
         vec![name, range, share(c.seen.median), share(c.seen.worst), out(|d| d.median), out(|d| d.worst)]
     };
@@ -181,8 +191,17 @@ const CHECKS: &[Column] = &[
 
 fn checks(found: &Measured, width: usize) -> Vec<String> {
     let row = |c: &evenkeel_model::measurement::Check| {
-        let what = if c.bytes > 0 { format!("{} of {}", c.what, bytes(c.bytes)) } else { format!("{}, {} peers", c.what, c.peers) };
-        vec![what.replace(", 1 peers", ", 1 peer"), ns(c.predicted_ns), ns(c.measured_ns), format!("{:+.0}%", (c.predicted_ns / c.measured_ns - 1.0) * 100.0)]
+        let what = if c.bytes > 0 {
+            format!("{} of {}", c.what, bytes(c.bytes))
+        } else {
+            format!("{}, {} peers", c.what, c.peers)
+        };
+        vec![
+            what.replace(", 1 peers", ", 1 peer"),
+            ns(c.predicted_ns),
+            ns(c.measured_ns),
+            format!("{:+.0}%", (c.predicted_ns / c.measured_ns - 1.0) * 100.0),
+        ]
     };
     let rows: Vec<_> = found.measurement.checks.iter().map(row).collect();
     if rows.is_empty() { Vec::new() } else { table(CHECKS, &rows, width).1 }
@@ -194,7 +213,10 @@ mod tests {
 
     #[test]
     fn small_times_keep_their_digits() {
-        assert_eq!([0.0312, 1.5, 12.34, 123.4, 12_340.0].map(ns), ["0.03 ns", "1.50 ns", "12.3 ns", "123 ns", "12.3 µs"]);
+        assert_eq!(
+            [0.0312, 1.5, 12.34, 123.4, 12_340.0].map(ns),
+            ["0.03 ns", "1.50 ns", "12.3 ns", "123 ns", "12.3 µs"]
+        );
         assert_eq!((ns(-1.5), ns(-1234.0), ns(f64::NAN)), ("-1.50 ns".into(), "-1.23 µs".into(), "-".into()));
     }
 }

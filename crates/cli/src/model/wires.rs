@@ -1,7 +1,8 @@
-//! The memory through which a measurement's ranks signal: where the flags lie, how they are waited for, what they carry.
+//! The memory through which a measurement's ranks signal: where the flags lie, how they are waited for,
+//! what they carry.
 
-use evenkeel_segment::letterbox::{self, Reader, Writer};
 use evenkeel_segment::layout::{LINE, PAGE};
+use evenkeel_segment::letterbox::{self, Reader, Writer};
 use evenkeel_segment::sync::{AtomicU64, Ordering, Words};
 use evenkeel_segment::{Segment, memory::SegmentError};
 use std::time::{Duration, Instant};
@@ -103,7 +104,10 @@ impl Wires {
 
     /// The ends of the two boxes that rank 0 (`side` 0) or rank 1 holds; None while another has them.
     pub fn letters(&self, side: usize) -> Option<(Writer<'_>, Reader<'_>)> {
-        Some((Writer::take(&self.segment, LETTERS[side], MOST_BYTES)?, Reader::take(&self.segment, LETTERS[1 - side], MOST_BYTES)?))
+        Some((
+            Writer::take(&self.segment, LETTERS[side], MOST_BYTES)?,
+            Reader::take(&self.segment, LETTERS[1 - side], MOST_BYTES)?,
+        ))
     }
 }
 
@@ -113,7 +117,8 @@ pub fn content(epoch: u64, rank: usize) -> u64 {
     (epoch ^ (rank as u64) << 48).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// Looks until something has happened: busily where each rank has a core, else giving the core to others after each look.
+/// Looks until something has happened: busily where each rank has a core, else giving the core to
+/// others after each look.
 #[inline]
 pub fn until(share: bool, mut happened: impl FnMut() -> bool) -> Result<(), Silence> {
     let mut began = None;
@@ -155,10 +160,16 @@ mod tests {
             }
         }
         for (i, flag) in [Flag::Ready, Flag::Down, Flag::Up, Flag::Seen].into_iter().enumerate() {
-            assert!(other.is_raised(flag, MOST_RANKS - 1, 1 + i as u64) && !other.is_raised(flag, 1, 2 + i as u64));
+            assert!(
+                other.is_raised(flag, MOST_RANKS - 1, 1 + i as u64)
+                    && !other.is_raised(flag, 1, 2 + i as u64)
+            );
             assert_eq!(other.content_of(flag, 1), content(1, 1));
         }
-        assert_eq!((other.sent_up().load(Ordering::Relaxed), other.streamed().load(Ordering::Relaxed)), (0, 0));
+        assert_eq!(
+            (other.sent_up().load(Ordering::Relaxed), other.streamed().load(Ordering::Relaxed)),
+            (0, 0)
+        );
         assert_ne!(content(1, 2), content(2, 1));
         let ends = wires.letters(0).unwrap();
         assert!(other.letters(0).is_none() && other.letters(1).is_some());

@@ -1,4 +1,5 @@
-//! `evenkeel route application`: application cores on models of Myrinet, Gigabit Ethernet and a router of line cards.
+//! `evenkeel route application`: application cores on models of Myrinet, Gigabit Ethernet and a router
+//! of line cards.
 
 use super::refuse;
 use super::runs::{Runs, progress_bar};
@@ -6,9 +7,9 @@ use crate::failure::Failure;
 use crate::output_file::write;
 use crate::palette::{COLOURS, FONT};
 use crate::record_file;
+use evenkeel_report::table::{Column, table, wrap};
 use evenkeel_switch_sim::application::{Core, Fabric, Outcome, Statistics, load, run};
 use evenkeel_switch_sim::run_jobs;
-use evenkeel_report::table::{Column, table, wrap};
 use plotters::prelude::*;
 use serde::Serialize;
 use serde_json::json;
@@ -16,8 +17,10 @@ use std::path::PathBuf;
 
 /// Run application cores on models of three fabrics with 256 hosts, and see how long messages take
 ///
-/// Cores: token (round a ring), fan-in (all to one), fan-out (one to all), mesh and torus (exchange with neighbours, ten iterations without a barrier). Fabrics: myrinet (a torus of wormhole switches), ethernet
-/// (a star of store-and-forward switches), avici (a router of line cards), avici-fabric (the same without Ethernet ports).
+/// Cores: token (round a ring), fan-in (all to one), fan-out (one to all), mesh and torus (exchange
+/// with neighbours, ten iterations without a barrier). Fabrics: myrinet (a torus of wormhole switches),
+/// ethernet (a star of store-and-forward switches), avici (a router of line cards), avici-fabric (the
+/// same without Ethernet ports).
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -90,17 +93,35 @@ pub fn act(arguments: &Application) -> Result<String, Failure> {
             [] => vec![if core == Core::Token { 1 } else { 2048 }],
             given => given.to_vec(),
         };
-        wanted.extend(sizes.into_iter().flat_map(|bytes| fabrics.iter().map(move |fabric| (core, bytes, *fabric))));
+        wanted.extend(
+            sizes.into_iter().flat_map(|bytes| fabrics.iter().map(move |fabric| (core, bytes, *fabric))),
+        );
     }
-    let jobs: Vec<(Core, u32, Fabric, u64)> = wanted.iter().flat_map(|(c, b, f)| (1..=u64::from(arguments.seeds)).map(move |seed| (*c, *b, *f, seed))).collect();
+    let jobs: Vec<(Core, u32, Fabric, u64)> = wanted
+        .iter()
+        .flat_map(|(c, b, f)| (1..=u64::from(arguments.seeds)).map(move |seed| (*c, *b, *f, seed)))
+        .collect();
     let bar = progress_bar(jobs.len());
-    let found = run_jobs(&jobs, arguments.runs.threads(), |(core, bytes, fabric, seed)| run(*fabric, load(*fabric, *core, *bytes), *seed), || bar.inc(1));
+    let found = run_jobs(
+        &jobs,
+        arguments.runs.threads(),
+        |(core, bytes, fabric, seed)| run(*fabric, load(*fabric, *core, *bytes), *seed),
+        || bar.inc(1),
+    );
     bar.finish_and_clear();
-    let outcomes: Vec<Outcome> = found.into_iter().collect::<Result<_, _>>().map_err(|e| refuse(e.to_string()))?;
-    let cases: Vec<Case> = wanted.iter().zip(outcomes.chunks(arguments.seeds as usize)).map(|((core, bytes, fabric), runs)| case(*fabric, *core, *bytes, runs)).collect();
+    let outcomes: Vec<Outcome> =
+        found.into_iter().collect::<Result<_, _>>().map_err(|e| refuse(e.to_string()))?;
+    let cases: Vec<Case> = wanted
+        .iter()
+        .zip(outcomes.chunks(arguments.seeds as usize))
+        .map(|((core, bytes, fabric), runs)| case(*fabric, *core, *bytes, runs))
+        .collect();
     let mut text = said(&cases, record_file::terminal().0);
     if let Some(file) = &arguments.runs.json {
-        write(file, &(serde_json::to_string_pretty(&json!({"cases": cases})).expect("numbers and texts") + "\n"))?;
+        write(
+            file,
+            &(serde_json::to_string_pretty(&json!({"cases": cases})).expect("numbers and texts") + "\n"),
+        )?;
     }
     if let Some(file) = &arguments.plot {
         let mut svg = String::new();
@@ -116,11 +137,20 @@ fn case(fabric: Fabric, core: Core, bytes: u32, runs: &[Outcome]) -> Case {
     let mean = |value: &dyn Fn(&Outcome) -> f64| runs.iter().map(value).sum::<f64>() / runs.len() as f64;
     let statistics = |values: &dyn Fn(&Outcome) -> Vec<u64>| {
         let of = |part: fn(&Statistics) -> f64| mean(&|o| part(&Statistics::of(&values(o), us)));
-        Statistics { least: of(|s| s.least), mean: of(|s| s.mean), most: of(|s| s.most), deviation: of(|s| s.deviation) }
+        Statistics {
+            least: of(|s| s.least),
+            mean: of(|s| s.mean),
+            most: of(|s| s.most),
+            deviation: of(|s| s.deviation),
+        }
     };
     let mut sorted = runs[0].messages.clone();
     sorted.sort_unstable();
-    let iterations = runs[0].iterations.iter().map(|ends| ends.iter().map(|e| e.0 as f64 * us)).map(|ends| (ends.clone().fold(f64::INFINITY, f64::min), ends.fold(0.0, f64::max)));
+    let iterations = runs[0]
+        .iterations
+        .iter()
+        .map(|ends| ends.iter().map(|e| e.0 as f64 * us))
+        .map(|ends| (ends.clone().fold(f64::INFINITY, f64::min), ends.fold(0.0, f64::max)));
     Case {
         fabric,
         core,
@@ -140,7 +170,17 @@ fn said(cases: &[Case], width: usize) -> String {
     let row = |c: &Case| {
         let m = c.messages;
         let apart = if c.iterations.is_empty() { "-".into() } else { c.farthest_apart.to_string() };
-        vec![c.core.to_string(), c.bytes.to_string(), c.fabric.to_string(), time(m.least), time(m.mean), time(m.most), time(m.deviation), time(c.total), apart]
+        vec![
+            c.core.to_string(),
+            c.bytes.to_string(),
+            c.fabric.to_string(),
+            time(m.least),
+            time(m.mean),
+            time(m.most),
+            time(m.deviation),
+            time(c.total),
+            apart,
+        ]
     };
     let rows: Vec<Vec<String>> = cases.iter().map(row).collect();
     let (_, mut lines) = table(COLUMNS, &rows, width);
@@ -159,7 +199,9 @@ fn draw(cases: &[Case], text: &mut String) -> Result<(), Box<dyn std::error::Err
     area.fill(&WHITE)?;
     let (left, right) = area.split_horizontally(560);
     let name = |c: &Case| format!("{}, {}, {} bytes", c.fabric, c.core, c.bytes);
-    let ends = |f: fn(f64, f64) -> f64, start: f64| cases.iter().flat_map(|c| &c.percentiles).copied().fold(start, f);
+    let ends = |f: fn(f64, f64) -> f64, start: f64| {
+        cases.iter().flat_map(|c| &c.percentiles).copied().fold(start, f)
+    };
     let (least, most) = (ends(f64::min, f64::INFINITY), ends(f64::max, 0.0));
     let mut chart = ChartBuilder::on(&left)
         .caption("latency of messages", (FONT, 15))
@@ -168,15 +210,32 @@ fn draw(cases: &[Case], text: &mut String) -> Result<(), Box<dyn std::error::Err
         .y_label_area_size(56)
         .build_cartesian_2d((least * 0.9..most * 1.1).log_scale(), 0.0..1.0)?;
     let number = |t: &f64| if *t < 10.0 { format!("{t}") } else { format!("{t:.0}") };
-    chart.configure_mesh().x_desc("µs").y_desc("share of messages").x_label_formatter(&number).label_style((FONT, 12)).light_line_style(WHITE).draw()?;
+    chart
+        .configure_mesh()
+        .x_desc("µs")
+        .y_desc("share of messages")
+        .x_label_formatter(&number)
+        .label_style((FONT, 12))
+        .light_line_style(WHITE)
+        .draw()?;
     for (i, case) in cases.iter().enumerate() {
         let colour = COLOURS[i % COLOURS.len()];
         let line = case.percentiles.iter().enumerate().map(|(p, t)| (*t, (p + 1) as f64 / 100.0));
-        chart.draw_series(LineSeries::new(line, colour.stroke_width(2)))?.label(name(case)).legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 16, y)], colour.stroke_width(2)));
+        chart
+            .draw_series(LineSeries::new(line, colour.stroke_width(2)))?
+            .label(name(case))
+            .legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 16, y)], colour.stroke_width(2)));
     }
-    chart.configure_series_labels().position(SeriesLabelPosition::UpperLeft).label_font((FONT, 11)).background_style(WHITE.mix(0.8)).draw()?;
-    let iterating: Vec<(usize, &Case)> = cases.iter().enumerate().filter(|(_, c)| !c.iterations.is_empty()).collect();
-    if let Some(last) = iterating.iter().flat_map(|(_, c)| c.iterations.last()).map(|i| i.1).reduce(f64::max) {
+    chart
+        .configure_series_labels()
+        .position(SeriesLabelPosition::UpperLeft)
+        .label_font((FONT, 11))
+        .background_style(WHITE.mix(0.8))
+        .draw()?;
+    let iterating: Vec<(usize, &Case)> =
+        cases.iter().enumerate().filter(|(_, c)| !c.iterations.is_empty()).collect();
+    if let Some(last) = iterating.iter().flat_map(|(_, c)| c.iterations.last()).map(|i| i.1).reduce(f64::max)
+    {
         let count = iterating[0].1.iterations.len() as f64;
         let mut chart = ChartBuilder::on(&right)
             .caption("the first and the last host are done", (FONT, 15))
@@ -184,7 +243,15 @@ fn draw(cases: &[Case], text: &mut String) -> Result<(), Box<dyn std::error::Err
             .x_label_area_size(40)
             .y_label_area_size(64)
             .build_cartesian_2d(1.0..count, 0.0..last * 1.05)?;
-        chart.configure_mesh().x_desc("iteration").y_desc("µs").x_label_formatter(&|i| format!("{i:.0}")).y_label_formatter(&|t| format!("{t:.0}")).label_style((FONT, 12)).light_line_style(WHITE).draw()?;
+        chart
+            .configure_mesh()
+            .x_desc("iteration")
+            .y_desc("µs")
+            .x_label_formatter(&|i| format!("{i:.0}"))
+            .y_label_formatter(&|t| format!("{t:.0}"))
+            .label_style((FONT, 12))
+            .light_line_style(WHITE)
+            .draw()?;
         for (i, case) in iterating {
             let colour = COLOURS[i % COLOURS.len()];
             for end in [|i: &(f64, f64)| i.0, |i: &(f64, f64)| i.1] {

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 /// Make a network, by rule or by chance
 ///
-/// Writes what `ibnetdiscover` would print; ibsim reads it too. The same arguments give the same network on every machine.
+/// Writes what `ibnetdiscover` would print; ibsim reads it too. The same arguments give the same
+/// network on every machine.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -108,9 +109,10 @@ pub enum Kind {
 
 /// Compute forwarding tables for a network, proved free of deadlock
 ///
-/// Reads a network, computes tables, has them proved by a checker that knows nothing of how they were made, and writes them for OpenSM. A
-/// channel is one direction of a cable between switches; the load of a channel is the number of ordered pairs of end nodes whose path uses it; hops
-/// are channels on a path.
+/// Reads a network, computes tables, has them proved by a checker that knows nothing of how they were
+/// made, and writes them for OpenSM. A channel is one direction of a cable between switches; the load
+/// of a channel is the number of ordered pairs of end nodes whose path uses it; hops are channels on a
+/// path.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -130,8 +132,9 @@ pub struct Compute {
     pub scheme: TableScheme,
     /// Lanes (virtual lanes) that packets may be spread over; the destination decides
     ///
-    /// Each lane is free of deadlock by itself, and paths become shorter with every lane. OpenSM's file of tables cannot say lanes: with more than
-    /// one, the service level that each destination needs is in the record (--json), and senders have to be told it.
+    /// Each lane is free of deadlock by itself, and paths become shorter with every lane. OpenSM's file of
+    /// tables cannot say lanes: with more than one, the service level that each destination needs is in the
+    /// record (--json), and senders have to be told it.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = value_parser!(u8).range(1..=15))]
     pub lanes: u8,
     /// Write the tables to this file, for opensm -R file -U FILE
@@ -153,8 +156,8 @@ pub struct Compute {
 
 /// Prove forwarding tables, or say what is wrong with them
 ///
-/// Walks every path. Tables are right if all end nodes reach each other and no packets can wait for each other in a ring. A ring is named link by
-/// link. The exit code is 1 if the tables are wrong.
+/// Walks every path. Tables are right if all end nodes reach each other and no packets can wait for
+/// each other in a ring. A ring is named link by link. The exit code is 1 if the tables are wrong.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -181,7 +184,8 @@ pub struct Check {
 
 /// Compare all schemes on networks, and OpenSM's engines where OpenSM is installed
 ///
-/// For OpenSM's engines ibsim plays the network (Debian packages opensm, ibsim-utils). Their time is that of a whole sweep: reading the network, computing and setting the tables.
+/// For OpenSM's engines ibsim plays the network (Debian packages opensm, ibsim-utils). Their time is
+/// that of a whole sweep: reading the network, computing and setting the tables.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -193,7 +197,8 @@ pub struct Compare {
     /// Only these schemes; may be given several times [all that suit the network]
     #[arg(long, value_enum, value_name = "NAME")]
     pub scheme: Vec<TableScheme>,
-    /// Engines of OpenSM: minhop, updn, dnup, nue, sssp, dfsssp, lash, ftree, or none [minhop,updn,nue,sssp if OpenSM is installed]
+    /// Engines of OpenSM: minhop, updn, dnup, nue, sssp, dfsssp, lash, ftree, or none [minhop,updn,nue,sssp
+    /// if OpenSM is installed]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub opensm: Option<Vec<String>>,
     /// Have ibdmchk judge all tables as well, as OpenSM sets them (takes the Debian package ibutils)

@@ -41,7 +41,10 @@ pub fn check(arguments: &Check) -> Result<Verdict, Failure> {
     let width = record_file::terminal().0.clamp(60, 160);
     let mut text = figures.text(&network, width);
     if unknown != lfts::Unknown::default() {
-        let note = format!("The tables name {} switches and, in {} entries, destinations that the network does not have; these were passed over.", unknown.switches, unknown.destinations);
+        let note = format!(
+            "The tables name {} switches and, in {} entries, destinations that the network does not have; these were passed over.",
+            unknown.switches, unknown.destinations
+        );
         wrap(&note, width, "  ").into_iter().for_each(|line| text += &format!("{line}\n"));
     }
     let mut right = figures.sound;
@@ -51,7 +54,9 @@ pub fn check(arguments: &Check) -> Result<Verdict, Failure> {
         right &= changed == 0 && ibdmchk != Some(false);
         text += &match changed {
             0 => "OpenSM, on a simulated network, gives the switches exactly these tables.\n".to_string(),
-            n => format!("OpenSM, on a simulated network, gives the switches other tables: {n} entries differ.\n"),
+            n => format!(
+                "OpenSM, on a simulated network, gives the switches other tables: {n} entries differ.\n"
+            ),
         };
         text += match ibdmchk {
             Some(true) => "ibdmchk finds no credit loops either.\n",
@@ -62,7 +67,14 @@ pub fn check(arguments: &Check) -> Result<Verdict, Failure> {
     }
     if let Some(file) = &arguments.json {
         let traffic = if arguments.everything { "everything" } else { "end nodes" };
-        let record = Record { network: read::name(&arguments.network), tables: read::name(&arguments.lfts), traffic, figures, changed_by_opensm, free_by_ibdmchk };
+        let record = Record {
+            network: read::name(&arguments.network),
+            tables: read::name(&arguments.lfts),
+            traffic,
+            figures,
+            changed_by_opensm,
+            free_by_ibdmchk,
+        };
         write(file, &(serde_json::to_string_pretty(&record).expect("numbers and words") + "\n"))?;
     }
     Ok(Verdict { text, right })
@@ -70,12 +82,18 @@ pub fn check(arguments: &Check) -> Result<Verdict, Failure> {
 
 /// Entries that OpenSM sets otherwise, and what ibdmchk says of those that it sets.
 fn through_opensm(network: &Network, table: &Table) -> Result<(usize, Option<bool>), Failure> {
-    let opensm = OpenSm::find().map_err(|missing| refuse(format!("{missing}; install the Debian packages opensm and ibsim-utils, or leave --through-opensm out")))?;
+    let opensm = OpenSm::find().map_err(|missing| {
+        refuse(format!(
+            "{missing}; install the Debian packages opensm and ibsim-utils, or leave --through-opensm out"
+        ))
+    })?;
     let directory = super::scratch()?;
     let file = directory.path().join("tables.lfts");
-    let lids = lfts::Lids::of(network).ok_or_else(|| refuse("there are more destinations than addresses".into()))?;
+    let lids =
+        lfts::Lids::of(network).ok_or_else(|| refuse("there are more destinations than addresses".into()))?;
     write(&file, &lfts::write(network, table, &lids))?;
     let sweep = opensm.sweep(network, "file", Some(&file), true, directory.path(), LIMIT)?;
-    let differs = |to| network.switch_ids().filter(|s| sweep.table.port(*s, to) != table.port(*s, to)).count();
+    let differs =
+        |to| network.switch_ids().filter(|s| sweep.table.port(*s, to) != table.port(*s, to)).count();
     Ok((table.destinations().map(differs).sum(), sweep.ibdmchk.map(|said| said == SecondJudge::Free)))
 }

@@ -10,9 +10,9 @@ use crate::output_file::write;
 use crate::record_file;
 use evenkeel_report::table::{Column, table, wrap};
 use evenkeel_report::units::count;
+use evenkeel_route::check::check;
 use evenkeel_route::format::lfts;
 use evenkeel_route::{Network, Table};
-use evenkeel_route::check::check;
 use nix::sys::resource::UsageWho;
 use serde::Serialize;
 use std::time::{Duration, Instant};
@@ -30,7 +30,8 @@ const COLUMNS: &[Column] = &[
     Column { group: "seconds", head: "processor", dispensable: 1 },
 ];
 
-/// OpenSM's engines that are tried if nothing is said: its default, its two for irregular networks, and minimal paths with balance.
+/// OpenSM's engines that are tried if nothing is said: its default, its two for irregular networks, and
+/// minimal paths with balance.
 const ENGINES: [&str; 4] = ["minhop", "updn", "nue", "sssp"];
 
 #[derive(Serialize)]
@@ -46,7 +47,8 @@ struct Row {
     processor_seconds: f64,
     /// Nothing if there are no tables.
     figures: Option<Figures>,
-    /// Whether ibdmchk finds the tables free of credit loops; nothing if it was not asked, or the tables did not come from OpenSM.
+    /// Whether ibdmchk finds the tables free of credit loops; nothing if it was not asked, or the tables
+    /// did not come from OpenSM.
     free_by_ibdmchk: Option<bool>,
     /// What went otherwise than asked for.
     note: Option<String>,
@@ -63,26 +65,57 @@ pub fn compare(arguments: &Compare) -> Result<String, Failure> {
     }
     let (opensm, engines, missing) = engines(arguments)?;
     let limit = Duration::from_secs(arguments.limit);
-    let suited = |network: &Network| if arguments.scheme.is_empty() { TableScheme::suited(network) } else { arguments.scheme.clone() };
+    let suited = |network: &Network| {
+        if arguments.scheme.is_empty() { TableScheme::suited(network) } else { arguments.scheme.clone() }
+    };
     let all: usize = networks.iter().map(|(_, network)| suited(network).len() + engines.len()).sum();
     let bar = progress_bar(all as u64);
     let width = record_file::terminal().0.clamp(60, 160);
     let (mut text, mut rows) = (String::new(), Vec::new());
     for (name, network) in &networks {
         let first = rows.len();
-        let row = |scheme: String, (seconds, processor_seconds): (f64, f64), figures: Option<Figures>, note: Option<String>| {
-            let (switches, end_nodes, cables) = (network.switches().len(), network.end_nodes().len(), network.channels() / 2);
-            Row { network: name.clone(), switches, end_nodes, cables, scheme, seconds, processor_seconds, figures, free_by_ibdmchk: None, note }
+        let row = |scheme: String,
+                   (seconds, processor_seconds): (f64, f64),
+                   figures: Option<Figures>,
+                   note: Option<String>| {
+            let (switches, end_nodes, cables) =
+                (network.switches().len(), network.end_nodes().len(), network.channels() / 2);
+            Row {
+                network: name.clone(),
+                switches,
+                end_nodes,
+                cables,
+                scheme,
+                seconds,
+                processor_seconds,
+                figures,
+                free_by_ibdmchk: None,
+                note,
+            }
         };
         for scheme in suited(network) {
             bar.set_message(format!("{name}: {}", scheme.name()));
-            let (begun, processor, done) = (Instant::now(), processor_seconds(UsageWho::RUSAGE_SELF), rows.len() as f64);
+            let (begun, processor, done) =
+                (Instant::now(), processor_seconds(UsageWho::RUSAGE_SELF), rows.len() as f64);
             let mut progress = |share: f64| bar.set_position(((done + share) * 1000.0) as u64);
             rows.push(match scheme::compute(network, scheme, 1, arguments.seed, 1.0, &mut progress) {
                 Ok(tables) => {
-                    let seconds = (begun.elapsed().as_secs_f64(), processor_seconds(UsageWho::RUSAGE_SELF) - processor);
-                    let judged = if arguments.ibdmchk { loaded(opensm.as_ref(), network, &tables, limit)? } else { None };
-                    Row { free_by_ibdmchk: judged, ..row(scheme.name(), seconds, Some(Figures::of(network, &check(network, &tables))), None) }
+                    let seconds =
+                        (begun.elapsed().as_secs_f64(), processor_seconds(UsageWho::RUSAGE_SELF) - processor);
+                    let judged = if arguments.ibdmchk {
+                        loaded(opensm.as_ref(), network, &tables, limit)?
+                    } else {
+                        None
+                    };
+                    Row {
+                        free_by_ibdmchk: judged,
+                        ..row(
+                            scheme.name(),
+                            seconds,
+                            Some(Figures::of(network, &check(network, &tables))),
+                            None,
+                        )
+                    }
                 }
                 Err(why) => row(scheme.name(), (0.0, 0.0), None, Some(why)),
             });
@@ -93,21 +126,33 @@ pub fn compare(arguments: &Compare) -> Result<String, Failure> {
             let directory = super::scratch()?;
             let opensm = opensm.as_ref().expect("there are engines only if it was found");
             let scheme = format!("OpenSM {engine}");
-            rows.push(match opensm.sweep(network, engine, None, arguments.ibdmchk, directory.path(), limit) {
-                Ok(sweep) => {
-                    let note = sweep.used.filter(|used| used != engine).map(|used| format!("it gave up, and OpenSM used `{used}` instead"));
-                    let figures = Figures::of(network, &check(network, &sweep.table));
-                    Row { free_by_ibdmchk: sweep.ibdmchk.map(|said| said == SecondJudge::Free), ..row(scheme, (sweep.seconds, sweep.processor_seconds), Some(figures), note) }
-                }
-                Err(failure) => row(scheme, (0.0, 0.0), None, Some(failure.to_string())),
-            });
+            rows.push(
+                match opensm.sweep(network, engine, None, arguments.ibdmchk, directory.path(), limit) {
+                    Ok(sweep) => {
+                        let note = sweep
+                            .used
+                            .filter(|used| used != engine)
+                            .map(|used| format!("it gave up, and OpenSM used `{used}` instead"));
+                        let figures = Figures::of(network, &check(network, &sweep.table));
+                        Row {
+                            free_by_ibdmchk: sweep.ibdmchk.map(|said| said == SecondJudge::Free),
+                            ..row(scheme, (sweep.seconds, sweep.processor_seconds), Some(figures), note)
+                        }
+                    }
+                    Err(failure) => row(scheme, (0.0, 0.0), None, Some(failure.to_string())),
+                },
+            );
             bar.set_position(rows.len() as u64 * 1000);
         }
         text += &shown(name, network, &rows[first..], width);
     }
     bar.finish_and_clear();
     let mut notes = LEGEND.to_string();
-    notes += &missing.map_or(String::new(), |missing| format!(" OpenSM's engines were left out, as {missing}: the Debian packages are opensm and ibsim-utils."));
+    notes += &missing.map_or(String::new(), |missing| {
+        format!(
+            " OpenSM's engines were left out, as {missing}: the Debian packages are opensm and ibsim-utils."
+        )
+    });
     wrap(&notes, width, "").into_iter().for_each(|line| text += &format!("{line}\n"));
     if let Some(file) = &arguments.json {
         write(file, &(serde_json::to_string_pretty(&rows).expect("numbers and words") + "\n"))?;
@@ -116,13 +161,20 @@ pub fn compare(arguments: &Compare) -> Result<String, Failure> {
 }
 
 /// What ibdmchk says of tables once OpenSM has loaded them.
-fn loaded(opensm: Option<&OpenSm>, network: &Network, tables: &Table, limit: Duration) -> Result<Option<bool>, Failure> {
+fn loaded(
+    opensm: Option<&OpenSm>,
+    network: &Network,
+    tables: &Table,
+    limit: Duration,
+) -> Result<Option<bool>, Failure> {
     let (Some(opensm), Some(lids)) = (opensm, lfts::Lids::of(network)) else { return Ok(None) };
     let directory = super::scratch()?;
     let file = directory.path().join("tables.lfts");
     write(&file, &lfts::write(network, tables, &lids))?;
     let sweep = opensm.sweep(network, "file", Some(&file), true, directory.path(), limit)?;
-    let same = tables.destinations().all(|to| network.switch_ids().all(|s| sweep.table.port(s, to) == tables.port(s, to)));
+    let same = tables
+        .destinations()
+        .all(|to| network.switch_ids().all(|s| sweep.table.port(s, to) == tables.port(s, to)));
     if !same {
         return Err(refuse("OpenSM changed tables that it was given".into()));
     }
@@ -137,7 +189,9 @@ fn engines(arguments: &Compare) -> Result<(Option<OpenSm>, Vec<String>, Option<S
     match (&arguments.opensm, OpenSm::find()) {
         // ibdmchk judges what OpenSM sets, also where its own engines are of no interest.
         (Some(engines), opensm) if engines.iter().all(|e| e == "none") => Ok((opensm.ok(), Vec::new(), None)),
-        (Some(_), Err(missing)) => Err(refuse(format!("{missing}; install the Debian packages opensm and ibsim-utils, or say --opensm none"))),
+        (Some(_), Err(missing)) => Err(refuse(format!(
+            "{missing}; install the Debian packages opensm and ibsim-utils, or say --opensm none"
+        ))),
         (Some(engines), Ok(opensm)) => Ok((Some(opensm), engines.clone(), None)),
         (None, Ok(opensm)) => Ok((Some(opensm), ENGINES.map(String::from).to_vec(), None)),
         (None, Err(missing)) => Ok((None, Vec::new(), Some(missing))),
@@ -150,7 +204,13 @@ fn shown(name: &str, network: &Network, rows: &[Row], width: usize) -> String {
         match &row.figures {
             None => cells.extend(["-"; 9].map(String::from)),
             Some(f) => {
-                let verdict = if f.broken > 0 { "BROKEN" } else if f.sound { "no" } else { "YES" };
+                let verdict = if f.broken > 0 {
+                    "BROKEN"
+                } else if f.sound {
+                    "no"
+                } else {
+                    "YES"
+                };
                 cells.extend([
                     verdict.into(),
                     format!("{:.3}", f.mean_hops),
@@ -166,13 +226,20 @@ fn shown(name: &str, network: &Network, rows: &[Row], width: usize) -> String {
         }
         cells
     };
-    let mut text = format!("{name}: {} switches, {} end nodes, {} cables between switches\n", network.switches().len(), network.end_nodes().len(), network.channels() / 2);
+    let mut text = format!(
+        "{name}: {} switches, {} end nodes, {} cables between switches\n",
+        network.switches().len(),
+        network.end_nodes().len(),
+        network.channels() / 2
+    );
     for line in table(COLUMNS, &rows.iter().map(cells).collect::<Vec<_>>(), width).1 {
         text += &format!("{line}\n");
     }
     for row in rows {
         if let Some(note) = &row.note {
-            wrap(&format!("{}: {note}.", row.scheme), width, "  ").into_iter().for_each(|line| text += &format!("{line}\n"));
+            wrap(&format!("{}: {note}.", row.scheme), width, "  ")
+                .into_iter()
+                .for_each(|line| text += &format!("{line}\n"));
         }
     }
     text + "\n"

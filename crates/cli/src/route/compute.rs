@@ -43,7 +43,15 @@ pub fn compute(arguments: &Compute) -> Result<String, Failure> {
     bar.set_message(arguments.scheme.name());
     let begun = Instant::now();
     let mut progress = |share: f64| bar.set_position((share * 1000.0) as u64);
-    let table = scheme::compute(&network, arguments.scheme, arguments.lanes, arguments.seed, arguments.effort, &mut progress).map_err(refuse)?;
+    let table = scheme::compute(
+        &network,
+        arguments.scheme,
+        arguments.lanes,
+        arguments.seed,
+        arguments.effort,
+        &mut progress,
+    )
+    .map_err(refuse)?;
     let seconds = begun.elapsed().as_secs_f64();
     bar.set_message("checking");
     let figures = Figures::of(&network, &check(&network, &table));
@@ -51,13 +59,23 @@ pub fn compute(arguments: &Compute) -> Result<String, Failure> {
     bar.finish_and_clear();
     let width = record_file::terminal().0.clamp(60, 160);
     let mut text = figures.text(&network, width);
-    let end = if everything.sound() { "That holds for packets from and to switches too" } else { "Packets from or to switches themselves do not count in that" };
+    let end = if everything.sound() {
+        "That holds for packets from and to switches too"
+    } else {
+        "Packets from or to switches themselves do not count in that"
+    };
     let lanes = if arguments.lanes == 1 { String::new() } else { format!(", {} lanes", arguments.lanes) };
-    for line in wrap(&format!("{end}. Scheme `{}`{lanes}, computed in {seconds:.2} s.", arguments.scheme.name()), width, "  ") {
+    for line in wrap(
+        &format!("{end}. Scheme `{}`{lanes}, computed in {seconds:.2} s.", arguments.scheme.name()),
+        width,
+        "  ",
+    ) {
         text += &format!("{line}\n");
     }
     if let Some(file) = &arguments.lfts {
-        let lids = lfts::Lids::of(&network).ok_or_else(|| refuse(format!("{} has more destinations than there are addresses", arguments.network.display())))?;
+        let lids = lfts::Lids::of(&network).ok_or_else(|| {
+            refuse(format!("{} has more destinations than there are addresses", arguments.network.display()))
+        })?;
         write(file, &lfts::write(&network, &table, &lids))?;
         let next = if !figures.sound {
             "do not load it: it can deadlock".to_string()
@@ -70,7 +88,11 @@ pub fn compute(arguments: &Compute) -> Result<String, Failure> {
     }
     if let Some(file) = &arguments.source_routes {
         write(file, &source_routes::write(&network, &table))?;
-        text += &format!("\n{} written{}\n", file.display(), if figures.sound { "" } else { ": do not use it, it can deadlock" });
+        text += &format!(
+            "\n{} written{}\n",
+            file.display(),
+            if figures.sound { "" } else { ": do not use it, it can deadlock" }
+        );
     }
     if let Some(file) = &arguments.json {
         let record = Record {

@@ -1,6 +1,9 @@
 //! `evenkeel route plan`: from today's tables to tomorrow's under traffic, as files for OpenSM.
 
-use super::{Verdict, read, rehearse::{Rehearsal, rehearse}};
+use super::{
+    Verdict, read,
+    rehearse::{Rehearsal, rehearse},
+};
 use crate::failure::Failure;
 use crate::output_file::write;
 use crate::record_file;
@@ -14,8 +17,9 @@ use std::path::PathBuf;
 
 /// Lead a changed network from today's tables to tomorrow's without stopping traffic
 ///
-/// Prints steps of table updates. Within a step updates may reach the switches in any order; whatever has arrived, nobody loses a path and nothing can
-/// deadlock, which is proved for each step. Begin the next step when the last has arrived everywhere and packets under way have left.
+/// Prints steps of table updates. Within a step updates may reach the switches in any order; whatever
+/// has arrived, nobody loses a path and nothing can deadlock, which is proved for each step. Begin the
+/// next step when the last has arrived everywhere and packets under way have left.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -43,10 +47,12 @@ pub struct Plan {
     /// Write the tables after each step to files in a directory, which is made
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Have OpenSM carry the plan out on a simulated network, and both judges look at what is there on the way
+    /// Have OpenSM carry the plan out on a simulated network, and both judges look at what is there on the
+    /// way
     ///
-    /// Sets today's tables, then for each step some random mixtures of old and new entries, then the tables after the step; compares what the switches
-    /// get, and asks evenkeel's checker and, where all paths are there, ibdmchk for rings of waiting packets. The exit code is 1 if anything differs or is found.
+    /// Sets today's tables, then for each step some random mixtures of old and new entries, then the tables
+    /// after the step; compares what the switches get, and asks evenkeel's checker and, where all paths are
+    /// there, ibdmchk for rings of waiting packets. The exit code is 1 if anything differs or is found.
     #[arg(long)]
     pub through_opensm: bool,
     /// Random mixtures of each step's old and new entries that --through-opensm looks at
@@ -68,7 +74,8 @@ const COLUMNS: &[Column] = &[
     Column { group: "", head: "any order", dispensable: 0 },
 ];
 
-/// Plans, proves each step, rehearses if asked to, writes the files that were asked for, and returns what is printed.
+/// Plans, proves each step, rehearses if asked to, writes the files that were asked for, and returns
+/// what is printed.
 pub fn act(arguments: &Plan) -> Result<Verdict, Failure> {
     let refuse = |why: String| Failure::RoutePlan { why };
     let old = read::network(&arguments.network)?;
@@ -76,9 +83,12 @@ pub fn act(arguments: &Plan) -> Result<Verdict, Failure> {
     let unread = |e| refuse(format!("{} holds no tables: {e}", arguments.lfts.display()));
     // By GUID and port, so that the numbers of switches and addresses may differ.
     let (before, _) = read::tables(&old, &arguments.lfts)?;
-    let lids = |network: &Network| lfts::Lids::of(network).ok_or_else(|| refuse("there are more destinations than addresses".into()));
+    let lids = |network: &Network| {
+        lfts::Lids::of(network).ok_or_else(|| refuse("there are more destinations than addresses".into()))
+    };
     let (today, _) = lfts::read(&new, &lfts::write(&old, &before, &lids(&old)?)).map_err(unread)?;
-    let found = plan(&new, &today, arguments.improve, &usual_aims(&new)).map_err(|e| refuse(e.to_string()))?;
+    let found =
+        plan(&new, &today, arguments.improve, &usual_aims(&new)).map_err(|e| refuse(e.to_string()))?;
     let mut states = vec![today];
     for (i, step) in found.steps.iter().enumerate() {
         let after = step.applied(&states[i]);
@@ -86,13 +96,20 @@ pub fn act(arguments: &Plan) -> Result<Verdict, Failure> {
         states.push(after);
     }
     if let Some(folder) = &arguments.out {
-        std::fs::create_dir_all(folder).map_err(|e| Failure::Unwritable { path: folder.clone(), why: e.to_string() })?;
+        std::fs::create_dir_all(folder)
+            .map_err(|e| Failure::Unwritable { path: folder.clone(), why: e.to_string() })?;
         for (i, state) in states.iter().enumerate().skip(1) {
             write(&folder.join(format!("{i}.lfts")), &lfts::write(&new, state, &lids(&new)?))?;
         }
     }
     let rehearsal = match arguments.through_opensm {
-        true => Some(rehearse(&new, &states[0], &found.steps, arguments.mixtures, &mut Random::new(arguments.seed))?),
+        true => Some(rehearse(
+            &new,
+            &states[0],
+            &found.steps,
+            arguments.mixtures,
+            &mut Random::new(arguments.seed),
+        )?),
         false => None,
     };
     if let Some(file) = &arguments.json {
@@ -110,7 +127,14 @@ fn said(network: &Network, found: &Found, width: usize) -> String {
     let row = |(i, step): (usize, &evenkeel_route::plan::Step)| {
         let switches: BTreeSet<u32> = step.changes.iter().map(|c| c.at.0).collect();
         let destinations: BTreeSet<_> = step.changes.iter().map(|c| c.to).collect();
-        [(i + 1).to_string(), step.changes.len().to_string(), switches.len().to_string(), destinations.len().to_string(), "proved".into()].to_vec()
+        [
+            (i + 1).to_string(),
+            step.changes.len().to_string(),
+            switches.len().to_string(),
+            destinations.len().to_string(),
+            "proved".into(),
+        ]
+        .to_vec()
     };
     let mut lines = if found.steps.is_empty() {
         vec!["Nothing has to be changed.".to_string()]
@@ -127,7 +151,9 @@ fn said(network: &Network, found: &Found, width: usize) -> String {
             end.mean_minimal_hops(),
             end.busiest()
         ),
-        n => format!("{n} paths could not be restored by these rules; for these, tables have to be loaded anew with traffic stopped."),
+        n => format!(
+            "{n} paths could not be restored by these rules; for these, tables have to be loaded anew with traffic stopped."
+        ),
     };
     lines.extend(wrap(&sentence, width, ""));
     lines.join("\n") + "\n"
@@ -138,9 +164,10 @@ fn record(network: &Network, found: &Found, rehearsal: Option<&Rehearsal>) -> St
         evenkeel_route::Destination::EndNode(e) => network.end_node(e).port_guid,
         evenkeel_route::Destination::Switch(s) => network.switch(s).guid,
     };
-    let change = |c: &evenkeel_route::plan::Change| {
-        json!({"switch": format!("0x{:016x}", network.switch(c.at).guid), "destination": format!("0x{:016x}", guid(c.to)), "port": c.port.0})
-    };
-    let steps: Vec<_> = found.steps.iter().map(|s| s.changes.iter().map(change).collect::<Vec<_>>()).collect();
-    serde_json::to_string_pretty(&json!({"steps": steps, "lost": found.lost.len(), "rehearsal": rehearsal})).expect("numbers and texts") + "\n"
+    let change = |c: &evenkeel_route::plan::Change| json!({"switch": format!("0x{:016x}", network.switch(c.at).guid), "destination": format!("0x{:016x}", guid(c.to)), "port": c.port.0});
+    let steps: Vec<_> =
+        found.steps.iter().map(|s| s.changes.iter().map(change).collect::<Vec<_>>()).collect();
+    serde_json::to_string_pretty(&json!({"steps": steps, "lost": found.lost.len(), "rehearsal": rehearsal}))
+        .expect("numbers and texts")
+        + "\n"
 }

@@ -8,12 +8,19 @@ use std::path::Path;
 
 /// A network that can be routed: connected, with two end nodes at least.
 pub fn network(file: &Path) -> Result<Network, Failure> {
-    let network = read_network(&text(file)?).map_err(|e| refuse(format!("{} is no network: {e}", file.display())))?;
+    let network =
+        read_network(&text(file)?).map_err(|e| refuse(format!("{} is no network: {e}", file.display())))?;
     if !network.connected() {
-        return Err(refuse(format!("{} is in pieces: some switches cannot be reached from others, whatever the tables", file.display())));
+        return Err(refuse(format!(
+            "{} is in pieces: some switches cannot be reached from others, whatever the tables",
+            file.display()
+        )));
     }
     if network.end_nodes().len() < 2 {
-        return Err(refuse(format!("{} has fewer than two end nodes, so there is nothing to send", file.display())));
+        return Err(refuse(format!(
+            "{} has fewer than two end nodes, so there is nothing to send",
+            file.display()
+        )));
     }
     Ok(network)
 }

@@ -24,6 +24,9 @@ impl Runs {
 /// On standard error, and only on a terminal.
 pub fn progress_bar(runs: usize) -> ProgressBar {
     let bar = ProgressBar::new(runs as u64);
-    bar.set_style(ProgressStyle::with_template("{spinner} simulating {bar:40} {pos} of {len} runs, {eta} left").expect("a constant template"));
+    bar.set_style(
+        ProgressStyle::with_template("{spinner} simulating {bar:40} {pos} of {len} runs, {eta} left")
+            .expect("a constant template"),
+    );
     bar
 }

@@ -15,7 +15,8 @@ pub enum TableScheme {
     Bfs,
     /// up*/down* by the tree that a flood from a switch makes, drawn by the seed (POST)
     Post,
-    /// up*/down* by the best depth-first tree, of those from all switches (up to 256; from the most central one in larger networks)
+    /// up*/down* by the best depth-first tree, of those from all switches (up to 256; from the most central
+    /// one in larger networks)
     Dfs,
     /// up*/down* by a genetic search among orders of the switches
     Genetic,
@@ -46,7 +47,14 @@ impl TableScheme {
 }
 
 /// The tables of a scheme, or why there are none. `progress` is told the share that is done.
-pub fn compute(network: &Network, scheme: TableScheme, lanes: u8, seed: u64, effort: f64, progress: &mut dyn FnMut(f64)) -> Result<Table, String> {
+pub fn compute(
+    network: &Network,
+    scheme: TableScheme,
+    lanes: u8,
+    seed: u64,
+    effort: f64,
+    progress: &mut dyn FnMut(f64),
+) -> Result<Table, String> {
     let spread = tables::Effort::fitting(network);
     if scheme == TableScheme::Ascending {
         let search = Search { effort, seed };
@@ -62,7 +70,11 @@ pub fn compute(network: &Network, scheme: TableScheme, lanes: u8, seed: u64, eff
     let random = &mut Random::new(seed);
     let best_root = || schemes::breadth_first(network, schemes::best_root(network));
     let depth_first = || {
-        if network.switches().len() <= 256 { schemes::depth_first(network) } else { schemes::depth_first_from(network, schemes::best_root(network)) }
+        if network.switches().len() <= 256 {
+            schemes::depth_first(network)
+        } else {
+            schemes::depth_first_from(network, schemes::best_root(network))
+        }
     };
     let order: SwitchOrder = match scheme {
         TableScheme::Ascending => unreachable!("it is no order of switches"),
@@ -76,11 +88,22 @@ pub fn compute(network: &Network, scheme: TableScheme, lanes: u8, seed: u64, eff
         TableScheme::Dfs => depth_first(),
         TableScheme::Genetic => {
             let seeds = [best_root(), depth_first()];
-            schemes::genetic(network, &seeds, Genetic::default(), &mut schemes::static_fitness(network), random)
+            schemes::genetic(
+                network,
+                &seeds,
+                Genetic::default(),
+                &mut schemes::static_fitness(network),
+                random,
+            )
         }
-        TableScheme::Local => schemes::local_search(network, &depth_first(), 500, &mut schemes::static_fitness(network), random),
+        TableScheme::Local => {
+            schemes::local_search(network, &depth_first(), 500, &mut schemes::static_fitness(network), random)
+        }
         TableScheme::Exhaustive if network.switches().len() > MOST_EXHAUSTIVE => {
-            return Err(format!("all orders can be tried for {MOST_EXHAUSTIVE} switches at most, and there are {}", network.switches().len()));
+            return Err(format!(
+                "all orders can be tried for {MOST_EXHAUSTIVE} switches at most, and there are {}",
+                network.switches().len()
+            ));
         }
         TableScheme::Exhaustive => schemes::exhaustive(network, &mut schemes::static_fitness(network)),
     };

@@ -49,14 +49,31 @@ impl Figures {
 
     /// A verdict and the figures, for people.
     pub fn text(&self, network: &Network, width: usize) -> String {
-        let (switches, end_nodes, cables) = (network.switches().len() as u64, network.end_nodes().len() as u64, network.channels() as u64 / 2);
-        let mut lines = wrap(&format!("{} switches, {} end nodes, {} cables between switches.", count(switches), count(end_nodes), count(cables)), width, "  ");
+        let (switches, end_nodes, cables) = (
+            network.switches().len() as u64,
+            network.end_nodes().len() as u64,
+            network.channels() as u64 / 2,
+        );
+        let mut lines = wrap(
+            &format!(
+                "{} switches, {} end nodes, {} cables between switches.",
+                count(switches),
+                count(end_nodes),
+                count(cables)
+            ),
+            width,
+            "  ",
+        );
         let verdict = if self.sound {
-            format!("All end nodes reach each other, and no packets can wait for each other in a ring: {} pairs of channels depend on each other, without a cycle.", count(self.dependencies))
+            format!(
+                "All end nodes reach each other, and no packets can wait for each other in a ring: {} pairs of channels depend on each other, without a cycle.",
+                count(self.dependencies)
+            )
         } else if self.broken > 0 {
             format!("WRONG: {} paths do not arrive.", count(self.broken))
         } else {
-            "CAN DEADLOCK: all end nodes reach each other, but packets can wait for each other in a ring.".into()
+            "CAN DEADLOCK: all end nodes reach each other, but packets can wait for each other in a ring."
+                .into()
         };
         lines.extend(wrap(&verdict, width, "  "));
         lines.extend(wrap(
@@ -70,7 +87,15 @@ impl Figures {
             width,
             "  ",
         ));
-        lines.extend(wrap(&format!("The busiest channel carries {} pairs of end nodes, the average one {:.0}.", count(self.busiest_load), self.mean_load), width, "  "));
+        lines.extend(wrap(
+            &format!(
+                "The busiest channel carries {} pairs of end nodes, the average one {:.0}.",
+                count(self.busiest_load),
+                self.mean_load
+            ),
+            width,
+            "  ",
+        ));
         for fault in &self.faults {
             lines.push(String::new());
             lines.extend(fault.lines().flat_map(|line| wrap(line, width.max(100), "      ")));

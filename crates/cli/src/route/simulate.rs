@@ -26,7 +26,8 @@ pub struct Case {
     pub processor_seconds: f64,
     pub switches: u32,
     pub hosts: u32,
-    /// The most that each seed accepted, in phits per cycle and sending host; interval over seeds. Nothing if there was a deadlock.
+    /// The most that each seed accepted, in phits per cycle and sending host; interval over seeds. Nothing
+    /// if there was a deadlock.
     pub throughput: Option<Interval>,
     pub runs: Vec<Run>,
 }
@@ -49,7 +50,8 @@ pub fn refuse(why: String) -> Failure {
     Failure::RouteSimulate { why }
 }
 
-/// Simulates all networks, schemes and seeds, writes the files that were asked for, and returns what is printed.
+/// Simulates all networks, schemes and seeds, writes the files that were asked for, and returns what is
+/// printed.
 pub fn simulate(arguments: &Simulate) -> Result<String, Failure> {
     for file in [&arguments.runs.json, &arguments.plot, &arguments.map].into_iter().flatten() {
         record_file::check_place(file)?;
@@ -57,7 +59,9 @@ pub fn simulate(arguments: &Simulate) -> Result<String, Failure> {
     let parameters = arguments.parameters();
     parameters.check().map_err(|e| refuse(e.to_string()))?;
     if arguments.load.iter().any(|l| !(*l > 0.0 && *l <= 1.0)) {
-        return Err(refuse("a load is above 0 and at most 1: a host's channel carries one phit in a cycle".into()));
+        return Err(refuse(
+            "a load is above 0 and at most 1: a host's channel carries one phit in a cycle".into(),
+        ));
     }
     let routed = routes::read_and_route(arguments, &parameters)?;
     let mut jobs = Vec::new();
@@ -72,8 +76,18 @@ pub fn simulate(arguments: &Simulate) -> Result<String, Failure> {
         arguments.runs.threads(),
         |(place, seed)| {
             let routed = &routed[*place];
-            let traffic = Traffic { pattern: arguments.pattern, length: arguments.length, load: 0.0, copies: arguments.copies, seed: *seed };
-            run(&Job { wiring: &routed.wiring, routes: &routed.routes, parameters, traffic, rules }, &arguments.load, *seed)
+            let traffic = Traffic {
+                pattern: arguments.pattern,
+                length: arguments.length,
+                load: 0.0,
+                copies: arguments.copies,
+                seed: *seed,
+            };
+            run(
+                &Job { wiring: &routed.wiring, routes: &routed.routes, parameters, traffic, rules },
+                &arguments.load,
+                *seed,
+            )
         },
         || bar.inc(1),
     );

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 /// Show, check and draw collective algorithms
 ///
-/// Every collective algorithm is written once, as a function from the number of ranks and parameters to the steps of each
-/// rank. These commands work on the steps: nothing is run on a network.
+/// Every collective algorithm is written once, as a function from the number of ranks and parameters to
+/// the steps of each rank. These commands work on the steps: nothing is run on a network.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -32,8 +32,9 @@ pub enum ScheduleTask {
 
 /// List all algorithms and what they cost, counted from their steps
 ///
-/// rounds: messages that must follow one another. sent: messages of the rank that sends most. must respond: how many other
-/// ranks must do something between a rank's entering and its leaving; whoever is late among these holds it up.
+/// rounds: messages that must follow one another. sent: messages of the rank that sends most. must
+/// respond: how many other ranks must do something between a rank's entering and its leaving; whoever
+/// is late among these holds it up.
 #[derive(Debug, clap::Args)]
 pub struct List {
     /// Number of ranks
@@ -64,9 +65,10 @@ pub struct Show {
 
 /// Prove an algorithm right for a number of ranks, or say what is wrong
 ///
-/// It completes, epoch after epoch, in every order in which steps may be taken and messages may arrive; nobody leaves a
-/// barrier before all have entered; data is right; flags and memory are not used again while they are needed. One run
-/// proves that unless it is decided while running who goes on; then orders are tried: all of them for up to 3 ranks, and random ones.
+/// It completes, epoch after epoch, in every order in which steps may be taken and messages may arrive;
+/// nobody leaves a barrier before all have entered; data is right; flags and memory are not used again
+/// while they are needed. One run proves that unless it is decided while running who goes on; then
+/// orders are tried: all of them for up to 3 ranks, and random ones.
 #[derive(Debug, clap::Args)]
 pub struct Check {
     #[command(flatten)]

@@ -4,7 +4,9 @@ use super::arguments::{Leave, Multicast, Simulate};
 use crate::failure::Failure;
 use evenkeel_model::{LogGp, Model, Node, Parameters, builtin};
 use evenkeel_schedule::{Algorithm, algorithms};
-use evenkeel_schedule_sim::{Fault, Leaving, Machine, Noise, Shape, SharedCores, Span, Time, Trace, Workload};
+use evenkeel_schedule_sim::{
+    Fault, Leaving, Machine, Noise, Shape, SharedCores, Span, Time, Trace, Workload,
+};
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
@@ -22,11 +24,23 @@ impl FromStr for Named {
     fn from_str(text: &str) -> Result<Named, String> {
         let (name, rest) = text.split_once(':').unwrap_or((text, ""));
         let algorithm = algorithms::named(name).ok_or_else(|| {
-            let near: Vec<&str> = algorithms::ALL.iter().map(|a| a.name).filter(|known| known.contains(name) || name.contains(known)).collect();
-            let near = if near.is_empty() { "`evenkeel schedule list` lists them".into() } else { format!("there is {}", near.join(", ")) };
+            let near: Vec<&str> = algorithms::ALL
+                .iter()
+                .map(|a| a.name)
+                .filter(|known| known.contains(name) || name.contains(known))
+                .collect();
+            let near = if near.is_empty() {
+                "`evenkeel schedule list` lists them".into()
+            } else {
+                format!("there is {}", near.join(", "))
+            };
             format!("there is no schedule `{name}`; {near}")
         })?;
-        let pair = |part: &str| part.split_once('=').map(|(n, v)| (n.into(), v.into())).ok_or_else(|| format!("`{part}` is no parameter: it must be NAME=VALUE"));
+        let pair = |part: &str| {
+            part.split_once('=')
+                .map(|(n, v)| (n.into(), v.into()))
+                .ok_or_else(|| format!("`{part}` is no parameter: it must be NAME=VALUE"))
+        };
         let set = rest.split(',').filter(|part| !part.is_empty()).map(pair).collect::<Result<_, String>>()?;
         Ok(Named { algorithm, set })
     }
@@ -35,12 +49,24 @@ impl FromStr for Named {
 impl Named {
     /// Parameters as numbers; `wrong` is made for a word that is none and no choice either.
     pub fn set<E>(&self, wrong: impl Fn(&str, &str, &str) -> E) -> Result<Vec<(&str, u32)>, E> {
-        let value = |(name, word): &'_ (String, String)| match self.algorithm.parameters.iter().find(|p| p.name == *name) {
+        let value = |(name, word): &'_ (String, String)| match self
+            .algorithm
+            .parameters
+            .iter()
+            .find(|p| p.name == *name)
+        {
             Some(parameter) => parameter.parse(word),
             // The schedule says itself what it has.
             None => Some(0),
         };
-        self.set.iter().map(|pair| value(pair).map(|v| (pair.0.as_str(), v)).ok_or_else(|| wrong(self.algorithm.name, &pair.0, &pair.1))).collect()
+        self.set
+            .iter()
+            .map(|pair| {
+                value(pair)
+                    .map(|v| (pair.0.as_str(), v))
+                    .ok_or_else(|| wrong(self.algorithm.name, &pair.0, &pair.1))
+            })
+            .collect()
     }
 }
 
@@ -72,11 +98,17 @@ impl FromStr for RankCounts {
                 None => all.push(number(part)?),
                 Some((from, to)) => {
                     let (from, to) = (number(from)?, number(to)?);
-                    all.extend(std::iter::successors(Some(from), |n| n.checked_mul(2)).take_while(|n| *n <= to));
+                    all.extend(
+                        std::iter::successors(Some(from), |n| n.checked_mul(2)).take_while(|n| *n <= to),
+                    );
                 }
             }
         }
-        if all.is_empty() { Err(format!("`{text}` contains no number of ranks")) } else { Ok(RankCounts(all)) }
+        if all.is_empty() {
+            Err(format!("`{text}` contains no number of ranks"))
+        } else {
+            Ok(RankCounts(all))
+        }
     }
 }
 
@@ -113,12 +145,18 @@ pub fn read(arguments: &Simulate) -> Result<Setting, Failure> {
     let mut parameters = machine(&arguments.machine)?;
     if let (Some(node), Some(ranks)) = (&arguments.node, arguments.ranks_per_node) {
         let within = machine(node)?;
-        let model = within.node.as_ref().map(|n| n.model).or(within.network).expect("checked: there is one of the two");
+        let model = within
+            .node
+            .as_ref()
+            .map(|n| n.model)
+            .or(within.network)
+            .expect("checked: there is one of the two");
         let source = within.node.map_or(within.source, |n| n.source);
         parameters.node = Some(Node { source, model, ranks: Some(ranks), cores: None, switch_ns: None });
     }
     let wrong = |why: String| Failure::Simulate { why };
-    let mut machine = Machine::new(&parameters).map_err(|e| wrong(format!("the parameters of {} make no sense: {e}", parameters.name)))?;
+    let mut machine = Machine::new(&parameters)
+        .map_err(|e| wrong(format!("the parameters of {} make no sense: {e}", parameters.name)))?;
     machine.multicast = [
         matches!(arguments.multicast, Multicast::Network | Multicast::All),
         matches!(arguments.multicast, Multicast::Node | Multicast::All),
@@ -132,7 +170,11 @@ pub fn read(arguments: &Simulate) -> Result<Setting, Failure> {
     let mut faults = Vec::new();
     let kinds: [(&[Distortion], fn(&Fault) -> bool, &str); 3] = [
         (&arguments.slow, |f| matches!(f, Fault::Slow(_)), "--slow takes a factor: 3=2.5"),
-        (&arguments.stall, |f| matches!(f, Fault::Stall { .. }), "--stall takes a beginning and a length: 3=10us+20ms"),
+        (
+            &arguments.stall,
+            |f| matches!(f, Fault::Stall { .. }),
+            "--stall takes a beginning and a length: 3=10us+20ms",
+        ),
         (&arguments.dead, |f| matches!(f, Fault::Death(_)), "--dead takes a time: 3=50us"),
     ];
     for (given, fits, meant) in kinds {
@@ -144,11 +186,20 @@ pub fn read(arguments: &Simulate) -> Result<Setting, Failure> {
     let noise = noise(&arguments.noise).map_err(wrong)?;
     let Simulate { iterations, compute, skew, seed, .. } = *arguments;
     let cores = shared_cores(arguments, &parameters, &machine).map_err(wrong)?;
-    Ok(Setting { parameters, machine, cores, workload: Workload { iterations, compute, skew, noise, leaving, faults, seed } })
+    Ok(Setting {
+        parameters,
+        machine,
+        cores,
+        workload: Workload { iterations, compute, skew, noise, leaving, faults, seed },
+    })
 }
 
 /// The cores that ranks are to share, and what handing one over takes.
-fn shared_cores(arguments: &Simulate, parameters: &Parameters, machine: &Machine) -> Result<Option<SharedCores>, String> {
+fn shared_cores(
+    arguments: &Simulate,
+    parameters: &Parameters,
+    machine: &Machine,
+) -> Result<Option<SharedCores>, String> {
     let Some(cores) = arguments.cores else { return Ok(None) };
     let node = parameters.node.as_ref();
     let switch = arguments.switch.or_else(|| node.and_then(|n| n.switch_ns).map(Time::from_ns)).ok_or_else(|| {
@@ -168,7 +219,8 @@ fn shared_cores(arguments: &Simulate, parameters: &Parameters, machine: &Machine
 /// A built-in name, parameters themselves, or a file.
 fn machine(text: &str) -> Result<Parameters, Failure> {
     if text.contains('=') {
-        let failed = |why: String| Failure::Machine { given: text.into(), why, known: builtin::names().join(", ") };
+        let failed =
+            |why: String| Failure::Machine { given: text.into(), why, known: builtin::names().join(", ") };
         return inline(text).map(|model| Parameters::of_network(text, "command line", model)).map_err(failed);
     }
     crate::model::load(text)
@@ -178,7 +230,8 @@ fn machine(text: &str) -> Result<Parameters, Failure> {
 fn inline(text: &str) -> Result<Model, String> {
     let mut model = LogGp::logp(0.0, 0.0, 0.0);
     for part in text.split(',') {
-        let (name, value) = part.split_once('=').ok_or_else(|| format!("`{part}` is no parameter: it must be NAME=TIME"))?;
+        let (name, value) =
+            part.split_once('=').ok_or_else(|| format!("`{part}` is no parameter: it must be NAME=TIME"))?;
         let ns = value.parse::<Time>()?.ns();
         match name {
             "L" => model.latency_ns = ns,
@@ -195,7 +248,8 @@ fn inline(text: &str) -> Result<Model, String> {
 
 fn noise(text: &str) -> Result<Noise, String> {
     let pair = |text: &str| -> Result<(Time, Time), String> {
-        let (length, period) = text.split_once('/').ok_or_else(|| format!("`{text}` lacks a period: periodic:LENGTH/PERIOD"))?;
+        let (length, period) =
+            text.split_once('/').ok_or_else(|| format!("`{text}` lacks a period: periodic:LENGTH/PERIOD"))?;
         Ok((length.parse()?, period.parse()?))
     };
     if text == "none" {
@@ -214,12 +268,16 @@ fn noise(text: &str) -> Result<Noise, String> {
         }
         Ok(Noise::Random { length, interval: interval_span })
     } else {
-        Err(format!("`{text}` is no noise and no file: it must be none, LENGTH/INTERVAL, periodic:LENGTH/PERIOD, aligned:LENGTH/PERIOD, or a file that `evenkeel noise --trace` has written"))
+        Err(format!(
+            "`{text}` is no noise and no file: it must be none, LENGTH/INTERVAL, periodic:LENGTH/PERIOD, aligned:LENGTH/PERIOD, or a file that `evenkeel noise --trace` has written"
+        ))
     }
 }
 
 fn measured(file: &Path) -> Result<Noise, String> {
-    let failed = |why: String| format!("{} cannot be read: {why}. `evenkeel noise --trace FILE` writes such files", file.display());
+    let failed = |why: String| {
+        format!("{} cannot be read: {why}. `evenkeel noise --trace FILE` writes such files", file.display())
+    };
     let content = std::fs::read_to_string(file).map_err(|e| failed(e.to_string()))?;
     let gaps: evenkeel_noise::Gaps = serde_json::from_str(&content).map_err(|e| failed(e.to_string()))?;
     if gaps.kind != "gaps" || gaps.schema != 1 {
@@ -250,15 +308,26 @@ mod tests {
         let named: Named = "n-way-dissemination:n=3".parse().unwrap();
         assert_eq!(named.set(|_, _, _| ()).unwrap(), [("n", 3)]);
         assert_eq!(named.to_string(), "n-way-dissemination:n=3");
-        assert!("n-way-dissemination:n=x".parse::<Named>().unwrap().set(|_, _, word| word.to_string()).is_err_and(|e| e == "x"));
+        assert!(
+            "n-way-dissemination:n=x"
+                .parse::<Named>()
+                .unwrap()
+                .set(|_, _, word| word.to_string())
+                .is_err_and(|e| e == "x")
+        );
         assert!("n-way".parse::<Named>().unwrap_err().contains("there is n-way-dissemination"));
         assert!("dissemination:3".parse::<Named>().is_err());
     }
 
     #[test]
     fn machines_can_be_written_down() {
-        let Model::LogGp(model) = inline("L=1.5us,o=300ns,or=200ns,g=0,G=80ps").unwrap() else { panic!("it is LogGP") };
-        assert_eq!((model.latency_ns, model.send_overhead_ns, model.receive_overhead_ns, model.gap_per_byte_ns), (1500.0, 300.0, 200.0, 0.08));
+        let Model::LogGp(model) = inline("L=1.5us,o=300ns,or=200ns,g=0,G=80ps").unwrap() else {
+            panic!("it is LogGP")
+        };
+        assert_eq!(
+            (model.latency_ns, model.send_overhead_ns, model.receive_overhead_ns, model.gap_per_byte_ns),
+            (1500.0, 300.0, 200.0, 0.08)
+        );
         for wrong in ["L", "L=", "L=3", "q=3us"] {
             assert!(inline(wrong).is_err(), "{wrong}");
         }
@@ -268,12 +337,24 @@ mod tests {
 
     #[test]
     fn noise_and_faults_are_read() {
-        assert_eq!(noise("exp:20us/1ms"), Ok(Noise::Random { length: "exp:20us".parse().unwrap(), interval: "exp:1ms".parse().unwrap() }));
-        assert_eq!(noise("exp:20us/fixed:1ms"), Ok(Noise::Random { length: "exp:20us".parse().unwrap(), interval: "1ms".parse().unwrap() }));
-        assert_eq!(noise("aligned:2us/1ms"), Ok(Noise::Periodic { length: Time::from_ns(2e3), period: Time::from_ns(1e6), aligned: true }));
+        assert_eq!(
+            noise("exp:20us/1ms"),
+            Ok(Noise::Random { length: "exp:20us".parse().unwrap(), interval: "exp:1ms".parse().unwrap() })
+        );
+        assert_eq!(
+            noise("exp:20us/fixed:1ms"),
+            Ok(Noise::Random { length: "exp:20us".parse().unwrap(), interval: "1ms".parse().unwrap() })
+        );
+        assert_eq!(
+            noise("aligned:2us/1ms"),
+            Ok(Noise::Periodic { length: Time::from_ns(2e3), period: Time::from_ns(1e6), aligned: true })
+        );
         assert!(noise("aligned:2us").is_err() && noise("loud").is_err());
         assert_eq!("3=2.5".parse(), Ok(Distortion(3, Fault::Slow(2.5))));
-        assert_eq!("3=10us+20ms".parse(), Ok(Distortion(3, Fault::Stall { at: Time::from_ns(1e4), length: Time::from_ns(2e7) })));
+        assert_eq!(
+            "3=10us+20ms".parse(),
+            Ok(Distortion(3, Fault::Stall { at: Time::from_ns(1e4), length: Time::from_ns(2e7) }))
+        );
         assert_eq!("3=10us".parse(), Ok(Distortion(3, Fault::Death(Time::from_ns(1e4)))));
         for wrong in ["3", "x=2", "3=0", "3=-1", "3=1us+"] {
             assert!(wrong.parse::<Distortion>().is_err(), "{wrong}");

@@ -36,8 +36,11 @@ pub fn text(arguments: &Simulate, setting: &Setting, runs: &[Run], width: usize)
     let row = |run: &Run| {
         let outcome = &run.outcome;
         let stuck = outcome.stuck > 0;
-        let all_held = outcome.held.mean.ps() as f64 * outcome.calls.iter().map(|c| f64::from(c.ranks_done)).sum::<f64>();
-        let late = outcome.late.first().map_or("-".into(), |l| format!("{} ({})", l.rank, percent(l.held.ps() / 1000, (all_held / 1000.0) as u64)));
+        let all_held = outcome.held.mean.ps() as f64
+            * outcome.calls.iter().map(|c| f64::from(c.ranks_done)).sum::<f64>();
+        let late = outcome.late.first().map_or("-".into(), |l| {
+            format!("{} ({})", l.rank, percent(l.held.ps() / 1000, (all_held / 1000.0) as u64))
+        });
         vec![
             run.schedule.clone(),
             count(run.ranks.into()),
@@ -56,7 +59,11 @@ pub fn text(arguments: &Simulate, setting: &Setting, runs: &[Run], width: usize)
     for run in runs.iter().filter(|r| r.outcome.stuck > 0) {
         lines.push(String::new());
         let complete = run.outcome.calls.iter().filter(|c| c.ranks_done == run.ranks).count();
-        let dead = if run.outcome.dead == 1 { "a rank is".to_string() } else { format!("{} ranks are", run.outcome.dead) };
+        let dead = if run.outcome.dead == 1 {
+            "a rank is".to_string()
+        } else {
+            format!("{} ranks are", run.outcome.dead)
+        };
         let entered = run.outcome.calls.len();
         let sentence = format!(
             "{} with {} ranks: {complete} of {} calls were completed, because {dead} dead; the others entered {entered}.",
@@ -67,7 +74,14 @@ pub fn text(arguments: &Simulate, setting: &Setting, runs: &[Run], width: usize)
         lines.extend(wrap(&sentence, width, ""));
     }
     let most = runs.iter().map(|r| r.ranks).max().unwrap_or(0);
-    if let Some((node, cores)) = setting.parameters.node.as_ref().filter(|_| setting.cores.is_none()).and_then(|n| n.cores.map(|cores| (n, cores))).filter(|(n, c)| n.ranks.unwrap_or(most).min(most) > *c) {
+    if let Some((node, cores)) = setting
+        .parameters
+        .node
+        .as_ref()
+        .filter(|_| setting.cores.is_none())
+        .and_then(|n| n.cores.map(|cores| (n, cores)))
+        .filter(|(n, c)| n.ranks.unwrap_or(most).min(most) > *c)
+    {
         lines.push(String::new());
         let ranks = node.ranks.unwrap_or(most).min(most);
         let sentence = format!(
@@ -84,9 +98,14 @@ pub fn text(arguments: &Simulate, setting: &Setting, runs: &[Run], width: usize)
         width,
         "",
     ));
-    let (messages, seconds) = runs.iter().fold((0, 0.0), |sum, r| (sum.0 + r.outcome.messages, sum.1 + r.seconds));
+    let (messages, seconds) =
+        runs.iter().fold((0, 0.0), |sum, r| (sum.0 + r.outcome.messages, sum.1 + r.seconds));
     lines.push(String::new());
-    lines.extend(wrap(&format!("{} messages in {}.", count(messages), duration((seconds * 1e9) as u64)), width, ""));
+    lines.extend(wrap(
+        &format!("{} messages in {}.", count(messages), duration((seconds * 1e9) as u64)),
+        width,
+        "",
+    ));
     lines.join("\n") + "\n"
 }
 
@@ -95,18 +114,29 @@ fn headline(arguments: &Simulate, setting: &Setting) -> String {
     let lost = workload.noise.share();
     let noise = match workload.noise {
         Noise::None => "no noise".to_string(),
-        _ => format!("noise that takes {} of the time ({})", percent((lost * 1e6) as u64, 1_000_000), arguments.noise),
+        _ => format!(
+            "noise that takes {} of the time ({})",
+            percent((lost * 1e6) as u64, 1_000_000),
+            arguments.noise
+        ),
     };
     let node = match (&setting.cores, arguments.ranks_per_node) {
         (Some(shared), _) => {
             let cores = plural(shared.cores.into(), "core", "cores");
             let orders = plural(arguments.orders.into(), "order of ranks", "orders of ranks");
-            format!(", with {cores} for all ranks, handed over in {}, in {orders}", duration(shared.switch.ns().round() as u64))
+            format!(
+                ", with {cores} for all ranks, handed over in {}, in {orders}",
+                duration(shared.switch.ns().round() as u64)
+            )
         }
         (None, Some(n)) => format!(", {n} ranks on each node"),
         (None, None) => String::new(),
     };
-    let leave = if bypass(workload) { format!(" Ranks that are owed nothing leave at once, up to {} calls ahead.", arguments.window) } else { String::new() };
+    let leave = if bypass(workload) {
+        format!(" Ranks that are owed nothing leave at once, up to {} calls ahead.", arguments.window)
+    } else {
+        String::new()
+    };
     format!(
         "evenkeel: {} calls, each after work of {}, simulated on {}{node}, with {noise}, seed {}.{leave}",
         workload.iterations, workload.compute, setting.parameters.name, workload.seed
@@ -129,7 +159,8 @@ struct Record<'a> {
     noise_share: f64,
     /// None: ranks stay until their own steps are done.
     window: Option<u32>,
-    /// Cores that ranks share, what handing one over takes, and in how many orders it was simulated; `calls` are those of all orders.
+    /// Cores that ranks share, what handing one over takes, and in how many orders it was simulated;
+    /// `calls` are those of all orders.
     #[serde(skip_serializing_if = "Option::is_none")]
     cores: Option<u32>,
     #[serde(rename = "switch_ns", skip_serializing_if = "Option::is_none")]
@@ -168,7 +199,11 @@ const DRAWN: u32 = 64;
 /// Writes picture and transcript; returns what is printed about them.
 pub fn pictures(arguments: &Simulate, recording: &Recording, ranks: u32) -> Result<String, Failure> {
     if ranks > DRAWN {
-        return Err(Failure::Simulate { why: format!("a picture or a transcript of {ranks} ranks would show nothing; {DRAWN} is the most") });
+        return Err(Failure::Simulate {
+            why: format!(
+                "a picture or a transcript of {ranks} ranks would show nothing; {DRAWN} is the most"
+            ),
+        });
     }
     let mut said = String::new();
     if let Some(file) = &arguments.svg {

@@ -5,15 +5,19 @@ use std::path::PathBuf;
 
 /// Find the best barriers for this machine, and write a table of them
 ///
-/// For each number of ranks: lists the barrier algorithms that are worth a look, leaves out what a simulation says is far off, starts that many processes and has them hold barriers with evenkeel's engine, in the built-in way and by each
-/// schedule, in short turns one after the other. What is far behind drops out; the best few meet the built-in way again for as long.
+/// For each number of ranks: lists the barrier algorithms that are worth a look, leaves out what a
+/// simulation says is far off, starts that many processes and has them hold barriers with evenkeel's
+/// engine, in the built-in way and by each schedule, in short turns one after the other. What is far
+/// behind drops out; the best few meet the built-in way again for as long.
 ///
-/// A schedule is taken only if it is clearly faster: if the 99.9% interval of the ratio of its turns to the built-in way's lies below
-/// 0.98, and does so again among processes that are started anew. Otherwise the built-in way stays.
+/// A schedule is taken only if it is clearly faster: if the 99.9% interval of the ratio of its turns to
+/// the built-in way's lies below 0.98, and does so again among processes that are started anew.
+/// Otherwise the built-in way stays.
 ///
-/// `evenkeel run` uses the table from then on, if it lies in the usual place or is named with --table, for communicators with as many
-/// ranks and cores as were measured. It goes for strict barriers (--barrier strict; those that may be left pending go by no schedule) of programs with one thread in MPI. `evenkeel doctor` tells which table is
-/// in use; --table none runs without one.
+/// `evenkeel run` uses the table from then on, if it lies in the usual place or is named with --table,
+/// for communicators with as many ranks and cores as were measured. It goes for strict barriers
+/// (--barrier strict; those that may be left pending go by no schedule) of programs with one thread in
+/// MPI. `evenkeel doctor` tells which table is in use; --table none runs without one.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -34,7 +38,8 @@ pub struct Tune {
     /// How long to measure, all numbers of ranks together
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = crate::arguments::between::<100, 86_400_000>)]
     pub time_limit: f64,
-    /// Parameters for the predictions: a name of `evenkeel model list`, or a file that `evenkeel model measure` has written
+    /// Parameters for the predictions: a name of `evenkeel model list`, or a file that `evenkeel model
+    /// measure` has written
     #[arg(long, value_name = "PARAMETERS", default_value = "two-core-vm")]
     pub machine: String,
     /// Where to write the table; what it says of other cases stays. Without it, the usual place

@@ -13,9 +13,15 @@ use std::time::Duration;
 /// A rank that says nothing for so long beyond its time is taken to be stuck.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What ranks are measured with: barriers that are waited for, and no table. How they wait and where they run is as in a run.
-const SETTINGS: &[(&options::OptionSpec, &str)] =
-    &[(&options::BARRIER, "strict"), (&options::TABLE, "none"), (&options::OFF, "0"), (&options::RECORD, "1"), (&options::REPORT, "")];
+/// What ranks are measured with: barriers that are waited for, and no table. How they wait and where
+/// they run is as in a run.
+const SETTINGS: &[(&options::OptionSpec, &str)] = &[
+    (&options::BARRIER, "strict"),
+    (&options::TABLE, "none"),
+    (&options::OFF, "0"),
+    (&options::RECORD, "1"),
+    (&options::REPORT, ""),
+];
 
 /// All ranks of one measurement.
 pub struct Ranks {
@@ -30,9 +36,13 @@ impl Ranks {
         let mut all = Ranks { children: Vec::new(), lines };
         for rank in 0..ranks as usize {
             let mut command = Command::new(program);
-            command.args(["tune", "rank", &std::process::id().to_string()]).stdin(Stdio::piped()).stdout(Stdio::piped());
+            command
+                .args(["tune", "rank", &std::process::id().to_string()])
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped());
             SETTINGS.iter().for_each(|(option, value)| _ = command.env(option.env, value));
-            let mut child = command.spawn().map_err(|e| failed(format!("rank {rank} could not be started ({e})")))?;
+            let mut child =
+                command.spawn().map_err(|e| failed(format!("rank {rank} could not be started ({e})")))?;
             listen(rank, &mut child, sender.clone());
             all.children.push(child);
         }
@@ -45,13 +55,18 @@ impl Ranks {
         self.tell(|rank| format!("{rank} {cards}"))?;
         let joined = self.answers("joined ")?.join(" ");
         self.tell(|_| joined.clone())?;
-        self.tell(|rank| serde_json::to_string(&Task { rank, ..task.clone() }).expect("plain data has a JSON form"))?;
+        self.tell(|rank| {
+            serde_json::to_string(&Task { rank, ..task.clone() }).expect("plain data has a JSON form")
+        })?;
         let longest = PATIENCE + Duration::from_millis(task.screening_ms + task.finals_ms);
         loop {
             let (_, line) = self.next(longest)?;
             match line.split_once(' ') {
                 Some(("progress", share)) => progress(share.parse().unwrap_or(0.0)),
-                Some(("found", findings)) => return serde_json::from_str(findings).map_err(|e| failed(format!("rank 0 found nonsense ({e})"))),
+                Some(("found", findings)) => {
+                    return serde_json::from_str(findings)
+                        .map_err(|e| failed(format!("rank 0 found nonsense ({e})")));
+                }
                 _ => return Err(failed(format!("a rank said `{line}`, which makes no sense"))),
             }
         }
@@ -62,21 +77,25 @@ impl Ranks {
         let mut answers = vec![None; self.children.len()];
         while answers.iter().any(Option::is_none) {
             let (rank, line) = self.next(PATIENCE)?;
-            let answer = line.strip_prefix(begin).ok_or_else(|| failed(format!("rank {rank} said `{line}`, which makes no sense")))?;
+            let answer = line
+                .strip_prefix(begin)
+                .ok_or_else(|| failed(format!("rank {rank} said `{line}`, which makes no sense")))?;
             answers[rank] = Some(answer.to_string());
         }
         Ok(answers.into_iter().flatten().collect())
     }
 
     fn next(&mut self, longest: Duration) -> Result<(usize, String), Failure> {
-        self.lines.recv_timeout(longest).map_err(|_| self.trouble()).and_then(|(rank, line)| {
-            if line.is_empty() { Err(self.trouble()) } else { Ok((rank, line)) }
-        })
+        self.lines
+            .recv_timeout(longest)
+            .map_err(|_| self.trouble())
+            .and_then(|(rank, line)| if line.is_empty() { Err(self.trouble()) } else { Ok((rank, line)) })
     }
 
     fn tell(&mut self, what: impl Fn(usize) -> String) -> Result<(), Failure> {
         for (rank, child) in self.children.iter_mut().enumerate() {
-            let told = child.stdin.as_mut().map(|pipe| writeln!(pipe, "{}", what(rank)).and_then(|()| pipe.flush()));
+            let told =
+                child.stdin.as_mut().map(|pipe| writeln!(pipe, "{}", what(rank)).and_then(|()| pipe.flush()));
             if !matches!(told, Some(Ok(()))) {
                 return Err(self.trouble());
             }
@@ -88,7 +107,11 @@ impl Ranks {
     fn trouble(&mut self) -> Failure {
         // A process that closes its end is gone a moment later.
         std::thread::sleep(Duration::from_millis(50));
-        let ended = self.children.iter_mut().enumerate().find_map(|(rank, child)| Some((rank, child.try_wait().ok()??)));
+        let ended = self
+            .children
+            .iter_mut()
+            .enumerate()
+            .find_map(|(rank, child)| Some((rank, child.try_wait().ok()??)));
         match ended {
             Some((rank, status)) => failed(format!("rank {rank} has ended ({status})")),
             None => failed("the ranks do not answer".into()),

@@ -22,11 +22,14 @@ const LEGEND: &str = "a call: median of turns. time: median of ratios of turns t
 /// Text that ends with a newline. `written`: the table's file, and whether it was named.
 pub fn text(record: &Record, written: Option<(&Path, bool)>, width: usize) -> String {
     let width = width.clamp(60, 160);
-    let tried: usize = record.cases.iter().map(|c| c.ways.iter().filter(|w| w.found.is_some()).count() - 1).sum();
+    let tried: usize =
+        record.cases.iter().map(|c| c.ways.iter().filter(|w| w.found.is_some()).count() - 1).sum();
     let cores = plural(record.cores as u64, "core", "cores");
     let headline = format!(
         "evenkeel: tuned barriers on {cores} of {} in {:.0} s: {} tried beside the built-in way.",
-        record.machine.processor, record.elapsed_s, plural(tried as u64, "schedule", "schedules")
+        record.machine.processor,
+        record.elapsed_s,
+        plural(tried as u64, "schedule", "schedules")
     );
     let mut lines = wrap(&headline, width, "  ");
     lines.push(String::new());
@@ -42,8 +45,14 @@ pub fn text(record: &Record, written: Option<(&Path, bool)>, width: usize) -> St
 /// The built-in way, and those that came into the finals, the best first.
 fn rows(case: &Case) -> Vec<Vec<String>> {
     let ratio = Way::ratio;
-    let mut finalists: Vec<usize> = (1..case.ways.len()).filter(|i| ratio(&case.ways[*i]).is_some()).collect();
-    finalists.sort_by(|a, b| ratio(&case.ways[*a]).map(|r| r.median).partial_cmp(&ratio(&case.ways[*b]).map(|r| r.median)).expect("ratios are finite"));
+    let mut finalists: Vec<usize> =
+        (1..case.ways.len()).filter(|i| ratio(&case.ways[*i]).is_some()).collect();
+    finalists.sort_by(|a, b| {
+        ratio(&case.ways[*a])
+            .map(|r| r.median)
+            .partial_cmp(&ratio(&case.ways[*b]).map(|r| r.median))
+            .expect("ratios are finite")
+    });
     let shown = std::iter::once(0).chain(finalists);
     shown.map(|i| row(case, &case.ways[i], i > 0 && i == case.chosen, ratio(&case.ways[i]))).collect()
 }
@@ -68,13 +77,20 @@ fn verdict(record: &Record, written: Option<(&Path, bool)>) -> String {
     let said = match (better, record.cases.len()) {
         (0, 1) => "The built-in way stays.".to_string(),
         (0, _) => "The built-in way stays, with every number of ranks.".to_string(),
-        (n, all) => format!("With {n} of {} a schedule is clearly better.", plural(all as u64, "number of ranks", "numbers of ranks")),
+        (n, all) => format!(
+            "With {n} of {} a schedule is clearly better.",
+            plural(all as u64, "number of ranks", "numbers of ranks")
+        ),
     };
     match written {
         None => format!("{said} Nothing was written."),
         Some((file, named)) => {
             let file = file.display();
-            let use_it = if named { format!("Use it: evenkeel run --barrier strict --table {file}") } else { "evenkeel run --barrier strict uses it from now on".into() };
+            let use_it = if named {
+                format!("Use it: evenkeel run --barrier strict --table {file}")
+            } else {
+                "evenkeel run --barrier strict uses it from now on".into()
+            };
             format!("{said} {file} written. {use_it}")
         }
     }

@@ -1,12 +1,14 @@
-//! The table that says by which schedules barriers are run on a machine: what `evenkeel tune` writes, the engine loads and
-//! `evenkeel doctor` tells of.
+//! The table that says by which schedules barriers are run on a machine: what `evenkeel tune` writes,
+//! the engine loads and `evenkeel doctor` tells of.
 //!
-//! A [`Table`] has an [`Entry`] for each number of ranks and cores that was measured; what was not measured is not in it, and
-//! runs in the built-in way. [`place`] says where a table is looked for. Whatever is wrong with a table, the answer is
-//! a sentence and the built-in way, never a wrong or a failing program.
+//! A [`Table`] has an [`Entry`] for each number of ranks and cores that was measured; what was not
+//! measured is not in it, and runs in the built-in way. [`place`] says where a table is looked for.
+//! Whatever is wrong with a table, the answer is a sentence and the built-in way, never a wrong or a
+//! failing program.
 //!
-//! May use: schedules and options. It reads the one file it is told to; it must never choose by anything that ranks of a job see
-//! differently ([`fingerprint`] is how they find out whether they have the same table).
+//! May use: schedules and options. It reads the one file it is told to; it must never choose by
+//! anything that ranks of a job see differently ([`fingerprint`] is how they find out whether they have
+//! the same table).
 
 pub mod machine;
 pub mod place;
@@ -46,8 +48,8 @@ pub struct Entry {
     /// A call in the built-in way and by the best schedule: medians in nanoseconds.
     pub builtin_ns: f64,
     pub best_ns: f64,
-    /// The best schedule's time over that of the built-in way: the median of ratios of turns that followed each other, and the
-    /// ends of its interval.
+    /// The best schedule's time over that of the built-in way: the median of ratios of turns that followed
+    /// each other, and the ends of its interval.
     pub ratio: f64,
     pub ratio_low: f64,
     pub ratio_high: f64,
@@ -83,10 +85,15 @@ impl Table {
 
     /// Reads a table and refuses what the engine could not use: the reason, without an end.
     pub fn parse(text: &str) -> Result<Table, String> {
-        let value: serde_json::Value = serde_json::from_str(text).map_err(|e| format!("it is not JSON ({e})"))?;
+        let value: serde_json::Value =
+            serde_json::from_str(text).map_err(|e| format!("it is not JSON ({e})"))?;
         match value.get("schema").and_then(serde_json::Value::as_u64) {
             None => return Err("it is JSON, but no table".into()),
-            Some(schema) if schema != u64::from(SCHEMA) => return Err(format!("its layout is number {schema}, and this evenkeel knows number {SCHEMA}")),
+            Some(schema) if schema != u64::from(SCHEMA) => {
+                return Err(format!(
+                    "its layout is number {schema}, and this evenkeel knows number {SCHEMA}"
+                ));
+            }
             Some(_) => {}
         }
         let table: Table = serde_json::from_value(value).map_err(|e| format!("it is no table ({e})"))?;
@@ -109,11 +116,14 @@ impl Table {
 
     /// The schedule for a communicator's barriers; None: the built-in way.
     ///
-    /// An entry goes for as many ranks on as many cores as it was measured with. A communicator of some of the job's ranks is like
-    /// that only where every rank has a core of its own.
+    /// An entry goes for as many ranks on as many cores as it was measured with. A communicator of some of
+    /// the job's ranks is like that only where every rank has a core of its own.
     pub fn barrier(&self, ranks: usize, situation: Situation) -> Option<Schedule> {
         let alike = situation.ranks_here == ranks || situation.ranks_here <= situation.cores;
-        let fits = |e: &&Entry| e.operation == Operation::Barrier.name() && (e.ranks as usize, e.cores as usize) == (ranks, situation.cores);
+        let fits = |e: &&Entry| {
+            e.operation == Operation::Barrier.name()
+                && (e.ranks as usize, e.cores as usize) == (ranks, situation.cores)
+        };
         let entry = self.entries.iter().find(fits).filter(|_| alike)?;
         entry.made().ok()?
     }
@@ -132,21 +142,28 @@ impl Entry {
     fn check(&self) -> Result<(), String> {
         let (ranks, operation) = (self.ranks, &self.operation);
         if operation != Operation::Barrier.name() {
-            return Err(format!("its entry for {operation} with {ranks} ranks is for an operation that the engine runs no schedules of"));
+            return Err(format!(
+                "its entry for {operation} with {ranks} ranks is for an operation that the engine runs no schedules of"
+            ));
         }
         match self.made() {
-            Ok(Some(schedule)) if schedule.algorithm.operation != Operation::Barrier => {
-                Err(format!("its entry for {ranks} ranks names {}, which is no barrier", schedule.algorithm.name))
-            }
+            Ok(Some(schedule)) if schedule.algorithm.operation != Operation::Barrier => Err(format!(
+                "its entry for {ranks} ranks names {}, which is no barrier",
+                schedule.algorithm.name
+            )),
             Ok(_) => Ok(()),
-            Err(refusal) => Err(format!("its entry for {ranks} ranks does not hold: {}", refusal.to_string().trim_end_matches('.'))),
+            Err(refusal) => Err(format!(
+                "its entry for {ranks} ranks does not hold: {}",
+                refusal.to_string().trim_end_matches('.')
+            )),
         }
     }
 }
 
 /// A number that tells tables apart, never 0: FNV-1a of the text.
 pub fn fingerprint(text: &str) -> u32 {
-    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3));
+    let hash =
+        text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3));
     ((hash >> 32) as u32 ^ hash as u32).max(1)
 }
 
@@ -176,8 +193,11 @@ mod tests {
 
     #[test]
     fn an_entry_goes_for_what_was_measured_and_nothing_else() {
-        let table = table(vec![entry(4, 8, Some("dissemination")), entry(16, 8, Some("mcs:n=2")), entry(8, 8, None)]);
-        let chosen = |ranks: usize, ranks_here: usize, cores: usize| table.barrier(ranks, Situation { ranks_here, cores }).map(|s| s.name());
+        let table =
+            table(vec![entry(4, 8, Some("dissemination")), entry(16, 8, Some("mcs:n=2")), entry(8, 8, None)]);
+        let chosen = |ranks: usize, ranks_here: usize, cores: usize| {
+            table.barrier(ranks, Situation { ranks_here, cores }).map(|s| s.name())
+        };
         assert_eq!(chosen(4, 4, 8).as_deref(), Some("dissemination"));
         assert_eq!(chosen(4, 8, 8).as_deref(), Some("dissemination"), "each rank has a core either way");
         assert_eq!(chosen(4, 16, 8), None, "four of sixteen on eight cores share cores with others");
@@ -213,7 +233,8 @@ mod tests {
 
     #[test]
     fn tables_are_told_apart() {
-        let (one, other) = (table(vec![entry(8, 2, None)]).text(), table(vec![entry(8, 2, Some("mcs"))]).text());
+        let (one, other) =
+            (table(vec![entry(8, 2, None)]).text(), table(vec![entry(8, 2, Some("mcs"))]).text());
         assert_ne!(fingerprint(&one), fingerprint(&other));
         assert_ne!(fingerprint(""), 0);
     }

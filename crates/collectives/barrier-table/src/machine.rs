@@ -28,7 +28,10 @@ mod tests {
 
     #[test]
     fn the_processor_is_named_as_far_as_it_is_known() {
-        assert_eq!(processor("processor\t: 0\nmodel name\t: Some CPU @ 3 GHz\nmodel name\t: other\n"), "Some CPU @ 3 GHz");
+        assert_eq!(
+            processor("processor\t: 0\nmodel name\t: Some CPU @ 3 GHz\nmodel name\t: other\n"),
+            "Some CPU @ 3 GHz"
+        );
         assert_eq!(processor("BogoMIPS: 50\n"), std::env::consts::ARCH);
     }
 }

@@ -17,14 +17,17 @@ pub struct InUse {
     pub fingerprint: u32,
 }
 
-/// Where tables are kept when nothing is said: `evenkeel/table.json` in `XDG_CONFIG_HOME`, or else in `~/.config`. None without a home.
+/// Where tables are kept when nothing is said: `evenkeel/table.json` in `XDG_CONFIG_HOME`, or else in
+/// `~/.config`. None without a home.
 pub fn usual(variable: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let given = |name: &str| variable(name).filter(|v| v.starts_with('/')).map(PathBuf::from);
-    let configuration = given("XDG_CONFIG_HOME").or_else(|| given("HOME").map(|home| home.join(".config")))?;
+    let configuration =
+        given("XDG_CONFIG_HOME").or_else(|| given("HOME").map(|home| home.join(".config")))?;
     Some(configuration.join("evenkeel/table.json"))
 }
 
-/// The table in force: the one that [`options::TABLE`] names, else the one at the usual place, if there is one.
+/// The table in force: the one that [`options::TABLE`] names, else the one at the usual place, if there
+/// is one.
 pub fn in_force() -> Result<Option<InUse>, Trouble> {
     let given = options::TABLE.get();
     let path = match given.as_str() {
@@ -40,7 +43,8 @@ pub fn in_force() -> Result<Option<InUse>, Trouble> {
 
 /// Reads a table for this machine.
 pub fn load(path: &Path, machine: &Machine) -> Result<InUse, Trouble> {
-    let text = std::fs::read_to_string(path).map_err(|e| Trouble::Unreadable { path: path.into(), why: e.to_string() })?;
+    let text = std::fs::read_to_string(path)
+        .map_err(|e| Trouble::Unreadable { path: path.into(), why: e.to_string() })?;
     let table = Table::parse(&text).map_err(|why| Trouble::Wrong { path: path.into(), why })?;
     if table.machine != *machine {
         let (theirs, ours) = (table.machine.processor, machine.processor.clone());
@@ -61,7 +65,11 @@ mod tests {
         };
         assert_eq!(place("/etc/me", "/home/me").as_deref(), Some("/etc/me/evenkeel/table.json"));
         assert_eq!(place("", "/home/me").as_deref(), Some("/home/me/.config/evenkeel/table.json"));
-        assert_eq!(place("relative", "/home/me").as_deref(), Some("/home/me/.config/evenkeel/table.json"), "not absolute: to be ignored");
+        assert_eq!(
+            place("relative", "/home/me").as_deref(),
+            Some("/home/me/.config/evenkeel/table.json"),
+            "not absolute: to be ignored"
+        );
         assert_eq!(place("", ""), None);
     }
 
@@ -77,7 +85,10 @@ mod tests {
         };
         assert_eq!(said(&Table::new(here.clone()).text()), Ok(Table::new(here.clone())));
         let other = said(&Table::new(Machine { processor: "that one".into() }).text()).unwrap_err();
-        assert!(other.contains("that one") && other.contains("this one") && other.contains("built-in"), "{other}");
+        assert!(
+            other.contains("that one") && other.contains("this one") && other.contains("built-in"),
+            "{other}"
+        );
         assert!(said("{").unwrap_err().contains("not JSON"));
         std::fs::remove_dir_all(&directory).unwrap();
         assert!(load(&path, &here).unwrap_err().to_string().contains("cannot read"));

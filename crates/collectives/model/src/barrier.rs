@@ -1,9 +1,10 @@
-//! What each barrier takes, in closed form, under LogGP and under LoP (Höfler 2005, sections 2.2, 2.2.5, 2.2.6 and 2.3.7).
+//! What each barrier takes, in closed form, under LogGP and under LoP (Höfler 2005, sections 2.2,
+//! 2.2.5, 2.2.6 and 2.3.7).
 //!
-//! All formulas are for ranks that arrive at the same time, in a network without contention. The thesis gives three kinds:
-//! asymptotic ones for all algorithms ([`Barrier::asymptotic_ns`]), detailed ones for a representative of each class
-//! ([`Barrier::loggp_ns`]; the others are put together from the same primitives), and LoP for four ([`Barrier::lop_ns`];
-//! likewise). One rank needs nothing: 0.
+//! All formulas are for ranks that arrive at the same time, in a network without contention. The thesis
+//! gives three kinds: asymptotic ones for all algorithms ([`Barrier::asymptotic_ns`]), detailed ones
+//! for a representative of each class ([`Barrier::loggp_ns`]; the others are put together from the same
+//! primitives), and LoP for four ([`Barrier::lop_ns`]; likewise). One rank needs nothing: 0.
 
 mod logp;
 mod lop;
@@ -31,7 +32,8 @@ pub enum Barrier {
     BinomialTree,
     /// Pairs at distance 2^s in stage s, by a handshake (Brooks 1986).
     Butterfly,
-    /// The same with messages; the ranks beyond a power of two join before and are told afterwards (Gupta et al. 2002).
+    /// The same with messages; the ranks beyond a power of two join before and are told afterwards (Gupta
+    /// et al. 2002).
     PairwiseExchange,
     /// In round r to the rank 2^r further on (Hensgen et al. 1988).
     Dissemination,
@@ -58,7 +60,15 @@ impl Barrier {
     /// Whether one rank learns that all have come and tells the others.
     pub fn has_release(&self) -> bool {
         use Barrier::*;
-        matches!(self, CentralCounter | CombiningTree { .. } | Tournament | FWayTournament { .. } | Mcs { .. } | BinomialTree)
+        matches!(
+            self,
+            CentralCounter
+                | CombiningTree { .. }
+                | Tournament
+                | FWayTournament { .. }
+                | Mcs { .. }
+                | BinomialTree
+        )
     }
 
     /// Rounds until one rank, or every rank, knows that all have come; without the release. 0 for one rank.
@@ -94,7 +104,8 @@ fn heap_height(n: u64, ranks: u64) -> u32 {
     height
 }
 
-/// n-wise exchange: the largest number of ranks beyond the largest power of n + 1 that one rank within stands in for.
+/// n-wise exchange: the largest number of ranks beyond the largest power of n + 1 that one rank within
+/// stands in for.
 fn most_kids(n: u64, ranks: u64) -> u64 {
     let within = (n + 1).pow(floor_log(n + 1, ranks));
     (ranks - within).div_ceil(within)

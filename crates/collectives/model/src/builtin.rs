@@ -2,8 +2,8 @@
 
 use crate::{LogGp, Node, Parameters, mozart};
 
-/// Table 2.2 of the thesis: Fast Ethernet, 128 and 256 nodes, microseconds. What `clic-fast-ethernet` is derived from and
-/// compared with.
+/// Table 2.2 of the thesis: Fast Ethernet, 128 and 256 nodes, microseconds. What `clic-fast-ethernet`
+/// is derived from and compared with.
 pub mod clic {
     /// Nodes of the two columns.
     pub const NODES: [u64; 2] = [128, 256];
@@ -16,24 +16,36 @@ pub mod clic {
     pub const DEFAULT_US: [f64; 2] = [3559.88, 4226.88];
 }
 
-/// LogGP of CLiC, the cluster of the thesis with Fast Ethernet, from two measured barriers and the line rate. Nothing is fitted.
+/// LogGP of CLiC, the cluster of the thesis with Fast Ethernet, from two measured barriers and the line
+/// rate. Nothing is fitted.
 ///
-/// o_s + L + o_r is a round of dissemination on 128 nodes, 1904.57/7 µs. The overhead is what the central counter on 128 nodes
-/// leaves then: 4594.50 = 2·(o_s + L + o_r) + 252·o. G is 100 Mbit/s, g the time of a minimum frame (84 bytes on the wire).
-/// The thesis prints no parameters of its own. The central counter of 256 nodes contradicts them: it took 4910 µs, and they
-/// predict 8.7 ms, because it grew by 7% only when the number of nodes doubled.
+/// o_s + L + o_r is a round of dissemination on 128 nodes, 1904.57/7 µs. The overhead is what the
+/// central counter on 128 nodes leaves then: 4594.50 = 2·(o_s + L + o_r) + 252·o. G is 100 Mbit/s, g
+/// the time of a minimum frame (84 bytes on the wire). The thesis prints no parameters of its own. The
+/// central counter of 256 nodes contradicts them: it took 4910 µs, and they predict 8.7 ms, because it
+/// grew by 7% only when the number of nodes doubled.
 pub fn clic_fast_ethernet() -> LogGp {
     let one_way_ns = clic::DISSEMINATION_US[0] * 1e3 / 7.0;
     let overhead_ns = (clic::CENTRAL_COUNTER_US[0] * 1e3 - 2.0 * one_way_ns) / 252.0;
     let per_byte_ns = 80.0;
-    LogGp { gap_per_byte_ns: per_byte_ns, ..LogGp::logp(one_way_ns - 2.0 * overhead_ns, overhead_ns, 84.0 * per_byte_ns) }
+    LogGp {
+        gap_per_byte_ns: per_byte_ns,
+        ..LogGp::logp(one_way_ns - 2.0 * overhead_ns, overhead_ns, 84.0 * per_byte_ns)
+    }
 }
 
-/// Shared memory of a virtual machine whose two cores did not share a cache at the time. There was other work on it too (load 14);
-/// round trips of six measurements in half an hour differed by 6%. A seventh saw passes of 60 ns and more among those of 500.
+/// Shared memory of a virtual machine whose two cores did not share a cache at the time. There was
+/// other work on it too (load 14); round trips of six measurements in half an hour differed by 6%. A
+/// seventh saw passes of 60 ns and more among those of 500.
 fn two_core_vm() -> Node {
     let source = "evenkeel model measure --ranks 16 --passes 40, on 2 cores of an AMD EPYC that did not share a cache (virtual machine, Linux 6.18)";
-    let model = LogGp { latency_ns: 126.0, send_overhead_ns: 1.0, receive_overhead_ns: 128.0, gap_ns: 13.8, gap_per_byte_ns: 0.0617 };
+    let model = LogGp {
+        latency_ns: 126.0,
+        send_overhead_ns: 1.0,
+        receive_overhead_ns: 128.0,
+        gap_ns: 13.8,
+        gap_per_byte_ns: 0.0617,
+    };
     Node { source: source.into(), model: model.into(), ranks: None, cores: Some(2), switch_ns: Some(1330.0) }
 }
 
@@ -43,11 +55,14 @@ const MOZART_SOURCE: &str = "fits of Höfler 2005, sections 2.3.6.2 and 2.3.6.3,
 /// Names of all built-in sets. Any network can be put between nodes of any kind: see [`named`].
 pub fn names() -> Vec<String> {
     let more = mozart::MACHINES.iter().map(|(name, _)| format!("mozart-infiniband-{name}"));
-    ["clic-fast-ethernet".into(), "two-core-vm".into(), "mozart-infiniband".into()].into_iter().chain(more).collect()
+    ["clic-fast-ethernet".into(), "two-core-vm".into(), "mozart-infiniband".into()]
+        .into_iter()
+        .chain(more)
+        .collect()
 }
 
-/// The set of that name; `mozart-infiniband` is `mozart-infiniband-rdma-inline-min`. `NETWORK+NODE:RANKS` is a network between
-/// nodes that have so many ranks each.
+/// The set of that name; `mozart-infiniband` is `mozart-infiniband-rdma-inline-min`.
+/// `NETWORK+NODE:RANKS` is a network between nodes that have so many ranks each.
 ///
 /// ```
 /// use evenkeel_model::builtin::named;
@@ -86,12 +101,26 @@ mod tests {
             assert_eq!((set.check(), &set.name), (Ok(()), &name));
             assert!(!set.source.is_empty() || !set.node.unwrap().source.is_empty());
         }
-        assert_eq!(named("mozart-infiniband").unwrap().network, named("mozart-infiniband-rdma-inline-min").unwrap().network);
+        assert_eq!(
+            named("mozart-infiniband").unwrap().network,
+            named("mozart-infiniband-rdma-inline-min").unwrap().network
+        );
         let both = named("clic-fast-ethernet+two-core-vm:2").unwrap();
-        assert_eq!((both.check(), both.network, both.node.unwrap().ranks), (Ok(()), named("clic-fast-ethernet").unwrap().network, Some(2)));
+        assert_eq!(
+            (both.check(), both.network, both.node.unwrap().ranks),
+            (Ok(()), named("clic-fast-ethernet").unwrap().network, Some(2))
+        );
         for wrong in [
-            "", "mozart", "mozart-infiniband-", "mozart-infiniband-x", "mozart-infinibandrdma-inline-min", "clic", "two-core-vm+mozart-infiniband:2",
-            "mozart-infiniband+two-core-vm", "mozart-infiniband+two-core-vm:0", "mozart-infiniband+two-core-vm:x",
+            "",
+            "mozart",
+            "mozart-infiniband-",
+            "mozart-infiniband-x",
+            "mozart-infinibandrdma-inline-min",
+            "clic",
+            "two-core-vm+mozart-infiniband:2",
+            "mozart-infiniband+two-core-vm",
+            "mozart-infiniband+two-core-vm:0",
+            "mozart-infiniband+two-core-vm:x",
         ] {
             assert!(named(wrong).is_none(), "{wrong}");
         }
@@ -105,24 +134,31 @@ mod tests {
         predicted / measured - 1.0
     }
 
-    /// Measured: 1.87 times on 128 nodes, 2.14 times on 256. Predicted: 15/7 and 17/8, whatever the parameters, as long as g is not
-    /// the longest: a binomial tree up and down has 2·log₂P + 1 messages one after the other, dissemination log₂P.
+    /// Measured: 1.87 times on 128 nodes, 2.14 times on 256. Predicted: 15/7 and 17/8, whatever the
+    /// parameters, as long as g is not the longest: a binomial tree up and down has 2·log₂P + 1 messages
+    /// one after the other, dissemination log₂P.
     #[test]
     fn dissemination_beats_the_default_of_its_time_as_its_logp_parameters_predict() {
-        for (i, (measured, predicted, within)) in [(1.87, 15.0 / 7.0, 0.15), (2.14, 17.0 / 8.0, 0.01)].into_iter().enumerate() {
+        for (i, (measured, predicted, within)) in
+            [(1.87, 15.0 / 7.0, 0.15), (2.14, 17.0 / 8.0, 0.01)].into_iter().enumerate()
+        {
             let nodes = clic::NODES[i];
             assert!((clic::DEFAULT_US[i] / clic::DISSEMINATION_US[i] - measured).abs() < 0.005);
-            let factor = predicted_us(Barrier::BinomialTree, nodes) / predicted_us(Barrier::Dissemination, nodes);
+            let factor =
+                predicted_us(Barrier::BinomialTree, nodes) / predicted_us(Barrier::Dissemination, nodes);
             assert!((factor - predicted).abs() < 1e-9);
             assert!(off(factor, clic::DEFAULT_US[i] / clic::DISSEMINATION_US[i]).abs() < within);
         }
     }
 
-    /// How far the parameters from 128 nodes are off, for all of table 2.2. The bounds are what was found, not what was wanted.
+    /// How far the parameters from 128 nodes are off, for all of table 2.2. The bounds are what was found,
+    /// not what was wanted.
     #[test]
     fn how_far_the_predictions_are_off_is_known() {
         use Barrier::*;
-        let linear = |nodes| CentralCounter.loggp_ns(&clic_fast_ethernet(), nodes, Release::Linear, Charge::Overlapped) / 1e3;
+        let linear = |nodes| {
+            CentralCounter.loggp_ns(&clic_fast_ethernet(), nodes, Release::Linear, Charge::Overlapped) / 1e3
+        };
         for (name, predicted, measured, expected) in [
             ("dissemination 128", predicted_us(Dissemination, 128), clic::DISSEMINATION_US[0], 0.0),
             ("dissemination 256", predicted_us(Dissemination, 256), clic::DISSEMINATION_US[1], 0.101),
@@ -130,13 +166,26 @@ mod tests {
             ("default 256", predicted_us(BinomialTree, 256), clic::DEFAULT_US[1], 0.094),
             ("tournament 128", predicted_us(Tournament, 128), clic::TOURNAMENT_US[0], 0.120),
             ("tournament 256", predicted_us(Tournament, 256), clic::TOURNAMENT_US[1], 0.056),
-            ("combining tree 128", predicted_us(CombiningTree { n: 4 }, 128), clic::COMBINING_TREE_US[0], -0.154),
-            ("combining tree 256", predicted_us(CombiningTree { n: 4 }, 256), clic::COMBINING_TREE_US[1], -0.156),
+            (
+                "combining tree 128",
+                predicted_us(CombiningTree { n: 4 }, 128),
+                clic::COMBINING_TREE_US[0],
+                -0.154,
+            ),
+            (
+                "combining tree 256",
+                predicted_us(CombiningTree { n: 4 }, 256),
+                clic::COMBINING_TREE_US[1],
+                -0.156,
+            ),
             ("central counter 128", linear(128), clic::CENTRAL_COUNTER_US[0], 0.0),
             ("central counter 256", linear(256), clic::CENTRAL_COUNTER_US[1], 0.774),
         ] {
             let found = off(predicted, measured);
-            assert!((found - expected).abs() < 0.001, "{name}: {predicted:.2} µs predicted, {measured} measured: {found:+.3}");
+            assert!(
+                (found - expected).abs() < 0.001,
+                "{name}: {predicted:.2} µs predicted, {measured} measured: {found:+.3}"
+            );
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Choosing n for n-way dissemination and n-wise exchange.
 //!
-//! The thesis charges each of a round's n messages a full o_s + L + o_r and concludes that n should be the number of parallel
-//! links m (section 2.2.6.1). Two things speak against that. Rounds are whole: of all n with the same number of rounds the
-//! smallest is the cheapest, so that at most ⌈log₂P⌉ values of n come into question. And messages that are posted before any is
-//! waited for overlap, so that a large n may pay on a single link.
+//! The thesis charges each of a round's n messages a full o_s + L + o_r and concludes that n should be
+//! the number of parallel links m (section 2.2.6.1). Two things speak against that. Rounds are whole:
+//! of all n with the same number of rounds the smallest is the cheapest, so that at most ⌈log₂P⌉ values
+//! of n come into question. And messages that are posted before any is waited for overlap, so that a
+//! large n may pay on a single link.
 
 use crate::LogGp;
 use crate::rounds::ceil_log;
@@ -27,8 +28,8 @@ pub struct Candidate {
     pub rounds: u32,
 }
 
-/// For each number of rounds R = 1 … ⌈log₂P⌉ that some n needs, the smallest such n: (n + 1)^R ≥ P. Largest n first, the last
-/// is n = 1. Empty for one rank.
+/// For each number of rounds R = 1 … ⌈log₂P⌉ that some n needs, the smallest such n: (n + 1)^R ≥ P.
+/// Largest n first, the last is n = 1. Empty for one rank.
 ///
 /// ```
 /// use evenkeel_model::fan_out::candidates;
@@ -57,19 +58,23 @@ fn least_base(ranks: u64, exponent: u32) -> u64 {
     enough
 }
 
-/// The candidate with the least cost, and that cost; of equal ones the one with the fewest messages. None for one rank.
+/// The candidate with the least cost, and that cost; of equal ones the one with the fewest messages.
+/// None for one rank.
 pub fn choose(ranks: u64, mut cost_ns: impl FnMut(Candidate) -> f64) -> Option<(Candidate, f64)> {
     let costs = candidates(ranks).into_iter().map(|c| (c, cost_ns(c)));
-    costs.min_by(|(a, x), (b, y)| x.total_cmp(y).then((a.n * u64::from(a.rounds)).cmp(&(b.n * u64::from(b.rounds)))))
+    costs.min_by(|(a, x), (b, y)| {
+        x.total_cmp(y).then((a.n * u64::from(a.rounds)).cmp(&(b.n * u64::from(b.rounds))))
+    })
 }
 
 impl LogGp {
-    /// A round of n-way dissemination or n-wise exchange: n short messages out and n in, everybody at the same time.
+    /// A round of n-way dissemination or n-wise exchange: n short messages out and n in, everybody at the
+    /// same time.
     ///
-    /// Serialised: n·max{g, o_s + L + o_r}. Overlapped: a processor first posts its n messages, then takes the n that come;
-    /// with s = max{o_s, g} and q = max{o_r, g} that is
-    /// o_s + o_r + max{max{L, (n−1)·s} + (n−1)·q, L + (n−1)·s}, which is o_s + L + o_r + (n−1)·max{o, g} while L is the longer
-    /// part and o_s = o_r = o.
+    /// Serialised: n·max{g, o_s + L + o_r}. Overlapped: a processor first posts its n messages, then takes
+    /// the n that come; with s = max{o_s, g} and q = max{o_r, g} that is o_s + o_r + max{max{L, (n−1)·s} +
+    /// (n−1)·q, L + (n−1)·s}, which is o_s + L + o_r + (n−1)·max{o, g} while L is the longer part and o_s =
+    /// o_r = o.
     pub fn round_ns(&self, n: u64, charge: Charge) -> f64 {
         if n == 0 {
             return 0.0;
@@ -96,12 +101,14 @@ impl LogGp {
         assert!(n > 0 && links > 0, "{n} messages over {links} links");
         let (sends, turns) = (n as f64, n.div_ceil(links) as f64);
         let busy = sends * (self.send_overhead_ns + self.receive_overhead_ns);
-        // For n < m each message has a link of its own, and ⌈n/m⌉ = 1: both of the thesis's cases are this one.
+        // For n < m each message has a link of its own, and ⌈n/m⌉ = 1: both of the thesis's cases are this
+        // one.
         (self.gap_ns * turns).max(busy + self.latency_ns * turns) * f64::from(ceil_log(n + 1, ranks))
     }
 }
 
-/// L/o at which groups of n are the best for a combining tree with overlapped latency: n·(ln n − 1), where (L + n·o)/ln n is least.
+/// L/o at which groups of n are the best for a combining tree with overlapped latency: n·(ln n − 1),
+/// where (L + n·o)/ln n is least.
 pub fn best_latency_to_overhead(n: f64) -> f64 {
     n * (n.ln() - 1.0)
 }
@@ -117,11 +124,19 @@ mod tests {
             assert!(found.len() <= ceil_log(2, ranks) as usize);
             for c in &found {
                 assert_eq!(c.rounds, ceil_log(c.n + 1, ranks));
-                assert!(c.n == 1 || ceil_log(c.n, ranks) > c.rounds, "{ranks} ranks: {} would do as well as {}", c.n - 1, c.n);
+                assert!(
+                    c.n == 1 || ceil_log(c.n, ranks) > c.rounds,
+                    "{ranks} ranks: {} would do as well as {}",
+                    c.n - 1,
+                    c.n
+                );
             }
             // Every n has the rounds of some candidate that is not larger.
             for n in [1, 2, 3, 5, 17, ranks - 1] {
-                assert!(found.iter().any(|c| c.n <= n && c.rounds == ceil_log(n + 1, ranks)), "{n} of {ranks}");
+                assert!(
+                    found.iter().any(|c| c.n <= n && c.rounds == ceil_log(n + 1, ranks)),
+                    "{n} of {ranks}"
+                );
             }
         }
         assert!(candidates(1).is_empty() && candidates(0).is_empty());
@@ -130,14 +145,18 @@ mod tests {
 
     #[test]
     fn the_best_of_all_n_is_a_candidate() {
-        for (latency, overhead, gap) in [(5.0, 0.5, 0.5), (0.1, 1.0, 0.0), (50.0, 1.0, 3.0), (1.0, 1.0, 9.0)] {
+        for (latency, overhead, gap) in [(5.0, 0.5, 0.5), (0.1, 1.0, 0.0), (50.0, 1.0, 3.0), (1.0, 1.0, 9.0)]
+        {
             let m = LogGp::logp(latency, overhead, gap);
             for ranks in 2..=130 {
                 for charge in [Charge::Serialised, Charge::Overlapped] {
                     let cost = |n: u64| f64::from(ceil_log(n + 1, ranks)) * m.round_ns(n, charge);
                     let best = (1..ranks).map(cost).fold(f64::INFINITY, f64::min);
                     let (chosen, cost_ns) = choose(ranks, |c| cost(c.n)).unwrap();
-                    assert!(cost_ns <= best * (1.0 + 1e-12), "{ranks} ranks, {chosen:?}: {cost_ns}, but {best} is possible");
+                    assert!(
+                        cost_ns <= best * (1.0 + 1e-12),
+                        "{ranks} ranks, {chosen:?}: {cost_ns}, but {best} is possible"
+                    );
                 }
             }
         }
@@ -173,10 +192,20 @@ mod tests {
             for send in [0.25, 1.0, 3.0] {
                 for receive in [0.25, 1.0, 3.0] {
                     for gap in [0.0, 0.5, 2.0] {
-                        let m = LogGp { latency_ns: latency, send_overhead_ns: send, receive_overhead_ns: receive, gap_ns: gap, gap_per_byte_ns: 0.0 };
+                        let m = LogGp {
+                            latency_ns: latency,
+                            send_overhead_ns: send,
+                            receive_overhead_ns: receive,
+                            gap_ns: gap,
+                            gap_per_byte_ns: 0.0,
+                        };
                         for n in 1..=9 {
-                            let expected = round_by_steps(&m, n).max((n - 1) as f64 * m.send_interval_ns() + gap);
-                            assert!((m.round_ns(n, Charge::Overlapped) - expected).abs() < 1e-9, "{m:?}, n = {n}");
+                            let expected =
+                                round_by_steps(&m, n).max((n - 1) as f64 * m.send_interval_ns() + gap);
+                            assert!(
+                                (m.round_ns(n, Charge::Overlapped) - expected).abs() < 1e-9,
+                                "{m:?}, n = {n}"
+                            );
                         }
                     }
                 }
@@ -184,7 +213,8 @@ mod tests {
         }
     }
 
-    /// With L = 10·o and three links the thesis chooses n = 3; at 5 to 9 ranks n = 2 has as many rounds and costs less.
+    /// With L = 10·o and three links the thesis chooses n = 3; at 5 to 9 ranks n = 2 has as many rounds and
+    /// costs less.
     #[test]
     fn as_many_messages_as_links_is_not_always_best() {
         let m = LogGp::logp(10.0, 1.0, 0.0);
@@ -197,6 +227,9 @@ mod tests {
 
     #[test]
     fn ideal_groups_of_a_combining_tree() {
-        assert!((best_latency_to_overhead(4.0) - 1.5).abs() < 0.05 && (best_latency_to_overhead(8.0) - 8.6).abs() < 0.05);
+        assert!(
+            (best_latency_to_overhead(4.0) - 1.5).abs() < 0.05
+                && (best_latency_to_overhead(8.0) - 8.6).abs() < 0.05
+        );
     }
 }

@@ -1,10 +1,13 @@
-//! Parameters from measurements: robust, from many starts, with intervals, and tried on points that were held out.
+//! Parameters from measurements: robust, from many starts, with intervals, and tried on points that
+//! were held out.
 //!
-//! The thesis fitted its six λ by least squares with one start after the other chosen by hand, and knew that it stopped in local
-//! minima. Here most λ never enter the search. For given shift and rate the others are linear: a weighted linear problem
-//! ([`linear`]) solves them exactly, and Nelder-Mead ([`search`]) is left with one or two dimensions, from a grid of starts.
-//! Distances are relative (times span orders of magnitude), and robust: absolute first, then Tukey's, which gives points far off no
-//! weight. λ₃, λ₄ and λ₆ of the round trip cannot be told apart (see [`crate::RoundTrip`]): λ₆ is 0 by convention.
+//! The thesis fitted its six λ by least squares with one start after the other chosen by hand, and knew
+//! that it stopped in local minima. Here most λ never enter the search. For given shift and rate the
+//! others are linear: a weighted linear problem ([`linear`]) solves them exactly, and Nelder-Mead
+//! ([`search`]) is left with one or two dimensions, from a grid of starts. Distances are relative
+//! (times span orders of magnitude), and robust: absolute first, then Tukey's, which gives points far
+//! off no weight. λ₃, λ₄ and λ₆ of the round trip cannot be told apart (see [`crate::RoundTrip`]): λ₆
+//! is 0 by convention.
 
 mod linear;
 mod search;
@@ -34,5 +37,9 @@ pub struct Distance {
 pub fn distance(points: &[At], curve: impl Fn(f64) -> f64) -> Distance {
     let mut off: Vec<f64> = points.iter().map(|p| (curve(p.x) / p.ns - 1.0).abs()).collect();
     off.sort_by(f64::total_cmp);
-    Distance { points: off.len() as u32, median: crate::samples::quantile(&off, 0.5), worst: off.last().copied().unwrap_or(0.0) }
+    Distance {
+        points: off.len() as u32,
+        median: crate::samples::quantile(&off, 0.5),
+        worst: off.last().copied().unwrap_or(0.0),
+    }
 }

@@ -1,11 +1,19 @@
-//! Barriers of machines whose nodes hold several ranks: within each node to one rank, between nodes, and back.
+//! Barriers of machines whose nodes hold several ranks: within each node to one rank, between nodes,
+//! and back.
 
 use crate::{Barrier, Charge, Model, Parameters, Release};
 
 impl Model {
-    /// What a barrier of `ranks` takes, in nanoseconds: [`Barrier::loggp_ns`] or, as one of `consecutive` in a row,
-    /// [`Barrier::lop_ns`].
-    pub fn barrier_ns(&self, barrier: Barrier, ranks: u64, release: Release, charge: Charge, consecutive: u64) -> f64 {
+    /// What a barrier of `ranks` takes, in nanoseconds: [`Barrier::loggp_ns`] or, as one of `consecutive`
+    /// in a row, [`Barrier::lop_ns`].
+    pub fn barrier_ns(
+        &self,
+        barrier: Barrier,
+        ranks: u64,
+        release: Release,
+        charge: Charge,
+        consecutive: u64,
+    ) -> f64 {
         match self {
             Model::LogGp(m) => barrier.loggp_ns(m, ranks, release, charge),
             Model::LoP(m) => barrier.lop_ns(m, ranks, consecutive, charge),
@@ -16,9 +24,17 @@ impl Model {
 impl Parameters {
     /// What a barrier of `ranks` takes on this machine, in nanoseconds.
     ///
-    /// With a network and nodes of several ranks: all of a node signal one, these pass the barrier over the network, each tells its
-    /// node. With one of the two, the barrier over it. Ranks have a core each. None for parameters that [`Parameters::check`] refuses.
-    pub fn barrier_ns(&self, barrier: Barrier, ranks: u64, release: Release, charge: Charge, consecutive: u64) -> Option<f64> {
+    /// With a network and nodes of several ranks: all of a node signal one, these pass the barrier over the
+    /// network, each tells its node. With one of the two, the barrier over it. Ranks have a core each. None
+    /// for parameters that [`Parameters::check`] refuses.
+    pub fn barrier_ns(
+        &self,
+        barrier: Barrier,
+        ranks: u64,
+        release: Release,
+        charge: Charge,
+        consecutive: u64,
+    ) -> Option<f64> {
         let flat = |model: &Model, ranks| model.barrier_ns(barrier, ranks, release, charge, consecutive);
         match (&self.node, &self.network) {
             (None, Some(network)) => Some(flat(network, ranks)),
@@ -43,10 +59,25 @@ mod tests {
     fn nodes_gather_before_and_are_told_after() {
         let network = LogGp::logp(5000.0, 500.0, 100.0);
         let shared = LogGp::logp(50.0, 10.0, 5.0);
-        let node = Node { source: String::new(), model: shared.into(), ranks: Some(4), cores: None, switch_ns: None };
+        let node = Node {
+            source: String::new(),
+            model: shared.into(),
+            ranks: Some(4),
+            cores: None,
+            switch_ns: None,
+        };
         let cost = |node: Option<&Node>, network: Option<LogGp>, ranks| {
-            let set = Parameters { node: node.cloned(), ..Parameters::of_network("n", "", LogGp::logp(0.0, 0.0, 0.0).into()) };
-            Parameters { network: network.map(Model::from), ..set }.barrier_ns(Barrier::Dissemination, ranks, Release::Binomial, Charge::Overlapped, 1)
+            let set = Parameters {
+                node: node.cloned(),
+                ..Parameters::of_network("n", "", LogGp::logp(0.0, 0.0, 0.0).into())
+            };
+            Parameters { network: network.map(Model::from), ..set }.barrier_ns(
+                Barrier::Dissemination,
+                ranks,
+                Release::Binomial,
+                Charge::Overlapped,
+                1,
+            )
         };
         assert_eq!(cost(Some(&node), Some(network), 64), Some(2.0 * (70.0 + 2.0 * 10.0) + 4.0 * 6000.0));
         assert_eq!(cost(None, Some(network), 64), Some(6.0 * 6000.0));

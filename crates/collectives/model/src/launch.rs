@@ -1,7 +1,9 @@
-//! How long starting a program on many nodes takes: the bandwidth of a hardware broadcast, and what other launchers need.
+//! How long starting a program on many nodes takes: the bandwidth of a hardware broadcast, and what
+//! other launchers need.
 //!
-//! Frachtenberg 2003, section 4.3.2. Equation 4.3 is printed with the delay of a switch twice; its table 4.3 has it once, as equation 4.6
-//! has, and its MB are MiB (peak: 320 MiB/s). Both are as in the table here.
+//! Frachtenberg 2003, section 4.3.2. Equation 4.3 is printed with the delay of a switch twice; its
+//! table 4.3 has it once, as equation 4.6 has, and its MB are MiB (peak: 320 MiB/s). Both are as in the
+//! table here.
 
 /// Bytes of a MiB: the unit of the table's bandwidths.
 pub const MIB: f64 = 1_048_576.0;
@@ -21,12 +23,14 @@ pub struct Wire {
 }
 
 /// QsNet, table 4.2.
-pub const QSNET: Wire = Wire { packet_bytes: 320.0, packet_ns: 953.0, base_ns: 580.0, cable_ns_per_metre: 3.94, switch_ns: 73.0 };
+pub const QSNET: Wire =
+    Wire { packet_bytes: 320.0, packet_ns: 953.0, base_ns: 580.0, cable_ns_per_metre: 3.94, switch_ns: 73.0 };
 
 impl Wire {
     /// Bandwidth in bytes per second over `cable_metres` and `switches`.
     pub fn bytes_per_second(&self, cable_metres: f64, switches: f64) -> f64 {
-        let acknowledged = self.base_ns + 2.0 * cable_metres * self.cable_ns_per_metre + switches * self.switch_ns;
+        let acknowledged =
+            self.base_ns + 2.0 * cable_metres * self.cable_ns_per_metre + switches * self.switch_ns;
         self.packet_bytes / self.packet_ns.max(acknowledged) * 1e9
     }
 
@@ -58,8 +62,10 @@ pub struct Storm {
     pub time_slice_s: f64,
 }
 
-/// The thesis's cluster. It does not print what time slices cost: 8.4 ms is what the measured 110 ms on 64 nodes leave.
-pub const WOLVERINE: Storm = Storm { wire: QSNET, node_bytes_per_second: 131.0 * MIB, execute_s: 0.010, time_slice_s: 0.0084 };
+/// The thesis's cluster. It does not print what time slices cost: 8.4 ms is what the measured 110 ms on
+/// 64 nodes leave.
+pub const WOLVERINE: Storm =
+    Storm { wire: QSNET, node_bytes_per_second: 131.0 * MIB, execute_s: 0.010, time_slice_s: 0.0084 };
 
 impl Storm {
     /// Seconds to start a program whose image has `bytes` on `nodes` nodes (equation 4.7).
@@ -87,8 +93,8 @@ impl Growth {
     }
 }
 
-/// Other launchers of the time, with the fits that the thesis prints. Rounded as printed, they give the printed values at 4096 nodes
-/// to 0.4%.
+/// Other launchers of the time, with the fits that the thesis prints. Rounded as printed, they give the
+/// printed values at 4096 nodes to 0.4%.
 pub const LAUNCHERS: &[(&str, Growth)] = &[
     ("rsh", Growth::Linear { per_node_s: 0.934, start_s: 1.266 }),
     ("RMS", Growth::Linear { per_node_s: 0.077, start_s: 1.092 }),
@@ -112,14 +118,19 @@ mod tests {
     ];
 
     fn right(of: impl Fn(f64, f64) -> f64) -> usize {
-        let entries = TABLE.iter().flat_map(|(nodes, row)| row.iter().enumerate().map(move |(i, mib)| (*nodes, 10.0 * (i + 1) as f64, *mib)));
-        entries.filter(|(nodes, metres, mib)| (of(*metres, switches(*nodes)) / MIB).round() as u32 == *mib).count()
+        let entries = TABLE.iter().flat_map(|(nodes, row)| {
+            row.iter().enumerate().map(move |(i, mib)| (*nodes, 10.0 * (i + 1) as f64, *mib))
+        });
+        entries
+            .filter(|(nodes, metres, mib)| (of(*metres, switches(*nodes)) / MIB).round() as u32 == *mib)
+            .count()
     }
 
     #[test]
     fn all_54_bandwidths_of_the_table_are_reproduced() {
         assert_eq!(right(|metres, switches| QSNET.bytes_per_second(metres, switches)), 54);
-        // With the switches twice, as equation 4.3 is printed, only those entries are right that the packet itself limits.
+        // With the switches twice, as equation 4.3 is printed, only those entries are right that the packet
+        // itself limits.
         let twice = right(|metres, switches| QSNET.bytes_per_second(metres, 2.0 * switches));
         assert!(twice <= 4, "{twice}");
     }
@@ -129,26 +140,52 @@ mod tests {
         let launch_ms = |nodes| WOLVERINE.launch_s(nodes, 12.0 * MIB) * 1e3;
         assert!((launch_ms(64.0) - 110.0).abs() < 0.1); // measured; the time of slices is set by it
         assert!((launch_ms(16_384.0) - 135.0).abs() < 0.5, "{}", launch_ms(16_384.0));
-        let ideal = Storm { node_bytes_per_second: f64::INFINITY, execute_s: 0.0, time_slice_s: 0.0, ..WOLVERINE };
-        for (nodes, mib, ms) in [(64.0, 295.0, 41.0), (256.0, 240.0, 50.0), (1024.0, 192.0, 63.0), (4096.0, 146.0, 82.0), (16_384.0, 103.0, 116.0)] {
+        let ideal =
+            Storm { node_bytes_per_second: f64::INFINITY, execute_s: 0.0, time_slice_s: 0.0, ..WOLVERINE };
+        for (nodes, mib, ms) in [
+            (64.0, 295.0, 41.0),
+            (256.0, 240.0, 50.0),
+            (1024.0, 192.0, 63.0),
+            (4096.0, 146.0, 82.0),
+            (16_384.0, 103.0, 116.0),
+        ] {
             assert!((QSNET.bytes_per_second_of(nodes) / MIB - mib).abs() <= 0.501);
-            assert!((ideal.launch_s(nodes, 12.0 * MIB) * 1e3 - ms).abs() <= 0.6, "{nodes}: {}", ideal.launch_s(nodes, 12.0 * MIB));
+            assert!(
+                (ideal.launch_s(nodes, 12.0 * MIB) * 1e3 - ms).abs() <= 0.6,
+                "{nodes}: {}",
+                ideal.launch_s(nodes, 12.0 * MIB)
+            );
         }
         // From about 6500 nodes on the network is what limits, and no longer the nodes.
-        assert!(QSNET.bytes_per_second_of(6000.0) > 131.0 * MIB && QSNET.bytes_per_second_of(7000.0) < 131.0 * MIB);
+        assert!(
+            QSNET.bytes_per_second_of(6000.0) > 131.0 * MIB
+                && QSNET.bytes_per_second_of(7000.0) < 131.0 * MIB
+        );
     }
 
     #[test]
     fn other_launchers_at_4096_nodes() {
-        for (name, printed) in [("rsh", 3827.10), ("RMS", 317.67), ("GLUnix", 49.38), ("Cplant", 22.73), ("BProc", 4.88)] {
+        for (name, printed) in
+            [("rsh", 3827.10), ("RMS", 317.67), ("GLUnix", 49.38), ("Cplant", 22.73), ("BProc", 4.88)]
+        {
             let (_, growth) = LAUNCHERS.iter().find(|(n, _)| *n == name).unwrap();
-            assert!((growth.launch_s(4096.0) / printed - 1.0).abs() < 0.004, "{name}: {}", growth.launch_s(4096.0));
+            assert!(
+                (growth.launch_s(4096.0) / printed - 1.0).abs() < 0.004,
+                "{name}: {}",
+                growth.launch_s(4096.0)
+            );
         }
         // They overtake it where machines are as large as none: printed, 1 and 17 billion nodes.
         let overtakes = |of: usize| {
-            let faster = |nodes: &f64| LAUNCHERS[of].1.launch_s(*nodes) < WOLVERINE.launch_s(*nodes, 12.0 * MIB);
+            let faster =
+                |nodes: &f64| LAUNCHERS[of].1.launch_s(*nodes) < WOLVERINE.launch_s(*nodes, 12.0 * MIB);
             (1..100_000).map(|i| f64::from(i) * 1e6).find(faster).unwrap() / 1e9
         };
-        assert!((0.7..1.3).contains(&overtakes(4)) && (12.0..18.0).contains(&overtakes(3)), "{} {}", overtakes(4), overtakes(3));
+        assert!(
+            (0.7..1.3).contains(&overtakes(4)) && (12.0..18.0).contains(&overtakes(3)),
+            "{} {}",
+            overtakes(4),
+            overtakes(3)
+        );
     }
 }

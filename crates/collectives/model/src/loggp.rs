@@ -1,4 +1,5 @@
-//! LogP (Culler et al. 1993) and LogGP (Alexandrov et al. 1995): a message costs the same whatever else is under way.
+//! LogP (Culler et al. 1993) and LogGP (Alexandrov et al. 1995): a message costs the same whatever else
+//! is under way.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +24,13 @@ pub struct LogGp {
 impl LogGp {
     /// LogP as most formulas have it: o_s = o_r = o, messages without a length. Nanoseconds.
     pub fn logp(latency_ns: f64, overhead_ns: f64, gap_ns: f64) -> LogGp {
-        LogGp { latency_ns, send_overhead_ns: overhead_ns, receive_overhead_ns: overhead_ns, gap_ns, gap_per_byte_ns: 0.0 }
+        LogGp {
+            latency_ns,
+            send_overhead_ns: overhead_ns,
+            receive_overhead_ns: overhead_ns,
+            gap_ns,
+            gap_per_byte_ns: 0.0,
+        }
     }
 
     /// What a message of `bytes` occupies the wire beyond its first byte: (bytes − 1)·G.
@@ -46,7 +53,8 @@ impl LogGp {
         self.send_overhead_ns + self.latency_ns + self.receive_overhead_ns
     }
 
-    /// t = max{g, o_s + L + o_r}: a short message as one of many that follow each other (thesis section 2.1.4.5).
+    /// t = max{g, o_s + L + o_r}: a short message as one of many that follow each other (thesis section
+    /// 2.1.4.5).
     pub fn turn_ns(&self) -> f64 {
         self.gap_ns.max(self.one_way_ns())
     }
@@ -58,7 +66,11 @@ impl LogGp {
 
     /// How long issuing `messages` short ones takes: o_s + (n − 1)·max{o_s, g}. 0 for none.
     pub fn issue_ns(&self, messages: u64) -> f64 {
-        if messages == 0 { 0.0 } else { self.send_overhead_ns + (messages - 1) as f64 * self.send_interval_ns() }
+        if messages == 0 {
+            0.0
+        } else {
+            self.send_overhead_ns + (messages - 1) as f64 * self.send_interval_ns()
+        }
     }
 
     /// Until the last of `peers` has a short message from one: o_s + (n − 1)·max{o_s, g} + L + o_r.
@@ -66,16 +78,17 @@ impl LogGp {
         if peers == 0 { 0.0 } else { self.issue_ns(peers) + self.latency_ns + self.receive_overhead_ns }
     }
 
-    /// Until one has a short message from each of `peers` that send at the same time: o_s + L + o_r + (n − 1)·max{o_r, g}.
+    /// Until one has a short message from each of `peers` that send at the same time: o_s + L + o_r + (n −
+    /// 1)·max{o_r, g}.
     ///
-    /// The thesis prints max{o_s, g} here (section 2.1.4.5), which is the same under its assumption o_s = o_r; the one who
-    /// collects pays o_r for each.
+    /// The thesis prints max{o_s, g} here (section 2.1.4.5), which is the same under its assumption o_s =
+    /// o_r; the one who collects pays o_r for each.
     pub fn many_to_one_ns(&self, peers: u64) -> f64 {
         if peers == 0 { 0.0 } else { self.one_way_ns() + (peers - 1) as f64 * self.receive_interval_ns() }
     }
 
-    /// t_bc: a short message from one of `ranks` to all others along a binomial tree (thesis section 2.2.5.2):
-    /// o_s + ⌈log₂P⌉·max{f_s, o_s + L + o_r} + L + o_r. 0 for one rank.
+    /// t_bc: a short message from one of `ranks` to all others along a binomial tree (thesis section
+    /// 2.2.5.2): o_s + ⌈log₂P⌉·max{f_s, o_s + L + o_r} + L + o_r. 0 for one rank.
     pub fn binomial_ns(&self, ranks: u64) -> f64 {
         if ranks < 2 {
             return 0.0;
@@ -89,7 +102,13 @@ impl LogGp {
 mod tests {
     use super::*;
 
-    const M: LogGp = LogGp { latency_ns: 1000.0, send_overhead_ns: 200.0, receive_overhead_ns: 300.0, gap_ns: 250.0, gap_per_byte_ns: 0.5 };
+    const M: LogGp = LogGp {
+        latency_ns: 1000.0,
+        send_overhead_ns: 200.0,
+        receive_overhead_ns: 300.0,
+        gap_ns: 250.0,
+        gap_per_byte_ns: 0.5,
+    };
 
     #[test]
     fn primitives_follow_their_formulas() {
@@ -107,6 +126,9 @@ mod tests {
     #[test]
     fn one_peer_is_one_message_and_none_is_nothing() {
         assert_eq!((M.one_to_many_ns(1), M.many_to_one_ns(1), M.message_ns(1)), (1500.0, 1500.0, 1500.0));
-        assert_eq!((M.one_to_many_ns(0), M.many_to_one_ns(0), M.issue_ns(0), M.binomial_ns(1)), (0.0, 0.0, 0.0, 0.0));
+        assert_eq!(
+            (M.one_to_many_ns(0), M.many_to_one_ns(0), M.issue_ns(0), M.binomial_ns(1)),
+            (0.0, 0.0, 0.0, 0.0)
+        );
     }
 }

@@ -1,8 +1,10 @@
-//! LoP (Höfler 2005, section 2.3): overhead and latency as functions of how many peers are addressed at once.
+//! LoP (Höfler 2005, section 2.3): overhead and latency as functions of how many peers are addressed at
+//! once.
 //!
-//! A network card is a second processor: the second message costs less than the first (pipeline), and many cost more
-//! (saturation). What the card does cannot be seen from the host, so gap and card time hide in L(p). The model holds where
-//! a node sends at most one message to each peer. L is a time *per message*: n of them take n·L(n).
+//! A network card is a second processor: the second message costs less than the first (pipeline), and
+//! many cost more (saturation). What the card does cannot be seen from the host, so gap and card time
+//! hide in L(p). The model holds where a node sends at most one message to each peer. L is a time *per
+//! message*: n of them take n·L(n).
 
 use serde::{Deserialize, Serialize};
 
@@ -32,8 +34,9 @@ impl Overhead {
 
 /// RTT(p) = λ₃ + λ₁/(λ₂ + p) + λ₄·(1 − e^(λ₅·(p − λ₆))): round trip per message, one node with p peers.
 ///
-/// Processing rate of the card, its start-up, saturation of the network (thesis section 2.3.6.1). The shape has one parameter
-/// more than can be told from measurements: λ₃, λ₄ and λ₆ enter only as λ₃ + λ₄ and λ₄·e^(−λ₅·λ₆).
+/// Processing rate of the card, its start-up, saturation of the network (thesis section 2.3.6.1). The
+/// shape has one parameter more than can be told from measurements: λ₃, λ₄ and λ₆ enter only as λ₃ + λ₄
+/// and λ₄·e^(−λ₅·λ₆).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RoundTrip {
@@ -55,7 +58,8 @@ impl RoundTrip {
     /// RTT(p) in nanoseconds per message; p is at least 1.
     pub fn at_ns(&self, peers: u64) -> f64 {
         let p = peers.max(1) as f64;
-        let saturation = self.saturation_ns * (1.0 - (self.saturation_rate * (p - self.saturation_shift)).exp());
+        let saturation =
+            self.saturation_ns * (1.0 - (self.saturation_rate * (p - self.saturation_shift)).exp());
         self.floor_ns + self.start_up_ns / (self.start_up_shift + p) + saturation
     }
 }
@@ -87,9 +91,11 @@ pub struct LoP {
 }
 
 impl LoP {
-    /// L(p) in nanoseconds per message: RTT(p)/2 − (o_s(p) + o_s(1)), with p·o_s(p) for lists (thesis list 2.9).
+    /// L(p) in nanoseconds per message: RTT(p)/2 − (o_s(p) + o_s(1)), with p·o_s(p) for lists (thesis list
+    /// 2.9).
     ///
-    /// The definition assumes L ≫ o. Where that does not hold L can come out small or negative; it is not cut off here.
+    /// The definition assumes L ≫ o. Where that does not hold L can come out small or negative; it is not
+    /// cut off here.
     pub fn latency_ns(&self, peers: u64) -> f64 {
         let posted = match self.posting {
             Posting::Each => self.send_overhead.at_ns(peers),

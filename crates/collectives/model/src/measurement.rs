@@ -5,7 +5,7 @@ mod estimates;
 
 use crate::fit::Distance;
 use crate::samples::{Point, Quantity, Series};
-use crate::{LogGp, LoP, Model, Node, Parameters};
+use crate::{LoP, LogGp, Model, Node, Parameters};
 use serde::{Deserialize, Serialize};
 
 /// A network's G is the slope of messages of so many bytes and more.
@@ -103,7 +103,8 @@ pub struct Measurement {
     pub notes: Vec<String>,
 }
 
-/// The file that a measurement writes: parameters, which any command reads that takes some, and how they were found.
+/// The file that a measurement writes: parameters, which any command reads that takes some, and how
+/// they were found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// Tells the page, which shows other things too, what this is: always `model`.
@@ -118,7 +119,9 @@ pub struct Measured {
 pub enum TooLittle {
     #[error("there are no samples of {0:?} with one peer")]
     Missing(Quantity),
-    #[error("there are too few numbers of peers for LoP: a round trip has five parameters and needs six of a kind, all with a core for each rank or all without")]
+    #[error(
+        "there are too few numbers of peers for LoP: a round trip has five parameters and needs six of a kind, all with a core for each rank or all without"
+    )]
     FewPeers,
 }
 
@@ -129,20 +132,30 @@ impl Conditions {
     }
 }
 
-/// Parameters of one node, or of the network between hosts, from samples. The same samples and seed give the same result.
+/// Parameters of one node, or of the network between hosts, from samples. The same samples and seed
+/// give the same result.
 ///
-/// G is a node's slope over all sizes, and a network's over those of [`LONG_BYTES`] and more: what a network lets pass at once (a full bucket, a buffer of
-/// the sender's) hides its rate from shorter messages.
+/// G is a node's slope over all sizes, and a network's over those of [`LONG_BYTES`] and more: what a
+/// network lets pass at once (a full bucket, a buffer of the sender's) hides its rate from shorter
+/// messages.
 ///
 /// # Errors
-/// If samples of a round trip, an overhead, or the gap are missing; for [`Kind::LoP`], with fewer than six numbers of peers.
-pub fn measured(series: &[Series], kind: Kind, name: &str, conditions: Conditions, seed: u64) -> Result<Measured, TooLittle> {
+/// If samples of a round trip, an overhead, or the gap are missing; for [`Kind::LoP`], with fewer than
+/// six numbers of peers.
+pub fn measured(
+    series: &[Series],
+    kind: Kind,
+    name: &str,
+    conditions: Conditions,
+    seed: u64,
+) -> Result<Measured, TooLittle> {
     let mut random = fastrand::Rng::with_seed(seed);
     let points: Vec<Point> = series.iter().map(|s| s.point(REDRAWS, &mut random)).collect();
     let long_bytes = if conditions.of_network() { LONG_BYTES } else { 0 };
     let seen = estimates::Seen::of(series, long_bytes);
     let found = seen.loggp()?;
-    let redrawn: Vec<estimates::Seen> = (0..REDRAWS).map(|_| estimates::Seen::redrawn(series, long_bytes, &mut random)).collect();
+    let redrawn: Vec<estimates::Seen> =
+        (0..REDRAWS).map(|_| estimates::Seen::redrawn(series, long_bytes, &mut random)).collect();
     let curves = curves::curves(&seen, &redrawn);
     let model: Model = match kind {
         Kind::LogGp => found.model.into(),
@@ -156,9 +169,17 @@ pub fn measured(series: &[Series], kind: Kind, name: &str, conditions: Condition
         ranks: None,
         cores: u32::try_from(conditions.cores.len()).ok().filter(|n| *n > 0),
         // LoP's functions of ranks that share cores have the switches in them already.
-        switch_ns: if kind == Kind::LoP && curves.iter().any(|c| c.oversubscribed) { None } else { switch_ns },
+        switch_ns: if kind == Kind::LoP && curves.iter().any(|c| c.oversubscribed) {
+            None
+        } else {
+            switch_ns
+        },
     };
-    let parameters = if conditions.of_network() { Parameters::of_network(name, &source, model) } else { Parameters::of_node(name, node()) };
+    let parameters = if conditions.of_network() {
+        Parameters::of_network(name, &source, model)
+    } else {
+        Parameters::of_node(name, node())
+    };
     let notes = notes(&found, &points, &curves, &conditions, kind);
     let measurement = Measurement {
         points,
@@ -177,20 +198,30 @@ struct Found {
     model: LogGp,
     /// Even two ranks had to share a core.
     oversubscribed: bool,
-    /// The overheads are more than half of a round trip: part of receiving was counted twice, and L is the least there can be.
+    /// The overheads are more than half of a round trip: part of receiving was counted twice, and L is the
+    /// least there can be.
     no_latency: bool,
 }
 
 /// Passes that differ by more than this have seen two machines.
 const RESTLESS: f64 = 1.3;
 
-fn notes(found: &Found, points: &[Point], curves: &[Curve], conditions: &Conditions, kind: Kind) -> Vec<String> {
+fn notes(
+    found: &Found,
+    points: &[Point],
+    curves: &[Curve],
+    conditions: &Conditions,
+    kind: Kind,
+) -> Vec<String> {
     let cores = conditions.cores.len();
     let mut notes = Vec::new();
     if conditions.of_network() {
         notes_of_network(found, points, &mut notes);
     } else if found.oversubscribed {
-        notes.push("There is one core only: every number has a context switch in it, also those of two ranks.".into());
+        notes.push(
+            "There is one core only: every number has a context switch in it, also those of two ranks."
+                .into(),
+        );
     }
     if !conditions.of_network() && curves.iter().any(|c| c.oversubscribed) {
         notes.push(format!(
@@ -201,7 +232,9 @@ fn notes(found: &Found, points: &[Point], curves: &[Curve], conditions: &Conditi
         notes.push("Taking a signal that is there costs as much as a whole way here: in shared memory the latency is the reader's cache miss. L is taken to be 1 ns, and o_r what half of a round trip leaves.".into());
     }
     let trip = points.iter().find(|p| p.quantity == Quantity::RoundTrip && p.peers == 1);
-    if let Some(p) = trip.filter(|p| p.median_high_ns > RESTLESS * p.median_low_ns || p.p75_ns > 1.5 * p.p25_ns) {
+    if let Some(p) =
+        trip.filter(|p| p.median_high_ns > RESTLESS * p.median_low_ns || p.p75_ns > 1.5 * p.p25_ns)
+    {
         notes.push(format!(
             "Round trips with one peer were not of one kind: a quarter took {:.0} ns and less, a quarter {:.0} ns and more. A hypervisor that moves cores, or a clock that changes, does that. More --passes, or another moment.",
             p.p25_ns, p.p75_ns
@@ -211,16 +244,29 @@ fn notes(found: &Found, points: &[Point], curves: &[Curve], conditions: &Conditi
         notes.push(format!("Ranks could not be held on their cores ({why}): they wandered."));
     }
     if conditions.load.is_some_and(|load| load > 0.5) {
-        notes.push(format!("Others were running too (load {:.1} before the start): measure again on a quiet machine.", conditions.load.unwrap_or(0.0)));
+        notes.push(format!(
+            "Others were running too (load {:.1} before the start): measure again on a quiet machine.",
+            conditions.load.unwrap_or(0.0)
+        ));
     }
-    if let Some(worst) = curves.iter().filter_map(|c| c.held_out).map(|d| d.median).reduce(f64::max).filter(|m| *m > 0.15 && kind == Kind::LoP) {
+    if let Some(worst) = curves
+        .iter()
+        .filter_map(|c| c.held_out)
+        .map(|d| d.median)
+        .reduce(f64::max)
+        .filter(|m| *m > 0.15 && kind == Kind::LoP)
+    {
         notes.push(format!("The shape of LoP does not fit well here: points that were held out are missed by {:.0}% (median of the worst curve).", worst * 100.0));
     }
     notes
 }
 
 fn notes_of_network(found: &Found, points: &[Point], notes: &mut Vec<String>) {
-    let shared = points.iter().filter(|p| p.quantity == Quantity::RoundTrip && p.oversubscribed).map(|p| p.peers).min();
+    let shared = points
+        .iter()
+        .filter(|p| p.quantity == Quantity::RoundTrip && p.oversubscribed)
+        .map(|p| p.peers)
+        .min();
     if let Some(peers) = shared {
         notes.push(format!(
             "Hosts are virtual: some are one machine, which with {peers} peers and more has fewer cores than processes that wait. Then times have context switches in them, and tell what this machine does with so many hosts, not what a network can do.",

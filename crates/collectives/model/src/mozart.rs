@@ -1,8 +1,10 @@
-//! The functions that the thesis fitted to 64 nodes with InfiniBand (cluster Mozart, Mellanox Cougar, payload of one byte): data.
+//! The functions that the thesis fitted to 64 nodes with InfiniBand (cluster Mozart, Mellanox Cougar,
+//! payload of one byte): data.
 //!
-//! Höfler 2005, sections 2.3.6.2 and 2.3.6.3. The L(p) that section 2.3.7 prints from them have slips of sign
-//! (Send/Recv, normal: 6.50 µs at one peer where the fits give 8.44) and are not here: [`LoP::latency_ns`] computes it anew.
-//! Averages of RDMA Write were fitted up to 50 peers only; beyond, the measured ones jump to about 700 µs.
+//! Höfler 2005, sections 2.3.6.2 and 2.3.6.3. The L(p) that section 2.3.7 prints from them have slips
+//! of sign (Send/Recv, normal: 6.50 µs at one peer where the fits give 8.44) and are not here:
+//! [`LoP::latency_ns`] computes it anew. Averages of RDMA Write were fitted up to 50 peers only;
+//! beyond, the measured ones jump to about 700 µs.
 
 use crate::{LoP, Overhead, Posting, RoundTrip};
 
@@ -52,7 +54,8 @@ const fn machine(round_trip: RoundTrip, send: Overhead, receive: Overhead, most_
 /// RDMA Write involves no receive.
 const NO_RECEIVE: Overhead = Overhead { floor_ns: 0.0, start_up_ns: 0.0, start_up_shift: 0.0 };
 
-/// All of them by name. Lists were timed as posts only, not as round trips: the thesis takes the normal ones for them.
+/// All of them by name. Lists were timed as posts only, not as round trips: the thesis takes the normal
+/// ones for them.
 pub const MACHINES: &[(&str, LoP)] = &[
     ("send-normal-min", machine(SEND_NORMAL_MIN, POST_SEND_NORMAL, POST_RECEIVE_NORMAL, ALL)),
     ("send-inline-min", machine(SEND_INLINE_MIN, POST_SEND_INLINE, POST_RECEIVE_NORMAL, ALL)),
@@ -72,7 +75,10 @@ mod tests {
     use super::*;
 
     fn near(value_ns: f64, microseconds: f64, within: f64) {
-        assert!((value_ns / 1e3 - microseconds).abs() <= within, "{value_ns} ns where {microseconds} µs were expected");
+        assert!(
+            (value_ns / 1e3 - microseconds).abs() <= within,
+            "{value_ns} ns where {microseconds} µs were expected"
+        );
     }
 
     /// Values that the digest of the thesis evaluated, in microseconds.

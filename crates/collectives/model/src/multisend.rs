@@ -1,8 +1,9 @@
-//! Multi-send: the host writes a packet to the card once, the card transmits it to several destinations.
+//! Multi-send: the host writes a packet to the card once, the card transmits it to several
+//! destinations.
 //!
-//! Buntinas, Panda, Duato and Sadayappan (CANPC 2000), section 2 and appendix. Most of the gain is that writing to the card was
-//! slow: at most t_S/t_X, 3.80 for a packet of 1536 bytes as measured and 1.48 with write-combining. The lines predict a
-//! gain at 0 bytes too; measured was a small loss below 32.
+//! Buntinas, Panda, Duato and Sadayappan (CANPC 2000), section 2 and appendix. Most of the gain is that
+//! writing to the card was slow: at most t_S/t_X, 3.80 for a packet of 1536 bytes as measured and 1.48
+//! with write-combining. The lines predict a gain at 0 bytes too; measured was a small loss below 32.
 
 /// A time that grows with a message: start + bytes × per byte, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,20 +37,28 @@ pub const MYRINET: MultiSend = MultiSend {
 };
 
 /// The same if the processor could combine writes to the card, which it did not.
-pub const MYRINET_WRITE_COMBINING: MultiSend = MultiSend { send: Line { start_ns: 2786.3, per_byte_ns: 10.6 }, ..MYRINET };
+pub const MYRINET_WRITE_COMBINING: MultiSend =
+    MultiSend { send: Line { start_ns: 2786.3, per_byte_ns: 10.6 }, ..MYRINET };
 
 impl MultiSend {
-    /// Until the last of `destinations` has a packet of `bytes`: t_S + (k − 1)·t_X + t_R. 0 without destinations.
+    /// Until the last of `destinations` has a packet of `bytes`: t_S + (k − 1)·t_X + t_R. 0 without
+    /// destinations.
     pub fn multi_send_ns(&self, destinations: u64, bytes: u64) -> f64 {
         if destinations == 0 {
             return 0.0;
         }
-        self.send.at_ns(bytes) + (destinations - 1) as f64 * self.transmit.at_ns(bytes) + self.receive.at_ns(bytes)
+        self.send.at_ns(bytes)
+            + (destinations - 1) as f64 * self.transmit.at_ns(bytes)
+            + self.receive.at_ns(bytes)
     }
 
     /// The same with a loop of sends in the host: k·t_S + t_R.
     pub fn host_loop_ns(&self, destinations: u64, bytes: u64) -> f64 {
-        if destinations == 0 { 0.0 } else { destinations as f64 * self.send.at_ns(bytes) + self.receive.at_ns(bytes) }
+        if destinations == 0 {
+            0.0
+        } else {
+            destinations as f64 * self.send.at_ns(bytes) + self.receive.at_ns(bytes)
+        }
     }
 
     /// λ of the postal model for packets of `bytes` that are forwarded by hosts: (t_X + t_R + t_S)/t_X.
@@ -65,15 +74,19 @@ mod tests {
     /// 1536 bytes to six destinations, as the paper computes it, in nanoseconds.
     #[test]
     fn a_packet_to_six_is_2_18_times_faster_and_1_25_with_write_combining() {
-        for (m, send, multi, host, factor) in
-            [(MYRINET, 49_019.9, 153_208.9, 333_729.4, 2.18), (MYRINET_WRITE_COMBINING, 19_067.9, 123_256.9, 154_017.4, 1.25)]
-        {
+        for (m, send, multi, host, factor) in [
+            (MYRINET, 49_019.9, 153_208.9, 333_729.4, 2.18),
+            (MYRINET_WRITE_COMBINING, 19_067.9, 123_256.9, 154_017.4, 1.25),
+        ] {
             assert!((m.send.at_ns(1536) - send).abs() < 0.05);
             assert!((m.multi_send_ns(6, 1536) - multi).abs() < 0.05);
             assert!((m.host_loop_ns(6, 1536) - host).abs() < 0.05);
             assert!((m.host_loop_ns(6, 1536) / m.multi_send_ns(6, 1536) - factor).abs() < 0.005);
         }
-        assert!((MYRINET.transmit.at_ns(1536) - 12_915.8).abs() < 0.05 && (MYRINET.receive.at_ns(1536) - 39_610.0).abs() < 0.05);
+        assert!(
+            (MYRINET.transmit.at_ns(1536) - 12_915.8).abs() < 0.05
+                && (MYRINET.receive.at_ns(1536) - 39_610.0).abs() < 0.05
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The parameters of a machine as they stand in a file, and the questions that algorithms ask of either model.
+//! The parameters of a machine as they stand in a file, and the questions that algorithms ask of either
+//! model.
 
 use crate::{LoP, LogGp};
 use serde::{Deserialize, Serialize};
@@ -29,7 +30,8 @@ impl From<LoP> for Model {
     }
 }
 
-/// What a simulator needs to know of a message. `of` is how many messages a rank sends at once (the n of n-way), at least 1.
+/// What a simulator needs to know of a message. `of` is how many messages a rank sends at once (the n
+/// of n-way), at least 1.
 impl Model {
     /// How long the processor is busy with posting one of `of` messages, in nanoseconds.
     pub fn send_overhead_ns(&self, of: u64) -> f64 {
@@ -39,8 +41,8 @@ impl Model {
         }
     }
 
-    /// How long the processor is busy with receiving one of `of` messages, in nanoseconds. In LoP receives are posted
-    /// beforehand, and noticing a message is part of L(p): 0.
+    /// How long the processor is busy with receiving one of `of` messages, in nanoseconds. In LoP receives
+    /// are posted beforehand, and noticing a message is part of L(p): 0.
     pub fn receive_overhead_ns(&self) -> f64 {
         match self {
             Model::LogGp(m) => m.receive_overhead_ns,
@@ -72,8 +74,9 @@ impl Model {
         }
     }
 
-    /// From the first post to the arrival of message `nth` (counted from 1) of `of` short ones, in nanoseconds:
-    /// LogP o_s + (i − 1)·max{o_s, g} + L; LoP o(n) + i·L(n), whose last is t_1:n, since L(n) is a time per message.
+    /// From the first post to the arrival of message `nth` (counted from 1) of `of` short ones, in
+    /// nanoseconds: LogP o_s + (i − 1)·max{o_s, g} + L; LoP o(n) + i·L(n), whose last is t_1:n, since L(n)
+    /// is a time per message.
     pub fn arrival_ns(&self, nth: u64, of: u64) -> f64 {
         match self {
             Model::LogGp(m) => m.issue_ns(nth) + m.latency_ns,
@@ -115,8 +118,9 @@ pub struct Node {
 }
 
 impl Node {
-    /// The least that a collective operation which all of `ranks` take part in has to wait for cores, in nanoseconds: each core is handed
-    /// to each of its ranks once. 0 where each rank has a core; None where switches or cores are not known.
+    /// The least that a collective operation which all of `ranks` take part in has to wait for cores, in
+    /// nanoseconds: each core is handed to each of its ranks once. 0 where each rank has a core; None where
+    /// switches or cores are not known.
     pub fn switches_ns(&self, ranks: u64) -> Option<f64> {
         let (cores, switch_ns) = (u64::from(self.cores?), self.switch_ns?);
         Some(if ranks > cores { ranks.div_ceil(cores) as f64 * switch_ns } else { 0.0 })
@@ -167,15 +171,28 @@ pub enum Invalid {
 impl Parameters {
     /// Each rank on a node of its own.
     pub fn of_network(name: &str, source: &str, network: Model) -> Parameters {
-        Parameters { schema: SCHEMA, name: name.into(), source: source.into(), network: Some(network), node: None }
+        Parameters {
+            schema: SCHEMA,
+            name: name.into(),
+            source: source.into(),
+            network: Some(network),
+            node: None,
+        }
     }
 
     /// All ranks on one node.
     pub fn of_node(name: &str, node: Node) -> Parameters {
-        Parameters { schema: SCHEMA, name: name.into(), source: String::new(), network: None, node: Some(node) }
+        Parameters {
+            schema: SCHEMA,
+            name: name.into(),
+            source: String::new(),
+            network: None,
+            node: Some(node),
+        }
     }
 
-    /// The network of `self` between nodes like that of `other`, each with `ranks` ranks. None if one of the two is missing.
+    /// The network of `self` between nodes like that of `other`, each with `ranks` ranks. None if one of
+    /// the two is missing.
     pub fn with_node_of(&self, other: &Parameters, ranks: u32) -> Option<Parameters> {
         let node = Node { ranks: Some(ranks), ..other.node.clone()? };
         self.network?;
@@ -264,7 +281,13 @@ mod tests {
     use super::*;
     use crate::{Overhead, Posting, RoundTrip, builtin, mozart};
 
-    const SHARED: LogGp = LogGp { latency_ns: 60.0, send_overhead_ns: 5.0, receive_overhead_ns: 20.0, gap_ns: 30.0, gap_per_byte_ns: 0.05 };
+    const SHARED: LogGp = LogGp {
+        latency_ns: 60.0,
+        send_overhead_ns: 5.0,
+        receive_overhead_ns: 20.0,
+        gap_ns: 30.0,
+        gap_per_byte_ns: 0.05,
+    };
 
     fn node(ranks: Option<u32>) -> Node {
         Node { source: "made up".into(), model: SHARED.into(), ranks, cores: Some(4), switch_ns: Some(900.0) }
@@ -274,7 +297,12 @@ mod tests {
     fn files_read_back_and_name_their_units() {
         let network = builtin::named("mozart-infiniband").unwrap();
         let both = network.with_node_of(&Parameters::of_node("shared", node(None)), 4).unwrap();
-        for set in [network, both.clone(), builtin::named("clic-fast-ethernet").unwrap(), Parameters::of_node("n", node(None))] {
+        for set in [
+            network,
+            both.clone(),
+            builtin::named("clic-fast-ethernet").unwrap(),
+            Parameters::of_node("n", node(None)),
+        ] {
             let text = serde_json::to_string_pretty(&set).unwrap();
             assert_eq!(serde_json::from_str::<Parameters>(&text).unwrap(), set);
         }
@@ -320,25 +348,53 @@ mod tests {
         assert_eq!(with(&|p| p.node.as_mut().unwrap().ranks = Some(3)), Invalid::NoNetwork(3));
         assert_eq!(with(&|p| p.node.as_mut().unwrap().ranks = Some(0)), Invalid::None { of: "ranks" });
         assert_eq!(with(&|p| p.node.as_mut().unwrap().cores = Some(0)), Invalid::None { of: "cores" });
-        assert_eq!(with(&|p| p.node.as_mut().unwrap().switch_ns = Some(-1.0)), Invalid::Number { of: "switch_ns", value: -1.0 });
+        assert_eq!(
+            with(&|p| p.node.as_mut().unwrap().switch_ns = Some(-1.0)),
+            Invalid::Number { of: "switch_ns", value: -1.0 }
+        );
         let negative = LogGp { gap_ns: -2.0, ..SHARED };
-        assert_eq!(with(&|p| p.network = Some(negative.into())), Invalid::Number { of: "gap_ns", value: -2.0 });
+        assert_eq!(
+            with(&|p| p.network = Some(negative.into())),
+            Invalid::Number { of: "gap_ns", value: -2.0 }
+        );
         let endless = LogGp { latency_ns: f64::INFINITY, ..SHARED };
-        assert!(matches!(with(&|p| p.network = Some(endless.into())), Invalid::Number { of: "latency_ns", .. }));
+        assert!(matches!(
+            with(&|p| p.network = Some(endless.into())),
+            Invalid::Number { of: "latency_ns", .. }
+        ));
         let mut pole = mozart::RDMA_INLINE;
         pole.send_overhead.start_up_shift = -1.0;
         assert!(matches!(with(&|p| p.network = Some(pole.into())), Invalid::Pole { .. }));
         let mut below = mozart::RDMA_INLINE;
         below.round_trip.floor_ns = -1e5;
-        assert!(matches!(with(&|p| p.network = Some(below.into())), Invalid::Number { of: "the round trip", .. }));
+        assert!(matches!(
+            with(&|p| p.network = Some(below.into())),
+            Invalid::Number { of: "the round trip", .. }
+        ));
         let unknown = r#"{"schema": 1, "name": "x", "network": {"model": "LogGP", "latency_us": 1.0}}"#;
-        assert!(serde_json::from_str::<Parameters>(unknown).is_err(), "another unit is another field, and not taken for this one");
+        assert!(
+            serde_json::from_str::<Parameters>(unknown).is_err(),
+            "another unit is another field, and not taken for this one"
+        );
     }
 
     #[test]
     fn the_last_arrival_ends_one_to_many() {
-        let flat = RoundTrip { floor_ns: 5000.0, start_up_ns: 0.0, start_up_shift: 0.0, saturation_ns: 0.0, saturation_rate: 0.0, saturation_shift: 0.0 };
-        let lop = LoP { round_trip: flat, send_overhead: Overhead::constant(300.0), receive_overhead: Overhead::constant(0.0), posting: Posting::Each, most_peers: 9 };
+        let flat = RoundTrip {
+            floor_ns: 5000.0,
+            start_up_ns: 0.0,
+            start_up_shift: 0.0,
+            saturation_ns: 0.0,
+            saturation_rate: 0.0,
+            saturation_shift: 0.0,
+        };
+        let lop = LoP {
+            round_trip: flat,
+            send_overhead: Overhead::constant(300.0),
+            receive_overhead: Overhead::constant(0.0),
+            posting: Posting::Each,
+            most_peers: 9,
+        };
         for of in 1..10 {
             assert_eq!(Model::LoP(lop).arrival_ns(of, of), lop.one_to_many_ns(of));
             assert_eq!(Model::LoP(lop).arrival_ns(1, of), 300.0 + lop.latency_ns(of));

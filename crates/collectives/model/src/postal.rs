@@ -1,7 +1,8 @@
-//! The postal model: a rank can send once per unit of time, and what it sends arrives λ units after the sending began.
+//! The postal model: a rank can send once per unit of time, and what it sends arrives λ units after the
+//! sending began.
 //!
-//! Bar-Noy and Kipnis 1994; as used by Buntinas et al. (CANPC 2000), section 4. In LogP terms the unit is max{o_s, g} and
-//! λ = (o_s + L + o_r)/max{o_s, g}.
+//! Bar-Noy and Kipnis 1994; as used by Buntinas et al. (CANPC 2000), section 4. In LogP terms the unit
+//! is max{o_s, g} and λ = (o_s + L + o_r)/max{o_s, g}.
 
 use std::cmp::Ordering;
 
@@ -14,8 +15,8 @@ pub struct Place {
     pub at: f64,
 }
 
-/// F(t): how many ranks a broadcast can have reached t units after its start; 1 for t < λ, else F(t − 1) + F(t − λ).
-/// At most `u64::MAX`.
+/// F(t): how many ranks a broadcast can have reached t units after its start; 1 for t < λ, else F(t −
+/// 1) + F(t − λ). At most `u64::MAX`.
 ///
 /// # Panics
 /// If λ is 0.
@@ -29,8 +30,9 @@ pub fn reach(lambda: u32, t: u32) -> u64 {
     reached[t as usize]
 }
 
-/// An optimal broadcast tree for any λ ≥ 1: the rank that can send soonest sends to the next. Of ranks that could at the same time
-/// the one that has sent before goes first; otherwise a tree of four for λ = 2 would not be flat, as the paper has it.
+/// An optimal broadcast tree for any λ ≥ 1: the rank that can send soonest sends to the next. Of ranks
+/// that could at the same time the one that has sent before goes first; otherwise a tree of four for λ
+/// = 2 would not be flat, as the paper has it.
 ///
 /// O(P log P).
 ///
@@ -68,7 +70,11 @@ struct Sender {
 impl Ord for Sender {
     /// The greatest is the one to send next.
     fn cmp(&self, other: &Sender) -> Ordering {
-        other.free_at.total_cmp(&self.free_at).then(self.has_sent.cmp(&other.has_sent)).then(other.rank.cmp(&self.rank))
+        other
+            .free_at
+            .total_cmp(&self.free_at)
+            .then(self.has_sent.cmp(&other.has_sent))
+            .then(other.rank.cmp(&self.rank))
     }
 }
 
@@ -90,7 +96,8 @@ impl Eq for Sender {}
 mod tests {
     use super::*;
 
-    /// The least time over all trees: every rank may have any earlier one as its parent, and sends to its children in order.
+    /// The least time over all trees: every rank may have any earlier one as its parent, and sends to its
+    /// children in order.
     fn by_trying_all(lambda: f64, ranks: u64) -> f64 {
         fn try_from(lambda: f64, ranks: u64, at: &mut Vec<f64>, sent: &mut Vec<u32>, best: &mut f64) {
             if at.len() as u64 == ranks {
@@ -116,7 +123,11 @@ mod tests {
     fn trees_are_as_fast_as_the_best_of_all_trees() {
         for ranks in 1..=8 {
             for lambda in [1.0, 1.5, 2.0, 2.75, 3.0, 4.0, 5.5, 8.0] {
-                assert_eq!(broadcast_time(lambda, ranks), by_trying_all(lambda, ranks), "{ranks} ranks, λ = {lambda}");
+                assert_eq!(
+                    broadcast_time(lambda, ranks),
+                    by_trying_all(lambda, ranks),
+                    "{ranks} ranks, λ = {lambda}"
+                );
             }
         }
     }
@@ -126,7 +137,10 @@ mod tests {
         for lambda in 1..=9 {
             for ranks in 2..=300 {
                 let time = broadcast_time(f64::from(lambda), ranks) as u32;
-                assert!(reach(lambda, time) >= ranks && reach(lambda, time - 1) < ranks, "{ranks} ranks, λ = {lambda}");
+                assert!(
+                    reach(lambda, time) >= ranks && reach(lambda, time - 1) < ranks,
+                    "{ranks} ranks, λ = {lambda}"
+                );
             }
         }
         assert_eq!((0..8).map(|t| reach(1, t)).collect::<Vec<_>>(), [1, 2, 4, 8, 16, 32, 64, 128]);

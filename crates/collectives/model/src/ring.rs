@@ -1,10 +1,13 @@
-//! Collectives over reflective memory: a write to the card of one node appears in the cards of all, along a ring.
+//! Collectives over reflective memory: a write to the card of one node appears in the cards of all,
+//! along a ring.
 //!
-//! Moorthy, Panda and Sadayappan (CANPC 2000), equations 4.1 to 4.3. Register-insertion ring, granularity of a word, no other
-//! traffic, best case. Equation 4.1 is printed with W + (N_ring − 1)·T_s, which adds words to a time; here the ring takes
-//! (W + N_ring − 1)·T_s. The printed constants do not give the barriers that the paper prints (10.7 µs for four nodes of the model network,
-//! 13.9 µs measured on SCRAMNet): they give 3.7 and 8.3 µs. What reads a flag there must have cost about 3.3 µs of software
-//! instead of the 950 ns of the bus. So take the radix from [`best_radix`] with times that were measured, not from a rule.
+//! Moorthy, Panda and Sadayappan (CANPC 2000), equations 4.1 to 4.3. Register-insertion ring,
+//! granularity of a word, no other traffic, best case. Equation 4.1 is printed with W + (N_ring −
+//! 1)·T_s, which adds words to a time; here the ring takes (W + N_ring − 1)·T_s. The printed constants
+//! do not give the barriers that the paper prints (10.7 µs for four nodes of the model network, 13.9 µs
+//! measured on SCRAMNet): they give 3.7 and 8.3 µs. What reads a flag there must have cost about 3.3 µs
+//! of software instead of the 950 ns of the bus. So take the radix from [`best_radix`] with times that
+//! were measured, not from a rule.
 
 use crate::rounds::{ceil_log, floor_log};
 
@@ -25,7 +28,14 @@ pub struct Ring {
 
 /// PCI bus with the 440FX chip set: reads 950 ns, writes 330 ns.
 const fn on_pci(slot_ns: f64) -> Ring {
-    Ring { slot_ns, flag_read_ns: 950.0, flag_write_ns: 330.0, word_write_ns: 330.0, word_read_ns: 950.0, overhead_ns: 0.0 }
+    Ring {
+        slot_ns,
+        flag_read_ns: 950.0,
+        flag_write_ns: 330.0,
+        word_write_ns: 330.0,
+        word_read_ns: 950.0,
+        overhead_ns: 0.0,
+    }
 }
 
 /// SCRAMNet as measured, 7 MB/s.
@@ -34,8 +44,8 @@ pub const SCRAMNET: Ring = on_pci(571.0);
 pub const MODEL_NETWORK: Ring = on_pci(58.0);
 
 impl Ring {
-    /// Hierarchical broadcast of `words`: the payload is written once, flags are set along a tree in which each rank has
-    /// `radix` children (equation 4.1, repaired). 0 for one rank.
+    /// Hierarchical broadcast of `words`: the payload is written once, flags are set along a tree in which
+    /// each rank has `radix` children (equation 4.1, repaired). 0 for one rank.
     ///
     /// # Panics
     /// If `radix` is less than 2.
@@ -54,18 +64,19 @@ impl Ring {
             + self.overhead_ns
     }
 
-    /// Hierarchical barrier in groups of `radix`: each sets its flag and reads those of its group, one per group goes on
-    /// (equation 4.2). 0 for one rank.
+    /// Hierarchical barrier in groups of `radix`: each sets its flag and reads those of its group, one per
+    /// group goes on (equation 4.2). 0 for one rank.
     ///
     /// # Panics
     /// If `radix` is less than 2.
     pub fn barrier_ns(&self, ranks: u64, radix: u64) -> f64 {
         let around = 3.0 * ranks.saturating_sub(1) as f64 * self.slot_ns;
-        f64::from(ceil_log(radix, ranks)) * ((radix - 1) as f64 * self.flag_read_ns + self.word_write_ns + around)
+        f64::from(ceil_log(radix, ranks))
+            * ((radix - 1) as f64 * self.flag_read_ns + self.word_write_ns + around)
     }
 
-    /// Allreduce of `words` in which everybody broadcasts at the same time (equation 4.3; its third term, printed as writes of
-    /// payload, is the N − 1 flags). 0 for one rank.
+    /// Allreduce of `words` in which everybody broadcasts at the same time (equation 4.3; its third term,
+    /// printed as writes of payload, is the N − 1 flags). 0 for one rank.
     pub fn allreduce_ns(&self, ranks: u64, words: u64) -> f64 {
         if ranks < 2 {
             return 0.0;
@@ -89,7 +100,10 @@ mod tests {
     use super::*;
 
     fn near(value_ns: f64, microseconds: f64) {
-        assert!((value_ns / 1e3 - microseconds).abs() <= 0.0501, "{value_ns} ns where {microseconds} µs were expected");
+        assert!(
+            (value_ns / 1e3 - microseconds).abs() <= 0.0501,
+            "{value_ns} ns where {microseconds} µs were expected"
+        );
     }
 
     #[test]
@@ -99,12 +113,16 @@ mod tests {
         near(Ring { flag_read_ns: 3300.0, ..MODEL_NETWORK }.barrier_ns(4, 4), 10.75);
     }
 
-    /// At 32 nodes groups of four are the best of the powers of two only where reading a flag takes 1.1 to 2.9 µs.
+    /// At 32 nodes groups of four are the best of the powers of two only where reading a flag takes 1.1 to
+    /// 2.9 µs.
     #[test]
     fn the_best_radix_depends_on_what_reading_a_flag_costs() {
         let best = |flag_read_ns: f64| {
             let ring = Ring { flag_read_ns, ..MODEL_NETWORK };
-            [2, 4, 8, 16, 32].into_iter().min_by(|a, b| ring.barrier_ns(32, *a).total_cmp(&ring.barrier_ns(32, *b))).unwrap()
+            [2, 4, 8, 16, 32]
+                .into_iter()
+                .min_by(|a, b| ring.barrier_ns(32, *a).total_cmp(&ring.barrier_ns(32, *b)))
+                .unwrap()
         };
         assert_eq!([950.0, 1200.0, 2800.0, 2900.0, 3300.0].map(best), [8, 4, 4, 2, 2]);
     }
@@ -122,13 +140,23 @@ mod tests {
 
     #[test]
     fn terms_add_up() {
-        let ring = Ring { slot_ns: 1.0, flag_read_ns: 10.0, flag_write_ns: 100.0, word_write_ns: 1e3, word_read_ns: 1e4, overhead_ns: 1e5 };
+        let ring = Ring {
+            slot_ns: 1.0,
+            flag_read_ns: 10.0,
+            flag_write_ns: 100.0,
+            word_write_ns: 1e3,
+            word_read_ns: 1e4,
+            overhead_ns: 1e5,
+        };
         // 17 ranks, radix 4: two levels of 16 others, three flags and none beyond; five words around 16 hops.
         assert_eq!(ring.broadcast_ns(17, 4, 5), 2.0 * 10.0 + 3.0 * 100.0 + 21.0 + 1e3 + 5e4 + 1e5);
         // One more rank: a third level to wait for, and one more flag that cannot be hidden.
         assert_eq!(ring.broadcast_ns(18, 4, 5), 3.0 * 10.0 + 4.0 * 100.0 + 22.0 + 1e3 + 5e4 + 1e5);
         assert_eq!(ring.barrier_ns(17, 4), 3.0 * (30.0 + 1e3 + 48.0));
         assert_eq!(ring.allreduce_ns(4, 5), 1e3 + 16.0 + 300.0 + 15e4 + 1e5);
-        assert_eq!((ring.broadcast_ns(1, 4, 5), ring.barrier_ns(1, 4), ring.allreduce_ns(1, 5)), (0.0, 0.0, 0.0));
+        assert_eq!(
+            (ring.broadcast_ns(1, 4, 5), ring.barrier_ns(1, 4), ring.allreduce_ns(1, 5)),
+            (0.0, 0.0, 0.0)
+        );
     }
 }

@@ -39,7 +39,10 @@ mod tests {
             for exponent in 1..=6 {
                 let power = base.pow(exponent);
                 assert_eq!((ceil_log(base, power), floor_log(base, power)), (exponent, exponent));
-                assert_eq!((ceil_log(base, power + 1), floor_log(base, power - 1)), (exponent + 1, exponent - 1));
+                assert_eq!(
+                    (ceil_log(base, power + 1), floor_log(base, power - 1)),
+                    (exponent + 1, exponent - 1)
+                );
             }
         }
         assert_eq!((ceil_log(2, 1), floor_log(2, 1)), (0, 0));

@@ -20,7 +20,8 @@ pub enum Quantity {
     Gap,
     /// A message of some bytes, half of a round trip; one peer.
     Message,
-    /// Handing a core to another rank and being seen there: half of a round trip between two ranks on one core.
+    /// Handing a core to another rank and being seen there: half of a round trip between two ranks on one
+    /// core.
     Switch,
 }
 
@@ -72,7 +73,8 @@ impl Series {
 
     /// Median of as many passes as there are, drawn at random with repetition.
     ///
-    /// Whole passes are drawn and not single samples, because what disturbs one sample disturbs its neighbours too.
+    /// Whole passes are drawn and not single samples, because what disturbs one sample disturbs its
+    /// neighbours too.
     pub fn median_of_redrawn_ns(&self, random: &mut fastrand::Rng) -> f64 {
         if self.passes.is_empty() {
             return 0.0;
@@ -141,8 +143,8 @@ mod tests {
         assert_eq!(series(Vec::new()).median_ns(), 0.0);
     }
 
-    /// The interval holds the true median in about 95 of 100 measurements, also where all samples of a pass are disturbed alike; drawing
-    /// single samples would not see that.
+    /// The interval holds the true median in about 95 of 100 measurements, also where all samples of a pass
+    /// are disturbed alike; drawing single samples would not see that.
     #[test]
     fn intervals_hold_the_truth_as_often_as_they_say() {
         let mut random = fastrand::Rng::with_seed(11);
@@ -160,6 +162,9 @@ mod tests {
             held_by_samples += u32::from(holds(&series(singles).point(60, &mut random)));
         }
         assert!((176..=200).contains(&held), "{held} of 200");
-        assert!(held_by_samples < 140, "{held_by_samples} of 200: samples of one pass were taken to be independent");
+        assert!(
+            held_by_samples < 140,
+            "{held_by_samples} of 200: samples of one pass were taken to be independent"
+        );
     }
 }

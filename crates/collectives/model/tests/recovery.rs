@@ -1,14 +1,28 @@
-//! A machine that is a function: what it is made of must come out of its samples, with noise in all and outliers in many.
+//! A machine that is a function: what it is made of must come out of its samples, with noise in all and
+//! outliers in many.
 
 use evenkeel_model::measurement::{Conditions, Kind, Measured, TooLittle, measured};
 use evenkeel_model::samples::{Quantity, Series};
 use evenkeel_model::{LoP, LogGp, Model, Overhead, Parameters, Posting, RoundTrip};
 
-const TRUE_LOGGP: LogGp = LogGp { latency_ns: 900.0, send_overhead_ns: 120.0, receive_overhead_ns: 180.0, gap_ns: 260.0, gap_per_byte_ns: 0.4 };
+const TRUE_LOGGP: LogGp = LogGp {
+    latency_ns: 900.0,
+    send_overhead_ns: 120.0,
+    receive_overhead_ns: 180.0,
+    gap_ns: 260.0,
+    gap_per_byte_ns: 0.4,
+};
 const TRUE_SWITCH_NS: f64 = 1_100.0;
 
 const TRUE_LOP: LoP = LoP {
-    round_trip: RoundTrip { floor_ns: 3_000.0, start_up_ns: 15_000.0, start_up_shift: 0.05, saturation_ns: 6_000.0, saturation_rate: -0.05, saturation_shift: 8.0 },
+    round_trip: RoundTrip {
+        floor_ns: 3_000.0,
+        start_up_ns: 15_000.0,
+        start_up_shift: 0.05,
+        saturation_ns: 6_000.0,
+        saturation_rate: -0.05,
+        saturation_shift: 8.0,
+    },
     send_overhead: Overhead { floor_ns: 540.0, start_up_ns: 500.0, start_up_shift: -0.5 },
     receive_overhead: Overhead { floor_ns: 150.0, start_up_ns: 330.0, start_up_shift: -0.6 },
     posting: Posting::Each,
@@ -60,7 +74,13 @@ impl Machine {
         let mut machine = Machine::new(how);
         for p in peers {
             let n = u64::from(p);
-            machine.takes(Quantity::RoundTrip, p, 0, false, (m.one_to_many_ns(n) + m.many_to_one_ns(n)) / n as f64);
+            machine.takes(
+                Quantity::RoundTrip,
+                p,
+                0,
+                false,
+                (m.one_to_many_ns(n) + m.many_to_one_ns(n)) / n as f64,
+            );
             machine.takes(Quantity::SendOverhead, p, 0, false, m.send_overhead_ns);
             machine.takes(Quantity::ReceiveOverhead, p, 0, false, m.receive_overhead_ns);
             machine.takes(Quantity::OneToMany, p, 0, false, m.one_to_many_ns(n));
@@ -106,9 +126,16 @@ fn off(found: f64, truth: f64) -> f64 {
 
 #[test]
 fn loggp_comes_out_exactly_without_noise_and_within_bounds_with_it() {
-    // What disturbs only ever lengthens, so medians of disturbed samples lie above the truth: here by up to 3%.
-    for (how, within) in [(QUIET, 1e-6), (LOUD, 0.03), (Disturbed { seed: 2, ..LOUD }, 0.03), (Disturbed { seed: 3, ..LOUD }, 0.03)] {
-        let found = measured(&Machine::of_loggp(&TRUE_LOGGP, how, 1..=3), Kind::LogGp, "f", conditions(), 9).unwrap();
+    // What disturbs only ever lengthens, so medians of disturbed samples lie above the truth: here by up
+    // to 3%.
+    for (how, within) in [
+        (QUIET, 1e-6),
+        (LOUD, 0.03),
+        (Disturbed { seed: 2, ..LOUD }, 0.03),
+        (Disturbed { seed: 3, ..LOUD }, 0.03),
+    ] {
+        let found =
+            measured(&Machine::of_loggp(&TRUE_LOGGP, how, 1..=3), Kind::LogGp, "f", conditions(), 9).unwrap();
         let m = loggp_of(&found);
         for (name, found, truth) in [
             ("L", m.latency_ns, TRUE_LOGGP.latency_ns),
@@ -118,7 +145,11 @@ fn loggp_comes_out_exactly_without_noise_and_within_bounds_with_it() {
             ("G", m.gap_per_byte_ns, TRUE_LOGGP.gap_per_byte_ns),
         ] {
             // Whatever is left of a round trip has the errors of all three.
-            assert!(off(found, truth) <= if name == "L" { 2.0 * within } else { within }, "seed {}: {name} is {found}, truth {truth}", how.seed);
+            assert!(
+                off(found, truth) <= if name == "L" { 2.0 * within } else { within },
+                "seed {}: {name} is {found}, truth {truth}",
+                how.seed
+            );
         }
         let node = found.parameters.node.as_ref().unwrap();
         assert!(off(node.switch_ns.unwrap(), TRUE_SWITCH_NS) < 0.02 && node.cores == Some(4));
@@ -135,15 +166,20 @@ fn loggp_comes_out_exactly_without_noise_and_within_bounds_with_it() {
 fn intervals_hold_the_truth_and_are_not_wide() {
     // Of noise to both sides. An interval cannot know what lengthens all passes alike.
     let how = Disturbed { outliers: 0.0, bad_passes: 0.0, ..LOUD };
-    let found = measured(&Machine::of_loggp(&TRUE_LOGGP, how, 1..=3), Kind::LogGp, "f", conditions(), 9).unwrap();
+    let found =
+        measured(&Machine::of_loggp(&TRUE_LOGGP, how, 1..=3), Kind::LogGp, "f", conditions(), 9).unwrap();
     let truths = [("L", 900.0), ("o_s", 120.0), ("o_r", 180.0), ("g", 260.0), ("G", 0.4), ("s", 1100.0)];
     assert_eq!(found.measurement.estimates.len(), truths.len());
     for (estimate, (symbol, truth)) in found.measurement.estimates.iter().zip(truths) {
         assert_eq!(estimate.symbol, symbol);
         assert!(estimate.low <= estimate.value && estimate.value <= estimate.high, "{estimate:?}");
-        // An interval that holds the truth in 95 of 100 cases may miss it; a little beyond its ends it must be.
+        // An interval that holds the truth in 95 of 100 cases may miss it; a little beyond its ends it must
+        // be.
         let slack = (estimate.high - estimate.low) / 2.0;
-        assert!(estimate.low - slack <= truth && truth <= estimate.high + slack, "{estimate:?}, truth {truth}");
+        assert!(
+            estimate.low - slack <= truth && truth <= estimate.high + slack,
+            "{estimate:?}, truth {truth}"
+        );
         assert!((estimate.high - estimate.low) / truth < 0.05, "{estimate:?}");
     }
 }
@@ -151,20 +187,35 @@ fn intervals_hold_the_truth_and_are_not_wide() {
 #[test]
 fn lop_comes_out_within_bounds_at_every_number_of_peers() {
     for (how, within) in [(QUIET, 0.005), (LOUD, 0.04)] {
-        let found = measured(&Machine::of_lop(&TRUE_LOP, how, |_| false), Kind::LoP, "f", conditions(), 9).unwrap();
+        let found =
+            measured(&Machine::of_lop(&TRUE_LOP, how, |_| false), Kind::LoP, "f", conditions(), 9).unwrap();
         let lop = *evenkeel_model::measurement::lop_of(&found.parameters).unwrap();
         for p in 1..=48 {
-            assert!(off(lop.round_trip.at_ns(p), TRUE_LOP.round_trip.at_ns(p)) < within, "RTT({p}) is {}", lop.round_trip.at_ns(p));
+            assert!(
+                off(lop.round_trip.at_ns(p), TRUE_LOP.round_trip.at_ns(p)) < within,
+                "RTT({p}) is {}",
+                lop.round_trip.at_ns(p)
+            );
             assert!(off(lop.send_overhead.at_ns(p), TRUE_LOP.send_overhead.at_ns(p)) < within, "o_s({p})");
-            assert!(off(lop.receive_overhead.at_ns(p), TRUE_LOP.receive_overhead.at_ns(p)) < within, "o_r({p})");
+            assert!(
+                off(lop.receive_overhead.at_ns(p), TRUE_LOP.receive_overhead.at_ns(p)) < within,
+                "o_r({p})"
+            );
             // L(p) is a difference of these: its error is that of the round trip, whatever is left of it.
             let bound = within * TRUE_LOP.round_trip.at_ns(p);
-            assert!((lop.latency_ns(p) - TRUE_LOP.latency_ns(p)).abs() < bound, "L({p}) is {}", lop.latency_ns(p));
+            assert!(
+                (lop.latency_ns(p) - TRUE_LOP.latency_ns(p)).abs() < bound,
+                "L({p}) is {}",
+                lop.latency_ns(p)
+            );
         }
         for curve in &found.measurement.curves {
             assert!(curve.held_out.unwrap().median < within && !curve.oversubscribed, "{curve:?}");
             for i in 0..curve.peers.len() {
-                assert!(curve.low_ns[i] <= curve.value_ns[i] * 1.001 && curve.value_ns[i] <= curve.high_ns[i] * 1.001);
+                assert!(
+                    curve.low_ns[i] <= curve.value_ns[i] * 1.001
+                        && curve.value_ns[i] <= curve.high_ns[i] * 1.001
+                );
             }
         }
         assert!(found.measurement.notes.is_empty(), "{:?}", found.measurement.notes);
@@ -173,18 +224,27 @@ fn lop_comes_out_within_bounds_at_every_number_of_peers() {
 
 #[test]
 fn ranks_that_share_cores_are_fitted_apart_and_it_is_said() {
-    let found = measured(&Machine::of_lop(&TRUE_LOP, LOUD, |p| p > 3), Kind::LoP, "f", conditions(), 9).unwrap();
+    let found =
+        measured(&Machine::of_lop(&TRUE_LOP, LOUD, |p| p > 3), Kind::LoP, "f", conditions(), 9).unwrap();
     assert!(found.measurement.curves.iter().all(|c| c.oversubscribed && c.peers[0] == 4));
     assert!(found.measurement.notes[0].contains("context switches"), "{:?}", found.measurement.notes);
     let few = measured(&Machine::of_loggp(&TRUE_LOGGP, LOUD, 1..=3), Kind::LoP, "f", conditions(), 9);
     assert_eq!(few.err(), Some(TooLittle::FewPeers));
-    assert_eq!(measured(&[], Kind::LogGp, "f", conditions(), 9).err(), Some(TooLittle::Missing(Quantity::RoundTrip)));
+    assert_eq!(
+        measured(&[], Kind::LogGp, "f", conditions(), 9).err(),
+        Some(TooLittle::Missing(Quantity::RoundTrip))
+    );
 }
 
 #[test]
 fn a_reader_whose_cache_miss_is_the_latency_is_said_to_have_next_to_none() {
     let mut machine = Machine::new(QUIET);
-    for (quantity, ns) in [(Quantity::RoundTrip, 120.0), (Quantity::SendOverhead, 5.0), (Quantity::ReceiveOverhead, 70.0), (Quantity::Gap, 20.0)] {
+    for (quantity, ns) in [
+        (Quantity::RoundTrip, 120.0),
+        (Quantity::SendOverhead, 5.0),
+        (Quantity::ReceiveOverhead, 70.0),
+        (Quantity::Gap, 20.0),
+    ] {
         machine.takes(quantity, 1, 0, false, ns);
     }
     let found = measured(&machine.series, Kind::LogGp, "f", conditions(), 9).unwrap();
@@ -198,7 +258,8 @@ fn a_reader_whose_cache_miss_is_the_latency_is_said_to_have_next_to_none() {
 #[test]
 fn passes_of_two_kinds_are_noticed() {
     let mut samples = Machine::of_loggp(&TRUE_LOGGP, QUIET, 1..=1);
-    let notes = |samples: &[Series]| measured(samples, Kind::LogGp, "f", conditions(), 9).unwrap().measurement.notes;
+    let notes =
+        |samples: &[Series]| measured(samples, Kind::LogGp, "f", conditions(), 9).unwrap().measurement.notes;
     assert_eq!(notes(&samples), Vec::<String>::new());
     samples[0].passes.iter_mut().step_by(2).flatten().for_each(|ns| *ns *= 4.0);
     assert!(notes(&samples)[0].contains("not of one kind"), "{:?}", notes(&samples));
@@ -214,7 +275,8 @@ fn the_file_is_read_as_parameters_and_is_the_same_for_the_same_seed() {
     assert_eq!(serde_json::from_str::<Measured>(&text).unwrap(), again());
 }
 
-/// A bucket lets the first bytes of a message pass at once; what the network can do shows in long messages alone.
+/// A bucket lets the first bytes of a message pass at once; what the network can do shows in long
+/// messages alone.
 #[test]
 fn of_hosts_it_is_the_network_and_its_rate_is_that_of_long_messages() {
     const RATE_NS: f64 = 80.0;
@@ -223,20 +285,33 @@ fn of_hosts_it_is_the_network_and_its_rate_is_that_of_long_messages() {
     samples.retain(|s| !matches!(s.quantity, Quantity::Message | Quantity::Switch | Quantity::OneToMany));
     let mut machine = Machine::new(LOUD);
     for bytes in [16, 256, 1024, 4096, 16384, 65536, 131_072, 196_608, 262_144, 393_216, 524_288_u64] {
-        machine.takes(Quantity::Message, 1, bytes, false, 1_000.0 + bytes.saturating_sub(AT_ONCE) as f64 * RATE_NS);
+        machine.takes(
+            Quantity::Message,
+            1,
+            bytes,
+            false,
+            1_000.0 + bytes.saturating_sub(AT_ONCE) as f64 * RATE_NS,
+        );
     }
     samples.extend(machine.series);
     let of = |hosts: &[&str]| {
-        let conditions = Conditions { hosts: hosts.iter().map(|h| (*h).to_string()).collect(), ..conditions() };
+        let conditions =
+            Conditions { hosts: hosts.iter().map(|h| (*h).to_string()).collect(), ..conditions() };
         measured(&samples, Kind::LogGp, "f", conditions, 9).unwrap()
     };
     let found = of(&["a", "b", "c"]);
     let Some(Model::LogGp(m)) = found.parameters.network else { panic!("{:?}", found.parameters) };
     assert!(found.parameters.node.is_none() && found.parameters.check() == Ok(()));
     assert!(off(m.gap_per_byte_ns, RATE_NS) < 0.1, "{}", m.gap_per_byte_ns);
-    assert!(off(m.gap_ns, TRUE_LOGGP.gap_ns) < 0.03 && off(m.latency_ns, TRUE_LOGGP.latency_ns) < 0.06, "{m:?}");
+    assert!(
+        off(m.gap_ns, TRUE_LOGGP.gap_ns) < 0.03 && off(m.latency_ns, TRUE_LOGGP.latency_ns) < 0.06,
+        "{m:?}"
+    );
     assert!(found.parameters.source.starts_with("a function on "));
-    assert_eq!(found.measurement.estimates.iter().map(|e| e.symbol.as_str()).collect::<Vec<_>>(), ["L", "o_s", "o_r", "g", "G"]);
+    assert_eq!(
+        found.measurement.estimates.iter().map(|e| e.symbol.as_str()).collect::<Vec<_>>(),
+        ["L", "o_s", "o_r", "g", "G"]
+    );
     // A line through all sizes follows the many short ones.
     assert!(off(loggp_of(&of(&[])).gap_per_byte_ns, RATE_NS) > 0.3);
 }

@@ -1,7 +1,19 @@
 //! Classes of length for delays and gaps: two to a decade, from 1 µs to 100 ms.
 
 /// Inner edges; below the first and above the last there is a class too.
-const EDGES_NS: [u64; 11] = [1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000, 30_000_000, 100_000_000];
+const EDGES_NS: [u64; 11] = [
+    1_000,
+    3_000,
+    10_000,
+    30_000,
+    100_000,
+    300_000,
+    1_000_000,
+    3_000_000,
+    10_000_000,
+    30_000_000,
+    100_000_000,
+];
 
 /// Number of classes.
 pub const BINS: usize = EDGES_NS.len() + 1;

@@ -6,7 +6,8 @@ pub fn pearson(pairs: &[(f64, f64)]) -> Option<f64> {
         return None;
     }
     let n = pairs.len() as f64;
-    let (mean_x, mean_y) = (pairs.iter().map(|p| p.0).sum::<f64>() / n, pairs.iter().map(|p| p.1).sum::<f64>() / n);
+    let (mean_x, mean_y) =
+        (pairs.iter().map(|p| p.0).sum::<f64>() / n, pairs.iter().map(|p| p.1).sum::<f64>() / n);
     let (mut xx, mut yy, mut xy) = (0.0, 0.0, 0.0);
     for (x, y) in pairs {
         xx += (x - mean_x).powi(2);

@@ -16,13 +16,14 @@ impl Throttling {
     }
 }
 
-/// `cpu.stat` of a control group: `throttled_usec` in version 2, `throttled_time` in nanoseconds in version 1. None where
-/// the group has no such counters, which is so where no quota can be set.
+/// `cpu.stat` of a control group: `throttled_usec` in version 2, `throttled_time` in nanoseconds in
+/// version 1. None where the group has no such counters, which is so where no quota can be set.
 pub fn parse_cpu_stat(text: &str) -> Option<Throttling> {
     let value = |name: &str| {
         text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse::<u64>().ok())
     };
-    let ns = value("throttled_time").or_else(|| value("throttled_usec").map(|us| us.saturating_mul(1_000)))?;
+    let ns =
+        value("throttled_time").or_else(|| value("throttled_usec").map(|us| us.saturating_mul(1_000)))?;
     Some(Throttling { times: value("nr_throttled")?, ns })
 }
 
@@ -40,12 +41,16 @@ mod tests {
 
     #[test]
     fn both_versions_of_cpu_stat() {
-        let second = "usage_usec 12\nuser_usec 10\nsystem_usec 2\nnr_periods 9\nnr_throttled 3\nthrottled_usec 4500\n";
+        let second =
+            "usage_usec 12\nuser_usec 10\nsystem_usec 2\nnr_periods 9\nnr_throttled 3\nthrottled_usec 4500\n";
         let first = "nr_periods 9\nnr_throttled 3\nthrottled_time 4500000\n";
         assert_eq!(parse_cpu_stat(second), Some(Throttling { times: 3, ns: 4_500_000 }));
         assert_eq!(parse_cpu_stat(first), parse_cpu_stat(second));
         assert_eq!(parse_cpu_stat("usage_usec 12\n"), None);
-        assert_eq!(Throttling { times: 5, ns: 9 }.since(Throttling { times: 3, ns: 4 }), Throttling { times: 2, ns: 5 });
+        assert_eq!(
+            Throttling { times: 5, ns: 9 }.since(Throttling { times: 3, ns: 4 }),
+            Throttling { times: 2, ns: 5 }
+        );
     }
 
     #[test]

@@ -33,8 +33,19 @@ pub fn digest(plan: &Plan, traces: &[CoreTrace], conditions: Conditions) -> Nois
     };
     let classes = (0..BINS).map(|bin| {
         let (from_ns, to_ns) = edges_ns(bin);
-        let sum = |all: &[&[Window]], less: &[u64]| all.iter().zip(less).flat_map(|(w, less)| w.iter().map(|w| in_classes(w, *less, &(bin..bin + 1)))).sum();
-        LengthClass { from_ns, to_ns, delays: sum(&delays, &fastest), gaps: sum(&gaps, &zeros), correlation: of_classes(bin..bin + 1) }
+        let sum = |all: &[&[Window]], less: &[u64]| {
+            all.iter()
+                .zip(less)
+                .flat_map(|(w, less)| w.iter().map(|w| in_classes(w, *less, &(bin..bin + 1))))
+                .sum()
+        };
+        LengthClass {
+            from_ns,
+            to_ns,
+            delays: sum(&delays, &fastest),
+            gaps: sum(&gaps, &zeros),
+            correlation: of_classes(bin..bin + 1),
+        }
     });
     Noise {
         kind: "noise".into(),
@@ -74,18 +85,21 @@ fn in_classes(window: &Window, less: u64, classes: &Range<usize>) -> u64 {
 /// Counts of a window, against its context switches, over the windows of all cores.
 fn with_switches(cores: &[&[Window]], less: &[u64], classes: Range<usize>) -> Option<f64> {
     let windows = cores.iter().zip(less).flat_map(|(windows, less)| windows.iter().map(move |w| (w, *less)));
-    let pairs: Vec<(f64, f64)> =
-        windows.map(|(w, less)| ((w.voluntary + w.involuntary) as f64, in_classes(w, less, &classes) as f64)).collect();
+    let pairs: Vec<(f64, f64)> = windows
+        .map(|(w, less)| ((w.voluntary + w.involuntary) as f64, in_classes(w, less, &classes) as f64))
+        .collect();
     pearson(&pairs)
 }
 
 fn core(trace: &CoreTrace, fastest: u64, steal_ns: Option<u64>) -> CoreNoise {
     let mut sorted: Vec<u64> = lengths(&trace.quanta).collect();
     sorted.sort_unstable();
-    let quantile = |q: f64| sorted.get(((sorted.len().max(1) - 1) as f64 * q).round() as usize).copied().unwrap_or(0);
+    let quantile =
+        |q: f64| sorted.get(((sorted.len().max(1) - 1) as f64 * q).round() as usize).copied().unwrap_or(0);
     let quanta_ns: u64 = sorted.iter().sum();
     let both = || trace.quanta.iter().chain(&trace.gaps);
-    let share = |part: u64, whole: u64| (part as f64 / whole.max(1) as f64 * 10_000.0).round().min(10_000.0) as u32;
+    let share =
+        |part: u64, whole: u64| (part as f64 / whole.max(1) as f64 * 10_000.0).round().min(10_000.0) as u32;
     let delay = |w: &Window| w.lengths_ns.iter().map(|ns| ns - fastest).sum::<u64>();
     CoreNoise {
         core: trace.core as u32,
@@ -120,23 +134,45 @@ mod tests {
     use std::time::Duration;
 
     fn window(switches: u64, lengths_ns: &[u64]) -> Window {
-        Window { length_ns: 10_000_000, voluntary: 0, involuntary: switches, lengths_ns: lengths_ns.to_vec(), starts_ns: Vec::new() }
+        Window {
+            length_ns: 10_000_000,
+            voluntary: 0,
+            involuntary: switches,
+            lengths_ns: lengths_ns.to_vec(),
+            starts_ns: Vec::new(),
+        }
     }
 
     fn plan() -> Plan {
-        Plan { cores: vec![0], length: Duration::from_millis(80), quantum: Duration::from_millis(1), least_gap: Duration::from_micros(1), windows: 4 }
+        Plan {
+            cores: vec![0],
+            length: Duration::from_millis(80),
+            quantum: Duration::from_millis(1),
+            least_gap: Duration::from_micros(1),
+            windows: 4,
+        }
     }
 
     #[test]
     fn delays_are_what_quanta_take_longer_than_the_fastest() {
-        let quanta = vec![window(0, &[1_000_000, 1_000_400]), window(2, &[1_000_000, 1_200_000, 1_150_000]), window(1, &[1_000_000, 1_301_000])];
+        let quanta = vec![
+            window(0, &[1_000_000, 1_000_400]),
+            window(2, &[1_000_000, 1_200_000, 1_150_000]),
+            window(1, &[1_000_000, 1_301_000]),
+        ];
         let gaps = vec![window(0, &[2_000]), window(1, &[250_000]), window(0, &[])];
         let trace = CoreTrace { core: 3, unpinned: None, quanta, gaps };
         let noise = digest(&plan(), &[trace], Conditions { steal_ns: vec![Some(7)], ..Default::default() });
         let core = &noise.cores[0];
-        assert_eq!((core.core, core.quanta, core.fastest_ns, core.slowest_ns, core.slow), (3, 7, 1_000_000, 1_301_000, 3));
+        assert_eq!(
+            (core.core, core.quanta, core.fastest_ns, core.slowest_ns, core.slow),
+            (3, 7, 1_000_000, 1_301_000, 3)
+        );
         assert_eq!(core.delay_ns, 400 + 200_000 + 150_000 + 301_000);
-        assert_eq!((core.gaps, core.longest_gap_ns, core.gap_ns, core.involuntary, core.steal_ns), (2, 250_000, 252_000, 4, Some(7)));
+        assert_eq!(
+            (core.gaps, core.longest_gap_ns, core.gap_ns, core.involuntary, core.steal_ns),
+            (2, 250_000, 252_000, 4, Some(7))
+        );
         assert_eq!(core.lost, [0, 350, 301, 2, 250, 0]);
         let delays: Vec<u64> = noise.classes.iter().map(|c| c.delays).collect();
         assert_eq!(delays, [4, 0, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0]);
@@ -156,7 +192,11 @@ mod tests {
     #[test]
     fn the_record_can_be_read_again() {
         let trace = CoreTrace { quanta: vec![window(1, &[5, 7])], gaps: vec![], ..Default::default() };
-        let noise = digest(&plan(), &[trace], Conditions { throttling: Some(Throttling { times: 1, ns: 2 }), ..Default::default() });
+        let noise = digest(
+            &plan(),
+            &[trace],
+            Conditions { throttling: Some(Throttling { times: 1, ns: 2 }), ..Default::default() },
+        );
         let text = serde_json::to_string(&noise).unwrap();
         assert_eq!(serde_json::from_str::<Noise>(&text).unwrap(), noise);
     }

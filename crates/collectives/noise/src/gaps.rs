@@ -28,12 +28,17 @@ pub struct CoreGaps {
     pub gaps_ns: Vec<[u64; 2]>,
 }
 
-/// The windows of each core put one behind the other; the moments between two windows, in which nothing was watched, are left out.
+/// The windows of each core put one behind the other; the moments between two windows, in which nothing
+/// was watched, are left out.
 pub fn gaps(plan: &Plan, traces: &[CoreTrace], conditions: &Conditions) -> Gaps {
     let core = |trace: &CoreTrace| {
         let mut found = CoreGaps { core: trace.core as u32, ..Default::default() };
         for window in &trace.gaps {
-            let placed = window.starts_ns.iter().zip(&window.lengths_ns).map(|(start, length)| [found.watched_ns + start, *length]);
+            let placed = window
+                .starts_ns
+                .iter()
+                .zip(&window.lengths_ns)
+                .map(|(start, length)| [found.watched_ns + start, *length]);
             found.gaps_ns.extend(placed);
             found.watched_ns += window.length_ns;
         }

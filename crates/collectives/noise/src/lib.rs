@@ -1,14 +1,15 @@
-//! How often, and for how long, the cores of this machine do not respond to a program that wants to run on them.
+//! How often, and for how long, the cores of this machine do not respond to a program that wants to run
+//! on them.
 //!
-//! [`measure()`] takes two traces on each core. *Fixed work quanta*: the same computation over and over, each timed; what one
-//! takes longer than the fastest is a *delay*. *Gaps*: a process that does nothing but read the clock; what passes
-//! unseen between two readings is a *gap*. Context switches are counted beside both, window by window. [`digest()`]
-//! makes numbers of the traces: delays and gaps by length, and for each length how they go together with the
-//! context switches (Pakin 2001, section 5.2: negative for the shortest, near-perfect positive for 100-1000 µs).
-//! [`text`] and [`html`] tell them.
+//! [`measure()`] takes two traces on each core. *Fixed work quanta*: the same computation over and
+//! over, each timed; what one takes longer than the fastest is a *delay*. *Gaps*: a process that does
+//! nothing but read the clock; what passes unseen between two readings is a *gap*. Context switches are
+//! counted beside both, window by window. [`digest()`] makes numbers of the traces: delays and gaps by
+//! length, and for each length how they go together with the context switches (Pakin 2001, section 5.2:
+//! negative for the shortest, near-perfect positive for 100-1000 µs). [`text`] and [`html`] tell them.
 //!
-//! Only `measure` touches the machine; everything else takes values and returns values. This crate may use the
-//! report's tables and its page; it must know nothing of MPI or of evenkeel's own runs.
+//! Only `measure` touches the machine; everything else takes values and returns values. This crate may
+//! use the report's tables and its page; it must know nothing of MPI or of evenkeel's own runs.
 
 mod bins;
 mod correlation;

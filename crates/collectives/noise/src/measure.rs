@@ -1,4 +1,5 @@
-//! The measurement itself: one thread held on each core, all at the same time, as the ranks of a job would be.
+//! The measurement itself: one thread held on each core, all at the same time, as the ranks of a job
+//! would be.
 
 use nix::sys::resource::{UsageWho, getrusage};
 use rustix::thread::{CpuSet, sched_setaffinity};
@@ -49,15 +50,24 @@ pub struct Window {
     pub starts_ns: Vec<u64>,
 }
 
-/// Takes both traces on all cores. Blocks for `plan.length` and the moment it takes to find out how much work a quantum
-/// is. `progress` is called on the caller's thread twice a second with the share done; whatever it does is noise.
+/// Takes both traces on all cores. Blocks for `plan.length` and the moment it takes to find out how
+/// much work a quantum is. `progress` is called on the caller's thread twice a second with the share
+/// done; whatever it does is noise.
 pub fn measure(plan: &Plan, mut progress: impl FnMut(f64)) -> Vec<CoreTrace> {
     let turns = calibrate(plan.quantum);
     let together = Barrier::new(plan.cores.len() + 1);
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let workers: Vec<_> =
-            plan.cores.iter().map(|&core| scope.spawn({ let together = &together; move || on_core(plan, core, turns, together) })).collect();
+        let workers: Vec<_> = plan
+            .cores
+            .iter()
+            .map(|&core| {
+                scope.spawn({
+                    let together = &together;
+                    move || on_core(plan, core, turns, together)
+                })
+            })
+            .collect();
         together.wait();
         let start = Instant::now();
         while !over.load(Ordering::Relaxed) && workers.iter().any(|w| !w.is_finished()) {
@@ -75,7 +85,8 @@ fn on_core(plan: &Plan, core: usize, turns: u64, together: &Barrier) -> CoreTrac
     set.set(core);
     let unpinned = sched_setaffinity(None, &set).err().map(|e| e.to_string());
     // Room for every length, written to beforehand: a page fault in the middle would be noise of our own.
-    let most = |each: Duration| (plan.window().as_nanos() / each.as_nanos().max(1) + 16).min(1 << 20) as usize;
+    let most =
+        |each: Duration| (plan.window().as_nanos() / each.as_nanos().max(1) + 16).min(1 << 20) as usize;
     let mut quanta = empty(plan.windows, most(plan.quantum));
     let mut gaps = empty(plan.windows, most(plan.least_gap * 20).min(1 << 14));
     together.wait();
@@ -113,7 +124,9 @@ fn empty(windows: usize, room: usize) -> Vec<Window> {
         lengths.clear();
         lengths
     };
-    (0..windows).map(|_| Window { lengths_ns: touched(), starts_ns: touched(), ..Default::default() }).collect()
+    (0..windows)
+        .map(|_| Window { lengths_ns: touched(), starts_ns: touched(), ..Default::default() })
+        .collect()
 }
 
 fn in_window(window: &mut Window, length: Duration, work: impl FnOnce(&mut Window, Instant, Instant)) {
@@ -182,7 +195,8 @@ mod tests {
         }
         assert!(traces[0].gaps.iter().flat_map(|w| &w.lengths_ns).all(|gap| *gap >= 1_000));
         let gaps = crate::gaps(&plan, &traces, &Default::default());
-        let (core, found) = (&gaps.cores[0], traces[0].gaps.iter().map(|w| w.lengths_ns.len()).sum::<usize>());
+        let (core, found) =
+            (&gaps.cores[0], traces[0].gaps.iter().map(|w| w.lengths_ns.len()).sum::<usize>());
         assert_eq!(core.gaps_ns.len(), found);
         assert!(core.gaps_ns.windows(2).all(|w| w[0][0] + w[0][1] <= w[1][0]));
         assert!(core.gaps_ns.last().is_none_or(|[start, length]| start + length <= core.watched_ns));

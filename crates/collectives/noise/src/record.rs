@@ -55,8 +55,8 @@ pub struct CoreNoise {
     pub involuntary: u64,
     /// Time that the hypervisor gave to others; none where the kernel does not say.
     pub steal_ns: Option<u64>,
-    /// Per window the share lost to delays or gaps, in units of 0.01%; first the windows of the quanta, then those of
-    /// the gaps.
+    /// Per window the share lost to delays or gaps, in units of 0.01%; first the windows of the quanta,
+    /// then those of the gaps.
     pub lost: Vec<u32>,
 }
 
@@ -71,7 +71,8 @@ pub struct LengthClass {
     pub correlation: Correlation,
 }
 
-/// Pearson's r with the context switches, over the windows of all cores; none where one of the two never changes.
+/// Pearson's r with the context switches, over the windows of all cores; none where one of the two
+/// never changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Correlation {
     pub delays: Option<f64>,

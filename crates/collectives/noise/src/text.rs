@@ -13,7 +13,10 @@ pub fn text(noise: &Noise, width: usize) -> String {
     lines.push(String::new());
     lines.extend(classes(noise, width));
     lines.push(String::new());
-    for paragraph in [correlation(noise), throttling(noise), unpinned(noise), LEGEND.to_string()].iter().filter(|p| !p.is_empty()) {
+    for paragraph in [correlation(noise), throttling(noise), unpinned(noise), LEGEND.to_string()]
+        .iter()
+        .filter(|p| !p.is_empty())
+    {
         lines.extend(wrap(paragraph, width, ""));
     }
     lines.join("\n") + "\n"
@@ -28,7 +31,9 @@ fn headline(noise: &Noise) -> String {
     let longest = noise.cores.iter().max_by_key(|c| c.longest_gap_ns);
     let lost = percent(sum(|c| c.delay_ns) + sum(|c| c.gap_ns), sum(|c| c.quanta_ns) + sum(|c| c.watched_ns));
     let cores = if noise.cores.len() == 1 { "1 core".into() } else { format!("{} cores", noise.cores.len()) };
-    let gap = longest.map(|c| format!(" The longest gap: {}, on core {}.", duration(c.longest_gap_ns), c.core)).unwrap_or_default();
+    let gap = longest
+        .map(|c| format!(" The longest gap: {}, on core {}.", duration(c.longest_gap_ns), c.core))
+        .unwrap_or_default();
     format!(
         "evenkeel: {cores}, watched for {}: half of it with quanta of work of {}, half by looking at the clock. {lost} of the time went to others.{gap}",
         duration(noise.elapsed_ns),
@@ -114,14 +119,21 @@ fn length(class: &LengthClass) -> String {
     match to {
         None => format!(">{from}"),
         Some(to) if class.from_ns == 0 => format!("<{to}"),
-        Some(to) if unit(&from) == unit(&to) => format!("{}-{to}", from.split(' ').next().unwrap_or_default()),
+        Some(to) if unit(&from) == unit(&to) => {
+            format!("{}-{to}", from.split(' ').next().unwrap_or_default())
+        }
         Some(to) => format!("{from}-{to}"),
     }
 }
 
-/// Logarithmic, since one long delay among a million short ones is what matters: one block for one, all for the most.
+/// Logarithmic, since one long delay among a million short ones is what matters: one block for one, all
+/// for the most.
 fn bar(n: u64, most: u64, width: usize) -> String {
-    let filled = if n == 0 { 0 } else { 1 + ((n as f64).ln() / (most.max(2) as f64).ln() * (width - 1) as f64).round() as usize };
+    let filled = if n == 0 {
+        0
+    } else {
+        1 + ((n as f64).ln() / (most.max(2) as f64).ln() * (width - 1) as f64).round() as usize
+    };
     format!("{:<width$}", "#".repeat(filled.min(width)))
 }
 
@@ -142,12 +154,16 @@ fn throttling(noise: &Noise) -> String {
     match noise.throttling {
         None => "The kernel keeps no count of CPU throttling here.".into(),
         Some(t) if t.times == 0 => "The CPU quota was never exceeded.".into(),
-        Some(t) => format!("The CPU quota was exceeded: {} times, for {} in sum.", count(t.times), duration(t.ns)),
+        Some(t) => {
+            format!("The CPU quota was exceeded: {} times, for {} in sum.", count(t.times), duration(t.ns))
+        }
     }
 }
 
 fn unpinned(noise: &Noise) -> String {
-    let of_core = |c: &CoreNoise| c.unpinned.as_ref().map(|why| format!("Core {} could not be had for itself: {why}.", c.core));
+    let of_core = |c: &CoreNoise| {
+        c.unpinned.as_ref().map(|why| format!("Core {} could not be had for itself: {why}.", c.core))
+    };
     noise.cores.iter().filter_map(of_core).collect::<Vec<_>>().join(" ")
 }
 
@@ -178,7 +194,13 @@ mod tests {
         let class = |bin: usize| {
             let (from_ns, to_ns) = edges_ns(bin);
             let delays = if bin < 9 { 10_u64.pow(8 - bin as u32) } else { 0 };
-            LengthClass { from_ns, to_ns, delays, gaps: delays / 10, correlation: Correlation { delays: (bin == 5).then_some(0.97), gaps: None } }
+            LengthClass {
+                from_ns,
+                to_ns,
+                delays,
+                gaps: delays / 10,
+                correlation: Correlation { delays: (bin == 5).then_some(0.97), gaps: None },
+            }
         };
         Noise {
             elapsed_ns: 10_000_000_000,
@@ -196,7 +218,17 @@ mod tests {
     fn everything_is_said_and_nothing_is_too_wide() {
         for width in [60, 80, 100, 160] {
             let text = text(&noise(), width);
-            for words in ["2 cores", "core 1.", "+0.97", "3 times, for 4.50 ms", "r = unknown", "100-300 µs", "300 µs-1 ms", "3-10 ms", "<1 µs"] {
+            for words in [
+                "2 cores",
+                "core 1.",
+                "+0.97",
+                "3 times, for 4.50 ms",
+                "r = unknown",
+                "100-300 µs",
+                "300 µs-1 ms",
+                "3-10 ms",
+                "<1 µs",
+            ] {
                 let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
                 assert!(flat.contains(words), "`{words}` is not in\n{text}");
             }

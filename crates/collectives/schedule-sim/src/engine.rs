@@ -1,11 +1,13 @@
 //! The simulation itself.
 //!
-//! A rank runs through its steps on a clock of its own until it must wait for something that has not come by now. Only what
-//! comes to a rank from elsewhere is an event: a flag that is raised, a counter that is added to, a counter's answer. Between events a
-//! rank's clock may run ahead of the others', since nothing that it does reaches anybody sooner than the least latency.
+//! A rank runs through its steps on a clock of its own until it must wait for something that has not
+//! come by now. Only what comes to a rank from elsewhere is an event: a flag that is raised, a counter
+//! that is added to, a counter's answer. Between events a rank's clock may run ahead of the others',
+//! since nothing that it does reaches anybody sooner than the least latency.
 //!
-//! A message costs its sender's processor o_s; the next may follow g after it began; it arrives L after the overhead
-//! (and G for each further byte). Arrivals at a rank are g apart. Taking notice of one, in the order of the steps that wait, costs o_r.
+//! A message costs its sender's processor o_s; the next may follow g after it began; it arrives L after
+//! the overhead (and G for each further byte). Arrivals at a rank are g apart. Taking notice of one, in
+//! the order of the steps that wait, costs o_r.
 
 mod calls;
 mod steps;
@@ -102,7 +104,8 @@ pub struct Simulation<'a, W: Watch> {
     cells_per_bank: u32,
     cells_per_rank: usize,
     queue: Queue<Message>,
-    /// When each rank's last `window` calls were complete and whose lateness that was due to, by epoch mod window.
+    /// When each rank's last `window` calls were complete and whose lateness that was due to, by epoch mod
+    /// window.
     complete: Vec<(Time, u32)>,
     tally: Tally,
     watch: &'a mut W,
@@ -112,9 +115,13 @@ pub struct Simulation<'a, W: Watch> {
 /// Why something cannot be simulated.
 #[derive(Debug, PartialEq, thiserror::Error)]
 pub enum Refusal {
-    #[error("cannot simulate a machine without latency: there would be no order of events. Give every way between ranks a latency of at least a picosecond.")]
+    #[error(
+        "cannot simulate a machine without latency: there would be no order of events. Give every way between ranks a latency of at least a picosecond."
+    )]
     NoLatency,
-    #[error("cannot simulate {algorithm} with {ranks} ranks: it has {per_rank} flags and counters per rank, {gib} GiB in all, and {most} GiB is the most. Take fewer ranks or another algorithm.")]
+    #[error(
+        "cannot simulate {algorithm} with {ranks} ranks: it has {per_rank} flags and counters per rank, {gib} GiB in all, and {most} GiB is the most. Take fewer ranks or another algorithm."
+    )]
     Memory { algorithm: &'static str, ranks: u32, per_rank: u64, gib: u64, most: u64 },
     #[error("cannot simulate this noise: {0}. Choose longer intervals or shorter detours.")]
     Noise(String),
@@ -124,7 +131,8 @@ pub enum Refusal {
 
 const MOST_CELL_BYTES: u64 = 6 << 30;
 
-/// Runs it. `progress` is told the share done, now and then. Time and memory are linear in ranks and in messages.
+/// Runs it. `progress` is told the share done, now and then. Time and memory are linear in ranks and in
+/// messages.
 pub fn simulate<W: Watch>(
     schedule: &Schedule,
     element_bytes: u64,
@@ -153,7 +161,9 @@ pub fn simulate<W: Watch>(
         simulation.tally.messages += arrivals.len() as u64;
         if simulation.tally.messages - told > 1 << 18 {
             told = simulation.tally.messages;
-            progress(simulation.tally.calls as f64 / (u64::from(ranks) * u64::from(workload.iterations)) as f64);
+            progress(
+                simulation.tally.calls as f64 / (u64::from(ranks) * u64::from(workload.iterations)) as f64,
+            );
         }
     }
     for rank in 0..ranks {
@@ -163,7 +173,13 @@ pub fn simulate<W: Watch>(
 }
 
 impl<'a, W: Watch> Simulation<'a, W> {
-    fn new(schedule: &'a Schedule, element_bytes: u64, machine: &'a Machine, workload: &'a Workload, watch: &'a mut W) -> Result<Self, Refusal> {
+    fn new(
+        schedule: &'a Schedule,
+        element_bytes: u64,
+        machine: &'a Machine,
+        workload: &'a Workload,
+        watch: &'a mut W,
+    ) -> Result<Self, Refusal> {
         let ranks = schedule.problem.ranks;
         if machine.least_latency() == Time::ZERO {
             return Err(Refusal::NoLatency);
@@ -178,7 +194,13 @@ impl<'a, W: Watch> Simulation<'a, W> {
         let per_rank = (u64::from(needs.flags) + u64::from(needs.counters)) * u64::from(needs.banks);
         let bytes = per_rank * u64::from(ranks) * size_of::<Cell>() as u64;
         if bytes > MOST_CELL_BYTES || per_rank > u64::from(CELL) {
-            return Err(Refusal::Memory { algorithm: schedule.algorithm.name, ranks, per_rank, gib: bytes >> 30, most: MOST_CELL_BYTES >> 30 });
+            return Err(Refusal::Memory {
+                algorithm: schedule.algorithm.name,
+                ranks,
+                per_rank,
+                gib: bytes >> 30,
+                most: MOST_CELL_BYTES >> 30,
+            });
         }
         let window = match workload.leaving {
             Leaving::Strict => 0,
@@ -230,8 +252,8 @@ impl<'a, W: Watch> Simulation<'a, W> {
         let index = message.cell & CELL;
         let cell = &mut self.cells[rank * self.cells_per_rank + index as usize];
         if message.cell & KIND == RAISE {
-            // A flag never falls. If it is raised again before the rank has looked, it is the later time that is kept, which
-            // matters only while arrivals queue up.
+            // A flag never falls. If it is raised again before the rank has looked, it is the later time that
+            // is kept, which matters only while arrivals queue up.
             cell.value = cell.value.max(message.value);
         } else {
             cell.value += 1;
@@ -240,7 +262,13 @@ impl<'a, W: Watch> Simulation<'a, W> {
         if message.cell & KIND == COUNT {
             let link = &self.machine.links[way];
             let time = seen + link.cost(1).latency;
-            self.queue.push(Message { time, to: message.origin, cell: ANSWER | message.cell & WITHIN, value: cell.value, origin: message.to });
+            self.queue.push(Message {
+                time,
+                to: message.origin,
+                cell: ANSWER | message.cell & WITHIN,
+                value: cell.value,
+                origin: message.to,
+            });
             self.watch.message(message.to, message.origin, seen, time);
         } else {
             cell.origin = message.origin | if way == WITHIN_NODE { CELL_WITHIN } else { 0 };
@@ -284,20 +312,35 @@ impl<'a, W: Watch> Simulation<'a, W> {
             if !is_message(step) {
                 burst = 0;
             } else if burst == 0 {
-                burst = steps.steps[state.step as usize..].iter().take_while(|s| is_message(s)).count().min(255) as u8;
+                burst =
+                    steps.steps[state.step as usize..].iter().take_while(|s| is_message(s)).count().min(255)
+                        as u8;
             }
             let elements = |n: u32| u64::from(n) * self.element_bytes;
             match step {
-                Step::Put { to, slot, turn } => self.send(rank, &mut state, to.0, RAISE | flag(slot), value(turn), 0, burst),
+                Step::Put { to, slot, turn } => {
+                    self.send(rank, &mut state, to.0, RAISE | flag(slot), value(turn), 0, burst)
+                }
                 Step::Send { to, slot, turn, again: true, length, .. } if self.machine.repeats => {
                     self.repeat(rank, &mut state, to.0, RAISE | flag(slot), value(turn), elements(*length));
                 }
-                Step::Send { to, slot, turn, length, .. } => self.send(rank, &mut state, to.0, RAISE | flag(slot), value(turn), elements(*length), burst),
+                Step::Send { to, slot, turn, length, .. } => self.send(
+                    rank,
+                    &mut state,
+                    to.0,
+                    RAISE | flag(slot),
+                    value(turn),
+                    elements(*length),
+                    burst,
+                ),
                 Step::Multicast { to, slot, turn } => {
                     let mut had = [false; 2];
                     for to in to.iter() {
                         let way = self.machine.way(rank, to.0);
-                        if to.0 != rank && self.machine.multicast[way] && std::mem::replace(&mut had[way], true) {
+                        if to.0 != rank
+                            && self.machine.multicast[way]
+                            && std::mem::replace(&mut had[way], true)
+                        {
                             let link = &self.machine.links[way];
                             let time = state.clock + link.cost(1).latency;
                             self.post(rank, &state, to.0, RAISE | flag(slot), value(turn), time);
@@ -307,7 +350,9 @@ impl<'a, W: Watch> Simulation<'a, W> {
                     }
                 }
                 Step::Share { length, .. } => self.share(rank, &mut state, elements(*length)),
-                Step::Add { at, counter: of } => self.send(rank, &mut state, at.0, ADD | counter(of), 0, 0, burst),
+                Step::Add { at, counter: of } => {
+                    self.send(rank, &mut state, at.0, ADD | counter(of), 0, 0, burst)
+                }
                 Step::Count { at, counter: which, of, otherwise } => {
                     if state.waits == AN_ANSWER {
                         let cost = *self.machine.links[self.machine.way(rank, at.0)].cost(1);
@@ -332,7 +377,9 @@ impl<'a, W: Watch> Simulation<'a, W> {
                     self.wait(rank, &mut state, counter(which), (times * u64::from(*of)) as u32);
                 }
                 Step::Combine { length, .. } | Step::Copy { length, .. } => {
-                    let work = Time::from_ps((elements(*length) as f64 * self.machine.work_per_byte_ps).round() as u64);
+                    let work = Time::from_ps(
+                        (elements(*length) as f64 * self.machine.work_per_byte_ps).round() as u64,
+                    );
                     self.work(rank, &mut state, Doing::Combine, work);
                 }
             }

@@ -1,13 +1,15 @@
-//! Schedules of collective operations in virtual time, to a million ranks: under a model of a machine, with noise, skew and faults.
+//! Schedules of collective operations in virtual time, to a million ranks: under a model of a machine,
+//! with noise, skew and faults.
 //!
-//! [`simulate()`] runs a [`Workload`] (compute, call, compute, call, …) in which every call is one epoch of a
-//! [`Schedule`](evenkeel_schedule::Schedule), on a [`Machine`] made from the parameters of a model, and gives an
-//! [`Outcome`]. Steps are generated when a rank comes to them; nothing is stored per step. What each step costs is
-//! said in `engine` (and in [`shared()`] for ranks that share cores, where other things count); how far that can be trusted, in the book's page on simulation.
+//! [`simulate()`] runs a [`Workload`] (compute, call, compute, call, …) in which every call is one
+//! epoch of a [`Schedule`](evenkeel_schedule::Schedule), on a [`Machine`] made from the parameters of a
+//! model, and gives an [`Outcome`]. Steps are generated when a rank comes to them; nothing is stored
+//! per step. What each step costs is said in `engine` (and in [`shared()`] for ranks that share cores,
+//! where other things count); how far that can be trusted, in the book's page on simulation.
 //!
-//! The same arguments give the same outcome on every machine: virtual time is counted in whole picoseconds, and each rank has random
-//! numbers of its own. This crate may use the schedules and the models; it must never look at a clock, a
-//! file or the environment, and it knows nothing of MPI.
+//! The same arguments give the same outcome on every machine: virtual time is counted in whole
+//! picoseconds, and each rank has random numbers of its own. This crate may use the schedules and the
+//! models; it must never look at a clock, a file or the environment, and it knows nothing of MPI.
 //!
 //! ```
 //! use evenkeel_model::{LogGp, Parameters};

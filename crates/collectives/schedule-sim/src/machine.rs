@@ -1,4 +1,5 @@
-//! What steps cost: a model's parameters in whole picoseconds, tabulated, so that no formula is evaluated per message.
+//! What steps cost: a model's parameters in whole picoseconds, tabulated, so that no formula is
+//! evaluated per message.
 
 use crate::time::Time;
 use evenkeel_model::{Model, Parameters};
@@ -14,8 +15,8 @@ pub struct Cost {
     pub latency: Time,
     /// g: the least time between the beginnings of two sends of a rank, and between two arrivals at one.
     pub gap: Time,
-    /// The sender's card handles one message after the other, and L is what each takes (LoP); otherwise messages of one rank overlap
-    /// on their way (LogGP).
+    /// The sender's card handles one message after the other, and L is what each takes (LoP); otherwise
+    /// messages of one rank overlap on their way (LogGP).
     pub serial: bool,
 }
 
@@ -35,7 +36,11 @@ impl Link {
     }
 
     pub fn wire(&self, bytes: u64) -> Time {
-        if bytes < 2 { Time::ZERO } else { Time::from_ps(((bytes - 1) as f64 * self.per_byte_ps).round() as u64) }
+        if bytes < 2 {
+            Time::ZERO
+        } else {
+            Time::from_ps(((bytes - 1) as f64 * self.per_byte_ps).round() as u64)
+        }
     }
 }
 
@@ -85,8 +90,8 @@ const BETWEEN_NODES: usize = 0;
 pub const WITHIN_NODE: usize = 1;
 
 impl Machine {
-    /// The machine that has these parameters: no multicast, work on data for nothing, a deposit that takes o_s. What a model cannot say, the
-    /// caller may set.
+    /// The machine that has these parameters: no multicast, work on data for nothing, a deposit that takes
+    /// o_s. What a model cannot say, the caller may set.
     pub fn new(parameters: &Parameters) -> Result<Machine, evenkeel_model::Invalid> {
         parameters.check()?;
         let node = parameters.node.as_ref();
@@ -105,7 +110,11 @@ impl Machine {
 
     #[inline]
     pub fn way(&self, a: u32, b: u32) -> usize {
-        if self.per_node <= 1 { BETWEEN_NODES } else { if a / self.per_node == b / self.per_node { WITHIN_NODE } else { BETWEEN_NODES } }
+        if self.per_node <= 1 {
+            BETWEEN_NODES
+        } else {
+            if a / self.per_node == b / self.per_node { WITHIN_NODE } else { BETWEEN_NODES }
+        }
     }
 
     /// No rank's doing reaches another sooner.

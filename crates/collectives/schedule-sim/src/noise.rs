@@ -1,25 +1,29 @@
-//! Noise: when a rank's processor does something else. A *detour* is such a span; work that meets one takes that much longer.
+//! Noise: when a rank's processor does something else. A *detour* is such a span; work that meets one
+//! takes that much longer.
 
 use crate::random::{Purpose, Shape, Span, sequence};
 use crate::time::Time;
 use evenkeel_random::Random;
 use std::sync::Arc;
 
-/// Where detours come from. Each rank has its own; those of two ranks have nothing to do with each other, unless aligned.
+/// Where detours come from. Each rank has its own; those of two ranks have nothing to do with each
+/// other, unless aligned.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub enum Noise {
     #[default]
     None,
-    /// A detour of the same length every period, as timer interrupts make them. Each rank has its own phase, unless they are aligned:
-    /// then all ranks are away at the same moments.
+    /// A detour of the same length every period, as timer interrupts make them. Each rank has its own
+    /// phase, unless they are aligned: then all ranks are away at the same moments.
     Periodic { length: Time, period: Time, aligned: bool },
     /// Detours of random length with random intervals between the end of one and the beginning of the next.
     Random { length: Span, interval: Span },
-    /// What was measured on a machine, again and again, each rank beginning at a random place of a random core's trace.
+    /// What was measured on a machine, again and again, each rank beginning at a random place of a random
+    /// core's trace.
     Measured(Arc<Vec<Trace>>),
 }
 
-/// The detours of one core while it was watched: beginnings and lengths, in order of time and not overlapping.
+/// The detours of one core while it was watched: beginnings and lengths, in order of time and not
+/// overlapping.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
     pub watched: Time,
@@ -43,8 +47,12 @@ impl Noise {
     /// Why it cannot be simulated, if so: work would never end, or there is nothing to replay.
     pub fn trouble(&self) -> Option<String> {
         match self {
-            Noise::Periodic { length, period, .. } if length >= period => Some(format!("detours of {length} every {period} leave no time for work")),
-            Noise::Random { interval, .. } if interval.mean == Time::ZERO => Some("detours without an interval between them leave no time for work".into()),
+            Noise::Periodic { length, period, .. } if length >= period => {
+                Some(format!("detours of {length} every {period} leave no time for work"))
+            }
+            Noise::Random { interval, .. } if interval.mean == Time::ZERO => {
+                Some("detours without an interval between them leave no time for work".into())
+            }
             Noise::Measured(traces) if traces.is_empty() => Some("the measurement has no traces".into()),
             Noise::Measured(traces) => traces.iter().find_map(Trace::trouble),
             _ => None,
@@ -57,7 +65,8 @@ impl Trace {
         let apart = self.detours.windows(2).all(|w| w[0].0 + w[0].1 <= w[1].0);
         let inside = self.detours.last().is_none_or(|(start, length)| *start + *length <= self.watched);
         let work = self.detours.iter().map(|(_, length)| length.ps()).sum::<u64>() < self.watched.ps();
-        (!apart || !inside || !work).then(|| "its detours overlap, are out of order, or leave no time for work".into())
+        (!apart || !inside || !work)
+            .then(|| "its detours overlap, are out of order, or leave no time for work".into())
     }
 }
 
@@ -85,8 +94,9 @@ impl Detours {
         Detours { noise: noise.clone(), next }
     }
 
-    /// When work that needs `work` of the rank's processor from `from` on is done. A rank whose processor is away at `from` begins
-    /// late, even if it has nothing to do. `from` must not be before that of earlier calls for the same rank.
+    /// When work that needs `work` of the rank's processor from `from` on is done. A rank whose processor
+    /// is away at `from` begins late, even if it has nothing to do. `from` must not be before that of
+    /// earlier calls for the same rank.
     pub fn end_of(&mut self, rank: u32, from: Time, work: Time) -> Time {
         if self.next.is_empty() {
             return from + work;
@@ -115,9 +125,11 @@ fn first(noise: &Noise, mut random: Random) -> Next {
             Next { start: phase, length: *length, state: 0 }
         }
         Noise::Random { length, interval } => {
-            // The run begins somewhere within an interval. What is left of an exponential one is distributed as a whole one.
+            // The run begins somewhere within an interval. What is left of an exponential one is distributed
+            // as a whole one.
             let whole = interval.draw(&mut random);
-            let start = if interval.shape == Shape::Exponential { whole } else { whole.scaled(random.unit()) };
+            let start =
+                if interval.shape == Shape::Exponential { whole } else { whole.scaled(random.unit()) };
             let length = length.draw(&mut random);
             Next { start, length, state: random.bits() }
         }
@@ -126,9 +138,15 @@ fn first(noise: &Noise, mut random: Random) -> Next {
             let Trace { watched, detours } = &traces[core as usize];
             let offset = Time::from_ps(random.less_than(watched.ps()));
             let index = detours.partition_point(|(start, _)| *start < offset);
-            match detours.get(index).map(|d| (index, *d, Time::ZERO)).or_else(|| Some((0, *detours.first()?, *watched))) {
+            match detours
+                .get(index)
+                .map(|d| (index, *d, Time::ZERO))
+                .or_else(|| Some((0, *detours.first()?, *watched)))
+            {
                 None => Next { start: Time::NEVER, length: Time::ZERO, state: 0 },
-                Some((index, (start, length), again)) => Next { start: start + again - offset, length, state: core << 32 | index as u64 },
+                Some((index, (start, length), again)) => {
+                    Next { start: start + again - offset, length, state: core << 32 | index as u64 }
+                }
             }
         }
     }
@@ -154,7 +172,8 @@ impl Next {
                 let trace = &traces[(self.state >> 32) as usize];
                 let at = self.state as u32 as usize;
                 let before = trace.detours[at].0;
-                let (index, again) = if at + 1 < trace.detours.len() { (at + 1, Time::ZERO) } else { (0, trace.watched) };
+                let (index, again) =
+                    if at + 1 < trace.detours.len() { (at + 1, Time::ZERO) } else { (0, trace.watched) };
                 let (start, length) = trace.detours[index];
                 self.start += start + again - before;
                 self.length = length;
@@ -199,8 +218,15 @@ mod tests {
         assert_eq!((noise.trouble(), noise.share()), (None, 0.15));
         let mut detours = Detours::new(&noise, 50, 3);
         for rank in 0..50 {
-            // 85 µs of work fill the whole trace once, wherever it began; a detour cut by either end is met in part.
-            let ends: Vec<Time> = (1..=20).map(|n| n * 100).scan(Time::ZERO, |from, _| { *from = detours.end_of(rank, *from, us(85)); Some(*from) }).collect();
+            // 85 µs of work fill the whole trace once, wherever it began; a detour cut by either end is met
+            // in part.
+            let ends: Vec<Time> = (1..=20)
+                .map(|n| n * 100)
+                .scan(Time::ZERO, |from, _| {
+                    *from = detours.end_of(rank, *from, us(85));
+                    Some(*from)
+                })
+                .collect();
             let mean = ends[19].ns() / 20.0;
             assert!((mean - 100_000.0).abs() < 600.0, "rank {rank}: {mean}");
         }
@@ -212,7 +238,8 @@ mod tests {
 
     #[test]
     fn random_detours_take_their_share() {
-        let noise = Noise::Random { length: "exp:20us".parse().unwrap(), interval: "exp:80us".parse().unwrap() };
+        let noise =
+            Noise::Random { length: "exp:20us".parse().unwrap(), interval: "exp:80us".parse().unwrap() };
         assert!((noise.share() - 0.2).abs() < 1e-12);
         let mut detours = Detours::new(&noise, 4, 7);
         for rank in 0..4 {

@@ -60,7 +60,8 @@ pub struct Outcome {
     pub calls: Vec<Call>,
     /// How long ranks were in a call.
     pub held: Spread,
-    /// From when the last rank entered a call until the last rank's steps were done; calls that were completed.
+    /// From when the last rank entered a call until the last rank's steps were done; calls that were
+    /// completed.
     pub completion: Spread,
     /// Whom the others waited for most, ten at most, the worst first.
     pub late: Vec<Late>,
@@ -88,7 +89,13 @@ const SHOWN: usize = 10;
 
 impl Tally {
     pub fn new(ranks: u32, iterations: u32) -> Tally {
-        let none = Call { first_entered: Time::NEVER, last_entered: Time::ZERO, first_done: Time::NEVER, done: Time::ZERO, ranks_done: 0 };
+        let none = Call {
+            first_entered: Time::NEVER,
+            last_entered: Time::ZERO,
+            first_done: Time::NEVER,
+            done: Time::ZERO,
+            ranks_done: 0,
+        };
         Tally {
             messages: 0,
             calls: 0,

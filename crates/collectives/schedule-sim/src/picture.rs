@@ -17,7 +17,13 @@ const KINDS: [(Doing, &str, &str); 5] = [
 
 /// SVG that needs nothing else. Readable up to some 64 ranks and a few thousand messages.
 pub fn space_time(recording: &Recording, ranks: u32, title: &str) -> String {
-    let last = recording.spans.iter().map(|s| s.3).chain(recording.messages.iter().map(|m| m.3)).max().unwrap_or(Time::from_ps(1));
+    let last = recording
+        .spans
+        .iter()
+        .map(|s| s.3)
+        .chain(recording.messages.iter().map(|m| m.3))
+        .max()
+        .unwrap_or(Time::from_ps(1));
     let pitch = (720.0 / f64::from(ranks)).clamp(9.0, 34.0);
     let bar = pitch * 0.5;
     let bottom = TOP + pitch * f64::from(ranks);
@@ -33,25 +39,49 @@ pub fn space_time(recording: &Recording, ranks: u32, title: &str) -> String {
     let _ = writeln!(svg, "<text x=\"{LEFT}\" y=\"15\" font-weight=\"bold\">{}</text>", escaped(title));
     for (i, (_, name, colour)) in KINDS.iter().enumerate() {
         let at = LEFT + 88.0 * i as f64;
-        let _ = writeln!(svg, "<rect x=\"{at}\" y=\"23\" width=\"12\" height=\"10\" fill=\"{colour}\"/><text x=\"{}\" y=\"32\">{name}</text>", at + 16.0);
+        let _ = writeln!(
+            svg,
+            "<rect x=\"{at}\" y=\"23\" width=\"12\" height=\"10\" fill=\"{colour}\"/><text x=\"{}\" y=\"32\">{name}</text>",
+            at + 16.0
+        );
     }
     for tick in ticks(last) {
         let at = x(tick);
-        let _ = writeln!(svg, "<path d=\"M{at:.1} {TOP}V{bottom:.1}\" stroke=\"#eeeeee\"/><text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\" fill=\"#555555\">{}</text>", bottom + 16.0, label(tick));
+        let _ = writeln!(
+            svg,
+            "<path d=\"M{at:.1} {TOP}V{bottom:.1}\" stroke=\"#eeeeee\"/><text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\" fill=\"#555555\">{}</text>",
+            bottom + 16.0,
+            label(tick)
+        );
     }
     // As many names as there is room for.
     let every = (12.0 / pitch).ceil() as usize;
     for rank in (0..ranks).step_by(every) {
-        let _ = writeln!(svg, "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" fill=\"#555555\">rank {rank}</text>", LEFT - 8.0, y(rank) + 4.0);
+        let _ = writeln!(
+            svg,
+            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" fill=\"#555555\">rank {rank}</text>",
+            LEFT - 8.0,
+            y(rank) + 4.0
+        );
     }
     for (rank, doing, from, to) in &recording.spans {
         let colour = KINDS.iter().find(|k| k.0 == *doing).map_or("#000000", |k| k.2);
-        let (height, wide) = if *doing == Doing::Wait { (bar * 0.35, x(*to) - x(*from)) } else { (bar, (x(*to) - x(*from)).max(0.6)) };
-        let _ = writeln!(svg, "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{wide:.1}\" height=\"{height:.1}\" fill=\"{colour}\"/>", x(*from), y(*rank) - height / 2.0);
+        let (height, wide) = if *doing == Doing::Wait {
+            (bar * 0.35, x(*to) - x(*from))
+        } else {
+            (bar, (x(*to) - x(*from)).max(0.6))
+        };
+        let _ = writeln!(
+            svg,
+            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{wide:.1}\" height=\"{height:.1}\" fill=\"{colour}\"/>",
+            x(*from),
+            y(*rank) - height / 2.0
+        );
     }
     let _ = writeln!(svg, "<g stroke=\"#333333\" stroke-width=\"0.7\" stroke-opacity=\"0.75\">");
     for (from, to, sent, arrived) in &recording.messages {
-        let _ = writeln!(svg, "<path d=\"M{:.1} {:.1}L{:.1} {:.1}\"/>", x(*sent), y(*from), x(*arrived), y(*to));
+        let _ =
+            writeln!(svg, "<path d=\"M{:.1} {:.1}L{:.1} {:.1}\"/>", x(*sent), y(*from), x(*arrived), y(*to));
     }
     svg + "</g>\n</svg>\n"
 }
@@ -67,7 +97,9 @@ fn label(time: Time) -> String {
 fn ticks(last: Time) -> Vec<Time> {
     let rough = last.ps() as f64 / 10.0;
     let power = 10_f64.powf(rough.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|n| n * power).find(|s| *s >= rough).unwrap_or(rough).max(1.0) as u64;
+    let step =
+        [1.0, 2.0, 5.0, 10.0].into_iter().map(|n| n * power).find(|s| *s >= rough).unwrap_or(rough).max(1.0)
+            as u64;
     (0..).map(|i| Time::from_ps(i * step)).take_while(|t| *t <= last).collect()
 }
 
@@ -82,7 +114,10 @@ mod tests {
     #[test]
     fn everything_recorded_is_drawn() {
         let us = |n: u64| Time::from_ps(n * 1_000_000);
-        let recording = Recording { spans: vec![(0, Doing::Compute, us(0), us(7)), (1, Doing::Wait, us(1), us(9))], messages: vec![(0, 1, us(7), us(9))] };
+        let recording = Recording {
+            spans: vec![(0, Doing::Compute, us(0), us(7)), (1, Doing::Wait, us(1), us(9))],
+            messages: vec![(0, 1, us(7), us(9))],
+        };
         let svg = space_time(&recording, 2, "a < b");
         assert!(svg.contains("<title>a &lt; b</title>") && svg.contains("rank 1</text>"));
         assert!(svg.contains(">0</text>") && svg.contains(">5 µs</text>"));

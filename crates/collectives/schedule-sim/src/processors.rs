@@ -26,7 +26,11 @@ impl Processors {
             detours: Detours::new(&workload.noise, ranks, workload.seed),
             faults,
             compute: workload.compute,
-            work: if random { (0..ranks).map(|r| sequence(workload.seed, r, Purpose::Work)).collect() } else { Vec::new() },
+            work: if random {
+                (0..ranks).map(|r| sequence(workload.seed, r, Purpose::Work)).collect()
+            } else {
+                Vec::new()
+            },
         }
     }
 
@@ -48,7 +52,8 @@ impl Processors {
         match self.faults.get(&rank) {
             None => self.detours.end_of(rank, from, work),
             Some(faults) => {
-                let slow: f64 = faults.iter().map(|f| if let Fault::Slow(times) = f { *times } else { 1.0 }).product();
+                let slow: f64 =
+                    faults.iter().map(|f| if let Fault::Slow(times) = f { *times } else { 1.0 }).product();
                 let mut end = self.detours.end_of(rank, from, work.scaled(slow));
                 for fault in faults {
                     match fault {

@@ -1,9 +1,10 @@
 //! The events of the future, handed out window by window.
 //!
-//! Whatever a rank does reaches another rank after the least latency of the machine at the earliest. So the events of a
-//! window of that length cannot cause each other, and only those at the same rank need an order among themselves. A window
-//! is handed out sorted by rank, then by time: the state of a million ranks is walked through from end to end instead of being jumped
-//! about in, which is where a simulator's time goes. (Conservative windows: Lubachevsky 1989.)
+//! Whatever a rank does reaches another rank after the least latency of the machine at the earliest. So
+//! the events of a window of that length cannot cause each other, and only those at the same rank need
+//! an order among themselves. A window is handed out sorted by rank, then by time: the state of a
+//! million ranks is walked through from end to end instead of being jumped about in, which is where a
+//! simulator's time goes. (Conservative windows: Lubachevsky 1989.)
 
 use crate::time::Time;
 use std::collections::BTreeMap;
@@ -37,7 +38,15 @@ impl<E: Event> Queue<E> {
     /// `window`: no event causes another one sooner than this. It must not be zero.
     pub fn new(window: Time) -> Queue<E> {
         assert!(window > Time::ZERO, "without latency there is no order of events");
-        Queue { window, current: 0, next: 0, near: (0..NEAR).map(|_| Vec::new()).collect(), in_near: 0, far: BTreeMap::new(), spare: Vec::new() }
+        Queue {
+            window,
+            current: 0,
+            next: 0,
+            near: (0..NEAR).map(|_| Vec::new()).collect(),
+            in_near: 0,
+            far: BTreeMap::new(),
+            spare: Vec::new(),
+        }
     }
 
     /// O(1) for what happens within NEAR windows, O(log windows) beyond.
@@ -56,8 +65,8 @@ impl<E: Event> Queue<E> {
         }
     }
 
-    /// Puts the next window that has events into `events`, in place of what was there: by rank, then time, then order of
-    /// pushing. False if there is nothing left.
+    /// Puts the next window that has events into `events`, in place of what was there: by rank, then time,
+    /// then order of pushing. False if there is nothing left.
     pub fn next_window(&mut self, events: &mut Vec<E>) -> bool {
         events.clear();
         if self.in_near == 0 {
@@ -113,7 +122,8 @@ mod tests {
         let mut last = [Time::ZERO; 8];
         let push = |queue: &mut Queue<Ping>, random: &mut evenkeel_random::Random, now: u64| {
             // Now and then far away, beyond the windows at hand.
-            let ahead = if random.less_than(10) == 0 { random.less_than(1_000_000) } else { random.less_than(100) };
+            let ahead =
+                if random.less_than(10) == 0 { random.less_than(1_000_000) } else { random.less_than(100) };
             queue.push(Ping(Time::from_ps(now + 10 + ahead), random.less_than(8) as u32));
         };
         for _ in 0..50 {

@@ -31,7 +31,8 @@ pub enum Shape {
     Pareto(f64),
 }
 
-/// A random span of time with a mean: `10us` is always that, `exp:10us`, `uniform:10us` and `pareto:1.5:10us` vary.
+/// A random span of time with a mean: `10us` is always that, `exp:10us`, `uniform:10us` and
+/// `pareto:1.5:10us` vary.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Span {
     pub shape: Shape,
@@ -51,7 +52,9 @@ impl Span {
             Shape::Uniform => self.mean.scaled(2.0 * random.unit()),
             Shape::Exponential => self.mean.scaled(random.exponential()),
             // The least value is mean·(index − 1)/index, so that the mean comes out.
-            Shape::Pareto(index) => self.mean.scaled((index - 1.0) / index * (1.0 - random.unit()).powf(-1.0 / index)),
+            Shape::Pareto(index) => {
+                self.mean.scaled((index - 1.0) / index * (1.0 - random.unit()).powf(-1.0 / index))
+            }
         }
     }
 }
@@ -65,13 +68,23 @@ impl FromStr for Span {
             Some(("uniform", mean)) => (Shape::Uniform, mean),
             Some(("exp", mean)) => (Shape::Exponential, mean),
             Some(("pareto", rest)) => {
-                let (index, mean) = rest.split_once(':').ok_or_else(|| format!("`{text}` lacks its index or its mean: pareto:1.5:10us"))?;
+                let (index, mean) = rest
+                    .split_once(':')
+                    .ok_or_else(|| format!("`{text}` lacks its index or its mean: pareto:1.5:10us"))?;
                 match index.parse::<f64>() {
                     Ok(n) if n > 1.0 && n.is_finite() => (Shape::Pareto(n), mean),
-                    _ => return Err(format!("`{index}` is no index of a Pareto distribution: it must be above 1, or there is no mean")),
+                    _ => {
+                        return Err(format!(
+                            "`{index}` is no index of a Pareto distribution: it must be above 1, or there is no mean"
+                        ));
+                    }
                 }
             }
-            Some((other, _)) => return Err(format!("`{other}` is no distribution: there are fixed, uniform, exp and pareto:INDEX")),
+            Some((other, _)) => {
+                return Err(format!(
+                    "`{other}` is no distribution: there are fixed, uniform, exp and pareto:INDEX"
+                ));
+            }
         };
         Ok(Span { shape, mean: mean.parse()? })
     }
@@ -95,13 +108,19 @@ mod tests {
     #[test]
     fn means_and_spreads_are_those_asked_for() {
         // The deviation of a Pareto distribution of index 5, over its mean: 1/√(5·3).
-        for (text, spread) in [("10ms", 0.0), ("uniform:10ms", 1.0 / 3.0_f64.sqrt()), ("exp:10ms", 1.0), ("pareto:5:10ms", 1.0 / 15.0_f64.sqrt())] {
+        for (text, spread) in [
+            ("10ms", 0.0),
+            ("uniform:10ms", 1.0 / 3.0_f64.sqrt()),
+            ("exp:10ms", 1.0),
+            ("pareto:5:10ms", 1.0 / 15.0_f64.sqrt()),
+        ] {
             let span: Span = text.parse().unwrap();
             assert_eq!(span.to_string(), text);
             let mut random = sequence(5, 0, Purpose::Noise);
             let drawn: Vec<f64> = (0..20_000).map(|_| span.draw(&mut random).ns() / 1e7).collect();
             let mean = drawn.iter().sum::<f64>() / drawn.len() as f64;
-            let deviation = (drawn.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / drawn.len() as f64).sqrt();
+            let deviation =
+                (drawn.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / drawn.len() as f64).sqrt();
             assert!((mean - 1.0).abs() < 0.03, "{text}: mean {mean}");
             assert!((deviation - spread).abs() < 0.03, "{text}: deviation {deviation}");
         }
@@ -112,7 +131,10 @@ mod tests {
 
     #[test]
     fn sequences_depend_on_seed_rank_and_purpose() {
-        let of = |seed, rank, purpose| { let mut r = sequence(seed, rank, purpose); [r.bits(), r.bits()] };
+        let of = |seed, rank, purpose| {
+            let mut r = sequence(seed, rank, purpose);
+            [r.bits(), r.bits()]
+        };
         let one = of(1, 2, Purpose::Noise);
         assert_eq!(one, of(1, 2, Purpose::Noise));
         for other in [of(2, 2, Purpose::Noise), of(1, 3, Purpose::Noise), of(1, 2, Purpose::Work)] {

@@ -1,10 +1,12 @@
 //! Ranks that share cores: who waits gives its core away, and what counts is how often that happens.
 //!
-//! Where there are more ranks than cores, a message that is written is seen at once, compared with the time until its receiver is given a core
-//! again. So messages cost nothing here; what costs is each time that a core goes from one rank to the next. Each core goes around its
-//! ranks, in an order that nobody chose and that stays the same, as it does where all yield to each other; a rank that is given
-//! the core goes on until it has to wait, and gives it away. One that still has to wait has cost as much as one that went on. Nobody is
-//! made to give its core away: work that takes longer than the kernel's turns is not cut up here.
+//! Where there are more ranks than cores, a message that is written is seen at once, compared with the
+//! time until its receiver is given a core again. So messages cost nothing here; what costs is each
+//! time that a core goes from one rank to the next. Each core goes around its ranks, in an order that
+//! nobody chose and that stays the same, as it does where all yield to each other; a rank that is given
+//! the core goes on until it has to wait, and gives it away. One that still has to wait has cost as
+//! much as one that went on. Nobody is made to give its core away: work that takes longer than the
+//! kernel's turns is not cut up here.
 
 mod core;
 mod runner;
@@ -34,9 +36,13 @@ pub struct SharedCores {
 /// Why ranks that share cores cannot be simulated so.
 #[derive(Debug, PartialEq, thiserror::Error)]
 pub enum SharedRefusal {
-    #[error("cannot simulate {0} where ranks share cores: there, only handing over cores and work are counted. Leave it out, or give each rank a core.")]
+    #[error(
+        "cannot simulate {0} where ranks share cores: there, only handing over cores and work are counted. Leave it out, or give each rank a core."
+    )]
     Beyond(&'static str),
-    #[error("cannot carry the schedule out: no rank can go on. `evenkeel schedule check` says what is wrong with it.")]
+    #[error(
+        "cannot carry the schedule out: no rank can go on. `evenkeel schedule check` says what is wrong with it."
+    )]
     Stuck,
 }
 
@@ -49,9 +55,10 @@ pub struct SharedOutcome {
     pub alone: Time,
 }
 
-/// How long so many calls in a row take, until the last rank has left the last one. Rank r is on core r mod cores; the orders of the
-/// ranks on their cores are drawn from `order`, and a mean over several is what is to be expected. None if nobody can go on, which no right schedule
-/// comes to. Time is linear in calls, ranks and the rounds of the schedule.
+/// How long so many calls in a row take, until the last rank has left the last one. Rank r is on core r
+/// mod cores; the orders of the ranks on their cores are drawn from `order`, and a mean over several is
+/// what is to be expected. None if nobody can go on, which no right schedule comes to. Time is linear
+/// in calls, ranks and the rounds of the schedule.
 ///
 /// ```
 /// use evenkeel_schedule::{Problem, Schedule};
@@ -66,8 +73,9 @@ pub fn shared(schedule: &Schedule, cores: &SharedCores, calls: u32, order: u64) 
     run(schedule, 1, cores, &workload, order, &mut Told::default()).map(|run| run.end)
 }
 
-/// Runs a loop of work and calls on shared cores, under so many orders of ranks (at least one): the ones that seeds from the workload's on draw. Everybody
-/// begins at the same time, undisturbed, and stays in a call until its own steps are done. `progress` is told the share done.
+/// Runs a loop of work and calls on shared cores, under so many orders of ranks (at least one): the
+/// ones that seeds from the workload's on draw. Everybody begins at the same time, undisturbed, and
+/// stays in a call until its own steps are done. `progress` is told the share done.
 pub fn simulate_shared(
     schedule: &Schedule,
     element_bytes: u64,
@@ -90,7 +98,15 @@ pub fn simulate_shared(
     let (mut ends, mut alone) = (0u128, Time::ZERO);
     for order in 0..orders {
         let mut told = Told { tally: Some(&mut tally), before: u64::from(order * workload.iterations) };
-        let run = run(schedule, element_bytes, cores, workload, workload.seed.wrapping_add(order.into()), &mut told).ok_or(SharedRefusal::Stuck)?;
+        let run = run(
+            schedule,
+            element_bytes,
+            cores,
+            workload,
+            workload.seed.wrapping_add(order.into()),
+            &mut told,
+        )
+        .ok_or(SharedRefusal::Stuck)?;
         ends += u128::from(run.end.ps());
         alone = run.alone;
         tally.messages += run.messages;
@@ -115,18 +131,32 @@ struct Run {
 }
 
 /// One order; None if nobody can go on.
-fn run(schedule: &Schedule, element_bytes: u64, shared: &SharedCores, workload: &Workload, order: u64, told: &mut Told) -> Option<Run> {
+fn run(
+    schedule: &Schedule,
+    element_bytes: u64,
+    shared: &SharedCores,
+    workload: &Workload,
+    order: u64,
+    told: &mut Told,
+) -> Option<Run> {
     let ranks = schedule.problem.ranks;
     let number = shared.cores.max(1);
-    let work = Work { compute: workload.compute, per_element_ps: element_bytes as f64 * shared.work_per_byte_ps };
+    let work =
+        Work { compute: workload.compute, per_element_ps: element_bytes as f64 * shared.work_per_byte_ps };
     let mut memory = Memory::new(schedule);
-    let mut runners: Vec<Runner> = (0..ranks).map(|rank| Runner::new(schedule, Rank(rank), work, workload.seed)).collect();
-    let mut cores: Vec<Core> = (0..number).map(|core| Core::new((core..ranks).step_by(number as usize).collect(), sequence(order, core, Purpose::Order))).collect();
+    let mut runners: Vec<Runner> =
+        (0..ranks).map(|rank| Runner::new(schedule, Rank(rank), work, workload.seed)).collect();
+    let mut cores: Vec<Core> = (0..number)
+        .map(|core| {
+            Core::new((core..ranks).step_by(number as usize).collect(), sequence(order, core, Purpose::Order))
+        })
+        .collect();
     let mut entered = vec![Time::ZERO; ranks as usize];
     let mut computed = vec![Time::ZERO; number as usize];
     let (mut left, mut end) = (ranks, Time::ZERO);
     while left > 0 {
-        let core = (0..cores.len()).filter(|core| !cores[*core].is_empty()).min_by_key(|core| cores[*core].clock)?;
+        let core =
+            (0..cores.len()).filter(|core| !cores[*core].is_empty()).min_by_key(|core| cores[*core].clock)?;
         let rank = cores[core].turn();
         let mut moved = false;
         let over = loop {
@@ -171,7 +201,8 @@ fn run(schedule: &Schedule, element_bytes: u64, shared: &SharedCores, workload: 
             if others().all(|other| cores[other].all_wait()) {
                 return None;
             }
-            let until = others().filter(|other| !cores[*other].all_wait()).map(|other| cores[other].clock).min()?;
+            let until =
+                others().filter(|other| !cores[*other].all_wait()).map(|other| cores[other].clock).min()?;
             cores[core].idle_until(until, each);
         }
     }
@@ -202,7 +233,12 @@ mod tests {
 
     fn switches(name: &str, ranks: u32, cores: u32) -> f64 {
         let schedule = Schedule::named(name, Problem::new(ranks)).unwrap();
-        let cores = SharedCores { cores, switch: Time::from_ns(1000.0), look: Time::from_ns(10.0), work_per_byte_ps: 0.0 };
+        let cores = SharedCores {
+            cores,
+            switch: Time::from_ns(1000.0),
+            look: Time::from_ns(10.0),
+            work_per_byte_ps: 0.0,
+        };
         let one = |seed| shared(&schedule, &cores, CALLS, seed).unwrap().ns() / 1000.0 / f64::from(CALLS);
         (0..20).map(one).sum::<f64>() / 20.0
     }
@@ -219,7 +255,8 @@ mod tests {
             assert!(switches(&all, ranks, 2) <= sweep + 1.0);
         }
         assert!(switches("dissemination", 16, 2) > 1.5 * switches("central-counter", 16, 2));
-        // What is known at one place first, and then told, takes two sweeps, or a little more than one if there is one level.
+        // What is known at one place first, and then told, takes two sweeps, or a little more than one if
+        // there is one level.
         assert!(switches("combining-tree", 16, 2) > 1.9 * switches("combining-tree:n=16", 16, 2));
         assert!(switches("mcs:release=binomial", 16, 2) > switches("mcs", 16, 2));
     }
@@ -229,34 +266,60 @@ mod tests {
         for algorithm in algorithms::ALL {
             for (ranks, cores) in [(1, 1), (2, 1), (5, 2), (9, 4), (8, 8)] {
                 let schedule = Schedule::new(algorithm, Problem::new(ranks).with_elements(8), &[]).unwrap();
-                let cores = SharedCores { cores, switch: Time::from_ns(1000.0), look: Time::from_ns(10.0), work_per_byte_ps: 0.0 };
+                let cores = SharedCores {
+                    cores,
+                    switch: Time::from_ns(1000.0),
+                    look: Time::from_ns(10.0),
+                    work_per_byte_ps: 0.0,
+                };
                 assert!(shared(&schedule, &cores, 4, 1).is_some(), "{algorithm:?}, {ranks} ranks");
             }
         }
     }
 
     fn cores(number: u32) -> SharedCores {
-        SharedCores { cores: number, switch: Time::from_ns(1000.0), look: Time::from_ns(10.0), work_per_byte_ps: 100.0 }
+        SharedCores {
+            cores: number,
+            switch: Time::from_ns(1000.0),
+            look: Time::from_ns(10.0),
+            work_per_byte_ps: 100.0,
+        }
     }
 
-    fn outcome(name: &str, ranks: u32, number: u32, workload: &Workload, orders: u32) -> Result<SharedOutcome, SharedRefusal> {
+    fn outcome(
+        name: &str,
+        ranks: u32,
+        number: u32,
+        workload: &Workload,
+        orders: u32,
+    ) -> Result<SharedOutcome, SharedRefusal> {
         let schedule = Schedule::named(name, Problem::new(ranks).with_elements(1000)).unwrap();
         simulate_shared(&schedule, 8, &cores(number), workload, orders, &mut |_| {})
     }
 
     #[test]
     fn a_core_is_through_with_the_work_of_its_ranks_one_after_the_other() {
-        let workload = Workload { iterations: 10, compute: Span::fixed(Time::from_ns(50_000.0)), ..Workload::default() };
+        let workload =
+            Workload { iterations: 10, compute: Span::fixed(Time::from_ns(50_000.0)), ..Workload::default() };
         for (ranks, number, on_the_fullest) in [(4, 1, 4.0), (5, 2, 3.0), (16, 2, 8.0)] {
             let found = outcome("central-counter", ranks, number, &workload, 3).unwrap();
             assert_eq!(found.alone.ns(), 10.0 * on_the_fullest * 50_000.0);
             // A switch for each rank and call, and never more than another sweep.
             let over = (found.outcome.end - found.alone).ns() / 10.0 / 1000.0;
-            assert!(over >= on_the_fullest - 1.0 && over <= 2.0 * on_the_fullest + 1.0, "{ranks} ranks on {number}: {over} switches a call");
+            assert!(
+                over >= on_the_fullest - 1.0 && over <= 2.0 * on_the_fullest + 1.0,
+                "{ranks} ranks on {number}: {over} switches a call"
+            );
             assert_eq!((found.outcome.calls.len(), found.outcome.stuck), (30, 0));
             // The first to enter waits while the others of its core work.
             assert!(found.outcome.held.max.ns() >= (on_the_fullest - 1.0) * 50_000.0);
-            assert!(found.outcome.calls.iter().all(|call| call.ranks_done == ranks && call.first_done >= call.last_entered));
+            assert!(
+                found
+                    .outcome
+                    .calls
+                    .iter()
+                    .all(|call| call.ranks_done == ranks && call.first_done >= call.last_entered)
+            );
         }
     }
 
@@ -264,7 +327,10 @@ mod tests {
     fn calls_without_work_take_what_they_take_by_themselves() {
         let schedule = Schedule::named("dissemination", Problem::new(13)).unwrap();
         let workload = Workload { iterations: CALLS, ..Workload::default() };
-        let ends = (0..4).map(|seed| shared(&schedule, &cores(2), CALLS, seed + workload.seed).unwrap().ps()).sum::<u64>() / 4;
+        let ends = (0..4)
+            .map(|seed| shared(&schedule, &cores(2), CALLS, seed + workload.seed).unwrap().ps())
+            .sum::<u64>()
+            / 4;
         let found = outcome("dissemination", 13, 2, &workload, 4).unwrap();
         assert_eq!((found.outcome.end.ps(), found.alone), (ends, Time::ZERO));
         assert_eq!(found.outcome.messages, u64::from(CALLS) * 13 * 4, "four rounds of thirteen flags");
@@ -274,7 +340,8 @@ mod tests {
     fn data_takes_the_time_of_the_core_that_moves_it() {
         let workload = Workload::default();
         let found = outcome("bcast-flat", 3, 1, &workload, 1).unwrap();
-        // The root copies twice, each of the others once: four times 8 kB at a tenth of a nanosecond a byte; and some switches.
+        // The root copies twice, each of the others once: four times 8 kB at a tenth of a nanosecond a byte;
+        // and some switches.
         let over = found.outcome.end.ns() - 4.0 * 800.0;
         assert!((2_000.0..=6_000.0).contains(&over), "{over}");
     }
@@ -282,7 +349,8 @@ mod tests {
     #[test]
     fn a_core_that_waits_goes_around_until_there_is_something_to_see() {
         // One rank works for long while fifteen on the other core look for it, thousands of times.
-        let workload = Workload { iterations: 2, compute: "pareto:1.2:5ms".parse().unwrap(), ..Workload::default() };
+        let workload =
+            Workload { iterations: 2, compute: "pareto:1.2:5ms".parse().unwrap(), ..Workload::default() };
         let found = outcome("dissemination", 16, 2, &workload, 2).unwrap();
         assert!(found.outcome.end >= found.alone && found.outcome.stuck == 0);
         // With a core for itself a rank looks every ten nanoseconds.
@@ -300,7 +368,12 @@ mod tests {
 
     #[test]
     fn where_nobody_can_go_on_there_is_no_time() {
-        let cores = SharedCores { cores: 2, switch: Time::from_ns(1000.0), look: Time::from_ns(10.0), work_per_byte_ps: 0.0 };
+        let cores = SharedCores {
+            cores: 2,
+            switch: Time::from_ns(1000.0),
+            look: Time::from_ns(10.0),
+            work_per_byte_ps: 0.0,
+        };
         let lonely = Schedule::new(&LONELY, Problem::new(3), &[]).unwrap();
         assert_eq!(shared(&lonely, &cores, 1, 1), None);
     }

@@ -1,4 +1,5 @@
-//! Virtual time: whole picoseconds, so that sums do not depend on their order and a run is the same on every machine.
+//! Virtual time: whole picoseconds, so that sums do not depend on their order and a run is the same on
+//! every machine.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -35,7 +36,11 @@ impl Time {
 
     /// This many times as long. Never stays never.
     pub fn scaled(self, factor: f64) -> Time {
-        if factor == 1.0 || self == Time::NEVER { self } else { Time((self.0 as f64 * factor).round() as u64) }
+        if factor == 1.0 || self == Time::NEVER {
+            self
+        } else {
+            Time((self.0 as f64 * factor).round() as u64)
+        }
     }
 
     pub const fn saturating_sub(self, other: Time) -> Time {
@@ -78,13 +83,15 @@ impl From<f64> for Time {
     }
 }
 
-const UNITS: [(&str, f64); 6] = [("ps", 1e-3), ("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
+const UNITS: [(&str, f64); 6] =
+    [("ps", 1e-3), ("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
 
 /// `120ns`, `1.5us`, `10ms`, `2s`; `0` needs no unit.
 impl FromStr for Time {
     type Err = String;
     fn from_str(text: &str) -> Result<Time, String> {
-        let wrong = || format!("`{text}` is no time: it must be a number and a unit, like 120ns, 1.5us, 10ms or 2s");
+        let wrong =
+            || format!("`{text}` is no time: it must be a number and a unit, like 120ns, 1.5us, 10ms or 2s");
         let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
         let (number, unit) = text.split_at(digits);
         let number: f64 = number.parse().map_err(|_| wrong())?;
@@ -92,7 +99,11 @@ impl FromStr for Time {
             return Ok(Time::ZERO);
         }
         let (_, ns) = UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(wrong)?;
-        if number * ns > 1e16 { Err(format!("`{text}` is too long: virtual time ends at 115 days")) } else { Ok(Time::from_ns(number * ns)) }
+        if number * ns > 1e16 {
+            Err(format!("`{text}` is too long: virtual time ends at 115 days"))
+        } else {
+            Ok(Time::from_ns(number * ns))
+        }
     }
 }
 
@@ -120,7 +131,14 @@ mod tests {
 
     #[test]
     fn times_are_read_and_written() {
-        for (text, ps) in [("0", 0), ("7ps", 7), ("120ns", 120_000), ("1.5us", 1_500_000), ("10ms", 10_000_000_000), ("2s", 2_000_000_000_000)] {
+        for (text, ps) in [
+            ("0", 0),
+            ("7ps", 7),
+            ("120ns", 120_000),
+            ("1.5us", 1_500_000),
+            ("10ms", 10_000_000_000),
+            ("2s", 2_000_000_000_000),
+        ] {
             let time: Time = text.parse().unwrap();
             assert_eq!(time, Time::from_ps(ps));
             assert_eq!(time.to_string(), text);

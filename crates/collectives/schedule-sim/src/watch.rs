@@ -51,8 +51,14 @@ impl Watch for Recording {
 impl Recording {
     /// A line for each span and message, in order of time: what ranks did when.
     pub fn transcript(&self) -> String {
-        let spans = self.spans.iter().map(|(rank, doing, from, to)| (*from, *rank, *to, format!("rank {rank} {}", doing.name())));
-        let messages = self.messages.iter().map(|(from, to, sent, arrived)| (*sent, *from, *arrived, format!("rank {from} to {to}")));
+        let spans = self
+            .spans
+            .iter()
+            .map(|(rank, doing, from, to)| (*from, *rank, *to, format!("rank {rank} {}", doing.name())));
+        let messages = self
+            .messages
+            .iter()
+            .map(|(from, to, sent, arrived)| (*sent, *from, *arrived, format!("rank {from} to {to}")));
         let mut lines: Vec<_> = spans.chain(messages).collect();
         lines.sort();
         lines.into_iter().map(|(from, _, to, what)| format!("{from:>10} {to:>10}  {what}\n")).collect()

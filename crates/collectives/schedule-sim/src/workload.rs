@@ -10,7 +10,8 @@ use crate::time::Time;
 pub enum Leaving {
     /// When its own steps are done; it does them itself.
     Strict,
-    /// A rank that is owed nothing leaves at once, and an agent does its steps; it may be ahead by so many calls.
+    /// A rank that is owed nothing leaves at once, and an agent does its steps; it may be ahead by so many
+    /// calls.
     Bypass { window: u32 },
 }
 
@@ -42,17 +43,26 @@ pub enum Fault {
 /// One call, without anything before it and without disturbance.
 impl Default for Workload {
     fn default() -> Workload {
-        Workload { iterations: 1, compute: Span::NONE, skew: Span::NONE, noise: Noise::None, leaving: Leaving::Strict, faults: Vec::new(), seed: 1 }
+        Workload {
+            iterations: 1,
+            compute: Span::NONE,
+            skew: Span::NONE,
+            noise: Noise::None,
+            leaving: Leaving::Strict,
+            faults: Vec::new(),
+            seed: 1,
+        }
     }
 }
 
-/// When the last of `ranks` would be through if nobody waited for anybody and calls took no time: the least that the loop takes. Ranks
-/// that die do not count.
+/// When the last of `ranks` would be through if nobody waited for anybody and calls took no time: the
+/// least that the loop takes. Ranks that die do not count.
 pub fn alone(workload: &Workload, ranks: u32) -> Time {
     let mut processors = Processors::new(workload, ranks);
     let through = |rank| {
         let begin = workload.skew.draw(&mut sequence(workload.seed, rank, Purpose::Skew));
-        (0..workload.iterations).fold(begin, |from, _| if from == Time::NEVER { from } else { processors.compute(rank, from) })
+        (0..workload.iterations)
+            .fold(begin, |from, _| if from == Time::NEVER { from } else { processors.compute(rank, from) })
     };
     (0..ranks).map(through).filter(|end| *end != Time::NEVER).max().unwrap_or(Time::ZERO)
 }

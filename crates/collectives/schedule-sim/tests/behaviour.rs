@@ -2,7 +2,10 @@
 
 use evenkeel_model::{LogGp, Node, Parameters};
 use evenkeel_schedule::{Operation, Problem, Schedule, algorithms};
-use evenkeel_schedule_sim::{Doing, Fault, Leaving, Machine, Nobody, Noise, Outcome, Recording, Refusal, Span, Time, Workload, alone, simulate};
+use evenkeel_schedule_sim::{
+    Doing, Fault, Leaving, Machine, Nobody, Noise, Outcome, Recording, Refusal, Span, Time, Workload, alone,
+    simulate,
+};
 
 fn network() -> Parameters {
     Parameters::of_network("test", "none", LogGp::logp(1000.0, 200.0, 100.0).into())
@@ -39,7 +42,11 @@ fn every_listed_schedule_completes_and_no_barrier_lets_go_early() {
     for algorithm in algorithms::ALL {
         for ranks in [1, 2, 3, 7, 8, 13, 32] {
             let found = run(&schedule(algorithm.name, ranks), &noisy(5));
-            assert_eq!((found.stuck, found.dead, found.calls.len()), (0, 0, 5), "{algorithm:?}, {ranks} ranks");
+            assert_eq!(
+                (found.stuck, found.dead, found.calls.len()),
+                (0, 0, 5),
+                "{algorithm:?}, {ranks} ranks"
+            );
             for call in &found.calls {
                 assert_eq!(call.ranks_done, ranks);
                 if algorithm.operation == Operation::Barrier {
@@ -59,7 +66,12 @@ fn the_seed_makes_the_run() {
 
 #[test]
 fn a_late_rank_is_named_and_everybody_waits_for_it() {
-    let workload = Workload { faults: vec![(5, Fault::Stall { at: us(30), length: us(1000) })], compute: Span::fixed(us(20)), iterations: 4, ..Workload::default() };
+    let workload = Workload {
+        faults: vec![(5, Fault::Stall { at: us(30), length: us(1000) })],
+        compute: Span::fixed(us(20)),
+        iterations: 4,
+        ..Workload::default()
+    };
     let found = run(&schedule("dissemination", 16), &workload);
     let undisturbed = run(&schedule("dissemination", 16), &Workload { faults: vec![], ..workload.clone() });
     assert_eq!(found.end, undisturbed.end + us(1000));
@@ -72,7 +84,12 @@ fn a_late_rank_is_named_and_everybody_waits_for_it() {
 
 #[test]
 fn a_slow_rank_makes_all_slow() {
-    let workload = Workload { faults: vec![(2, Fault::Slow(3.0))], compute: Span::fixed(us(20)), iterations: 10, ..Workload::default() };
+    let workload = Workload {
+        faults: vec![(2, Fault::Slow(3.0))],
+        compute: Span::fixed(us(20)),
+        iterations: 10,
+        ..Workload::default()
+    };
     let found = run(&schedule("tournament", 8), &workload);
     assert!(found.end > us(600) && found.end < us(800), "{}", found.end);
     assert_eq!(found.late[0].rank, 2);
@@ -80,7 +97,12 @@ fn a_slow_rank_makes_all_slow() {
 
 #[test]
 fn nobody_passes_a_barrier_that_a_dead_rank_has_not_entered() {
-    let workload = Workload { faults: vec![(3, Fault::Death(us(60)))], compute: Span::fixed(us(20)), iterations: 10, ..Workload::default() };
+    let workload = Workload {
+        faults: vec![(3, Fault::Death(us(60)))],
+        compute: Span::fixed(us(20)),
+        iterations: 10,
+        ..Workload::default()
+    };
     for name in ["dissemination", "mcs", "central-counter"] {
         let found = run(&schedule(name, 8), &workload);
         // It entered the first two barriers.
@@ -88,7 +110,8 @@ fn nobody_passes_a_barrier_that_a_dead_rank_has_not_entered() {
         assert!(found.stuck >= 8 * 7, "{name}: {}", found.stuck);
     }
     // The others' deferred barriers stay pending, until their windows are full.
-    let deferred = run(&schedule("dissemination", 8), &Workload { leaving: Leaving::Bypass { window: 4 }, ..workload });
+    let deferred =
+        run(&schedule("dissemination", 8), &Workload { leaving: Leaving::Bypass { window: 4 }, ..workload });
     assert_eq!(deferred.calls.len(), 7);
     assert_eq!(deferred.calls.iter().filter(|c| c.ranks_done == 8).count(), 2);
 }
@@ -99,19 +122,30 @@ fn deferred_barriers_cost_their_deposit_until_the_window_is_full() {
     let with = |window| Workload { leaving: Leaving::Bypass { window }, ..strict.clone() };
     let schedule = schedule("dissemination", 64);
     let least = alone(&strict, 64);
-    let ends: Vec<Time> = [1, 4, 16, 40].map(|w| run(&schedule, &with(w)).calls.last().unwrap().last_entered).to_vec();
+    let ends: Vec<Time> =
+        [1, 4, 16, 40].map(|w| run(&schedule, &with(w)).calls.last().unwrap().last_entered).to_vec();
     assert!(ends.windows(2).all(|w| w[0] >= w[1]), "{ends:?}");
     assert!(run(&schedule, &strict).end > ends[0]);
-    // With room for all calls the slowest rank is held by nobody: it pays for 39 deposits of o_s, and noise that they meet.
+    // With room for all calls the slowest rank is held by nobody: it pays for 39 deposits of o_s, and
+    // noise that they meet.
     let free = run(&schedule, &with(40));
     assert_eq!(free.held.max, Time::from_ns(200.0));
-    assert!(ends[3] >= least + Time::from_ns(39.0 * 200.0) && ends[3].ns() < least.ns() * 1.03, "{} and {least}", ends[3]);
+    assert!(
+        ends[3] >= least + Time::from_ns(39.0 * 200.0) && ends[3].ns() < least.ns() * 1.03,
+        "{} and {least}",
+        ends[3]
+    );
 }
 
 /// While rank 3 is away for 10 ms the others reach as many barriers as the window allows, and no more.
 #[test]
 fn the_window_bounds_how_far_ranks_run_ahead() {
-    let stalled = Workload { faults: vec![(3, Fault::Stall { at: us(110), length: us(10_000) })], compute: Span::fixed(us(20)), iterations: 100, ..Workload::default() };
+    let stalled = Workload {
+        faults: vec![(3, Fault::Stall { at: us(110), length: us(10_000) })],
+        compute: Span::fixed(us(20)),
+        iterations: 100,
+        ..Workload::default()
+    };
     let schedule = schedule("dissemination", 8);
     let with = |window| run(&schedule, &Workload { leaving: Leaving::Bypass { window }, ..stalled.clone() });
     // Rank 3 has entered five barriers. Of the sixth, the others have the result when it comes back.
@@ -126,12 +160,28 @@ fn the_window_bounds_how_far_ranks_run_ahead() {
 
 #[test]
 fn a_reduction_that_lets_go_holds_the_root_alone() {
-    let strict = Workload { faults: vec![(7, Fault::Stall { at: us(1), length: us(500) })], compute: Span::fixed(us(20)), iterations: 3, ..Workload::default() };
+    let strict = Workload {
+        faults: vec![(7, Fault::Stall { at: us(1), length: us(500) })],
+        compute: Span::fixed(us(20)),
+        iterations: 3,
+        ..Workload::default()
+    };
     let schedule = schedule("reduce-binomial", 8);
     let count_held = |leaving| {
         let mut recording = Recording::default();
-        simulate(&schedule, 8, &machine(), &Workload { leaving, ..strict.clone() }, &mut recording, &mut |_| {}).unwrap();
-        let held = recording.spans.iter().filter(|(_, doing, from, to)| *doing == Doing::Wait && *to > *from + us(400));
+        simulate(
+            &schedule,
+            8,
+            &machine(),
+            &Workload { leaving, ..strict.clone() },
+            &mut recording,
+            &mut |_| {},
+        )
+        .unwrap();
+        let held = recording
+            .spans
+            .iter()
+            .filter(|(_, doing, from, to)| *doing == Doing::Wait && *to > *from + us(400));
         let mut ranks: Vec<u32> = held.map(|s| s.0).collect();
         ranks.sort();
         ranks.dedup();
@@ -146,7 +196,9 @@ fn a_reduction_that_lets_go_holds_the_root_alone() {
 fn one_multicast_reaches_all_at_once() {
     let at = |multicast| {
         let machine = Machine { multicast: [multicast; 2], ..machine() };
-        simulate(&schedule("mcs", 5), 8, &machine, &Workload::default(), &mut Nobody, &mut |_| {}).unwrap().end
+        simulate(&schedule("mcs", 5), 8, &machine, &Workload::default(), &mut Nobody, &mut |_| {})
+            .unwrap()
+            .end
     };
     // Four children tell rank 0, whose release takes one message or four.
     assert_eq!(at(true), Time::from_ns(1400.0 + 3.0 * 200.0 + 1400.0));
@@ -155,31 +207,60 @@ fn one_multicast_reaches_all_at_once() {
 
 #[test]
 fn ranks_of_a_node_are_near() {
-    let node = Node { source: "none".into(), model: LogGp::logp(100.0, 10.0, 10.0).into(), ranks: Some(8), cores: None, switch_ns: None };
+    let node = Node {
+        source: "none".into(),
+        model: LogGp::logp(100.0, 10.0, 10.0).into(),
+        ranks: Some(8),
+        cores: None,
+        switch_ns: None,
+    };
     let machine = Machine::new(&Parameters { node: Some(node), ..network() }).unwrap();
-    let time = |ranks| simulate(&schedule("dissemination", ranks), 8, &machine, &Workload::default(), &mut Nobody, &mut |_| {}).unwrap().end;
-    // Three rounds within the node. With two nodes each of four rounds has somebody who hears from the other node.
+    let time = |ranks| {
+        simulate(
+            &schedule("dissemination", ranks),
+            8,
+            &machine,
+            &Workload::default(),
+            &mut Nobody,
+            &mut |_| {},
+        )
+        .unwrap()
+        .end
+    };
+    // Three rounds within the node. With two nodes each of four rounds has somebody who hears from the
+    // other node.
     assert_eq!(time(8), Time::from_ns(3.0 * 120.0));
     assert!(time(16) > Time::from_ns(1400.0) && time(16) < Time::from_ns(4.0 * 1400.0));
 }
 
 #[test]
 fn what_cannot_be_simulated_is_refused() {
-    let none = Machine::new(&Parameters::of_network("test", "none", LogGp::logp(0.0, 200.0, 100.0).into())).unwrap();
-    let refused = |machine: &Machine, workload: &Workload| simulate(&schedule("dissemination", 4), 8, machine, workload, &mut Nobody, &mut |_| {}).unwrap_err();
+    let none =
+        Machine::new(&Parameters::of_network("test", "none", LogGp::logp(0.0, 200.0, 100.0).into())).unwrap();
+    let refused = |machine: &Machine, workload: &Workload| {
+        simulate(&schedule("dissemination", 4), 8, machine, workload, &mut Nobody, &mut |_| {}).unwrap_err()
+    };
     assert_eq!(refused(&none, &Workload::default()), Refusal::NoLatency);
     let faulty = Workload { faults: vec![(4, Fault::Slow(2.0))], ..Workload::default() };
     assert!(refused(&machine(), &faulty).to_string().contains("the last is 3"));
-    let away = Workload { noise: Noise::Periodic { length: us(2), period: us(1), aligned: true }, ..Workload::default() };
+    let away = Workload {
+        noise: Noise::Periodic { length: us(2), period: us(1), aligned: true },
+        ..Workload::default()
+    };
     assert!(refused(&machine(), &away).to_string().contains("no time for work"));
 }
 
 /// A run in full. If it changes on purpose, the new transcript has to be understood line by line.
 #[test]
 fn a_small_run_goes_as_it_always_went() {
-    let workload = Workload { compute: "exp:2us".parse().unwrap(), noise: Noise::Periodic { length: Time::from_ns(500.0), period: us(4), aligned: false }, ..Workload::default() };
+    let workload = Workload {
+        compute: "exp:2us".parse().unwrap(),
+        noise: Noise::Periodic { length: Time::from_ns(500.0), period: us(4), aligned: false },
+        ..Workload::default()
+    };
     let mut recording = Recording::default();
-    simulate(&schedule("n-way-dissemination", 4), 8, &machine(), &workload, &mut recording, &mut |_| {}).unwrap();
+    simulate(&schedule("n-way-dissemination", 4), 8, &machine(), &workload, &mut recording, &mut |_| {})
+        .unwrap();
     let found = recording.transcript();
     assert_eq!(found, include_str!("n-way-dissemination-4.txt"), "it is now:\n{found}");
 }

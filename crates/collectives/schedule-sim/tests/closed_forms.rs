@@ -1,5 +1,5 @@
-//! Simulated barriers beside the closed forms of the models: the same to the picosecond where a formula is exact, within it
-//! where it is a bound.
+//! Simulated barriers beside the closed forms of the models: the same to the picosecond where a formula
+//! is exact, within it where it is a bound.
 
 use evenkeel_model::{Barrier, Charge, LogGp, Parameters, Release};
 use evenkeel_schedule::{Problem, Schedule, algorithms};
@@ -18,14 +18,35 @@ fn formula_ns(model: &LogGp, barrier: Barrier, ranks: u32) -> f64 {
 
 /// g below o, between o and L, and a network on which latency is nearly all. All with o_s ≠ o_r.
 const MODELS: [LogGp; 3] = [
-    LogGp { latency_ns: 1000.0, send_overhead_ns: 150.0, receive_overhead_ns: 200.0, gap_ns: 100.0, gap_per_byte_ns: 0.0 },
-    LogGp { latency_ns: 1200.0, send_overhead_ns: 250.0, receive_overhead_ns: 200.0, gap_ns: 300.0, gap_per_byte_ns: 0.0 },
-    LogGp { latency_ns: 5000.0, send_overhead_ns: 100.0, receive_overhead_ns: 120.0, gap_ns: 90.0, gap_per_byte_ns: 0.0 },
+    LogGp {
+        latency_ns: 1000.0,
+        send_overhead_ns: 150.0,
+        receive_overhead_ns: 200.0,
+        gap_ns: 100.0,
+        gap_per_byte_ns: 0.0,
+    },
+    LogGp {
+        latency_ns: 1200.0,
+        send_overhead_ns: 250.0,
+        receive_overhead_ns: 200.0,
+        gap_ns: 300.0,
+        gap_per_byte_ns: 0.0,
+    },
+    LogGp {
+        latency_ns: 5000.0,
+        send_overhead_ns: 100.0,
+        receive_overhead_ns: 120.0,
+        gap_ns: 90.0,
+        gap_per_byte_ns: 0.0,
+    },
 ];
 
 fn same(model: &LogGp, name: &str, set: &[(&str, u32)], barrier: Barrier, ranks: u32) {
     let (found, expected) = (simulated_ns(model, name, set, ranks), formula_ns(model, barrier, ranks));
-    assert!((found - expected).abs() < 1e-3, "{name} {set:?}, {ranks} ranks: {found} ns, and the formula has {expected}");
+    assert!(
+        (found - expected).abs() < 1e-3,
+        "{name} {set:?}, {ranks} ranks: {found} ns, and the formula has {expected}"
+    );
 }
 
 #[test]
@@ -38,14 +59,21 @@ fn dissemination_takes_its_formula_for_any_number_of_ranks() {
     }
 }
 
-/// Where every round is full. The formula keeps receipts g apart even if the messages have been there for long; here, arrivals are g
-/// apart. So with g above o_r it is exact as long as the first message comes after the last was sent: (n − 1)·max{o_s, g} ≤ L.
+/// Where every round is full. The formula keeps receipts g apart even if the messages have been there
+/// for long; here, arrivals are g apart. So with g above o_r it is exact as long as the first message
+/// comes after the last was sent: (n − 1)·max{o_s, g} ≤ L.
 #[test]
 fn n_way_and_n_wise_take_their_formula_at_powers() {
     for (model, most) in MODELS.iter().zip([7, 5, 7_u32]) {
         for n in 1..=most {
             for ranks in [n + 1, (n + 1).pow(2), (n + 1).pow(3)] {
-                same(model, "n-way-dissemination", &[("n", n)], Barrier::NWayDissemination { n: n.into() }, ranks);
+                same(
+                    model,
+                    "n-way-dissemination",
+                    &[("n", n)],
+                    Barrier::NWayDissemination { n: n.into() },
+                    ranks,
+                );
                 same(model, "n-wise-exchange", &[("n", n)], Barrier::NWiseExchange { n: n.into() }, ranks);
             }
         }
@@ -63,11 +91,18 @@ fn trees_take_their_formula_where_they_are_complete() {
         }
         for f in [2_u32, 3, 4] {
             for power in 1..=4 {
-                same(model, "f-way-tournament", &[("f", f)], Barrier::FWayTournament { f: f.into() }, f.pow(power));
+                same(
+                    model,
+                    "f-way-tournament",
+                    &[("f", f)],
+                    Barrier::FWayTournament { f: f.into() },
+                    f.pow(power),
+                );
             }
         }
     }
-    // The counter of a group hides o_r of all but the last, so the formula, which charges max{o_r, g}, is exact if g is the larger.
+    // The counter of a group hides o_r of all but the last, so the formula, which charges max{o_r, g}, is
+    // exact if g is the larger.
     for power in 1..=4 {
         same(&MODELS[1], "combining-tree", &[("n", 4)], Barrier::CombiningTree { n: 4 }, 4_u32.pow(power));
     }
@@ -77,7 +112,8 @@ fn trees_take_their_formula_where_they_are_complete() {
     }
 }
 
-/// The formula charges the P − 1 others their way to rank 0; here every rank, the owner too, gets an answer from the counter.
+/// The formula charges the P − 1 others their way to rank 0; here every rank, the owner too, gets an
+/// answer from the counter.
 #[test]
 fn a_central_counter_takes_its_own_formula() {
     for model in &MODELS {
@@ -89,8 +125,9 @@ fn a_central_counter_takes_its_own_formula() {
     }
 }
 
-/// For other numbers of ranks the formulas count whole rounds, and are upper bounds. The binomial spanning tree is the exception: it
-/// charges one receipt a level, and the root, which waits for its children in order, has more.
+/// For other numbers of ranks the formulas count whole rounds, and are upper bounds. The binomial
+/// spanning tree is the exception: it charges one receipt a level, and the root, which waits for its
+/// children in order, has more.
 #[test]
 fn elsewhere_formulas_are_bounds() {
     for ranks in (2..200).step_by(7) {
@@ -102,20 +139,28 @@ fn elsewhere_formulas_are_bounds() {
             ("f-way-tournament", &[("f", 4)], Barrier::FWayTournament { f: 4 }),
             ("mcs", &[("n", 4)], Barrier::Mcs { n: 4 }),
         ] {
-            let (found, bound) = (simulated_ns(&MODELS[0], name, set, ranks), formula_ns(&MODELS[0], barrier, ranks));
-            // Formulas leave out that two messages of different rounds may arrive at the same moment, and are g apart then.
-            assert!(found <= bound + MODELS[0].gap_ns + 1e-3, "{name}, {ranks} ranks: {found} ns, and the bound is {bound}");
+            let (found, bound) =
+                (simulated_ns(&MODELS[0], name, set, ranks), formula_ns(&MODELS[0], barrier, ranks));
+            // Formulas leave out that two messages of different rounds may arrive at the same moment, and are
+            // g apart then.
+            assert!(
+                found <= bound + MODELS[0].gap_ns + 1e-3,
+                "{name}, {ranks} ranks: {found} ns, and the bound is {bound}"
+            );
             assert!(found >= 0.5 * bound, "{name}, {ranks} ranks: {found} ns, and the bound is {bound}");
         }
     }
 }
 
-/// LogGP: o_s + (k − 1)·G + L + o_r for a message of k bytes. Flat broadcast: the next message begins g after the one before and its bytes.
+/// LogGP: o_s + (k − 1)·G + L + o_r for a message of k bytes. Flat broadcast: the next message begins g
+/// after the one before and its bytes.
 #[test]
 fn bytes_take_their_time() {
     let model = LogGp { gap_per_byte_ns: 0.5, ..MODELS[1] };
     let machine = Machine::new(&Parameters::of_network("test", "none", model.into())).unwrap();
-    let schedule = Schedule::new(algorithms::named("bcast-flat").unwrap(), Problem::new(4).with_elements(100), &[]).unwrap();
+    let schedule =
+        Schedule::new(algorithms::named("bcast-flat").unwrap(), Problem::new(4).with_elements(100), &[])
+            .unwrap();
     let mut recording = Recording::default();
     simulate(&schedule, 8, &machine, &Workload::default(), &mut recording, &mut |_| {}).unwrap();
     for rank in 1..4_u32 {
@@ -132,8 +177,16 @@ fn messages_under_lop_arrive_as_the_model_says() {
     let machine = Machine::new(&parameters).unwrap();
     let Some(evenkeel_model::Model::LoP(model)) = parameters.network else { panic!("it is a LoP model") };
     for n in [1, 2] {
-        let schedule = Schedule::new(algorithms::named("n-way-dissemination").unwrap(), Problem::new(n + 1), &[("n", n)]).unwrap();
-        let end = simulate(&schedule, 1, &machine, &Workload::default(), &mut Nobody, &mut |_| {}).unwrap().end.ns();
+        let schedule = Schedule::new(
+            algorithms::named("n-way-dissemination").unwrap(),
+            Problem::new(n + 1),
+            &[("n", n)],
+        )
+        .unwrap();
+        let end = simulate(&schedule, 1, &machine, &Workload::default(), &mut Nobody, &mut |_| {})
+            .unwrap()
+            .end
+            .ns();
         let expected = model.one_to_many_ns(n.into());
         assert!(model.latency_ns(n.into()) >= model.send_overhead.at_ns(n.into()));
         assert!((end - expected).abs() < 0.01, "{n}: {end} and {expected}");

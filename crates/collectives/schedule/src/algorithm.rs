@@ -5,7 +5,8 @@ use crate::round::Round;
 use crate::schedule::Needs;
 use crate::step::Rank;
 
-/// What a collective operation does with data. Lengths below: e is [`Problem::elements`], n the number of ranks.
+/// What a collective operation does with data. Lengths below: e is [`Problem::elements`], n the number
+/// of ranks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Operation {
     /// Nobody leaves before all have entered. No data.
@@ -34,8 +35,17 @@ pub enum Operation {
 
 impl Operation {
     pub const ALL: [Operation; 11] = [
-        Operation::Barrier, Operation::Bcast, Operation::Reduce, Operation::Allreduce, Operation::Allgather, Operation::Alltoall, Operation::Gather,
-        Operation::Scatter, Operation::ReduceScatter, Operation::Scan, Operation::Exscan,
+        Operation::Barrier,
+        Operation::Bcast,
+        Operation::Reduce,
+        Operation::Allreduce,
+        Operation::Allgather,
+        Operation::Alltoall,
+        Operation::Gather,
+        Operation::Scatter,
+        Operation::ReduceScatter,
+        Operation::Scan,
+        Operation::Exscan,
     ];
 
     pub const fn name(self) -> &'static str {
@@ -59,7 +69,9 @@ impl Operation {
         match self {
             Operation::Barrier => 0,
             Operation::Bcast | Operation::Scatter if rank != problem.root => 0,
-            Operation::Alltoall | Operation::Scatter | Operation::ReduceScatter => u64::from(problem.elements) * u64::from(problem.ranks),
+            Operation::Alltoall | Operation::Scatter | Operation::ReduceScatter => {
+                u64::from(problem.elements) * u64::from(problem.ranks)
+            }
             _ => problem.elements.into(),
         }
     }
@@ -71,7 +83,9 @@ impl Operation {
             Operation::Bcast if rank == problem.root => 0,
             Operation::Exscan if rank == Rank(0) => 0,
             Operation::Reduce | Operation::Gather if rank != problem.root => 0,
-            Operation::Allgather | Operation::Alltoall | Operation::Gather => u64::from(problem.elements) * u64::from(problem.ranks),
+            Operation::Allgather | Operation::Alltoall | Operation::Gather => {
+                u64::from(problem.elements) * u64::from(problem.ranks)
+            }
             _ => problem.elements.into(),
         }
     }
@@ -112,14 +126,15 @@ pub struct Algorithm {
     pub about: &'static str,
     /// Who described it where.
     pub source: &'static str,
-    /// Its cost in the models' letters, as the source or the field gives it: L latency, o overhead, g gap, P ranks, M bytes, G
-    /// gap per byte.
+    /// Its cost in the models' letters, as the source or the field gives it: L latency, o overhead, g gap,
+    /// P ranks, M bytes, G gap per byte.
     pub cost: &'static str,
     pub parameters: &'static [Parameter],
-    /// The memory it needs and how many rounds it has, equal for all ranks. Rounds may be empty at some ranks.
+    /// The memory it needs and how many rounds it has, equal for all ranks. Rounds may be empty at some
+    /// ranks.
     pub needs: fn(&Problem) -> Needs,
-    /// Appends the steps of one round of one rank, in time proportional to their number or, where a tree has to be
-    /// walked down, to its depth.
+    /// Appends the steps of one round of one rank, in time proportional to their number or, where a tree
+    /// has to be walked down, to its depth.
     pub round: fn(&Problem, Rank, u32, &mut Round),
 }
 

@@ -1,9 +1,10 @@
 //! The way of deposits: who hands in what, who needs whose, and in which order that is combined.
 //!
-//! Within a node everybody hands in what others need of it once, in memory that all see, and leaves unless something is owed to it. What that
-//! means for an operation is said here and nowhere else: the listed schedules that work so (`reduce-flat`, `scan-flat`, `allreduce-parts`, …) are
-//! made of these functions, and the engine calls them for the deposits of a node. They are plain arithmetic: nothing is allocated, and
-//! with an operation known beforehand a compiler leaves nothing of them.
+//! Within a node everybody hands in what others need of it once, in memory that all see, and leaves
+//! unless something is owed to it. What that means for an operation is said here and nowhere else: the
+//! listed schedules that work so (`reduce-flat`, `scan-flat`, `allreduce-parts`, …) are made of these
+//! functions, and the engine calls them for the deposits of a node. They are plain arithmetic: nothing
+//! is allocated, and with an operation known beforehand a compiler leaves nothing of them.
 
 use crate::algorithm::Operation;
 use crate::problem::Problem;
@@ -57,18 +58,24 @@ pub const fn handing(operation: Operation, ranks: u32, root: Rank, me: Rank) -> 
     let is_root = me.0 == root.0;
     match operation {
         Operation::Barrier => Handing { hands_in: false, needs: Owed::All },
-        Operation::Bcast | Operation::Scatter => Handing { hands_in: is_root, needs: if is_root { Owed::Nothing } else { Owed::One(root) } },
-        Operation::Reduce | Operation::Gather => Handing { hands_in: !is_root, needs: if is_root { Owed::All } else { Owed::Nothing } },
-        Operation::Scan | Operation::Exscan => {
-            Handing { hands_in: me.0 + 1 < ranks, needs: if me.0 == 0 { Owed::Nothing } else { Owed::Below(me) } }
+        Operation::Bcast | Operation::Scatter => {
+            Handing { hands_in: is_root, needs: if is_root { Owed::Nothing } else { Owed::One(root) } }
         }
+        Operation::Reduce | Operation::Gather => {
+            Handing { hands_in: !is_root, needs: if is_root { Owed::All } else { Owed::Nothing } }
+        }
+        Operation::Scan | Operation::Exscan => Handing {
+            hands_in: me.0 + 1 < ranks,
+            needs: if me.0 == 0 { Owed::Nothing } else { Owed::Below(me) },
+        },
         Operation::Allreduce | Operation::Allgather | Operation::Alltoall | Operation::ReduceScatter => {
             Handing { hands_in: true, needs: Owed::All }
         }
     }
 }
 
-/// Whether somebody needs all: then arrivals can be counted at one place, instead of looking at each rank's flag.
+/// Whether somebody needs all: then arrivals can be counted at one place, instead of looking at each
+/// rank's flag.
 #[inline(always)]
 pub const fn is_counted(operation: Operation) -> bool {
     !matches!(operation, Operation::Bcast | Operation::Scatter | Operation::Scan | Operation::Exscan)
@@ -84,8 +91,9 @@ pub const fn operands(operation: Operation, ranks: u32, me: Rank) -> u32 {
     }
 }
 
-/// The order in which `n` contributions are combined, at least one: the one to begin with, and those that come to the left of the result so far, one
-/// after the other. So x₀ ∘ (x₁ ∘ (… ∘ xₙ₋₁)), whoever came late.
+/// The order in which `n` contributions are combined, at least one: the one to begin with, and those
+/// that come to the left of the result so far, one after the other. So x₀ ∘ (x₁ ∘ (… ∘ xₙ₋₁)), whoever
+/// came late.
 ///
 /// ```
 /// let (innermost, rest) = evenkeel_schedule::deposits::folding(4);
@@ -134,7 +142,10 @@ mod tests {
                     for me in all() {
                         let needed = all().any(|other| other != me && part(other).needs.includes(other, me));
                         // Alone, one hands in for nobody where all do.
-                        assert!(part(me).hands_in == needed || ranks == 1, "{operation:?}, {ranks} ranks, root {root:?}, {me:?}");
+                        assert!(
+                            part(me).hands_in == needed || ranks == 1,
+                            "{operation:?}, {ranks} ranks, root {root:?}, {me:?}"
+                        );
                         assert!(!part(me).needs.includes(me, me));
                     }
                     let somebody = all().any(|me| part(me).needs == Owed::All);
@@ -146,7 +157,13 @@ mod tests {
 
     #[test]
     fn what_is_combined_is_what_is_needed_and_the_own() {
-        for operation in [Operation::Reduce, Operation::Allreduce, Operation::ReduceScatter, Operation::Scan, Operation::Exscan] {
+        for operation in [
+            Operation::Reduce,
+            Operation::Allreduce,
+            Operation::ReduceScatter,
+            Operation::Scan,
+            Operation::Exscan,
+        ] {
             for me in (0..5).map(Rank) {
                 let needs = handing(operation, 5, Rank(3), me).needs;
                 if operation == Operation::Reduce && me != Rank(3) {

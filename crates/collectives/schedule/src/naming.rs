@@ -5,7 +5,8 @@ use crate::problem::Problem;
 use crate::schedule::{Refusal, Schedule, defaults};
 
 impl Schedule {
-    /// The schedule of that name: an algorithm's name, and after a colon those parameters that are not to have their defaults.
+    /// The schedule of that name: an algorithm's name, and after a colon those parameters that are not to
+    /// have their defaults.
     ///
     /// ```
     /// use evenkeel_schedule::{Problem, Schedule};
@@ -14,10 +15,12 @@ impl Schedule {
     /// ```
     pub fn named(name: &str, problem: Problem) -> Result<Schedule, Refusal> {
         let (first, rest) = name.split_once(':').unwrap_or((name, ""));
-        let algorithm = algorithms::named(first).ok_or_else(|| Refusal::NoAlgorithm { name: first.into() })?;
+        let algorithm =
+            algorithms::named(first).ok_or_else(|| Refusal::NoAlgorithm { name: first.into() })?;
         let mut set = Vec::new();
         for part in rest.split(',').filter(|part| !part.is_empty()) {
-            let (name, word) = part.split_once('=').ok_or_else(|| Refusal::NotAPair { given: part.into() })?;
+            let (name, word) =
+                part.split_once('=').ok_or_else(|| Refusal::NotAPair { given: part.into() })?;
             let value = match algorithm.parameters.iter().find(|p| p.name == name) {
                 Some(parameter) => parameter.parse(word).ok_or_else(|| Refusal::Value {
                     algorithm: algorithm.name,
@@ -35,9 +38,15 @@ impl Schedule {
     /// Its name: what [`Schedule::named`] makes the same of.
     pub fn name(&self) -> String {
         let values = self.algorithm.parameters.iter().zip(self.problem.values).zip(defaults(self.algorithm));
-        let set: Vec<String> =
-            values.filter(|((_, value), default)| value != default).map(|((p, value), _)| format!("{}={}", p.name, p.show(value))).collect();
-        if set.is_empty() { self.algorithm.name.into() } else { format!("{}:{}", self.algorithm.name, set.join(",")) }
+        let set: Vec<String> = values
+            .filter(|((_, value), default)| value != default)
+            .map(|((p, value), _)| format!("{}={}", p.name, p.show(value)))
+            .collect();
+        if set.is_empty() {
+            self.algorithm.name.into()
+        } else {
+            format!("{}:{}", self.algorithm.name, set.join(","))
+        }
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-/// The map from ranks to nodes. The first rank of a node is its leader; nodes are numbered by their leaders' order.
+/// The map from ranks to nodes. The first rank of a node is its leader; nodes are numbered by their
+/// leaders' order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Nodes {
     /// As many consecutive ranks on each node as this; fewer on the last.

@@ -17,7 +17,8 @@ pub struct Problem {
     pub ranks: u32,
     /// Of broadcast and reduction; 0 elsewhere.
     pub root: Rank,
-    /// Elements of the vector, of one rank's part where parts are exchanged; see [`Operation`](crate::Operation).
+    /// Elements of the vector, of one rank's part where parts are exchanged; see
+    /// [`Operation`](crate::Operation).
     pub elements: u32,
     /// Filled by [`Schedule::new`](crate::Schedule::new).
     pub values: Values,

@@ -5,7 +5,8 @@ pub fn power(base: u32, exponent: u32) -> u32 {
     base.checked_pow(exponent).unwrap_or(u32::MAX)
 }
 
-/// The least r with base^r ≥ n: how many rounds it takes to reach n if each multiplies by `base` (at least 2).
+/// The least r with base^r ≥ n: how many rounds it takes to reach n if each multiplies by `base` (at
+/// least 2).
 pub fn ceil_log(base: u32, n: u32) -> u32 {
     let (mut reach, mut rounds) = (1u64, 0);
     while reach < u64::from(n) {
@@ -38,6 +39,9 @@ mod tests {
                 assert!(n <= power(base, up) && (up == 0 || power(base, up - 1) < n), "{base} {n}");
             }
         }
-        assert_eq!((ceil_log(3, 64), ceil_log(2, u32::MAX), floor_log(2, u32::MAX), power(2, 40)), (4, 32, 31, u32::MAX));
+        assert_eq!(
+            (ceil_log(3, 64), ceil_log(2, u32::MAX), floor_log(2, u32::MAX), power(2, 40)),
+            (4, 32, 31, u32::MAX)
+        );
     }
 }

@@ -49,7 +49,9 @@ pub const fn flag_value(uses: u64, turns: u16, turn: u16) -> u64 {
 /// Why a schedule cannot be made.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum Refusal {
-    #[error("cannot find the algorithm `{name}`: there is none of that name. `evenkeel schedule list` lists all.")]
+    #[error(
+        "cannot find the algorithm `{name}`: there is none of that name. `evenkeel schedule list` lists all."
+    )]
     NoAlgorithm { name: String },
     #[error("cannot read the parameter `{given}`: there is no value in it. Write NAME=VALUE.")]
     NotAPair { given: String },
@@ -57,13 +59,17 @@ pub enum Refusal {
     NoRanks,
     #[error("cannot use rank {root} as root: there are {ranks} ranks, and the last is {last}. Name one of them.", last = ranks - 1)]
     NoRoot { root: u32, ranks: u32 },
-    #[error("cannot set `{name}` of {algorithm}: it has no such parameter (it has: {known}). Check the spelling.")]
+    #[error(
+        "cannot set `{name}` of {algorithm}: it has no such parameter (it has: {known}). Check the spelling."
+    )]
     NoParameter { algorithm: &'static str, name: String, known: String },
     #[error("cannot set `{name}` of {algorithm} to {value}: it must be {range}. Choose a value from there.")]
     Value { algorithm: &'static str, name: &'static str, value: String, range: String },
     #[error("cannot make {algorithm} for {ranks} ranks and {elements} elements: a rank's buffers would have {asked} elements, and {} is the most. Ask for fewer, or count in larger elements.", Place::MOST - 1)]
     TooLarge { algorithm: &'static str, ranks: u32, elements: u32, asked: u64 },
-    #[error("cannot use the map of nodes: it does not tell the node of each of the {ranks} ranks. Give one node for each rank.")]
+    #[error(
+        "cannot use the map of nodes: it does not tell the node of each of the {ranks} ranks. Give one node for each rank."
+    )]
     Nodes { ranks: u32 },
 }
 
@@ -76,7 +82,8 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Applies an algorithm to a problem, with some of its parameters set by name and the others at their defaults.
+    /// Applies an algorithm to a problem, with some of its parameters set by name and the others at their
+    /// defaults.
     ///
     /// ```
     /// use evenkeel_schedule::{Problem, Rank, Round, Schedule, Slot, Step, algorithms};
@@ -86,7 +93,11 @@ impl Schedule {
     /// schedule.round(Rank(0), 1, &mut round);
     /// assert_eq!(round.steps[..2], [3, 6].map(|to| Step::Put { to: Rank(to), slot: Slot(1 + to / 3), turn: 1 }));
     /// ```
-    pub fn new(algorithm: &'static Algorithm, mut problem: Problem, set: &[(&str, u32)]) -> Result<Schedule, Refusal> {
+    pub fn new(
+        algorithm: &'static Algorithm,
+        mut problem: Problem,
+        set: &[(&str, u32)],
+    ) -> Result<Schedule, Refusal> {
         if problem.ranks == 0 {
             return Err(Refusal::NoRanks);
         }
@@ -101,21 +112,38 @@ impl Schedule {
             let Some(i) = algorithm.parameters.iter().position(|p| p.name == *name) else {
                 let known: Vec<&str> = algorithm.parameters.iter().map(|p| p.name).collect();
                 let known = if known.is_empty() { "none".into() } else { known.join(", ") };
-                return Err(Refusal::NoParameter { algorithm: algorithm.name, name: name.to_string(), known });
+                return Err(Refusal::NoParameter {
+                    algorithm: algorithm.name,
+                    name: name.to_string(),
+                    known,
+                });
             };
             let parameter = &algorithm.parameters[i];
             if *value < parameter.least || *value > parameter.most {
-                return Err(Refusal::Value { algorithm: algorithm.name, name: parameter.name, value: value.to_string(), range: parameter.range() });
+                return Err(Refusal::Value {
+                    algorithm: algorithm.name,
+                    name: parameter.name,
+                    value: value.to_string(),
+                    range: parameter.range(),
+                });
             }
             problem.values[i] = *value;
         }
         let widest = u64::from(problem.elements) * u64::from(problem.ranks);
-        let buffers = [algorithm.operation.input(&problem, problem.root), algorithm.operation.output(&problem, problem.root)];
+        let buffers = [
+            algorithm.operation.input(&problem, problem.root),
+            algorithm.operation.output(&problem, problem.root),
+        ];
         let needs = if widest < u64::from(u32::MAX) { Some((algorithm.needs)(&problem)) } else { None };
         let asked = needs.map_or(widest, |n| n.scratch).max(buffers[0]).max(buffers[1]);
         match needs {
             Some(needs) if asked < Place::MOST.into() => Ok(Schedule { algorithm, problem, needs }),
-            _ => Err(Refusal::TooLarge { algorithm: algorithm.name, ranks: problem.ranks, elements: problem.elements, asked }),
+            _ => Err(Refusal::TooLarge {
+                algorithm: algorithm.name,
+                ranks: problem.ranks,
+                elements: problem.elements,
+                asked,
+            }),
         }
     }
 
@@ -164,7 +192,9 @@ mod tests {
     use crate::algorithms;
 
     fn refused(problem: Problem, set: &[(&str, u32)]) -> String {
-        Schedule::new(algorithms::named("n-way-dissemination").unwrap(), problem, set).unwrap_err().to_string()
+        Schedule::new(algorithms::named("n-way-dissemination").unwrap(), problem, set)
+            .unwrap_err()
+            .to_string()
     }
 
     #[test]
@@ -173,16 +203,26 @@ mod tests {
         assert!(refused(Problem::new(4).with_root(Rank(4)), &[]).contains("the last is 3"));
         assert!(refused(Problem::new(4), &[("m", 1)]).contains("it has: n"));
         assert!(refused(Problem::new(4), &[("n", 0)]).contains("to 0: it must be 1"));
-        assert!(refused(Problem::new(4).with_nodes(crate::Nodes::table(&[0, 0])), &[]).contains("map of nodes"));
-        let large = Schedule::new(algorithms::named("allgather-ring").unwrap(), Problem::new(1 << 20).with_elements(1 << 20), &[]);
+        assert!(
+            refused(Problem::new(4).with_nodes(crate::Nodes::table(&[0, 0])), &[]).contains("map of nodes")
+        );
+        let large = Schedule::new(
+            algorithms::named("allgather-ring").unwrap(),
+            Problem::new(1 << 20).with_elements(1 << 20),
+            &[],
+        );
         assert!(matches!(large.unwrap_err(), Refusal::TooLarge { .. }));
     }
 
     #[test]
     fn every_bank_counts_its_own_uses() {
-        let mut schedule = Schedule::new(algorithms::named("dissemination").unwrap(), Problem::new(2), &[]).unwrap();
+        let mut schedule =
+            Schedule::new(algorithms::named("dissemination").unwrap(), Problem::new(2), &[]).unwrap();
         schedule.needs.banks = 2;
         assert_eq!([1, 2, 3, 4, 5].map(|e| schedule.bank(e)), [(1, 1), (0, 1), (1, 2), (0, 2), (1, 3)]);
-        assert_eq!((flag_value(1, 3, 0), flag_value(1, 3, 3), flag_value(2, 3, 0), flag_value(2, 3, 1)), (0, 3, 3, 4));
+        assert_eq!(
+            (flag_value(1, 3, 0), flag_value(1, 3, 3), flag_value(2, 3, 0), flag_value(2, 3, 1)),
+            (0, 3, 3, 4)
+        );
     }
 }

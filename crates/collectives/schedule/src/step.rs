@@ -17,8 +17,8 @@ pub struct Counter(pub u32);
 pub enum Buffer {
     /// What the program hands in. Nobody writes here.
     Input,
-    /// What the program gets. It is the program's outside of the epoch, so others may write here only once they know that
-    /// the rank has entered.
+    /// What the program gets. It is the program's outside of the epoch, so others may write here only once
+    /// they know that the rank has entered.
     Output,
     /// The rank's part of the memory that all can write to, in the bank of the epoch.
     Scratch,
@@ -67,7 +67,8 @@ impl std::fmt::Debug for Place {
     }
 }
 
-/// Ranks at equal distances: `first`, `first + stride`, …, `count` of them. It may contain the rank that names it.
+/// Ranks at equal distances: `first`, `first + stride`, …, `count` of them. It may contain the rank
+/// that names it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct RankSet {
     pub first: Rank,
@@ -84,39 +85,46 @@ impl RankSet {
         (0..self.count).map(move |i| Rank(self.first.0 + i * self.stride))
     }
     pub fn contains(self, rank: Rank) -> bool {
-        rank >= self.first && (rank.0 - self.first.0) % self.stride == 0 && (rank.0 - self.first.0) / self.stride < self.count
+        rank >= self.first
+            && (rank.0 - self.first.0) % self.stride == 0
+            && (rank.0 - self.first.0) / self.stride < self.count
     }
 }
 
 /// One thing that a rank does. Lengths are in elements.
 ///
-/// Puts and sends cost the rank no wait; between the same two ranks one may overtake another. A flag never falls:
-/// if a raise arrives after a higher one, nothing happens. What a [`Send`](Step::Send) brings is there
-/// before its flag is. `turn` tells uses of a flag in one epoch apart ([`flag_value`](crate::flag_value)); it is 1 where a flag is raised once.
+/// Puts and sends cost the rank no wait; between the same two ranks one may overtake another. A flag
+/// never falls: if a raise arrives after a higher one, nothing happens. What a [`Send`](Step::Send)
+/// brings is there before its flag is. `turn` tells uses of a flag in one epoch apart
+/// ([`flag_value`](crate::flag_value)); it is 1 where a flag is raised once.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Step {
     /// Raises a flag of `to` to this epoch's value: one small message.
     Put { to: Rank, slot: Slot, turn: u16 },
     /// Raises the same flag at every rank of the set: one multicast if the wires have it, else as many puts.
     Multicast { to: RankSet, slot: Slot, turn: u16 },
-    /// Copies `length` elements from my `from` to `at` of rank `to`, then raises its flag (a put with signal). My elements may change as soon as the step is done. `again`: the
-    /// elements are those of the step before, so that a network interface that can repeat a message need not be handed them
-    /// a second time (multi-send).
+    /// Copies `length` elements from my `from` to `at` of rank `to`, then raises its flag (a put with
+    /// signal). My elements may change as soon as the step is done. `again`: the elements are those of the
+    /// step before, so that a network interface that can repeat a message need not be handed them a second
+    /// time (multi-send).
     Send { to: Rank, slot: Slot, turn: u16, again: bool, from: Place, at: Place, length: u32 },
-    /// Writes `length` elements from my `from` to `at` of every rank, mine too: one write into a memory that is replicated to all
-    /// (reflective memory, a shared segment). A rank may read them once it has seen a flag or a counter whose cause lies after the write.
+    /// Writes `length` elements from my `from` to `at` of every rank, mine too: one write into a memory
+    /// that is replicated to all (reflective memory, a shared segment). A rank may read them once it has
+    /// seen a flag or a counter whose cause lies after the write.
     Share { from: Place, at: Place, length: u32 },
-    /// Waits until my flag has reached this epoch's value of `turn`; with turn 0, until it has reached the last value of the bank's
-    /// previous use.
+    /// Waits until my flag has reached this epoch's value of `turn`; with turn 0, until it has reached the
+    /// last value of the bank's previous use.
     Wait { slot: Slot, turn: u16 },
     /// Adds one to a counter of `at` and does not wait for an answer.
     Add { at: Rank, counter: Counter },
-    /// Adds one to a counter of `at` and waits for the answer. Who makes it reach this epoch's multiple of `of` goes on, the
-    /// others go on with round `otherwise`, which lies further on.
+    /// Adds one to a counter of `at` and waits for the answer. Who makes it reach this epoch's multiple of
+    /// `of` goes on, the others go on with round `otherwise`, which lies further on.
     Count { at: Rank, counter: Counter, of: u32, otherwise: u32 },
-    /// Waits until my counter has reached this epoch's multiple of `of`; if `previous`, that of the bank's previous use.
+    /// Waits until my counter has reached this epoch's multiple of `of`; if `previous`, that of the bank's
+    /// previous use.
     AwaitCount { counter: Counter, of: u32, previous: bool },
-    /// `into = first ∘ second`, element by element, `first` being the left operand. `into` may be one of the two.
+    /// `into = first ∘ second`, element by element, `first` being the left operand. `into` may be one of
+    /// the two.
     Combine { into: Place, first: Place, second: Place, length: u32 },
     /// Copies within my buffers.
     Copy { from: Place, into: Place, length: u32 },

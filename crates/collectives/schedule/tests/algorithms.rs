@@ -1,7 +1,8 @@
-//! Every listed algorithm, at all numbers of ranks to 64 and with many values of its parameters, held to the rules of `check`.
+//! Every listed algorithm, at all numbers of ranks to 64 and with many values of its parameters, held
+//! to the rules of `check`.
 //!
-//! One run proves an algorithm without branches right in every interleaving (`check` says why). The other drivers
-//! run too, where they are cheap, so that nothing rests on that argument alone.
+//! One run proves an algorithm without branches right in every interleaving (`check` says why). The
+//! other drivers run too, where they are cheap, so that nothing rests on that argument alone.
 
 use evenkeel_schedule::check::{Driver, explore::explore, run};
 use evenkeel_schedule::{Algorithm, Nodes, Operation, Problem, Rank, Schedule, algorithms};
@@ -15,8 +16,14 @@ const MOST: u32 = 5;
 fn settings(algorithm: &Algorithm) -> Vec<Vec<(&'static str, u32)>> {
     let mut all = vec![vec![]];
     for parameter in algorithm.parameters {
-        let most = if parameter.choices.is_empty() { parameter.most.min(parameter.least + MOST) } else { parameter.most };
-        all.extend((parameter.least..=most).filter(|v| *v != parameter.default).map(|v| vec![(parameter.name, v)]));
+        let most = if parameter.choices.is_empty() {
+            parameter.most.min(parameter.least + MOST)
+        } else {
+            parameter.most
+        };
+        all.extend(
+            (parameter.least..=most).filter(|v| *v != parameter.default).map(|v| vec![(parameter.name, v)]),
+        );
     }
     all
 }
@@ -38,7 +45,9 @@ fn problems(algorithm: &Algorithm, ranks: u32) -> Vec<Problem> {
             problem.clone().with_elements(1).with_root(Rank(ranks - 1)),
             problem.clone().with_elements(0).with_root(Rank(ranks / 2)),
         ],
-        Operation::Allgather | Operation::Alltoall | Operation::ReduceScatter => [1, 2].map(|e| problem.clone().with_elements(e)).to_vec(),
+        Operation::Allgather | Operation::Alltoall | Operation::ReduceScatter => {
+            [1, 2].map(|e| problem.clone().with_elements(e)).to_vec()
+        }
     }
 }
 
@@ -104,11 +113,16 @@ fn every_order_of_each_at_few_ranks() {
     for algorithm in algorithms::ALL {
         for (ranks, epochs) in [(1, 3), (2, 3), (3, 1), (3, 2)] {
             let schedule = Schedule::new(algorithm, Problem::new(ranks), &[]).unwrap();
-            let explored = explore(&schedule, epochs, 60_000).unwrap_or_else(|e| panic!("{} {ranks}: {e}", algorithm.name));
+            let explored = explore(&schedule, epochs, 60_000)
+                .unwrap_or_else(|e| panic!("{} {ranks}: {e}", algorithm.name));
             println!("{} {ranks} ranks, {epochs} epochs: {explored:?}", algorithm.name);
             // All are small enough to be seen whole, but for one, in which everybody tells everybody twice.
             let whole = (algorithm.name, ranks, epochs) != ("flag-groups", 3, 2);
-            assert!(explored.ends > 0 && explored.cut_off != whole, "{} {ranks}: {explored:?}", algorithm.name);
+            assert!(
+                explored.ends > 0 && explored.cut_off != whole,
+                "{} {ranks}: {explored:?}",
+                algorithm.name
+            );
         }
     }
 }
@@ -124,9 +138,11 @@ fn every_order_of_those_that_decide_while_running() {
         ("allreduce-central-counter", 4, 2),
     ] {
         let schedule = Schedule::new(algorithms::named(name).unwrap(), Problem::new(ranks), &[]).unwrap();
-        let narrow = (name == "climbing-tree").then(|| Schedule::new(schedule.algorithm, Problem::new(ranks), &[("n", 2)]).unwrap());
+        let narrow = (name == "climbing-tree")
+            .then(|| Schedule::new(schedule.algorithm, Problem::new(ranks), &[("n", 2)]).unwrap());
         for schedule in [Some(schedule), narrow].into_iter().flatten() {
-            let explored = explore(&schedule, epochs, 1_000_000).unwrap_or_else(|e| panic!("{name} {ranks}: {e}"));
+            let explored =
+                explore(&schedule, epochs, 1_000_000).unwrap_or_else(|e| panic!("{name} {ranks}: {e}"));
             assert!(!explored.cut_off && explored.ends > 0, "{name} {ranks}: {explored:?}");
         }
     }

@@ -1,8 +1,10 @@
-//! Why the pipelined broadcast cannot deadlock, shown on what can: two ranks that each broadcast a vector in segments, with one
-//! buffer for the other's.
+//! Why the pipelined broadcast cannot deadlock, shown on what can: two ranks that each broadcast a
+//! vector in segments, with one buffer for the other's.
 
 use evenkeel_schedule::check::{Defect, Driver, explore::explore, run};
-use evenkeel_schedule::{Algorithm, Needs, Operation, Order, Place, Problem, Rank, Round, Schedule, Slot, Step};
+use evenkeel_schedule::{
+    Algorithm, Needs, Operation, Order, Place, Problem, Rank, Round, Schedule, Slot, Step,
+};
 
 const BOTH: Algorithm = Algorithm {
     name: "two-broadcasts",
@@ -12,7 +14,10 @@ const BOTH: Algorithm = Algorithm {
     source: "",
     cost: "",
     parameters: &[],
-    needs: |problem| Needs { turns: problem.elements as u16, ..Needs::flags(2 * problem.elements, 2).and_scratch(1) },
+    needs: |problem| Needs {
+        turns: problem.elements as u16,
+        ..Needs::flags(2 * problem.elements, 2).and_scratch(1)
+    },
     round: |_, _, _, _| {},
 };
 
@@ -24,7 +29,15 @@ fn send(problem: &Problem, rank: Rank, element: u32, out: &mut Round) {
     let (to, turn) = (Rank(1 - rank.0), element as u16 + 1);
     out.copy(Place::input(element), Place::output(rank.0 * problem.elements + element), 1);
     out.wait_turn(CREDIT, turn - 1);
-    out.push(Step::Send { to, slot: DATA, turn, again: false, from: Place::input(element), at: Place::scratch(0), length: 1 });
+    out.push(Step::Send {
+        to,
+        slot: DATA,
+        turn,
+        again: false,
+        from: Place::input(element),
+        at: Place::scratch(0),
+        length: 1,
+    });
 }
 
 /// Takes one and gives the buffer back.
@@ -61,7 +74,10 @@ fn schedule(algorithm: &'static Algorithm, segments: u32) -> Schedule {
 fn whoever_takes_nothing_while_sending_deadlocks_when_there_are_more_segments_than_buffers() {
     assert!(run(&schedule(&SEND_ALL_FIRST, 1), 3, Driver::Prompt).is_ok());
     let found = run(&schedule(&SEND_ALL_FIRST, 2), 3, Driver::Prompt).err();
-    assert!(matches!(found, Some(Defect::Deadlock { waiting: 2, step: Step::Wait { slot: CREDIT, .. }, .. })), "{found:?}");
+    assert!(
+        matches!(found, Some(Defect::Deadlock { waiting: 2, step: Step::Wait { slot: CREDIT, .. }, .. })),
+        "{found:?}"
+    );
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! The schedules made of deposits hold exactly those ranks that `deposits::handing` says need the one that does not come.
+//! The schedules made of deposits hold exactly those ranks that `deposits::handing` says need the one
+//! that does not come.
 
 use evenkeel_schedule::check::Machine;
 use evenkeel_schedule::deposits::{Owed, handing};
@@ -7,8 +8,19 @@ use evenkeel_schedule::{Operation, Problem, Rank, Schedule};
 /// The listed schedules that are made of deposits, for a number of ranks.
 fn family(ranks: u32) -> Vec<String> {
     let names = [
-        "bcast-flat", "reduce-flat", "gather-flat", "scatter-flat", "allgather-flat", "alltoall-flat", "reduce-scatter-flat", "scan-flat", "exscan-flat",
-        "allreduce-simultaneous-broadcast", "allreduce-central-counter", "allreduce-parts", "central-counter",
+        "bcast-flat",
+        "reduce-flat",
+        "gather-flat",
+        "scatter-flat",
+        "allgather-flat",
+        "alltoall-flat",
+        "reduce-scatter-flat",
+        "scan-flat",
+        "exscan-flat",
+        "allreduce-simultaneous-broadcast",
+        "allreduce-central-counter",
+        "allreduce-parts",
+        "central-counter",
     ];
     names.into_iter().map(String::from).chain([format!("bcast-flag-tree:r={}", ranks.max(2) - 1)]).collect()
 }
@@ -21,7 +33,9 @@ fn through(schedule: &Schedule, missing: Rank) -> Vec<Rank> {
         while let Some(last) = machine.in_flight.len().checked_sub(1) {
             machine.deliver(last);
         }
-        let moved = all().filter(|rank| machine.advance(*rank).unwrap_or_else(|e| panic!("{}: {e}", schedule.name()))).count();
+        let moved = all()
+            .filter(|rank| machine.advance(*rank).unwrap_or_else(|e| panic!("{}: {e}", schedule.name())))
+            .count();
         if moved == 0 && machine.in_flight.is_empty() {
             return all().filter(|rank| machine.is_done(*rank)).collect();
         }
@@ -30,7 +44,8 @@ fn through(schedule: &Schedule, missing: Rank) -> Vec<Rank> {
 
 /// What is wrong with a schedule as one of deposits.
 fn wrong(schedule: &Schedule) -> Option<String> {
-    let (ranks, root, operation) = (schedule.problem.ranks, schedule.problem.root, schedule.algorithm.operation);
+    let (ranks, root, operation) =
+        (schedule.problem.ranks, schedule.problem.root, schedule.algorithm.operation);
     (0..ranks).map(Rank).find_map(|missing| {
         let needs_it = |me: Rank| handing(operation, ranks, root, me).needs.includes(me, missing);
         let expected: Vec<Rank> = (0..ranks).map(Rank).filter(|me| *me != missing && !needs_it(*me)).collect();
@@ -44,7 +59,8 @@ fn a_rank_that_does_not_come_holds_those_that_need_it_and_nobody_else() {
     for ranks in 1..=9 {
         for name in family(ranks) {
             for root in (0..ranks).map(Rank) {
-                let schedule = Schedule::named(&name, Problem::new(ranks).with_root(root).with_elements(11)).unwrap();
+                let schedule =
+                    Schedule::named(&name, Problem::new(ranks).with_root(root).with_elements(11)).unwrap();
                 assert_eq!(wrong(&schedule), None);
             }
         }
@@ -53,7 +69,11 @@ fn a_rank_that_does_not_come_holds_those_that_need_it_and_nobody_else() {
 
 #[test]
 fn every_operation_is_in_the_family() {
-    let has = |operation| family(4).iter().any(|name| Schedule::named(name, Problem::new(4)).unwrap().algorithm.operation == operation);
+    let has = |operation| {
+        family(4)
+            .iter()
+            .any(|name| Schedule::named(name, Problem::new(4)).unwrap().algorithm.operation == operation)
+    };
     assert!(Operation::ALL.into_iter().all(has));
 }
 
@@ -69,5 +89,7 @@ fn trees_and_chains_hold_others_too() {
 #[test]
 fn nobody_is_owed_what_it_has() {
     assert!(!Owed::All.includes(Rank(1), Rank(1)) && Owed::All.includes(Rank(1), Rank(0)));
-    assert!(Owed::Below(Rank(2)).includes(Rank(2), Rank(1)) && !Owed::Below(Rank(2)).includes(Rank(2), Rank(2)));
+    assert!(
+        Owed::Below(Rank(2)).includes(Rank(2), Rank(1)) && !Owed::Below(Rank(2)).includes(Rank(2), Rank(2))
+    );
 }

@@ -24,7 +24,13 @@ struct System {
 impl System {
     fn idle(protocol: Protocol, ports: usize) -> System {
         let hosts = vec![Host::new(protocol); ports];
-        System { unit: Unit::new(protocol, ports, 1), hosts, entered: vec![0; ports], left: vec![0; ports], created: None }
+        System {
+            unit: Unit::new(protocol, ports, 1),
+            hosts,
+            entered: vec![0; ports],
+            left: vec![0; ports],
+            created: None,
+        }
     }
 
     /// All take part in barrier 0.
@@ -56,7 +62,12 @@ impl System {
     /// A packet arrives; what is sent, or who has left before whom.
     fn arrive(&mut self, direction: Direction, packet: Packet) -> Result<Vec<(Direction, Packet)>, String> {
         match direction {
-            Direction::Up(port) => Ok(self.unit.receive(port, packet).into_iter().map(|(to, p)| (Direction::Down(to), p)).collect()),
+            Direction::Up(port) => Ok(self
+                .unit
+                .receive(port, packet)
+                .into_iter()
+                .map(|(to, p)| (Direction::Down(to), p))
+                .collect()),
             Direction::Down(port) => {
                 let (answer, done) = self.hosts[port].receive(packet);
                 if let Some(Done::Created { id, since }) = done {
@@ -64,8 +75,12 @@ impl System {
                 }
                 if done == Some(Done::Left) {
                     self.left[port] += 1;
-                    if let Some(missing) = self.entered.iter().position(|entered| *entered < self.left[port]) {
-                        return Err(format!("host {port} has left barrier {}, which host {missing} has not entered", self.left[port]));
+                    if let Some(missing) = self.entered.iter().position(|entered| *entered < self.left[port])
+                    {
+                        return Err(format!(
+                            "host {port} has left barrier {}, which host {missing} has not entered",
+                            self.left[port]
+                        ));
                     }
                 }
                 Ok(answer.map(|p| (Direction::Up(port), p)).into_iter().collect())
@@ -74,7 +89,11 @@ impl System {
     }
 
     fn timeouts(&self) -> Vec<(Direction, Packet)> {
-        let hosts = self.hosts.iter().enumerate().filter_map(|(port, host)| Some((Direction::Up(port), host.timeout()?)));
+        let hosts = self
+            .hosts
+            .iter()
+            .enumerate()
+            .filter_map(|(port, host)| Some((Direction::Up(port), host.timeout()?)));
         hosts.chain(self.unit.timeout().into_iter().map(|(to, p)| (Direction::Down(to), p))).collect()
     }
 }
@@ -113,16 +132,20 @@ const BAD: Faults = Faults { lost: 150, repeated: 150 };
 fn with_the_epoch_lost_repeated_and_reordered_packets_do_no_harm() {
     for seed in 0..100 {
         for ports in [1, 2, 3, 5, 9] {
-            fuzz(Protocol::WithEpoch, ports, 10, BAD, seed).unwrap_or_else(|e| panic!("{ports} ports, seed {seed}: {e}"));
+            fuzz(Protocol::WithEpoch, ports, 10, BAD, seed)
+                .unwrap_or_else(|e| panic!("{ports} ports, seed {seed}: {e}"));
         }
     }
 }
 
 #[test]
 fn as_printed_repeated_packets_let_hosts_go_early() {
-    let early = (0..100).filter(|seed| fuzz(Protocol::Printed, PORTS, 10, BAD, *seed).is_err_and(|e| e.contains("has left"))).count();
+    let early = (0..100)
+        .filter(|seed| fuzz(Protocol::Printed, PORTS, 10, BAD, *seed).is_err_and(|e| e.contains("has left")))
+        .count();
     assert!(early > 50, "{early} of 100");
-    // Without faults the printed protocol is right as long as packets of one link do not overtake each other by a barrier.
+    // Without faults the printed protocol is right as long as packets of one link do not overtake each
+    // other by a barrier.
     assert!(fuzz(Protocol::Printed, 1, 10, Faults { lost: 0, repeated: 0 }, 1).is_ok());
 }
 
@@ -163,7 +186,8 @@ impl Linked {
     }
 }
 
-/// A barrier that is created, held three times, given back, and created again by another host, while old packets are still on their way.
+/// A barrier that is created, held three times, given back, and created again by another host, while
+/// old packets are still on their way.
 fn lives(protocol: Protocol, faults: Faults, seed: u64) -> Result<(), String> {
     let mut linked = Linked { system: System::idle(protocol, PORTS), medium: Medium::new(faults, seed) };
     for life in 0..8 {
@@ -172,9 +196,12 @@ fn lives(protocol: Protocol, faults: Faults, seed: u64) -> Result<(), String> {
         let packet = linked.system.hosts[creator].create();
         linked.send([(Direction::Up(creator), packet)]);
         linked.settle()?;
-        let Some((id, since)) = linked.system.created else { return Err(format!("the only barrier is not to be had in life {life}")) };
+        let Some((id, since)) = linked.system.created else {
+            return Err(format!("the only barrier is not to be had in life {life}"));
+        };
         // Not always all.
-        let members: Vec<usize> = (0..PORTS).filter(|port| life < 4 || *port != (creator + 1) % PORTS).collect();
+        let members: Vec<usize> =
+            (0..PORTS).filter(|port| life < 4 || *port != (creator + 1) % PORTS).collect();
         for port in 0..PORTS {
             linked.system.left[port] = 0;
             linked.system.entered[port] = if members.contains(&port) { 0 } else { u32::MAX };
@@ -227,8 +254,8 @@ struct Explored {
     early: Option<String>,
 }
 
-/// Goes all ways in which packets arrive (and stay, so that they arrive again), are lost, and are said again; at most `most` different
-/// ones are on their way at a time, as more would be lost.
+/// Goes all ways in which packets arrive (and stay, so that they arrive again), are lost, and are said
+/// again; at most `most` different ones are on their way at a time, as more would be lost.
 fn explore(protocol: Protocol, barriers: u32, most: usize) -> Explored {
     let start = (System::new(protocol, PORTS), Flying::new());
     let mut numbers: HashMap<(System, Flying), usize> = HashMap::from([(start.clone(), 0)]);
@@ -320,10 +347,23 @@ struct Wired<N> {
     left: Vec<u32>,
 }
 
-/// Every order in which nodes enter, look and leave and the network looks, for some barriers. Who leaves early, or how many states.
-fn wired<N: Clone + Eq + std::hash::Hash>(network: N, look: impl Fn(&mut N, &[bool]) -> bool, barriers: u32, members: &[bool]) -> Result<usize, String> {
+/// Every order in which nodes enter, look and leave and the network looks, for some barriers. Who
+/// leaves early, or how many states.
+fn wired<N: Clone + Eq + std::hash::Hash>(
+    network: N,
+    look: impl Fn(&mut N, &[bool]) -> bool,
+    barriers: u32,
+    members: &[bool],
+) -> Result<usize, String> {
     let n = members.len();
-    let start = Wired { network, nodes: vec![Node::default(); n], wires: vec![false; n], shown: false, entered: vec![0; n], left: vec![0; n] };
+    let start = Wired {
+        network,
+        nodes: vec![Node::default(); n],
+        wires: vec![false; n],
+        shown: false,
+        entered: vec![0; n],
+        left: vec![0; n],
+    };
     let mut seen = std::collections::HashSet::from([start.clone()]);
     let mut open = vec![start];
     let mut ended = false;
@@ -343,7 +383,10 @@ fn wired<N: Clone + Eq + std::hash::Hash>(network: N, look: impl Fn(&mut N, &[bo
             } else if state.nodes[node].may_leave(state.shown) {
                 after.left[node] += 1;
                 if let Some(missing) = (0..n).find(|m| members[*m] && state.entered[*m] < after.left[node]) {
-                    return Err(format!("node {node} leaves barrier {} before node {missing} has entered it", after.left[node]));
+                    return Err(format!(
+                        "node {node} leaves barrier {} before node {missing} has entered it",
+                        after.left[node]
+                    ));
                 }
             }
             next.push(after);

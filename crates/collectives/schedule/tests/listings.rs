@@ -1,13 +1,18 @@
 //! The listings of Höfler 2005, section 2.2, as printed, and what the checker says to them.
 //!
-//! Each is transcribed as far as the step language can say it: the flags of the thesis that hold 0 and 1 hold epochs here
-//! and counters that are never reset count on, which repairs one defect of several listings and leaves the others.
+//! Each is transcribed as far as the step language can say it: the flags of the thesis that hold 0 and
+//! 1 hold epochs here and counters that are never reset count on, which repairs one defect of several
+//! listings and leaves the others.
 
 use evenkeel_schedule::check::{Defect, Driver, explore::explore, figures, run};
 use evenkeel_schedule::radix::{ceil_log, floor_log, power};
-use evenkeel_schedule::{Algorithm, Counter, Needs, Operation, Order, Parameter, Problem, Rank, RankSet, Round, Schedule, Slot, algorithms};
+use evenkeel_schedule::{
+    Algorithm, Counter, Needs, Operation, Order, Parameter, Problem, Rank, RankSet, Round, Schedule, Slot,
+    algorithms,
+};
 
-const WIDTH: Parameter = Parameter { name: "n", default: 2, least: 1, most: 64, choices: &[], about: "as in the listing" };
+const WIDTH: Parameter =
+    Parameter { name: "n", default: 2, least: 1, most: 64, choices: &[], about: "as in the listing" };
 
 const PRINTED: Algorithm = Algorithm {
     name: "printed",
@@ -26,7 +31,8 @@ fn schedule(algorithm: &'static Algorithm, ranks: u32, n: u32) -> Schedule {
 }
 
 fn defect(algorithm: &'static Algorithm, ranks: u32, n: u32) -> Defect {
-    found(algorithm, ranks, n, Driver::Prompt).unwrap_or_else(|| panic!("nothing found wrong with {ranks} ranks, n = {n}"))
+    found(algorithm, ranks, n, Driver::Prompt)
+        .unwrap_or_else(|| panic!("nothing found wrong with {ranks} ranks, n = {n}"))
 }
 
 fn found(algorithm: &'static Algorithm, ranks: u32, n: u32, driver: Driver) -> Option<Defect> {
@@ -57,7 +63,10 @@ static CENTRAL: Algorithm = Algorithm {
 fn listing_2_1_lets_the_others_go_before_rank_0_has_come() {
     assert!(matches!(defect(&CENTRAL, 4, 1), Defect::LeftEarly { missing: Rank(0), .. }));
     // Also if rank 0 is early in the run that is looked at: it is not in the others' past.
-    assert!(matches!(found(&CENTRAL, 4, 1, Driver::Late(Rank(2))), Some(Defect::LeftEarly { missing: Rank(0), .. })));
+    assert!(matches!(
+        found(&CENTRAL, 4, 1, Driver::Late(Rank(2))),
+        Some(Defect::LeftEarly { missing: Rank(0), .. })
+    ));
 }
 
 /// Listing 2.2: one counter on every level.
@@ -82,10 +91,14 @@ fn listing_2_2_counts_several_levels_in_one_counter_and_waits_for_missing_member
     // Rank 1, counted on the first level, stands in for rank 2 on the second.
     assert!(matches!(defect(&COMBINING, 4, 2), Defect::LeftEarly { rank: Rank(0), missing: Rank(2), .. }));
     assert!(matches!(defect(&COMBINING, 3, 4), Defect::Deadlock { .. }));
-    assert!(run(&schedule(&COMBINING, 4, 4), 3, Driver::Prompt).is_ok(), "with one full group there is nothing wrong");
+    assert!(
+        run(&schedule(&COMBINING, 4, 4), 3, Driver::Prompt).is_ok(),
+        "with one full group there is nothing wrong"
+    );
 }
 
-/// Listing 2.3: the higher rank waits as winner, the lower one tells it, waits, and plays on; one flag for all.
+/// Listing 2.3: the higher rank waits as winner, the lower one tells it, waits, and plays on; one flag
+/// for all.
 static TOURNAMENT: Algorithm = Algorithm {
     needs: |problem| Needs::flags(ceil_log(2, problem.ranks) + 1, 1),
     round: |problem, rank, round, out| {
@@ -133,7 +146,8 @@ static MCS: Algorithm = Algorithm {
 fn listing_2_4_waits_for_children_that_do_not_exist() {
     // Rank 0 waits for slots 2 and 3, which nobody writes.
     assert!(matches!(defect(&MCS, 3, 2), Defect::Deadlock { .. }));
-    // n = 4 is what the literal 4 means, and ranks 1 to 4 are all of rank 0's children; rank 1 waits for rank 5.
+    // n = 4 is what the literal 4 means, and ranks 1 to 4 are all of rank 0's children; rank 1 waits for
+    // rank 5.
     assert!(matches!(defect(&MCS, 5, 4), Defect::Deadlock { .. }));
 }
 
@@ -155,7 +169,8 @@ fn listing_2_5_waits_for_no_child() {
     assert!(matches!(defect(&SPANNING, 2, 1), Defect::LeftEarly { rank: Rank(0), missing: Rank(1), .. }));
 }
 
-/// Listing 2.8: each message is waited for before the next is sent, there are too many rounds, and distances go around.
+/// Listing 2.8: each message is waited for before the next is sent, there are too many rounds, and
+/// distances go around.
 static N_WAY: Algorithm = Algorithm {
     needs: |problem| {
         let n = problem.values[0];
@@ -194,17 +209,24 @@ fn listing_2_8_repeats_itself_and_waits_too_early() {
     // Seven rounds where four suffice: from the fifth on, ranks are told again what they know.
     assert_eq!((schedule(&N_WAY, 64, 2).rounds(), ceil_log(3, 64)), (7, 4));
     let right = algorithms::named("n-way-dissemination").unwrap();
-    let (printed, corrected) = (figures(&schedule(&N_WAY, 64, 2)).unwrap(), figures(&schedule(right, 64, 2)).unwrap());
+    let (printed, corrected) =
+        (figures(&schedule(&N_WAY, 64, 2)).unwrap(), figures(&schedule(right, 64, 2)).unwrap());
     assert_eq!((printed.rounds, printed.messages), (14, 64 * 14));
     assert_eq!((corrected.rounds, corrected.messages), (4, 64 * 8));
     // Where the distances come around to the same rank, a flag is raised a second time.
     assert!(matches!(defect(&N_WAY, 9, 2), Defect::RaisedTwice { .. }));
-    let (printed, right) = (figures(&schedule(&N_WAY_INTERLEAVED, 27, 2)).unwrap(), figures(&schedule(right, 27, 2)).unwrap());
-    assert_eq!((printed.rounds, right.rounds), (6, 3), "messages that could be on their way together wait for each other");
+    let (printed, right) =
+        (figures(&schedule(&N_WAY_INTERLEAVED, 27, 2)).unwrap(), figures(&schedule(right, 27, 2)).unwrap());
+    assert_eq!(
+        (printed.rounds, right.rounds),
+        (6, 3),
+        "messages that could be on their way together wait for each other"
+    );
     assert_eq!(printed.messages, right.messages);
 }
 
-/// Listing 2.9: as 2.8 within groups; the ranks beyond report and never wait; one rank in the main group waits for one reporter.
+/// Listing 2.9: as 2.8 within groups; the ranks beyond report and never wait; one rank in the main
+/// group waits for one reporter.
 static N_WISE: Algorithm = Algorithm {
     needs: |problem| {
         let rounds = floor_log(problem.values[0] + 1, problem.ranks);
@@ -240,7 +262,10 @@ fn listing_2_9_deadlocks_and_lets_the_upper_group_go() {
     assert!(matches!(defect(&N_WISE, 3, 1), Defect::LeftEarly { rank: Rank(2), .. }));
     // Five ranks beyond, three in the main group: one of them has two reporters.
     assert!(matches!(defect(&N_WISE, 8, 2), Defect::LeftEarly { rank: Rank(3..), .. }));
-    assert!(run(&schedule(&N_WISE, 4, 1), 3, Driver::Prompt).is_ok(), "a power of two with n = 1 is what the listing is right for");
+    assert!(
+        run(&schedule(&N_WISE, 4, 1), 3, Driver::Prompt).is_ok(),
+        "a power of two with n = 1 is what the listing is right for"
+    );
     let repaired = algorithms::named("n-wise-exchange").unwrap();
     for (ranks, n) in [(3, 1), (3, 2), (8, 2), (9, 2)] {
         assert!(run(&schedule(repaired, ranks, n), 3, Driver::Prompt).is_ok());
@@ -279,5 +304,8 @@ static RUNNING_AHEAD: Algorithm = Algorithm {
 
 #[test]
 fn early_arrivals_that_stand_in_for_missing_ones_are_found() {
-    assert!(matches!(found(&RUNNING_AHEAD, 3, 1, Driver::Late(Rank(2))), Some(Defect::LeftEarly { .. } | Defect::CountedEarly { .. })));
+    assert!(matches!(
+        found(&RUNNING_AHEAD, 3, 1, Driver::Late(Rank(2))),
+        Some(Defect::LeftEarly { .. } | Defect::CountedEarly { .. })
+    ));
 }

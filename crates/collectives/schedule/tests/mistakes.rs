@@ -45,7 +45,8 @@ fn no_step_can_be_left_out() {
         let redundant = match algorithm.name {
             // Four ranks and n = 2: in the second round everybody hears from the rank below it once more.
             "n-way-dissemination" => 4,
-            // One group: its other members look at all flags too, and wait for the release, as its authors have it.
+            // One group: its other members look at all flags too, and wait for the release, as its authors
+            // have it.
             "flag-groups" => 12,
             // The root hears from its neighbour in every round; the last one would do.
             "bcast-scatter-allgather" => 1,
@@ -55,11 +56,22 @@ fn no_step_can_be_left_out() {
     }
 }
 
-/// What `check` claims: whether something is wrong can be seen in any order, not only in one in which it goes wrong.
+/// What `check` claims: whether something is wrong can be seen in any order, not only in one in which
+/// it goes wrong.
 #[test]
 fn a_mistake_is_found_in_every_order() {
-    let drivers = [Driver::LastFirst, Driver::Late(Rank(0)), Driver::Late(Rank(3)), Driver::Random(1), Driver::Random(2), Driver::Random(3)];
-    for algorithm in algorithms::ALL.iter().filter(|a| !["central-counter", "climbing-tree", "allreduce-central-counter"].contains(&a.name)) {
+    let drivers = [
+        Driver::LastFirst,
+        Driver::Late(Rank(0)),
+        Driver::Late(Rank(3)),
+        Driver::Random(1),
+        Driver::Random(2),
+        Driver::Random(3),
+    ];
+    for algorithm in algorithms::ALL
+        .iter()
+        .filter(|a| !["central-counter", "climbing-tree", "allreduce-central-counter"].contains(&a.name))
+    {
         let schedule = schedule(algorithm, 4);
         let whole = programs(&schedule);
         for (rank, at) in (0..4).flat_map(|rank| (0..whole[rank].len()).map(move |at| (rank, at))) {
@@ -67,8 +79,14 @@ fn a_mistake_is_found_in_every_order() {
             let (_, step) = less[rank].remove(at);
             let found = outcome(&schedule, less.clone());
             for driver in drivers {
-                let other = drive(Machine::with_programs(&schedule, EPOCHS, less.clone()), driver).map(|_| ());
-                assert_eq!(other.is_err(), found.is_err(), "{} without {step:?} of rank {rank}, {driver:?}: {other:?} and {found:?}", algorithm.name);
+                let other =
+                    drive(Machine::with_programs(&schedule, EPOCHS, less.clone()), driver).map(|_| ());
+                assert_eq!(
+                    other.is_err(),
+                    found.is_err(),
+                    "{} without {step:?} of rank {rank}, {driver:?}: {other:?} and {found:?}",
+                    algorithm.name
+                );
             }
         }
     }
@@ -82,7 +100,9 @@ fn operands_cannot_be_exchanged() {
         let schedule = schedule(algorithm, ranks);
         let whole = programs(&schedule);
         let mut tried = 0;
-        for (rank, at) in (0..ranks as usize).flat_map(|rank| (0..whole[rank].len()).map(move |at| (rank, at))) {
+        for (rank, at) in
+            (0..ranks as usize).flat_map(|rank| (0..whole[rank].len()).map(move |at| (rank, at)))
+        {
             let Step::Combine { into, first, second, length } = whole[rank][at].1 else { continue };
             tried += 1;
             let mut other = whole.clone();
@@ -91,7 +111,11 @@ fn operands_cannot_be_exchanged() {
             match algorithm.order {
                 // Only all ranks together could do without anybody noticing: each part is combined once.
                 Order::Any => assert_eq!(found, Ok(()), "{}", algorithm.name),
-                _ => assert!(matches!(found, Err(Defect::WrongData { .. } | Defect::UnequalGrouping { .. })), "{}: {found:?}", algorithm.name),
+                _ => assert!(
+                    matches!(found, Err(Defect::WrongData { .. } | Defect::UnequalGrouping { .. })),
+                    "{}: {found:?}",
+                    algorithm.name
+                ),
             }
         }
         assert!(tried > 0);
@@ -107,7 +131,10 @@ fn one_bank_is_not_enough_where_messages_are_not_acknowledged() {
             [4, 5].into_iter().any(|ranks| {
                 let mut schedule = schedule(algorithm, ranks);
                 schedule.needs.banks = 1;
-                matches!(outcome(&schedule, programs(&schedule)), Err(Defect::WriteRace { .. } | Defect::ReadRace { .. } | Defect::Overrun { .. }))
+                matches!(
+                    outcome(&schedule, programs(&schedule)),
+                    Err(Defect::WriteRace { .. } | Defect::ReadRace { .. } | Defect::Overrun { .. })
+                )
             })
         })
         .map(|algorithm| algorithm.name)
@@ -152,7 +179,12 @@ fn memory_is_no_more_than_what_is_stated() {
         for less in [0, 1, 2] {
             let mut stated = false;
             let tight = [(4, 0), (5, 4), (8, 0), (9, 8)].into_iter().any(|(ranks, root)| {
-                let schedule = Schedule::new(algorithm, Problem::new(ranks).with_elements(ranks + 1).with_root(Rank(root)), &[]).unwrap();
+                let schedule = Schedule::new(
+                    algorithm,
+                    Problem::new(ranks).with_elements(ranks + 1).with_root(Rank(root)),
+                    &[],
+                )
+                .unwrap();
                 let mut needs = schedule.needs;
                 let any = match less {
                     0 => needs.flags.checked_sub(1).map(|n| needs.flags = n),

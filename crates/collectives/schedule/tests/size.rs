@@ -4,7 +4,9 @@ use evenkeel_schedule::{Operation, Problem, Rank, Round, Schedule, Step, algorit
 
 /// Algorithms with a message or an area for each rank have as many steps.
 fn grows_with_ranks(name: &str) -> bool {
-    ["ring", "flat", "scatter", "pairwise", "bruck", "simultaneous", "gather", "allreduce-central", "parts"].iter().any(|part| name.contains(part))
+    ["ring", "flat", "scatter", "pairwise", "bruck", "simultaneous", "gather", "allreduce-central", "parts"]
+        .iter()
+        .any(|part| name.contains(part))
 }
 
 #[test]
@@ -28,7 +30,12 @@ fn any_rank_of_a_thousand_million() {
                         assert!(to.0 < ranks, "{} {ranks} {rank:?} {step:?}", algorithm.name);
                     }
                 }
-                assert!((1..=200).contains(&steps), "{} of {ranks}: rank {} has {steps} steps", algorithm.name, rank.0);
+                assert!(
+                    (1..=200).contains(&steps),
+                    "{} of {ranks}: rank {} has {steps} steps",
+                    algorithm.name,
+                    rank.0
+                );
             }
         }
     }
@@ -36,7 +43,8 @@ fn any_rank_of_a_thousand_million() {
 
 #[test]
 fn a_million_ranks_of_dissemination_have_forty_million_steps() {
-    let schedule = Schedule::new(algorithms::named("dissemination").unwrap(), Problem::new(1 << 20), &[]).unwrap();
+    let schedule =
+        Schedule::new(algorithms::named("dissemination").unwrap(), Problem::new(1 << 20), &[]).unwrap();
     assert_eq!((schedule.algorithm.operation, schedule.rounds()), (Operation::Barrier, 20));
     let mut round = Round::new();
     let mut steps = 0;

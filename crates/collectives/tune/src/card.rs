@@ -1,4 +1,5 @@
-//! What the ranks of a measurement tell each other before they share memory, as lines of text through whoever started them.
+//! What the ranks of a measurement tell each other before they share memory, as lines of text through
+//! whoever started them.
 //!
 //! ```text
 //! rank → starter   card N N …         the engine's card, in words
@@ -22,7 +23,12 @@ pub fn write(card: &Card) -> String {
 pub fn read(line: &str) -> Option<Vec<Card>> {
     let words: Vec<u64> = numbers(line)?;
     let whole = !words.is_empty() && words.len() % CARD_WORDS == 0;
-    whole.then(|| words.chunks(CARD_WORDS).map(|c| Card::from_words(c.try_into().expect("as long as asked for"))).collect())
+    whole.then(|| {
+        words
+            .chunks(CARD_WORDS)
+            .map(|c| Card::from_words(c.try_into().expect("as long as asked for")))
+            .collect()
+    })
 }
 
 /// Numbers from a line.

@@ -1,4 +1,5 @@
-//! The course of a measurement: all ways take turns, those that are far behind drop out, the best few meet the built-in way again.
+//! The course of a measurement: all ways take turns, those that are far behind drop out, the best few
+//! meet the built-in way again.
 
 use crate::judgement::{Ratio, median_of};
 use evenkeel_random::Random;
@@ -48,7 +49,8 @@ pub struct Finding {
 }
 
 impl Findings {
-    /// Takes in a measurement of the chosen way alone: it stays chosen only if it was clearly better there too.
+    /// Takes in a measurement of the chosen way alone: it stays chosen only if it was clearly better there
+    /// too.
     pub fn confirm(&mut self, again: &Findings) {
         let ratio = again.ways.get(1).and_then(|way| way.finals);
         self.ways[self.chosen].again = ratio;
@@ -58,12 +60,14 @@ impl Findings {
     }
 }
 
-/// How long a turn is to be: long enough that its ends do not count, short enough that many fit between two disturbances.
+/// How long a turn is to be: long enough that its ends do not count, short enough that many fit between
+/// two disturbances.
 const TURN_NS: f64 = 400_000.0;
 const FEWEST_CALLS: f64 = 4.0;
 const MOST_CALLS: f64 = 4_000.0;
-/// After so many rounds, what takes so many times as long as the built-in way is left out: as long as there is no interval by its
-/// fastest turn, which a disturbance cannot have made longer than all others, then by the lower end of the interval.
+/// After so many rounds, what takes so many times as long as the built-in way is left out: as long as
+/// there is no interval by its fastest turn, which a disturbance cannot have made longer than all
+/// others, then by the lower end of the interval.
 const CUTS: [(usize, f64); 6] = [(4, 3.0), (8, 2.0), (16, 1.5), (30, 1.2), (50, 1.1), (80, 1.03)];
 /// Ways in the finals, beside the built-in one.
 const FINALISTS: usize = 3;
@@ -95,7 +99,13 @@ impl Rounds {
 }
 
 /// Runs it. `ways`: how many candidates there are. `progress` is told the share of the time.
-pub fn run(bench: &mut impl Bench, candidates: usize, limits: Limits, seed: u64, mut progress: impl FnMut(f64)) -> Findings {
+pub fn run(
+    bench: &mut impl Bench,
+    candidates: usize,
+    limits: Limits,
+    seed: u64,
+    mut progress: impl FnMut(f64),
+) -> Findings {
     let whole = limits.screening + limits.finals;
     let calls = calls_of_a_turn(bench);
     // A new order of turns each time: whoever follows a slow way must not always be the same one.
@@ -112,7 +122,11 @@ pub fn run(bench: &mut impl Bench, candidates: usize, limits: Limits, seed: u64,
         }
     }
     // Without a first part all are in the finals.
-    let mut finalists: Vec<usize> = among.iter().copied().filter(|way| *way > 0 && screening.0[*way].len() == screening.0[0].len()).collect();
+    let mut finalists: Vec<usize> = among
+        .iter()
+        .copied()
+        .filter(|way| *way > 0 && screening.0[*way].len() == screening.0[0].len())
+        .collect();
     finalists.sort_by(|a, b| screening.standing(*a).total_cmp(&screening.standing(*b)));
     // What was slower all the time need not be tried again.
     finalists.retain(|way| screening.ratio(*way).is_none_or(|r| r.low < 1.0));
@@ -134,13 +148,21 @@ pub fn run(bench: &mut impl Bench, candidates: usize, limits: Limits, seed: u64,
         }
     };
     let ways: Vec<Finding> = (0..=candidates).map(finding).collect();
-    let better = (1..=candidates).filter_map(|way| Some((way, ways[way].finals.filter(Ratio::is_clearly_better)?)));
+    let better =
+        (1..=candidates).filter_map(|way| Some((way, ways[way].finals.filter(Ratio::is_clearly_better)?)));
     let chosen = better.min_by(|(_, a), (_, b)| a.median.total_cmp(&b.median)).map_or(0, |(way, _)| way);
     Findings { calls, ways, chosen }
 }
 
 /// One turn of each way, in any order. When time is up in the middle, the round does not count.
-fn round(bench: &mut impl Bench, rounds: &mut Rounds, among: &mut [usize], calls: u32, until: Duration, order: &mut Random) {
+fn round(
+    bench: &mut impl Bench,
+    rounds: &mut Rounds,
+    among: &mut [usize],
+    calls: u32,
+    until: Duration,
+    order: &mut Random,
+) {
     order.shuffle(among);
     let done = rounds.0[0].len();
     for &way in among.iter() {
@@ -160,7 +182,8 @@ fn fastest(times: &[f64]) -> f64 {
 fn calls_of_a_turn(bench: &mut impl Bench) -> u32 {
     let mut calls = FEWEST_CALLS;
     loop {
-        // The first calls of a job are slow, and short turns are easily disturbed: the fastest of three, and longer ones until it fits.
+        // The first calls of a job are slow, and short turns are easily disturbed: the fastest of three, and
+        // longer ones until it fits.
         let ns = fastest(&[(); 3].map(|()| bench.turn(0, calls as u32)));
         let wanted = (TURN_NS / ns.max(1.0)).clamp(FEWEST_CALLS, MOST_CALLS);
         if wanted < 2.0 * calls {
@@ -174,7 +197,8 @@ fn calls_of_a_turn(bench: &mut impl Bench) -> u32 {
 mod tests {
     use super::*;
 
-    /// A machine whose ways take what they are said to take, times noise, and every turn takes that long of a clock of its own.
+    /// A machine whose ways take what they are said to take, times noise, and every turn takes that long of
+    /// a clock of its own.
     struct Pretended {
         ns: Vec<f64>,
         noise: f64,
@@ -197,8 +221,15 @@ mod tests {
     }
 
     fn course(ns: &[f64], noise: f64, seed: u64) -> (Findings, Pretended) {
-        let mut bench = Pretended { ns: ns.to_vec(), noise, chance: Random::new(seed), clock_ns: 0.0, turns: vec![0; ns.len()] };
-        let limits = Limits { screening: Duration::from_millis(200), finals: Duration::from_millis(200), drop: true };
+        let mut bench = Pretended {
+            ns: ns.to_vec(),
+            noise,
+            chance: Random::new(seed),
+            clock_ns: 0.0,
+            turns: vec![0; ns.len()],
+        };
+        let limits =
+            Limits { screening: Duration::from_millis(200), finals: Duration::from_millis(200), drop: true };
         let mut shares = Vec::new();
         let findings = run(&mut bench, ns.len() - 1, limits, seed, |share| shares.push(share));
         assert!(shares.windows(2).all(|w| w[0] <= w[1]) && shares.iter().all(|s| (0.0..=1.0).contains(s)));
@@ -229,8 +260,20 @@ mod tests {
     fn what_is_not_better_again_is_not_chosen() {
         let once = || course(&[1000.0, 800.0], 0.05, 1).0;
         let again = |ns: f64| {
-            let mut bench = Pretended { ns: vec![1000.0, ns], noise: 0.05, chance: Random::new(7), clock_ns: 0.0, turns: vec![0; 2] };
-            run(&mut bench, 1, Limits { screening: Duration::ZERO, finals: Duration::from_millis(100), drop: true }, 2, |_| {})
+            let mut bench = Pretended {
+                ns: vec![1000.0, ns],
+                noise: 0.05,
+                chance: Random::new(7),
+                clock_ns: 0.0,
+                turns: vec![0; 2],
+            };
+            run(
+                &mut bench,
+                1,
+                Limits { screening: Duration::ZERO, finals: Duration::from_millis(100), drop: true },
+                2,
+                |_| {},
+            )
         };
         let confirmed = |ns: f64| {
             let mut found = once();
@@ -246,7 +289,11 @@ mod tests {
         for ns in [100.0, 1e4, 1e6] {
             let (found, bench) = course(&[ns, ns, ns * 1.1, ns * 0.9, ns], 0.1, 3);
             // A turn that has begun is finished.
-            assert!(bench.clock_ns < 0.4e9 + 1.2 * f64::from(found.calls) * ns + 1e4, "{ns}: {} s", bench.clock_ns / 1e9);
+            assert!(
+                bench.clock_ns < 0.4e9 + 1.2 * f64::from(found.calls) * ns + 1e4,
+                "{ns}: {} s",
+                bench.clock_ns / 1e9
+            );
         }
     }
 }

@@ -1,14 +1,17 @@
-//! When one way is clearly better than another: by the median of ratios of turns that followed each other.
+//! When one way is clearly better than another: by the median of ratios of turns that followed each
+//! other.
 //!
-//! Whatever disturbs a machine for a while disturbs turns that follow each other alike, so their ratio says more than two means
-//! do. Its interval is the one of the sign test: it assumes nothing about how times are distributed. Turns that follow each other are
-//! not quite independent, which makes the interval somewhat too narrow; [`MARGIN`] is for that.
+//! Whatever disturbs a machine for a while disturbs turns that follow each other alike, so their ratio
+//! says more than two means do. Its interval is the one of the sign test: it assumes nothing about how
+//! times are distributed. Turns that follow each other are not quite independent, which makes the
+//! interval somewhat too narrow; [`MARGIN`] is for that.
 
 use serde::{Deserialize, Serialize};
 
 /// A way is taken if its interval lies below 1 by this much.
 pub const MARGIN: f64 = 0.02;
-/// Of each interval. Three ways are compared with one for each of many numbers of ranks, and none must be taken by chance.
+/// Of each interval. Three ways are compared with one for each of many numbers of ranks, and none must
+/// be taken by chance.
 const CONFIDENCE: f64 = 0.999;
 
 /// How the times of one way compare with those of another.
@@ -52,8 +55,8 @@ pub fn median_of(values: &[f64]) -> f64 {
     median(&sorted)
 }
 
-/// Which of `n` sorted values, from 0, is the lower end of the median's interval: the last with as little as half of what is
-/// left over below it. None if even the least one is too high.
+/// Which of `n` sorted values, from 0, is the lower end of the median's interval: the last with as
+/// little as half of what is left over below it. None if even the least one is too high.
 fn rank_of_low(n: usize, confidence: f64) -> Option<usize> {
     let (mut below, mut found) = (0.0, None);
     // ln of the probability that exactly k of n fall below the median, from k = 0 on.
@@ -75,7 +78,8 @@ mod tests {
 
     #[test]
     fn intervals_are_those_of_the_sign_test() {
-        // Tables of the sign test (two-sided): with 8 values the extremes at 1%, with 20 the 4th, with 100 the 37th; 11 at 0.1%.
+        // Tables of the sign test (two-sided): with 8 values the extremes at 1%, with 20 the 4th, with 100
+        // the 37th; 11 at 0.1%.
         assert_eq!([7, 8, 20, 100].map(|n| rank_of_low(n, 0.99)), [None, Some(0), Some(3), Some(36)]);
         assert_eq!([10, 11, 100].map(|n| rank_of_low(n, CONFIDENCE)), [None, Some(0), Some(33)]);
         assert_eq!(rank_of_low(5000, 0.99).map(|k| (2400..2420).contains(&k)), Some(true));
@@ -84,18 +88,27 @@ mod tests {
     #[test]
     fn a_way_is_taken_only_if_it_is_clearly_better() {
         let pairs = |faster: f64, spread: f64| -> Vec<(f64, f64)> {
-            (0..100).map(|i| (100.0, 100.0 * faster * (1.0 + spread * (f64::from(i * 37 % 100) / 50.0 - 1.0)))).collect()
+            (0..100)
+                .map(|i| (100.0, 100.0 * faster * (1.0 + spread * (f64::from(i * 37 % 100) / 50.0 - 1.0))))
+                .collect()
         };
         assert!(Ratio::of(&pairs(0.8, 0.1)).unwrap().is_clearly_better());
         assert!(!Ratio::of(&pairs(1.0, 0.1)).unwrap().is_clearly_better());
-        assert!(!Ratio::of(&pairs(0.97, 0.3)).unwrap().is_clearly_better(), "better, perhaps, but not clearly");
-        assert!(!Ratio::of(&pairs(0.985, 0.0)).unwrap().is_clearly_better(), "clearly, but by next to nothing");
+        assert!(
+            !Ratio::of(&pairs(0.97, 0.3)).unwrap().is_clearly_better(),
+            "better, perhaps, but not clearly"
+        );
+        assert!(
+            !Ratio::of(&pairs(0.985, 0.0)).unwrap().is_clearly_better(),
+            "clearly, but by next to nothing"
+        );
         assert_eq!(Ratio::of(&pairs(0.5, 0.0)[..10]), None);
     }
 
     #[test]
     fn noise_that_lasts_falls_out_of_the_ratio() {
-        let pairs: Vec<(f64, f64)> = (0..60).map(|i| if i < 30 { (100.0, 90.0) } else { (1000.0, 900.0) }).collect();
+        let pairs: Vec<(f64, f64)> =
+            (0..60).map(|i| if i < 30 { (100.0, 90.0) } else { (1000.0, 900.0) }).collect();
         let ratio = Ratio::of(&pairs).unwrap();
         assert!((ratio.median - 0.9).abs() < 1e-9 && ratio.is_clearly_better());
     }

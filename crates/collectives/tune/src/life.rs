@@ -1,4 +1,5 @@
-//! The life of a rank of a measurement: a process that finds the others, makes a communicator for each way, and takes its turns.
+//! The life of a rank of a measurement: a process that finds the others, makes a communicator for each
+//! way, and takes its turns.
 
 use crate::card;
 use crate::course::{self, Bench, Findings, Limits};
@@ -47,27 +48,39 @@ pub fn live(mut from: impl BufRead, mut to: impl Write) -> Result<(), String> {
     };
     let nonsense = |line: &str| format!("it was told `{}`, which makes no sense", line.trim_end());
     let line = hear(&mut from)?;
-    let (me, cards) = line.split_once(' ').and_then(|(me, cards)| Some((me.parse().ok()?, card::read(cards)?))).ok_or_else(|| nonsense(&line))?;
+    let (me, cards) = line
+        .split_once(' ')
+        .and_then(|(me, cards)| Some((me.parse().ok()?, card::read(cards)?)))
+        .ok_or_else(|| nonsense(&line))?;
     let joined = candidate.join(&cards, me);
     say(&mut to, &format!("joined {joined}"))?;
     let line = hear(&mut from)?;
-    let answers: Vec<u8> = card::numbers(&line).filter(|a: &Vec<u8>| a.len() == cards.len()).ok_or_else(|| nonsense(&line))?;
+    let answers: Vec<u8> =
+        card::numbers(&line).filter(|a: &Vec<u8>| a.len() == cards.len()).ok_or_else(|| nonsense(&line))?;
     let world = candidate.agree(&answers).ok_or("the ranks could not share memory")?;
     let line = hear(&mut from)?;
     let task: Task = serde_json::from_str(&line).map_err(|_| nonsense(&line))?;
     let ways = Ways::open(world, &task)?;
     if me == 0 {
-        let limits = Limits { screening: Duration::from_millis(task.screening_ms), finals: Duration::from_millis(task.finals_ms), drop: task.drop };
+        let limits = Limits {
+            screening: Duration::from_millis(task.screening_ms),
+            finals: Duration::from_millis(task.finals_ms),
+            drop: task.drop,
+        };
         let mut leader = Leader { ways: &ways, began: Instant::now() };
         let mut told = 0.0;
         let findings: Findings = course::run(&mut leader, task.schedules.len(), limits, task.seed, |share| {
             if share >= told {
                 told = share + 0.01;
-                let _ = say(&mut to, &format!("progress {share}")); // the findings cannot be told either, then
+                // the findings cannot be told either, then
+                let _ = say(&mut to, &format!("progress {share}"));
             }
         });
         ways.command(END, 0);
-        say(&mut to, &format!("found {}", serde_json::to_string(&findings).expect("plain data has a JSON form")))?;
+        say(
+            &mut to,
+            &format!("found {}", serde_json::to_string(&findings).expect("plain data has a JSON form")),
+        )?;
     } else {
         ways.follow();
     }
@@ -95,7 +108,13 @@ impl Ways {
         for name in &task.schedules {
             let schedule = Schedule::named(name, Problem::new(task.ranks)).map_err(|e| e.to_string())?;
             let scheduled = Scheduled::new(schedule).map_err(|e| format!("{name}: {e}"))?;
-            all.push(Comm::attach_with(Some(world), control.child_id(), &members, task.rank, Some(scheduled)));
+            all.push(Comm::attach_with(
+                Some(world),
+                control.child_id(),
+                &members,
+                task.rank,
+                Some(scheduled),
+            ));
         }
         if control.served.is_none() || all.iter().any(|c| c.served.is_none()) {
             return Err("there is no room for all communicators in the shared memory".into());

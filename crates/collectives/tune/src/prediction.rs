@@ -5,18 +5,20 @@ use evenkeel_model::Parameters;
 use evenkeel_schedule::{Rank, Schedule};
 use evenkeel_schedule_sim::{Machine, Nobody, SharedCores, Time, Workload, shared, simulate};
 
-/// Barriers in a row: what the later ones can begin before the earlier ones have ended is part of what they cost.
+/// Barriers in a row: what the later ones can begin before the earlier ones have ended is part of what
+/// they cost.
 const BARRIERS: u32 = 20;
-/// What is predicted to take so many times as long as the best is not measured. Models of shared memory are off by half
-/// (the book's page on models), so twice that is kept.
+/// What is predicted to take so many times as long as the best is not measured. Models of shared memory
+/// are off by half (the book's page on models), so twice that is kept.
 const FAR_OFF: f64 = 3.0;
 /// Orders of ranks on their cores over which a mean is taken.
 const ORDERS: u64 = 20;
 /// What handing over a core takes where the parameters do not say it: two system calls and cold caches.
 const SWITCH_NS: f64 = 1_500.0;
 
-/// Nanoseconds of a barrier by a schedule, simulated on so many cores; None where that cannot be said. One write into shared memory is seen by all, so
-/// multicasts are one message. Where ranks share cores only the handing over of cores counts.
+/// Nanoseconds of a barrier by a schedule, simulated on so many cores; None where that cannot be said.
+/// One write into shared memory is seen by all, so multicasts are one message. Where ranks share cores
+/// only the handing over of cores counts.
 pub fn predict(schedule: &Schedule, cores: usize, parameters: &Parameters) -> Option<f64> {
     if schedule.problem.ranks as usize > cores {
         return on_shared_cores(schedule, cores, parameters);
@@ -30,8 +32,14 @@ pub fn predict(schedule: &Schedule, cores: usize, parameters: &Parameters) -> Op
 fn on_shared_cores(schedule: &Schedule, cores: usize, parameters: &Parameters) -> Option<f64> {
     let switch = parameters.node.as_ref().and_then(|node| node.switch_ns).unwrap_or(SWITCH_NS);
     let look = parameters.node.as_ref().map_or(SWITCH_NS, |node| node.model.latency_ns(1));
-    let cores = SharedCores { cores: cores as u32, switch: Time::from_ns(switch), look: Time::from_ns(look), work_per_byte_ps: 0.0 };
-    let times: Option<Vec<Time>> = (0..ORDERS).map(|order| shared(schedule, &cores, BARRIERS, order)).collect();
+    let cores = SharedCores {
+        cores: cores as u32,
+        switch: Time::from_ns(switch),
+        look: Time::from_ns(look),
+        work_per_byte_ps: 0.0,
+    };
+    let times: Option<Vec<Time>> =
+        (0..ORDERS).map(|order| shared(schedule, &cores, BARRIERS, order)).collect();
     let sum: f64 = times?.iter().map(|time| time.ns()).sum();
     Some(sum / (ORDERS as f64 * f64::from(BARRIERS)))
 }
@@ -56,7 +64,8 @@ mod tests {
     #[test]
     fn where_cores_are_shared_a_round_is_a_sweep() {
         let parameters = evenkeel_model::builtin::named("two-core-vm").unwrap();
-        let of = |name: &str| predict(&Schedule::named(name, Problem::new(16)).unwrap(), 2, &parameters).unwrap();
+        let of =
+            |name: &str| predict(&Schedule::named(name, Problem::new(16)).unwrap(), 2, &parameters).unwrap();
         let builtin = predict(&builtin(16), 2, &parameters).unwrap();
         let switch = parameters.node.as_ref().unwrap().switch_ns.unwrap();
         assert!((7.0..8.5).contains(&(builtin / switch)), "eight ranks on each core: {builtin}");
@@ -69,12 +78,16 @@ mod tests {
     fn the_model_leaves_out_what_is_far_off() {
         let network = LogGp::logp(100.0, 10.0, 10.0);
         let parameters = Parameters::of_network("n", "", network.into());
-        let schedules = ["dissemination", "mcs:n=63", "n-way-dissemination:n=3"].map(|name| Schedule::named(name, Problem::new(64)).unwrap());
+        let schedules = ["dissemination", "mcs:n=63", "n-way-dissemination:n=3"]
+            .map(|name| Schedule::named(name, Problem::new(64)).unwrap());
         let predicted = schedules.map(|schedule| predict(&schedule, 64, &parameters));
         // Six rounds of L + 2o, whatever the others are.
         assert_eq!(predicted[0], Some(720.0));
         assert!(predicted[2] < predicted[0] && predicted[1] > predicted[0], "{predicted:?}");
-        assert_eq!(worth_measuring(&[Some(100.0), Some(299.0), Some(301.0), None]), [true, true, false, true]);
+        assert_eq!(
+            worth_measuring(&[Some(100.0), Some(299.0), Some(301.0), None]),
+            [true, true, false, true]
+        );
         assert_eq!(worth_measuring(&[None, None]), [true, true]);
     }
 }

@@ -48,7 +48,9 @@ fn main() {
         let less = without_one(&whole, kind.starts_with("switch"), &mut random);
         let (before, now) = if kind.ends_with("fails") { (&whole, &less) } else { (&less, &whole) };
         let lids = format::lfts::Lids::of(before).expect("enough addresses");
-        let today = format::lfts::read(now, &format::lfts::write(before, &tables(before), &lids)).expect("what was written").0;
+        let today = format::lfts::read(now, &format::lfts::write(before, &tables(before), &lids))
+            .expect("what was written")
+            .0;
         let aim = tables(now);
         let aims = usual_aims(now);
         let begun = processor_seconds();
@@ -62,7 +64,8 @@ fn main() {
             table = after;
             proved += 1;
         }
-        let (end, fresh) = (check::check_traffic(now, &table, check::Traffic::Everything), check::check(now, &aim));
+        let (end, fresh) =
+            (check::check_traffic(now, &table, check::Traffic::Everything), check::check(now, &aim));
         let changes: Vec<usize> = found.steps.iter().map(|s| s.changes.len()).collect();
         println!(
             "{{\"case\": {case}, \"switches\": {switches}, \"degree\": {degree}, \"kind\": \"{kind}\", \"steps\": {proved}, \"changes\": {changes:?}, \"entries\": {}, \"lost\": {}, \

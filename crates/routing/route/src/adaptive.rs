@@ -5,10 +5,12 @@ use crate::table::{Destination, Table, home};
 
 /// At each switch all channels that lead nearer to the destination, and one to escape by.
 ///
-/// For two virtual channels on each channel (Bermúdez et al., CANPC 2000; Duato 1993): a packet takes any minimal channel whose *adaptive* virtual
-/// channel is free, else it waits for the *escape* virtual channel that the table names. The table must be free of cycles for
-/// packets that enter it at any switch, since a packet may have got anywhere by adaptive channels. Under virtual cut-through a packet may leave
-/// the escape channels again at every switch; under wormhole switching it must stay on them.
+/// For two virtual channels on each channel (Bermúdez et al., CANPC 2000; Duato 1993): a packet takes
+/// any minimal channel whose *adaptive* virtual channel is free, else it waits for the *escape* virtual
+/// channel that the table names. The table must be free of cycles for packets that enter it at any
+/// switch, since a packet may have got anywhere by adaptive channels. Under virtual cut-through a
+/// packet may leave the escape channels again at every switch; under wormhole switching it must stay on
+/// them.
 #[derive(Clone, Debug)]
 pub struct Adaptive {
     switches: usize,
@@ -26,7 +28,9 @@ impl Adaptive {
         for to in network.switch_ids() {
             let distance = network.distances(to);
             for at in network.switch_ids() {
-                let nearer = |c: &Channel| distance[network.to(*c).index()].is_some_and(|d| Some(d + 1) == distance[at.index()]);
+                let nearer = |c: &Channel| {
+                    distance[network.to(*c).index()].is_some_and(|d| Some(d + 1) == distance[at.index()])
+                };
                 minimal.extend(network.leaving(at).iter().copied().filter(nearer));
                 start.push(minimal.len() as u32);
             }
@@ -34,7 +38,8 @@ impl Adaptive {
         Adaptive { switches, minimal, start, escape }
     }
 
-    /// The channels by which a switch may send on what is for another switch or its end nodes, each of them one hop nearer. Empty at that switch itself.
+    /// The channels by which a switch may send on what is for another switch or its end nodes, each of them
+    /// one hop nearer. Empty at that switch itself.
     pub fn minimal(&self, at: SwitchId, to: SwitchId) -> &[Channel] {
         let row = to.index() * self.switches + at.index();
         &self.minimal[self.start[row] as usize..self.start[row + 1] as usize]

@@ -1,8 +1,11 @@
-//! The judge: is given a network and tables, knows nothing of how they were made, and proves or refutes them.
+//! The judge: is given a network and tables, knows nothing of how they were made, and proves or refutes
+//! them.
 //!
-//! It walks every path that a packet can take, one hop at a time, and writes down which channel a packet holds while it waits for which other. Packets cannot
-//! deadlock if on no lane these dependencies close a cycle (Dally and Seitz 1987); for tables, where a packet has no choice, the
-//! converse holds too. It shares no code with what builds tables, and must not: of this crate it may use the network and the table alone.
+//! It walks every path that a packet can take, one hop at a time, and writes down which channel a
+//! packet holds while it waits for which other. Packets cannot deadlock if on no lane these
+//! dependencies close a cycle (Dally and Seitz 1987); for tables, where a packet has no choice, the
+//! converse holds too. It shares no code with what builds tables, and must not: of this crate it may
+//! use the network and the table alone.
 
 mod cycle;
 mod text;
@@ -17,7 +20,8 @@ pub enum Traffic {
     /// From end nodes to end nodes: what programs send, and what OpenSM's and `ibdmchk`'s claims are about.
     #[default]
     EndNodes,
-    /// From every switch, whether it has end nodes or not, to every end node and every switch: whatever may ever enter anywhere, management included.
+    /// From every switch, whether it has end nodes or not, to every end node and every switch: whatever may
+    /// ever enter anywhere, management included.
     Everything,
 }
 
@@ -30,8 +34,8 @@ pub enum Fault {
     WrongPort { at: SwitchId, to: Destination, port: Port },
     /// Packets to a destination go round these channels for ever.
     Loop { to: Destination, channels: Vec<Channel> },
-    /// On a lane, a packet that holds one of these channels may wait for the next, and one that holds the last for the first. Each comes
-    /// with a destination whose packets wait so.
+    /// On a lane, a packet that holds one of these channels may wait for the next, and one that holds the
+    /// last for the first. Each comes with a destination whose packets wait so.
     Cycle { lane: u8, waits: Vec<(Channel, Destination)> },
 }
 
@@ -64,7 +68,8 @@ pub fn check(network: &Network, table: &Table) -> Findings {
     check_traffic(network, table, Traffic::EndNodes)
 }
 
-/// Walks the packets that are asked for. Hops and loads are those of end nodes' packets in any case. O(destinations · switches · hops).
+/// Walks the packets that are asked for. Hops and loads are those of end nodes' packets in any case.
+/// O(destinations · switches · hops).
 pub fn check_traffic(network: &Network, table: &Table, traffic: Traffic) -> Findings {
     let mut walk = walk::Walk::new(network, table);
     for to in table.destinations() {

@@ -1,4 +1,5 @@
-//! Which channel waits for which, and an order of the channels that shows that no cycle closes, kept up to date (Pearce and Kelly 2006).
+//! Which channel waits for which, and an order of the channels that shows that no cycle closes, kept up
+//! to date (Pearce and Kelly 2006).
 
 /// Dependencies between vertices (a channel on a lane each), with how many need each of them.
 #[derive(Clone, Debug)]
@@ -25,7 +26,8 @@ struct Edge {
 
 impl Dependencies {
     pub fn new(vertices: usize) -> Dependencies {
-        let (after, before, seen) = (vec![Vec::new(); vertices], vec![Vec::new(); vertices], Seen::new(vertices));
+        let (after, before, seen) =
+            (vec![Vec::new(); vertices], vec![Vec::new(); vertices], Seen::new(vertices));
         Dependencies { after, before, place: (0..vertices as u32).collect(), age: 1, seen }
     }
 
@@ -41,7 +43,8 @@ impl Dependencies {
         self.after[from as usize].iter().any(|e| e.to == to && e.needed > 0)
     }
 
-    /// Needs all of these, each once more. False, and nothing is changed, if together they would close a cycle.
+    /// Needs all of these, each once more. False, and nothing is changed, if together they would close a
+    /// cycle.
     pub fn add_all(&mut self, pairs: &[(u32, u32)]) -> bool {
         if pairs.iter().any(|(from, to)| self.known_to_close(*from, *to)) {
             return false;
@@ -87,7 +90,8 @@ impl Dependencies {
         &mut edges[place]
     }
 
-    /// Needs a dependency once more, and says whether it is the first to need it; nothing if it would close a cycle.
+    /// Needs a dependency once more, and says whether it is the first to need it; nothing if it would close
+    /// a cycle.
     fn add(&mut self, from: u32, to: u32) -> Option<bool> {
         let edge = self.edge(from, to);
         if edge.needed > 0 {
@@ -117,7 +121,9 @@ impl Dependencies {
 
     /// Whether a dependency that is not there would close a cycle.
     fn closes(&mut self, from: u32, to: u32) -> bool {
-        from == to || (self.place[from as usize] > self.place[to as usize] && self.after_within(to, self.place[from as usize], from).is_none())
+        from == to
+            || (self.place[from as usize] > self.place[to as usize]
+                && self.after_within(to, self.place[from as usize], from).is_none())
     }
 
     /// Makes room for a dependency against the present order; false if a path leads back.
@@ -235,8 +241,11 @@ mod tests {
                     dependencies.remove(a, b);
                     continue;
                 }
-                let pairs: Vec<(u32, u32)> = (0..1 + random.below(4)).map(|_| (random.below(8) as u32, random.below(8) as u32)).collect();
-                let with: std::collections::HashSet<(u32, u32)> = edges.iter().chain(&pairs).copied().collect();
+                let pairs: Vec<(u32, u32)> = (0..1 + random.below(4))
+                    .map(|_| (random.below(8) as u32, random.below(8) as u32))
+                    .collect();
+                let with: std::collections::HashSet<(u32, u32)> =
+                    edges.iter().chain(&pairs).copied().collect();
                 let closes = with.iter().any(|(a, b)| leads(&with, *b, *a));
                 assert_eq!(dependencies.add_all(&pairs), !closes, "{pairs:?} with {edges:?}");
                 if closes {

@@ -8,7 +8,8 @@ pub use builder::{NetworkBuilder, NetworkError};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SwitchId(pub u32);
 
-/// An end node: a port of a host channel adapter, which has an address (LID) of its own. An adapter with two cabled ports is two of them.
+/// An end node: a port of a host channel adapter, which has an address (LID) of its own. An adapter
+/// with two cabled ports is two of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EndNodeId(pub u32);
 
@@ -80,7 +81,8 @@ pub enum Plugged {
     Channel(Channel),
 }
 
-/// A network that does not change. Several cables between two switches are kept apart; both ends of each are known.
+/// A network that does not change. Several cables between two switches are kept apart; both ends of
+/// each are known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Network {
     switches: Vec<Switch>,
@@ -88,7 +90,8 @@ pub struct Network {
     /// By channel.
     from: Vec<SwitchId>,
     out_port: Vec<Port>,
-    /// Channels that leave each switch, by port, one switch after the other; `out_start` says where each begins.
+    /// Channels that leave each switch, by port, one switch after the other; `out_start` says where each
+    /// begins.
     out: Vec<Channel>,
     out_start: Vec<u32>,
     attached: Vec<EndNodeId>,
@@ -170,7 +173,8 @@ impl Network {
         }
     }
 
-    /// Hops between a switch and all others, the other way round as well; `None` where there is no path. O(cables).
+    /// Hops between a switch and all others, the other way round as well; `None` where there is no path.
+    /// O(cables).
     pub fn distances(&self, s: SwitchId) -> Vec<Option<u32>> {
         let mut distance = vec![None; self.switches.len()];
         distance[s.index()] = Some(0);
@@ -194,8 +198,9 @@ impl Network {
         self.switches.is_empty() || self.distances(SwitchId(0)).iter().all(Option::is_some)
     }
 
-    /// The same network without some cables (of which either channel may be named) and switches (their end nodes and cables go with
-    /// them). Switches, end nodes and channels are numbered anew, in the same order; names, GUIDs and ports stay.
+    /// The same network without some cables (of which either channel may be named) and switches (their end
+    /// nodes and cables go with them). Switches, end nodes and channels are numbered anew, in the same
+    /// order; names, GUIDs and ports stay.
     pub fn without(&self, cables: &[Channel], switches: &[SwitchId]) -> Network {
         let mut builder = NetworkBuilder::default();
         let mut renamed = vec![None; self.switches.len()];

@@ -1,12 +1,14 @@
-//! Orders, from which freedom from deadlock follows: of the switches, as in up*/down* routing, and of the channels.
+//! Orders, from which freedom from deadlock follows: of the switches, as in up*/down* routing, and of
+//! the channels.
 
 use crate::network::{Channel, Network, SwitchId};
 
-/// A total order on the switches; the highest is the root. A channel leads *up* if it leads to a higher switch.
+/// A total order on the switches; the highest is the root. A channel leads *up* if it leads to a higher
+/// switch.
 ///
-/// Up*/down* routing allows every turn but those from a down channel to an up channel. All schemes of that family (breadth-first, depth-first,
-/// the genetic search) differ in this order alone. Every two switches are joined by an allowed path exactly if
-/// one switch has no higher neighbour.
+/// Up*/down* routing allows every turn but those from a down channel to an up channel. All schemes of
+/// that family (breadth-first, depth-first, the genetic search) differ in this order alone. Every two
+/// switches are joined by an allowed path exactly if one switch has no higher neighbour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SwitchOrder {
     /// By switch: its place, from 0.
@@ -42,18 +44,22 @@ impl SwitchOrder {
         self.place(network.from(c)) < self.place(network.to(c))
     }
 
-    /// Switches without a higher neighbour. In a connected network, all pairs have an allowed path if there is one of them.
+    /// Switches without a higher neighbour. In a connected network, all pairs have an allowed path if there
+    /// is one of them.
     pub fn roots(&self, network: &Network) -> usize {
         let above = |s: &SwitchId| network.leaving(*s).iter().any(|c| self.leads_up(network, *c));
         network.switch_ids().filter(|s| !above(s)).count()
     }
 
-    /// Turns that are forbidden, each direction counted by itself: pairs of different neighbours above a switch. A second cable to the same
-    /// neighbour makes further turns.
+    /// Turns that are forbidden, each direction counted by itself: pairs of different neighbours above a
+    /// switch. A second cable to the same neighbour makes further turns.
     pub fn restrictions(&self, network: &Network) -> u64 {
         let of = |s: SwitchId| {
-            let up: Vec<Channel> = network.leaving(s).iter().copied().filter(|c| self.leads_up(network, *c)).collect();
-            up.iter().map(|a| up.iter().filter(|b| network.to(**b) != network.to(*a)).count() as u64).sum::<u64>()
+            let up: Vec<Channel> =
+                network.leaving(s).iter().copied().filter(|c| self.leads_up(network, *c)).collect();
+            up.iter()
+                .map(|a| up.iter().filter(|b| network.to(**b) != network.to(*a)).count() as u64)
+                .sum::<u64>()
         };
         network.switch_ids().map(of).sum()
     }
@@ -61,9 +67,10 @@ impl SwitchOrder {
 
 /// A total order on the channels; a path is allowed if its channels ascend.
 ///
-/// Then no cycle of channels that wait for each other can close, whatever the tables, so that packets never deadlock (Dally and Seitz 1987; the
-/// converse holds too: whatever is free of cycles has such an order). It is more general than an order of switches, where a turn is
-/// allowed in both directions or in none.
+/// Then no cycle of channels that wait for each other can close, whatever the tables, so that packets
+/// never deadlock (Dally and Seitz 1987; the converse holds too: whatever is free of cycles has such an
+/// order). It is more general than an order of switches, where a turn is allowed in both directions or
+/// in none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChannelOrder {
     /// By channel; all differ.
@@ -84,8 +91,8 @@ impl ChannelOrder {
         ChannelOrder { place }
     }
 
-    /// The order that allows what up*/down* routing by a switch order allows: first the channels up, those from lower switches
-    /// first, then the channels down, those from higher switches first.
+    /// The order that allows what up*/down* routing by a switch order allows: first the channels up, those
+    /// from lower switches first, then the channels down, those from higher switches first.
     pub fn up_down(network: &Network, order: &SwitchOrder) -> ChannelOrder {
         let mut channels: Vec<Channel> = network.channel_ids().collect();
         channels.sort_by_key(|c| {

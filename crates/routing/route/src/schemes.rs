@@ -1,4 +1,5 @@
-//! Ways to an order: those of the literature, as orders of the switches, and our own, an order of the channels.
+//! Ways to an order: those of the literature, as orders of the switches, and our own, an order of the
+//! channels.
 
 mod ascending;
 mod breadth_first;

@@ -11,8 +11,9 @@ pub enum Destination {
 
 /// A linear forwarding table for every switch, and the lane that each destination's packets travel on.
 ///
-/// A packet keeps its lane from end to end, and the lane depends on the destination alone, so that a sender needs one service
-/// level per destination. An entry is a port of the switch; 0 means that the switch itself is meant.
+/// A packet keeps its lane from end to end, and the lane depends on the destination alone, so that a
+/// sender needs one service level per destination. An entry is a port of the switch; 0 means that the
+/// switch itself is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
     switches: usize,
@@ -31,7 +32,13 @@ impl Table {
     pub fn empty(network: &Network, lanes: u8) -> Table {
         let (switches, end_nodes) = (network.switches().len(), network.end_nodes().len());
         let destinations = switches + end_nodes;
-        Table { switches, end_nodes, lanes: lanes.max(1), ports: vec![NO_PATH; destinations * switches], lane: vec![0; destinations] }
+        Table {
+            switches,
+            end_nodes,
+            lanes: lanes.max(1),
+            ports: vec![NO_PATH; destinations * switches],
+            lane: vec![0; destinations],
+        }
     }
 
     /// How many lanes there are, from 1.
@@ -71,8 +78,8 @@ impl Table {
         end_nodes.chain((0..self.switches as u32).map(|s| Destination::Switch(SwitchId(s))))
     }
 
-    /// The channel by which a switch sends on what is for a destination; `None` at the destination's own switch, and where the entry is missing or
-    /// names a port without a cable to a switch.
+    /// The channel by which a switch sends on what is for a destination; `None` at the destination's own
+    /// switch, and where the entry is missing or names a port without a cable to a switch.
     pub fn next(&self, network: &Network, at: SwitchId, to: Destination) -> Option<Channel> {
         match network.plugged(at, self.port(at, to)?) {
             Plugged::Channel(c) => Some(c),

@@ -5,12 +5,19 @@ use evenkeel_route::generate::{self, Dragonfly, FatTree, Faults, Hierarchical, I
 use evenkeel_route::{ChannelOrder, Destination, Network, Plugged, Port, SwitchId, check, schemes, tables};
 
 fn networks() -> Vec<Network> {
-    let irregular = generate::irregular(Irregular { switches: 12, degree: 4, end_nodes: 3, parallel: true }, 5).unwrap();
-    let torus = generate::torus(&Torus { sizes: vec![4, 3, 2], wrapped: true, cables: 2, end_nodes: 1 }).unwrap();
+    let irregular =
+        generate::irregular(Irregular { switches: 12, degree: 4, end_nodes: 3, parallel: true }, 5).unwrap();
+    let torus =
+        generate::torus(&Torus { sizes: vec![4, 3, 2], wrapped: true, cables: 2, end_nodes: 1 }).unwrap();
     let tree = generate::fat_tree(&FatTree::three_levels(2)).unwrap();
     let faulty = generate::with_faults(&tree, Faults { cables: 3, switches: 1 }, 2).unwrap();
-    let dragonfly = generate::dragonfly(Dragonfly { groups: 5, switches: 4, global: 2, end_nodes: 2 }).unwrap();
-    let hierarchical = generate::hierarchical(Hierarchical { groups: 3, switches: 5, degree: 3, uplinks: 3, end_nodes: 2 }, 9).unwrap();
+    let dragonfly =
+        generate::dragonfly(Dragonfly { groups: 5, switches: 4, global: 2, end_nodes: 2 }).unwrap();
+    let hierarchical = generate::hierarchical(
+        Hierarchical { groups: 3, switches: 5, degree: 3, uplinks: 3, end_nodes: 2 },
+        9,
+    )
+    .unwrap();
     vec![irregular, torus, tree, faulty, dragonfly, hierarchical]
 }
 
@@ -54,7 +61,8 @@ fn tables_keep_every_entry() {
     }
 }
 
-/// As a real subnet's tools print them: addresses, a second port, comments, a port of a switch that leads to an adapter's second port.
+/// As a real subnet's tools print them: addresses, a second port, comments, a port of a switch that
+/// leads to an adapter's second port.
 const DISCOVERED: &str = "\
 #
 # Topology file: generated on Tue Jan  5 10:00:00 2021
@@ -86,7 +94,8 @@ fn real_output_is_understood() {
     let network = read_network(DISCOVERED).unwrap();
     let lids: Vec<_> = network.switches().iter().map(|s| s.lid).collect();
     assert_eq!(lids, [Some(5), Some(2)]);
-    let ends: Vec<_> = network.end_nodes().iter().map(|e| (e.port.0, e.port_guid, e.switch_port.0, e.lid)).collect();
+    let ends: Vec<_> =
+        network.end_nodes().iter().map(|e| (e.port.0, e.port_guid, e.switch_port.0, e.lid)).collect();
     assert_eq!(ends, [(1, 0x2c90300000269, 1, Some(4)), (2, 0x2c9030000026a, 2, Some(6))]);
     assert_eq!(network.channels(), 4);
     assert_eq!(lfts::Lids::of(&network).unwrap().of_destination(Destination::Switch(SwitchId(1))), 2);
@@ -108,8 +117,17 @@ fn what_cannot_be_is_refused_with_its_line() {
     let said = read_network(&twice).unwrap_err().to_string();
     assert!(said.starts_with("line 12: ") && said.contains("port 9"), "{said}");
     let nowhere = DISCOVERED.replace("[7]\t\"S-0000000b8c0083f8\"", "[7]\t\"S-00000000deadbeef\"");
-    assert!(read_network(&nowhere).unwrap_err().to_string().contains("line 11: a cable to `S-00000000deadbeef`"), "{:?}", read_network(&nowhere));
-    for (text, part) in [("a b c d", "line 1"), ("a b\nb b", "line 2: switch `b` is joined with itself"), ("# nothing\n", "no switch"), ("a + x", "`x` is no number")] {
+    assert!(
+        read_network(&nowhere).unwrap_err().to_string().contains("line 11: a cable to `S-00000000deadbeef`"),
+        "{:?}",
+        read_network(&nowhere)
+    );
+    for (text, part) in [
+        ("a b c d", "line 1"),
+        ("a b\nb b", "line 2: switch `b` is joined with itself"),
+        ("# nothing\n", "no switch"),
+        ("a + x", "`x` is no number"),
+    ] {
         let said = read_network(text).unwrap_err().to_string();
         assert!(said.contains(part), "{text}: {said}");
     }
@@ -118,7 +136,8 @@ fn what_cannot_be_is_refused_with_its_line() {
 /// Whoever follows the ports comes to the destination, over as many switches as the table's path has.
 #[test]
 fn source_routes_lead_where_the_table_leads() {
-    let network = generate::irregular(Irregular { switches: 14, degree: 3, end_nodes: 2, parallel: true }, 4).unwrap();
+    let network =
+        generate::irregular(Irregular { switches: 14, degree: 3, end_nodes: 2, parallel: true }, 4).unwrap();
     let order = ChannelOrder::up_down(&network, &schemes::breadth_first(&network, SwitchId(0)));
     let table = tables::balanced(&network, &order, tables::Effort::default());
     let text = source_routes::write(&network, &table);

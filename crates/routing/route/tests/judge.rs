@@ -2,10 +2,14 @@
 
 use evenkeel_route::check::{self, Fault, Traffic, check_traffic};
 use evenkeel_route::generate::{self, Irregular, Torus};
-use evenkeel_route::{Channel, ChannelOrder, Destination, Network, Plugged, Port, Random, SwitchId, Table, home, schemes, tables};
+use evenkeel_route::{
+    Channel, ChannelOrder, Destination, Network, Plugged, Port, Random, SwitchId, Table, home, schemes,
+    tables,
+};
 use std::collections::HashSet;
 
-/// Tables with random entries, most of them towards the destination: some right, some with loops, some that can deadlock.
+/// Tables with random entries, most of them towards the destination: some right, some with loops, some
+/// that can deadlock.
 fn random_table(network: &Network, random: &mut Random) -> Table {
     let mut table = Table::empty(network, 1);
     for to in table.destinations().collect::<Vec<_>>() {
@@ -16,7 +20,11 @@ fn random_table(network: &Network, random: &mut Random) -> Table {
                 Destination::Switch(d) if d == s => Port(0),
                 _ => {
                     let all = network.leaving(s);
-                    let nearer: Vec<Channel> = all.iter().copied().filter(|c| distance[network.to(*c).index()] < distance[s.index()]).collect();
+                    let nearer: Vec<Channel> = all
+                        .iter()
+                        .copied()
+                        .filter(|c| distance[network.to(*c).index()] < distance[s.index()])
+                        .collect();
                     let from = if random.below(40) == 0 { all } else { &nearer };
                     network.out_port(from[random.below(from.len())])
                 }
@@ -44,7 +52,8 @@ fn follow(network: &Network, table: &Table, from: SwitchId, to: Destination) -> 
     None
 }
 
-/// Whether channels wait for each other in a ring: by the transitive closure, which takes cubic time and cannot be got wrong.
+/// Whether channels wait for each other in a ring: by the transitive closure, which takes cubic time
+/// and cannot be got wrong.
 fn can_deadlock(channels: usize, waits: &HashSet<(u32, u32)>) -> bool {
     let mut reach = vec![vec![false; channels]; channels];
     waits.iter().for_each(|(a, b)| reach[*a as usize][*b as usize] = true);
@@ -63,7 +72,11 @@ fn it_agrees_with_trying_everything() {
     let random = &mut Random::new(7);
     let mut seen = [0; 4];
     for seed in 0..150 {
-        let network = generate::irregular(Irregular { switches: 5, degree: 3, end_nodes: 1 + random.below(2), parallel: seed % 2 == 0 }, seed).unwrap();
+        let network = generate::irregular(
+            Irregular { switches: 5, degree: 3, end_nodes: 1 + random.below(2), parallel: seed % 2 == 0 },
+            seed,
+        )
+        .unwrap();
         let table = random_table(&network, random);
         for traffic in [Traffic::EndNodes, Traffic::Everything] {
             let found = check_traffic(&network, &table, traffic);
@@ -72,7 +85,9 @@ fn it_agrees_with_trying_everything() {
             let mut load = vec![0; network.channels()];
             for to in table.destinations() {
                 for from in network.switch_ids() {
-                    let senders = network.attached(from).iter().filter(|e| Destination::EndNode(**e) != to).count() as u64;
+                    let senders =
+                        network.attached(from).iter().filter(|e| Destination::EndNode(**e) != to).count()
+                            as u64;
                     let counted = matches!(to, Destination::EndNode(_)) && senders > 0;
                     if traffic == Traffic::EndNodes && !counted {
                         continue;
@@ -95,11 +110,18 @@ fn it_agrees_with_trying_everything() {
             assert_eq!(found.dependencies, waits.len() as u64);
             assert_eq!((found.pairs, &found.load), (pairs, &load));
             assert!((found.mean_hops() - hops as f64 / pairs.max(1) as f64).abs() < 1e-9);
-            assert_eq!(found.faults.iter().any(|f| matches!(f, Fault::Cycle { .. })), deadlock, "seed {seed}");
+            assert_eq!(
+                found.faults.iter().any(|f| matches!(f, Fault::Cycle { .. })),
+                deadlock,
+                "seed {seed}"
+            );
             for fault in &found.faults {
                 if let Fault::Cycle { waits: ring, .. } = fault {
                     let next = |i: usize| ring[(i + 1) % ring.len()].0.0;
-                    assert!((0..ring.len()).all(|i| waits.contains(&(ring[i].0.0, next(i)))), "every wait of a named ring is real");
+                    assert!(
+                        (0..ring.len()).all(|i| waits.contains(&(ring[i].0.0, next(i)))),
+                        "every wait of a named ring is real"
+                    );
                 }
             }
             seen[usize::from(deadlock)] += 1;
@@ -111,12 +133,17 @@ fn it_agrees_with_trying_everything() {
 
 /// A ring, on which every packet goes the short way: the textbook deadlock.
 fn ring(switches: usize) -> (Network, Table) {
-    let network = generate::torus(&Torus { sizes: vec![switches], wrapped: true, cables: 1, end_nodes: 1 }).unwrap();
+    let network =
+        generate::torus(&Torus { sizes: vec![switches], wrapped: true, cables: 1, end_nodes: 1 }).unwrap();
     let mut table = Table::empty(&network, 1);
     for to in table.destinations().collect::<Vec<_>>() {
         let end = home(&network, to).index();
         for s in network.switch_ids() {
-            let onward = network.leaving(s).iter().find(|c| network.to(**c).index() == (s.index() + 1) % switches).unwrap();
+            let onward = network
+                .leaving(s)
+                .iter()
+                .find(|c| network.to(**c).index() == (s.index() + 1) % switches)
+                .unwrap();
             let port = match to {
                 Destination::EndNode(e) if s.index() == end => network.end_node(e).switch_port,
                 Destination::Switch(_) if s.index() == end => Port(0),
@@ -141,7 +168,9 @@ fn a_ring_is_named_link_by_link() {
 #[test]
 fn a_cycle_put_into_good_tables_is_found() {
     for seed in 0..20 {
-        let network = generate::irregular(Irregular { switches: 16, degree: 4, end_nodes: 2, parallel: false }, seed).unwrap();
+        let network =
+            generate::irregular(Irregular { switches: 16, degree: 4, end_nodes: 2, parallel: false }, seed)
+                .unwrap();
         let order = ChannelOrder::up_down(&network, &schemes::breadth_first(&network, SwitchId(0)));
         let mut table = tables::balanced(&network, &order, tables::Effort::default());
         assert!(check::check(&network, &table).sound());
@@ -154,7 +183,11 @@ fn a_cycle_put_into_good_tables_is_found() {
             }
         }
         let found = check::check(&network, &table);
-        assert!(found.faults.iter().any(|f| matches!(f, Fault::Cycle { .. })), "seed {seed}: {:?}", found.faults);
+        assert!(
+            found.faults.iter().any(|f| matches!(f, Fault::Cycle { .. })),
+            "seed {seed}: {:?}",
+            found.faults
+        );
     }
 }
 

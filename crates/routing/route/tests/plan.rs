@@ -4,7 +4,8 @@ use evenkeel_route::plan::{Broken, Plan, Step, plan, prove, usual_aims};
 use evenkeel_route::*;
 
 fn irregular(switches: usize, degree: usize, seed: u64) -> Network {
-    generate::irregular(generate::Irregular { switches, degree, end_nodes: 2, parallel: false }, seed).unwrap()
+    generate::irregular(generate::Irregular { switches, degree, end_nodes: 2, parallel: false }, seed)
+        .unwrap()
 }
 
 fn tables(network: &Network) -> Table {
@@ -12,9 +13,14 @@ fn tables(network: &Network) -> Table {
     tables::balanced(network, &ChannelOrder::up_down(network, &order), tables::Effort::default())
 }
 
-/// What `evenkeel route compute` makes: closer to minimal, so that there is less room for paths that are mended.
+/// What `evenkeel route compute` makes: closer to minimal, so that there is less room for paths that
+/// are mended.
 fn tight_tables(network: &Network) -> Table {
-    tables::balanced(network, &schemes::ascending(network, schemes::Search::default(), &mut |_| {}), tables::Effort::default())
+    tables::balanced(
+        network,
+        &schemes::ascending(network, schemes::Search::default(), &mut |_| {}),
+        tables::Effort::default(),
+    )
 }
 
 /// Yesterday's tables in the switches of another network: entries go by GUIDs and ports.
@@ -46,7 +52,12 @@ fn proved(network: &Network, today: &Table, plan: &Plan) {
         table = after;
     }
     assert_eq!(table, plan.end);
-    assert!(plan.lost.is_empty(), "{} paths of {} switches are lost", plan.lost.len(), network.switches().len());
+    assert!(
+        plan.lost.is_empty(),
+        "{} paths of {} switches are lost",
+        plan.lost.len(),
+        network.switches().len()
+    );
     // The other judge, on the state that stays.
     let found = check::check_traffic(network, &table, check::Traffic::Everything);
     assert!(found.sound(), "{:?}", found.faults);
@@ -68,7 +79,8 @@ fn failures_and_additions_are_planned_and_each_state_is_proved() {
     }
 }
 
-/// Adding entries does not do here, and moving everything to tables made anew loses paths: tables near today's lose none.
+/// Adding entries does not do here, and moving everything to tables made anew loses paths: tables near
+/// today's lose none.
 #[test]
 fn little_is_moved_where_a_failure_leaves_no_room() {
     let whole = irregular(64, 4, 4);
@@ -83,7 +95,8 @@ fn little_is_moved_where_a_failure_leaves_no_room() {
     proved(&less, &today, &plan(&less, &today, 2, &usual_aims(&less)).unwrap());
 }
 
-/// Neither tables near today's nor tables made anew can be reached in one go here (132, 192 and 84 paths are lost so): from state to state all paths come back.
+/// Neither tables near today's nor tables made anew can be reached in one go here (132, 192 and 84
+/// paths are lost so): from state to state all paths come back.
 #[test]
 fn what_cannot_be_reached_in_one_go_is_reached_by_stages() {
     for (seed, channel) in [(2, 20), (11, 44), (16, 58)] {
@@ -121,7 +134,8 @@ fn by_brute_force(network: &Network, before: &Table, step: &Step) -> bool {
     };
     let had = reach(before);
     (0..1_u32 << step.changes.len()).all(|mixture| {
-        let arrived = step.changes.iter().enumerate().filter(|(i, _)| mixture >> i & 1 == 1).map(|(_, c)| *c).collect();
+        let arrived =
+            step.changes.iter().enumerate().filter(|(i, _)| mixture >> i & 1 == 1).map(|(_, c)| *c).collect();
         let table = Step { changes: arrived }.applied(before);
         let faults = check::check_traffic(network, &table, check::Traffic::Everything).faults;
         let bad = faults.iter().any(|f| matches!(f, check::Fault::Loop { .. } | check::Fault::Cycle { .. }));
@@ -183,7 +197,10 @@ fn tables_that_deadlock_or_lose_paths_are_refused() {
     let network = irregular(8, 3, 2);
     let today = tables(&network);
     let to = Destination::EndNode(EndNodeId(0));
-    let at = network.switch_ids().find(|s| home(&network, to) != *s && today.next(&network, *s, to).is_some()).unwrap();
+    let at = network
+        .switch_ids()
+        .find(|s| home(&network, to) != *s && today.next(&network, *s, to).is_some())
+        .unwrap();
     let next = network.to(today.next(&network, at, to).unwrap());
     // A switch that sends back what it was sent.
     let mut circle = today.clone();

@@ -1,12 +1,13 @@
-//! Whole protocols of reconfiguration on networks of four switches, in every order of events: those that are too large for tests.
+//! Whole protocols of reconfiguration on networks of four switches, in every order of events: those
+//! that are too large for tests.
 //!
 //!     cargo run --release -p evenkeel-switch-sim --example explorations
 
+use evenkeel_route::SwitchId;
 use evenkeel_switch_sim::Wiring;
 use evenkeel_switch_sim::reconfiguration::explore::{Mistake, explore};
 use evenkeel_switch_sim::reconfiguration::graph::Directed;
 use evenkeel_switch_sim::reconfiguration::{Change, Method};
-use evenkeel_route::SwitchId;
 
 /// Links, changes one after the other, and the protocol.
 type Case = (&'static [(u32, u32)], Vec<Change>, Method);
@@ -31,7 +32,11 @@ fn main() {
     cases.push((diamond, vec![SwitchComes(0)], planned));
     for (links, changes, method) in cases {
         let switches = links.iter().map(|l| l.1 + 1).max().expect("links");
-        let wiring = Wiring::new(switches, links.iter().map(|(a, b)| (SwitchId(*a), SwitchId(*b))).collect(), Vec::new());
+        let wiring = Wiring::new(
+            switches,
+            links.iter().map(|(a, b)| (SwitchId(*a), SwitchId(*b))).collect(),
+            Vec::new(),
+        );
         let absent = if let SwitchComes(s) = changes[0] { Some(s) } else { None };
         let alive: Vec<bool> = (0..switches).map(|s| Some(s) != absent).collect();
         let root = alive.iter().position(|a| *a).expect("somebody is there") as u32;

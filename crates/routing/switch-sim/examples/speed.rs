@@ -1,9 +1,10 @@
-//! How many phits a core moves in a second: a mesh of 64 switches with 256 hosts, dimension-order tables, wormhole and cut-through.
+//! How many phits a core moves in a second: a mesh of 64 switches with 256 hosts, dimension-order
+//! tables, wormhole and cut-through.
 //!
 //!     cargo run --release -p evenkeel-switch-sim --example speed
 
-use evenkeel_switch_sim::*;
 use evenkeel_route::{EndNodeId, SwitchId};
+use evenkeel_switch_sim::*;
 use std::time::Instant;
 
 const SIDE: u32 = 8;
@@ -40,16 +41,22 @@ fn mesh() -> (Wiring, TableRouting) {
 
 fn main() {
     let (wiring, table) = mesh();
-    for (name, parameters) in [("wormhole, one lane", Parameters::MYRINET), ("cut-through, two lanes", Parameters::CUT_THROUGH)] {
+    for (name, parameters) in
+        [("wormhole, one lane", Parameters::MYRINET), ("cut-through, two lanes", Parameters::CUT_THROUGH)]
+    {
         for load in [0.05, 0.15, 0.9] {
             let mut simulator = Simulator::new(&wiring, parameters, table.clone()).expect("right parameters");
-            let traffic = Traffic { pattern: Pattern::Uniform, length: Length::Fixed(32), load, copies: 1, seed: 1 };
+            let traffic =
+                Traffic { pattern: Pattern::Uniform, length: Length::Fixed(32), load, copies: 1, seed: 1 };
             let mut traffic = OpenLoop::new(traffic, &wiring);
             let begun = Instant::now();
             simulator.run(50_000, &mut traffic).expect("no deadlock");
             let moves = simulator.moved().iter().sum::<u64>() as f64 / 1e6;
             let seconds = begun.elapsed().as_secs_f64();
-            println!("{name:>24}, load {load:4}: {moves:6.1} million moves in {seconds:.2} s, {:.1} million a second", moves / seconds);
+            println!(
+                "{name:>24}, load {load:4}: {moves:6.1} million moves in {seconds:.2} s, {:.1} million a second",
+                moves / seconds
+            );
         }
     }
 }

@@ -1,4 +1,5 @@
-//! What breadth-first and depth-first trees leave of random networks (Sancho, Robles, Duato, CANPC 2000, table 1): a line of JSON for each network.
+//! What breadth-first and depth-first trees leave of random networks (Sancho, Robles, Duato, CANPC
+//! 2000, table 1): a line of JSON for each network.
 //!
 //!     cargo run --release -p evenkeel-switch-sim --example table1 > bench/switch-sim/table1.jsonl
 
@@ -11,7 +12,10 @@ fn main() {
         for seed in 1..=NETWORKS {
             let of = generate::Irregular { switches, degree: 4, end_nodes: 4, parallel: false };
             let network = generate::irregular(of, seed).expect("a possible network");
-            for (scheme, order) in [("bfs", schemes::breadth_first(&network, schemes::best_root(&network))), ("dfs", schemes::depth_first(&network))] {
+            for (scheme, order) in [
+                ("bfs", schemes::breadth_first(&network, schemes::best_root(&network))),
+                ("dfs", schemes::depth_first(&network)),
+            ] {
                 println!("{}", figures(&network, &order, scheme, seed));
             }
         }
@@ -20,7 +24,8 @@ fn main() {
 
 /// Over ordered pairs of switches, one random shortest legal path each.
 fn figures(network: &Network, order: &SwitchOrder, scheme: &str, seed: u64) -> serde_json::Value {
-    let routes = SourceRoutes::shortest(network, &ChannelOrder::up_down(network, order), &mut Random::new(seed));
+    let routes =
+        SourceRoutes::shortest(network, &ChannelOrder::up_down(network, order), &mut Random::new(seed));
     let n = network.switches().len();
     let mut load = vec![0_u32; network.channels()];
     let (mut hops, mut longer, mut diameter) = (0, 0, 0);

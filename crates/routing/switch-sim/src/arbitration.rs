@@ -39,7 +39,8 @@ impl<R: Routing> Simulator<R> {
         }
     }
 
-    /// Of the heads that can go on at once, the one whose turn it is: its place among those that wait, and its output.
+    /// Of the heads that can go on at once, the one whose turn it is: its place among those that wait, and
+    /// its output.
     fn best_waiting(&mut self, node: u32) -> Option<(usize, u32)> {
         let mut best: Option<(u32, usize, u32)> = None;
         for place in 0..self.pending[node as usize].len() {
@@ -73,7 +74,10 @@ impl<R: Routing> Simulator<R> {
     }
 
     pub(crate) fn lane_of(&self, buffer: u32) -> Lane {
-        Lane { channel: ChannelId(buffer / self.parameters.lanes), lane: (buffer % self.parameters.lanes) as u8 }
+        Lane {
+            channel: ChannelId(buffer / self.parameters.lanes),
+            lane: (buffer % self.parameters.lanes) as u8,
+        }
     }
 
     /// The lanes that the front packet of a buffer may take. In the scratch vector: give it back.
@@ -103,7 +107,8 @@ impl<R: Routing> Simulator<R> {
     /// Whether a lane is free and has room for a packet of so many phits.
     pub(crate) fn takes(&self, out: u32, phits: u32) -> bool {
         let buffer = &self.buffers[out as usize];
-        let room = self.parameters.switching == Switching::Wormhole || buffer.capacity - buffer.occupied >= phits;
+        let room =
+            self.parameters.switching == Switching::Wormhole || buffer.capacity - buffer.occupied >= phits;
         buffer.feeder == NONE && room && !self.dead[(out / self.parameters.lanes) as usize]
     }
 }

@@ -1,4 +1,5 @@
-//! What is known of a lane: the buffer at its far end, and where the packet at the front of that buffer is going.
+//! What is known of a lane: the buffer at its far end, and where the packet at the front of that buffer
+//! is going.
 
 use crate::packet::PacketId;
 use std::collections::VecDeque;
@@ -6,7 +7,8 @@ use std::collections::VecDeque;
 /// Stands for no lane and no packet.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Half a cache line, since every move of a phit looks at two of them. Hosts' queues are buffers too, without a limit.
+/// Half a cache line, since every move of a phit looks at two of them. Hosts' queues are buffers too,
+/// without a limit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Buffer {
     /// The packet whose phits leave next.
@@ -32,7 +34,18 @@ pub(crate) struct Buffer {
 
 impl Buffer {
     pub fn empty(capacity: u32) -> Buffer {
-        Buffer { front: NONE, present: 0, left: 0, occupied: 0, capacity, out: NONE, feeder: NONE, active: false, whole: true, sole: true }
+        Buffer {
+            front: NONE,
+            present: 0,
+            left: 0,
+            occupied: 0,
+            capacity,
+            out: NONE,
+            feeder: NONE,
+            active: false,
+            whole: true,
+            sole: true,
+        }
     }
 
     /// Makes the next packet the front one; its number of phits is what `phits` says.

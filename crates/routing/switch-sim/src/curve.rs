@@ -23,21 +23,30 @@ pub struct Job<'a> {
 impl Job<'_> {
     /// Runs it. The parameters must have been checked.
     pub fn run(&self) -> Result<Point, Halt> {
-        let mut simulator = Simulator::new(self.wiring, self.parameters, self.routes.clone()).expect("checked parameters");
+        let mut simulator =
+            Simulator::new(self.wiring, self.parameters, self.routes.clone()).expect("checked parameters");
         let mut traffic = OpenLoop::new(self.traffic, self.wiring);
         measure(&mut simulator, &mut traffic, self.traffic.load, &self.rules)
     }
 }
 
-/// Runs every job, `threads` at a time, and gives what each returned, in the order of the jobs: who ran it does not show. `done` is told after each.
-pub fn run_jobs<J: Sync, T: Send>(jobs: &[J], threads: usize, run: impl Fn(&J) -> T + Sync, done: impl Fn() + Sync) -> Vec<T> {
+/// Runs every job, `threads` at a time, and gives what each returned, in the order of the jobs: who ran
+/// it does not show. `done` is told after each.
+pub fn run_jobs<J: Sync, T: Send>(
+    jobs: &[J],
+    threads: usize,
+    run: impl Fn(&J) -> T + Sync,
+    done: impl Fn() + Sync,
+) -> Vec<T> {
     let next = AtomicUsize::new(0);
     let results: Mutex<Vec<Option<T>>> = Mutex::new(jobs.iter().map(|_| None).collect());
     std::thread::scope(|scope| {
         for _ in 0..threads.clamp(1, jobs.len().max(1)) {
             scope.spawn(|| {
                 // Relaxed: the number alone is shared; results go through the mutex.
-                while let Some((place, job)) = Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, jobs.get(i)?))) {
+                while let Some((place, job)) =
+                    Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, jobs.get(i)?)))
+                {
                     let result = run(job);
                     results.lock().expect("no panic while it is held")[place] = Some(result);
                     done();
@@ -45,7 +54,12 @@ pub fn run_jobs<J: Sync, T: Send>(jobs: &[J], threads: usize, run: impl Fn(&J) -
             });
         }
     });
-    results.into_inner().expect("no panic while it was held").into_iter().map(|r| r.expect("every job was run")).collect()
+    results
+        .into_inner()
+        .expect("no panic while it was held")
+        .into_iter()
+        .map(|r| r.expect("every job was run"))
+        .collect()
 }
 
 /// The most that a network accepts of some traffic.
@@ -57,8 +71,9 @@ pub struct Throughput {
     pub points: Vec<Point>,
 }
 
-/// Raises the load, from `first` by `step` each time, until the network has fallen behind twice in a row or hosts send all the time, and takes the most that was accepted.
-/// The load of `job` is not looked at.
+/// Raises the load, from `first` by `step` each time, until the network has fallen behind twice in a
+/// row or hosts send all the time, and takes the most that was accepted. The load of `job` is not
+/// looked at.
 pub fn throughput(job: &Job, first: f64, step: f64) -> Result<Throughput, Halt> {
     let mut points: Vec<Point> = Vec::new();
     let mut load = first;

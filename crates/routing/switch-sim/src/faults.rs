@@ -8,7 +8,8 @@ use crate::wiring::ChannelId;
 use evenkeel_route::{EndNodeId, SwitchId};
 
 impl<R: Routing> Simulator<R> {
-    /// Nothing moves over a channel any more; packets that were on their way over it are discarded. Returns how many.
+    /// Nothing moves over a channel any more; packets that were on their way over it are discarded. Returns
+    /// how many.
     pub fn kill(&mut self, channel: ChannelId) -> u64 {
         self.dead[channel.0 as usize] = true;
         let lanes = self.parameters.lanes;
@@ -59,7 +60,9 @@ impl<R: Routing> Simulator<R> {
                 let at = self.pending[node as usize][place];
                 let wanted = self.wanted(at);
                 let front = self.buffers[at as usize].front;
-                if wanted.iter().all(|l| self.dead[l.channel.0 as usize]) && which(self.packets.get(PacketId(front))) {
+                if wanted.iter().all(|l| self.dead[l.channel.0 as usize])
+                    && which(self.packets.get(PacketId(front)))
+                {
                     stranded.push(front);
                 }
                 self.scratch.candidates = wanted;

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-/// A mean of independent values, with the half width of its 95% interval (Student's t; infinite for fewer than two values).
+/// A mean of independent values, with the half width of its 95% interval (Student's t; infinite for
+/// fewer than two values).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Interval {
     pub mean: f64,
@@ -32,14 +33,19 @@ impl Interval {
     }
 }
 
-/// The 97.5% quantile of Student's distribution (Abramowitz and Stegun 26.7.5 from the normal quantile; a table where that is too rough).
+/// The 97.5% quantile of Student's distribution (Abramowitz and Stegun 26.7.5 from the normal quantile;
+/// a table where that is too rough).
 fn student(freedom: usize) -> f64 {
     const FEW: [f64; 6] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447];
     if let Some(t) = FEW.get(freedom - 1) {
         return *t;
     }
     let (x, v) = (1.959_963_985_f64, freedom as f64);
-    let terms = [(x.powi(3) + x) / 4.0, (5.0 * x.powi(5) + 16.0 * x.powi(3) + 3.0 * x) / 96.0, (3.0 * x.powi(7) + 19.0 * x.powi(5) + 17.0 * x.powi(3) - 15.0 * x) / 384.0];
+    let terms = [
+        (x.powi(3) + x) / 4.0,
+        (5.0 * x.powi(5) + 16.0 * x.powi(3) + 3.0 * x) / 96.0,
+        (3.0 * x.powi(7) + 19.0 * x.powi(5) + 17.0 * x.powi(3) - 15.0 * x) / 384.0,
+    ];
     x + terms[0] / v + terms[1] / v.powi(2) + terms[2] / v.powi(3)
 }
 
@@ -49,7 +55,9 @@ mod tests {
 
     #[test]
     fn quantiles_are_those_of_the_tables() {
-        for (freedom, t) in [(1, 12.706), (4, 2.776), (7, 2.365), (9, 2.262), (19, 2.093), (30, 2.042), (1000, 1.962)] {
+        for (freedom, t) in
+            [(1, 12.706), (4, 2.776), (7, 2.365), (9, 2.262), (19, 2.093), (30, 2.042), (1000, 1.962)]
+        {
             assert!((student(freedom) - t).abs() < 0.002, "{freedom}: {}", student(freedom));
         }
     }

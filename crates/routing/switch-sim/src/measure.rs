@@ -6,8 +6,9 @@ use crate::simulator::{Halt, Simulator};
 use crate::traffic::{OpenLoop, Tally};
 use serde::Serialize;
 
-/// When to look, and when to stop: after `warm_up` cycles come batches, at least `least`, until the 95% interval of the mean latency is within `precision`
-/// of it and that of the accepted traffic within a fifth of that, or there are `most` batches.
+/// When to look, and when to stop: after `warm_up` cycles come batches, at least `least`, until the 95%
+/// interval of the mean latency is within `precision` of it and that of the accepted traffic within a
+/// fifth of that, or there are `most` batches.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Rules {
     pub warm_up: u64,
@@ -21,7 +22,8 @@ impl Rules {
     pub const USUAL: Rules = Rules { warm_up: 10_000, batch: 2_000, least: 10, most: 40, precision: 0.05 };
 }
 
-/// What was seen. Times are in cycles, traffic is in phits per cycle and sending host; intervals are over batches.
+/// What was seen. Times are in cycles, traffic is in phits per cycle and sending host; intervals are
+/// over batches.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Point {
     /// What the hosts wanted to send.
@@ -42,14 +44,21 @@ pub struct Point {
     pub utilization: Vec<f64>,
 }
 
-/// Below this share of what was offered, delivery has fallen behind for good: over the usual number of batches chance alone does not do that.
+/// Below this share of what was offered, delivery has fallen behind for good: over the usual number of
+/// batches chance alone does not do that.
 const KEEPS_UP: f64 = 0.95;
 
 /// Runs the traffic by the rules. The simulator should be a fresh one.
-pub fn measure<R: Routing>(simulator: &mut Simulator<R>, traffic: &mut OpenLoop, offered: f64, rules: &Rules) -> Result<Point, Halt> {
+pub fn measure<R: Routing>(
+    simulator: &mut Simulator<R>,
+    traffic: &mut OpenLoop,
+    offered: f64,
+    rules: &Rules,
+) -> Result<Point, Halt> {
     simulator.run(simulator.now() + rules.warm_up, traffic)?;
     traffic.tally = Tally::default();
-    let (begun, moved_before, made_before) = (simulator.now(), simulator.moved().to_vec(), simulator.created());
+    let (begun, moved_before, made_before) =
+        (simulator.now(), simulator.moved().to_vec(), simulator.created());
     let senders = f64::from(traffic.senders());
     let (mut accepted, mut latency, mut network_latency) = (Vec::new(), Vec::new(), Vec::new());
     let (mut longest, mut packets, mut phits) = (0, 0, 0);
@@ -65,13 +74,21 @@ pub fn measure<R: Routing>(simulator: &mut Simulator<R>, traffic: &mut OpenLoop,
         packets += tally.packets;
         phits += tally.phits;
         let settled = |values: &[f64], precision: f64| Interval::of(values).relative() <= precision;
-        if accepted.len() >= rules.least && settled(&latency, rules.precision) && settled(&accepted, rules.precision / 5.0) {
+        if accepted.len() >= rules.least
+            && settled(&latency, rules.precision)
+            && settled(&accepted, rules.precision / 5.0)
+        {
             break;
         }
     }
     let cycles = (simulator.now() - begun) as f64;
     let made = simulator.created().phits - made_before.phits;
-    let utilization = simulator.moved().iter().zip(&moved_before).map(|(now, before)| (now - before) as f64 / cycles).collect();
+    let utilization = simulator
+        .moved()
+        .iter()
+        .zip(&moved_before)
+        .map(|(now, before)| (now - before) as f64 / cycles)
+        .collect();
     Ok(Point {
         offered,
         accepted: Interval::of(&accepted),

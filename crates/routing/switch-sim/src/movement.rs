@@ -71,7 +71,9 @@ impl<R: Routing> Simulator<R> {
             let from = self.active[i];
             let buffer = &self.buffers[from as usize];
             let out = buffer.out;
-            let may = out != NONE && buffer.present > 0 && self.buffers[out as usize].occupied < self.buffers[out as usize].capacity;
+            let may = out != NONE
+                && buffer.present > 0
+                && self.buffers[out as usize].occupied < self.buffers[out as usize].capacity;
             if !may {
                 // Whatever was lacking brings it back into the list when it comes.
                 self.buffers[from as usize].active = false;
@@ -121,10 +123,16 @@ impl<R: Routing> Simulator<R> {
         if lanes > 1 {
             self.last_lane[channel] = out % lanes;
         }
-        self.free_at[channel] = self.now + u64::from(self.period[channel]) + if tail && !self.is_host_queue(from) { u64::from(self.parameters.gap_cycles) } else { 0 };
+        self.free_at[channel] = self.now
+            + u64::from(self.period[channel])
+            + if tail && !self.is_host_queue(from) { u64::from(self.parameters.gap_cycles) } else { 0 };
         self.moved[channel] += 1;
         let length = self.calendar.len();
-        let slot = if length == 2 { (self.now as usize + 1) & 1 } else { ((self.now + u64::from(self.delay[channel])) % length as u64) as usize };
+        let slot = if length == 2 {
+            (self.now as usize + 1) & 1
+        } else {
+            ((self.now + u64::from(self.delay[channel])) % length as u64) as usize
+        };
         self.calendar[slot].push(Arrival { to: out, packet, head });
         self.in_flight += 1;
         if feeder != NONE && !self.buffers[feeder as usize].active {

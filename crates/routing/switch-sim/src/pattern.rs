@@ -10,14 +10,16 @@ use std::str::FromStr;
 pub enum Pattern {
     /// Any other host, all alike.
     Uniform,
-    /// The bits of the host's number backwards. Of these three: the largest power of two of hosts takes part, the others send to any; hosts that would
-    /// send to themselves do not send.
+    /// The bits of the host's number backwards. Of these three: the largest power of two of hosts takes
+    /// part, the others send to any; hosts that would send to themselves do not send.
     BitReversal,
     /// The bits moved left by one, the first becoming the last.
     PerfectShuffle,
-    /// The upper half of the bits and the lower half swapped (with an odd number of bits, the middle one stays with the upper half).
+    /// The upper half of the bits and the lower half swapped (with an odd number of bits, the middle one
+    /// stays with the upper half).
     Transpose,
-    /// `share` of the messages go to a host at most `links` links away (links between switches), the others to any.
+    /// `share` of the messages go to a host at most `links` links away (links between switches), the others
+    /// to any.
     Local { links: u32, share: f64 },
 }
 
@@ -62,7 +64,9 @@ impl Length {
     pub fn mean(&self) -> f64 {
         match *self {
             Length::Fixed(n) => f64::from(n),
-            Length::Bimodal { short, long, share_short } => share_short * f64::from(short) + (1.0 - share_short) * f64::from(long),
+            Length::Bimodal { short, long, share_short } => {
+                share_short * f64::from(short) + (1.0 - share_short) * f64::from(long)
+            }
         }
     }
 
@@ -76,7 +80,13 @@ impl Length {
     pub fn draw(&self, random: &mut Random) -> u32 {
         match *self {
             Length::Fixed(n) => n,
-            Length::Bimodal { short, long, share_short } => if random.unit() < share_short { short } else { long },
+            Length::Bimodal { short, long, share_short } => {
+                if random.unit() < share_short {
+                    short
+                } else {
+                    long
+                }
+            }
         }
     }
 }
@@ -85,13 +95,15 @@ impl FromStr for Length {
     type Err = String;
     /// `32`, or `32:512:0.75`: 75% of 32 phits, the others of 512.
     fn from_str(text: &str) -> Result<Length, String> {
-        let wrong = || format!("`{text}` is no length: give phits (32), or SHORT:LONG:SHARE_OF_SHORT (32:512:0.75)");
+        let wrong =
+            || format!("`{text}` is no length: give phits (32), or SHORT:LONG:SHARE_OF_SHORT (32:512:0.75)");
         let parts: Vec<&str> = text.split(':').collect();
         let phits = |t: &str| t.parse::<u32>().ok().filter(|n| (1..=1 << 24).contains(n)).ok_or_else(wrong);
         match parts[..] {
             [n] => Ok(Length::Fixed(phits(n)?)),
             [short, long, share] => {
-                let share_short = share.parse::<f64>().ok().filter(|s| (0.0..=1.0).contains(s)).ok_or_else(wrong)?;
+                let share_short =
+                    share.parse::<f64>().ok().filter(|s| (0.0..=1.0).contains(s)).ok_or_else(wrong)?;
                 Ok(Length::Bimodal { short: phits(short)?, long: phits(long)?, share_short })
             }
             _ => Err(wrong()),
@@ -124,8 +136,12 @@ impl Destinations {
         let near = match pattern {
             Pattern::Local { links, .. } => {
                 let distances = wiring.distances();
-                let close = |a: EndNodeId, b: EndNodeId| a != b && distances[wiring.home(a).0 as usize][wiring.home(b).0 as usize] <= links;
-                (0..hosts).map(|a| (0..hosts).map(EndNodeId).filter(|b| close(EndNodeId(a), *b)).collect()).collect()
+                let close = |a: EndNodeId, b: EndNodeId| {
+                    a != b && distances[wiring.home(a).0 as usize][wiring.home(b).0 as usize] <= links
+                };
+                (0..hosts)
+                    .map(|a| (0..hosts).map(EndNodeId).filter(|b| close(EndNodeId(a), *b)).collect())
+                    .collect()
             }
             _ => Vec::new(),
         };
@@ -173,14 +189,21 @@ mod tests {
     use evenkeel_route::SwitchId;
 
     fn wiring(hosts: u32) -> Wiring {
-        Wiring::new(4, (0..3).map(|s| (SwitchId(s), SwitchId(s + 1))).collect(), (0..hosts).map(|h| SwitchId(h % 4)).collect())
+        Wiring::new(
+            4,
+            (0..3).map(|s| (SwitchId(s), SwitchId(s + 1))).collect(),
+            (0..hosts).map(|h| SwitchId(h % 4)).collect(),
+        )
     }
 
     #[test]
     fn permutations_are_those_of_the_field() {
         let to = |pattern, from| Destinations::new(pattern, &wiring(16)).permuted(EndNodeId(from)).unwrap().0;
         assert_eq!([0b0001, 0b0011, 0b1010].map(|n| to(Pattern::BitReversal, n)), [0b1000, 0b1100, 0b0101]);
-        assert_eq!([0b0001, 0b1000, 0b1010].map(|n| to(Pattern::PerfectShuffle, n)), [0b0010, 0b0001, 0b0101]);
+        assert_eq!(
+            [0b0001, 0b1000, 0b1010].map(|n| to(Pattern::PerfectShuffle, n)),
+            [0b0010, 0b0001, 0b0101]
+        );
         assert_eq!([0b0001, 0b1101].map(|n| to(Pattern::Transpose, n)), [0b0100, 0b0111]);
         assert!(!Destinations::new(Pattern::BitReversal, &wiring(16)).sends(EndNodeId(0b1001)));
     }

@@ -1,21 +1,29 @@
 //! Changes of a network under traffic: what it costs to bring all tables up to date.
 //!
-//! Routing is minimal adaptive with up*/down* to escape by, under virtual cut-through (Bermúdez et al., CANPC 2000). When a switch goes or comes, one of three protocols runs between the switches,
-//! as messages over the same channels as the packets:
+//! Routing is minimal adaptive with up*/down* to escape by, under virtual cut-through (Bermúdez et al.,
+//! CANPC 2000). When a switch goes or comes, one of three protocols runs between the switches, as
+//! messages over the same channels as the packets:
 //!
-//! * [`Method::Static`] (Autonet's): a flood from the first who noticed clears all tables, discards what is under way and stops injection; the topology is collected along the tree that the flood made, and
-//!   distributed; each switch then makes its tables from the tree's directions and goes on.
-//! * [`Method::Overlapped`] (topology task and partial progressive reconfiguration): the same three phases carry the topology for the adaptive tables and clear nothing; when it has been collected, false
-//!   roots make their regions known, borders report, one border at a time reverses the links up to a false root, and escape tables follow by an exchange of distances. What the paper leaves to its references is
-//!   our reconstruction: merges as in [`graph::Directed::merges`].
-//! * [`Method::Planned`] (what the authors left for later): every switch has the topology from before, so only the change is flooded; each computes the same merges and tables, and only the
-//!   switches between a border and a false root exchange messages to reverse their links.
+//! * [`Method::Static`] (Autonet's): a flood from the first who noticed clears all tables, discards
+//!   what is under way and stops injection; the topology is collected along the tree that the flood
+//!   made, and distributed; each switch then makes its tables from the tree's directions and goes on.
+//! * [`Method::Overlapped`] (topology task and partial progressive reconfiguration): the same three
+//!   phases carry the topology for the adaptive tables and clear nothing; when it has been collected,
+//!   false roots make their regions known, borders report, one border at a time reverses the links up
+//!   to a false root, and escape tables follow by an exchange of distances. What the paper leaves to
+//!   its references is our reconstruction: merges as in [`graph::Directed::merges`].
+//! * [`Method::Planned`] (what the authors left for later): every switch has the topology from before,
+//!   so only the change is flooded; each computes the same merges and tables, and only the switches
+//!   between a border and a false root exchange messages to reverse their links.
 //!
-//! A change that comes while the protocol for another is still at work is met by the static one, whichever the first was: it clears what the first has left half done. A switch that has joined a later reconfiguration no longer hears
-//! of earlier ones ([`reconfigure_all`]).
+//! A change that comes while the protocol for another is still at work is met by the static one,
+//! whichever the first was: it clears what the first has left half done. A switch that has joined a
+//! later reconfiguration no longer hears of earlier ones ([`reconfigure_all`]).
 //!
-//! Links are reversed a switch at a time ([`turning`]). Always checked: escape channels free of cycles after every event; in the end one root for each connected part and a way from all to all; no injection stopped but by the
-//! static protocol; adaptive tables offer working channels only. On tiny networks every order of events is tried ([`explore`]).
+//! Links are reversed a switch at a time ([`turning`]). Always checked: escape channels free of cycles
+//! after every event; in the end one root for each connected part and a way from all to all; no
+//! injection stopped but by the static protocol; adaptive tables offer working channels only. On tiny
+//! networks every order of events is tried ([`explore`]).
 
 mod courier;
 pub mod explore;
@@ -83,6 +91,13 @@ pub struct Settings {
 
 impl Settings {
     /// Guesses: the paper says nothing of them. What they are changes times, hardly their order.
-    pub const USUAL: Settings =
-        Settings { message_phits: 8, port_phits: 2, process_cycles: 50, table_cycles: 20, loss: 0.0, retry_cycles: 1000, seed: 1 };
+    pub const USUAL: Settings = Settings {
+        message_phits: 8,
+        port_phits: 2,
+        process_cycles: 50,
+        table_cycles: 20,
+        loss: 0.0,
+        retry_cycles: 1000,
+        seed: 1,
+    };
 }

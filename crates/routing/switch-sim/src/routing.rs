@@ -14,8 +14,9 @@ pub struct Lane {
 
 /// A routing function. It is asked again whenever something that a waiting head may want has become free.
 pub trait Routing {
-    /// The lanes a packet may leave `at` by, best first, into `out` (which is empty). `from` is the lane it came by. Nothing means that there is no way: the packet waits,
-    /// for ever if the routing function does not change.
+    /// The lanes a packet may leave `at` by, best first, into `out` (which is empty). `from` is the lane it
+    /// came by. Nothing means that there is no way: the packet waits, for ever if the routing function does
+    /// not change.
     fn candidates(&self, at: SwitchId, from: Lane, packet: &Packet, out: &mut Vec<Lane>);
 
     /// The lanes of the first channel, best first: any, if nothing else is said.
@@ -43,7 +44,8 @@ impl TableRouting {
 
     /// The entries for end nodes.
     pub fn of(network: &Network, table: &Table) -> TableRouting {
-        let mut routing = TableRouting::new(network.switches().len() as u32, network.end_nodes().len() as u32);
+        let mut routing =
+            TableRouting::new(network.switches().len() as u32, network.end_nodes().len() as u32);
         for e in network.end_node_ids() {
             let to = Destination::EndNode(e);
             let lane = table.lane(to);
@@ -81,7 +83,8 @@ impl Routing for TableRouting {
     }
 }
 
-/// One path for each pair of hosts' switches, found at the source: a packet to a switch follows the path from the switch it started at.
+/// One path for each pair of hosts' switches, found at the source: a packet to a switch follows the
+/// path from the switch it started at.
 #[derive(Clone, Debug)]
 pub struct SourceRouting {
     home: Vec<SwitchId>,
@@ -96,14 +99,25 @@ impl SourceRouting {
     /// `path(from, to)` gives the channels from a switch to another.
     pub fn new(wiring: &Wiring, path: impl Fn(SwitchId, SwitchId) -> Vec<ChannelId>) -> SourceRouting {
         let all = || (0..wiring.switches()).map(SwitchId);
-        let paths = all().flat_map(|from| all().map(move |to| (from, to))).map(|(from, to)| path(from, to)).collect();
-        SourceRouting { home: (0..wiring.hosts()).map(|h| wiring.home(EndNodeId(h))).collect(), switches: wiring.switches() as usize, beside: vec![Vec::new(); wiring.channels() as usize], paths }
+        let paths =
+            all().flat_map(|from| all().map(move |to| (from, to))).map(|(from, to)| path(from, to)).collect();
+        SourceRouting {
+            home: (0..wiring.hosts()).map(|h| wiring.home(EndNodeId(h))).collect(),
+            switches: wiring.switches() as usize,
+            beside: vec![Vec::new(); wiring.channels() as usize],
+            paths,
+        }
     }
 
     /// The same where a packet takes any cable between two switches that is free.
     pub fn any_cable(self, wiring: &Wiring) -> SourceRouting {
         let beside = |c: ChannelId| match wiring.from(c) {
-            End::Switch(s) => wiring.leaving(s).iter().copied().filter(|other| *other != c && wiring.to(*other) == wiring.to(c)).collect(),
+            End::Switch(s) => wiring
+                .leaving(s)
+                .iter()
+                .copied()
+                .filter(|other| *other != c && wiring.to(*other) == wiring.to(c))
+                .collect(),
             End::Host(_) => Vec::new(),
         };
         SourceRouting { beside: (0..wiring.channels()).map(|c| beside(ChannelId(c))).collect(), ..self }
@@ -112,22 +126,33 @@ impl SourceRouting {
 
 impl SourceRouting {
     pub fn of(network: &Network, routes: &SourceRoutes) -> SourceRouting {
-        SourceRouting::new(&Wiring::of(network), |from, to| routes.path(from, to).iter().map(|c| ChannelId(c.0)).collect())
+        SourceRouting::new(&Wiring::of(network), |from, to| {
+            routes.path(from, to).iter().map(|c| ChannelId(c.0)).collect()
+        })
     }
 }
 
 impl Routing for SourceRouting {
     fn candidates(&self, _at: SwitchId, from: Lane, packet: &Packet, out: &mut Vec<Lane>) {
-        let [source, destination] = [packet.source, packet.destination].map(|h| self.home[h.0 as usize].0 as usize);
+        let [source, destination] =
+            [packet.source, packet.destination].map(|h| self.home[h.0 as usize].0 as usize);
         let path = &self.paths[source * self.switches + destination];
         // A path is short and passes no channel twice.
-        let place = path.iter().position(|c| *c == from.channel || self.beside[c.0 as usize].contains(&from.channel)).map_or(0, |p| p + 1);
+        let place = path
+            .iter()
+            .position(|c| *c == from.channel || self.beside[c.0 as usize].contains(&from.channel))
+            .map_or(0, |p| p + 1);
         let next = path.get(place);
-        out.extend(next.into_iter().chain(next.into_iter().flat_map(|c| &self.beside[c.0 as usize])).map(|channel| Lane { channel: *channel, lane: from.lane }));
+        out.extend(
+            next.into_iter()
+                .chain(next.into_iter().flat_map(|c| &self.beside[c.0 as usize]))
+                .map(|channel| Lane { channel: *channel, lane: from.lane }),
+        );
     }
 }
 
-/// Any minimal channel on an adaptive lane (1 and up) that is free, else the table's channel on the escape lane, 0 (Bermúdez et al., CANPC 2000, section 2.1; Duato 1993).
+/// Any minimal channel on an adaptive lane (1 and up) that is free, else the table's channel on the
+/// escape lane, 0 (Bermúdez et al., CANPC 2000, section 2.1; Duato 1993).
 #[derive(Clone, Debug)]
 pub struct EscapeRouting {
     lanes: u8,
@@ -148,7 +173,9 @@ impl EscapeRouting {
         let switches = wiring.switches();
         let nearer = |at: u32, to: u32| {
             let leads = |c: &&ChannelId| match wiring.to(**c) {
-                End::Switch(next) => distances[next.0 as usize][to as usize] < distances[at as usize][to as usize],
+                End::Switch(next) => {
+                    distances[next.0 as usize][to as usize] < distances[at as usize][to as usize]
+                }
                 End::Host(_) => false,
             };
             wiring.leaving(SwitchId(at)).iter().filter(leads).copied().collect()
@@ -159,7 +186,10 @@ impl EscapeRouting {
             home: (0..wiring.hosts()).map(|h| wiring.home(EndNodeId(h))).collect(),
             hosts_begin: 2 * wiring.links().len() as u32,
             switches: switches as usize,
-            minimal: (0..switches).flat_map(|at| (0..switches).map(move |to| (at, to))).map(|(at, to)| nearer(at, to)).collect(),
+            minimal: (0..switches)
+                .flat_map(|at| (0..switches).map(move |to| (at, to)))
+                .map(|(at, to)| nearer(at, to))
+                .collect(),
             escape,
         }
     }
@@ -171,7 +201,11 @@ impl Routing for EscapeRouting {
         if !(self.stays && escaped) {
             let to = self.home[packet.destination.0 as usize];
             let channels = &self.minimal[at.0 as usize * self.switches + to.0 as usize];
-            out.extend(channels.iter().flat_map(|channel| (1..self.lanes).map(|lane| Lane { channel: *channel, lane })));
+            out.extend(
+                channels
+                    .iter()
+                    .flat_map(|channel| (1..self.lanes).map(|lane| Lane { channel: *channel, lane })),
+            );
         }
         out.extend(self.escape.get(at, packet.destination.0).map(|l| Lane { lane: 0, ..l }));
     }

@@ -1,8 +1,9 @@
 //! The network in time: what is where, and the order in which things happen within a cycle.
 //!
-//! A cycle is: phits that arrive; the workload's posts; heads that have been looked at; arbitration; moves. Moves are decided on the state
-//! at the beginning of the cycle and made afterwards, so that their order does not matter. A buffer whose packet cannot move is not looked at until a phit comes or
-//! a credit returns, and empty time is skipped: the cost is that of the phits that move.
+//! A cycle is: phits that arrive; the workload's posts; heads that have been looked at; arbitration;
+//! moves. Moves are decided on the state at the beginning of the cycle and made afterwards, so that
+//! their order does not matter. A buffer whose packet cannot move is not looked at until a phit comes
+//! or a credit returns, and empty time is skipped: the cost is that of the phits that move.
 
 use crate::buffer::{Behind, Buffer, NONE};
 use crate::deadlock::Deadlock;
@@ -75,7 +76,8 @@ pub struct Simulator<R> {
     /// By lane, `channel · lanes + lane`; after them, the hosts' queues.
     pub(crate) buffers: Vec<Buffer>,
     pub(crate) behind: Vec<Behind>,
-    /// By lane: the least room, in phits, that a head has found lacking since the lane was last announced free; 0: nobody has.
+    /// By lane: the least room, in phits, that a head has found lacking since the lane was last announced
+    /// free; 0: nobody has.
     pub(crate) awaited: Vec<u32>,
     pub(crate) packets: Packets,
     /// By node: switches, then hosts. Buffers whose head wants an output.
@@ -129,7 +131,8 @@ impl<R: Routing> Simulator<R> {
         let mut buffers = Vec::new();
         for c in 0..channels {
             // A host takes whatever comes.
-            let capacity = if to_node[c as usize] < wiring.switches() { parameters.buffer_phits } else { u32::MAX };
+            let capacity =
+                if to_node[c as usize] < wiring.switches() { parameters.buffer_phits } else { u32::MAX };
             buffers.extend((0..parameters.lanes).map(|_| Buffer::empty(capacity)));
         }
         buffers.extend((0..wiring.hosts()).map(|_| Buffer::empty(u32::MAX)));
@@ -204,8 +207,14 @@ impl<R: Routing> Simulator<R> {
 
     /// Puts a packet into its host's queue.
     pub fn post(&mut self, post: Post) -> PacketId {
-        let packet =
-            Packet { source: post.source, destination: post.destination, phits: post.phits.max(1), created: self.now, injected: u64::MAX, tag: post.tag };
+        let packet = Packet {
+            source: post.source,
+            destination: post.destination,
+            phits: post.phits.max(1),
+            created: self.now,
+            injected: u64::MAX,
+            tag: post.tag,
+        };
         let id = self.packets.add(packet);
         self.created.add(u64::from(packet.phits), 1);
         let queue = self.host_queue(post.source);
@@ -234,7 +243,8 @@ impl<R: Routing> Simulator<R> {
         self.conserved()
     }
 
-    /// Runs until everything has been delivered and the workload has no more to do, at most until `limit`. False: the limit came first.
+    /// Runs until everything has been delivered and the workload has no more to do, at most until `limit`.
+    /// False: the limit came first.
     pub fn finish(&mut self, limit: u64, workload: &mut impl Workload) -> Result<bool, Halt> {
         loop {
             self.run((self.now + 1000).min(limit), workload)?;
@@ -289,11 +299,17 @@ impl<R: Routing> Simulator<R> {
     /// The node at which a buffer is.
     pub(crate) fn node_of(&self, buffer: u32) -> u32 {
         let channels = self.wiring.channels() * self.parameters.lanes;
-        if buffer >= channels { self.wiring.switches() + buffer - channels } else { self.to_node[(buffer / self.parameters.lanes) as usize] }
+        if buffer >= channels {
+            self.wiring.switches() + buffer - channels
+        } else {
+            self.to_node[(buffer / self.parameters.lanes) as usize]
+        }
     }
 
     pub(crate) fn make_dirty(&mut self, node: u32) {
-        if !self.pending[node as usize].is_empty() && !std::mem::replace(&mut self.is_dirty[node as usize], true) {
+        if !self.pending[node as usize].is_empty()
+            && !std::mem::replace(&mut self.is_dirty[node as usize], true)
+        {
             self.dirty.push(node);
         }
     }
@@ -328,11 +344,18 @@ impl<R: Routing> Simulator<R> {
 
     /// That every phit and every packet is somewhere.
     pub fn conserved(&self) -> Result<(), Halt> {
-        let here = Count { phits: self.buffers.iter().map(|b| u64::from(b.occupied)).sum(), packets: self.packets.count() };
-        let of = |f: fn(&Count) -> u64| (f(&self.created), f(&self.delivered) + f(&self.discarded) + f(&here));
+        let here = Count {
+            phits: self.buffers.iter().map(|b| u64::from(b.occupied)).sum(),
+            packets: self.packets.count(),
+        };
+        let of =
+            |f: fn(&Count) -> u64| (f(&self.created), f(&self.delivered) + f(&self.discarded) + f(&here));
         for (what, (made, found)) in [("phits", of(|c| c.phits)), ("packets", of(|c| c.packets))] {
             if made != found {
-                return Err(Halt::Conservation(format!("{made} {what} were made, {found} are accounted for at cycle {}", self.now)));
+                return Err(Halt::Conservation(format!(
+                    "{made} {what} were made, {found} are accounted for at cycle {}",
+                    self.now
+                )));
             }
         }
         Ok(())
@@ -351,9 +374,13 @@ mod tests {
     fn a_lost_phit_is_noticed() {
         let wiring = Wiring::new(1, Vec::new(), vec![SwitchId(0); 3]);
         let mut simulator = Simulator::new(&wiring, Parameters::MYRINET, TableRouting::new(1, 3)).unwrap();
-        let mut traffic = OpenLoop::new(Traffic { pattern: Pattern::Uniform, length: Length::Fixed(16), load: 0.3, copies: 1, seed: 1 }, &wiring);
+        let mut traffic = OpenLoop::new(
+            Traffic { pattern: Pattern::Uniform, length: Length::Fixed(16), load: 0.3, copies: 1, seed: 1 },
+            &wiring,
+        );
         simulator.run(1000, &mut traffic).unwrap();
-        let somewhere = simulator.buffers.iter().position(|b| b.occupied > 0).expect("something is on its way");
+        let somewhere =
+            simulator.buffers.iter().position(|b| b.occupied > 0).expect("something is on its way");
         simulator.buffers[somewhere].occupied -= 1;
         assert!(matches!(simulator.conserved(), Err(Halt::Conservation(_))));
     }

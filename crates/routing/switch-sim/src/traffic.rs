@@ -13,10 +13,11 @@ use std::collections::BinaryHeap;
 pub struct Traffic {
     pub pattern: Pattern,
     pub length: Length,
-    /// Phits per cycle and sending host, as many as they want to send; times between messages are exponential.
+    /// Phits per cycle and sending host, as many as they want to send; times between messages are
+    /// exponential.
     pub load: f64,
-    /// Destinations of each message. Above 1 the host hands the message to its interface once, which makes the copies (multi-send): they follow each other without
-    /// a gap, and the load counts each of them.
+    /// Destinations of each message. Above 1 the host hands the message to its interface once, which makes
+    /// the copies (multi-send): they follow each other without a gap, and the load counts each of them.
     pub copies: u32,
     pub seed: u64,
 }
@@ -44,10 +45,13 @@ pub(crate) struct Tally {
 impl OpenLoop {
     pub fn new(traffic: Traffic, wiring: &Wiring) -> OpenLoop {
         let destinations = Destinations::new(traffic.pattern, wiring);
-        let mut hosts: Vec<(Random, f64)> = (0..wiring.hosts()).map(|h| (Random::stream(traffic.seed, h.into()), 0.0)).collect();
+        let mut hosts: Vec<(Random, f64)> =
+            (0..wiring.hosts()).map(|h| (Random::stream(traffic.seed, h.into()), 0.0)).collect();
         let mut due = BinaryHeap::new();
         let gap = traffic.length.mean() * f64::from(traffic.copies.max(1)) / traffic.load;
-        for (h, (random, next)) in hosts.iter_mut().enumerate().filter(|(h, _)| destinations.sends(EndNodeId(*h as u32))) {
+        for (h, (random, next)) in
+            hosts.iter_mut().enumerate().filter(|(h, _)| destinations.sends(EndNodeId(*h as u32)))
+        {
             *next = random.exponential() * gap;
             if next.is_finite() {
                 due.push(Reverse((next.ceil() as u64, h as u32)));
@@ -82,7 +86,8 @@ impl Workload for OpenLoop {
                 let destination = self.destinations.draw(EndNodeId(host), random);
                 posts.push(Post { source: EndNodeId(host), destination, phits, tag: at });
             }
-            *next += random.exponential() * (self.traffic.length.mean() * f64::from(copies) / self.traffic.load);
+            *next +=
+                random.exponential() * (self.traffic.length.mean() * f64::from(copies) / self.traffic.load);
             self.due.push(Reverse(((next.ceil() as u64).max(now + 1), host)));
         }
     }

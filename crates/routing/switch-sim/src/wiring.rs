@@ -13,8 +13,9 @@ pub enum End {
     Host(EndNodeId),
 }
 
-/// A network as the simulator wants it. Link `i` is the channels `2i` (as given) and `2i + 1` (back); after all links, host `h` has a channel into its
-/// switch and one out of it. Several links between the same switches are several links.
+/// A network as the simulator wants it. Link `i` is the channels `2i` (as given) and `2i + 1` (back);
+/// after all links, host `h` has a channel into its switch and one out of it. Several links between the
+/// same switches are several links.
 #[derive(Clone, Debug)]
 pub struct Wiring {
     switches: u32,
@@ -41,7 +42,11 @@ impl Wiring {
     /// Channels between switches keep the numbers that they have in the network.
     pub fn of(network: &Network) -> Wiring {
         let links = network.channel_ids().step_by(2).map(|c| (network.from(c), network.to(c))).collect();
-        Wiring::new(network.switches().len() as u32, links, network.end_nodes().iter().map(|e| e.switch).collect())
+        Wiring::new(
+            network.switches().len() as u32,
+            links,
+            network.end_nodes().iter().map(|e| e.switch).collect(),
+        )
     }
 
     pub fn switches(&self) -> u32 {
@@ -101,7 +106,8 @@ impl Wiring {
         }
     }
 
-    /// Links from each switch to each other along the fewest of them; `u32::MAX` where there is no way. `[from][to]`.
+    /// Links from each switch to each other along the fewest of them; `u32::MAX` where there is no way.
+    /// `[from][to]`.
     pub fn distances(&self) -> Vec<Vec<u32>> {
         (0..self.switches).map(|s| self.distances_from(SwitchId(s))).collect()
     }
@@ -142,7 +148,10 @@ mod tests {
         let s = SwitchId;
         let wiring = Wiring::new(3, vec![(s(0), s(1)), (s(1), s(2))], vec![s(0), s(2)]);
         assert_eq!(wiring.channels(), 8);
-        assert_eq!((wiring.from(ChannelId(3)), wiring.to(ChannelId(3))), (End::Switch(s(2)), End::Switch(s(1))));
+        assert_eq!(
+            (wiring.from(ChannelId(3)), wiring.to(ChannelId(3))),
+            (End::Switch(s(2)), End::Switch(s(1)))
+        );
         let (into, out) = (wiring.injection(EndNodeId(1)), wiring.ejection(EndNodeId(1)));
         assert_eq!((wiring.from(into), wiring.to(into)), (End::Host(EndNodeId(1)), End::Switch(s(2))));
         assert_eq!((wiring.from(out), wiring.to(out)), (End::Switch(s(2)), End::Host(EndNodeId(1))));

@@ -1,7 +1,7 @@
 //! What must come out, by closed forms and by rules that hold for every network.
 
-use evenkeel_switch_sim::*;
 use evenkeel_route::{EndNodeId, SwitchId};
+use evenkeel_switch_sim::*;
 
 /// Posts what it is given at the times it is given, and notes when things arrive.
 struct Script {
@@ -49,7 +49,8 @@ fn line(switches: u32) -> (Wiring, TableRouting) {
     (wiring, table)
 }
 
-/// Switches in a ring, everything clockwise: the textbook's cycle of channels. With `dateline`, packets change to lane 1 where the ring closes.
+/// Switches in a ring, everything clockwise: the textbook's cycle of channels. With `dateline`, packets
+/// change to lane 1 where the ring closes.
 fn ring(switches: u32, dateline: bool) -> (Wiring, TableRouting) {
     let links = (0..switches).map(|s| (SwitchId(s), SwitchId((s + 1) % switches))).collect();
     let wiring = Wiring::new(switches, links, (0..switches).map(SwitchId).collect());
@@ -91,7 +92,8 @@ fn an_empty_network_takes_what_the_parts_take() {
 fn a_channel_carries_one_phit_a_cycle_or_one_a_period() {
     let (wiring, table) = line(2);
     for period in [1, 3] {
-        // Packets are given the channel one after the other, each after its head has been looked at: with one lane that shows.
+        // Packets are given the channel one after the other, each after its head has been looked at: with one
+        // lane that shows.
         let parameters = Parameters { header_cycles: 0, arbiter_cycles: 0, ..Parameters::CUT_THROUGH };
         let mut simulator = Simulator::new(&wiring, parameters, table.clone()).unwrap();
         simulator.set_period(ChannelId(0), period);
@@ -106,7 +108,8 @@ fn a_channel_carries_one_phit_a_cycle_or_one_a_period() {
 
 #[test]
 fn lanes_share_a_channel_fairly() {
-    // Hosts 0 and 1 at switch 0 send over one link to hosts 2 and 3, each on a lane of its own: both get half.
+    // Hosts 0 and 1 at switch 0 send over one link to hosts 2 and 3, each on a lane of its own: both get
+    // half.
     let s = SwitchId;
     let wiring = Wiring::new(2, vec![(s(0), s(1))], vec![s(0), s(0), s(1), s(1)]);
     let mut table = TableRouting::new(2, 4);
@@ -128,7 +131,9 @@ fn tables_with_a_cycle_deadlock_and_the_circle_is_named() {
         let parameters = Parameters { switching, lanes: 2, buffer_phits: 32, ..Parameters::MYRINET };
         let mut simulator = Simulator::new(&wiring, parameters, table).unwrap();
         let mut traffic = OpenLoop::new(uniform(0.8, 32, 1), &wiring);
-        let Err(Halt::Deadlock(found)) = simulator.run(1_000_000, &mut traffic) else { panic!("{switching:?} did not deadlock") };
+        let Err(Halt::Deadlock(found)) = simulator.run(1_000_000, &mut traffic) else {
+            panic!("{switching:?} did not deadlock")
+        };
         assert_eq!(found.circle.len(), 5, "{found}");
         for (i, lane) in found.circle.iter().enumerate() {
             assert_eq!(wiring.to(lane.channel), wiring.from(found.circle[(i + 1) % 5].channel), "{found}");
@@ -175,7 +180,10 @@ fn below_saturation_what_is_offered_is_accepted() {
         if keeps_up {
             assert!((point.accepted.mean / load - 1.0).abs() < 0.05, "{point:?}");
             // The empty network: on average 1 + 5/3 switches, and the tail.
-            assert!(point.network_latency.mean > 24.0 * 8.0 / 3.0 + 15.0 && point.network_latency.mean < 200.0, "{point:?}");
+            assert!(
+                point.network_latency.mean > 24.0 * 8.0 / 3.0 + 15.0 && point.network_latency.mean < 200.0,
+                "{point:?}"
+            );
         }
         assert!(point.utilization.iter().all(|u| (0.0..=1.0).contains(u)));
     }
@@ -183,7 +191,10 @@ fn below_saturation_what_is_offered_is_accepted() {
 
 #[test]
 fn when_channels_die_everything_is_still_accounted_for() {
-    for parameters in [Parameters { lanes: 2, ..Parameters::MYRINET }, Parameters { link_cycles: 5, ..Parameters::CUT_THROUGH }] {
+    for parameters in [
+        Parameters { lanes: 2, ..Parameters::MYRINET },
+        Parameters { link_cycles: 5, ..Parameters::CUT_THROUGH },
+    ] {
         let (wiring, table) = line(6);
         let mut simulator = Simulator::new(&wiring, parameters, table).unwrap();
         let mut traffic = OpenLoop::new(uniform(0.5, 40, 9), &wiring);
@@ -223,20 +234,30 @@ fn hosts_that_may_not_inject_do_not() {
 
 #[test]
 fn all_patterns_and_lengths_are_delivered_to_the_last_phit() {
-    let patterns = ["uniform", "bit-reversal", "shuffle", "transpose", "local:2"].map(|p| p.parse::<Pattern>().unwrap());
+    let patterns =
+        ["uniform", "bit-reversal", "shuffle", "transpose", "local:2"].map(|p| p.parse::<Pattern>().unwrap());
     for pattern in patterns {
         for length in [Length::Fixed(32), Length::Bimodal { short: 8, long: 64, share_short: 0.75 }] {
             let (wiring, table) = line(8);
             let mut simulator = Simulator::new(&wiring, Parameters::MYRINET, table).unwrap();
-            let mut traffic = OpenLoop::new(Traffic { pattern, length, load: 0.1, copies: 1, seed: 5 }, &wiring);
+            let mut traffic =
+                OpenLoop::new(Traffic { pattern, length, load: 0.1, copies: 1, seed: 5 }, &wiring);
             simulator.run(20_000, &mut traffic).unwrap();
             traffic.stop();
             assert!(simulator.finish(1_000_000, &mut traffic).unwrap(), "{pattern} {length}");
             let created = simulator.created();
-            assert_eq!((created, simulator.discarded()), (simulator.delivered(), Count::default()), "{pattern} {length}");
+            assert_eq!(
+                (created, simulator.discarded()),
+                (simulator.delivered(), Count::default()),
+                "{pattern} {length}"
+            );
             // What was wanted was sent: senders x cycles x load.
             let wanted = f64::from(traffic.senders()) * 20_000.0 * 0.1;
-            assert!((created.phits as f64 / wanted - 1.0).abs() < 0.15, "{pattern} {length}: {} of {wanted}", created.phits);
+            assert!(
+                (created.phits as f64 / wanted - 1.0).abs() < 0.15,
+                "{pattern} {length}: {} of {wanted}",
+                created.phits
+            );
             let mean = created.phits as f64 / created.packets as f64;
             assert!((mean / length.mean() - 1.0).abs() < 0.15, "{pattern} {length}: {mean}");
         }
@@ -246,14 +267,20 @@ fn all_patterns_and_lengths_are_delivered_to_the_last_phit() {
 #[test]
 fn copies_of_a_message_leave_one_after_the_other() {
     let (wiring, table) = line(6);
-    let mut traffic = OpenLoop::new(Traffic { pattern: Pattern::Uniform, length: Length::Fixed(16), load: 0.05, copies: 3, seed: 2 }, &wiring);
+    let mut traffic = OpenLoop::new(
+        Traffic { pattern: Pattern::Uniform, length: Length::Fixed(16), load: 0.05, copies: 3, seed: 2 },
+        &wiring,
+    );
     let mut posts = Vec::new();
     while traffic.next() < 50_000 {
         let before = posts.len();
         let now = traffic.next();
         traffic.act(now, &mut posts);
         let made = &posts[before..];
-        assert!(made.len() % 3 == 0 && made.chunks(3).all(|c| c.iter().all(|p| p.source == c[0].source && p.tag == c[0].tag)));
+        assert!(
+            made.len() % 3 == 0
+                && made.chunks(3).all(|c| c.iter().all(|p| p.source == c[0].source && p.tag == c[0].tag))
+        );
     }
     // The load counts each copy.
     let load = posts.iter().map(|p| f64::from(p.phits)).sum::<f64>() / 6.0 / 50_000.0;
@@ -285,11 +312,13 @@ impl Routing for Round {
 #[test]
 fn a_packet_that_comes_round_to_where_its_tail_still_leaves_is_no_deadlock() {
     let s = SwitchId;
-    let wiring = Wiring::new(4, vec![(s(0), s(1)), (s(1), s(2)), (s(2), s(0)), (s(1), s(3))], vec![s(0), s(3)]);
+    let wiring =
+        Wiring::new(4, vec![(s(0), s(1)), (s(1), s(2)), (s(2), s(0)), (s(1), s(3))], vec![s(0), s(3)]);
     let parameters = Parameters { lanes: 1, ..Parameters::CUT_THROUGH };
     let mut simulator = Simulator::new(&wiring, parameters, Round { out: false }).unwrap();
     let mut script = Script::new(vec![(0, post(0, 1, 60, 7))]);
-    // The head is back at switch 0 after a few cycles and wants the lane to switch 1, into which the same packet is still being sent.
+    // The head is back at switch 0 after a few cycles and wants the lane to switch 1, into which the same
+    // packet is still being sent.
     for _ in 0..60 {
         simulator.run(simulator.now() + 1, &mut script).unwrap();
         simulator.no_deadlock().unwrap();

@@ -1,11 +1,11 @@
 //! Networks that change under traffic.
 
+use evenkeel_route::{SwitchId, generate};
 use evenkeel_switch_sim::reconfiguration::graph::Directed;
 use evenkeel_switch_sim::reconfiguration::turning::{Mistake, explore};
 use evenkeel_switch_sim::reconfiguration::views::Views;
 use evenkeel_switch_sim::reconfiguration::{Change, Method, Outcome, Settings, reconfigure, reconfigure_all};
 use evenkeel_switch_sim::*;
-use evenkeel_route::{SwitchId, generate};
 
 fn network(switches: usize, seed: u64) -> (Wiring, Directed) {
     let of = generate::Irregular { switches, degree: 4.min(switches - 1), end_nodes: 2, parallel: false };
@@ -15,15 +15,20 @@ fn network(switches: usize, seed: u64) -> (Wiring, Directed) {
     (wiring, graph)
 }
 
-/// Switch 0, the root, goes, and comes back; then traffic ends, and everything that was not discarded must arrive.
+/// Switch 0, the root, goes, and comes back; then traffic ends, and everything that was not discarded
+/// must arrive.
 fn goes_and_comes(switches: usize, seed: u64, method: Method, settings: Settings) -> [Outcome; 2] {
     let (wiring, mut graph) = network(switches, seed);
     let parameters = Parameters { buffer_phits: 16, ..Parameters::CUT_THROUGH };
     let mut simulator = Simulator::new(&wiring, parameters, Views::new(&wiring, &graph)).unwrap();
-    let mut traffic = OpenLoop::new(Traffic { pattern: Pattern::Uniform, length: Length::Fixed(16), load: 0.1, copies: 1, seed }, &wiring);
+    let mut traffic = OpenLoop::new(
+        Traffic { pattern: Pattern::Uniform, length: Length::Fixed(16), load: 0.1, copies: 1, seed },
+        &wiring,
+    );
     simulator.run(3_000, &mut traffic).unwrap();
     let outcomes = [Change::SwitchGoes(0), Change::SwitchComes(0)].map(|change| {
-        let outcome = reconfigure(&mut simulator, &mut traffic, &mut graph, change, method, settings).unwrap_or_else(|e| panic!("{switches} {seed} {method:?} {change:?}: {e}"));
+        let outcome = reconfigure(&mut simulator, &mut traffic, &mut graph, change, method, settings)
+            .unwrap_or_else(|e| panic!("{switches} {seed} {method:?} {change:?}: {e}"));
         // Packets for hosts that are gone are stopped where they are found to have no way.
         for _ in 0..4 {
             simulator.run(simulator.now() + 500, &mut traffic).unwrap();
@@ -32,7 +37,10 @@ fn goes_and_comes(switches: usize, seed: u64, method: Method, settings: Settings
         outcome
     });
     traffic.stop();
-    assert!(simulator.finish(simulator.now() + 1_000_000, &mut traffic).unwrap(), "{switches} {seed} {method:?}: what was not discarded arrives");
+    assert!(
+        simulator.finish(simulator.now() + 1_000_000, &mut traffic).unwrap(),
+        "{switches} {seed} {method:?}: what was not discarded arrives"
+    );
     outcomes
 }
 
@@ -41,11 +49,19 @@ fn every_protocol_brings_all_tables_up_to_date() {
     let mut less = [0; 3];
     for switches in [8, 16] {
         for seed in 0..4 {
-            let [fixed, overlapped, planned] = [Method::Static, Method::Overlapped, Method::Planned].map(|m| goes_and_comes(switches, seed, m, Settings::USUAL));
+            let [fixed, overlapped, planned] = [Method::Static, Method::Overlapped, Method::Planned]
+                .map(|m| goes_and_comes(switches, seed, m, Settings::USUAL));
             for change in 0..2 {
                 assert!(fixed[change].stopped > 0);
-                assert_eq!((overlapped[change].stopped, planned[change].stopped), (0, 0), "only the static protocol stops injection");
-                assert!(planned[change].cycles < fixed[change].cycles, "{switches} {seed} {change}: {planned:?} {fixed:?}");
+                assert_eq!(
+                    (overlapped[change].stopped, planned[change].stopped),
+                    (0, 0),
+                    "only the static protocol stops injection"
+                );
+                assert!(
+                    planned[change].cycles < fixed[change].cycles,
+                    "{switches} {seed} {change}: {planned:?} {fixed:?}"
+                );
             }
             less[0] += fixed[0].discarded;
             less[1] += overlapped[0].discarded;
@@ -70,24 +86,55 @@ fn a_change_during_a_change_is_met_by_the_static_protocol() {
         for method in [Method::Static, Method::Overlapped, Method::Planned] {
             for later in [30, 150, 300, 600] {
                 let (wiring, mut graph) = network(12, seed);
-                let second = (1..12).find(|s| connected_without(&graph, &[0, *s])).expect("a network that stands two failures");
+                let second = (1..12)
+                    .find(|s| connected_without(&graph, &[0, *s]))
+                    .expect("a network that stands two failures");
                 let parameters = Parameters { buffer_phits: 16, ..Parameters::CUT_THROUGH };
                 let mut simulator = Simulator::new(&wiring, parameters, Views::new(&wiring, &graph)).unwrap();
-                let mut traffic = OpenLoop::new(Traffic { pattern: Pattern::Uniform, length: Length::Fixed(16), load: 0.05, copies: 1, seed }, &wiring);
+                let mut traffic = OpenLoop::new(
+                    Traffic {
+                        pattern: Pattern::Uniform,
+                        length: Length::Fixed(16),
+                        load: 0.05,
+                        copies: 1,
+                        seed,
+                    },
+                    &wiring,
+                );
                 simulator.run(2_000, &mut traffic).unwrap();
-                let changes = [(0, Change::SwitchGoes(0)), (later, Change::SwitchGoes(second)), (later + 100, Change::SwitchComes(0))];
+                let changes = [
+                    (0, Change::SwitchGoes(0)),
+                    (later, Change::SwitchGoes(second)),
+                    (later + 100, Change::SwitchComes(0)),
+                ];
                 let settings = Settings { loss, ..Settings::USUAL };
-                let outcome = reconfigure_all(&mut simulator, &mut traffic, &mut graph, &changes, method, settings).unwrap_or_else(|e| panic!("{seed} {method:?} {later}: {e}"));
+                let outcome =
+                    reconfigure_all(&mut simulator, &mut traffic, &mut graph, &changes, method, settings)
+                        .unwrap_or_else(|e| panic!("{seed} {method:?} {later}: {e}"));
                 fell_back += u32::from(method != Method::Static && outcome.stopped > 0);
                 assert_eq!(graph.alive.iter().filter(|a| !**a).count(), 1);
-                reconfigure(&mut simulator, &mut traffic, &mut graph, Change::SwitchComes(second), method, settings).unwrap();
+                reconfigure(
+                    &mut simulator,
+                    &mut traffic,
+                    &mut graph,
+                    Change::SwitchComes(second),
+                    method,
+                    settings,
+                )
+                .unwrap();
                 for _ in 0..4 {
                     simulator.run(simulator.now() + 500, &mut traffic).unwrap();
                     simulator.discard_stranded();
                 }
                 traffic.stop();
-                assert!(simulator.finish(simulator.now() + 1_000_000, &mut traffic).unwrap(), "{seed} {method:?} {later}: what was not discarded arrives");
-                assert_eq!(simulator.created().packets, simulator.delivered().packets + simulator.discarded().packets);
+                assert!(
+                    simulator.finish(simulator.now() + 1_000_000, &mut traffic).unwrap(),
+                    "{seed} {method:?} {later}: what was not discarded arrives"
+                );
+                assert_eq!(
+                    simulator.created().packets,
+                    simulator.delivered().packets + simulator.discarded().packets
+                );
             }
         }
     }
@@ -105,18 +152,36 @@ fn lost_messages_cost_time_only() {
 
 /// Up is the higher number: that is free of circles, and may leave several roots.
 fn by_numbers(switches: usize, links: &[(u32, u32)]) -> (Wiring, Directed) {
-    let wiring = Wiring::new(switches as u32, links.iter().map(|(a, b)| (SwitchId(*a), SwitchId(*b))).collect(), Vec::new());
+    let wiring = Wiring::new(
+        switches as u32,
+        links.iter().map(|(a, b)| (SwitchId(*a), SwitchId(*b))).collect(),
+        Vec::new(),
+    );
     let second_is_up = links.iter().map(|(a, b)| b > a).collect();
-    (wiring, Directed { alive: vec![true; switches], second_is_up, link_alive: vec![true; links.len()], links: links.to_vec() })
+    (
+        wiring,
+        Directed {
+            alive: vec![true; switches],
+            second_is_up,
+            link_alive: vec![true; links.len()],
+            links: links.to_vec(),
+        },
+    )
 }
 
 #[test]
 fn links_are_reversed_without_a_circle_whatever_arrives_first() {
     let mut cases: Vec<(Wiring, Directed)> = (0..30)
         .map(|seed| {
-            let of = generate::Irregular { switches: 5 + seed as usize % 4, degree: 3, end_nodes: 0, parallel: false };
+            let of = generate::Irregular {
+                switches: 5 + seed as usize % 4,
+                degree: 3,
+                end_nodes: 0,
+                parallel: false,
+            };
             let network = generate::irregular(of, seed).unwrap();
-            let links: Vec<(u32, u32)> = network.channel_ids().step_by(2).map(|c| (network.from(c).0, network.to(c).0)).collect();
+            let links: Vec<(u32, u32)> =
+                network.channel_ids().step_by(2).map(|c| (network.from(c).0, network.to(c).0)).collect();
             by_numbers(of.switches, &links)
         })
         .collect();
@@ -126,7 +191,8 @@ fn links_are_reversed_without_a_circle_whatever_arrives_first() {
     for (case, (wiring, mut graph)) in cases.into_iter().enumerate() {
         for merge in graph.merges() {
             let views = Views::new(&wiring, &graph);
-            states += explore(&graph, &views, &merge, Mistake::None).unwrap_or_else(|e| panic!("case {case}: {e}"));
+            states +=
+                explore(&graph, &views, &merge, Mistake::None).unwrap_or_else(|e| panic!("case {case}: {e}"));
             for (i, mistake) in [Mistake::NotNarrow, Mistake::NoOrder].into_iter().enumerate() {
                 caught[i] += u32::from(explore(&graph, &views, &merge, mistake).is_err());
             }

@@ -1,4 +1,5 @@
-//! The agent's loop: what comes over the network, what the ranks here have handed in, and sleep when there is neither.
+//! The agent's loop: what comes over the network, what the ranks here have handed in, and sleep when
+//! there is neither.
 
 use crate::counts::Counts;
 use crate::health::{Health, Verdict};
@@ -22,7 +23,8 @@ use std::time::{Duration, Instant};
 
 /// Looks between two looks at the pipe, which is a system call.
 const PIPE_EVERY: u32 = 64;
-/// How long it sleeps while something is on its way out, which may want a push that no event announces, while a connection is being made.
+/// How long it sleeps while something is on its way out, which may want a push that no event announces,
+/// while a connection is being made.
 const PUSH: Duration = Duration::from_millis(1);
 /// How many communicators are remembered that are over.
 const OVER_KEPT: usize = 1024;
@@ -41,7 +43,8 @@ pub struct Agent {
     letters: Vec<Letter>,
     /// Communicators that are over here, the last of them: what still comes for one is late, and not ahead.
     over: VecDeque<u64>,
-    /// Communicators that a rank here has freed before their first member here has told of them: how many have.
+    /// Communicators that a rank here has freed before their first member here has told of them: how many
+    /// have.
     freed_early: HashMap<u64, usize>,
     health: Health,
     counts: Counts,
@@ -53,11 +56,32 @@ pub struct Agent {
 }
 
 impl Agent {
-    pub fn new(world: &'static World, setup: Setup, wire: UcxWire, pipe: File, reader: Reader, patience: Duration) -> Agent {
+    pub fn new(
+        world: &'static World,
+        setup: Setup,
+        wire: UcxWire,
+        pipe: File,
+        reader: Reader,
+        patience: Duration,
+    ) -> Agent {
         let health = Health::new(setup.nodes.len(), patience, Instant::now());
         let ranks = setup.here.iter().map(|(rank, pid)| (*rank, Some(Watched::new(*pid)))).collect();
         Agent {
-            world, setup, wire, pipe, reader, parties: Vec::new(), strangers: HashMap::new(), letters: Vec::new(), over: VecDeque::new(), freed_early: HashMap::new(), health, counts: Counts::begin(), ranks, is_deserted: false, has_complained: false,
+            world,
+            setup,
+            wire,
+            pipe,
+            reader,
+            parties: Vec::new(),
+            strangers: HashMap::new(),
+            letters: Vec::new(),
+            over: VecDeque::new(),
+            freed_early: HashMap::new(),
+            health,
+            counts: Counts::begin(),
+            ranks,
+            is_deserted: false,
+            has_complained: false,
         }
     }
 
@@ -83,11 +107,17 @@ impl Agent {
                 continue;
             }
             was_quiet = true;
-            if self.is_deserted && (self.parties.iter().all(Party::is_idle) || !self.ended_in_good_order() || happened.elapsed() > LEAVING) {
+            if self.is_deserted
+                && (self.parties.iter().all(Party::is_idle)
+                    || !self.ended_in_good_order()
+                    || happened.elapsed() > LEAVING)
+            {
                 return self.leave();
             }
             let now = Instant::now();
-            if self.is_deserted || (linger.is_worthwhile(now.duration_since(happened)) && linger.may_offer(now)) {
+            if self.is_deserted
+                || (linger.is_worthwhile(now.duration_since(happened)) && linger.may_offer(now))
+            {
                 std::thread::yield_now();
                 linger.offered(now, Instant::now());
                 continue;
@@ -99,7 +129,8 @@ impl Agent {
     /// Looks at the network and at what the ranks here have handed in; whether anything happened.
     fn look(&mut self) -> Result<bool, String> {
         let mut moved = false;
-        // The network is looked at once: each look is a system call, and those here who wait for what has come should have it before.
+        // The network is looked at once: each look is a system call, and those here who wait for what has
+        // come should have it before.
         let mut next = self.wire.poll();
         while let Some(event) = next {
             moved = true;
@@ -131,9 +162,14 @@ impl Agent {
     }
 
     fn take_in(&mut self, from: NodeId, message: &Bytes) -> Result<(), String> {
-        let Some((head, data)) = Head::read(message).filter(|(head, _)| head.job == self.setup.job && from.index() < self.setup.nodes.len()) else {
+        let Some((head, data)) = Head::read(message)
+            .filter(|(head, _)| head.job == self.setup.job && from.index() < self.setup.nodes.len())
+        else {
             if !std::mem::replace(&mut self.has_complained, true) {
-                eprintln!("evenkeel: the agent on {} has refused a message that is not of its job", self.setup.nodes[self.setup.node as usize].host);
+                eprintln!(
+                    "evenkeel: the agent on {} has refused a message that is not of its job",
+                    self.setup.nodes[self.setup.node as usize].host
+                );
             }
             return Ok(());
         };
@@ -151,7 +187,8 @@ impl Agent {
         Ok(())
     }
 
-    // ---- orders of the ranks here ---------------------------------------------------------------------------------
+    // ---- orders of the ranks here
+    // ---------------------------------------------------------------------------------
 
     fn read_pipe(&mut self) -> Result<bool, String> {
         let mut bytes = [0; 4096];
@@ -173,21 +210,23 @@ impl Agent {
                 Order::Setup(_) => return Err("it has been set up twice".into()),
                 Order::Attach(told) => {
                     let party = Party::new(self.world, &told, self.setup.job, share_cores(&self.setup.nodes));
-                    let mut party = party.ok_or("the segment has no room for a communicator's second block")?;
+                    let mut party =
+                        party.ok_or("the segment has no room for a communicator's second block")?;
                     for (from, head, data) in self.strangers.remove(&told.id).unwrap_or_default() {
                         party.take_in(from, &head, data, &mut self.letters)?;
                     }
                     (0..self.freed_early.remove(&told.id).unwrap_or(0)).for_each(|_| party.detach());
                     self.parties.push(party);
                 }
-                Order::Detach { id } => {
-                    match self.parties.iter_mut().find(|party| party.id == id) {
-                        Some(party) => party.detach(),
-                        None => *self.freed_early.entry(id).or_default() += 1,
-                    }
-                }
+                Order::Detach { id } => match self.parties.iter_mut().find(|party| party.id == id) {
+                    Some(party) => party.detach(),
+                    None => *self.freed_early.entry(id).or_default() += 1,
+                },
                 Order::Revoke { id } => {
-                    self.parties.iter().filter(|party| party.id == id).for_each(|party| party.revoke(&mut self.letters));
+                    self.parties
+                        .iter()
+                        .filter(|party| party.id == id)
+                        .for_each(|party| party.revoke(&mut self.letters));
                 }
             }
         }
@@ -207,7 +246,8 @@ impl Agent {
         }
     }
 
-    // ---- sleep, and who still lives -------------------------------------------------------------------------------
+    // ---- sleep, and who still lives
+    // -------------------------------------------------------------------------------
 
     fn sleep(&mut self) -> Result<(), String> {
         let asleep = self.world.arena().agent_sleeps();
@@ -228,7 +268,9 @@ impl Agent {
         let verdicts = self.health.look(Instant::now(), |node| waited_for.contains(&node));
         for verdict in verdicts {
             match verdict {
-                Verdict::Ask(node) => self.letters.push((NodeId(node as u32), Head::new(self.setup.job, What::Ping).alone())),
+                Verdict::Ask(node) => {
+                    self.letters.push((NodeId(node as u32), Head::new(self.setup.job, What::Ping).alone()))
+                }
                 Verdict::Silent(node) => self.report_lost(node as u64),
                 Verdict::Unreachable(node) => self.report_lost(node as u64 | UNREACHABLE),
             }
@@ -238,8 +280,13 @@ impl Agent {
         // From here on nothing may be looked at, or what has come would be slept over.
         let Some(network) = self.wire.arm() else { return Ok(()) };
         let is_flushed = self.wire.was_flushed();
-        let mut watched = vec![watch(network), watch(if self.is_deserted { -1 } else { self.pipe.as_raw_fd() })];
-        watched.extend(self.ranks.iter().map(|(_, process)| watch(process.as_ref().and_then(Watched::descriptor).unwrap_or(-1))));
+        let mut watched =
+            vec![watch(network), watch(if self.is_deserted { -1 } else { self.pipe.as_raw_fd() })];
+        watched.extend(
+            self.ranks
+                .iter()
+                .map(|(_, process)| watch(process.as_ref().and_then(Watched::descriptor).unwrap_or(-1))),
+        );
         let longest = match (is_flushed, waited_for.is_empty()) {
             (false, _) => Some(PUSH),
             (true, false) => Some(self.health.step()),
@@ -247,7 +294,10 @@ impl Agent {
         };
         // SAFETY: entries with open descriptors, or -1.
         unsafe {
-            let longest = longest.map(|nap| libc::timespec { tv_sec: nap.as_secs() as libc::time_t, tv_nsec: nap.subsec_nanos().into() });
+            let longest = longest.map(|nap| libc::timespec {
+                tv_sec: nap.as_secs() as libc::time_t,
+                tv_nsec: nap.subsec_nanos().into(),
+            });
             let longest = longest.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
             libc::ppoll(watched.as_mut_ptr(), watched.len() as libc::nfds_t, longest, std::ptr::null());
         }
@@ -263,15 +313,20 @@ impl Agent {
 
     /// The nodes that somebody here waits for.
     fn waited_for(&self) -> Vec<usize> {
-        let mut nodes: Vec<usize> =
-            self.parties.iter().filter(|party| party.waits_for_others()).flat_map(|party| party.nodes.iter().map(|node| node.index())).collect();
+        let mut nodes: Vec<usize> = self
+            .parties
+            .iter()
+            .filter(|party| party.waits_for_others())
+            .flat_map(|party| party.nodes.iter().map(|node| node.index()))
+            .collect();
         nodes.sort_unstable();
         nodes.dedup();
         nodes.retain(|node| *node != self.setup.node as usize);
         nodes
     }
 
-    /// Whether all ranks here have done their part in everything: then others may still need what they have handed in.
+    /// Whether all ranks here have done their part in everything: then others may still need what they have
+    /// handed in.
     fn ended_in_good_order(&self) -> bool {
         (0..self.ranks.len()).all(|place| self.world.has_left(place))
     }
@@ -293,7 +348,12 @@ impl Agent {
     /// Leaves word for the ranks here that a node is lost.
     fn report_lost(&self, node: u64) {
         // Release: pairs with the load in `check_nodes` of the ranks. The first word stands.
-        let _ = self.world.arena().lost_node().compare_exchange(0, 1 + node, Ordering::Release, Ordering::Relaxed);
+        let _ = self.world.arena().lost_node().compare_exchange(
+            0,
+            1 + node,
+            Ordering::Release,
+            Ordering::Relaxed,
+        );
     }
 
     /// Leaves word for the ranks here that a rank has died.

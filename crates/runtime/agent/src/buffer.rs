@@ -92,7 +92,8 @@ mod tests {
     use super::*;
     use evenkeel_random::Random;
 
-    /// Whatever is shared, replaced and written, in any order: the bytes are those of a plain vector, and what has been shared does not change.
+    /// Whatever is shared, replaced and written, in any order: the bytes are those of a plain vector, and
+    /// what has been shared does not change.
     #[test]
     fn it_is_as_a_vector_would_be() {
         let mut dice = Random::new(3);

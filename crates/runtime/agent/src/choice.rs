@@ -1,7 +1,8 @@
 //! By which schedule the nodes carry a collective out.
 //!
-//! Pure, and of what all agents know alike. Between machines the number of rounds counts; where "nodes" are virtual hosts that share the cores of one
-//! machine every message costs all of them time, and the number of messages counts.
+//! Pure, and of what all agents know alike. Between machines the number of rounds counts; where "nodes"
+//! are virtual hosts that share the cores of one machine every message costs all of them time, and the
+//! number of messages counts.
 
 use evenkeel_engine::call::Kind;
 use evenkeel_schedule::{Problem, Rank, Schedule, Slot, Step};
@@ -26,7 +27,8 @@ pub fn algorithm(kind: Kind, nodes: usize, bytes: usize, share_cores: bool) -> &
         Kind::Allreduce if share_cores => "allreduce-reduce-broadcast",
         Kind::Allreduce if bytes <= SHORT => "allreduce-recursive-doubling",
         Kind::Allreduce => "allreduce-rabenseifner",
-        // Every part goes to its node and nowhere else, in as many rounds as there are other nodes; by halves it takes fewer.
+        // Every part goes to its node and nowhere else, in as many rounds as there are other nodes; by halves
+        // it takes fewer.
         Kind::ReduceScatterBlock if nodes <= 3 => "reduce-scatter-pairwise",
         Kind::ReduceScatterBlock => "reduce-scatter-halving",
         // A chain has the fewest messages.
@@ -63,7 +65,8 @@ pub struct Plan {
 
 impl Plan {
     pub fn new(key: Key, nodes: usize, share_cores: bool) -> Plan {
-        let problem = Problem::new(nodes as u32).with_root(Rank(key.root as u32)).with_elements(key.elements as u32);
+        let problem =
+            Problem::new(nodes as u32).with_root(Rank(key.root as u32)).with_elements(key.elements as u32);
         let name = algorithm(key.kind, nodes, key.elements * key.unit, share_cores);
         let schedule = Schedule::named(name, problem).expect("what is chosen can be made");
         let (mut waited, mut sends) = (HashSet::new(), Vec::new());

@@ -20,7 +20,10 @@ fn processor_us() -> u64 {
         libc::getrusage(libc::RUSAGE_SELF, &mut used);
         used
     };
-    [used.ru_utime, used.ru_stime].iter().map(|time| time.tv_sec as u64 * 1_000_000 + time.tv_usec as u64).sum()
+    [used.ru_utime, used.ru_stime]
+        .iter()
+        .map(|time| time.tv_sec as u64 * 1_000_000 + time.tv_usec as u64)
+        .sum()
 }
 
 impl Counts {
@@ -45,10 +48,13 @@ impl Counts {
     pub fn line(&self, host: &str) -> String {
         let Counts { sent, sent_bytes, taken, taken_bytes, began_us } = self;
         let us = processor_us() - began_us;
-        format!("{{\"host\": {host:?}, \"sent\": {sent}, \"sent_bytes\": {sent_bytes}, \"taken\": {taken}, \"taken_bytes\": {taken_bytes}, \"processor_us\": {us}}}\n")
+        format!(
+            "{{\"host\": {host:?}, \"sent\": {sent}, \"sent_bytes\": {sent_bytes}, \"taken\": {taken}, \"taken_bytes\": {taken_bytes}, \"processor_us\": {us}}}\n"
+        )
     }
 
-    /// Adds that line to a file, at once, so that lines of several agents do not mix. Nothing comes of it if that cannot be done: the job has its answers.
+    /// Adds that line to a file, at once, so that lines of several agents do not mix. Nothing comes of it
+    /// if that cannot be done: the job has its answers.
     pub fn add_to(&self, path: &str, host: &str) {
         if let Ok(mut file) = std::fs::OpenOptions::new().append(true).create(true).open(path) {
             let _ = file.write_all(self.line(host).as_bytes());

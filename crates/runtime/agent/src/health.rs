@@ -1,7 +1,8 @@
 //! Who of the nodes that are waited for still lives.
 //!
-//! Nobody is asked while nobody waits: an idle agent sends nothing. A node that is waited for is asked for a sign of life when it has given none for a
-//! quarter of the patience, and is lost when it has given none for all of it. Slow is not dead: agents answer while their ranks do not.
+//! Nobody is asked while nobody waits: an idle agent sends nothing. A node that is waited for is asked
+//! for a sign of life when it has given none for a quarter of the patience, and is lost when it has
+//! given none for all of it. Slow is not dead: agents answer while their ranks do not.
 
 use std::time::{Duration, Instant};
 
@@ -82,7 +83,10 @@ mod tests {
         let at = |ms: u64| start + Duration::from_millis(ms);
         let mut health = Health::new(3, Duration::from_secs(2), start);
         assert!(health.look(at(10_000), |_| false).is_empty(), "nobody is waited for");
-        assert!(health.look(at(10_000), |node| node == 1).is_empty(), "it has only been waited for since now");
+        assert!(
+            health.look(at(10_000), |node| node == 1).is_empty(),
+            "it has only been waited for since now"
+        );
         assert_eq!(health.look(at(10_600), |node| node == 1), [Verdict::Ask(1)]);
         assert!(health.look(at(10_700), |node| node == 1).is_empty(), "it has just been asked");
         health.hear(1, at(11_000));

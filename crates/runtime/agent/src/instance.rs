@@ -1,7 +1,9 @@
-//! One run of a schedule among the nodes of a communicator, as one agent carries it out: steps over its own three buffers, and messages.
+//! One run of a schedule among the nodes of a communicator, as one agent carries it out: steps over its
+//! own three buffers, and messages.
 //!
-//! Every run has buffers and flags of its own, so nothing is used again, and what a schedule does to make that safe is not waited for. A message is
-//! kept apart from others of the same flag by its turn: it may overtake them.
+//! Every run has buffers and flags of its own, so nothing is used again, and what a schedule does to
+//! make that safe is not waited for. A message is kept apart from others of the same flag by its turn:
+//! it may overtake them.
 
 use crate::buffer::Buffer;
 use crate::choice::Plan;
@@ -23,7 +25,8 @@ pub struct Sent<'a> {
     pub passed_on: bool,
 }
 
-/// How elements are combined: the function, and whether the own input is missing: then the result is of the others' alone.
+/// How elements are combined: the function, and whether the own input is missing: then the result is of
+/// the others' alone.
 #[derive(Clone, Copy)]
 pub struct Combining {
     pub combine: Combine,
@@ -67,16 +70,34 @@ fn place_from_number(number: u32) -> Place {
 
 impl Instance {
     /// `input` is as long as the operation says, in elements of `unit` bytes.
-    pub fn new(plan: Arc<Plan>, me: Rank, unit: usize, combining: Option<Combining>, input: Vec<u8>) -> Instance {
+    pub fn new(
+        plan: Arc<Plan>,
+        me: Rank,
+        unit: usize,
+        combining: Option<Combining>,
+        input: Vec<u8>,
+    ) -> Instance {
         let schedule = &plan.schedule;
         let operation = schedule.algorithm.operation;
         let zeros = |elements: u64| Buffer::new(elements as usize * unit);
         debug_assert_eq!(input.len() as u64, operation.input(&schedule.problem, me) * unit as u64);
-        let buffers = [input.into(), zeros(operation.output(&schedule.problem, me)), zeros(schedule.needs.scratch)];
+        let buffers =
+            [input.into(), zeros(operation.output(&schedule.problem, me)), zeros(schedule.needs.scratch)];
         let missing = [combining.is_some_and(|c| c.input_is_missing), false, false];
         let mut steps = Round::new();
         schedule.round(me, 0, &mut steps);
-        Instance { plan, me, unit, combining, buffers, missing, raised: HashSet::new(), round: 0, steps, next: 0 }
+        Instance {
+            plan,
+            me,
+            unit,
+            combining,
+            buffers,
+            missing,
+            raised: HashSet::new(),
+            round: 0,
+            steps,
+            next: 0,
+        }
     }
 
     /// Takes a message in; one that comes twice changes nothing. An error says that it fits nowhere.
@@ -133,16 +154,39 @@ impl Instance {
             // Turn 0 is of an earlier use of the same memory, and there was none.
             Step::Wait { slot, turn } => return turn == 0 || self.raised.contains(&(slot.0, turn)),
             Step::Put { to, slot, turn } if !self.plan.is_waited_for(to, slot, turn) => {}
-            Step::Put { to, slot, turn } => send(Sent { to: to.0, slot: slot.0, turn, at: 0, data: &Bytes::new(), passed_on: self.plan.passes_on(to) }),
+            Step::Put { to, slot, turn } => send(Sent {
+                to: to.0,
+                slot: slot.0,
+                turn,
+                at: 0,
+                data: &Bytes::new(),
+                passed_on: self.plan.passes_on(to),
+            }),
             Step::Multicast { to, slot, turn } => {
-                to.iter().filter(|to| *to != self.me).for_each(|to| send(Sent { to: to.0, slot: slot.0, turn, at: 0, data: &Bytes::new(), passed_on: self.plan.passes_on(to) }));
+                to.iter().filter(|to| *to != self.me).for_each(|to| {
+                    send(Sent {
+                        to: to.0,
+                        slot: slot.0,
+                        turn,
+                        at: 0,
+                        data: &Bytes::new(),
+                        passed_on: self.plan.passes_on(to),
+                    })
+                });
                 if to.contains(self.me) {
                     self.raised.insert((slot.0, turn));
                 }
             }
             Step::Send { to, slot, turn, from, at, length, .. } => {
                 let data = self.bytes(from, length);
-                send(Sent { to: to.0, slot: slot.0, turn, at: place_to_number(at), data: &data, passed_on: self.plan.passes_on(to) });
+                send(Sent {
+                    to: to.0,
+                    slot: slot.0,
+                    turn,
+                    at: place_to_number(at),
+                    data: &data,
+                    passed_on: self.plan.passes_on(to),
+                });
             }
             Step::Copy { from, into, length } => {
                 if self.is_missing(from) {
@@ -172,7 +216,14 @@ impl Instance {
         let mut result = self.bytes(second, length).to_vec();
         let input = self.bytes(first, length);
         // SAFETY: both have `length` elements, and do not overlap.
-        unsafe { (combining.combine)(std::ptr::null_mut(), input.as_ptr().cast(), result.as_mut_ptr().cast(), length as usize) };
+        unsafe {
+            (combining.combine)(
+                std::ptr::null_mut(),
+                input.as_ptr().cast(),
+                result.as_mut_ptr().cast(),
+                length as usize,
+            )
+        };
         self.write(into, result.into());
     }
 
@@ -210,12 +261,32 @@ mod tests {
     }
 
     /// Runs all nodes' instances; messages arrive in any order, and now and then twice. The outputs.
-    fn run(key: Key, nodes: usize, share: bool, missing_at: Option<usize>, inputs: &[Vec<u8>], dice: &mut Random) -> Vec<Vec<u8>> {
+    fn run(
+        key: Key,
+        nodes: usize,
+        share: bool,
+        missing_at: Option<usize>,
+        inputs: &[Vec<u8>],
+        dice: &mut Random,
+    ) -> Vec<Vec<u8>> {
         let plan = Arc::new(Plan::new(key, nodes, share));
-        let combine = if key.kind == Kind::Exscan { compose } else { kernels::builtin("sum", 'u', 8).unwrap() };
-        let combining = |node| matches!(key.kind, Kind::Exscan | Kind::Reduce | Kind::Allreduce | Kind::ReduceScatterBlock).then_some(Combining { combine, input_is_missing: missing_at == Some(node) });
-        let mut all: Vec<Instance> =
-            (0..nodes).map(|node| Instance::new(Arc::clone(&plan), Rank(node as u32), key.unit, combining(node), inputs[node].clone())).collect();
+        let combine =
+            if key.kind == Kind::Exscan { compose } else { kernels::builtin("sum", 'u', 8).unwrap() };
+        let combining = |node| {
+            matches!(key.kind, Kind::Exscan | Kind::Reduce | Kind::Allreduce | Kind::ReduceScatterBlock)
+                .then_some(Combining { combine, input_is_missing: missing_at == Some(node) })
+        };
+        let mut all: Vec<Instance> = (0..nodes)
+            .map(|node| {
+                Instance::new(
+                    Arc::clone(&plan),
+                    Rank(node as u32),
+                    key.unit,
+                    combining(node),
+                    inputs[node].clone(),
+                )
+            })
+            .collect();
         let (mut flying, mut done): (Vec<Flying>, Vec<bool>) = (Vec::new(), vec![false; nodes]);
         let mut results: Vec<Vec<u8>> = vec![Vec::new(); nodes];
         for (node, instance) in all.iter_mut().enumerate() {
@@ -233,16 +304,27 @@ mod tests {
         }
         assert!(done.iter().all(|done| *done), "{key:?} among {nodes}: {done:?}");
         let outputs: Vec<Vec<u8>> = all.into_iter().map(|instance| instance.into_output().to_vec()).collect();
-        assert!(key.kind != Kind::Exscan || results == outputs, "one message brings a node all that its ranks get");
+        assert!(
+            key.kind != Kind::Exscan || results == outputs,
+            "one message brings a node all that its ranks get"
+        );
         outputs
     }
 
     /// Pairs (a, b) as the function x → ax + b: the left operand is applied first. It does not commute.
-    unsafe extern "C" fn compose(_: *mut std::ffi::c_void, input: *const std::ffi::c_void, inout: *mut std::ffi::c_void, count: usize) {
+    unsafe extern "C" fn compose(
+        _: *mut std::ffi::c_void,
+        input: *const std::ffi::c_void,
+        inout: *mut std::ffi::c_void,
+        count: usize,
+    ) {
         for i in 0..count {
             // SAFETY: both have `count` pairs of four-byte words.
             unsafe {
-                let (left, right) = (input.cast::<[u32; 2]>().add(i).read_unaligned(), inout.cast::<[u32; 2]>().add(i).read_unaligned());
+                let (left, right) = (
+                    input.cast::<[u32; 2]>().add(i).read_unaligned(),
+                    inout.cast::<[u32; 2]>().add(i).read_unaligned(),
+                );
                 inout.cast::<[u32; 2]>().add(i).write_unaligned(composed(left, right));
             }
         }
@@ -253,7 +335,10 @@ mod tests {
     }
 
     fn pairs(bytes: &[u8]) -> Vec<[u32; 2]> {
-        bytes.chunks_exact(8).map(|pair| [0, 4].map(|at| u32::from_le_bytes(pair[at..at + 4].try_into().unwrap()))).collect()
+        bytes
+            .chunks_exact(8)
+            .map(|pair| [0, 4].map(|at| u32::from_le_bytes(pair[at..at + 4].try_into().unwrap())))
+            .collect()
     }
 
     fn words(node: usize, count: usize) -> Vec<u8> {
@@ -261,7 +346,9 @@ mod tests {
     }
 
     fn sum(nodes: impl Iterator<Item = usize> + Clone, count: usize) -> Vec<u8> {
-        (0..count as u64).flat_map(|i| nodes.clone().map(|n| n as u64 * 1000 + i).sum::<u64>().to_le_bytes()).collect()
+        (0..count as u64)
+            .flat_map(|i| nodes.clone().map(|n| n as u64 * 1000 + i).sum::<u64>().to_le_bytes())
+            .collect()
     }
 
     #[test]
@@ -273,39 +360,101 @@ mod tests {
                     let key = |kind| Key { kind, root, elements: count, unit: 8 };
                     let inputs: Vec<Vec<u8>> = (0..nodes).map(|n| words(n, count)).collect();
                     let all: Vec<u8> = inputs.concat();
-                    let odd: Vec<Vec<u8>> = (0..nodes).map(|n| (0..2 * count as u32).flat_map(|i| (2 * (n as u32 * 977 + i) + 1).to_le_bytes()).collect()).collect();
+                    let odd: Vec<Vec<u8>> = (0..nodes)
+                        .map(|n| {
+                            (0..2 * count as u32)
+                                .flat_map(|i| (2 * (n as u32 * 977 + i) + 1).to_le_bytes())
+                                .collect()
+                        })
+                        .collect();
                     let at_root = |what: &[Vec<u8>]| what[root].clone();
-                    let only_root = |long: Vec<u8>| -> Vec<Vec<u8>> { (0..nodes).map(|n| if n == root { long.clone() } else { Vec::new() }).collect() };
+                    let only_root = |long: Vec<u8>| -> Vec<Vec<u8>> {
+                        (0..nodes).map(|n| if n == root { long.clone() } else { Vec::new() }).collect()
+                    };
 
-                    run(Key { elements: 0, ..key(Kind::Barrier) }, nodes, share, None, &vec![Vec::new(); nodes], &mut dice);
-                    let bcast = run(key(Kind::Bcast), nodes, share, None, &only_root(inputs[root].clone()), &mut dice);
-                    assert!((0..nodes).filter(|n| *n != root).all(|n| bcast[n] == inputs[root]), "bcast from {root} of {nodes}");
-                    assert_eq!(at_root(&run(key(Kind::Reduce), nodes, share, None, &inputs, &mut dice)), sum(0..nodes, count));
+                    run(
+                        Key { elements: 0, ..key(Kind::Barrier) },
+                        nodes,
+                        share,
+                        None,
+                        &vec![Vec::new(); nodes],
+                        &mut dice,
+                    );
+                    let bcast = run(
+                        key(Kind::Bcast),
+                        nodes,
+                        share,
+                        None,
+                        &only_root(inputs[root].clone()),
+                        &mut dice,
+                    );
+                    assert!(
+                        (0..nodes).filter(|n| *n != root).all(|n| bcast[n] == inputs[root]),
+                        "bcast from {root} of {nodes}"
+                    );
+                    assert_eq!(
+                        at_root(&run(key(Kind::Reduce), nodes, share, None, &inputs, &mut dice)),
+                        sum(0..nodes, count)
+                    );
                     // The root is rank 0 here: nodes are counted from it.
                     let from_root = Key { root: 0, ..key(Kind::Reduce) };
-                    assert_eq!(run(from_root, nodes, share, Some(0), &inputs, &mut dice)[0], sum(1..nodes, count), "without the root's own");
+                    assert_eq!(
+                        run(from_root, nodes, share, Some(0), &inputs, &mut dice)[0],
+                        sum(1..nodes, count),
+                        "without the root's own"
+                    );
                     let whole = Key { root: 0, ..key(Kind::Allreduce) };
-                    assert!(run(whole, nodes, share, None, &inputs, &mut dice).iter().all(|out| *out == sum(0..nodes, count)));
+                    assert!(
+                        run(whole, nodes, share, None, &inputs, &mut dice)
+                            .iter()
+                            .all(|out| *out == sum(0..nodes, count))
+                    );
                     assert_eq!(at_root(&run(key(Kind::Gather), nodes, share, None, &inputs, &mut dice)), all);
-                    assert_eq!(run(key(Kind::Scatter), nodes, share, None, &only_root(all.clone()), &mut dice), inputs);
+                    assert_eq!(
+                        run(key(Kind::Scatter), nodes, share, None, &only_root(all.clone()), &mut dice),
+                        inputs
+                    );
                     for kind in [Kind::Allgather, Kind::Allgatherv] {
                         let whole = Key { root: 0, ..key(kind) };
-                        assert!(run(whole, nodes, share, None, &inputs, &mut dice).iter().all(|out| *out == all));
+                        assert!(
+                            run(whole, nodes, share, None, &inputs, &mut dice).iter().all(|out| *out == all)
+                        );
                     }
-                    let parts: Vec<Vec<u8>> = (0..nodes).map(|from| (0..nodes).flat_map(|to| words(from * nodes + to, count)).collect()).collect();
-                    let got = run(Key { root: 0, ..key(Kind::Alltoall) }, nodes, share, None, &parts, &mut dice);
+                    let parts: Vec<Vec<u8>> = (0..nodes)
+                        .map(|from| (0..nodes).flat_map(|to| words(from * nodes + to, count)).collect())
+                        .collect();
+                    let got =
+                        run(Key { root: 0, ..key(Kind::Alltoall) }, nodes, share, None, &parts, &mut dice);
                     for (to, out) in got.iter().enumerate() {
-                        assert_eq!(*out, (0..nodes).flat_map(|from| words(from * nodes + to, count)).collect::<Vec<u8>>());
+                        assert_eq!(
+                            *out,
+                            (0..nodes).flat_map(|from| words(from * nodes + to, count)).collect::<Vec<u8>>()
+                        );
                     }
-                    let got = run(Key { root: 0, ..key(Kind::ReduceScatterBlock) }, nodes, share, None, &parts, &mut dice);
+                    let got = run(
+                        Key { root: 0, ..key(Kind::ReduceScatterBlock) },
+                        nodes,
+                        share,
+                        None,
+                        &parts,
+                        &mut dice,
+                    );
                     for (to, out) in got.iter().enumerate() {
-                        assert_eq!(*out, sum((0..nodes).map(|from| from * nodes + to), count), "part {to} of {nodes}");
+                        assert_eq!(
+                            *out,
+                            sum((0..nodes).map(|from| from * nodes + to), count),
+                            "part {to} of {nodes}"
+                        );
                     }
-                    let before = run(Key { root: 0, ..key(Kind::Exscan) }, nodes, share, None, &odd, &mut dice);
+                    let before =
+                        run(Key { root: 0, ..key(Kind::Exscan) }, nodes, share, None, &odd, &mut dice);
                     let mut wanted = pairs(&odd[0]);
                     for node in 1..nodes {
                         assert_eq!(pairs(&before[node]), wanted, "before node {node} of {nodes}");
-                        wanted.iter_mut().zip(pairs(&odd[node])).for_each(|(all, own)| *all = composed(*all, own));
+                        wanted
+                            .iter_mut()
+                            .zip(pairs(&odd[node]))
+                            .for_each(|(all, own)| *all = composed(*all, own));
                     }
                 }
             }
@@ -316,6 +465,10 @@ mod tests {
     fn what_fits_nowhere_is_refused() {
         let key = Key { kind: Kind::Bcast, root: 0, elements: 4, unit: 1 };
         let mut instance = Instance::new(Arc::new(Plan::new(key, 2, true)), Rank(1), 1, None, Vec::new());
-        assert!(instance.take_in(0, 1, place_to_number(Place::output(2)), Bytes::from_static(&[1, 2, 3])).is_err());
+        assert!(
+            instance
+                .take_in(0, 1, place_to_number(Place::output(2)), Bytes::from_static(&[1, 2, 3]))
+                .is_err()
+        );
     }
 }

@@ -1,10 +1,11 @@
-//! One numbering of a communicator's collectives on this node: taken from the docket in order, finished in any.
+//! One numbering of a communicator's collectives on this node: taken from the docket in order, finished
+//! in any.
 
 use crate::choice::Plans;
 use crate::instance::Sent;
 use crate::passing::{Passing, agree};
-use crate::progress::Progress;
 use crate::position::Position;
+use crate::progress::Progress;
 use crate::running::{Early, Running};
 use crate::watermark::{Told, Watermark};
 use evenkeel_engine::across::description::Description;
@@ -16,7 +17,8 @@ pub struct Lane {
     /// Taken from the docket, and without all its turns yet.
     claiming: Option<Running>,
     running: VecDeque<Running>,
-    /// Messages of collectives that nobody here has called yet, by number. There are no more of these than others may run ahead.
+    /// Messages of collectives that nobody here has called yet, by number. There are no more of these than
+    /// others may run ahead.
     early: HashMap<u64, Vec<Early>>,
     /// Of the same, those that this node passes on.
     passing: Passing,
@@ -27,16 +29,31 @@ pub struct Lane {
 impl Lane {
     /// `taken`: this node's part in finding out how far all are.
     pub fn new(seat: Seat, taken: Watermark) -> Lane {
-        Lane { seat, progress: Progress::new(taken), claiming: None, running: VecDeque::new(), early: HashMap::new(), passing: Passing::default(), plans: Plans::default() }
+        Lane {
+            seat,
+            progress: Progress::new(taken),
+            claiming: None,
+            running: VecDeque::new(),
+            early: HashMap::new(),
+            passing: Passing::default(),
+            plans: Plans::default(),
+        }
     }
 
-    /// Moves everything on; whether anything happened. `send` gets each message with the number and description of its collective, `tell` how far this node is.
-    pub fn advance(&mut self, position: &Position, mut send: impl FnMut(u64, Description, Sent<'_>), tell: impl FnMut(Told)) -> Result<bool, String> {
+    /// Moves everything on; whether anything happened. `send` gets each message with the number and
+    /// description of its collective, `tell` how far this node is.
+    pub fn advance(
+        &mut self,
+        position: &Position,
+        mut send: impl FnMut(u64, Description, Sent<'_>),
+        tell: impl FnMut(Told),
+    ) -> Result<bool, String> {
         let mut moved = self.take_up(position)?;
         self.progress.tell(tell);
         for running in &mut self.running {
             let (number, description) = (running.number, running.description);
-            moved |= running.advance(&self.seat, position, &mut self.plans, |sent| send(number, description, sent))?;
+            moved |= running
+                .advance(&self.seat, position, &mut self.plans, |sent| send(number, description, sent))?;
         }
         // Others need not wait for room here, nor for these ranks' call.
         if let Some(running) = &mut self.claiming {
@@ -58,11 +75,15 @@ impl Lane {
                 None if self.progress.is_ahead() => return Ok(moved),
                 None => match self.seat.next_on_docket() {
                     None => return Ok(moved),
-                    Some(Err(words)) => return Err(format!("the ranks here have called what is no collective ({words:x?})")),
+                    Some(Err(words)) => {
+                        return Err(format!("the ranks here have called what is no collective ({words:x?})"));
+                    }
                     Some(Ok(description)) => {
                         let number = self.progress.next();
                         let begun = self.passing.take(number, description)?;
-                        begun.unwrap_or_else(|| Running::new(number, description, self.early.remove(&number).unwrap_or_default()))
+                        begun.unwrap_or_else(|| {
+                            Running::new(number, description, self.early.remove(&number).unwrap_or_default())
+                        })
                     }
                 },
             };
@@ -84,12 +105,19 @@ impl Lane {
 
     /// Takes a message of another node in, with what it says of its collective.
     pub fn take_in(
-        &mut self, number: u64, described: Option<Description>, (slot, turn, at, data): Early, position: &Position,
+        &mut self,
+        number: u64,
+        described: Option<Description>,
+        (slot, turn, at, data): Early,
+        position: &Position,
     ) -> Result<(), String> {
-        let under_way = self.claiming.iter_mut().chain(&mut self.running).find(|running| running.number == number);
+        let under_way =
+            self.claiming.iter_mut().chain(&mut self.running).find(|running| running.number == number);
         match (&under_way, described) {
             (Some(running), Some(description)) => agree(number, running.description, description)?,
-            (None, Some(description)) if number >= self.progress.next() => self.passing.begin(number, description, &mut self.early, position)?,
+            (None, Some(description)) if number >= self.progress.next() => {
+                self.passing.begin(number, description, &mut self.early, position)?
+            }
             _ => {}
         }
         match under_way.or_else(|| self.passing.get_mut(number)) {
@@ -107,7 +135,8 @@ impl Lane {
         self.progress.is_ahead() && self.seat.next_on_docket().is_some()
     }
 
-    /// Whether there is nothing to do: what ranks here have called last may still be on the docket, and others may need it when these ranks do not.
+    /// Whether there is nothing to do: what ranks here have called last may still be on the docket, and
+    /// others may need it when these ranks do not.
     pub fn is_idle(&self) -> bool {
         self.running.is_empty() && self.claiming.is_none() && self.seat.next_on_docket().is_none()
     }

@@ -1,19 +1,24 @@
 //! Whether the agent offers its core between looks, or sleeps at once.
 //!
-//! Looking on for a while saves those who come next a wake-up, and offering the core between looks lets them run. But a rank that computes, or spins, does not give the core back: the
-//! agent, which is not asleep, is woken by nobody and runs again only when the kernel takes the core from that rank, some milliseconds later. A sleeper is let in at once when it is woken. So
-//! where many offers are long away, none is made most of the time. One among many that came back soon is the noise of the machine, which sleeping would not avoid.
+//! Looking on for a while saves those who come next a wake-up, and offering the core between looks lets
+//! them run. But a rank that computes, or spins, does not give the core back: the agent, which is not
+//! asleep, is woken by nobody and runs again only when the kernel takes the core from that rank, some
+//! milliseconds later. A sleeper is let in at once when it is woken. So where many offers are long
+//! away, none is made most of the time. One among many that came back soon is the noise of the machine,
+//! which sleeping would not avoid.
 
 use std::time::{Duration, Instant};
 
-/// How long it looks on after something has happened, where things happen one soon after the other; elsewhere they are not worth being awake for.
+/// How long it looks on after something has happened, where things happen one soon after the other;
+/// elsewhere they are not worth being awake for.
 const LINGER: Duration = Duration::from_micros(200);
 /// How long it looks on at least: what belongs together comes within that.
 const BRIEF: Duration = Duration::from_micros(20);
 /// Of how many gaps the mean is taken, about.
 const GAPS: u32 = 8;
 
-/// An offer that took longer was taken by somebody who does not wait for anything. A round of waiting ranks, which all look and offer in turn, is shorter.
+/// An offer that took longer was taken by somebody who does not wait for anything. A round of waiting
+/// ranks, which all look and offer in turn, is shorter.
 const LONG: Duration = Duration::from_micros(1500);
 /// A long offer counts if fewer have come back soon since the last long one.
 const SOON: u32 = 50;
@@ -27,7 +32,8 @@ pub struct Linger {
     not_before: Option<Instant>,
     /// Offers that came back soon since the last long one.
     soon: u32,
-    /// How long it takes, in the mean of late, until something happens again; a gap counts as twice [`LINGER`] at most.
+    /// How long it takes, in the mean of late, until something happens again; a gap counts as twice
+    /// [`LINGER`] at most.
     gap: Duration,
 }
 
@@ -69,7 +75,8 @@ impl Linger {
 mod tests {
     use super::*;
 
-    /// Offers for as long as `length`, and a sleep of 50 µs wherever none may be made: how many were made. `took` says how long the n-th takes.
+    /// Offers for as long as `length`, and a sleep of 50 µs wherever none may be made: how many were made.
+    /// `took` says how long the n-th takes.
     fn offers(length: Duration, took: impl Fn(u32) -> Duration) -> u32 {
         let (mut linger, mut now, mut made) = (Linger::default(), Instant::now(), 0);
         let end = now + length;
@@ -113,7 +120,8 @@ mod tests {
     #[test]
     fn who_gives_it_back_is_offered_it_always() {
         assert_eq!(offers(Duration::from_millis(5), |_| PROMPT), 1000);
-        // A thousand brief ones and a long one take 9 ms together: nobody rests, but for the first long one, which nothing came before.
+        // A thousand brief ones and a long one take 9 ms together: nobody rests, but for the first long one,
+        // which nothing came before.
         let made = offers(Duration::from_secs(9), |n| if n % 1001 == 0 { SLICE } else { PROMPT });
         assert!(made > 980 * 1001, "{made}");
     }

@@ -1,7 +1,8 @@
 //! The program `evenkeel-agent`: started by a node's first rank, never by hand.
 //!
-//! It inherits the node's segment, the pipe by which ranks speak to it, and a pipe for its offer. It goes on in a process of its own, so that the rank
-//! has no child that its program does not know of, and heeds no signal that a terminal or launcher sends to all: it ends when the ranks have.
+//! It inherits the node's segment, the pipe by which ranks speak to it, and a pipe for its offer. It
+//! goes on in a process of its own, so that the rank has no child that its program does not know of,
+//! and heeds no signal that a terminal or launcher sends to all: it ends when the ranks have.
 
 use evenkeel_agent::agent::Agent;
 use evenkeel_engine::across::nodes::INHERITED;
@@ -20,8 +21,9 @@ const SHOWN_BYTES: usize = 4096;
 /// Connections that UCX is told to expect.
 const NODES: usize = 8;
 
-/// Memory that has been freed and is kept for the next messages. Given back to the kernel after every large one, as the C library does by itself, it would come
-/// back page by page, which takes longer than the copying.
+/// Memory that has been freed and is kept for the next messages. Given back to the kernel after every
+/// large one, as the C library does by itself, it would come back page by page, which takes longer than
+/// the copying.
 const KEPT_BYTES: i32 = 8 << 20;
 
 fn main() -> ExitCode {
@@ -30,7 +32,9 @@ fn main() -> ExitCode {
     // SAFETY: asks about descriptors, which may not be there.
     let inherited = unsafe { [segment, orders, offer].iter().all(|fd| libc::fcntl(*fd, libc::F_GETFD) >= 0) };
     if !inherited || std::io::stdin().is_terminal() && std::env::args().len() > 1 {
-        eprintln!("evenkeel-agent is started by the first rank of each node of a job that spans several; there is nothing to do for it here. See `evenkeel run --help`.");
+        eprintln!(
+            "evenkeel-agent is started by the first rank of each node of a job that spans several; there is nothing to do for it here. See `evenkeel run --help`."
+        );
         return ExitCode::from(2);
     }
     leave_the_family(offer);
@@ -56,7 +60,8 @@ fn keep_freed_memory() {
 
 /// Goes on in a child of a process that has ended, without what else the rank had open.
 fn leave_the_family(last: i32) {
-    // SAFETY: one thread so far; the parent leaves at once, without running anything that the child might run too.
+    // SAFETY: one thread so far; the parent leaves at once, without running anything that the child might
+    // run too.
     unsafe {
         if libc::fork() > 0 {
             libc::_exit(0);
@@ -76,14 +81,19 @@ fn leave_the_family(last: i32) {
 
 fn serve(pipe: i32, mut orders: File, mut offer: File) -> Result<(), String> {
     let opened = ucx::open(NODES, SHOWN_BYTES, &ucx::EAGER).map_err(|error| error.to_string())?;
-    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").map_or_else(|_| "?".into(), |name| name.trim().to_string());
-    let boot = std::fs::read("/proc/sys/kernel/random/boot_id").map_or(0, |id| evenkeel_engine::candidate::hash(&id));
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname")
+        .map_or_else(|_| "?".into(), |name| name.trim().to_string());
+    let boot = std::fs::read("/proc/sys/kernel/random/boot_id")
+        .map_or(0, |id| evenkeel_engine::candidate::hash(&id));
     let mine = Offer { pid: std::process::id(), pipe, host, boot, address: opened.address().to_vec() };
     let bytes = postcard::to_allocvec(&mine).expect("nothing in it can fail");
-    offer.write_all(&bytes).map_err(|error| format!("the rank that has started it does not listen: {error}"))?;
+    offer
+        .write_all(&bytes)
+        .map_err(|error| format!("the rank that has started it does not listen: {error}"))?;
     drop(offer);
     let mut reader = Reader::default();
-    let Some(setup) = first_order(&mut orders, &mut reader)? else { return Ok(()) }; // the job does without agents
+    // the job does without agents
+    let Some(setup) = first_order(&mut orders, &mut reader)? else { return Ok(()) };
     let addresses: Vec<Vec<u8>> = setup.nodes.iter().map(|node| node.address.clone()).collect();
     let wire = opened.connect(NodeId(setup.node), &addresses).map_err(|error| error.to_string())?;
     let world = world_of_agent(&setup)?;

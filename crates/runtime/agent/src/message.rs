@@ -1,6 +1,7 @@
 //! What agents tell each other: a head of fixed length, and data.
 //!
-//! A message may overtake another between the same two agents: large ones are fetched, small ones come at once.
+//! A message may overtake another between the same two agents: large ones are fetched, small ones come
+//! at once.
 
 use bytes::Bytes;
 use evenkeel_engine::across::description::Description;
@@ -22,12 +23,22 @@ pub enum What {
     Died = 6,
     /// How many collectives of a lane have been taken up by a part of the nodes; `slot` says by which.
     Taken = 7,
-    /// A step, to a node that passes on what it gets: the collective's description comes before the data, so that nobody there need have called it.
+    /// A step, to a node that passes on what it gets: the collective's description comes before the data,
+    /// so that nobody there need have called it.
     Forward = 8,
 }
 
 impl What {
-    const ALL: [What; 8] = [What::Barriers, What::Step, What::Ping, What::Pong, What::Revoked, What::Died, What::Taken, What::Forward];
+    const ALL: [What; 8] = [
+        What::Barriers,
+        What::Step,
+        What::Ping,
+        What::Pong,
+        What::Revoked,
+        What::Died,
+        What::Taken,
+        What::Forward,
+    ];
 }
 
 /// A message's head. What it does not need is 0.
@@ -70,7 +81,10 @@ impl Head {
     /// The message of a [`What::Forward`].
     pub fn with_described(&self, description: Description, data: &Bytes) -> Message {
         let [first, second] = description.to_words().map(u64::to_le_bytes);
-        Message { head: Head { what: What::Forward, ..*self }.bytes(&[first, second].concat()), data: data.clone() }
+        Message {
+            head: Head { what: What::Forward, ..*self }.bytes(&[first, second].concat()),
+            data: data.clone(),
+        }
     }
 
     fn bytes(&self, more: &[u8]) -> Vec<u8> {
@@ -94,7 +108,16 @@ impl Head {
         let four = |at: usize| u32::from_le_bytes(head[at..at + 4].try_into().expect("four bytes"));
         let what = What::ALL.into_iter().find(|what| *what as u8 == head[8])?;
         let turn = u16::from_le_bytes([head[10], head[11]]);
-        let read = Head { job: eight(0), what, lane: head[9].min(1), turn, slot: four(12), comm: eight(16), number: eight(24), at: four(32) };
+        let read = Head {
+            job: eight(0),
+            what,
+            lane: head[9].min(1),
+            turn,
+            slot: four(12),
+            comm: eight(16),
+            number: eight(24),
+            at: four(32),
+        };
         Some((read, message.slice(HEAD_BYTES..)))
     }
 }
@@ -124,7 +147,16 @@ mod tests {
 
     #[test]
     fn a_head_is_read_as_it_was_written() {
-        let head = Head { job: 1 << 63, what: What::Step, lane: 1, turn: 7, slot: 9, comm: 11, number: 13, at: u32::MAX };
+        let head = Head {
+            job: 1 << 63,
+            what: What::Step,
+            lane: 1,
+            turn: 7,
+            slot: 9,
+            comm: 11,
+            number: 13,
+            at: u32::MAX,
+        };
         let data = Bytes::from_static(b"data");
         assert_eq!(Head::read(&arrived(head.with(&data))), Some((head, data)));
         assert_eq!(Head::read(&arrived(head.alone())), Some((head, Bytes::new())));

@@ -36,7 +36,11 @@ impl Party {
             id: told.id,
             job,
             nodes: told.nodes.iter().map(|(node, _)| NodeId(*node)).collect(),
-            position: Position { counts: told.nodes.iter().map(|(_, count)| *count as usize).collect(), me, share_cores },
+            position: Position {
+                counts: told.nodes.iter().map(|(_, count)| *count as usize).collect(),
+                me,
+                share_cores,
+            },
             lanes: [blocking, nonblocking].map(|seat| Lane::new(seat, Watermark::new(me, nodes, way))),
             barriers: Watermark::new(me, nodes, way),
             attached: told.members.len(),
@@ -55,12 +59,17 @@ impl Party {
                 &self.position,
                 |number, description, sent: Sent<'_>| {
                     let head = Head { number, slot: sent.slot, turn: sent.turn, at: sent.at, ..head };
-                    let message = if sent.passed_on { head.with_described(description, sent.data) } else { head.with(sent.data) };
+                    let message = if sent.passed_on {
+                        head.with_described(description, sent.data)
+                    } else {
+                        head.with(sent.data)
+                    };
                     letters.push((nodes[sent.to as usize], message));
                 },
                 |how_far| told.push(how_far),
             )?;
-            letters.extend(told.into_iter().map(|told| letter(Head { what: What::Taken, ..head }, nodes, told)));
+            letters
+                .extend(told.into_iter().map(|told| letter(Head { what: What::Taken, ..head }, nodes, told)));
         }
         let entered = self.lanes[0].seat.entered_here();
         let known = self.barriers.all();
@@ -78,7 +87,13 @@ impl Party {
     }
 
     /// Takes a message of another node in.
-    pub fn take_in(&mut self, from: NodeId, head: &Head, data: Bytes, letters: &mut Vec<Letter>) -> Result<(), String> {
+    pub fn take_in(
+        &mut self,
+        from: NodeId,
+        head: &Head,
+        data: Bytes,
+        letters: &mut Vec<Letter>,
+    ) -> Result<(), String> {
         match head.what {
             What::Barriers | What::Taken => {
                 let Some(from) = self.nodes.iter().position(|node| *node == from) else { return Ok(()) };
@@ -88,7 +103,11 @@ impl Party {
                     self.barriers.hear(from, head.slot, head.number, tell);
                     self.tell_barriers(known);
                 } else {
-                    self.lanes[usize::from(head.lane)].hear(from, Told { to: 0, slot: head.slot, count: head.number }, tell);
+                    self.lanes[usize::from(head.lane)].hear(
+                        from,
+                        Told { to: 0, slot: head.slot, count: head.number },
+                        tell,
+                    );
                 }
                 Ok(())
             }
@@ -97,10 +116,22 @@ impl Party {
                 Ok(())
             }
             What::Forward => {
-                let (description, data) = described(&data).ok_or("another node has sent a part of it knows not what: do all nodes have the same evenkeel?")?;
-                self.lanes[usize::from(head.lane)].take_in(head.number, Some(description), (head.slot, head.turn, head.at, data), &self.position)
+                let (description, data) = described(&data).ok_or(
+                    "another node has sent a part of it knows not what: do all nodes have the same evenkeel?",
+                )?;
+                self.lanes[usize::from(head.lane)].take_in(
+                    head.number,
+                    Some(description),
+                    (head.slot, head.turn, head.at, data),
+                    &self.position,
+                )
             }
-            _ => self.lanes[usize::from(head.lane)].take_in(head.number, None, (head.slot, head.turn, head.at, data), &self.position),
+            _ => self.lanes[usize::from(head.lane)].take_in(
+                head.number,
+                None,
+                (head.slot, head.turn, head.at, data),
+                &self.position,
+            ),
         }
     }
 
@@ -130,7 +161,8 @@ impl Party {
         letters.extend(others.map(|(_, node)| (*node, head.alone())));
     }
 
-    /// Wakes the ranks here that sleep for what has been done; to be called when everything for other nodes has been sent.
+    /// Wakes the ranks here that sleep for what has been done; to be called when everything for other nodes
+    /// has been sent.
     pub fn announce(&self) {
         self.lanes.iter().for_each(|lane| lane.seat.announce());
     }

@@ -1,4 +1,5 @@
-//! How far the nodes are with the collectives of one numbering: what is sent ahead to a node that is behind lies in its memory, so there is a limit.
+//! How far the nodes are with the collectives of one numbering: what is sent ahead to a node that is
+//! behind lies in its memory, so there is a limit.
 //!
 //! No node takes up a collective before all have taken up the one [`AHEAD`] before it.
 
@@ -57,14 +58,15 @@ mod tests {
     use crate::watermark::Way;
     use evenkeel_random::Random;
 
-    /// Nodes that take up all they may while one of them does nothing for long, and messages in any order, now and then twice: nobody is further ahead than
-    /// the rule says, and all get to the end.
+    /// Nodes that take up all they may while one of them does nothing for long, and messages in any order,
+    /// now and then twice: nobody is further ahead than the rule says, and all get to the end.
     #[test]
     fn nobody_is_further_ahead_than_others_can_hold() {
         let mut dice = Random::new(11);
         for way in [Way::Tree, Way::Dissemination] {
             for nodes in 2..=9 {
-                let mut all: Vec<Progress> = (0..nodes).map(|me| Progress::new(Watermark::new(me, nodes, way))).collect();
+                let mut all: Vec<Progress> =
+                    (0..nodes).map(|me| Progress::new(Watermark::new(me, nodes, way))).collect();
                 let mut flying: Vec<(usize, Told)> = Vec::new();
                 let (last, mut furthest) = (1000, 0);
                 while all.iter().any(|node| node.next() < last) {
@@ -78,7 +80,8 @@ mod tests {
                         }
                         if !flying.is_empty() && dice.below(2) == 0 {
                             let at = dice.below(flying.len());
-                            let (from, told) = if dice.below(5) == 0 { flying[at] } else { flying.swap_remove(at) };
+                            let (from, told) =
+                                if dice.below(5) == 0 { flying[at] } else { flying.swap_remove(at) };
                             let mut said = Vec::new();
                             all[told.to].hear(from, told, |told| said.push(told));
                             flying.extend(said.into_iter().map(|said| (told.to, said)));

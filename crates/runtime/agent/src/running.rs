@@ -1,4 +1,5 @@
-//! One collective that this node's ranks have called, as the agent carries it out: from its ranks, over the network, to its ranks.
+//! One collective that this node's ranks have called, as the agent carries it out: from its ranks, over
+//! the network, to its ranks.
 
 use crate::choice::{Key, Plans};
 use crate::instance::{Combining, Instance, Sent};
@@ -32,8 +33,9 @@ pub struct Running {
     before: Before,
 }
 
-/// Of a scan: what the nodes before this one have, which is all that the ranks here wait for. It is handed out when it comes, whether or not they have handed in:
-/// who is late among them is above somebody who is not to wait.
+/// Of a scan: what the nodes before this one have, which is all that the ranks here wait for. It is
+/// handed out when it comes, whether or not they have handed in: who is late among them is above
+/// somebody who is not to wait.
 #[derive(Debug, PartialEq, Eq)]
 enum Before {
     Awaited,
@@ -47,7 +49,14 @@ type Wanted = (Kind, Member, usize, usize);
 
 impl Running {
     pub fn new(number: u64, description: Description, early: Vec<Early>) -> Running {
-        let mut running = Running { number, description, turns: Vec::new(), stage: Stage::TakingIn, early: Vec::new(), before: Before::Awaited };
+        let mut running = Running {
+            number,
+            description,
+            turns: Vec::new(),
+            stage: Stage::TakingIn,
+            early: Vec::new(),
+            before: Before::Awaited,
+        };
         if !running.scans() {
             running.before = Before::HandedOut;
         }
@@ -95,9 +104,17 @@ impl Running {
             (Kind::Gather, None) => vec![(Kind::Gather, agent, bytes, 0)],
             (Kind::Scatter, Some(root)) => vec![(Kind::Scatterv, root, 0, 0)],
             (Kind::Scatter, None) => vec![(Kind::Scatter, agent, bytes, bytes * (here + 1))],
-            (Kind::Allgather, _) => vec![(Kind::Gather, agent, bytes, 0), (Kind::Bcast, agent, bytes * ranks, bytes * ranks)],
-            (Kind::Allgatherv, _) => vec![(Kind::Gather, agent, 0, 0), (Kind::Bcast, agent, bytes * position.nodes(), bytes * position.nodes())],
-            (Kind::Alltoall, _) => vec![(Kind::Gather, agent, bytes * ranks, 0), (Kind::Scatter, agent, bytes * ranks, bytes * ranks * (here + 1))],
+            (Kind::Allgather, _) => {
+                vec![(Kind::Gather, agent, bytes, 0), (Kind::Bcast, agent, bytes * ranks, bytes * ranks)]
+            }
+            (Kind::Allgatherv, _) => vec![
+                (Kind::Gather, agent, 0, 0),
+                (Kind::Bcast, agent, bytes * position.nodes(), bytes * position.nodes()),
+            ],
+            (Kind::Alltoall, _) => vec![
+                (Kind::Gather, agent, bytes * ranks, 0),
+                (Kind::Scatter, agent, bytes * ranks, bytes * ranks * (here + 1)),
+            ],
             (other, _) => unreachable!("{other:?} is not taken"),
         }
     }
@@ -137,7 +154,13 @@ impl Running {
     }
 
     /// Moves on as far as possible; whether anything happened. Messages are for nodes by their position.
-    pub fn advance(&mut self, seat: &Seat, position: &Position, plans: &mut Plans, send: impl FnMut(Sent<'_>)) -> Result<bool, String> {
+    pub fn advance(
+        &mut self,
+        seat: &Seat,
+        position: &Position,
+        plans: &mut Plans,
+        send: impl FnMut(Sent<'_>),
+    ) -> Result<bool, String> {
         let mut moved = self.hand_out_before(seat);
         if let Stage::TakingIn = self.stage {
             let Some(input) = self.input(seat, position) else { return Ok(moved) };
@@ -159,13 +182,21 @@ impl Running {
         if !matches!(self.before, Before::Came(_)) {
             return false;
         }
-        let Before::Came(before) = std::mem::replace(&mut self.before, Before::HandedOut) else { unreachable!("just seen") };
+        let Before::Came(before) = std::mem::replace(&mut self.before, Before::HandedOut) else {
+            unreachable!("just seen")
+        };
         seat.hand_in(self.turns.last().expect("every collective has a turn"), &before);
         true
     }
 
-    /// Moves on with what wants nothing of the ranks here, who need not have called it: a broadcast from another node. Whether anything happened.
-    pub fn exchange(&mut self, position: &Position, plans: &mut Plans, send: impl FnMut(Sent<'_>)) -> Result<bool, String> {
+    /// Moves on with what wants nothing of the ranks here, who need not have called it: a broadcast from
+    /// another node. Whether anything happened.
+    pub fn exchange(
+        &mut self,
+        position: &Position,
+        plans: &mut Plans,
+        send: impl FnMut(Sent<'_>),
+    ) -> Result<bool, String> {
         if self.description.kind != Kind::Bcast || self.root_here(position).is_some() {
             return Ok(false);
         }
@@ -189,9 +220,17 @@ impl Running {
     fn go_on(&mut self, position: &Position, mut send: impl FnMut(Sent<'_>)) -> bool {
         let (nodes, shift, is_bcast) = (position.nodes(), self.shift(), self.description.kind == Kind::Bcast);
         let Stage::Exchanging(instance) = &mut self.stage else { return false };
-        let done = instance.advance(|sent| send(Sent { to: ((sent.to as usize + shift) % nodes) as u32, passed_on: sent.passed_on && is_bcast, ..sent }));
+        let done = instance.advance(|sent| {
+            send(Sent {
+                to: ((sent.to as usize + shift) % nodes) as u32,
+                passed_on: sent.passed_on && is_bcast,
+                ..sent
+            })
+        });
         if done {
-            let Stage::Exchanging(instance) = std::mem::replace(&mut self.stage, Stage::Done) else { unreachable!("just seen") };
+            let Stage::Exchanging(instance) = std::mem::replace(&mut self.stage, Stage::Done) else {
+                unreachable!("just seen")
+            };
             self.stage = Stage::Exchanged(instance.into_output());
         }
         done
@@ -203,8 +242,8 @@ impl Running {
         if let Stage::Exchanged(output) = self.stage { Some(output) } else { None }
     }
 
-    /// By how much the nodes' numbers are shifted in the schedule: a reduction's root is its node 0, so that what the root's agent does not have is
-    /// what nobody sends.
+    /// By how much the nodes' numbers are shifted in the schedule: a reduction's root is its node 0, so
+    /// that what the root's agent does not have is what nobody sends.
     fn shift(&self) -> usize {
         if self.description.kind == Kind::Reduce { self.description.root.0 as usize } else { 0 }
     }
@@ -229,7 +268,10 @@ impl Running {
         };
         let rooted = matches!(kind, Kind::Bcast | Kind::Gather | Kind::Scatter);
         let key = Key { kind, root: if rooted { root.0 as usize } else { 0 }, elements, unit };
-        let combining = operator.map(|(combine, _)| Combining { combine, input_is_missing: kind == Kind::Reduce && self.root_here(position).is_some() });
+        let combining = operator.map(|(combine, _)| Combining {
+            combine,
+            input_is_missing: kind == Kind::Reduce && self.root_here(position).is_some(),
+        });
         let me = (position.me + nodes - self.shift()) % nodes;
         Instance::new(plans.plan(key, nodes, position.share_cores), Rank(me as u32), unit, combining, input)
     }
@@ -237,7 +279,8 @@ impl Running {
     /// What this node brings into the exchange, once its ranks have handed it in.
     fn input(&self, seat: &Seat, position: &Position) -> Option<Vec<u8>> {
         let Description { kind, bytes, .. } = self.description;
-        let (here, ranks, most, nodes) = (position.here(), position.ranks(), position.most(), position.nodes());
+        let (here, ranks, most, nodes) =
+            (position.here(), position.ranks(), position.most(), position.nodes());
         let first = &self.turns[0];
         let full = || seat.is_full(first).then_some(());
         match (kind, self.root_here(position)) {
@@ -255,8 +298,10 @@ impl Running {
             (Kind::Gather, Some(_)) => Some(vec![0; bytes * most]),
             (Kind::Reduce, None) | (Kind::Allreduce | Kind::ReduceScatterBlock, _) => {
                 full()?;
-                let (combine, width) = self.description.operator().expect("reductions have an operator that all know");
-                let mut input = vec![0; if kind == Kind::ReduceScatterBlock { bytes * most * nodes } else { bytes }];
+                let (combine, width) =
+                    self.description.operator().expect("reductions have an operator that all know");
+                let mut input =
+                    vec![0; if kind == Kind::ReduceScatterBlock { bytes * most * nodes } else { bytes }];
                 seat.take_combined(first, combine, width, &mut input);
                 Some(input)
             }
@@ -267,7 +312,8 @@ impl Running {
             }
             (Kind::Scan | Kind::Exscan, _) => {
                 (0..here).all(|rank| seat.has_from(first, rank)).then_some(())?;
-                let (combine, width) = self.description.operator().expect("scans have an operator that all know");
+                let (combine, width) =
+                    self.description.operator().expect("scans have an operator that all know");
                 let mut input = vec![0; bytes];
                 seat.take_combined(first, combine, width, &mut input);
                 Some(input)
@@ -307,7 +353,8 @@ impl Running {
                     for rank in 0..here {
                         let length = bytes * position.counts[node];
                         let from = rank * row + bytes * position.start(node);
-                        input[bytes * most * (node * most + rank)..][..length].copy_from_slice(&rows[from..from + length]);
+                        input[bytes * most * (node * most + rank)..][..length]
+                            .copy_from_slice(&rows[from..from + length]);
                     }
                 }
                 Some(input)
@@ -319,18 +366,29 @@ impl Running {
     /// Gives the ranks here what has come of the exchange.
     fn hand_out(&self, seat: &Seat, position: &Position, output: &[u8]) {
         let Description { kind, bytes, .. } = self.description;
-        let (here, ranks, most, nodes) = (position.here(), position.ranks(), position.most(), position.nodes());
+        let (here, ranks, most, nodes) =
+            (position.here(), position.ranks(), position.most(), position.nodes());
         let last = self.turns.last().expect("every collective has a turn");
         let packed = |nodes: &mut dyn Iterator<Item = usize>| -> Vec<u8> {
-            nodes.flat_map(|node| output[node * bytes * most..][..bytes * position.counts[node]].iter().copied()).collect()
+            nodes
+                .flat_map(|node| {
+                    output[node * bytes * most..][..bytes * position.counts[node]].iter().copied()
+                })
+                .collect()
         };
         match (kind, self.root_here(position)) {
             (Kind::Bcast | Kind::Scatter, Some(_)) | (Kind::Reduce | Kind::Gather, None) => {}
             // That was when it came.
             (Kind::Scan | Kind::Exscan, _) => {}
             (Kind::Barrier, _) => seat.hand_in(last, &[]),
-            (Kind::Bcast, None) | (Kind::Reduce, Some(_)) | (Kind::Allreduce | Kind::ReduceScatterBlock | Kind::Allgatherv, _) => seat.hand_in(last, output),
-            (Kind::Gather, Some(_)) => seat.hand_in(last, &packed(&mut (0..nodes).filter(|node| *node != position.me))),
+            (Kind::Bcast, None)
+            | (Kind::Reduce, Some(_))
+            | (Kind::Allreduce | Kind::ReduceScatterBlock | Kind::Allgatherv, _) => {
+                seat.hand_in(last, output)
+            }
+            (Kind::Gather, Some(_)) => {
+                seat.hand_in(last, &packed(&mut (0..nodes).filter(|node| *node != position.me)))
+            }
             (Kind::Allgather, _) => seat.hand_in(last, &packed(&mut (0..nodes))),
             (Kind::Scatter, None) => {
                 let mut blocks = output[..bytes * here].to_vec();
@@ -344,7 +402,8 @@ impl Running {
                     for from in 0..position.counts[node] {
                         for to in 0..here {
                             let block = &output[bytes * ((node * most + from) * most + to)..][..bytes];
-                            rows[to * row + bytes * (position.start(node) + from)..][..bytes].copy_from_slice(block);
+                            rows[to * row + bytes * (position.start(node) + from)..][..bytes]
+                                .copy_from_slice(block);
                         }
                     }
                 }
@@ -363,7 +422,8 @@ mod tests {
         Description { kind: Kind::Scan, root: (0, 0), bytes: 8, operator: 4 }
     }
 
-    /// What a scan's ranks wait for is there with the message, before they have handed in and before the collective has been called.
+    /// What a scan's ranks wait for is there with the message, before they have handed in and before the
+    /// collective has been called.
     #[test]
     fn a_scan_does_not_wait_for_its_own_ranks() {
         let position = Position { counts: vec![2, 2, 2], me: 1, share_cores: true };
@@ -378,7 +438,11 @@ mod tests {
         assert!(matches!(running.stage, Stage::TakingIn) && !running.waits_for_others(&position));
         let early = Running::new(3, scan(), vec![(RESULT.0, 1, 0, came.clone())]);
         assert_eq!(early.before, Before::Came(came));
-        let other = Running::new(3, Description { kind: Kind::Allreduce, ..scan() }, vec![(RESULT.0, 1, 0, Bytes::from_static(&[7; 8]))]);
+        let other = Running::new(
+            3,
+            Description { kind: Kind::Allreduce, ..scan() },
+            vec![(RESULT.0, 1, 0, Bytes::from_static(&[7; 8]))],
+        );
         assert_eq!(other.before, Before::HandedOut, "only scans have such");
     }
 }

@@ -1,8 +1,9 @@
 //! Barriers between nodes: how many of them everybody has entered, as a number that only grows.
 //!
-//! Each node knows how many barriers all of its ranks have entered. The least of these over all nodes is what everybody has entered. A message
-//! says "so many"; a later one makes an earlier one needless, and one that comes twice or late changes nothing. So ranks that defer barriers
-//! and run ahead cost no message for each: one says where they have got to.
+//! Each node knows how many barriers all of its ranks have entered. The least of these over all nodes
+//! is what everybody has entered. A message says "so many"; a later one makes an earlier one needless,
+//! and one that comes twice or late changes nothing. So ranks that defer barriers and run ahead cost no
+//! message for each: one says where they have got to.
 
 /// How the numbers go round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +49,16 @@ fn rounds(nodes: usize) -> usize {
 impl Watermark {
     pub fn new(me: usize, nodes: usize, way: Way) -> Watermark {
         let rounds = rounds(nodes);
-        Watermark { me, nodes, way, mine: 0, heard: vec![0; rounds], sent: vec![0; rounds.max(1)], all: 0, told: 0 }
+        Watermark {
+            me,
+            nodes,
+            way,
+            mine: 0,
+            heard: vec![0; rounds],
+            sent: vec![0; rounds.max(1)],
+            all: 0,
+            told: 0,
+        }
     }
 
     /// What all nodes' ranks have entered.
@@ -107,7 +117,8 @@ impl Watermark {
                 }
                 if self.all > self.told {
                     self.told = self.all;
-                    self.children().for_each(|(_, child)| tell(Told { to: child, slot: DOWN, count: self.all }));
+                    self.children()
+                        .for_each(|(_, child)| tell(Told { to: child, slot: DOWN, count: self.all }));
                 }
             }
             Way::Dissemination => {
@@ -115,7 +126,11 @@ impl Watermark {
                 for round in 0..self.heard.len() {
                     if least > self.sent[round] {
                         self.sent[round] = least;
-                        tell(Told { to: (self.me + (1 << round)) % self.nodes, slot: round as u32, count: least });
+                        tell(Told {
+                            to: (self.me + (1 << round)) % self.nodes,
+                            slot: round as u32,
+                            count: least,
+                        });
                     }
                     least = least.min(self.heard[round]);
                 }
@@ -129,8 +144,8 @@ impl Watermark {
 mod tests {
     use super::*;
 
-    /// Nodes enter barriers at random, messages arrive in any order, now and then twice: nobody is told of more than all have entered, and in the end
-    /// everybody knows.
+    /// Nodes enter barriers at random, messages arrive in any order, now and then twice: nobody is told of
+    /// more than all have entered, and in the end everybody knows.
     #[test]
     fn nobody_knows_more_than_all_have_entered() {
         let mut x = 1u64;

@@ -1,6 +1,7 @@
-//! Deferred barriers that follow one another on a communicator, while nothing else is pending: what there is to decide has been decided
-//! for the first of them, and each is a word written. [`crate::barrier`] has what comes now and then: room in the window, samples, a look
-//! at the clock or at advice.
+//! Deferred barriers that follow one another on a communicator, while nothing else is pending: what
+//! there is to decide has been decided for the first of them, and each is a word written.
+//! [`crate::barrier`] has what comes now and then: room in the window, samples, a look at the clock or
+//! at advice.
 
 use crate::barrier::Barriers;
 use crate::call::Kind;
@@ -9,7 +10,8 @@ use crate::deferral::GATE;
 use crate::tally::{Tallies, is_sampled};
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering, compiler_fence};
 
-/// The communicator whose next barriers may go this way; null: none, which the front end looks at before it calls.
+/// The communicator whose next barriers may go this way; null: none, which the front end looks at
+/// before it calls.
 #[unsafe(export_name = "ek_again")]
 pub static COMM: AtomicPtr<Comm> = AtomicPtr::new(std::ptr::null_mut());
 /// They may below this number.
@@ -22,17 +24,19 @@ pub(crate) fn allow(comm: &Comm, limit: u64) {
     COMM.store(std::ptr::from_ref(comm).cast_mut(), Ordering::Relaxed);
 }
 
-/// No more, whatever the reason: nothing is pending any more, or something of another communicator's is, or deferral is forbidden.
+/// No more, whatever the reason: nothing is pending any more, or something of another communicator's
+/// is, or deferral is forbidden.
 #[inline(always)]
 pub(crate) fn stop() {
     COMM.store(std::ptr::null_mut(), Ordering::Relaxed);
 }
 
-/// Enters a barrier of `comm` and leaves it pending, if that is all there is to do; false: nothing was done. Nothing of the host's, nor
-/// a message, may need this rank's calls to go on.
+/// Enters a barrier of `comm` and leaves it pending, if that is all there is to do; false: nothing was
+/// done. Nothing of the host's, nor a message, may need this rank's calls to go on.
 ///
 /// # Safety
-/// By the one thread in MPI. `comm` is compared with a communicator that is alive, and used if it is the same one.
+/// By the one thread in MPI. `comm` is compared with a communicator that is alive, and used if it is
+/// the same one.
 #[inline(always)]
 pub unsafe fn barrier(comm: *const Comm) -> bool {
     if comm.is_null() || !std::ptr::eq(COMM.load(Ordering::Relaxed), comm) {
@@ -47,8 +51,8 @@ pub unsafe fn barrier(comm: *const Comm) -> bool {
     if number >= LIMIT.load(Ordering::Relaxed) || is_sampled(number) {
         return false;
     }
-    // A handler of a signal may run in here and make a system call, which must not find a barrier that is half entered; and to wake
-    // somebody takes one.
+    // A handler of a signal may run in here and make a system call, which must not find a barrier that is
+    // half entered; and to wake somebody takes one.
     let gate = GATE.load(Ordering::Relaxed);
     GATE.store(0, Ordering::Relaxed);
     compiler_fence(Ordering::SeqCst);
@@ -66,7 +70,8 @@ impl Barriers {
         self.again_from = Some(self.entered);
     }
 
-    /// Counts those that have gone it. To be called before barriers are entered in any other way, or are known to be complete.
+    /// Counts those that have gone it. To be called before barriers are entered in any other way, or are
+    /// known to be complete.
     #[inline(always)]
     pub(crate) fn count_again(&mut self, tallies: &mut Tallies, recording: bool) {
         if let Some(from) = self.again_from.take().filter(|&from| recording && from < self.entered) {

@@ -1,4 +1,5 @@
-//! Whether the ranks of a node can use the table of schedules that each of them has found: they can if it is the same one.
+//! Whether the ranks of a node can use the table of schedules that each of them has found: they can if
+//! it is the same one.
 
 use evenkeel_barrier_table::place::InUse;
 use evenkeel_barrier_table::{Table, Trouble};
@@ -25,7 +26,9 @@ pub fn agree(here: &[Told], mine: Result<Option<InUse>, Trouble>) -> (Option<Tab
         return (None, Some(sentence));
     }
     match mine {
-        Ok(in_use) => (in_use.map(|i| i.table).filter(|_| here.iter().all(|told| told.may_run_schedules)), None),
+        Ok(in_use) => {
+            (in_use.map(|i| i.table).filter(|_| here.iter().all(|told| told.may_run_schedules)), None)
+        }
         Err(trouble) => (None, Some(trouble.to_string())),
     }
 }
@@ -36,11 +39,19 @@ mod tests {
     use evenkeel_barrier_table::machine::Machine;
 
     fn told(fingerprints: &[u32], may_run_schedules: bool) -> Vec<Told> {
-        fingerprints.iter().enumerate().map(|(rank, &fingerprint)| Told { rank: rank + 4, fingerprint, may_run_schedules }).collect()
+        fingerprints
+            .iter()
+            .enumerate()
+            .map(|(rank, &fingerprint)| Told { rank: rank + 4, fingerprint, may_run_schedules })
+            .collect()
     }
 
     fn found() -> Result<Option<InUse>, Trouble> {
-        Ok(Some(InUse { path: "t".into(), table: Table::new(Machine { processor: "p".into() }), fingerprint: 7 }))
+        Ok(Some(InUse {
+            path: "t".into(),
+            table: Table::new(Machine { processor: "p".into() }),
+            fingerprint: 7,
+        }))
     }
 
     #[test]
@@ -48,7 +59,9 @@ mod tests {
         let (table, said) = agree(&told(&[7, 7, 7], true), found());
         assert!(table.is_some() && said.is_none());
         let (table, said) = agree(&told(&[7, 7, 8], true), found());
-        assert!(table.is_none() && said.unwrap().contains("rank 6 has another table of schedules than rank 4"));
+        assert!(
+            table.is_none() && said.unwrap().contains("rank 6 has another table of schedules than rank 4")
+        );
         let (table, said) = agree(&told(&[0, 0], true), Ok(None));
         assert!(table.is_none() && said.is_none());
     }
@@ -63,7 +76,10 @@ mod tests {
 
     #[test]
     fn a_table_that_cannot_be_used_is_told_of() {
-        let (table, said) = agree(&told(&[0, 0], true), Err(Trouble::Wrong { path: "t".into(), why: "it is JSON, but no table".into() }));
+        let (table, said) = agree(
+            &told(&[0, 0], true),
+            Err(Trouble::Wrong { path: "t".into(), why: "it is JSON, but no table".into() }),
+        );
         assert!(table.is_none() && said.unwrap().contains("no table"));
     }
 }

@@ -2,11 +2,11 @@
 
 use crate::clock::Ticks;
 use crate::comm::Comm;
-use crate::state::State;
 use crate::fold::fold;
 use crate::operation::{Operation, copy};
 use crate::served::Served;
 use crate::small::OVERDUE_NS;
+use crate::state::State;
 use evenkeel_schedule::algorithms::allreduce::parts::parts;
 use evenkeel_schedule::deposits::part;
 use evenkeel_segment::Seq;
@@ -16,14 +16,24 @@ use evenkeel_segment::layout::RELEASE_BYTES;
 pub const SHARED_RESULT: usize = 2 * 1024;
 
 impl Operation {
-    /// Allreduce among three or more: the last to arrive combines small results for all; large ones are divided among
-    /// whoever is awake. A rank that waits too long for somebody else's combining does it for itself.
-    pub(crate) fn finish_allreduce(&mut self, comm: &Comm, served: &Served, state: &mut State, seq: Seq, at: usize, len: usize) -> bool {
+    /// Allreduce among three or more: the last to arrive combines small results for all; large ones are
+    /// divided among whoever is awake. A rank that waits too long for somebody else's combining does it for
+    /// itself.
+    pub(crate) fn finish_allreduce(
+        &mut self,
+        comm: &Comm,
+        served: &Served,
+        state: &mut State,
+        seq: Seq,
+        at: usize,
+        len: usize,
+    ) -> bool {
         let board = &served.board;
         let slot = seq.0 as usize % state.rounds.len();
         let elem = self.call.elem_bytes.max(1);
         let out = self.call.recv.wrapping_add(at);
-        let result = if len > RELEASE_BYTES { state.common_at[slot] } else { board.geometry.release_payload(seq.0) };
+        let result =
+            if len > RELEASE_BYTES { state.common_at[slot] } else { board.geometry.release_payload(seq.0) };
         let result = board.memory.pointer(result);
         let mut sources = std::mem::take(&mut state.sources);
         let overdue = |operation: &mut Operation| {
@@ -32,7 +42,8 @@ impl Operation {
         let done = if len <= SHARED_RESULT {
             if state.was_last & 1 << slot != 0 {
                 self.contributions(comm, served, seq, at, &mut sources);
-                // SAFETY: the instance is full, and only its last arrival writes the result before the release.
+                // SAFETY: the instance is full, and only its last arrival writes the result before the
+                // release.
                 unsafe { fold(&self.call, &sources, result, len / elem) };
                 board.release(seq);
                 board.announce();

@@ -1,7 +1,8 @@
 //! Blocking barriers: entered and waited for (strict), or entered and left pending (deferred).
 //!
-//! The protocol is [`evenkeel_segment::barrier`]'s; ranks that wait and ranks that do not may meet in one barrier, so each
-//! decides for itself. What keeps the program from noticing is [`crate::deferral`]'s part.
+//! The protocol is [`evenkeel_segment::barrier`]'s; ranks that wait and ranks that do not may meet in
+//! one barrier, so each decides for itself. What keeps the program from noticing is
+//! [`crate::deferral`]'s part.
 
 use crate::again;
 use crate::call::Kind;
@@ -30,12 +31,12 @@ pub struct Barriers {
     pub(crate) again_from: Option<u64>,
     /// When the oldest pending one was entered.
     since: Ticks,
-    /// Barriers of two that went the quick way, and before how many of them the other one was there. Kept apart from the
-    /// other tallies: they are close at hand.
+    /// Barriers of two that went the quick way, and before how many of them the other one was there. Kept
+    /// apart from the other tallies: they are close at hand.
     quick: u64,
     quick_last: u64,
-    /// Barriers that went by a schedule and were not sampled, kept apart for the same reason; how many had been entered when
-    /// one was sampled last.
+    /// Barriers that went by a schedule and were not sampled, kept apart for the same reason; how many had
+    /// been entered when one was sampled last.
     pub(crate) by_schedule: u64,
     sampled: u64,
     /// What the members are told to do, as far as this rank has seen it.
@@ -94,8 +95,8 @@ fn comes_soon(served: &Served, other: usize, number: u64) -> bool {
 }
 
 impl Comm {
-    /// A barrier; false if the host must carry it out. `may_defer`: nothing of the host's is under way that would need this
-    /// rank's calls to go on.
+    /// A barrier; false if the host must carry it out. `may_defer`: nothing of the host's is under way that
+    /// would need this rank's calls to go on.
     #[inline(always)]
     pub fn barrier(&self, may_defer: bool) -> Result<bool, Revoked> {
         if let Some(scheduled) = &self.scheduled {
@@ -124,7 +125,11 @@ impl Comm {
         // SAFETY: there is one thread in MPI, and nothing below comes back here.
         let state = unsafe { &mut *self.state_pointer() };
         if deferral::is_on() && may_defer {
-            return if deferral::is_adaptive() { self.barrier_adaptively(served, state) } else { self.barrier_deferred(served, state) };
+            return if deferral::is_adaptive() {
+                self.barrier_adaptively(served, state)
+            } else {
+                self.barrier_deferred(served, state)
+            };
         }
         self.barrier_strictly(served, state)?;
         Ok(true)
@@ -142,7 +147,10 @@ impl Comm {
     #[inline]
     fn barrier_adaptively(&self, served: &Served, state: &mut State) -> Result<bool, Revoked> {
         let number = state.barriers.entered;
-        if self.me == 0 && number % LOOKS_AT_THE_CLOCK == 0 && state.barriers.trial.is_due(number, Ticks::now().ns_since(Ticks(0))) {
+        if self.me == 0
+            && number % LOOKS_AT_THE_CLOCK == 0
+            && state.barriers.trial.is_due(number, Ticks::now().ns_since(Ticks(0)))
+        {
             self.barrier_strictly(served, state)?;
             let advice = state.barriers.trial.turn(number, Ticks::now().ns_since(Ticks(0)));
             served.board.advise(advice as u64);
@@ -159,10 +167,12 @@ impl Comm {
         Ok(true)
     }
 
-    // ---- strict ---------------------------------------------------------------------------------------------------
+    // ---- strict
+    // ---------------------------------------------------------------------------------------------------
 
-    /// The strict barrier of two ranks with nothing out of the ordinary about it: two flags. False if there is, or if the other
-    /// one is not there yet: then `barrier_strictly` goes on; to enter a barrier twice is to enter it once.
+    /// The strict barrier of two ranks with nothing out of the ordinary about it: two flags. False if there
+    /// is, or if the other one is not there yet: then `barrier_strictly` goes on; to enter a barrier twice
+    /// is to enter it once.
     #[inline(always)]
     fn barrier_of_two(&self) -> bool {
         let Some(served) = &self.served else { return false };
@@ -217,8 +227,10 @@ impl Comm {
                 let (mut looks, mut seen) = (0u32, 0);
                 self.wait_small(served, state, Kind::Barrier, || {
                     looks = looks.saturating_add(1);
-                    // The flag alone at first. Before a sleep it must be the words: somebody may have entered who did not count.
-                    board.barrier_released(number) || (looks > FLAG_ONLY && board.all_entered(number, &mut seen))
+                    // The flag alone at first. Before a sleep it must be the words: somebody may have entered
+                    // who did not count.
+                    board.barrier_released(number)
+                        || (looks > FLAG_ONLY && board.all_entered(number, &mut seen))
                 })?;
             }
         }
@@ -238,7 +250,8 @@ impl Comm {
     #[cold]
     fn barrier_among_threads(&self, served: &Served) -> Result<(), Revoked> {
         let began = Ticks::now();
-        let (number, expected) = self.with(|state| (state.barriers.enter(), state.expected_ns[Kind::Barrier as usize]));
+        let (number, expected) =
+            self.with(|state| (state.barriers.enter(), state.expected_ns[Kind::Barrier as usize]));
         let board = &served.board;
         board.enter_barrier(self.me, number, began.0);
         let last = self.ranks > 2 && board.count_waiting(self.me, number);
@@ -247,7 +260,9 @@ impl Comm {
         let waited = if last || board.all_entered(number, &mut seen) {
             0
         } else {
-            self.wait(served, Kind::Barrier, expected, || board.barrier_released(number) || board.all_entered(number, &mut seen))?
+            self.wait(served, Kind::Barrier, expected, || {
+                board.barrier_released(number) || board.all_entered(number, &mut seen)
+            })?
         };
         self.with(|state| {
             state.barriers.known = state.barriers.known.max(number + 1);
@@ -270,13 +285,18 @@ impl Comm {
     #[cold]
     fn note_lateness(&self, served: &Served, state: &mut State, number: u64) {
         let now = Ticks::now();
-        let first = (0..self.ranks).filter_map(|r| served.board.entered_at(r, number)).filter(|&ticks| ticks > 0).min().map_or(now, Ticks);
+        let first = (0..self.ranks)
+            .filter_map(|r| served.board.entered_at(r, number))
+            .filter(|&ticks| ticks > 0)
+            .min()
+            .map_or(now, Ticks);
         let tally = state.tallies.of(Kind::Barrier, false);
         tally.last_sampled += 1;
         tally.late_ns += now.ns_since(first);
     }
 
-    // ---- deferred -------------------------------------------------------------------------------------------------
+    // ---- deferred
+    // -------------------------------------------------------------------------------------------------
 
     /// Enters a barrier and leaves it pending; false if this one should be waited for.
     #[inline]
@@ -317,11 +337,13 @@ impl Comm {
         true
     }
 
-    /// Lets the next barriers go the short way: as long as there is room, and until the next look at the clock and at advice.
+    /// Lets the next barriers go the short way: as long as there is room, and until the next look at the
+    /// clock and at advice.
     #[inline(always)]
     fn go_on_again(&self, state: &mut State) {
         let Barriers { entered, known, .. } = state.barriers;
-        let look = if deferral::is_adaptive() { entered.next_multiple_of(LOOKS_AT_THE_CLOCK) } else { u64::MAX };
+        let look =
+            if deferral::is_adaptive() { entered.next_multiple_of(LOOKS_AT_THE_CLOCK) } else { u64::MAX };
         state.barriers.begin_again();
         again::allow(self, look.min(known + deferral::window()));
     }
@@ -336,7 +358,8 @@ impl Comm {
         let mut seen = 0;
         if !served.board.all_entered(number, &mut seen) {
             // Revoked: the next call on the communicator says so.
-            let _ = self.wait_small(served, state, Kind::Barrier, || served.board.all_entered(number, &mut seen));
+            let _ =
+                self.wait_small(served, state, Kind::Barrier, || served.board.all_entered(number, &mut seen));
         }
         state.barriers.known = number + 1;
         if state.barriers.pending() == 0 {
@@ -345,10 +368,12 @@ impl Comm {
         deferral::count(Observer::WINDOW);
     }
 
-    /// Waits until all barriers that this rank has entered are complete. Only for communicators with pending ones.
+    /// Waits until all barriers that this rank has entered are complete. Only for communicators with
+    /// pending ones.
     pub(crate) fn complete_barriers(&self) {
         let served = self.served.as_ref().expect("only served communicators have pending barriers");
-        // SAFETY: deferral is for programs with one thread; it is inside MPI or caught at a system call of its own, not in here.
+        // SAFETY: deferral is for programs with one thread; it is inside MPI or caught at a system call of
+        // its own, not in here.
         let state = unsafe { &mut *self.state_pointer() };
         state.barriers.count_again(&mut state.tallies, served.world.recording);
         let pending = state.barriers.pending();
@@ -358,13 +383,19 @@ impl Comm {
         let complete = served.board.all_entered(number, &mut seen);
         if !complete {
             // Revoked: the next call on the communicator says so.
-            let _ = self.wait_small(served, state, Kind::Barrier, || served.board.all_entered(number, &mut seen));
+            let _ =
+                self.wait_small(served, state, Kind::Barrier, || served.board.all_entered(number, &mut seen));
         }
         state.barriers.known = number + 1;
         if served.world.recording && pending == 1 {
-            // What waiting at once would have cost: until the last one entered. Not known if that one has gone on since.
+            // What waiting at once would have cost: until the last one entered. Not known if that one has
+            // gone on since.
             let mine = state.barriers.since;
-            let last = (0..self.ranks).filter(|&r| r != self.me).map(|r| served.board.entered_at(r, number)).max().flatten();
+            let last = (0..self.ranks)
+                .filter(|&r| r != self.me)
+                .map(|r| served.board.entered_at(r, number))
+                .max()
+                .flatten();
             let overlapped = observed.ns_since(mine);
             state.tallies.of(Kind::Barrier, false).overlapped_ns += match last {
                 _ if !complete => overlapped, // all of it: the wait would have been longer still

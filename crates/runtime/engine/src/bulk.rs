@@ -1,9 +1,11 @@
-//! Copying large payload into the segment, past the cache or through it, whichever is faster here and now.
+//! Copying large payload into the segment, past the cache or through it, whichever is faster here and
+//! now.
 //!
-//! What a rank writes, another core reads. Written through the cache, the lines must first be taken away from the
-//! reader's core (which holds them from the last time) and are then fetched from this one's; where the two cores share
-//! a cache that is fastest, where they do not it is several times slower than writing to memory directly. A virtual
-//! machine does not say which it is, and it changes: so both ways are tried now and then, and the faster is taken.
+//! What a rank writes, another core reads. Written through the cache, the lines must first be taken
+//! away from the reader's core (which holds them from the last time) and are then fetched from this
+//! one's; where the two cores share a cache that is fastest, where they do not it is several times
+//! slower than writing to memory directly. A virtual machine does not say which it is, and it changes:
+//! so both ways are tried now and then, and the faster is taken.
 
 use crate::clock::Ticks;
 use crate::operation::copy;
@@ -74,8 +76,8 @@ unsafe fn stream(from: *const u8, to: *mut u8, bytes: usize) {
         }
         at += 64;
     }
-    // SAFETY: what is left. The fence puts the streamed stores before the store that publishes them: a release store
-    // alone does not order them.
+    // SAFETY: what is left. The fence puts the streamed stores before the store that publishes them: a
+    // release store alone does not order them.
     unsafe {
         copy(from.add(whole), to.add(whole), bytes - whole);
         _mm_sfence();

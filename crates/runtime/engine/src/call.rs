@@ -9,8 +9,23 @@ use std::ffi::c_void;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum Kind {
-    Barrier, Bcast, Reduce, Allreduce, Gather, Gatherv, Scatter, Scatterv, Allgather, Allgatherv, Alltoall, Alltoallv,
-    Alltoallw, ReduceScatter, ReduceScatterBlock, Scan, Exscan,
+    Barrier,
+    Bcast,
+    Reduce,
+    Allreduce,
+    Gather,
+    Gatherv,
+    Scatter,
+    Scatterv,
+    Allgather,
+    Allgatherv,
+    Alltoall,
+    Alltoallv,
+    Alltoallw,
+    ReduceScatter,
+    ReduceScatterBlock,
+    Scan,
+    Exscan,
 }
 
 impl Kind {
@@ -18,8 +33,23 @@ impl Kind {
     pub const ALL: [Kind; Kind::COUNT] = {
         use Kind::*;
         [
-            Barrier, Bcast, Reduce, Allreduce, Gather, Gatherv, Scatter, Scatterv, Allgather, Allgatherv, Alltoall,
-            Alltoallv, Alltoallw, ReduceScatter, ReduceScatterBlock, Scan, Exscan,
+            Barrier,
+            Bcast,
+            Reduce,
+            Allreduce,
+            Gather,
+            Gatherv,
+            Scatter,
+            Scatterv,
+            Allgather,
+            Allgatherv,
+            Alltoall,
+            Alltoallv,
+            Alltoallw,
+            ReduceScatter,
+            ReduceScatterBlock,
+            Scan,
+            Exscan,
         ]
     };
 
@@ -30,8 +60,22 @@ impl Kind {
     /// MPI's name without prefix, in lower case.
     pub fn name(self) -> &'static str {
         [
-            "barrier", "bcast", "reduce", "allreduce", "gather", "gatherv", "scatter", "scatterv", "allgather",
-            "allgatherv", "alltoall", "alltoallv", "alltoallw", "reduce_scatter", "reduce_scatter_block", "scan",
+            "barrier",
+            "bcast",
+            "reduce",
+            "allreduce",
+            "gather",
+            "gatherv",
+            "scatter",
+            "scatterv",
+            "allgather",
+            "allgatherv",
+            "alltoall",
+            "alltoallv",
+            "alltoallw",
+            "reduce_scatter",
+            "reduce_scatter_block",
+            "scan",
             "exscan",
         ][self as usize]
     }
@@ -42,7 +86,8 @@ impl Kind {
         deposits::is_counted(self.operation())
     }
 
-    /// The operation of the schedules that it is. What the variants of one differ in is how much a rank hands in, not who hands in what to whom.
+    /// The operation of the schedules that it is. What the variants of one differ in is how much a rank
+    /// hands in, not who hands in what to whom.
     #[inline(always)]
     pub const fn operation(self) -> Operation {
         match self {
@@ -79,7 +124,8 @@ impl Kind {
 }
 
 /// `inout[i] = in[i] op inout[i]` for `count` elements.
-pub type Combine = unsafe extern "C" fn(context: *mut c_void, input: *const c_void, inout: *mut c_void, count: usize);
+pub type Combine =
+    unsafe extern "C" fn(context: *mut c_void, input: *const c_void, inout: *mut c_void, count: usize);
 
 /// A part of a buffer: where it starts, relative to the buffer, and how long it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

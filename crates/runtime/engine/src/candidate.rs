@@ -1,4 +1,5 @@
-//! The world in the making: the card this process hands round, the segment that it joins, and what all agree on.
+//! The world in the making: the card this process hands round, the segment that it joins, and what all
+//! agree on.
 
 use crate::across::nodes;
 use crate::agreement::{self, Told};
@@ -10,12 +11,12 @@ use crate::plan::NodeFacts;
 use crate::tally::Timeline;
 use crate::wait::{Policy, Waiting};
 use crate::world::{self, JOINED, Neighbour, World, note, room_for_blocks};
+use evenkeel_barrier_table::Trouble;
+use evenkeel_barrier_table::place::{self, InUse};
 use evenkeel_options as options;
 use evenkeel_segment::arena::{Arena, PROCESSES};
 use evenkeel_segment::bell::Fencing;
 use evenkeel_segment::{Segment, memory, peer};
-use evenkeel_barrier_table::place::{self, InUse};
-use evenkeel_barrier_table::Trouble;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -41,7 +42,13 @@ impl Candidate {
     /// Prepares this process's card. `interface` is the number of the shim's interface.
     pub fn begin(interface: u32, threaded: bool) -> Candidate {
         clock::calibrate();
-        let mut card = Card { interface, version: version_hash(), pid: std::process::id(), descriptor: -1, ..Card::default() };
+        let mut card = Card {
+            interface,
+            version: version_hash(),
+            pid: std::process::id(),
+            descriptor: -1,
+            ..Card::default()
+        };
         let mut offered = None;
         let table = place::in_force();
         if let Ok(Some(in_use)) = &table {
@@ -66,7 +73,9 @@ impl Candidate {
                         offered = Some(segment);
                         break;
                     }
-                    Err(e) if bytes == SEGMENT_BYTES[2] => note(&format!("{e}; leaving all collectives to the host library")),
+                    Err(e) if bytes == SEGMENT_BYTES[2] => {
+                        note(&format!("{e}; leaving all collectives to the host library"))
+                    }
                     Err(_) => {} // a smaller one may do
                 }
             }
@@ -80,7 +89,8 @@ impl Candidate {
         }
         card.session = cores::scheduled_session();
         card.boot = hash_file("/proc/sys/kernel/random/boot_id");
-        // What has a host name of its own is a host: MPI libraries go by that too, and virtual hosts of one machine may see each other's processes.
+        // What has a host name of its own is a host: MPI libraries go by that too, and virtual hosts of one
+        // machine may see each other's processes.
         card.namespaces = hash_link("/proc/self/ns/pid") ^ hash_link("/proc/self/ns/uts").rotate_left(1);
         card.probe = PROBE.as_ptr() as u64;
         card.quota = cores::quota().map_or(0, |q| (q * 1000.0) as u32);
@@ -104,7 +114,8 @@ impl Candidate {
         self.card.shares_node_with(other)
     }
 
-    /// Opens the segment of the lowest rank on this node. Bit 0 of the answer: it worked; bit 1: direct reads work.
+    /// Opens the segment of the lowest rank on this node. Bit 0 of the answer: it worked; bit 1: direct
+    /// reads work.
     pub fn join(&mut self, cards: &[Card], me: usize) -> u8 {
         self.cards = cards.to_vec();
         self.me = me;
@@ -112,7 +123,10 @@ impl Candidate {
             return 0;
         }
         let enabled = |c: &Card| c.flags & ENABLED != 0;
-        if let Some(r) = cards.iter().position(|c| enabled(c) && (c.interface, c.version) != (self.card.interface, self.card.version)) {
+        if let Some(r) = cards
+            .iter()
+            .position(|c| enabled(c) && (c.interface, c.version) != (self.card.interface, self.card.version))
+        {
             if me == 0 || !(0..me).any(|q| enabled(&cards[q])) {
                 note(&format!(
                     "rank {r} runs another version of evenkeel than rank {me}; leaving all collectives to the host library. \
@@ -121,7 +135,10 @@ impl Candidate {
             }
             return 0;
         }
-        let leader = cards.iter().position(|c| enabled(c) && self.same_node(c)).expect("this rank's card is among them");
+        let leader = cards
+            .iter()
+            .position(|c| enabled(c) && self.same_node(c))
+            .expect("this rank's card is among them");
         let segment = if leader == me {
             self.offered.take().ok_or(None)
         } else {
@@ -138,7 +155,9 @@ impl Candidate {
             }
             Err(cause) => {
                 if let Some(e) = cause {
-                    note(&format!("rank {me}: {e}; communicators with this rank are left to the host library"));
+                    note(&format!(
+                        "rank {me}: {e}; communicators with this rank are left to the host library"
+                    ));
                 }
                 return 0;
             }
@@ -153,7 +172,8 @@ impl Candidate {
             return false;
         }
         let n = self.cards.len();
-        let next = (1..=n).map(|d| (self.me + d) % n).find(|&r| self.same_node(&self.cards[r])).unwrap_or(self.me);
+        let next =
+            (1..=n).map(|d| (self.me + d) % n).find(|&r| self.same_node(&self.cards[r])).unwrap_or(self.me);
         let mut seen = 0u64;
         let card = &self.cards[next];
         // SAFETY: reads eight bytes into a local.
@@ -180,7 +200,9 @@ impl Candidate {
         }
         local.push(Some(here.len()));
         let my_place = local[self.me]?;
-        Arena::new(&segment, room_for_blocks(&segment, self.cards.len())).process_state(my_place).store(JOINED, Ordering::Release);
+        Arena::new(&segment, room_for_blocks(&segment, self.cards.len()))
+            .process_state(my_place)
+            .store(JOINED, Ordering::Release);
         let all = |flag: u32| here.iter().all(|&r| self.cards[r].flags & flag != 0);
         let union = here.iter().fold([0u64; 4], |mut u, &r| {
             u.iter_mut().zip(self.cards[r].cores).for_each(|(a, b)| *a |= b);
@@ -199,8 +221,8 @@ impl Candidate {
             if let Some(mine) = cores::share(&allowed, my_place, here.len()) {
                 cores::bind(&mine);
                 if placing != "bind" {
-                    // The rank has moved to its share; from here on the system may move it again. A rank that must stay
-                    // beside a stranger's busy process starves, and all others wait for it.
+                    // The rank has moved to its share; from here on the system may move it again. A rank that
+                    // must stay beside a stranger's busy process starves, and all others wait for it.
                     cores::bind(&allowed);
                 }
             }
@@ -212,8 +234,14 @@ impl Candidate {
             Policy::Auto
         });
         let may_run_schedules = |r: usize| self.cards[r].flags & (STRICT | THREADED) == STRICT;
-        let told: Vec<Told> =
-            here.iter().map(|&rank| Told { rank, fingerprint: self.cards[rank].table, may_run_schedules: may_run_schedules(rank) }).collect();
+        let told: Vec<Told> = here
+            .iter()
+            .map(|&rank| Told {
+                rank,
+                fingerprint: self.cards[rank].table,
+                may_run_schedules: may_run_schedules(rank),
+            })
+            .collect();
         let (table, sentence) = agreement::agree(&told, self.table);
         if let Some(sentence) = sentence.filter(|_| self.me == here[0]) {
             note(&sentence);
@@ -229,7 +257,8 @@ impl Candidate {
                 .collect(),
             my_place,
             facts,
-            enters_unfenced: all(FENCES) && here.iter().all(|&r| self.cards[r].flags & (STRICT | THREADED) == 0),
+            enters_unfenced: all(FENCES)
+                && here.iter().all(|&r| self.cards[r].flags & (STRICT | THREADED) == 0),
             fencing: if all(FENCES) { Fencing::Sleeper } else { Fencing::Both },
             waiting: Waiting {
                 policy,

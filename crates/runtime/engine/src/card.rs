@@ -35,16 +35,36 @@ impl Card {
         let pair = |low: u32, high: u32| u64::from(high) << 32 | u64::from(low);
         let [a, b, c, d] = self.cores;
         [
-            pair(self.interface, self.version), pair(self.pid, self.descriptor as u32), pair(self.flags, self.quota),
-            pair(self.session, self.table), self.boot, self.namespaces, self.token, self.probe, a, b, c, d,
+            pair(self.interface, self.version),
+            pair(self.pid, self.descriptor as u32),
+            pair(self.flags, self.quota),
+            pair(self.session, self.table),
+            self.boot,
+            self.namespaces,
+            self.token,
+            self.probe,
+            a,
+            b,
+            c,
+            d,
         ]
     }
 
     pub fn from_words(words: [u64; CARD_WORDS]) -> Card {
         let half = |i: usize| [words[i / 2] as u32, (words[i / 2] >> 32) as u32][i % 2];
         Card {
-            interface: half(0), version: half(1), pid: half(2), descriptor: half(3) as i32, flags: half(4), quota: half(5), session: half(6),
-            table: half(7), boot: words[4], namespaces: words[5], token: words[6], probe: words[7],
+            interface: half(0),
+            version: half(1),
+            pid: half(2),
+            descriptor: half(3) as i32,
+            flags: half(4),
+            quota: half(5),
+            session: half(6),
+            table: half(7),
+            boot: words[4],
+            namespaces: words[5],
+            token: words[6],
+            probe: words[7],
             cores: [words[8], words[9], words[10], words[11]],
         }
     }

@@ -26,7 +26,10 @@ pub fn calibrate() {
             n1 = monotonic_ns();
         }
         let ticks = read_counter().wrapping_sub(t0).max(1);
-        Clock { counter: true, scale: (((n1 - n0) as u128) << 32).checked_div(ticks as u128).unwrap_or(1) as u64 }
+        Clock {
+            counter: true,
+            scale: (((n1 - n0) as u128) << 32).checked_div(ticks as u128).unwrap_or(1) as u64,
+        }
     });
 }
 
@@ -77,8 +80,8 @@ fn read_counter() -> u64 {
 }
 
 fn counter_is_steady() -> bool {
-    // The kernel's own judgement: it uses the counter as its clock source only while it is steady on all cores; in a
-    // virtual machine the host's clock may be preferred although the flags promise the same.
+    // The kernel's own judgement: it uses the counter as its clock source only while it is steady on all
+    // cores; in a virtual machine the host's clock may be preferred although the flags promise the same.
     cfg!(target_arch = "x86_64")
         && std::fs::read_to_string("/proc/cpuinfo")
             .is_ok_and(|s| s.contains(" constant_tsc") && s.contains(" nonstop_tsc"))

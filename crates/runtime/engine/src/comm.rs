@@ -1,4 +1,5 @@
-//! A communicator as this rank sees it: its block, the numbering of its instances, and the guard of the window.
+//! A communicator as this rank sees it: its block, the numbering of its instances, and the guard of the
+//! window.
 
 use crate::across::comm::Across;
 use crate::again;
@@ -15,16 +16,17 @@ use crate::state::State;
 use crate::wait::offer_the_core;
 use crate::world::World;
 use evenkeel_record::CommRecord;
+use evenkeel_segment::Geometry;
 use evenkeel_segment::arena::Block;
 use evenkeel_segment::bell::Fencing;
 use evenkeel_segment::board;
 use evenkeel_segment::layout::CELL_BYTES;
-use evenkeel_segment::Geometry;
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// A member has revoked the communicator, or has died where the host reports that: what was under way on it has ended without a result.
+/// A member has revoked the communicator, or has died where the host reports that: what was under way
+/// on it has ended without a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Revoked;
 
@@ -56,7 +58,8 @@ pub struct Comm {
 unsafe impl Sync for Comm {}
 unsafe impl Send for Comm {}
 
-/// A fresh id for a new communicator of these members, reserved by the caller for all; 0 if the host must serve it.
+/// A fresh id for a new communicator of these members, reserved by the caller for all; 0 if the host
+/// must serve it.
 pub fn fresh_id(world: Option<&World>, members: &[i32]) -> u64 {
     let Some(world) = world else { return 0 };
     let here = |m: &i32| usize::try_from(*m).ok().and_then(|r| world.place_of(r)).is_some();
@@ -74,7 +77,13 @@ impl Comm {
     }
 
     /// The same with barriers run by this schedule, or in the built-in way: what all members must say alike.
-    pub fn attach_with(world: Option<&'static World>, id: u64, members: &[i32], me: usize, scheduled: Option<Scheduled>) -> Arc<Comm> {
+    pub fn attach_with(
+        world: Option<&'static World>,
+        id: u64,
+        members: &[i32],
+        me: usize,
+        scheduled: Option<Scheduled>,
+    ) -> Arc<Comm> {
         let ranks = members.len();
         let place = |m: &i32| usize::try_from(*m).ok().and_then(|r| world?.place_of(r));
         let places: Option<Vec<usize>> = members.iter().map(place).collect();
@@ -86,16 +95,36 @@ impl Comm {
             (Some(_), _) => "",
             (None, None) => "evenkeel is not active",
             (None, _) if ranks < 2 => "it has one member only",
-            (None, Some(w)) if members.iter().any(|&m| m < 0 || m as usize >= w.ranks) => "it has members from outside this MPI_COMM_WORLD",
-            (None, Some(w)) if members.iter().any(|&m| w.place_of(m as usize).is_none()) => "its members do not share one node's memory",
+            (None, Some(w)) if members.iter().any(|&m| m < 0 || m as usize >= w.ranks) => {
+                "it has members from outside this MPI_COMM_WORLD"
+            }
+            (None, Some(w)) if members.iter().any(|&m| w.place_of(m as usize).is_none()) => {
+                "its members do not share one node's memory"
+            }
             (None, _) => "there was no room for it in the segment",
         };
-        let comm = Arc::new(Comm::new(id, members, me, served, host_reason, world.is_some_and(|w| w.threaded), scheduled));
+        let comm = Arc::new(Comm::new(
+            id,
+            members,
+            me,
+            served,
+            host_reason,
+            world.is_some_and(|w| w.threaded),
+            scheduled,
+        ));
         roll::enter(comm.clone());
         comm
     }
 
-    fn new(id: u64, members: &[i32], me: usize, served: Option<Served>, host_reason: &'static str, threaded: bool, scheduled: Option<Scheduled>) -> Comm {
+    fn new(
+        id: u64,
+        members: &[i32],
+        me: usize,
+        served: Option<Served>,
+        host_reason: &'static str,
+        threaded: bool,
+        scheduled: Option<Scheduled>,
+    ) -> Comm {
         let ranks = members.len();
         let geometry = Geometry::new(ranks.max(2));
         Comm {
@@ -103,7 +132,10 @@ impl Comm {
             members: members.to_vec(),
             me,
             ranks,
-            is_pair: ranks == 2 && !threaded && scheduled.is_none() && served.as_ref().is_some_and(|s| s.board.fencing == Fencing::Sleeper),
+            is_pair: ranks == 2
+                && !threaded
+                && scheduled.is_none()
+                && served.as_ref().is_some_and(|s| s.board.fencing == Fencing::Sleeper),
             served,
             across: None,
             host_reason,
@@ -123,12 +155,22 @@ impl Comm {
         let threaded = served.world.threaded;
         let ranks = members.len();
         let state = State::new(ranks, &served.board.geometry);
-        Comm { state: UnsafeCell::new(state), ..Comm::new(block.id(), members, seat, Some(served), "", threaded, None) }
+        Comm {
+            state: UnsafeCell::new(state),
+            ..Comm::new(block.id(), members, seat, Some(served), "", threaded, None)
+        }
     }
 
-    /// Takes part in a communicator that evenkeel serves across nodes, or that the host serves because there was no room for it.
-    pub fn attach_across(world: &'static World, across: Option<Across>, members: &[i32], me: usize) -> Arc<Comm> {
-        let reason = if across.is_some() { "" } else { "there was no room for it in the segment of some node" };
+    /// Takes part in a communicator that evenkeel serves across nodes, or that the host serves because
+    /// there was no room for it.
+    pub fn attach_across(
+        world: &'static World,
+        across: Option<Across>,
+        members: &[i32],
+        me: usize,
+    ) -> Arc<Comm> {
+        let reason =
+            if across.is_some() { "" } else { "there was no room for it in the segment of some node" };
         let comm = Arc::new(Comm { across, ..Comm::new(0, members, me, None, reason, world.threaded, None) });
         roll::enter(comm.clone());
         comm
@@ -153,14 +195,15 @@ impl Comm {
         self.companion.get()?.as_ref()
     }
 
-    /// Its second block, with a numbering of its own, for nonblocking operations. Members must agree on the order of these,
-    /// and on that of the blocking ones; programs that count on hosts that match the two apart find the same here. Made when
-    /// the first is called: most communicators never need it.
+    /// Its second block, with a numbering of its own, for nonblocking operations. Members must agree on the
+    /// order of these, and on that of the blocking ones; programs that count on hosts that match the two
+    /// apart find the same here. Made when the first is called: most communicators never need it.
     pub fn companion(&self) -> Option<&Arc<Comm>> {
         let make = || {
             let second = self.served.as_ref()?.companion()?;
             let geometry = second.board.geometry.clone();
-            let comm = Comm::new(second.block.id(), &self.members, self.me, Some(second), "", self.threaded, None);
+            let comm =
+                Comm::new(second.block.id(), &self.members, self.me, Some(second), "", self.threaded, None);
             Some(Arc::new(Comm { state: UnsafeCell::new(State::new(self.ranks, &geometry)), ..comm }))
         };
         self.companion.get_or_init(make).as_ref()
@@ -198,7 +241,8 @@ impl Comm {
         served.board.announce();
     }
 
-    /// Whether members have died, in a job whose host reports that: then what is under way ends here for every member on this node, and the host has what comes.
+    /// Whether members have died, in a job whose host reports that: then what is under way ends here for
+    /// every member on this node, and the host has what comes.
     pub(crate) fn has_lost_members(&self, served: &Served) -> bool {
         let dead = served.world.reports_faults() && served.world.anybody_has_died(&served.places);
         if dead {
@@ -230,7 +274,11 @@ impl Comm {
     pub fn child_id(&self) -> u64 {
         let Some(served) = &self.served else { return 0 };
         let number = self.children.fetch_add(1, Ordering::Relaxed);
-        served.world.arena().child(served.block, &served.board.geometry, self.ranks, number, offer_the_core).map_or(0, Block::id)
+        served
+            .world
+            .arena()
+            .child(served.block, &served.board.geometry, self.ranks, number, offer_the_core)
+            .map_or(0, Block::id)
     }
 
     pub(crate) fn id(&self) -> u64 {
@@ -263,8 +311,8 @@ impl Comm {
         if self.threaded {
             self.lock();
         }
-        // SAFETY: where the program has several threads in MPI, the lock excludes them; otherwise there is one. The
-        // bodies never come back here.
+        // SAFETY: where the program has several threads in MPI, the lock excludes them; otherwise there is
+        // one. The bodies never come back here.
         let result = body(unsafe { &mut *self.state.get() });
         if self.threaded {
             self.locked.store(false, Ordering::Release); // pairs with the exchange in `lock`
@@ -281,7 +329,14 @@ impl Comm {
 
     /// The plan for a call, or None (counted as the host's) if the host must carry it out.
     #[inline]
-    pub fn takes(&self, kind: Kind, bytes: usize, elem_bytes: usize, combine: Option<Combine>, nonblocking: bool) -> Option<Plan> {
+    pub fn takes(
+        &self,
+        kind: Kind,
+        bytes: usize,
+        elem_bytes: usize,
+        combine: Option<Combine>,
+        nonblocking: bool,
+    ) -> Option<Plan> {
         if let Some(across) = &self.across {
             return self.takes_across(across, kind, bytes, combine, nonblocking);
         }
@@ -323,12 +378,17 @@ impl Comm {
         let began = Ticks::now();
         let (mut operation, waits_for) = self.with(|state| {
             let mut operation = Operation::reserve(self, served, state, *call, false);
-            let waits = if operation.poll(self, served, state) { None } else { Some(state.expected_ns[kind as usize]) };
+            let waits = if operation.poll(self, served, state) {
+                None
+            } else {
+                Some(state.expected_ns[kind as usize])
+            };
             (operation, waits)
         });
         let mut waited_ns = 0;
         if let Some(expected) = waits_for {
-            waited_ns = self.wait(served, kind, expected, || self.with(|state| operation.poll(self, served, state)))?;
+            waited_ns =
+                self.wait(served, kind, expected, || self.with(|state| operation.poll(self, served, state)))?;
             self.with(|state| state.learn(kind, waited_ns));
         }
         if operation.may_read_directly() && self.is_revoked() {
@@ -355,7 +415,8 @@ impl Comm {
         let both = || std::iter::once(part).chain(companion.map(Arc::as_ref));
         let mut ops: Vec<_> = both().flat_map(|c| c.with(State::records)).collect();
         if self.across.is_some() {
-            // What was called is counted here; the parts count their barriers, and what else they do is their own business.
+            // What was called is counted here; the parts count their barriers, and what else they do is their
+            // own business.
             ops.retain(|op| op.calls > 0 && (op.op == Kind::Barrier.name() || op.op.starts_with('i')));
             ops.extend(self.with(State::records));
         }
@@ -366,10 +427,18 @@ impl Comm {
             id: format!("{:x}", self.id),
             name: lock(&self.name).clone(),
             members: self.members.iter().filter_map(|&m| u32::try_from(m).ok()).collect(),
-            segment_bytes: both().filter_map(|c| c.served.as_ref()).map(|s| s.board.geometry.total_bytes as u64).sum::<u64>()
+            segment_bytes: both()
+                .filter_map(|c| c.served.as_ref())
+                .map(|s| s.board.geometry.total_bytes as u64)
+                .sum::<u64>()
                 + self.scheduled.as_ref().map_or(0, Scheduled::segment_bytes),
             host_reason: self.host_reason.to_string(),
-            schedule: self.scheduled.as_ref().filter(|s| s.is_running()).map(|s| s.schedule().name()).unwrap_or_default(),
+            schedule: self
+                .scheduled
+                .as_ref()
+                .filter(|s| s.is_running())
+                .map(|s| s.schedule().name())
+                .unwrap_or_default(),
             ops,
         })
     }
@@ -395,4 +464,3 @@ pub unsafe fn common_bytes(call: &Call, ranks: usize) -> usize {
         _ => call.bytes,
     }
 }
-

@@ -3,12 +3,12 @@
 use crate::call::Kind;
 use crate::clock::Ticks;
 use crate::comm::Comm;
-use crate::state::State;
 use crate::deposit::Piece;
 use crate::fold::fold;
 use crate::operation::{Operation, copy};
 use crate::plan::Route;
 use crate::served::Served;
+use crate::state::State;
 use crate::tally::is_sampled;
 use evenkeel_schedule::deposits::others;
 use evenkeel_segment::Seq;
@@ -20,7 +20,9 @@ impl Operation {
         let call = &self.call;
         match self.kind {
             // SAFETY: buffers as the call's table says; `copy` leaves data in place alone.
-            Kind::Scatter => unsafe { copy(call.send.wrapping_add(comm.me * call.bytes + at), call.recv.wrapping_add(at), len) },
+            Kind::Scatter => unsafe {
+                copy(call.send.wrapping_add(comm.me * call.bytes + at), call.recv.wrapping_add(at), len)
+            },
             Kind::Scatterv => unsafe {
                 let span = call.send_span(comm.me);
                 copy(call.send.wrapping_offset(span.offset), call.recv, span.bytes.min(call.bytes));
@@ -30,16 +32,24 @@ impl Operation {
         }
     }
 
-    /// Pointers to the vectors that are combined here, from `at` on, in the order of ranks: this rank's own where the program has it, the
-    /// others' in their deposits.
-    pub(crate) fn contributions(&self, comm: &Comm, served: &Served, seq: Seq, at: usize, into: &mut Vec<*const u8>) {
+    /// Pointers to the vectors that are combined here, from `at` on, in the order of ranks: this rank's own
+    /// where the program has it, the others' in their deposits.
+    pub(crate) fn contributions(
+        &self,
+        comm: &Comm,
+        served: &Served,
+        seq: Seq,
+        at: usize,
+        into: &mut Vec<*const u8>,
+    ) {
         let scatters = matches!(self.kind, Kind::ReduceScatter | Kind::ReduceScatterBlock);
         into.clear();
         into.extend((0..self.kind.operands(comm.ranks, comm.me)).map(|rank| {
             if rank == comm.me && !scatters {
                 self.call.send.wrapping_add(at)
             } else {
-                // Reduce_scatter in place writes where its input stands: there even the own part is read from the deposit.
+                // Reduce_scatter in place writes where its input stands: there even the own part is read from
+                // the deposit.
                 Piece::of(&served.board, rank, seq).pointer.cast_const()
             }
         }));
@@ -49,7 +59,15 @@ impl Operation {
     ///
     /// # Safety
     /// `is_ready` has said yes for this instance; buffers are as the call's table says.
-    pub(crate) unsafe fn take(&mut self, comm: &Comm, served: &Served, state: &mut State, seq: Seq, at: usize, len: usize) {
+    pub(crate) unsafe fn take(
+        &mut self,
+        comm: &Comm,
+        served: &Served,
+        state: &mut State,
+        seq: Seq,
+        at: usize,
+        len: usize,
+    ) {
         let call = &self.call;
         let board = &served.board;
         let (me, ranks) = (comm.me, comm.ranks);
@@ -60,8 +78,8 @@ impl Operation {
             unsafe { piece.fetch(comm, served, rank, from, to, bytes) }
         };
         let elem = call.elem_bytes.max(1);
-        // SAFETY (for the whole match): deposits are published and stay until this rank leaves; the call's buffers are
-        // valid for what the kind's table says.
+        // SAFETY (for the whole match): deposits are published and stay until this rank leaves; the call's
+        // buffers are valid for what the kind's table says.
         unsafe {
             match self.kind {
                 Kind::Barrier => {}
@@ -152,8 +170,8 @@ impl Operation {
         }
     }
 
-    /// What a library without bypass would have cost: there a rank waits until all ranks below it in a binomial tree
-    /// have arrived. Computed by the root from everybody's arrival stamps, for all of them.
+    /// What a library without bypass would have cost: there a rank waits until all ranks below it in a
+    /// binomial tree have arrived. Computed by the root from everybody's arrival stamps, for all of them.
     pub(crate) fn tally_savings(&self, comm: &Comm, served: &Served, state: &mut State, seq: Seq) {
         let tally = state.tallies.of(self.kind, self.nonblocking);
         tally.rooted += 1;

@@ -24,10 +24,12 @@ pub fn bind(cores: &[usize]) -> bool {
     }
 }
 
-/// The cores for the `index`-th of `ranks` on this node, or None where an even division is not possible.
+/// The cores for the `index`-th of `ranks` on this node, or None where an even division is not
+/// possible.
 ///
-/// Ranks fewer than cores get several each, so that their threads have somewhere to run; more ranks than cores share
-/// evenly. Uneven numbers are left to the operating system, which can move ranks about.
+/// Ranks fewer than cores get several each, so that their threads have somewhere to run; more ranks
+/// than cores share evenly. Uneven numbers are left to the operating system, which can move ranks
+/// about.
 pub fn share(cores: &[usize], index: usize, ranks: usize) -> Option<Vec<usize>> {
     let n = cores.len();
     if n < 2 || ranks < 2 {
@@ -44,10 +46,12 @@ pub fn share(cores: &[usize], index: usize, ranks: usize) -> Option<Vec<usize>> 
 
 /// The session by which the kernel groups this process for scheduling, or 0 if it does not.
 ///
-/// With `sched_autogroup_enabled` every session is one unit to the scheduler, unless a control group has already made
-/// another division. Some launchers give each rank its own session; then `sched_yield` hands the core to nobody.
+/// With `sched_autogroup_enabled` every session is one unit to the scheduler, unless a control group
+/// has already made another division. Some launchers give each rank its own session; then `sched_yield`
+/// hands the core to nobody.
 pub fn scheduled_session() -> u32 {
-    let enabled = std::fs::read_to_string("/proc/sys/kernel/sched_autogroup_enabled").is_ok_and(|s| s.trim() == "1");
+    let enabled =
+        std::fs::read_to_string("/proc/sys/kernel/sched_autogroup_enabled").is_ok_and(|s| s.trim() == "1");
     let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     if !enabled || !in_root_cpu_group(&groups) {
         return 0;
@@ -63,7 +67,8 @@ fn in_root_cpu_group(groups: &str) -> bool {
     line.is_none_or(|l| l.rsplit(':').next() == Some("/"))
 }
 
-/// CPU quota of this process's control group in cores, if there is one (cgroup v2 `cpu.max`, v1 `cpu.cfs_quota_us`).
+/// CPU quota of this process's control group in cores, if there is one (cgroup v2 `cpu.max`, v1
+/// `cpu.cfs_quota_us`).
 pub fn quota() -> Option<f64> {
     let groups = std::fs::read_to_string("/proc/self/cgroup").ok()?;
     quota_of(&groups, |path| std::fs::read_to_string(path).ok())
@@ -79,7 +84,8 @@ fn quota_of(groups: &str, read: impl Fn(&str) -> Option<String>) -> Option<f64> 
         if !unified && !controllers.split(',').any(|c| c == "cpu") {
             continue;
         }
-        // Every level above may be tighter. Inside a container the path may not exist: its root is then the mount.
+        // Every level above may be tighter. Inside a container the path may not exist: its root is then the
+        // mount.
         let mut level = path.trim_end_matches('/').to_string();
         loop {
             if unified {
@@ -93,8 +99,11 @@ fn quota_of(groups: &str, read: impl Fn(&str) -> Option<String>) -> Option<f64> 
                 }
             } else {
                 for mount in ["/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"] {
-                    let number = |file: &str| read(&format!("{mount}{level}/{file}"))?.trim().parse::<f64>().ok();
-                    if let (Some(quota), Some(period)) = (number("cpu.cfs_quota_us"), number("cpu.cfs_period_us")) {
+                    let number =
+                        |file: &str| read(&format!("{mount}{level}/{file}"))?.trim().parse::<f64>().ok();
+                    if let (Some(quota), Some(period)) =
+                        (number("cpu.cfs_quota_us"), number("cpu.cfs_period_us"))
+                    {
                         if quota > 0.0 && period > 0.0 {
                             consider(quota / period);
                         }

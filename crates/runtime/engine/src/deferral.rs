@@ -1,12 +1,14 @@
-//! Barriers that this process has entered and not waited for, and what must happen before anybody could tell.
+//! Barriers that this process has entered and not waited for, and what must happen before anybody could
+//! tell.
 //!
-//! Between messages nobody can observe that a barrier is not complete yet. So a barrier may return at once if it is completed
-//! before the program does anything that another process could notice, or that shows it what another process did. The front
-//! end closes a *gate* while something is pending (the next system call of the program is caught) and reports every other
-//! observation; this module knows what is pending and completes it.
+//! Between messages nobody can observe that a barrier is not complete yet. So a barrier may return at
+//! once if it is completed before the program does anything that another process could notice, or that
+//! shows it what another process did. The front end closes a *gate* while something is pending (the
+//! next system call of the program is caught) and reports every other observation; this module knows
+//! what is pending and completes it.
 //!
-//! Deferral is for programs with one thread; everything here is called by that one, also from the handler of a caught
-//! system call: nothing here may allocate or take a lock.
+//! Deferral is for programs with one thread; everything here is called by that one, also from the
+//! handler of a caught system call: nothing here may allocate or take a lock.
 
 use crate::again;
 use crate::comm::Comm;
@@ -24,14 +26,16 @@ pub static GATE: AtomicU8 = AtomicU8::new(0);
 #[unsafe(export_name = "ek_deferred")]
 pub static PENDING: AtomicU32 = AtomicU32::new(0);
 
-/// Reasons why barriers are strict at present, one bit each; `NOT_OPENED` until the front end has seen to the gate.
+/// Reasons why barriers are strict at present, one bit each; `NOT_OPENED` until the front end has seen
+/// to the gate.
 static STRICT_BECAUSE: AtomicU32 = AtomicU32::new(NOT_OPENED);
 const NOT_OPENED: u32 = 1 << 31;
 
 static WINDOW: AtomicU64 = AtomicU64::new(0);
 static ADAPTIVE: AtomicU8 = AtomicU8::new(0);
 
-/// Whether the kernel looks at [`GATE`] at all: that makes every system call a little slower, so not while nothing is deferred.
+/// Whether the kernel looks at [`GATE`] at all: that makes every system call a little slower, so not
+/// while nothing is deferred.
 static ARMED: AtomicU8 = AtomicU8::new(0);
 static ARM: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
 /// A communicator has stopped deferring while something was pending.
@@ -63,7 +67,9 @@ impl Mode {
             "deferred" => Ok(Mode::Deferred),
             "strict" => Ok(Mode::Strict),
             other => Err(format!(
-                "{}={other} is none of {}; barriers are strict", options::BARRIER.env, options::BARRIER.values
+                "{}={other} is none of {}; barriers are strict",
+                options::BARRIER.env,
+                options::BARRIER.values
             )),
         }
     }
@@ -99,7 +105,10 @@ pub fn why_strict(threaded: bool) -> Vec<String> {
     let (ever, now) = (EVER.load(Ordering::Relaxed), STRICT_BECAUSE.load(Ordering::Relaxed));
     let bit = |set: u32, i: usize| set & 1 << i != 0;
     let threads = threaded && Mode::from_environment() != Ok(Mode::Strict);
-    let threads = threads.then(|| "barriers of this program are strict: several of its threads may call MPI (MPI_THREAD_MULTIPLE)".to_string());
+    let threads = threads.then(|| {
+        "barriers of this program are strict: several of its threads may call MPI (MPI_THREAD_MULTIPLE)"
+            .to_string()
+    });
     let told = CHANNELS.iter().enumerate().filter(|(i, _)| bit(ever, *i));
     let told = told.map(|(i, why)| {
         let until = if bit(now, i) { "" } else { ", for a time" };
@@ -138,7 +147,8 @@ pub fn is_on() -> bool {
     STRICT_BECAUSE.load(Ordering::Relaxed) == 0
 }
 
-/// Before the first barrier is left pending; false if the gate cannot be armed, and barriers are strict from now on.
+/// Before the first barrier is left pending; false if the gate cannot be armed, and barriers are strict
+/// from now on.
 #[inline(always)]
 pub fn arm() -> bool {
     ARMED.load(Ordering::Relaxed) != 0 || set_armed(true)
@@ -251,15 +261,17 @@ pub struct Pending {
     pub nested: bool,
 }
 
-/// The rule: whether pending barriers must be complete before the act. Receiving is not here, it may always go on.
+/// The rule: whether pending barriers must be complete before the act. Receiving is not here, it may
+/// always go on.
 ///
-/// * Nothing leaves a rank that others could take for a sign that it has passed a barrier, before everybody has entered that
-///   barrier. So messages wait at their sender.
-/// * What is handed in to a collective of the same communicator reaches members only, who have entered the same barriers and
-///   complete them before they take it.
-/// * To enter a barrier is such a sign too, for its members. Where one communicator has all members of the other, they have
-///   entered the barriers of both in the same order, so what they learn from one they may know of the other. Where the two only
-///   overlap, somebody could tell a rank that has not entered the first one.
+/// * Nothing leaves a rank that others could take for a sign that it has passed a barrier, before
+///   everybody has entered that barrier. So messages wait at their sender.
+/// * What is handed in to a collective of the same communicator reaches members only, who have entered
+///   the same barriers and complete them before they take it.
+/// * To enter a barrier is such a sign too, for its members. Where one communicator has all members of
+///   the other, they have entered the barriers of both in the same order, so what they learn from one
+///   they may know of the other. Where the two only overlap, somebody could tell a rank that has not
+///   entered the first one.
 #[inline]
 pub fn must_complete(act: Act, pending: Pending) -> bool {
     match act {
@@ -284,7 +296,8 @@ pub fn before_entering(comm: &Comm) {
     }
 }
 
-/// Before a collective of `comm` other than a barrier: `needs_nothing` if this rank only hands in something and leaves.
+/// Before a collective of `comm` other than a barrier: `needs_nothing` if this rank only hands in
+/// something and leaves.
 #[cold]
 pub fn before_collective(comm: &Comm, needs_nothing: bool) {
     let act = if needs_nothing { Act::HandIn } else { Act::Observe };
@@ -293,7 +306,8 @@ pub fn before_collective(comm: &Comm, needs_nothing: bool) {
     }
 }
 
-// ---- messages -----------------------------------------------------------------------------------------------------
+// ---- messages
+// -----------------------------------------------------------------------------------------------------
 
 /// The stamp of what this process sends or posts now. Completes what is pending if one stamp cannot say it.
 #[cold]
@@ -337,9 +351,11 @@ pub fn complete(observer: Observer) {
     }
 }
 
-// ---- who observed ---------------------------------------------------------------------------------------------------
+// ---- who observed
+// ---------------------------------------------------------------------------------------------------
 
-/// What completed pending barriers: the name of a function or of a system call, which lives as long as the process.
+/// What completed pending barriers: the name of a function or of a system call, which lives as long as
+/// the process.
 #[derive(Clone, Copy)]
 pub struct Observer {
     name: *const c_char,
@@ -368,7 +384,10 @@ static OBSERVED: Alone<[(*const c_char, bool, u64); OBSERVERS]> =
 pub fn count(observer: Observer) {
     // SAFETY: one thread.
     let all = unsafe { &mut *OBSERVED.0.get() };
-    let at = all.iter().position(|(name, ..)| name.is_null() || std::ptr::eq(*name, observer.name)).unwrap_or(OBSERVERS - 1);
+    let at = all
+        .iter()
+        .position(|(name, ..)| name.is_null() || std::ptr::eq(*name, observer.name))
+        .unwrap_or(OBSERVERS - 1);
     all[at].0 = observer.name;
     all[at].1 = observer.is_syscall;
     all[at].2 += 1;

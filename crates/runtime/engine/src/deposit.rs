@@ -1,4 +1,5 @@
-//! What a rank puts on the board: inside its cell, in its ring, in the common area, or an address to read from.
+//! What a rank puts on the board: inside its cell, in its ring, in the common area, or an address to
+//! read from.
 //!
 //! The cell: flag | kind and length | arrival stamp | 40 bytes (payload, or where the payload is).
 
@@ -48,7 +49,8 @@ impl Deposit {
             Kind::Allgatherv => (0, call.bytes.saturating_sub(_at).min(len)),
             _ => (0, len),
         };
-        let direct = operation.route() == Route::Direct || (operation.kind().is_private() && table + payload > ring);
+        let direct =
+            operation.route() == Route::Direct || (operation.kind().is_private() && table + payload > ring);
         let in_common = operation.kind() == Kind::Bcast && payload > CELL_BYTES && !direct;
         let ring_bytes = if direct {
             table
@@ -66,8 +68,16 @@ impl Deposit {
     /// The caller has entered the instance; `ring_at` and `common_at` are pieces it was given for it.
     #[allow(clippy::too_many_arguments, reason = "the places of one deposit")]
     pub unsafe fn write(
-        &self, operation: &Operation, comm: &Comm, served: &Served, seq: Seq, ring_at: usize, common_at: usize, at: usize,
-        len: usize, bulk: &mut Bulk,
+        &self,
+        operation: &Operation,
+        comm: &Comm,
+        served: &Served,
+        seq: Seq,
+        ring_at: usize,
+        common_at: usize,
+        at: usize,
+        len: usize,
+        bulk: &mut Bulk,
     ) {
         let call = &operation.call;
         let memory = &served.board.memory;
@@ -89,7 +99,8 @@ impl Deposit {
                 let target = if self.ring_bytes > 0 { ring_at } else { cell + PAYLOAD_AT };
                 for rank in 0..comm.ranks {
                     let from = call.send.wrapping_add(rank * call.bytes + at);
-                    // SAFETY: `ranks` blocks of `call.bytes` in the send buffer; the target holds `ranks × len`.
+                    // SAFETY: `ranks` blocks of `call.bytes` in the send buffer; the target holds `ranks ×
+                    // len`.
                     unsafe { copy(from, memory.pointer(target + rank * len), len) };
                 }
                 if self.ring_bytes > 0 {
@@ -103,7 +114,8 @@ impl Deposit {
         // SAFETY: `payload` bytes from `at` on are in the send buffer, and the target has that much room.
         unsafe {
             if served.waiting.oversubscribed() {
-                copy(source, memory.pointer(target), self.payload); // most readers run on this core in their turn
+                // most readers run on this core in their turn
+                copy(source, memory.pointer(target), self.payload);
             } else {
                 bulk.copy(source, memory.pointer(target), self.payload);
             }
@@ -132,7 +144,9 @@ impl Deposit {
                 unsafe { copy(from, memory.pointer(data_at), span.bytes) };
                 (IN_BLOCK, data_at as u64)
             };
-            memory.word(ring_at + rank * ENTRY_BYTES).store(kind << 62 | span.bytes as u64, Ordering::Relaxed);
+            memory
+                .word(ring_at + rank * ENTRY_BYTES)
+                .store(kind << 62 | span.bytes as u64, Ordering::Relaxed);
             memory.word(ring_at + rank * ENTRY_BYTES + 8).store(place, Ordering::Relaxed);
             data_at += if self.offers_memory { 0 } else { span.bytes };
         }
@@ -158,13 +172,15 @@ pub unsafe fn write_cell(board: &Board<Mapped>, me: usize, seq: Seq, from: *cons
     }
 }
 
-/// Puts bytes into the own cell or, if they are too many for it, at `room_at` of the block; publishing them is the caller's.
+/// Puts bytes into the own cell or, if they are too many for it, at `room_at` of the block; publishing
+/// them is the caller's.
 ///
 /// # Safety
 /// The caller has entered the instance, and been given so much room there.
 pub unsafe fn hand_in(board: &Board<Mapped>, me: usize, seq: Seq, room_at: usize, bytes: &[u8]) {
     let cell = board.geometry.cell(me, seq.0);
-    let (kind, target) = if bytes.len() <= CELL_BYTES { (IN_CELL, cell + PAYLOAD_AT) } else { (IN_BLOCK, room_at) };
+    let (kind, target) =
+        if bytes.len() <= CELL_BYTES { (IN_CELL, cell + PAYLOAD_AT) } else { (IN_BLOCK, room_at) };
     // Relaxed: the flag's release store publishes them.
     board.memory.word(cell + LENGTH_AT).store(kind << 62 | bytes.len() as u64, Ordering::Relaxed);
     if kind == IN_BLOCK {
@@ -219,7 +235,15 @@ impl Piece {
     ///
     /// # Safety
     /// The deposit is published by `rank` and this rank has not left; `to` must have room.
-    pub unsafe fn fetch(&self, comm: &Comm, served: &Served, rank: usize, from: usize, to: *mut u8, bytes: usize) {
+    pub unsafe fn fetch(
+        &self,
+        comm: &Comm,
+        served: &Served,
+        rank: usize,
+        from: usize,
+        to: *mut u8,
+        bytes: usize,
+    ) {
         if bytes == 0 {
             return;
         }

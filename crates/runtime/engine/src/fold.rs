@@ -1,7 +1,8 @@
 //! Combining contributions in rank order.
 //!
-//! Always `x0 op (x1 op (… op x_last))`, as [`folding`] says for the schedules too: the operands meet in the order and the grouping of their ranks, whoever came
-//! late and whoever combines, so the bits of a floating-point result are the same in every run.
+//! Always `x0 op (x1 op (… op x_last))`, as [`folding`] says for the schedules too: the operands meet
+//! in the order and the grouping of their ranks, whoever came late and whoever combines, so the bits of
+//! a floating-point result are the same in every run.
 
 use crate::call::Call;
 use evenkeel_schedule::deposits::folding;
@@ -14,8 +15,8 @@ const BLOCK: usize = 8 * 1024;
 /// `out` may be the same place as any one source, but must not overlap one otherwise.
 ///
 /// # Safety
-/// All pointers must be valid for `count × elem_bytes` bytes, and `call.combine` must be there if there is more than
-/// one source.
+/// All pointers must be valid for `count × elem_bytes` bytes, and `call.combine` must be there if there
+/// is more than one source.
 pub unsafe fn fold(call: &Call, sources: &[*const u8], out: *mut u8, count: usize) {
     let elem = call.elem_bytes.max(1);
     let (innermost, rest) = folding(sources.len());
@@ -78,7 +79,9 @@ mod tests {
         for i in 0..n {
             // SAFETY: n elements behind both.
             let (x, y) = unsafe { (a.add(i).read_unaligned(), b.add(i).read_unaligned()) };
-            let dot = |r: usize, c: usize| x[2 * r].wrapping_mul(y[c]).wrapping_add(x[2 * r + 1].wrapping_mul(y[c + 2]));
+            let dot = |r: usize, c: usize| {
+                x[2 * r].wrapping_mul(y[c]).wrapping_add(x[2 * r + 1].wrapping_mul(y[c + 2]))
+            };
             // SAFETY: as above.
             unsafe { b.add(i).write_unaligned([dot(0, 0), dot(0, 1), dot(1, 0), dot(1, 1)]) };
         }
@@ -93,9 +96,12 @@ mod tests {
         let mut expected = inputs[4].clone();
         for r in (0..4).rev() {
             // SAFETY: equal lengths.
-            unsafe { multiply(std::ptr::null_mut(), inputs[r].as_ptr().cast(), expected.as_mut_ptr().cast(), count) };
+            unsafe {
+                multiply(std::ptr::null_mut(), inputs[r].as_ptr().cast(), expected.as_mut_ptr().cast(), count)
+            };
         }
-        let call = Call { kind: Kind::Reduce as u32, combine: Some(multiply), elem_bytes: 16, ..Call::barrier() };
+        let call =
+            Call { kind: Kind::Reduce as u32, combine: Some(multiply), elem_bytes: 16, ..Call::barrier() };
         for place in [None, Some(0), Some(2), Some(4)] {
             let mut work = inputs.clone();
             let mut out = vec![[0u32; 4]; count];

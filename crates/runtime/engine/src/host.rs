@@ -25,7 +25,12 @@ const NAP_BESIDE_OTHERS_NS: u64 = 500_000;
 
 impl HostWatch {
     pub fn new(patience_ns: u64) -> HostWatch {
-        HostWatch { next_host_ns: FIRST_HOST_NS, host_step_ns: FIRST_HOST_NS, next_check_ns: patience_ns, patience_ns }
+        HostWatch {
+            next_host_ns: FIRST_HOST_NS,
+            host_step_ns: FIRST_HOST_NS,
+            next_check_ns: patience_ns,
+            patience_ns,
+        }
     }
 
     /// Moves the host on when that is due; true when it is time to look who is alive.
@@ -37,7 +42,8 @@ impl HostWatch {
                 let progress: extern "C" fn() = unsafe { std::mem::transmute(host) };
                 progress();
             }
-            // Twice as seldom each time: a message stuck behind a long wait is delayed by a fraction of that wait.
+            // Twice as seldom each time: a message stuck behind a long wait is delayed by a fraction of that
+            // wait.
             self.host_step_ns = (self.host_step_ns * 2).min(LONGEST_HOST_STEP_NS);
             self.next_host_ns = waited_ns + self.host_step_ns;
         }
@@ -48,8 +54,9 @@ impl HostWatch {
         false
     }
 
-    /// How long to sleep at most: waking up costs the processor as much as the call itself. But what moves nonblocking
-    /// operations on rings the bell of another block: with such ones under way nobody sleeps long.
+    /// How long to sleep at most: waking up costs the processor as much as the call itself. But what moves
+    /// nonblocking operations on rings the bell of another block: with such ones under way nobody sleeps
+    /// long.
     pub fn nap_ns(&self, nonblocking_under_way: bool) -> u64 {
         if nonblocking_under_way { NAP_BESIDE_OTHERS_NS } else { self.host_step_ns.max(SHORTEST_NAP_NS) }
     }

@@ -1,7 +1,7 @@
 //! Combining plain numbers: the predefined operators on the predefined types, vectorised.
 //!
-//! `inout[i] = in[i] op inout[i]`. Buffers may be unaligned. Everything that is not in this table is combined by the
-//! host library through the shim.
+//! `inout[i] = in[i] op inout[i]`. Buffers may be unaligned. Everything that is not in this table is
+//! combined by the host library through the shim.
 
 use crate::call::Combine;
 use std::ffi::c_void;
@@ -25,7 +25,12 @@ macro_rules! kernel {
                 }
             }
 
-            pub unsafe extern "C" fn plain(_: *mut c_void, input: *const c_void, inout: *mut c_void, count: usize) {
+            pub unsafe extern "C" fn plain(
+                _: *mut c_void,
+                input: *const c_void,
+                inout: *mut c_void,
+                count: usize,
+            ) {
                 unsafe { body(input, inout, count) }
             }
 
@@ -36,7 +41,12 @@ macro_rules! kernel {
             }
 
             #[cfg(target_arch = "x86_64")]
-            pub unsafe extern "C" fn wide(_: *mut c_void, input: *const c_void, inout: *mut c_void, count: usize) {
+            pub unsafe extern "C" fn wide(
+                _: *mut c_void,
+                input: *const c_void,
+                inout: *mut c_void,
+                count: usize,
+            ) {
                 // SAFETY: only handed out where the processor has AVX2.
                 unsafe { wide_body(input, inout, count) }
             }
@@ -109,8 +119,8 @@ macro_rules! of_width {
     };
 }
 
-/// The function for an operator (`"sum"`, …) on elements of a class (`'i'` signed, `'u'` unsigned, `'f'` floating) and
-/// width; None if there is none.
+/// The function for an operator (`"sum"`, …) on elements of a class (`'i'` signed, `'u'` unsigned,
+/// `'f'` floating) and width; None if there is none.
 pub fn builtin(op: &str, class: char, bytes: usize) -> Option<Combine> {
     Some(match (op, class) {
         ("sum", 'i') => of_width!(bytes, sum_i8 sum_i16 sum_i32 sum_i64),
@@ -143,7 +153,8 @@ const OPERATORS: [&str; 10] = ["sum", "prod", "max", "min", "band", "bor", "bxor
 const CLASSES: [char; 3] = ['i', 'u', 'f'];
 const WIDTHS: [usize; 4] = [1, 2, 4, 8];
 
-/// The functions of the table by number, for processes that tell each other which they mean: function and width. 0 is none.
+/// The functions of the table by number, for processes that tell each other which they mean: function
+/// and width. 0 is none.
 pub fn numbered(number: u8) -> Option<(Combine, usize)> {
     let index = usize::from(number.checked_sub(1)?);
     let (operator, class, width) = (index / 12, index / 4 % 3, WIDTHS[index % 4]);
@@ -154,7 +165,8 @@ pub fn numbered(number: u8) -> Option<(Combine, usize)> {
 pub fn number_of(combine: Combine) -> Option<u8> {
     static NUMBERS: OnceLock<Vec<(usize, u8)>> = OnceLock::new();
     let numbers = NUMBERS.get_or_init(|| {
-        let mut all: Vec<(usize, u8)> = (1..=120).filter_map(|n| Some((numbered(n)?.0 as usize, n))).collect();
+        let mut all: Vec<(usize, u8)> =
+            (1..=120).filter_map(|n| Some((numbered(n)?.0 as usize, n))).collect();
         all.sort_unstable();
         all
     });

@@ -1,16 +1,19 @@
-//! One collective call under way: which deposits it makes, what it needs, and what it does when that is there.
+//! One collective call under way: which deposits it makes, what it needs, and what it does when that is
+//! there.
 //!
-//! A call is a run of instances ([`crate::plan`]). Each instance is *entered* (the rank deposits and counts its arrival)
-//! and later *finished* (what is needed is there and has been copied or combined). A rank that is owed nothing finishes
-//! at once. Who hands in and who needs whose deposits is said by [`evenkeel_schedule::deposits`], of which the schedules of [`crate::builtin`] are made too. Several instances of a long call are under way together, as far as the segment has room.
+//! A call is a run of instances ([`crate::plan`]). Each instance is *entered* (the rank deposits and
+//! counts its arrival) and later *finished* (what is needed is there and has been copied or combined).
+//! A rank that is owed nothing finishes at once. Who hands in and who needs whose deposits is said by
+//! [`evenkeel_schedule::deposits`], of which the schedules of [`crate::builtin`] are made too. Several
+//! instances of a long call are under way together, as far as the segment has room.
 //!
-//! What is deposited is in [`crate::deposit`]; what is done with deposits in [`crate::completion`] and, where ranks share
-//! the work, in [`crate::allreduce`].
+//! What is deposited is in [`crate::deposit`]; what is done with deposits in [`crate::completion`] and,
+//! where ranks share the work, in [`crate::allreduce`].
 
+use crate::allreduce::SHARED_RESULT;
 use crate::call::{Call, Kind};
 use crate::clock::Ticks;
 use crate::comm::{Comm, common_bytes};
-use crate::allreduce::SHARED_RESULT;
 use crate::deposit::Deposit;
 use crate::plan::{Plan, Route};
 use crate::served::Served;
@@ -46,12 +49,23 @@ pub struct Operation {
 impl Operation {
     /// Takes the numbers of its instances. `Comm::takes` has accepted the call.
     #[inline]
-    pub fn reserve(comm: &Comm, served: &Served, state: &mut State, call: Call, nonblocking: bool) -> Operation {
+    pub fn reserve(
+        comm: &Comm,
+        served: &Served,
+        state: &mut State,
+        call: Call,
+        nonblocking: bool,
+    ) -> Operation {
         let kind = call.kind();
         // SAFETY: the front end provides the spans that the kind calls for.
         let bytes = unsafe { common_bytes(&call, comm.ranks) };
         let plan = crate::plan::plan(
-            kind, bytes, call.elem_bytes, nonblocking, &served.board.geometry, served.facts,
+            kind,
+            bytes,
+            call.elem_bytes,
+            nonblocking,
+            &served.board.geometry,
+            served.facts,
         )
         .expect("the front end asks `takes` first");
         let total = if kind == Kind::ReduceScatterBlock { bytes * comm.ranks } else { bytes };
@@ -161,10 +175,23 @@ impl Operation {
         let sampled = served.world.recording && is_sampled(seq.0);
         let pair = comm.ranks == 2;
         if let Some(deposit) = &deposit {
-            let ring_at = if ring > 0 { board.geometry.ring(comm.me) + state.ring.take(ring, seq.0) } else { 0 };
-            // SAFETY: entering gave this rank its cell, and `take` the piece of its ring; nobody reads them before they
-            // are published. The call's buffers are valid by the front end's promise.
-            unsafe { deposit.write(self, comm, served, seq, ring_at, state.common_at[slot], at, len, &mut state.bulk) };
+            let ring_at =
+                if ring > 0 { board.geometry.ring(comm.me) + state.ring.take(ring, seq.0) } else { 0 };
+            // SAFETY: entering gave this rank its cell, and `take` the piece of its ring; nobody reads them
+            // before they are published. The call's buffers are valid by the front end's promise.
+            unsafe {
+                deposit.write(
+                    self,
+                    comm,
+                    served,
+                    seq,
+                    ring_at,
+                    state.common_at[slot],
+                    at,
+                    len,
+                    &mut state.bulk,
+                )
+            };
             self.offers_memory |= deposit.offers_memory;
         }
         if sampled {
@@ -249,7 +276,9 @@ impl Operation {
             Owed::One(rank) => board.published(rank.0 as usize, seq),
             Owed::Below(rank) => (0..rank.0 as usize).rev().all(|r| board.published(r, seq)),
             Owed::All if comm.ranks == 2 => board.published(1 - comm.me, seq),
-            Owed::All if self.kind == Kind::Barrier => board.released(seq) || board.full(seq, state.round(seq)),
+            Owed::All if self.kind == Kind::Barrier => {
+                board.released(seq) || board.full(seq, state.round(seq))
+            }
             Owed::All => board.full(seq, state.round(seq)),
         }
     }
@@ -278,7 +307,9 @@ impl Operation {
                 } else {
                     // SAFETY: all deposits that are read have been seen published or counted.
                     unsafe { self.take(comm, served, state, seq, at, len) };
-                    if served.world.recording && matches!(self.kind, Kind::Reduce | Kind::Gather | Kind::Gatherv) {
+                    if served.world.recording
+                        && matches!(self.kind, Kind::Reduce | Kind::Gather | Kind::Gatherv)
+                    {
                         self.tally_savings(comm, served, state, seq);
                     }
                 }

@@ -1,7 +1,7 @@
 //! How a call is cut into instances: from what all members know to be equal, and nothing else.
 //!
-//! Everything here is a pure function of the kind of operation, the bytes that MPI guarantees equal, the number of
-//! ranks, and the facts of the node that every rank was told alike.
+//! Everything here is a pure function of the kind of operation, the bytes that MPI guarantees equal,
+//! the number of ranks, and the facts of the node that every rank was told alike.
 
 use crate::call::Kind;
 use evenkeel_segment::Geometry;
@@ -30,11 +30,13 @@ pub enum Route {
 pub struct Plan {
     pub route: Route,
     pub instances: u64,
-    /// Bytes of the cut dimension (`Call::bytes`; a block for gather and its kin) in each instance but the last.
+    /// Bytes of the cut dimension (`Call::bytes`; a block for gather and its kin) in each instance but the
+    /// last.
     pub slice: usize,
 }
 
-/// Beyond this a broadcast is fetched directly where that is allowed: the root's memory is then read by all at once.
+/// Beyond this a broadcast is fetched directly where that is allowed: the root's memory is then read by
+/// all at once.
 const DIRECT_BCAST: usize = 512 * 1024;
 /// A broadcast's slice where every rank has a core: while the root writes one the others read the one before.
 const STREAM_SLICE: usize = 16 * 1024;
@@ -44,7 +46,14 @@ const LARGEST_TABLE: usize = 1024;
 /// The plan, or None if the host library must carry the call out.
 ///
 /// `bytes` and `elem_bytes` as for `ek_takes`.
-pub fn plan(kind: Kind, bytes: usize, elem_bytes: usize, nonblocking: bool, g: &Geometry, facts: NodeFacts) -> Option<Plan> {
+pub fn plan(
+    kind: Kind,
+    bytes: usize,
+    elem_bytes: usize,
+    nonblocking: bool,
+    g: &Geometry,
+    facts: NodeFacts,
+) -> Option<Plan> {
     let whole = Plan { route: Route::Segment, instances: 1, slice: bytes };
     let direct = Plan { route: Route::Direct, instances: 1, slice: bytes };
     let cut = |slice: usize| Plan { route: Route::Segment, instances: bytes.div_ceil(slice) as u64, slice };
@@ -56,7 +65,12 @@ pub fn plan(kind: Kind, bytes: usize, elem_bytes: usize, nonblocking: bool, g: &
         Kind::Bcast if g.ranks <= facts.cores && bytes > STREAM_SLICE && !nonblocking => cut(STREAM_SLICE),
         Kind::Bcast if bytes <= g.common_bytes => whole,
         Kind::Bcast => cut((g.common_bytes / 2).min(256 * 1024) & !63),
-        Kind::Reduce | Kind::Allreduce | Kind::ReduceScatter | Kind::ReduceScatterBlock | Kind::Scan | Kind::Exscan => {
+        Kind::Reduce
+        | Kind::Allreduce
+        | Kind::ReduceScatter
+        | Kind::ReduceScatterBlock
+        | Kind::Scan
+        | Kind::Exscan => {
             let vector = if kind == Kind::ReduceScatterBlock { bytes * g.ranks } else { bytes };
             let slice = ring / 2 / elem_bytes.max(1) * elem_bytes;
             if vector <= ring {
@@ -88,7 +102,8 @@ pub fn plan(kind: Kind, bytes: usize, elem_bytes: usize, nonblocking: bool, g: &
                 cut(slice)
             }
         }
-        // Who knows only its own share cannot tell whether all fit: whoever has too much offers it for direct reading.
+        // Who knows only its own share cannot tell whether all fit: whoever has too much offers it for direct
+        // reading.
         Kind::Gatherv | Kind::Scatterv | Kind::Alltoallv | Kind::Alltoallw => {
             if !facts.direct_reads || g.ranks > LARGEST_TABLE {
                 return None;
@@ -115,7 +130,13 @@ mod tests {
                 let facts = NodeFacts { cores: 2, direct_reads };
                 for kind in Kind::ALL {
                     for bytes in [0usize, 1, 40, 41, 4096, 32768, 32776, 65536, 1 << 20, 10_000_000] {
-                        let elem = if kind as u32 >= Kind::ReduceScatter as u32 || matches!(kind, Kind::Reduce | Kind::Allreduce) { 8 } else { 0 };
+                        let elem = if kind as u32 >= Kind::ReduceScatter as u32
+                            || matches!(kind, Kind::Reduce | Kind::Allreduce)
+                        {
+                            8
+                        } else {
+                            0
+                        };
                         let Some(p) = plan(kind, bytes, elem, false, &g, facts) else {
                             assert!(kind.is_private() && !direct_reads, "{kind:?} {bytes} {ranks}");
                             continue;
@@ -126,7 +147,11 @@ mod tests {
                             assert!(p.instances >= 1);
                         }
                         if p.route == Route::Segment && !kind.is_private() && kind != Kind::Barrier {
-                            let deposit = if matches!(kind, Kind::Scatter | Kind::Alltoall) { p.slice * ranks } else { p.slice };
+                            let deposit = if matches!(kind, Kind::Scatter | Kind::Alltoall) {
+                                p.slice * ranks
+                            } else {
+                                p.slice
+                            };
                             let room = if kind == Kind::Bcast { g.common_bytes } else { g.ring_bytes };
                             assert!(deposit <= room, "{kind:?} {bytes} B on {ranks} ranks: {p:?}");
                         }
@@ -154,7 +179,14 @@ mod tests {
         let facts = NodeFacts { cores: 2, direct_reads: true };
         let p = plan(Kind::Allreduce, 24 * 10_000, 24, false, &g, facts).unwrap();
         assert_eq!(p.slice % 24, 0);
-        assert_eq!(plan(Kind::Allreduce, 200_000, 100_000, false, &g, facts), None, "an element larger than a slice");
-        assert!(plan(Kind::Allreduce, 30_000, 30_000, false, &g, facts).is_some(), "but one that fits whole is fine");
+        assert_eq!(
+            plan(Kind::Allreduce, 200_000, 100_000, false, &g, facts),
+            None,
+            "an element larger than a slice"
+        );
+        assert!(
+            plan(Kind::Allreduce, 30_000, 30_000, false, &g, facts).is_some(),
+            "but one that fits whole is fine"
+        );
     }
 }

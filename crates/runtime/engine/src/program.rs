@@ -1,8 +1,10 @@
-//! A rank's part of a schedule, as the engine carries it out: a list of operations on words of the flags' block.
+//! A rank's part of a schedule, as the engine carries it out: a list of operations on words of the
+//! flags' block.
 //!
-//! Made once for a communicator, by a pure function of the schedule. All that is decided there need not be decided in a barrier:
-//! where each word lies, which of several raises in a row is the last, whom it may wake, and which flags are one and the same: what
-//! one rank raises for a whole set (a multicast) is one word that all of the set look at.
+//! Made once for a communicator, by a pure function of the schedule. All that is decided there need not
+//! be decided in a barrier: where each word lies, which of several raises in a row is the last, whom it
+//! may wake, and which flags are one and the same: what one rank raises for a whole set (a multicast)
+//! is one word that all of the set look at.
 
 use evenkeel_schedule::{Counter, Rank, RankSet, Round, Schedule, Slot, Step};
 use evenkeel_segment::bell::Futex;
@@ -34,7 +36,8 @@ enum Op {
     Raise { at: u32 },
     /// Raise a flag, and wake those who sleep for it or for one of the raises before.
     RaiseLast { at: u32, wakes: u32 },
-    /// Such a raise, and then to wait until the flag at `until` has come to the epoch: a round of most barriers.
+    /// Such a raise, and then to wait until the flag at `until` has come to the epoch: a round of most
+    /// barriers.
     Exchange { at: u32, wakes: u32, until: u32 },
     /// Add one, and wake in the same way.
     Add { at: u32, wakes: u32 },
@@ -74,7 +77,9 @@ impl Layout {
         let mut sets: HashMap<(Rank, Slot), Option<RankSet>> = HashMap::new();
         let (mut counted, mut awaited) = (HashSet::new(), HashSet::new());
         let mut note = |to: Rank, slot: Slot, set: Option<RankSet>| {
-            sets.entry((to, slot)).and_modify(|known| *known = known.filter(|k| Some(*k) == set)).or_insert(set);
+            sets.entry((to, slot))
+                .and_modify(|known| *known = known.filter(|k| Some(*k) == set))
+                .or_insert(set);
         };
         for rank in (0..schedule.problem.ranks).map(Rank) {
             for (_, step) in schedule.program(rank) {
@@ -85,7 +90,9 @@ impl Layout {
                     Step::AwaitCount { counter, previous: false, .. } => _ = awaited.insert((rank, counter)),
                     Step::Wait { turn: 1, .. } | Step::Add { .. } => {}
                     Step::Wait { .. } | Step::AwaitCount { .. } => return Err(Unfit::Turns),
-                    Step::Send { .. } | Step::Share { .. } | Step::Combine { .. } | Step::Copy { .. } => return Err(Unfit::Data),
+                    Step::Send { .. } | Step::Share { .. } | Step::Combine { .. } | Step::Copy { .. } => {
+                        return Err(Unfit::Data);
+                    }
                 }
             }
         }
@@ -93,10 +100,14 @@ impl Layout {
             return Err(Unfit::CountedAndAwaited);
         }
         // A set is one word only if all of its members' flags are raised with it and with nothing else.
-        let is_one = |set: RankSet, slot: Slot| set.iter().all(|rank| sets.get(&(rank, slot)) == Some(&Some(set)));
-        let homes = sets.iter().filter_map(|((rank, slot), set)| set.filter(|set| is_one(*set, *slot)).map(|set| ((*rank, *slot), set.first)));
+        let is_one =
+            |set: RankSet, slot: Slot| set.iter().all(|rank| sets.get(&(rank, slot)) == Some(&Some(set)));
+        let homes = sets.iter().filter_map(|((rank, slot), set)| {
+            set.filter(|set| is_one(*set, *slot)).map(|set| ((*rank, *slot), set.first))
+        });
         let homes = homes.collect();
-        let geometry = FlagGeometry::new(schedule.problem.ranks as usize, needs.flags as usize, needs.counters as usize);
+        let geometry =
+            FlagGeometry::new(schedule.problem.ranks as usize, needs.flags as usize, needs.counters as usize);
         Ok(Layout { geometry, homes })
     }
 
@@ -147,7 +158,9 @@ impl Writer {
     fn wait(&mut self, until: u32) {
         let may_join = self.ops.len() > self.joinable;
         match self.ops.last_mut() {
-            Some(op @ &mut Op::RaiseLast { at, wakes }) if may_join => *op = Op::Exchange { at, wakes, until },
+            Some(op @ &mut Op::RaiseLast { at, wakes }) if may_join => {
+                *op = Op::Exchange { at, wakes, until }
+            }
             _ => self.ops.push(Op::Await { at: until, of: 1 }),
         }
     }
@@ -184,13 +197,17 @@ impl Program {
                         writer.ops.push(Op::Add { at: layout.counter(at, counter), wakes });
                     }
                     Step::Wait { slot, .. } => writer.wait(layout.flag(me, slot)),
-                    Step::AwaitCount { counter, of, .. } => writer.ops.push(Op::Await { at: layout.counter(me, counter), of }),
+                    Step::AwaitCount { counter, of, .. } => {
+                        writer.ops.push(Op::Await { at: layout.counter(me, counter), of })
+                    }
                     // The round, until it is known where it begins.
                     Step::Count { at, counter, of, otherwise } => {
                         jumps.push(otherwise);
                         writer.ops.push(Op::Count { at: layout.counter(at, counter), of, otherwise });
                     }
-                    Step::Send { .. } | Step::Share { .. } | Step::Combine { .. } | Step::Copy { .. } => unreachable!("the layout refuses data"),
+                    Step::Send { .. } | Step::Share { .. } | Step::Combine { .. } | Step::Copy { .. } => {
+                        unreachable!("the layout refuses data")
+                    }
                 }
             }
         }
@@ -204,21 +221,36 @@ impl Program {
         Program { ops: writer.ops, wakes: writer.wakes }
     }
 
-    /// Carries out epoch number `epoch` (1, 2, …), which all ranks must do in the same order. `wait(at, value)` is called where a word
-    /// has not come to a value yet, and returns when it has; an error ends the program there.
+    /// Carries out epoch number `epoch` (1, 2, …), which all ranks must do in the same order. `wait(at,
+    /// value)` is called where a word has not come to a value yet, and returns when it has; an error ends
+    /// the program there.
     #[inline(always)]
-    pub fn run<M: Words + Futex, E>(&self, flags: &Flags<M>, epoch: u64, mut wait: impl FnMut(usize, u64) -> Result<(), E>) -> Result<(), E> {
+    pub fn run<M: Words + Futex, E>(
+        &self,
+        flags: &Flags<M>,
+        epoch: u64,
+        mut wait: impl FnMut(usize, u64) -> Result<(), E>,
+    ) -> Result<(), E> {
         // Two ranks have nothing but this to do, and it takes as long as finding the way through a list.
         if let [Op::Exchange { at, wakes, until }] = *self.ops.as_slice() {
             flags.raise_last(at as usize, epoch);
             self.wake(flags, wakes);
-            return if flags.has_reached(until as usize, epoch) { Ok(()) } else { wait(until as usize, epoch) };
+            return if flags.has_reached(until as usize, epoch) {
+                Ok(())
+            } else {
+                wait(until as usize, epoch)
+            };
         }
         self.run_all(flags, epoch, wait)
     }
 
     #[inline]
-    fn run_all<M: Words + Futex, E>(&self, flags: &Flags<M>, epoch: u64, mut wait: impl FnMut(usize, u64) -> Result<(), E>) -> Result<(), E> {
+    fn run_all<M: Words + Futex, E>(
+        &self,
+        flags: &Flags<M>,
+        epoch: u64,
+        mut wait: impl FnMut(usize, u64) -> Result<(), E>,
+    ) -> Result<(), E> {
         let mut ops = self.ops.as_slice();
         while let [op, rest @ ..] = ops {
             ops = rest;
@@ -279,7 +311,11 @@ mod tests {
     fn raises_in_a_row_have_one_fence_and_one_look_at_sleepers() {
         let (layout, program) = program("n-way-dissemination:n=3", 4, 1);
         let flag = |rank, slot| layout.geometry.flag(rank, slot) as u32;
-        let raises = [Op::Raise { at: flag(2, 0) }, Op::Raise { at: flag(3, 1) }, Op::Exchange { at: flag(0, 2), wakes: 0, until: flag(1, 0) }];
+        let raises = [
+            Op::Raise { at: flag(2, 0) },
+            Op::Raise { at: flag(3, 1) },
+            Op::Exchange { at: flag(0, 2), wakes: 0, until: flag(1, 0) },
+        ];
         assert_eq!(program.ops[..3], raises);
         assert_eq!(program.wakes, [vec![0, 2, 3]]);
         assert_eq!(program.ops[3..], [1, 2].map(|slot| Op::Await { at: flag(1, slot), of: 1 }));
@@ -292,7 +328,10 @@ mod tests {
             let (counter, flag) = (layout.geometry.counter(0, 0) as u32, layout.geometry.flag(0, 0) as u32);
             let count = Op::Count { at: counter, of: 5, otherwise: 2 };
             // Not an exchange: those who are not last come in at the wait.
-            assert_eq!(program.ops, [count, Op::RaiseLast { at: flag, wakes: 0 }, Op::Await { at: flag, of: 1 }]);
+            assert_eq!(
+                program.ops,
+                [count, Op::RaiseLast { at: flag, wakes: 0 }, Op::Await { at: flag, of: 1 }]
+            );
             assert_eq!(program.wakes, [whom]);
         }
     }

@@ -1,10 +1,10 @@
 //! Nonblocking operations: started here, moved on whenever anybody in this process looks.
 
+use crate::across::operation::Operation as Spanning;
 use crate::call::{Call, Kind};
 use crate::clock::Ticks;
 use crate::comm::{Comm, Revoked, lock};
 use crate::deferral;
-use crate::across::operation::Operation as Spanning;
 use crate::operation::Operation;
 use crate::served::Served;
 use crate::state::State;
@@ -85,7 +85,12 @@ pub fn start(comm: &Comm, call: &Call) -> *mut Request {
             }
         }
         let request = Box::into_raw(Box::new(Request {
-            comm: comm.clone(), kind, work, began, done: AtomicBool::new(done), revoked: false,
+            comm: comm.clone(),
+            kind,
+            work,
+            began,
+            done: AtomicBool::new(done),
+            revoked: false,
         }));
         if !done {
             state.active.push(request);
@@ -141,7 +146,8 @@ pub fn progress_all() {
     }
 }
 
-/// Takes communicators without operations off the list: under its lock, so that one that has become busy again stays.
+/// Takes communicators without operations off the list: under its lock, so that one that has become
+/// busy again stays.
 fn drop_idle() {
     lock(&BUSY).retain(|c| c.with(|s| !s.active.is_empty()));
 }

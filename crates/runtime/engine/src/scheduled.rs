@@ -1,8 +1,10 @@
-//! Barriers of communicators for which a table names a schedule: the [`Program`] made of it, run on flags of its own.
+//! Barriers of communicators for which a table names a schedule: the [`Program`] made of it, run on
+//! flags of its own.
 //!
-//! Which communicators these are is decided by what all ranks know alike, so all of them have a schedule or none has. A barrier that
-//! runs by messages cannot be left pending, since nobody but those who wait see to it: schedules are for jobs in which all barriers
-//! are strict. That keeps the promise of bypass: a rank waits in a barrier for nothing but the others' entering.
+//! Which communicators these are is decided by what all ranks know alike, so all of them have a
+//! schedule or none has. A barrier that runs by messages cannot be left pending, since nobody but those
+//! who wait see to it: schedules are for jobs in which all barriers are strict. That keeps the promise
+//! of bypass: a rank waits in a barrier for nothing but the others' entering.
 
 use crate::call::Kind;
 use crate::clock::Ticks;
@@ -67,7 +69,12 @@ impl Scheduled {
             let at = |offset: usize| served.world.segment.at(block.offset() + offset);
             let bells = (0..layout.geometry.ranks).map(|rank| at(layout.geometry.bell(rank))).collect();
             let flags = Flags { memory: at(0), bells, fencing: served.board.fencing };
-            Some(Ready { program: Program::of(&self.schedule, &layout, Rank(me as u32)), flags, block, geometry: layout.geometry })
+            Some(Ready {
+                program: Program::of(&self.schedule, &layout, Rank(me as u32)),
+                flags,
+                block,
+                geometry: layout.geometry,
+            })
         };
         self.ready.get_or_init(make).as_ref()
     }
@@ -103,7 +110,13 @@ impl Comm {
     }
 
     #[inline(always)]
-    fn run_schedule(&self, served: &Served, state: &mut State, ready: &Ready, number: u64) -> Result<(), Revoked> {
+    fn run_schedule(
+        &self,
+        served: &Served,
+        state: &mut State,
+        ready: &Ready,
+        number: u64,
+    ) -> Result<(), Revoked> {
         let flags = &ready.flags;
         ready.program.run(flags, number + 1, |at, value| {
             if comes_soon(served, flags, at, value) {
@@ -115,7 +128,13 @@ impl Comm {
 
     /// The same, timed, and with the time of entry left where all can see it.
     #[cold]
-    fn sampled_by_schedule(&self, served: &Served, state: &mut State, ready: &Ready, number: u64) -> Result<(), Revoked> {
+    fn sampled_by_schedule(
+        &self,
+        served: &Served,
+        state: &mut State,
+        ready: &Ready,
+        number: u64,
+    ) -> Result<(), Revoked> {
         let tally = state.tallies.of(Kind::Barrier, false);
         tally.calls += 1;
         let waited_before = tally.wait_ns;
@@ -128,10 +147,18 @@ impl Comm {
     }
 
     #[cold]
-    fn wait_for_flag(&self, served: &Served, state: &mut State, flags: &Flags<Mapped>, at: usize, value: u64) -> Result<(), Revoked> {
+    fn wait_for_flag(
+        &self,
+        served: &Served,
+        state: &mut State,
+        flags: &Flags<Mapped>,
+        at: usize,
+        value: u64,
+    ) -> Result<(), Revoked> {
         let expected = state.expected_ns[Kind::Barrier as usize];
         let sleep = |timeout, done: &mut dyn FnMut() -> bool| flags.sleep_unless(self.me, timeout, done);
-        let waited = self.wait_asleep(served, Kind::Barrier, expected, || flags.has_reached(at, value), sleep)?;
+        let waited =
+            self.wait_asleep(served, Kind::Barrier, expected, || flags.has_reached(at, value), sleep)?;
         state.learn(Kind::Barrier, waited);
         if served.world.recording {
             state.tallies.of(Kind::Barrier, false).wait_ns += waited;
@@ -139,8 +166,8 @@ impl Comm {
         Ok(())
     }
 
-    /// A sampled barrier is over. Nobody counts arrivals here: who came last is seen from the times of entry, and stands for the
-    /// barriers since the last sample.
+    /// A sampled barrier is over. Nobody counts arrivals here: who came last is seen from the times of
+    /// entry, and stands for the barriers since the last sample.
     #[cold]
     fn note_sample(&self, served: &Served, state: &mut State, number: u64, began: Ticks, waited_before: u64) {
         let since = state.barriers.sampled(number);

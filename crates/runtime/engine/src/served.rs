@@ -40,19 +40,48 @@ impl Served {
     pub(crate) fn across(world: &'static World, block: Block, first: Block, places: Vec<usize>) -> Served {
         let geometry = Geometry::across(places.len());
         let served = Self::with(world, block, first, places, geometry, Fencing::Both);
-        // Those waited for are elsewhere, and may need this core to get there: nobody spins for long. Where the agent is among them nobody is awake for nothing: who
-        // yields again and again is owed the core by the kernel as much as the agent, which then waits for it until the next tick.
+        // Those waited for are elsewhere, and may need this core to get there: nobody spins for long. Where
+        // the agent is among them nobody is awake for nothing: who yields again and again is owed the core by
+        // the kernel as much as the agent, which then waits for it until the next tick.
         let yield_works = served.waiting.yield_works && !world.is_agent_short_of_cores();
-        let waiting = Waiting { ranks: served.waiting.ranks.max(served.waiting.cores + 1), yield_works, ..served.waiting };
+        let waiting = Waiting {
+            ranks: served.waiting.ranks.max(served.waiting.cores + 1),
+            yield_works,
+            ..served.waiting
+        };
         // Everything is small enough for the segment, so that nobody reads anybody's memory.
-        Served { waiting, facts: NodeFacts { direct_reads: true, ..served.facts }, has_agent: true, unfenced: false, ..served }
+        Served {
+            waiting,
+            facts: NodeFacts { direct_reads: true, ..served.facts },
+            has_agent: true,
+            unfenced: false,
+            ..served
+        }
     }
 
-    fn with(world: &'static World, block: Block, first: Block, places: Vec<usize>, geometry: Geometry, fencing: Fencing) -> Served {
+    fn with(
+        world: &'static World,
+        block: Block,
+        first: Block,
+        places: Vec<usize>,
+        geometry: Geometry,
+        fencing: Fencing,
+    ) -> Served {
         let board = Board { memory: world.segment.at(block.offset()), geometry, fencing };
         let place_set = set_of(&places, world.neighbours.len() + 1);
         let first = world.segment.at(first.offset());
-        Served { world, board, block, first, places, place_set, facts: world.facts, waiting: world.waiting, has_agent: false, unfenced: world.enters_unfenced }
+        Served {
+            world,
+            board,
+            block,
+            first,
+            places,
+            place_set,
+            facts: world.facts,
+            waiting: world.waiting,
+            has_agent: false,
+            unfenced: world.enters_unfenced,
+        }
     }
 
     /// The second block, for nonblocking operations, which goes with this one.
@@ -65,7 +94,8 @@ impl Served {
     /// To be called after publishing something that the node's agent may sleep for.
     #[inline]
     pub(crate) fn ring_agent(&self) {
-        fence(Ordering::SeqCst); // pairs with the agent's, between its saying that it sleeps and its last look
+        // pairs with the agent's, between its saying that it sleeps and its last look
+        fence(Ordering::SeqCst);
         if self.world.arena().agent_sleeps().load(Ordering::Relaxed) != 0 {
             self.world.ring_agent();
         }
@@ -113,8 +143,8 @@ fn set_of(places: &[usize], all: usize) -> Vec<u64> {
     set
 }
 
-/// Among more than two only the last to arrive, or the root, announces anything: there a fence is cheap, and making every
-/// sleeper fence everybody is not.
+/// Among more than two only the last to arrive, or the root, announces anything: there a fence is
+/// cheap, and making every sleeper fence everybody is not.
 fn fencing(world: &World, ranks: usize) -> Fencing {
     if ranks == 2 { world.fencing } else { Fencing::Both }
 }

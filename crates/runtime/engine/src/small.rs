@@ -1,15 +1,16 @@
-//! The short way for what programs call most: Barrier, Bcast, Reduce and Allreduce of at most a cell's payload.
+//! The short way for what programs call most: Barrier, Bcast, Reduce and Allreduce of at most a cell's
+//! payload.
 //!
-//! The same protocol as [`crate::operation`], written straight: one instance, deposits inside cells, nothing allocated,
-//! no clock read unless the rank has to wait. Whatever is out of the ordinary (several threads, a full window,
-//! an instance that is timed in full) goes the long way.
+//! The same protocol as [`crate::operation`], written straight: one instance, deposits inside cells,
+//! nothing allocated, no clock read unless the rank has to wait. Whatever is out of the ordinary
+//! (several threads, a full window, an instance that is timed in full) goes the long way.
 
 use crate::call::{Call, Kind};
 use crate::clock::Ticks;
 use crate::comm::{Comm, Revoked};
-use crate::state::State;
 use crate::deposit::{self, Piece};
 use crate::served::Served;
+use crate::state::State;
 use crate::tally::is_sampled;
 use evenkeel_schedule::deposits::folding;
 use evenkeel_segment::Seq;
@@ -23,7 +24,8 @@ pub const OVERDUE_NS: u64 = 50_000;
 struct Cell([u8; CELL_BYTES]);
 
 impl Comm {
-    /// Carries the call out if it is an ordinary one; None if it must go the long way. Not for threaded programs.
+    /// Carries the call out if it is an ordinary one; None if it must go the long way. Not for threaded
+    /// programs.
     #[inline]
     pub fn run_small(&self, served: &Served, call: &Call, state: &mut State) -> Option<Result<(), Revoked>> {
         let seq = state.enter_ordinary(served)?;
@@ -92,7 +94,13 @@ impl Comm {
     }
 
     #[inline]
-    fn small_allreduce(&self, served: &Served, call: &Call, state: &mut State, seq: Seq) -> Result<(), Revoked> {
+    fn small_allreduce(
+        &self,
+        served: &Served,
+        call: &Call,
+        state: &mut State,
+        seq: Seq,
+    ) -> Result<(), Revoked> {
         let board = &served.board;
         // SAFETY: as in `small_bcast`.
         unsafe { deposit::write_cell(board, self.me, seq, call.send, call.bytes) };
@@ -108,7 +116,8 @@ impl Comm {
         let result = board.memory.pointer(board.geometry.release_payload(seq.0));
         if board.arrive(self.me, seq, round) {
             state.tallies.of(Kind::Allreduce, false).last += 1;
-            // SAFETY: all contributions are there; only the last to arrive writes the result before the release.
+            // SAFETY: all contributions are there; only the last to arrive writes the result before the
+            // release.
             unsafe { self.fold_small(served, call, seq, result) };
             board.release(seq);
             board.announce();
@@ -167,7 +176,13 @@ impl Comm {
 
     /// Waits for something close at hand.
     #[inline(always)]
-    pub(crate) fn wait_small(&self, served: &Served, state: &mut State, kind: Kind, mut done: impl FnMut() -> bool) -> Result<(), Revoked> {
+    pub(crate) fn wait_small(
+        &self,
+        served: &Served,
+        state: &mut State,
+        kind: Kind,
+        mut done: impl FnMut() -> bool,
+    ) -> Result<(), Revoked> {
         if done() {
             if self.ranks == 2 && served.world.recording {
                 state.tallies.of(kind, false).last += 1; // the other one was there before
@@ -183,7 +198,13 @@ impl Comm {
     }
 
     #[cold]
-    fn wait_long(&self, served: &Served, state: &mut State, kind: Kind, done: &mut dyn FnMut() -> bool) -> Result<(), Revoked> {
+    fn wait_long(
+        &self,
+        served: &Served,
+        state: &mut State,
+        kind: Kind,
+        done: &mut dyn FnMut() -> bool,
+    ) -> Result<(), Revoked> {
         let waited = self.wait(served, kind, state.expected_ns[kind as usize], done)?;
         state.learn(kind, waited);
         if served.world.recording {

@@ -107,7 +107,8 @@ impl State {
         Seq(first)
     }
 
-    /// Whether instance `seq` may be entered now: it is the next one, the window is open, and both strips have room.
+    /// Whether instance `seq` may be entered now: it is the next one, the window is open, and both strips
+    /// have room.
     #[inline]
     pub fn may_enter(&mut self, board: &Board<Mapped>, seq: Seq, ring: usize, common: usize) -> bool {
         if seq.0 != self.entered {

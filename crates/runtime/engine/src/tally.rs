@@ -1,7 +1,8 @@
 //! Counting what happens, cheaply: the raw material of the record.
 //!
-//! Every wait is timed. Durations of calls, arrival stamps and what follows from them are taken from one instance in
-//! sixty-four (the same ones on all ranks, drawn by a hash of the instance's number) and of the first few, then scaled.
+//! Every wait is timed. Durations of calls, arrival stamps and what follows from them are taken from
+//! one instance in sixty-four (the same ones on all ranks, drawn by a hash of the instance's number)
+//! and of the first few, then scaled.
 
 use crate::call::Kind;
 use evenkeel_record::{Histogram, OpRecord};
@@ -31,8 +32,8 @@ pub struct Tally {
     /// From sampled instances at which this rank came last.
     pub late_ns: u64,
     pub last_sampled: u64,
-    /// Barriers that were not waited for, how many were pending at most, and for how long the program went on meanwhile
-    /// where it would have waited.
+    /// Barriers that were not waited for, how many were pending at most, and for how long the program went
+    /// on meanwhile where it would have waited.
     pub deferred: u64,
     pub ahead: u64,
     pub overlapped_ns: u64,
@@ -42,8 +43,22 @@ pub struct Tally {
 impl Default for Tally {
     fn default() -> Self {
         Tally {
-            calls: 0, host_calls: 0, bytes: 0, wait_ns: 0, last: 0, busy_ns: 0, samples: 0, saved_ns: 0, rooted: 0,
-            rooted_sampled: 0, late_ns: 0, last_sampled: 0, deferred: 0, ahead: 0, overlapped_ns: 0, latency: [0; Histogram::BUCKETS],
+            calls: 0,
+            host_calls: 0,
+            bytes: 0,
+            wait_ns: 0,
+            last: 0,
+            busy_ns: 0,
+            samples: 0,
+            saved_ns: 0,
+            rooted: 0,
+            rooted_sampled: 0,
+            late_ns: 0,
+            last_sampled: 0,
+            deferred: 0,
+            ahead: 0,
+            overlapped_ns: 0,
+            latency: [0; Histogram::BUCKETS],
         }
     }
 }
@@ -122,7 +137,8 @@ impl Timeline {
         let mut inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
         let (slice_ns, slices) = &mut *inner;
         while at_ns / *slice_ns >= SLICES as u64 {
-            // In place: a wait may be one in the handler of a caught system call, where nothing may be allocated.
+            // In place: a wait may be one in the handler of a caught system call, where nothing may be
+            // allocated.
             for i in 0..slices.len().div_ceil(2) {
                 slices[i] = slices[2 * i] + slices.get(2 * i + 1).copied().unwrap_or(0);
             }

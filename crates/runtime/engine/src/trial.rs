@@ -1,13 +1,14 @@
 //! Whether to defer the barriers of a communicator is worth it, found out by trying both.
 //!
-//! What a deferred barrier saves and costs cannot be told from the barrier: among shared cores a wait is another rank's work, a
-//! message that must be kept costs more than one that is expected, and a program that observes something after every barrier
-//! pays for being caught. So one member, the *lead*, times both ways by turns and tells the others in a word of the segment which
-//! way to go; they follow when they see it. Ranks that wait and ranks that do not may meet in a barrier, so nothing depends on
-//! who follows when.
+//! What a deferred barrier saves and costs cannot be told from the barrier: among shared cores a wait
+//! is another rank's work, a message that must be kept costs more than one that is expected, and a
+//! program that observes something after every barrier pays for being caught. So one member, the
+//! *lead*, times both ways by turns and tells the others in a word of the segment which way to go; they
+//! follow when they see it. Ranks that wait and ranks that do not may meet in a barrier, so nothing
+//! depends on who follows when.
 //!
-//! A block of barriers ends with one that the lead waits for. So its time is that of the slowest rank, not that of a lead that runs
-//! ahead. Pure: times go in, advice comes out.
+//! A block of barriers ends with one that the lead waits for. So its time is that of the slowest rank,
+//! not that of a lead that runs ahead. Pure: times go in, advice comes out.
 
 /// What the members of a communicator should do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +25,8 @@ impl Advice {
     }
 }
 
-/// Barriers at the start of a block that are not timed: what ranks that ran ahead do then belongs to the block before.
+/// Barriers at the start of a block that are not timed: what ranks that ran ahead do then belongs to
+/// the block before.
 const SETTLING: u64 = 8;
 /// A block has so many barriers at least, and lasts so long at least: longer than most interrupts.
 const BARRIERS: u64 = 32;
@@ -65,11 +67,20 @@ impl Default for Trial {
     fn default() -> Self {
         // The start of a program is like nothing that comes after it.
         let phase = Phase::Resting { rest_ns: BLOCK_NS };
-        Trial { phase, began_ns: 0, first: 0, half: 0.0, ratios: [0.0; MOST_PAIRS], decided: Advice::Defer, confirmed: 0 }
+        Trial {
+            phase,
+            began_ns: 0,
+            first: 0,
+            half: 0.0,
+            ratios: [0.0; MOST_PAIRS],
+            decided: Advice::Defer,
+            confirmed: 0,
+        }
     }
 }
 
-/// The two ways by turns, and which one is first by turns as well: what grows or shrinks with time counts for neither.
+/// The two ways by turns, and which one is first by turns as well: what grows or shrinks with time
+/// counts for neither.
 fn way(block: usize) -> Advice {
     if matches!(block % 4, 0 | 3) { Advice::Defer } else { Advice::Wait }
 }
@@ -126,7 +137,8 @@ impl Trial {
     }
 }
 
-/// What the pairs so far say; None: not enough. Waiting must be clearly better, as what deferral is for is rare.
+/// What the pairs so far say; None: not enough. Waiting must be clearly better, as what deferral is for
+/// is rare.
 fn judge(ratios: &mut [f64]) -> Option<Advice> {
     let pairs = ratios.len();
     if pairs < FEW_PAIRS {
@@ -150,7 +162,8 @@ fn judge(ratios: &mut [f64]) -> Option<Advice> {
 mod tests {
     use super::*;
 
-    /// Runs a program of which a barrier takes so long each way (at such a time); the share of barriers that were deferred.
+    /// Runs a program of which a barrier takes so long each way (at such a time); the share of barriers
+    /// that were deferred.
     fn run(barriers: u64, mut ns: impl FnMut(u64, Advice) -> u64) -> (f64, Trial) {
         let (mut trial, mut now, mut advice, mut deferred) = (Trial::default(), 1_000, Advice::Defer, 0);
         for number in 0..barriers {

@@ -1,9 +1,10 @@
 //! Waiting: spin, yield or block, chosen while running.
 //!
-//! A rank that spins burns a core that another rank may need; one that yields offers it at every look but is charged for
-//! the looking; one that blocks costs nothing but is woken late (some 10 µs across cores). What is right depends on
-//! whether there is a core for every rank, on how long the wait will be, for which the last waits are the best guess, and on
-//! whether anybody who is waited for runs at all.
+//! A rank that spins burns a core that another rank may need; one that yields offers it at every look
+//! but is charged for the looking; one that blocks costs nothing but is woken late (some 10 µs across
+//! cores). What is right depends on whether there is a core for every rank, on how long the wait will
+//! be, for which the last waits are the best guess, and on whether anybody who is waited for runs at
+//! all.
 
 use crate::clock::Ticks;
 use evenkeel_options as options;
@@ -26,7 +27,8 @@ impl Policy {
             "block" => Ok(Policy::Block),
             other => Err(format!(
                 "{}={other} is none of {}; waiting as with auto",
-                options::WAIT.env, options::WAIT.values
+                options::WAIT.env,
+                options::WAIT.values
             )),
         }
     }
@@ -49,8 +51,9 @@ pub struct Waiting {
     pub ranks: usize,
     /// Cores they may use, no more than the CPU quota allows.
     pub cores: usize,
-    /// Whether yielding hands the core to another rank. It does not where each rank is in a session of its own and the
-    /// kernel groups processes by session (`sched_autogroup_enabled`): then it only blocks that lets others run.
+    /// Whether yielding hands the core to another rank. It does not where each rank is in a session of its
+    /// own and the kernel groups processes by session (`sched_autogroup_enabled`): then it only blocks that
+    /// lets others run.
     pub yield_works: bool,
 }
 
@@ -62,9 +65,11 @@ pub enum Step {
     Block,
 }
 
-/// Spins before the first yield where cores are shared: about as long as a cache line takes to come from another core.
+/// Spins before the first yield where cores are shared: about as long as a cache line takes to come
+/// from another core.
 const SHARED_CORE_SPINS: u32 = 4;
-/// After so long a wait among shared cores it is worth finding out whether those waited for run: that takes some microseconds.
+/// After so long a wait among shared cores it is worth finding out whether those waited for run: that
+/// takes some microseconds.
 const PEERS_NS: u64 = 200_000;
 /// Spinning where every rank has a core: about what a wake-up would cost.
 const OWN_CORE_SPIN_NS: u64 = 50_000;
@@ -80,15 +85,21 @@ impl Waiting {
         if self.oversubscribed() { 2 } else { 200 }
     }
 
-    /// A wait longer than this is better slept through. It must lie well above what a round of all ranks takes that do
-    /// sleep (wake-ups come one after another), or sleeping would go on confirming itself.
+    /// A wait longer than this is better slept through. It must lie well above what a round of all ranks
+    /// takes that do sleep (wake-ups come one after another), or sleeping would go on confirming itself.
     pub fn worth_sleeping_ns(&self) -> u64 {
         if self.oversubscribed() { 300_000 + 30_000 * self.ranks as u64 } else { 100_000 }
     }
 
-    /// The step at look number `looks` of a wait that has lasted `waited_ns` so far and is expected to last `expected_ns`;
-    /// `peers_run`: whether one of the ranks it is for is running or ready to run.
-    pub fn step(&self, looks: u32, waited_ns: impl FnOnce() -> u64, expected_ns: u64, mut peers_run: impl FnMut() -> bool) -> Step {
+    /// The step at look number `looks` of a wait that has lasted `waited_ns` so far and is expected to last
+    /// `expected_ns`; `peers_run`: whether one of the ranks it is for is running or ready to run.
+    pub fn step(
+        &self,
+        looks: u32,
+        waited_ns: impl FnOnce() -> u64,
+        expected_ns: u64,
+        mut peers_run: impl FnMut() -> bool,
+    ) -> Step {
         let shared = self.oversubscribed();
         match self.policy {
             Policy::Spin => return Step::Spin,
@@ -128,8 +139,8 @@ impl Waiting {
 pub struct Wait {
     pub began: Ticks,
     pub looks: u32,
-    /// Whether those waited for run, once that has been asked. They may have stopped or started since: this is about how to
-    /// wait, and whoever sleeps is woken.
+    /// Whether those waited for run, once that has been asked. They may have stopped or started since: this
+    /// is about how to wait, and whoever sleeps is woken.
     peers_run: Option<bool>,
 }
 
@@ -147,7 +158,12 @@ impl Wait {
     pub fn once(&mut self, waiting: &Waiting, expected_ns: u64, peers_run: impl Fn() -> bool) -> bool {
         let began = self.began;
         let known = &mut self.peers_run;
-        let step = waiting.step(self.looks, || Ticks::now().ns_since(began), expected_ns, || *known.get_or_insert_with(&peers_run));
+        let step = waiting.step(
+            self.looks,
+            || Ticks::now().ns_since(began),
+            expected_ns,
+            || *known.get_or_insert_with(&peers_run),
+        );
         self.looks = self.looks.saturating_add(1);
         match step {
             Step::Spin => std::hint::spin_loop(),

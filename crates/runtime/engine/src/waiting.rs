@@ -1,4 +1,5 @@
-//! How a rank waits on a communicator: it looks, gives way, sleeps, moves on what else is under way, and sees whether the others live.
+//! How a rank waits on a communicator: it looks, gives way, sleeps, moves on what else is under way,
+//! and sees whether the others live.
 
 use crate::call::Kind;
 use crate::clock::Ticks;
@@ -13,7 +14,13 @@ const UNASKED: u32 = 8;
 
 impl Comm {
     /// Looks again and again until `done`; the time it took. Nonblocking operations are moved on meanwhile.
-    pub fn wait(&self, served: &Served, kind: Kind, expected_ns: u64, done: impl FnMut() -> bool) -> Result<u64, Revoked> {
+    pub fn wait(
+        &self,
+        served: &Served,
+        kind: Kind,
+        expected_ns: u64,
+        done: impl FnMut() -> bool,
+    ) -> Result<u64, Revoked> {
         self.wait_asleep(served, kind, expected_ns, done, |timeout, done| {
             if self.with(|state| state.wants_room) {
                 served.board.sleep_until_room(served.fencing_of(kind), timeout, done);
@@ -23,7 +30,8 @@ impl Comm {
         })
     }
 
-    /// The same for what is not announced at the communicator's bell: `sleep(timeout, done)` sleeps where it is.
+    /// The same for what is not announced at the communicator's bell: `sleep(timeout, done)` sleeps where
+    /// it is.
     pub(crate) fn wait_asleep(
         &self,
         served: &Served,
@@ -39,7 +47,8 @@ impl Comm {
             if crate::request::pending() > 0 {
                 crate::request::progress_all();
             }
-            // What comes unasked needs this rank only when it fills its channel: it is not worth a look at all channels each time.
+            // What comes unasked needs this rank only when it fills its channel: it is not worth a look at
+            // all channels each time.
             if message::is_busy() || wait.looks % UNASKED == 0 {
                 message::progress();
             }

@@ -1,18 +1,18 @@
 //! This process among the ranks of its job: who they are, who shares its node, and what they all know alike.
 
+use crate::across::nodes::Job;
 use crate::clock::Ticks;
 use crate::message::stamp::Stamp;
-use crate::across::nodes::Job;
 use crate::plan::NodeFacts;
 use crate::scheduled::Scheduled;
 use crate::tally::Timeline;
 use crate::wait::Waiting;
+use evenkeel_barrier_table::{Situation, Table};
 use evenkeel_segment::arena::{Arena, Block, PROCESSES, WORLD};
 use evenkeel_segment::bell::Fencing;
 use evenkeel_segment::channel::Channels;
 use evenkeel_segment::process::{self, Watched};
 use evenkeel_segment::{Board, Geometry, Mapped, Segment};
-use evenkeel_barrier_table::{Situation, Table};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, OnceLock};
 
@@ -38,7 +38,8 @@ pub struct World {
     pub my_place: usize,
     pub facts: NodeFacts,
     pub fencing: Fencing,
-    /// Barriers may be deferred by any rank of this node, and every process can be made to execute a fence: entering one takes none.
+    /// Barriers may be deferred by any rank of this node, and every process can be made to execute a fence:
+    /// entering one takes none.
     pub enters_unfenced: bool,
     pub waiting: Waiting,
     pub patience_ns: u64,
@@ -57,7 +58,8 @@ pub struct World {
 
 static WORLD_POINTER: AtomicPtr<World> = AtomicPtr::new(std::ptr::null_mut());
 
-/// The world of this process, once [`Candidate::agree`](crate::candidate::Candidate::agree) has said that there is one.
+/// The world of this process, once [`Candidate::agree`](crate::candidate::Candidate::agree) has said
+/// that there is one.
 #[inline(always)]
 pub fn world() -> Option<&'static World> {
     // SAFETY: set once to a leaked box, or back to null; never freed.
@@ -86,7 +88,8 @@ pub fn note(sentence: &str) {
 /// Prints a sentence in one piece: several ranks may speak at once.
 fn say(sentence: &str) {
     let line = format!("evenkeel: {sentence}\n");
-    let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes()); // nobody to tell if that fails
+    // nobody to tell if that fails
+    let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
 }
 
 pub fn notes() -> Vec<String> {
@@ -94,9 +97,13 @@ pub fn notes() -> Vec<String> {
 }
 
 impl World {
-    /// By which schedule barriers of a communicator of so many ranks of this node are run; None: in the built-in way.
+    /// By which schedule barriers of a communicator of so many ranks of this node are run; None: in the
+    /// built-in way.
     pub fn scheduled(&self, ranks: usize) -> Option<Scheduled> {
-        let schedule = self.table.as_ref()?.barrier(ranks, Situation { ranks_here: self.neighbours.len(), cores: self.facts.cores })?;
+        let schedule = self
+            .table
+            .as_ref()?
+            .barrier(ranks, Situation { ranks_here: self.neighbours.len(), cores: self.facts.cores })?;
         let name = schedule.name();
         Scheduled::new(schedule).map_err(|why| note(&format!("the table's schedule {name} for {ranks} ranks cannot be run: {why}; the built-in way is used"))).ok()
     }
@@ -110,11 +117,16 @@ impl World {
         Channels::new(self.ranks, self.segment.bytes()).filter(|_| self.neighbours.len() == self.ranks)
     }
 
-    /// Whether all members of a communicator have entered a barrier, which this process may not know, not know yet, or not know
-    /// any more: what the segment says. `seen`: members that are known to have entered it; a later look at the same barrier goes on there.
+    /// Whether all members of a communicator have entered a barrier, which this process may not know, not
+    /// know yet, or not know any more: what the segment says. `seen`: members that are known to have
+    /// entered it; a later look at the same barrier goes on there.
     pub fn is_complete(&self, stamp: Stamp, seen: &mut usize) -> bool {
         let Some(block) = Block::from_id(stamp.comm) else { return true };
-        let board = Board { memory: self.segment.at(block.offset()), geometry: Geometry::new(stamp.ranks as usize), fencing: Fencing::Both };
+        let board = Board {
+            memory: self.segment.at(block.offset()),
+            geometry: Geometry::new(stamp.ranks as usize),
+            fencing: Fencing::Both,
+        };
         // In another use of its block it is gone, which all members have agreed to, after its last barrier.
         !self.arena().is_current(block) || board.all_entered(stamp.number, seen)
     }
@@ -149,17 +161,23 @@ impl World {
         self.arena().process_state(place).load(Ordering::Acquire) == LEFT
     }
 
-    /// Whether one of the other ranks at `places` is running or ready to run, as far as that can be told at little cost.
+    /// Whether one of the other ranks at `places` is running or ready to run, as far as that can be told at
+    /// little cost.
     pub fn anybody_runs(&self, places: &[usize]) -> bool {
         const FEW: usize = 8;
-        // Of a process with threads the kernel tells about the first one only, which may not be the one in MPI.
+        // Of a process with threads the kernel tells about the first one only, which may not be the one in
+        // MPI.
         let others = || places.iter().filter(|&&p| p != self.my_place);
-        self.threaded || others().count() > FEW || others().any(|&p| process::is_runnable(self.neighbour(p).pid))
+        self.threaded
+            || others().count() > FEW
+            || others().any(|&p| process::is_runnable(self.neighbour(p).pid))
     }
 
     /// The process at a place of this node; the agent's place comes after those of the ranks.
     pub(crate) fn neighbour(&self, place: usize) -> &Neighbour {
-        self.neighbours.get(place).unwrap_or_else(|| &self.job().expect("places after the ranks' are of agents").agent)
+        self.neighbours
+            .get(place)
+            .unwrap_or_else(|| &self.job().expect("places after the ranks' are of agents").agent)
     }
 
     /// Whether the host reports a rank's death to the program, so that nobody is ended because of it.
@@ -191,7 +209,9 @@ impl World {
         self.check_nodes(doing);
         for place in places {
             let neighbour = self.neighbour(place);
-            if place == self.my_place || !neighbour.watched.get_or_init(|| Watched::new(neighbour.pid)).is_dead() {
+            if place == self.my_place
+                || !neighbour.watched.get_or_init(|| Watched::new(neighbour.pid)).is_dead()
+            {
                 continue;
             }
             if self.has_left(place) {
@@ -219,7 +239,8 @@ impl World {
         if word.fetch_or(1 << 8, Ordering::AcqRel) & 1 << 8 == 0 {
             say(sentence);
         }
-        // SAFETY: flushes what the program has printed; then leaves without running handlers that might wait for peers.
+        // SAFETY: flushes what the program has printed; then leaves without running handlers that might wait
+        // for peers.
         unsafe {
             libc::fflush(std::ptr::null_mut());
             libc::_exit(EXIT_PEER_DIED)
@@ -235,7 +256,8 @@ pub fn forget() {
     WORLD_POINTER.store(std::ptr::null_mut(), Ordering::Release);
 }
 
-/// The part of the segment that is handed out in blocks: what is above are channels, if there is room for these.
+/// The part of the segment that is handed out in blocks: what is above are channels, if there is room
+/// for these.
 pub(crate) fn room_for_blocks(segment: &Segment, ranks: usize) -> usize {
     Channels::new(ranks, segment.bytes()).map_or(segment.bytes(), |c| c.start())
 }

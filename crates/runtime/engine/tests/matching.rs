@@ -1,8 +1,10 @@
-//! Matching against an oracle that does by rote what MPI says: after each event it looks at all pairs of what is there.
+//! Matching against an oracle that does by rote what MPI says: after each event it looks at all pairs
+//! of what is there.
 
 use evenkeel_engine::message::matching::{Pattern, Queues};
 
-/// Rules of the oracle, one of which may be left out: then the two must come to differ, or the test sees nothing.
+/// Rules of the oracle, one of which may be left out: then the two must come to differ, or the test
+/// sees nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LeftOut {
     Nothing,
@@ -33,8 +35,10 @@ impl Oracle {
     fn pair(&mut self, hidden_from: u32, left_out: LeftOut) -> Option<(u32, u32)> {
         for (j, m) in self.mail.iter().enumerate() {
             for (i, (receive, p)) in self.posted.iter().enumerate() {
-                let first_posted = !self.posted[..i].iter().any(|(_, q)| fits(q, m)) || left_out == LeftOut::FirstPostedFirst;
-                let first_sent = !self.mail[..j].iter().any(|n| n.source == m.source && fits(p, n)) || left_out == LeftOut::FirstSentFirst;
+                let first_posted = !self.posted[..i].iter().any(|(_, q)| fits(q, m))
+                    || left_out == LeftOut::FirstPostedFirst;
+                let first_sent = !self.mail[..j].iter().any(|n| n.source == m.source && fits(p, n))
+                    || left_out == LeftOut::FirstSentFirst;
                 let visible = p.source.is_some() || m.id < hidden_from || left_out == LeftOut::HiddenFromAny;
                 if fits(p, m) && first_posted && first_sent && visible {
                     let pair = (*receive, m.id);
@@ -50,7 +54,11 @@ impl Oracle {
     fn probe(&self, p: &Pattern, hidden_from: u32) -> Option<u32> {
         let taken = |m: &Mail| self.posted.iter().any(|(_, q)| fits(q, m));
         let first = |j: usize, m: &Mail| !self.mail[..j].iter().any(|n| n.source == m.source && fits(p, n));
-        self.mail.iter().enumerate().find(|(j, m)| fits(p, m) && first(*j, m) && !taken(m) && m.id < hidden_from).map(|(_, m)| m.id)
+        self.mail
+            .iter()
+            .enumerate()
+            .find(|(j, m)| fits(p, m) && first(*j, m) && !taken(m) && m.id < hidden_from)
+            .map(|(_, m)| m.id)
     }
 }
 
@@ -122,7 +130,10 @@ fn history(seed: u64, left_out: LeftOut) -> Result<usize, String> {
             return Err(format!("step {step}: {got:?} are paired, should be {expected:?}"));
         }
         pairs += got.len();
-        let (free, none) = (oracle.posted.iter().any(|(_, p)| oracle.mail.iter().any(|m| fits(p, m))), oracle.posted.is_empty());
+        let (free, none) = (
+            oracle.posted.iter().any(|(_, p)| oracle.mail.iter().any(|m| fits(p, m))),
+            oracle.posted.is_empty(),
+        );
         if (free, none) != (queues.is_held(), queues.is_unposted()) {
             return Err(format!("step {step}: held {}, unposted {}", queues.is_held(), queues.is_unposted()));
         }
@@ -133,7 +144,9 @@ fn history(seed: u64, left_out: LeftOut) -> Result<usize, String> {
 
 #[test]
 fn receives_get_what_mpi_says() {
-    let pairs: usize = (1..=5_000).map(|seed| history(seed, LeftOut::Nothing).unwrap_or_else(|e| panic!("seed {seed}: {e}"))).sum();
+    let pairs: usize = (1..=5_000)
+        .map(|seed| history(seed, LeftOut::Nothing).unwrap_or_else(|e| panic!("seed {seed}: {e}")))
+        .sum();
     assert!(pairs > 40_000, "only {pairs} pairs: the histories test little");
 }
 

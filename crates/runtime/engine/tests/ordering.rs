@@ -1,10 +1,12 @@
-//! The ordering rules of deferred barriers against the only oracle there is: what a program with ordinary barriers can know.
+//! The ordering rules of deferred barriers against the only oracle there is: what a program with
+//! ordinary barriers can know.
 //!
-//! Processes run programs of barriers, messages and broadcasts, interleaved at random or (small ones) in every possible way.
-//! Everything that a process sends carries what it knows: how far anybody has come in the barriers of each group. With ordinary
-//! barriers nobody ever hears that a barrier has been passed which he has not entered himself, and no message sent after a
-//! barrier arrives before all have entered it. What must be complete when is the engine's own decision ([`must_complete`]); each
-//! rule is also left out once, and then the check must find the error.
+//! Processes run programs of barriers, messages and broadcasts, interleaved at random or (small ones)
+//! in every possible way. Everything that a process sends carries what it knows: how far anybody has
+//! come in the barriers of each group. With ordinary barriers nobody ever hears that a barrier has been
+//! passed which he has not entered himself, and no message sent after a barrier arrives before all have
+//! entered it. What must be complete when is the engine's own decision ([`must_complete`]); each rule
+//! is also left out once, and then the check must find the error.
 
 mod interleaving;
 
@@ -98,7 +100,9 @@ impl Scenario {
             let process = &mut s.processes[me];
             process.heard[group] = process.heard[group].max(far);
             if self.has(group, me) && process.heard[group] > process.entered[group] {
-                return Err(format!("process {me} hears that barrier {far} of group {group} has been passed, and has not entered it"));
+                return Err(format!(
+                    "process {me} hears that barrier {far} of group {group} has been passed, and has not entered it"
+                ));
             }
         }
         Ok(())
@@ -108,7 +112,9 @@ impl Scenario {
     fn deliver(&self, s: &mut System, me: usize, knowledge: &Knowledge) -> Result<(), String> {
         for (group, &far) in knowledge.iter().enumerate() {
             if far > 0 && !self.is_complete(s, group, far - 1) {
-                return Err(format!("process {me} gets what was sent after barrier {far} of group {group}, which is not complete"));
+                return Err(format!(
+                    "process {me} gets what was sent after barrier {far} of group {group}, which is not complete"
+                ));
             }
         }
         self.hear(s, me, knowledge)
@@ -117,7 +123,8 @@ impl Scenario {
     /// Whether the rules let `me` do this step now.
     fn is_allowed(&self, s: &System, me: usize, step: Step) -> bool {
         let process = &s.processes[me];
-        let open: Vec<usize> = (0..self.groups.len()).filter(|&g| process.entered[g] > process.known[g]).collect();
+        let open: Vec<usize> =
+            (0..self.groups.len()).filter(|&g| process.entered[g] > process.known[g]).collect();
         let (act, about) = match step {
             Receive(_) | ReceiveAny => return true,
             Barrier(group) => (Act::Barrier, group),
@@ -145,7 +152,13 @@ impl Interleaved for Scenario {
 
     fn start(&self) -> System {
         let (p, g) = (self.programs.len(), self.groups.len());
-        let process = Process { at: 0, entered: vec![0; g], known: vec![0; g], heard: vec![0; g], broadcasts: vec![0; g] };
+        let process = Process {
+            at: 0,
+            entered: vec![0; g],
+            known: vec![0; g],
+            heard: vec![0; g],
+            broadcasts: vec![0; g],
+        };
         System {
             processes: vec![process; p],
             messages: vec![vec![Vec::new(); p]; p],
@@ -188,7 +201,8 @@ impl Interleaved for Scenario {
             }
             Receive(_) | ReceiveAny => {
                 let named = |p: &usize| !matches!(step, Receive(from) if from != *p);
-                let waiting = (0..self.programs.len()).filter(named).filter(|&p| !s.messages[p][me].is_empty());
+                let waiting =
+                    (0..self.programs.len()).filter(named).filter(|&p| !s.messages[p][me].is_empty());
                 // The one with the most news: the worst choice that a transport could make.
                 let news = |p: &usize| s.messages[*p][me][0].iter().map(|&k| k as u32).sum::<u32>();
                 let Some(from) = waiting.max_by_key(news) else { return Ok(false) };
@@ -217,8 +231,8 @@ impl Interleaved for Scenario {
     }
 }
 
-/// Programs that come to an end with ordinary barriers: events one after another, each added to the programs of those who
-/// take part in it.
+/// Programs that come to an end with ordinary barriers: events one after another, each added to the
+/// programs of those who take part in it.
 fn random_scenario(random: &mut Random, left_out: LeftOut) -> Scenario {
     let n = 2 + random.below(5);
     let mut groups = vec![(1 << n) - 1];
@@ -269,7 +283,10 @@ fn no_random_schedule_shows_a_difference() {
 fn each_rule_is_needed() {
     use LeftOut::*;
     for rule in [SendsWait, OverlapCounts, HandingInCounts, LeavesWait, AllMustEnter] {
-        assert!(schedules(rule, 20_000).is_err(), "{rule:?} makes no difference: it is not needed, or this checks nothing");
+        assert!(
+            schedules(rule, 20_000).is_err(),
+            "{rule:?} makes no difference: it is not needed, or this checks nothing"
+        );
     }
 }
 
@@ -294,7 +311,12 @@ fn an_absent_member_holds_back_what_is_sent_after_the_barrier() {
 #[test]
 fn overlapping_groups_of_which_the_later_is_complete_first() {
     // Process 1 is in both; 2 learns from the second barrier and tells 0, who has not entered the first.
-    let programs: [&[Step]; 4] = [&[ReceiveAny, Barrier(0), ReceiveAny], &[Barrier(0), Barrier(1)], &[Barrier(1), Send(0)], &[Send(0)]];
+    let programs: [&[Step]; 4] = [
+        &[ReceiveAny, Barrier(0), ReceiveAny],
+        &[Barrier(0), Barrier(1)],
+        &[Barrier(1), Send(0)],
+        &[Send(0)],
+    ];
     everywhere(&[0b0011, 0b0110], &programs, LeftOut::Nothing).unwrap();
     everywhere(&[0b0011, 0b0110], &programs, LeftOut::OverlapCounts).unwrap_err();
 }
@@ -302,7 +324,12 @@ fn overlapping_groups_of_which_the_later_is_complete_first() {
 #[test]
 fn where_a_single_clock_would_hang() {
     // {A,B}, {C,D}, {B,C}: B's clock would be ahead of A's for good.
-    let programs: [&[Step]; 4] = [&[Barrier(0), Receive(1)], &[Barrier(0), Barrier(2), Send(0)], &[Barrier(1), Barrier(2)], &[Barrier(1)]];
+    let programs: [&[Step]; 4] = [
+        &[Barrier(0), Receive(1)],
+        &[Barrier(0), Barrier(2), Send(0)],
+        &[Barrier(1), Barrier(2)],
+        &[Barrier(1)],
+    ];
     everywhere(&[0b0011, 0b1100, 0b0110], &programs, LeftOut::Nothing).unwrap();
 }
 

@@ -1,6 +1,7 @@
-//! Programs made of schedules, run by threads on shared memory with random stalls: nobody leaves a barrier that somebody has not
-//! entered, in any epoch, and nobody sleeps on. That the steps are right is the schedules' own test; this is about what the engine makes
-//! of them: places of words, flags that are one word, fences, wakes, jumps.
+//! Programs made of schedules, run by threads on shared memory with random stalls: nobody leaves a
+//! barrier that somebody has not entered, in any epoch, and nobody sleeps on. That the steps are right
+//! is the schedules' own test; this is about what the engine makes of them: places of words, flags that
+//! are one word, fences, wakes, jumps.
 
 use evenkeel_engine::program::{Layout, Program};
 use evenkeel_schedule::algorithms::barrier::dissemination::ALGORITHM as DISSEMINATION;
@@ -57,7 +58,8 @@ impl Job<'_> {
     /// One rank's life. None: it ended early, since something is wrong.
     fn live(&self, me: usize) -> Option<()> {
         let at = |offset: usize| self.segment.at(4096 + offset);
-        let bells: Vec<Mapped> = (0..self.programs.len()).map(|rank| at(self.layout.geometry.bell(rank))).collect();
+        let bells: Vec<Mapped> =
+            (0..self.programs.len()).map(|rank| at(self.layout.geometry.bell(rank))).collect();
         let flags = Flags { memory: at(0), bells, fencing: self.fencing };
         let mut chance = Chance(me as u64 + 1);
         for epoch in 1..=self.epochs {
@@ -100,9 +102,23 @@ fn run(schedule: &Schedule, fencing: Fencing, epochs: u64, asleep: bool) -> Resu
     let programs: Vec<Program> = (0..ranks).map(|rank| Program::of(schedule, &layout, Rank(rank))).collect();
     let entered = Entered((0..ranks).map(|_| AtomicU64::new(0)).collect());
     let segment = Segment::create(4096 + layout.geometry.total_bytes, 1).expect("a segment");
-    let job = Job { segment: &segment, layout: &layout, programs: &programs, entered: &entered, fencing, epochs, asleep, wrong: Mutex::new(None) };
+    let job = Job {
+        segment: &segment,
+        layout: &layout,
+        programs: &programs,
+        entered: &entered,
+        fencing,
+        epochs,
+        asleep,
+        wrong: Mutex::new(None),
+    };
     std::thread::scope(|scope| {
-        (0..ranks as usize).for_each(|me| _ = scope.spawn({ let job = &job; move || job.live(me) }));
+        (0..ranks as usize).for_each(|me| {
+            _ = scope.spawn({
+                let job = &job;
+                move || job.live(me)
+            })
+        });
     });
     job.wrong.into_inner().unwrap().map_or(Ok(()), Err)
 }
@@ -119,9 +135,18 @@ fn fencings() -> Vec<Fencing> {
 fn variants(algorithm: &'static Algorithm) -> Vec<String> {
     let mut names = vec![algorithm.name.to_string()];
     for parameter in algorithm.parameters {
-        let values: Vec<u32> = if parameter.choices.is_empty() { vec![2, 3] } else { (parameter.least..=parameter.most).collect() };
+        let values: Vec<u32> = if parameter.choices.is_empty() {
+            vec![2, 3]
+        } else {
+            (parameter.least..=parameter.most).collect()
+        };
         let fits = |v: &u32| (parameter.least..=parameter.most).contains(v) && *v != parameter.default;
-        names.extend(values.iter().filter(|v| fits(v)).map(|v| format!("{}:{}={}", algorithm.name, parameter.name, parameter.show(*v))));
+        names.extend(
+            values
+                .iter()
+                .filter(|v| fits(v))
+                .map(|v| format!("{}:{}={}", algorithm.name, parameter.name, parameter.show(*v))),
+        );
     }
     names
 }
@@ -132,7 +157,8 @@ fn nobody_leaves_before_all_have_entered() {
         for name in variants(algorithm) {
             for ranks in 1..=16 {
                 let schedule = Schedule::named(&name, Problem::new(ranks)).unwrap();
-                run(&schedule, Fencing::Both, 6, true).unwrap_or_else(|why| panic!("{name}, {ranks} ranks: {why}"));
+                run(&schedule, Fencing::Both, 6, true)
+                    .unwrap_or_else(|why| panic!("{name}, {ranks} ranks: {why}"));
             }
         }
     }
@@ -141,10 +167,19 @@ fn nobody_leaves_before_all_have_entered() {
 #[test]
 fn many_epochs_with_either_way_of_fencing() {
     for fencing in fencings() {
-        for name in ["central-counter", "climbing-tree:n=2", "n-way-dissemination:n=2", "n-wise-exchange:n=2", "flag-groups:r=2", "hierarchical:node=2", "mcs:release=binomial"] {
+        for name in [
+            "central-counter",
+            "climbing-tree:n=2",
+            "n-way-dissemination:n=2",
+            "n-wise-exchange:n=2",
+            "flag-groups:r=2",
+            "hierarchical:node=2",
+            "mcs:release=binomial",
+        ] {
             for ranks in [2, 3, 7] {
                 let schedule = Schedule::named(name, Problem::new(ranks)).unwrap();
-                run(&schedule, fencing, 300, true).unwrap_or_else(|why| panic!("{name}, {ranks} ranks: {why}"));
+                run(&schedule, fencing, 300, true)
+                    .unwrap_or_else(|why| panic!("{name}, {ranks} ranks: {why}"));
             }
         }
     }

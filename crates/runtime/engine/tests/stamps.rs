@@ -1,11 +1,12 @@
 //! Messages that overtake pending barriers, against what a program with ordinary barriers can know.
 //!
-//! As in `ordering.rs`, processes run programs of barriers and messages, interleaved at random or in every possible way, and
-//! everything sent carries what its sender knows: how far anybody has come in the barriers of each group. Nobody may hear that a
-//! barrier has been passed which he has not entered himself; and whoever learns *when* something comes (a receive from any source,
-//! a test) may hear of complete barriers only. Who waits for one message and nothing else may hear of a barrier that is pending
-//! with himself. How messages go and when they are seen is the engine's own decision ([`going`], [`may_see`]); each rule is
-//! also left out once, and then the check must find the error.
+//! As in `ordering.rs`, processes run programs of barriers and messages, interleaved at random or in
+//! every possible way, and everything sent carries what its sender knows: how far anybody has come in
+//! the barriers of each group. Nobody may hear that a barrier has been passed which he has not entered
+//! himself; and whoever learns *when* something comes (a receive from any source, a test) may hear of
+//! complete barriers only. Who waits for one message and nothing else may hear of a barrier that is
+//! pending with himself. How messages go and when they are seen is the engine's own decision
+//! ([`going`], [`may_see`]); each rule is also left out once, and then the check must find the error.
 
 mod interleaving;
 
@@ -86,18 +87,25 @@ impl Scenario {
     }
 
     fn open(&self, s: &System, me: usize) -> Vec<usize> {
-        (0..self.groups.len()).filter(|&g| !self.is_complete(s, g, s.processes[me].entered[g])).filter(|&g| self.has(g, me)).collect()
+        (0..self.groups.len())
+            .filter(|&g| !self.is_complete(s, g, s.processes[me].entered[g]))
+            .filter(|&g| self.has(g, me))
+            .collect()
     }
 
     fn hear(&self, s: &mut System, me: usize, news: &Knowledge, look: Look) -> Result<(), String> {
         for (group, &far) in news.iter().enumerate() {
             let entered = s.processes[me].entered[group];
             if self.has(group, me) && far > entered {
-                return Err(format!("process {me} hears of barrier {far} of group {group} and has not entered it"));
+                return Err(format!(
+                    "process {me} hears of barrier {far} of group {group} and has not entered it"
+                ));
             }
             let pending_here = look == Look::Wait && self.has(group, me);
             if !self.is_complete(s, group, far) && !pending_here {
-                return Err(format!("process {me} gets news of barrier {far} of group {group}, which is not complete"));
+                return Err(format!(
+                    "process {me} gets news of barrier {far} of group {group}, which is not complete"
+                ));
             }
             s.processes[me].heard[group] = s.processes[me].heard[group].max(far);
         }
@@ -124,7 +132,11 @@ impl Scenario {
     /// The mail of `me` to `to`, if it may go now.
     fn mail(&self, s: &System, me: usize, synchronous: bool) -> Option<Mail> {
         let open = self.open(s, me);
-        let group = if open.contains(&s.processes[me].last) { Some(s.processes[me].last) } else { open.first().copied() };
+        let group = if open.contains(&s.processes[me].last) {
+            Some(s.processes[me].last)
+        } else {
+            open.first().copied()
+        };
         let comms = if self.left_out == LeftOut::OneGroup { open.len().min(1) } else { open.len() };
         let stamp = match going(comms) {
             _ if self.left_out == LeftOut::Stamps => None,
@@ -136,7 +148,8 @@ impl Scenario {
     }
 
     fn take(&self, s: &mut System, from: usize, me: usize, look: Look) -> Result<bool, String> {
-        // The answer says what this process was when it posted the receive; if it could not say so, it would wait.
+        // The answer says what this process was when it posted the receive; if it could not say so, it would
+        // wait.
         let Some(mut answer) = self.mail(s, me, false) else { return Ok(false) };
         if !s.mail[from][me].first().is_some_and(|m| self.sees(s, me, look, m.stamp)) {
             return Ok(false);
@@ -159,7 +172,11 @@ impl Interleaved for Scenario {
     fn start(&self) -> System {
         let (p, g) = (self.programs.len(), self.groups.len());
         let process = Process { at: 0, entered: vec![0; g], heard: vec![0; g], last: 0 };
-        System { processes: vec![process; p], mail: vec![vec![Vec::new(); p]; p], answers: vec![vec![Vec::new(); p]; p] }
+        System {
+            processes: vec![process; p],
+            mail: vec![vec![Vec::new(); p]; p],
+            answers: vec![vec![Vec::new(); p]; p],
+        }
     }
 
     fn processes(&self) -> usize {
@@ -173,7 +190,8 @@ impl Interleaved for Scenario {
                 // Only nested groups are left pending together; see `deferral::must_complete`.
                 let within = |a: u32, b: u32| a & !b == 0;
                 let (groups, open) = (&self.groups, self.open(s, me));
-                if !open.iter().all(|&g| within(groups[g], groups[group]) || within(groups[group], groups[g])) {
+                if !open.iter().all(|&g| within(groups[g], groups[group]) || within(groups[group], groups[g]))
+                {
                     return Ok(false);
                 }
                 let process = &mut s.processes[me];
@@ -193,8 +211,12 @@ impl Interleaved for Scenario {
             ReceiveAny => {
                 // The one with the most news: the worst choice that could be made.
                 let news = |p: &usize| s.mail[*p][me][0].news.iter().map(|&k| k as u32).sum::<u32>();
-                let there = |p: &usize| s.mail[*p][me].first().is_some_and(|m| self.sees(s, me, Look::Choose, m.stamp));
-                let Some(from) = (0..self.programs.len()).filter(there).max_by_key(news) else { return Ok(false) };
+                let there = |p: &usize| {
+                    s.mail[*p][me].first().is_some_and(|m| self.sees(s, me, Look::Choose, m.stamp))
+                };
+                let Some(from) = (0..self.programs.len()).filter(there).max_by_key(news) else {
+                    return Ok(false);
+                };
                 if !self.take(s, from, me, Look::Choose)? {
                     return Ok(false);
                 }
@@ -215,8 +237,8 @@ impl Interleaved for Scenario {
     }
 }
 
-/// Programs that come to an end with ordinary barriers: events one after another, each added to the programs of those who
-/// take part in it.
+/// Programs that come to an end with ordinary barriers: events one after another, each added to the
+/// programs of those who take part in it.
 fn random_scenario(random: &mut Random, left_out: LeftOut) -> Scenario {
     let n = 2 + random.below(4);
     let mut groups = vec![(1 << n) - 1];
@@ -231,7 +253,9 @@ fn random_scenario(random: &mut Random, left_out: LeftOut) -> Scenario {
     for _ in 0..4 + random.below(16) {
         let (a, b, group) = (random.below(n), random.below(n), random.below(groups.len()));
         match random.below(8) {
-            0..3 => (0..n).filter(|p| groups[group] >> p & 1 != 0).for_each(|p| programs[p].push(Barrier(group))),
+            0..3 => {
+                (0..n).filter(|p| groups[group] >> p & 1 != 0).for_each(|p| programs[p].push(Barrier(group)))
+            }
             3..7 if a != b => {
                 let synchronous = random.below(2) == 0;
                 programs[a].push(if synchronous { SendSync(b) } else { Send(b) });
@@ -276,8 +300,10 @@ fn everywhere(groups: &[u32], programs: &[&[Step]], left_out: LeftOut) -> Result
 #[test]
 fn a_receive_from_any_source_takes_nothing_from_after_an_incomplete_barrier() {
     // 0 has posted before it enters, or has entered; 2 enters late, after a message that 0 is to get first.
-    let posted: [&[Step]; 3] = [&[ReceiveAny, Barrier(0), ReceiveAny], &[Barrier(0), Send(0)], &[Send(0), Barrier(0)]];
-    let entered: [&[Step]; 3] = [&[Barrier(0), ReceiveAny, ReceiveAny], &[Barrier(0), Send(0)], &[Send(0), Barrier(0)]];
+    let posted: [&[Step]; 3] =
+        [&[ReceiveAny, Barrier(0), ReceiveAny], &[Barrier(0), Send(0)], &[Send(0), Barrier(0)]];
+    let entered: [&[Step]; 3] =
+        [&[Barrier(0), ReceiveAny, ReceiveAny], &[Barrier(0), Send(0)], &[Send(0), Barrier(0)]];
     for programs in [posted, entered] {
         everywhere(&[0b111], &programs, LeftOut::Nothing).unwrap();
         everywhere(&[0b111], &programs, LeftOut::Stamps).unwrap_err();
@@ -289,7 +315,8 @@ fn a_receive_from_any_source_takes_nothing_from_after_an_incomplete_barrier() {
 fn a_receive_from_one_source_is_complete_when_its_process_has_entered() {
     let programs: [&[Step]; 3] = [&[Barrier(0), Receive(1)], &[Barrier(0), Send(0)], &[Barrier(0)]];
     everywhere(&[0b111], &programs, LeftOut::Nothing).unwrap();
-    // A nonblocking receive that was posted before the barrier may not be seen to be complete before its process has entered.
+    // A nonblocking receive that was posted before the barrier may not be seen to be complete before its
+    // process has entered.
     let early: [&[Step]; 2] = [&[Receive(1), Barrier(0)], &[Barrier(0), Send(0)]];
     let stuck = everywhere(&[0b11], &early, LeftOut::Nothing).unwrap_err();
     assert!(stuck.contains("nobody can go on"), "with ordinary barriers too: {stuck}");

@@ -1,12 +1,16 @@
-//! Between nodes: messages, puts into another node's memory with a flag after the data, and atomics on that memory.
+//! Between nodes: messages, puts into another node's memory with a flag after the data, and atomics on
+//! that memory.
 //!
-//! [`Wire`] is one node's end, and says what may be relied upon. There are three of them: [`ucx`] for real networks, over whatever the UCX library
-//! finds (InfiniBand, RoCE, shared memory, TCP), loaded at run time so that evenkeel also runs without it; [`segment`] for "nodes" that are processes of one machine; and [`network`], in
-//! one process and in virtual time, with delay, loss, duplication, overtaking, partitions, slow and dead nodes, the same for the same seed. All pass the
-//! same tests (`tests/conformance.rs`).
+//! [`Wire`] is one node's end, and says what may be relied upon. There are three of them: [`ucx`] for
+//! real networks, over whatever the UCX library finds (InfiniBand, RoCE, shared memory, TCP), loaded at
+//! run time so that evenkeel also runs without it; [`segment`] for "nodes" that are processes of one
+//! machine; and [`network`], in one process and in virtual time, with delay, loss, duplication,
+//! overtaking, partitions, slow and dead nodes, the same for the same seed. All pass the same tests
+//! (`tests/conformance.rs`).
 //!
-//! May use: libc, the segment, UCX through the dynamic loader. Must never know what a message means, wait without a bound, or take a
-//! node for dead because it is slow: it says when the *network* gave a node up, everything else is for those above.
+//! May use: libc, the segment, UCX through the dynamic loader. Must never know what a message means,
+//! wait without a bound, or take a node for dead because it is slow: it says when the *network* gave a
+//! node up, everything else is for those above.
 //!
 //! ```
 //! use evenkeel_fabric::network::{Faults, Network};

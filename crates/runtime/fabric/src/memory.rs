@@ -1,4 +1,5 @@
-//! Memory that other nodes write into: everything in it may change at any moment, so it is read and written by atomics alone.
+//! Memory that other nodes write into: everything in it may change at any moment, so it is read and
+//! written by atomics alone.
 
 use evenkeel_segment::Segment;
 use std::io;
@@ -35,13 +36,20 @@ impl Memory {
     /// So many bytes, rounded up to whole words. Pages are taken as they are touched.
     pub fn new(bytes: usize) -> io::Result<Memory> {
         let bytes = bytes.max(1).next_multiple_of(8);
-        let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE);
+        let (access, kind) = (
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_SHARED | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+        );
         // SAFETY: a new mapping at a place of the kernel's choice.
         let start = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, kind, -1, 0) };
         if start == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        Ok(Memory(Arc::new(Pages { start: NonNull::new(start.cast()).expect("a mapping is not at 0"), bytes, segment: None })))
+        Ok(Memory(Arc::new(Pages {
+            start: NonNull::new(start.cast()).expect("a mapping is not at 0"),
+            bytes,
+            segment: None,
+        })))
     }
 
     /// A part of a segment that is used for nothing else; `at` and `bytes` are multiples of 8.
@@ -75,7 +83,8 @@ impl Memory {
         unsafe { &*self.start().add(at).cast::<AtomicU8>() }
     }
 
-    /// The word at a multiple of 8. Acquire: pairs with `store` and with the flag that a put writes after its data.
+    /// The word at a multiple of 8. Acquire: pairs with `store` and with the flag that a put writes after
+    /// its data.
     pub fn load(&self, at: usize) -> u64 {
         self.word(at).load(Ordering::Acquire)
     }
@@ -109,7 +118,8 @@ impl Memory {
 
     /// Sets some bytes.
     pub fn write(&self, at: usize, bytes: &[u8]) {
-        // Whole words where they are: eight times as fast, which for megabytes on many nodes of one machine is what takes the time.
+        // Whole words where they are: eight times as fast, which for megabytes on many nodes of one machine
+        // is what takes the time.
         let head = bytes.len().min(at.next_multiple_of(8) - at);
         let (head, rest) = bytes.split_at(head);
         let words = rest.chunks_exact(8);
@@ -140,7 +150,11 @@ mod tests {
                 memory.write(at, &bytes);
                 assert_eq!(memory.bytes(at, length), bytes, "{length} at {at}");
                 let beside = |byte: &u8| *byte == 0xee;
-                assert!(memory.bytes(0, at).iter().all(beside) && memory.bytes(at + length, 64 - at - length).iter().all(beside), "{length} at {at}");
+                assert!(
+                    memory.bytes(0, at).iter().all(beside)
+                        && memory.bytes(at + length, 64 - at - length).iter().all(beside),
+                    "{length} at {at}"
+                );
             }
         }
     }

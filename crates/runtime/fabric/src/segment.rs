@@ -1,7 +1,10 @@
-//! A wire between processes of one machine: messages through the segment's rings, puts and atomics straight into the other's memory.
+//! A wire between processes of one machine: messages through the segment's rings, puts and atomics
+//! straight into the other's memory.
 //!
-//! Every process maps the same [`Segment`], which one of them has made with [`bytes_needed`]. Message larger than a ring's largest record go in parts. What finds no room waits at its
-//! sender, up to a bound; beyond that it is lost, which a wire may do: only a process that takes nothing up, for it has stopped or died, is ever that far behind.
+//! Every process maps the same [`Segment`], which one of them has made with [`bytes_needed`]. Message
+//! larger than a ring's largest record go in parts. What finds no room waits at its sender, up to a
+//! bound; beyond that it is lost, which a wire may do: only a process that takes nothing up, for it has
+//! stopped or died, is ever that far behind.
 
 use crate::memory::Memory;
 use crate::wire::{check, check_word};
@@ -72,14 +75,23 @@ pub struct SegmentWire {
 
 impl SegmentWire {
     /// This process's end in a segment that is used for nothing else. Each node is opened once.
-    pub fn new(segment: Arc<Segment>, node: NodeId, nodes: usize, memory_bytes: usize) -> Result<SegmentWire, NoWire> {
+    pub fn new(
+        segment: Arc<Segment>,
+        node: NodeId,
+        nodes: usize,
+        memory_bytes: usize,
+    ) -> Result<SegmentWire, NoWire> {
         let needed = bytes_needed(nodes, memory_bytes)?;
-        let channels = Channels::new(nodes, segment.bytes()).filter(|_| segment.bytes() >= needed).ok_or(NoWire::TooSmall(segment.bytes(), needed))?;
+        let channels = Channels::new(nodes, segment.bytes())
+            .filter(|_| segment.bytes() >= needed)
+            .ok_or(NoWire::TooSmall(segment.bytes(), needed))?;
         if node.index() >= nodes {
             return Err(NoWire::NoSuchNode(node, nodes));
         }
         let stride = memory_bytes.max(1).next_multiple_of(PAGE);
-        let memory = |node: usize| Memory::within(&segment, PAGE + node * stride, memory_bytes.max(1).next_multiple_of(8));
+        let memory = |node: usize| {
+            Memory::within(&segment, PAGE + node * stride, memory_bytes.max(1).next_multiple_of(8))
+        };
         let (me, ring_bytes) = (node.index(), channels.ring_bytes());
         let peer = |other: usize| {
             (other != me).then(|| Peer {
@@ -192,7 +204,13 @@ impl Wire for SegmentWire {
         Ok(())
     }
 
-    fn put(&mut self, to: NodeId, at: usize, bytes: &[u8], flag: Option<(usize, u64)>) -> Result<Ticket, Trouble> {
+    fn put(
+        &mut self,
+        to: NodeId,
+        at: usize,
+        bytes: &[u8],
+        flag: Option<(usize, u64)>,
+    ) -> Result<Ticket, Trouble> {
         check(to, self.nodes(), at, bytes.len(), self.memory.len())?;
         if let Some((flag_at, _)) = flag {
             check_word(to, self.nodes(), flag_at, self.memory.len())?;
@@ -233,7 +251,8 @@ impl Wire for SegmentWire {
                 peers.iter_mut().flatten().any(|peer| peer.reader.next().is_some())
             });
             if !wants_room {
-                // A put announces itself too, and leaves nothing to read here: who waits for a flag looks for it himself.
+                // A put announces itself too, and leaves nothing to read here: who waits for a flag looks for
+                // it himself.
                 self.progress();
                 return;
             }

@@ -26,7 +26,8 @@ impl fmt::Display for NodeId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ticket(pub u64);
 
-/// What is done to one 64-bit word of another node's memory, without anything coming between. The old value is fetched.
+/// What is done to one 64-bit word of another node's memory, without anything coming between. The old
+/// value is fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Atomic {
     Add(u64),
@@ -64,7 +65,8 @@ pub enum Event {
         ticket: Ticket,
         fetched: u64,
     },
-    /// The network has given a node up. What was under way to it may or may not have been carried out; nothing more comes of it.
+    /// The network has given a node up. What was under way to it may or may not have been carried out;
+    /// nothing more comes of it.
     Lost {
         node: NodeId,
         why: String,
@@ -76,7 +78,9 @@ pub enum Event {
 pub enum Trouble {
     #[error("{0} is not one of the {1} nodes of this job")]
     NoSuchNode(NodeId, usize),
-    #[error("bytes {at} to {end} do not lie within the {bytes} bytes of memory that each node shows the others")]
+    #[error(
+        "bytes {at} to {end} do not lie within the {bytes} bytes of memory that each node shows the others"
+    )]
     OutOfRange { at: usize, end: usize, bytes: usize },
     #[error("an atomic wants a multiple of 8, and {0} is none")]
     Misaligned(usize),
@@ -86,12 +90,14 @@ pub enum Trouble {
 
 /// One node's end of a fabric.
 ///
-/// What may be relied upon: a message arrives whole and unchanged, or not at all. It may arrive twice, and overtake another.
-/// (UCX loses, doubles and reorders nothing as long as it does not report a node as lost; who relies on it
-/// has no means left when a connection has to be made anew.) A put's flag is never visible before its data. An atomic is carried out
-/// at most once. A ticket is answered by one [`Event::Done`] once the operation is visible over there, or never.
+/// What may be relied upon: a message arrives whole and unchanged, or not at all. It may arrive twice,
+/// and overtake another. (UCX loses, doubles and reorders nothing as long as it does not report a node
+/// as lost; who relies on it has no means left when a connection has to be made anew.) A put's flag is
+/// never visible before its data. An atomic is carried out at most once. A ticket is answered by one
+/// [`Event::Done`] once the operation is visible over there, or never.
 ///
-/// Nothing happens at a node, unless its network hardware does it alone, but within its own calls of `poll` and `wait`.
+/// Nothing happens at a node, unless its network hardware does it alone, but within its own calls of
+/// `poll` and `wait`.
 pub trait Wire {
     /// Which node this is.
     fn node(&self) -> NodeId;
@@ -110,8 +116,15 @@ pub trait Wire {
         self.send(to, &[&head, data.as_ref()].concat())
     }
 
-    /// Writes into another node's memory at `at`; afterwards, if there is a flag, stores its value (second) in the word at its offset (first).
-    fn put(&mut self, to: NodeId, at: usize, bytes: &[u8], flag: Option<(usize, u64)>) -> Result<Ticket, Trouble>;
+    /// Writes into another node's memory at `at`; afterwards, if there is a flag, stores its value (second)
+    /// in the word at its offset (first).
+    fn put(
+        &mut self,
+        to: NodeId,
+        at: usize,
+        bytes: &[u8],
+        flag: Option<(usize, u64)>,
+    ) -> Result<Ticket, Trouble>;
 
     /// Changes the word at `at`, a multiple of 8, of another node's memory.
     fn atomic(&mut self, to: NodeId, at: usize, what: Atomic) -> Result<Ticket, Trouble>;

@@ -20,13 +20,17 @@ fn over_ucx(nodes: usize, settings: &[(&str, &str)]) -> Option<Vec<UcxWire>> {
     }
     let opened: Vec<_> = (0..nodes).map(|_| open(nodes, MEMORY, settings).unwrap()).collect();
     let addresses: Vec<_> = opened.iter().map(|end| end.address().to_vec()).collect();
-    let connect = |(node, end): (usize, evenkeel_fabric::ucx::Opened)| end.connect(NodeId(node as u32), &addresses).unwrap();
+    let connect = |(node, end): (usize, evenkeel_fabric::ucx::Opened)| {
+        end.connect(NodeId(node as u32), &addresses).unwrap()
+    };
     Some(opened.into_iter().enumerate().map(connect).collect())
 }
 
 fn in_a_segment(nodes: usize) -> Vec<SegmentWire> {
     let segment = Arc::new(Segment::create(bytes_needed(nodes, MEMORY).unwrap(), 1).unwrap());
-    (0..nodes as u32).map(|node| SegmentWire::new(Arc::clone(&segment), NodeId(node), nodes, MEMORY).unwrap()).collect()
+    (0..nodes as u32)
+        .map(|node| SegmentWire::new(Arc::clone(&segment), NodeId(node), nodes, MEMORY).unwrap())
+        .collect()
 }
 
 /// Lets all ends act by turns until `enough` of what they saw.
@@ -72,7 +76,10 @@ fn messages<W: Wire>(mut wires: Vec<W>) {
                 }
                 drive(&mut wires, |node, event| {
                     assert_eq!(node, NodeId(to));
-                    assert!(event == Event::Message { from: NodeId(from as u32), bytes: sent.clone() }, "{length} bytes, {head:?} of them apart, are not the same");
+                    assert!(
+                        event == Event::Message { from: NodeId(from as u32), bytes: sent.clone() },
+                        "{length} bytes, {head:?} of them apart, are not the same"
+                    );
                     true
                 });
             }
@@ -147,7 +154,8 @@ fn mistakes<W: Wire>(mut wires: Vec<W>) {
     assert_eq!(wire.poll(), None);
 }
 
-/// Many at once, both ways, of all sizes: every message comes once (this network doubles nothing), none is mixed up.
+/// Many at once, both ways, of all sizes: every message comes once (this network doubles nothing), none
+/// is mixed up.
 fn crowds<W: Wire>(mut wires: Vec<W>) {
     let mut expected: HashMap<(NodeId, Vec<u8>), usize> = HashMap::new();
     for number in 0..300_usize {

@@ -62,7 +62,12 @@ fn the_same_seed_is_the_same_run() {
 
 #[test]
 fn what_is_promised_to_happen_once_happens_once() {
-    let (network, mut wires) = Network::new(2, 64, Faults { duplicate: 1.0, longest: Duration::from_millis(1), ..Faults::none() }, 1);
+    let (network, mut wires) = Network::new(
+        2,
+        64,
+        Faults { duplicate: 1.0, longest: Duration::from_millis(1), ..Faults::none() },
+        1,
+    );
     for _ in 0..100 {
         wires[0].atomic(B, 8, evenkeel_fabric::Atomic::Add(1)).unwrap();
     }

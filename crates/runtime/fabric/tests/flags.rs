@@ -1,4 +1,5 @@
-//! A put's flag is never visible before its data: one thread puts again and again, another looks at flag and data at any moment.
+//! A put's flag is never visible before its data: one thread puts again and again, another looks at
+//! flag and data at any moment.
 
 use evenkeel_fabric::segment::bytes_needed;
 use evenkeel_fabric::ucx::{UcxError, library, open};
@@ -11,7 +12,8 @@ const MEMORY: usize = 1 << 16;
 const LENGTH: usize = 20_000;
 const PUTS: u8 = 200;
 
-/// Puts 1, 2, …, each into all bytes and then into the flag. So no byte is ever below a flag that was seen before it was read.
+/// Puts 1, 2, …, each into all bytes and then into the flag. So no byte is ever below a flag that was
+/// seen before it was read.
 fn flags_come_last<W: Wire + Send>(mut from: W, to: W) {
     let (over, looks) = (AtomicBool::new(false), AtomicUsize::new(0));
     std::thread::scope(|scope| {

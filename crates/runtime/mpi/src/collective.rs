@@ -18,7 +18,14 @@ fn ended(lost_member: bool) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn ek_takes(comm: *const Comm, kind: u32, bytes: usize, elem_bytes: usize, combine: Option<Combine>, nonblocking: c_int) -> c_int {
+unsafe extern "C" fn ek_takes(
+    comm: *const Comm,
+    kind: u32,
+    bytes: usize,
+    elem_bytes: usize,
+    combine: Option<Combine>,
+    nonblocking: c_int,
+) -> c_int {
     let Some(kind) = Kind::from_u32(kind) else { return 0 };
     // SAFETY: an attached communicator.
     unsafe { &*comm }.takes(kind, bytes, elem_bytes, combine, nonblocking != 0).is_some() as c_int
@@ -81,7 +88,11 @@ extern "C" fn ek_progress() {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn ek_builtin_combine(op: *const c_char, class: c_char, elem_bytes: usize) -> Option<Combine> {
+unsafe extern "C" fn ek_builtin_combine(
+    op: *const c_char,
+    class: c_char,
+    elem_bytes: usize,
+) -> Option<Combine> {
     // SAFETY: a terminated string.
     let op = unsafe { CStr::from_ptr(op) }.to_str().ok()?;
     kernels::builtin(op, class as u8 as char, elem_bytes)

@@ -15,7 +15,10 @@ fn mode() -> Mode {
 fn window() -> u64 {
     let text = options::WINDOW.get();
     text.parse().unwrap_or_else(|_| {
-        world::note(&format!("{}={text} is not a number of barriers; barriers are strict", options::WINDOW.env));
+        world::note(&format!(
+            "{}={text} is not a number of barriers; barriers are strict",
+            options::WINDOW.env
+        ));
         0
     })
 }

@@ -1,6 +1,7 @@
 //! The engine's C interface for the MPI shims: `include/evenkeel.h` is its documentation.
 //!
-//! May use: engine, report, record, options. Must never know an MPI handle; that is the shims' part (`../shim`).
+//! May use: engine, report, record, options. Must never know an MPI handle; that is the shims' part
+//! (`../shim`).
 
 mod collective;
 mod deferral;

@@ -16,7 +16,11 @@ extern "C" fn ek_messages_wanted() -> c_int {
         "auto" | "own" => true,
         "host" => false,
         other => {
-            world::note(&format!("{}={other} is none of {}; messages are the host library's", options::MESSAGES.env, options::MESSAGES.values));
+            world::note(&format!(
+                "{}={other} is none of {}; messages are the host library's",
+                options::MESSAGES.env,
+                options::MESSAGES.values
+            ));
             false
         }
     };
@@ -28,7 +32,11 @@ fn strength() -> Strength {
         "weak" => Strength::Weak,
         "strong" => Strength::Strong,
         other => {
-            world::note(&format!("{}={other} is none of {}; ordering is strong", options::ORDERING.env, options::ORDERING.values));
+            world::note(&format!(
+                "{}={other} is none of {}; ordering is strong",
+                options::ORDERING.env,
+                options::ORDERING.values
+            ));
             Strength::Strong
         }
     }
@@ -51,19 +59,37 @@ fn pattern(source: c_int, tag: c_int) -> Pattern {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn ek_message_send(comm: *const Comm, dest: c_int, tag: c_int, synchronous: c_int, data: *const u8, bytes: usize) -> *mut Message {
+unsafe extern "C" fn ek_message_send(
+    comm: *const Comm,
+    dest: c_int,
+    tag: c_int,
+    synchronous: c_int,
+    data: *const u8,
+    bytes: usize,
+) -> *mut Message {
     // SAFETY: a served communicator and data by the interface.
     unsafe { calls::send(&*comm, dest as usize, tag, synchronous != 0, data, bytes) }
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn ek_message_receive(comm: *const Comm, source: c_int, tag: c_int, buffer: *mut u8, capacity: usize) -> *mut Message {
+unsafe extern "C" fn ek_message_receive(
+    comm: *const Comm,
+    source: c_int,
+    tag: c_int,
+    buffer: *mut u8,
+    capacity: usize,
+) -> *mut Message {
     // SAFETY: a served communicator and a buffer by the interface.
     unsafe { calls::receive(&*comm, pattern(source, tag), buffer, capacity) }
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn ek_message_receive_matched(comm: *const Comm, matched: *mut Matched, buffer: *mut u8, capacity: usize) -> *mut Message {
+unsafe extern "C" fn ek_message_receive_matched(
+    comm: *const Comm,
+    matched: *mut Matched,
+    buffer: *mut u8,
+    capacity: usize,
+) -> *mut Message {
     // SAFETY: by the interface; `matched` comes from `ek_message_probe` and is used once.
     unsafe { calls::receive_matched(&*comm, Box::from_raw(matched), buffer, capacity) }
 }
@@ -78,12 +104,20 @@ struct Found {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn ek_message_probe(comm: *const Comm, source: c_int, tag: c_int, take: c_int, found: *mut Found) -> c_int {
+unsafe extern "C" fn ek_message_probe(
+    comm: *const Comm,
+    source: c_int,
+    tag: c_int,
+    take: c_int,
+    found: *mut Found,
+) -> c_int {
     // SAFETY: a served communicator by the interface.
     let Some(probed) = calls::probe(unsafe { &*comm }, pattern(source, tag), take != 0) else { return 0 };
     let matched = probed.message.map_or(std::ptr::null_mut(), |m| Box::into_raw(m).cast());
     // SAFETY: a place for the answer, by the interface.
-    unsafe { *found = Found { source: probed.source as c_int, tag: probed.tag, bytes: probed.bytes, matched } };
+    unsafe {
+        *found = Found { source: probed.source as c_int, tag: probed.tag, bytes: probed.bytes, matched }
+    };
     1
 }
 

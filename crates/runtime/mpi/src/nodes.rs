@@ -51,10 +51,16 @@ unsafe extern "C" fn ek_across_offer(list: *const c_int, ranks: c_int, me: c_int
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn ek_across_attach(offers: *const Offer, list: *const c_int, ranks: c_int, me: c_int) -> *const Comm {
+unsafe extern "C" fn ek_across_attach(
+    offers: *const Offer,
+    list: *const c_int,
+    ranks: c_int,
+    me: c_int,
+) -> *const Comm {
     let world = world().expect("`ek_spans` has said yes");
     // SAFETY: by the interface.
-    let (members, offers) = unsafe { (members(list, ranks), std::slice::from_raw_parts(offers, ranks as usize)) };
+    let (members, offers) =
+        unsafe { (members(list, ranks), std::slice::from_raw_parts(offers, ranks as usize)) };
     let layout = world.spanned(members).expect("`ek_spans` has said yes");
     let across = Across::from_offers(world, layout, offers, members, me as usize);
     Arc::into_raw(Comm::attach_across(world, across, members, me as usize))

@@ -91,8 +91,11 @@ fn write(file: &str, run: &RunRecord) -> std::io::Result<()> {
 
 fn command_line() -> String {
     let bytes = std::fs::read("/proc/self/cmdline").unwrap_or_default();
-    let words: Vec<String> =
-        bytes.split(|&b| b == 0).filter(|w| !w.is_empty()).map(|w| String::from_utf8_lossy(w).into_owned()).collect();
+    let words: Vec<String> = bytes
+        .split(|&b| b == 0)
+        .filter(|w| !w.is_empty())
+        .map(|w| String::from_utf8_lossy(w).into_owned())
+        .collect();
     words.join(" ")
 }
 

@@ -28,11 +28,20 @@ pub static NAMES: Mutex<(String, String)> = Mutex::new((String::new(), String::n
 /// `text` must be null or a terminated string.
 unsafe fn string(text: *const c_char) -> String {
     // SAFETY: the caller's promise.
-    if text.is_null() { String::new() } else { unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned() }
+    if text.is_null() {
+        String::new()
+    } else {
+        unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+    }
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn ek_world_begin(mine: *mut u8, mpi: *const c_char, shim: *const c_char, threaded: c_int) -> c_int {
+unsafe extern "C" fn ek_world_begin(
+    mine: *mut u8,
+    mpi: *const c_char,
+    shim: *const c_char,
+    threaded: c_int,
+) -> c_int {
     // SAFETY: terminated strings, and room for a card, by the interface.
     unsafe {
         *comm::lock(&NAMES) = (string(mpi), string(shim));
@@ -48,8 +57,9 @@ unsafe extern "C" fn ek_world_begin(mine: *mut u8, mpi: *const c_char, shim: *co
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ek_world_join(cards: *const u8, ranks: c_int, me: c_int) -> c_int {
     // SAFETY: `ranks` cards, by the interface.
-    let cards: Vec<Card> =
-        (0..ranks as usize).map(|r| unsafe { cards.cast::<PlainCard>().add(r).read_unaligned() }.card).collect();
+    let cards: Vec<Card> = (0..ranks as usize)
+        .map(|r| unsafe { cards.cast::<PlainCard>().add(r).read_unaligned() }.card)
+        .collect();
     comm::lock(&CANDIDATE).as_mut().map_or(0, |c| c.join(&cards, me as usize)) as c_int
 }
 
@@ -112,7 +122,12 @@ unsafe extern "C" fn ek_fresh_id(list: *const c_int, ranks: c_int) -> u64 {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn ek_comm_duplicate(parent: *const Comm, list: *const c_int, ranks: c_int, me: c_int) -> *const Comm {
+unsafe extern "C" fn ek_comm_duplicate(
+    parent: *const Comm,
+    list: *const c_int,
+    ranks: c_int,
+    me: c_int,
+) -> *const Comm {
     // SAFETY: an attached communicator, and its members.
     Arc::into_raw(unsafe { &*parent }.duplicate(world(), unsafe { members(list, ranks) }, me as usize))
 }
@@ -176,4 +191,3 @@ unsafe extern "C" fn ek_pause_once(state: *mut [u64; 4]) {
         world.check_alive(0..world.neighbours.len(), "Wait");
     }
 }
-

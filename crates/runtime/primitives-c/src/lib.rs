@@ -73,7 +73,9 @@ fn set_of(nodes: &[u32]) -> NodeSet {
 fn event(number: i64) -> Result<Option<EventId>, String> {
     match number {
         -1 => Ok(None),
-        _ => u32::try_from(number).map(|number| Some(EventId(number))).map_err(|_| format!("{number} is no event: they are numbered from 0 to {}", u32::MAX)),
+        _ => u32::try_from(number)
+            .map(|number| Some(EventId(number)))
+            .map_err(|_| format!("{number} is no event: they are numbered from 0 to {}", u32::MAX)),
     }
 }
 
@@ -115,18 +117,28 @@ pub unsafe extern "C" fn evenkeel_address(opened: *const Opened, length: *mut us
 /// See the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn evenkeel_connect(
-    opened: *mut Opened, node: u32, nodes: u32, addresses: *const *const u8, lengths: *const usize, limit_ms: u64, connected: *mut *mut Node,
+    opened: *mut Opened,
+    node: u32,
+    nodes: u32,
+    addresses: *const *const u8,
+    lengths: *const usize,
+    limit_ms: u64,
+    connected: *mut *mut Node,
 ) -> c_int {
     // SAFETY: from `evenkeel_open`, and used for the last time; `nodes` addresses of the given lengths.
     let (opened, addresses) = unsafe {
         let opened = Box::from_raw(opened);
-        let (Ok(starts), Ok(lengths)) = (slice(addresses, nodes as usize), slice(lengths, nodes as usize)) else {
+        let (Ok(starts), Ok(lengths)) = (slice(addresses, nodes as usize), slice(lengths, nodes as usize))
+        else {
             return mistake("addresses and their lengths are needed");
         };
         let copy = |(&start, &length): (&*const u8, &usize)| slice(start, length).map(<[u8]>::to_vec);
         (opened, starts.iter().zip(lengths).map(copy).collect::<Result<Vec<_>, _>>())
     };
-    let wire = match addresses.map_err(str::to_string).and_then(|addresses| opened.connect(NodeId(node), &addresses).map_err(|error| error.to_string())) {
+    let wire = match addresses
+        .map_err(str::to_string)
+        .and_then(|addresses| opened.connect(NodeId(node), &addresses).map_err(|error| error.to_string()))
+    {
         Ok(wire) => wire,
         Err(why) => return mistake(why),
     };
@@ -153,7 +165,14 @@ pub unsafe extern "C" fn evenkeel_close(node: *mut Node) {
 /// See the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn evenkeel_xfer_and_signal(
-    node: *mut Node, set: *const u32, count: usize, at: usize, bytes: *const u8, length: usize, local: i64, remote: i64,
+    node: *mut Node,
+    set: *const u32,
+    count: usize,
+    at: usize,
+    bytes: *const u8,
+    length: usize,
+    local: i64,
+    remote: i64,
 ) -> c_int {
     // SAFETY: from `evenkeel_connect`; arrays of the given lengths.
     let (node, set, bytes) = unsafe { (&mut *node, slice(set, count), slice(bytes, length)) };
@@ -169,28 +188,49 @@ pub unsafe extern "C" fn evenkeel_xfer_and_signal(
 /// # Safety
 /// See the header.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn evenkeel_test_event(node: *mut Node, event: u32, longest_ms: u64, fault: *mut CFault) -> c_int {
+pub unsafe extern "C" fn evenkeel_test_event(
+    node: *mut Node,
+    event: u32,
+    longest_ms: u64,
+    fault: *mut CFault,
+) -> c_int {
     // SAFETY: from `evenkeel_connect`.
     let node = unsafe { &mut *node };
-    node.0.wait_event(EventId(event), Duration::from_millis(longest_ms)).map_or_else(|error| failed(&error, fault), answer)
+    node.0
+        .wait_event(EventId(event), Duration::from_millis(longest_ms))
+        .map_or_else(|error| failed(&error, fault), answer)
 }
 
 /// # Safety
 /// See the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn evenkeel_compare_and_write(
-    node: *mut Node, set: *const u32, count: usize, variable: usize, comparison: c_int, value: u64, write: *const CWrite, fault: *mut CFault,
+    node: *mut Node,
+    set: *const u32,
+    count: usize,
+    variable: usize,
+    comparison: c_int,
+    value: u64,
+    write: *const CWrite,
+    fault: *mut CFault,
 ) -> c_int {
     // SAFETY: from `evenkeel_connect`; an array of the given length; a write or null.
     let (node, set, write) = unsafe { (&mut *node, slice(set, count), write.as_ref()) };
-    let Some(&comparison) = usize::try_from(comparison).ok().and_then(|index| Comparison::ALL.get(index)) else {
+    let Some(&comparison) = usize::try_from(comparison).ok().and_then(|index| Comparison::ALL.get(index))
+    else {
         return mistake(format!("{comparison} is none of the six comparisons"));
     };
     let set = match set {
         Ok(set) => set_of(set),
         Err(why) => return mistake(why),
     };
-    match node.0.compare_and_write(&set, variable, comparison, value, write.map(|write| (write.at, write.value))) {
+    match node.0.compare_and_write(
+        &set,
+        variable,
+        comparison,
+        value,
+        write.map(|write| (write.at, write.value)),
+    ) {
         Ok(Ok(held)) => answer(held),
         Ok(Err(error)) => failed(&error, fault),
         Err(error) => mistake(error),
@@ -200,7 +240,13 @@ pub unsafe extern "C" fn evenkeel_compare_and_write(
 /// # Safety
 /// See the header.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn evenkeel_read(node: *mut Node, at: usize, to: *mut u8, length: usize, longest_ms: u64) -> c_int {
+pub unsafe extern "C" fn evenkeel_read(
+    node: *mut Node,
+    at: usize,
+    to: *mut u8,
+    length: usize,
+    longest_ms: u64,
+) -> c_int {
     // SAFETY: from `evenkeel_connect`.
     let node = unsafe { &mut *node };
     if let Err(why) = inside(node, at, length) {

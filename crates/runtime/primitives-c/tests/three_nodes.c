@@ -1,4 +1,5 @@
-/* Three nodes, each a thread: a barrier, a contest, data and events, and calls that make no sense. Prints OK. */
+/* Three nodes, each a thread: a barrier, a contest, data and events, and calls that make no sense. Prints OK.
+ */
 #include "evenkeel_primitives.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -6,7 +7,13 @@
 #include <string.h>
 
 #define NODES 3
-#define CHECK(condition) do { if (!(condition)) { fprintf(stderr, "line %d: %s (%s)\n", __LINE__, #condition, evenkeel_last_error()); exit(1); } } while (0)
+#define CHECK(condition)                                                                        \
+    do {                                                                                        \
+        if (!(condition)) {                                                                     \
+            fprintf(stderr, "line %d: %s (%s)\n", __LINE__, #condition, evenkeel_last_error()); \
+            exit(1);                                                                            \
+        }                                                                                       \
+    } while (0)
 
 static const uint32_t all[NODES] = {0, 1, 2};
 static evenkeel_opened *opened[NODES];
@@ -19,7 +26,8 @@ static void barrier(evenkeel_node *me, uint64_t epoch)
     evenkeel_fault fault;
     int held;
     CHECK(evenkeel_set(me, 0, epoch) == EVENKEEL_YES);
-    while ((held = evenkeel_compare_and_write(me, all, NODES, 0, EVENKEEL_GREATER_OR_EQUAL, epoch, NULL, &fault)) == EVENKEEL_NO)
+    while ((held = evenkeel_compare_and_write(me, all, NODES, 0, EVENKEEL_GREATER_OR_EQUAL, epoch, NULL,
+                                              &fault)) == EVENKEEL_NO)
         evenkeel_serve(me, 1);
     CHECK(held == EVENKEEL_YES);
 }
@@ -29,7 +37,8 @@ static void *run(void *argument)
     uint32_t node = (uint32_t)(size_t)argument;
     evenkeel_node *me;
     evenkeel_fault fault;
-    CHECK(evenkeel_connect(opened[node], node, NODES, (const void *const *)addresses, lengths, 20000, &me) == EVENKEEL_YES);
+    CHECK(evenkeel_connect(opened[node], node, NODES, (const void *const *)addresses, lengths, 20000, &me) ==
+          EVENKEEL_YES);
     barrier(me, 1);
     evenkeel_write mine = {8, node + 1};
     int won = evenkeel_compare_and_write(me, all, NODES, 8, EVENKEEL_EQUAL, 0, &mine, &fault);
@@ -52,8 +61,10 @@ static void *run(void *argument)
     CHECK(evenkeel_compare_and_write(me, &nobody, 1, 0, EVENKEEL_LESS, 0, NULL, &fault) == EVENKEEL_MISTAKE);
     CHECK(strstr(evenkeel_last_error(), "node 9"));
     CHECK(evenkeel_compare_and_write(me, NULL, 0, 0, EVENKEEL_LESS, 0, NULL, &fault) == EVENKEEL_MISTAKE);
-    CHECK(evenkeel_compare_and_write(me, all, NODES, 0, (evenkeel_comparison)6, 0, NULL, &fault) == EVENKEEL_MISTAKE);
-    CHECK(evenkeel_read(me, 4090, text, 14, 0) == EVENKEEL_MISTAKE && evenkeel_set(me, 4, 0) == EVENKEEL_MISTAKE);
+    CHECK(evenkeel_compare_and_write(me, all, NODES, 0, (evenkeel_comparison)6, 0, NULL, &fault) ==
+          EVENKEEL_MISTAKE);
+    CHECK(evenkeel_read(me, 4090, text, 14, 0) == EVENKEEL_MISTAKE &&
+          evenkeel_set(me, 4, 0) == EVENKEEL_MISTAKE);
     CHECK(evenkeel_xfer_and_signal(me, all, NODES, 0, "", 1, -7, EVENKEEL_NO_EVENT) == EVENKEEL_MISTAKE);
     barrier(me, 3);
     for (int i = 0; i < 20; i++) /* the others may still ask whether they have come */

@@ -2,8 +2,9 @@
 //!
 //!     across_hosts NODE NODES FOLDER SECONDS
 //!
-//! Addresses are exchanged as files in a folder that all nodes see; it must be empty. All meet at a barrier, compete for a variable, receive 4 MiB in chunks, and
-//! then node 1 asks all nodes over and over whether they are there, for so many seconds or until one has failed.
+//! Addresses are exchanged as files in a folder that all nodes see; it must be empty. All meet at a
+//! barrier, compete for a variable, receive 4 MiB in chunks, and then node 1 asks all nodes over and
+//! over whether they are there, for so many seconds or until one has failed.
 
 use evenkeel_fabric::ucx::{UcxWire, open};
 use evenkeel_fabric::{NodeId, Wire};
@@ -44,7 +45,13 @@ impl<C: Fn() -> Duration> Node<C> {
     fn barrier(&mut self) -> Result<(), Box<dyn Error>> {
         self.epoch += 1;
         self.domain.set(ARRIVED, self.epoch);
-        while !self.domain.compare_and_write(&self.all, ARRIVED, Comparison::GreaterOrEqual, self.epoch, None)?? {
+        while !self.domain.compare_and_write(
+            &self.all,
+            ARRIVED,
+            Comparison::GreaterOrEqual,
+            self.epoch,
+            None,
+        )?? {
             self.domain.serve(Duration::from_millis(1));
         }
         Ok(())
@@ -52,7 +59,13 @@ impl<C: Fn() -> Duration> Node<C> {
 
     fn compete(&mut self) -> Result<(), Box<dyn Error>> {
         let mine = u64::from(self.domain.node().0) + 1;
-        let won = self.domain.compare_and_write(&self.all, WINNER, Comparison::Equal, 0, Some((WINNER, mine)))??;
+        let won = self.domain.compare_and_write(
+            &self.all,
+            WINNER,
+            Comparison::Equal,
+            0,
+            Some((WINNER, mine)),
+        )??;
         self.barrier()?;
         let bytes = self.domain.read(WINNER, 8, PATIENCE).ok_or("in doubt")?;
         println!("won {won} winner {}", u64::from_ne_bytes(bytes.try_into().expect("8 bytes")) - 1);
@@ -65,7 +78,13 @@ impl<C: Fn() -> Duration> Node<C> {
         if self.domain.node() == NodeId(1) {
             for chunk in 0..CHUNKS {
                 let bytes: Vec<u8> = (0..CHUNK).map(|i| (i * 31 + chunk) as u8).collect();
-                self.domain.xfer_and_signal(&self.all, DATA + chunk * CHUNK, &bytes, Some(SENT), Some(RECEIVED))?;
+                self.domain.xfer_and_signal(
+                    &self.all,
+                    DATA + chunk * CHUNK,
+                    &bytes,
+                    Some(SENT),
+                    Some(RECEIVED),
+                )?;
                 if !self.domain.wait_event(SENT, PATIENCE)? {
                     return Err("a chunk did not arrive in time".into());
                 }
@@ -89,7 +108,9 @@ impl<C: Fn() -> Duration> Node<C> {
     fn watch(&mut self, seconds: u64) -> Result<(), Box<dyn Error>> {
         let start = Instant::now();
         if self.domain.node() != NodeId(1) {
-            while start.elapsed() < Duration::from_secs(seconds + 10) && self.domain.read(STOP, 8, Duration::ZERO).is_none_or(|bytes| bytes == [0; 8]) {
+            while start.elapsed() < Duration::from_secs(seconds + 10)
+                && self.domain.read(STOP, 8, Duration::ZERO).is_none_or(|bytes| bytes == [0; 8])
+            {
                 self.domain.serve(Duration::from_millis(200));
             }
             // Who is above others in the tree stays until they have heard it too.
@@ -110,7 +131,11 @@ impl<C: Fn() -> Duration> Node<C> {
                     last_good = Instant::now();
                 }
                 Err(Fault { node, .. }) => {
-                    println!("lost node {} {} ms after it was heard last", node.0, last_good.elapsed().as_millis());
+                    println!(
+                        "lost node {} {} ms after it was heard last",
+                        node.0,
+                        last_good.elapsed().as_millis()
+                    );
                     living = self.all.iter().filter(|&other| other != node).collect();
                     break;
                 }
@@ -118,9 +143,12 @@ impl<C: Fn() -> Duration> Node<C> {
             self.domain.serve(Duration::from_millis(20));
         }
         println!("rounds {rounds} longest {} ms", longest.as_millis());
-        // If it was the node that orders, the next one has to take over first, and may have carried this out by the time that it is asked again.
+        // If it was the node that orders, the next one has to take over first, and may have carried this out
+        // by the time that it is asked again.
         let end = Instant::now() + PATIENCE;
-        while self.domain.compare_and_write(&living, STOP, Comparison::LessOrEqual, 1, Some((STOP, 1)))? != Ok(true) {
+        while self.domain.compare_and_write(&living, STOP, Comparison::LessOrEqual, 1, Some((STOP, 1)))?
+            != Ok(true)
+        {
             if Instant::now() > end {
                 return Err("nobody took over".into());
             }
@@ -133,14 +161,17 @@ impl<C: Fn() -> Duration> Node<C> {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [node, nodes, folder, seconds] = arguments.as_slice() else { return Err("usage: across_hosts NODE NODES FOLDER SECONDS".into()) };
+    let [node, nodes, folder, seconds] = arguments.as_slice() else {
+        return Err("usage: across_hosts NODE NODES FOLDER SECONDS".into());
+    };
     let (node, nodes) = (node.parse()?, nodes.parse()?);
     let opened = open(nodes as usize, DATA + CHUNKS * CHUNK, &[])?;
     let addresses = exchange::exchange(Path::new(folder), node, nodes, opened.address())?;
     let wire = opened.connect(NodeId(node), &addresses)?;
     let all = NodeSet::all(wire.nodes());
     let start = Instant::now();
-    let mut node = Node { domain: Domain::new(wire, Settings::default(), move || start.elapsed()), all, epoch: 0 };
+    let mut node =
+        Node { domain: Domain::new(wire, Settings::default(), move || start.elapsed()), all, epoch: 0 };
     let seconds = seconds.parse()?;
     let result = node.run(seconds);
     if let Err(error) = &result {

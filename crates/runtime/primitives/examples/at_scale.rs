@@ -1,12 +1,16 @@
-//! The primitives' protocol among many nodes in virtual time: what an operation takes on a network of given latency, overhead and bandwidth.
+//! The primitives' protocol among many nodes in virtual time: what an operation takes on a network of
+//! given latency, overhead and bandwidth.
 //!
 //!     at_scale compare|write|transfer NODES FANOUT LATENCY_NS OVERHEAD_NS PS_PER_BYTE [BYTES]
 //!
-//! `compare`: a comparison that holds on all nodes, until its caller knows; `write`: the same with a write, until all nodes have it; `transfer`: so many bytes
-//! to all nodes, until their sender knows that all have them. Prints a line of JSON.
+//! `compare`: a comparison that holds on all nodes, until its caller knows; `write`: the same with a
+//! write, until all nodes have it; `transfer`: so many bytes to all nodes, until their sender knows
+//! that all have them. Prints a line of JSON.
 //!
-//! What a message costs: an overhead of its sender's processor, then its bytes on the sender's link; the latency; its bytes on the receiver's link, in the order of sending;
-//! an overhead of the receiver's processor. Processors and links do one thing at a time; between the links nothing is in the way.
+//! What a message costs: an overhead of its sender's processor, then its bytes on the sender's link;
+//! the latency; its bytes on the receiver's link, in the order of sending; an overhead of the
+//! receiver's processor. Processors and links do one thing at a time; between the links nothing is in
+//! the way.
 
 use evenkeel_fabric::{Memory, NodeId};
 use evenkeel_primitives::{Comparison, EventId, Machine, Message, NodeSet, Operation, Settings};
@@ -85,7 +89,12 @@ impl Job {
             receiver.in_free = arrived;
             self.sent += 1;
             self.messages += 1;
-            self.due.push(Reverse(Due(arrived, self.sent, to.index(), What::Message(NodeId(from as u32), message))));
+            self.due.push(Reverse(Due(
+                arrived,
+                self.sent,
+                to.index(),
+                What::Message(NodeId(from as u32), message),
+            )));
         }
     }
 
@@ -128,22 +137,39 @@ impl Job {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let (what, numbers) = arguments.split_first().ok_or("usage: at_scale compare|write|transfer NODES FANOUT LATENCY_NS OVERHEAD_NS PS_PER_BYTE [BYTES]")?;
+    let (what, numbers) = arguments.split_first().ok_or(
+        "usage: at_scale compare|write|transfer NODES FANOUT LATENCY_NS OVERHEAD_NS PS_PER_BYTE [BYTES]",
+    )?;
     let numbers: Vec<u64> = numbers.iter().map(|number| number.parse()).collect::<Result<_, _>>()?;
-    let [nodes, fanout, latency_ns, overhead_ns, ps_per_byte, rest @ ..] = numbers.as_slice() else { return Err("too few numbers".into()) };
+    let [nodes, fanout, latency_ns, overhead_ns, ps_per_byte, rest @ ..] = numbers.as_slice() else {
+        return Err("too few numbers".into());
+    };
     let (nodes, bytes) = (*nodes as usize, rest.first().map_or(0, |bytes| *bytes as usize));
     let settings = Settings { fanout: *fanout as usize, ..Settings::default() };
     // All nodes get the same bytes at the same place: one memory stands for all of theirs.
     let memories = if what == "transfer" { 1 } else { nodes };
     let mut job = Job {
         costs: Costs { latency_ns: *latency_ns, overhead_ns: *overhead_ns, ps_per_byte: *ps_per_byte },
-        nodes: (0..nodes).map(|node| Node { machine: Machine::new(NodeId(node as u32), nodes, settings), processor_free: 0, out_free: 0, in_free: 0, alarm: None }).collect(),
+        nodes: (0..nodes)
+            .map(|node| Node {
+                machine: Machine::new(NodeId(node as u32), nodes, settings),
+                processor_free: 0,
+                out_free: 0,
+                in_free: 0,
+                alarm: None,
+            })
+            .collect(),
         memories: (0..memories).map(|_| Memory::new(WORDS.max(bytes))).collect::<Result<_, _>>()?,
         due: BinaryHeap::new(),
         sent: 0,
         messages: 0,
     };
-    let compare = |write| Operation::Compare { variable: ARRIVED, comparison: Comparison::GreaterOrEqual, value: 1, write };
+    let compare = |write| Operation::Compare {
+        variable: ARRIVED,
+        comparison: Comparison::GreaterOrEqual,
+        value: 1,
+        write,
+    };
     let operation = match what.as_str() {
         "compare" => compare(None),
         "write" => compare(Some((RELEASED, 1))),
@@ -152,7 +178,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     job.memories.iter().for_each(|memory| memory.store(ARRIVED, 1));
     let memory = job.memories[0].clone();
-    let (number, out) = job.nodes[0].machine.start(Duration::ZERO, &memory, NodeSet::all(nodes), operation)?;
+    let (number, out) =
+        job.nodes[0].machine.start(Duration::ZERO, &memory, NodeSet::all(nodes), operation)?;
     job.send(0, 0, out);
     job.watch(0);
     let (mut outcome, mut released, mut last) = (None, vec![false; nodes], 0);
@@ -173,6 +200,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("the comparison did not hold".into());
     }
     let end = if what == "write" { last } else { known };
-    println!("{{\"what\": \"{what}\", \"nodes\": {nodes}, \"fanout\": {fanout}, \"bytes\": {bytes}, \"us\": {:.3}, \"messages\": {}}}", end as f64 / 1e3, job.messages);
+    println!(
+        "{{\"what\": \"{what}\", \"nodes\": {nodes}, \"fanout\": {fanout}, \"bytes\": {bytes}, \"us\": {:.3}, \"messages\": {}}}",
+        end as f64 / 1e3,
+        job.messages
+    );
     Ok(())
 }

@@ -1,9 +1,11 @@
-//! Large data from one node to all others, over UCX: each node of a job runs this once, on whatever host. The last node sends.
+//! Large data from one node to all others, over UCX: each node of a job runs this once, on whatever
+//! host. The last node sends.
 //!
 //!     multicast NODE NODES FOLDER BYTES
 //!
-//! Addresses are exchanged as files in a folder that all nodes see; it must be empty. All meet at a barrier; then the last node sends so many bytes to the others and says how long it
-//! took until its local event: everybody has them then. Afterwards all look whether they are right.
+//! Addresses are exchanged as files in a folder that all nodes see; it must be empty. All meet at a
+//! barrier; then the last node sends so many bytes to the others and says how long it took until its
+//! local event: everybody has them then. Afterwards all look whether they are right.
 
 use evenkeel_fabric::ucx::open;
 use evenkeel_fabric::{NodeId, Wire};
@@ -21,7 +23,11 @@ const SENT: EventId = EventId(2);
 const PATIENCE: Duration = Duration::from_secs(40);
 const WARM: usize = 256 * 1024;
 
-fn run<W: Wire>(domain: &mut Domain<W, impl Fn() -> Duration>, nodes: usize, bytes: usize) -> Result<(), Box<dyn Error>> {
+fn run<W: Wire>(
+    domain: &mut Domain<W, impl Fn() -> Duration>,
+    nodes: usize,
+    bytes: usize,
+) -> Result<(), Box<dyn Error>> {
     let all = NodeSet::all(nodes);
     let mut epoch = 0;
     let mut barrier = |domain: &mut Domain<W, _>| -> Result<(), Box<dyn Error>> {
@@ -50,7 +56,8 @@ fn run<W: Wire>(domain: &mut Domain<W, impl Fn() -> Duration>, nodes: usize, byt
         if sends && counts {
             println!("sent {length} bytes in {:.6} s", start.elapsed().as_secs_f64());
         }
-        // Looking at it is this program's matter, and would take the others' time where nodes share cores: not before all have it.
+        // Looking at it is this program's matter, and would take the others' time where nodes share cores:
+        // not before all have it.
         barrier(domain)?;
         if !sends && domain.read(DATA, length, PATIENCE).ok_or("in doubt")? != expected[..length] {
             return Err("what came is not what was sent".into());
@@ -70,7 +77,9 @@ fn run<W: Wire>(domain: &mut Domain<W, impl Fn() -> Duration>, nodes: usize, byt
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [node, nodes, folder, bytes] = arguments.as_slice() else { return Err("usage: multicast NODE NODES FOLDER BYTES".into()) };
+    let [node, nodes, folder, bytes] = arguments.as_slice() else {
+        return Err("usage: multicast NODE NODES FOLDER BYTES".into());
+    };
     let (node, nodes, bytes): (u32, usize, usize) = (node.parse()?, nodes.parse()?, bytes.parse()?);
     let opened = open(nodes, DATA + bytes, &[])?;
     let addresses = exchange::exchange(Path::new(folder), node, nodes as u32, opened.address())?;

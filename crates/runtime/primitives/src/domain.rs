@@ -11,8 +11,8 @@ use std::time::Duration;
 /// How long a call that waits sleeps at most before it looks again.
 const NAP: Duration = Duration::from_millis(10);
 
-/// One node's access to the primitives. Nothing goes on at a node but in calls of its domain: one that has nothing to
-/// call calls [`Domain::progress`].
+/// One node's access to the primitives. Nothing goes on at a node but in calls of its domain: one that
+/// has nothing to call calls [`Domain::progress`].
 pub struct Domain<W: Wire, C: Fn() -> Duration> {
     wire: W,
     machine: Machine,
@@ -24,7 +24,8 @@ pub struct Domain<W: Wire, C: Fn() -> Duration> {
 }
 
 impl<W: Wire, C: Fn() -> Duration> Domain<W, C> {
-    /// `clock` tells the time since some moment in the past; it never goes back. Settings are the same at all nodes.
+    /// `clock` tells the time since some moment in the past; it never goes back. Settings are the same at
+    /// all nodes.
     pub fn new(wire: W, settings: Settings, clock: C) -> Domain<W, C> {
         let machine = Machine::new(wire.node(), wire.nodes(), settings);
         Domain { wire, machine, clock, local: HashMap::new(), faults: HashMap::new() }
@@ -39,9 +40,17 @@ impl<W: Wire, C: Fn() -> Duration> Domain<W, C> {
         self.wire.memory().len()
     }
 
-    /// Writes `bytes` at `at` of every node of the set, and signals `remote` there. Does not wait: when it has been carried out, `local` is signalled here; when a node
-    /// has failed, [`Domain::test_event`] of `local` says so. The bytes are taken at once.
-    pub fn xfer_and_signal(&mut self, set: &NodeSet, at: usize, bytes: &[u8], local: Option<EventId>, remote: Option<EventId>) -> Result<(), Mistake> {
+    /// Writes `bytes` at `at` of every node of the set, and signals `remote` there. Does not wait: when it
+    /// has been carried out, `local` is signalled here; when a node has failed, [`Domain::test_event`] of
+    /// `local` says so. The bytes are taken at once.
+    pub fn xfer_and_signal(
+        &mut self,
+        set: &NodeSet,
+        at: usize,
+        bytes: &[u8],
+        local: Option<EventId>,
+        remote: Option<EventId>,
+    ) -> Result<(), Mistake> {
         let number = self.start(set, Operation::Xfer { at, bytes: bytes.to_vec(), event: remote })?;
         if let Some(event) = local {
             self.local.insert(number, event);
@@ -50,7 +59,8 @@ impl<W: Wire, C: Fn() -> Duration> Domain<W, C> {
         Ok(())
     }
 
-    /// Takes one signal of an event of this node. False: there is none yet. An error: the transfer that should have signalled it failed; it is reported once.
+    /// Takes one signal of an event of this node. False: there is none yet. An error: the transfer that
+    /// should have signalled it failed; it is reported once.
     pub fn test_event(&mut self, event: EventId) -> Result<bool, Fault> {
         self.progress();
         match self.faults.get_mut(&event).and_then(Vec::pop) {
@@ -71,10 +81,16 @@ impl<W: Wire, C: Fn() -> Duration> Domain<W, C> {
         }
     }
 
-    /// Compares the word at `variable` of every node of the set with `value`; if it holds on all, writes `write` (offset and value) on all. Waits. True: it held, and the
-    /// value is written on all nodes. An error names the node that failed, at the latest some limits after that.
+    /// Compares the word at `variable` of every node of the set with `value`; if it holds on all, writes
+    /// `write` (offset and value) on all. Waits. True: it held, and the value is written on all nodes. An
+    /// error names the node that failed, at the latest some limits after that.
     pub fn compare_and_write(
-        &mut self, set: &NodeSet, variable: usize, comparison: Comparison, value: u64, write: Option<(usize, u64)>,
+        &mut self,
+        set: &NodeSet,
+        variable: usize,
+        comparison: Comparison,
+        value: u64,
+        write: Option<(usize, u64)>,
     ) -> Result<Outcome, Mistake> {
         let number = self.start(set, Operation::Compare { variable, comparison, value, write })?;
         loop {
@@ -86,7 +102,8 @@ impl<W: Wire, C: Fn() -> Duration> Domain<W, C> {
         }
     }
 
-    /// This node's own bytes, as all operations that have returned have left them. Waits, so long at most, while it is in doubt what they are; None: it still is.
+    /// This node's own bytes, as all operations that have returned have left them. Waits, so long at most,
+    /// while it is in doubt what they are; None: it still is.
     pub fn read(&mut self, at: usize, length: usize, longest: Duration) -> Option<Vec<u8>> {
         let end = (self.clock)() + longest;
         loop {
@@ -101,12 +118,14 @@ impl<W: Wire, C: Fn() -> Duration> Domain<W, C> {
         }
     }
 
-    /// Sets a word of this node's own memory: a flag that others compare. Only for words that no operation writes.
+    /// Sets a word of this node's own memory: a flag that others compare. Only for words that no operation
+    /// writes.
     pub fn set(&mut self, at: usize, value: u64) {
         self.wire.memory().store(at, value);
     }
 
-    /// Declares a node dead: nothing waits for it any more, and nothing it sends is heard. To be done at all nodes.
+    /// Declares a node dead: nothing waits for it any more, and nothing it sends is heard. To be done at
+    /// all nodes.
     pub fn evict(&mut self, node: NodeId) {
         self.machine.evict(node);
     }
@@ -132,7 +151,8 @@ impl<W: Wire, C: Fn() -> Duration> Domain<W, C> {
     /// As `progress`; the outcome of one operation is left to its caller.
     fn advance(&mut self, awaited: Option<Number>) {
         while let Some(event) = self.wire.poll() {
-            // That the network has given a node up is no more than what its silence will tell; puts and atomics are not used here.
+            // That the network has given a node up is no more than what its silence will tell; puts and
+            // atomics are not used here.
             let Event::Message { from, bytes } = event else { continue };
             if let Some(message) = Message::decode(&bytes) {
                 let out = self.machine.receive((self.clock)(), self.wire.memory(), from, message);

@@ -42,7 +42,11 @@ pub(crate) struct Gather<A> {
 impl<A> Gather<A> {
     /// Nodes that are being asked at this moment.
     pub fn asking(nodes: &[NodeId], here: &Here) -> Gather<A> {
-        Gather { waiting: nodes.iter().map(|&node| (node, Patience::from(here))).collect(), answers: Vec::new(), silent: Vec::new() }
+        Gather {
+            waiting: nodes.iter().map(|&node| (node, Patience::from(here))).collect(),
+            answers: Vec::new(),
+            silent: Vec::new(),
+        }
     }
 
     /// Takes an answer up; false if none was expected.
@@ -59,9 +63,12 @@ impl<A> Gather<A> {
         self.waiting.is_empty()
     }
 
-    /// Who is to be asked again now. Nodes that have not been heard of for the limit, or have been declared dead, are moved to `silent`.
+    /// Who is to be asked again now. Nodes that have not been heard of for the limit, or have been declared
+    /// dead, are moved to `silent`.
     pub fn due(&mut self, here: &Here) -> Vec<NodeId> {
-        let (silent, waiting) = std::mem::take(&mut self.waiting).into_iter().partition(|(node, asked)| here.silent(*node, asked.first));
+        let (silent, waiting) = std::mem::take(&mut self.waiting)
+            .into_iter()
+            .partition(|(node, asked)| here.silent(*node, asked.first));
         self.waiting = waiting;
         let silent: BTreeMap<NodeId, Patience> = silent;
         self.silent.extend(silent.into_keys());

@@ -11,13 +11,15 @@ use std::time::Duration;
 /// How a job's primitives behave; the same on all its nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// A node of which nothing is heard for so long, though it was asked, has failed. Slow is not dead: it may stop for less.
+    /// A node of which nothing is heard for so long, though it was asked, has failed. Slow is not dead: it
+    /// may stop for less.
     pub limit: Duration,
     /// After so long without an answer a question is repeated; then after twice as long, and so on.
     pub resend: Duration,
     /// How many nodes each has below it in the tree.
     pub fanout: usize,
-    /// Transfers of more bytes go ahead to all nodes, past the one that orders; shorter ones go with the question.
+    /// Transfers of more bytes go ahead to all nodes, past the one that orders; shorter ones go with the
+    /// question.
     pub inline_bytes: usize,
     /// Rules that tests break one at a time, to see that somebody notices.
     pub rules: Rules,
@@ -49,7 +51,14 @@ pub struct Rules {
 
 impl Default for Rules {
     fn default() -> Rules {
-        Rules { in_turn: true, reads_wait: true, all_or_none: true, promises: true, data_first: true, fenced: true }
+        Rules {
+            in_turn: true,
+            reads_wait: true,
+            all_or_none: true,
+            promises: true,
+            data_first: true,
+            fenced: true,
+        }
     }
 }
 

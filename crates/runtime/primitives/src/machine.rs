@@ -1,11 +1,12 @@
-//! One node's part in the primitives as a state machine: messages, calls and the time go in, messages come out. No I/O, no clock.
+//! One node's part in the primitives as a state machine: messages, calls and the time go in, messages
+//! come out. No I/O, no clock.
 
 use crate::here::{Here, Settings};
 use crate::message::{Message, Turn};
 use crate::operation::{EventId, NodeSet, Operation, Outcome};
 use crate::origin::Origin;
-use crate::relay::{Relay, Staged};
 use crate::participant::Participant;
+use crate::relay::{Relay, Staged};
 use crate::sequencer::Sequencer;
 use crate::succession::Succession;
 use crate::view::{View, sequencer_of, view_of};
@@ -74,7 +75,12 @@ impl Machine {
     }
 
     /// Runs a part of the machine; what it says to this node itself is heard at once, the rest is returned.
-    fn run<R>(&mut self, now: Duration, memory: &Memory, part: impl FnOnce(&mut Parts, &mut Here) -> R) -> (R, Vec<(NodeId, Message)>) {
+    fn run<R>(
+        &mut self,
+        now: Duration,
+        memory: &Memory,
+        part: impl FnOnce(&mut Parts, &mut Here) -> R,
+    ) -> (R, Vec<(NodeId, Message)>) {
         let mut out = Vec::new();
         let mut away = Vec::new();
         let mut here = Here {
@@ -91,7 +97,13 @@ impl Machine {
             staged: &mut self.staged,
             out: &mut out,
         };
-        let mut parts = Parts { origin: &mut self.origin, participant: &mut self.participant, sequencer: &mut self.sequencer, relay: &mut self.relay, succession: &mut self.succession };
+        let mut parts = Parts {
+            origin: &mut self.origin,
+            participant: &mut self.participant,
+            sequencer: &mut self.sequencer,
+            relay: &mut self.relay,
+            succession: &mut self.succession,
+        };
         let result = part(&mut parts, &mut here);
         while !here.out.is_empty() {
             for (to, message) in std::mem::take(here.out) {
@@ -106,9 +118,16 @@ impl Machine {
     }
 
     /// Begins an operation.
-    pub fn start(&mut self, now: Duration, memory: &Memory, set: NodeSet, operation: Operation) -> Result<(Number, Vec<(NodeId, Message)>), Mistake> {
+    pub fn start(
+        &mut self,
+        now: Duration,
+        memory: &Memory,
+        set: NodeSet,
+        operation: Operation,
+    ) -> Result<(Number, Vec<(NodeId, Message)>), Mistake> {
         self.check(memory, &set, &operation)?;
-        let (number, out) = self.run(now, memory, |parts, here| parts.origin.start(here, parts.relay, set, operation));
+        let (number, out) =
+            self.run(now, memory, |parts, here| parts.origin.start(here, parts.relay, set, operation));
         Ok((Number(number), out))
     }
 
@@ -123,16 +142,25 @@ impl Machine {
             Some(end) if end <= memory.len() => Ok(()),
             end => Err(Mistake::OutOfRange { at, end: end.unwrap_or(usize::MAX), bytes: memory.len() }),
         };
-        let word = |at: usize| inside(at, 8).and(if at % 8 == 0 { Ok(()) } else { Err(Mistake::Misaligned(at)) });
+        let word =
+            |at: usize| inside(at, 8).and(if at % 8 == 0 { Ok(()) } else { Err(Mistake::Misaligned(at)) });
         match operation {
             Operation::Xfer { at, bytes, .. } => inside(*at, bytes.len()),
             Operation::Staged { .. } => Err(Mistake::NotACall),
-            Operation::Compare { variable, write, .. } => word(*variable).and(write.map_or(Ok(()), |(at, _)| word(at))),
+            Operation::Compare { variable, write, .. } => {
+                word(*variable).and(write.map_or(Ok(()), |(at, _)| word(at)))
+            }
         }
     }
 
     /// Takes a message up.
-    pub fn receive(&mut self, now: Duration, memory: &Memory, from: NodeId, message: Message) -> Vec<(NodeId, Message)> {
+    pub fn receive(
+        &mut self,
+        now: Duration,
+        memory: &Memory,
+        from: NodeId,
+        message: Message,
+    ) -> Vec<(NodeId, Message)> {
         if self.evicted.contains(&from) {
             return Vec::new(); // it was declared dead, and the others go by that
         }
@@ -142,7 +170,8 @@ impl Machine {
 
     /// Lets time pass: to be called at [`Machine::alarm`], or more often.
     pub fn tick(&mut self, now: Duration, memory: &Memory) -> Vec<(NodeId, Message)> {
-        // This node was not heard either while it did not run, and what was sent to it meanwhile has not been read yet.
+        // This node was not heard either while it did not run, and what was sent to it meanwhile has not been
+        // read yet.
         if now > self.last_tick + self.settings.limit / 4 {
             self.awake_since = now;
         }
@@ -167,9 +196,20 @@ impl Machine {
 
     /// When `tick` has to be called next; None: not before something happens.
     pub fn alarm(&self) -> Option<Duration> {
-        let participant = self.participant.alarm(self.settings.limit, |turn| sequencer_of(view_of(turn), self.nodes) == self.node);
+        let participant = self
+            .participant
+            .alarm(self.settings.limit, |turn| sequencer_of(view_of(turn), self.nodes) == self.node);
         let succession = self.succession.alarm();
-        [self.origin.alarm(), participant, self.sequencer.alarm(), succession, self.relay.alarm(self.settings.limit)].into_iter().flatten().min()
+        [
+            self.origin.alarm(),
+            participant,
+            self.sequencer.alarm(),
+            succession,
+            self.relay.alarm(self.settings.limit),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
     }
 
     /// The outcome of an operation, once; None while it is under way.
@@ -204,7 +244,8 @@ impl Machine {
         *self.events.entry(event).or_default() += 1;
     }
 
-    /// A node is dead and will not come back: whoever says so knows, and sees to it. Nothing waits for it any more, and nothing is heard of it.
+    /// A node is dead and will not come back: whoever says so knows, and sees to it. Nothing waits for it
+    /// any more, and nothing is heard of it.
     pub fn evict(&mut self, node: NodeId) {
         self.evicted.insert(node);
     }
@@ -219,7 +260,8 @@ impl Machine {
         sequencer_of(self.view, self.nodes)
     }
 
-    /// How many operations of all nodes this node remembers: bounded, unless nodes stay silent and are not evicted.
+    /// How many operations of all nodes this node remembers: bounded, unless nodes stay silent and are not
+    /// evicted.
     pub fn remembered(&self) -> usize {
         self.participant.remembered()
     }
@@ -243,7 +285,8 @@ impl Parts<'_> {
         }
     }
 
-    /// This node may not order yet. While it campaigns the question will come again; a campaign that was lost is begun anew, and who asked is told whom it did not reach.
+    /// This node may not order yet. While it campaigns the question will come again; a campaign that was
+    /// lost is begun anew, and who asked is told whom it did not reach.
     fn not_yet(&mut self, here: &mut Here, from: NodeId, number: u64) {
         let Some(lacking) = self.succession.lost(here) else { return };
         self.sequencer.refuse(here, from, number, lacking);
@@ -258,12 +301,24 @@ impl Parts<'_> {
         }
         let ordered_here = |turn: Turn| here.sequencer(turn) == here.node;
         match message {
-            Message::Request { .. } if here.leader() != here.node => here.send(from, Message::View { view: *here.view }),
-            Message::Request { number, .. } if self.succession.established != *here.view && !self.sequencer.knows(from, number) => self.not_yet(here, from, number),
-            Message::Request { number, settled, set, operation } => self.sequencer.request(here, from, number, settled, set, operation),
+            Message::Request { .. } if here.leader() != here.node => {
+                here.send(from, Message::View { view: *here.view })
+            }
+            Message::Request { number, .. }
+                if self.succession.established != *here.view && !self.sequencer.knows(from, number) =>
+            {
+                self.not_yet(here, from, number)
+            }
+            Message::Request { number, settled, set, operation } => {
+                self.sequencer.request(here, from, number, settled, set, operation)
+            }
             Message::Underway { .. } | Message::Busy { .. } => {}
-            Message::Outcome { number, outcome } => self.origin.outcome_came(here, self.relay, number, outcome),
-            Message::Data { origin, number, half, set, total, at, bytes } => self.relay.data(here, from, (origin, number, half), set, total, at, &bytes),
+            Message::Outcome { number, outcome } => {
+                self.origin.outcome_came(here, self.relay, number, outcome)
+            }
+            Message::Data { origin, number, half, set, total, at, bytes } => {
+                self.relay.data(here, from, (origin, number, half), set, total, at, &bytes)
+            }
             Message::Have { origin, number, half, own, all, asked } => {
                 self.relay.have(here, from, (origin, number, half), own, all, asked);
                 self.origin.sent(here, self.relay);
@@ -272,10 +327,14 @@ impl Parts<'_> {
                 self.relay.broken(here, (origin, number, half), node);
                 self.origin.sent(here, self.relay);
             }
-            Message::Prepare { turn, horizon, set, operation } => self.participant.prepare(here, from, turn, horizon, set, operation),
+            Message::Prepare { turn, horizon, set, operation } => {
+                self.participant.prepare(here, from, turn, horizon, set, operation)
+            }
             Message::Vote { turn, vote } if ordered_here(turn) => self.sequencer.vote(here, from, turn, vote),
             Message::Vote { turn, vote } => self.participant.vote(here, from, turn, vote),
-            Message::Decide { turn, horizon, set, commit, alone } => self.participant.decide(here, from, turn, horizon, set, commit, alone),
+            Message::Decide { turn, horizon, set, commit, alone } => {
+                self.participant.decide(here, from, turn, horizon, set, commit, alone)
+            }
             Message::Ack { turn, ack } if ordered_here(turn) => self.sequencer.ack(here, from, turn, ack),
             Message::Ack { turn, ack } => self.participant.ack(here, from, turn, ack),
             Message::Ask { turn } if ordered_here(turn) => self.sequencer.ask(here, from, turn),
@@ -283,7 +342,9 @@ impl Parts<'_> {
             Message::Tell { turn, told } => self.participant.told(here, from, turn, told),
             Message::Final { turn, commit } => self.participant.finally(here, turn, commit),
             Message::Suspect { view } if view == *here.view => self.succession.suspect(here, true),
-            Message::Suspect { view } if view < *here.view => here.send(from, Message::View { view: *here.view }),
+            Message::Suspect { view } if view < *here.view => {
+                here.send(from, Message::View { view: *here.view })
+            }
             Message::Suspect { .. } => {}
             Message::Probe if here.leader() == here.node => here.send(from, Message::Alive),
             Message::Probe => here.send(from, Message::View { view: *here.view }),

@@ -5,7 +5,8 @@ use crate::view::View;
 use evenkeel_fabric::NodeId;
 use serde::{Deserialize, Serialize};
 
-/// The place of an operation in the order of all: the view in which a sequencer gave it, and its number there, from 1 on.
+/// The place of an operation in the order of all: the view in which a sequencer gave it, and its number
+/// there, from 1 on.
 pub type Turn = u64;
 
 /// What a node, with all below it in the tree, says to an operation.
@@ -61,27 +62,63 @@ pub enum Told {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Message {
-    /// From an origin to the sequencer: its operation `number`. It has no more interest in those below `settled`.
-    Request { number: u64, settled: u64, set: NodeSet, operation: Operation },
+    /// From an origin to the sequencer: its operation `number`. It has no more interest in those below
+    /// `settled`.
+    Request {
+        number: u64,
+        settled: u64,
+        set: NodeSet,
+        operation: Operation,
+    },
     /// From the sequencer to an origin: it is being worked at.
-    Underway { number: u64 },
-    Outcome { number: u64, outcome: Outcome },
+    Underway {
+        number: u64,
+    },
+    Outcome {
+        number: u64,
+        outcome: Outcome,
+    },
 
     /// Down the tree: can this be carried out? All turns below `horizon` are settled.
-    Prepare { turn: Turn, horizon: Turn, set: NodeSet, operation: Operation },
+    Prepare {
+        turn: Turn,
+        horizon: Turn,
+        set: NodeSet,
+        operation: Operation,
+    },
     /// Up the tree.
-    Vote { turn: Turn, vote: Vote },
+    Vote {
+        turn: Turn,
+        vote: Vote,
+    },
     /// Up the tree: I live, and am not ready to answer.
-    Busy { turn: Turn },
+    Busy {
+        turn: Turn,
+    },
     /// Down the tree, or to one node alone: carry it out, or do not.
-    Decide { turn: Turn, horizon: Turn, set: NodeSet, commit: bool, alone: bool },
+    Decide {
+        turn: Turn,
+        horizon: Turn,
+        set: NodeSet,
+        commit: bool,
+        alone: bool,
+    },
     /// Up the tree.
-    Ack { turn: Turn, ack: Ack },
+    Ack {
+        turn: Turn,
+        ack: Ack,
+    },
 
     /// From a node that is in doubt: what became of this turn?
-    Ask { turn: Turn },
-    Tell { turn: Turn, told: Told },
-    /// Down the chain or tree: bytes of a half of a transfer that has not been ordered yet, `total` in all. None: how far are you?
+    Ask {
+        turn: Turn,
+    },
+    Tell {
+        turn: Turn,
+        told: Told,
+    },
+    /// Down the chain or tree: bytes of a half of a transfer that has not been ordered yet, `total` in all.
+    /// None: how far are you?
     Data {
         origin: NodeId,
         number: u64,
@@ -92,25 +129,49 @@ pub enum Message {
         #[serde(with = "serde_bytes")]
         bytes: Vec<u8>,
     },
-    /// Up again: how many of them the sender has, and it and all below it; and the `at` of the question that this answers.
-    Have { origin: NodeId, number: u64, half: u8, own: usize, all: usize, asked: Option<usize> },
+    /// Up again: how many of them the sender has, and it and all below it; and the `at` of the question
+    /// that this answers.
+    Have {
+        origin: NodeId,
+        number: u64,
+        half: u8,
+        own: usize,
+        all: usize,
+        asked: Option<usize>,
+    },
     /// Up again: a node below does not answer.
-    Broken { origin: NodeId, number: u64, half: u8, node: NodeId },
+    Broken {
+        origin: NodeId,
+        number: u64,
+        half: u8,
+        node: NodeId,
+    },
 
     /// From a node that the sequencer of a view does not answer, to all others.
-    Suspect { view: View },
+    Suspect {
+        view: View,
+    },
     /// To the sequencer: are you there?
     Probe,
     Alive,
     /// From a node that would order operations in this view.
-    Campaign { view: View },
+    Campaign {
+        view: View,
+    },
     /// To it: this node follows no lower view any more.
-    Promise { view: View },
+    Promise {
+        view: View,
+    },
     /// To who speaks from a lower view: this is the one.
-    View { view: View },
+    View {
+        view: View,
+    },
 
     /// From the sequencer, and never to be overruled.
-    Final { turn: Turn, commit: bool },
+    Final {
+        turn: Turn,
+        commit: bool,
+    },
 }
 
 impl Message {

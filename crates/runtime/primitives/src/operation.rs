@@ -112,9 +112,11 @@ pub enum Operation {
         bytes: Vec<u8>,
         event: Option<EventId>,
     },
-    /// Write bytes that are on every node already, under their origin and its number; and signal an event there.
+    /// Write bytes that are on every node already, under their origin and its number; and signal an event
+    /// there.
     Staged { at: usize, length: usize, origin: NodeId, number: u64, event: Option<EventId> },
-    /// Compare the word at `variable` on every node; if it holds on all, write a value (second) to the word at an offset (first) on all.
+    /// Compare the word at `variable` on every node; if it holds on all, write a value (second) to the word
+    /// at an offset (first) on all.
     Compare { variable: usize, comparison: Comparison, value: u64, write: Option<(usize, u64)> },
 }
 
@@ -159,8 +161,8 @@ pub struct Fault {
     /// Which node.
     pub node: NodeId,
     pub what: Failure,
-    /// Nobody has it, and nobody will. Otherwise either everybody has it or nobody does, now or when the failed node is heard again; who asks here
-    /// cannot be told which.
+    /// Nobody has it, and nobody will. Otherwise either everybody has it or nobody does, now or when the
+    /// failed node is heard again; who asks here cannot be told which.
     pub undone: bool,
 }
 
@@ -180,12 +182,19 @@ impl fmt::Display for Fault {
         let Fault { node, what, undone } = self;
         match what {
             Failure::Silent => write!(out, "{node} did not answer in time")?,
-            Failure::OutOfTouch => write!(out, "{node} was out of touch with the node that orders operations")?,
+            Failure::OutOfTouch => {
+                write!(out, "{node} was out of touch with the node that orders operations")?
+            }
             Failure::Evicted => write!(out, "{node} has been declared dead")?,
         }
-        out.write_str(if *undone { "; the operation was carried out on no node" } else { "; whether the operation is carried out, on all nodes or none, is not known here" })
+        out.write_str(if *undone {
+            "; the operation was carried out on no node"
+        } else {
+            "; whether the operation is carried out, on all nodes or none, is not known here"
+        })
     }
 }
 
-/// What comes of an operation: whether it was carried out (a comparison without a write: whether it held), or which node failed.
+/// What comes of an operation: whether it was carried out (a comparison without a write: whether it
+/// held), or which node failed.
 pub type Outcome = Result<bool, Fault>;

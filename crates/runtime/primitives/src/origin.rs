@@ -1,10 +1,11 @@
-//! A node's own operations: each is sent to the sequencer again and again until its outcome comes, or the sequencer has been silent for too long.
+//! A node's own operations: each is sent to the sequencer again and again until its outcome comes, or
+//! the sequencer has been silent for too long.
 
-use crate::here::Here;
 use crate::gather::Gather;
+use crate::here::Here;
 use crate::message::Message;
-use crate::relay::{Relay, Sent};
 use crate::operation::{Failure, Fault, NodeSet, Operation, Outcome};
+use crate::relay::{Relay, Sent};
 use evenkeel_fabric::NodeId;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -32,7 +33,8 @@ impl Origin {
         self.next += 1;
         match operation {
             Operation::Xfer { at, bytes, event } if bytes.len() > here.settings.inline_bytes => {
-                let operation = Operation::Staged { at, length: bytes.len(), origin: here.node, number, event };
+                let operation =
+                    Operation::Staged { at, length: bytes.len(), origin: here.node, number, event };
                 self.open.insert(number, Open { set: set.clone(), operation, asked: None, by: here.node });
                 relay.send(here, number, set, bytes);
                 self.sent(here, relay);
@@ -57,8 +59,14 @@ impl Origin {
     pub fn sent(&mut self, here: &mut Here, relay: &mut Relay) {
         for sent in std::mem::take(&mut relay.sent) {
             match sent {
-                Sent::Everywhere(number) if self.open.get(&number).is_some_and(|open| open.asked.is_none()) => self.ask(here, number),
-                Sent::Broken(number, node) if self.open.get(&number).is_some_and(|open| open.asked.is_none()) => {
+                Sent::Everywhere(number)
+                    if self.open.get(&number).is_some_and(|open| open.asked.is_none()) =>
+                {
+                    self.ask(here, number)
+                }
+                Sent::Broken(number, node)
+                    if self.open.get(&number).is_some_and(|open| open.asked.is_none()) =>
+                {
                     let what = if here.evicted.contains(&node) { Failure::Evicted } else { Failure::Silent };
                     self.outcome_came(here, relay, number, Err(Fault { node, what, undone: true }));
                 }
@@ -118,10 +126,15 @@ impl Origin {
         self.outcome_came(here, relay, number, Err(Fault { node, what, undone: false }));
     }
 
-    /// Another node orders from now on. Nobody asks it for what the last one was asked for: that may have been carried out. If this node was that itself, it brings it to
-    /// its end and will know.
+    /// Another node orders from now on. Nobody asks it for what the last one was asked for: that may have
+    /// been carried out. If this node was that itself, it brings it to its end and will know.
     pub fn follow(&mut self, here: &mut Here, relay: &mut Relay) {
-        let asked: Vec<(u64, NodeId)> = self.open.iter().filter(|(_, open)| open.asked.is_some() && open.by != here.node).map(|(&number, open)| (number, open.by)).collect();
+        let asked: Vec<(u64, NodeId)> = self
+            .open
+            .iter()
+            .filter(|(_, open)| open.asked.is_some() && open.by != here.node)
+            .map(|(&number, open)| (number, open.by))
+            .collect();
         for (number, by) in asked {
             self.lose(here, relay, number, by);
         }

@@ -1,9 +1,13 @@
-//! A node's part in operations: it says what it thinks of each, waits for the decision, carries it out, and passes all of that up and down the tree.
+//! A node's part in operations: it says what it thinks of each, waits for the decision, carries it out,
+//! and passes all of that up and down the tree.
 //!
-//! From its vote to the decision a node is *in doubt*: what the operation would change is read by nobody. Should the sequencer fall silent meanwhile, the
-//! nodes in doubt settle the matter among themselves. First each *promises* not to follow the sequencer any more. If one of them has carried the operation out, or has
-//! given it up, so do all; if all have promised, nobody has carried it out and nobody ever will, so all give it up.
-//! (Two-phase commit with cooperative termination: Skeen 1981, Bernstein et al. 1987, chapter 7. The promise is what keeps a sequencer that was only cut off from being obeyed late.)
+//! From its vote to the decision a node is *in doubt*: what the operation would change is read by
+//! nobody. Should the sequencer fall silent meanwhile, the nodes in doubt settle the matter among
+//! themselves. First each *promises* not to follow the sequencer any more. If one of them has carried
+//! the operation out, or has given it up, so do all; if all have promised, nobody has carried it out
+//! and nobody ever will, so all give it up. (Two-phase commit with cooperative termination: Skeen 1981,
+//! Bernstein et al. 1987, chapter 7. The promise is what keeps a sequencer that was only cut off from
+//! being obeyed late.)
 
 use crate::gather::Gather;
 use crate::here::Here;
@@ -71,7 +75,18 @@ struct Record {
 
 impl Record {
     fn new(set: NodeSet, operation: Option<Operation>, state: State, now: Duration) -> Record {
-        Record { set, operation, state, since: now, own: None, data: Vec::new(), voting: None, deciding: None, told: BTreeMap::new(), ask_again: now }
+        Record {
+            set,
+            operation,
+            state,
+            since: now,
+            own: None,
+            data: Vec::new(),
+            voting: None,
+            deciding: None,
+            told: BTreeMap::new(),
+            ask_again: now,
+        }
     }
 }
 
@@ -88,7 +103,12 @@ impl Participant {
     pub fn readable(&self, range: &Range<usize>) -> bool {
         let range = std::slice::from_ref(range);
         let in_doubt = |record: &&Record| record.state.in_doubt();
-        !self.records.values().filter(in_doubt).filter_map(|record| record.operation.as_ref()).any(|operation| crate::operation::overlap(&operation.touches(), range))
+        !self
+            .records
+            .values()
+            .filter(in_doubt)
+            .filter_map(|record| record.operation.as_ref())
+            .any(|operation| crate::operation::overlap(&operation.touches(), range))
     }
 
     /// How many operations it remembers.
@@ -106,12 +126,21 @@ impl Participant {
         let known = self.horizons.entry(view).or_default();
         *known = horizon.max(*known);
         let horizon = *known;
-        self.records.retain(|&turn, record| view_of(turn) != view || turn >= horizon || !record.state.settled());
+        self.records
+            .retain(|&turn, record| view_of(turn) != view || turn >= horizon || !record.state.settled());
     }
 
-    // ---- voting -------------------------------------------------------------------------------------------
+    // ---- voting ----
 
-    pub fn prepare(&mut self, here: &mut Here, from: NodeId, turn: Turn, horizon: Turn, set: NodeSet, operation: Operation) {
+    pub fn prepare(
+        &mut self,
+        here: &mut Here,
+        from: NodeId,
+        turn: Turn,
+        horizon: Turn,
+        set: NodeSet,
+        operation: Operation,
+    ) {
         self.forget(horizon);
         if let Some(record) = self.records.get_mut(&turn) {
             if let Some(voting) = &mut record.voting {
@@ -134,7 +163,15 @@ impl Participant {
         // The sequencer asks itself as one of those below it, and asks the others itself.
         let down = if here.node == here.sequencer(turn) { Vec::new() } else { down };
         for &child in &down {
-            here.send(child, Message::Prepare { turn, horizon: self.horizon(turn), set: set.clone(), operation: operation.clone() });
+            here.send(
+                child,
+                Message::Prepare {
+                    turn,
+                    horizon: self.horizon(turn),
+                    set: set.clone(),
+                    operation: operation.clone(),
+                },
+            );
         }
         let mut record = Record::new(set, Some(operation), State::Blocked, here.now);
         record.voting = Some(Voting { asker: from, below: Gather::asking(&down, here), sent: None });
@@ -147,7 +184,9 @@ impl Participant {
     fn evaluate(&mut self, here: &mut Here, turn: Turn) {
         let operation = self.records[&turn].operation.clone().expect("what is evaluated has been asked for");
         let depends = |(&other, record): (&Turn, &Record)| {
-            other != turn && record.state.in_doubt() && record.operation.as_ref().is_some_and(|other| other.conflicts(&operation))
+            other != turn
+                && record.state.in_doubt()
+                && record.operation.as_ref().is_some_and(|other| other.conflicts(&operation))
         };
         if here.settings.rules.reads_wait && self.records.iter().any(depends) {
             return;
@@ -159,10 +198,13 @@ impl Participant {
             Operation::Staged { length, origin, number, .. } => {
                 data = here.staged.remove(&(*origin, *number, 0)).unwrap_or_default();
                 data.append(&mut here.staged.remove(&(*origin, *number, 1)).unwrap_or_default());
-                lacking = data.len() != *length && here.settings.rules.data_first; // nothing was heard of it for so long that it was forgotten
+                // nothing was heard of it for so long that it was forgotten
+                lacking = data.len() != *length && here.settings.rules.data_first;
                 !lacking
             }
-            Operation::Compare { variable, comparison, value, .. } => comparison.holds(here.memory.load(*variable), *value),
+            Operation::Compare { variable, comparison, value, .. } => {
+                comparison.holds(here.memory.load(*variable), *value)
+            }
         };
         let record = self.records.get_mut(&turn).expect("looked at above");
         record.since = here.now;
@@ -205,13 +247,23 @@ impl Participant {
         }
     }
 
-    // ---- the decision -------------------------------------------------------------------------------------
+    // ---- the decision ----
 
     #[allow(clippy::too_many_arguments, reason = "the parts of one message")]
-    pub fn decide(&mut self, here: &mut Here, from: NodeId, turn: Turn, horizon: Turn, set: NodeSet, commit: bool, alone: bool) {
+    pub fn decide(
+        &mut self,
+        here: &mut Here,
+        from: NodeId,
+        turn: Turn,
+        horizon: Turn,
+        set: NodeSet,
+        commit: bool,
+        alone: bool,
+    ) {
         if !self.records.contains_key(&turn) {
             if turn < self.horizon(turn) {
-                // Settled, acknowledged and forgotten; the acknowledgement was lost. The sequencer knows what became of it.
+                // Settled, acknowledged and forgotten; the acknowledgement was lost. The sequencer knows what
+                // became of it.
                 return here.send(from, Message::Ack { turn, ack: Ack { alone, ..Ack::default() } });
             }
             if commit {
@@ -230,17 +282,34 @@ impl Participant {
         if alone {
             let applied = record.state == State::Applied;
             let ack = Ack { alone, applied, overruled: commit && !applied, missing: Vec::new() };
-            here.send(from, if record.state.settled() { Message::Ack { turn, ack } } else { Message::Busy { turn } });
+            here.send(
+                from,
+                if record.state.settled() { Message::Ack { turn, ack } } else { Message::Busy { turn } },
+            );
             return self.forget(horizon);
         }
         match &mut record.deciding {
             Some(deciding) => deciding.decider = from,
             None => {
-                let down = if here.node == here.sequencer(turn) { Vec::new() } else { children(&set, here.sequencer(turn), here.node, here.settings.fanout) };
+                let down = if here.node == here.sequencer(turn) {
+                    Vec::new()
+                } else {
+                    children(&set, here.sequencer(turn), here.node, here.settings.fanout)
+                };
                 for &child in &down {
-                    here.send(child, Message::Decide { turn, horizon: below_horizon, set: set.clone(), commit, alone: false });
+                    here.send(
+                        child,
+                        Message::Decide {
+                            turn,
+                            horizon: below_horizon,
+                            set: set.clone(),
+                            commit,
+                            alone: false,
+                        },
+                    );
                 }
-                record.deciding = Some(Deciding { decider: from, commit, below: Gather::asking(&down, here) });
+                record.deciding =
+                    Some(Deciding { decider: from, commit, below: Gather::asking(&down, here) });
                 if !down.is_empty() {
                     return self.forget(horizon); // who asks once does not want to hear that it takes a while
                 }
@@ -258,7 +327,8 @@ impl Participant {
             return here.send(deciding.decider, Message::Busy { turn });
         }
         let applied = record.state == State::Applied;
-        let mut ack = Ack { alone: false, applied, overruled: deciding.commit && !applied, missing: Vec::new() };
+        let mut ack =
+            Ack { alone: false, applied, overruled: deciding.commit && !applied, missing: Vec::new() };
         for (_, other) in &deciding.below.answers {
             ack.applied |= other.applied;
             ack.overruled |= other.overruled;
@@ -309,7 +379,12 @@ impl Participant {
             self.acknowledge(here, turn);
         }
         self.report(here, turn);
-        let blocked: Vec<Turn> = self.records.iter().filter(|(_, record)| record.state == State::Blocked).map(|(&turn, _)| turn).collect();
+        let blocked: Vec<Turn> = self
+            .records
+            .iter()
+            .filter(|(_, record)| record.state == State::Blocked)
+            .map(|(&turn, _)| turn)
+            .collect();
         for turn in blocked {
             if self.records[&turn].state == State::Blocked {
                 self.evaluate(here, turn);
@@ -318,7 +393,7 @@ impl Participant {
         }
     }
 
-    // ---- without the sequencer ----------------------------------------------------------------------------
+    // ---- without the sequencer ----
 
     /// Another node is in doubt.
     pub fn ask(&mut self, here: &mut Here, from: NodeId, turn: Turn) {
@@ -348,7 +423,9 @@ impl Participant {
 
     /// Another node's answer to our own question.
     pub fn told(&mut self, here: &mut Here, from: NodeId, turn: Turn, told: Told) {
-        let Some(record) = self.records.get_mut(&turn).filter(|record| record.state.in_doubt()) else { return };
+        let Some(record) = self.records.get_mut(&turn).filter(|record| record.state.in_doubt()) else {
+            return;
+        };
         record.told.insert(from, told);
         match told {
             Told::Applied => self.settle(here, turn, true),
@@ -361,7 +438,10 @@ impl Participant {
     fn conclude(&mut self, here: &mut Here, turn: Turn) {
         let record = &self.records[&turn];
         let promised = |node: NodeId| {
-            node == here.node || node == here.sequencer(turn) || here.evicted.contains(&node) || record.told.get(&node) == Some(&Told::Promised)
+            node == here.node
+                || node == here.sequencer(turn)
+                || here.evicted.contains(&node)
+                || record.told.get(&node) == Some(&Told::Promised)
         };
         if record.state == State::Promised && record.set.iter().all(promised) {
             self.settle(here, turn, false);
@@ -370,12 +450,16 @@ impl Participant {
 
     /// The sequencer's last word. It agrees with what nodes have settled among themselves: see `sequencer`.
     pub fn finally(&mut self, here: &mut Here, turn: Turn, commit: bool) {
-        if self.records.get(&turn).is_some_and(|record| record.state.in_doubt() || (record.state == State::Blocked && !commit)) {
+        if self
+            .records
+            .get(&turn)
+            .is_some_and(|record| record.state.in_doubt() || (record.state == State::Blocked && !commit))
+        {
             self.settle(here, turn, commit);
         }
     }
 
-    // ---- time ---------------------------------------------------------------------------------------------
+    // ---- time ----
 
     pub fn tick(&mut self, here: &mut Here) {
         for turn in self.records.keys().copied().collect::<Vec<_>>() {
@@ -392,7 +476,10 @@ impl Participant {
         if let (Some(voting), Some(operation)) = (&mut record.voting, &record.operation) {
             let (due, silent) = (voting.below.due(here), voting.below.silent.len());
             for child in due {
-                here.send(child, Message::Prepare { turn, horizon, set: record.set.clone(), operation: operation.clone() });
+                here.send(
+                    child,
+                    Message::Prepare { turn, horizon, set: record.set.clone(), operation: operation.clone() },
+                );
             }
             if silent > 0 {
                 self.report(here, turn);
@@ -402,7 +489,13 @@ impl Participant {
         if let Some(deciding) = &mut record.deciding {
             let before = deciding.below.complete();
             for child in deciding.below.due(here) {
-                let message = Message::Decide { turn, horizon, set: record.set.clone(), commit: deciding.commit, alone: false };
+                let message = Message::Decide {
+                    turn,
+                    horizon,
+                    set: record.set.clone(),
+                    commit: deciding.commit,
+                    alone: false,
+                };
                 here.send(child, message);
             }
             if deciding.below.complete() && !before {
@@ -414,14 +507,18 @@ impl Participant {
     /// Asks about what has been in doubt for long: the sequencer, and once that is silent everybody.
     fn doubt(&mut self, here: &mut Here, turn: Turn) {
         let record = self.records.get_mut(&turn).expect("looked at by the caller");
-        if here.now < record.since + here.settings.limit / 2 || here.now < record.ask_again || here.node == here.sequencer(turn) {
+        if here.now < record.since + here.settings.limit / 2
+            || here.now < record.ask_again
+            || here.node == here.sequencer(turn)
+        {
             return;
         }
         record.ask_again = here.now + here.settings.limit / 8;
         here.send(here.sequencer(turn), Message::Ask { turn });
         if here.silent(here.sequencer(turn), record.since) {
             record.state = State::Promised;
-            let others: Vec<NodeId> = record.set.iter().filter(|&node| node != here.node && node != here.sequencer(turn)).collect();
+            let others: Vec<NodeId> =
+                record.set.iter().filter(|&node| node != here.node && node != here.sequencer(turn)).collect();
             for other in others {
                 here.send(other, Message::Ask { turn });
             }

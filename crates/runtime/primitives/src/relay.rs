@@ -1,11 +1,15 @@
 //! Large data on their way to a set of nodes, before the operation that needs them is ordered.
 //!
-//! Data go from their origin along a chain of the set's nodes, in chunks, each node passing on what it has while more comes in: every link carries them once, and node 0 none
-//! of them unless it is one of the set. The last of a long chain would wait for as many chunks as there are nodes: where the set is large, each half of the data goes down a
-//! tree of its own, two below each, and who passes one half on is at the end of the other's tree (Sanders, Speck, Träff: Two-tree algorithms for full bandwidth
-//! broadcast, reduction and scan, 2009). So there too nobody sends more than came in. They wait in a place of their own, where no operation and no reader sees them. When the
-//! origin knows that every node has all of them it has the operation ordered, which then moves bytes that are already there: all or none, and one order, are
-//! its matter, not this one's. Between neighbours at most [`WINDOW`] bytes are under way; what is lost is sent again from where the other's bytes end.
+//! Data go from their origin along a chain of the set's nodes, in chunks, each node passing on what it
+//! has while more comes in: every link carries them once, and node 0 none of them unless it is one of
+//! the set. The last of a long chain would wait for as many chunks as there are nodes: where the set is
+//! large, each half of the data goes down a tree of its own, two below each, and who passes one half on
+//! is at the end of the other's tree (Sanders, Speck, Träff: Two-tree algorithms for full bandwidth
+//! broadcast, reduction and scan, 2009). So there too nobody sends more than came in. They wait in a
+//! place of their own, where no operation and no reader sees them. When the origin knows that every
+//! node has all of them it has the operation ordered, which then moves bytes that are already there:
+//! all or none, and one order, are its matter, not this one's. Between neighbours at most [`WINDOW`]
+//! bytes are under way; what is lost is sent again from where the other's bytes end.
 
 use crate::gather::Patience;
 use crate::here::Here;
@@ -18,10 +22,12 @@ use std::time::Duration;
 
 /// Bytes that go at once.
 const CHUNK: usize = 32 << 10;
-/// Bytes that a neighbour may not have acknowledged yet. What it says waits behind data of its own: 20 ms in the queue of a limited link, and more on two of them.
+/// Bytes that a neighbour may not have acknowledged yet. What it says waits behind data of its own: 20
+/// ms in the queue of a limited link, and more on two of them.
 const WINDOW: usize = 4 << 20;
-/// The same where each half goes down a tree of its own. With more, what one half has sent ahead is in the other's way: among 256 nodes (simulated, 200 MB/s) 12 MiB take
-/// 71 ms so, 86 with four times as much, 73 with half.
+/// The same where each half goes down a tree of its own. With more, what one half has sent ahead is in
+/// the other's way: among 256 nodes (simulated, 200 MB/s) 12 MiB take 71 ms so, 86 with four times as
+/// much, 73 with half.
 const WINDOW_OF_HALVES: usize = 1 << 20;
 /// Sets of more nodes than this use two trees.
 const LONGEST_CHAIN: usize = 64;
@@ -49,7 +55,8 @@ struct Stream {
     total: usize,
     above: Option<NodeId>,
     below: Vec<Below>,
-    /// When something last came from above. What comes from below does not count: two nodes would keep each other's alive for ever.
+    /// When something last came from above. What comes from below does not count: two nodes would keep each
+    /// other's alive for ever.
     last: Duration,
 }
 
@@ -95,10 +102,23 @@ impl Relay {
         keys.into_iter().for_each(|key| self.report(here, key, None));
     }
 
-    /// Some bytes have come from the node above. None: it asks how far this one is, having sent all up to `at`.
+    /// Some bytes have come from the node above. None: it asks how far this one is, having sent all up to
+    /// `at`.
     #[allow(clippy::too_many_arguments, reason = "the parts of one message")]
-    pub fn data(&mut self, here: &mut Here, from: NodeId, key: Key, set: NodeSet, total: usize, at: usize, bytes: &[u8]) {
-        if at.checked_add(bytes.len()).is_none_or(|end| end > total) || !set.contains(here.node) || key.0 == here.node {
+    pub fn data(
+        &mut self,
+        here: &mut Here,
+        from: NodeId,
+        key: Key,
+        set: NodeSet,
+        total: usize,
+        at: usize,
+        bytes: &[u8],
+    ) {
+        if at.checked_add(bytes.len()).is_none_or(|end| end > total)
+            || !set.contains(here.node)
+            || key.0 == here.node
+        {
             return;
         }
         let stream = self.streams.entry(key).or_insert_with(|| {
@@ -116,8 +136,17 @@ impl Relay {
         self.report(here, key, bytes.is_empty().then_some(at));
     }
 
-    /// A node below says how far it, and all below it, are; `asked`: when it was asked, so many bytes had been sent to it.
-    pub fn have(&mut self, here: &mut Here, from: NodeId, key: Key, own: usize, all: usize, asked: Option<usize>) {
+    /// A node below says how far it, and all below it, are; `asked`: when it was asked, so many bytes had
+    /// been sent to it.
+    pub fn have(
+        &mut self,
+        here: &mut Here,
+        from: NodeId,
+        key: Key,
+        own: usize,
+        all: usize,
+        asked: Option<usize>,
+    ) {
         let Some(stream) = self.streams.get_mut(&key) else { return };
         let Some(below) = stream.below.iter_mut().find(|below| below.node == from) else { return };
         if asked == Some(below.sent) && own < below.sent {
@@ -140,7 +169,9 @@ impl Relay {
     /// A node somewhere below has been silent for too long.
     pub fn broken(&mut self, here: &mut Here, key: Key, node: NodeId) {
         match self.streams.get(&key).map(|stream| stream.above) {
-            Some(Some(above)) => here.send(above, Message::Broken { origin: key.0, number: key.1, half: key.2, node }),
+            Some(Some(above)) => {
+                here.send(above, Message::Broken { origin: key.0, number: key.1, half: key.2, node })
+            }
             Some(None) => self.sent.push(Sent::Broken(key.1, node)),
             None => {}
         }
@@ -169,10 +200,20 @@ impl Relay {
                 // Without the bytes everybody has them: the operation is carried out only then.
                 let Some(staged) = here.staged.get(key) else { continue };
                 let window = if is_halved(&stream.set) { WINDOW_OF_HALVES } else { WINDOW };
-                for below in stream.below.iter_mut().filter(|below| below.sent < staged.len().min(below.own + window)) {
+                for below in
+                    stream.below.iter_mut().filter(|below| below.sent < staged.len().min(below.own + window))
+                {
                     let end = (below.sent + CHUNK).min(staged.len());
                     let bytes = staged[below.sent..end].to_vec();
-                    let message = Message::Data { origin: key.0, number: key.1, half: key.2, set: stream.set.clone(), total: stream.total, at: below.sent, bytes };
+                    let message = Message::Data {
+                        origin: key.0,
+                        number: key.1,
+                        half: key.2,
+                        set: stream.set.clone(),
+                        total: stream.total,
+                        at: below.sent,
+                        bytes,
+                    };
                     here.out.push((below.node, message));
                     below.sent = end;
                     more = true;
@@ -187,8 +228,12 @@ impl Relay {
         let own = Relay::own(here, key, stream.total);
         let all = stream.all(own);
         match stream.above {
-            Some(above) => here.send(above, Message::Have { origin: key.0, number: key.1, half: key.2, own, all, asked }),
-            None if self.is_everywhere(here, key) || !here.settings.rules.data_first => self.sent.push(Sent::Everywhere(key.1)),
+            Some(above) => {
+                here.send(above, Message::Have { origin: key.0, number: key.1, half: key.2, own, all, asked })
+            }
+            None if self.is_everywhere(here, key) || !here.settings.rules.data_first => {
+                self.sent.push(Sent::Everywhere(key.1))
+            }
             None => {}
         }
     }
@@ -210,8 +255,17 @@ impl Relay {
                 if here.silent(below.node, below.patience.first) {
                     broken.push((key, below.node));
                 }
-                // It may be slow, and what it has been sent on its way: a question costs nothing, and where messages keep their order its answer tells.
-                let message = Message::Data { origin: key.0, number: key.1, half: key.2, set: stream.set.clone(), total, at: below.sent, bytes: Vec::new() };
+                // It may be slow, and what it has been sent on its way: a question costs nothing, and where
+                // messages keep their order its answer tells.
+                let message = Message::Data {
+                    origin: key.0,
+                    number: key.1,
+                    half: key.2,
+                    set: stream.set.clone(),
+                    total,
+                    at: below.sent,
+                    bytes: Vec::new(),
+                };
                 here.out.push((below.node, message));
             }
         }
@@ -232,7 +286,11 @@ impl Relay {
     /// When `tick` has to be called next.
     pub fn alarm(&self, limit: Duration) -> Option<Duration> {
         let of = |stream: &Stream| {
-            let again = stream.below.iter().filter(|below| below.all < stream.total).map(|below| below.patience.again);
+            let again = stream
+                .below
+                .iter()
+                .filter(|below| below.all < stream.total)
+                .map(|below| below.patience.again);
             let forgotten = stream.above.map(|_| stream.last + limit * FORGOTTEN_AFTER);
             again.chain(forgotten).min()
         };
@@ -243,7 +301,11 @@ impl Relay {
 impl Stream {
     fn new(here: &Here, set: NodeSet, total: usize, (origin, _, half): Key, above: Option<NodeId>) -> Stream {
         let below = |node| Below { node, sent: 0, own: 0, all: 0, patience: Patience::from(here) };
-        let next = if is_halved(&set) { passes_half_to(&set, origin, here.node, half) } else { children(&set, origin, here.node, 1) };
+        let next = if is_halved(&set) {
+            passes_half_to(&set, origin, here.node, half)
+        } else {
+            children(&set, origin, here.node, 1)
+        };
         let below = next.into_iter().map(below).collect();
         Stream { set, total, above, below, last: here.now }
     }

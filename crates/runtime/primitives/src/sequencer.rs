@@ -1,8 +1,10 @@
-//! The node that orders all operations: it starts each when its turn has come, asks all nodes whether they agree, decides, and answers the origin.
+//! The node that orders all operations: it starts each when its turn has come, asks all nodes whether
+//! they agree, decides, and answers the origin.
 //!
-//! Two operations whose order matters, and any two of the same origin, are never under way at once. A decision against an operation is final when it is made. One for it is
-//! *final* once some other node is known to have carried it out: until then the others, should they lose sight of this node, may have
-//! settled it the other way. Hence this node itself, if it is one of the set, follows last.
+//! Two operations whose order matters, and any two of the same origin, are never under way at once. A
+//! decision against an operation is final when it is made. One for it is *final* once some other node
+//! is known to have carried it out: until then the others, should they lose sight of this node, may
+//! have settled it the other way. Hence this node itself, if it is one of the set, follows last.
 
 use crate::gather::Gather;
 use crate::here::Here;
@@ -81,20 +83,35 @@ pub(crate) struct Sequencer {
 
 impl Default for Sequencer {
     fn default() -> Sequencer {
-        Sequencer { next: 1, queue: VecDeque::new(), active: BTreeMap::new(), unheard: BTreeMap::new(), origins: HashMap::new() }
+        Sequencer {
+            next: 1,
+            queue: VecDeque::new(),
+            active: BTreeMap::new(),
+            unheard: BTreeMap::new(),
+            origins: HashMap::new(),
+        }
     }
 }
 
 impl Sequencer {
-    /// All turns below are settled everywhere, and nobody who lives is in doubt about one: should this node fall silent, nobody needs to know more than that.
+    /// All turns below are settled everywhere, and nobody who lives is in doubt about one: should this node
+    /// fall silent, nobody needs to know more than that.
     fn horizon(&self) -> Turn {
         let open = self.unheard.keys().next().copied();
         self.active.keys().next().copied().into_iter().chain(open).min().unwrap_or(self.next)
     }
 
-    // ---- requests -----------------------------------------------------------------------------------------
+    // ---- requests ----
 
-    pub fn request(&mut self, here: &mut Here, from: NodeId, number: u64, settled: u64, set: NodeSet, operation: Operation) {
+    pub fn request(
+        &mut self,
+        here: &mut Here,
+        from: NodeId,
+        number: u64,
+        settled: u64,
+        set: NodeSet,
+        operation: Operation,
+    ) {
         let origin = self.origins.entry(from).or_default();
         origin.outcomes.retain(|&number, _| number >= settled);
         if number < settled {
@@ -105,9 +122,13 @@ impl Sequencer {
         }
         if number < origin.next {
             let is_it = |job: &Queued| job.origin == from && job.number == number;
-            let underway = self.active.values().any(|active| is_it(&active.job)) || self.queue.iter().any(is_it);
+            let underway =
+                self.active.values().any(|active| is_it(&active.job)) || self.queue.iter().any(is_it);
             // Had it been carried out its outcome would be known: it was refused before it came.
-            let refused = Message::Outcome { number, outcome: Err(Fault { node: here.node, what: Failure::OutOfTouch, undone: true }) };
+            let refused = Message::Outcome {
+                number,
+                outcome: Err(Fault { node: here.node, what: Failure::OutOfTouch, undone: true }),
+            };
             return here.send(from, if underway { Message::Underway { number } } else { refused });
         }
         here.send(from, Message::Underway { number });
@@ -127,7 +148,8 @@ impl Sequencer {
         self.origins.get(&from).is_some_and(|origin| number < origin.next)
     }
 
-    /// An operation that is not known here never will be carried out from here, not even if the question comes once more.
+    /// An operation that is not known here never will be carried out from here, not even if the question
+    /// comes once more.
     pub fn refuse(&mut self, here: &mut Here, from: NodeId, number: u64, because_of: NodeId) {
         let outcome = Err(Fault { node: because_of, what: Failure::Silent, undone: true });
         let origin = self.origins.entry(from).or_default();
@@ -156,8 +178,10 @@ impl Sequencer {
     fn start_ready(&mut self, here: &mut Here) {
         let mut waiting: VecDeque<Queued> = VecDeque::new();
         while let Some(job) = self.queue.pop_front() {
-            let conflicts = |other: &Queued| other.origin == job.origin || other.operation.conflicts(&job.operation);
-            let must_wait = self.active.values().any(|active| conflicts(&active.job)) || waiting.iter().any(conflicts);
+            let conflicts =
+                |other: &Queued| other.origin == job.origin || other.operation.conflicts(&job.operation);
+            let must_wait =
+                self.active.values().any(|active| conflicts(&active.job)) || waiting.iter().any(conflicts);
             if must_wait && here.settings.rules.in_turn {
                 waiting.push_back(job);
             } else {
@@ -176,7 +200,10 @@ impl Sequencer {
         }
         let horizon = self.horizon().min(turn);
         for &node in &asked {
-            here.send(node, Message::Prepare { turn, horizon, set: job.set.clone(), operation: job.operation.clone() });
+            here.send(
+                node,
+                Message::Prepare { turn, horizon, set: job.set.clone(), operation: job.operation.clone() },
+            );
         }
         let votes = Gather::asking(&asked, here);
         self.active.insert(turn, Active { job, votes, answered: false, decided: None });
@@ -191,7 +218,7 @@ impl Sequencer {
         }
     }
 
-    // ---- votes --------------------------------------------------------------------------------------------
+    // ---- votes ----
 
     pub fn vote(&mut self, here: &mut Here, from: NodeId, turn: Turn, vote: Vote) {
         if let Some(active) = self.active.get_mut(&turn).filter(|active| active.decided.is_none()) {
@@ -204,7 +231,8 @@ impl Sequencer {
     fn count(&mut self, here: &mut Here, turn: Turn) {
         let active = &self.active[&turn];
         let silent = active.votes.silent.iter().map(|&node| Vote::Silent(node));
-        let vote = active.votes.answers.iter().map(|&(_, vote)| vote).chain(silent).fold(Vote::Yes, Vote::and);
+        let vote =
+            active.votes.answers.iter().map(|&(_, vote)| vote).chain(silent).fold(Vote::Yes, Vote::and);
         let failed = |node, what| Err(Fault { node, what, undone: true });
         let outcome = match vote {
             Vote::Yes if !active.votes.complete() => return,
@@ -224,7 +252,7 @@ impl Sequencer {
         }
     }
 
-    // ---- the decision -------------------------------------------------------------------------------------
+    // ---- the decision ----
 
     fn decide(&mut self, here: &mut Here, turn: Turn, commit: bool) {
         let horizon = self.horizon();
@@ -281,7 +309,11 @@ impl Sequencer {
             return;
         }
         for silent in std::mem::take(&mut decided.acks.silent) {
-            let all = if decided.alone { vec![silent] } else { below(&set, here.node, silent, here.settings.fanout) };
+            let all = if decided.alone {
+                vec![silent]
+            } else {
+                below(&set, here.node, silent, here.settings.fanout)
+            };
             decided.missing.extend(all);
         }
         if !decided.alone && !decided.missing.is_empty() {
@@ -289,7 +321,10 @@ impl Sequencer {
             decided.alone = true;
             let missing: Vec<NodeId> = std::mem::take(&mut decided.missing).into_iter().collect();
             for &node in &missing {
-                here.send(node, Message::Decide { turn, horizon, set: set.clone(), commit: decided.commit, alone: true });
+                here.send(
+                    node,
+                    Message::Decide { turn, horizon, set: set.clone(), commit: decided.commit, alone: true },
+                );
             }
             decided.acks = Gather::asking(&missing, here);
             return;
@@ -298,7 +333,14 @@ impl Sequencer {
         self.finish(here, turn, set, last_word, missing);
     }
 
-    fn finish(&mut self, here: &mut Here, turn: Turn, set: NodeSet, last_word: Option<bool>, missing: BTreeSet<NodeId>) {
+    fn finish(
+        &mut self,
+        here: &mut Here,
+        turn: Turn,
+        set: NodeSet,
+        last_word: Option<bool>,
+        missing: BTreeSet<NodeId>,
+    ) {
         let fault = |undone| {
             let node = missing.first().copied().unwrap_or(here.node);
             let what = if undone { Failure::OutOfTouch } else { Failure::Silent };
@@ -311,7 +353,8 @@ impl Sequencer {
         };
         self.answer(here, turn, outcome);
         self.active.remove(&turn);
-        let missing: BTreeSet<NodeId> = missing.into_iter().filter(|node| !here.evicted.contains(node)).collect();
+        let missing: BTreeSet<NodeId> =
+            missing.into_iter().filter(|node| !here.evicted.contains(node)).collect();
         if !missing.is_empty() {
             let again = here.now + here.settings.limit;
             self.unheard.insert(turn, Unheard { set, missing, commit: last_word, again });
@@ -322,11 +365,14 @@ impl Sequencer {
     /// A node is in doubt.
     pub fn ask(&mut self, here: &mut Here, from: NodeId, turn: Turn) {
         let horizon = self.horizon();
-        let alone = |set: &NodeSet| Message::Decide { turn, horizon, set: set.clone(), commit: true, alone: true };
+        let alone =
+            |set: &NodeSet| Message::Decide { turn, horizon, set: set.clone(), commit: true, alone: true };
         let answer = if let Some(active) = self.active.get(&turn) {
             match &active.decided {
                 None => Message::Tell { turn, told: crate::message::Told::Pending },
-                Some(decided) => decided.last_word().map_or_else(|| alone(&active.job.set), |commit| Message::Final { turn, commit }),
+                Some(decided) => decided
+                    .last_word()
+                    .map_or_else(|| alone(&active.job.set), |commit| Message::Final { turn, commit }),
             }
         } else if let Some(unheard) = self.unheard.get(&turn) {
             unheard.commit.map_or_else(|| alone(&unheard.set), |commit| Message::Final { turn, commit })
@@ -337,7 +383,7 @@ impl Sequencer {
         here.send(from, answer);
     }
 
-    // ---- time ---------------------------------------------------------------------------------------------
+    // ---- time ----
 
     pub fn tick(&mut self, here: &mut Here) {
         for turn in self.active.keys().copied().collect::<Vec<_>>() {
@@ -350,7 +396,10 @@ impl Sequencer {
                 unheard.again = here.now + here.settings.limit;
                 for &node in &unheard.missing {
                     let commit = unheard.commit != Some(false);
-                    here.send(node, Message::Decide { turn, horizon, set: unheard.set.clone(), commit, alone: true });
+                    here.send(
+                        node,
+                        Message::Decide { turn, horizon, set: unheard.set.clone(), commit, alone: true },
+                    );
                 }
             }
         }
@@ -364,13 +413,30 @@ impl Sequencer {
         match &mut active.decided {
             None => {
                 for node in active.votes.due(here) {
-                    here.send(node, Message::Prepare { turn, horizon, set: set.clone(), operation: active.job.operation.clone() });
+                    here.send(
+                        node,
+                        Message::Prepare {
+                            turn,
+                            horizon,
+                            set: set.clone(),
+                            operation: active.job.operation.clone(),
+                        },
+                    );
                 }
                 self.count(here, turn);
             }
             Some(decided) => {
                 for node in decided.acks.due(here) {
-                    here.send(node, Message::Decide { turn, horizon, set: set.clone(), commit: decided.commit, alone: decided.alone });
+                    here.send(
+                        node,
+                        Message::Decide {
+                            turn,
+                            horizon,
+                            set: set.clone(),
+                            commit: decided.commit,
+                            alone: decided.alone,
+                        },
+                    );
                 }
                 self.conclude(here, turn);
             }
@@ -379,7 +445,9 @@ impl Sequencer {
 
     /// When `tick` has to be called next.
     pub fn alarm(&self) -> Option<Duration> {
-        let active = self.active.values().filter_map(|active| active.decided.as_ref().map_or_else(|| active.votes.alarm(), |decided| decided.acks.alarm()));
+        let active = self.active.values().filter_map(|active| {
+            active.decided.as_ref().map_or_else(|| active.votes.alarm(), |decided| decided.acks.alarm())
+        });
         active.chain(self.unheard.values().map(|unheard| unheard.again)).min()
     }
 }

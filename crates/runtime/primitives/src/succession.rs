@@ -1,12 +1,17 @@
 //! Who follows when the node that orders operations falls silent: the next that lives.
 //!
-//! Who waits for an answer of it in vain for half of the limit tells all others, and everybody asks it for a sign of life. A node that gets none for the limit *campaigns* for its own next view: the first
-//! after the silent one at once, each further one half a limit later. Nodes that hear of a higher view than theirs follow it, and *never again* a lower one: they refuse to take part in anything that is ordered
-//! there. A campaign is won with the promises of more than half of all nodes that have not been declared dead.
+//! Who waits for an answer of it in vain for half of the limit tells all others, and everybody asks it
+//! for a sign of life. A node that gets none for the limit *campaigns* for its own next view: the first
+//! after the silent one at once, each further one half a limit later. Nodes that hear of a higher view
+//! than theirs follow it, and *never again* a lower one: they refuse to take part in anything that is
+//! ordered there. A campaign is won with the promises of more than half of all nodes that have not been
+//! declared dead.
 //!
-//! What the silent one had under way is not taken over: nodes in doubt settle it among themselves (`participant`), and what conflicts with it waits for that. Who had an operation there is told
-//! that its outcome is unknown; asked for again it might be carried out twice. (Views and promises as in viewstamped replication, Oki and Liskov 1988; what is replicated here is the right to
-//! order alone, for each node keeps what it has voted for.)
+//! What the silent one had under way is not taken over: nodes in doubt settle it among themselves
+//! (`participant`), and what conflicts with it waits for that. Who had an operation there is told that
+//! its outcome is unknown; asked for again it might be carried out twice. (Views and promises as in
+//! viewstamped replication, Oki and Liskov 1988; what is replicated here is the right to order alone,
+//! for each node keeps what it has voted for.)
 
 use crate::gather::Gather;
 use crate::here::Here;
@@ -23,7 +28,10 @@ enum State {
     Asking(Gather<()>),
     /// It is taken for dead; somebody before this node should have campaigned by then.
     Waiting(Duration),
-    Campaigning { asked: Gather<()>, promised: BTreeSet<NodeId> },
+    Campaigning {
+        asked: Gather<()>,
+        promised: BTreeSet<NodeId>,
+    },
     /// Its campaign did not reach enough nodes, this one among them.
     Lost(NodeId),
 }
@@ -43,7 +51,10 @@ impl Default for Succession {
 
 impl Succession {
     fn others(here: &Here) -> Vec<NodeId> {
-        (0..here.nodes as u32).map(NodeId).filter(|&node| node != here.node && !here.evicted.contains(&node)).collect()
+        (0..here.nodes as u32)
+            .map(NodeId)
+            .filter(|&node| node != here.node && !here.evicted.contains(&node))
+            .collect()
     }
 
     /// The sequencer does not answer this node; `told`: another node says so of itself.
@@ -160,7 +171,10 @@ impl Succession {
         for &other in &others {
             here.send(other, Message::Campaign { view: *here.view });
         }
-        self.state = State::Campaigning { asked: Gather::asking(&others, here), promised: BTreeSet::from([here.node]) };
+        self.state = State::Campaigning {
+            asked: Gather::asking(&others, here),
+            promised: BTreeSet::from([here.node]),
+        };
         self.won(here)
     }
 

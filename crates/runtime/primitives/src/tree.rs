@@ -1,4 +1,5 @@
-//! The tree over which questions go down and answers, combined on the way, come up. The sequencer is above all.
+//! The tree over which questions go down and answers, combined on the way, come up. The sequencer is
+//! above all.
 
 use crate::operation::NodeSet;
 use evenkeel_fabric::NodeId;
@@ -22,8 +23,9 @@ pub fn children(set: &NodeSet, sequencer: NodeId, node: NodeId, fanout: usize) -
     places.into_iter().skip(first).take(fanout).collect()
 }
 
-/// To whom a node passes on a half of an origin's data (0 or 1), each by a tree of its own: who is at the end of one tree may be within the other, and nobody is within
-/// both. An origin sends each half once, to the tree's first; two at most are below each of the others.
+/// To whom a node passes on a half of an origin's data (0 or 1), each by a tree of its own: who is at
+/// the end of one tree may be within the other, and nobody is within both. An origin sends each half
+/// once, to the tree's first; two at most are below each of the others.
 pub fn passes_half_to(set: &NodeSet, origin: NodeId, node: NodeId, half: u8) -> Vec<NodeId> {
     let places = places(set, origin);
     // The second tree has the places in reverse, so that the ends of the first, its last half, come first.
@@ -69,10 +71,18 @@ mod tests {
                         next += 1;
                     }
                     reached.sort_unstable();
-                    assert_eq!(reached, set.iter().filter(|node| *node != origin).collect::<Vec<_>>(), "{nodes} nodes from {origin}");
+                    assert_eq!(
+                        reached,
+                        set.iter().filter(|node| *node != origin).collect::<Vec<_>>(),
+                        "{nodes} nodes from {origin}"
+                    );
                 }
                 for node in set.iter().filter(|node| *node != origin) {
-                    assert!(of(node, 0).len().max(of(node, 1).len()) <= 2 && (of(node, 0).is_empty() || of(node, 1).is_empty()), "{node} of {nodes}, from {origin}");
+                    assert!(
+                        of(node, 0).len().max(of(node, 1).len()) <= 2
+                            && (of(node, 0).is_empty() || of(node, 1).is_empty()),
+                        "{node} of {nodes}, from {origin}"
+                    );
                 }
             }
         }
@@ -85,10 +95,16 @@ mod tests {
             for fanout in 1..5 {
                 for first in [0, 1] {
                     let set: NodeSet = (first..nodes).map(NodeId).collect();
-                    let mut reached: Vec<_> =
-                        children(&set, sequencer, sequencer, fanout).into_iter().flat_map(|child| below(&set, sequencer, child, fanout)).collect();
+                    let mut reached: Vec<_> = children(&set, sequencer, sequencer, fanout)
+                        .into_iter()
+                        .flat_map(|child| below(&set, sequencer, child, fanout))
+                        .collect();
                     reached.sort_unstable();
-                    assert_eq!(reached, (1..nodes).map(NodeId).collect::<Vec<_>>(), "{nodes} nodes, fanout {fanout}");
+                    assert_eq!(
+                        reached,
+                        (1..nodes).map(NodeId).collect::<Vec<_>>(),
+                        "{nodes} nodes, fanout {fanout}"
+                    );
                 }
             }
         }

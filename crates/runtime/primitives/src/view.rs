@@ -1,4 +1,5 @@
-//! Who orders operations: in each view one node. Views are counted; view 0 is node 0's, each further one the next node's.
+//! Who orders operations: in each view one node. Views are counted; view 0 is node 0's, each further
+//! one the next node's.
 
 use crate::message::Turn;
 use evenkeel_fabric::NodeId;

@@ -1,4 +1,5 @@
-//! The same job on every back end that runs by itself, each node a thread: barriers, contests, data with events. (Virtual time: `semantics.rs`, `linearizability.rs`.)
+//! The same job on every back end that runs by itself, each node a thread: barriers, contests, data
+//! with events. (Virtual time: `semantics.rs`, `linearizability.rs`.)
 
 use evenkeel_fabric::segment::bytes_needed;
 use evenkeel_fabric::ucx::{UcxError, UcxWire, library, open};
@@ -20,7 +21,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 fn in_a_segment() -> Vec<SegmentWire> {
     let segment = Arc::new(Segment::create(bytes_needed(NODES, MEMORY).unwrap(), 1).unwrap());
-    (0..NODES as u32).map(|node| SegmentWire::new(Arc::clone(&segment), NodeId(node), NODES, MEMORY).unwrap()).collect()
+    (0..NODES as u32)
+        .map(|node| SegmentWire::new(Arc::clone(&segment), NodeId(node), NODES, MEMORY).unwrap())
+        .collect()
 }
 
 fn over_ucx() -> Option<Vec<UcxWire>> {
@@ -28,9 +31,17 @@ fn over_ucx() -> Option<Vec<UcxWire>> {
         println!("not tested here: {error}");
         return None;
     }
-    let opened: Vec<_> = (0..NODES).map(|_| open(NODES, MEMORY, &[("TLS", "tcp,self"), ("NET_DEVICES", "lo")]).unwrap()).collect();
+    let opened: Vec<_> = (0..NODES)
+        .map(|_| open(NODES, MEMORY, &[("TLS", "tcp,self"), ("NET_DEVICES", "lo")]).unwrap())
+        .collect();
     let addresses: Vec<_> = opened.iter().map(|end| end.address().to_vec()).collect();
-    Some(opened.into_iter().enumerate().map(|(node, end)| end.connect(NodeId(node as u32), &addresses).unwrap()).collect())
+    Some(
+        opened
+            .into_iter()
+            .enumerate()
+            .map(|(node, end)| end.connect(NodeId(node as u32), &addresses).unwrap())
+            .collect(),
+    )
 }
 
 /// Returns in which rounds this node won.
@@ -42,7 +53,11 @@ fn node<W: Wire>(wire: W) -> Vec<u64> {
     let (all, me) = (NodeSet::all(NODES), u64::from(domain.node().0));
     let barrier = |domain: &mut Domain<W, _>, epoch: u64| {
         domain.set(ARRIVED, epoch);
-        while !domain.compare_and_write(&all, ARRIVED, Comparison::GreaterOrEqual, epoch, None).unwrap().unwrap() {
+        while !domain
+            .compare_and_write(&all, ARRIVED, Comparison::GreaterOrEqual, epoch, None)
+            .unwrap()
+            .unwrap()
+        {
             domain.serve(Duration::from_millis(1));
         }
     };
@@ -53,7 +68,11 @@ fn node<W: Wire>(wire: W) -> Vec<u64> {
         let seen = u64::from_ne_bytes(domain.read(CONTEST, 8, PATIENCE).unwrap().try_into().unwrap());
         barrier(&mut domain, 2 * round + 2);
         let mine = (round + 1) * 100 + me;
-        if domain.compare_and_write(&all, CONTEST, Comparison::Equal, seen, Some((CONTEST, mine))).unwrap().unwrap() {
+        if domain
+            .compare_and_write(&all, CONTEST, Comparison::Equal, seen, Some((CONTEST, mine)))
+            .unwrap()
+            .unwrap()
+        {
             won.push(round);
         }
         if round % NODES as u64 == me {

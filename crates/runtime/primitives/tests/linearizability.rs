@@ -1,4 +1,5 @@
-//! Random calls under random faults are as if carried out one after the other; with a rule broken they are not, and that is found.
+//! Random calls under random faults are as if carried out one after the other; with a rule broken they
+//! are not, and that is found.
 
 mod lab;
 
@@ -23,11 +24,13 @@ enum Trouble {
     Everything,
 }
 
-/// One job from a seed: random calls and troubles, then all is mended, and everybody who lives reads everything.
+/// One job from a seed: random calls and troubles, then all is mended, and everybody who lives reads
+/// everything.
 fn job(seed: u64, trouble: Trouble, settings: Settings) -> Job {
     let mut random = Random(seed ^ 0xfeed);
     let nodes = 2 + random.below(4) as usize;
-    let faults = if trouble == Trouble::Nothing { Faults { longest: ms(1), ..Faults::none() } } else { Faults::bad() };
+    let faults =
+        if trouble == Trouble::Nothing { Faults { longest: ms(1), ..Faults::none() } } else { Faults::bad() };
     let mut job = Job::new(nodes, settings, faults, seed, 10);
     let all: Vec<NodeId> = (0..nodes as u32).map(NodeId).collect();
     let mut at = Duration::ZERO;
@@ -40,11 +43,17 @@ fn job(seed: u64, trouble: Trouble, settings: Settings) -> Job {
         let victim = NodeId(random.below(nodes as u64) as u32);
         match random.below(6) {
             0 => {
-                let (left, right): (Vec<NodeId>, Vec<NodeId>) = all.iter().partition(|_| random.below(2) == 0);
+                let (left, right): (Vec<NodeId>, Vec<NodeId>) =
+                    all.iter().partition(|_| random.below(2) == 0);
                 job.network.part(&[&left, &right]);
             }
-            1 | 2 => job.network.part(&[&all.iter().copied().filter(|&node| node != victim).collect::<Vec<_>>()]),
-            3 => job.network.set_health(victim, if job.network.health(victim) == Health::Dead { Health::Dead } else { Health::Frozen }),
+            1 | 2 => {
+                job.network.part(&[&all.iter().copied().filter(|&node| node != victim).collect::<Vec<_>>()])
+            }
+            3 => job.network.set_health(
+                victim,
+                if job.network.health(victim) == Health::Dead { Health::Dead } else { Health::Frozen },
+            ),
             4 => job.network.set_health(victim, Health::Dead),
             _ => {}
         }
@@ -110,26 +119,47 @@ fn answered(jobs: &[Job], is: impl Fn(&Entry) -> bool) -> usize {
 fn a_good_network() {
     let jobs = all_are_explained(0..60, Trouble::Nothing);
     assert!(jobs.iter().all(|job| job.unanswered() == 0));
-    assert_eq!(answered(&jobs, |entry| matches!(entry.answer, Answer::Unknown | Answer::Undone)), 0, "nobody failed, so nothing may");
-    let comparisons = |held| answered(&jobs, |entry| entry.answer == Answer::Held(held) && matches!(entry.call, Call::Compare { .. }));
-    assert!(comparisons(true) > 50 && comparisons(false) > 50, "the calls are no test: {} held, {} did not", comparisons(true), comparisons(false));
+    assert_eq!(
+        answered(&jobs, |entry| matches!(entry.answer, Answer::Unknown | Answer::Undone)),
+        0,
+        "nobody failed, so nothing may"
+    );
+    let comparisons = |held| {
+        answered(&jobs, |entry| {
+            entry.answer == Answer::Held(held) && matches!(entry.call, Call::Compare { .. })
+        })
+    };
+    assert!(
+        comparisons(true) > 50 && comparisons(false) > 50,
+        "the calls are no test: {} held, {} did not",
+        comparisons(true),
+        comparisons(false)
+    );
 }
 
 #[test]
 fn a_bad_network() {
     let jobs = all_are_explained(0..60, Trouble::Messages);
     assert!(jobs.iter().all(|job| job.unanswered() == 0));
-    assert_eq!(answered(&jobs, |entry| matches!(entry.answer, Answer::Unknown | Answer::Undone)), 0, "nobody was silent for the limit");
+    assert_eq!(
+        answered(&jobs, |entry| matches!(entry.answer, Answer::Unknown | Answer::Undone)),
+        0,
+        "nobody was silent for the limit"
+    );
 }
 
 #[test]
 fn nodes_that_are_cut_off_stop_or_die() {
     let jobs = all_are_explained(0..200, Trouble::Everything);
-    let (undone, unknown) = (answered(&jobs, |entry| entry.answer == Answer::Undone), answered(&jobs, |entry| entry.answer == Answer::Unknown));
+    let (undone, unknown) = (
+        answered(&jobs, |entry| entry.answer == Answer::Undone),
+        answered(&jobs, |entry| entry.answer == Answer::Unknown),
+    );
     assert!(undone > 50 && unknown > 50, "the faults are no test: {undone} undone, {unknown} unknown");
 }
 
-/// The node that orders dies at every step of a job; the next one that lives takes over, and all of it is explained.
+/// The node that orders dies at every step of a job; the next one that lives takes over, and all of it
+/// is explained.
 #[test]
 fn the_node_that_orders_dies_at_any_step() {
     for step in 0..60 {
@@ -139,7 +169,11 @@ fn the_node_that_orders_dies_at_any_step() {
         job.run(ms(600));
         job.network.set_faults(Faults::none());
         job.run(ms(1200));
-        assert!((1..4).all(|node| job.machines[node].sequencer() == NodeId(1)) || job.history.iter().all(|entry| entry.called < ms(2)), "step {step}");
+        assert!(
+            (1..4).all(|node| job.machines[node].sequencer() == NodeId(1))
+                || job.history.iter().all(|entry| entry.called < ms(2)),
+            "step {step}"
+        );
         for node in 1..4 {
             for word in 0..WORDS {
                 let now = job.network.now();
@@ -165,9 +199,14 @@ fn ahead() -> Settings {
 fn data_that_go_ahead() {
     let jobs = all_are_explained_with(ahead(), 0..60, Trouble::Messages);
     assert!(jobs.iter().all(|job| job.unanswered() == 0));
-    assert_eq!(answered(&jobs, |entry| matches!(entry.answer, Answer::Unknown | Answer::Undone)), 0, "nobody was silent for the limit");
+    assert_eq!(
+        answered(&jobs, |entry| matches!(entry.answer, Answer::Unknown | Answer::Undone)),
+        0,
+        "nobody was silent for the limit"
+    );
     let jobs = all_are_explained_with(ahead(), 0..150, Trouble::Everything);
-    let undone = answered(&jobs, |entry| matches!(entry.call, Call::Xfer { .. }) && entry.answer == Answer::Undone);
+    let undone =
+        answered(&jobs, |entry| matches!(entry.call, Call::Xfer { .. }) && entry.answer == Answer::Undone);
     assert!(undone > 20, "the faults are no test: {undone} undone");
 }
 
@@ -179,7 +218,10 @@ fn ordering_data_that_are_not_everywhere_is_found() {
 
 #[test]
 fn without_the_order_it_is_found() {
-    assert!(found(Rules { in_turn: false, reads_wait: false, ..Rules::default() }, Trouble::Nothing, 0..200).is_some());
+    assert!(
+        found(Rules { in_turn: false, reads_wait: false, ..Rules::default() }, Trouble::Nothing, 0..200)
+            .is_some()
+    );
 }
 
 #[test]
@@ -194,17 +236,20 @@ fn carrying_out_before_all_agree_is_found() {
 
 #[test]
 fn broken_promises_are_found() {
-    // It takes a sequencer that is cut off while it decides, and is heard again after the others have settled it: the first such seed of 20,000.
+    // It takes a sequencer that is cut off while it decides, and is heard again after the others have
+    // settled it: the first such seed of 20,000.
     assert!(found(Rules { promises: false, ..Rules::default() }, Trouble::Everything, 7411..7412).is_some());
 }
 
-/// What one node says of itself is no word for those below it in the tree: the first seed of 6,000 that showed that it had been taken for one.
+/// What one node says of itself is no word for those below it in the tree: the first seed of 6,000 that
+/// showed that it had been taken for one.
 #[test]
 fn an_answer_to_a_question_is_not_the_tree_s() {
     all_are_explained(2166..2167, Trouble::Everything);
 }
 
-/// A node that ordered, was succeeded, and would order again told its own client that nothing had come of what it was still bringing to its end.
+/// A node that ordered, was succeeded, and would order again told its own client that nothing had come
+/// of what it was still bringing to its end.
 #[test]
 fn what_is_under_way_is_not_refused() {
     all_are_explained(3517..3518, Trouble::Everything);
@@ -212,5 +257,8 @@ fn what_is_under_way_is_not_refused() {
 
 #[test]
 fn the_same_seed_is_the_same_job() {
-    assert_eq!(show(&job(5, Trouble::Everything, settings())), show(&job(5, Trouble::Everything, settings())));
+    assert_eq!(
+        show(&job(5, Trouble::Everything, settings())),
+        show(&job(5, Trouble::Everything, settings()))
+    );
 }

@@ -4,7 +4,10 @@ mod lab;
 
 use evenkeel_fabric::network::{Faults, Health};
 use evenkeel_fabric::{NodeId, Wire};
-use evenkeel_primitives::{Comparison, EventId, Failure, Fault, Machine, Mistake, NodeSet, Number, Operation, Outcome, Rules, Settings};
+use evenkeel_primitives::{
+    Comparison, EventId, Failure, Fault, Machine, Mistake, NodeSet, Number, Operation, Outcome, Rules,
+    Settings,
+};
 use lab::{Job, settings};
 use std::time::Duration;
 
@@ -82,18 +85,24 @@ fn only_nodes_of_the_set_are_touched() {
     let mut job = quiet(5);
     carry_out(&mut job, 0, &[1, 3], xfer(8, 7, Some(EventId(4)))).unwrap();
     assert_eq!(words(&job, 8), [0, 7, 0, 7, 0]);
-    let signalled: Vec<bool> = job.machines.iter_mut().map(|machine| machine.take_signal(EventId(4))).collect();
+    let signalled: Vec<bool> =
+        job.machines.iter_mut().map(|machine| machine.take_signal(EventId(4))).collect();
     assert_eq!(signalled, [false, true, false, true, false]);
 }
 
-/// Everybody tries to be the one who sets it from 0: all nodes see the same winner, and it is the one who was told so.
+/// Everybody tries to be the one who sets it from 0: all nodes see the same winner, and it is the one
+/// who was told so.
 #[test]
 fn a_single_winner() {
     for seed in 0..30 {
         let mut job = Job::new(5, settings(), Faults::bad(), seed, 0);
         let all = [0, 1, 2, 3, 4];
-        let numbers: Vec<Number> = all.iter().map(|&node| job.start(node, &all, compare(Comparison::Equal, 0, Some((0, node as u64 + 1))))).collect();
-        let won: Vec<usize> = all.into_iter().filter(|&node| result(&mut job, node, numbers[node]).0 == Ok(true)).collect();
+        let numbers: Vec<Number> = all
+            .iter()
+            .map(|&node| job.start(node, &all, compare(Comparison::Equal, 0, Some((0, node as u64 + 1)))))
+            .collect();
+        let won: Vec<usize> =
+            all.into_iter().filter(|&node| result(&mut job, node, numbers[node]).0 == Ok(true)).collect();
         assert_eq!(won.len(), 1, "seed {seed}");
         assert_eq!(words(&job, 0), [won[0] as u64 + 1; 5], "seed {seed}");
     }
@@ -102,16 +111,22 @@ fn a_single_winner() {
 #[test]
 fn no_signal_is_lost_or_doubled() {
     let mut job = Job::new(4, settings(), Faults::bad(), 3, 0);
-    let numbers: Vec<(usize, Number)> = (0..40).map(|i| (i % 4, job.start(i % 4, &[0, 1, 2, 3], xfer(0, i as u64, Some(EventId(1)))))).collect();
+    let numbers: Vec<(usize, Number)> = (0..40)
+        .map(|i| (i % 4, job.start(i % 4, &[0, 1, 2, 3], xfer(0, i as u64, Some(EventId(1))))))
+        .collect();
     for (node, number) in numbers {
         assert_eq!(result(&mut job, node, number).0, Ok(true));
     }
     for machine in &mut job.machines {
-        assert_eq!(std::iter::repeat_with(|| machine.take_signal(EventId(1))).take_while(|&taken| taken).count(), 40);
+        assert_eq!(
+            std::iter::repeat_with(|| machine.take_signal(EventId(1))).take_while(|&taken| taken).count(),
+            40
+        );
     }
 }
 
-/// A dead node anywhere in the tree is the one that is named, in little more than the limit, and nobody has the data.
+/// A dead node anywhere in the tree is the one that is named, in little more than the limit, and nobody
+/// has the data.
 #[test]
 fn the_dead_node_is_named() {
     for dead in 1..7 {
@@ -139,7 +154,8 @@ fn without_the_node_that_orders_that_one_is_named() {
     assert!(took < settings().limit * 2, "{took:?}");
 }
 
-/// The next node that lives orders then; with the first two dead the third. What was asked of the dead one is unknown, what comes after it goes on, and everybody follows.
+/// The next node that lives orders then; with the first two dead the third. What was asked of the dead
+/// one is unknown, what comes after it goes on, and everybody follows.
 #[test]
 fn the_next_that_lives_takes_over() {
     for dead in [1, 2] {
@@ -158,8 +174,17 @@ fn the_next_that_lives_takes_over() {
         let until = job.network.now() + settings().limit * 3;
         job.run(until);
         for (node, value) in alive.iter().zip(3..) {
-            assert_eq!(carry_out(&mut job, *node, &alive, xfer(0, value, None)), Ok(true), "{dead} dead, asked by {node}");
-            assert!(alive.iter().all(|&node| words(&job, 0)[node] == value && job.machines[node].sequencer() == NodeId(dead)));
+            assert_eq!(
+                carry_out(&mut job, *node, &alive, xfer(0, value, None)),
+                Ok(true),
+                "{dead} dead, asked by {node}"
+            );
+            assert!(
+                alive
+                    .iter()
+                    .all(|&node| words(&job, 0)[node] == value
+                        && job.machines[node].sequencer() == NodeId(dead))
+            );
         }
     }
 }
@@ -182,7 +207,8 @@ fn a_minority_elects_nobody() {
     assert_eq!(words(&job, 0), [4; 4]);
 }
 
-/// One that was only away, and was succeeded, follows like the others, and carries out nothing more on its own word.
+/// One that was only away, and was succeeded, follows like the others, and carries out nothing more on
+/// its own word.
 #[test]
 fn one_that_was_succeeded_follows() {
     let mut job = quiet(5);
@@ -200,8 +226,9 @@ fn one_that_was_succeeded_follows() {
     assert_eq!((words(&job, 0), job.machines[0].sequencer()), (vec![5; 5], NodeId(1)));
 }
 
-/// Node 0 asks whether the word is 0 on nodes 3 and 4. It is on 3, which says so, and not on 4, which does not hear the question. Node 0 stops; under its successor the word
-/// becomes 1 on 3, and then 0 on 4. Node 0 goes on, and asks 4 again.
+/// Node 0 asks whether the word is 0 on nodes 3 and 4. It is on 3, which says so, and not on 4, which
+/// does not hear the question. Node 0 stops; under its successor the word becomes 1 on 3, and then 0 on
+/// 4. Node 0 goes on, and asks 4 again.
 fn comparison_across_a_succession(fenced: bool) -> Outcome {
     let rules = Rules { fenced, ..Rules::default() };
     let mut job = Job::new(5, Settings { rules, ..settings() }, Faults::none(), 1, 0);
@@ -226,10 +253,15 @@ fn comparison_across_a_succession(fenced: bool) -> Outcome {
 #[test]
 fn nobody_follows_two_at_once() {
     assert_ne!(comparison_across_a_succession(true), Ok(true));
-    assert_eq!(comparison_across_a_succession(false), Ok(true), "the rule is not needed for this: it is no test of it");
+    assert_eq!(
+        comparison_across_a_succession(false),
+        Ok(true),
+        "the rule is not needed for this: it is no test of it"
+    );
 }
 
-/// A node that stops for less than the limit holds an operation up and is not taken for dead, wherever it is in the tree.
+/// A node that stops for less than the limit holds an operation up and is not taken for dead, wherever
+/// it is in the tree.
 #[test]
 fn slow_is_not_dead() {
     for slow in 0..7 {
@@ -258,7 +290,8 @@ fn evicted_nodes_are_not_waited_for() {
 /// So many bytes from one node to a set: the same at all of these, nothing elsewhere, and nothing is kept.
 fn arrive_whole(mut job: Job, origin: usize, set: &[usize], length: u32) {
     let bytes: Vec<u8> = (0..length).map(|i| (i * 31 >> 3) as u8).collect();
-    let number = job.start(origin, set, Operation::Xfer { at: 40, bytes: bytes.clone(), event: Some(EventId(1)) });
+    let number =
+        job.start(origin, set, Operation::Xfer { at: 40, bytes: bytes.clone(), event: Some(EventId(1)) });
     assert_eq!(result(&mut job, origin, number).0, Ok(true));
     let until = job.network.now() + settings().limit;
     job.run(until);
@@ -270,7 +303,8 @@ fn arrive_whole(mut job: Job, origin: usize, set: &[usize], length: u32) {
     }
 }
 
-/// Data of many chunks, over a network that loses, doubles and reorders, from an origin in the set and from one outside of it: the same everywhere, and nothing is kept.
+/// Data of many chunks, over a network that loses, doubles and reorders, from an origin in the set and
+/// from one outside of it: the same everywhere, and nothing is kept.
 #[test]
 fn large_data() {
     for (origin, set) in [(2, vec![0, 1, 2, 3, 4]), (0, vec![1, 3, 4])] {
@@ -282,38 +316,63 @@ fn large_data() {
 #[test]
 fn large_data_to_many() {
     for (origin, first) in [(30, 0), (0, 1)] {
-        arrive_whole(Job::with_memory(1 << 18, 90, settings(), Faults::bad(), 5, 0), origin, &(first..90).collect::<Vec<_>>(), 200_001);
+        arrive_whole(
+            Job::with_memory(1 << 18, 90, settings(), Faults::bad(), 5, 0),
+            origin,
+            &(first..90).collect::<Vec<_>>(),
+            200_001,
+        );
     }
     // Nobody has the data of a transfer that one node cannot get, wherever it is.
     for dead in [1, 44, 89] {
         let mut job = Job::with_memory(1 << 18, 90, settings(), Faults::none(), 1, 0);
         job.network.set_health(NodeId(dead), Health::Dead);
-        let number = job.start(0, &(0..90).collect::<Vec<_>>(), Operation::Xfer { at: 0, bytes: vec![7; 200_000], event: None });
-        assert_eq!(result(&mut job, 0, number).0, Err(Fault { node: NodeId(dead), what: Failure::Silent, undone: true }));
+        let number = job.start(
+            0,
+            &(0..90).collect::<Vec<_>>(),
+            Operation::Xfer { at: 0, bytes: vec![7; 200_000], event: None },
+        );
+        assert_eq!(
+            result(&mut job, 0, number).0,
+            Err(Fault { node: NodeId(dead), what: Failure::Silent, undone: true })
+        );
         assert_eq!(words(&job, 0), [0; 90]);
     }
-    // Nor if it has one half, and the other does not come through: 89 is the first of the second tree and 88 below it, and in the first tree they are no neighbours.
+    // Nor if it has one half, and the other does not come through: 89 is the first of the second tree and
+    // 88 below it, and in the first tree they are no neighbours.
     let mut job = Job::with_memory(1 << 18, 90, settings(), Faults::none(), 1, 0);
     let without = |node: u32| (0..90).filter(|other| *other != node).map(NodeId).collect::<Vec<_>>();
     job.network.part(&[&without(88), &without(89)]);
-    let number = job.start(0, &(0..90).collect::<Vec<_>>(), Operation::Xfer { at: 0, bytes: vec![7; 200_000], event: None });
-    assert_eq!(result(&mut job, 0, number).0, Err(Fault { node: NodeId(88), what: Failure::Silent, undone: true }));
+    let number = job.start(
+        0,
+        &(0..90).collect::<Vec<_>>(),
+        Operation::Xfer { at: 0, bytes: vec![7; 200_000], event: None },
+    );
+    assert_eq!(
+        result(&mut job, 0, number).0,
+        Err(Fault { node: NodeId(88), what: Failure::Silent, undone: true })
+    );
     assert_eq!(words(&job, 0), [0; 90]);
 }
 
-/// A node that is dead anywhere in the chain fails a large transfer before it is ordered: it is named, nobody has the data, and the others go on.
+/// A node that is dead anywhere in the chain fails a large transfer before it is ordered: it is named,
+/// nobody has the data, and the others go on.
 #[test]
 fn large_data_and_a_dead_node() {
     for dead in 1..5 {
         let mut job = Job::with_memory(1 << 18, 5, settings(), Faults::none(), 1, 0);
         job.network.set_health(NodeId(dead), Health::Dead);
-        let number = job.start(0, &[0, 1, 2, 3, 4], Operation::Xfer { at: 0, bytes: vec![7; 200_000], event: None });
+        let number =
+            job.start(0, &[0, 1, 2, 3, 4], Operation::Xfer { at: 0, bytes: vec![7; 200_000], event: None });
         let (outcome, took) = result(&mut job, 0, number);
         assert_eq!(outcome, Err(Fault { node: NodeId(dead), what: Failure::Silent, undone: true }));
         assert!(took < settings().limit * 2, "{took:?}");
         assert_eq!(words(&job, 0), [0; 5]);
         let alive: Vec<usize> = (0..5).filter(|&node| node != dead as usize).collect();
-        assert_eq!(carry_out(&mut job, 0, &alive, Operation::Xfer { at: 0, bytes: vec![8; 100_000], event: None }), Ok(true));
+        assert_eq!(
+            carry_out(&mut job, 0, &alive, Operation::Xfer { at: 0, bytes: vec![8; 100_000], event: None }),
+            Ok(true)
+        );
         assert_eq!(job.machines[0].staged_bytes(), 0);
     }
 }
@@ -343,7 +402,8 @@ fn memory_is_bounded() {
 
 #[test]
 fn mistakes_are_refused_at_once() {
-    let (memory, mut machine) = (evenkeel_fabric::Memory::new(64).unwrap(), Machine::new(NodeId(0), 2, settings()));
+    let (memory, mut machine) =
+        (evenkeel_fabric::Memory::new(64).unwrap(), Machine::new(NodeId(0), 2, settings()));
     let mut start = |nodes: &[u32], operation| {
         let set: NodeSet = nodes.iter().map(|&node| NodeId(node)).collect();
         machine.start(Duration::ZERO, &memory, set, operation).map(|_| ()).unwrap_err()
@@ -354,7 +414,8 @@ fn mistakes_are_refused_at_once() {
     assert_eq!(start(&[0], compare(Comparison::Less, 1, Some((12, 1)))), Mistake::Misaligned(12));
 }
 
-/// Control messages grow with the nodes, the depth with their logarithm: a comparison over 1000 nodes takes two trips down and up a tree of fanout 8.
+/// Control messages grow with the nodes, the depth with their logarithm: a comparison over 1000 nodes
+/// takes two trips down and up a tree of fanout 8.
 #[test]
 fn a_thousand_nodes() {
     let mut settings = settings();

@@ -1,10 +1,13 @@
 //! Blocks of the segment: reserved and given back without a lock.
 //!
-//! Fresh blocks come from a counter that only grows; returned ones lie in stacks, one for each power-of-two size, whose
-//! heads carry a tag against the ABA problem. A process that dies between two steps loses a block, nothing more.
+//! Fresh blocks come from a counter that only grows; returned ones lie in stacks, one for each
+//! power-of-two size, whose heads carry a tag against the ABA problem. A process that dies between two
+//! steps loses a block, nothing more.
 
 use crate::flags::FlagGeometry;
-use crate::layout::{CHILDREN, CHILDREN_AT, COMPANION_AT, FLAGS_AT, GENERATION_AT, Geometry, LINE, NEXT_FREE_AT, PAGE, REFS_AT};
+use crate::layout::{
+    CHILDREN, CHILDREN_AT, COMPANION_AT, FLAGS_AT, GENERATION_AT, Geometry, LINE, NEXT_FREE_AT, PAGE, REFS_AT,
+};
 use crate::sync::{Ordering, Words};
 
 /// Processes of one node that can take part in a job.
@@ -119,7 +122,8 @@ impl<'a, M: Words> Arena<'a, M> {
         self.give_back(block, extent);
     }
 
-    /// Empties a used block for its next user: by that one's extent, as flags may come to lie where data of the last one lay.
+    /// Empties a used block for its next user: by that one's extent, as flags may come to lie where data of
+    /// the last one lay.
     fn empty(&self, page: u32, extent: &impl Extent) -> u32 {
         for offset in (0..extent.control_bytes()).step_by(8) {
             self.segment.word(page as usize * PAGE + offset).store(0, Ordering::Relaxed);
@@ -150,7 +154,12 @@ impl<'a, M: Words> Arena<'a, M> {
                 return None;
             }
             let next = self.segment.word(page as usize * PAGE + NEXT_FREE_AT).load(Ordering::Relaxed);
-            match head.compare_exchange_weak(seen, next_tag(seen) | next, Ordering::Acquire, Ordering::Acquire) {
+            match head.compare_exchange_weak(
+                seen,
+                next_tag(seen) | next,
+                Ordering::Acquire,
+                Ordering::Acquire,
+            ) {
                 Ok(_) => return Some(page),
                 Err(now) => seen = now,
             }
@@ -172,11 +181,19 @@ impl<'a, M: Words> Arena<'a, M> {
         }
     }
 
-    /// The block of the `number`-th duplicate (0, 1, …) of the communicator in `parent`: the first member to ask
-    /// reserves it, the others find it. None when there is no room, for all members alike. `asking`: how many members ask; a node's agent does not.
+    /// The block of the `number`-th duplicate (0, 1, …) of the communicator in `parent`: the first member
+    /// to ask reserves it, the others find it. None when there is no room, for all members alike. `asking`:
+    /// how many members ask; a node's agent does not.
     ///
     /// Waits (through `pause`) only for members that have fallen behind by [`CHILDREN`] duplicates.
-    pub fn child(&self, parent: Block, geometry: &Geometry, asking: usize, number: u64, mut pause: impl FnMut()) -> Option<Block> {
+    pub fn child(
+        &self,
+        parent: Block,
+        geometry: &Geometry,
+        asking: usize,
+        number: u64,
+        mut pause: impl FnMut(),
+    ) -> Option<Block> {
         let ranks = geometry.ranks;
         let entry = parent.offset() + CHILDREN_AT + (number as usize % CHILDREN) * 16;
         let (word, taken) = (self.segment.word(entry), self.segment.word(entry + 8));
@@ -204,18 +221,21 @@ impl<'a, M: Words> Arena<'a, M> {
             }
         };
         // The generation is read before this member counts as having taken the entry; it cannot have changed.
-        let generation = self.segment.word(page as usize * PAGE + GENERATION_AT).load(Ordering::Acquire) as u32;
+        let generation =
+            self.segment.word(page as usize * PAGE + GENERATION_AT).load(Ordering::Acquire) as u32;
         taken.fetch_add(1, Ordering::AcqRel);
         (page != 0).then_some(Block { page, generation })
     }
 
-    /// The second block of the communicator in `owner`: the first member to ask reserves it, the others find it, whenever
-    /// they ask. None when there was no room, for all members alike. Every member that asks holds a reference to it.
+    /// The second block of the communicator in `owner`: the first member to ask reserves it, the others
+    /// find it, whenever they ask. None when there was no room, for all members alike. Every member that
+    /// asks holds a reference to it.
     pub fn companion(&self, owner: Block, geometry: &Geometry) -> Option<Block> {
         self.beside(owner, COMPANION_AT, geometry.ranks, geometry)
     }
 
-    /// The block of the flags of the communicator in `owner`, in the same way. All members must ask for the same geometry.
+    /// The block of the flags of the communicator in `owner`, in the same way. All members must ask for the
+    /// same geometry.
     pub fn flags(&self, owner: Block, geometry: &FlagGeometry) -> Option<Block> {
         self.beside(owner, FLAGS_AT, geometry.ranks, geometry)
     }
@@ -241,7 +261,8 @@ impl<'a, M: Words> Arena<'a, M> {
         }
         let page = seen as u32;
         // It cannot have changed: this member's reference is still held.
-        let generation = || self.segment.word(page as usize * PAGE + GENERATION_AT).load(Ordering::Acquire) as u32;
+        let generation =
+            || self.segment.word(page as usize * PAGE + GENERATION_AT).load(Ordering::Acquire) as u32;
         (page != 0).then(|| Block { page, generation: generation() })
     }
 
@@ -343,7 +364,9 @@ mod tests {
             let threads: Vec<_> = (0..4)
                 .map(|_| {
                     s.spawn(|| {
-                        let child = |n| arena.child(WORLD, &Geometry::new(4), 4, n, std::thread::yield_now).unwrap().id();
+                        let child = |n| {
+                            arena.child(WORLD, &Geometry::new(4), 4, n, std::thread::yield_now).unwrap().id()
+                        };
                         (0..200).map(child).collect()
                     })
                 })
@@ -362,7 +385,8 @@ mod tests {
         for _ in 0..200 {
             let owner = arena.reserve(4).unwrap();
             let found: Vec<Block> = std::thread::scope(|s| {
-                let threads: Vec<_> = (0..4).map(|_| s.spawn(|| arena.companion(owner, &Geometry::new(4)).unwrap())).collect();
+                let threads: Vec<_> =
+                    (0..4).map(|_| s.spawn(|| arena.companion(owner, &Geometry::new(4)).unwrap())).collect();
                 threads.into_iter().map(|t| t.join().unwrap()).collect()
             });
             assert!(found.iter().all(|b| *b == found[0] && b.page != owner.page));
@@ -404,6 +428,10 @@ mod tests {
         let rest: Vec<Block> = std::iter::from_fn(|| arena.reserve(2)).collect();
         assert_eq!(arena.companion(owner, &Geometry::new(2)), None);
         (0..2).for_each(|_| arena.drop_reference(rest[0], &Geometry::new(2)));
-        assert_eq!(arena.companion(owner, &Geometry::new(2)), None, "the first answer stands, for who asks later too");
+        assert_eq!(
+            arena.companion(owner, &Geometry::new(2)),
+            None,
+            "the first answer stands, for who asks later too"
+        );
     }
 }

@@ -1,12 +1,14 @@
 //! The barriers of one communicator, which ranks may enter without waiting for their completion.
 //!
-//! Every rank counts the barriers it has entered in a word of its own. That is the whole truth: barrier `number` is
-//! complete when every word has passed it. Nothing is cleared and nothing is reused, so a rank may run ahead of the others
-//! by as many barriers as its caller allows, and a dead one holds nothing up but what needs it.
+//! Every rank counts the barriers it has entered in a word of its own. That is the whole truth: barrier
+//! `number` is complete when every word has passed it. Nothing is cleared and nothing is reused, so a
+//! rank may run ahead of the others by as many barriers as its caller allows, and a dead one holds
+//! nothing up but what needs it.
 //!
-//! Ranks that wait at once would have to look at all those words. For them there is a hint: those who intend to wait count
-//! their arrivals, tagged with the number, and whoever completes the count raises a release flag. When everybody waits
-//! (strict barriers) the flag alone is looked at; when somebody did not count, the words say it.
+//! Ranks that wait at once would have to look at all those words. For them there is a hint: those who
+//! intend to wait count their arrivals, tagged with the number, and whoever completes the count raises
+//! a release flag. When everybody waits (strict barriers) the flag alone is looked at; when somebody
+//! did not count, the words say it.
 
 use crate::bell::{Fencing, Futex};
 use crate::board::Board;
@@ -14,8 +16,8 @@ use crate::layout::{ADVICE_AT, LINE};
 use crate::sync::{AtomicU64, Ordering, Words, fence};
 use std::sync::atomic::compiler_fence;
 
-/// Window positions of the hint. Those who wait are never further apart than the deferring ones let them be; a hint that
-/// is overwritten costs a look at the words.
+/// Window positions of the hint. Those who wait are never further apart than the deferring ones let
+/// them be; a hint that is overwritten costs a look at the words.
 pub(crate) const HINTS: usize = 4;
 
 const STAMP: usize = 8;
@@ -39,8 +41,8 @@ impl<M: Words> Board<M> {
         }
     }
 
-    /// The same for one who goes on without waiting, where all who sleep for a barrier fence everybody ([`Fencing::Sleeper`]): a plain
-    /// store. `announce_unfenced_entry` must follow.
+    /// The same for one who goes on without waiting, where all who sleep for a barrier fence everybody
+    /// ([`Fencing::Sleeper`]): a plain store. `announce_unfenced_entry` must follow.
     #[inline(always)]
     pub fn enter_barrier_unfenced(&self, me: usize, number: u64, stamp: u64) {
         self.memory.word(self.geometry.entered_at + me * 2 * LINE + STAMP).store(stamp, Ordering::Relaxed);
@@ -60,7 +62,8 @@ impl<M: Words> Board<M> {
         self.entries(rank).load(Ordering::Acquire) // pairs with `enter_barrier`
     }
 
-    /// Whether all have entered barrier `number`, as far as is known that ranks below `*seen` have; `*seen` moves on.
+    /// Whether all have entered barrier `number`, as far as is known that ranks below `*seen` have; `*seen`
+    /// moves on.
     #[inline]
     pub fn all_entered(&self, number: u64, seen: &mut usize) -> bool {
         while *seen < self.geometry.ranks && self.has_entered(*seen, number) {
@@ -69,14 +72,16 @@ impl<M: Words> Board<M> {
         *seen == self.geometry.ranks
     }
 
-    /// When `rank` entered barrier `number`, 0 if it has not noted that; None if it has gone on since (or has not entered it).
+    /// When `rank` entered barrier `number`, 0 if it has not noted that; None if it has gone on since (or
+    /// has not entered it).
     pub fn entered_at(&self, rank: usize, number: u64) -> Option<u64> {
-        let stamp = self.memory.word(self.geometry.entered_at + rank * 2 * LINE + STAMP).load(Ordering::Relaxed);
+        let stamp =
+            self.memory.word(self.geometry.entered_at + rank * 2 * LINE + STAMP).load(Ordering::Relaxed);
         (self.entries(rank).load(Ordering::Acquire) == number + 1).then_some(stamp)
     }
 
-    /// Counts the caller, who has entered barrier `number` and will wait for it; true, after raising the release flag, for
-    /// the one that completes the count.
+    /// Counts the caller, who has entered barrier `number` and will wait for it; true, after raising the
+    /// release flag, for the one that completes the count.
     #[inline]
     pub fn count_waiting(&self, me: usize, number: u64) -> bool {
         let hint = self.geometry.hint(number);
@@ -101,7 +106,8 @@ impl<M: Words> Board<M> {
         self.memory.word(self.geometry.hint(number) + RELEASE).load(Ordering::Acquire) > number // pairs with `count_waiting`
     }
 
-    /// Tells all members how to go about barriers; 0 until then. Relaxed: nothing is concluded from it, whoever follows late is late.
+    /// Tells all members how to go about barriers; 0 until then. Relaxed: nothing is concluded from it,
+    /// whoever follows late is late.
     pub fn advise(&self, advice: u64) {
         self.memory.word(ADVICE_AT).store(advice, Ordering::Relaxed);
     }
@@ -127,7 +133,8 @@ impl<M: Words + Futex> Board<M> {
     #[inline(always)]
     pub fn announce_unfenced_entry(&self, number: u64) {
         match cfg!(loom) {
-            true => fence(Ordering::SeqCst), // stands in for the sleeper's membarrier, which the checker does not know
+            // stands in for the sleeper's membarrier, which the checker does not know
+            true => fence(Ordering::SeqCst),
             false => compiler_fence(Ordering::SeqCst),
         }
         if self.anybody_sleeps() {
@@ -149,8 +156,9 @@ impl<M: Words + Futex> Board<M> {
     }
 }
 
-/// Stores with a full fence behind it: of two that enter last, at least one sees the other, and whoever enters sees who sleeps.
-/// Release too: a barrier orders what the program wrote to memory shared otherwise.
+/// Stores with a full fence behind it: of two that enter last, at least one sees the other, and whoever
+/// enters sees who sleeps. Release too: a barrier orders what the program wrote to memory shared
+/// otherwise.
 #[inline(always)]
 pub(crate) fn store_fenced(word: &AtomicU64, value: u64) {
     if cfg!(all(target_arch = "x86_64", not(loom))) {
@@ -161,7 +169,8 @@ pub(crate) fn store_fenced(word: &AtomicU64, value: u64) {
     }
 }
 
-/// One more of barrier `number` in a tagged counter; how many there are now, 0 if a later barrier has taken the counter.
+/// One more of barrier `number` in a tagged counter; how many there are now, 0 if a later barrier has
+/// taken the counter.
 #[inline(always)]
 fn count(word: &AtomicU64, number: u64) -> u64 {
     let tag = (number + 1) & 0xffff_ffff_ffff;

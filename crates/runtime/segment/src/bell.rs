@@ -1,9 +1,10 @@
-//! Sleeping until something happens, and waking those who sleep: an event count on one futex word a block.
+//! Sleeping until something happens, and waking those who sleep: an event count on one futex word a
+//! block.
 //!
-//! Who publishes an event looks whether anybody sleeps; who wants to sleep says so first and then looks once more
-//! whether the event has happened. One of the two must see the other: that takes a full fence on both sides. The
-//! publisher's side is hot (a barrier of two ranks takes 70 ns), so where the kernel offers `membarrier` the sleeper
-//! pays for both.
+//! Who publishes an event looks whether anybody sleeps; who wants to sleep says so first and then looks
+//! once more whether the event has happened. One of the two must see the other: that takes a full fence
+//! on both sides. The publisher's side is hot (a barrier of two ranks takes 70 ns), so where the kernel
+//! offers `membarrier` the sleeper pays for both.
 
 use crate::board::Board;
 use crate::layout::{BELL_AT, ROOM_WANTED_AT, SLEEPERS_AT};
@@ -27,7 +28,8 @@ pub trait Futex {
     fn fence_everyone(&self);
 }
 
-/// To be called after publishing something that others may sleep for at the bell of the block that starts at `memory`.
+/// To be called after publishing something that others may sleep for at the bell of the block that
+/// starts at `memory`.
 #[inline(always)]
 pub fn announce<M: Words + Futex>(memory: &M, fencing: Fencing) {
     match fencing {
@@ -55,8 +57,14 @@ pub(crate) fn ring<M: Words + Futex>(memory: &M) {
 
 /// Sleeps until somebody announces something, at most `timeout_ns`, unless `happened` already holds.
 ///
-/// A process that dies in here leaves the count of sleepers one too high: that costs needless wake-ups, no more.
-pub fn sleep_unless<M: Words + Futex>(memory: &M, fencing: Fencing, timeout_ns: u64, mut happened: impl FnMut() -> bool) {
+/// A process that dies in here leaves the count of sleepers one too high: that costs needless wake-ups,
+/// no more.
+pub fn sleep_unless<M: Words + Futex>(
+    memory: &M,
+    fencing: Fencing,
+    timeout_ns: u64,
+    mut happened: impl FnMut() -> bool,
+) {
     let sleepers = memory.word(SLEEPERS_AT);
     sleepers.fetch_add(1, Ordering::SeqCst);
     match fencing {
@@ -84,8 +92,8 @@ impl<M: Words + Futex> Board<M> {
         anybody_sleeps(&self.memory)
     }
 
-    /// To be called after leaving instances: wakes those who sleep until there is room. There is no fence here: once in a
-    /// blue moon a sleeper is overlooked, and then sleeps out its time.
+    /// To be called after leaving instances: wakes those who sleep until there is room. There is no fence
+    /// here: once in a blue moon a sleeper is overlooked, and then sleeps out its time.
     #[inline(always)]
     pub fn announce_room(&self) {
         if self.memory.word(ROOM_WANTED_AT).load(Ordering::Relaxed) != 0 {
@@ -107,8 +115,9 @@ impl<M: Words + Futex> Board<M> {
         ring(&self.memory);
     }
 
-    /// Sleeps until somebody announces something, at most `timeout_ns`, unless `happened` already holds. `fencing`: the board's own, but for what is
-    /// announced without a fence ([`Board::announce_unfenced_entry`]).
+    /// Sleeps until somebody announces something, at most `timeout_ns`, unless `happened` already holds.
+    /// `fencing`: the board's own, but for what is announced without a fence
+    /// ([`Board::announce_unfenced_entry`]).
     pub fn sleep_unless(&self, fencing: Fencing, timeout_ns: u64, happened: impl FnMut() -> bool) {
         sleep_unless(&self.memory, fencing, timeout_ns, happened);
     }

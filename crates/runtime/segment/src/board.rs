@@ -2,14 +2,16 @@
 //!
 //! Instance `seq` uses window position `seq mod window`. The rules that make it right:
 //!
-//! * A cell is written by its owner only, and published by storing `seq + 1` into its flag. Flags count, they are
-//!   never cleared.
-//! * A rank enters instance `seq` only when every rank has *left* instance `seq - window`: from then on nobody reads
-//!   what stands there. So nobody runs ahead by more than the window, and memory is bounded.
-//! * Arrivals of an instance are counted at its own window position; since nobody can be two rounds ahead, the count is
-//!   monotone: round `k` is full at `ranks × k`.
-//! * Whoever brings the count to full, and whoever sees it full, can complete the instance alone: all deposits are
-//!   there and stay until everyone has left. A process that dies or is descheduled holds up nobody but itself.
+//! * A cell is written by its owner only, and published by storing `seq + 1` into its flag. Flags
+//!   count, they are never cleared.
+//! * A rank enters instance `seq` only when every rank has *left* instance `seq - window`: from then on
+//!   nobody reads what stands there. So nobody runs ahead by more than the window, and memory is
+//!   bounded.
+//! * Arrivals of an instance are counted at its own window position; since nobody can be two rounds
+//!   ahead, the count is monotone: round `k` is full at `ranks × k`.
+//! * Whoever brings the count to full, and whoever sees it full, can complete the instance alone: all
+//!   deposits are there and stay until everyone has left. A process that dies or is descheduled holds
+//!   up nobody but itself.
 
 use crate::bell::Fencing;
 use crate::layout::{Geometry, LINE, REVOKED_AT};
@@ -58,7 +60,8 @@ impl<M: Words> Board<M> {
         self.flag(rank, seq).load(Ordering::Acquire) >= seq.epoch() // pairs with `publish`
     }
 
-    /// Counts the caller's arrival; true for the one that completes round `round` (1, 2, …) of this window position.
+    /// Counts the caller's arrival; true for the one that completes round `round` (1, 2, …) of this window
+    /// position.
     #[inline(always)]
     pub fn arrive(&self, me: usize, seq: Seq, round: u64) -> bool {
         let slot = self.geometry.slot(seq.0);
@@ -77,7 +80,8 @@ impl<M: Words> Board<M> {
     /// Whether all have arrived in round `round`.
     #[inline(always)]
     pub fn full(&self, seq: Seq, round: u64) -> bool {
-        let wanted = round * if self.geometry.groups == 0 { self.geometry.ranks } else { self.geometry.groups } as u64;
+        let wanted =
+            round * if self.geometry.groups == 0 { self.geometry.ranks } else { self.geometry.groups } as u64;
         self.memory.word(self.geometry.slot(seq.0)).load(Ordering::Acquire) >= wanted // pairs with `arrive`
     }
 
@@ -90,7 +94,8 @@ impl<M: Words> Board<M> {
 
     #[inline(always)]
     pub fn released(&self, seq: Seq) -> bool {
-        self.memory.word(self.geometry.slot(seq.0) + RELEASE).load(Ordering::Acquire) >= seq.epoch() // pairs with `release`
+        // pairs with `release`
+        self.memory.word(self.geometry.slot(seq.0) + RELEASE).load(Ordering::Acquire) >= seq.epoch()
     }
 
     /// Takes the next of `shares` pieces of work on a full instance; None when all are taken.
@@ -104,21 +109,29 @@ impl<M: Words> Board<M> {
                 return None;
             }
             // Relaxed: a claim carries no data; the deposits were acquired when the instance was seen full.
-            match word.compare_exchange_weak(seen, tag(seq) << 16 | (next + 1), Ordering::Relaxed, Ordering::Relaxed) {
+            match word.compare_exchange_weak(
+                seen,
+                tag(seq) << 16 | (next + 1),
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            ) {
                 Ok(_) => return Some(next as u32),
                 Err(now) => seen = now,
             }
         }
     }
 
-    /// Reports a share as done, its result written; true for the one that completes all of `shares` (at most 16).
+    /// Reports a share as done, its result written; true for the one that completes all of `shares` (at
+    /// most 16).
     pub fn finish(&self, seq: Seq, share: u32, shares: u32) -> bool {
         let word = self.memory.word(self.geometry.slot(seq.0) + WORK + 8);
         let mut seen = word.load(Ordering::Relaxed);
         loop {
             let mask = if seen >> 16 == tag(seq) { seen & 0xffff } else { 0 } | 1 << share;
-            // AcqRel: pairs with `finished`; acquire too, so that the last one passes on what the others wrote.
-            match word.compare_exchange_weak(seen, tag(seq) << 16 | mask, Ordering::AcqRel, Ordering::Relaxed) {
+            // AcqRel: pairs with `finished`; acquire too, so that the last one passes on what the others
+            // wrote.
+            match word.compare_exchange_weak(seen, tag(seq) << 16 | mask, Ordering::AcqRel, Ordering::Relaxed)
+            {
                 Ok(_) => return mask == (1 << shares) - 1,
                 Err(now) => seen = now,
             }
@@ -127,7 +140,8 @@ impl<M: Words> Board<M> {
 
     /// The shares that are done, one bit each.
     pub fn finished(&self, seq: Seq) -> u64 {
-        let seen = self.memory.word(self.geometry.slot(seq.0) + WORK + 8).load(Ordering::Acquire); // pairs with `finish`
+        // pairs with `finish`
+        let seen = self.memory.word(self.geometry.slot(seq.0) + WORK + 8).load(Ordering::Acquire);
         if seen >> 16 == tag(seq) { seen & 0xffff } else { 0 }
     }
 
@@ -156,7 +170,8 @@ pub fn revoke(block: &impl Words) {
     block.word(REVOKED_AT).store(1, Ordering::Release);
 }
 
-/// Marks it as one of whose members has died, for good. It counts as revoked: what is under way ends. To be announced afterwards.
+/// Marks it as one of whose members has died, for good. It counts as revoked: what is under way ends.
+/// To be announced afterwards.
 pub fn fail(block: &impl Words) {
     // Release: pairs with `is_revoked`. A revocation stands.
     let _ = block.word(REVOKED_AT).compare_exchange(0, 2, Ordering::Release, Ordering::Relaxed);

@@ -1,11 +1,14 @@
-//! Records from one process of the node to another: a ring of bytes for each ordered pair, one writer and one reader.
+//! Records from one process of the node to another: a ring of bytes for each ordered pair, one writer
+//! and one reader.
 //!
-//! A record starts on a cache line with its header: length and kind in one word, which is stored last and never zero. The reader
-//! looks at that word alone, so a small record costs one cache line. When a header is stored, zero stands where the next one will
-//! be: what is left there from the last round could look like a header. The writer sees to that for some lines in advance, after it
-//! has published a record, so that nobody waits for it to get hold of those lines. The reader says from time to time how far it has
-//! come; until then the writer leaves what it has written alone. So memory is bounded, nothing is allocated, and a process
-//! that dies between two instructions leaves at most a record without a header, which nobody sees.
+//! A record starts on a cache line with its header: length and kind in one word, which is stored last
+//! and never zero. The reader looks at that word alone, so a small record costs one cache line. When a
+//! header is stored, zero stands where the next one will be: what is left there from the last round
+//! could look like a header. The writer sees to that for some lines in advance, after it has published
+//! a record, so that nobody waits for it to get hold of those lines. The reader says from time to time
+//! how far it has come; until then the writer leaves what it has written alone. So memory is bounded,
+//! nothing is allocated, and a process that dies between two instructions leaves at most a record
+//! without a header, which nobody sees.
 
 use crate::bell::{self, Fencing, Futex};
 use crate::layout::{LINE, PAGE};
@@ -20,7 +23,8 @@ const DATA_AT: usize = LINE;
 const SKIP: u8 = 255;
 /// Bytes of a record's header.
 const HEADER: usize = 8;
-/// Lines behind the last record of which the first word is zero. Less in the model, whose ring is as small as can be.
+/// Lines behind the last record of which the first word is zero. Less in the model, whose ring is as
+/// small as can be.
 const CLEARED: u64 = if cfg!(loom) { 2 } else { 4 };
 
 /// Where the bells and rings of a node's processes lie: at the end of the segment.
@@ -34,8 +38,8 @@ pub struct Channels {
 }
 
 impl Channels {
-    /// The layout for so many processes in a segment of `segment_bytes`; None where it would take more than a quarter of it,
-    /// or for more processes than can be looked at one by one.
+    /// The layout for so many processes in a segment of `segment_bytes`; None where it would take more than
+    /// a quarter of it, or for more processes than can be looked at one by one.
     pub fn new(processes: usize, segment_bytes: usize) -> Option<Channels> {
         let ring_bytes = match processes {
             2..=16 => 64 * 1024,
@@ -45,7 +49,8 @@ impl Channels {
         };
         let mut channels = Channels { processes, ring_bytes, start: 0 };
         let bytes = (channels.rings_at() + processes * processes * channels.stride()).next_multiple_of(PAGE);
-        channels.start = segment_bytes.checked_sub(bytes).filter(|_| bytes <= segment_bytes / 4)? / PAGE * PAGE;
+        channels.start =
+            segment_bytes.checked_sub(bytes).filter(|_| bytes <= segment_bytes / 4)? / PAGE * PAGE;
         Some(channels)
     }
 
@@ -58,8 +63,8 @@ impl Channels {
         (self.processes * BELL_BYTES).next_multiple_of(PAGE)
     }
 
-    /// Rings lie some lines more than their size apart: a reader looks at the same place of all of them, and these must not
-    /// fall into one set of its cache.
+    /// Rings lie some lines more than their size apart: a reader looks at the same place of all of them,
+    /// and these must not fall into one set of its cache.
     fn stride(&self) -> usize {
         DATA_AT + self.ring_bytes + 3 * LINE
     }
@@ -122,7 +127,15 @@ impl<M: Words + Bytes> Writer<M> {
     /// The only writer of a ring of `bytes` (a multiple of four lines) that has never been written to.
     pub fn new(memory: M, bytes: usize, fencing: Fencing) -> Writer<M> {
         assert!(bytes % (4 * LINE) == 0);
-        Writer { memory, bytes: bytes as u64, position: 0, taken: 0, fencing, #[cfg(loom)] forgets_to_clear: false }
+        Writer {
+            memory,
+            bytes: bytes as u64,
+            position: 0,
+            taken: 0,
+            fencing,
+            #[cfg(loom)]
+            forgets_to_clear: false,
+        }
     }
 
     fn header_at(&self, position: u64) -> usize {
@@ -141,8 +154,8 @@ impl<M: Words + Bytes> Writer<M> {
         end <= self.taken + self.bytes
     }
 
-    /// Zeroes the first words of the lines from `from` to `to`. Relaxed: the store of a header before them orders it; the reader looks
-    /// there only after it has seen that.
+    /// Zeroes the first words of the lines from `from` to `to`. Relaxed: the store of a header before them
+    /// orders it; the reader looks there only after it has seen that.
     #[inline(always)]
     fn clear(&self, from: u64, to: u64) {
         #[cfg(loom)]
@@ -248,10 +261,12 @@ impl<M: Words + Bytes> Reader<M> {
     #[inline(always)]
     pub fn advance(&mut self, record: Record) -> bool {
         self.position += lines(record.bytes);
-        // Seldom, as it costs the writer a cache line; but before it can run out of room for the largest record.
+        // Seldom, as it costs the writer a cache line; but before it can run out of room for the largest
+        // record.
         let tell = self.position - self.told >= self.bytes / 4;
         if tell {
-            // Release: pairs with `has_room`, so that the reads of the payload are over when it is written over.
+            // Release: pairs with `has_room`, so that the reads of the payload are over when it is written
+            // over.
             self.memory.word(TAKEN_AT).store(self.position, Ordering::Release);
             self.told = self.position;
         }
@@ -357,7 +372,8 @@ mod tests {
         for processes in [2, 16, 17, 64, 65] {
             let c = Channels::new(processes, 4 << 30).unwrap();
             assert!(c.bell(processes) <= c.ring(0, 0));
-            let mut starts: Vec<usize> = (0..processes * processes).map(|i| c.ring(i / processes, i % processes)).collect();
+            let mut starts: Vec<usize> =
+                (0..processes * processes).map(|i| c.ring(i / processes, i % processes)).collect();
             starts.sort();
             assert!(starts.windows(2).all(|w| w[1] - w[0] >= DATA_AT + c.ring_bytes()));
             assert!(starts.last().unwrap() + DATA_AT + c.ring_bytes() <= 4 << 30);

@@ -1,8 +1,10 @@
-//! The docket of a communicator that spans nodes: which collectives its members have called here, for the node's agent.
+//! The docket of a communicator that spans nodes: which collectives its members have called here, for
+//! the node's agent.
 //!
-//! Every member posts what it calls, since nobody knows who comes first, and all post the same. An entry is two words that carry
-//! their round in the upper bits: a word goes up once a round, whoever stores it, so one that comes late changes nothing. The agent says how many it
-//! has taken; an entry is used again only when it has taken the one before.
+//! Every member posts what it calls, since nobody knows who comes first, and all post the same. An
+//! entry is two words that carry their round in the upper bits: a word goes up once a round, whoever
+//! stores it, so one that comes late changes nothing. The agent says how many it has taken; an entry is
+//! used again only when it has taken the one before.
 
 use crate::board::Board;
 use crate::layout::LINE;
@@ -21,7 +23,8 @@ impl<M: Words> Board<M> {
         self.memory.word(self.geometry.docket_at + self.geometry.window * LINE)
     }
 
-    /// Posts collective `number` (0, 1, … of this board), with words of [`CONTENT_BITS`] that are the same at all members; false if there is no room for it yet.
+    /// Posts collective `number` (0, 1, … of this board), with words of [`CONTENT_BITS`] that are the same
+    /// at all members; false if there is no room for it yet.
     pub fn post(&self, number: u64, words: [u64; 2]) -> bool {
         // Acquire: pairs with `take`.
         if number >= self.taken_word().load(Ordering::Acquire) + self.geometry.window as u64 {
@@ -32,7 +35,8 @@ impl<M: Words> Board<M> {
             let mut seen = word.load(Ordering::Relaxed);
             // Whoever finds this round, or a later one, has been forestalled.
             while self.is_before(seen, number) {
-                // Release: pairs with `posted`. What the poster did before, its deposit among it, may come later: that has flags of its own.
+                // Release: pairs with `posted`. What the poster did before, its deposit among it, may come
+                // later: that has flags of its own.
                 match word.compare_exchange_weak(seen, new, Ordering::Release, Ordering::Relaxed) {
                     Ok(_) => break,
                     Err(now) => seen = now,
@@ -42,9 +46,13 @@ impl<M: Words> Board<M> {
         true
     }
 
-    /// What collective `number` is, once a member has posted it. For the agent, which has taken all before it.
+    /// What collective `number` is, once a member has posted it. For the agent, which has taken all before
+    /// it.
     pub fn posted(&self, number: u64) -> Option<[u64; 2]> {
-        let half = |half| Some(self.entry(number, half).load(Ordering::Acquire)).filter(|word| word >> CONTENT_BITS == self.round(number));
+        let half = |half| {
+            Some(self.entry(number, half).load(Ordering::Acquire))
+                .filter(|word| word >> CONTENT_BITS == self.round(number))
+        };
         Some([half(0)? & CONTENT, half(1)? & CONTENT])
     }
 
@@ -54,9 +62,11 @@ impl<M: Words> Board<M> {
         self.taken_word().store(count, Ordering::Release);
     }
 
-    /// By the agent, after `take(count)`: whether a member may sleep until there is room on the docket. Most of the time nobody does, and to wake those who sleep for something else costs two switches.
+    /// By the agent, after `take(count)`: whether a member may sleep until there is room on the docket.
+    /// Most of the time nobody does, and to wake those who sleep for something else costs two switches.
     pub fn is_room_awaited(&self, count: u64) -> bool {
-        fence(Ordering::SeqCst); // pairs with that of a sleeper, between its posting of the last entry and its last look for room
+        // pairs with that of a sleeper, between its posting of the last entry and its last look for room
+        fence(Ordering::SeqCst);
         // Who waits for room has posted all entries that there were.
         self.posted(count - 1 + self.geometry.window as u64 - 1).is_some()
     }
@@ -71,8 +81,8 @@ impl<M: Words> Board<M> {
         self.round(number) << CONTENT_BITS | content
     }
 
-    /// Whether a word is of the round before that of `number`. Nobody is more than one round away: an entry is used again when it has been taken, and
-    /// then every word of it is up.
+    /// Whether a word is of the round before that of `number`. Nobody is more than one round away: an entry
+    /// is used again when it has been taken, and then every word of it is up.
     fn is_before(&self, word: u64, number: u64) -> bool {
         word >> CONTENT_BITS == (self.round(number).wrapping_sub(1)) & 0xffff
     }

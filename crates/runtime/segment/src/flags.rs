@@ -1,14 +1,16 @@
-//! Flags and counters through which the ranks of a communicator run schedules, in a block beside the communicator's own.
+//! Flags and counters through which the ranks of a communicator run schedules, in a block beside the
+//! communicator's own.
 //!
 //! ```text
 //! header     as of every block | asleep: how many ranks sleep for a flag
 //! each rank  its bell (as in the head of a block) | its flags | its counters; every word on two lines of its own
 //! ```
 //!
-//! Flags and counters only grow, from zero: nothing is cleared, so the next epoch may begin while others are still in the last
-//! one. A flag is raised by plain stores, so whoever raises it must know of the raise before; schedules are checked
-//! for that. Each rank sleeps at a bell of its own: in a barrier of messages most signals concern one rank, and to wake
-//! all for each of them would take longer than the barrier.
+//! Flags and counters only grow, from zero: nothing is cleared, so the next epoch may begin while
+//! others are still in the last one. A flag is raised by plain stores, so whoever raises it must know
+//! of the raise before; schedules are checked for that. Each rank sleeps at a bell of its own: in a
+//! barrier of messages most signals concern one rank, and to wake all for each of them would take
+//! longer than the barrier.
 
 use crate::arena::Extent;
 use crate::barrier::store_fenced;
@@ -21,7 +23,8 @@ const ASLEEP_AT: usize = LINE;
 const RANKS_AT: usize = 2 * LINE;
 /// A bell is reached as in the head of a block; see [`bell`].
 const BELL_BYTES: usize = 4 * LINE;
-/// Processors fetch lines in pairs, and the neighbour of a flag that is looked at must not be one that another rank writes.
+/// Processors fetch lines in pairs, and the neighbour of a flag that is looked at must not be one that
+/// another rank writes.
 const WORD_BYTES: usize = 2 * LINE;
 
 /// Where the flags of each rank lie.
@@ -97,8 +100,8 @@ impl<M: Words> Flags<M> {
     /// One more in a counter; how many there are now. Afterwards it may be asked who sleeps.
     #[inline(always)]
     pub fn add(&self, at: usize) -> u64 {
-        // Release: pairs with `has_reached`. Acquire: who makes a counter full has seen all who counted before.
-        // SeqCst because on x86 it costs the same and is a fence.
+        // Release: pairs with `has_reached`. Acquire: who makes a counter full has seen all who counted
+        // before. SeqCst because on x86 it costs the same and is a fence.
         let count = self.memory.word(at).fetch_add(1, Ordering::SeqCst) + 1;
         if self.fencing == Fencing::Both && cfg!(any(not(target_arch = "x86_64"), loom)) {
             crate::sync::fence(Ordering::SeqCst); // pairs with the one in `bell::sleep_unless`
@@ -112,7 +115,8 @@ impl<M: Words> Flags<M> {
         self.memory.word(at).load(Ordering::Acquire) >= value // pairs with `raise`, `raise_last` and `add`
     }
 
-    /// Whether any rank sleeps; to be asked after a `raise_last` or an `add`, and then to be followed by [`Self::wake`].
+    /// Whether any rank sleeps; to be asked after a `raise_last` or an `add`, and then to be followed by
+    /// [`Self::wake`].
     #[inline(always)]
     pub fn anybody_sleeps(&self) -> bool {
         if self.fencing == Fencing::Sleeper {
@@ -136,7 +140,8 @@ impl<M: Words + Futex> Flags<M> {
     ///
     /// A process that dies in here leaves a count one too high: that costs looks at bells, no more.
     pub fn sleep_unless(&self, me: usize, timeout_ns: u64, happened: impl FnMut() -> bool) {
-        // Before the bell's own count and its fence, so that whoever does not see this one has raised in time to be seen.
+        // Before the bell's own count and its fence, so that whoever does not see this one has raised in time
+        // to be seen.
         let asleep = self.memory.word(ASLEEP_AT);
         asleep.fetch_add(1, Ordering::SeqCst);
         bell::sleep_unless(&self.bells[me], self.fencing, timeout_ns, happened);

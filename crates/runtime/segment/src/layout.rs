@@ -76,8 +76,8 @@ impl Geometry {
         Self::with(ranks, WINDOW, GROUP, RING_BYTES, COMMON_BYTES * ranks)
     }
 
-    /// The layout for `ranks` members of one node, its agent among them, of a communicator that spans nodes: with room for several pieces
-    /// of a large message on their way, which on a network is long.
+    /// The layout for `ranks` members of one node, its agent among them, of a communicator that spans
+    /// nodes: with room for several pieces of a large message on their way, which on a network is long.
     pub fn across(ranks: usize) -> Self {
         Self::with(ranks, WINDOW, GROUP, 8 * RING_BYTES, 16 * RING_BYTES)
     }
@@ -98,8 +98,22 @@ impl Geometry {
         let common_at = rings_at + ranks * ring_bytes;
         let total_bytes = (common_at + common_bytes).next_multiple_of(PAGE);
         Geometry {
-            ranks, window, groups, ring_bytes, common_bytes, left_at, entered_at, hints_at, hint_stride, slots_at, slot_stride, docket_at, cells_at,
-            rings_at, common_at, total_bytes,
+            ranks,
+            window,
+            groups,
+            ring_bytes,
+            common_bytes,
+            left_at,
+            entered_at,
+            hints_at,
+            hint_stride,
+            slots_at,
+            slot_stride,
+            docket_at,
+            cells_at,
+            rings_at,
+            common_at,
+            total_bytes,
         }
     }
 
@@ -128,8 +142,8 @@ impl Geometry {
 
     /// Offset of the cell that `rank` fills in instance `seq`.
     ///
-    /// Consecutive instances lie two lines apart: processors fetch lines in pairs, and the neighbour of a line that is
-    /// being read must not be the one that its owner writes next.
+    /// Consecutive instances lie two lines apart: processors fetch lines in pairs, and the neighbour of a
+    /// line that is being read must not be the one that its owner writes next.
     #[inline(always)]
     pub fn cell(&self, rank: usize, seq: u64) -> usize {
         let position = seq as usize & (self.window - 1);

@@ -1,7 +1,9 @@
-//! Letters from one process to one other, through a buffer of the segment: each is read before the next is written.
+//! Letters from one process to one other, through a buffer of the segment: each is read before the next
+//! is written.
 //!
-//! Two counters, each alone on its line, count letters and never go back. The writer may fill the buffer when the letter before
-//! has been read, the reader may empty it when the letter has been written; so the two never meet in it.
+//! Two counters, each alone on its line, count letters and never go back. The writer may fill the
+//! buffer when the letter before has been read, the reader may empty it when the letter has been
+//! written; so the two never meet in it.
 
 use crate::layout::LINE;
 use crate::memory::{Mapped, Segment};
@@ -34,7 +36,13 @@ struct Ends<'a> {
 
 impl<'a> Ends<'a> {
     /// Takes one end of the box of `room` bytes at `offset`; None if somebody has it.
-    fn take(segment: &'a Segment, offset: usize, room: usize, end: usize, done_at: usize) -> Option<Ends<'a>> {
+    fn take(
+        segment: &'a Segment,
+        offset: usize,
+        room: usize,
+        end: usize,
+        done_at: usize,
+    ) -> Option<Ends<'a>> {
         assert!(offset % LINE == 0 && offset + bytes_for(room) <= segment.bytes());
         let memory = segment.at(offset);
         // Acquire: pairs with the release in `drop`, so that the counter is the former owner's last.
@@ -73,11 +81,14 @@ impl<'a> Writer<'a> {
         if self.0.counter(READ_AT).load(Ordering::Acquire) < self.0.done {
             return false;
         }
-        // SAFETY: within the box, which `take` has checked; this is the only writer, and the reader has done with all that was
-        // written and reads on only after the store below.
-        unsafe { std::ptr::copy_nonoverlapping(letter.as_ptr(), self.0.memory.pointer(LETTER_AT), letter.len()) };
+        // SAFETY: within the box, which `take` has checked; this is the only writer, and the reader has done
+        // with all that was written and reads on only after the store below.
+        unsafe {
+            std::ptr::copy_nonoverlapping(letter.as_ptr(), self.0.memory.pointer(LETTER_AT), letter.len())
+        };
         self.0.done += 1;
-        self.0.counter(WRITTEN_AT).store(self.0.done, Ordering::Release); // pairs with the load in `Reader::read`
+        // pairs with the load in `Reader::read`
+        self.0.counter(WRITTEN_AT).store(self.0.done, Ordering::Release);
         true
     }
 }
@@ -98,10 +109,14 @@ impl<'a> Reader<'a> {
         if self.0.counter(WRITTEN_AT).load(Ordering::Acquire) <= self.0.done {
             return false;
         }
-        // SAFETY: within the box, which `take` has checked; the writer does not touch it before the store below.
-        unsafe { std::ptr::copy_nonoverlapping(self.0.memory.pointer(LETTER_AT), into.as_mut_ptr(), into.len()) };
+        // SAFETY: within the box, which `take` has checked; the writer does not touch it before the store
+        // below.
+        unsafe {
+            std::ptr::copy_nonoverlapping(self.0.memory.pointer(LETTER_AT), into.as_mut_ptr(), into.len())
+        };
         self.0.done += 1;
-        self.0.counter(READ_AT).store(self.0.done, Ordering::Release); // pairs with the load in `Writer::write`
+        // pairs with the load in `Writer::write`
+        self.0.counter(READ_AT).store(self.0.done, Ordering::Release);
         true
     }
 }

@@ -1,15 +1,17 @@
 //! The shared memory of one node, and the lock-free protocols on it.
 //!
-//! A [`Segment`] is one anonymous memory file that all ranks of a node map. It holds *blocks*, one per communicator
-//! ([`arena`]); a block is a bill-board ([`board`]): every rank writes only its own cells, publishes them with an epoch,
-//! and recycles them when every reader has said that it has left. Barriers are counted apart from that ([`barrier`]); schedules have
-//! flags and counters in a block of their own ([`flags`]). Messages between two processes have rings of their own ([`channel`]).
-//! Where a communicator spans nodes, its members tell the node's agent what they call ([`docket`]).
-//! Sleeping and waking is an event count over a futex ([`bell`]); whether a process still lives is asked of the kernel
-//! ([`process`]). Apart from communicators, [`letterbox`] hands bytes from one process to one other.
+//! A [`Segment`] is one anonymous memory file that all ranks of a node map. It holds *blocks*, one per
+//! communicator ([`arena`]); a block is a bill-board ([`board`]): every rank writes only its own cells,
+//! publishes them with an epoch, and recycles them when every reader has said that it has left.
+//! Barriers are counted apart from that ([`barrier`]); schedules have flags and counters in a block of
+//! their own ([`flags`]). Messages between two processes have rings of their own ([`channel`]). Where a
+//! communicator spans nodes, its members tell the node's agent what they call ([`docket`]). Sleeping
+//! and waking is an event count over a futex ([`bell`]); whether a process still lives is asked of the
+//! kernel ([`process`]). Apart from communicators, [`letterbox`] hands bytes from one process to one
+//! other.
 //!
-//! May use: libc. Must never know what an operation or a datatype is, take a lock that a dead process could hold, wait
-//! without a bound, or give anything a name in a file system.
+//! May use: libc. Must never know what an operation or a datatype is, take a lock that a dead process
+//! could hold, wait without a bound, or give anything a name in a file system.
 
 pub mod arena;
 pub mod barrier;

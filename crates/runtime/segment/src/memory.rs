@@ -1,8 +1,8 @@
 //! The segment: one anonymous memory file, made by one rank of a node and mapped by all.
 //!
-//! It never has a name. The others open it through `/proc/<pid>/fd/<n>` while its maker holds it open; afterwards it
-//! lives as long as somebody maps it. So nothing is left behind however the processes end, and neither the size nor
-//! the mode of `/dev/shm` matters.
+//! It never has a name. The others open it through `/proc/<pid>/fd/<n>` while its maker holds it open;
+//! afterwards it lives as long as somebody maps it. So nothing is left behind however the processes
+//! end, and neither the size nor the mode of `/dev/shm` matters.
 
 use crate::bell::Futex;
 use crate::layout::{BELL_AT, PAGE};
@@ -20,7 +20,9 @@ pub enum SegmentError {
     Create(io::Error),
     #[error("cannot open the node's segment through {path}: {cause}; it belongs to process {pid}")]
     Open { path: String, pid: u32, cause: io::Error },
-    #[error("cannot map {bytes} bytes of shared memory: {cause}; is there a limit on address space (ulimit -v)?")]
+    #[error(
+        "cannot map {bytes} bytes of shared memory: {cause}; is there a limit on address space (ulimit -v)?"
+    )]
     Map { bytes: usize, cause: io::Error },
     #[error("what process {pid} offers is not the segment of this job")]
     Stranger { pid: u32 },
@@ -33,8 +35,8 @@ pub struct Segment {
     file: Option<File>,
 }
 
-// SAFETY: the mapping lives as long as the Segment and is only reached through atomics, or through raw pointers whose
-// users follow the protocol of `board`.
+// SAFETY: the mapping lives as long as the Segment and is only reached through atomics, or through raw
+// pointers whose users follow the protocol of `board`.
 unsafe impl Send for Segment {}
 unsafe impl Sync for Segment {}
 
@@ -64,7 +66,8 @@ impl Segment {
     /// Opens the one that process `pid` holds as descriptor `fd`.
     pub fn open(pid: u32, fd: i32, token: u64) -> Result<Segment, SegmentError> {
         let path = format!("/proc/{pid}/fd/{fd}");
-        let opened = File::options().read(true).write(true).open(&path).and_then(|f| Ok((f.metadata()?.len(), f)));
+        let opened =
+            File::options().read(true).write(true).open(&path).and_then(|f| Ok((f.metadata()?.len(), f)));
         let (bytes, file) = opened.map_err(|cause| SegmentError::Open { path, pid, cause })?;
         if (bytes as usize) < 2 * PAGE {
             return Err(SegmentError::Stranger { pid });
@@ -162,7 +165,8 @@ impl crate::channel::Bytes for Mapped {
 impl Words for Mapped {
     #[inline(always)]
     fn word(&self, offset: usize) -> &AtomicU64 {
-        // SAFETY: offsets come from `Geometry`, inside the block; the words there are only accessed atomically.
+        // SAFETY: offsets come from `Geometry`, inside the block; the words there are only accessed
+        // atomically.
         unsafe { &*self.pointer(offset).cast() }
     }
 }
@@ -182,10 +186,18 @@ impl Futex for Mapped {
             tv_sec: (timeout_ns / 1_000_000_000) as libc::time_t,
             tv_nsec: (timeout_ns % 1_000_000_000) as _,
         };
-        // SAFETY: the bell's word is mapped and four-byte aligned; its low half is what the kernel compares (x86-64 and
-        // aarch64 Linux are little-endian). Returning early is allowed.
+        // SAFETY: the bell's word is mapped and four-byte aligned; its low half is what the kernel compares
+        // (x86-64 and aarch64 Linux are little-endian). Returning early is allowed.
         unsafe {
-            libc::syscall(libc::SYS_futex, self.pointer(BELL_AT), libc::FUTEX_WAIT, seen as u32, &timeout, 0, 0);
+            libc::syscall(
+                libc::SYS_futex,
+                self.pointer(BELL_AT),
+                libc::FUTEX_WAIT,
+                seen as u32,
+                &timeout,
+                0,
+                0,
+            );
         }
     }
 

@@ -22,7 +22,8 @@ pub unsafe fn read(pid: u32, address: u64, into: *mut u8, bytes: usize) -> io::R
             }
             return Err(if n < 0 { error } else { io::ErrorKind::UnexpectedEof.into() });
         }
-        done += n as usize; // a read may stop at 2 GiB, or at a page that vanished (then the next try says why)
+        // a read may stop at 2 GiB, or at a page that vanished (then the next try says why)
+        done += n as usize;
     }
     Ok(())
 }
@@ -40,7 +41,8 @@ mod tests {
         let from: Vec<u8> = (0..100_000u32).map(|i| i as u8).collect();
         let mut into = vec![0u8; from.len()];
         // SAFETY: both buffers live and have that length.
-        unsafe { super::read(std::process::id(), from.as_ptr() as u64, into.as_mut_ptr(), from.len()) }.unwrap();
+        unsafe { super::read(std::process::id(), from.as_ptr() as u64, into.as_mut_ptr(), from.len()) }
+            .unwrap();
         assert_eq!(from, into);
         // SAFETY: address 0 is not mapped; the kernel refuses.
         assert!(unsafe { super::read(std::process::id(), 0, into.as_mut_ptr(), 8) }.is_err());

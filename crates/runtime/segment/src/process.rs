@@ -1,4 +1,5 @@
-//! Whether another process still lives, asked of the kernel by a descriptor that cannot be reused for a stranger.
+//! Whether another process still lives, asked of the kernel by a descriptor that cannot be reused for a
+//! stranger.
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
@@ -34,14 +35,18 @@ impl Watched {
             }
             None => match std::fs::read_to_string(format!("/proc/{}/stat", self.pid)) {
                 // The state stands after the command's name, which may itself hold parentheses.
-                Ok(stat) => stat.rsplit(')').next().is_some_and(|s| matches!(s.trim_start().chars().next(), Some('Z' | 'X'))),
+                Ok(stat) => stat
+                    .rsplit(')')
+                    .next()
+                    .is_some_and(|s| matches!(s.trim_start().chars().next(), Some('Z' | 'X'))),
                 Err(_) => true,
             },
         }
     }
 }
 
-/// Whether a process's first thread is running or ready to run; true if that cannot be found out. Allocates nothing.
+/// Whether a process's first thread is running or ready to run; true if that cannot be found out.
+/// Allocates nothing.
 pub fn is_runnable(pid: u32) -> bool {
     let mut path = *b"/proc/0000000000/stat\0";
     let mut rest = pid;
@@ -49,7 +54,8 @@ pub fn is_runnable(pid: u32) -> bool {
         *digit = b'0' + (rest % 10) as u8;
         rest /= 10;
     }
-    // The kernel takes no leading zeros: the number's digits follow the slash, and what is before them is cut off below.
+    // The kernel takes no leading zeros: the number's digits follow the slash, and what is before them is
+    // cut off below.
     let first = path[6..15].iter().take_while(|&&d| d == b'0').count();
     path.copy_within(6 + first.., 6);
     let mut text = [0u8; 128];
@@ -80,10 +86,12 @@ mod tests {
         assert!(is_runnable(u32::MAX), "not known: taken to run");
         let mut asleep = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let mut busy = std::process::Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
-        let settles = |pid: u32, runs: bool| (0..2000).any(|_| {
-            std::thread::sleep(std::time::Duration::from_millis(1));
-            is_runnable(pid) == runs
-        });
+        let settles = |pid: u32, runs: bool| {
+            (0..2000).any(|_| {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+                is_runnable(pid) == runs
+            })
+        };
         assert!(settles(asleep.id(), false) && settles(busy.id(), true));
         // SAFETY: a process of this test's.
         unsafe { libc::kill(busy.id() as i32, libc::SIGSTOP) };
@@ -101,7 +109,8 @@ mod tests {
         assert!(!watched.is_dead());
         child.kill().unwrap();
         while !watched.is_dead() {
-            std::thread::yield_now(); // the kill is on its way; a zombie counts as dead, nothing reaps it here
+            // the kill is on its way; a zombie counts as dead, nothing reaps it here
+            std::thread::yield_now();
         }
         child.wait().unwrap();
         assert!(Watched::new(std::process::id()).is_dead() == false);

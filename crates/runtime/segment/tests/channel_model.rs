@@ -1,7 +1,8 @@
 //! Channels under loom: records through the smallest ring, more of them than it holds.
 //!
-//! Run as `model.rs`. The first word of a line is a header at one time and payload at another: in this model both go to one atomic
-//! word, so that what is left of an old record could be taken for a header. All other payload is in cells whose every access loom checks.
+//! Run as `model.rs`. The first word of a line is a header at one time and payload at another: in this
+//! model both go to one atomic word, so that what is left of an old record could be taken for a header.
+//! All other payload is in cells whose every access loom checks.
 #![cfg(loom)]
 
 use evenkeel_segment::bell::{self, Fencing, Futex};
@@ -63,7 +64,11 @@ impl Bytes for Shared {
 
 impl Shared {
     fn get(&self, at: usize) -> u64 {
-        if at % LINE == 0 { self.word(at).load(Ordering::Relaxed) } else { self.memory.cells[at / 8].with(|p| unsafe { *p }) }
+        if at % LINE == 0 {
+            self.word(at).load(Ordering::Relaxed)
+        } else {
+            self.memory.cells[at / 8].with(|p| unsafe { *p })
+        }
     }
 }
 
@@ -73,7 +78,8 @@ impl Futex for Shared {
     fn wait(&self, seen: u64, _timeout_ns: u64) {
         let guard = self.memory.asleep.lock().unwrap();
         if self.word(BELL_AT).load(Ordering::SeqCst) == seen {
-            drop(self.memory.woken.wait(guard).unwrap()); // no timeout: a lost wake-up must show as a deadlock
+            // no timeout: a lost wake-up must show as a deadlock
+            drop(self.memory.woken.wait(guard).unwrap());
         }
     }
     fn wake_all(&self) {
@@ -139,7 +145,9 @@ fn through(records: u64, sleeps: bool, left_out: Rule) {
             let record = loop {
                 match reader.next() {
                     Some(record) => break record,
-                    None if sleeps => bell::sleep_unless(&bell, Fencing::Both, u64::MAX, || reader.next().is_some()),
+                    None if sleeps => {
+                        bell::sleep_unless(&bell, Fencing::Both, u64::MAX, || reader.next().is_some())
+                    }
                     None => thread::yield_now(),
                 }
             };

@@ -26,7 +26,8 @@ fn until<R>(mut look: impl FnMut() -> Option<R>) -> R {
     }
 }
 
-/// Member 0 calls two collectives, member 1 the first only, at any time; the window is one entry. `late` posts it.
+/// Member 0 calls two collectives, member 1 the first only, at any time; the window is one entry.
+/// `late` posts it.
 fn one_is_late(late: impl Fn(&Board<Model>) + Send + Sync + 'static) {
     every_interleaving(3, board, move |board, me| match me {
         0 => (0..2).for_each(|number| until(|| board.post(number, WORDS[number as usize]).then_some(()))),
@@ -54,7 +55,8 @@ fn to_store_without_looking_is_found() {
     one_is_late(|board| board.post_by_storing(0, WORDS[0]));
 }
 
-/// A member that calls three collectives with a docket of two entries, and sleeps where there is no room; `awaited` says whether the agent wakes it.
+/// A member that calls three collectives with a docket of two entries, and sleeps where there is no
+/// room; `awaited` says whether the agent wakes it.
 fn who_wants_room_sleeps(awaited: impl Fn(&Board<Model>, u64) -> bool + Send + Sync + 'static) {
     let make = || {
         let geometry = Geometry::with(2, 2, 16, 64, 64);

@@ -53,7 +53,8 @@ fn signal(ranks: usize, body: impl Fn(&Signals, usize) + Send + Sync + 'static) 
     every_interleaving(ranks, make, body);
 }
 
-/// Two ranks exchange flags, twice: nobody leaves before both have entered, and the second epoch needs nothing cleared.
+/// Two ranks exchange flags, twice: nobody leaves before both have entered, and the second epoch needs
+/// nothing cleared.
 #[test]
 fn exchanged_flags_are_a_barrier() {
     signal(2, |s, me| {

@@ -1,7 +1,8 @@
-//! The protocols of the bill-board under loom: every interleaving of a few ranks, every reordering the memory model allows.
+//! The protocols of the bill-board under loom: every interleaving of a few ranks, every reordering the
+//! memory model allows.
 //!
-//! Run with `RUSTFLAGS="--cfg loom" cargo test -p evenkeel-segment --test model --release`.
-//! Each guard has a twin test in which the rule it stands for is left out, and loom must find the error.
+//! Run with `RUSTFLAGS="--cfg loom" cargo test -p evenkeel-segment --test model --release`. Each guard
+//! has a twin test in which the rule it stands for is left out, and loom must find the error.
 #![cfg(loom)]
 
 mod loom_memory;
@@ -25,7 +26,10 @@ unsafe impl Send for Node {}
 fn node(ranks: usize, window: usize, group: usize) -> Node {
     let geometry = Geometry::with(ranks, window, group, 64, 64);
     let payload = (0..ranks * window).map(|_| UnsafeCell::new(0)).collect();
-    Node { board: Board { memory: Model::new(geometry.control_bytes()), geometry, fencing: Fencing::Both }, payload }
+    Node {
+        board: Board { memory: Model::new(geometry.control_bytes()), geometry, fencing: Fencing::Both },
+        payload,
+    }
 }
 
 impl Node {
@@ -51,7 +55,8 @@ fn run(ranks: usize, window: usize, group: usize, body: impl Fn(&Node, usize) + 
     every_interleaving(ranks, move || node(ranks, window, group), body);
 }
 
-/// Rank 1 deposits and leaves at once (a reduction's non-root); rank 0 reads. The window is smaller than the run.
+/// Rank 1 deposits and leaves at once (a reduction's non-root); rank 0 reads. The window is smaller
+/// than the run.
 fn stream(respect_window: bool) {
     const WINDOW: u64 = 1;
     run(2, WINDOW as usize, 16, move |node, me| {
@@ -83,8 +88,8 @@ fn without_the_window_it_is() {
     stream(false);
 }
 
-/// All arrive; the last combines and releases; whoever sees the release sees the result. (Nobody waits here: three
-/// ranks that spin are too many interleavings.)
+/// All arrive; the last combines and releases; whoever sees the release sees the result. (Nobody waits
+/// here: three ranks that spin are too many interleavings.)
 #[test]
 fn the_last_to_arrive_sees_every_deposit() {
     run(3, 2, 16, |node, me| {
@@ -162,8 +167,14 @@ fn shares_are_claimed_once() {
     });
 }
 
-/// A barrier orders what the ranks share otherwise. `waits` says who counts as waiting; the others rely on the words.
-fn barriers(ranks: usize, group: usize, waits: impl Fn(usize, u64) -> bool + Send + Sync + 'static, look_at_all: bool) {
+/// A barrier orders what the ranks share otherwise. `waits` says who counts as waiting; the others rely
+/// on the words.
+fn barriers(
+    ranks: usize,
+    group: usize,
+    waits: impl Fn(usize, u64) -> bool + Send + Sync + 'static,
+    look_at_all: bool,
+) {
     run(ranks, 1, group, move |node, me| {
         let board = &node.board;
         node.cell(me, Seq(0)).with_mut(|p| unsafe { *p = 7 });
@@ -176,7 +187,10 @@ fn barriers(ranks: usize, group: usize, waits: impl Fn(usize, u64) -> bool + Sen
             return;
         }
         if !waits(me, 0) || !board.count_waiting(me, 0) {
-            node.until(|| board.barrier_released(0) || board.all_entered(0, &mut if look_at_all { 0 } else { ranks - me }));
+            node.until(|| {
+                board.barrier_released(0)
+                    || board.all_entered(0, &mut if look_at_all { 0 } else { ranks - me })
+            });
         }
         // The checker itself objects to a read that is not ordered behind the write.
         let all: Vec<u64> = (0..ranks).map(|rank| node.take(rank, Seq(0))).collect();
@@ -206,7 +220,8 @@ fn to_look_at_some_only_is_not_enough() {
     barriers(2, 16, |_, _| false, false);
 }
 
-/// One runs ahead by more barriers than there are hints, and the hint it takes is the one the others count in.
+/// One runs ahead by more barriers than there are hints, and the hint it takes is the one the others
+/// count in.
 #[test]
 fn a_hint_that_is_overwritten_holds_nobody_up() {
     run(2, 1, 16, |node, me| {
@@ -226,7 +241,8 @@ fn a_hint_that_is_overwritten_holds_nobody_up() {
     });
 }
 
-/// Who sleeps for a barrier is woken by whoever completes it, although nobody can tell beforehand who that will be.
+/// Who sleeps for a barrier is woken by whoever completes it, although nobody can tell beforehand who
+/// that will be.
 fn sleepers_at_a_barrier(announce: bool, fenced: bool) {
     run(3, 1, 16, move |node, me| {
         let board = &node.board;

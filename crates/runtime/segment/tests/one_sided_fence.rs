@@ -1,7 +1,8 @@
-//! Who enters a barrier and goes on executes no fence; who sleeps for the barrier has the kernel execute one for both
-//! (`membarrier`). No checker of memory models knows that call, so this is seen on the machine itself: two threads meet at
-//! the same instant, again and again, and a wake-up counts as lost if one went to sleep and the other did not ring. With the
-//! fence left out the same rounds lose one within moments: a test that finds none with it says something.
+//! Who enters a barrier and goes on executes no fence; who sleeps for the barrier has the kernel
+//! execute one for both (`membarrier`). No checker of memory models knows that call, so this is seen on
+//! the machine itself: two threads meet at the same instant, again and again, and a wake-up counts as
+//! lost if one went to sleep and the other did not ring. With the fence left out the same rounds lose
+//! one within moments: a test that finds none with it says something.
 #![cfg(not(loom))]
 
 use evenkeel_segment::bell::{Fencing, Futex};
@@ -45,10 +46,7 @@ impl Futex for Noting<'_> {
         const GLOBAL_EXPEDITED: libc::c_int = 1 << 1;
         if self.fences {
             // SAFETY: no memory is passed.
-            assert_eq!(
-                unsafe { libc::syscall(libc::SYS_membarrier, GLOBAL_EXPEDITED, 0, 0) },
-                0
-            );
+            assert_eq!(unsafe { libc::syscall(libc::SYS_membarrier, GLOBAL_EXPEDITED, 0, 0) }, 0);
         }
     }
 }
@@ -72,19 +70,10 @@ fn meet(mine: &AtomicU64, other: &AtomicU64, round: u64) {
 /// Rounds played, and in how many of them a wake-up was lost; ends with the first of those.
 fn lost_wake_ups(fences: bool, rounds: u64, limit: Duration) -> (u64, u64) {
     let geometry = Geometry::with(2, 4, 2, 64, 64);
-    let words: Vec<AtomicU64> = (0..geometry.total_bytes / 8)
-        .map(|_| AtomicU64::new(0))
-        .collect();
+    let words: Vec<AtomicU64> = (0..geometry.total_bytes / 8).map(|_| AtomicU64::new(0)).collect();
     let [slept, rang, first, second, last] = [(); 5].map(|()| AtomicU64::new(0));
     let board = |round| Board {
-        memory: Noting {
-            words: &words,
-            fences,
-            enterer: &first,
-            slept: &slept,
-            rang: &rang,
-            round,
-        },
+        memory: Noting { words: &words, fences, enterer: &first, slept: &slept, rang: &rang, round },
         geometry: geometry.clone(),
         fencing: Fencing::Both,
     };
@@ -117,7 +106,8 @@ fn lost_wake_ups(fences: bool, rounds: u64, limit: Duration) -> (u64, u64) {
                 spin_loop();
             }
             mine.sleep_unless(Fencing::Sleeper, 0, || mine.has_entered(0, round));
-            // `last` must be there before the other leaves this meeting, and whether it rang is known only after: so both are one round apart.
+            // `last` must be there before the other leaves this meeting, and whether it rang is known only
+            // after: so both are one round apart.
             let over = round == rounds || played.1 > 0 || started.elapsed() > limit;
             if over {
                 last.store(round, Ordering::SeqCst);
@@ -145,6 +135,9 @@ fn no_wake_up_is_lost() {
         let (rounds, lost) = lost_wake_ups(false, MANY, Duration::from_secs(30));
         println!("without the fence: {lost} lost in {rounds} rounds");
         // Where others keep the cores, the two hardly ever run at once, and there are few rounds.
-        assert!(lost > 0 || rounds < MANY, "{rounds} rounds without the fence, and none was lost: the test above says nothing on this machine");
+        assert!(
+            lost > 0 || rounds < MANY,
+            "{rounds} rounds without the fence, and none was lost: the test above says nothing on this machine"
+        );
     }
 }

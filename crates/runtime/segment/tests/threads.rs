@@ -1,7 +1,9 @@
-//! The protocols of the bill-board among real threads on real shared memory, with payloads in plain memory.
+//! The protocols of the bill-board among real threads on real shared memory, with payloads in plain
+//! memory.
 //!
-//! A wrong order shows as a wrong value only now and then; under ThreadSanitizer (`make test-tsan`) it shows as a race whenever
-//! the two accesses happen at all. What it cannot see, every interleaving, is the model's part (model.rs).
+//! A wrong order shows as a wrong value only now and then; under ThreadSanitizer (`make test-tsan`) it
+//! shows as a race whenever the two accesses happen at all. What it cannot see, every interleaving, is
+//! the model's part (model.rs).
 #![cfg(not(loom))]
 
 use evenkeel_segment::bell::Fencing;
@@ -46,7 +48,8 @@ impl Rank<'_> {
 
     /// Now and then gives way, so that the order of events changes from round to round.
     fn stumble(&mut self) {
-        self.chance = self.chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.chance =
+            self.chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         if self.chance >> 61 == 0 {
             thread::yield_now();
         }
@@ -57,7 +60,8 @@ impl Rank<'_> {
         while !happened(&self.board) {
             if round % 8 == self.me as u64 % 8 {
                 let board = &self.board;
-                board.sleep_unless(self.sleeping, LONG_NS, || happened(board)); // a lost wake-up takes ten seconds: it is seen
+                // a lost wake-up takes ten seconds: it is seen
+                board.sleep_unless(self.sleeping, LONG_NS, || happened(board));
             } else {
                 thread::yield_now();
             }
@@ -76,8 +80,8 @@ fn run(ranks: usize, window: usize, group: usize, fencing: Fencing, body: impl F
     });
 }
 
-/// As `thread::scope`, by the C library's threads: ThreadSanitizer knows what their start and end order, but not what happens inside
-/// the standard library, which it has not seen compiled.
+/// As `thread::scope`, by the C library's threads: ThreadSanitizer knows what their start and end
+/// order, but not what happens inside the standard library, which it has not seen compiled.
 fn among_threads(ranks: usize, body: &(dyn Fn(usize) + Sync)) {
     struct Start<'a>(usize, &'a (dyn Fn(usize) + Sync));
     extern "C" fn start(given: *mut libc::c_void) -> *mut libc::c_void {
@@ -93,7 +97,14 @@ fn among_threads(ranks: usize, body: &(dyn Fn(usize) + Sync)) {
     let begin = |s: &Start| {
         let mut thread = 0;
         // SAFETY: `starts` outlives the threads, which are joined below.
-        let code = unsafe { libc::pthread_create(&mut thread, std::ptr::null(), start, std::ptr::from_ref(s).cast_mut().cast()) };
+        let code = unsafe {
+            libc::pthread_create(
+                &mut thread,
+                std::ptr::null(),
+                start,
+                std::ptr::from_ref(s).cast_mut().cast(),
+            )
+        };
         assert_eq!(code, 0, "no thread");
         thread
     };
@@ -138,7 +149,9 @@ fn what_is_written_before_a_barrier_is_read_behind_it() {
                         rank.board.announce_entry(round);
                     }
                     let mut seen = 0;
-                    rank.until(round, |b| (counts && b.barrier_released(round)) || b.all_entered(round, &mut seen));
+                    rank.until(round, |b| {
+                        (counts && b.barrier_released(round)) || b.all_entered(round, &mut seen)
+                    });
                     for other in 0..ranks {
                         assert_eq!(rank.payload.get(rank.cell(other, seq)), round * 10 + other as u64);
                     }
@@ -227,13 +240,17 @@ fn letters_pass_whole() {
                 while !reader.read(&mut letter[..length(number)]) {
                     thread::yield_now();
                 }
-                assert!(letter[..length(number)].iter().all(|byte| *byte == number as u8), "letter {number} is torn");
+                assert!(
+                    letter[..length(number)].iter().all(|byte| *byte == number as u8),
+                    "letter {number} is torn"
+                );
             }
         }
     });
 }
 
-/// Dissemination, and a counter whose last tells all, in turns; with flags of their own, as schedules have them.
+/// Dissemination, and a counter whose last tells all, in turns; with flags of their own, as schedules
+/// have them.
 #[test]
 fn what_is_written_before_a_barrier_of_flags_is_read_behind_it() {
     for fencing in fencings() {
@@ -243,11 +260,16 @@ fn what_is_written_before_a_barrier_of_flags_is_read_behind_it() {
             let payload = Payload((0..ranks).map(|_| UnsafeCell::new(0)).collect());
             among_threads(ranks, &|me| {
                 let at = |offset: usize| segment.at(4096 + offset);
-                let flags = Flags { memory: at(0), bells: (0..ranks).map(|r| at(geometry.bell(r))).collect(), fencing };
+                let flags = Flags {
+                    memory: at(0),
+                    bells: (0..ranks).map(|r| at(geometry.bell(r))).collect(),
+                    fencing,
+                };
                 let until = |round: u64, at: usize, value: u64| {
                     while !flags.has_reached(at, value) {
                         if round % 8 == me as u64 % 8 {
-                            flags.sleep_unless(me, LONG_NS, || flags.has_reached(at, value)); // a lost wake-up is seen, as above
+                            // a lost wake-up is seen, as above
+                            flags.sleep_unless(me, LONG_NS, || flags.has_reached(at, value));
                         } else {
                             thread::yield_now();
                         }

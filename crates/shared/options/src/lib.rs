@@ -162,7 +162,26 @@ pub const GATE: OptionSpec = OptionSpec {
 };
 
 /// Every option, in the order in which the docs list them.
-pub const ALL: &[OptionSpec] = &[WAIT, PLACE, REPORT, QUIET, OFF, RECORD, CMA, BARRIER, MESSAGES, ORDERING, WINDOW, CLOCK, GATE, TABLE, NODES, NODE_PATIENCE_MS, AGENT_COUNTS, PATIENCE_MS];
+pub const ALL: &[OptionSpec] = &[
+    WAIT,
+    PLACE,
+    REPORT,
+    QUIET,
+    OFF,
+    RECORD,
+    CMA,
+    BARRIER,
+    MESSAGES,
+    ORDERING,
+    WINDOW,
+    CLOCK,
+    GATE,
+    TABLE,
+    NODES,
+    NODE_PATIENCE_MS,
+    AGENT_COUNTS,
+    PATIENCE_MS,
+];
 
 impl OptionSpec {
     /// The value in force: the environment's, or the default.

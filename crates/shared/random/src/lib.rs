@@ -1,9 +1,11 @@
 //! Random numbers, the same for the same seed: on every machine, and in every version of this project.
 //!
-//! Not a library's generator: a seed in a report must name the same network, the same noise and the same stalls years later. May use
-//! nothing but std; must never take anything from a clock or from the machine, nor be used where guessing a number would do harm.
+//! Not a library's generator: a seed in a report must name the same network, the same noise and the
+//! same stalls years later. May use nothing but std; must never take anything from a clock or from the
+//! machine, nor be used where guessing a number would do harm.
 
-/// splitmix64 (Steele, Lea, Flood 2014): eight bytes of state, so that each of a million ranks can have a sequence of its own.
+/// splitmix64 (Steele, Lea, Flood 2014): eight bytes of state, so that each of a million ranks can have
+/// a sequence of its own.
 ///
 /// ```
 /// use evenkeel_random::Random;
@@ -75,13 +77,21 @@ mod tests {
     fn the_numbers_are_those_of_the_reference_implementation() {
         // Vigna's splitmix64.c, seed 1234567.
         let mut random = Random::new(1_234_567);
-        let first = [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423, 4_593_380_528_125_082_431];
+        let first = [
+            6_457_827_717_110_365_317,
+            3_203_168_211_198_807_973,
+            9_817_491_932_198_370_423,
+            4_593_380_528_125_082_431,
+        ];
         assert_eq!(first.map(|_| random.bits()), first);
     }
 
     #[test]
     fn streams_depend_on_seed_and_number() {
-        let of = |seed, number| { let mut r = Random::stream(seed, number); [r.bits(), r.bits()] };
+        let of = |seed, number| {
+            let mut r = Random::stream(seed, number);
+            [r.bits(), r.bits()]
+        };
         let one = of(1, 2);
         assert_eq!(one, of(1, 2));
         for other in [of(2, 2), of(1, 3), of(3, 1)] {

@@ -48,7 +48,8 @@ pub struct RankRecord {
     /// What completed deferred barriers, and how often: MPI functions by name, system calls as "write()".
     #[serde(default)]
     pub observers: Vec<(String, u64)>,
-    /// Point-to-point messages that this rank has sent by evenkeel, and how many of them went ahead of a pending barrier.
+    /// Point-to-point messages that this rank has sent by evenkeel, and how many of them went ahead of a
+    /// pending barrier.
     #[serde(default)]
     pub messages: u64,
     #[serde(default)]
@@ -91,13 +92,15 @@ pub struct OpRecord {
     pub time_ns: u64,
     /// Part of it spent waiting for other ranks. Every wait is measured, none sampled.
     pub wait_ns: u64,
-    /// Time that a library without bypass would have held ranks, and evenkeel did not (sampled and scaled). Worked out by
-    /// the root, for all ranks together, from their arrivals: for reduce and gather a rank would have been held until the
-    /// latest arrival below it in a binomial tree. Only sums over ranks mean something.
+    /// Time that a library without bypass would have held ranks, and evenkeel did not (sampled and scaled).
+    /// Worked out by the root, for all ranks together, from their arrivals: for reduce and gather a rank
+    /// would have been held until the latest arrival below it in a binomial tree. Only sums over ranks mean
+    /// something.
     pub saved_ns: u64,
     /// How often this rank was the last to arrive.
     pub last: u64,
-    /// By how much, in sum, the first to arrive had been waiting when this rank came last (sampled and scaled).
+    /// By how much, in sum, the first to arrive had been waiting when this rank came last (sampled and
+    /// scaled).
     pub late_ns: u64,
     /// Number of calls whose duration was measured.
     pub samples: u64,
@@ -107,7 +110,8 @@ pub struct OpRecord {
     /// How many of them were pending at most.
     #[serde(default)]
     pub ahead: u64,
-    /// How long this rank went on with its work where it would have waited in a barrier: what is known for sure, a lower bound.
+    /// How long this rank went on with its work where it would have waited in a barrier: what is known for
+    /// sure, a lower bound.
     #[serde(default)]
     pub overlapped_ns: u64,
     /// Distribution of the measured durations.
@@ -116,9 +120,9 @@ pub struct OpRecord {
 
 /// A histogram with four buckets per doubling, from 16 ns to 17 s.
 ///
-/// Bucket `4*k + j` (k = 0..29, j = 0..3) counts durations in
-/// `[16·2^k·(1 + j/4), 16·2^k·(1 + (j+1)/4))` ns; shorter ones fall into the first, longer ones into the last.
-/// Trailing empty buckets are left out of `counts`.
+/// Bucket `4*k + j` (k = 0..29, j = 0..3) counts durations in `[16·2^k·(1 + j/4), 16·2^k·(1 +
+/// (j+1)/4))` ns; shorter ones fall into the first, longer ones into the last. Trailing empty buckets
+/// are left out of `counts`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Histogram {
     pub counts: Vec<u64>,

@@ -14,7 +14,10 @@ fn main() {
     match arguments.next().as_deref().unwrap_or("text") {
         "json" => println!("{}", serde_json::to_string(&run).expect("plain data has a JSON form")),
         "digest" => {
-            println!("{}", serde_json::to_string(&evenkeel_report::digest(&run)).expect("plain data has a JSON form"))
+            println!(
+                "{}",
+                serde_json::to_string(&evenkeel_report::digest(&run)).expect("plain data has a JSON form")
+            )
         }
         "html" => print!("{}", evenkeel_report::html(&run)),
         "colour" => print!("{}", evenkeel_report::summary(&run, 80, true)),

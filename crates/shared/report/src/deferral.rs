@@ -1,4 +1,5 @@
-//! Barriers that returned before all ranks had entered them: how many, how far ranks ran ahead, and what ended that.
+//! Barriers that returned before all ranks had entered them: how many, how far ranks ran ahead, and
+//! what ended that.
 
 use crate::digest::{Note, add};
 use evenkeel_record::{OpRecord, RankRecord};
@@ -52,7 +53,8 @@ pub fn deferral(ranks: &[RankRecord], notes: &[Note]) -> DeferralDigest {
     }
     d.observers = observers.into_iter().map(|(name, o)| Observer { name: name.to_string(), ..o }).collect();
     d.observers.sort_by(|a, b| b.times.cmp(&a.times)); // stable: by name where equal
-    d.strict = notes.iter().filter(|n| n.text.contains("barriers") && n.text.contains("strict")).cloned().collect();
+    d.strict =
+        notes.iter().filter(|n| n.text.contains("barriers") && n.text.contains("strict")).cloned().collect();
     d
 }
 

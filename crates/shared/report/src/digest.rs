@@ -349,7 +349,8 @@ fn timeline(ranks: &[RankRecord]) -> TimelineDigest {
             add(&mut wait[at], *ns);
         }
         // The slice in which the run ended is shorter.
-        let length = |i: usize| slice_ns.min(r.elapsed_ns.saturating_sub((i as u64).saturating_mul(slice_ns))).max(1);
+        let length =
+            |i: usize| slice_ns.min(r.elapsed_ns.saturating_sub((i as u64).saturating_mul(slice_ns))).max(1);
         wait.iter()
             .enumerate()
             .map(|(i, ns)| (*ns as f64 / length(i) as f64 * 10_000.0).round().min(10_000.0) as u32)

@@ -18,8 +18,8 @@ pub fn html(run: &RunRecord) -> String {
     document(&crate::units::plain(run.program.trim(), 80), &run.version, &data, &summary(run, 100, false))
 }
 
-/// The document around data that the page's script knows how to show (`web/src/main.ts`). `text` is for those without
-/// scripts. Whatever title, version, data and text contain, none of it becomes markup.
+/// The document around data that the page's script knows how to show (`web/src/main.ts`). `text` is for
+/// those without scripts. Whatever title, version, data and text contain, none of it becomes markup.
 pub fn document(title: &str, version: &str, data: &impl Serialize, text: &str) -> String {
     let data = serde_json::to_string(data).expect("plain data has a JSON form");
     // In a script element only "<" can end the data ("</script") or hide its end ("<!--").

@@ -42,7 +42,8 @@ pub fn parse(json: &str) -> Result<RunRecord, ParseError> {
         return Err(ParseError::NotOurs);
     };
     if found > u64::from(SCHEMA) {
-        let version = value.get("version").and_then(|v| v.as_str()).unwrap_or("of unknown version").to_string();
+        let version =
+            value.get("version").and_then(|v| v.as_str()).unwrap_or("of unknown version").to_string();
         return Err(ParseError::Newer { found, version });
     }
     serde_json::from_value(value).map_err(|e| ParseError::Damaged { why: e.to_string() })

@@ -34,7 +34,11 @@ pub fn summary(run: &RunRecord, width: usize, colour: bool) -> String {
         let who = if note.ranks.len() == d.ranks.len() {
             "Note".to_string()
         } else {
-            format!("Note of rank{} {}", if note.ranks.len() == 1 { "" } else { "s" }, rank_ranges(&note.ranks))
+            format!(
+                "Note of rank{} {}",
+                if note.ranks.len() == 1 { "" } else { "s" },
+                rank_ranges(&note.ranks)
+            )
         };
         out.paragraph(&format!("{who}: {}", plain(&note.text, 2000)));
     }
@@ -82,7 +86,11 @@ fn headline(d: &Digest, out: &mut Out) {
     let program = if d.program.trim().is_empty() { "a program".into() } else { plain(d.program.trim(), 48) };
     let mpi = plain(d.mpi.trim(), 48);
     let under = if mpi.is_empty() { String::new() } else { format!(" under {mpi}") };
-    let ran = format!("evenkeel: {} of {program} ran {}{under}", plural(ranks, "rank", "ranks"), time(d.elapsed_ns));
+    let ran = format!(
+        "evenkeel: {} of {program} ran {}{under}",
+        plural(ranks, "rank", "ranks"),
+        time(d.elapsed_ns)
+    );
     let text = if d.ops.is_empty() {
         format!("{ran} and made no collective calls.")
     } else if d.calls == 0 {
@@ -162,8 +170,11 @@ fn operations(d: &Digest, out: &mut Out) {
     out.table(if alone { &OPERATIONS[..6] } else { OPERATIONS }, &rows);
     if served.len() > OPS_SHOWN {
         let left = total(served[OPS_SHOWN..].iter().map(|o| o.calls));
-        let text =
-            format!("and {} more operations with {} in all", served.len() - OPS_SHOWN, plural(left, "call", "calls"));
+        let text = format!(
+            "and {} more operations with {} in all",
+            served.len() - OPS_SHOWN,
+            plural(left, "call", "calls")
+        );
         out.paragraph(&text);
     }
     if alone {
@@ -253,7 +264,8 @@ fn deferred_barriers(d: &Digest, out: &mut Out) {
         firm(plural(b.ahead, "barrier", "barriers"))
     );
     if b.overlapped_ns > 0 {
-        text += &format!(" and worked on for at least {} where they would have waited", time(b.overlapped_ns));
+        text +=
+            &format!(" and worked on for at least {} where they would have waited", time(b.overlapped_ns));
     }
     text.push('.');
     if !b.observers.is_empty() {
@@ -261,7 +273,10 @@ fn deferred_barriers(d: &Digest, out: &mut Out) {
         let (named, rest) = b.observers.split_at(b.observers.len().min(OBSERVERS_SHOWN));
         let mut list: Vec<String> = named.iter().map(|o| times(plain(&o.name, 24), o.times)).collect();
         if !rest.is_empty() {
-            list.push(times(plural(rest.len() as u64, "other", "others"), total(rest.iter().map(|o| o.times))));
+            list.push(times(
+                plural(rest.len() as u64, "other", "others"),
+                total(rest.iter().map(|o| o.times)),
+            ));
         }
         text += &format!(" What completed them: {}.", list.join(", "));
     }
@@ -283,10 +298,17 @@ fn scheduled_barriers(d: &Digest, out: &mut Out) {
     let mut list: Vec<(&str, u64)> = schedules.into_iter().collect();
     list.sort_by_key(|(_, calls)| std::cmp::Reverse(*calls));
     let (named, rest) = list.split_at(list.len().min(SCHEDULES_SHOWN));
-    let mut said: Vec<String> = named.iter().map(|(name, calls)| format!("{} by {}", firm(plural(*calls, "call", "calls")), plain(name, 60))).collect();
+    let mut said: Vec<String> = named
+        .iter()
+        .map(|(name, calls)| format!("{} by {}", firm(plural(*calls, "call", "calls")), plain(name, 60)))
+        .collect();
     if !rest.is_empty() {
         let calls = total(rest.iter().map(|(_, calls)| *calls));
-        said.push(format!("{} by {}", firm(plural(calls, "call", "calls")), plural(rest.len() as u64, "other", "others")));
+        said.push(format!(
+            "{} by {}",
+            firm(plural(calls, "call", "calls")),
+            plural(rest.len() as u64, "other", "others")
+        ));
     }
     out.paragraph(&format!("Barriers by schedules of the table: {}.", said.join(", ")));
 }
@@ -319,7 +341,8 @@ fn left_to_host(d: &Digest, out: &mut Out) {
         }
     }
     if !single.is_empty() {
-        let list: Vec<String> = single.iter().map(|(op, n)| format!("{} {}", count(*n), plain(op, 24))).collect();
+        let list: Vec<String> =
+            single.iter().map(|(op, n)| format!("{} {}", count(*n), plain(op, 24))).collect();
         out.paragraph(&format!("Left to the MPI library, calls of all ranks: {}.", list.join(", ")));
     }
 }

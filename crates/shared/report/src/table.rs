@@ -10,7 +10,8 @@ pub struct Column {
 }
 
 /// Lines of the table: headings (how many is returned too), then the rows. The first column is aligned
-/// left and holds names, the others are aligned right. Nothing is wider than `width`, unless the undroppable is.
+/// left and holds names, the others are aligned right. Nothing is wider than `width`, unless the
+/// undroppable is.
 pub fn table(columns: &[Column], rows: &[Vec<String>], width: usize) -> (usize, Vec<String>) {
     let mut kept: Vec<usize> = (0..columns.len()).collect();
     let cell = |row: usize, column: usize| rows[row][column].as_str();
@@ -152,7 +153,10 @@ mod tests {
     ];
 
     fn rows(name: &str) -> Vec<Vec<String>> {
-        vec![["x", "1", "22", "333"].map(String::from).to_vec(), [name, "4", "5", "6"].map(String::from).to_vec()]
+        vec![
+            ["x", "1", "22", "333"].map(String::from).to_vec(),
+            [name, "4", "5", "6"].map(String::from).to_vec(),
+        ]
     }
 
     #[test]
@@ -182,7 +186,10 @@ mod tests {
     fn columns_go_when_there_is_no_room() {
         // First they move together, then the most dispensable goes.
         assert_eq!(table(COLUMNS, &rows("yy"), 21).1.last().unwrap(), "yy   4          5   6");
-        assert_eq!(table(COLUMNS, &rows("yy"), 20).1, ["name    c", "x     333", "yy      6"].map(String::from));
+        assert_eq!(
+            table(COLUMNS, &rows("yy"), 20).1,
+            ["name    c", "x     333", "yy      6"].map(String::from)
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Numbers as people read them: three significant digits and a unit, counts with separators, shares in percent.
+//! Numbers as people read them: three significant digits and a unit, counts with separators, shares in
+//! percent.
 
 /// Scales `value` up the ladder of `units`, each `step` times the one before, and keeps three digits.
 fn scaled(value: f64, step: f64, units: &[&str]) -> String {

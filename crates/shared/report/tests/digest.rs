@@ -12,7 +12,15 @@ fn comm(id: &str, members: &[u32], ops: Vec<OpRecord>) -> CommRecord {
 }
 
 fn op(name: &str, calls: u64, wait_ns: u64, last: u64) -> OpRecord {
-    OpRecord { op: name.into(), calls, wait_ns, last, late_ns: 10 * last, time_ns: 2 * wait_ns, ..Default::default() }
+    OpRecord {
+        op: name.into(),
+        calls,
+        wait_ns,
+        last,
+        late_ns: 10 * last,
+        time_ns: 2 * wait_ns,
+        ..Default::default()
+    }
 }
 
 fn rank(rank: u32, comms: Vec<CommRecord>) -> RankRecord {
@@ -77,8 +85,10 @@ fn of_too_many_communicators_the_most_waited_in_stay() {
 fn only_who_stands_out_is_named() {
     let times_last = |counts: &[u64]| {
         let members: Vec<u32> = (0..counts.len() as u32).collect();
-        let ranks =
-            counts.iter().zip(0..).map(|(n, r)| rank(r, vec![comm("1", &members, vec![op("barrier", 100, 0, *n)])]));
+        let ranks = counts
+            .iter()
+            .zip(0..)
+            .map(|(n, r)| rank(r, vec![comm("1", &members, vec![op("barrier", 100, 0, *n)])]));
         run(ranks.collect()).ops[0].last_most.map(|l| (l.rank, l.times))
     };
     assert_eq!(times_last(&[25, 25, 25, 25]), None);
@@ -117,14 +127,22 @@ fn notes_are_told_once() {
 
 #[test]
 fn deferred_barriers_add_up() {
-    let barrier = |deferred, ahead, overlapped_ns| OpRecord { deferred, ahead, overlapped_ns, ..op("barrier", 9, 0, 0) };
+    let barrier = |deferred, ahead, overlapped_ns| OpRecord {
+        deferred,
+        ahead,
+        overlapped_ns,
+        ..op("barrier", 9, 0, 0)
+    };
     let seen = |observers: &[(&str, u64)]| observers.iter().map(|(name, n)| (name.to_string(), *n)).collect();
     let strict = "barriers of this program are strict: it has started threads";
     let d = run(vec![
         RankRecord {
             observers: seen(&[("write()", 2), ("window full", 1), ("a collective", 0)]),
             notes: vec!["cores are shared".into(), strict.into()],
-            ..rank(0, vec![comm("1", &[0, 1], vec![barrier(8, 3, 40)]), comm("2", &[0], vec![barrier(7, 64, 0)])])
+            ..rank(
+                0,
+                vec![comm("1", &[0, 1], vec![barrier(8, 3, 40)]), comm("2", &[0], vec![barrier(7, 64, 0)])],
+            )
         },
         RankRecord {
             observers: seen(&[("window full", 5), ("write()", 4)]),
@@ -132,10 +150,17 @@ fn deferred_barriers_add_up() {
         },
     ]);
     let b = &d.deferral;
-    assert_eq!((b.barriers, b.deferred, b.ahead, b.overlapped_ns), (27, 16, 64, 42), "nonblocking barriers are none of these");
+    assert_eq!(
+        (b.barriers, b.deferred, b.ahead, b.overlapped_ns),
+        (27, 16, 64, 42),
+        "nonblocking barriers are none of these"
+    );
     let observers: Vec<_> = b.observers.iter().map(|o| (o.name.as_str(), o.times, o.ranks)).collect();
     assert_eq!(observers, [("window full", 6, 2), ("write()", 6, 2)], "most often first, then by name");
     assert_eq!(b.strict, [d.notes[1].clone()]);
-    assert_eq!(d.comm_ops.iter().filter(|o| o.op == "barrier").map(|o| o.deferred).collect::<Vec<_>>(), [9, 7]);
+    assert_eq!(
+        d.comm_ops.iter().filter(|o| o.op == "barrier").map(|o| o.deferred).collect::<Vec<_>>(),
+        [9, 7]
+    );
     assert_eq!(run(vec![rank(0, vec![])]).deferral, Default::default());
 }

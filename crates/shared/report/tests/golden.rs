@@ -73,7 +73,11 @@ fn what_deferred_barriers_saved_is_saved() {
         op.saved_ns = 0;
     }
     let flat = |run: &_| summary(run, 160, false).replace("\n  ", " ");
-    assert!(flat(&run).contains("evenkeel saved at least 1.11 ms of waiting in barriers. Rank"), "{}", flat(&run));
+    assert!(
+        flat(&run).contains("evenkeel saved at least 1.11 ms of waiting in barriers. Rank"),
+        "{}",
+        flat(&run)
+    );
     for op in run.ranks.iter_mut().flat_map(|r| &mut r.comms).flat_map(|c| &mut c.ops) {
         op.overlapped_ns = 0;
     }

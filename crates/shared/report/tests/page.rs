@@ -68,7 +68,8 @@ fn without_scripts_there_is_the_summary() {
 #[test]
 fn the_built_page_is_current() {
     let web = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../web");
-    let mut sources: Vec<_> = std::fs::read_dir(web.join("src")).unwrap().map(|e| e.unwrap().path()).collect();
+    let mut sources: Vec<_> =
+        std::fs::read_dir(web.join("src")).unwrap().map(|e| e.unwrap().path()).collect();
     sources.sort();
     sources.push(web.join("package-lock.json"));
     let mut hash = 0xcbf2_9ce4_8422_2325_u64; // FNV-1a
@@ -84,7 +85,8 @@ fn the_built_page_is_current() {
     );
 }
 
-/// A record from a file may hold any numbers: renderings must survive them, in builds that check overflow too.
+/// A record from a file may hold any numbers: renderings must survive them, in builds that check
+/// overflow too.
 #[test]
 fn absurd_numbers_are_survived() {
     let all = u64::MAX;

@@ -1,5 +1,5 @@
-//! The processes of a measurement between hosts: one on each, started through a remote shell. Here they are told what to do, and here it is noticed when
-//! one has ended.
+//! The processes of a measurement between hosts: one on each, started through a remote shell. Here they
+//! are told what to do, and here it is noticed when one has ended.
 
 use super::super::task::Times;
 use super::lead::{PATIENCE, Task, Trouble};
@@ -71,14 +71,19 @@ impl Job {
     /// Starts a process on each host, and makes them known to each other.
     pub fn start(hosts: &[String], way: &Way) -> Result<Job, Failure> {
         let (sender, heard) = channel();
-        let mut job = Job { remotes: Vec::new(), heard, hellos: Vec::new(), cores: Vec::new(), unpinned: None };
+        let mut job =
+            Job { remotes: Vec::new(), heard, hellos: Vec::new(), cores: Vec::new(), unpinned: None };
         for (node, host) in hosts.iter().enumerate() {
             job.remotes.push(Remote::start(node, host, way, &sender)?);
         }
         job.hellos = job.line_of_each::<Hello>()?;
         for (hello, remote) in job.hellos.iter().zip(&job.remotes) {
             if hello.version != env!("CARGO_PKG_VERSION") {
-                let why = format!("evenkeel {} is installed there, and this is {}", hello.version, env!("CARGO_PKG_VERSION"));
+                let why = format!(
+                    "evenkeel {} is installed there, and this is {}",
+                    hello.version,
+                    env!("CARGO_PKG_VERSION")
+                );
                 return Err(remote.not_started(why));
             }
         }
@@ -106,8 +111,11 @@ impl Job {
         let outcome: Result<Times, Trouble> = self.understood(0, &line)?;
         outcome.map_err(|trouble| match trouble {
             Trouble::Silent(nodes) => self.silent(&nodes),
-            Trouble::Wrong(node) => self.remotes[node].lost("what it got, or what came from it, was not what had been sent".into()),
-            Trouble::Lost(node, why) => self.gone(node, &format!("the network gave the way there up ({why})")),
+            Trouble::Wrong(node) => self.remotes[node]
+                .lost("what it got, or what came from it, was not what had been sent".into()),
+            Trouble::Lost(node, why) => {
+                self.gone(node, &format!("the network gave the way there up ({why})"))
+            }
         })
     }
 
@@ -117,7 +125,10 @@ impl Job {
         let until = Instant::now() + START;
         while let Some(missing) = answers.iter().position(Option::is_none) {
             let left = until.saturating_duration_since(Instant::now());
-            let silent = |job: &mut Job| job.remotes[missing].not_started(format!("nothing was heard from there within {} s", START.as_secs()));
+            let silent = |job: &mut Job| {
+                job.remotes[missing]
+                    .not_started(format!("nothing was heard from there within {} s", START.as_secs()))
+            };
             let (node, line) = self.hear(left, silent)?;
             answers[node] = Some(self.understood(node, &line)?);
         }
@@ -125,7 +136,11 @@ impl Job {
     }
 
     /// The next line of any node. The end of a node is the end of the measurement.
-    fn hear(&mut self, longest: Duration, silent: impl FnOnce(&mut Job) -> Failure) -> Result<(usize, String), Failure> {
+    fn hear(
+        &mut self,
+        longest: Duration,
+        silent: impl FnOnce(&mut Job) -> Failure,
+    ) -> Result<(usize, String), Failure> {
         match self.heard.recv_timeout(longest) {
             Ok((node, Heard::Line(line))) => Ok((node, line)),
             Ok((node, Heard::End)) => Err(self.gone(node, "it has closed its output")),
@@ -137,13 +152,18 @@ impl Job {
         // What a login script prints comes first.
         serde_json::from_str(line).map_err(|_| {
             let start: String = line.chars().take(80).collect();
-            self.remotes[node].not_started(format!("instead of its process something else answered: `{start}`"))
+            self.remotes[node]
+                .not_started(format!("instead of its process something else answered: `{start}`"))
         })
     }
 
     fn tell(&mut self, node: usize, what: &impl Serialize) -> Result<(), Failure> {
         let line = serde_json::to_string(what).expect("plain data has a JSON form") + "\n";
-        let told = self.remotes[node].child.stdin.as_mut().map(|pipe| pipe.write_all(line.as_bytes()).and_then(|()| pipe.flush()));
+        let told = self.remotes[node]
+            .child
+            .stdin
+            .as_mut()
+            .map(|pipe| pipe.write_all(line.as_bytes()).and_then(|()| pipe.flush()));
         if matches!(told, Some(Ok(()))) { Ok(()) } else { Err(self.gone(node, "it has closed its input")) }
     }
 
@@ -162,7 +182,10 @@ impl Job {
             }
         }
         let names: Vec<&str> = nodes.iter().map(|node| self.remotes[*node].host.as_str()).collect();
-        Failure::HostLost { host: names.join(", "), why: format!("it has not answered for {} s", PATIENCE.as_secs()) }
+        Failure::HostLost {
+            host: names.join(", "),
+            why: format!("it has not answered for {} s", PATIENCE.as_secs()),
+        }
     }
 }
 
@@ -186,8 +209,17 @@ impl Remote {
     fn start(node: usize, host: &str, way: &Way, heard: &Sender<(usize, Heard)>) -> Result<Remote, Failure> {
         let line = way.line(host);
         let shown = shell_words::join(&line);
-        let child = Command::new(&line[0]).args(&line[1..]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-        let mut child = child.map_err(|e| Failure::HostStart { host: host.into(), line: shown.clone(), why: format!("`{}` cannot be run ({e})", line[0]) })?;
+        let child = Command::new(&line[0])
+            .args(&line[1..])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn();
+        let mut child = child.map_err(|e| Failure::HostStart {
+            host: host.into(),
+            line: shown.clone(),
+            why: format!("`{}` cannot be run ({e})", line[0]),
+        })?;
         let (output, mut errors) = (child.stdout.take().expect("piped"), child.stderr.take().expect("piped"));
         let (heard, said) = (heard.clone(), Arc::new(Mutex::new(Vec::new())));
         std::thread::spawn(move || {
@@ -299,20 +331,29 @@ mod tests {
         let hosts = ["a", "b", "c"].map(String::from);
         assert!(check_different(&virtual_, &hosts).is_ok() && check_different(&real, &hosts).is_ok());
         let twice = [hello("a", "1", &[0]), hello("b", "1", &[0]), hello("a", "1", &[0])];
-        assert!(check_different(&twice, &hosts).unwrap_err().to_string().contains("a and c are the same host"));
+        assert!(
+            check_different(&twice, &hosts).unwrap_err().to_string().contains("a and c are the same host")
+        );
     }
 
     #[test]
     fn words_survive_a_remote_shell() {
-        let way = Way { shell: vec!["ssh".into(), "-q".into()], words: vec!["/a b/evenkeel".into(), "model".into()] };
+        let way = Way {
+            shell: vec!["ssh".into(), "-q".into()],
+            words: vec!["/a b/evenkeel".into(), "model".into()],
+        };
         assert_eq!(way.line("far.example"), ["ssh", "-q", "far.example", "'/a b/evenkeel'", "model"]);
         assert_eq!(way.line(&own_name()), ["/a b/evenkeel", "model"]);
     }
 
     #[test]
     fn a_host_that_cannot_be_reached_is_named_with_what_was_said() {
-        let way = Way { shell: ["sh", "-c", "echo no route to $0 >&2; exit 255"].map(String::from).to_vec(), words: vec!["x".into()] };
-        let failure = Job::start(&["far.example".into(), "b.example".into()], &way).err().unwrap().to_string();
+        let way = Way {
+            shell: ["sh", "-c", "echo no route to $0 >&2; exit 255"].map(String::from).to_vec(),
+            words: vec!["x".into()],
+        };
+        let failure =
+            Job::start(&["far.example".into(), "b.example".into()], &way).err().unwrap().to_string();
         assert!(failure.contains("host far.example") || failure.contains("host b.example"), "{failure}");
         assert!(failure.contains("exit status: 255") && failure.contains("no route to"), "{failure}");
     }

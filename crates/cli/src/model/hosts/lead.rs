@@ -34,8 +34,9 @@ pub enum Scenario {
     Letters { bytes: usize },
 }
 
-/// Signals of a stream, how many of them may be under way, and after how many node 1 says how far it is. The time from one such word to the next is a sample:
-/// few enough signals for most samples to be free of interruptions.
+/// Signals of a stream, how many of them may be under way, and after how many node 1 says how far it
+/// is. The time from one such word to the next is a sample: few enough signals for most samples to be
+/// free of interruptions.
 const STREAM: u64 = 512;
 const UNDER_WAY: u64 = 128;
 pub const CREDIT: u64 = 16;
@@ -111,11 +112,14 @@ impl<W: Wire> Lead<W> {
         Ok(())
     }
 
-    /// Nothing is taken from the network until all answers have had time to come. Should one be late nevertheless, this turn takes longer, and medians
-    /// do not mind.
+    /// Nothing is taken from the network until all answers have had time to come. Should one be late
+    /// nevertheless, this turn takes longer, and medians do not mind.
     fn collect(&mut self, task: &Task, times: &mut Times) -> Result<(), Trouble> {
         let epoch = self.epoch;
-        let pause = self.trips.get(&task.peers).map_or(LEAST_TO_COLLECT, |trip| (*trip * TRIPS).max(LEAST_TO_COLLECT));
+        let pause = self
+            .trips
+            .get(&task.peers)
+            .map_or(LEAST_TO_COLLECT, |trip| (*trip * TRIPS).max(LEAST_TO_COLLECT));
         self.send_all(task, Kind::Signal, |peer| content(epoch, peer))?;
         let sent = Instant::now();
         while sent.elapsed() < pause {
@@ -138,7 +142,8 @@ impl<W: Wire> Lead<W> {
                 let now = now_ns();
                 times.whole.extend(before.replace(now).map(|before| now - before));
             }
-            let (epoch, kind) = (first + sent, if (sent + 1) % CREDIT == 0 { Kind::StreamAnswered } else { Kind::Stream });
+            let (epoch, kind) =
+                (first + sent, if (sent + 1) % CREDIT == 0 { Kind::StreamAnswered } else { Kind::Stream });
             self.send(1, Head { kind, epoch, content: content(epoch, 1) })?;
         }
         for rest in (credited..STREAM).step_by(CREDIT as usize) {
@@ -172,7 +177,11 @@ impl<W: Wire> Lead<W> {
             }
         };
         times.whole.push(now_ns() - start);
-        if answer.len() == letter.len() && answer[8..] == letter[8..] { Ok(()) } else { Err(Trouble::Wrong(1)) }
+        if answer.len() == letter.len() && answer[8..] == letter[8..] {
+            Ok(())
+        } else {
+            Err(Trouble::Wrong(1))
+        }
     }
 
     fn send(&mut self, to: usize, head: Head) -> Result<(), Trouble> {
@@ -203,7 +212,11 @@ impl<W: Wire> Lead<W> {
     }
 
     /// The next message of a measurement. `silent`: who is waited for.
-    fn next(&mut self, share: bool, silent: impl Fn() -> Vec<usize>) -> Result<(usize, Head, Vec<u8>), Trouble> {
+    fn next(
+        &mut self,
+        share: bool,
+        silent: impl Fn() -> Vec<usize>,
+    ) -> Result<(usize, Head, Vec<u8>), Trouble> {
         let mut began = None;
         let mut looks = 0_u32;
         loop {
@@ -242,7 +255,9 @@ mod tests {
 
     fn wires(nodes: usize) -> Vec<SegmentWire> {
         let segment = Arc::new(Segment::create(bytes_needed(nodes, 64).unwrap(), 1).unwrap());
-        (0..nodes as u32).map(|node| SegmentWire::new(Arc::clone(&segment), NodeId(node), nodes, 64).unwrap()).collect()
+        (0..nodes as u32)
+            .map(|node| SegmentWire::new(Arc::clone(&segment), NodeId(node), nodes, 64).unwrap())
+            .collect()
     }
 
     /// All peers but `deaf` answer.
@@ -299,7 +314,12 @@ mod tests {
         let mut wires = wires(2);
         let mut peer = wires.pop().unwrap();
         let mut lead = Lead::new(wires.pop().unwrap(), PATIENCE);
-        for (kind, epoch, content) in [(Kind::Ready, 1, content(!1, 1)), (Kind::Answer, 1, 7), (Kind::Answer, 2, content(!2, 1)), (Kind::Answer, 3, 5)] {
+        for (kind, epoch, content) in [
+            (Kind::Ready, 1, content(!1, 1)),
+            (Kind::Answer, 1, 7),
+            (Kind::Answer, 2, content(!2, 1)),
+            (Kind::Answer, 3, 5),
+        ] {
             peer.send(NodeId(0), &Head { kind, epoch, content }.bytes()).unwrap();
         }
         // The second is late, and passed over; the fourth answers turn 3, but not what was asked.

@@ -1,4 +1,5 @@
-//! What the nodes of a measurement say to each other over the fabric: 16 bytes, and in messages of some size what fills them up.
+//! What the nodes of a measurement say to each other over the fabric: 16 bytes, and in messages of some
+//! size what fills them up.
 
 /// Bytes of a signal, and the shortest message.
 pub const HEAD: usize = 16;
@@ -78,6 +79,9 @@ mod tests {
             assert_eq!(Head::read(&head.bytes()), Some(head));
             assert_eq!(Head::read(&[&head.bytes()[..], &[7; 100]].concat()), Some(head));
         }
-        assert_eq!((Head::read(&[0; HEAD]), Head::read(&[255; HEAD]), Head::read(&[1; HEAD - 1])), (None, None, None));
+        assert_eq!(
+            (Head::read(&[0; HEAD]), Head::read(&[255; HEAD]), Head::read(&[1; HEAD - 1])),
+            (None, None, None)
+        );
     }
 }

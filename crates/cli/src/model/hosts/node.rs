@@ -1,5 +1,5 @@
-//! A node of a measurement between hosts: a process of this program, started through a remote shell. It speaks to the measurement in lines of
-//! JSON, and to the other nodes over the fabric.
+//! A node of a measurement between hosts: a process of this program, started through a remote shell. It
+//! speaks to the measurement in lines of JSON, and to the other nodes over the fabric.
 
 use super::super::machine::hold_on;
 use super::super::{kernel, load_average, measure};
@@ -7,8 +7,8 @@ use super::lead::{Lead, PATIENCE, Task};
 use super::peer::follow;
 use crate::failure::Failure;
 use crate::quota;
-use evenkeel_fabric::{NodeId, ucx};
 use evenkeel_barrier_table::machine::Machine;
+use evenkeel_fabric::{NodeId, ucx};
 use rustix::process::{Signal, getpid, kill_process};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, Write};
@@ -75,7 +75,8 @@ pub fn serve() -> Result<(), Failure> {
     });
     let Some(setup) = next::<Setup>(&lines)? else { return Ok(()) };
     let unpinned = hold_on(setup.core).err();
-    let mut wire = opened.connect(NodeId(setup.node as u32), &setup.addresses).map_err(|e| failed(e.to_string()))?;
+    let mut wire =
+        opened.connect(NodeId(setup.node as u32), &setup.addresses).map_err(|e| failed(e.to_string()))?;
     say(&Ready { unpinned });
     if setup.node > 0 {
         follow(&mut wire, || is_over.load(Ordering::Relaxed));
@@ -104,7 +105,8 @@ fn lines(is_over: Arc<AtomicBool>) -> Receiver<String> {
         }
         is_over.store(true, Ordering::Relaxed);
         drop(sender);
-        // Long enough to close all connections. Killed, because UCX's own end must not meet with what is still under way.
+        // Long enough to close all connections. Killed, because UCX's own end must not meet with what is
+        // still under way.
         std::thread::sleep(CLOSING);
         let _ = kill_process(getpid(), Signal::KILL);
     });
@@ -120,5 +122,7 @@ fn say(what: &impl Serialize) {
 
 fn next<T: for<'a> Deserialize<'a>>(lines: &Receiver<String>) -> Result<Option<T>, Failure> {
     let Ok(line) = lines.recv() else { return Ok(None) };
-    serde_json::from_str(&line).map(Some).map_err(|e| Failure::Measuring { why: format!("this node was told what it does not understand ({e})") })
+    serde_json::from_str(&line).map(Some).map_err(|e| Failure::Measuring {
+        why: format!("this node was told what it does not understand ({e})"),
+    })
 }

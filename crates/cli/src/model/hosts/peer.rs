@@ -35,7 +35,8 @@ pub fn follow<W: Wire>(wire: &mut W, is_over: impl Fn() -> bool) {
                 Some(share) => {
                     rest(share);
                     looks = looks.wrapping_add(1);
-                    if looks % 1024 == 0 && quiet_since.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
+                    if looks % 1024 == 0 && quiet_since.get_or_insert_with(Instant::now).elapsed() > PATIENCE
+                    {
                         pass = None;
                     }
                 }
@@ -47,9 +48,12 @@ pub fn follow<W: Wire>(wire: &mut W, is_over: impl Fn() -> bool) {
 
 /// What is said to a message of node 0, if anything.
 fn answer(me: usize, mut message: Vec<u8>) -> Option<Vec<u8>> {
-    let Some(head) = Head::read(&message) else { return Some(Head { kind: Kind::Wrong, epoch: 0, content: 0 }.bytes().to_vec()) };
+    let Some(head) = Head::read(&message) else {
+        return Some(Head { kind: Kind::Wrong, epoch: 0, content: 0 }.bytes().to_vec());
+    };
     let is_right = head.content == content(head.epoch, me);
-    let say = |kind| Some(Head { kind, epoch: head.epoch, content: content(!head.epoch, me) }.bytes().to_vec());
+    let say =
+        |kind| Some(Head { kind, epoch: head.epoch, content: content(!head.epoch, me) }.bytes().to_vec());
     match head.kind {
         Kind::Begin => say(Kind::Ready),
         Kind::End => None,
@@ -72,14 +76,26 @@ mod tests {
 
     #[test]
     fn only_what_was_meant_for_it_is_answered_well() {
-        let said = |kind, content_| answer(3, Head { kind, epoch: 9, content: content_ }.bytes().to_vec()).map(|bytes| Head::read(&bytes).unwrap().kind);
+        let said = |kind, content_| {
+            answer(3, Head { kind, epoch: 9, content: content_ }.bytes().to_vec())
+                .map(|bytes| Head::read(&bytes).unwrap().kind)
+        };
         let right = content(9, 3);
         assert_eq!(said(Kind::Signal, right), Some(Kind::Answer));
         assert_eq!(said(Kind::Signal, content(9, 2)), Some(Kind::Wrong));
-        assert_eq!((said(Kind::Stream, right), said(Kind::StreamAnswered, right), said(Kind::Stream, 1)), (None, Some(Kind::Credit), Some(Kind::Wrong)));
-        assert_eq!((said(Kind::Begin, 1), said(Kind::End, 0), said(Kind::Answer, right)), (Some(Kind::Ready), None, Some(Kind::Wrong)));
+        assert_eq!(
+            (said(Kind::Stream, right), said(Kind::StreamAnswered, right), said(Kind::Stream, 1)),
+            (None, Some(Kind::Credit), Some(Kind::Wrong))
+        );
+        assert_eq!(
+            (said(Kind::Begin, 1), said(Kind::End, 0), said(Kind::Answer, right)),
+            (Some(Kind::Ready), None, Some(Kind::Wrong))
+        );
         let letter = [&Head { kind: Kind::Letter, epoch: 9, content: right }.bytes()[..], &[5; 40]].concat();
         let back = answer(3, letter.clone()).unwrap();
-        assert_eq!((back.len(), &back[8..], Head::read(&back).unwrap().kind), (letter.len(), &letter[8..], Kind::Reply));
+        assert_eq!(
+            (back.len(), &back[8..], Head::read(&back).unwrap().kind),
+            (letter.len(), &letter[8..], Kind::Reply)
+        );
     }
 }

@@ -1,14 +1,15 @@
 //! The command line of `evenkeel route simulate`.
 
+use crate::route::runs::Runs;
 use clap::ValueEnum;
 use evenkeel_switch_sim::{Length, Parameters, Pattern, Switching};
-use crate::route::runs::Runs;
 use std::path::PathBuf;
 
 /// Put traffic on a network, phit by phit, and see what its tables are worth
 ///
-/// Takes networks as `ibnetdiscover` prints them (or lists of cables), routes them by the schemes that are named, and raises the load until the
-/// network falls behind. Prints what each accepts at most, with 95% intervals over the seeds.
+/// Takes networks as `ibnetdiscover` prints them (or lists of cables), routes them by the schemes that
+/// are named, and raises the load until the network falls behind. Prints what each accepts at most,
+/// with 95% intervals over the seeds.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -29,10 +30,12 @@ pub struct Simulate {
     /// Forwarding tables to simulate too, as OpenSM dumps them; for a single network
     #[arg(long, value_name = "FILE")]
     pub lfts: Vec<PathBuf>,
-    /// Engines of OpenSM to simulate too, run on a simulated subnet [nue, updn, minhop, ...]; takes Debian's opensm and ibsim-utils
+    /// Engines of OpenSM to simulate too, run on a simulated subnet [nue, updn, minhop, ...]; takes
+    /// Debian's opensm and ibsim-utils
     #[arg(long, value_name = "ENGINE")]
     pub opensm: Vec<String>,
-    /// Of schemes that order switches or channels: one random shortest path for each pair (source), or balanced forwarding tables (table)
+    /// Of schemes that order switches or channels: one random shortest path for each pair (source), or
+    /// balanced forwarding tables (table)
     #[arg(long, value_enum, default_value = "source")]
     pub paths: Paths,
     /// When the head of a packet goes on
@@ -71,7 +74,8 @@ pub struct Simulate {
     /// Cycles before anything is counted
     #[arg(long, default_value_t = 10_000, value_name = "CYCLES")]
     pub warm_up: u64,
-    /// A point is done when the 95% interval of its mean latency is this share of it, and that of accepted traffic a fifth of that (10 to 40 batches of 2,000 cycles)
+    /// A point is done when the 95% interval of its mean latency is this share of it, and that of accepted
+    /// traffic a fifth of that (10 to 40 batches of 2,000 cycles)
     #[arg(long, default_value_t = 0.05, value_name = "SHARE")]
     pub precision: f64,
     #[command(flatten)]
@@ -135,11 +139,21 @@ impl Simulate {
     pub fn parameters(&self) -> Parameters {
         let usual = match self.switching {
             Switch::Wormhole => Parameters::MYRINET,
-            Switch::CutThrough => Parameters { buffer_phits: self.length.longest(), ..Parameters::CUT_THROUGH },
-            Switch::StoreAndForward => Parameters { switching: Switching::StoreAndForward, buffer_phits: self.length.longest(), ..Parameters::CUT_THROUGH },
+            Switch::CutThrough => {
+                Parameters { buffer_phits: self.length.longest(), ..Parameters::CUT_THROUGH }
+            }
+            Switch::StoreAndForward => Parameters {
+                switching: Switching::StoreAndForward,
+                buffer_phits: self.length.longest(),
+                ..Parameters::CUT_THROUGH
+            },
         };
         Parameters {
-            lanes: self.lanes.unwrap_or(if self.scheme.contains(&Scheme::Adaptive) { usual.lanes.max(2) } else { usual.lanes }),
+            lanes: self.lanes.unwrap_or(if self.scheme.contains(&Scheme::Adaptive) {
+                usual.lanes.max(2)
+            } else {
+                usual.lanes
+            }),
             buffer_phits: self.buffer.unwrap_or(usual.buffer_phits),
             header_cycles: self.header_cycles.unwrap_or(usual.header_cycles),
             arbiter_cycles: self.arbiter_cycles,

@@ -2,8 +2,8 @@
 
 use super::Case;
 use super::arguments::Simulate;
-use evenkeel_switch_sim::{Interval, Parameters, Rules};
 use evenkeel_report::table::{Column, table, wrap};
+use evenkeel_switch_sim::{Interval, Parameters, Rules};
 use serde_json::json;
 
 const COLUMNS: &[Column] = &[
@@ -29,7 +29,9 @@ pub fn text(cases: &[Case], seconds: f64, width: usize) -> String {
     ));
     let moves: u64 = cases.iter().flat_map(|c| &c.runs).flat_map(|r| &r.points).map(|p| p.phit_moves).sum();
     lines.push(format!("{:.0} million phit moves in {seconds:.1} s.", moves as f64 / 1e6));
-    for (case, halted) in cases.iter().flat_map(|c| c.runs.iter().filter_map(move |r| Some((c, r.halted.as_ref()?)))).take(5) {
+    for (case, halted) in
+        cases.iter().flat_map(|c| c.runs.iter().filter_map(move |r| Some((c, r.halted.as_ref()?)))).take(5)
+    {
         lines.push(String::new());
         lines.extend(wrap(&format!("{}, {}: {halted}.", case.network, case.scheme), width, "  "));
     }
@@ -39,15 +41,21 @@ pub fn text(cases: &[Case], seconds: f64, width: usize) -> String {
 fn row(case: &Case) -> Vec<String> {
     let points = &case.runs[0].points;
     let (mean, spread) = match case.throughput {
-        Some(Interval { mean, half_width, .. }) => (format!("{mean:.4}"), if half_width.is_finite() { format!("±{half_width:.4}") } else { "-".into() }),
+        Some(Interval { mean, half_width, .. }) => (
+            format!("{mean:.4}"),
+            if half_width.is_finite() { format!("±{half_width:.4}") } else { "-".into() },
+        ),
         None => ("deadlock".into(), "-".into()),
     };
     let latency = |load: f64| {
-        let nearest = points.iter().min_by(|a, b| (a.offered - load).abs().total_cmp(&(b.offered - load).abs()));
+        let nearest =
+            points.iter().min_by(|a, b| (a.offered - load).abs().total_cmp(&(b.offered - load).abs()));
         nearest.map_or("-".into(), |p| format!("{:.0}", p.latency.mean))
     };
     let half = case.throughput.map_or(0.0, |t| t.mean / 2.0);
-    let between = points.last().map_or(0.0, |p| p.utilization[..p.utilization.len() - 2 * case.hosts as usize].iter().copied().fold(0.0, f64::max));
+    let between = points.last().map_or(0.0, |p| {
+        p.utilization[..p.utilization.len() - 2 * case.hosts as usize].iter().copied().fold(0.0, f64::max)
+    });
     vec![
         case.network.clone(),
         case.scheme.clone(),

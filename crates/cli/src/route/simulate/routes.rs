@@ -5,9 +5,9 @@ use super::refuse;
 use crate::failure::Failure;
 use crate::route::opensm::{OpenSm, processor_seconds};
 use crate::route::{read, scratch};
-use evenkeel_switch_sim::{EscapeRouting, Parameters, Routes, SourceRouting, TableRouting, Wiring};
 use evenkeel_route::schemes::{self, Genetic, Search};
 use evenkeel_route::{ChannelOrder, Network, Random, SourceRoutes, SwitchId, SwitchOrder, tables};
+use evenkeel_switch_sim::{EscapeRouting, Parameters, Routes, SourceRouting, TableRouting, Wiring};
 use nix::sys::resource::UsageWho;
 use std::time::{Duration, Instant};
 
@@ -29,7 +29,8 @@ pub struct Took {
     pub processor_seconds: f64,
 }
 
-/// From when on it is counted. Routes are found one after the other, so that what the process takes in the meantime is theirs.
+/// From when on it is counted. Routes are found one after the other, so that what the process takes in
+/// the meantime is theirs.
 struct Begun {
     at: Instant,
     processor_seconds: f64,
@@ -41,7 +42,10 @@ impl Begun {
     }
 
     fn took(&self) -> Took {
-        Took { seconds: self.at.elapsed().as_secs_f64(), processor_seconds: processor_seconds(UsageWho::RUSAGE_SELF) - self.processor_seconds }
+        Took {
+            seconds: self.at.elapsed().as_secs_f64(),
+            processor_seconds: processor_seconds(UsageWho::RUSAGE_SELF) - self.processor_seconds,
+        }
     }
 }
 
@@ -54,7 +58,11 @@ pub fn read_and_route(arguments: &Simulate, parameters: &Parameters) -> Result<V
         return Err(refuse("tables belong to one network: give one".into()));
     }
     let mut all = Vec::new();
-    let opensm = if arguments.opensm.is_empty() { None } else { Some(OpenSm::find().map_err(|why| refuse(format!("{why}: install opensm and ibsim-utils")))?) };
+    let opensm = if arguments.opensm.is_empty() {
+        None
+    } else {
+        Some(OpenSm::find().map_err(|why| refuse(format!("{why}: install opensm and ibsim-utils")))?)
+    };
     for file in &arguments.networks {
         let network = read::network(file)?;
         let name = read::name(file);
@@ -73,10 +81,16 @@ pub fn read_and_route(arguments: &Simulate, parameters: &Parameters) -> Result<V
             let routes = Routes::Table(TableRouting::of(&network, &table));
             add(read::name(file), routes, begun.took());
         }
-        for (engine, opensm) in arguments.opensm.iter().flat_map(|engine| opensm.as_ref().map(|o| (engine, o))) {
+        for (engine, opensm) in
+            arguments.opensm.iter().flat_map(|engine| opensm.as_ref().map(|o| (engine, o)))
+        {
             let scratch = scratch()?;
             let sweep = opensm.sweep(&network, engine, None, false, scratch.path(), OPENSM_LIMIT)?;
-            add(format!("opensm {engine}"), Routes::Table(TableRouting::of(&network, &sweep.table)), Took { seconds: sweep.seconds, processor_seconds: sweep.processor_seconds });
+            add(
+                format!("opensm {engine}"),
+                Routes::Table(TableRouting::of(&network, &sweep.table)),
+                Took { seconds: sweep.seconds, processor_seconds: sweep.processor_seconds },
+            );
         }
     }
     Ok(all)
@@ -85,7 +99,12 @@ pub fn read_and_route(arguments: &Simulate, parameters: &Parameters) -> Result<V
 /// What OpenSM may take for a network.
 const OPENSM_LIMIT: Duration = Duration::from_secs(120);
 
-fn route(network: &Network, scheme: Scheme, arguments: &Simulate, parameters: &Parameters) -> Result<Routes, Failure> {
+fn route(
+    network: &Network,
+    scheme: Scheme,
+    arguments: &Simulate,
+    parameters: &Parameters,
+) -> Result<Routes, Failure> {
     let mut random = Random::new(arguments.seed);
     let by_switches = |order: SwitchOrder| ChannelOrder::up_down(network, &order);
     let order: ChannelOrder = match scheme {
@@ -97,10 +116,19 @@ fn route(network: &Network, scheme: Scheme, arguments: &Simulate, parameters: &P
         }
         Scheme::Dfs | Scheme::Adaptive => by_switches(schemes::depth_first(network)),
         Scheme::Genetic => {
-            let seeds = [schemes::breadth_first(network, schemes::best_root(network)), schemes::depth_first(network)];
-            by_switches(schemes::genetic(network, &seeds, Genetic::default(), &mut schemes::static_fitness(network), &mut random))
+            let seeds =
+                [schemes::breadth_first(network, schemes::best_root(network)), schemes::depth_first(network)];
+            by_switches(schemes::genetic(
+                network,
+                &seeds,
+                Genetic::default(),
+                &mut schemes::static_fitness(network),
+                &mut random,
+            ))
         }
-        Scheme::Ascending => schemes::ascending(network, Search { effort: 1.0, seed: arguments.seed }, &mut |_| {}),
+        Scheme::Ascending => {
+            schemes::ascending(network, Search { effort: 1.0, seed: arguments.seed }, &mut |_| {})
+        }
     };
     if scheme == Scheme::Adaptive {
         if parameters.lanes < 2 {
@@ -108,10 +136,20 @@ fn route(network: &Network, scheme: Scheme, arguments: &Simulate, parameters: &P
         }
         let table = tables::balanced(network, &order, tables::Effort::default());
         let wiring = Wiring::of(network);
-        return Ok(Routes::Escape(EscapeRouting::new(&wiring, TableRouting::of(network, &table), parameters.lanes as u8, parameters.switching)));
+        return Ok(Routes::Escape(EscapeRouting::new(
+            &wiring,
+            TableRouting::of(network, &table),
+            parameters.lanes as u8,
+            parameters.switching,
+        )));
     }
     Ok(match arguments.paths {
-        Paths::Source => Routes::Source(SourceRouting::of(network, &SourceRoutes::shortest(network, &order, &mut random))),
-        Paths::Table => Routes::Table(TableRouting::of(network, &tables::balanced(network, &order, tables::Effort::default()))),
+        Paths::Source => {
+            Routes::Source(SourceRouting::of(network, &SourceRoutes::shortest(network, &order, &mut random)))
+        }
+        Paths::Table => Routes::Table(TableRouting::of(
+            network,
+            &tables::balanced(network, &order, tables::Effort::default()),
+        )),
     })
 }

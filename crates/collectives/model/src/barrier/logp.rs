@@ -1,9 +1,9 @@
 //! Barriers under LogP and LogGP: messages are empty, so G does not enter.
 
 use super::{Barrier, Release, most_kids};
+use crate::LogGp;
 use crate::fan_out::Charge;
 use crate::rounds::{ceil_log, floor_log};
-use crate::LogGp;
 
 impl Release {
     /// t_bc under LogGP: until the last of `ranks` − 1 others knows. 0 for one rank.
@@ -18,8 +18,9 @@ impl Release {
 }
 
 impl Barrier {
-    /// The asymptotic formula of the thesis (section 2.2, its simplifications: g ≪ o, o_s = o_r = o; here o = (o_s + o_r)/2), with
-    /// t_bc for `release`. n-way and n-wise as in section 2.2.6, their messages charged one after the other.
+    /// The asymptotic formula of the thesis (section 2.2, its simplifications: g ≪ o, o_s = o_r = o; here o
+    /// = (o_s + o_r)/2), with t_bc for `release`. n-way and n-wise as in section 2.2.6, their messages
+    /// charged one after the other.
     pub fn asymptotic_ns(&self, m: &LogGp, ranks: u64, release: Release) -> f64 {
         use Barrier::*;
         if ranks < 2 {
@@ -45,12 +46,14 @@ impl Barrier {
         gathered + if self.has_release() { release.loggp_ns(m, ranks) } else { 0.0 }
     }
 
-    /// The detailed formula. `release` matters where [`Barrier::has_release`], `charge` where there is an n.
+    /// The detailed formula. `release` matters where [`Barrier::has_release`], `charge` where there is an
+    /// n.
     ///
-    /// As in the thesis: central counter (2.2.5.1; with [`Release::Linear`] 2(o_s+L+o_r) + (P−2)(f_r+f_s)), combining tree,
-    /// tournament, dissemination; n-way dissemination if serialised. Put together here: f-way tournament as a combining tree of f; MCS with the
-    /// true height of the heap; binomial tree, one further receipt per level unless P is a power of two; butterfly and pairwise exchange,
-    /// a turn per round; n-wise exchange with its two further steps once and not in every round.
+    /// As in the thesis: central counter (2.2.5.1; with [`Release::Linear`] 2(o_s+L+o_r) + (P−2)(f_r+f_s)),
+    /// combining tree, tournament, dissemination; n-way dissemination if serialised. Put together here:
+    /// f-way tournament as a combining tree of f; MCS with the true height of the heap; binomial tree, one
+    /// further receipt per level unless P is a power of two; butterfly and pairwise exchange, a turn per
+    /// round; n-wise exchange with its two further steps once and not in every round.
     pub fn loggp_ns(&self, m: &LogGp, ranks: u64, release: Release, charge: Charge) -> f64 {
         use Barrier::*;
         if ranks < 2 {
@@ -60,7 +63,9 @@ impl Barrier {
         let turn = m.receive_interval_ns().max(m.one_way_ns());
         let gathered = match *self {
             CentralCounter => m.many_to_one_ns(ranks - 1),
-            CombiningTree { n: group } | FWayTournament { f: group } => rounds * m.many_to_one_ns(group.min(ranks) - 1),
+            CombiningTree { n: group } | FWayTournament { f: group } => {
+                rounds * m.many_to_one_ns(group.min(ranks) - 1)
+            }
             Mcs { n } => rounds * m.many_to_one_ns(n.min(ranks - 1)),
             BinomialTree if !ranks.is_power_of_two() => rounds * (turn + m.receive_interval_ns()),
             BinomialTree | Tournament => rounds * turn,
@@ -68,7 +73,9 @@ impl Barrier {
             NWayDissemination { n } => rounds * m.round_ns(n, charge),
             NWiseExchange { n } => {
                 let kids = most_kids(n, ranks);
-                f64::from(floor_log(n + 1, ranks)) * m.round_ns(n, charge) + m.many_to_one_ns(kids) + m.one_to_many_ns(kids)
+                f64::from(floor_log(n + 1, ranks)) * m.round_ns(n, charge)
+                    + m.many_to_one_ns(kids)
+                    + m.one_to_many_ns(kids)
             }
         };
         gathered + if self.has_release() { release.loggp_ns(m, ranks) } else { 0.0 }
@@ -80,7 +87,13 @@ mod tests {
     use super::*;
     use Barrier::*;
 
-    const M: LogGp = LogGp { latency_ns: 1000.0, send_overhead_ns: 100.0, receive_overhead_ns: 200.0, gap_ns: 150.0, gap_per_byte_ns: 0.0 };
+    const M: LogGp = LogGp {
+        latency_ns: 1000.0,
+        send_overhead_ns: 100.0,
+        receive_overhead_ns: 200.0,
+        gap_ns: 150.0,
+        gap_per_byte_ns: 0.0,
+    };
     const T: f64 = 1300.0;
 
     fn detailed(barrier: Barrier, ranks: u64) -> f64 {
@@ -92,7 +105,10 @@ mod tests {
         for ranks in 2..100 {
             let others = (ranks - 2) as f64;
             let expected = 2.0 * T + others * (M.receive_interval_ns() + M.send_interval_ns());
-            assert!((CentralCounter.loggp_ns(&M, ranks, Release::Linear, Charge::Overlapped) - expected).abs() < 1e-9);
+            assert!(
+                (CentralCounter.loggp_ns(&M, ranks, Release::Linear, Charge::Overlapped) - expected).abs()
+                    < 1e-9
+            );
         }
         // With o_s = o_r = o ≥ g it comes to 2(L + P·o).
         let simple = LogGp::logp(1000.0, 100.0, 0.0);
@@ -116,7 +132,10 @@ mod tests {
         assert_eq!(detailed(PairwiseExchange, 64), 6.0 * T);
         assert_eq!(detailed(PairwiseExchange, 63), 7.0 * T);
         assert_eq!(detailed(Mcs { n: 4 }, 64), (T + 3.0 * 200.0) * 3.0 + broadcast);
-        assert_eq!(NWayDissemination { n: 3 }.loggp_ns(&M, 64, Release::Binomial, Charge::Serialised), 3.0 * T * 3.0);
+        assert_eq!(
+            NWayDissemination { n: 3 }.loggp_ns(&M, 64, Release::Binomial, Charge::Serialised),
+            3.0 * T * 3.0
+        );
         assert_eq!(detailed(NWayDissemination { n: 3 }, 64), (T + 2.0 * 200.0) * 3.0);
     }
 
@@ -143,15 +162,34 @@ mod tests {
     fn one_rank_waits_for_nobody_and_two_need_a_message_each_way() {
         let m = LogGp::logp(1000.0, 100.0, 0.0);
         for barrier in [
-            CentralCounter, CombiningTree { n: 4 }, Tournament, FWayTournament { f: 4 }, Mcs { n: 4 }, BinomialTree, Butterfly, PairwiseExchange,
-            Dissemination, NWayDissemination { n: 1 }, NWiseExchange { n: 1 },
+            CentralCounter,
+            CombiningTree { n: 4 },
+            Tournament,
+            FWayTournament { f: 4 },
+            Mcs { n: 4 },
+            BinomialTree,
+            Butterfly,
+            PairwiseExchange,
+            Dissemination,
+            NWayDissemination { n: 1 },
+            NWiseExchange { n: 1 },
         ] {
             for release in [Release::Linear, Release::Binomial, Release::Multicast] {
                 for charge in [Charge::Serialised, Charge::Overlapped] {
                     assert_eq!(barrier.loggp_ns(&m, 1, release, charge), 0.0, "{barrier:?}");
                     // The thesis charges a binomial release of two ranks two messages; the others need one.
-                    let told = if !barrier.has_release() { 0.0 } else if release == Release::Binomial { 2400.0 } else { 1200.0 };
-                    assert_eq!(barrier.loggp_ns(&m, 2, release, charge), 1200.0 + told, "{barrier:?} {release:?}");
+                    let told = if !barrier.has_release() {
+                        0.0
+                    } else if release == Release::Binomial {
+                        2400.0
+                    } else {
+                        1200.0
+                    };
+                    assert_eq!(
+                        barrier.loggp_ns(&m, 2, release, charge),
+                        1200.0 + told,
+                        "{barrier:?} {release:?}"
+                    );
                 }
             }
             assert_eq!(barrier.asymptotic_ns(&m, 1, Release::Linear), 0.0);

@@ -1,12 +1,13 @@
-//! Barriers under LoP. L(p) and o(p) take the number of messages that go out while the card's pipeline is warm, so a product
-//! stands in the argument: messages of a round × rounds × how many barriers follow each other.
+//! Barriers under LoP. L(p) and o(p) take the number of messages that go out while the card's pipeline
+//! is warm, so a product stands in the argument: messages of a round × rounds × how many barriers
+//! follow each other.
 //!
 //! A lower bound: ranks are balanced and nothing contends.
 
 use super::{Barrier, most_kids};
+use crate::LoP;
 use crate::fan_out::Charge;
 use crate::rounds::{ceil_log, floor_log};
-use crate::LoP;
 
 /// n posts, and the time until all of them are there: o + n·L, or n·(o + L) if each is waited for.
 fn posted(m: &LoP, n: u64, warm: u64, charge: Charge) -> f64 {
@@ -15,10 +16,12 @@ fn posted(m: &LoP, n: u64, warm: u64, charge: Charge) -> f64 {
 }
 
 impl Barrier {
-    /// The cost under LoP of one of `consecutive` barriers that follow each other (cnt; thesis section 2.3.7.1).
+    /// The cost under LoP of one of `consecutive` barriers that follow each other (cnt; thesis section
+    /// 2.3.7.1).
     ///
-    /// As in the thesis: central counter (with a linear release), combining tree, tournament (binomial releases), n-way dissemination if
-    /// serialised. Put together here from the same primitives: the others; [`Charge::Overlapped`], where a round's n messages share one o(p).
+    /// As in the thesis: central counter (with a linear release), combining tree, tournament (binomial
+    /// releases), n-way dissemination if serialised. Put together here from the same primitives: the
+    /// others; [`Charge::Overlapped`], where a round's n messages share one o(p).
     pub fn lop_ns(&self, m: &LoP, ranks: u64, consecutive: u64, charge: Charge) -> f64 {
         use Barrier::*;
         if ranks < 2 {
@@ -26,7 +29,9 @@ impl Barrier {
         }
         let rounds = u64::from(self.rounds(ranks));
         // A round in which one rank takes n messages: its n peers post one each.
-        let collect = |n: u64| m.send_overhead.at_ns(consecutive * rounds) + n as f64 * m.latency_ns(n * consecutive * rounds);
+        let collect = |n: u64| {
+            m.send_overhead.at_ns(consecutive * rounds) + n as f64 * m.latency_ns(n * consecutive * rounds)
+        };
         let level = |n: u64| rounds as f64 * collect(n);
         let pairs = |rounds: u64| rounds as f64 * posted(m, 1, consecutive * rounds, charge);
         let log2 = u64::from(ceil_log(2, ranks));
@@ -35,7 +40,9 @@ impl Barrier {
             CentralCounter => {
                 let others = (ranks - 1) as f64;
                 let many = (ranks - 1) * consecutive;
-                m.send_overhead.at_ns(consecutive) + m.send_overhead.at_ns(many) + 2.0 * others * m.latency_ns(many)
+                m.send_overhead.at_ns(consecutive)
+                    + m.send_overhead.at_ns(many)
+                    + 2.0 * others * m.latency_ns(many)
             }
             CombiningTree { n: group } | FWayTournament { f: group } => level(group.min(ranks) - 1) + release,
             Mcs { n } => level(n.min(ranks - 1)) + release,
@@ -45,7 +52,11 @@ impl Barrier {
             NWiseExchange { n } => {
                 let main = u64::from(floor_log(n + 1, ranks));
                 let kids = most_kids(n, ranks);
-                let around = if kids == 0 { 0.0 } else { collect(kids) + posted(m, kids, kids * consecutive * rounds, Charge::Overlapped) };
+                let around = if kids == 0 {
+                    0.0
+                } else {
+                    collect(kids) + posted(m, kids, kids * consecutive * rounds, Charge::Overlapped)
+                };
                 main as f64 * posted(m, n, n * consecutive * rounds, charge) + around
             }
         }
@@ -62,7 +73,8 @@ mod tests {
         barrier.lop_ns(&RDMA_INLINE, 64, 5000, charge) / 1e3
     }
 
-    /// RDMA Write inline, minima, 64 ranks, 5000 barriers in a row: the values that the digest of the thesis evaluated.
+    /// RDMA Write inline, minima, 64 ranks, 5000 barriers in a row: the values that the digest of the
+    /// thesis evaluated.
     #[test]
     fn barriers_of_64_ranks_have_the_evaluated_costs() {
         for (barrier, expected, within) in [
@@ -76,7 +88,10 @@ mod tests {
             (NWayDissemination { n: 4 }, 36.8, 0.05),
         ] {
             let cost = cost_us(barrier, Charge::Serialised);
-            assert!((cost - expected).abs() <= within, "{barrier:?}: {cost} µs where {expected} were expected");
+            assert!(
+                (cost - expected).abs() <= within,
+                "{barrier:?}: {cost} µs where {expected} were expected"
+            );
         }
     }
 
@@ -91,7 +106,8 @@ mod tests {
     #[test]
     fn overlapping_saves_posts_only() {
         for n in 2..=8 {
-            let [serial, overlapped] = [Charge::Serialised, Charge::Overlapped].map(|c| cost_us(NWayDissemination { n }, c));
+            let [serial, overlapped] =
+                [Charge::Serialised, Charge::Overlapped].map(|c| cost_us(NWayDissemination { n }, c));
             let rounds = ceil_log(n + 1, 64);
             let warm = n * 5000 * u64::from(rounds);
             let saved = f64::from(rounds) * (n - 1) as f64 * RDMA_INLINE.send_overhead.at_ns(warm) / 1e3;
@@ -108,6 +124,9 @@ mod tests {
         assert_eq!((cost(Butterfly), cost(PairwiseExchange)), (cost(Dissemination), cost(Dissemination)));
         assert_eq!(cost(NWiseExchange { n: 3 }), cost(NWayDissemination { n: 3 }));
         // 63 ranks: 27 in three rounds of n = 2, one or two kids each, told before and after.
-        assert!(NWiseExchange { n: 2 }.lop_ns(&RDMA_INLINE, 63, 5000, Charge::Serialised) > NWiseExchange { n: 2 }.lop_ns(&RDMA_INLINE, 27, 5000, Charge::Serialised));
+        assert!(
+            NWiseExchange { n: 2 }.lop_ns(&RDMA_INLINE, 63, 5000, Charge::Serialised)
+                > NWiseExchange { n: 2 }.lop_ns(&RDMA_INLINE, 27, 5000, Charge::Serialised)
+        );
     }
 }

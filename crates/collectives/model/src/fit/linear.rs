@@ -46,20 +46,24 @@ pub(super) fn distances(columns: &[Vec<f64>], points: &[At], coefficients: &[f64
     points.iter().enumerate().map(|(i, p)| (value(i) - p.ns) / p.ns).collect()
 }
 
-/// 1.4826 times the median of the absolute distances: the standard deviation if they were normal. At least 0.01%.
+/// 1.4826 times the median of the absolute distances: the standard deviation if they were normal. At
+/// least 0.01%.
 pub(super) fn scale(distances: &[f64]) -> f64 {
     let mut off: Vec<f64> = distances.iter().map(|r| r.abs()).collect();
     off.sort_by(f64::total_cmp);
     (1.4826 * crate::samples::quantile(&off, 0.5)).max(ROUND_BELOW)
 }
 
-/// Coefficients of the columns with the least loss, by reweighted least squares, from `start` or from plain least squares.
+/// Coefficients of the columns with the least loss, by reweighted least squares, from `start` or from
+/// plain least squares.
 pub(super) fn robust(columns: &[Vec<f64>], points: &[At], loss: Loss, start: Option<&[f64]>) -> Vec<f64> {
     let relative = |p: &At| 1.0 / (p.ns * p.ns);
     let mut weights: Vec<f64> = points.iter().map(relative).collect();
     let mut coefficients = start.map_or_else(|| weighted(columns, points, &weights), <[f64]>::to_vec);
     for _ in 0..ROUNDS {
-        for ((weight, point), r) in weights.iter_mut().zip(points).zip(distances(columns, points, &coefficients)) {
+        for ((weight, point), r) in
+            weights.iter_mut().zip(points).zip(distances(columns, points, &coefficients))
+        {
             *weight = relative(point) * loss.weight(r);
         }
         let next = weighted(columns, points, &weights);
@@ -114,8 +118,8 @@ fn weighted(columns: &[Vec<f64>], points: &[At], weights: &[f64]) -> Vec<f64> {
     coefficients
 }
 
-/// A straight line through points, start and slope in nanoseconds; distances are relative, points far off do not count. None for
-/// fewer than two different x.
+/// A straight line through points, start and slope in nanoseconds; distances are relative, points far
+/// off do not count. None for fewer than two different x.
 pub fn line(points: &[At]) -> Option<(f64, f64)> {
     let first = points.first()?.x;
     points.iter().find(|p| p.x != first)?;
@@ -143,7 +147,10 @@ mod tests {
             })
             .collect();
         let (start, slope) = line(&points).unwrap();
-        assert!((start / 250.0 - 1.0).abs() < 0.02 && (slope / 1.75 - 1.0).abs() < 0.02, "{start} + {slope}·x");
+        assert!(
+            (start / 250.0 - 1.0).abs() < 0.02 && (slope / 1.75 - 1.0).abs() < 0.02,
+            "{start} + {slope}·x"
+        );
         // Least squares without reweighting is far from it: the outliers matter.
         let columns = [vec![1.0; points.len()], points.iter().map(|p| p.x).collect()];
         let plain = weighted(&columns, &points, &vec![1.0; points.len()]);

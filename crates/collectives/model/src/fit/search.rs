@@ -17,16 +17,22 @@ impl CostFunction for Boxed<'_> {
 
     /// Outside the box: the cost at its edge and more, the further the more, so that the simplex turns round.
     fn cost(&self, at: &Vec<f64>) -> Result<f64, argmin::core::Error> {
-        let inside: Vec<f64> = at.iter().zip(self.limits).map(|(x, (low, high))| x.clamp(*low, *high)).collect();
+        let inside: Vec<f64> =
+            at.iter().zip(self.limits).map(|(x, (low, high))| x.clamp(*low, *high)).collect();
         let outside: f64 = at.iter().zip(&inside).map(|(x, y)| (x - y).abs()).sum();
         let cost = (self.cost)(&inside);
         Ok(if cost.is_finite() { cost * (1.0 + outside) + outside * 1e-3 } else { f64::MAX })
     }
 }
 
-/// The point with the least cost that was found, and that cost. Every start begins a descent of its own with a simplex of size `step`.
-/// None if there is no start.
-pub(super) fn least(cost: &dyn Fn(&[f64]) -> f64, limits: &[(f64, f64)], starts: &[Vec<f64>], step: f64) -> Option<(Vec<f64>, f64)> {
+/// The point with the least cost that was found, and that cost. Every start begins a descent of its own
+/// with a simplex of size `step`. None if there is no start.
+pub(super) fn least(
+    cost: &dyn Fn(&[f64]) -> f64,
+    limits: &[(f64, f64)],
+    starts: &[Vec<f64>],
+    step: f64,
+) -> Option<(Vec<f64>, f64)> {
     let descend = |start: &Vec<f64>| {
         let mut simplex = vec![start.clone()];
         for i in 0..start.len() {
@@ -35,7 +41,10 @@ pub(super) fn least(cost: &dyn Fn(&[f64]) -> f64, limits: &[(f64, f64)], starts:
             simplex.push(corner);
         }
         let solver = NelderMead::new(simplex).with_sd_tolerance(1e-7).ok()?;
-        let done = Executor::new(Boxed { cost, limits }, solver).configure(|state| state.max_iters(STEPS)).run().ok()?;
+        let done = Executor::new(Boxed { cost, limits }, solver)
+            .configure(|state| state.max_iters(STEPS))
+            .run()
+            .ok()?;
         let best = done.state().get_best_param()?;
         let inside: Vec<f64> = best.iter().zip(limits).map(|(x, (low, high))| x.clamp(*low, *high)).collect();
         let value = cost(&inside);
@@ -58,7 +67,8 @@ mod tests {
         let limits = [(-6.0, 6.0), (-6.0, 6.0)];
         let one = least(&bumpy, &limits, &[vec![-5.0, -5.0]], 0.3).unwrap();
         assert!(one.1 > 1.0, "from a bad start it should stop early: {one:?}");
-        let starts: Vec<Vec<f64>> = (-5..=5).flat_map(|a| (-5..=5).map(move |b| vec![f64::from(a), f64::from(b)])).collect();
+        let starts: Vec<Vec<f64>> =
+            (-5..=5).flat_map(|a| (-5..=5).map(move |b| vec![f64::from(a), f64::from(b)])).collect();
         let many = least(&bumpy, &limits, &starts, 0.3).unwrap();
         assert!((many.1 - 0.5).abs() < 1e-4 && many.0.iter().all(|x| (x - 1.3).abs() < 1e-2), "{many:?}");
     }

@@ -16,7 +16,8 @@ struct Shape<'a> {
     columns: &'a dyn Fn(&[f64]) -> Vec<Vec<f64>>,
 }
 
-/// Inner parameters and coefficients with the least loss: the absolute one from all starts, then Tukey's from there.
+/// Inner parameters and coefficients with the least loss: the absolute one from all starts, then
+/// Tukey's from there.
 fn fit(shape: &Shape, points: &[At], starts: &[Vec<f64>]) -> Option<(Vec<f64>, Vec<f64>)> {
     let loss_at = |inner: &[f64], loss: Loss, start: Option<&[f64]>| {
         let columns = (shape.columns)(inner);
@@ -27,7 +28,12 @@ fn fit(shape: &Shape, points: &[At], starts: &[Vec<f64>]) -> Option<(Vec<f64>, V
     let columns = (shape.columns)(&rough);
     let coefficients = robust(&columns, points, Loss::Absolute, None);
     let loss = Loss::Biweight { scale: scale(&distances(&columns, points, &coefficients)) };
-    let (fine, _) = least(&|inner| loss_at(inner, loss, Some(&coefficients)), shape.limits, std::slice::from_ref(&rough), 0.2)?;
+    let (fine, _) = least(
+        &|inner| loss_at(inner, loss, Some(&coefficients)),
+        shape.limits,
+        std::slice::from_ref(&rough),
+        0.2,
+    )?;
     let found = robust(&(shape.columns)(&fine), points, loss, Some(&coefficients));
     Some((fine, found))
 }
@@ -37,8 +43,9 @@ fn grid(limits: (f64, f64), places: u32) -> Vec<f64> {
     (0..places).map(|i| limits.0 + (limits.1 - limits.0) * (f64::from(i) + 0.5) / f64::from(places)).collect()
 }
 
-/// RTT(p) through points of (peers, nanoseconds per message). None with fewer than six numbers of peers: the shape has five
-/// parameters. With λ₅ < 0, λ₆ = 0. The search starts at many places, or at `near`, where another fit to much the same points ended.
+/// RTT(p) through points of (peers, nanoseconds per message). None with fewer than six numbers of
+/// peers: the shape has five parameters. With λ₅ < 0, λ₆ = 0. The search starts at many places, or at
+/// `near`, where another fit to much the same points ended.
 pub fn round_trip(points: &[At], near: Option<&RoundTrip>) -> Option<RoundTrip> {
     if points.len() < 6 {
         return None;
@@ -53,7 +60,10 @@ pub fn round_trip(points: &[At], near: Option<&RoundTrip>) -> Option<RoundTrip> 
     };
     let starts = match near {
         Some(near) => vec![vec![(1.0 + near.start_up_shift).ln(), (-near.saturation_rate).ln()]],
-        None => grid(SHIFT, 4).into_iter().flat_map(|s| grid(RATE, 5).into_iter().map(move |r| vec![s, r])).collect(),
+        None => grid(SHIFT, 4)
+            .into_iter()
+            .flat_map(|s| grid(RATE, 5).into_iter().map(move |r| vec![s, r]))
+            .collect(),
     };
     let (inner, found) = fit(&Shape { limits: &[SHIFT, RATE], columns: &columns }, points, &starts)?;
     // λ₃ + λ₄·(1 − e^(λ₅·p)) is the constant, and −λ₄ stands before the exponential.
@@ -67,7 +77,8 @@ pub fn round_trip(points: &[At], near: Option<&RoundTrip>) -> Option<RoundTrip> 
     })
 }
 
-/// o(p) through points of (peers, nanoseconds per message). None with fewer than four numbers of peers. `near` as for [`round_trip`].
+/// o(p) through points of (peers, nanoseconds per message). None with fewer than four numbers of peers.
+/// `near` as for [`round_trip`].
 pub fn overhead(points: &[At], near: Option<&Overhead>) -> Option<Overhead> {
     if points.len() < 4 {
         return None;
@@ -84,8 +95,9 @@ pub fn overhead(points: &[At], near: Option<&Overhead>) -> Option<Overhead> {
     Some(Overhead { floor_ns: found[0], start_up_ns: found[1], start_up_shift: inner[0].exp() - 1.0 })
 }
 
-/// How well a fit tells points that it has not seen: the points between the first and the last are dealt into four hands, and each hand is
-/// predicted from the others. None where what remains is too little for a fit.
+/// How well a fit tells points that it has not seen: the points between the first and the last are
+/// dealt into four hands, and each hand is predicted from the others. None where what remains is too
+/// little for a fit.
 pub fn held_out(points: &[At], fit: impl Fn(&[At]) -> Option<Box<dyn Fn(f64) -> f64>>) -> Option<Distance> {
     const HANDS: usize = 4;
     let inner = points.len().checked_sub(2)?;
@@ -141,7 +153,8 @@ mod tests {
         }
     }
 
-    /// One point in eight is 2 to 12 times too high, all others are off by up to 3%: the curve is within 5% everywhere.
+    /// One point in eight is 2 to 12 times too high, all others are off by up to 3%: the curve is within 5%
+    /// everywhere.
     #[test]
     fn noise_and_outliers_move_the_curve_by_less_than_five_percent() {
         for seed in 1..=4 {
@@ -150,7 +163,10 @@ mod tests {
             let off = worst(|p| RDMA_INLINE_MIN.at_ns(p), |p| found.at_ns(p));
             assert!(off < 0.05, "seed {seed}: {off}, {found:?}");
             let again = round_trip(&points, Some(&found)).unwrap();
-            assert!(worst(|p| found.at_ns(p), |p| again.at_ns(p)) < 0.005, "the search goes on from where it ended");
+            assert!(
+                worst(|p| found.at_ns(p), |p| again.at_ns(p)) < 0.005,
+                "the search goes on from where it ended"
+            );
         }
     }
 

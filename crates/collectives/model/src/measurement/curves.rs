@@ -28,15 +28,17 @@ impl Shape {
 /// The shape that belongs to a quantity.
 fn fit(quantity: Quantity, points: &[At], near: Option<Shape>) -> Option<Shape> {
     match (quantity, near) {
-        (Quantity::RoundTrip, Some(Shape::RoundTrip(near))) => fit::round_trip(points, Some(&near)).map(Shape::RoundTrip),
+        (Quantity::RoundTrip, Some(Shape::RoundTrip(near))) => {
+            fit::round_trip(points, Some(&near)).map(Shape::RoundTrip)
+        }
         (Quantity::RoundTrip, _) => fit::round_trip(points, None).map(Shape::RoundTrip),
         (_, Some(Shape::Overhead(near))) => fit::overhead(points, Some(&near)).map(Shape::Overhead),
         _ => fit::overhead(points, None).map(Shape::Overhead),
     }
 }
 
-/// Whether LoP is fitted to ranks that share cores: where too few numbers of peers leave each rank one. Both together would be two
-/// curves in one.
+/// Whether LoP is fitted to ranks that share cores: where too few numbers of peers leave each rank one.
+/// Both together would be two curves in one.
 fn shares_cores(seen: &Seen) -> Option<bool> {
     [false, true].into_iter().find(|over| seen.by_peers(Quantity::RoundTrip, *over).len() >= LEAST)
 }
@@ -51,7 +53,10 @@ pub(super) fn curves(seen: &Seen, redrawn: &[Seen]) -> Vec<Curve> {
 fn curve(quantity: Quantity, oversubscribed: bool, seen: &Seen, redrawn: &[Seen]) -> Option<Curve> {
     let points = seen.by_peers(quantity, oversubscribed);
     let found = fit(quantity, &points, None)?;
-    let again: Vec<Shape> = redrawn.iter().filter_map(|s| fit(quantity, &s.by_peers(quantity, oversubscribed), Some(found))).collect();
+    let again: Vec<Shape> = redrawn
+        .iter()
+        .filter_map(|s| fit(quantity, &s.by_peers(quantity, oversubscribed), Some(found)))
+        .collect();
     let at = |share: f64| {
         let of = |p: &At| {
             let mut drawn: Vec<f64> = again.iter().map(|f| f.at_ns(p.x)).collect();

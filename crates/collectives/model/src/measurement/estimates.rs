@@ -22,10 +22,15 @@ impl<'a> Seen<'a> {
     }
 
     pub(super) fn redrawn(series: &'a [Series], long_bytes: u64, random: &mut fastrand::Rng) -> Seen<'a> {
-        Seen { series, medians_ns: series.iter().map(|s| s.median_of_redrawn_ns(random)).collect(), long_bytes }
+        Seen {
+            series,
+            medians_ns: series.iter().map(|s| s.median_of_redrawn_ns(random)).collect(),
+            long_bytes,
+        }
     }
 
-    /// Medians of a quantity against the number of peers, ascending. Times of 0 are left out: they have no relative distance.
+    /// Medians of a quantity against the number of peers, ascending. Times of 0 are left out: they have no
+    /// relative distance.
     pub(super) fn by_peers(&self, quantity: Quantity, oversubscribed: bool) -> Vec<At> {
         self.curve(|s| s.quantity == quantity && s.oversubscribed == oversubscribed, |s| f64::from(s.peers))
     }
@@ -39,27 +44,40 @@ impl<'a> Seen<'a> {
 
     /// The median with one peer.
     pub(super) fn one(&self, quantity: Quantity) -> Option<f64> {
-        self.series.iter().zip(&self.medians_ns).find(|(s, _)| s.quantity == quantity && s.peers == 1).map(|(_, ns)| *ns)
+        self.series
+            .iter()
+            .zip(&self.medians_ns)
+            .find(|(s, _)| s.quantity == quantity && s.peers == 1)
+            .map(|(_, ns)| *ns)
     }
 
     fn needed(&self, quantity: Quantity) -> Result<f64, TooLittle> {
         self.one(quantity).ok_or(TooLittle::Missing(quantity))
     }
 
-    /// The middle of a quantity's medians over all numbers of peers that leave each rank a core; else the one with one peer.
+    /// The middle of a quantity's medians over all numbers of peers that leave each rank a core; else the
+    /// one with one peer.
     fn overhead(&self, quantity: Quantity) -> Result<f64, TooLittle> {
-        let mut own: Vec<f64> = self.series.iter().zip(&self.medians_ns).filter(|(s, _)| s.quantity == quantity && !s.oversubscribed).map(|(_, ns)| *ns).collect();
+        let mut own: Vec<f64> = self
+            .series
+            .iter()
+            .zip(&self.medians_ns)
+            .filter(|(s, _)| s.quantity == quantity && !s.oversubscribed)
+            .map(|(_, ns)| *ns)
+            .collect();
         own.sort_by(f64::total_cmp);
         if own.is_empty() { self.needed(quantity) } else { Ok(quantile(&own, 0.5)) }
     }
 
-    /// o_s and o_r as measured; L what they leave of half a round trip; g from a stream; G the slope over sizes.
+    /// o_s and o_r as measured; L what they leave of half a round trip; g from a stream; G the slope over
+    /// sizes.
     pub(super) fn loggp(&self) -> Result<Found, TooLittle> {
         let one_way = self.needed(Quantity::RoundTrip)? / 2.0;
         let send = self.overhead(Quantity::SendOverhead)?.min(one_way - LEAST_LATENCY_NS.min(one_way));
         let receive = self.overhead(Quantity::ReceiveOverhead)?;
         let left = one_way - send;
-        let sizes = self.curve(|s| s.quantity == Quantity::Message && s.bytes >= self.long_bytes, |s| s.bytes as f64);
+        let sizes =
+            self.curve(|s| s.quantity == Quantity::Message && s.bytes >= self.long_bytes, |s| s.bytes as f64);
         let least = LEAST_LATENCY_NS.min(left);
         let model = LogGp {
             latency_ns: (left - receive).max(least),
@@ -68,7 +86,8 @@ impl<'a> Seen<'a> {
             gap_ns: self.needed(Quantity::Gap)?,
             gap_per_byte_ns: line(&sizes).map_or(0.0, |(_, slope)| slope.max(0.0)),
         };
-        let oversubscribed = self.series.iter().any(|s| s.quantity == Quantity::RoundTrip && s.peers == 1 && s.oversubscribed);
+        let oversubscribed =
+            self.series.iter().any(|s| s.quantity == Quantity::RoundTrip && s.peers == 1 && s.oversubscribed);
         Ok(Found { model, oversubscribed, no_latency: receive >= left - least })
     }
 }
@@ -107,7 +126,11 @@ pub(super) fn estimates(seen: &Seen, found: &Found, redrawn: &[Seen]) -> Vec<Est
             value: value?,
             low: quantile(&drawn, 0.025),
             high: quantile(&drawn, 0.975),
-            from: if *symbol == "G" && seen.long_bytes > 0 { "slope of half a round trip over the sizes of long messages".into() } else { (*from).into() },
+            from: if *symbol == "G" && seen.long_bytes > 0 {
+                "slope of half a round trip over the sizes of long messages".into()
+            } else {
+                (*from).into()
+            },
         })
     })
     .collect()
@@ -127,7 +150,9 @@ pub(super) fn checks(seen: &Seen, model: &LogGp) -> Vec<Check> {
                 let there_and_back = model.one_to_many_ns(peers) + model.many_to_one_ns(peers);
                 check("round trip", s.peers, 0, there_and_back, *ns * f64::from(s.peers));
             }
-            Quantity::Message if s.bytes >= 1024 => check("message", 1, s.bytes, model.message_ns(s.bytes), *ns),
+            Quantity::Message if s.bytes >= 1024 => {
+                check("message", 1, s.bytes, model.message_ns(s.bytes), *ns)
+            }
             _ => {}
         }
     }

@@ -21,7 +21,16 @@ impl<W: Watch> Simulation<'_, W> {
         }
         self.watch.span(rank, Doing::Compute, from, entered);
         // An agent may still be busy with the call before.
-        *state = State { clock: state.clock.max(entered), entered, epoch: state.epoch + 1, round: 0, step: 0, waits: NOTHING, origin: rank, ..*state };
+        *state = State {
+            clock: state.clock.max(entered),
+            entered,
+            epoch: state.epoch + 1,
+            round: 0,
+            step: 0,
+            waits: NOTHING,
+            origin: rank,
+            ..*state
+        };
         self.tally.enters(state.epoch, entered);
         true
     }
@@ -46,7 +55,8 @@ impl<W: Watch> Simulation<'_, W> {
         left.0
     }
 
-    /// Nothing comes any more. A rank whose calls will never be complete still goes on until its window is full.
+    /// Nothing comes any more. A rank whose calls will never be complete still goes on until its window is
+    /// full.
     pub(super) fn run_ahead(&mut self, rank: u32) {
         let mut state = self.states[rank as usize];
         let Leaving::Bypass { window } = self.workload.leaving else { return };
@@ -66,8 +76,10 @@ impl<W: Watch> Simulation<'_, W> {
 
     /// Whether the call has something for the rank that it cannot leave without.
     fn owed(&self, rank: u32) -> bool {
-        // Nobody can tell that a barrier has not completed, until a message is received: it is left, and completes behind the program's back.
+        // Nobody can tell that a barrier has not completed, until a message is received: it is left, and
+        // completes behind the program's back.
         let operation = self.schedule.algorithm.operation;
-        operation != Operation::Barrier && self.schedule.problem.handing(operation, Rank(rank)).needs != Owed::Nothing
+        operation != Operation::Barrier
+            && self.schedule.problem.handing(operation, Rank(rank)).needs != Owed::Nothing
     }
 }

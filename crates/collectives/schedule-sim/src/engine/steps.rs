@@ -1,6 +1,8 @@
 //! What single steps do to the rank that takes them, and to whom they send.
 
-use super::{CELL, CELL_WITHIN, COUNT, Cell, KIND, Message, OVER, OWN, NOTHING, RAISE, Simulation, State, WITHIN};
+use super::{
+    CELL, CELL_WITHIN, COUNT, Cell, KIND, Message, NOTHING, OVER, OWN, RAISE, Simulation, State, WITHIN,
+};
 use crate::machine::WITHIN_NODE;
 use crate::time::Time;
 use crate::watch::{Doing, Watch};
@@ -60,7 +62,16 @@ impl<W: Watch> Simulation<'_, W> {
     /// One of `burst` messages that are sent at once.
     #[inline]
     #[allow(clippy::too_many_arguments)]
-    pub(super) fn send(&mut self, rank: u32, state: &mut State, to: u32, cell: u32, value: u32, bytes: u64, burst: u8) {
+    pub(super) fn send(
+        &mut self,
+        rank: u32,
+        state: &mut State,
+        to: u32,
+        cell: u32,
+        value: u32,
+        bytes: u64,
+        burst: u8,
+    ) {
         if state.waits == OVER {
             return;
         }
@@ -90,7 +101,15 @@ impl<W: Watch> Simulation<'_, W> {
     }
 
     /// The message before once more, to another rank: the network card does it.
-    pub(super) fn repeat(&mut self, rank: u32, state: &mut State, to: u32, cell: u32, value: u32, bytes: u64) {
+    pub(super) fn repeat(
+        &mut self,
+        rank: u32,
+        state: &mut State,
+        to: u32,
+        cell: u32,
+        value: u32,
+        bytes: u64,
+    ) {
         let link = &self.machine.links[self.machine.way(rank, to)];
         let (cost, wire) = (*link.cost(1), link.wire(bytes));
         let from = state.out_free.max(state.clock);
@@ -98,7 +117,8 @@ impl<W: Watch> Simulation<'_, W> {
         self.post(rank, state, to, cell, value, from + wire + cost.latency);
     }
 
-    /// Writes into a memory that is replicated to all: one message where there is multicast, else one to each.
+    /// Writes into a memory that is replicated to all: one message where there is multicast, else one to
+    /// each.
     pub(super) fn share(&mut self, rank: u32, state: &mut State, bytes: u64) {
         let mut had = [false; 2];
         for to in 0..self.schedule.problem.ranks {

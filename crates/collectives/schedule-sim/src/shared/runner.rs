@@ -16,8 +16,15 @@ pub struct Memory<'a> {
 
 impl Memory<'_> {
     pub fn new(schedule: &Schedule) -> Memory<'_> {
-        let words = |each: u32| vec![0; schedule.problem.ranks as usize * usize::from(schedule.needs.banks) * each as usize];
-        Memory { schedule, flags: words(schedule.needs.flags), counters: words(schedule.needs.counters), messages: 0 }
+        let words = |each: u32| {
+            vec![0; schedule.problem.ranks as usize * usize::from(schedule.needs.banks) * each as usize]
+        };
+        Memory {
+            schedule,
+            flags: words(schedule.needs.flags),
+            counters: words(schedule.needs.counters),
+            messages: 0,
+        }
     }
 
     fn flag(&self, rank: Rank, slot: u32, bank: usize) -> usize {
@@ -55,7 +62,9 @@ pub struct Work {
 /// Where a rank has got to.
 pub enum Stop {
     /// It waits; whether it got anywhere before that.
-    Waits { moved: bool },
+    Waits {
+        moved: bool,
+    },
     /// It needs its core for so long before it can go on.
     Works(Time),
     /// It has entered a call.
@@ -84,9 +93,20 @@ pub struct Runner {
 impl Runner {
     pub fn new(schedule: &Schedule, me: Rank, work: Work, seed: u64) -> Runner {
         let program = schedule.program(me);
-        let begins = (0..=schedule.rounds()).map(|round| program.partition_point(|(of, _)| *of < round)).collect();
+        let begins =
+            (0..=schedule.rounds()).map(|round| program.partition_point(|(of, _)| *of < round)).collect();
         let program = program.into_iter().map(|(_, step)| step).collect();
-        Runner { me, program, begins, at: 0, epoch: 1, inside: false, worked: false, work, random: sequence(seed, me.0, Purpose::Work) }
+        Runner {
+            me,
+            program,
+            begins,
+            at: 0,
+            epoch: 1,
+            inside: false,
+            worked: false,
+            work,
+            random: sequence(seed, me.0, Purpose::Work),
+        }
     }
 
     /// Whether it is in a call.
@@ -97,9 +117,12 @@ impl Runner {
     fn work_before(&mut self, step: Option<Step>) -> Time {
         match step {
             None => self.work.compute.draw(&mut self.random),
-            Some(Step::Send { length, .. } | Step::Share { length, .. } | Step::Combine { length, .. } | Step::Copy { length, .. }) => {
-                Time::from_ps((f64::from(length) * self.work.per_element_ps).round() as u64)
-            }
+            Some(
+                Step::Send { length, .. }
+                | Step::Share { length, .. }
+                | Step::Combine { length, .. }
+                | Step::Copy { length, .. },
+            ) => Time::from_ps((f64::from(length) * self.work.per_element_ps).round() as u64),
             Some(_) => Time::ZERO,
         }
     }
@@ -162,7 +185,9 @@ impl Runner {
                 }
             }
             Step::AwaitCount { counter, of, previous } => {
-                if memory.counters[memory.counter(self.me, counter.0, bank)] < (uses - u64::from(previous)) * u64::from(of) {
+                if memory.counters[memory.counter(self.me, counter.0, bank)]
+                    < (uses - u64::from(previous)) * u64::from(of)
+                {
                     return false;
                 }
             }

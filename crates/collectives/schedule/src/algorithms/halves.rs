@@ -1,7 +1,8 @@
 //! Any number of ranks as a power of two of groups, each one rank or two neighbours.
 //!
-//! Of the first 2·(P - 2^k) ranks, each even one hands its part to the odd one above it, which acts for both. Groups hold
-//! neighbours, so that groups of groups hold consecutive ranks, and the order of ranks can be kept.
+//! Of the first 2·(P - 2^k) ranks, each even one hands its part to the odd one above it, which acts for
+//! both. Groups hold neighbours, so that groups of groups hold consecutive ranks, and the order of
+//! ranks can be kept.
 
 use crate::problem::Problem;
 use crate::radix::{floor_log, power};

@@ -1,5 +1,5 @@
-//! Every algorithm, one file each. A new one is a file with one [`Algorithm`] in it and one line in [`ALL`]; being
-//! listed is what makes it checked, shown and simulated.
+//! Every algorithm, one file each. A new one is a file with one [`Algorithm`] in it and one line in
+//! [`ALL`]; being listed is what makes it checked, shown and simulated.
 
 use crate::algorithm::{Algorithm, Operation};
 

@@ -1,7 +1,7 @@
 //! Ranks that need what all below them hand in.
 //!
-//! Nobody hears from the ranks above it, so whoever has read says so to whom it read from, by adding to a counter there; who sends awaits the
-//! additions of the bank's previous use.
+//! Nobody hears from the ranks above it, so whoever has read says so to whom it read from, by adding to
+//! a counter there; who sends awaits the additions of the bank's previous use.
 
 use crate::algorithm::Operation;
 use crate::algorithms::fold::fold;
@@ -21,7 +21,13 @@ pub fn needs(problem: &Problem) -> Needs {
 }
 
 /// All that a rank does. `place`: where it has the vector of a rank that is combined.
-pub fn round(operation: Operation, problem: &Problem, rank: Rank, out: &mut Round, place: impl Fn(Rank) -> Place) {
+pub fn round(
+    operation: Operation,
+    problem: &Problem,
+    rank: Rank,
+    out: &mut Round,
+    place: impl Fn(Rank) -> Place,
+) {
     let (length, handing) = (problem.elements, problem.handing(operation, rank));
     if handing.hands_in {
         let needs_me = |other: &Rank| problem.handing(operation, *other).needs.includes(*other, rank);

@@ -19,7 +19,8 @@ pub enum Driver {
     Random(u64),
 }
 
-/// Runs a schedule for some epochs, 3 or more to see every bank used again. Returns the machine at the end, or what is wrong.
+/// Runs a schedule for some epochs, 3 or more to see every bank used again. Returns the machine at the
+/// end, or what is wrong.
 pub fn run(schedule: &Schedule, epochs: u64, driver: Driver) -> Result<Machine<'_>, Defect> {
     drive(Machine::new(schedule, epochs), driver)
 }

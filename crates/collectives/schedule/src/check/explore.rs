@@ -16,8 +16,8 @@ pub struct Explored {
     pub cut_off: bool,
 }
 
-/// Visits every state that any order of steps and deliveries leads to, up to `most` states. States are told apart by all that
-/// decides what can follow, so that ways that meet again are gone once.
+/// Visits every state that any order of steps and deliveries leads to, up to `most` states. States are
+/// told apart by all that decides what can follow, so that ways that meet again are gone once.
 pub fn explore<'a>(schedule: &'a Schedule, epochs: u64, most: usize) -> Result<Explored, Defect> {
     let mut seen = HashSet::new();
     let mut found = Explored { states: 0, ends: 0, cut_off: false };

@@ -5,7 +5,8 @@ use super::drive::{Driver, run};
 use crate::schedule::Schedule;
 use crate::step::{Rank, Step};
 
-/// Of one epoch in which all ranks enter at once. Acknowledgements and the answers of counters are messages too.
+/// Of one epoch in which all ranks enter at once. Acknowledgements and the answers of counters are
+/// messages too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Figures {
     /// Messages one after the other that the last rank to leave has to wait for.
@@ -49,8 +50,8 @@ pub fn figures(schedule: &Schedule) -> Result<Figures, Defect> {
     })
 }
 
-/// Whether a run's knowledge takes no more than so many bytes, about: what every rank knew of every other is kept with each
-/// message.
+/// Whether a run's knowledge takes no more than so many bytes, about: what every rank knew of every
+/// other is kept with each message.
 pub fn fits(schedule: &Schedule, bytes: u64) -> bool {
     let mut round = crate::Round::new();
     let (ranks, banks) = (u64::from(schedule.problem.ranks), u64::from(schedule.needs.banks));
@@ -62,7 +63,11 @@ pub fn fits(schedule: &Schedule, bytes: u64) -> bool {
                 return false;
             }
             schedule.round(Rank(rank), number, &mut round);
-            let raises: u64 = round.steps.iter().map(|step| if let Step::Multicast { to, .. } = step { to.count.into() } else { 1 }).sum();
+            let raises: u64 = round
+                .steps
+                .iter()
+                .map(|step| if let Step::Multicast { to, .. } = step { to.count.into() } else { 1 })
+                .sum();
             used += raises * banks * 4 * ranks;
         }
     }

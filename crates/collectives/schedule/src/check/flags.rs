@@ -53,8 +53,8 @@ impl Flag {
         Ok(())
     }
 
-    /// The owner's wait for `value` is over: what it may rely on is the raise that the wait was for, even if a later one has
-    /// arrived too. Nothing for value 0, which is there from the beginning.
+    /// The owner's wait for `value` is over: what it may rely on is the raise that the wait was for, even
+    /// if a later one has arrived too. Nothing for value 0, which is there from the beginning.
     pub fn take(&mut self, value: u64, now: Time) -> Option<&Raise> {
         while self.raises.len() > 1 && self.raises[0].value < value {
             self.raises.pop_front();

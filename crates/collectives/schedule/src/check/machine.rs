@@ -108,11 +108,20 @@ pub struct Machine<'a> {
 
 impl<'a> Machine<'a> {
     pub fn new(schedule: &'a Schedule, epochs: u64) -> Machine<'a> {
-        Machine::with_programs(schedule, epochs, (0..schedule.problem.ranks).map(|rank| schedule.program(Rank(rank))).collect())
+        Machine::with_programs(
+            schedule,
+            epochs,
+            (0..schedule.problem.ranks).map(|rank| schedule.program(Rank(rank))).collect(),
+        )
     }
 
-    /// Runs other steps than the schedule's own, with all else as the schedule states it: to see what becomes of mistakes.
-    pub fn with_programs(schedule: &'a Schedule, epochs: u64, programs: Vec<Vec<(u32, Step)>>) -> Machine<'a> {
+    /// Runs other steps than the schedule's own, with all else as the schedule states it: to see what
+    /// becomes of mistakes.
+    pub fn with_programs(
+        schedule: &'a Schedule,
+        epochs: u64,
+        programs: Vec<Vec<(u32, Step)>>,
+    ) -> Machine<'a> {
         let (n, needs, operation) = (schedule.problem.ranks, schedule.needs, schedule.algorithm.operation);
         let program = |steps: Vec<(u32, Step)>| Program {
             begins: (0..=needs.rounds).map(|round| steps.partition_point(|(of, _)| *of < round)).collect(),
@@ -203,7 +212,8 @@ impl<'a> Machine<'a> {
         self.entered[rank.0 as usize].push(now);
         let epoch = state.epoch;
         let terms = &mut self.terms;
-        let values: Vec<Term> = (0..state.memory.input.len() as u32).map(|i| terms.item(rank.0, i, epoch)).collect();
+        let values: Vec<Term> =
+            (0..state.memory.input.len() as u32).map(|i| terms.item(rank.0, i, epoch)).collect();
         state.memory.enter(now, |i| values[i as usize]).map_err(|fault| reading(rank, epoch, fault))
     }
 
@@ -212,8 +222,11 @@ impl<'a> Machine<'a> {
         let now = self.tick(rank);
         let me = rank.0 as usize;
         let (epoch, operation) = (self.ranks[me].epoch, self.schedule.algorithm.operation);
-        let entered = |other: usize, clock: &Clock| self.entered[other].get(epoch as usize - 1).is_some_and(|time| clock[other] >= *time);
-        let heard: Vec<bool> = (0..self.ranks.len()).map(|other| entered(other, &self.ranks[me].clock)).collect();
+        let entered = |other: usize, clock: &Clock| {
+            self.entered[other].get(epoch as usize - 1).is_some_and(|time| clock[other] >= *time)
+        };
+        let heard: Vec<bool> =
+            (0..self.ranks.len()).map(|other| entered(other, &self.ranks[me].clock)).collect();
         if operation == Operation::Barrier {
             if let Some(missing) = heard.iter().position(|h| !h) {
                 return Err(Defect::LeftEarly { rank, epoch, missing: Rank(missing as u32) });
@@ -225,7 +238,10 @@ impl<'a> Machine<'a> {
         state.inside = false;
         let length = state.memory.output.len() as u32;
         let bank = self.schedule.bank(epoch).0;
-        let output = state.memory.read(now, bank, Place::output(0), length).map_err(|fault| reading(rank, epoch, fault))?;
+        let output = state
+            .memory
+            .read(now, bank, Place::output(0), length)
+            .map_err(|fault| reading(rank, epoch, fault))?;
         output.iter().enumerate().try_for_each(|(i, term)| self.verify(rank, epoch, i as u32, *term))?;
         if operation == Operation::Allreduce {
             let first = self.outputs[epoch as usize].get_or_insert_with(|| output.clone());
@@ -266,7 +282,10 @@ impl<'a> Machine<'a> {
         if in_order && self.terms.element(term) == Some((element, epoch)) {
             return Ok(());
         }
-        let wanted = format!("element {element} of epoch {epoch} of ranks {ranks:?}, combined in the order of {:?}", self.schedule.algorithm.order);
+        let wanted = format!(
+            "element {element} of epoch {epoch} of ranks {ranks:?}, combined in the order of {:?}",
+            self.schedule.algorithm.order
+        );
         Err(Defect::WrongData { rank, element: i, epoch, found: self.terms.show(term), wanted })
     }
 
@@ -292,12 +311,21 @@ impl<'a> Machine<'a> {
         let stuck: Vec<Rank> = (0..self.ranks()).map(Rank).filter(|r| !self.is_done(*r)).collect();
         let first = *stuck.first()?;
         let step = self.next(first)?;
-        Some(Defect::Deadlock { waiting: stuck.len(), rank: first, epoch: self.ranks[first.0 as usize].epoch, step })
+        Some(Defect::Deadlock {
+            waiting: stuck.len(),
+            rank: first,
+            epoch: self.ranks[first.0 as usize].epoch,
+            step,
+        })
     }
 
     /// All that decides what can happen from here on, for telling states apart.
     pub fn state(&self) -> Vec<u64> {
-        let term = |t: Option<Term>| t.map_or(0, |t| 1 + self.terms.ranks(t).iter().fold(7u64, |h, r| h.wrapping_mul(1_000_003) ^ u64::from(*r)));
+        let term = |t: Option<Term>| {
+            t.map_or(0, |t| {
+                1 + self.terms.ranks(t).iter().fold(7u64, |h, r| h.wrapping_mul(1_000_003) ^ u64::from(*r))
+            })
+        };
         let mut all = Vec::new();
         for rank in &self.ranks {
             all.extend([rank.epoch, u64::from(rank.inside), rank.at as u64]);
@@ -305,8 +333,11 @@ impl<'a> Machine<'a> {
         }
         all.extend(self.flags.iter().map(|f| f.value));
         all.extend(self.counts.iter().map(|c| c.value));
-        let mut flying: Vec<u64> =
-            self.in_flight.iter().map(|m| (m.value << 40) | (u64::from(m.to.0) << 24) | (u64::from(m.slot.0) << 4) | m.bank as u64).collect();
+        let mut flying: Vec<u64> = self
+            .in_flight
+            .iter()
+            .map(|m| (m.value << 40) | (u64::from(m.to.0) << 24) | (u64::from(m.slot.0) << 4) | m.bank as u64)
+            .collect();
         flying.sort_unstable();
         all.extend(flying);
         all

@@ -48,7 +48,11 @@ pub struct Memory {
 
 impl Memory {
     pub fn new(input: usize, output: usize, scratch: usize, banks: usize) -> Memory {
-        Memory { input: vec![FRESH; input], output: vec![FRESH; output], scratch: vec![vec![FRESH; scratch]; banks] }
+        Memory {
+            input: vec![FRESH; input],
+            output: vec![FRESH; output],
+            scratch: vec![vec![FRESH; scratch]; banks],
+        }
     }
 
     fn cells(&mut self, bank: usize, place: Place, length: u32) -> Result<&mut [Cell], Fault> {
@@ -61,7 +65,8 @@ impl Memory {
         buffer.get_mut(first..first + length as usize).ok_or(Fault::Beyond)
     }
 
-    /// The owner enters an epoch: the program has written its input, and what its output holds counts no more.
+    /// The owner enters an epoch: the program has written its input, and what its output holds counts no
+    /// more.
     pub fn enter(&mut self, now: Time, values: impl Fn(u32) -> Term) -> Result<(), Fault> {
         for (i, cell) in self.input.iter_mut().enumerate() {
             *cell = Cell { value: Some(values(i as u32)), taken: now, read: 0 };
@@ -91,7 +96,9 @@ impl Memory {
 
     /// The owner writes.
     pub fn write(&mut self, now: Time, bank: usize, place: Place, values: &[Term]) -> Result<(), Fault> {
-        for (i, (cell, value)) in self.cells(bank, place, values.len() as u32)?.iter_mut().zip(values).enumerate() {
+        for (i, (cell, value)) in
+            self.cells(bank, place, values.len() as u32)?.iter_mut().zip(values).enumerate()
+        {
             if cell.taken == ON_ITS_WAY {
                 return Err(Fault::Race(place.plus(i as u32)));
             }
@@ -100,8 +107,8 @@ impl Memory {
         Ok(())
     }
 
-    /// Another rank, which knows of the owner's events up to `known`, sends a write off: the owner must be done with what
-    /// is there.
+    /// Another rank, which knows of the owner's events up to `known`, sends a write off: the owner must be
+    /// done with what is there.
     pub fn announce(&mut self, known: Time, bank: usize, place: Place, length: u32) -> Result<(), Fault> {
         for (i, cell) in self.cells(bank, place, length)?.iter_mut().enumerate() {
             // A write that is on its way has a time that nobody can know of.
@@ -130,4 +137,3 @@ impl Memory {
         self.input.iter().chain(&self.output).chain(self.scratch.iter().flatten()).map(|cell| cell.value)
     }
 }
-

@@ -14,7 +14,9 @@ impl Machine<'_> {
         let needs = &self.schedule.needs;
         let (to, slot, counter, turn) = match step {
             Step::Put { to, slot, turn } | Step::Send { to, slot, turn, .. } => (to, Some(slot), None, turn),
-            Step::Multicast { to, slot, turn } => (Rank(to.first.0 + (to.count - 1) * to.stride), Some(slot), None, turn),
+            Step::Multicast { to, slot, turn } => {
+                (Rank(to.first.0 + (to.count - 1) * to.stride), Some(slot), None, turn)
+            }
             Step::Wait { slot, turn } => (rank, Some(slot), None, turn),
             Step::Add { at, counter } | Step::Count { at, counter, .. } => (at, None, Some(counter), 1),
             Step::AwaitCount { counter, .. } => (rank, None, Some(counter), 1),
@@ -24,12 +26,20 @@ impl Machine<'_> {
             return Err(Defect::NoSuchRank { rank, to, step });
         }
         let raises_turn_0 = turn == 0 && !matches!(step, Step::Wait { .. });
-        if slot.is_some_and(|s| s.0 >= needs.flags) || counter.is_some_and(|c| c.0 >= needs.counters) || turn > needs.turns || raises_turn_0 {
+        if slot.is_some_and(|s| s.0 >= needs.flags)
+            || counter.is_some_and(|c| c.0 >= needs.counters)
+            || turn > needs.turns
+            || raises_turn_0
+        {
             return Err(Defect::BeyondNeeds { rank, step });
         }
         if let Step::Count { otherwise, .. } = step {
             let program = &self.programs[rank.0 as usize];
-            if program.begins.get(otherwise as usize).is_none_or(|begin| *begin <= self.ranks[rank.0 as usize].at) {
+            if program
+                .begins
+                .get(otherwise as usize)
+                .is_none_or(|begin| *begin <= self.ranks[rank.0 as usize].at)
+            {
                 return Err(Defect::Backwards { rank, step });
             }
         }
@@ -69,7 +79,9 @@ impl Machine<'_> {
                     return Ok(false);
                 }
                 let now = self.tick(rank);
-                let taken = self.counts[index].take(number, of).map_err(|fault| counting(rank, rank, counter, epoch, fault))?;
+                let taken = self.counts[index]
+                    .take(number, of)
+                    .map_err(|fault| counting(rank, rank, counter, epoch, fault))?;
                 if let Some((knows, depth)) = taken {
                     learn(&mut self.ranks[me].clock, knows);
                     if !previous {
@@ -102,7 +114,8 @@ impl Machine<'_> {
                 let now = self.tick(rank);
                 let value = self.add(rank, at, counter, uses)?;
                 self.tally[me].sent += u64::from(at != rank);
-                // Whoever adds sees what the earlier ones did, as with any atomic addition that acquires and releases.
+                // Whoever adds sees what the earlier ones did, as with any atomic addition that acquires and
+                // releases.
                 let index = self.count_index(at, bank, counter);
                 if let Some((knows, depth)) = self.counts[index].so_far(uses) {
                     let state = &mut self.ranks[me];
@@ -115,7 +128,14 @@ impl Machine<'_> {
                     self.tally[me].answers += 1;
                     if epoch == self.epochs {
                         let State { at: step, depth, .. } = self.ranks[me];
-                        self.sent.push(Sent { from: at, to: rank, step, depth: depth - 1, elements: 0, kind: Kind::Answer });
+                        self.sent.push(Sent {
+                            from: at,
+                            to: rank,
+                            step,
+                            depth: depth - 1,
+                            elements: 0,
+                            kind: Kind::Answer,
+                        });
                     }
                 }
                 if value != uses * u64::from(of) {
@@ -125,8 +145,10 @@ impl Machine<'_> {
             }
             Step::Combine { into, first, second, length } => {
                 let now = self.tick(rank);
-                let (left, right) = (self.read(rank, now, bank, first, length)?, self.read(rank, now, bank, second, length)?);
-                let values: Vec<Term> = left.iter().zip(&right).map(|(l, r)| self.terms.pair(*l, *r)).collect();
+                let (left, right) =
+                    (self.read(rank, now, bank, first, length)?, self.read(rank, now, bank, second, length)?);
+                let values: Vec<Term> =
+                    left.iter().zip(&right).map(|(l, r)| self.terms.pair(*l, *r)).collect();
                 self.write(rank, now, bank, into, &values)?;
             }
             Step::Copy { from, into, length } => {
@@ -139,30 +161,54 @@ impl Machine<'_> {
         Ok(true)
     }
 
-    fn read(&mut self, rank: Rank, now: u32, bank: usize, place: Place, length: u32) -> Result<Vec<Term>, Defect> {
+    fn read(
+        &mut self,
+        rank: Rank,
+        now: u32,
+        bank: usize,
+        place: Place,
+        length: u32,
+    ) -> Result<Vec<Term>, Defect> {
         let state = &mut self.ranks[rank.0 as usize];
         let (epoch, at) = (state.epoch, state.at);
         let read = state.memory.read(now, bank, place, length);
         read.map_err(|fault| self.located(rank, at, fault).unwrap_or_else(|| reading(rank, epoch, fault)))
     }
 
-    fn write(&mut self, rank: Rank, now: u32, bank: usize, place: Place, values: &[Term]) -> Result<(), Defect> {
+    fn write(
+        &mut self,
+        rank: Rank,
+        now: u32,
+        bank: usize,
+        place: Place,
+        values: &[Term],
+    ) -> Result<(), Defect> {
         let state = &mut self.ranks[rank.0 as usize];
         let (epoch, at) = (state.epoch, state.at);
         if place.buffer() == crate::Buffer::Input {
             return Err(Defect::InputWritten { by: rank, owner: rank });
         }
         let written = state.memory.write(now, bank, place, values);
-        written.map_err(|fault| self.located(rank, at, fault).unwrap_or_else(|| writing(rank, rank, epoch, fault)))
+        written.map_err(|fault| {
+            self.located(rank, at, fault).unwrap_or_else(|| writing(rank, rank, epoch, fault))
+        })
     }
 
     /// A fault that is one of the step alone.
     fn located(&self, rank: Rank, at: usize, fault: Fault) -> Option<Defect> {
-        (fault == Fault::Beyond).then(|| Defect::BeyondNeeds { rank, step: self.programs[rank.0 as usize].steps[at] })
+        (fault == Fault::Beyond)
+            .then(|| Defect::BeyondNeeds { rank, step: self.programs[rank.0 as usize].steps[at] })
     }
 
     /// Announces a write into another's memory.
-    fn announce(&mut self, by: Rank, owner: Rank, bank: usize, place: Place, length: u32) -> Result<(), Defect> {
+    fn announce(
+        &mut self,
+        by: Rank,
+        owner: Rank,
+        bank: usize,
+        place: Place,
+        length: u32,
+    ) -> Result<(), Defect> {
         if place.buffer() == crate::Buffer::Input {
             return Err(Defect::InputWritten { by, owner });
         }
@@ -172,13 +218,15 @@ impl Machine<'_> {
         };
         if place.buffer() == crate::Buffer::Output {
             // It is there to be written only while its owner is in this epoch.
-            let inside = self.entered[owner.0 as usize].get(epoch as usize - 1).is_some_and(|time| *time <= known);
+            let inside =
+                self.entered[owner.0 as usize].get(epoch as usize - 1).is_some_and(|time| *time <= known);
             if !inside {
                 return Err(Defect::WriteRace { owner, place, by, epoch });
             }
         }
         let announced = self.ranks[owner.0 as usize].memory.announce(known, bank, place, length);
-        announced.map_err(|fault| self.located(by, at, fault).unwrap_or_else(|| writing(by, owner, epoch, fault)))
+        announced
+            .map_err(|fault| self.located(by, at, fault).unwrap_or_else(|| writing(by, owner, epoch, fault)))
     }
 
     fn note(&mut self, from: Rank, to: Rank, elements: u32, kind: Kind) {
@@ -188,7 +236,14 @@ impl Machine<'_> {
         }
     }
 
-    fn raise(&mut self, by: Rank, to: Rank, slot: Slot, turn: u16, data: Option<(Place, Vec<Term>)>) -> Result<(), Defect> {
+    fn raise(
+        &mut self,
+        by: Rank,
+        to: Rank,
+        slot: Slot,
+        turn: u16,
+        data: Option<(Place, Vec<Term>)>,
+    ) -> Result<(), Defect> {
         let epoch = self.ranks[by.0 as usize].epoch;
         let (bank, uses) = self.schedule.bank(epoch);
         let value = flag_value(uses, self.schedule.needs.turns, turn);
@@ -223,8 +278,8 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Adds and returns the value after. The addition is done when it is sent: who does not wait for its answer cannot tell, and nobody
-    /// else does anything at the counter's owner but add and wait.
+    /// Adds and returns the value after. The addition is done when it is sent: who does not wait for its
+    /// answer cannot tell, and nobody else does anything at the counter's owner but add and wait.
     fn add(&mut self, by: Rank, at: Rank, counter: Counter, uses: u64) -> Result<u64, Defect> {
         self.note(by, at, 0, Kind::Count(counter));
         let (epoch, knows) = (self.ranks[by.0 as usize].epoch, self.ranks[by.0 as usize].clock.clone());

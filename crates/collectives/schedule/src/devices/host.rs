@@ -8,16 +8,25 @@ use super::packet::{Kind, NONE_FREE, Packet};
 enum Doing {
     Nothing,
     /// Waits for the acknowledgement of this kind.
-    Asking { says: Kind, wants: Kind },
+    Asking {
+        says: Kind,
+        wants: Kind,
+    },
     /// Has entered and waits to be acknowledged, then to be let go.
-    Entering { acknowledged: bool },
+    Entering {
+        acknowledged: bool,
+    },
 }
 
 /// What has come to an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Done {
-    /// There is a barrier with this number, from this epoch on; both are to be told to the others that will take part.
-    Created { id: u8, since: u32 },
+    /// There is a barrier with this number, from this epoch on; both are to be told to the others that will
+    /// take part.
+    Created {
+        id: u8,
+        since: u32,
+    },
     NoneFree,
     Participating,
     /// All have entered.
@@ -101,7 +110,9 @@ impl Host {
                 self.doing = Doing::Entering { acknowledged: true };
                 (None, None)
             }
-            (kind, Doing::Asking { wants, .. }) if kind == wants && (!known || packet.request == self.request) => {
+            (kind, Doing::Asking { wants, .. })
+                if kind == wants && (!known || packet.request == self.request) =>
+            {
                 self.doing = Doing::Nothing;
                 (None, Some(self.answered(packet)))
             }

@@ -1,11 +1,12 @@
 //! Devices that hold barriers by themselves, simulated with their exact protocols.
 //!
-//! [`mod@unit`] is Höfler's barrier unit in a network switch (2005, section 3.1; designed, never built), with [`host`] as its other
-//! end and [`packet`] between them; as printed, and with the epoch that it lacks. [`network`] is the dedicated network of
-//! section 3.2 (built for four nodes). [`medium`] loses, repeats and reorders packets.
+//! [`mod@unit`] is Höfler's barrier unit in a network switch (2005, section 3.1; designed, never
+//! built), with [`host`] as its other end and [`packet`] between them; as printed, and with the epoch
+//! that it lacks. [`network`] is the dedicated network of section 3.2 (built for four nodes).
+//! [`medium`] loses, repeats and reorders packets.
 //!
-//! Each is a state machine: it takes a packet, a level or a time-out and returns what it sends. Nothing here waits or
-//! looks at a clock, so that all ways through a small system can be gone.
+//! Each is a state machine: it takes a packet, a level or a time-out and returns what it sends. Nothing
+//! here waits or looks at a clock, so that all ways through a small system can be gone.
 
 pub mod host;
 pub mod medium;

@@ -1,7 +1,9 @@
-//! The dedicated barrier network: one wire from each node, one to all, and a machine of two states between them.
+//! The dedicated barrier network: one wire from each node, one to all, and a machine of two states
+//! between them.
 
-/// The machine, of Höfler 2005, section 3.2: while its state is 0 it shows 0 until all inputs are 1; while it is 1 it shows 1
-/// until all are 0. Nodes that are not wired to it, or not in its group, do not count.
+/// The machine, of Höfler 2005, section 3.2: while its state is 0 it shows 0 until all inputs are 1;
+/// while it is 1 it shows 1 until all are 0. Nodes that are not wired to it, or not in its group, do
+/// not count.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Network {
     state: bool,
@@ -41,7 +43,8 @@ impl Node {
     }
 }
 
-/// How long a barrier takes, in nanoseconds: writing the port, one gate after the other, reading the port.
+/// How long a barrier takes, in nanoseconds: writing the port, one gate after the other, reading the
+/// port.
 ///
 /// ```
 /// // With the thesis's 1.2 µs for each port access and 10 ns for each node: 2.44 µs at four nodes; 2.57 were measured.

@@ -38,7 +38,8 @@ const KINDS: [Kind; 10] = [
 /// Numbers of barriers have 7 bits; the last of these says that there is none.
 pub const NONE_FREE: u8 = 127;
 
-/// A packet: 4 bits of type and 7 of the barrier's number, as printed; behind them what makes repeated ones harmless.
+/// A packet: 4 bits of type and 7 of the barrier's number, as printed; behind them what makes repeated
+/// ones harmless.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Packet {
     pub kind: Kind,

@@ -13,8 +13,8 @@ struct Row {
     absent: Vec<bool>,
     /// Bit n: the host on port n has not acknowledged that all have entered.
     untold: Vec<bool>,
-    /// Barriers held, and requests to free it, since the switch was started. Never set back, so that a packet from an earlier life of
-    /// the row is known as such.
+    /// Barriers held, and requests to free it, since the switch was started. Never set back, so that a
+    /// packet from an earlier life of the row is known as such.
     epoch: u32,
     /// The epoch with which it was handed out, to whom, and at which of its requests.
     since: u32,
@@ -27,7 +27,8 @@ pub struct Unit {
     protocol: Protocol,
     ports: usize,
     rows: Vec<Row>,
-    /// Of each port: the newest request for a barrier that was heard. An older one has been answered, and is no request any more.
+    /// Of each port: the newest request for a barrier that was heard. An older one has been answered, and
+    /// is no request any more.
     requests: Vec<u8>,
 }
 
@@ -39,7 +40,15 @@ impl Unit {
     pub fn new(protocol: Protocol, ports: usize, barriers: usize) -> Unit {
         assert!(barriers <= usize::from(NONE_FREE));
         let none = vec![false; ports];
-        let row = Row { in_use: false, arrived: none.clone(), absent: none.clone(), untold: none, epoch: 0, since: 0, creator: (0, 0) };
+        let row = Row {
+            in_use: false,
+            arrived: none.clone(),
+            absent: none.clone(),
+            untold: none,
+            epoch: 0,
+            since: 0,
+            creator: (0, 0),
+        };
         Unit { protocol, ports, rows: vec![row; barriers], requests: vec![0; ports] }
     }
 
@@ -50,7 +59,9 @@ impl Unit {
             Kind::GetId => self.hand_out(port, packet).into_iter().map(|answer| (port, answer)).collect(),
             Kind::WantParticipate => {
                 let known = self.protocol == Protocol::WithEpoch;
-                if let Some(row) = self.row(packet).filter(|row| row.in_use && (!known || row.since == packet.epoch)) {
+                if let Some(row) =
+                    self.row(packet).filter(|row| row.in_use && (!known || row.since == packet.epoch))
+                {
                     row.absent[port] = false;
                 }
                 vec![answer(Kind::ParticipateAck, packet)]
@@ -69,7 +80,9 @@ impl Unit {
             }
             Kind::Free => {
                 let printed = self.protocol == Protocol::Printed;
-                if let Some(row) = self.row(packet).filter(|row| printed || row.in_use && row.epoch == packet.epoch) {
+                if let Some(row) =
+                    self.row(packet).filter(|row| printed || row.in_use && row.epoch == packet.epoch)
+                {
                     row.in_use = false;
                     row.epoch += 1;
                     row.untold.fill(false);
@@ -77,7 +90,9 @@ impl Unit {
                 vec![answer(Kind::FreeAck, packet)]
             }
             // Said by units, not to them.
-            Kind::GetIdAck | Kind::ParticipateAck | Kind::ReachedAck | Kind::Ready | Kind::FreeAck => Vec::new(),
+            Kind::GetIdAck | Kind::ParticipateAck | Kind::ReachedAck | Kind::Ready | Kind::FreeAck => {
+                Vec::new()
+            }
         }
     }
 
@@ -95,7 +110,8 @@ impl Unit {
         self.rows.get_mut(usize::from(packet.id))
     }
 
-    /// A free row, with nobody in it. A host that asks again gets the same one again, if its requests can be told apart.
+    /// A free row, with nobody in it. A host that asks again gets the same one again, if its requests can
+    /// be told apart.
     fn hand_out(&mut self, port: usize, packet: Packet) -> Option<Packet> {
         let (creator, known) = ((port, packet.request), self.protocol == Protocol::WithEpoch);
         let again = self.rows.iter().position(|row| known && row.in_use && row.creator == creator);
@@ -120,8 +136,8 @@ impl Unit {
         Some(Packet { kind: Kind::GetIdAck, id: id as u8, epoch: row.since, request: packet.request })
     }
 
-    /// A host has entered. Whether all have is looked at here and nowhere else: with nobody registered yet, it would be
-    /// true from the beginning.
+    /// A host has entered. Whether all have is looked at here and nowhere else: with nobody registered yet,
+    /// it would be true from the beginning.
     fn enter(&mut self, port: usize, packet: Packet) -> Vec<Sent> {
         let known = self.protocol == Protocol::WithEpoch;
         let Some(row) = self.row(packet).filter(|row| row.in_use) else { return Vec::new() };
@@ -148,7 +164,8 @@ pub const fn flip_flops(ports: u64, barriers: u64) -> u64 {
     2 * barriers * (ports + 1)
 }
 
-/// Gates one after the other from the last arrival to "ready": one for each port's bits, then a tree of gates with two inputs.
+/// Gates one after the other from the last arrival to "ready": one for each port's bits, then a tree of
+/// gates with two inputs.
 pub const fn gate_depth(ports: u64) -> u32 {
     1 + ports.next_power_of_two().trailing_zeros()
 }

@@ -14,17 +14,25 @@ pub struct File {
     pub content: String,
 }
 
-/// With how many ranks an algorithm is drawn: 8, unless more show what happens beyond a power, or fewer all that there is to be seen.
+/// With how many ranks an algorithm is drawn: 8, unless more show what happens beyond a power, or fewer
+/// all that there is to be seen.
 fn schedule(algorithm: &'static Algorithm) -> Schedule {
     let ranks = match algorithm.name {
         "pairwise-exchange" | "n-way-dissemination" | "hierarchical" | "butterfly" => 9,
         "n-wise-exchange" => 11,
         // From each to each.
-        "allreduce-simultaneous-broadcast" | "allreduce-parts" | "allgather-flat" | "alltoall-flat" | "reduce-scatter-flat" | "scan-flat" | "exscan-flat" => 4,
+        "allreduce-simultaneous-broadcast"
+        | "allreduce-parts"
+        | "allgather-flat"
+        | "alltoall-flat"
+        | "reduce-scatter-flat"
+        | "scan-flat"
+        | "exscan-flat" => 4,
         _ => 8,
     };
     let elements = if algorithm.operation == Operation::Barrier { 0 } else { 8 };
-    Schedule::new(algorithm, Problem::new(ranks).with_elements(elements), &[]).expect("defaults fit a few ranks")
+    Schedule::new(algorithm, Problem::new(ranks).with_elements(elements), &[])
+        .expect("defaults fit a few ranks")
 }
 
 /// The page and its pictures.
@@ -34,9 +42,14 @@ pub fn gallery() -> Result<Vec<File>, Defect> {
     page += "\n| operation | algorithm | rounds | messages | most sent by one rank | elements moved | flags | scratch | must respond |\n|---|---|--:|--:|--:|--:|--:|--:|--:|\n";
     for algorithm in algorithms::ALL {
         let elements = if algorithm.operation == Operation::Barrier { 0 } else { 16 };
-        let schedule = Schedule::new(algorithm, Problem::new(16).with_elements(elements), &[]).expect("defaults fit 16 ranks");
+        let schedule = Schedule::new(algorithm, Problem::new(16).with_elements(elements), &[])
+            .expect("defaults fit 16 ranks");
         let f = figures(&schedule)?;
-        let respond = if f.responders == f.least_responders { f.responders.to_string() } else { format!("{}-{}", f.least_responders, f.responders) };
+        let respond = if f.responders == f.least_responders {
+            f.responders.to_string()
+        } else {
+            format!("{}-{}", f.least_responders, f.responders)
+        };
         let _ = writeln!(
             page,
             "| {} | [{1}](#{1}) | {2} | {3} | {4} | {5} | {6} | {7} | {respond} |",
@@ -83,8 +96,15 @@ fn section(page: &mut String, algorithm: &Algorithm, picture: &Picture) {
         let _ = writeln!(page, "- Order of combining: {order}.");
     }
     for parameter in algorithm.parameters {
-        let range = if parameter.choices.is_empty() { parameter.range() } else { parameter.choices.join(", ") };
-        let _ = writeln!(page, "- `{}`: {} ({range}; {} if nothing is said).", parameter.name, parameter.about, parameter.show(parameter.default));
+        let range =
+            if parameter.choices.is_empty() { parameter.range() } else { parameter.choices.join(", ") };
+        let _ = writeln!(
+            page,
+            "- `{}`: {} ({range}; {} if nothing is said).",
+            parameter.name,
+            parameter.about,
+            parameter.show(parameter.default)
+        );
     }
     let _ = write!(page, "\n![{}](schedules/{}.svg)\n", picture.title(), algorithm.name);
 }

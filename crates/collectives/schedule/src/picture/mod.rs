@@ -1,7 +1,8 @@
 //! Pictures of schedules: who tells whom in which round, as text and as SVG.
 //!
-//! A round of a picture is a place in the longest chain of messages: a message belongs to round r if r - 1 messages, one after the
-//! other, had to arrive before it could be sent. That is computed from a run, not taken from how the algorithm counts.
+//! A round of a picture is a place in the longest chain of messages: a message belongs to round r if r
+//! - 1 messages, one after the other, had to arrive before it could be sent. That is computed from a
+//! run, not taken from how the algorithm counts.
 
 pub mod gallery;
 pub mod svg;
@@ -32,8 +33,15 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    pub const ALL: [Purpose; 7] =
-        [Purpose::Flag, Purpose::Data, Purpose::Again, Purpose::Shared, Purpose::Count, Purpose::Answer, Purpose::Acknowledgement];
+    pub const ALL: [Purpose; 7] = [
+        Purpose::Flag,
+        Purpose::Data,
+        Purpose::Again,
+        Purpose::Shared,
+        Purpose::Count,
+        Purpose::Answer,
+        Purpose::Acknowledgement,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -80,7 +88,9 @@ impl<'a> Picture<'a> {
         for message in sent.iter().filter(|m| m.to != m.from) {
             let purpose = awaited.purpose(message);
             let step = (message.from, message.step);
-            match arrows.last_mut().filter(|a| steps.last() == Some(&step) && a.purpose == purpose && a.round == message.depth + 1) {
+            match arrows.last_mut().filter(|a| {
+                steps.last() == Some(&step) && a.purpose == purpose && a.round == message.depth + 1
+            }) {
                 Some(arrow) => arrow.to.push(message.to),
                 None => {
                     steps.push(step);
@@ -101,7 +111,11 @@ impl<'a> Picture<'a> {
 
     /// What the picture shows, in a line: `n-way-dissemination, 9 ranks, n = 2`.
     pub fn title(&self) -> String {
-        [self.name(), self.parameters()].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+        [self.name(), self.parameters()]
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 
     fn name(&self) -> String {
@@ -112,8 +126,14 @@ impl<'a> Picture<'a> {
     fn parameters(&self) -> String {
         let Schedule { algorithm, problem, .. } = self.schedule;
         // 0 stands for another default where it is the least number.
-        let told = algorithm.parameters.iter().zip(problem.values).filter(|(p, value)| p.least > 0 || !p.choices.is_empty() || *value > 0);
-        told.map(|(parameter, value)| format!("{} = {}", parameter.name, parameter.show(value))).collect::<Vec<_>>().join(", ")
+        let told = algorithm
+            .parameters
+            .iter()
+            .zip(problem.values)
+            .filter(|(p, value)| p.least > 0 || !p.choices.is_empty() || *value > 0);
+        told.map(|(parameter, value)| format!("{} = {}", parameter.name, parameter.show(value)))
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 
     /// Purposes that occur, in order.
@@ -131,13 +151,20 @@ struct Awaited {
 impl Awaited {
     fn of(schedule: &Schedule) -> Awaited {
         let (ranks, needs) = (schedule.problem.ranks as usize, schedule.needs);
-        let mut awaited = Awaited { flags: vec![vec![false; needs.flags as usize]; ranks], counters: vec![vec![false; needs.counters as usize]; ranks] };
+        let mut awaited = Awaited {
+            flags: vec![vec![false; needs.flags as usize]; ranks],
+            counters: vec![vec![false; needs.counters as usize]; ranks],
+        };
         for rank in 0..ranks {
             for (_, step) in schedule.program(Rank(rank as u32)) {
                 match step {
                     Step::Wait { slot, turn: 1.. } => awaited.flags[rank][slot.0 as usize] = true,
-                    Step::AwaitCount { counter, previous: false, .. } => awaited.counters[rank][counter.0 as usize] = true,
-                    Step::Count { at, counter, .. } => awaited.counters[at.0 as usize][counter.0 as usize] = true,
+                    Step::AwaitCount { counter, previous: false, .. } => {
+                        awaited.counters[rank][counter.0 as usize] = true
+                    }
+                    Step::Count { at, counter, .. } => {
+                        awaited.counters[at.0 as usize][counter.0 as usize] = true
+                    }
                     _ => {}
                 }
             }

@@ -50,7 +50,9 @@ pub fn svg(picture: &Picture) -> String {
     let bottom = tops[tops.len() - 1] + 10.0;
     let purposes = picture.purposes();
     let legend_width: f64 = purposes.iter().map(|p| 60.0 + 6.6 * p.name().len() as f64).sum();
-    let width = (LEFT + f64::from(ranks - 1) * STEP + RIGHT).max(LEFT + legend_width).max(36.0 + 9.4 * picture.name().len() as f64 + 6.9 * picture.parameters().len() as f64);
+    let width = (LEFT + f64::from(ranks - 1) * STEP + RIGHT)
+        .max(LEFT + legend_width)
+        .max(36.0 + 9.4 * picture.name().len() as f64 + 6.9 * picture.parameters().len() as f64);
     let height = bottom + 42.0;
     let mut out = String::new();
     head(&mut out, picture, &purposes, width, height);
@@ -58,9 +60,18 @@ pub fn svg(picture: &Picture) -> String {
     for round in 1..=picture.rounds as usize {
         let (top, end) = (tops[round - 1], tops[round]);
         if round % 2 == 1 {
-            let _ = write!(out, r##"<rect x="8" y="{top:.0}" width="{:.0}" height="{:.0}" fill="#1e293b" fill-opacity=".045"/>"##, width - 16.0, end - top);
+            let _ = write!(
+                out,
+                r##"<rect x="8" y="{top:.0}" width="{:.0}" height="{:.0}" fill="#1e293b" fill-opacity=".045"/>"##,
+                width - 16.0,
+                end - top
+            );
         }
-        let _ = writeln!(out, r#"<text x="16" y="{:.0}" class="t">round {round}</text>"#, (top + end) / 2.0 + 4.0);
+        let _ = writeln!(
+            out,
+            r#"<text x="16" y="{:.0}" class="t">round {round}</text>"#,
+            (top + end) / 2.0 + 4.0
+        );
     }
     for rank in 0..ranks {
         let _ = writeln!(
@@ -76,7 +87,9 @@ pub fn svg(picture: &Picture) -> String {
         let class = class(*purpose);
         for arrow in picture.arrows.iter().filter(|a| a.purpose == *purpose) {
             let (top, end) = (tops[arrow.round as usize - 1], tops[arrow.round as usize]);
-            let sends = picture.arrows.iter().filter(|a| (a.round, a.from) == (arrow.round, arrow.from)).count() as f64;
+            let sends =
+                picture.arrows.iter().filter(|a| (a.round, a.from) == (arrow.round, arrow.from)).count()
+                    as f64;
             let y = top + 4.0 + NEXT * f64::from(arrow.before);
             let arrive = end - 4.0 - NEXT * (sends - 1.0 - f64::from(arrow.before));
             if *purpose == Purpose::Shared {
@@ -85,17 +98,27 @@ pub fn svg(picture: &Picture) -> String {
             }
             let mut path = String::new();
             for to in &arrow.to {
-                let _ = write!(path, "M{:.0} {y:.0}L{}", x(arrow.from.0), tip(x(arrow.from.0), y, x(to.0), arrive));
+                let _ = write!(
+                    path,
+                    "M{:.0} {y:.0}L{}",
+                    x(arrow.from.0),
+                    tip(x(arrow.from.0), y, x(to.0), arrive)
+                );
             }
             // What goes around the end of the row is not to hide the rest.
             let reach = arrow.to.iter().map(|to| to.0.abs_diff(arrow.from.0)).max().unwrap_or(0);
-            let faint = if arrow.to.len() == 1 && 2 * reach > ranks { r#" stroke-opacity=".45""# } else { "" };
+            let faint =
+                if arrow.to.len() == 1 && 2 * reach > ranks { r#" stroke-opacity=".45""# } else { "" };
             let _ = write!(out, r#"<path class="{class}"{faint} d="{path}"/>"#);
             // Several tips of one path need their own, as a marker stands at the last end only.
             for to in &arrow.to {
                 let _ = write!(out, "{}", arrowhead(class, x(arrow.from.0), y, x(to.0), arrive));
             }
-            let _ = writeln!(out, r#"<circle class="{class}o" cx="{:.0}" cy="{y:.0}" r="2.6"/>"#, x(arrow.from.0));
+            let _ = writeln!(
+                out,
+                r#"<circle class="{class}o" cx="{:.0}" cy="{y:.0}" r="2.6"/>"#,
+                x(arrow.from.0)
+            );
         }
     }
     legend(&mut out, &purposes, bottom + 26.0);
@@ -125,7 +148,9 @@ fn tip(x0: f64, y0: f64, x1: f64, y1: f64) -> String {
 
 fn arrowhead(class: char, x0: f64, y0: f64, x1: f64, y1: f64) -> String {
     let angle = (y1 - y0).atan2(x1 - x0).to_degrees();
-    format!(r#"<path class="{class}o" transform="translate({x1:.0} {y1:.1})rotate({angle:.0})" d="M0 0L-8.5-3.6V3.6z"/>"#)
+    format!(
+        r#"<path class="{class}o" transform="translate({x1:.0} {y1:.1})rotate({angle:.0})" d="M0 0L-8.5-3.6V3.6z"/>"#
+    )
 }
 
 fn head(out: &mut String, picture: &Picture, purposes: &[Purpose], width: f64, height: f64) {
@@ -164,7 +189,13 @@ fn head(out: &mut String, picture: &Picture, purposes: &[Purpose], width: f64, h
 /// Ranks that share a node, where the algorithm cares, stand in front of the same ground.
 fn nodes(out: &mut String, picture: &Picture, x: impl Fn(u32) -> f64, bottom: f64) {
     let problem = &picture.schedule.problem;
-    let size = picture.schedule.algorithm.parameters.iter().position(|p| p.name == "node").map(|i| problem.values[i]);
+    let size = picture
+        .schedule
+        .algorithm
+        .parameters
+        .iter()
+        .position(|p| p.name == "node")
+        .map(|i| problem.values[i]);
     let (None, Some(size)) = (&problem.nodes, size) else { return };
     for node in 0..problem.ranks.div_ceil(size) {
         let (first, last) = (node * size, (node * size + size - 1).min(problem.ranks - 1));
@@ -186,7 +217,11 @@ fn legend(out: &mut String, purposes: &[Purpose], y: f64) {
     for purpose in purposes {
         let class = class(*purpose);
         // Drawn as a line along the row, it has no tip.
-        let tip = if *purpose == Purpose::Shared { format!(r#"<circle class="so" cx="{x:.0}" cy="{:.0}" r="3.4"/>"#, y - 4.0) } else { arrowhead(class, x, y - 4.0, x + 32.0, y - 4.0) };
+        let tip = if *purpose == Purpose::Shared {
+            format!(r#"<circle class="so" cx="{x:.0}" cy="{:.0}" r="3.4"/>"#, y - 4.0)
+        } else {
+            arrowhead(class, x, y - 4.0, x + 32.0, y - 4.0)
+        };
         let _ = writeln!(
             out,
             r#"<path class="{class}" d="M{x:.0} {:.0}h26"/>{}<text x="{:.0}" y="{y:.0}" class="t">{}</text>"#,

@@ -7,7 +7,8 @@ pub fn text(picture: &Picture, width: usize) -> Option<String> {
     let ranks = picture.schedule.problem.ranks as usize;
     let digits = (ranks - 1).to_string().len();
     let margin = format!("round {} ", picture.rounds).len();
-    let step = [4, 3, 2].into_iter().find(|step| *step > digits && margin + digits + (ranks - 1) * step <= width)?;
+    let step =
+        [4, 3, 2].into_iter().find(|step| *step > digits && margin + digits + (ranks - 1) * step <= width)?;
     let column = |rank: usize| margin + digits - 1 + rank * step;
     let mut lines = vec![picture.title(), String::new()];
     let mut heads = vec![' '; column(ranks - 1) + 1];
@@ -85,7 +86,10 @@ fn draw(cells: &mut [char], arrow: &Arrow, column: impl Fn(usize) -> usize) {
         Purpose::Acknowledgement => '┄',
     };
     let (first, last) = span(arrow);
-    cells[column(first)..=column(last)].iter_mut().filter(|c| **c == ' ' || **c == '│').for_each(|c| *c = stroke);
+    cells[column(first)..=column(last)]
+        .iter_mut()
+        .filter(|c| **c == ' ' || **c == '│')
+        .for_each(|c| *c = stroke);
     let from = arrow.from.0 as usize;
     for to in arrow.to.iter().map(|r| r.0 as usize) {
         cells[column(to)] = if to > from { '▶' } else { '◀' };

@@ -3,11 +3,16 @@
 use crate::network::Channel;
 use crate::table::Destination;
 
-/// A cycle, if there is one: each channel with a destination whose packets hold it and wait for the next. `onward` gives what
-/// a channel's holders wait for. It is the shortest cycle through one of its channels, not of all.
-pub(super) fn find(channels: usize, onward: impl Fn(Channel) -> Vec<(Channel, Destination)>) -> Option<Vec<(Channel, Destination)>> {
+/// A cycle, if there is one: each channel with a destination whose packets hold it and wait for the
+/// next. `onward` gives what a channel's holders wait for. It is the shortest cycle through one of its
+/// channels, not of all.
+pub(super) fn find(
+    channels: usize,
+    onward: impl Fn(Channel) -> Vec<(Channel, Destination)>,
+) -> Option<Vec<(Channel, Destination)>> {
     let waits: Vec<Vec<(Channel, Destination)>> = (0..channels as u32).map(|c| onward(Channel(c))).collect();
-    // Channels whose holders wait for nothing that is left are free, one after the other; what is left then has something to wait for.
+    // Channels whose holders wait for nothing that is left are free, one after the other; what is left
+    // then has something to wait for.
     let mut left: Vec<usize> = waits.iter().map(Vec::len).collect();
     let mut holders: Vec<Vec<usize>> = vec![Vec::new(); channels];
     waits.iter().enumerate().for_each(|(c, next)| next.iter().for_each(|(n, _)| holders[n.index()].push(c)));
@@ -24,7 +29,11 @@ pub(super) fn find(channels: usize, onward: impl Fn(Channel) -> Vec<(Channel, De
     let mut at = left.iter().position(|n| *n > 0)?;
     let mut seen = vec![false; channels];
     while !std::mem::replace(&mut seen[at], true) {
-        at = waits[at].iter().map(|(n, _)| n.index()).find(|n| left[*n] > 0).expect("it waits for something that is left");
+        at = waits[at]
+            .iter()
+            .map(|(n, _)| n.index())
+            .find(|n| left[*n] > 0)
+            .expect("it waits for something that is left");
     }
     shortest(&waits, at)
 }

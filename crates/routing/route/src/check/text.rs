@@ -8,20 +8,37 @@ impl Fault {
     /// The fault in one or, for loops and cycles, several lines.
     pub fn describe(&self, network: &Network) -> String {
         match self {
-            Fault::NoEntry { at, to } => format!("{} has no entry for {}", switch(network, *at), destination(network, *to)),
+            Fault::NoEntry { at, to } => {
+                format!("{} has no entry for {}", switch(network, *at), destination(network, *to))
+            }
             Fault::WrongPort { at, to, port } => {
-                format!("{} sends what is for {} to port {}, which does not lead there", switch(network, *at), destination(network, *to), port.0)
+                format!(
+                    "{} sends what is for {} to port {}, which does not lead there",
+                    switch(network, *at),
+                    destination(network, *to),
+                    port.0
+                )
             }
             Fault::Loop { to, channels } => {
-                let lines: Vec<String> = channels.iter().map(|c| format!("\n  {}", channel(network, *c))).collect();
+                let lines: Vec<String> =
+                    channels.iter().map(|c| format!("\n  {}", channel(network, *c))).collect();
                 format!("packets to {} go round for ever:{}", destination(network, *to), lines.concat())
             }
             Fault::Cycle { lane, waits } => {
                 let lines = waits.iter().enumerate().map(|(i, (c, to))| {
                     let next = waits[(i + 1) % waits.len()].0;
-                    format!("\n  {} waits for {} (packets to {})", channel(network, *c), channel(network, next), destination(network, *to))
+                    format!(
+                        "\n  {} waits for {} (packets to {})",
+                        channel(network, *c),
+                        channel(network, next),
+                        destination(network, *to)
+                    )
                 });
-                format!("lane {lane} can deadlock, for {} channels wait for each other in a ring:{}", waits.len(), lines.collect::<String>())
+                format!(
+                    "lane {lane} can deadlock, for {} channels wait for each other in a ring:{}",
+                    waits.len(),
+                    lines.collect::<String>()
+                )
             }
         }
     }

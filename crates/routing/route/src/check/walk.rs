@@ -7,12 +7,14 @@ use crate::table::{Destination, Table};
 pub(super) struct Walk<'a> {
     network: &'a Network,
     table: &'a Table,
-    /// For each lane, each channel and each channel that leaves where it leads: a destination whose packets hold the one and wait for the other.
+    /// For each lane, each channel and each channel that leaves where it leads: a destination whose packets
+    /// hold the one and wait for the other.
     waits: Vec<Vec<Option<Destination>>>,
     /// Where in that each channel begins.
     start: Vec<usize>,
     findings: Findings,
-    /// By switch: hops to every other; made when first asked for, as end nodes of one switch come one after the other.
+    /// By switch: hops to every other; made when first asked for, as end nodes of one switch come one after
+    /// the other.
     distances: (SwitchId, Vec<Option<u32>>),
 }
 
@@ -24,8 +26,20 @@ impl<'a> Walk<'a> {
         }
         let waits = vec![vec![None; start[network.channels()]]; usize::from(table.lanes())];
         let load = vec![0; network.channels()];
-        let findings = Findings { faults: Vec::new(), broken: 0, pairs: 0, hops: Vec::new(), longer: 0, minimal_hops: 0, load, dependencies: 0 };
-        let distances = (SwitchId(0), if network.switches().is_empty() { Vec::new() } else { network.distances(SwitchId(0)) });
+        let findings = Findings {
+            faults: Vec::new(),
+            broken: 0,
+            pairs: 0,
+            hops: Vec::new(),
+            longer: 0,
+            minimal_hops: 0,
+            load,
+            dependencies: 0,
+        };
+        let distances = (
+            SwitchId(0),
+            if network.switches().is_empty() { Vec::new() } else { network.distances(SwitchId(0)) },
+        );
         Walk { network, table, waits, start, findings, distances }
     }
 
@@ -68,7 +82,9 @@ impl<'a> Walk<'a> {
                 };
                 break (!right).then_some(Fault::WrongPort { at, to, port });
             }
-            let Plugged::Channel(c) = self.network.plugged(at, port) else { break Some(Fault::WrongPort { at, to, port }) };
+            let Plugged::Channel(c) = self.network.plugged(at, port) else {
+                break Some(Fault::WrongPort { at, to, port });
+            };
             if let Some(i) = path.iter().position(|p| *p == c) {
                 break Some(Fault::Loop { to, channels: path.split_off(i) });
             }
@@ -105,7 +121,11 @@ impl<'a> Walk<'a> {
             let onward = |c: Channel| {
                 let leaving = self.network.leaving(self.network.to(c));
                 let waits = &waits[self.start[c.index()]..];
-                leaving.iter().zip(waits).filter_map(|(next, why)| why.map(|why| (*next, why))).collect::<Vec<_>>()
+                leaving
+                    .iter()
+                    .zip(waits)
+                    .filter_map(|(next, why)| why.map(|why| (*next, why)))
+                    .collect::<Vec<_>>()
             };
             self.findings.dependencies += waits.iter().flatten().count() as u64;
             if let Some(waits) = cycle::find(self.network.channels(), onward) {

@@ -8,7 +8,8 @@
 //! * + 4      four end nodes at every switch
 //! ```
 //!
-//! Switches are numbered in the order in which they are first named, and get ports, GUIDs and end nodes by rule.
+//! Switches are numbered in the order in which they are first named, and get ports, GUIDs and end nodes
+//! by rule.
 
 use super::{FormatError, at_line};
 use crate::network::{Network, NetworkBuilder, SwitchId};
@@ -25,14 +26,23 @@ pub fn read(text: &str) -> Result<Network, FormatError> {
     for (i, line) in text.lines().enumerate() {
         let words: Vec<&str> = line.split('#').next().unwrap_or("").split_whitespace().collect();
         let mut number = |name| *numbers.entry(name).or_insert_with(|| (names.push(name), names.len() - 1).1);
-        let count = |word: &str| word.parse::<u8>().map(usize::from).map_err(|_| at_line(i + 1, format!("`{word}` is no number from 0 to 255")));
+        let count = |word: &str| {
+            word.parse::<u8>()
+                .map(usize::from)
+                .map_err(|_| at_line(i + 1, format!("`{word}` is no number from 0 to 255")))
+        };
         match words[..] {
             [] => {}
             ["*", "+", n] => end_nodes.push((None, count(n)?)),
             [s, "+", n] => end_nodes.push((Some(number(s)), count(n)?)),
             [a, b] => cables.push((number(a), number(b), 1, i + 1)),
             [a, b, n] => cables.push((number(a), number(b), count(n)?, i + 1)),
-            _ => return Err(at_line(i + 1, "a line is `SWITCH SWITCH`, `SWITCH SWITCH CABLES` or `SWITCH + END_NODES`")),
+            _ => {
+                return Err(at_line(
+                    i + 1,
+                    "a line is `SWITCH SWITCH`, `SWITCH SWITCH CABLES` or `SWITCH + END_NODES`",
+                ));
+            }
         }
     }
     if names.is_empty() {
@@ -56,7 +66,10 @@ pub fn read(text: &str) -> Result<Network, FormatError> {
     let mut builder = NetworkBuilder::default();
     for (s, ports) in ports.iter().enumerate() {
         if *ports > 254 {
-            return Err(at_line(1, format!("switch `{}` would have {ports} ports; the most is 254", names[s])));
+            return Err(at_line(
+                1,
+                format!("switch `{}` would have {ports} ports; the most is 254", names[s]),
+            ));
         }
         builder.add_switch(names[s], *ports as u8);
     }
@@ -69,13 +82,18 @@ pub fn read(text: &str) -> Result<Network, FormatError> {
     Ok(builder.build()?)
 }
 
-/// The cables and end nodes of a network. Ports, GUIDs and names of end nodes are lost, and so are switches' names with blanks or that occur twice.
+/// The cables and end nodes of a network. Ports, GUIDs and names of end nodes are lost, and so are
+/// switches' names with blanks or that occur twice.
 pub fn write(network: &Network) -> String {
     let mut times: HashMap<&str, u32> = HashMap::new();
     network.switches().iter().for_each(|s| *times.entry(&s.name).or_default() += 1);
     let name = |s: SwitchId| {
         let name = network.switch(s).name.as_str();
-        let plain = !name.is_empty() && name != "*" && name != "+" && !name.contains([' ', '\t', '#']) && times[name] == 1;
+        let plain = !name.is_empty()
+            && name != "*"
+            && name != "+"
+            && !name.contains([' ', '\t', '#'])
+            && times[name] == 1;
         if plain { name.to_string() } else { format!("switch{}", s.0) }
     };
     let mut out = String::new();

@@ -1,4 +1,5 @@
-//! Forwarding tables as OpenSM dumps them (`opensm-lfts.dump`, `dump_fts`) and loads them (`opensm -R file -U FILE`).
+//! Forwarding tables as OpenSM dumps them (`opensm-lfts.dump`, `dump_fts`) and loads them (`opensm -R
+//! file -U FILE`).
 
 use super::{FormatError, at_line};
 use crate::network::{Network, Port, SwitchId};
@@ -17,8 +18,9 @@ pub struct Lids {
 }
 
 impl Lids {
-    /// The network's own addresses if all destinations have one and all differ; else 1, 2, 3, … for the end nodes and then the switches, from which
-    /// OpenSM finds its own, since the file names every destination's GUID. `None` if there are not enough addresses.
+    /// The network's own addresses if all destinations have one and all differ; else 1, 2, 3, … for the end
+    /// nodes and then the switches, from which OpenSM finds its own, since the file names every
+    /// destination's GUID. `None` if there are not enough addresses.
     pub fn of(network: &Network) -> Option<Lids> {
         let own = Lids {
             end_nodes: network.end_nodes().iter().map(|e| e.lid.unwrap_or(0)).collect(),
@@ -49,13 +51,19 @@ impl Lids {
 /// The tables in OpenSM's format. Entries without a path are left out. Lanes cannot be said in this format.
 pub fn write(network: &Network, table: &Table, lids: &Lids) -> String {
     let mut out = String::new();
-    let mut destinations: Vec<(u16, Destination)> = table.destinations().map(|d| (lids.of_destination(d), d)).collect();
+    let mut destinations: Vec<(u16, Destination)> =
+        table.destinations().map(|d| (lids.of_destination(d), d)).collect();
     destinations.sort_unstable();
     let last = destinations.last().map_or(0, |(lid, _)| *lid);
     for s in network.switch_ids() {
         let switch = network.switch(s);
         let lid = lids.of_destination(Destination::Switch(s));
-        writeln!(out, "Unicast lids [0-{last}] of switch Lid {lid} guid 0x{:016x} ('{}'):", switch.guid, switch.name).expect("memory");
+        writeln!(
+            out,
+            "Unicast lids [0-{last}] of switch Lid {lid} guid 0x{:016x} ('{}'):",
+            switch.guid, switch.name
+        )
+        .expect("memory");
         for (lid, to) in &destinations {
             let Some(Port(port)) = table.port(s, *to) else { continue };
             let (kind, guid, name) = described(network, *to);
@@ -68,13 +76,16 @@ pub fn write(network: &Network, table: &Table, lids: &Lids) -> String {
 
 fn described(network: &Network, to: Destination) -> (&'static str, u64, &str) {
     match to {
-        Destination::EndNode(e) => ("Channel Adapter", network.end_node(e).port_guid, &network.end_node(e).name),
+        Destination::EndNode(e) => {
+            ("Channel Adapter", network.end_node(e).port_guid, &network.end_node(e).name)
+        }
         Destination::Switch(s) => ("Switch", network.switch(s).guid, &network.switch(s).name),
     }
 }
 
-/// Reads tables that OpenSM, `dump_fts`, `ibroute` or [`write()`] made. Destinations are known by their GUIDs and, where a line has none, by their addresses. What
-/// the file says of switches and destinations that the network does not have is passed over and counted.
+/// Reads tables that OpenSM, `dump_fts`, `ibroute` or [`write()`] made. Destinations are known by their
+/// GUIDs and, where a line has none, by their addresses. What the file says of switches and
+/// destinations that the network does not have is passed over and counted.
 ///
 /// # Errors
 /// A line that is no entry, or entries before the first switch.

@@ -6,7 +6,8 @@ use crate::network::{Network, NetworkBuilder, SwitchId};
 /// An extended generalized fat tree (Öhring et al. 1995).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FatTree {
-    /// How many children a node of each level has, from the lowest level of switches (whose children are end nodes) up.
+    /// How many children a node of each level has, from the lowest level of switches (whose children are
+    /// end nodes) up.
     pub children: Vec<usize>,
     /// How many parents a node of each level has, from the end nodes up; the first is 1.
     pub parents: Vec<usize>,
@@ -37,8 +38,8 @@ pub fn fat_tree(of: &FatTree) -> Result<Network, Impossible> {
     if of.parents[0] != 1 || of.children.iter().chain(&of.parents).any(|n| *n == 0) {
         return Err(wrong("one parent for each end node, and no zeros"));
     }
-    // A node of level l is a pair of numbers: which subtree it is in (`above`, counting subtrees of that height), and which of the
-    // subtree's equals it is (`equals`).
+    // A node of level l is a pair of numbers: which subtree it is in (`above`, counting subtrees of that
+    // height), and which of the subtree's equals it is (`equals`).
     let subtrees = |level: usize| of.children[level..].iter().product::<usize>();
     let equals = |level: usize| of.parents[..level].iter().product::<usize>();
     let mut builder = NetworkBuilder::default();
@@ -47,7 +48,8 @@ pub fn fat_tree(of: &FatTree) -> Result<Network, Impossible> {
         let up = of.parents.get(level).copied().unwrap_or(0);
         let ports = port_count("a fat tree", of.children[level - 1] + up)?;
         let count = subtrees(level) * equals(level);
-        at_level.push((0..count).map(|s| builder.add_switch(format!("level{level}switch{s}"), ports)).collect());
+        at_level
+            .push((0..count).map(|s| builder.add_switch(format!("level{level}switch{s}"), ports)).collect());
     }
     for number in 0..subtrees(0) {
         builder.add_end_node(format!("node{number}"), at_level[0][number / of.children[0]]);

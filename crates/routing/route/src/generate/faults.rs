@@ -15,19 +15,24 @@ pub struct Faults {
 
 const TRIES: u32 = 1000;
 
-/// The network without random cables and switches, still connected: choices that would cut it in pieces are drawn again.
+/// The network without random cables and switches, still connected: choices that would cut it in pieces
+/// are drawn again.
 ///
 /// # Errors
 /// No connected network in 1000 draws, or fewer cables or switches than are to fail.
 pub fn with_faults(network: &Network, faults: Faults, seed: u64) -> Result<Network, Impossible> {
     let (cables, switches) = (network.channels() / 2, network.switches().len());
     if faults.cables > cables || faults.switches >= switches.max(1) {
-        let need = format!("more than {} switches and {} cables; there are {switches} and {cables}", faults.switches, faults.cables);
+        let need = format!(
+            "more than {} switches and {} cables; there are {switches} and {cables}",
+            faults.switches, faults.cables
+        );
         return Err(Impossible::Needs { what: "a network with these faults", need });
     }
     let random = &mut Random::new(seed);
     for _ in 0..TRIES {
-        let gone: Vec<Channel> = some(cables, faults.cables, random).into_iter().map(|c| Channel(2 * c)).collect();
+        let gone: Vec<Channel> =
+            some(cables, faults.cables, random).into_iter().map(|c| Channel(2 * c)).collect();
         let dead: Vec<SwitchId> = some(switches, faults.switches, random).into_iter().map(SwitchId).collect();
         let left = network.without(&gone, &dead);
         if left.connected() {

@@ -19,21 +19,28 @@ pub struct Hierarchical {
     pub end_nodes: usize,
 }
 
-/// Each group is an irregular network of its own, and so are the groups among each other; a cable between groups ends at a random switch of
-/// each. (Alfaro et al., CANPC 2000, evaluate hierarchical networks without saying how they are made; this is one way.)
+/// Each group is an irregular network of its own, and so are the groups among each other; a cable
+/// between groups ends at a random switch of each. (Alfaro et al., CANPC 2000, evaluate hierarchical
+/// networks without saying how they are made; this is one way.)
 ///
 /// # Errors
 /// As for [`super::irregular()`].
 pub fn hierarchical(of: Hierarchical, seed: u64) -> Result<Network, Impossible> {
     let random = &mut Random::new(seed);
-    let inside = Irregular { switches: of.switches, degree: of.degree, end_nodes: of.end_nodes, parallel: false };
+    let inside =
+        Irregular { switches: of.switches, degree: of.degree, end_nodes: of.end_nodes, parallel: false };
     let between = Irregular { switches: of.groups, degree: of.uplinks, end_nodes: 0, parallel: true };
     let mut links = Vec::new();
     for group in 0..of.groups {
-        links.extend(random_links(inside, random)?.into_iter().map(|(a, b)| (group * of.switches + a, group * of.switches + b)));
+        links.extend(
+            random_links(inside, random)?
+                .into_iter()
+                .map(|(a, b)| (group * of.switches + a, group * of.switches + b)),
+        );
     }
     for (a, b) in random_links(between, random)? {
-        links.push((a * of.switches + random.below(of.switches), b * of.switches + random.below(of.switches)));
+        links
+            .push((a * of.switches + random.below(of.switches), b * of.switches + random.below(of.switches)));
     }
     let mut used = vec![of.end_nodes; of.groups * of.switches];
     links.iter().flat_map(|(a, b)| [*a, *b]).for_each(|s| used[s] += 1);

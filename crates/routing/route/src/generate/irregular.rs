@@ -17,15 +17,17 @@ pub struct Irregular {
     pub parallel: bool,
 }
 
-/// A connected network: a random tree that respects the degree, then random cables between free ports until no two are left that may be joined.
-/// (Sancho, Robles, Duato, CANPC 2000, section 5: eight ports, four of them for end nodes, no parallel cables. Which generator they used is not said.)
+/// A connected network: a random tree that respects the degree, then random cables between free ports
+/// until no two are left that may be joined. (Sancho, Robles, Duato, CANPC 2000, section 5: eight
+/// ports, four of them for end nodes, no parallel cables. Which generator they used is not said.)
 ///
 /// # Errors
 /// A degree that leaves the network in pieces; too many ports.
 pub fn irregular(of: Irregular, seed: u64) -> Result<Network, Impossible> {
     let ports = port_count("an irregular network", of.degree + of.end_nodes)?;
     let mut builder = NetworkBuilder::default();
-    let switches: Vec<SwitchId> = (0..of.switches).map(|s| builder.add_switch(format!("switch{s}"), ports)).collect();
+    let switches: Vec<SwitchId> =
+        (0..of.switches).map(|s| builder.add_switch(format!("switch{s}"), ports)).collect();
     populate(&mut builder, switches.iter().copied(), of.end_nodes);
     for (a, b) in random_links(of, &mut Random::new(seed))? {
         builder.join(switches[a], switches[b]);
@@ -43,7 +45,8 @@ pub(super) fn random_links(of: Irregular, random: &mut Random) -> Result<Vec<(us
     let mut links = Links { free: vec![of.degree; of.switches], joined: HashSet::new(), all: Vec::new() };
     let mut order: Vec<usize> = (0..of.switches).collect();
     random.shuffle(&mut order);
-    // The switches in the tree that have a port left. There is always one: a tree of n switches uses 2(n - 1) ports of at least 2n.
+    // The switches in the tree that have a port left. There is always one: a tree of n switches uses 2(n -
+    // 1) ports of at least 2n.
     let mut open: Vec<usize> = order.first().copied().into_iter().collect();
     for s in order.iter().skip(1) {
         let i = random.below(open.len());
@@ -58,7 +61,8 @@ pub(super) fn random_links(of: Irregular, random: &mut Random) -> Result<Vec<(us
     }
     // Pairs are drawn among free ports, so that a switch with many of them is as likely as its ports are.
     loop {
-        let mut stubs: Vec<usize> = (0..of.switches).flat_map(|s| std::iter::repeat_n(s, links.free[s])).collect();
+        let mut stubs: Vec<usize> =
+            (0..of.switches).flat_map(|s| std::iter::repeat_n(s, links.free[s])).collect();
         random.shuffle(&mut stubs);
         let before = links.all.len();
         for pair in stubs.chunks_exact(2) {

@@ -52,7 +52,16 @@ impl NetworkBuilder {
     pub fn add_end_node(&mut self, name: impl Into<String>, switch: SwitchId) -> EndNodeId {
         let guid = ADAPTER_GUIDS + 2 * self.end_nodes.len() as u64;
         let switch_port = self.free_port(switch);
-        self.attach(EndNode { name: name.into(), guid, port_guid: guid + 1, port: Port(1), ports: 1, switch, switch_port, lid: None })
+        self.attach(EndNode {
+            name: name.into(),
+            guid,
+            port_guid: guid + 1,
+            port: Port(1),
+            ports: 1,
+            switch,
+            switch_port,
+            lid: None,
+        })
     }
 
     /// Joins two ports of switches.
@@ -66,7 +75,8 @@ impl NetworkBuilder {
         self.connect((a, ends.0), (b, ends.1));
     }
 
-    /// The lowest port of a switch that this has not given away yet. Ports beyond 255 come out as 255 and are refused at the end.
+    /// The lowest port of a switch that this has not given away yet. Ports beyond 255 come out as 255 and
+    /// are refused at the end.
     fn free_port(&mut self, s: SwitchId) -> Port {
         let next = &mut self.next_port[s.index()];
         let port = Port(*next);
@@ -88,7 +98,11 @@ impl NetworkBuilder {
         let mut plug = |s: SwitchId, port: Port, what: Plugged| {
             let switch = &self.switches[s.index()];
             if port.0 == 0 || port.0 > switch.ports {
-                return Err(NetworkError::NoSuchPort { switch: switch.name.clone(), port: port.0, ports: switch.ports });
+                return Err(NetworkError::NoSuchPort {
+                    switch: switch.name.clone(),
+                    port: port.0,
+                    ports: switch.ports,
+                });
             }
             let place = &mut plugged[plugged_start[s.index()] as usize + usize::from(port.0) - 1];
             if *place != Plugged::Nothing {
@@ -104,7 +118,10 @@ impl NetworkBuilder {
         let mut out_port = Vec::new();
         for [a, b] in &self.cables {
             if a == b {
-                return Err(NetworkError::Loop { switch: self.switches[a.0.index()].name.clone(), port: a.1.0 });
+                return Err(NetworkError::Loop {
+                    switch: self.switches[a.0.index()].name.clone(),
+                    port: a.1.0,
+                });
             }
             for (s, port) in [*a, *b] {
                 plug(s, port, Plugged::Channel(Channel(from.len() as u32)))?;
@@ -112,7 +129,8 @@ impl NetworkBuilder {
                 out_port.push(port);
             }
         }
-        let (mut out, mut out_start, mut attached, mut attached_start) = (Vec::new(), vec![0], Vec::new(), vec![0]);
+        let (mut out, mut out_start, mut attached, mut attached_start) =
+            (Vec::new(), vec![0], Vec::new(), vec![0]);
         for s in 0..count {
             for what in &plugged[plugged_start[s] as usize..plugged_start[s + 1] as usize] {
                 match what {
@@ -125,6 +143,17 @@ impl NetworkBuilder {
             attached_start.push(attached.len() as u32);
         }
         let NetworkBuilder { switches, end_nodes, .. } = self;
-        Ok(Network { switches, end_nodes, from, out_port, out, out_start, attached, attached_start, plugged, plugged_start })
+        Ok(Network {
+            switches,
+            end_nodes,
+            from,
+            out_port,
+            out,
+            out_start,
+            attached,
+            attached_start,
+            plugged,
+            plugged_start,
+        })
     }
 }

@@ -6,8 +6,10 @@ use crate::schemes;
 use crate::table::{Destination, Table, home};
 use crate::tables::{Graph, NONE, Places, TreeBuilder};
 
-/// Today's tables, changed only where a destination has lost paths, or stands in the way of one that has. `today` ascends in `order`. From there a search moves channels in the order until
-/// all can reach all; destinations whose paths are whole and still ascend stay as they are, and the others get the shortest paths that ascend, by today's channels where these do.
+/// Today's tables, changed only where a destination has lost paths, or stands in the way of one that
+/// has. `today` ascends in `order`. From there a search moves channels in the order until all can reach
+/// all; destinations whose paths are whole and still ascend stay as they are, and the others get the
+/// shortest paths that ascend, by today's channels where these do.
 ///
 /// Nothing if no such order is found; another seed may find one, and other tables.
 pub fn near(network: &Network, today: &Table, order: &ChannelOrder, seed: u64) -> Option<Table> {

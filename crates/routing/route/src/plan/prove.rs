@@ -18,19 +18,27 @@ pub enum Broken {
 impl fmt::Display for Broken {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Broken::Loop { at, to } => write!(f, "packets to {to:?} may go round in circles at switch {}", at.0),
+            Broken::Loop { at, to } => {
+                write!(f, "packets to {to:?} may go round in circles at switch {}", at.0)
+            }
             Broken::Unreachable { from, to } => write!(f, "switch {} may lose its path to {to:?}", from.0),
             Broken::Cycle { lane, channels } => {
-                write!(f, "on lane {lane} channels may wait for each other: {:?}", channels.iter().map(|c| c.0).collect::<Vec<u32>>())
+                write!(
+                    f,
+                    "on lane {lane} channels may wait for each other: {:?}",
+                    channels.iter().map(|c| c.0).collect::<Vec<u32>>()
+                )
             }
         }
     }
 }
 
-/// Judges the step from one table to another, on the network as it is during the step: whatever the order of arrival, are there no circles, does everyone keep the destinations
-/// that it had, and can nothing deadlock?
+/// Judges the step from one table to another, on the network as it is during the step: whatever the
+/// order of arrival, are there no circles, does everyone keep the destinations that it had, and can
+/// nothing deadlock?
 ///
-/// Sufficient for every mixture of old and new entries, entry by entry, and for packets that meet old ones first and new ones later. O(destinations · switches), and the dependencies.
+/// Sufficient for every mixture of old and new entries, entry by entry, and for packets that meet old
+/// ones first and new ones later. O(destinations · switches), and the dependencies.
 ///
 /// # Errors
 /// The first thing that is wrong.
@@ -38,10 +46,12 @@ pub fn prove(network: &Network, before: &Table, after: &Table) -> Result<(), Bro
     let n = network.switches().len();
     let lanes = usize::from(before.lanes().max(after.lanes()));
     // By lane and channel: those that it may wait for.
-    let mut waits: Vec<std::collections::BTreeSet<u32>> = vec![Default::default(); lanes * network.channels()];
+    let mut waits: Vec<std::collections::BTreeSet<u32>> =
+        vec![Default::default(); lanes * network.channels()];
     for to in before.destinations() {
         let end = home(network, to);
-        // What each switch may do meanwhile: nothing, where an entry leads to no cable, and that counts as a way to lose packets.
+        // What each switch may do meanwhile: nothing, where an entry leads to no cable, and that counts as a
+        // way to lose packets.
         let options: Vec<Vec<Option<Channel>>> = network
             .switch_ids()
             .map(|s| {
@@ -67,7 +77,12 @@ pub fn prove(network: &Network, before: &Table, after: &Table) -> Result<(), Bro
                 if next != end {
                     for lane in [before.lane(to), after.lane(to)] {
                         let offset = usize::from(lane) * network.channels();
-                        waits[offset + c.index()].extend(options[next.index()].iter().flatten().map(|after| (offset + after.index()) as u32));
+                        waits[offset + c.index()].extend(
+                            options[next.index()]
+                                .iter()
+                                .flatten()
+                                .map(|after| (offset + after.index()) as u32),
+                        );
                     }
                 }
             }
@@ -77,7 +92,10 @@ pub fn prove(network: &Network, before: &Table, after: &Table) -> Result<(), Bro
         None => Ok(()),
         Some(found) => {
             let lane = (found[0] as usize / network.channels()) as u8;
-            Err(Broken::Cycle { lane, channels: found.into_iter().map(|v| Channel(v % network.channels() as u32)).collect() })
+            Err(Broken::Cycle {
+                lane,
+                channels: found.into_iter().map(|v| Channel(v % network.channels() as u32)).collect(),
+            })
         }
     }
 }
@@ -105,7 +123,12 @@ fn arrives(network: &Network, table: &Table, from: SwitchId, to: Destination) ->
 }
 
 /// Fills in the state of a switch and of those that it may send to; the error is a switch of a circle.
-fn surely_arrives(network: &Network, options: &[Vec<Option<Channel>>], state: &mut [u8], s: SwitchId) -> Result<bool, SwitchId> {
+fn surely_arrives(
+    network: &Network,
+    options: &[Vec<Option<Channel>>],
+    state: &mut [u8],
+    s: SwitchId,
+) -> Result<bool, SwitchId> {
     match state[s.index()] {
         1 => return Err(s),
         2 => return Ok(true),
@@ -124,7 +147,8 @@ fn surely_arrives(network: &Network, options: &[Vec<Option<Channel>>], state: &m
     Ok(sure)
 }
 
-/// A cycle, if there is one: vertices that nothing waits behind are taken away until there are no more; among the rest every one waits for another.
+/// A cycle, if there is one: vertices that nothing waits behind are taken away until there are no more;
+/// among the rest every one waits for another.
 fn cycle(waits: &[std::collections::BTreeSet<u32>]) -> Option<Vec<u32>> {
     let mut left: Vec<usize> = waits.iter().map(|w| w.len()).collect();
     let mut behind: Vec<Vec<u32>> = vec![Vec::new(); waits.len()];
@@ -143,7 +167,10 @@ fn cycle(waits: &[std::collections::BTreeSet<u32>]) -> Option<Vec<u32>> {
     let mut path = vec![(0..waits.len() as u32).find(|v| left[*v as usize] > 0)?];
     loop {
         let last = *path.last().expect("it has a first one");
-        let next = *waits[last as usize].iter().find(|w| left[**w as usize] > 0).expect("it waits for one of the rest");
+        let next = *waits[last as usize]
+            .iter()
+            .find(|w| left[**w as usize] > 0)
+            .expect("it waits for one of the rest");
         if let Some(first) = path.iter().position(|v| *v == next) {
             return Some(path.split_off(first));
         }

@@ -1,4 +1,5 @@
-//! Finds the steps: mends what is broken, then shortens what can be shortened, and puts into one step as much as may arrive in any order.
+//! Finds the steps: mends what is broken, then shortens what can be shortened, and puts into one step
+//! as much as may arrive in any order.
 
 use super::{Change, NoPlan, Plan, Step};
 use crate::dependencies::{Dependencies, Seen};
@@ -36,7 +37,12 @@ impl<'a> Search<'a> {
         let channel = |at, to| today.next(network, at, to).map_or(NONE, |c| c.0);
         let next: Vec<Vec<u32>> = destinations
             .iter()
-            .map(|to| network.switch_ids().map(|s| if s == home(network, *to) { NONE } else { channel(s, *to) }).collect())
+            .map(|to| {
+                network
+                    .switch_ids()
+                    .map(|s| if s == home(network, *to) { NONE } else { channel(s, *to) })
+                    .collect()
+            })
             .collect();
         let mut search = Search {
             network,
@@ -60,8 +66,16 @@ impl<'a> Search<'a> {
                 let onward = search.next[d][network.to(Channel(c)).index()];
                 let (from, to) = (search.vertex(d, c), search.vertex(d, onward));
                 if onward != NONE && !search.dependencies.add_all(&[(from, to)]) {
-                    let name = |c: u32| format!("{} -> {}", network.switch(network.from(Channel(c))).name, network.switch(network.to(Channel(c))).name);
-                    return Err(NoPlan::Cyclic { cycle: format!("waiting in {} for {} closes a cycle", name(c), name(onward)) });
+                    let name = |c: u32| {
+                        format!(
+                            "{} -> {}",
+                            network.switch(network.from(Channel(c))).name,
+                            network.switch(network.to(Channel(c))).name
+                        )
+                    };
+                    return Err(NoPlan::Cyclic {
+                        cycle: format!("waiting in {} for {} closes a cycle", name(c), name(onward)),
+                    });
                 }
             }
         }
@@ -112,7 +126,8 @@ impl<'a> Search<'a> {
         self.staged.iter().all(BTreeMap::is_empty)
     }
 
-    /// Moves entries to what they are in other tables, as far as that may happen in this step. Each is moved there once, so this comes to an end.
+    /// Moves entries to what they are in other tables, as far as that may happen in this step. Each is
+    /// moved there once, so this comes to an end.
     fn approach(&mut self, d: usize, aim: &Table) {
         let network = self.network;
         let to = self.destinations[d];
@@ -131,7 +146,8 @@ impl<'a> Search<'a> {
         u32::from(self.table.lane(self.destinations[d])) * self.network.channels() as u32 + c
     }
 
-    /// Hops to a destination by what is in force; `NONE` where that does not lead there. Nothing if it leads in a circle.
+    /// Hops to a destination by what is in force; `NONE` where that does not lead there. Nothing if it
+    /// leads in a circle.
     fn hops(&self, d: usize) -> Option<Vec<u32>> {
         let n = self.network.switches().len();
         let mut hops = vec![NONE; n];
@@ -186,11 +202,17 @@ impl<'a> Search<'a> {
 
     /// The channels by which switches without a path could come to one that has one.
     fn offer(&self, open: &mut BinaryHeap<Reverse<(u32, u32, u32)>>, hops: &[u32], s: SwitchId) {
-        let into = self.network.leaving(s).iter().map(|c| c.reverse()).filter(|c| hops[self.network.from(*c).index()] == NONE);
+        let into = self
+            .network
+            .leaving(s)
+            .iter()
+            .map(|c| c.reverse())
+            .filter(|c| hops[self.network.from(*c).index()] == NONE);
         open.extend(into.map(|c| Reverse((hops[s.index()] + 1, self.load[c.index()], c.0))));
     }
 
-    /// Takes shorter paths where there are any. Whatever arrives first, each hop leads nearer by the hops of now, so that no circle can close.
+    /// Takes shorter paths where there are any. Whatever arrives first, each hop leads nearer by the hops
+    /// of now, so that no circle can close.
     fn shorten(&mut self, d: usize) {
         let hops = self.hops(d).expect("no step makes circles");
         let network = self.network;
@@ -304,7 +326,12 @@ impl<'a> Search<'a> {
             let (hops, to) = (self.hops(d).expect("no step makes circles"), self.destinations[d]);
             if hops.contains(&NONE) {
                 let near = network.distances(home(network, to));
-                lost.extend(network.switch_ids().filter(|s| hops[s.index()] == NONE && near[s.index()].is_some()).map(|s| (s, to)));
+                lost.extend(
+                    network
+                        .switch_ids()
+                        .filter(|s| hops[s.index()] == NONE && near[s.index()].is_some())
+                        .map(|s| (s, to)),
+                );
             }
         }
         lost

@@ -5,14 +5,22 @@ use crate::network::Network;
 use crate::table::Table;
 use evenkeel_random::Random;
 
-/// How many times tables near those of the moment are aimed at. Of 100 failures and additions on 64 to 256 switches two lose paths without.
+/// How many times tables near those of the moment are aimed at. Of 100 failures and additions on 64 to
+/// 256 switches two lose paths without.
 const AIMS: u64 = 150;
 
-/// Aims at tables near today's, goes as far towards them as can be, aims from there at others, and so on. Each time what still has no path is given one by other turns, so that what stood in the way of some
-/// destinations goes away bit by bit. The way there is then cut short where tables on it lead to the last ones directly.
+/// Aims at tables near today's, goes as far towards them as can be, aims from there at others, and so
+/// on. Each time what still has no path is given one by other turns, so that what stood in the way of
+/// some destinations goes away bit by bit. The way there is then cut short where tables on it lead to
+/// the last ones directly.
 ///
 /// Nothing if there is more than one lane.
-pub fn by_stages(network: &Network, today: &Table, improve: u32, random: &mut Random) -> Result<Option<Plan>, NoPlan> {
+pub fn by_stages(
+    network: &Network,
+    today: &Table,
+    improve: u32,
+    random: &mut Random,
+) -> Result<Option<Plan>, NoPlan> {
     let mut stages = vec![Search::new(network, today)?.run(0, today)?];
     for seed in 0..AIMS {
         let last = stages.last().expect("there is the first");

@@ -1,11 +1,15 @@
-//! Our own scheme: a search among the orders of the *channels* for short paths and low load on one lane.
+//! Our own scheme: a search among the orders of the *channels* for short paths and low load on one
+//! lane.
 //!
-//! Orders of the switches, among which the literature searches, allow a turn in both directions or in neither, and one switch is the root that everything
-//! crosses. An order of the channels is bound to neither. What an order is worth is seen from the trees of shortest ascending paths under it ([`Measure`]): their hops,
-//! which turns they use, and which turns they would use to become shorter if these were allowed. Turns so weighted make a linear ordering
-//! problem: put the channels in line so that the turns that ascend weigh as much as can be. One channel's best place in the line is
-//! found from its few neighbours alone ([`Line`]), so that a whole new order costs less than measuring it. The search goes from the best order so far to
-//! the next by weights with noise, and keeps what is no worse.
+//! Orders of the switches, among which the literature searches, allow a turn in both directions or in
+//! neither, and one switch is the root that everything crosses. An order of the channels is bound to
+//! neither. What an order is worth is seen from the trees of shortest ascending paths under it
+//! ([`Measure`]): their hops, which turns they use, and which turns they would use to become shorter if
+//! these were allowed. Turns so weighted make a linear ordering problem: put the channels in line so
+//! that the turns that ascend weigh as much as can be. One channel's best place in the line is found
+//! from its few neighbours alone ([`Line`]), so that a whole new order costs less than measuring it.
+//! The search goes from the best order so far to the next by weights with noise, and keeps what is no
+//! worse.
 
 mod abreast;
 mod greedy;
@@ -37,14 +41,17 @@ impl Default for Search {
 
 /// Noise on the weights, as a share of them: enough that the search does not come back to where it was.
 const NOISE: f64 = 0.8;
-/// How much a turn that would shorten paths weighs against one that paths use, at least and at most: it varies from step to step.
+/// How much a turn that would shorten paths weighs against one that paths use, at least and at most: it
+/// varies from step to step.
 const GAIN: (f64, f64) = (0.1, 1.5);
-/// Which share of the channels may move in a step: more after a step that was kept, less after one that was not, so that about every third is kept.
+/// Which share of the channels may move in a step: more after a step that was kept, less after one that
+/// was not, so that about every third is kept.
 const FIRST_SHARE: f64 = 0.2;
 const AFTER_KEPT: f64 = 1.6;
 const AFTER_NOT_KEPT: f64 = 0.8;
-/// Which order is taken in the end: one per cent of hops is worth so many of load. On the 53 networks of the book, loads are 0.45 of Nue's with 16 and 0.47 with 50, hops
-/// 0.964 and 0.963, and on none there are more hops than Nue's.
+/// Which order is taken in the end: one per cent of hops is worth so many of load. On the 53 networks
+/// of the book, loads are 0.45 of Nue's with 16 and 0.47 with 50, hops 0.964 and 0.963, and on none
+/// there are more hops than Nue's.
 const HOPS_COUNT: u32 = 16;
 /// Passes over all channels to find a first order from weights.
 const FIRST_PASSES: u32 = 30;
@@ -58,12 +65,18 @@ pub fn ascending(network: &Network, search: Search, progress: &mut dyn FnMut(f64
     channel_order(&best_places(network, &Graph::of(network), search, progress))
 }
 
-/// Orders for several lanes, and for each switch the lane on which packets to it and its end nodes travel. Destinations are dealt out to the lanes, an order is
-/// searched for the destinations of each, and then each destination goes to the lane where paths to it are shortest.
+/// Orders for several lanes, and for each switch the lane on which packets to it and its end nodes
+/// travel. Destinations are dealt out to the lanes, an order is searched for the destinations of each,
+/// and then each destination goes to the lane where paths to it are shortest.
 ///
 /// # Panics
 /// If the network is not connected, or there is no lane.
-pub fn ascending_lanes(network: &Network, search: Search, lanes: u8, progress: &mut dyn FnMut(f64)) -> (Vec<ChannelOrder>, Vec<u8>) {
+pub fn ascending_lanes(
+    network: &Network,
+    search: Search,
+    lanes: u8,
+    progress: &mut dyn FnMut(f64),
+) -> (Vec<ChannelOrder>, Vec<u8>) {
     assert!(lanes > 0 && network.connected(), "there is no lane, or no path between some switches");
     let mut graph = Graph::of(network);
     let mut dealt: Vec<u8> = (0..graph.switches).map(|i| (i % usize::from(lanes)) as u8).collect();
@@ -88,7 +101,8 @@ pub fn ascending_lanes(network: &Network, search: Search, lanes: u8, progress: &
 /// Steps that are taken to find an order in which all switches reach each other.
 const REACHING_STEPS: u32 = 400;
 
-/// An order near another, in which all switches reach each other; nothing if none is found soon. Other seeds find others.
+/// An order near another, in which all switches reach each other; nothing if none is found soon. Other
+/// seeds find others.
 pub(crate) fn reaching(network: &Network, order: &ChannelOrder, seed: u64) -> Option<ChannelOrder> {
     let graph = Graph::of(network);
     let mut climb = Climb::new(network, &graph, Places::of(network, order), seed);
@@ -109,9 +123,18 @@ fn channel_order(places: &Places) -> ChannelOrder {
 fn best_places(network: &Network, graph: &Graph, search: Search, progress: &mut dyn FnMut(f64)) -> Places {
     let steps = steps(graph, search.effort);
     let starts = starts(network, graph, search.seed);
-    let mut climbs: Vec<Climb> = starts.iter().enumerate().map(|(i, start)| Climb::new(network, graph, start.clone(), search.seed.wrapping_add(i as u64))).collect();
-    // An order that was there at the beginning may be the best: in a fat tree nothing can become shorter, only more loaded.
-    let mut best = climbs.iter().map(|climb| (climb.score(), climb.place.clone())).min_by(|a, b| a.0.total_cmp(&b.0)).expect("there are several starts");
+    let mut climbs: Vec<Climb> = starts
+        .iter()
+        .enumerate()
+        .map(|(i, start)| Climb::new(network, graph, start.clone(), search.seed.wrapping_add(i as u64)))
+        .collect();
+    // An order that was there at the beginning may be the best: in a fat tree nothing can become shorter,
+    // only more loaded.
+    let mut best = climbs
+        .iter()
+        .map(|climb| (climb.score(), climb.place.clone()))
+        .min_by(|a, b| a.0.total_cmp(&b.0))
+        .expect("there are several starts");
     // A quarter of the steps for every start, the rest for the better two.
     let quarter = steps.div_ceil(4);
     let all = f64::from(quarter) * climbs.len() as f64 + 2.0 * f64::from(steps - quarter);
@@ -137,7 +160,8 @@ fn best_places(network: &Network, graph: &Graph, search: Search, progress: &mut 
 /// Beyond so many switches times channels, one greedy order has to do.
 const LARGE: usize = 3_000_000;
 
-/// Orders to begin with: breadth first, depth first, the two bent towards what minimal paths would like best, and the better of two that greedily built trees leave.
+/// Orders to begin with: breadth first, depth first, the two bent towards what minimal paths would like
+/// best, and the better of two that greedily built trees leave.
 fn starts(network: &Network, graph: &Graph, seed: u64) -> Vec<Places> {
     let root = best_root(network);
     let switch_orders = [breadth_first(network, root), depth_first_from(network, root)];
@@ -159,13 +183,17 @@ fn starts(network: &Network, graph: &Graph, seed: u64) -> Vec<Places> {
     let mut measure = Measure::new(graph);
     // In large networks one of them takes as long as some steps, and is not better.
     let variants: &[bool] = if graph.switches * graph.channels > LARGE { &[false] } else { &[false, true] };
-    let greedy = variants.iter().map(|last| greedy::places(graph, root.0, *last)).map(|place| (measure.flows(graph, &place), place));
+    let greedy = variants
+        .iter()
+        .map(|last| greedy::places(graph, root.0, *last))
+        .map(|place| (measure.flows(graph, &place), place));
     let better = greedy.min_by(|a, b| a.0.partial_cmp(&b.0).expect("sums of numbers"));
     starts.extend(better.map(|(_, place)| place));
     starts
 }
 
-/// Orders measured from each start: fewer in larger networks, where each costs more. The product is the work of measuring one.
+/// Orders measured from each start: fewer in larger networks, where each costs more. The product is the
+/// work of measuring one.
 fn steps(graph: &Graph, effort: f64) -> u32 {
     let work = (graph.switches as f64 * graph.channels as f64).max(1.0);
     (effort * 40_000.0 / work.sqrt()).clamp(1.0, 400.0) as u32
@@ -194,14 +222,30 @@ impl<'a> Climb<'a> {
         let estimate = measure.estimate(graph, &place);
         let measured = measure.flows(graph, &place);
         let (used, gain) = (measure.used.clone(), measure.gain.clone());
-        Climb { network, graph, line, measure, random: Random::new(seed), share: FIRST_SHARE, place, measured, estimate, used, gain }
+        Climb {
+            network,
+            graph,
+            line,
+            measure,
+            random: Random::new(seed),
+            share: FIRST_SHARE,
+            place,
+            measured,
+            estimate,
+            used,
+            gain,
+        }
     }
 
-    /// What the order is worth: less is better. One per cent of hops counts as much as [`HOPS_COUNT`] of load.
+    /// What the order is worth: less is better. One per cent of hops counts as much as [`HOPS_COUNT`] of
+    /// load.
     fn score(&self) -> f64 {
         match self.measured.unreached {
             // In logarithms, as such a power would not fit.
-            0 => f64::from(HOPS_COUNT) * self.measured.hops.ln() + rough_load(self.network, self.graph, &self.place).max(1.0).ln(),
+            0 => {
+                f64::from(HOPS_COUNT) * self.measured.hops.ln()
+                    + rough_load(self.network, self.graph, &self.place).max(1.0).ln()
+            }
             unreached => 1e6 + f64::from(unreached),
         }
     }

@@ -7,22 +7,35 @@ use evenkeel_random::Random;
 
 /// The order of the depth-first tree from one switch.
 ///
-/// Of the neighbours not yet visited the one with the largest mean distance to all others comes first, of equals the lowest. The path down to where the
-/// search first turns back is the *main branch*. Labels rise along it; what hangs from a switch of it is labelled below that switch and above the one before, each
-/// branch from its leaves up, so that no path of the tree ever turns from down to up (of the readings that the paper's words allow, this is the one that never cuts the
-/// network in pieces). The end of the main branch is the root.
+/// Of the neighbours not yet visited the one with the largest mean distance to all others comes first,
+/// of equals the lowest. The path down to where the search first turns back is the *main branch*.
+/// Labels rise along it; what hangs from a switch of it is labelled below that switch and above the one
+/// before, each branch from its leaves up, so that no path of the tree ever turns from down to up (of
+/// the readings that the paper's words allow, this is the one that never cuts the network in pieces).
+/// The end of the main branch is the root.
 pub fn depth_first_from(network: &Network, start: SwitchId) -> SwitchOrder {
-    let far: Vec<u64> = network.switch_ids().map(|s| network.distances(s).iter().map(|d| u64::from(d.unwrap_or(0))).sum()).collect();
+    let far: Vec<u64> = network
+        .switch_ids()
+        .map(|s| network.distances(s).iter().map(|d| u64::from(d.unwrap_or(0))).sum())
+        .collect();
     labels(network, start, &far)
 }
 
-/// Of the orders from all switches, the one whose shortest allowed paths are shortest in the mean; of equals, from the lowest switch. O(switches² · turns).
+/// Of the orders from all switches, the one whose shortest allowed paths are shortest in the mean; of
+/// equals, from the lowest switch. O(switches² · turns).
 pub fn depth_first(network: &Network) -> SwitchOrder {
-    let far: Vec<u64> = network.switch_ids().map(|s| network.distances(s).iter().map(|d| u64::from(d.unwrap_or(0))).sum()).collect();
+    let far: Vec<u64> = network
+        .switch_ids()
+        .map(|s| network.distances(s).iter().map(|d| u64::from(d.unwrap_or(0))).sum())
+        .collect();
     let orders = network.switch_ids().map(|start| labels(network, start, &far));
     let cost = |order: &SwitchOrder| {
-        let routes = SourceRoutes::shortest(network, &ChannelOrder::up_down(network, order), &mut Random::new(0));
-        network.switch_ids().map(|a| network.switch_ids().map(|b| routes.path(a, b).len() as u64).sum::<u64>()).sum::<u64>()
+        let routes =
+            SourceRoutes::shortest(network, &ChannelOrder::up_down(network, order), &mut Random::new(0));
+        network
+            .switch_ids()
+            .map(|a| network.switch_ids().map(|b| routes.path(a, b).len() as u64).sum::<u64>())
+            .sum::<u64>()
     };
     orders.min_by_key(cost).unwrap_or_else(|| SwitchOrder::from_lowest(&[]))
 }

@@ -7,8 +7,9 @@ use evenkeel_random::Random;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The switch that begins is the root; each other switch joins below the one whose message reaches it first and passes the message on to all
-/// neighbours. How long a message takes is drawn for each, evenly from one unit to two, so that the tree depends on who begins and on timing as it does in a
+/// The switch that begins is the root; each other switch joins below the one whose message reaches it
+/// first and passes the message on to all neighbours. How long a message takes is drawn for each,
+/// evenly from one unit to two, so that the tree depends on who begins and on timing as it does in a
 /// real network (Alfaro et al., CANPC 2000, section 2).
 pub fn post(network: &Network, begins: SwitchId, random: &mut Random) -> SwitchOrder {
     let mut level = vec![None; network.switches().len()];

@@ -1,4 +1,5 @@
-//! Searches among the orders of the switches: genetic, by single moves, and exhaustive. What an order is worth is the caller's to say.
+//! Searches among the orders of the switches: genetic, by single moves, and exhaustive. What an order
+//! is worth is the caller's to say.
 
 use crate::network::{Network, SwitchId};
 use crate::order::{ChannelOrder, SwitchOrder};
@@ -6,11 +7,12 @@ use crate::tables::{Graph, Places, rough_load};
 use evenkeel_random::Random;
 use std::collections::HashSet;
 
-/// What an order is worth: less is better. A simulated saturation throughput is one, negated ([`static_fitness`] is quicker).
+/// What an order is worth: less is better. A simulated saturation throughput is one, negated
+/// ([`static_fitness`] is quicker).
 pub type Fitness<'a> = dyn FnMut(&SwitchOrder) -> f64 + 'a;
 
-/// The load of the busiest channel of balanced tables under up*/down* routing. It stands in for simulated throughput, which no packet
-/// has to be sent for.
+/// The load of the busiest channel of balanced tables under up*/down* routing. It stands in for
+/// simulated throughput, which no packet has to be sent for.
 pub fn static_fitness(network: &Network) -> impl FnMut(&SwitchOrder) -> f64 + '_ {
     let graph = Graph::of(network);
     move |order| rough_load(network, &graph, &Places::of(network, &ChannelOrder::up_down(network, order)))
@@ -28,17 +30,26 @@ pub struct Genetic {
 }
 
 impl Default for Genetic {
-    /// Population and replacement are those of Alfaro et al. (CANPC 2000, section 3); how long, and how likely a mutation is, they do not say.
+    /// Population and replacement are those of Alfaro et al. (CANPC 2000, section 3); how long, and how
+    /// likely a mutation is, they do not say.
     fn default() -> Genetic {
         Genetic { population: 12, replaced: 4, generations: 100, mutation: 0.5 }
     }
 }
 
-/// The genetic search of Alfaro et al.: the worst orders die, and the two best have children by crossing at a random point. An order here is a permutation
-/// of the switches, not a direction for each link as theirs, so that no child has a cycle; children with several roots are rejected as theirs are.
-/// `seeds` are orders of the first population, which random ones complete.
-pub fn genetic(network: &Network, seeds: &[SwitchOrder], of: Genetic, fitness: &mut Fitness, random: &mut Random) -> SwitchOrder {
-    let mut population: Vec<(f64, SwitchOrder)> = seeds.iter().map(|order| (fitness(order), order.clone())).collect();
+/// The genetic search of Alfaro et al.: the worst orders die, and the two best have children by
+/// crossing at a random point. An order here is a permutation of the switches, not a direction for each
+/// link as theirs, so that no child has a cycle; children with several roots are rejected as theirs
+/// are. `seeds` are orders of the first population, which random ones complete.
+pub fn genetic(
+    network: &Network,
+    seeds: &[SwitchOrder],
+    of: Genetic,
+    fitness: &mut Fitness,
+    random: &mut Random,
+) -> SwitchOrder {
+    let mut population: Vec<(f64, SwitchOrder)> =
+        seeds.iter().map(|order| (fitness(order), order.clone())).collect();
     while population.len() < of.population.max(2) {
         let order = random_order(network, random);
         population.push((fitness(&order), order));
@@ -62,7 +73,13 @@ pub fn genetic(network: &Network, seeds: &[SwitchOrder], of: Genetic, fitness: &
 }
 
 /// Moves one switch at a time to a random place in the order, and keeps what is no worse.
-pub fn local_search(network: &Network, start: &SwitchOrder, moves: usize, fitness: &mut Fitness, random: &mut Random) -> SwitchOrder {
+pub fn local_search(
+    network: &Network,
+    start: &SwitchOrder,
+    moves: usize,
+    fitness: &mut Fitness,
+    random: &mut Random,
+) -> SwitchOrder {
     let mut best = (fitness(start), start.clone());
     for _ in 0..moves {
         let order = SwitchOrder::from_lowest(&moved(&best.1.lowest_first(), random));
@@ -90,7 +107,8 @@ pub fn exhaustive(network: &Network, fitness: &mut Fitness) -> SwitchOrder {
     let mut best: Option<(f64, SwitchOrder)> = None;
     permutations(&mut (0..n as u32).map(SwitchId).collect::<Vec<_>>(), 0, &mut |lowest_first| {
         let order = SwitchOrder::from_lowest(lowest_first);
-        let directions: Vec<bool> = network.channel_ids().step_by(2).map(|c| order.leads_up(network, c)).collect();
+        let directions: Vec<bool> =
+            network.channel_ids().step_by(2).map(|c| order.leads_up(network, c)).collect();
         if order.roots(network) == 1 && seen.insert(directions) {
             let worth = fitness(&order);
             if best.as_ref().is_none_or(|b| worth < b.0) {
@@ -112,7 +130,8 @@ fn permutations(items: &mut [SwitchId], fixed: usize, each: &mut impl FnMut(&[Sw
     }
 }
 
-/// A random order with one root: from a random root, each next lower switch is a random neighbour of those that have a place.
+/// A random order with one root: from a random root, each next lower switch is a random neighbour of
+/// those that have a place.
 fn random_order(network: &Network, random: &mut Random) -> SwitchOrder {
     let n = network.switches().len();
     let mut placed = vec![false; n];

@@ -1,4 +1,5 @@
-//! Tables whose paths are spread over the channels: built with an eye on the load so far, rebuilt, then mended where they are worst.
+//! Tables whose paths are spread over the channels: built with an eye on the load so far, rebuilt, then
+//! mended where they are worst.
 
 mod mend;
 mod paths;
@@ -9,15 +10,17 @@ use crate::order::ChannelOrder;
 use crate::table::{Destination, Table};
 use paths::Paths;
 
-/// How much work goes into balance. It is counted in steps, not seconds, so that the same effort gives the same tables everywhere.
+/// How much work goes into balance. It is counted in steps, not seconds, so that the same effort gives
+/// the same tables everywhere.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effort {
     /// How often every end node's tree is built anew among the others'.
     pub rounds: u32,
-    /// How many trees are looked at, at most, to take load off the busiest channel; for each channel of the network.
+    /// How many trees are looked at, at most, to take load off the busiest channel; for each channel of the
+    /// network.
     pub looks: u32,
-    /// How much longer paths may become by that, in the mean, as a share of what they are longer than minimal paths already. Where all paths are minimal,
-    /// they stay so.
+    /// How much longer paths may become by that, in the mean, as a share of what they are longer than
+    /// minimal paths already. Where all paths are minimal, they stay so.
     pub longer: f64,
 }
 
@@ -42,15 +45,17 @@ impl Effort {
 /// How strongly a channel's load counts in its cost: the greater, the more the busiest channels alone matter.
 const POWER: i32 = 4;
 
-/// Tables under an order of the channels, on one lane. Paths are as short as the order and a destination's tree allow, level by level; among those of
-/// one length, the ones over less busy channels.
+/// Tables under an order of the channels, on one lane. Paths are as short as the order and a
+/// destination's tree allow, level by level; among those of one length, the ones over less busy
+/// channels.
 ///
 /// O(end nodes · cables · rounds), and what `effort` says for mending.
 pub fn balanced(network: &Network, order: &ChannelOrder, effort: Effort) -> Table {
     balanced_lanes(network, std::slice::from_ref(order), &vec![0; network.switches().len()], effort)
 }
 
-/// The same for several lanes, each with an order of its own. `lane` says for each switch on which lane packets to it and its end nodes travel.
+/// The same for several lanes, each with an order of its own. `lane` says for each switch on which lane
+/// packets to it and its end nodes travel.
 ///
 /// # Panics
 /// If there is no order, or no order for a lane that is named.
@@ -58,20 +63,35 @@ pub fn balanced_lanes(network: &Network, orders: &[ChannelOrder], lane: &[u8], e
     let graph = Graph::of(network);
     let places: Vec<Places> = orders.iter().map(|order| Places::of(network, order)).collect();
     let place_to = |root: u32| Some(&places[usize::from(lane[root as usize])]);
-    Spread::new(network, &graph, &place_to, effort).table(network, &graph, &place_to, orders.len() as u8, lane)
+    Spread::new(network, &graph, &place_to, effort).table(
+        network,
+        &graph,
+        &place_to,
+        orders.len() as u8,
+        lane,
+    )
 }
 
-/// Minimal paths, balanced, under no order at all: they are free of deadlock only by luck. What any order costs is to be seen against these.
+/// Minimal paths, balanced, under no order at all: they are free of deadlock only by luck. What any
+/// order costs is to be seen against these.
 pub fn minimal(network: &Network, effort: Effort) -> Table {
     let graph = Graph::of(network);
     let effort = Effort { longer: 0.0, ..effort };
-    Spread::new(network, &graph, &|_| None, effort).table(network, &graph, &|_| None, 1, &vec![0; graph.switches])
+    Spread::new(network, &graph, &|_| None, effort).table(
+        network,
+        &graph,
+        &|_| None,
+        1,
+        &vec![0; graph.switches],
+    )
 }
 
-/// About the greatest load of any channel in balanced tables. In large networks, with one tree for all end nodes of a switch: O(switches · cables).
+/// About the greatest load of any channel in balanced tables. In large networks, with one tree for all
+/// end nodes of a switch: O(switches · cables).
 pub(crate) fn rough_load(network: &Network, graph: &Graph, order: &Places) -> f64 {
     if network.end_nodes().len() * graph.channels < 5_000_000 {
-        let spread = Spread::new(network, graph, &|_| Some(order), Effort { rounds: 1, looks: 0, longer: 0.0 });
+        let spread =
+            Spread::new(network, graph, &|_| Some(order), Effort { rounds: 1, looks: 0, longer: 0.0 });
         return spread.paths.load.iter().copied().max().map_or(0.0, f64::from);
     }
     let all: u64 = graph.weight.iter().map(|w| u64::from(*w)).sum();
@@ -113,7 +133,13 @@ impl Spread {
                     paths.take_out(e.0, graph, |c, load| costs.set(c, f64::from(load)));
                 }
                 let root = network.end_node(e).switch.0;
-                let tree = builder.build_short(graph, place_to(root), root, &costs.by_channel, &mut shortest[root as usize]);
+                let tree = builder.build_short(
+                    graph,
+                    place_to(root),
+                    root,
+                    &costs.by_channel,
+                    &mut shortest[root as usize],
+                );
                 tree.sending(graph, &mut through);
                 paths.put_in(e.0, tree, graph, &through, |c, load| costs.set(c, f64::from(load)));
             }
@@ -150,7 +176,14 @@ impl Spread {
 /// The hops that all pairs of end nodes need at least, in sum.
 fn minimal_hops(network: &Network) -> u64 {
     let end_nodes = |s: SwitchId| network.attached(s).len() as u64;
-    let from = |s: SwitchId| network.distances(s).into_iter().zip(network.switch_ids()).map(|(d, to)| u64::from(d.unwrap_or(0)) * end_nodes(to)).sum::<u64>();
+    let from = |s: SwitchId| {
+        network
+            .distances(s)
+            .into_iter()
+            .zip(network.switch_ids())
+            .map(|(d, to)| u64::from(d.unwrap_or(0)) * end_nodes(to))
+            .sum::<u64>()
+    };
     network.switch_ids().filter(|s| end_nodes(*s) > 0).map(|s| end_nodes(s) * from(s)).sum()
 }
 

@@ -25,14 +25,16 @@ pub(crate) struct Graph {
 
 impl Graph {
     pub fn of(network: &Network) -> Graph {
-        let (mut into, mut into_start, mut leaving, mut slot) = (Vec::new(), vec![0], Vec::new(), vec![0; network.channels()]);
+        let (mut into, mut into_start, mut leaving, mut slot) =
+            (Vec::new(), vec![0], Vec::new(), vec![0; network.channels()]);
         for s in network.switch_ids() {
             into.extend(network.leaving(s).iter().map(|c| c.reverse().0));
             leaving.extend(network.leaving(s).iter().map(|c| c.0));
             network.leaving(s).iter().enumerate().for_each(|(i, c)| slot[c.index()] = i as u32);
             into_start.push(into.len() as u32);
         }
-        let weight: Vec<u32> = network.switch_ids().map(|s: SwitchId| network.attached(s).len() as u32).collect();
+        let weight: Vec<u32> =
+            network.switch_ids().map(|s: SwitchId| network.attached(s).len() as u32).collect();
         let mut turn_start = vec![0];
         for c in network.channel_ids() {
             turn_start.push(turn_start[c.index()] + network.leaving(network.to(c)).len() as u32);
@@ -60,7 +62,8 @@ impl Graph {
         &self.leaving[self.into_start[s as usize] as usize..self.into_start[s as usize + 1] as usize]
     }
 
-    /// A number for each two channels of which the second begins where the first ends; they lie close together for each first.
+    /// A number for each two channels of which the second begins where the first ends; they lie close
+    /// together for each first.
     pub fn turn(&self, first: u32, then: u32) -> usize {
         (self.turn_start[first as usize] + self.slot[then as usize]) as usize
     }

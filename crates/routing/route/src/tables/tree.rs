@@ -30,13 +30,15 @@ pub(crate) struct TreeBuilder {
 impl TreeBuilder {
     pub fn new(graph: &Graph) -> TreeBuilder {
         let n = graph.switches;
-        let tree = Tree { root: 0, next: vec![NONE; n], distance: vec![NONE; n], order: Vec::with_capacity(n) };
+        let tree =
+            Tree { root: 0, next: vec![NONE; n], distance: vec![NONE; n], order: Vec::with_capacity(n) };
         TreeBuilder { tree, departure: vec![0; n], cost: vec![0.0; n], no_costs: vec![0.0; graph.channels] }
     }
 
-    /// The tree of paths to `root`, as short as the order and the tree's shape allow level by level. Without an order, every
-    /// turn is allowed, and the paths are minimal. Among paths of one length, the one with the least sum of its channels' `costs`; of equals, the one that begins
-    /// latest in the order, which leaves others the most room.
+    /// The tree of paths to `root`, as short as the order and the tree's shape allow level by level.
+    /// Without an order, every turn is allowed, and the paths are minimal. Among paths of one length, the
+    /// one with the least sum of its channels' `costs`; of equals, the one that begins latest in the order,
+    /// which leaves others the most room.
     pub fn build(&mut self, graph: &Graph, order: Option<&Places>, root: u32, costs: &[f64]) -> &Tree {
         self.level_by_level(graph, order, root, costs);
         if let (true, Some(order)) = (self.tree.order.len() < graph.switches, order) {
@@ -45,10 +47,24 @@ impl TreeBuilder {
         &self.tree
     }
 
-    /// As [`TreeBuilder::build`], but never longer than without costs: where the cheaper of two channels is one that leaves others too little room, the tree is built
-    /// without costs, and switches then take cheaper channels where nobody's path becomes longer. `shortest` is the sum of distances without costs.
-    pub fn build_short(&mut self, graph: &Graph, order: Option<&Places>, root: u32, costs: &[f64], shortest: &mut Option<u64>) -> &Tree {
-        let sum = |tree: &Tree| tree.order.iter().map(|s| u64::from(tree.distance[*s as usize]) * u64::from(graph.weight[*s as usize])).sum::<u64>();
+    /// As [`TreeBuilder::build`], but never longer than without costs: where the cheaper of two channels is
+    /// one that leaves others too little room, the tree is built without costs, and switches then take
+    /// cheaper channels where nobody's path becomes longer. `shortest` is the sum of distances without
+    /// costs.
+    pub fn build_short(
+        &mut self,
+        graph: &Graph,
+        order: Option<&Places>,
+        root: u32,
+        costs: &[f64],
+        shortest: &mut Option<u64>,
+    ) -> &Tree {
+        let sum = |tree: &Tree| {
+            tree.order
+                .iter()
+                .map(|s| u64::from(tree.distance[*s as usize]) * u64::from(graph.weight[*s as usize]))
+                .sum::<u64>()
+        };
         let Some(order) = order else { return self.build(graph, None, root, costs) };
         let no_costs = std::mem::take(&mut self.no_costs);
         if shortest.is_none() {
@@ -64,18 +80,24 @@ impl TreeBuilder {
         &self.tree
     }
 
-    /// Hangs switches, the nearest first, below cheaper channels of the same distance, where what hangs below them still ascends.
+    /// Hangs switches, the nearest first, below cheaper channels of the same distance, where what hangs
+    /// below them still ascends.
     fn cheapen(&mut self, graph: &Graph, place: &[u32], costs: &[f64]) {
         let tree = &mut self.tree;
         for i in 1..tree.order.len() {
             let s = tree.order[i];
-            let below = graph.entering(s).iter().filter(|c| tree.next[graph.from[**c as usize] as usize] == **c);
+            let below =
+                graph.entering(s).iter().filter(|c| tree.next[graph.from[**c as usize] as usize] == **c);
             let latest = below.map(|c| place[*c as usize]).max();
             let mut best = (f64::INFINITY, NONE);
             for c in graph.leaving(s) {
                 let to = graph.to[*c as usize] as usize;
-                let ascends = latest.is_none_or(|latest| latest < place[*c as usize]) && place[*c as usize] < self.departure[to];
-                if ascends && tree.distance[to] + 1 == tree.distance[s as usize] && self.cost[to] + costs[*c as usize] < best.0 {
+                let ascends = latest.is_none_or(|latest| latest < place[*c as usize])
+                    && place[*c as usize] < self.departure[to];
+                if ascends
+                    && tree.distance[to] + 1 == tree.distance[s as usize]
+                    && self.cost[to] + costs[*c as usize] < best.0
+                {
                     best = (self.cost[to] + costs[*c as usize], *c);
                 }
             }
@@ -99,14 +121,17 @@ impl TreeBuilder {
         self.cost[root as usize] = 0.0;
         let mut begun = 0;
         while begun < tree.order.len() {
-            // Everything from `begun` on has one and the same distance; what is found now is one further away, and may still find a better path.
+            // Everything from `begun` on has one and the same distance; what is found now is one further
+            // away, and may still find a better path.
             let end = tree.order.len();
             for i in begun..end {
                 let at = tree.order[i];
-                let (latest, distance, cost_here) = (self.departure[at as usize], tree.distance[at as usize] + 1, self.cost[at as usize]);
+                let (latest, distance, cost_here) =
+                    (self.departure[at as usize], tree.distance[at as usize] + 1, self.cost[at as usize]);
                 for c in graph.entering(at) {
                     let s = graph.from[*c as usize] as usize;
-                    let (p, ascends) = place.map_or((0, true), |place| (place[*c as usize], place[*c as usize] < latest));
+                    let (p, ascends) =
+                        place.map_or((0, true), |place| (place[*c as usize], place[*c as usize] < latest));
                     if !ascends || tree.distance[s] < distance {
                         continue;
                     }
@@ -126,14 +151,18 @@ impl TreeBuilder {
         }
     }
 
-    /// Gives the switches that shortest paths have left over their latest paths. Where such a path meets the tree too late, the switch that it meets, and
-    /// those after it, take their own latest paths too; whoever hangs below them departs before them still, as they depart later than before.
+    /// Gives the switches that shortest paths have left over their latest paths. Where such a path meets
+    /// the tree too late, the switch that it meets, and those after it, take their own latest paths too;
+    /// whoever hangs below them departs before them still, as they depart later than before.
     fn add_the_rest(&mut self, graph: &Graph, order: &Places, root: u32) {
         let latest = latest_departures(graph, order, root);
         let place = &order.place;
         for s in 0..graph.switches as u32 {
             let mut at = s;
-            while self.tree.distance[s as usize] == NONE && latest[at as usize] != NONE && self.tree.next[at as usize] != latest[at as usize] {
+            while self.tree.distance[s as usize] == NONE
+                && latest[at as usize] != NONE
+                && self.tree.next[at as usize] != latest[at as usize]
+            {
                 let c = latest[at as usize];
                 self.tree.next[at as usize] = c;
                 self.departure[at as usize] = place[c as usize];
@@ -162,8 +191,9 @@ impl TreeBuilder {
     }
 }
 
-/// By switch: the first channel of its path to the root that begins latest; `NONE` where nothing ascends there. O(channels): from the last channel of the
-/// order to the first, whoever can depart for the first time departs latest.
+/// By switch: the first channel of its path to the root that begins latest; `NONE` where nothing
+/// ascends there. O(channels): from the last channel of the order to the first, whoever can depart for
+/// the first time departs latest.
 fn latest_departures(graph: &Graph, order: &Places, root: u32) -> Vec<u32> {
     let mut latest = vec![NONE; graph.switches];
     for c in &order.latest_first {

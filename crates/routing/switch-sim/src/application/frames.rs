@@ -1,7 +1,9 @@
 //! Whole frames in switches with queues at their outputs.
 //!
-//! A frame is an event at each line it takes, not a move of each of its bytes: store-and-forward switches with unlimited queues need no more. A line takes one frame after the other and rests for a
-//! gap; the node at its end gets the frame when its last byte is there, or its first ([`Line::cut_through`]).
+//! A frame is an event at each line it takes, not a move of each of its bytes: store-and-forward
+//! switches with unlimited queues need no more. A line takes one frame after the other and rests for a
+//! gap; the node at its end gets the frame when its last byte is there, or its first
+//! ([`Line::cut_through`]).
 
 use super::program::{Program, Send};
 use evenkeel_route::Random;
@@ -54,7 +56,8 @@ pub struct Line {
     pub gap_ticks: u64,
     /// From the last byte's leaving until the node has looked at the frame.
     pub delay_ticks: u64,
-    /// The node looks at the frame when its first byte comes. The lines that it goes on by must not be faster.
+    /// The node looks at the frame when its first byte comes. The lines that it goes on by must not be
+    /// faster.
     pub cut_through: bool,
     pub order: Order,
 }
@@ -166,7 +169,11 @@ impl Running<'_> {
         let frames = self.network.framing.frames(send.bytes);
         let of = frames.len() as u32;
         for bytes in frames {
-            self.enqueue(now, self.network.first[send.from as usize], Frame { message: send.message, from: send.from, bytes, of, to: send.to.clone() });
+            self.enqueue(
+                now,
+                self.network.first[send.from as usize],
+                Frame { message: send.message, from: send.from, bytes, of, to: send.to.clone() },
+            );
         }
     }
 
@@ -211,7 +218,9 @@ impl Running<'_> {
             Order::Arrival => 0,
             Order::Connections => {
                 let mut seen = vec![false; self.network.first.len()];
-                let firsts: Vec<usize> = (0..self.queues[line].len()).filter(|i| !std::mem::replace(&mut seen[self.queues[line][*i].from as usize], true)).collect();
+                let firsts: Vec<usize> = (0..self.queues[line].len())
+                    .filter(|i| !std::mem::replace(&mut seen[self.queues[line][*i].from as usize], true))
+                    .collect();
                 firsts[self.random.below(firsts.len())]
             }
         };

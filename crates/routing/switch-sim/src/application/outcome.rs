@@ -58,6 +58,11 @@ impl Statistics {
         let mean = values.iter().map(|v| *v as f64).sum::<f64>() / n;
         let variance = values.iter().map(|v| (*v as f64 - mean).powi(2)).sum::<f64>() / n;
         let end = |f: fn(u64, u64) -> u64| values.iter().copied().reduce(f).unwrap_or(0) as f64 * scale;
-        Statistics { least: end(u64::min), mean: mean * scale, most: end(u64::max), deviation: variance.sqrt() * scale }
+        Statistics {
+            least: end(u64::min),
+            mean: mean * scale,
+            most: end(u64::max),
+            deviation: variance.sqrt() * scale,
+        }
     }
 }

@@ -14,7 +14,12 @@ struct Posting<'a> {
 impl Posting<'_> {
     fn post(&mut self, posts: &mut Vec<Post>) {
         for send in self.sends.drain(..) {
-            let post = |to: &u32| Post { source: EndNodeId(send.from), destination: EndNodeId(*to), phits: send.bytes.max(1), tag: u64::from(send.message) };
+            let post = |to: &u32| Post {
+                source: EndNodeId(send.from),
+                destination: EndNodeId(*to),
+                phits: send.bytes.max(1),
+                tag: u64::from(send.message),
+            };
             posts.extend(send.to.iter().map(post));
         }
     }

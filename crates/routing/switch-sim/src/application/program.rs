@@ -17,7 +17,8 @@ pub enum Core {
     FanIn,
     /// Host 0 sends to all others at once.
     FanOut,
-    /// Hosts form a square; in each iteration each sends to its two to four neighbours, waits for theirs of the same iteration, and computes. There is no barrier.
+    /// Hosts form a square; in each iteration each sends to its two to four neighbours, waits for theirs of
+    /// the same iteration, and computes. There is no barrier.
     Mesh,
     /// The same with the square's edges joined.
     Torus,
@@ -42,7 +43,10 @@ impl fmt::Display for Core {
 impl FromStr for Core {
     type Err = String;
     fn from_str(text: &str) -> Result<Core, String> {
-        Core::ALL.into_iter().find(|c| c.to_string() == text).ok_or_else(|| format!("`{text}` is no core: there are token, fan-in, fan-out, mesh and torus"))
+        Core::ALL
+            .into_iter()
+            .find(|c| c.to_string() == text)
+            .ok_or_else(|| format!("`{text}` is no core: there are token, fan-in, fan-out, mesh and torus"))
     }
 }
 
@@ -104,7 +108,8 @@ impl Program {
             Core::Mesh | Core::Torus => {
                 program.due = (0..load.hosts).map(|h| Reverse((0, h))).collect();
                 program.outcome.iterations = vec![Vec::new(); load.iterations as usize];
-                u64::from(load.iterations) * (0..load.hosts).map(|h| program.neighbours(h).len() as u64).sum::<u64>()
+                u64::from(load.iterations)
+                    * (0..load.hosts).map(|h| program.neighbours(h).len() as u64).sum::<u64>()
             }
         };
         program
@@ -126,7 +131,11 @@ impl Program {
         all.extend([true, false].into_iter().filter_map(|back| step(y, back)).map(|y| y * side + x));
         all.retain(|n| *n != host);
         let mut once = Vec::new();
-        all.into_iter().for_each(|n| if !once.contains(&n) { once.push(n) });
+        all.into_iter().for_each(|n| {
+            if !once.contains(&n) {
+                once.push(n)
+            }
+        });
         once
     }
 

@@ -22,7 +22,8 @@ pub struct Courier<M> {
     settings: Settings,
     queue: BinaryHeap<Reverse<(u64, u64, Event<M>)>>,
     count: u64,
-    /// By channel: when the last control message on it ends. They have a buffer of their own and go before packets.
+    /// By channel: when the last control message on it ends. They have a buffer of their own and go before
+    /// packets.
     free: Vec<u64>,
     /// By switch: when it has done with the messages it has.
     busy: Vec<u64>,
@@ -46,7 +47,15 @@ impl<M: Copy + Ord> Courier<M> {
     }
 
     /// Sends a message over a channel. One that is lost is sent again after a while, until it comes through.
-    pub fn send(&mut self, simulator: &mut Simulator<Views>, channel: usize, from: u32, at: u32, phits: u32, what: M) {
+    pub fn send(
+        &mut self,
+        simulator: &mut Simulator<Views>,
+        channel: usize,
+        from: u32,
+        at: u32,
+        phits: u32,
+        what: M,
+    ) {
         let phits = u64::from(phits);
         loop {
             let begin = self.free[channel].max(simulator.now());

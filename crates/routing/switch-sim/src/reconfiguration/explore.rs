@@ -1,7 +1,9 @@
-//! Every order in which the events of whole protocols may happen on a tiny network, with a further change at any moment.
+//! Every order in which the events of whole protocols may happen on a tiny network, with a further
+//! change at any moment.
 //!
-//! Messages of a channel arrive in order; nothing else is promised, so any message may be late, which is also all that losing one and sending it again can do. Packets are left out: they move
-//! by the tables alone, whose dependencies are looked at after every event.
+//! Messages of a channel arrive in order; nothing else is promised, so any message may be late, which
+//! is also all that losing one and sending it again can do. Packets are left out: they move by the
+//! tables alone, whose dependencies are looked at after every event.
 
 use super::courier::Event;
 use super::graph::Directed;
@@ -14,7 +16,8 @@ use crate::wiring::Wiring;
 use std::collections::HashSet;
 use std::rc::Rc;
 
-/// What goes wrong on purpose, to see that it is noticed. [`super::turning::explore`] has mistakes in reversing links.
+/// What goes wrong on purpose, to see that it is noticed. [`super::turning::explore`] has mistakes in
+/// reversing links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mistake {
     None,
@@ -80,10 +83,14 @@ impl World {
     fn key(&self) -> Key {
         let made_from = |k: &Option<Rc<Knowledge>>| match k {
             None => 0,
-            Some(k) => self.runs.iter().position(|r| Rc::ptr_eq(&r.target, k)).map_or(u8::MAX, |i| i as u8 + 1),
+            Some(k) => {
+                self.runs.iter().position(|r| Rc::ptr_eq(&r.target, k)).map_or(u8::MAX, |i| i as u8 + 1)
+            }
         };
         let views = &self.scene.views;
-        let tables = (0..self.graph.size() as usize).map(|s| [&views.minimal[s], &views.escape[s], &views.before[s]].map(made_from)).collect();
+        let tables = (0..self.graph.size() as usize)
+            .map(|s| [&views.minimal[s], &views.escape[s], &views.before[s]].map(made_from))
+            .collect();
         let mut pending = self.scene.pending.clone();
         // Only the order within a channel matters; timers of a switch have none.
         pending.sort_by_key(|e| (e.from, e.at, (e.from == e.at).then_some(e.what)));
@@ -92,14 +99,28 @@ impl World {
             spread.children.iter_mut().for_each(|c| c.sort_unstable());
             (r.graph.second_is_up.clone(), spread, r.state.clone())
         };
-        Key { runs: self.runs.iter().map(run).collect(), view: views.view.clone(), tables, pending, stopped: self.scene.stopped.clone() }
+        Key {
+            runs: self.runs.iter().map(run).collect(),
+            view: views.view.clone(),
+            tables,
+            pending,
+            stopped: self.scene.stopped.clone(),
+        }
     }
 
     fn change(&mut self, change: Change, method: Method) {
         let neighbours = make(change, &mut self.graph);
         carrier(change, &self.graph, &mut self.scene.views);
         let how = if self.scene.pending.is_empty() { method } else { Method::Static };
-        let run = Run::begin(&mut self.scene, self.runs.len() as u8, &self.graph, change, &neighbours, how, Settings::USUAL);
+        let run = Run::begin(
+            &mut self.scene,
+            self.runs.len() as u8,
+            &self.graph,
+            change,
+            &neighbours,
+            how,
+            Settings::USUAL,
+        );
         self.runs.push(run);
     }
 
@@ -147,11 +168,19 @@ impl World {
     }
 }
 
-/// Tries every order of events of a protocol after the first change, with the other changes at any moments, in their order. Returns the number of states.
+/// Tries every order of events of a protocol after the first change, with the other changes at any
+/// moments, in their order. Returns the number of states.
 ///
 /// # Errors
 /// An invariant that did not hold, and what was pending then; or more than `most` states.
-pub fn explore(wiring: &Wiring, graph: &Directed, changes: &[Change], method: Method, mistake: Mistake, most: usize) -> Result<usize, String> {
+pub fn explore(
+    wiring: &Wiring,
+    graph: &Directed,
+    changes: &[Change],
+    method: Method,
+    mistake: Mistake,
+    most: usize,
+) -> Result<usize, String> {
     let mut views = Views::new(wiring, graph);
     views.changing = true;
     let scene = Scene { views, pending: Vec::new(), stopped: vec![false; graph.alive.len()], mistake };
@@ -168,14 +197,18 @@ pub fn explore(wiring: &Wiring, graph: &Directed, changes: &[Change], method: Me
         }
         let left = changes.get(world.runs.len());
         let pending = &world.scene.pending;
-        world.holds().and_then(|()| if left.is_none() && pending.is_empty() { world.ends() } else { Ok(()) }).map_err(|e| format!("{e}; pending: {pending:?}"))?;
+        world
+            .holds()
+            .and_then(|()| if left.is_none() && pending.is_empty() { world.ends() } else { Ok(()) })
+            .map_err(|e| format!("{e}; pending: {pending:?}"))?;
         if let Some(change) = left {
             let mut next = world.clone();
             next.change(*change, method);
             open.push(next);
         }
         for (place, event) in pending.iter().enumerate() {
-            let first = event.from == event.at || !pending[..place].iter().any(|e| (e.from, e.at) == (event.from, event.at));
+            let first = event.from == event.at
+                || !pending[..place].iter().any(|e| (e.from, e.at) == (event.from, event.at));
             if first {
                 let mut next = world.clone();
                 next.happen(place);

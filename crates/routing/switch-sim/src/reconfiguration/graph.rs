@@ -1,4 +1,5 @@
-//! Links with directions: who is up, how far packets have to go, and which links to reverse when there is more than one root.
+//! Links with directions: who is up, how far packets have to go, and which links to reverse when there
+//! is more than one root.
 
 use std::collections::VecDeque;
 
@@ -25,7 +26,8 @@ pub struct Turn {
     pub after: u32,
 }
 
-/// A false root is put below another region: the turns of those on the way from the border to it, each when those below have had theirs.
+/// A false root is put below another region: the turns of those on the way from the border to it, each
+/// when those below have had theirs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merge {
     pub border: u32,
@@ -34,9 +36,14 @@ pub struct Merge {
 }
 
 impl Directed {
-    /// Directions by a breadth-first tree from a root: the up end is nearer to it, among equals the one with the lower number. What cannot be reached keeps the
-    /// rule of numbers.
-    pub fn breadth_first(alive: Vec<bool>, links: Vec<(u32, u32)>, link_alive: Vec<bool>, root: u32) -> Directed {
+    /// Directions by a breadth-first tree from a root: the up end is nearer to it, among equals the one
+    /// with the lower number. What cannot be reached keeps the rule of numbers.
+    pub fn breadth_first(
+        alive: Vec<bool>,
+        links: Vec<(u32, u32)>,
+        link_alive: Vec<bool>,
+        root: u32,
+    ) -> Directed {
         let mut graph = Directed { second_is_up: vec![false; links.len()], alive, links, link_alive };
         let level = graph.levels(root);
         for (i, (a, b)) in graph.links.clone().into_iter().enumerate() {
@@ -56,7 +63,11 @@ impl Directed {
             s if s == *b => Some((i as u32, *a)),
             _ => None,
         };
-        self.links.iter().enumerate().filter_map(other).filter(|(i, n)| self.works(*i) && self.alive[*n as usize])
+        self.links
+            .iter()
+            .enumerate()
+            .filter_map(other)
+            .filter(|(i, n)| self.works(*i) && self.alive[*n as usize])
     }
 
     /// Whether a link and both of its ends work.
@@ -144,7 +155,8 @@ impl Directed {
         while changed {
             changed = false;
             for s in 0..self.size() {
-                let best = self.above(s).map(|(_, up)| any[up as usize].saturating_add(1)).min().unwrap_or(FAR);
+                let best =
+                    self.above(s).map(|(_, up)| any[up as usize].saturating_add(1)).min().unwrap_or(FAR);
                 if best < any[s as usize] {
                     any[s as usize] = best;
                     changed = true;
@@ -154,7 +166,8 @@ impl Directed {
         [any, down]
     }
 
-    /// What to reverse so that each connected part has one root again: one false root after the other goes below another region. The largest region's root stays.
+    /// What to reverse so that each connected part has one root again: one false root after the other goes
+    /// below another region. The largest region's root stays.
     pub fn merges(&self) -> Vec<Merge> {
         let mut graph = self.clone();
         let mut merges = Vec::new();
@@ -170,12 +183,17 @@ impl Directed {
     fn next_merge(&self) -> Option<Merge> {
         // Who can climb to each root.
         let roots = self.roots();
-        let regions: Vec<Vec<bool>> = roots.iter().map(|r| self.search(*r, |link, s| !self.leads_up(link, s)).iter().map(|l| *l != FAR).collect()).collect();
+        let regions: Vec<Vec<bool>> = roots
+            .iter()
+            .map(|r| self.search(*r, |link, s| !self.leads_up(link, s)).iter().map(|l| *l != FAR).collect())
+            .collect();
         let size = |i: usize| regions[i].iter().filter(|in_it| **in_it).count();
         let mut best: Option<(usize, u32, u32, Vec<bool>)> = None;
         for (i, root) in roots.iter().enumerate() {
             let joined = self.component(*root);
-            let stays = (0..roots.len()).filter(|j| joined.contains(&roots[*j])).max_by_key(|j| (size(*j), std::cmp::Reverse(roots[*j])));
+            let stays = (0..roots.len())
+                .filter(|j| joined.contains(&roots[*j]))
+                .max_by_key(|j| (size(*j), std::cmp::Reverse(roots[*j])));
             if stays == Some(i) {
                 continue;
             }
@@ -185,7 +203,8 @@ impl Directed {
                 }
                 // Those between the border and the root.
                 let climbed = self.search(border, |link, s| self.leads_up(link, s));
-                let between: Vec<bool> = (0..self.alive.len()).map(|s| climbed[s] != FAR && regions[i][s]).collect();
+                let between: Vec<bool> =
+                    (0..self.alive.len()).map(|s| climbed[s] != FAR && regions[i][s]).collect();
                 let count = between.iter().filter(|b| **b).count();
                 if best.as_ref().is_none_or(|b| count < b.0) {
                     best = Some((count, border, *root, between));
@@ -199,7 +218,10 @@ impl Directed {
             .map(|switch| Turn {
                 switch,
                 links: self.above(switch).filter(|(_, up)| inside(*up)).map(|(link, _)| link).collect(),
-                after: self.around(switch).filter(|(link, other)| inside(*other) && !self.leads_up(*link, switch)).count() as u32,
+                after: self
+                    .around(switch)
+                    .filter(|(link, other)| inside(*other) && !self.leads_up(*link, switch))
+                    .count() as u32,
             })
             .collect();
         Some(Merge { border, root, turns })
@@ -212,8 +234,13 @@ mod tests {
     use evenkeel_route::{Random, generate};
 
     fn random(switches: usize, degree: usize, seed: u64) -> Directed {
-        let network = generate::irregular(generate::Irregular { switches, degree, end_nodes: 0, parallel: false }, seed).unwrap();
-        let links: Vec<(u32, u32)> = network.channel_ids().step_by(2).map(|c| (network.from(c).0, network.to(c).0)).collect();
+        let network = generate::irregular(
+            generate::Irregular { switches, degree, end_nodes: 0, parallel: false },
+            seed,
+        )
+        .unwrap();
+        let links: Vec<(u32, u32)> =
+            network.channel_ids().step_by(2).map(|c| (network.from(c).0, network.to(c).0)).collect();
         Directed::breadth_first(vec![true; switches], links.clone(), vec![true; links.len()], 0)
     }
 
@@ -237,7 +264,8 @@ mod tests {
                 let roots = graph.roots().len();
                 while !left.is_empty() {
                     // Any turn whose time has come may be next.
-                    let ready: Vec<usize> = (0..left.len()).filter(|i| had[left[*i].switch as usize] == left[*i].after).collect();
+                    let ready: Vec<usize> =
+                        (0..left.len()).filter(|i| had[left[*i].switch as usize] == left[*i].after).collect();
                     let turn = left.swap_remove(ready[random.below(ready.len())]);
                     for link in turn.links {
                         let (a, b) = graph.links[link as usize];
@@ -253,7 +281,10 @@ mod tests {
                 let part = graph.component(root);
                 assert_eq!(graph.roots().iter().filter(|r| part.contains(r)).count(), 1, "seed {seed}");
                 let distances = graph.distances();
-                assert!(part.iter().all(|a| part.iter().all(|b| distances[*b as usize][0][*a as usize] != FAR)), "seed {seed}");
+                assert!(
+                    part.iter().all(|a| part.iter().all(|b| distances[*b as usize][0][*a as usize] != FAR)),
+                    "seed {seed}"
+                );
             }
         }
         assert!(seen > 50, "{seen}");
@@ -262,7 +293,8 @@ mod tests {
     #[test]
     fn distances_go_up_and_then_down() {
         // 1 and 2 below 0, and 3 below both.
-        let graph = Directed::breadth_first(vec![true; 4], vec![(0, 1), (0, 2), (1, 3), (2, 3)], vec![true; 4], 0);
+        let graph =
+            Directed::breadth_first(vec![true; 4], vec![(0, 1), (0, 2), (1, 3), (2, 3)], vec![true; 4], 0);
         assert_eq!(graph.roots(), [0]);
         let distances = graph.distances();
         assert_eq!((distances[2][0][1], distances[2][1][1]), (2, FAR)); // over the root, never through 3

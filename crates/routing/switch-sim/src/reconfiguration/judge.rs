@@ -39,7 +39,11 @@ pub fn judge(graph: &Directed, views: &Views, target: &Rc<Knowledge>) -> Result<
     }
     for (channel, view) in views.view.iter().enumerate().filter(|(c, _)| graph.works(*c as u32 / 2)) {
         let (a, b) = graph.links[channel / 2];
-        let expected = if graph.leads_up(channel as u32 / 2, if channel % 2 == 0 { a } else { b }) { View::Up } else { View::Down };
+        let expected = if graph.leads_up(channel as u32 / 2, if channel % 2 == 0 { a } else { b }) {
+            View::Up
+        } else {
+            View::Down
+        };
         if *view != expected || !views.works[channel] {
             return wrong(format!("the ends of link {} disagree", channel / 2));
         }

@@ -57,7 +57,10 @@ impl Ground for Live<'_> {
     }
 
     fn inject(&mut self, s: u32, allowed: bool) {
-        let hosts: Vec<EndNodeId> = (0..self.simulator.wiring().hosts()).map(EndNodeId).filter(|h| self.simulator.wiring().home(*h) == SwitchId(s)).collect();
+        let hosts: Vec<EndNodeId> = (0..self.simulator.wiring().hosts())
+            .map(EndNodeId)
+            .filter(|h| self.simulator.wiring().home(*h) == SwitchId(s))
+            .collect();
         let now = self.simulator.now();
         let since = &mut self.stopped_since[s as usize];
         match (allowed, *since) {
@@ -72,19 +75,36 @@ impl Ground for Live<'_> {
     }
 }
 
-/// Carries out a change now, and runs until all tables are up to date. `graph` is what is there before, and afterwards what is there then.
+/// Carries out a change now, and runs until all tables are up to date. `graph` is what is there before,
+/// and afterwards what is there then.
 ///
 /// # Errors
 /// A deadlock, or an invariant that did not hold.
-pub fn reconfigure(simulator: &mut Simulator<Views>, workload: &mut impl Workload, graph: &mut Directed, change: Change, method: Method, settings: Settings) -> Result<Outcome, Failed> {
+pub fn reconfigure(
+    simulator: &mut Simulator<Views>,
+    workload: &mut impl Workload,
+    graph: &mut Directed,
+    change: Change,
+    method: Method,
+    settings: Settings,
+) -> Result<Outcome, Failed> {
     reconfigure_all(simulator, workload, graph, &[(0, change)], method, settings)
 }
 
-/// The same with several changes, each so many cycles from now, in the order of their times. One that comes while tables are not up to date yet is met by the static protocol. The network must stay connected.
+/// The same with several changes, each so many cycles from now, in the order of their times. One that
+/// comes while tables are not up to date yet is met by the static protocol. The network must stay
+/// connected.
 ///
 /// # Errors
 /// A deadlock, or an invariant that did not hold.
-pub fn reconfigure_all(simulator: &mut Simulator<Views>, workload: &mut impl Workload, graph: &mut Directed, changes: &[(u64, Change)], method: Method, settings: Settings) -> Result<Outcome, Failed> {
+pub fn reconfigure_all(
+    simulator: &mut Simulator<Views>,
+    workload: &mut impl Workload,
+    graph: &mut Directed,
+    changes: &[(u64, Change)],
+    method: Method,
+    settings: Settings,
+) -> Result<Outcome, Failed> {
     let begun = simulator.now();
     let n = graph.alive.len();
     let discarded_before = simulator.discarded().packets;
@@ -96,7 +116,9 @@ pub fn reconfigure_all(simulator: &mut Simulator<Views>, workload: &mut impl Wor
     let mut to_come = changes.iter().peekable();
     loop {
         let event_at = live.courier.next_time();
-        if let Some((at, change)) = to_come.next_if(|(at, _)| event_at.is_none_or(|event| begun + at <= event)) {
+        if let Some((at, change)) =
+            to_come.next_if(|(at, _)| event_at.is_none_or(|event| begun + at <= event))
+        {
             live.simulator.run((begun + at).max(live.simulator.now()), workload)?;
             let neighbours = make(*change, graph);
             // What carrier tells both ends at once.
@@ -120,12 +142,15 @@ pub fn reconfigure_all(simulator: &mut Simulator<Views>, workload: &mut impl Wor
         }
         last = live.simulator.now();
         for (_, change) in &changes[..runs.len()] {
-            addressed += live.simulator.discard_stranded_if(|p| wiring.home(p.destination) == SwitchId(change.switch()));
+            addressed += live
+                .simulator
+                .discard_stranded_if(|p| wiring.home(p.destination) == SwitchId(change.switch()));
         }
         // As the paper has it: what has no route at the moment is discarded.
         if method == Method::Overlapped {
             // Those that begin at a switch that has just come wait for its tables.
-            let new: Vec<SwitchId> = changes.iter().filter(|(_, c)| c.comes()).map(|(_, c)| SwitchId(c.switch())).collect();
+            let new: Vec<SwitchId> =
+                changes.iter().filter(|(_, c)| c.comes()).map(|(_, c)| SwitchId(c.switch())).collect();
             live.simulator.discard_stranded_if(|p| !new.contains(&wiring.home(p.source)));
         }
         live.simulator.wake_all();
@@ -135,7 +160,8 @@ pub fn reconfigure_all(simulator: &mut Simulator<Views>, workload: &mut impl Wor
     }
     live.simulator.routing.changing = false;
     for (_, change) in changes {
-        addressed += live.simulator.discard_stranded_if(|p| wiring.home(p.destination) == SwitchId(change.switch()));
+        addressed +=
+            live.simulator.discard_stranded_if(|p| wiring.home(p.destination) == SwitchId(change.switch()));
     }
     live.simulator.discard_stranded();
     if let Some(run) = runs.last() {
@@ -143,7 +169,15 @@ pub fn reconfigure_all(simulator: &mut Simulator<Views>, workload: &mut impl Wor
         judge(graph, &live.simulator.routing, &run.target)?;
     }
     let discarded = live.simulator.discarded().packets - discarded_before - hit - addressed;
-    Ok(Outcome { cycles: last - begun, discarded, hit, addressed, stopped: live.stopped, messages: live.courier.messages, phits: live.courier.phits })
+    Ok(Outcome {
+        cycles: last - begun,
+        discarded,
+        hit,
+        addressed,
+        stopped: live.stopped,
+        messages: live.courier.messages,
+        phits: live.courier.phits,
+    })
 }
 
 /// Takes a switch's channels out of service or into it. Returns the packets lost.

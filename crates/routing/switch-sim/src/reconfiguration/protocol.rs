@@ -75,7 +75,8 @@ pub(super) struct State {
     marks: Vec<Option<u32>>,
 }
 
-/// Makes a change in a network with directions. Returns the neighbours that notice, in the order of their numbers.
+/// Makes a change in a network with directions. Returns the neighbours that notice, in the order of
+/// their numbers.
 pub(super) fn make(change: Change, graph: &mut Directed) -> Vec<u32> {
     let (switch, comes) = (change.switch(), change.comes());
     if comes {
@@ -94,7 +95,8 @@ pub(super) fn make(change: Change, graph: &mut Directed) -> Vec<u32> {
     neighbours
 }
 
-/// What carrier tells both ends of a switch's links at once, and what a switch that has just come knows: nothing.
+/// What carrier tells both ends of a switch's links at once, and what a switch that has just come
+/// knows: nothing.
 pub(super) fn carrier(change: Change, graph: &Directed, views: &mut Views) {
     let switch = change.switch();
     for link in 0..graph.links.len() as u32 {
@@ -104,25 +106,52 @@ pub(super) fn carrier(change: Change, graph: &Directed, views: &mut Views) {
         }
     }
     if change.comes() {
-        (views.minimal[switch as usize], views.escape[switch as usize], views.before[switch as usize]) = (None, None, None);
+        (views.minimal[switch as usize], views.escape[switch as usize], views.before[switch as usize]) =
+            (None, None, None);
     }
 }
 
 impl Run {
     /// A change has been made in `graph`, and its neighbours begin.
-    pub fn begin(ground: &mut impl Ground, epoch: u8, graph: &Directed, change: Change, neighbours: &[u32], method: Method, settings: Settings) -> Run {
+    pub fn begin(
+        ground: &mut impl Ground,
+        epoch: u8,
+        graph: &Directed,
+        change: Change,
+        neighbours: &[u32],
+        method: Method,
+        settings: Settings,
+    ) -> Run {
         let n = graph.alive.len();
         let merges = if method == Method::Static { Vec::new() } else { graph.merges() };
         let mut target = graph.clone();
         for link in merges.iter().flat_map(|m| &m.turns).flat_map(|t| &t.links) {
             target.second_is_up[*link as usize] ^= true;
         }
-        let state =
-            State { current: 0, turning: None, knows: vec![false; n], regions: vec![(0, false); n], reports: vec![0; n], distances: vec![false; n], marks: vec![None; n] };
-        let run = Run { epoch, method, settings, target: Knowledge::of(&target), graph: graph.clone(), spread: Spread::new(n), merges, state };
+        let state = State {
+            current: 0,
+            turning: None,
+            knows: vec![false; n],
+            regions: vec![(0, false); n],
+            reports: vec![0; n],
+            distances: vec![false; n],
+            marks: vec![None; n],
+        };
+        let run = Run {
+            epoch,
+            method,
+            settings,
+            target: Knowledge::of(&target),
+            graph: graph.clone(),
+            spread: Spread::new(n),
+            merges,
+            state,
+        };
         match method {
             // All notice; the first one's flood wins.
-            Method::Static | Method::Overlapped => ground.after(settings.process_cycles, neighbours[0], (epoch, What::Join)),
+            Method::Static | Method::Overlapped => {
+                ground.after(settings.process_cycles, neighbours[0], (epoch, What::Join))
+            }
             Method::Planned => {
                 for s in neighbours {
                     ground.after(settings.process_cycles, *s, (epoch, What::Delta));
@@ -219,7 +248,8 @@ impl Run {
     /// Static: nothing moves here until there are new tables.
     fn stop(&mut self, ground: &mut impl Ground, s: u32) {
         let routing = ground.views();
-        (routing.minimal[s as usize], routing.escape[s as usize], routing.before[s as usize]) = (None, None, None);
+        (routing.minimal[s as usize], routing.escape[s as usize], routing.before[s as usize]) =
+            (None, None, None);
         ground.clear(s);
         ground.inject(s, false);
     }
@@ -249,7 +279,8 @@ impl Run {
             for t in (0..self.graph.size()).filter(|t| self.spread.joined[*t as usize]) {
                 if self.graph.above(t).next().is_none() {
                     // The word to begin travels along the tree with the topology's first phits.
-                    let cycles = u64::from(self.spread.level[t as usize]) * (u64::from(self.settings.message_phits) + self.settings.process_cycles + 1);
+                    let cycles = u64::from(self.spread.level[t as usize])
+                        * (u64::from(self.settings.message_phits) + self.settings.process_cycles + 1);
                     ground.after(cycles, t, (self.epoch, What::Region));
                 }
             }
@@ -275,7 +306,9 @@ impl Run {
 
     /// Borders are reported along the tree; its root decides.
     fn report(&mut self, ground: &mut impl Ground, s: u32) {
-        if !self.state.regions[s as usize].1 || self.state.reports[s as usize] < self.spread.children[s as usize].len() as u32 {
+        if !self.state.regions[s as usize].1
+            || self.state.reports[s as usize] < self.spread.children[s as usize].len() as u32
+        {
             return;
         }
         match self.spread.parent[s as usize] {
@@ -306,11 +339,14 @@ impl Run {
         }
     }
 
-    /// Overlapped: the border makes itself known up to the false root, and hears back from it. The switches in between learn that they are.
+    /// Overlapped: the border makes itself known up to the false root, and hears back from it. The switches
+    /// in between learn that they are.
     fn mark(&mut self, ground: &mut impl Ground, s: u32, from: u32, what: What) {
         let merge = &self.merges[self.state.current];
         let (border, root) = (merge.border, merge.root);
-        let up_from = |t: u32| merge.turns.iter().find(|turn| turn.switch == t).and_then(|turn| turn.links.first().copied());
+        let up_from = |t: u32| {
+            merge.turns.iter().find(|turn| turn.switch == t).and_then(|turn| turn.links.first().copied())
+        };
         match what {
             What::Mark(_) if s != root => {
                 self.state.marks[s as usize] = Some(from);
@@ -371,7 +407,8 @@ impl Run {
         }
     }
 
-    /// Overlapped: escape tables follow by neighbours' distances, a flood from where the last link was reversed.
+    /// Overlapped: escape tables follow by neighbours' distances, a flood from where the last link was
+    /// reversed.
     fn distances(&mut self, ground: &mut impl Ground, s: u32, from: u32) {
         if std::mem::replace(&mut self.state.distances[s as usize], true) {
             return;
@@ -393,7 +430,8 @@ impl Run {
                 // It takes its links for what the topology makes of them.
                 for (link, _) in self.graph.around(s).collect::<Vec<_>>() {
                     let channel = ground.views().channel(&self.graph, link, s);
-                    ground.views().view[channel] = if self.graph.leads_up(link, s) { View::Up } else { View::Down };
+                    ground.views().view[channel] =
+                        if self.graph.leads_up(link, s) { View::Up } else { View::Down };
                 }
                 ground.inject(s, true);
             }

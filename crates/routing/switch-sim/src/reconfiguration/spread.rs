@@ -1,4 +1,5 @@
-//! A diffusing computation: a flood that leaves a tree behind, and answers that come back along it (Rodeheffer's propagation-order spanning tree).
+//! A diffusing computation: a flood that leaves a tree behind, and answers that come back along it
+//! (Rodeheffer's propagation-order spanning tree).
 
 use super::graph::Directed;
 
@@ -17,7 +18,14 @@ pub struct Spread {
 
 impl Spread {
     pub fn new(switches: usize) -> Spread {
-        Spread { joined: vec![false; switches], parent: vec![None; switches], level: vec![0; switches], children: vec![Vec::new(); switches], waits: vec![0; switches], ports: vec![0; switches] }
+        Spread {
+            joined: vec![false; switches],
+            parent: vec![None; switches],
+            level: vec![0; switches],
+            children: vec![Vec::new(); switches],
+            waits: vec![0; switches],
+            ports: vec![0; switches],
+        }
     }
 
     /// A switch joins, and tells all neighbours but its parent: these.

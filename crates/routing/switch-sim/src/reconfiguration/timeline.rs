@@ -72,28 +72,44 @@ impl Course<'_> {
     }
 }
 
-/// Switches go one soon after the other, and come back in the same order. Buffers hold one packet of 16 phits; directions are
-/// by a breadth-first tree from switch 0 at the beginning, so that this one is the root.
+/// Switches go one soon after the other, and come back in the same order. Buffers hold one packet of 16
+/// phits; directions are by a breadth-first tree from switch 0 at the beginning, so that this one is
+/// the root.
 ///
 /// # Errors
 /// What a protocol did wrong.
-pub fn timeline(wiring: &Wiring, course: Course, method: Method, settings: Settings, traffic: Traffic) -> Result<Timeline, Failed> {
+pub fn timeline(
+    wiring: &Wiring,
+    course: Course,
+    method: Method,
+    settings: Settings,
+    traffic: Traffic,
+) -> Result<Timeline, Failed> {
     let (each, window_cycles) = (course.each_cycles, course.window_cycles);
     let n = wiring.switches() as usize;
     let links: Vec<(u32, u32)> = wiring.links().iter().map(|(a, b)| (a.0, b.0)).collect();
     let mut graph = Directed::breadth_first(vec![true; n], links.clone(), vec![true; links.len()], 0);
     let parameters = Parameters { buffer_phits: traffic.length.longest(), ..Parameters::CUT_THROUGH };
-    let mut simulator = Simulator::new(wiring, parameters, Views::new(wiring, &graph)).expect("right parameters");
-    let mut watched = Watched { traffic: OpenLoop::new(traffic, wiring), window: window_cycles, moments: Vec::new() };
+    let mut simulator =
+        Simulator::new(wiring, parameters, Views::new(wiring, &graph)).expect("right parameters");
+    let mut watched =
+        Watched { traffic: OpenLoop::new(traffic, wiring), window: window_cycles, moments: Vec::new() };
     let mut changes = Vec::new();
-    for (end, next) in [(each, Some(course.changes(Change::SwitchGoes))), (2 * each, Some(course.changes(Change::SwitchComes))), (3 * each, None)] {
+    for (end, next) in [
+        (each, Some(course.changes(Change::SwitchGoes))),
+        (2 * each, Some(course.changes(Change::SwitchComes))),
+        (3 * each, None),
+    ] {
         while simulator.now() < end {
             simulator.run((simulator.now() + window_cycles).min(end), &mut watched)?;
             // Packets for hosts that are gone.
             simulator.discard_stranded();
         }
         if let Some(next) = next {
-            changes.push((simulator.now(), reconfigure_all(&mut simulator, &mut watched, &mut graph, &next, method, settings)?));
+            changes.push((
+                simulator.now(),
+                reconfigure_all(&mut simulator, &mut watched, &mut graph, &next, method, settings)?,
+            ));
         }
     }
     watched.moments.truncate((3 * each / window_cycles) as usize);

@@ -1,8 +1,10 @@
 //! Reversing links between neighbours that only hear of each other by messages.
 //!
-//! A switch whose turn has come takes the links that it is to reverse for *narrow*, and tells the switches at their other ends. Each of these takes its end for reversed at once and says so; when all have,
-//! the first takes its ends for reversed too. So at every moment the turns that are made are a part of those of the old directions together with a part of those of the new ones that
-//! meet at narrow links only, and never close a cycle ([`explore`] tries every order).
+//! A switch whose turn has come takes the links that it is to reverse for *narrow*, and tells the
+//! switches at their other ends. Each of these takes its end for reversed at once and says so; when all
+//! have, the first takes its ends for reversed too. So at every moment the turns that are made are a
+//! part of those of the old directions together with a part of those of the new ones that meet at
+//! narrow links only, and never close a cycle ([`explore`] tries every order).
 
 use super::graph::{Directed, Merge};
 use super::views::{View, Views};
@@ -11,7 +13,8 @@ use std::collections::{BTreeMap, HashSet};
 /// Where a merge stands.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Turning {
-    /// By switch: links that it reverses, how many must be reversed with it before, and answers that it waits for (once it has begun).
+    /// By switch: links that it reverses, how many must be reversed with it before, and answers that it
+    /// waits for (once it has begun).
     waiting: BTreeMap<u32, (Vec<u32>, u32)>,
     answers: BTreeMap<u32, u32>,
 }
@@ -25,7 +28,10 @@ pub enum Message {
 
 impl Turning {
     pub fn new(merge: &Merge) -> Turning {
-        Turning { waiting: merge.turns.iter().map(|t| (t.switch, (t.links.clone(), t.after))).collect(), answers: BTreeMap::new() }
+        Turning {
+            waiting: merge.turns.iter().map(|t| (t.switch, (t.links.clone(), t.after))).collect(),
+            answers: BTreeMap::new(),
+        }
     }
 
     /// Nothing is left to reverse.
@@ -49,8 +55,15 @@ impl Turning {
         links.into_iter().map(Message::Reverse).collect()
     }
 
-    /// A switch has got a message: its answer. Whether its own turn has come now is for [`Turning::begin`] to see.
-    pub fn receive(&mut self, s: u32, message: Message, graph: &mut Directed, views: &mut Views) -> Option<Message> {
+    /// A switch has got a message: its answer. Whether its own turn has come now is for [`Turning::begin`]
+    /// to see.
+    pub fn receive(
+        &mut self,
+        s: u32,
+        message: Message,
+        graph: &mut Directed,
+        views: &mut Views,
+    ) -> Option<Message> {
         match message {
             Message::Reverse(link) => {
                 let channel = views.channel(graph, link, s);
@@ -91,7 +104,8 @@ pub enum Mistake {
     NoOrder,
 }
 
-/// Tries every order in which messages may arrive, and gives the number of states; the error is a state in which escape channels may wait in a circle, or in which there is a root more.
+/// Tries every order in which messages may arrive, and gives the number of states; the error is a state
+/// in which escape channels may wait in a circle, or in which there is a root more.
 pub fn explore(graph: &Directed, views: &Views, merge: &Merge, mistake: Mistake) -> Result<usize, String> {
     type Flying = Vec<(u32, Message)>;
     let mut turning = Turning::new(merge);
@@ -154,6 +168,9 @@ pub fn explore(graph: &Directed, views: &Views, merge: &Merge, mistake: Mistake)
 
 /// Live switches that take no neighbour for one that is up, or is about to be.
 fn roots(graph: &Directed, views: &Views) -> usize {
-    let top = |s: &u32| graph.alive[*s as usize] && graph.around(*s).all(|(link, _)| views.view[views.channel(graph, link, *s)] == View::Down);
+    let top = |s: &u32| {
+        graph.alive[*s as usize]
+            && graph.around(*s).all(|(link, _)| views.view[views.channel(graph, link, *s)] == View::Down)
+    };
     (0..graph.size()).filter(top).count()
 }

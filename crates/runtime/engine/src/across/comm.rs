@@ -33,8 +33,8 @@ pub struct Across {
     me: usize,
 }
 
-/// What one member tells all others about a new communicator: the segment's name for the part on its node, if it is the first there, and
-/// the job's name, if it is the first of all. 0: there is none.
+/// What one member tells all others about a new communicator: the segment's name for the part on its
+/// node, if it is the first there, and the job's name, if it is the first of all. 0: there is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Offer {
@@ -43,12 +43,15 @@ pub struct Offer {
 }
 
 impl World {
-    /// How a communicator of these members lies on the job's nodes; None if one node has all, or if it cannot be served, which all members find alike.
+    /// How a communicator of these members lies on the job's nodes; None if one node has all, or if it
+    /// cannot be served, which all members find alike.
     pub fn spanned(&self, members: &[i32]) -> Option<Layout> {
         let job = self.job()?;
-        let nodes: Option<Vec<u32>> = members.iter().map(|m| job.node_of.get(usize::try_from(*m).ok()?).copied()).collect();
+        let nodes: Option<Vec<u32>> =
+            members.iter().map(|m| job.node_of.get(usize::try_from(*m).ok()?).copied()).collect();
         let layout = Layout::new(&nodes?);
-        (layout.nodes.len() > 1 && layout.nodes.len() <= MOST_TOLD && layout.most() <= MOST_TOLD).then_some(layout)
+        (layout.nodes.len() > 1 && layout.nodes.len() <= MOST_TOLD && layout.most() <= MOST_TOLD)
+            .then_some(layout)
     }
 }
 
@@ -70,14 +73,22 @@ pub fn offer(world: &World, layout: &Layout, me: usize) -> Offer {
 
 impl Across {
     /// From all members' offers; None if there was no room on some node.
-    pub fn from_offers(world: &'static World, layout: Layout, offers: &[Offer], members: &[i32], me: usize) -> Option<Across> {
+    pub fn from_offers(
+        world: &'static World,
+        layout: Layout,
+        offers: &[Offer],
+        members: &[i32],
+        me: usize,
+    ) -> Option<Across> {
         let first = |node: usize| layout.members(node).next().expect("a node that is listed has a member");
-        let blocks: Option<Vec<Block>> = (0..layout.nodes.len()).map(|node| Block::from_id(offers[first(node)].block)).collect();
+        let blocks: Option<Vec<Block>> =
+            (0..layout.nodes.len()).map(|node| Block::from_id(offers[first(node)].block)).collect();
         let (node, _) = seat(&layout, me);
         match blocks {
             Some(blocks) => Some(Across::new(world, offers[0].id, layout, blocks[node], members, me)),
             None => {
-                // What was reserved here goes back: every member drops its reference, and the first one the agent's.
+                // What was reserved here goes back: every member drops its reference, and the first one the
+                // agent's.
                 let geometry = Geometry::across(layout.counts[node] as usize + 1);
                 if let Some(block) = Block::from_id(offers[first(node)].block) {
                     let references = if first(node) == me { 2 } else { 1 };
@@ -88,12 +99,25 @@ impl Across {
         }
     }
 
-    fn new(world: &'static World, id: u64, layout: Layout, block: Block, members: &[i32], me: usize) -> Across {
+    fn new(
+        world: &'static World,
+        id: u64,
+        layout: Layout,
+        block: Block,
+        members: &[i32],
+        me: usize,
+    ) -> Across {
         let (node, seat) = seat(&layout, me);
         let here: Vec<u32> = layout.members(node).map(|rank| members[rank] as u32).collect();
         if seat == 0 {
             let nodes = layout.nodes.iter().copied().zip(layout.counts.iter().copied()).collect();
-            world.tell_agent(&Order::Attach(NewComm { id, block: block.id(), members: here.clone(), nodes, mine: node as u32 }));
+            world.tell_agent(&Order::Attach(NewComm {
+                id,
+                block: block.id(),
+                members: here.clone(),
+                nodes,
+                mine: node as u32,
+            }));
         }
         Across { id, local: part(world, block, &here, seat), layout, me }
     }
@@ -101,7 +125,13 @@ impl Across {
     /// The communicator's `number`-th duplicate; all members ask in the same order.
     pub fn duplicate(&self, number: u64, members: &[i32], me: usize) -> Across {
         let served = self.served();
-        let block = served.world.arena().child(served.block, &served.board.geometry, self.local.ranks - 1, number, offer_the_core);
+        let block = served.world.arena().child(
+            served.block,
+            &served.board.geometry,
+            self.local.ranks - 1,
+            number,
+            offer_the_core,
+        );
         // On the other nodes there may be room, and nobody is asked: a duplicate need not wait for anybody.
         let Some(block) = block else {
             served.world.end("the segment has no room for another communicator, and on other nodes it may have: the job cannot go on. Free communicators that are no longer used, or set EVENKEEL_NODES=library");
@@ -122,12 +152,15 @@ impl Across {
     }
 
     pub fn takes(&self, kind: Kind, bytes: usize, combine: Option<Combine>, nonblocking: bool) -> bool {
-        self.slice(kind, bytes, combine, nonblocking).is_some() && (!nonblocking || self.local.companion().is_some())
+        self.slice(kind, bytes, combine, nonblocking).is_some()
+            && (!nonblocking || self.local.companion().is_some())
     }
 
     /// A call that `takes` has accepted, to be moved on by `poll`.
     pub fn operation(&self, call: &Call, nonblocking: bool) -> Operation {
-        let slice = self.slice(call.kind(), call.bytes, call.combine, nonblocking).expect("the front end asks `takes` first");
+        let slice = self
+            .slice(call.kind(), call.bytes, call.combine, nonblocking)
+            .expect("the front end asks `takes` first");
         Operation::new(*call, &self.layout, self.me, slice, nonblocking)
     }
 
@@ -162,7 +195,14 @@ impl Across {
 impl Comm {
     /// [`Comm::takes`] where there is something across nodes.
     #[cold]
-    pub(crate) fn takes_across(&self, across: &Across, kind: Kind, bytes: usize, combine: Option<Combine>, nonblocking: bool) -> Option<Plan> {
+    pub(crate) fn takes_across(
+        &self,
+        across: &Across,
+        kind: Kind,
+        bytes: usize,
+        combine: Option<Combine>,
+        nonblocking: bool,
+    ) -> Option<Plan> {
         let taken = !self.is_known_revoked() && across.takes(kind, bytes, combine, nonblocking);
         if !taken {
             self.with(|state| state.tallies.of(kind, nonblocking).host_calls += 1);
@@ -195,8 +235,9 @@ impl Comm {
     }
 }
 
-/// The job's name for a duplicate, which every member works out for itself: the highest bit keeps it apart from names that are handed out, and
-/// the rest is drawn from a sequence of its own, so that two duplicates hardly ever share one.
+/// The job's name for a duplicate, which every member works out for itself: the highest bit keeps it
+/// apart from names that are handed out, and the rest is drawn from a sequence of its own, so that two
+/// duplicates hardly ever share one.
 fn name_of_duplicate(parent: u64, number: u64) -> u64 {
     Random::stream(parent, number).bits() | 1 << 63
 }
@@ -205,7 +246,10 @@ fn name_of_duplicate(parent: u64, number: u64) -> u64 {
 pub(crate) fn part(world: &'static World, block: Block, here: &[u32], seat: usize) -> Arc<Comm> {
     let agent = world.ranks as u32;
     let members: Vec<i32> = here.iter().chain([&agent]).map(|rank| *rank as i32).collect();
-    let places = members.iter().map(|rank| world.place_of(*rank as usize).expect("members here, and the agent, have places")).collect();
+    let places = members
+        .iter()
+        .map(|rank| world.place_of(*rank as usize).expect("members here, and the agent, have places"))
+        .collect();
     Arc::new(Comm::of_part(block, &members, seat, Served::across(world, block, block, places)))
 }
 
@@ -220,7 +264,10 @@ mod tests {
         for parent in (1..200u64).flat_map(|n| [n << 32, n << 32 | 7]) {
             for number in 0..50 {
                 let child = name_of_duplicate(parent, number);
-                assert!(names.insert(child) && names.insert(name_of_duplicate(child, number)), "{parent:x}, {number}");
+                assert!(
+                    names.insert(child) && names.insert(name_of_duplicate(child, number)),
+                    "{parent:x}, {number}"
+                );
             }
         }
     }

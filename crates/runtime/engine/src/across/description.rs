@@ -14,7 +14,8 @@ pub struct Description {
     pub kind: Kind,
     /// The root's node, by its place in the communicator's list of nodes, and which of its members.
     pub root: (u32, u32),
-    /// Of the piece; a block's for gather and its kin; of an allgather of blocks of unequal length, what the node has that has most.
+    /// Of the piece; a block's for gather and its kin; of an allgather of blocks of unequal length, what
+    /// the node has that has most.
     pub bytes: usize,
     /// Number of the operator ([`kernels::numbered`]); 0 where there is none.
     pub operator: u8,
@@ -28,7 +29,10 @@ impl Description {
     pub fn to_words(self) -> [u64; 2] {
         let (node, seat) = self.root;
         debug_assert!((node as usize) < MOST && (seat as usize) < MOST && self.bytes < 1 << BYTES_BITS);
-        [self.kind as u64 | u64::from(self.operator) << 8 | u64::from(node) << 16 | u64::from(seat) << 28, self.bytes as u64]
+        [
+            self.kind as u64 | u64::from(self.operator) << 8 | u64::from(node) << 16 | u64::from(seat) << 28,
+            self.bytes as u64,
+        ]
     }
 
     pub fn from_words(words: [u64; 2]) -> Option<Description> {
@@ -37,7 +41,12 @@ impl Description {
             return None;
         }
         let twelve = |shift: u32| (first >> shift) as u32 & (MOST as u32 - 1);
-        Some(Description { kind: Kind::from_u32(first as u32 & 0xff)?, operator: (first >> 8) as u8, root: (twelve(16), twelve(28)), bytes: bytes as usize })
+        Some(Description {
+            kind: Kind::from_u32(first as u32 & 0xff)?,
+            operator: (first >> 8) as u8,
+            root: (twelve(16), twelve(28)),
+            bytes: bytes as usize,
+        })
     }
 }
 

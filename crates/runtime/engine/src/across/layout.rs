@@ -1,7 +1,7 @@
 //! Who of a communicator's members is on which node, as all of them know it alike.
 
-/// The members of a communicator by nodes. Nodes are in the order of their first members; *node order* lists all members of the
-/// first node, then those of the second, and so on, each in rank order.
+/// The members of a communicator by nodes. Nodes are in the order of their first members; *node order*
+/// lists all members of the first node, then those of the second, and so on, each in rank order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// The job's number of each node.
@@ -33,7 +33,8 @@ impl Layout {
                 (at as u32, counts[at] - 1)
             })
             .collect();
-        let starts: Vec<u32> = counts.iter().scan(0, |sum, count| Some(std::mem::replace(sum, *sum + count))).collect();
+        let starts: Vec<u32> =
+            counts.iter().scan(0, |sum, count| Some(std::mem::replace(sum, *sum + count))).collect();
         let mut order = vec![0; node_of.len()];
         for (rank, &(node, seat)) in seats.iter().enumerate() {
             order[(starts[node as usize] + seat) as usize] = rank as u32;

@@ -1,7 +1,9 @@
-//! The nodes of a job and their agents: how a node's first rank starts its agent, and how ranks speak to it.
+//! The nodes of a job and their agents: how a node's first rank starts its agent, and how ranks speak
+//! to it.
 //!
-//! All of this is from MPI_Init, in steps between which the front end exchanges what ranks tell each other: [`prepare`] and [`start`], [`join`], [`agree`].
-//! An agent belongs to nobody: it ends when the last rank has closed its end of the agent's pipe, however that came about.
+//! All of this is from MPI_Init, in steps between which the front end exchanges what ranks tell each
+//! other: [`prepare`] and [`start`], [`join`], [`agree`]. An agent belongs to nobody: it ends when the
+//! last rank has closed its end of the agent's pipe, however that came about.
 
 use super::orders::{MOST_BYTES, Offer, Order, Setup, frame, share_cores};
 use crate::card::{ACROSS, Card};
@@ -66,7 +68,8 @@ fn with<R>(body: impl FnOnce(&mut Preparation) -> R) -> Option<R> {
     lock(&PREPARATION).as_mut().map(body)
 }
 
-/// Finds the job's nodes. Nothing comes of it unless there are several, and every rank has joined its node's segment and wants agents.
+/// Finds the job's nodes. Nothing comes of it unless there are several, and every rank has joined its
+/// node's segment and wants agents.
 pub(crate) fn prepare(cards: &[Card], answers: &[u8], me: usize, segment: &Segment) {
     let wanted = |(card, answer): (&Card, &u8)| card.flags & ACROSS != 0 && answer & 1 != 0;
     if !cards.iter().zip(answers).all(wanted) {
@@ -88,7 +91,8 @@ pub(crate) fn prepare(cards: &[Card], answers: &[u8], me: usize, segment: &Segme
     let segment = (leader == me).then(|| segment.descriptor().and_then(|fd| aside(fd))).flatten();
     let (token, job) = (cards[leader].token, cards[0].token);
     let pids = cards.iter().map(|card| card.pid).collect();
-    *lock(&PREPARATION) = Some(Preparation { node_of, leaders, me, token, job, pids, segment, pipe: None, joined: None });
+    *lock(&PREPARATION) =
+        Some(Preparation { node_of, leaders, me, token, job, pids, segment, pipe: None, joined: None });
 }
 
 /// How many nodes the job has whose agents are to be started; 0: none are. The same at all ranks.
@@ -139,7 +143,8 @@ fn program() -> Option<PathBuf> {
     Some(library.parent()?.join("evenkeel-agent"))
 }
 
-/// Starts this node's agent, by its first rank: its offer, with its length before it, fills `offer`. Zeros: there is no agent, and a sentence says why.
+/// Starts this node's agent, by its first rank: its offer, with its length before it, fills `offer`.
+/// Zeros: there is no agent, and a sentence says why.
 pub fn start(offer: &mut [u8; OFFER_BYTES]) {
     offer.fill(0);
     let outcome = with(|p| if p.leaders.contains(&p.me) { launch(p).map(Some) } else { Ok(None) });
@@ -148,14 +153,18 @@ pub fn start(offer: &mut [u8; OFFER_BYTES]) {
             offer[..4].copy_from_slice(&(bytes.len() as u32).to_le_bytes());
             offer[4..4 + bytes.len()].copy_from_slice(&bytes);
         }
-        Some(Err(why)) => note(&format!("no agent on this node: {why}; communicators that span nodes are left to the host library")),
+        Some(Err(why)) => note(&format!(
+            "no agent on this node: {why}; communicators that span nodes are left to the host library"
+        )),
         _ => {}
     }
 }
 
 fn launch(p: &mut Preparation) -> Result<Vec<u8>, String> {
     let segment = p.segment.take().ok_or("the segment has no descriptor")?;
-    let program = program().filter(|path| path.exists()).ok_or("the program evenkeel-agent is not beside evenkeel's library; install it there")?;
+    let program = program()
+        .filter(|path| path.exists())
+        .ok_or("the program evenkeel-agent is not beside evenkeel's library; install it there")?;
     let no_pipe = || format!("no pipe: {}", std::io::Error::last_os_error());
     let (orders_read, orders_write) = pipe().ok_or_else(no_pipe)?;
     let (offer_read, offer_write) = pipe().ok_or_else(no_pipe)?;
@@ -166,7 +175,11 @@ fn launch(p: &mut Preparation) -> Result<Vec<u8>, String> {
         return Err("it has no fabric (see its own words above)".into());
     }
     if bytes.len() > OFFER_BYTES - 4 {
-        return Err(format!("the fabric's address is {} bytes long, and {} is the most; UCX_NET_DEVICES can name fewer devices", bytes.len(), OFFER_BYTES - 4));
+        return Err(format!(
+            "the fabric's address is {} bytes long, and {} is the most; UCX_NET_DEVICES can name fewer devices",
+            bytes.len(),
+            OFFER_BYTES - 4
+        ));
     }
     p.pipe = Some(orders_write.into());
     Ok(bytes)
@@ -180,10 +193,12 @@ fn spawn(program: &std::path::Path, descriptors: [RawFd; 3]) -> Result<(), Strin
         .filter(|(name, _)| name != "LD_PRELOAD")
         .filter_map(|(name, value)| CString::new([name.as_bytes(), b"=", value.as_bytes()].concat()).ok())
         .collect();
-    let mut pointers: Vec<*mut libc::c_char> = environment.iter().map(|text| text.as_ptr().cast_mut()).collect();
+    let mut pointers: Vec<*mut libc::c_char> =
+        environment.iter().map(|text| text.as_ptr().cast_mut()).collect();
     pointers.push(std::ptr::null_mut());
     let arguments = [path.as_ptr().cast_mut(), std::ptr::null_mut()];
-    // SAFETY: terminated strings and lists; the actions are initialised before they are used, and destroyed once.
+    // SAFETY: terminated strings and lists; the actions are initialised before they are used, and
+    // destroyed once.
     unsafe {
         let mut actions: libc::posix_spawn_file_actions_t = std::mem::zeroed();
         libc::posix_spawn_file_actions_init(&mut actions);
@@ -191,10 +206,21 @@ fn spawn(program: &std::path::Path, descriptors: [RawFd; 3]) -> Result<(), Strin
             libc::posix_spawn_file_actions_adddup2(&mut actions, from, to);
         }
         let mut pid = 0;
-        let failed = libc::posix_spawn(&mut pid, path.as_ptr(), &actions, std::ptr::null(), arguments.as_ptr(), pointers.as_ptr());
+        let failed = libc::posix_spawn(
+            &mut pid,
+            path.as_ptr(),
+            &actions,
+            std::ptr::null(),
+            arguments.as_ptr(),
+            pointers.as_ptr(),
+        );
         libc::posix_spawn_file_actions_destroy(&mut actions);
         if failed != 0 {
-            return Err(format!("{} cannot be started: {}", program.display(), std::io::Error::from_raw_os_error(failed)));
+            return Err(format!(
+                "{} cannot be started: {}",
+                program.display(),
+                std::io::Error::from_raw_os_error(failed)
+            ));
         }
         // It has left itself behind at once, so that the program never finds a child that it does not know.
         let mut status = 0;
@@ -237,7 +263,11 @@ pub fn join(world: Option<&World>, offers: &[[u8; OFFER_BYTES]]) -> bool {
         let path = format!("/proc/{}/fd/{}", mine.pid, mine.pipe);
         let pipe = match p.pipe.take() {
             Some(pipe) => pipe,
-            None => File::options().write(true).custom_flags(libc::O_CLOEXEC | libc::O_NONBLOCK).open(&path).ok()?,
+            None => File::options()
+                .write(true)
+                .custom_flags(libc::O_CLOEXEC | libc::O_NONBLOCK)
+                .open(&path)
+                .ok()?,
         };
         // SAFETY: a descriptor of ours.
         unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) };
@@ -245,9 +275,17 @@ pub fn join(world: Option<&World>, offers: &[[u8; OFFER_BYTES]]) -> bool {
         let hosts = offers.iter().map(|offer| offer.host.clone()).collect();
         let agent = Neighbour { world_rank: usize::MAX, pid: mine.pid, watched: OnceLock::new() };
         let share_cores = share_cores(&offers);
-        let job = Job { node_of: p.node_of.clone(), hosts, share_cores, agent, pipe, named: AtomicU64::new(0) };
+        let job =
+            Job { node_of: p.node_of.clone(), hosts, share_cores, agent, pipe, named: AtomicU64::new(0) };
         if p.leaders[node as usize] == p.me {
-            job.tell(&Order::Setup(Setup { token: p.token, job: p.job, ranks: p.node_of.len() as u32, here, node, nodes: offers }));
+            job.tell(&Order::Setup(Setup {
+                token: p.token,
+                job: p.job,
+                ranks: p.node_of.len() as u32,
+                here,
+                node,
+                nodes: offers,
+            }));
         }
         p.joined = Some(job);
         Some(())
@@ -269,13 +307,17 @@ impl Job {
     fn tell(&self, order: &Order) {
         let frame = frame(order);
         let mut rest = frame.as_slice();
-        debug_assert!(rest.len() <= MOST_BYTES || matches!(order, Order::Setup(_)), "only the first order may be long");
+        debug_assert!(
+            rest.len() <= MOST_BYTES || matches!(order, Order::Setup(_)),
+            "only the first order may be long"
+        );
         while !rest.is_empty() {
             match (&self.pipe).write(rest) {
                 Ok(n) => rest = &rest[n..],
                 Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
                 Err(e) if e.kind() == std::io::ErrorKind::WouldBlock => {
-                    let mut watched = libc::pollfd { fd: self.pipe.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
+                    let mut watched =
+                        libc::pollfd { fd: self.pipe.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
                     // SAFETY: one valid entry.
                     unsafe { libc::poll(&mut watched, 1, 100) };
                 }
@@ -332,12 +374,21 @@ impl World {
             return;
         }
         let node = ((lost - 1) & !UNREACHABLE) as usize;
-        let ranks: Vec<String> = job.node_of.iter().enumerate().filter(|(_, n)| **n as usize == node).map(|(rank, _)| rank.to_string()).collect();
+        let ranks: Vec<String> = job
+            .node_of
+            .iter()
+            .enumerate()
+            .filter(|(_, n)| **n as usize == node)
+            .map(|(rank, _)| rank.to_string())
+            .collect();
         let host = host(node);
         let (what, raise) = if (lost - 1) & UNREACHABLE != 0 {
             ("cannot be reached any more".to_string(), "")
         } else {
-            (format!("has not been heard of for {} ms", evenkeel_options::NODE_PATIENCE_MS.get()), ", or raise EVENKEEL_NODE_PATIENCE_MS")
+            (
+                format!("has not been heard of for {} ms", evenkeel_options::NODE_PATIENCE_MS.get()),
+                ", or raise EVENKEEL_NODE_PATIENCE_MS",
+            )
         };
         self.end(&format!(
             "node {host} (rank{} {}) {what} while rank {} waits in MPI_{doing}; ending this job. Look whether {host} is up and its network works{raise}",

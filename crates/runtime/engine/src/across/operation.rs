@@ -1,8 +1,10 @@
-//! A rank's part in a collective across nodes: pieces, each of one or two collectives among the members here and their node's agent.
+//! A rank's part in a collective across nodes: pieces, each of one or two collectives among the members
+//! here and their node's agent.
 //!
-//! The agent is the last member of the communicator here. What goes up to it is a reduction or gather with it as root, of which the
-//! rank need not see the end; what comes down from it is a broadcast or scatter. Where the root is here, the agent is one of those who hand in, or one of those
-//! who get. A large call is cut into pieces by what all members know alike; several pieces are under way at once.
+//! The agent is the last member of the communicator here. What goes up to it is a reduction or gather
+//! with it as root, of which the rank need not see the end; what comes down from it is a broadcast or
+//! scatter. Where the root is here, the agent is one of those who hand in, or one of those who get. A
+//! large call is cut into pieces by what all members know alike; several pieces are under way at once.
 
 use super::description::Description;
 use super::layout::Layout;
@@ -17,17 +19,28 @@ use std::collections::VecDeque;
 
 /// Bytes of a piece: a quarter of what a rank can have deposited at once.
 const PIECE: usize = 64 * 1024;
-/// The same of a broadcast, which has the common area to itself: every piece costs wake-ups, and a node that passes it on waits for all of it.
+/// The same of a broadcast, which has the common area to itself: every piece costs wake-ups, and a node
+/// that passes it on waits for all of it.
 const BROADCAST_PIECE: usize = 128 * 1024;
 /// Pieces of one call that are under way at once.
 const DEPTH: usize = 4;
-/// Bytes that all blocks of a gather and its kin may have together, as one node sees them; beyond it the host library is asked.
+/// Bytes that all blocks of a gather and its kin may have together, as one node sees them; beyond it
+/// the host library is asked.
 const MOST_IN_BLOCKS: usize = 1 << 20;
 
-/// How a call is cut: bytes of its cut dimension (a block's for gather and its kin) in each piece but the last; None: the host must carry it out. From what all members know alike.
-pub fn slice(kind: Kind, bytes: usize, operator: Option<usize>, nonblocking: bool, layout: &Layout) -> Option<usize> {
+/// How a call is cut: bytes of its cut dimension (a block's for gather and its kin) in each piece but
+/// the last; None: the host must carry it out. From what all members know alike.
+pub fn slice(
+    kind: Kind,
+    bytes: usize,
+    operator: Option<usize>,
+    nonblocking: bool,
+    layout: &Layout,
+) -> Option<usize> {
     let ranks = layout.ranks();
-    let blocks = |together: usize| (bytes.checked_mul(together)? <= MOST_IN_BLOCKS).then(|| PIECE / together).filter(|slice| *slice > 0);
+    let blocks = |together: usize| {
+        (bytes.checked_mul(together)? <= MOST_IN_BLOCKS).then(|| PIECE / together).filter(|slice| *slice > 0)
+    };
     let slice = match kind {
         Kind::Barrier | Kind::Bcast => BROADCAST_PIECE,
         Kind::Reduce | Kind::Allreduce => PIECE / operator? * operator?,
@@ -77,12 +90,24 @@ impl Operation {
     pub fn new(call: Call, layout: &Layout, me: usize, slice: usize, nonblocking: bool) -> Operation {
         let operator = call.combine.and_then(kernels::number_of).unwrap_or(0);
         let cut = match call.kind() {
-            Kind::ReduceScatter | Kind::ReduceScatterBlock => Shares { call: &call, layout }.cut(call.elem_bytes, PIECE, nonblocking),
+            Kind::ReduceScatter | Kind::ReduceScatterBlock => {
+                Shares { call: &call, layout }.cut(call.elem_bytes, PIECE, nonblocking)
+            }
             Kind::Allgatherv => Cut { whole: false, total: Shares { call: &call, layout }.longest(), slice },
             _ => Cut { whole: false, total: call.bytes, slice },
         };
         let all = cut.total.div_ceil(cut.slice).max(1);
-        Operation { call, layout, me, node: layout.seats[me].0 as usize, cut, operator, begun: 0, all, under_way: VecDeque::new() }
+        Operation {
+            call,
+            layout,
+            me,
+            node: layout.seats[me].0 as usize,
+            cut,
+            operator,
+            begun: 0,
+            all,
+            under_way: VecDeque::new(),
+        }
     }
 
     fn shares(&self) -> Shares<'_> {
@@ -94,7 +119,8 @@ impl Operation {
         unsafe { &*self.layout }
     }
 
-    /// Moves on as far as possible; true when this rank's part is done. `comm` is the communicator of the members here and the agent.
+    /// Moves on as far as possible; true when this rank's part is done. `comm` is the communicator of the
+    /// members here and the agent.
     pub fn poll(&mut self, comm: &Comm, served: &Served, state: &mut State) -> bool {
         loop {
             let mut moved = false;
@@ -147,20 +173,41 @@ impl Operation {
         let bytes = if kind == Kind::Allgatherv { self.shares().most_of_a_node(at, length) } else { length };
         let words = Description { kind: told, root, bytes, operator: self.operator }.to_words();
         let mut piece = Piece {
-            number: state.next_on_docket(), words, is_posted: false, parts: [None, None], at, length, packed: Vec::new(), unpacked: Vec::new(), _spans: Vec::new(),
+            number: state.next_on_docket(),
+            words,
+            is_posted: false,
+            parts: [None, None],
+            at,
+            length,
+            packed: Vec::new(),
+            unpacked: Vec::new(),
+            _spans: Vec::new(),
         };
         let (agent, ranks) = (comm.ranks - 1, layout.ranks());
         let root_here = (root.0 as usize == self.node).then_some(root.1 as usize);
         let (send, recv) = (call.send.wrapping_add(at), call.recv.wrapping_add(at));
         let inner = |kind: Kind, root: usize, bytes: usize, send: *const u8, recv: *mut u8| Call {
-            kind: kind as u32, root: root as i32, bytes, send, recv, send_spans: std::ptr::null(), recv_spans: std::ptr::null(), ..*call
+            kind: kind as u32,
+            root: root as i32,
+            bytes,
+            send,
+            recv,
+            send_spans: std::ptr::null(),
+            recv_spans: std::ptr::null(),
+            ..*call
         };
         let nowhere = std::ptr::null_mut();
         let calls: [Option<Call>; 2] = match kind {
-            Kind::Barrier => [Some(inner(Kind::Gather, agent, 0, std::ptr::null(), nowhere)), Some(inner(Kind::Bcast, agent, 0, std::ptr::null(), nowhere))],
+            Kind::Barrier => [
+                Some(inner(Kind::Gather, agent, 0, std::ptr::null(), nowhere)),
+                Some(inner(Kind::Bcast, agent, 0, std::ptr::null(), nowhere)),
+            ],
             Kind::Bcast => [Some(inner(Kind::Bcast, root_here.unwrap_or(agent), length, send, recv)), None],
             Kind::Reduce => [Some(inner(Kind::Reduce, root_here.unwrap_or(agent), length, send, recv)), None],
-            Kind::Allreduce => [Some(inner(Kind::Reduce, agent, length, send, nowhere)), Some(inner(Kind::Bcast, agent, length, std::ptr::null(), recv))],
+            Kind::Allreduce => [
+                Some(inner(Kind::Reduce, agent, length, send, nowhere)),
+                Some(inner(Kind::Bcast, agent, length, std::ptr::null(), recv)),
+            ],
             Kind::ReduceScatter | Kind::ReduceScatterBlock => {
                 let (out, there) = if self.cut.whole {
                     piece.unpacked = vec![0; length];
@@ -171,9 +218,13 @@ impl Operation {
                     (piece.packed.as_ptr(), piece.packed.len())
                 };
                 let (bytes, back) = (piece.unpacked.len(), piece.unpacked.as_mut_ptr());
-                [Some(inner(Kind::Reduce, agent, there, out, nowhere)), Some(inner(Kind::Bcast, agent, bytes, std::ptr::null(), back))]
+                [
+                    Some(inner(Kind::Reduce, agent, there, out, nowhere)),
+                    Some(inner(Kind::Bcast, agent, bytes, std::ptr::null(), back)),
+                ]
             }
-            // The ranks here, with the agent as the last of them; from the agent, what all on the nodes before this one have. Nobody hears of who is above it.
+            // The ranks here, with the agent as the last of them; from the agent, what all on the nodes
+            // before this one have. Nobody hears of who is above it.
             Kind::Scan | Kind::Exscan => {
                 let here = Some(inner(kind, 0, length, send, recv));
                 if self.node == 0 {
@@ -186,30 +237,54 @@ impl Operation {
             }
             Kind::Gather => match root_here {
                 None => [Some(inner(Kind::Gather, agent, length, send, nowhere)), None],
-                Some(seat) => [Some(Call { recv_spans: self.gathers(&mut piece, comm.me == seat), ..inner(Kind::Gatherv, seat, length, send, call.recv) }), None],
+                Some(seat) => [
+                    Some(Call {
+                        recv_spans: self.gathers(&mut piece, comm.me == seat),
+                        ..inner(Kind::Gatherv, seat, length, send, call.recv)
+                    }),
+                    None,
+                ],
             },
             Kind::Scatter => match root_here {
                 None => [Some(inner(Kind::Scatter, agent, length, std::ptr::null(), recv)), None],
-                Some(seat) => [Some(Call { send_spans: self.scatters(&mut piece, comm.me == seat), ..inner(Kind::Scatterv, seat, length, call.send, recv) }), None],
+                Some(seat) => [
+                    Some(Call {
+                        send_spans: self.scatters(&mut piece, comm.me == seat),
+                        ..inner(Kind::Scatterv, seat, length, call.send, recv)
+                    }),
+                    None,
+                ],
             },
             Kind::Allgather => {
                 piece.unpacked = vec![0; length * ranks];
                 let all = piece.unpacked.as_mut_ptr();
-                [Some(inner(Kind::Gather, agent, length, send, nowhere)), Some(inner(Kind::Bcast, agent, length * ranks, std::ptr::null(), all))]
+                [
+                    Some(inner(Kind::Gather, agent, length, send, nowhere)),
+                    Some(inner(Kind::Bcast, agent, length * ranks, std::ptr::null(), all)),
+                ]
             }
             Kind::Allgatherv => {
                 let own = self.shares().bytes_in(self.me, at, length).min(call.bytes.saturating_sub(at));
                 piece.unpacked = vec![0; bytes * layout.nodes.len()];
                 let all = piece.unpacked.as_mut_ptr();
-                [Some(inner(Kind::Gather, agent, own, send, nowhere)), Some(inner(Kind::Bcast, agent, piece.unpacked.len(), std::ptr::null(), all))]
+                [
+                    Some(inner(Kind::Gather, agent, own, send, nowhere)),
+                    Some(inner(Kind::Bcast, agent, piece.unpacked.len(), std::ptr::null(), all)),
+                ]
             }
             Kind::Alltoall => {
                 piece.unpacked = vec![0; length * ranks];
-                let blocks = layout.order.iter().map(|rank| call.send.wrapping_add(*rank as usize * call.bytes + at));
+                let blocks =
+                    layout.order.iter().map(|rank| call.send.wrapping_add(*rank as usize * call.bytes + at));
                 // SAFETY: `ranks` blocks of `bytes` in the send buffer.
-                blocks.for_each(|block| piece.packed.extend_from_slice(unsafe { std::slice::from_raw_parts(block, length) }));
+                blocks.for_each(|block| {
+                    piece.packed.extend_from_slice(unsafe { std::slice::from_raw_parts(block, length) })
+                });
                 let (out, back) = (piece.packed.as_ptr(), piece.unpacked.as_mut_ptr());
-                [Some(inner(Kind::Gather, agent, length * ranks, out, nowhere)), Some(inner(Kind::Scatter, agent, length * ranks, std::ptr::null(), back))]
+                [
+                    Some(inner(Kind::Gather, agent, length * ranks, out, nowhere)),
+                    Some(inner(Kind::Scatter, agent, length * ranks, std::ptr::null(), back)),
+                ]
             }
             _ => unreachable!("`slice` has refused it"),
         };
@@ -225,7 +300,10 @@ impl Operation {
         let (layout, call) = (self.layout(), &self.call);
         let elsewhere = layout.elsewhere(self.node).count() * piece.length;
         piece.unpacked = vec![0; elsewhere];
-        piece._spans = layout.members(self.node).map(|rank| Span { offset: (rank * call.bytes + piece.at) as isize, bytes: piece.length }).collect();
+        piece._spans = layout
+            .members(self.node)
+            .map(|rank| Span { offset: (rank * call.bytes + piece.at) as isize, bytes: piece.length })
+            .collect();
         let offset = (piece.unpacked.as_mut_ptr() as isize).wrapping_sub(call.recv as isize);
         piece._spans.push(Span { offset, bytes: elsewhere });
         piece._spans.as_ptr()
@@ -238,10 +316,15 @@ impl Operation {
         }
         let (layout, call) = (self.layout(), &self.call);
         let place = |rank: usize| rank * call.bytes + piece.at;
-        piece._spans = layout.members(self.node).map(|rank| Span { offset: place(rank) as isize, bytes: piece.length }).collect();
+        piece._spans = layout
+            .members(self.node)
+            .map(|rank| Span { offset: place(rank) as isize, bytes: piece.length })
+            .collect();
         for rank in layout.elsewhere(self.node) {
             // SAFETY: `ranks` blocks of `bytes` in the root's send buffer.
-            piece.packed.extend_from_slice(unsafe { std::slice::from_raw_parts(call.send.wrapping_add(place(rank)), piece.length) });
+            piece.packed.extend_from_slice(unsafe {
+                std::slice::from_raw_parts(call.send.wrapping_add(place(rank)), piece.length)
+            });
         }
         let offset = (piece.packed.as_ptr() as isize).wrapping_sub(call.send as isize);
         piece._spans.push(Span { offset, bytes: piece.packed.len() });
@@ -255,10 +338,13 @@ impl Operation {
         }
         let (layout, call) = (self.layout(), &self.call);
         if matches!(call.kind(), Kind::ReduceScatter | Kind::ReduceScatterBlock) {
-            // In place, what is written lies before all that later pieces still hand in: they have more of each part, or of the vector.
+            // In place, what is written lies before all that later pieces still hand in: they have more of
+            // each part, or of the vector.
             let (to, from, bytes) = self.shares().mine(self.cut, self.me, piece.at, piece.length);
             // SAFETY: the part's place in the receive buffer.
-            return unsafe { copy(piece.unpacked[from..from + bytes].as_ptr(), call.recv.wrapping_add(to), bytes) };
+            return unsafe {
+                copy(piece.unpacked[from..from + bytes].as_ptr(), call.recv.wrapping_add(to), bytes)
+            };
         }
         if matches!(call.kind(), Kind::Scan | Kind::Exscan) {
             return self.put_before(piece);
@@ -267,10 +353,17 @@ impl Operation {
             return self.shares().put(&piece.unpacked, piece.at, piece.length);
         }
         let all = layout.order.iter().map(|rank| *rank as usize);
-        let ranks: Vec<usize> = if call.kind() == Kind::Gather { layout.elsewhere(self.node).collect() } else { all.collect() };
+        let ranks: Vec<usize> =
+            if call.kind() == Kind::Gather { layout.elsewhere(self.node).collect() } else { all.collect() };
         for (block, rank) in piece.unpacked.chunks_exact(piece.length).zip(ranks) {
             // SAFETY: `ranks` blocks of `bytes` in the receive buffer.
-            unsafe { std::ptr::copy_nonoverlapping(block.as_ptr(), call.recv.wrapping_add(rank * call.bytes + piece.at), piece.length) };
+            unsafe {
+                std::ptr::copy_nonoverlapping(
+                    block.as_ptr(),
+                    call.recv.wrapping_add(rank * call.bytes + piece.at),
+                    piece.length,
+                )
+            };
         }
     }
 
@@ -284,7 +377,12 @@ impl Operation {
                 return copy(before, result, piece.length);
             }
             let combine = call.combine.expect("a scan has an operator");
-            combine(call.combine_context, before.cast(), result.cast(), piece.length / call.elem_bytes.max(1));
+            combine(
+                call.combine_context,
+                before.cast(),
+                result.cast(),
+                piece.length / call.elem_bytes.max(1),
+            );
         }
     }
 

@@ -1,6 +1,7 @@
 //! What a node's ranks and its agent tell each other beside the segment, over the agent's pipe.
 //!
-//! Frames of at most [`MOST_BYTES`] are written at once, so that frames of several ranks do not mix. A byte 0 outside of a frame is a ring of the bell.
+//! Frames of at most [`MOST_BYTES`] are written at once, so that frames of several ranks do not mix. A
+//! byte 0 outside of a frame is a ring of the bell.
 
 use serde::{Deserialize, Serialize};
 
@@ -57,9 +58,13 @@ pub enum Order {
     Setup(Setup),
     Attach(NewComm),
     /// One of the members here has freed the communicator.
-    Detach { id: u64 },
+    Detach {
+        id: u64,
+    },
     /// One of them has revoked it.
-    Revoke { id: u64 },
+    Revoke {
+        id: u64,
+    },
 }
 
 /// What the kernel writes to a pipe at once (`PIPE_BUF`).
@@ -105,7 +110,16 @@ mod tests {
 
     #[test]
     fn orders_come_out_between_rings() {
-        let orders = [Order::Detach { id: 7 }, Order::Attach(NewComm { id: 1, block: 2, members: vec![3], nodes: vec![(0, 1), (4, 2)], mine: 1 })];
+        let orders = [
+            Order::Detach { id: 7 },
+            Order::Attach(NewComm {
+                id: 1,
+                block: 2,
+                members: vec![3],
+                nodes: vec![(0, 1), (4, 2)],
+                mine: 1,
+            }),
+        ];
         let bytes: Vec<u8> = orders.iter().flat_map(|order| [vec![0, 0], frame(order)].concat()).collect();
         for step in [1, 3, bytes.len()] {
             let (mut reader, mut out) = (Reader::default(), Vec::new());

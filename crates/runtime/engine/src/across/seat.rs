@@ -1,31 +1,34 @@
-//! The agent's seat in the part of a communicator on its node: what it takes in from the ranks there, and what it gives them.
+//! The agent's seat in the part of a communicator on its node: what it takes in from the ranks there,
+//! and what it gives them.
 //!
-//! The agent takes its turns in the order in which the ranks have called, but what it has to give may come later and in another order. So it first
-//! *claims* a turn, with room for what it will hand in, and hands in when it can. Nobody waits in a turn for an earlier one.
+//! The agent takes its turns in the order in which the ranks have called, but what it has to give may
+//! come later and in another order. So it first *claims* a turn, with room for what it will hand in,
+//! and hands in when it can. Nobody waits in a turn for an earlier one.
 //!
-//! Whom it has news for is woken later ([`Seat::announce`]): who is woken may take the agent's core for a time slice, and other nodes are to have theirs before.
+//! Whom it has news for is woken later ([`Seat::announce`]): who is woken may take the agent's core for
+//! a time slice, and other nodes are to have theirs before.
 
 use super::comm::part;
 use super::description::Description;
 use super::nodes::INHERITED;
 use super::orders::{NewComm, Setup};
 use crate::call::{Call, Combine, Kind};
+use crate::clock::Ticks;
 use crate::comm::Comm;
 use crate::deposit::{self, Piece};
 use crate::fold::fold;
-use crate::served::Served;
-use crate::clock::Ticks;
 use crate::plan::NodeFacts;
+use crate::served::Served;
 use crate::tally::Timeline;
 use crate::wait::{Policy, Waiting};
 use crate::world::{Neighbour, World};
+use evenkeel_segment::arena::Block;
 use evenkeel_segment::bell::Fencing;
+use evenkeel_segment::layout::CELL_BYTES;
 use evenkeel_segment::{Segment, Seq};
 use std::cell::Cell;
-use std::sync::OnceLock;
-use evenkeel_segment::arena::Block;
-use evenkeel_segment::layout::CELL_BYTES;
 use std::sync::Arc;
+use std::sync::OnceLock;
 
 /// A member of a communicator's part on one node: the agent, or a rank by its seat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +68,8 @@ struct News {
 }
 
 impl Seat {
-    /// Takes the agent's seats in a communicator's part: for blocking collectives, and for nonblocking ones. None: there is no room for the second.
+    /// Takes the agent's seats in a communicator's part: for blocking collectives, and for nonblocking
+    /// ones. None: there is no room for the second.
     pub fn take(world: &'static World, told: &NewComm) -> Option<[Seat; 2]> {
         let comm = part(world, Block::from_id(told.block)?, &told.members, told.members.len());
         let companion = Arc::clone(comm.companion()?);
@@ -81,7 +85,8 @@ impl Seat {
         self.comm.ranks - 1
     }
 
-    // ---- the docket -----------------------------------------------------------------------------------------------
+    // ---- the docket
+    // -----------------------------------------------------------------------------------------------
 
     /// The next collective that a rank has called, if any; `Err` if what stands there is none.
     pub fn next_on_docket(&self) -> Option<Result<Description, [u64; 2]>> {
@@ -98,9 +103,11 @@ impl Seat {
         }
     }
 
-    // ---- turns ----------------------------------------------------------------------------------------------------
+    // ---- turns
+    // ----------------------------------------------------------------------------------------------------
 
-    /// Claims the next turn: a collective of this kind with this root, of which all know `bytes`, with room for `handed_in` by the agent. None: not yet.
+    /// Claims the next turn: a collective of this kind with this root, of which all know `bytes`, with room
+    /// for `handed_in` by the agent. None: not yet.
     pub fn claim(&self, kind: Kind, root: Member, bytes: usize, handed_in: usize) -> Option<Turn> {
         let (served, comm) = (self.served(), &self.comm);
         let board = &served.board;
@@ -137,7 +144,8 @@ impl Seat {
     /// Hands in what the turn was claimed for, and leaves it.
     pub fn hand_in(&self, turn: &Turn, bytes: &[u8]) {
         let (board, me) = (&self.served().board, self.comm.me);
-        // SAFETY: the turn's claim gave the cell, and the room if that is too small; nobody reads them before they are published.
+        // SAFETY: the turn's claim gave the cell, and the room if that is too small; nobody reads them before
+        // they are published.
         unsafe { deposit::hand_in(board, me, turn.seq, turn.room_at, bytes) };
         board.publish(me, turn.seq);
         if turn.round > 0 {
@@ -161,17 +169,28 @@ impl Seat {
     /// Combines what all ranks here have handed in, in their order, and leaves the turn.
     pub fn take_combined(&self, turn: &Turn, combine: Combine, width: usize, into: &mut [u8]) {
         let board = &self.served().board;
-        let sources: Vec<*const u8> = (0..self.ranks()).map(|rank| Piece::of(board, rank, turn.seq).pointer.cast_const()).collect();
+        let sources: Vec<*const u8> =
+            (0..self.ranks()).map(|rank| Piece::of(board, rank, turn.seq).pointer.cast_const()).collect();
         let call = Call {
-            kind: Kind::Reduce as u32, root: 0, bytes: into.len(), send: std::ptr::null(), recv: into.as_mut_ptr(), send_spans: std::ptr::null(),
-            recv_spans: std::ptr::null(), combine: Some(combine), combine_context: std::ptr::null_mut(), elem_bytes: width,
+            kind: Kind::Reduce as u32,
+            root: 0,
+            bytes: into.len(),
+            send: std::ptr::null(),
+            recv: into.as_mut_ptr(),
+            send_spans: std::ptr::null(),
+            recv_spans: std::ptr::null(),
+            combine: Some(combine),
+            combine_context: std::ptr::null_mut(),
+            elem_bytes: width,
         };
-        // SAFETY: the turn is full: all deposits are there, of the length that all ranks know, until the agent leaves.
+        // SAFETY: the turn is full: all deposits are there, of the length that all ranks know, until the
+        // agent leaves.
         unsafe { fold(&call, &sources, into.as_mut_ptr(), into.len() / width) };
         self.leave(turn);
     }
 
-    /// Puts what each of the ranks here has handed in, of `bytes` each, one after the other, and leaves the turn.
+    /// Puts what each of the ranks here has handed in, of `bytes` each, one after the other, and leaves the
+    /// turn.
     pub fn take_all(&self, turn: &Turn, bytes: usize, into: &mut [u8]) {
         if bytes > 0 {
             for (rank, place) in into.chunks_exact_mut(bytes).take(self.ranks()).enumerate() {
@@ -181,12 +200,14 @@ impl Seat {
         self.leave(turn);
     }
 
-    /// Puts what the ranks here have handed in, as much as each has, one after the other, and leaves the turn.
+    /// Puts what the ranks here have handed in, as much as each has, one after the other, and leaves the
+    /// turn.
     pub fn take_each(&self, turn: &Turn, into: &mut [u8]) {
         let mut rest = into;
         for rank in 0..self.ranks() {
             let piece = Piece::of(&self.served().board, rank, turn.seq);
-            // Ranks that have more than they have told each other are in error; nothing beyond what was told is taken.
+            // Ranks that have more than they have told each other are in error; nothing beyond what was told
+            // is taken.
             let (place, others) = rest.split_at_mut(piece.bytes.min(rest.len()));
             place.copy_from_slice(self.bytes_of(&piece, place.len()));
             rest = others;
@@ -223,7 +244,11 @@ impl Seat {
         if bytes == 0 {
             return &[];
         }
-        assert!(!piece.pointer.is_null() && piece.bytes >= bytes, "{} bytes were handed in where {bytes} are due", piece.bytes);
+        assert!(
+            !piece.pointer.is_null() && piece.bytes >= bytes,
+            "{} bytes were handed in where {bytes} are due",
+            piece.bytes
+        );
         // SAFETY: published, in the segment, and not written again before the agent leaves.
         unsafe { std::slice::from_raw_parts(piece.pointer, bytes) }
     }
@@ -251,7 +276,8 @@ impl Seat {
         }
     }
 
-    // ---- barriers -------------------------------------------------------------------------------------------------
+    // ---- barriers
+    // -------------------------------------------------------------------------------------------------
 
     /// How many barriers all ranks here have entered.
     pub fn entered_here(&self) -> u64 {
@@ -266,7 +292,8 @@ impl Seat {
         self.news.barriers.set(count);
     }
 
-    // ---- the end --------------------------------------------------------------------------------------------------
+    // ---- the end
+    // --------------------------------------------------------------------------------------------------
 
     /// Marks the communicator as revoked for the ranks here.
     pub fn revoke(&self) {
@@ -282,12 +309,17 @@ impl Seat {
 
 /// The world as the agent of a node has it, in the segment that it has inherited.
 pub fn world_of_agent(setup: &Setup) -> Result<&'static World, String> {
-    let segment = Segment::open(std::process::id(), INHERITED[0], setup.token).map_err(|error| error.to_string())?;
+    let segment =
+        Segment::open(std::process::id(), INHERITED[0], setup.token).map_err(|error| error.to_string())?;
     let (ranks, here) = (setup.ranks as usize, setup.here.len());
     let mut local = vec![None; ranks + 1];
     setup.here.iter().enumerate().for_each(|(place, (rank, _))| local[*rank as usize] = Some(place));
     local[ranks] = Some(here);
-    let neighbours = setup.here.iter().map(|(rank, pid)| Neighbour { world_rank: *rank as usize, pid: *pid, watched: OnceLock::new() }).collect();
+    let neighbours = setup
+        .here
+        .iter()
+        .map(|(rank, pid)| Neighbour { world_rank: *rank as usize, pid: *pid, watched: OnceLock::new() })
+        .collect();
     Ok(crate::world::enter(World {
         segment,
         me: ranks,

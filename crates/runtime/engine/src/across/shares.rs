@@ -1,11 +1,13 @@
-//! The parts that ranks have of a reduce-scatter's vector, or the blocks of an allgather, and how a call with such parts is cut.
+//! The parts that ranks have of a reduce-scatter's vector, or the blocks of an allgather, and how a
+//! call with such parts is cut.
 //!
-//! All members know all parts. A large vector is carried in pieces that have some of every rank's part, so that each node needs only what is its ranks'.
-//! Where that would send much that is nobody's (parts of very different length are filled up to the longest), or gain nothing because the vector is short,
+//! All members know all parts. A large vector is carried in pieces that have some of every rank's part,
+//! so that each node needs only what is its ranks'. Where that would send much that is nobody's (parts
+//! of very different length are filled up to the longest), or gain nothing because the vector is short,
 //! every node is sent the whole vector.
 //!
-//! A piece of an allgather has of each block what lies in the same stretch of it. A node's ranks' parts follow each other without gaps; nodes' parts are as far
-//! apart as the largest is long.
+//! A piece of an allgather has of each block what lies in the same stretch of it. A node's ranks' parts
+//! follow each other without gaps; nodes' parts are as far apart as the largest is long.
 
 use super::layout::Layout;
 use crate::call::{Call, Kind, Span};
@@ -14,7 +16,8 @@ use crate::operation::copy;
 /// How a reduce-scatter is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
-    /// Whether every node gets the whole vector: then it is the vector that is cut, otherwise the longest part.
+    /// Whether every node gets the whole vector: then it is the vector that is cut, otherwise the longest
+    /// part.
     pub whole: bool,
     /// Bytes of what is cut.
     pub total: usize,
@@ -36,7 +39,9 @@ impl Shares<'_> {
     /// Where a rank's part lies in the vector, or its block in what is received.
     pub fn of(&self, rank: usize) -> Span {
         match self.call.kind() {
-            Kind::ReduceScatterBlock => Span { offset: (rank * self.call.bytes) as isize, bytes: self.call.bytes },
+            Kind::ReduceScatterBlock => {
+                Span { offset: (rank * self.call.bytes) as isize, bytes: self.call.bytes }
+            }
             // SAFETY: the front end provides a span for each rank.
             _ => unsafe { self.call.recv_span(rank) },
         }
@@ -77,11 +82,13 @@ impl Shares<'_> {
         }
     }
 
-    /// How a reduce-scatter of elements of `width` bytes is cut into pieces of so many bytes; `at_once`: it is to be one piece.
+    /// How a reduce-scatter of elements of `width` bytes is cut into pieces of so many bytes; `at_once`: it
+    /// is to be one piece.
     pub fn cut(&self, width: usize, piece: usize, at_once: bool) -> Cut {
         let (vector, longest, places) = (self.all().sum::<usize>(), self.longest(), self.places());
         let slice = piece / places / width * width;
-        let worth_it = vector > SHORT && slice > 0 && longest.saturating_mul(places) <= vector.saturating_mul(2);
+        let worth_it =
+            vector > SHORT && slice > 0 && longest.saturating_mul(places) <= vector.saturating_mul(2);
         if worth_it && (longest <= slice || !at_once) {
             Cut { whole: false, total: longest, slice }
         } else {
@@ -102,13 +109,19 @@ impl Shares<'_> {
             let bytes = self.bytes_in(rank, at, length);
             let place = (node as usize * self.layout.most() + seat as usize) * length;
             // SAFETY: the part is within the vector that the program hands in.
-            let part = unsafe { std::slice::from_raw_parts(self.call.send.wrapping_offset(span.offset).wrapping_add(at), bytes) };
+            let part = unsafe {
+                std::slice::from_raw_parts(
+                    self.call.send.wrapping_offset(span.offset).wrapping_add(at),
+                    bytes,
+                )
+            };
             packed[place..place + bytes].copy_from_slice(part);
         }
         packed
     }
 
-    /// What a piece has of `rank`'s part: where in the result it belongs, where in the piece it lies, and its length. `at` and `length` are of what is cut.
+    /// What a piece has of `rank`'s part: where in the result it belongs, where in the piece it lies, and
+    /// its length. `at` and `length` are of what is cut.
     pub fn mine(&self, cut: Cut, rank: usize, at: usize, length: usize) -> (usize, usize, usize) {
         let span = self.of(rank);
         if !cut.whole {
@@ -130,7 +143,12 @@ mod tests {
     }
 
     fn spans(lengths: &[usize]) -> Vec<Span> {
-        lengths.iter().scan(0, |sum, bytes| Some(Span { offset: std::mem::replace(sum, *sum + *bytes as isize), bytes: *bytes })).collect()
+        lengths
+            .iter()
+            .scan(0, |sum, bytes| {
+                Some(Span { offset: std::mem::replace(sum, *sum + *bytes as isize), bytes: *bytes })
+            })
+            .collect()
     }
 
     /// Every part is put together from its pieces, whatever the parts, the layout and the way.
@@ -141,7 +159,8 @@ mod tests {
         for layout in [Layout::new(&[0, 0, 1, 1, 2]), Layout::new(&[0, 1, 0, 1, 0])] {
             for lengths in ragged {
                 let spans = spans(&lengths);
-                let vector: Vec<u8> = (0..lengths.iter().sum::<usize>()).map(|i| (i * 7 % 251) as u8).collect();
+                let vector: Vec<u8> =
+                    (0..lengths.iter().sum::<usize>()).map(|i| (i * 7 % 251) as u8).collect();
                 let call = call(Kind::ReduceScatter, vector.len(), &vector, &spans);
                 let shares = Shares { call: &call, layout: &layout };
                 for (piece, at_once) in [(4096, false), (1 << 16, true)] {
@@ -162,7 +181,11 @@ mod tests {
                             let (to, from, bytes) = shares.mine(cut, rank, at, length);
                             part[to..to + bytes].copy_from_slice(&came[from..from + bytes]);
                         }
-                        assert_eq!(part, vector[spans[rank].offset as usize..][..lengths[rank]], "rank {rank} of {lengths:?}, {cut:?}");
+                        assert_eq!(
+                            part,
+                            vector[spans[rank].offset as usize..][..lengths[rank]],
+                            "rank {rank} of {lengths:?}, {cut:?}"
+                        );
                     }
                 }
             }
@@ -175,7 +198,11 @@ mod tests {
     fn blocks_are_put_where_they_belong() {
         for layout in [Layout::new(&[0, 0, 1, 1, 2]), Layout::new(&[0, 1, 0, 1, 0])] {
             for lengths in [[10, 300, 0, 7, 50], [0; 5], [0, 0, 0, 0, 99], [64; 5]] {
-                let spans: Vec<Span> = lengths.iter().enumerate().map(|(rank, bytes)| Span { offset: (4 - rank as isize) * 400, bytes: *bytes }).collect();
+                let spans: Vec<Span> = lengths
+                    .iter()
+                    .enumerate()
+                    .map(|(rank, bytes)| Span { offset: (4 - rank as isize) * 400, bytes: *bytes })
+                    .collect();
                 let mut received = vec![0xee; 2000];
                 let call = Call { recv: received.as_mut_ptr(), ..call(Kind::Allgatherv, 0, &[], &spans) };
                 let shares = Shares { call: &call, layout: &layout };
@@ -184,13 +211,20 @@ mod tests {
                     let apart = shares.most_of_a_node(at, 64);
                     let mut gathered = vec![0; apart * layout.nodes.len()];
                     for (node, place) in gathered.chunks_mut(apart.max(1)).enumerate() {
-                        let own: Vec<u8> = layout.members(node).flat_map(|rank| (at..at + shares.bytes_in(rank, at, 64)).map(move |i| byte(rank, i))).collect();
+                        let own: Vec<u8> = layout
+                            .members(node)
+                            .flat_map(|rank| {
+                                (at..at + shares.bytes_in(rank, at, 64)).map(move |i| byte(rank, i))
+                            })
+                            .collect();
                         place[..own.len()].copy_from_slice(&own);
                     }
                     shares.put(&gathered, at, 64);
                 }
                 let mut wanted = vec![0xee; 2000];
-                (0..5).for_each(|rank| (0..lengths[rank]).for_each(|i| wanted[(4 - rank) * 400 + i] = byte(rank, i)));
+                (0..5).for_each(|rank| {
+                    (0..lengths[rank]).for_each(|i| wanted[(4 - rank) * 400 + i] = byte(rank, i))
+                });
                 assert!(received == wanted, "{lengths:?}");
             }
         }
@@ -201,7 +235,9 @@ mod tests {
         let layout = Layout::new(&[0, 0, 1, 1]);
         let whole = |lengths: &[usize]| {
             let (spans, vector) = (spans(lengths), vec![0; lengths.iter().sum()]);
-            Shares { call: &call(Kind::ReduceScatter, vector.len(), &vector, &spans), layout: &layout }.cut(8, 1 << 16, false).whole
+            Shares { call: &call(Kind::ReduceScatter, vector.len(), &vector, &spans), layout: &layout }
+                .cut(8, 1 << 16, false)
+                .whole
         };
         assert!(!whole(&[8000; 4]) && !whole(&[8000, 8000, 4000, 8]), "about equal parts");
         assert!(whole(&[32000, 0, 0, 0]), "three places of four would be empty");

@@ -1,4 +1,5 @@
-//! What a front end calls. Pending barriers come first: to complete one means to wait, and whoever waits moves messages on.
+//! What a front end calls. Pending barriers come first: to complete one means to wait, and whoever
+//! waits moves messages on.
 
 use super::matching::Pattern;
 use super::port::port;
@@ -17,12 +18,20 @@ fn open() -> &'static mut super::port::Port {
     unsafe { port() }.expect("messages are carried here")
 }
 
-/// Sends `bytes` from `data` to rank `dest`; null if that is complete already. `synchronous`: complete when it has been received.
+/// Sends `bytes` from `data` to rank `dest`; null if that is complete already. `synchronous`: complete
+/// when it has been received.
 ///
 /// # Safety
 /// `comm` must be served, and `data` valid until the send is complete.
 #[inline]
-pub unsafe fn send(comm: &Comm, dest: usize, tag: i32, synchronous: bool, data: *const u8, bytes: usize) -> *mut Message {
+pub unsafe fn send(
+    comm: &Comm,
+    dest: usize,
+    tag: i32,
+    synchronous: bool,
+    data: *const u8,
+    bytes: usize,
+) -> *mut Message {
     let stamp = stamp();
     // SAFETY: the caller's promise.
     unsafe { open().send(comm, dest, tag, synchronous, stamp, data, bytes) }
@@ -43,7 +52,12 @@ pub unsafe fn receive(comm: &Comm, pattern: Pattern, buffer: *mut u8, capacity: 
 ///
 /// # Safety
 /// As for `receive`.
-pub unsafe fn receive_matched(comm: &Comm, matched: Box<Matched>, buffer: *mut u8, capacity: usize) -> *mut Message {
+pub unsafe fn receive_matched(
+    comm: &Comm,
+    matched: Box<Matched>,
+    buffer: *mut u8,
+    capacity: usize,
+) -> *mut Message {
     let posted = stamp();
     // SAFETY: the caller's promise.
     unsafe { open().receive_matched(comm, matched, posted, buffer, capacity) }

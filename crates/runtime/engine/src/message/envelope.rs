@@ -78,7 +78,8 @@ impl Fields {
     pub fn envelope(e: &Envelope) -> Fields {
         let mut f = Fields::default();
         f.word(e.comm);
-        let flags = if e.stamp.is_some() { STAMPED } else { 0 } | if e.token.is_some() { SYNCHRONOUS } else { 0 };
+        let flags =
+            if e.stamp.is_some() { STAMPED } else { 0 } | if e.token.is_some() { SYNCHRONOUS } else { 0 };
         f.word((e.tag as u32 as u64) << 32 | (e.source | flags) as u64);
         if let Some(stamp) = e.stamp {
             f.stamp(stamp);
@@ -155,8 +156,11 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let stamp = Stamp { comm: u64::MAX - 1, ranks: 4096, number: 1 << 60 };
-        for (stamp, token) in [(None, None), (Some(stamp), None), (None, Some(Token(7))), (Some(stamp), Some(Token(u64::MAX)))] {
-            let envelope = Envelope { comm: 0x0123_4567_89ab_cdef, tag: i32::MAX, source: 4095, stamp, token };
+        for (stamp, token) in
+            [(None, None), (Some(stamp), None), (None, Some(Token(7))), (Some(stamp), Some(Token(u64::MAX)))]
+        {
+            let envelope =
+                Envelope { comm: 0x0123_4567_89ab_cdef, tag: i32::MAX, source: 4095, stamp, token };
             let offer = Offer { address: u64::MAX - 4096, bytes: 1 << 40 };
             let fields = Fields::offer(&envelope, offer);
             let mut record = Record(fields.bytes());

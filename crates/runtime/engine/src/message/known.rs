@@ -1,4 +1,5 @@
-//! What this process knows of the barriers that stamps name. A program may have thousands of messages from after one barrier.
+//! What this process knows of the barriers that stamps name. A program may have thousands of messages
+//! from after one barrier.
 
 use super::stamp::{Look, Progress, Stamp, Strength, may_see};
 use crate::deferral;

@@ -1,10 +1,13 @@
-//! Which receive gets which message, on one communicator: MPI's rules, and when a message may be seen at all.
+//! Which receive gets which message, on one communicator: MPI's rules, and when a message may be seen
+//! at all.
 //!
-//! Pure: it holds what was posted and what has come early, and pairs them. MPI wants two orders kept (MPI 4.1, section 3.5):
-//! of two receives that fit a message the one posted first gets it, and of two messages of one sender that fit a receive the
-//! one sent first is taken. A message that was sent after a barrier is *hidden* until that barrier is known to be complete:
-//! until then no receive from any source may have it. It keeps its place meanwhile: it stays behind the first receive it
-//! fits, and nothing that its sender has sent later gets past it where both fit. Messages of other senders are not held up.
+//! Pure: it holds what was posted and what has come early, and pairs them. MPI wants two orders kept
+//! (MPI 4.1, section 3.5): of two receives that fit a message the one posted first gets it, and of two
+//! messages of one sender that fit a receive the one sent first is taken. A message that was sent after
+//! a barrier is *hidden* until that barrier is known to be complete: until then no receive from any
+//! source may have it. It keeps its place meanwhile: it stays behind the first receive it fits, and
+//! nothing that its sender has sent later gets past it where both fit. Messages of other senders are
+//! not held up.
 
 use std::collections::VecDeque;
 
@@ -53,7 +56,14 @@ pub struct Queues<R, M> {
 
 impl<R, M> Default for Queues<R, M> {
     fn default() -> Self {
-        Queues { named: Vec::new(), any: VecDeque::new(), early: Vec::new(), kept: 0, next_order: 0, held: false }
+        Queues {
+            named: Vec::new(),
+            any: VecDeque::new(),
+            early: Vec::new(),
+            kept: 0,
+            next_order: 0,
+            held: false,
+        }
     }
 }
 
@@ -73,7 +83,8 @@ impl<R: Copy + PartialEq, M> Queues<R, M> {
         }
     }
 
-    /// The first posted receive that fits: None for no such, else whether it is one from any source, and its position.
+    /// The first posted receive that fits: None for no such, else whether it is one from any source, and
+    /// its position.
     fn first_posted(&self, source: usize, tag: i32) -> Option<(bool, usize)> {
         let fits = |p: &Posted<R>| p.pattern.fits(source, tag);
         let named = self.named.get(source).and_then(|q| q.iter().position(fits));
@@ -90,8 +101,8 @@ impl<R: Copy + PartialEq, M> Queues<R, M> {
         queue.remove(at).expect("the position was just found").receive
     }
 
-    /// A message of `source` arrives: the receive that gets it, or None if it is kept. `visible`: whether a receive from any
-    /// source may have it.
+    /// A message of `source` arrives: the receive that gets it, or None if it is kept. `visible`: whether a
+    /// receive from any source may have it.
     #[inline]
     pub fn arrive(&mut self, source: usize, tag: i32, visible: impl FnOnce() -> bool) -> Option<R> {
         if self.kept == 0 && self.any.is_empty() {
@@ -104,7 +115,9 @@ impl<R: Copy + PartialEq, M> Queues<R, M> {
         let first @ (any, _) = self.first_posted(source, tag)?;
         // Something that came before it and still waits for this very receive goes first.
         let pattern = if any { self.any[first.1].pattern } else { self.named[source][first.1].pattern };
-        if self.early.get(source).is_some_and(|q| q.iter().any(|m| pattern.fits(source, m.tag))) || (any && !visible()) {
+        if self.early.get(source).is_some_and(|q| q.iter().any(|m| pattern.fits(source, m.tag)))
+            || (any && !visible())
+        {
             self.held = true;
             return None;
         }
@@ -142,14 +155,21 @@ impl<R: Copy + PartialEq, M> Queues<R, M> {
         self.early[source].remove(at).expect("the position was just found").message
     }
 
-    /// Posts a receive: the message it gets at once (its source, its tag and what it is), or None if it waits.
+    /// Posts a receive: the message it gets at once (its source, its tag and what it is), or None if it
+    /// waits.
     #[inline]
-    pub fn post(&mut self, pattern: Pattern, receive: R, visible: impl FnMut(&M) -> bool) -> Option<(usize, i32, M)> {
+    pub fn post(
+        &mut self,
+        pattern: Pattern,
+        receive: R,
+        visible: impl FnMut(&M) -> bool,
+    ) -> Option<(usize, i32, M)> {
         if self.kept > 0 {
             if let Some(place) = self.find(pattern, visible) {
                 return Some((place.0, self.early[place.0][place.1].tag, self.take(place)));
             }
-            let fits = |(source, q): (usize, &VecDeque<Early<M>>)| q.iter().any(|m| pattern.fits(source, m.tag));
+            let fits =
+                |(source, q): (usize, &VecDeque<Early<M>>)| q.iter().any(|m| pattern.fits(source, m.tag));
             self.held = self.held || self.early.iter().enumerate().any(fits);
         }
         let order = self.order();
@@ -164,7 +184,8 @@ impl<R: Copy + PartialEq, M> Queues<R, M> {
         None
     }
 
-    /// The message that a probe sees: its source, its tag and what it is. Nothing hidden is seen, also from a named source.
+    /// The message that a probe sees: its source, its tag and what it is. Nothing hidden is seen, also from
+    /// a named source.
     pub fn probe(&self, pattern: Pattern, mut visible: impl FnMut(&M) -> bool) -> Option<(usize, i32, &M)> {
         let (source, at) = self.find(pattern, &mut visible)?;
         let early = &self.early[source][at];
@@ -172,30 +193,41 @@ impl<R: Copy + PartialEq, M> Queues<R, M> {
     }
 
     /// Takes out the message that a probe sees: only a matched receive gets it from then on.
-    pub fn take_probed(&mut self, pattern: Pattern, mut visible: impl FnMut(&M) -> bool) -> Option<(usize, i32, M)> {
+    pub fn take_probed(
+        &mut self,
+        pattern: Pattern,
+        mut visible: impl FnMut(&M) -> bool,
+    ) -> Option<(usize, i32, M)> {
         let place = self.find(pattern, &mut visible)?;
         let early = &self.early[place.0][place.1];
         let tag = early.tag;
         visible(&early.message).then(|| (place.0, tag, self.take(place)))
     }
 
-    /// A receive and a message that have become a pair because the message is no longer hidden, or because a receive before it
-    /// is gone. To be called until None after either.
+    /// A receive and a message that have become a pair because the message is no longer hidden, or because
+    /// a receive before it is gone. To be called until None after either.
     pub fn settle(&mut self, mut visible: impl FnMut(&M) -> bool) -> Option<(R, usize, i32, M)> {
         if !self.held {
             return None;
         }
         self.held = false;
         let mut best: Option<(u64, Place, (bool, usize))> = None;
-        // By receives: there may be very many messages, and of them only the first one that a receive fits counts.
+        // By receives: there may be very many messages, and of them only the first one that a receive fits
+        // counts.
         for (source, early) in self.early.iter().enumerate().filter(|(_, q)| !q.is_empty()) {
             let named = self.named[source].iter().enumerate().map(|(i, p)| (false, i, p));
-            for (any, position, posted) in named.chain(self.any.iter().enumerate().map(|(i, p)| (true, i, p))) {
-                let Some(at) = early.iter().position(|m| posted.pattern.fits(source, m.tag)) else { continue };
+            for (any, position, posted) in named.chain(self.any.iter().enumerate().map(|(i, p)| (true, i, p)))
+            {
+                let Some(at) = early.iter().position(|m| posted.pattern.fits(source, m.tag)) else {
+                    continue;
+                };
                 self.held = true;
                 let Early { tag, order, ref message } = early[at];
                 let first = (any, position);
-                if best.is_none_or(|(other, ..)| order < other) && self.first_posted(source, tag) == Some(first) && (!any || visible(message)) {
+                if best.is_none_or(|(other, ..)| order < other)
+                    && self.first_posted(source, tag) == Some(first)
+                    && (!any || visible(message))
+                {
                     best = Some((order, (source, at), first));
                 }
             }

@@ -9,8 +9,8 @@ use super::table::{Pool, Table};
 use super::waiting::Waiter;
 use crate::comm::{Comm, lock};
 use crate::world::World;
-use evenkeel_segment::channel::{Channels, Reader, Writer};
 use evenkeel_segment::Mapped;
+use evenkeel_segment::channel::{Channels, Reader, Writer};
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -66,9 +66,10 @@ pub struct Port {
 static PORT: AtomicPtr<UnsafeCell<Port>> = AtomicPtr::new(std::ptr::null_mut());
 /// Sends and receives that are not complete.
 static INCOMPLETE: AtomicUsize = AtomicUsize::new(0);
-/// Those of them, and records without room, for which others may wait for this process until it looks for messages again: to read the data of
-/// a large message, to send what found no room, to send parts, to answer where that was wanted before. A small message needs nobody but its
-/// sender. The front end looks at it at each barrier.
+/// Those of them, and records without room, for which others may wait for this process until it looks
+/// for messages again: to read the data of a large message, to send what found no room, to send parts,
+/// to answer where that was wanted before. A small message needs nobody but its sender. The front end
+/// looks at it at each barrier.
 #[unsafe(export_name = "ek_messages_needing")]
 pub static NEEDING: AtomicUsize = AtomicUsize::new(0);
 
@@ -118,7 +119,11 @@ pub fn is_sending() -> bool {
 /// Carries messages from now on; all ranks must have agreed to it.
 pub fn open(world: &'static World, channels: &Channels, strength: Strength) {
     let peer = |place: usize| Peer {
-        writer: Writer::new(world.segment.at(channels.ring(world.my_place, place)), channels.ring_bytes(), world.message_fencing()),
+        writer: Writer::new(
+            world.segment.at(channels.ring(world.my_place, place)),
+            channels.ring_bytes(),
+            world.message_fencing(),
+        ),
         reader: Reader::new(world.segment.at(channels.ring(place, world.my_place)), channels.ring_bytes()),
         bell: world.bell(channels, place),
         outbox: VecDeque::new(),
@@ -166,7 +171,8 @@ pub fn progress() -> usize {
     unsafe { port() }.map_or(0, Port::progress)
 }
 
-/// Communicators that are gone, to be seen to at the next opportunity: a helper thread may be moving messages on just now.
+/// Communicators that are gone, to be seen to at the next opportunity: a helper thread may be moving
+/// messages on just now.
 pub(super) static GONE: Mutex<Vec<u64>> = Mutex::new(Vec::new());
 pub(super) static ANY_GONE: AtomicBool = AtomicBool::new(false);
 
@@ -179,15 +185,24 @@ pub fn forget(comm: u64) {
 }
 
 impl Port {
-    // ---- calls ----------------------------------------------------------------------------------------------------
+    // ---- calls
+    // ----------------------------------------------------------------------------------------------------
 
-    /// Sends `bytes` from `data` to rank `dest`; null if that is complete already. `synchronous`: complete when it has been received.
+    /// Sends `bytes` from `data` to rank `dest`; null if that is complete already. `synchronous`: complete
+    /// when it has been received.
     ///
     /// # Safety
     /// `data` must be valid until the send is complete.
     #[inline]
     pub(super) unsafe fn send(
-        &mut self, comm: &Comm, dest: usize, tag: i32, synchronous: bool, stamp: Option<Stamp>, data: *const u8, bytes: usize,
+        &mut self,
+        comm: &Comm,
+        dest: usize,
+        tag: i32,
+        synchronous: bool,
+        stamp: Option<Stamp>,
+        data: *const u8,
+        bytes: usize,
     ) -> *mut Message {
         let served = comm.served.as_ref().expect("only messages of served communicators come here");
         let place = served.places[dest];
@@ -217,7 +232,15 @@ impl Port {
             // SAFETY: valid by the caller's promise.
             (true, true) => self.arrive(place, &envelope, unsafe { slice(data, bytes) }),
             (true, false) => self.arrive_offered(place, &envelope, offer),
-            (false, true) => self.post_record(place, Parcel { kind: EAGER, fields: Fields::envelope(&envelope), data: (data, bytes), send: std::ptr::null_mut() }),
+            (false, true) => self.post_record(
+                place,
+                Parcel {
+                    kind: EAGER,
+                    fields: Fields::envelope(&envelope),
+                    data: (data, bytes),
+                    send: std::ptr::null_mut(),
+                },
+            ),
             (false, false) => self.post_own(place, OFFER, Fields::offer(&envelope, offer)),
         }
         send
@@ -228,7 +251,12 @@ impl Port {
     /// # Safety
     /// `buffer` must be valid for writing until the receive is complete.
     pub(super) unsafe fn receive(
-        &mut self, comm: &Comm, pattern: Pattern, posted: Option<Stamp>, buffer: *mut u8, capacity: usize,
+        &mut self,
+        comm: &Comm,
+        pattern: Pattern,
+        posted: Option<Stamp>,
+        buffer: *mut u8,
+        capacity: usize,
     ) -> *mut Message {
         let world = self.world;
         let receive = self.start(Message { posted, ..Message::new(comm, buffer, capacity) });
@@ -248,7 +276,12 @@ impl Port {
     /// # Safety
     /// As for `receive`.
     pub(super) unsafe fn receive_matched(
-        &mut self, comm: &Comm, matched: Box<Matched>, posted: Option<Stamp>, buffer: *mut u8, capacity: usize,
+        &mut self,
+        comm: &Comm,
+        matched: Box<Matched>,
+        posted: Option<Stamp>,
+        buffer: *mut u8,
+        capacity: usize,
     ) -> *mut Message {
         let receive = self.start(Message { posted, ..Message::new(comm, buffer, capacity) });
         self.deliver(receive, matched.source as i32, matched.tag, matched.early);
@@ -262,7 +295,12 @@ impl Port {
         let queue = self.queues.get(comm.id())?;
         if take {
             let (source, tag, early) = queue.take_probed(pattern, visible)?;
-            return Some(Probed { source, tag, bytes: early.bytes(), message: Some(Box::new(Matched { source, tag, early })) });
+            return Some(Probed {
+                source,
+                tag,
+                bytes: early.bytes(),
+                message: Some(Box::new(Matched { source, tag, early })),
+            });
         }
         let (source, tag, early) = queue.probe(pattern, visible)?;
         Some(Probed { source, tag, bytes: early.bytes(), message: None })
@@ -302,9 +340,14 @@ impl Port {
     fn start(&mut self, mut message: Message) -> *mut Message {
         count(&INCOMPLETE, 1);
         self.sending += message.is_send as usize;
-        // What comes for a small receive is small, or an error; data that are offered are read by their receiver, if it can.
+        // What comes for a small receive is small, or an error; data that are offered are read by their
+        // receiver, if it can.
         let is_large = message.capacity > self.eager_bytes;
-        message.needs_us = if message.is_send { is_large && !self.world.facts.direct_reads } else { is_large || self.was_asked };
+        message.needs_us = if message.is_send {
+            is_large && !self.world.facts.direct_reads
+        } else {
+            is_large || self.was_asked
+        };
         count(&NEEDING, message.needs_us as usize);
         self.pool.take(message)
     }

@@ -1,4 +1,5 @@
-//! Records that come in, and what becomes of them: data of a receive, an answer to a send, or something to be kept.
+//! Records that come in, and what becomes of them: data of a receive, an answer to a send, or something
+//! to be kept.
 
 use super::envelope::{DONE, EAGER, Envelope, Fields, OFFER, Offer, PART, Record, Token, WANTED};
 use super::port::{ANY_GONE, GONE, NEEDING, Port, count, slice};
@@ -89,9 +90,14 @@ impl Port {
             _ => {
                 debug_assert_eq!(kind, PART);
                 let (receive, offset) = (record.word() as *mut Message, record.word() as usize);
-                // SAFETY: the token of a receive that has not got all, so alive; its buffer holds what it asked for.
+                // SAFETY: the token of a receive that has not got all, so alive; its buffer holds what it
+                // asked for.
                 unsafe {
-                    std::ptr::copy_nonoverlapping(record.0.as_ptr(), (*receive).buffer.add(offset), record.0.len());
+                    std::ptr::copy_nonoverlapping(
+                        record.0.as_ptr(),
+                        (*receive).buffer.add(offset),
+                        record.0.len(),
+                    );
                     (*receive).moved -= record.0.len();
                     if (*receive).moved == 0 {
                         self.finish(receive);
@@ -105,7 +111,8 @@ impl Port {
     pub(super) fn pair(&mut self, envelope: &Envelope) -> Option<*mut Message> {
         let world = self.world;
         let queue = self.queues.of(envelope.comm);
-        let receive = queue.arrive(envelope.source as usize, envelope.tag, || self.known.is_visible(world, envelope.stamp));
+        let receive = queue
+            .arrive(envelope.source as usize, envelope.tag, || self.known.is_visible(world, envelope.stamp));
         if receive.is_none() && queue.is_held() {
             self.hold(envelope.comm);
         }
@@ -119,7 +126,11 @@ impl Port {
                 // SAFETY: posted receives are alive, and their buffers hold their capacity.
                 unsafe {
                     note(receive, envelope.source as i32, envelope.tag, envelope.stamp, data.len());
-                    std::ptr::copy_nonoverlapping(data.as_ptr(), (*receive).buffer, data.len().min((*receive).capacity));
+                    std::ptr::copy_nonoverlapping(
+                        data.as_ptr(),
+                        (*receive).buffer,
+                        data.len().min((*receive).capacity),
+                    );
                     if let Some(token) = envelope.token {
                         self.answer(place, token, (*receive).posted);
                     }
@@ -144,7 +155,8 @@ impl Port {
 
     /// Gives a message to the receive that it belongs to.
     pub(super) fn deliver(&mut self, receive: *mut Message, source: i32, tag: i32, early: Early) {
-        // SAFETY: receives are alive until they are complete and freed, and their buffers hold their capacity.
+        // SAFETY: receives are alive until they are complete and freed, and their buffers hold their
+        // capacity.
         let m = unsafe { &mut *receive };
         // SAFETY: as above.
         unsafe { note(receive, source, tag, early.stamp, early.bytes()) };
@@ -174,7 +186,8 @@ impl Port {
     /// Copies an offered message from its sender's memory; false where the kernel does not allow that.
     pub(super) fn fetch(&mut self, place: usize, offer: Offer, buffer: *mut u8, bytes: usize) -> bool {
         if place == self.world.my_place {
-            // SAFETY: the send is not complete, so its data stand; the two buffers of a program do not overlap.
+            // SAFETY: the send is not complete, so its data stand; the two buffers of a program do not
+            // overlap.
             unsafe { std::ptr::copy_nonoverlapping(offer.address as *const u8, buffer, bytes) };
             return true;
         }
@@ -204,7 +217,9 @@ impl Port {
         let world = self.world;
         let mut pairs = 0;
         for comm in std::mem::take(&mut self.held) {
-            while let Some((receive, source, tag, early)) = self.queues.get(comm).and_then(|q| q.settle(|m| self.known.is_visible(world, m.stamp))) {
+            while let Some((receive, source, tag, early)) =
+                self.queues.get(comm).and_then(|q| q.settle(|m| self.known.is_visible(world, m.stamp)))
+            {
                 self.deliver(receive, source as i32, tag, early);
                 pairs += 1;
             }

@@ -4,7 +4,8 @@ use super::envelope::{Envelope, Offer, Token};
 use super::stamp::{Look, Stamp};
 use crate::comm::Comm;
 
-/// A send or receive that is not complete, or not known to be. The first fields are `ek_message` of the C interface.
+/// A send or receive that is not complete, or not known to be. The first fields are `ek_message` of the
+/// C interface.
 #[repr(C)]
 pub struct Message {
     /// Bytes that were sent, of which no more than the buffer holds were received.
@@ -41,8 +42,24 @@ pub struct Message {
 impl Message {
     pub(super) fn new(comm: &Comm, buffer: *mut u8, capacity: usize) -> Message {
         Message {
-            bytes: 0, source: -1, tag: -1, truncated: false, cancelled: false, done: false, plain: false, stamp: None, posted: None, comm: comm.id(), buffer,
-            capacity, moved: 0, receive: 0, place: 0, is_send: false, needs_us: false, forsaken: false,
+            bytes: 0,
+            source: -1,
+            tag: -1,
+            truncated: false,
+            cancelled: false,
+            done: false,
+            plain: false,
+            stamp: None,
+            posted: None,
+            comm: comm.id(),
+            buffer,
+            capacity,
+            moved: 0,
+            receive: 0,
+            place: 0,
+            is_send: false,
+            needs_us: false,
+            forsaken: false,
         }
     }
 

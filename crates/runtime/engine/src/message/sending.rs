@@ -6,11 +6,19 @@ use evenkeel_segment::channel;
 
 impl Port {
     #[inline(always)]
-    pub(super) fn try_write(&mut self, place: usize, kind: u8, fields: &Fields, data: (*const u8, usize)) -> bool {
+    pub(super) fn try_write(
+        &mut self,
+        place: usize,
+        kind: u8,
+        fields: &Fields,
+        data: (*const u8, usize),
+    ) -> bool {
         let fencing = self.world.message_fencing();
         let peer = &mut self.peers[place];
         // SAFETY: data of a send that is not complete.
-        if !peer.outbox.is_empty() || !peer.writer.write(kind, &[fields.bytes(), unsafe { slice(data.0, data.1) }]) {
+        if !peer.outbox.is_empty()
+            || !peer.writer.write(kind, &[fields.bytes(), unsafe { slice(data.0, data.1) }])
+        {
             return false;
         }
         channel::announce(&peer.bell, fencing);
@@ -30,7 +38,10 @@ impl Port {
     }
 
     pub(super) fn post_own(&mut self, place: usize, kind: u8, fields: Fields) {
-        self.post_record(place, Parcel { kind, fields, data: (std::ptr::null(), 0), send: std::ptr::null_mut() });
+        self.post_record(
+            place,
+            Parcel { kind, fields, data: (std::ptr::null(), 0), send: std::ptr::null_mut() },
+        );
     }
 
     #[cold]
@@ -68,7 +79,12 @@ impl Port {
             loop {
                 let bytes = self.part_bytes.min(m.capacity - m.moved);
                 let fields = Fields::words(&[m.receive, m.moved as u64]);
-                if !self.try_write(m.place, PART, &fields, (m.buffer.wrapping_add(m.moved).cast_const(), bytes)) {
+                if !self.try_write(
+                    m.place,
+                    PART,
+                    &fields,
+                    (m.buffer.wrapping_add(m.moved).cast_const(), bytes),
+                ) {
                     self.streams.push(send);
                     break;
                 }

@@ -1,4 +1,5 @@
-//! Waiting for messages: as for collectives, but at this process's own bell, and moving messages on between two looks.
+//! Waiting for messages: as for collectives, but at this process's own bell, and moving messages on
+//! between two looks.
 
 use super::port::{self, port};
 use crate::clock::Ticks;
@@ -28,10 +29,12 @@ const NAP_NS: u64 = 50_000;
 /// Looks in vain after which the core is offered to others, where every rank has one of its own.
 const VAIN: u32 = 64;
 
-/// First looks of a wait without the processor's pause between them, which takes about as long as a small message.
+/// First looks of a wait without the processor's pause between them, which takes about as long as a
+/// small message.
 const RUSHED: u32 = 50;
 
-/// A test or probe has found nothing. A program that does nothing else in a loop waits, and may take the core from those it waits for.
+/// A test or probe has found nothing. A program that does nothing else in a loop waits, and may take
+/// the core from those it waits for.
 pub fn idle() {
     // SAFETY: not called from within.
     if let Some(port) = unsafe { port() } {
@@ -67,7 +70,8 @@ pub fn pause(beside: Beside) {
         return;
     }
     let patience = world.patience_ns;
-    let mut waiter = port.waiter.take().unwrap_or_else(|| Waiter { wait: Wait::begin(), watch: HostWatch::new(patience) });
+    let mut waiter =
+        port.waiter.take().unwrap_or_else(|| Waiter { wait: Wait::begin(), watch: HostWatch::new(patience) });
     let all = || (0..world.neighbours.len()).collect::<Vec<_>>();
     if waiter.wait.once(&world.waiting, port.expected_ns, || world.anybody_runs(&all())) {
         let unannounced = beside != Beside::Nothing || port.is_outbound() || port.holds();

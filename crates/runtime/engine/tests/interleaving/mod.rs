@@ -14,7 +14,8 @@ pub trait Interleaved {
     fn step(&self, s: &mut Self::System, me: usize) -> Result<bool, String>;
     fn is_over(&self, s: &Self::System) -> bool;
 
-    /// One random interleaving, in which one process is often far ahead, and the others are left alone for long.
+    /// One random interleaving, in which one process is often far ahead, and the others are left alone for
+    /// long.
     fn run(&self, random: &mut Random) -> Result<(), String> {
         let (mut s, n) = (self.start(), self.processes());
         let (mut favourite, mut patience) = (0, 0);

@@ -7,7 +7,8 @@ use std::time::Duration;
 /// What happens to everything that is sent from one node to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Faults {
-    /// Every flight takes a time between these two, each as likely as the other: what was sent later may arrive earlier.
+    /// Every flight takes a time between these two, each as likely as the other: what was sent later may
+    /// arrive earlier.
     pub shortest: Duration,
     pub longest: Duration,
     /// Probability of not arriving.
@@ -23,13 +24,15 @@ impl Faults {
         Faults { shortest: latency, longest: latency, loss: 0.0, duplicate: 0.0 }
     }
 
-    /// A bad one: latencies between 10 µs and 1 ms, so that much is overtaken; one in ten is lost, one in ten doubled.
+    /// A bad one: latencies between 10 µs and 1 ms, so that much is overtaken; one in ten is lost, one in
+    /// ten doubled.
     pub fn bad() -> Faults {
         Faults { longest: Duration::from_millis(1), loss: 0.1, duplicate: 0.1, ..Faults::none() }
     }
 }
 
-/// Random numbers of a named algorithm (xoshiro256++, Blackman and Vigna 2019): the same on every machine and in every version.
+/// Random numbers of a named algorithm (xoshiro256++, Blackman and Vigna 2019): the same on every
+/// machine and in every version.
 pub(crate) struct Dice(Xoshiro256PlusPlus);
 
 impl Dice {

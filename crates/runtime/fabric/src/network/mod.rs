@@ -1,7 +1,8 @@
-//! A network in virtual time, in one process: the same for the same seed, with every fault that a real one has.
+//! A network in virtual time, in one process: the same for the same seed, with every fault that a real
+//! one has.
 //!
-//! Each [`Network::step`] brings one thing to its node and moves the clock to that moment. Nothing runs by itself:
-//! who uses it steps, then lets the node that something came to act on it.
+//! Each [`Network::step`] brings one thing to its node and moves the clock to that moment. Nothing runs
+//! by itself: who uses it steps, then lets the node that something came to act on it.
 
 mod faults;
 mod flight;
@@ -94,11 +95,15 @@ impl Network {
     /// Lets the clock go on to a moment; what arrives until then has to be stepped through before.
     pub fn pass(&self, until: Duration) {
         let mut state = self.0.borrow_mut();
-        assert!(state.air.peek().is_none_or(|Reverse(next)| next.at >= until), "something arrives before that");
+        assert!(
+            state.air.peek().is_none_or(|Reverse(next)| next.at >= until),
+            "something arrives before that"
+        );
         state.now = state.now.max(until);
     }
 
-    /// Nodes of different groups hear each other no more; one that is in no group hears nobody. One group of all makes it whole again.
+    /// Nodes of different groups hear each other no more; one that is in no group hears nobody. One group
+    /// of all makes it whole again.
     pub fn part(&self, groups: &[&[NodeId]]) {
         let mut state = self.0.borrow_mut();
         let all = 0..state.nodes.len() as u32;
@@ -147,7 +152,8 @@ impl State {
         let again = from != to && flight.may_be_doubled() && self.dice.falls(self.faults.duplicate);
         for _ in 0..=usize::from(again) {
             let spread = self.faults.longest.saturating_sub(self.faults.shortest);
-            let delay = if from == to { Duration::ZERO } else { self.faults.shortest + self.dice.up_to(spread) };
+            let delay =
+                if from == to { Duration::ZERO } else { self.faults.shortest + self.dice.up_to(spread) };
             self.sent += 1;
             let flight = flight.clone();
             self.air.push(Reverse(InAir { at: self.now + delay, order: self.sent, from, to, flight }));

@@ -54,7 +54,13 @@ impl Wire for VirtualWire {
         Ok(())
     }
 
-    fn put(&mut self, to: NodeId, at: usize, bytes: &[u8], flag: Option<(usize, u64)>) -> Result<Ticket, Trouble> {
+    fn put(
+        &mut self,
+        to: NodeId,
+        at: usize,
+        bytes: &[u8],
+        flag: Option<(usize, u64)>,
+    ) -> Result<Ticket, Trouble> {
         check(to, self.nodes, at, bytes.len(), self.memory.len())?;
         if let Some((flag_at, _)) = flag {
             check_word(to, self.nodes, flag_at, self.memory.len())?;

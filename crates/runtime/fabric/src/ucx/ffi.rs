@@ -1,5 +1,6 @@
-//! UCX's types and constants, as far as they are used here: `ucp/api/ucp.h` of version 1.11 and later, which only appends to its structures and says with a
-//! mask which fields are meant. `tests/layout.rs` compares them with the header, where that is installed.
+//! UCX's types and constants, as far as they are used here: `ucp/api/ucp.h` of version 1.11 and later,
+//! which only appends to its structures and says with a mask which fields are meant. `tests/layout.rs`
+//! compares them with the header, where that is installed.
 
 #![allow(missing_docs, reason = "named and described by ucp.h")]
 

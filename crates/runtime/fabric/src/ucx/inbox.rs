@@ -15,7 +15,8 @@ pub(super) struct Announced {
     pub length: usize,
 }
 
-/// Filled by callbacks within `worker_progress`, emptied between calls of it: never both at once, for a worker is used by one thread at a time.
+/// Filled by callbacks within `worker_progress`, emptied between calls of it: never both at once, for a
+/// worker is used by one thread at a time.
 pub(super) struct Inbox {
     pub events: VecDeque<Event>,
     pub announced: Vec<Announced>,
@@ -28,17 +29,24 @@ pub(super) struct Peer {
     pub node: NodeId,
 }
 
-/// UCX's callback for a message: header (the sender, and what comes before the data), and data or a descriptor of it.
+/// UCX's callback for a message: header (the sender, and what comes before the data), and data or a
+/// descriptor of it.
 ///
 /// # Safety
 /// Called by UCX within `worker_progress`, with the inbox as its argument.
 pub(super) unsafe extern "C" fn message_came(
-    inbox: *mut c_void, header: *const c_void, header_length: usize, data: *mut c_void, length: usize, param: *const AmRecvParam,
+    inbox: *mut c_void,
+    header: *const c_void,
+    header_length: usize,
+    data: *mut c_void,
+    length: usize,
+    param: *const AmRecvParam,
 ) -> Status {
     if header_length < 4 {
         return OK; // not ours
     }
-    // SAFETY: the inbox outlives the worker, and nobody else looks at it during `worker_progress`; the header has so many bytes, four at least.
+    // SAFETY: the inbox outlives the worker, and nobody else looks at it during `worker_progress`; the
+    // header has so many bytes, four at least.
     let (inbox, from, head, rendezvous) = unsafe {
         let inbox = &mut *inbox.cast::<Inbox>();
         let from = NodeId(u32::from_le_bytes(header.cast::<[u8; 4]>().read_unaligned()));

@@ -106,7 +106,11 @@ impl Library_ {
 
     /// An error unless the status is good.
     pub fn check(&self, call: &'static str, status: Status) -> Result<(), UcxError> {
-        if status == OK { Ok(()) } else { Err(UcxError::Failed { call, node: None, why: self.words(status) }) }
+        if status == OK {
+            Ok(())
+        } else {
+            Err(UcxError::Failed { call, node: None, why: self.words(status) })
+        }
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::ffi::*;
 use super::library::Library_;
-use bytes::Bytes;
 use crate::{Event, NodeId, Ticket};
+use bytes::Bytes;
 use std::ffi::c_void;
 
 /// What is to be said when an operation is finished.
@@ -57,12 +57,15 @@ impl Pending {
         self.requests.is_empty()
     }
 
-    /// The event that tells of it. An operation that failed has none: UCX's error handler has told of its peer.
+    /// The event that tells of it. An operation that failed has none: UCX's error handler has told of its
+    /// peer.
     pub fn event(self) -> Option<Event> {
         match (self.failed, self.then) {
             (Some(_), _) | (None, Then::Nothing | Then::Sent(_)) => None,
             (None, Then::Done { ticket, fetched }) => Some(Event::Done { ticket, fetched: *fetched }),
-            (None, Then::Message { from }) => Some(Event::Message { from, bytes: self.buffers.into_iter().next().unwrap_or_default() }),
+            (None, Then::Message { from }) => {
+                Some(Event::Message { from, bytes: self.buffers.into_iter().next().unwrap_or_default() })
+            }
         }
     }
 }

@@ -17,7 +17,8 @@ use std::time::{Duration, Instant};
 const CLOSING: Duration = Duration::from_millis(500);
 /// Data that is not worth copying behind its head.
 const LONG: usize = 2048;
-/// The longest head that goes in UCX's header, whose length each transport limits: all that UCX has take some hundred bytes.
+/// The longest head that goes in UCX's header, whose length each transport limits: all that UCX has
+/// take some hundred bytes.
 const MOST_HEAD: usize = 64;
 
 /// The way to one other node.
@@ -64,11 +65,14 @@ impl UcxWire {
             let endpoint = if to == node {
                 None
             } else {
-                let made = parts(blob).ok_or(UcxError::Addresses(addresses.len(), addresses.len())).and_then(|parts| wire.endpoint(to, parts));
+                let made = parts(blob)
+                    .ok_or(UcxError::Addresses(addresses.len(), addresses.len()))
+                    .and_then(|parts| wire.endpoint(to, parts));
                 match made {
                     Ok(endpoint) => Some(endpoint),
                     Err(error) => {
-                        // UCX 1.13 ends the process if a worker is destroyed in the middle of making connections. Better to lose its memory.
+                        // UCX 1.13 ends the process if a worker is destroyed in the middle of making
+                        // connections. Better to lose its memory.
                         std::mem::forget(wire);
                         return Err(error);
                     }
@@ -79,12 +83,17 @@ impl UcxWire {
         Ok(wire)
     }
 
-    fn endpoint(&self, node: NodeId, (address, start, key): (&[u8], u64, &[u8])) -> Result<Endpoint, UcxError> {
+    fn endpoint(
+        &self,
+        node: NodeId,
+        (address, start, key): (&[u8], u64, &[u8]),
+    ) -> Result<Endpoint, UcxError> {
         let library = self.worker.library;
         let of_node = |call, status| UcxError::Failed { call, node: Some(node), why: library.words(status) };
         let peer = Box::into_raw(Box::new(Peer { inbox: self.worker.inbox, node }));
         let mut made = Endpoint { endpoint: null_mut(), key: null_mut(), start, lost: None, peer };
-        // SAFETY: the mask says which fields are set; address and key are another worker's of the same job, in full.
+        // SAFETY: the mask says which fields are set; address and key are another worker's of the same job,
+        // in full.
         unsafe {
             let params = EpParams {
                 field_mask: EP_PARAM_REMOTE_ADDRESS | EP_PARAM_ERR_HANDLING_MODE | EP_PARAM_ERR_HANDLER,
@@ -144,7 +153,9 @@ impl UcxWire {
     fn progress(&mut self) {
         let library = self.worker.library;
         // SAFETY: the worker is alive, and no reference into the inbox is.
-        while unsafe { (library.worker_progress)(self.worker.worker) } != 0 && self.inbox().events.is_empty() {}
+        while unsafe { (library.worker_progress)(self.worker.worker) } != 0 && self.inbox().events.is_empty()
+        {
+        }
         for announced in std::mem::take(&mut self.inbox().announced) {
             self.fetch(announced);
         }
@@ -157,7 +168,8 @@ impl UcxWire {
         }
     }
 
-    /// Makes ready to sleep: a descriptor that becomes readable when something may have come. None: something has, or UCX cannot sleep.
+    /// Makes ready to sleep: a descriptor that becomes readable when something may have come. None:
+    /// something has, or UCX cannot sleep.
     pub fn arm(&mut self) -> Option<RawFd> {
         self.progress();
         if !self.inbox().events.is_empty() {
@@ -166,7 +178,10 @@ impl UcxWire {
         let library = self.worker.library;
         let mut file = -1;
         // SAFETY: the worker is alive and was made with wake-ups.
-        let armed = unsafe { (library.worker_get_efd)(self.worker.worker, &mut file) == OK && (library.worker_arm)(self.worker.worker) == OK };
+        let armed = unsafe {
+            (library.worker_get_efd)(self.worker.worker, &mut file) == OK
+                && (library.worker_arm)(self.worker.worker) == OK
+        };
         armed.then_some(file)
     }
 
@@ -189,7 +204,13 @@ impl UcxWire {
         let buffer = pending.buffers[0][start..].as_mut_ptr();
         // SAFETY: the descriptor is ours until this call; the buffer is kept until the request has ended.
         pending.started(unsafe {
-            (self.worker.library.am_recv_data_nbx)(self.worker.worker, descriptor, buffer.cast(), length, &RequestParam::plain())
+            (self.worker.library.am_recv_data_nbx)(
+                self.worker.worker,
+                descriptor,
+                buffer.cast(),
+                length,
+                &RequestParam::plain(),
+            )
         });
         self.pending.push(pending);
     }
@@ -220,7 +241,8 @@ impl Wire for UcxWire {
             self.inbox().events.push_back(Event::Message { from, bytes: head });
             return Ok(());
         };
-        // UCX's own header is this node's number and, of a long message, our head: so the data need not be copied behind it.
+        // UCX's own header is this node's number and, of a long message, our head: so the data need not be
+        // copied behind it.
         let mut header = self.node.0.to_le_bytes().to_vec();
         let data = if data.len() < LONG || head.len() > MOST_HEAD {
             head.extend_from_slice(&data);
@@ -232,9 +254,19 @@ impl Wire for UcxWire {
         let mut pending = Pending::new(vec![header], Then::Sent(data));
         // SAFETY: header and data are kept until the request has ended.
         pending.started(unsafe {
-            let (header, Then::Sent(data)) = (&pending.buffers[0], &pending.then) else { unreachable!("just made") };
+            let (header, Then::Sent(data)) = (&pending.buffers[0], &pending.then) else {
+                unreachable!("just made")
+            };
             let send = self.worker.library.am_send_nbx;
-            send(way.endpoint, 0, header.as_ptr().cast(), header.len(), data.as_ptr().cast(), data.len(), &RequestParam::plain())
+            send(
+                way.endpoint,
+                0,
+                header.as_ptr().cast(),
+                header.len(),
+                data.as_ptr().cast(),
+                data.len(),
+                &RequestParam::plain(),
+            )
         });
         if !pending.requests.is_empty() {
             self.pending.push(pending);
@@ -242,7 +274,13 @@ impl Wire for UcxWire {
         Ok(())
     }
 
-    fn put(&mut self, to: NodeId, at: usize, bytes: &[u8], flag: Option<(usize, u64)>) -> Result<Ticket, Trouble> {
+    fn put(
+        &mut self,
+        to: NodeId,
+        at: usize,
+        bytes: &[u8],
+        flag: Option<(usize, u64)>,
+    ) -> Result<Ticket, Trouble> {
         let size = self.worker.memory.len();
         check(to, self.nodes(), at, bytes.len(), size)?;
         if let Some((flag_at, _)) = flag {
@@ -257,18 +295,34 @@ impl Wire for UcxWire {
         }
         let ticket = self.ticket();
         let flag_bytes = flag.map_or(Vec::new(), |(_, value)| value.to_ne_bytes().to_vec());
-        let mut pending = Pending::new(vec![bytes.to_vec(), flag_bytes], Then::Done { ticket, fetched: Box::new(0) });
+        let mut pending =
+            Pending::new(vec![bytes.to_vec(), flag_bytes], Then::Done { ticket, fetched: Box::new(0) });
         let way = self.way(to)?.expect("another node");
         let library = self.worker.library;
         let plain = RequestParam::plain();
-        // SAFETY: the buffers are kept until all requests have ended; offsets have been checked against the memory's size, which is the same at all nodes.
+        // SAFETY: the buffers are kept until all requests have ended; offsets have been checked against the
+        // memory's size, which is the same at all nodes.
         unsafe {
             let (data, flag_data) = (pending.buffers[0].as_ptr(), pending.buffers[1].as_ptr());
-            pending.started((library.put_nbx)(way.endpoint, data.cast(), bytes.len(), way.start + at as u64, way.key, &plain));
+            pending.started((library.put_nbx)(
+                way.endpoint,
+                data.cast(),
+                bytes.len(),
+                way.start + at as u64,
+                way.key,
+                &plain,
+            ));
             if let Some((flag_at, _)) = flag {
                 // What comes after the fence is not visible before what came before it.
                 (library.worker_fence)(self.worker.worker);
-                pending.started((library.put_nbx)(way.endpoint, flag_data.cast(), 8, way.start + flag_at as u64, way.key, &plain));
+                pending.started((library.put_nbx)(
+                    way.endpoint,
+                    flag_data.cast(),
+                    8,
+                    way.start + flag_at as u64,
+                    way.key,
+                    &plain,
+                ));
             }
             // A put has ended when its buffer can be used again; a flush has when all is visible over there.
             pending.started((library.ep_flush_nbx)(way.endpoint, &plain));
@@ -305,7 +359,15 @@ impl Wire for UcxWire {
         // SAFETY: operand and reply are kept until the request has ended; the offset has been checked.
         pending.started(unsafe {
             let operand = pending.buffers[0].as_ptr();
-            (self.worker.library.atomic_op_nbx)(way.endpoint, code, operand.cast(), 1, way.start + at as u64, way.key, &param)
+            (self.worker.library.atomic_op_nbx)(
+                way.endpoint,
+                code,
+                operand.cast(),
+                1,
+                way.start + at as u64,
+                way.key,
+                &param,
+            )
         });
         self.pending.push(pending);
         Ok(ticket)
@@ -353,7 +415,8 @@ impl Wire for UcxWire {
 impl Drop for UcxWire {
     fn drop(&mut self) {
         let library = self.worker.library;
-        let close = RequestParam { op_attr_mask: OP_ATTR_FLAGS, flags: EP_CLOSE_FLAG_FORCE, ..RequestParam::plain() };
+        let close =
+            RequestParam { op_attr_mask: OP_ATTR_FLAGS, flags: EP_CLOSE_FLAG_FORCE, ..RequestParam::plain() };
         let mut closing = Pending::new(Vec::new(), Then::Nothing);
         for endpoint in self.endpoints.iter().flatten() {
             // SAFETY: each is destroyed and closed once.
@@ -371,7 +434,8 @@ impl Drop for UcxWire {
         }
         // Should UCX still have a request now, its memory is better lost than used after it is freed.
         std::mem::take(&mut self.pending).into_iter().for_each(std::mem::forget);
-        let peers: Vec<*mut Peer> = self.endpoints.drain(..).flatten().map(|endpoint| endpoint.peer).collect();
+        let peers: Vec<*mut Peer> =
+            self.endpoints.drain(..).flatten().map(|endpoint| endpoint.peer).collect();
         for peer in peers {
             // SAFETY: from `Box::into_raw`, and its endpoint is closed.
             drop(unsafe { Box::from_raw(peer) });

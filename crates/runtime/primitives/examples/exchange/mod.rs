@@ -1,4 +1,5 @@
-//! Addresses of all nodes, exchanged as files in a folder that all see: for programs that have no launcher to do it.
+//! Addresses of all nodes, exchanged as files in a folder that all see: for programs that have no
+//! launcher to do it.
 
 use std::error::Error;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! What was called, when, and what came of it; and whether that could have come of calls carried out one after the other.
+//! What was called, when, and what came of it; and whether that could have come of calls carried out
+//! one after the other.
 
 use evenkeel_primitives::Comparison;
 use std::collections::HashSet;
@@ -61,12 +62,16 @@ impl State {
     }
 }
 
-/// An order of all calls that explains every answer and in which none comes before one that had returned when it was called (Herlihy and Wing
-/// 1990); None if there is none. Searched as by Wing and Gong (1993), with states that led nowhere remembered (Lowe 2017).
+/// An order of all calls that explains every answer and in which none comes before one that had
+/// returned when it was called (Herlihy and Wing 1990); None if there is none. Searched as by Wing and
+/// Gong (1993), with states that led nowhere remembered (Lowe 2017).
 pub fn explanation(history: &[Entry], nodes: usize, words: usize) -> Option<Vec<usize>> {
-    // What changed nothing and told nobody anything explains nothing either. What may never have happened is tried last.
+    // What changed nothing and told nobody anything explains nothing either. What may never have happened
+    // is tried last.
     let without_effect = |call: &Call| matches!(call, Call::Read { .. } | Call::Compare { write: None, .. });
-    let matters = |entry: &&Entry| entry.answer != Answer::Undone && !(entry.answer == Answer::Unknown && without_effect(&entry.call));
+    let matters = |entry: &&Entry| {
+        entry.answer != Answer::Undone && !(entry.answer == Answer::Unknown && without_effect(&entry.call))
+    };
     let mut entries: Vec<&Entry> = history.iter().filter(matters).collect();
     entries.sort_by_key(|entry| (entry.answer == Answer::Unknown, entry.returned));
     let mut search = Search { entries, seen: HashSet::new() };
@@ -86,7 +91,13 @@ impl Search<'_> {
         let must = |index: &usize| self.entries[*index].answer != Answer::Unknown;
         let left: Vec<usize> = (0..self.entries.len()).filter(open).collect();
         // The earliest return of what is left: nothing that was called later can come first.
-        let Some(earliest) = left.iter().copied().filter(must).map(|index| self.entries[index].returned.expect("an answer has a time")).min() else {
+        let Some(earliest) = left
+            .iter()
+            .copied()
+            .filter(must)
+            .map(|index| self.entries[index].returned.expect("an answer has a time"))
+            .min()
+        else {
             return true;
         };
         if !self.seen.insert((done.clone(), state.clone())) {

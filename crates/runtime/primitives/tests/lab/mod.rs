@@ -1,4 +1,5 @@
-//! A job of several nodes in virtual time: clients that call at random, faults at random, and a history of all of it.
+//! A job of several nodes in virtual time: clients that call at random, faults at random, and a history
+//! of all of it.
 #![allow(dead_code, reason = "each test uses a part of it")]
 
 pub mod history;
@@ -27,7 +28,12 @@ impl Random {
 }
 
 pub fn settings() -> Settings {
-    Settings { limit: Duration::from_millis(50), resend: Duration::from_millis(2), fanout: 2, ..Settings::default() }
+    Settings {
+        limit: Duration::from_millis(50),
+        resend: Duration::from_millis(2),
+        fanout: 2,
+        ..Settings::default()
+    }
 }
 
 struct Client {
@@ -61,11 +67,31 @@ impl Job {
         Job::with_memory(BYTES, nodes, settings, faults, seed, calls)
     }
 
-    pub fn with_memory(bytes: usize, nodes: usize, settings: Settings, faults: Faults, seed: u64, calls: usize) -> Job {
+    pub fn with_memory(
+        bytes: usize,
+        nodes: usize,
+        settings: Settings,
+        faults: Faults,
+        seed: u64,
+        calls: usize,
+    ) -> Job {
         let (network, wires) = Network::new(nodes, bytes, faults, seed);
-        let client = |node| Client { random: Random(seed * 1000 + node as u64), calls_left: calls, again: Duration::ZERO, reading: None, open: HashMap::new() };
+        let client = |node| Client {
+            random: Random(seed * 1000 + node as u64),
+            calls_left: calls,
+            again: Duration::ZERO,
+            reading: None,
+            open: HashMap::new(),
+        };
         let machines = (0..nodes).map(|node| Machine::new(NodeId(node as u32), nodes, settings)).collect();
-        Job { network, wires, machines, history: Vec::new(), clients: (0..nodes).map(client).collect(), values: 0 }
+        Job {
+            network,
+            wires,
+            machines,
+            history: Vec::new(),
+            clients: (0..nodes).map(client).collect(),
+            values: 0,
+        }
     }
 
     pub fn nodes(&self) -> usize {
@@ -112,7 +138,8 @@ impl Job {
             let client = |node: &usize| self.clients[*node].next_call();
             let well: Vec<usize> = (0..self.nodes()).filter(|&node| self.well(node)).collect();
             let alarms = well.iter().filter_map(alarm).chain(well.iter().filter_map(client));
-            let Some(next) = alarms.chain(self.network.next_arrival()).min().filter(|&next| next <= until) else {
+            let Some(next) = alarms.chain(self.network.next_arrival()).min().filter(|&next| next <= until)
+            else {
                 return self.network.pass(until);
             };
             if self.network.next_arrival().is_some_and(|arrival| arrival <= next.max(self.network.now())) {
@@ -132,7 +159,12 @@ impl Job {
         let memory = self.wires[node].memory().clone();
         while let Some(event) = self.wires[node].poll() {
             let Event::Message { from, bytes } = event else { continue };
-            let out = self.machines[node].receive(now, &memory, from, Message::decode(&bytes).expect("what was sent"));
+            let out = self.machines[node].receive(
+                now,
+                &memory,
+                from,
+                Message::decode(&bytes).expect("what was sent"),
+            );
             self.send(node, out);
         }
         if self.machines[node].alarm().is_some_and(|alarm| alarm <= now) {
@@ -152,7 +184,8 @@ impl Job {
                 self.history[entry].returned = Some(now);
                 self.history[entry].answer = answer(&self.history[entry].call, &outcome);
                 if self.history[entry].answer == Answer::Unknown {
-                    self.clients[node].calls_left = 0; // each such call doubles the number of histories that are possible
+                    // each such call doubles the number of histories that are possible
+                    self.clients[node].calls_left = 0;
                 }
             }
         }
@@ -176,7 +209,12 @@ impl Job {
     }
 
     fn note(&mut self, call: Call) {
-        self.history.push(Entry { called: self.network.now(), returned: None, call, answer: Answer::Unknown });
+        self.history.push(Entry {
+            called: self.network.now(),
+            returned: None,
+            call,
+            answer: Answer::Unknown,
+        });
     }
 
     /// A random call of a node's client.
@@ -191,7 +229,8 @@ impl Job {
         if set.is_empty() {
             set.push(random.below(nodes) as usize);
         }
-        let (comparison, other, near) = (Comparison::ALL[random.below(6) as usize], random.below(WORDS as u64) as usize, random.below(3));
+        let (comparison, other, near) =
+            (Comparison::ALL[random.below(6) as usize], random.below(WORDS as u64) as usize, random.below(3));
         self.clients[node].again = again;
         self.clients[node].calls_left -= 1;
         if kind < 4 {
@@ -200,12 +239,18 @@ impl Job {
         self.values += 1;
         let value = self.values;
         let (call, operation) = if kind < 6 {
-            let operation = Operation::Xfer { at: word * 8, bytes: value.to_ne_bytes().to_vec(), event: None };
+            let operation =
+                Operation::Xfer { at: word * 8, bytes: value.to_ne_bytes().to_vec(), event: None };
             (Call::Xfer { set: set.clone(), word, value }, operation)
         } else {
             let write = (kind < 9).then_some((other, value));
             let compared = self.wires[node].memory().load(word * 8) + near - near.min(1);
-            let operation = Operation::Compare { variable: word * 8, comparison, value: compared, write: write.map(|(word, value)| (word * 8, value)) };
+            let operation = Operation::Compare {
+                variable: word * 8,
+                comparison,
+                value: compared,
+                write: write.map(|(word, value)| (word * 8, value)),
+            };
             (Call::Compare { set: set.clone(), word, comparison, value: compared, write }, operation)
         };
         let entry = self.history.len();
@@ -216,7 +261,10 @@ impl Job {
 
     /// Operations that have not returned, of nodes that are well.
     pub fn unanswered(&self) -> usize {
-        (0..self.nodes()).filter(|&node| self.well(node)).map(|node| self.clients[node].open.len() + usize::from(self.clients[node].reading.is_some())).sum()
+        (0..self.nodes())
+            .filter(|&node| self.well(node))
+            .map(|node| self.clients[node].open.len() + usize::from(self.clients[node].reading.is_some()))
+            .sum()
     }
 }
 

@@ -14,7 +14,11 @@ pub struct Model {
 
 impl Model {
     pub fn new(bytes: usize) -> Model {
-        Model { words: (0..bytes / 64 * 2).map(|_| AtomicU64::new(0)).collect(), asleep: Mutex::new(()), woken: Condvar::new() }
+        Model {
+            words: (0..bytes / 64 * 2).map(|_| AtomicU64::new(0)).collect(),
+            asleep: Mutex::new(()),
+            woken: Condvar::new(),
+        }
     }
 }
 
@@ -28,8 +32,8 @@ const BELL_AT: usize = 64;
 
 impl Futex for Model {
     fn wait(&self, seen: u64, _timeout_ns: u64) {
-        // As the kernel does: the comparison and going to sleep are one step for those who wake. No timeout: a lost
-        // wake-up must show as a deadlock.
+        // As the kernel does: the comparison and going to sleep are one step for those who wake. No timeout:
+        // a lost wake-up must show as a deadlock.
         let guard = self.asleep.lock().unwrap();
         if self.word(BELL_AT).load(Ordering::SeqCst) == seen {
             drop(self.woken.wait(guard).unwrap());
@@ -46,10 +50,13 @@ impl Futex for Model {
 
 /// Every interleaving of what these ranks do with what `make` makes, as far as the checker can go.
 pub fn every_interleaving<T: Send + Sync + 'static>(
-    ranks: usize, make: impl Fn() -> T + Send + Sync + 'static, body: impl Fn(&T, usize) + Send + Sync + 'static,
+    ranks: usize,
+    make: impl Fn() -> T + Send + Sync + 'static,
+    body: impl Fn(&T, usize) + Send + Sync + 'static,
 ) {
     let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(if ranks > 2 { 2 } else { 3 }); // three ranks with three take many minutes
+    // three ranks with three take many minutes
+    builder.preemption_bound = Some(if ranks > 2 { 2 } else { 3 });
     builder.max_branches = 100_000;
     let body = std::sync::Arc::new(body);
     builder.check(move || {

@@ -46,11 +46,19 @@ pub fn sample(name: &str) -> Option<RunRecord> {
     })
 }
 
-/// The world's barriers are run by one schedule, those of a second communicator by another; rank 0 has held none on that one.
+/// The world's barriers are run by one schedule, those of a second communicator by another; rank 0 has
+/// held none on that one.
 fn with_schedules(mut run: RunRecord) -> RunRecord {
     for rank in &mut run.ranks {
-        let barrier = OpRecord { op: "barrier".into(), calls: 7, time_ns: 700, samples: 7, ..Default::default() };
-        let mut other = CommRecord { id: "2".into(), name: "rows".into(), members: vec![0, 1], segment_bytes: 16_384, ..Default::default() };
+        let barrier =
+            OpRecord { op: "barrier".into(), calls: 7, time_ns: 700, samples: 7, ..Default::default() };
+        let mut other = CommRecord {
+            id: "2".into(),
+            name: "rows".into(),
+            members: vec![0, 1],
+            segment_bytes: 16_384,
+            ..Default::default()
+        };
         if rank.rank == 1 {
             other.schedule = "central-counter".into();
             other.ops.push(barrier);
@@ -174,7 +182,8 @@ impl Simulation {
             let wait = if r == root { arrivals[last] - arrivals[r] } else { 0 };
             let relative = (r + n - root) % n;
             let lowest_bit = if relative == 0 { n } else { relative & relative.wrapping_neg() };
-            let below = (relative..n.min(relative + lowest_bit)).map(|v| arrivals[(v + root) % n]).max().unwrap();
+            let below =
+                (relative..n.min(relative + lowest_bit)).map(|v| arrivals[(v + root) % n]).max().unwrap();
             let saved = if r == root { 0 } else { below - arrivals[r] };
             let late = if r == last && r != root { arrivals[r] - arrivals[root].min(arrivals[r]) } else { 0 };
             let cost = 300 + self.random.bits() % 400;
@@ -232,7 +241,8 @@ fn with_hosts_calls(mut run: RunRecord) -> RunRecord {
 
 /// Barriers that return at once until the program makes windows.
 fn with_deferred_barriers(mut run: RunRecord) -> RunRecord {
-    const WHY: &str = "it has one-sided windows, by which one can see what another did without asking anybody";
+    const WHY: &str =
+        "it has one-sided windows, by which one can see what another did without asking anybody";
     for r in &mut run.ranks {
         let of_rank = u64::from(r.rank);
         for op in r.comms[0].ops.iter_mut().filter(|o| o.op == "barrier") {
@@ -240,7 +250,8 @@ fn with_deferred_barriers(mut run: RunRecord) -> RunRecord {
             op.ahead = 2 + of_rank;
             op.overlapped_ns = 371_000 * (1 + of_rank);
         }
-        r.observers = vec![("a collective".into(), 30), ("MPI_Send".into(), 2 + 5 * of_rank), ("openat()".into(), 1)];
+        r.observers =
+            vec![("a collective".into(), 30), ("MPI_Send".into(), 2 + 5 * of_rank), ("openat()".into(), 1)];
         if r.rank == 0 {
             r.observers.extend([("write()".into(), 3), ("window full".into(), 1)]);
         }
@@ -256,21 +267,31 @@ fn no_ops(ranks: u32) -> RunRecord {
 /// Calls, but every number that was measured is nought.
 fn zeros(ranks: u32) -> RunRecord {
     let op = OpRecord { op: "barrier".into(), calls: 1, ..Default::default() };
-    let comm = CommRecord { id: "1".into(), members: (0..ranks).collect(), ops: vec![op], ..Default::default() };
+    let comm =
+        CommRecord { id: "1".into(), members: (0..ranks).collect(), ops: vec![op], ..Default::default() };
     let record = |r| RankRecord { rank: r, comms: vec![comm.clone()], ..Default::default() };
     merge((0..ranks).map(record).collect(), Head::default())
 }
 
 fn huge_names() -> RunRecord {
     let mut run = Simulation::new(4, Some(1)).run(300);
-    run.program =
-        format!("/a/{}/solver </script><script>alert(1)</script> \u{1b}[31m {}", "deep/".repeat(60), "-x ".repeat(40));
+    run.program = format!(
+        "/a/{}/solver </script><script>alert(1)</script> \u{1b}[31m {}",
+        "deep/".repeat(60),
+        "-x ".repeat(40)
+    );
     run.mpi = format!("MPICH {}", "with a very long version text ".repeat(10));
     for r in &mut run.ranks {
         r.host = format!("{}.cluster.example.org", "node-with-a-long-name-".repeat(4)) + &r.rank.to_string();
         r.comms[0].name = format!("<b>communicator</b> & {}", "grid_x_y_z_".repeat(20));
         r.comms[0].ops[0].op = "ineighbor_reduce_scatter_block_init".into();
-        r.comms[0].ops.push(OpRecord { op: "barrier".into(), calls: 9, deferred: 9, ahead: 1, ..Default::default() });
+        r.comms[0].ops.push(OpRecord {
+            op: "barrier".into(),
+            calls: 9,
+            deferred: 9,
+            ahead: 1,
+            ..Default::default()
+        });
         r.observers = vec![(format!("</script>\u{1b}[31m{}()", "a_long_name_".repeat(20)), 7)];
         r.notes.push(format!("{} is not what evenkeel expects <!-- here", "something ".repeat(30)));
     }
@@ -281,8 +302,14 @@ fn huge_names() -> RunRecord {
 fn comm_per_rank(ranks: u32) -> RunRecord {
     let mut run = Simulation::new(ranks, None).run(100);
     for r in &mut run.ranks {
-        let op =
-            OpRecord { op: "allreduce".into(), calls: 10, bytes: 80, time_ns: 900, samples: 10, ..Default::default() };
+        let op = OpRecord {
+            op: "allreduce".into(),
+            calls: 10,
+            bytes: 80,
+            time_ns: 900,
+            samples: 10,
+            ..Default::default()
+        };
         r.comms.push(CommRecord {
             id: format!("{:x}", 100 + r.rank),
             name: "MPI_COMM_SELF".into(),

@@ -11,5 +11,7 @@ use crate::problem::Problem;
 use crate::schedule::Needs;
 
 fn needs(problem: &Problem, rounds: u32, flags: u32) -> Needs {
-    Needs::flags(rounds, flags).and_scratch(u64::from(problem.elements) * u64::from(problem.ranks)).in_banks(2)
+    Needs::flags(rounds, flags)
+        .and_scratch(u64::from(problem.elements) * u64::from(problem.ranks))
+        .in_banks(2)
 }

@@ -40,7 +40,13 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
             let have = power(2, round - 1);
             let base = group - group % have;
             let (first, end) = (halves.first(base), halves.first(base + have));
-            out.send(halves.acting(group ^ have), Slot(round), area(first), area(first), (end - first) * length);
+            out.send(
+                halves.acting(group ^ have),
+                Slot(round),
+                area(first),
+                area(first),
+                (end - first) * length,
+            );
             out.wait(Slot(round));
         }
         role => {

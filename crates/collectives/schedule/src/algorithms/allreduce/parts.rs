@@ -10,7 +10,8 @@ use crate::step::{Place, Rank, Slot};
 /// Beyond so many parts there is more to be told of than there is to be combined.
 const MOST_PARTS: u32 = 16;
 
-/// The parts that `elements` are divided into among `ranks`: one for each, as far as there are elements, and at most 16.
+/// The parts that `elements` are divided into among `ranks`: one for each, as far as there are
+/// elements, and at most 16.
 pub const fn parts(ranks: u32, elements: u64) -> u32 {
     let least = if MOST_PARTS < ranks { MOST_PARTS } else { ranks };
     if elements < least as u64 { elements as u32 } else { least }
@@ -26,13 +27,15 @@ pub static ALGORITHM: Algorithm = Algorithm {
     parameters: &[],
     needs: |problem| {
         let vectors = u64::from(problem.elements) * (u64::from(problem.ranks) + 1);
-        Needs::flags(2, problem.ranks + parts(problem.ranks, problem.elements.into())).and_scratch(vectors).in_banks(2)
+        Needs::flags(2, problem.ranks + parts(problem.ranks, problem.elements.into()))
+            .and_scratch(vectors)
+            .in_banks(2)
     },
     round,
 };
 
-/// With fewer parts than ranks not everybody hears in the second round what the others have seen of the first one: hence two banks, as where all only
-/// show their vectors.
+/// With fewer parts than ranks not everybody hears in the second round what the others have seen of the
+/// first one: hence two banks, as where all only show their vectors.
 fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     let (ranks, length) = (problem.ranks, problem.elements);
     let parts = parts(ranks, length.into());

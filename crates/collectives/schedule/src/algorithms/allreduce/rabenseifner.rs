@@ -67,7 +67,8 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     };
     if (1..=halves.stages).contains(&round) {
         let other = group ^ power(2, round - 1);
-        let ((kept, kept_end), (given, given_end)) = (range(problem, group, round), range(problem, other, round));
+        let ((kept, kept_end), (given, given_end)) =
+            (range(problem, group, round), range(problem, other, round));
         out.send(halves.acting(other), Slot(round), result.plus(given), area(round), given_end - given);
         out.wait(Slot(round));
         let (mine, theirs) = (result.plus(kept), area(round));

@@ -18,7 +18,9 @@ pub static ALGORITHM: Algorithm = Algorithm {
     parameters: &[],
     needs: |problem| {
         let stages = floor_log(2, problem.ranks);
-        Needs::flags(stages + 2, stages + 2).and_scratch(u64::from(stages + 1) * u64::from(problem.elements)).in_banks(2)
+        Needs::flags(stages + 2, stages + 2)
+            .and_scratch(u64::from(stages + 1) * u64::from(problem.elements))
+            .in_banks(2)
     },
     round,
 };

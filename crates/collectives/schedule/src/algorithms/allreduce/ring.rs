@@ -21,7 +21,8 @@ pub static ALGORITHM: Algorithm = Algorithm {
     round,
 };
 
-/// A part begins at the rank of its number, so its operands are in an order that goes around: not that of ranks.
+/// A part begins at the rank of its number, so its operands are in an order that goes around: not that
+/// of ranks.
 fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     let (ranks, me) = (problem.ranks, u64::from(rank.0));
     if ranks == 1 {
@@ -29,7 +30,8 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     }
     let part = |back: u32| ((me + u64::from(ranks) - u64::from(back)) % u64::from(ranks)) as u32;
     let part_after = |hops: u32| ((me + 1 + u64::from(ranks) - u64::from(hops)) % u64::from(ranks)) as u32;
-    let span = |part: u32| (problem.part(part, ranks), problem.part(part + 1, ranks) - problem.part(part, ranks));
+    let span =
+        |part: u32| (problem.part(part, ranks), problem.part(part + 1, ranks) - problem.part(part, ranks));
     let next = problem.around(rank, 1);
     if round < ranks - 1 {
         let (begin, length) = span(part(round));

@@ -23,8 +23,8 @@ pub static ALGORITHM: Algorithm = Algorithm {
     round,
 };
 
-/// A rank's scratch: the i-th of P areas holds what has i ranks to go in all; then what is packed to be sent; then what each
-/// round brings.
+/// A rank's scratch: the i-th of P areas holds what has i ranks to go in all; then what is packed to be
+/// sent; then what each round brings.
 fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     let (ranks, length, rounds) = (problem.ranks, problem.elements, ceil_log(2, problem.ranks));
     let area = |i: u32| Place::scratch(i * length);

@@ -20,14 +20,22 @@ pub static ALGORITHM: Algorithm = Algorithm {
 
 /// A flag and a part from each rank.
 pub(in crate::algorithms) fn needs(problem: &Problem) -> Needs {
-    Needs::flags(1, problem.ranks).and_scratch(u64::from(problem.elements) * u64::from(problem.ranks)).in_banks(2)
+    Needs::flags(1, problem.ranks)
+        .and_scratch(u64::from(problem.elements) * u64::from(problem.ranks))
+        .in_banks(2)
 }
 
 /// Sends everybody its part; what comes from a rank stands at that rank's part of the scratch.
 pub(in crate::algorithms) fn hand_in_parts(problem: &Problem, rank: Rank, out: &mut Round) {
     let length = problem.elements;
     for other in problem.others(rank) {
-        out.send(other, Slot(rank.0), Place::input(other.0 * length), Place::scratch(rank.0 * length), length);
+        out.send(
+            other,
+            Slot(rank.0),
+            Place::input(other.0 * length),
+            Place::scratch(rank.0 * length),
+            length,
+        );
     }
 }
 

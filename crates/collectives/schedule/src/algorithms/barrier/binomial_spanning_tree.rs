@@ -17,7 +17,9 @@ pub static ALGORITHM: Algorithm = Algorithm {
     cost: "(L + 2o)·log₂ P + t_bc for powers of two, else (L + 3o)·⌈log₂ P⌉ + t_bc",
     parameters: &[RELEASE],
     needs: |problem| release::needs(&CHECK_IN, problem, problem.values[0]),
-    round: |problem, rank, round, out| release::round(&CHECK_IN, problem, rank, round, problem.values[0], out),
+    round: |problem, rank, round, out| {
+        release::round(&CHECK_IN, problem, rank, round, problem.values[0], out)
+    },
 };
 
 pub const CHECK_IN: CheckIn = CheckIn {

@@ -23,7 +23,8 @@ pub static ALGORITHM: Algorithm = Algorithm {
     round,
 };
 
-/// No rank waits for the counters of a group to be full; who does not come last has nothing more to do but to be told.
+/// No rank waits for the counters of a group to be full; who does not come last has nothing more to do
+/// but to be told.
 fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     let n = problem.values[0];
     let levels = ceil_log(n, problem.ranks);

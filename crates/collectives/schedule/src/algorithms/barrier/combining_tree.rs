@@ -21,10 +21,13 @@ pub static ALGORITHM: Algorithm = Algorithm {
     cost: "(L + n·o)·⌈log_n P⌉ + t_bc",
     parameters: &[WIDTH, RELEASE],
     needs: |problem| release::needs(&CHECK_IN, problem, problem.values[1]),
-    round: |problem, rank, round, out| release::round(&CHECK_IN, problem, rank, round, problem.values[1], out),
+    round: |problem, rank, round, out| {
+        release::round(&CHECK_IN, problem, rank, round, problem.values[1], out)
+    },
 };
 
-/// A counter for each level: groups of different levels may have the same leader, and be counting at the same time.
+/// A counter for each level: groups of different levels may have the same leader, and be counting at
+/// the same time.
 pub const CHECK_IN: CheckIn = CheckIn {
     name: "combining-tree",
     needs: |problem| {

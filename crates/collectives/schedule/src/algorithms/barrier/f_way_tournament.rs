@@ -15,9 +15,21 @@ pub static ALGORITHM: Algorithm = Algorithm {
     about: "A tournament with f contestants in a game: f - 1 losers tell one winner at the same time.",
     source: "Grunwald, Vajracharya 1994; Höfler 2005, section 2.2.1.4",
     cost: "(L + f·o)·⌈log_f P⌉ + t_bc",
-    parameters: &[Parameter { name: "f", default: 4, least: 2, most: 1 << 12, choices: &[], about: "contestants in a game" }, RELEASE],
+    parameters: &[
+        Parameter {
+            name: "f",
+            default: 4,
+            least: 2,
+            most: 1 << 12,
+            choices: &[],
+            about: "contestants in a game",
+        },
+        RELEASE,
+    ],
     needs: |problem| release::needs(&CHECK_IN, problem, problem.values[1]),
-    round: |problem, rank, round, out| release::round(&CHECK_IN, problem, rank, round, problem.values[1], out),
+    round: |problem, rank, round, out| {
+        release::round(&CHECK_IN, problem, rank, round, problem.values[1], out)
+    },
 };
 
 pub const CHECK_IN: CheckIn = CheckIn {

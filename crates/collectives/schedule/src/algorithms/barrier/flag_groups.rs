@@ -14,7 +14,14 @@ pub static ALGORITHM: Algorithm = Algorithm {
     about: "Everybody shows a flag to its group of r and looks at the others'; the first of each group goes on; rank 0 tells all.",
     source: "Moorthy, Panda, Sadayappan 2000 (CANPC), with epochs",
     cost: "⌈log_r P⌉·((r-1)·t_flag_read + t_write + 3(P-1)·t_slot) on a ring of reflective memory",
-    parameters: &[Parameter { name: "r", default: 4, least: 2, most: 1 << 12, choices: &[], about: "ranks in a group" }],
+    parameters: &[Parameter {
+        name: "r",
+        default: 4,
+        least: 2,
+        most: 1 << 12,
+        choices: &[],
+        about: "ranks in a group",
+    }],
     needs: |problem| {
         let (r, levels) = (problem.values[0], ceil_log(problem.values[0], problem.ranks));
         Needs::flags(levels + 1, levels * r + 1)

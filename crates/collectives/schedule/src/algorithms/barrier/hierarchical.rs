@@ -17,28 +17,76 @@ pub static ALGORITHM: Algorithm = Algorithm {
     source: "Kielmann et al. 1999 (MagPIe) for the shape; any check-in of this list within, any barrier of it between",
     cost: "cost of the check-in on a node + cost of the barrier between nodes + t_bc on a node",
     parameters: &[
-        Parameter { name: "inner", default: 0, least: 0, most: INNER_NAMES.len() as u32 - 1, choices: INNER_NAMES, about: "check-in within a node" },
-        Parameter { name: "outer", default: 8, least: 0, most: OUTER_NAMES.len() as u32 - 1, choices: OUTER_NAMES, about: "barrier between nodes" },
-        Parameter { name: "node", default: 4, least: 1, most: u32::MAX, choices: &[], about: "ranks on a node, unless a map of nodes is given" },
-        Parameter { name: "n", default: 0, least: 0, most: 1 << 12, choices: &[], about: "n of both, where they have one; 0: their own default" },
+        Parameter {
+            name: "inner",
+            default: 0,
+            least: 0,
+            most: INNER_NAMES.len() as u32 - 1,
+            choices: INNER_NAMES,
+            about: "check-in within a node",
+        },
+        Parameter {
+            name: "outer",
+            default: 8,
+            least: 0,
+            most: OUTER_NAMES.len() as u32 - 1,
+            choices: OUTER_NAMES,
+            about: "barrier between nodes",
+        },
+        Parameter {
+            name: "node",
+            default: 4,
+            least: 1,
+            most: u32::MAX,
+            choices: &[],
+            about: "ranks on a node, unless a map of nodes is given",
+        },
+        Parameter {
+            name: "n",
+            default: 0,
+            least: 0,
+            most: 1 << 12,
+            choices: &[],
+            about: "n of both, where they have one; 0: their own default",
+        },
     ],
     needs: |problem| Parts::of(problem).needs(),
     round: |problem, rank, round, out| Parts::of(problem).round(rank, round, out),
 };
 
-
 const INNER_NAMES: &[&str] = &[
-    "central-counter", "combining-tree", "tournament", "f-way-tournament", "mcs", "binomial-spanning-tree", "butterfly",
-    "pairwise-exchange", "dissemination", "n-way-dissemination", "n-wise-exchange", "flag-groups",
+    "central-counter",
+    "combining-tree",
+    "tournament",
+    "f-way-tournament",
+    "mcs",
+    "binomial-spanning-tree",
+    "butterfly",
+    "pairwise-exchange",
+    "dissemination",
+    "n-way-dissemination",
+    "n-wise-exchange",
+    "flag-groups",
 ];
 
 const OUTER_NAMES: &[&str] = &[
-    "central-counter", "combining-tree", "climbing-tree", "tournament", "f-way-tournament", "mcs", "binomial-spanning-tree",
-    "butterfly", "dissemination", "pairwise-exchange", "n-way-dissemination", "n-wise-exchange", "flag-groups",
+    "central-counter",
+    "combining-tree",
+    "climbing-tree",
+    "tournament",
+    "f-way-tournament",
+    "mcs",
+    "binomial-spanning-tree",
+    "butterfly",
+    "dissemination",
+    "pairwise-exchange",
+    "n-way-dissemination",
+    "n-wise-exchange",
+    "flag-groups",
 ];
 
-/// Check-ins, in the order of their names. After a barrier without a release everybody knows, and so does the first: such a
-/// barrier is a check-in as it is.
+/// Check-ins, in the order of their names. After a barrier without a release everybody knows, and so
+/// does the first: such a barrier is a check-in as it is.
 static INNER: &[(&Algorithm, Option<&CheckIn>)] = &[
     (&central_counter::ALGORITHM, Some(&central_counter::CHECK_IN)),
     (&combining_tree::ALGORITHM, Some(&combining_tree::CHECK_IN)),
@@ -106,7 +154,8 @@ impl Parts {
 
     fn needs(&self) -> Needs {
         let (inner, outer) = ((self.inner.needs)(&self.within), (self.outer.needs)(&self.between));
-        Needs::flags(inner.rounds + outer.rounds + 1, inner.flags + outer.flags + 1).and_counters(inner.counters + outer.counters)
+        Needs::flags(inner.rounds + outer.rounds + 1, inner.flags + outer.flags + 1)
+            .and_counters(inner.counters + outer.counters)
     }
 
     fn round(&self, rank: Rank, round: u32, out: &mut Round) {
@@ -124,7 +173,9 @@ impl Parts {
             if place == 0 {
                 (self.outer.round)(&self.between, Rank(node), round - inner.rounds, out);
             }
-            self.translate(out, begin, (inner.flags, inner.counters, inner.rounds), |node| self.nodes.rank(node, 0));
+            self.translate(out, begin, (inner.flags, inner.counters, inner.rounds), |node| {
+                self.nodes.rank(node, 0)
+            });
         } else if place > 0 {
             out.wait(Slot(inner.flags + outer.flags));
         } else {
@@ -133,30 +184,45 @@ impl Parts {
         }
     }
 
-    /// Gives the steps from `begin` on the ranks they mean, and flags, counters and rounds past those of the part before.
-    fn translate(&self, out: &mut Round, begin: usize, (flags, counters, rounds): (u32, u32, u32), rank: impl Fn(u32) -> u32) {
+    /// Gives the steps from `begin` on the ranks they mean, and flags, counters and rounds past those of
+    /// the part before.
+    fn translate(
+        &self,
+        out: &mut Round,
+        begin: usize,
+        (flags, counters, rounds): (u32, u32, u32),
+        rank: impl Fn(u32) -> u32,
+    ) {
         if let Nodes::Table(_) = self.nodes {
             // Ranks at equal distances may lie anywhere now.
             let sets = std::mem::take(&mut out.steps);
             for step in sets {
                 match step {
-                    Step::Multicast { to, slot, turn } => to.iter().for_each(|to| out.push(Step::Put { to, slot, turn })),
+                    Step::Multicast { to, slot, turn } => {
+                        to.iter().for_each(|to| out.push(Step::Put { to, slot, turn }))
+                    }
                     other => out.push(other),
                 }
             }
         }
         for step in &mut out.steps[begin..] {
             match step {
-                Step::Put { slot, .. } | Step::Wait { slot, .. } | Step::Multicast { slot, .. } => slot.0 += flags,
+                Step::Put { slot, .. } | Step::Wait { slot, .. } | Step::Multicast { slot, .. } => {
+                    slot.0 += flags
+                }
                 Step::Add { counter, .. } | Step::AwaitCount { counter, .. } => counter.0 += counters,
                 Step::Count { counter, otherwise, .. } => {
                     counter.0 += counters;
                     *otherwise += rounds;
                 }
-                Step::Send { .. } | Step::Share { .. } | Step::Combine { .. } | Step::Copy { .. } => unreachable!("barriers carry no data"),
+                Step::Send { .. } | Step::Share { .. } | Step::Combine { .. } | Step::Copy { .. } => {
+                    unreachable!("barriers carry no data")
+                }
             }
             match step {
-                Step::Put { to, .. } | Step::Add { at: to, .. } | Step::Count { at: to, .. } => to.0 = rank(to.0),
+                Step::Put { to, .. } | Step::Add { at: to, .. } | Step::Count { at: to, .. } => {
+                    to.0 = rank(to.0)
+                }
                 Step::Multicast { to, .. } => {
                     let first = rank(to.first.0);
                     if to.count > 1 {

@@ -14,13 +14,28 @@ pub static ALGORITHM: Algorithm = Algorithm {
     about: "A tree with n children to a parent, numbered like a heap: who has heard from its children tells its parent.",
     source: "Mellor-Crummey, Scott 1991; Höfler 2005, section 2.2.1.5",
     cost: "(L + (n+1)·o)·⌈log_n P⌉ + t_bc",
-    parameters: &[Parameter { name: "n", default: 4, least: 1, most: 1 << 12, choices: &[], about: "children of a rank" }, RELEASE],
+    parameters: &[
+        Parameter {
+            name: "n",
+            default: 4,
+            least: 1,
+            most: 1 << 12,
+            choices: &[],
+            about: "children of a rank",
+        },
+        RELEASE,
+    ],
     needs: |problem| release::needs(&CHECK_IN, problem, problem.values[1]),
-    round: |problem, rank, round, out| release::round(&CHECK_IN, problem, rank, round, problem.values[1], out),
+    round: |problem, rank, round, out| {
+        release::round(&CHECK_IN, problem, rank, round, problem.values[1], out)
+    },
 };
 
-pub const CHECK_IN: CheckIn =
-    CheckIn { name: "mcs", needs: |problem| Needs::flags(1, problem.values[0]), round: |problem, rank, _, out| climb(problem, rank, out) };
+pub const CHECK_IN: CheckIn = CheckIn {
+    name: "mcs",
+    needs: |problem| Needs::flags(1, problem.values[0]),
+    round: |problem, rank, _, out| climb(problem, rank, out),
+};
 
 fn climb(problem: &Problem, rank: Rank, out: &mut Round) {
     let n = problem.values[0];

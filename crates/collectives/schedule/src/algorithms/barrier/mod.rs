@@ -1,10 +1,11 @@
 //! Barriers: nobody leaves before all have entered.
 //!
-//! Those with a check-in and a release ([`release`]) gather at one rank and tell the others from there; in the
-//! others all ranks do the same and hear, through others, from all.
+//! Those with a check-in and a release ([`release`]) gather at one rank and tell the others from there;
+//! in the others all ranks do the same and hear, through others, from all.
 //!
-//! No barrier carries data, and one bank is enough for all of them: who raises a flag for epoch e + 1 has left epoch e, so
-//! whoever finds that value in place of e's may rely on all that e's would have told, and more.
+//! No barrier carries data, and one bank is enough for all of them: who raises a flag for epoch e + 1
+//! has left epoch e, so whoever finds that value in place of e's may rely on all that e's would have
+//! told, and more.
 
 pub mod binomial_spanning_tree;
 pub mod butterfly;

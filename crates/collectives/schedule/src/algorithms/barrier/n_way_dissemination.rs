@@ -8,8 +8,14 @@ use crate::schedule::Needs;
 use crate::step::{Rank, Slot};
 
 /// Messages of a rank in a round.
-pub const PEERS: Parameter =
-    Parameter { name: "n", default: 2, least: 1, most: 1 << 12, choices: &[], about: "messages of a rank in a round" };
+pub const PEERS: Parameter = Parameter {
+    name: "n",
+    default: 2,
+    least: 1,
+    most: 1 << 12,
+    choices: &[],
+    about: "messages of a rank in a round",
+};
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "n-way-dissemination",

@@ -30,7 +30,9 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     let main = power(n + 1, rounds);
     let (enter, leave) = (|reporter: u32| Slot(rounds * n + reporter - 1), Slot((rounds + 1) * n));
     // There are fewer than (n + 1)·main ranks, so no more than n report to one.
-    let reporters = (1..=n).map(|i| (i, u64::from(rank.0) + u64::from(i) * u64::from(main))).take_while(|(_, r)| *r < problem.ranks.into());
+    let reporters = (1..=n)
+        .map(|i| (i, u64::from(rank.0) + u64::from(i) * u64::from(main)))
+        .take_while(|(_, r)| *r < problem.ranks.into());
     if rank.0 >= main {
         match round {
             0 => out.put(Rank(rank.0 % main), enter(rank.0 / main)),

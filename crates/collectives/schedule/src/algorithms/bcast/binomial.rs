@@ -16,7 +16,12 @@ pub static ALGORITHM: Algorithm = Algorithm {
     source: "Johnsson, Ho 1989; Höfler 2005, section 2.2.1 (t_bc)",
     cost: "⌈log₂ P⌉·(L + 2o + M·G)",
     parameters: &[],
-    needs: |problem| Needs::flags(ceil_log(2, problem.ranks), 1).and_counters(1).and_scratch(problem.elements.into()).in_banks(2),
+    needs: |problem| {
+        Needs::flags(ceil_log(2, problem.ranks), 1)
+            .and_counters(1)
+            .and_scratch(problem.elements.into())
+            .in_banks(2)
+    },
     round,
 };
 
@@ -34,7 +39,13 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
             out.await_previous_count(READ, (first..last).filter(|r| reached(*r)).count() as u32);
         }
         if reached(round) {
-            out.send(problem.to_rank(me + known), DATA, own(problem, rank), Place::scratch(0), problem.elements);
+            out.send(
+                problem.to_rank(me + known),
+                DATA,
+                own(problem, rank),
+                Place::scratch(0),
+                problem.elements,
+            );
         }
     }
 }

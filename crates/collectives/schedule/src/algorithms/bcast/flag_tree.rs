@@ -14,12 +14,20 @@ pub static ALGORITHM: Algorithm = Algorithm {
     about: "The root writes the vector once into memory that all see; only the flag goes down a tree of r children to a rank.",
     source: "Moorthy, Panda, Sadayappan 2000 (CANPC); with r of P - 1 or more it is their single copy",
     cost: "⌈log_r (P-1)⌉·t_flag_read + (r-1)·t_flag_write + (M + P - 1)·t_slot on a ring of reflective memory",
-    parameters: &[Parameter { name: "r", default: 4, least: 1, most: 1 << 16, choices: &[], about: "children of a rank" }],
+    parameters: &[Parameter {
+        name: "r",
+        default: 4,
+        least: 1,
+        most: 1 << 16,
+        choices: &[],
+        about: "children of a rank",
+    }],
     needs: |problem| Needs::flags(1, 1).and_counters(1).and_scratch(problem.elements.into()).in_banks(2),
     round,
 };
 
-/// The flag goes on before the rank reads. Everybody acknowledges to the root: it is the root's memory that all read.
+/// The flag goes on before the rank reads. Everybody acknowledges to the root: it is the root's memory
+/// that all read.
 fn round(problem: &Problem, rank: Rank, _: u32, out: &mut Round) {
     let me = problem.from_root(rank);
     if problem.handing(Operation::Bcast, rank).hands_in {

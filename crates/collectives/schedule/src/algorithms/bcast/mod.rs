@@ -1,8 +1,8 @@
 //! Broadcasts: the root's input comes to be everybody's output.
 //!
-//! Nothing tells the root when the others have read, so every receiver acknowledges to whom it heard from, by adding to a
-//! counter there; who sends awaits the acknowledgements of the bank's previous use. With two banks nobody is held by a
-//! rank that is less than two broadcasts behind.
+//! Nothing tells the root when the others have read, so every receiver acknowledges to whom it heard
+//! from, by adding to a counter there; who sends awaits the acknowledgements of the bank's previous
+//! use. With two banks nobody is held by a rank that is less than two broadcasts behind.
 //!
 //! Trees are over distances from the root, so that every rank may be root.
 

@@ -14,16 +14,38 @@ pub static ALGORITHM: Algorithm = Algorithm {
     source: "after Buntinas, Panda, Duato, Sadayappan 2000 (CANPC), with a rule that keeps it from deadlock",
     cost: "about (depth + segments - 1)·(L + 2o + M·G·arity/segments)",
     parameters: &[
-        Parameter { name: "segments", default: 4, least: 1, most: 1 << 14, choices: &[], about: "into how many segments the vector is cut" },
-        Parameter { name: "arity", default: 1, least: 1, most: 1 << 10, choices: &[], about: "children of a rank; 1 makes a chain" },
-        Parameter { name: "buffers", default: 2, least: 1, most: 1 << 10, choices: &[], about: "segments that a rank can hold for its parent" },
+        Parameter {
+            name: "segments",
+            default: 4,
+            least: 1,
+            most: 1 << 14,
+            choices: &[],
+            about: "into how many segments the vector is cut",
+        },
+        Parameter {
+            name: "arity",
+            default: 1,
+            least: 1,
+            most: 1 << 10,
+            choices: &[],
+            about: "children of a rank; 1 makes a chain",
+        },
+        Parameter {
+            name: "buffers",
+            default: 2,
+            least: 1,
+            most: 1 << 10,
+            choices: &[],
+            about: "segments that a rank can hold for its parent",
+        },
     ],
     needs: |problem| {
         let [segments, arity, buffers, _] = problem.values;
         let segment = problem.elements.div_ceil(segments);
         Needs {
             turns: segments.div_ceil(buffers) as u16,
-            ..Needs::flags(segments, buffers + arity * buffers).and_scratch(u64::from(buffers) * u64::from(segment))
+            ..Needs::flags(segments, buffers + arity * buffers)
+                .and_scratch(u64::from(buffers) * u64::from(segment))
         }
     },
     round,
@@ -31,9 +53,10 @@ pub static ALGORITHM: Algorithm = Algorithm {
 
 /// One segment.
 ///
-/// No deadlock: a rank gives a buffer back as soon as it has copied the segment out of it, before it asks its children for
-/// buffers. So whether a rank ever gets a credit depends only on its child and that child's subtree; leaves ask nobody. The buffers are
-/// this broadcast's own, so broadcasts with other roots cannot close a circle. One bank is enough: the credits cover the next epoch too.
+/// No deadlock: a rank gives a buffer back as soon as it has copied the segment out of it, before it
+/// asks its children for buffers. So whether a rank ever gets a credit depends only on its child and
+/// that child's subtree; leaves ask nobody. The buffers are this broadcast's own, so broadcasts with
+/// other roots cannot close a circle. One bank is enough: the credits cover the next epoch too.
 fn round(problem: &Problem, rank: Rank, segment: u32, out: &mut Round) {
     let [segments, arity, buffers, _] = problem.values;
     let me = problem.from_root(rank);
@@ -52,13 +75,22 @@ fn round(problem: &Problem, rank: Rank, segment: u32, out: &mut Round) {
         if to < problem.ranks.into() {
             // The buffer's first segment of the epoch needs the credit of the last one of the epoch before.
             out.wait_turn(credit(child), if segment < buffers { 0 } else { turn - 1 });
-            out.push(Step::Send { to: problem.to_rank(to as u32), slot: Slot(buffer), turn, again: false, from, at, length: end - begin });
+            out.push(Step::Send {
+                to: problem.to_rank(to as u32),
+                slot: Slot(buffer),
+                turn,
+                again: false,
+                from,
+                at,
+                length: end - begin,
+            });
         }
     }
 }
 
-/// The buffer that a segment goes through and its turn there. Each buffer's last turn has the highest number, so that the
-/// next epoch knows what to wait for even if the buffers are not used equally often.
+/// The buffer that a segment goes through and its turn there. Each buffer's last turn has the highest
+/// number, so that the next epoch knows what to wait for even if the buffers are not used equally
+/// often.
 fn turn(segment: u32, segments: u32, buffers: u32) -> (u32, u16) {
     let buffer = segment % buffers;
     let uses = (segments - buffer).div_ceil(buffers);

@@ -41,7 +41,15 @@ pub(super) fn whole(problem: &Problem, rank: Rank, again: bool, out: &mut Round)
     tree.children(place, |child| {
         let (to, from) = (problem.to_rank(child), own(problem, rank));
         let again = again && children > 0;
-        out.push(Step::Send { to, slot: DATA, turn: 1, again, from, at: Place::scratch(0), length: problem.elements });
+        out.push(Step::Send {
+            to,
+            slot: DATA,
+            turn: 1,
+            again,
+            from,
+            at: Place::scratch(0),
+            length: problem.elements,
+        });
         children += 1;
     });
     if children > 0 {
@@ -77,15 +85,21 @@ impl Tree {
         Tree { lambda, reach }
     }
 
-    /// Gives a child away if there are ranks left; ties go to who already has the message, which keeps all it can still
-    /// reach by itself.
+    /// Gives a child away if there are ranks left; ties go to who already has the message, which keeps all
+    /// it can still reach by itself.
     fn give(&self, from: &mut Position) -> Option<Position> {
         if from.ranks == 1 {
             return None;
         }
-        // There are at most F(time) ranks, so what is not kept is at most F(time - λ), and time is at least λ.
+        // There are at most F(time) ranks, so what is not kept is at most F(time - λ), and time is at least
+        // λ.
         let kept = self.reach[from.time - 1].min(from.ranks - 1);
-        let child = Position { parent: Some(from.me), me: from.me + kept, ranks: from.ranks - kept, time: from.time - self.lambda };
+        let child = Position {
+            parent: Some(from.me),
+            me: from.me + kept,
+            ranks: from.ranks - kept,
+            time: from.time - self.lambda,
+        };
         from.ranks = kept;
         from.time -= 1;
         Some(child)
@@ -127,13 +141,17 @@ mod tests {
         assert_eq!(children(100, 9, 0).len(), 8);
     }
 
-    /// Over all trees: who has a message and m ranks to see to gives some of them away first, and goes on with the rest.
+    /// Over all trees: who has a message and m ranks to see to gives some of them away first, and goes on
+    /// with the rest.
     #[test]
     fn no_tree_is_faster() {
         for lambda in 1..=6u32 {
             let mut best = vec![0, 0];
             for ranks in 2..=64usize {
-                let time = (1..ranks).map(|given| (1 + best[ranks - given]).max(lambda + best[given])).min().unwrap();
+                let time = (1..ranks)
+                    .map(|given| (1 + best[ranks - given]).max(lambda + best[given]))
+                    .min()
+                    .unwrap();
                 best.push(time);
                 assert_eq!(time as usize, Tree::of(lambda, ranks as u32).reach.len() - 1, "{lambda} {ranks}");
             }

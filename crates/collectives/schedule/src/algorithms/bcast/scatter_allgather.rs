@@ -22,8 +22,8 @@ pub static ALGORITHM: Algorithm = Algorithm {
     round,
 };
 
-/// Nobody finishes an epoch that another has not entered, since each part comes from the rank it was scattered to. The
-/// root needs no part; it is told all the same, so that this holds for it too.
+/// Nobody finishes an epoch that another has not entered, since each part comes from the rank it was
+/// scattered to. The root needs no part; it is told all the same, so that this holds for it too.
 fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     let (me, ranks, scatter) = (problem.from_root(rank), problem.ranks, ceil_log(2, problem.ranks));
     let part = |i: u32| problem.part(i.min(ranks), ranks);
@@ -43,7 +43,13 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
             out.put(problem.root, Slot(1 + passed));
         } else {
             let (begin, end) = (part(part_of), part(part_of + 1));
-            out.send(problem.to_rank(next), Slot(1 + passed), place(begin), Place::scratch(begin), end - begin);
+            out.send(
+                problem.to_rank(next),
+                Slot(1 + passed),
+                place(begin),
+                Place::scratch(begin),
+                end - begin,
+            );
         }
         out.wait(Slot(1 + passed));
     } else if me > 0 {

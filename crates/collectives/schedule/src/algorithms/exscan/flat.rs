@@ -13,5 +13,9 @@ pub static ALGORITHM: Algorithm = Algorithm {
     cost: "L + 2o + (P-2)·g + (P-1)·(M·G + M·γ), γ the time to combine a byte",
     parameters: &[],
     needs: prefix::needs,
-    round: |problem, rank, _, out| prefix::round(Operation::Exscan, problem, rank, out, |other| Place::scratch(other.0 * problem.elements)),
+    round: |problem, rank, _, out| {
+        prefix::round(Operation::Exscan, problem, rank, out, |other| {
+            Place::scratch(other.0 * problem.elements)
+        })
+    },
 };

@@ -1,7 +1,9 @@
 //! Rank i gets the inputs of ranks 0 to i-1, combined; rank 0 gets nothing.
 //!
-//! But in the flat one, where a rank combines for itself, its output is brought by one message, in slot [`RESULT`], whose cause lies in the ranks below alone: it may come before the rank has handed in
-//! anything itself, and whoever carries the schedule out may then use it. Nobody hears from the ranks above it, so what is sent to them is acknowledged, as in [scans](super::scan).
+//! But in the flat one, where a rank combines for itself, its output is brought by one message, in slot
+//! [`RESULT`], whose cause lies in the ranks below alone: it may come before the rank has handed in
+//! anything itself, and whoever carries the schedule out may then use it. Nobody hears from the ranks
+//! above it, so what is sent to them is acknowledged, as in [scans](super::scan).
 
 use crate::step::Slot;
 

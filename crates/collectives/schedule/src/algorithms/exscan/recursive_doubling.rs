@@ -1,4 +1,5 @@
-//! A scan in which everybody's result reaches twice as far down in each round, and one step upwards at the end.
+//! A scan in which everybody's result reaches twice as far down in each round, and one step upwards at
+//! the end.
 
 use super::{READ, RESULT};
 use crate::algorithm::{Algorithm, Operation, Order};
@@ -18,7 +19,9 @@ pub static ALGORITHM: Algorithm = Algorithm {
     parameters: &[],
     needs: |problem| {
         let rounds = doublings(problem);
-        Needs::flags(rounds + 2, 2 * rounds + 2).and_scratch(u64::from(rounds + 2) * u64::from(problem.elements)).in_banks(2)
+        Needs::flags(rounds + 2, 2 * rounds + 2)
+            .and_scratch(u64::from(rounds + 2) * u64::from(problem.elements))
+            .in_banks(2)
     },
     round,
 };

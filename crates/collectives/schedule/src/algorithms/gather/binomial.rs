@@ -23,14 +23,16 @@ pub static ALGORITHM: Algorithm = Algorithm {
     round,
 };
 
-/// In a rank's scratch: its own vector, then those of the ranks behind it, as seen from the root. A last round hands out.
+/// In a rank's scratch: its own vector, then those of the ranks behind it, as seen from the root. A
+/// last round hands out.
 fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     let (me, ranks, length) = (problem.from_root(rank), problem.ranks, problem.elements);
     let tree = ceil_log(2, ranks);
     let read = Slot(tree);
     if round == tree {
         if me == 0 {
-            // The ranks behind the root up to the last one, and those from the first one on, lie together here and there.
+            // The ranks behind the root up to the last one, and those from the first one on, lie together
+            // here and there.
             let (root, behind) = (rank.0, ranks - 1 - rank.0);
             out.copy(Place::input(0), Place::output(root * length), length);
             out.copy(Place::scratch(length), Place::output((root + 1) * length), behind * length);

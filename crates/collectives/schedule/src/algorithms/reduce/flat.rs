@@ -24,6 +24,12 @@ fn round(problem: &Problem, rank: Rank, _: u32, out: &mut Round) {
         return collect::hand_in(problem, rank, out);
     }
     (0..problem.ranks).for_each(|other| collect::await_from(problem, Rank(other), out));
-    fold(out, problem.ranks, |other| collect::place(problem, Rank(other)), Place::output(0), problem.elements);
+    fold(
+        out,
+        problem.ranks,
+        |other| collect::place(problem, Rank(other)),
+        Place::output(0),
+        problem.elements,
+    );
     collect::release(problem, out);
 }

@@ -19,13 +19,15 @@ pub static ALGORITHM: Algorithm = Algorithm {
     needs: |problem| {
         let stages = Halves::of(problem).stages;
         let parts: u32 = (0..=stages).map(|stage| area_parts(problem, stage)).sum();
-        Needs::flags(stages + 2, stages + 2).and_scratch(u64::from(parts) * u64::from(problem.elements)).in_banks(2)
+        Needs::flags(stages + 2, stages + 2)
+            .and_scratch(u64::from(parts) * u64::from(problem.elements))
+            .in_banks(2)
     },
     round,
 };
 
-/// Parts that a rank has in scratch after so many stages, at most: of the rank it acts for all, then what is left to combine. The groups
-/// that hold two ranks come first, so the first ones hold most.
+/// Parts that a rank has in scratch after so many stages, at most: of the rank it acts for all, then
+/// what is left to combine. The groups that hold two ranks come first, so the first ones hold most.
 fn area_parts(problem: &Problem, stage: u32) -> u32 {
     let halves = Halves::of(problem);
     match stage {
@@ -46,7 +48,9 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     let area = |stage: u32| Place::scratch((0..stage).map(|s| area_parts(problem, s)).sum::<u32>() * length);
     let last = halves.stages + 1;
     let (group, acts_for_two) = match halves.role(rank) {
-        Role::Represented if round == 0 => return out.send(Rank(rank.0 + 1), Slot(0), Place::input(0), area(0), problem.ranks * length),
+        Role::Represented if round == 0 => {
+            return out.send(Rank(rank.0 + 1), Slot(0), Place::input(0), area(0), problem.ranks * length);
+        }
         Role::Represented if round == last => return out.wait(Slot(last)),
         Role::Represented => return,
         Role::ForTwo(group) => (group, true),
@@ -61,10 +65,18 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     } else if round < last {
         let other = group ^ power(2, halves.stages - round);
         let from = |part: u32| held(round - 1).plus((part - kept(halves, group, round - 1).0) * length);
-        let ((mine, mine_end), (theirs, theirs_end)) = (kept(halves, group, round), kept(halves, other, round));
-        out.send(halves.acting(other), Slot(round), from(theirs), area(round), (theirs_end - theirs) * length);
+        let ((mine, mine_end), (theirs, theirs_end)) =
+            (kept(halves, group, round), kept(halves, other, round));
+        out.send(
+            halves.acting(other),
+            Slot(round),
+            from(theirs),
+            area(round),
+            (theirs_end - theirs) * length,
+        );
         out.wait(Slot(round));
-        let (first, second) = if other < group { (area(round), from(mine)) } else { (from(mine), area(round)) };
+        let (first, second) =
+            if other < group { (area(round), from(mine)) } else { (from(mine), area(round)) };
         out.combine(area(round), first, second, (mine_end - mine) * length);
     } else if acts_for_two {
         // The rank below has entered: it has sent its vector.

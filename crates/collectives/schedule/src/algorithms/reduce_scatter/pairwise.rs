@@ -30,7 +30,8 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
         out.send(to, Slot(round), Place::input(part(to)), Place::scratch(part(rank)), length);
         out.wait(Slot(round));
     } else {
-        let place = |r: u32| if r == rank.0 { Place::input(part(rank)) } else { Place::scratch(part(Rank(r))) };
+        let place =
+            |r: u32| if r == rank.0 { Place::input(part(rank)) } else { Place::scratch(part(Rank(r))) };
         fold(out, ranks, place, Place::output(0), length);
     }
 }

@@ -14,7 +14,9 @@ pub static ALGORITHM: Algorithm = Algorithm {
     parameters: &[],
     needs: prefix::needs,
     round: |problem, rank, _, out| {
-        let place = |other: Rank| if other == rank { Place::input(0) } else { Place::scratch(other.0 * problem.elements) };
+        let place = |other: Rank| {
+            if other == rank { Place::input(0) } else { Place::scratch(other.0 * problem.elements) }
+        };
         prefix::round(Operation::Scan, problem, rank, out, place);
     },
 };

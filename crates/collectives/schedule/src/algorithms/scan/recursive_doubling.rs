@@ -17,7 +17,9 @@ pub static ALGORITHM: Algorithm = Algorithm {
     parameters: &[],
     needs: |problem| {
         let rounds = ceil_log(2, problem.ranks);
-        Needs::flags(rounds + 1, 2 * rounds).and_scratch(u64::from(rounds) * u64::from(problem.elements)).in_banks(2)
+        Needs::flags(rounds + 1, 2 * rounds)
+            .and_scratch(u64::from(rounds) * u64::from(problem.elements))
+            .in_banks(2)
     },
     round,
 };

@@ -18,7 +18,10 @@ pub static ALGORITHM: Algorithm = Algorithm {
     needs: |problem| {
         let tree = ceil_log(2, problem.ranks);
         let widest = (0..tree).map(|r| behind(problem, power(2, r), power(2, r))).max().unwrap_or(0);
-        Needs::flags(tree + 1, 1).and_counters(1).and_scratch(u64::from(widest) * u64::from(problem.elements)).in_banks(2)
+        Needs::flags(tree + 1, 1)
+            .and_counters(1)
+            .and_scratch(u64::from(widest) * u64::from(problem.elements))
+            .in_banks(2)
     },
     round,
 };
@@ -30,11 +33,13 @@ fn behind(problem: &Problem, me: u32, near: u32) -> u32 {
 
 /// The rounds in which a rank sends, as the distance of whom it sends to.
 fn children(problem: &Problem, me: u32) -> impl Iterator<Item = u32> {
-    let (ranks, most) = (problem.ranks, if me == 0 { ceil_log(2, problem.ranks) } else { me.trailing_zeros() });
+    let (ranks, most) =
+        (problem.ranks, if me == 0 { ceil_log(2, problem.ranks) } else { me.trailing_zeros() });
     (0..most).rev().map(|r| power(2, r)).filter(move |near| u64::from(me) + u64::from(*near) < ranks.into())
 }
 
-/// In a rank's scratch: its own part, then those of the ranks behind it, as seen from the root. A last round hands out.
+/// In a rank's scratch: its own part, then those of the ranks behind it, as seen from the root. A last
+/// round hands out.
 fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     let (me, length, tree) = (problem.from_root(rank), problem.elements, ceil_log(2, problem.ranks));
     let (data, read) = (Slot(0), Counter(0));
@@ -57,13 +62,14 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
             out.await_previous_count(read, children(problem, me).count() as u32);
         }
         let (child, parts) = (problem.to_rank(me + near), behind(problem, me + near, near));
-        let from = if me == 0 { from_root(problem, child, parts, out) } else { Place::scratch(near * length) };
+        let from =
+            if me == 0 { from_root(problem, child, parts, out) } else { Place::scratch(near * length) };
         out.send(child, data, from, Place::scratch(0), parts * length);
     }
 }
 
-/// Where the parts of so many ranks from `first` on lie in the root. Past the last rank they go on at rank 0, so those are first put
-/// together in scratch, which the root has no other use for.
+/// Where the parts of so many ranks from `first` on lie in the root. Past the last rank they go on at
+/// rank 0, so those are first put together in scratch, which the root has no other use for.
 fn from_root(problem: &Problem, first: Rank, parts: u32, out: &mut Round) -> Place {
     let (length, before_end) = (problem.elements, problem.ranks - first.0);
     if parts <= before_end {

@@ -1,4 +1,5 @@
-//! The lengths of many trees at a time: what the tree builder does, for as many roots as a few registers hold.
+//! The lengths of many trees at a time: what the tree builder does, for as many roots as a few
+//! registers hold.
 
 use crate::tables::Graph;
 
@@ -59,7 +60,11 @@ pub(super) enum Abreast {
 impl Abreast {
     pub fn new(graph: &Graph) -> Abreast {
         let most = (0..graph.switches as u32).map(|s| 2 * graph.leaving(s).len()).max().unwrap_or(0);
-        if most < usize::from(u8::LAST) { Abreast::Narrow(Trees::new(graph)) } else { Abreast::Wide(Trees::new(graph)) }
+        if most < usize::from(u8::LAST) {
+            Abreast::Narrow(Trees::new(graph))
+        } else {
+            Abreast::Wide(Trees::new(graph))
+        }
     }
 
     pub fn set_order(&mut self, graph: &Graph, place: &[u32]) {
@@ -69,8 +74,9 @@ impl Abreast {
         }
     }
 
-    /// For each root from `first` on: the sum of the distances of all switches, each counted as `counts` says. Switches that shortest paths leave over are given
-    /// [`LEFT_OVER`] times the longest distance found; the tree builder knows better, but only one tree at a time.
+    /// For each root from `first` on: the sum of the distances of all switches, each counted as `counts`
+    /// says. Switches that shortest paths leave over are given [`LEFT_OVER`] times the longest distance
+    /// found; the tree builder knows better, but only one tree at a time.
     pub fn hops(&mut self, graph: &Graph, first: u32, counts: impl Fn(u32) -> f64) -> [f64; ABREAST] {
         match self {
             Abreast::Narrow(trees) => trees.hops(graph, first, counts),
@@ -79,17 +85,20 @@ impl Abreast {
     }
 }
 
-/// For each root, where a switch's next channel stands among the channels at that switch: greater is later. 0 if it has none yet.
+/// For each root, where a switch's next channel stands among the channels at that switch: greater is
+/// later. 0 if it has none yet.
 type Departures<T> = [T; ABREAST];
 
 pub(super) struct Trees<T> {
-    /// By channel: its place among all channels, in and out, at the switch where it begins, and at the one where it ends. A tree compares channels at
-    /// one switch only, and there are so few of them that small numbers do.
+    /// By channel: its place among all channels, in and out, at the switch where it begins, and at the one
+    /// where it ends. A tree compares channels at one switch only, and there are so few of them that small
+    /// numbers do.
     at_start: Vec<T>,
     at_end: Vec<T>,
     /// By switch.
     departures: Vec<Departures<T>>,
-    /// By switch and root: hops, where it departs. Beyond what fits, distances are taken for less than they are.
+    /// By switch and root: hops, where it departs. Beyond what fits, distances are taken for less than they
+    /// are.
     distances: Vec<[T; ABREAST]>,
     /// By switch: the level at which it departed for some root last.
     changed: Vec<u32>,
@@ -103,7 +112,15 @@ impl<T: Number> Trees<T> {
     fn new(graph: &Graph) -> Trees<T> {
         let none = vec![[T::default(); ABREAST]; graph.switches];
         let (places, changed) = (vec![T::default(); graph.channels], vec![0; graph.switches]);
-        Trees { at_start: places.clone(), at_end: places, departures: none.clone(), distances: none, changed, after: Vec::new(), channels: Vec::new() }
+        Trees {
+            at_start: places.clone(),
+            at_end: places,
+            departures: none.clone(),
+            distances: none,
+            changed,
+            after: Vec::new(),
+            channels: Vec::new(),
+        }
     }
 
     fn set_order(&mut self, graph: &Graph, place: &[u32]) {
@@ -169,13 +186,16 @@ impl<T: Number> Trees<T> {
         }
         for s in waiting {
             let left_over = counts(s) * f64::from(level) * LEFT_OVER;
-            (0..ABREAST).filter(|i| self.departures[s as usize][*i] == none).for_each(|i| hops[i] += left_over);
+            (0..ABREAST)
+                .filter(|i| self.departures[s as usize][*i] == none)
+                .for_each(|i| hops[i] += left_over);
         }
         hops
     }
 }
 
-/// Departs by a channel where that is later than what was found before, and early enough for the switch that it leads to.
+/// Departs by a channel where that is later than what was found before, and early enough for the switch
+/// that it leads to.
 // Not inlined, and in arithmetic without a choice: only so does the compiler do all of it in a few registers.
 #[inline(never)]
 fn later<T: Number>(next: &mut Departures<T>, at_start: T, at_end: T, to: &Departures<T>) {
@@ -186,7 +206,12 @@ fn later<T: Number>(next: &mut Departures<T>, at_start: T, at_end: T, to: &Depar
 
 /// Leaves in `next` what departs now and had not before, and sets its distance. Whether anything does.
 #[inline(never)]
-fn depart<T: Number>(next: &mut Departures<T>, now: &Departures<T>, distance: &mut [T; ABREAST], far: T) -> bool {
+fn depart<T: Number>(
+    next: &mut Departures<T>,
+    now: &Departures<T>,
+    distance: &mut [T; ABREAST],
+    far: T,
+) -> bool {
     for (next, now) in next.iter_mut().zip(now) {
         *next = next.only_if(*now == T::default());
     }

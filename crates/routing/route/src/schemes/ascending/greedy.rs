@@ -1,10 +1,13 @@
-//! An order from trees that are built one after the other, each of the shortest paths whose turns close no cycle with the turns of those before.
+//! An order from trees that are built one after the other, each of the shortest paths whose turns close
+//! no cycle with the turns of those before.
 
 use crate::dependencies::Dependencies;
 use crate::tables::{Graph, NONE, Places};
 
-/// What Nue does (Domke, Hoefler, Matsuoka, HPDC 2016), in little: the turns of a tree from `first` are there from the beginning, so that there is a way to every switch in any case;
-/// then come the trees to all switches, in the order in which a breadth-first look from `first` finds them, or the `last` of these first. O(switches · cables), and the dependencies.
+/// What Nue does (Domke, Hoefler, Matsuoka, HPDC 2016), in little: the turns of a tree from `first` are
+/// there from the beginning, so that there is a way to every switch in any case; then come the trees to
+/// all switches, in the order in which a breadth-first look from `first` finds them, or the `last` of
+/// these first. O(switches · cables), and the dependencies.
 pub(super) fn places(graph: &Graph, first: u32, last: bool) -> Places {
     let mut dependencies = Dependencies::new(graph.channels);
     let mut roots = escapes(graph, first, &mut dependencies);
@@ -34,9 +37,12 @@ fn escapes(graph: &Graph, root: u32, dependencies: &mut Dependencies) -> Vec<u32
             }
         }
     }
-    let on_tree = |c: u32| above[graph.from[c as usize] as usize] == c || above[graph.to[c as usize] as usize] == c ^ 1;
+    let on_tree =
+        |c: u32| above[graph.from[c as usize] as usize] == c || above[graph.to[c as usize] as usize] == c ^ 1;
     for c in (0..graph.channels as u32).filter(|c| on_tree(*c)) {
-        for next in graph.leaving(graph.to[c as usize]).iter().filter(|next| **next != c ^ 1 && on_tree(**next)) {
+        for next in
+            graph.leaving(graph.to[c as usize]).iter().filter(|next| **next != c ^ 1 && on_tree(**next))
+        {
             assert!(dependencies.add_all(&[(c, *next)]), "a tree has no cycle");
         }
     }
@@ -57,7 +63,10 @@ fn tree(graph: &Graph, root: u32, dependencies: &mut Dependencies) {
                         continue;
                     }
                     let on = next[*at as usize];
-                    if on == NONE || dependencies.has(*c, on) || (new && *c ^ 1 != on && dependencies.add_all(&[(*c, on)])) {
+                    if on == NONE
+                        || dependencies.has(*c, on)
+                        || (new && *c ^ 1 != on && dependencies.add_all(&[(*c, on)]))
+                    {
                         next[s] = *c;
                         further.push(s as u32);
                     }

@@ -16,7 +16,12 @@ pub(super) struct Line {
 impl Line {
     pub fn new(graph: &Graph, order: &Places) -> Line {
         let position = order.place.iter().map(|p| f64::from(*p)).collect();
-        Line { weight: vec![0.0; graph.turns()], position, channels: (0..graph.channels as u32).collect(), steps: Vec::new() }
+        Line {
+            weight: vec![0.0; graph.turns()],
+            position,
+            channels: (0..graph.channels as u32).collect(),
+            steps: Vec::new(),
+        }
     }
 
     pub fn set(&mut self, order: &Places) {
@@ -26,13 +31,16 @@ impl Line {
     /// The order in which the channels stand.
     pub fn places(&self) -> Places {
         let mut order: Vec<u32> = (0..self.position.len() as u32).collect();
-        order.sort_unstable_by(|a, b| self.position[*a as usize].total_cmp(&self.position[*b as usize]).then(a.cmp(b)));
+        order.sort_unstable_by(|a, b| {
+            self.position[*a as usize].total_cmp(&self.position[*b as usize]).then(a.cmp(b))
+        });
         let mut place = vec![0; order.len()];
         order.iter().enumerate().for_each(|(i, c)| place[*c as usize] = i as u32);
         Places::new(place)
     }
 
-    /// Puts a random share of the channels, one after the other, where their turns ascend best. Returns how many moved.
+    /// Puts a random share of the channels, one after the other, where their turns ascend best. Returns how
+    /// many moved.
     pub fn pass(&mut self, graph: &Graph, share: f64, random: &mut Random) -> u32 {
         let mut channels = std::mem::take(&mut self.channels);
         random.shuffle(&mut channels);
@@ -42,7 +50,8 @@ impl Line {
         moved as u32
     }
 
-    /// Moves one channel to the place where the turns into it and out of it that ascend weigh most. False if it has that already.
+    /// Moves one channel to the place where the turns into it and out of it that ascend weigh most. False
+    /// if it has that already.
     fn place_best(&mut self, graph: &Graph, c: u32) -> bool {
         let here = self.position[c as usize];
         // `now`: what ascends where the channel stands. `lowest`: what would, below all its neighbours.
@@ -75,7 +84,10 @@ impl Line {
             worth += self.steps[i].1;
             if worth > best {
                 best = worth;
-                place = self.steps.get(i + 1).map_or(self.steps[i].0 + 1.0, |above| (self.steps[i].0 + above.0) / 2.0);
+                place = self
+                    .steps
+                    .get(i + 1)
+                    .map_or(self.steps[i].0 + 1.0, |above| (self.steps[i].0 + above.0) / 2.0);
             }
         }
         // Sums of the same numbers in another order differ in the last digits.
@@ -94,14 +106,20 @@ mod tests {
 
     fn ascending_weight(graph: &Graph, line: &Line) -> f64 {
         let place = line.places().place;
-        let turns = (0..graph.channels as u32).flat_map(|c| graph.leaving(graph.to[c as usize]).iter().map(move |next| (c, *next)));
-        turns.filter(|(c, next)| *next != c ^ 1 && place[*c as usize] < place[*next as usize]).map(|(c, next)| line.weight[graph.turn(c, next)]).sum()
+        let turns = (0..graph.channels as u32)
+            .flat_map(|c| graph.leaving(graph.to[c as usize]).iter().map(move |next| (c, *next)));
+        turns
+            .filter(|(c, next)| *next != c ^ 1 && place[*c as usize] < place[*next as usize])
+            .map(|(c, next)| line.weight[graph.turn(c, next)])
+            .sum()
     }
 
     #[test]
     fn no_pass_makes_what_ascends_weigh_less() {
         for seed in 0..5 {
-            let network = irregular(Irregular { switches: 20, degree: 4, end_nodes: 1, parallel: seed % 2 == 0 }, seed).unwrap();
+            let network =
+                irregular(Irregular { switches: 20, degree: 4, end_nodes: 1, parallel: seed % 2 == 0 }, seed)
+                    .unwrap();
             let graph = Graph::of(&network);
             let mut random = Random::new(seed);
             let mut line = Line::new(&graph, &Places::new((0..graph.channels as u32).collect()));

@@ -42,13 +42,17 @@ impl Measure {
         }
     }
 
-    /// About how many hops there are: exactly, but for switches that shortest paths leave over. O(switches · cables · hops), many trees at a time.
+    /// About how many hops there are: exactly, but for switches that shortest paths leave over. O(switches
+    /// · cables · hops), many trees at a time.
     pub fn estimate(&mut self, graph: &Graph, order: &Places) -> f64 {
         self.abreast.set_order(graph, &order.place);
         let mut sum = 0.0;
         for first in (0..graph.switches as u32).step_by(ABREAST) {
             let hops = self.abreast.hops(graph, first, |s| counted(graph, s));
-            sum += (first..graph.switches as u32).zip(hops).map(|(root, hops)| receivers(graph, root) * hops).sum::<f64>();
+            sum += (first..graph.switches as u32)
+                .zip(hops)
+                .map(|(root, hops)| receivers(graph, root) * hops)
+                .sum::<f64>();
         }
         sum
     }
@@ -75,7 +79,10 @@ impl Measure {
     fn tree(&mut self, graph: &Graph, order: &Places, root: u32, measured: &mut Measured) {
         let tree = self.builder.build(graph, Some(order), root, &self.no_costs);
         measured.unreached += (graph.switches - tree.order.len()) as u32;
-        let hops = tree.order[1..].iter().map(|s| counted(graph, *s) * f64::from(tree.distance[*s as usize])).sum::<f64>();
+        let hops = tree.order[1..]
+            .iter()
+            .map(|s| counted(graph, *s) * f64::from(tree.distance[*s as usize]))
+            .sum::<f64>();
         measured.hops += receivers(graph, root) * hops;
     }
 
@@ -123,15 +130,26 @@ mod tests {
     use crate::generate::{Irregular, irregular};
     use evenkeel_random::Random;
 
-    /// The estimate is the trees' lengths, but for what shortest paths leave over; there it is above the truth or below it, but not far.
+    /// The estimate is the trees' lengths, but for what shortest paths leave over; there it is above the
+    /// truth or below it, but not far.
     #[test]
     fn trees_abreast_are_as_long_as_one_by_one() {
         let (mut exact, mut left_over) = (0, 0);
         for seed in 0..40 {
-            let network = irregular(Irregular { switches: 37, degree: 3 + seed as usize % 4, end_nodes: 1 + seed as usize % 3, parallel: false }, seed).unwrap();
+            let network = irregular(
+                Irregular {
+                    switches: 37,
+                    degree: 3 + seed as usize % 4,
+                    end_nodes: 1 + seed as usize % 3,
+                    parallel: false,
+                },
+                seed,
+            )
+            .unwrap();
             let graph = Graph::of(&network);
             let root = crate::SwitchId(seed as u32 % 37);
-            let up_down = crate::ChannelOrder::up_down(&network, &crate::schemes::breadth_first(&network, root));
+            let up_down =
+                crate::ChannelOrder::up_down(&network, &crate::schemes::breadth_first(&network, root));
             let mut measure = Measure::new(&graph);
             for order in [Places::of(&network, &up_down), random_order(&graph, seed)] {
                 let measured = measure.flows(&graph, &order);
@@ -140,11 +158,17 @@ mod tests {
                     exact += 1;
                 } else {
                     left_over += 1;
-                    assert!(measured.unreached > 0 || (estimate / measured.hops - 1.0).abs() < 0.2, "{estimate} {measured:?}");
+                    assert!(
+                        measured.unreached > 0 || (estimate / measured.hops - 1.0).abs() < 0.2,
+                        "{estimate} {measured:?}"
+                    );
                 }
             }
         }
-        assert!(exact > 5 && left_over > 5, "{exact} exact, {left_over} with switches left over: too few of some kind");
+        assert!(
+            exact > 5 && left_over > 5,
+            "{exact} exact, {left_over} with switches left over: too few of some kind"
+        );
     }
 
     fn random_order(graph: &Graph, seed: u64) -> Places {
@@ -153,12 +177,21 @@ mod tests {
         Places::new(place)
     }
 
-    /// What a turn gains by being allowed is what the trees lack: none under an order that allows all minimal paths.
+    /// What a turn gains by being allowed is what the trees lack: none under an order that allows all
+    /// minimal paths.
     #[test]
     fn a_tree_network_lacks_nothing() {
-        let network = irregular(Irregular { switches: 12, degree: 2, end_nodes: 1, parallel: false }, 3).unwrap().without(&[crate::Channel(0)], &[]);
+        let network = irregular(Irregular { switches: 12, degree: 2, end_nodes: 1, parallel: false }, 3)
+            .unwrap()
+            .without(&[crate::Channel(0)], &[]);
         let graph = Graph::of(&network);
-        let order = Places::of(&network, &crate::ChannelOrder::up_down(&network, &crate::schemes::breadth_first(&network, crate::SwitchId(0))));
+        let order = Places::of(
+            &network,
+            &crate::ChannelOrder::up_down(
+                &network,
+                &crate::schemes::breadth_first(&network, crate::SwitchId(0)),
+            ),
+        );
         let mut measure = Measure::new(&graph);
         let measured = measure.flows(&graph, &order);
         if network.connected() {

@@ -2,7 +2,8 @@
 
 use crate::tables::Graph;
 
-/// Fills in, by turn, the pairs of end nodes whose minimal paths use it; a switch shares what it sends evenly among its channels that lead nearer. O(switches · turns).
+/// Fills in, by turn, the pairs of end nodes whose minimal paths use it; a switch shares what it sends
+/// evenly among its channels that lead nearer. O(switches · turns).
 pub(super) fn weigh(graph: &Graph, weight: &mut [f64]) {
     weight.fill(0.0);
     let mut distance = vec![0_u32; graph.switches];
@@ -10,8 +11,15 @@ pub(super) fn weigh(graph: &Graph, weight: &mut [f64]) {
     for root in 0..graph.switches as u32 {
         let order = breadth_first(graph, root, &mut distance);
         let receivers = f64::from(graph.receiving[root as usize]) + 1e-3;
-        through.iter_mut().zip(&graph.weight).for_each(|(through, weight)| *through = f64::from(*weight) + 1e-3);
-        let nearer = |s: u32| graph.leaving(s).iter().copied().filter(|c| distance[graph.to[*c as usize] as usize] < distance[graph.from[*c as usize] as usize]);
+        through
+            .iter_mut()
+            .zip(&graph.weight)
+            .for_each(|(through, weight)| *through = f64::from(*weight) + 1e-3);
+        let nearer = |s: u32| {
+            graph.leaving(s).iter().copied().filter(|c| {
+                distance[graph.to[*c as usize] as usize] < distance[graph.from[*c as usize] as usize]
+            })
+        };
         for s in order[1..].iter().rev() {
             let flow = through[*s as usize] / nearer(*s).count() as f64;
             for c in nearer(*s) {

@@ -1,8 +1,8 @@
 //! Takes load off the busiest channel, as long as something can be taken.
 
 use super::super::Graph;
-use super::paths::Paths;
 use super::PlaceTo;
+use super::paths::Paths;
 
 /// One way to relieve a channel: `at` sends on by `channel` instead.
 struct Move {
@@ -31,13 +31,18 @@ struct Mend<'a, 'p> {
     spare: i64,
 }
 
-/// Moves parts of trees away from the busiest channel, to where the greatest load stays below what it was. Each move makes the loads, sorted from the greatest down,
-/// smaller in the order of words, so that it comes to an end. `place` gives the order of the channels for the trees of a switch; all pairs' paths
-/// together may become longer by `spare` hops.
+/// Moves parts of trees away from the busiest channel, to where the greatest load stays below what it
+/// was. Each move makes the loads, sorted from the greatest down, smaller in the order of words, so
+/// that it comes to an end. `place` gives the order of the channels for the trees of a switch; all
+/// pairs' paths together may become longer by `spare` hops.
 pub(super) fn mend(paths: &mut Paths, graph: &Graph, place: PlaceTo, looks: u32, spare: i64) {
     let mut mend = Mend { graph, place, looks: u64::from(looks) * graph.channels as u64, spare };
     while mend.looks > 0 {
-        let Some(busiest) = (0..graph.channels as u32).max_by_key(|c| (paths.load[*c as usize], std::cmp::Reverse(*c))) else { return };
+        let Some(busiest) =
+            (0..graph.channels as u32).max_by_key(|c| (paths.load[*c as usize], std::cmp::Reverse(*c)))
+        else {
+            return;
+        };
         let Some(m) = mend.best_move(paths, busiest) else { return };
         mend.spare -= m.longer * i64::from(m.weight);
         paths.move_to(m.end_node, m.at, m.channel, m.weight, m.longer, graph);
@@ -54,7 +59,8 @@ impl Mend<'_, '_> {
                     self.moves(paths, e, at, weight, paths.load[busiest as usize], &mut best);
                 }
             }
-            // A move that makes nothing longer is good enough: looking further would cost more than it brings.
+            // A move that makes nothing longer is good enough: looking further would cost more than it
+            // brings.
             if self.looks == 0 || best.as_ref().is_some_and(|b| b.longer <= 0) {
                 break;
             }
@@ -69,10 +75,21 @@ impl Mend<'_, '_> {
         let before = |c: u32, other: u32| place.is_none_or(|place| place[c as usize] < place[other as usize]);
         let now = paths.next(e, at);
         // Whatever hangs below `at` must still ascend; it is enough that the latest of its channels does.
-        let below = self.graph.entering(at).iter().copied().filter(|c| paths.next(e, self.graph.from[*c as usize]) == Some(*c));
+        let below = self
+            .graph
+            .entering(at)
+            .iter()
+            .copied()
+            .filter(|c| paths.next(e, self.graph.from[*c as usize]) == Some(*c));
         let latest = below.max_by_key(|c| place.map_or(0, |place| place[*c as usize]));
         let mut old = None;
-        for c in self.graph.leaving(at).iter().copied().filter(|c| Some(*c) != now && paths.load[*c as usize] + weight < limit) {
+        for c in self
+            .graph
+            .leaving(at)
+            .iter()
+            .copied()
+            .filter(|c| Some(*c) != now && paths.load[*c as usize] + weight < limit)
+        {
             let to = self.graph.to[c as usize];
             let onward = paths.next(e, to);
             let leads_on = onward.map_or(to == paths.root(e), |onward| before(c, onward));
@@ -81,9 +98,11 @@ impl Mend<'_, '_> {
             }
             let old: &Vec<u32> = old.get_or_insert_with(|| paths.path(e, at, self.graph));
             let Some((peak, length)) = way(paths, self.graph, e, c, old, weight) else { continue };
-            let candidate = Move { end_node: e, at, channel: c, weight, longer: length - old.len() as i64, peak };
+            let candidate =
+                Move { end_node: e, at, channel: c, weight, longer: length - old.len() as i64, peak };
             // Without an order nothing but its length keeps a way from leading back to where it began.
-            let allowed = if place.is_some() { candidate.cost().0 <= self.spare } else { candidate.longer <= 0 };
+            let allowed =
+                if place.is_some() { candidate.cost().0 <= self.spare } else { candidate.longer <= 0 };
             if peak < limit && allowed && best.as_ref().is_none_or(|b| candidate.cost() < b.cost()) {
                 *best = Some(candidate);
             }
@@ -91,8 +110,9 @@ impl Mend<'_, '_> {
     }
 }
 
-/// The greatest load on the way by channel `c`, were it to carry `weight` more than now, and its length. Channels of the `old` way carry the weight already;
-/// `None` if the busiest of those is among them.
+/// The greatest load on the way by channel `c`, were it to carry `weight` more than now, and its
+/// length. Channels of the `old` way carry the weight already; `None` if the busiest of those is among
+/// them.
 fn way(paths: &Paths, graph: &Graph, e: u32, c: u32, old: &[u32], weight: u32) -> Option<(u32, i64)> {
     let (mut peak, mut length, mut on) = (0, 0, Some(c));
     let busiest = old.iter().map(|c| paths.load[*c as usize]).max();

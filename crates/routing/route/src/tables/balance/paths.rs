@@ -3,10 +3,12 @@
 use super::super::{Graph, Tree};
 use crate::network::Network;
 
-/// For each end node, the channel by which each switch sends on; and the sum over all: the load of each channel.
+/// For each end node, the channel by which each switch sends on; and the sum over all: the load of each
+/// channel.
 pub(super) struct Paths {
     switches: usize,
-    /// By end node and switch: which of the switch's channels, in the order of ports. One byte, as there may be half a thousand million of them.
+    /// By end node and switch: which of the switch's channels, in the order of ports. One byte, as there
+    /// may be half a thousand million of them.
     slot: Vec<u8>,
     /// By end node: its switch.
     root: Vec<u32>,
@@ -33,7 +35,16 @@ impl Paths {
         }
         let root = network.end_nodes().iter().map(|e| e.switch.0).collect();
         let slot = vec![NO_SLOT; switches * end_nodes];
-        Paths { switches, slot, root, hops: vec![0; end_nodes], leaving, leaving_start, slot_of, load: vec![0; graph.channels] }
+        Paths {
+            switches,
+            slot,
+            root,
+            hops: vec![0; end_nodes],
+            leaving,
+            leaving_start,
+            slot_of,
+            load: vec![0; graph.channels],
+        }
     }
 
     pub fn end_nodes(&self) -> u32 {
@@ -66,8 +77,16 @@ impl Paths {
         self.slot[e as usize * self.switches + s as usize] = self.slot_of[c as usize];
     }
 
-    /// Adds a tree; `through` says how many end nodes send through each switch. `changed` is told every channel with a new load.
-    pub fn put_in(&mut self, e: u32, tree: &Tree, graph: &Graph, through: &[u32], mut changed: impl FnMut(u32, u32)) {
+    /// Adds a tree; `through` says how many end nodes send through each switch. `changed` is told every
+    /// channel with a new load.
+    pub fn put_in(
+        &mut self,
+        e: u32,
+        tree: &Tree,
+        graph: &Graph,
+        through: &[u32],
+        mut changed: impl FnMut(u32, u32),
+    ) {
         let row = e as usize * self.switches;
         self.slot[row..row + self.switches].fill(NO_SLOT);
         let mut hops = 0;
@@ -111,7 +130,8 @@ impl Paths {
         through
     }
 
-    /// The switches that send through `s` to an end node, each after the one it sends to and `s` first, with how many end nodes send through each.
+    /// The switches that send through `s` to an end node, each after the one it sends to and `s` first,
+    /// with how many end nodes send through each.
     pub fn subtree(&self, e: u32, s: u32, graph: &Graph) -> Vec<(u32, u32)> {
         let mut all = vec![(s, graph.weight[s as usize])];
         let mut above = vec![0];
@@ -132,13 +152,18 @@ impl Paths {
         all
     }
 
-    /// Hangs the switches that send through `s` below another channel of `s`. `weight` end nodes go that way; their paths become longer by `longer`.
+    /// Hangs the switches that send through `s` below another channel of `s`. `weight` end nodes go that
+    /// way; their paths become longer by `longer`.
     pub fn move_to(&mut self, e: u32, s: u32, c: u32, weight: u32, longer: i64, graph: &Graph) {
         for add in [false, true] {
             let mut at = s;
             while let Some(on) = self.next(e, at) {
                 let load = &mut self.load[on as usize];
-                if add { *load += weight } else { *load -= weight }
+                if add {
+                    *load += weight
+                } else {
+                    *load -= weight
+                }
                 at = graph.to[on as usize];
             }
             if !add {
