@@ -13,12 +13,13 @@ TOOLS   := build/venv-tools/bin
 # What the virtual hosts of test-nodes and demo-nodes are to see, wherever it lies.
 SHARE   := --share $(abspath $(RELEASE)) --share $(abspath build)
 
-.PHONY: help build demo demo-nodes test bench bench-nodes install clean deps-build deps-test deps-demo deps-bench deps-nodes
-.PHONY: test-nodes test-rust test-loom test-tsan test-web test-programs test-mpi4py
+.PHONY: help build demo demo-nodes test bench bench-nodes install clean deps-build deps-test deps-demo deps-bench deps-nodes deps-lint
+.PHONY: lint test-nodes test-rust test-loom test-tsan test-web test-programs test-mpi4py
 
 help:
 	@echo 'make demo                 install what is missing, build, and run hpcc with and without evenkeel, side by side'
 	@echo 'make test                 install what is missing, build, and test everything'
+	@echo 'make lint                 check formatting, lints, spelling, words and links; tools/lint/run.sh --fix mends what it can'
 	@echo 'make demo-nodes           the same over 4 virtual hosts of this machine (network, UTS, IPC, mount namespaces)'
 	@echo 'make bench                measure evenkeel and every installed MPI side by side (bench/results/);'
 	@echo '                          make bench BENCH=--quick is rougher and takes three minutes'
@@ -29,7 +30,7 @@ help:
 	@echo 'make clean                remove what was built'
 
 # EVENKEEL_DEPS=none leaves the machine as it is.
-deps-build deps-test deps-demo deps-bench deps-nodes: deps-%:
+deps-build deps-test deps-demo deps-bench deps-nodes deps-lint: deps-%:
 	@[ "$(EVENKEEL_DEPS)" = none ] || tools/install-deps.sh $*
 
 build: deps-build
@@ -62,6 +63,10 @@ test: deps-test
 	$(MAKE) test-web
 	$(MAKE) test-programs
 	$(MAKE) test-nodes
+
+# Layout, lints, spelling, the words of the glossary, links of the book: tools/lint/run.sh says which checks there are.
+lint: deps-lint
+	tools/lint/run.sh
 
 test-rust:
 	$(CARGO) test --locked --workspace

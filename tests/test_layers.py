@@ -1,8 +1,10 @@
-"""Dependencies point down: each box may use the ones below it, and nothing else of ours."""
+"""Dependencies point down: each crate uses only the crates below it, and so do the modules of a crate."""
 
 import tomllib
 
+import module_graph
 import mpis
+import pytest
 
 ALLOWED = {
     "random": set(),
@@ -75,6 +77,72 @@ def test_dependencies_point_down():
 def test_a_wrong_dependency_would_be_seen():
     manifest = tomllib.loads('[target."cfg(unix)".dev-dependencies]\nevenkeel-cli = { workspace = true }\n')
     assert ours(manifest) - ALLOWED["engine"] == {"cli"}
+
+
+CRATES = sorted(
+    {path.parent for path in mpis.ROOT.glob("crates/**/src/lib.rs")} | {mpis.ROOT / "shims/generate/src"}
+)
+
+# Crates whose modules still import each other in circles.
+KNOTTED = {
+    "cli", "engine", "fabric", "model", "primitives", "report", "route", "schedule", "schedule-sim", "segment",
+    "switch-sim",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("source", CRATES, ids=lambda path: path.parent.name)
+def test_modules_of_a_crate_import_each_other_in_one_direction(source):
+    graph = module_graph.rust(source)
+    assert graph
+    assert bool(module_graph.circles(graph)) == (source.parent.name in KNOTTED)
+
+
+def test_the_c_front_end_includes_in_one_direction():
+    graph = module_graph.c(mpis.ROOT / "shims" / "src")
+    assert len(graph) > 10
+    assert not module_graph.circles(graph)
+
+
+def planted(tmp_path, **texts):
+    for name, text in texts.items():
+        path = tmp_path / (name.replace("__", "/") + ".rs")
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    return module_graph.circles(module_graph.rust(tmp_path))
+
+
+def test_a_planted_circle_is_found(tmp_path):
+    assert planted(
+        tmp_path,
+        lib="pub mod a; pub mod b; pub mod c;",
+        a="use crate::b::{B, inner::deeper as d};\npub struct A;",
+        b="pub struct B(pub crate::c::C);",
+        c="use super::a::A;\npub struct C(Option<Box<A>>);",
+    ) == [["a.rs", "b.rs", "c.rs"]]
+
+
+def test_a_circle_through_a_parent_is_found(tmp_path):
+    parent = "mod child;\npub struct P;\npub fn start() { child::go() }"
+    child = "use super::P;\npub fn go() { let _ = P; }"
+    assert planted(tmp_path, lib="mod parent;", parent=parent, parent__child=child) == [
+        ["parent.rs", "parent/child.rs"]
+    ]
+
+
+def test_names_that_are_handed_on_tie_nothing_together(tmp_path):
+    assert not planted(
+        tmp_path,
+        lib="pub mod parent;",
+        parent="mod a; mod b;\npub use a::A;\npub use b::B;",
+        parent__a="pub struct A;\n#[cfg(test)]\nmod tests {\n    use crate::parent::B;\n}\n",
+        parent__b="use super::A;\npub struct B(A);",
+    )
+
+
+def test_a_circle_of_headers_is_found(tmp_path):
+    (tmp_path / "a.c").write_text('#include "a.h"\n#include "b.h"\n')
+    (tmp_path / "b.h").write_text('#include "a.h"\n')
+    assert module_graph.circles(module_graph.c(tmp_path)) == [["a", "b"]]
 
 
 def test_shims_know_no_engine():

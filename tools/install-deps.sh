@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what a bare Debian 12 lacks. Says nothing and takes no time when all is there.
 #
-#   tools/install-deps.sh [build] [test] [demo] [bench] [nodes]        (build is always included)
+#   tools/install-deps.sh [build] [test] [demo] [bench] [nodes] [lint]        (build is always included)
 #
 # Sources: Debian packages, wheels of the Python package index. Without root it asks sudo; without that, it says
 # what is missing. Wheels go into virtual environments under build/, nothing else outside Debian packages is touched.
@@ -28,7 +28,11 @@ if wants nodes; then packages="$packages iproute2 nftables munge slurmctld slurm
 
 # Tools that also come from elsewhere (rustup, nodesource, …) count when they are there, wherever they are from.
 tools/cargo.sh --check || packages="$packages cargo-web rustc-web"
-if wants test; then
+if wants lint; then
+    tools/cargo.sh fmt --version >/dev/null 2>&1 || packages="$packages rustfmt-web"
+    tools/cargo.sh clippy --version >/dev/null 2>&1 || packages="$packages rust-web-clippy"
+fi
+if wants test || wants lint; then
     node_major=$(node --version 2>/dev/null | sed 's/^v\([0-9]*\).*/\1/')
     [ "${node_major:-0}" -ge 18 ] || packages="$packages nodejs"
     command -v npm >/dev/null || packages="$packages npm"
@@ -88,6 +92,7 @@ venv() {
 venv mpich5
 venv openmpi5
 if wants test || wants bench; then venv tools; fi
+if wants lint; then venv lint; fi
 if wants test; then
     # mpi4py's wheel fits Debian's libraries too, but asks for MPICH by the name that its makers give it.
     venv debian
