@@ -1,4 +1,4 @@
-/* made by build.mjs from sources dbc5501cd9a6ccb9
+/* made by build.mjs from sources bd6265d38c081475
 
 Apache ECharts
 Copyright 2017-2026 The Apache Software Foundation
