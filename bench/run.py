@@ -15,8 +15,8 @@ from tqdm import tqdm
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from evenkeel_bench import disturbance, launch, machine, peers, plan, plots, programs, tables  # noqa: E402
-from evenkeel_bench.results import Results, read_csv, rows_of, write_csv  # noqa: E402
+from evenkeel_bench import disturbance, launch, machine, peers, plan, plots, programs, tables
+from evenkeel_bench.results import Results, read_csv, rows_of, write_csv
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent

@@ -7,7 +7,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
-import mpis  # noqa: E402
+import mpis
 
 
 def pytest_addoption(parser):

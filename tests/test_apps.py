@@ -3,8 +3,9 @@ all of them, with evenkeel and without."""
 
 import re
 
-import mpis
 import pytest
+
+import mpis
 
 APPS = mpis.ROOT / "bench" / "apps"
 RANKS = [1, 2, 3, 4, 5, 8]

@@ -6,8 +6,9 @@ import re
 import signal
 import time
 
-import mpis
 import pytest
+
+import mpis
 from test_apps import build, result
 
 

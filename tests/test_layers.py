@@ -2,9 +2,10 @@
 
 import tomllib
 
+import pytest
+
 import module_graph
 import mpis
-import pytest
 
 ALLOWED = {
     "random": set(),

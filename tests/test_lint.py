@@ -3,8 +3,9 @@
 import sys
 from pathlib import Path
 
-import mpis
 import pytest
+
+import mpis
 
 sys.path.insert(0, str(mpis.ROOT / "tools" / "lint"))
 

@@ -6,7 +6,6 @@ EVENKEEL_TEST_MPI4PY=all, the whole suite. The run without evenkeel is kept in b
 import hashlib
 import json
 import os
-import pathlib
 import re
 import subprocess
 import sys

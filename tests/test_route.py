@@ -4,8 +4,9 @@ import json
 import shutil
 import subprocess
 
-import mpis
 import pytest
+
+import mpis
 
 LIMIT = 120
 

@@ -10,6 +10,7 @@ import subprocess
 import time
 
 import pytest
+
 from test_route import evenkeel, opensm  # noqa: F401: a fixture
 
 LIMIT = 60

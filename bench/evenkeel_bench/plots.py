@@ -3,12 +3,12 @@
 import matplotlib
 
 matplotlib.use("svg")
-import matplotlib.pyplot as plt  # noqa: E402  (the backend is chosen first)
+import matplotlib.pyplot as plt
 
-from . import deferral_targets, targets  # noqa: E402
-from .plan import FLOOR  # noqa: E402
-from .results import is_evenkeel  # noqa: E402
-from .tables import named, operations  # noqa: E402
+from . import deferral_targets, targets
+from .plan import FLOOR
+from .results import is_evenkeel
+from .tables import named, operations
 
 # One colour for each library, with and without evenkeel: evenkeel is the solid, thick line.
 COLOURS = {

@@ -3,11 +3,11 @@
 import matplotlib
 
 matplotlib.use("svg")
-import matplotlib.pyplot as plt  # noqa: E402  (the backend is chosen first)
+import matplotlib.pyplot as plt
 
-from evenkeel_bench.statistics import spread  # noqa: E402
+from evenkeel_bench.statistics import spread
 
-from . import targets  # noqa: E402
+from . import targets
 
 # A library has one colour, evenkeel over it the same with a solid, thick line.
 COLOURS = {

@@ -19,7 +19,6 @@ sys.path[0:0] = [str(HERE.parent), str(ROOT / "tests" / "rig")]
 
 from evenkeel_bench import machine, peers, programs  # noqa: E402
 from evenkeel_rig import Refusal, Rig  # noqa: E402
-
 from nodes import multicast, plan, plots, rigged, settings, tables  # noqa: E402
 from nodes.targets import Rows  # noqa: E402
 

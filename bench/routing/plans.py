@@ -11,7 +11,7 @@ import pathlib
 import matplotlib
 
 matplotlib.use("svg")
-import matplotlib.pyplot as plt  # noqa: E402  (the backend is chosen first)
+import matplotlib.pyplot as plt
 
 HERE = pathlib.Path(__file__).resolve().parent
 BOOK = HERE.parent.parent / "docs" / "src"

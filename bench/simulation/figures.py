@@ -3,7 +3,7 @@
 import matplotlib
 
 matplotlib.use("svg")
-import matplotlib.pyplot as plt  # noqa: E402  (the backend is chosen first)
+import matplotlib.pyplot as plt
 
 LEAVING = {
     None: ("strict", "#d55e00", "-", "o"),

@@ -6,6 +6,7 @@ import os
 import subprocess
 
 import pytest
+
 import run
 from evenkeel_bench import (
     deferral,

@@ -1,4 +1,5 @@
 import pytest
+
 from evenkeel_bench import statistics as st
 
 

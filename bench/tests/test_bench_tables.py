@@ -1,6 +1,7 @@
 import doctest
 
 import pytest
+
 from evenkeel_bench import launch, plan, results, statistics, tables
 from evenkeel_bench.launch import Outcome
 from evenkeel_bench.peers import Configuration, Library

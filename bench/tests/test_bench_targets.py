@@ -1,6 +1,7 @@
 """Targets are judged on made-up results whose answers can be worked out by hand."""
 
 import pytest
+
 from evenkeel_bench import targets
 from evenkeel_bench.results import Results
 

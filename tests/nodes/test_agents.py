@@ -8,8 +8,9 @@ import signal
 import subprocess
 import time
 
-import mpis
 import pytest
+
+import mpis
 from evenkeel_rig.rig import signal_all
 from test_bypass import Counters
 from test_programs_on_hosts import line, record, run, verdict

@@ -5,8 +5,9 @@ import re
 import subprocess
 import time
 
-import mpis
 import pytest
+
+import mpis
 from evenkeel_rig.network import Shape
 from evenkeel_rig.rig import signal_all
 

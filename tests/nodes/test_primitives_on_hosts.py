@@ -5,8 +5,9 @@ import re
 import signal
 import subprocess
 
-import mpis
 import pytest
+
+import mpis
 from evenkeel_rig import Refusal, Rig
 from evenkeel_rig.rig import signal_all
 

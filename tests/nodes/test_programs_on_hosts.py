@@ -5,8 +5,9 @@ import re
 import shutil
 import subprocess
 
-import mpis
 import pytest
+
+import mpis
 
 HOSTS = "h0:2,h1:2,h2:2,h3:2"
 

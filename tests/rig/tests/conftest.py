@@ -8,7 +8,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from evenkeel_rig import Refusal, Rig  # noqa: E402
+from evenkeel_rig import Refusal, Rig
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 

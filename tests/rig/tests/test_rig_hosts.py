@@ -8,6 +8,7 @@ import sys
 import time
 
 import pytest
+
 from evenkeel_rig import Refusal, Rig
 from evenkeel_rig.network import Shape, address
 from evenkeel_rig.places import RSH

@@ -5,8 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import evenkeel_rig.refusal
 import pytest
+
+import evenkeel_rig.refusal
 from evenkeel_rig import Refusal, Rig
 
 HERE = Path(__file__).resolve().parent.parent
