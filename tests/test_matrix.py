@@ -99,7 +99,7 @@ def test_same_bits_as_the_host(mpi):
 @pytest.mark.parametrize("ranks", [2, 5, 8])
 def test_floating_point_is_reproducible(mpi, ranks):
     """Sums of random numbers: the same bits in every repetition, on every rank, in every run, however ranks wait."""
-    program = mpi.build("floats.c")
+    program = mpi.build("float_sums.c")
     environments = [{}, {"EVENKEEL_WAIT": "block"}, {"EVENKEEL_CMA": "off"}]
     digests = {
         result(mpi.run(program, ranks, "n=40", f"seed={ranks}", env=e, timeout=120)) for e in environments

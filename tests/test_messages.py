@@ -104,7 +104,7 @@ def test_a_sender_inside_the_library_sends_on(mpi):
     if mpi.name not in ("openmpi4", "mpich5"):
         pytest.skip("messages that go on while their sender is inside the library: Open MPI 4 and MPICH 5")
     outcome = mpi.run(
-        mpi.build("underway.c"),
+        mpi.build("background_progress.c"),
         3,
         "case=escorted",
         "rounds=20",
@@ -117,7 +117,9 @@ def test_a_sender_inside_the_library_sends_on(mpi):
 def test_improbe_does_its_part_of_what_is_under_way(mpi):
     if mpi.name not in ("openmpi4", "mpich5"):
         pytest.skip("operations that go on beside probes: Open MPI 4 and MPICH 5")
-    outcome = mpi.run(mpi.build("underway.c"), 3, "case=improbe", "rounds=50", env=OWN, timeout=30).ok()
+    outcome = mpi.run(
+        mpi.build("background_progress.c"), 3, "case=improbe", "rounds=50", env=OWN, timeout=30
+    ).ok()
     assert "RESULT wrong 0\n" in outcome.out, outcome.text
 
 

@@ -55,9 +55,9 @@ def test_communicators_come_and_go(mpi, ranks):
     """Thousands of them, one after another: memory stays where it is."""
     if mpi.family == "mpich" and ranks > 2:
         pytest.skip("default MPICH needs milliseconds for each communicator when ranks outnumber cores")
-    result(mpi.run(mpi.build("churn.c"), ranks, "rounds=3000", timeout=120))
+    result(mpi.run(mpi.build("communicator_churn.c"), ranks, "rounds=3000", timeout=120))
 
 
 def test_hundreds_of_communicators_at_once(openmpi4):
     """More than the segment has room for: the last ones are the host library's, and all give right answers."""
-    result(openmpi4.run(openmpi4.build("churn.c"), 3, "rounds=100", "hoard=700", timeout=120))
+    result(openmpi4.run(openmpi4.build("communicator_churn.c"), 3, "rounds=100", "hoard=700", timeout=120))

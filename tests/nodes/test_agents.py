@@ -81,7 +81,7 @@ def end(rig):
 @pytest.fixture
 def running(clean, openmpi4):
     """A program of endless allreduces over all hosts, under way."""
-    process = start(clean, openmpi4, [openmpi4.build("death.c"), "victim=-1"], shim(openmpi4))
+    process = start(clean, openmpi4, [openmpi4.build("killed_rank.c"), "victim=-1"], shim(openmpi4))
     wait_for(lambda: all(agents(clean).values()), 20, "an agent on every host")
     time.sleep(0.5)
     yield clean, process
@@ -170,7 +170,7 @@ def test_without_agents_the_library_has_them(clean, openmpi4):
         run(
             clean,
             openmpi4,
-            [openmpi4.build("nodes.c"), "rounds=20"],
+            [openmpi4.build("several_hosts.c"), "rounds=20"],
             shim(openmpi4, EVENKEEL_NODES="library", EVENKEEL_REPORT="/tmp/off.json"),
         )
     )
@@ -208,7 +208,7 @@ def test_many_communicators(clean, openmpi4):
         run(
             clean,
             openmpi4,
-            [openmpi4.build("churn.c"), "rounds=150", "hoard=70"],
+            [openmpi4.build("communicator_churn.c"), "rounds=150", "hoard=70"],
             shim(openmpi4),
             timeout=100,
         )
@@ -218,7 +218,9 @@ def test_many_communicators(clean, openmpi4):
 def held(rig, mpi, *arguments):
     """Runs `held` with one rank on each host, so that a late one is alone on its own; the output, or what the launcher said."""
     environment = shim(mpi, EVENKEEL_BARRIER="strict")
-    words = line(mpi, environment, [str(mpi.build("held.c")), *arguments], hosts="h0:1,h1:1,h2:1,h3:1")
+    words = line(
+        mpi, environment, [str(mpi.build("late_broadcast.c")), *arguments], hosts="h0:1,h1:1,h2:1,h3:1"
+    )
     words[words.index("-n") + 1] = "4"
     return rig[0].run(words, cwd=mpis.ROOT, timeout=40, check=False)
 
@@ -281,7 +283,7 @@ def test_slow_is_not_lost(running):
 
 def test_an_agent_with_nothing_to_do_takes_no_time(clean, openmpi4):
     """Ranks that compute, and call nothing for a second: by the kernel's count agents take no tick of processor time."""
-    process = start(clean, openmpi4, [openmpi4.build("pause.c"), "ms=2500"], shim(openmpi4))
+    process = start(clean, openmpi4, [openmpi4.build("long_computation.c"), "ms=2500"], shim(openmpi4))
     wait_for(lambda: all(agents(clean).values()), 20, "an agent on every host")
     time.sleep(0.7)
 
@@ -316,7 +318,7 @@ def test_json_names_no_host_reason_for_communicators_across_hosts(clean, openmpi
         run(
             clean,
             openmpi4,
-            [openmpi4.build("nodes.c"), "rounds=5"],
+            [openmpi4.build("several_hosts.c"), "rounds=5"],
             shim(openmpi4, EVENKEEL_REPORT="/tmp/why.json"),
         )
     )

@@ -52,7 +52,9 @@ def test_ranks_of_a_host_are_evenkeels(clean, mpi):
         pytest.skip(
             "MPICH 4.0.2 spins; on hosts that share cores it hangs in MPI_Finalize every other time, also without evenkeel"
         )
-    done = run(clean, mpi, [mpi.build("nodes.c"), "rounds=100"], shim(mpi, EVENKEEL_REPORT="/tmp/run.json"))
+    done = run(
+        clean, mpi, [mpi.build("several_hosts.c"), "rounds=100"], shim(mpi, EVENKEEL_REPORT="/tmp/run.json")
+    )
     verdict(done)
     assert "HOSTS 4 RANKS 8" in done.stdout
     calls = [
@@ -90,14 +92,14 @@ def test_deferred_barriers_of_a_host(clean, openmpi4):
         run(
             clean,
             openmpi4,
-            [openmpi4.build("nodes.c"), "rounds=200"],
+            [openmpi4.build("several_hosts.c"), "rounds=200"],
             shim(openmpi4, EVENKEEL_BARRIER="auto"),
         )
     )
 
 
 def test_a_killed_rank_ends_the_job_on_all_hosts(clean, openmpi4):
-    done = run(clean, openmpi4, [openmpi4.build("death.c"), "victim=5"], shim(openmpi4), timeout=40)
+    done = run(clean, openmpi4, [openmpi4.build("killed_rank.c"), "victim=5"], shim(openmpi4), timeout=40)
     assert done.returncode != 0
     assert re.search(r"rank 5\b", done.stderr), done.stderr
 
@@ -135,7 +137,7 @@ class TestUnderSlurm:
             "-N4",
             "--ntasks-per-node=2",
             f"--export=ALL,{preload}",
-            mpi.build("nodes.c"),
+            mpi.build("several_hosts.c"),
             "rounds=5",
         ]
         try:
@@ -153,7 +155,10 @@ class TestUnderSlurm:
         """MPICH's own launcher starts its proxies by Slurm; addresses are exchanged through these, which cut nothing."""
         mpi = present("mpich5")
         command = line(
-            mpi, shim(mpi, EVENKEEL_REPORT="/tmp/salloc.json"), [mpi.build("nodes.c"), "rounds=5"], hosts=None
+            mpi,
+            shim(mpi, EVENKEEL_REPORT="/tmp/salloc.json"),
+            [mpi.build("several_hosts.c"), "rounds=5"],
+            hosts=None,
         )
         by_slurm = {"HYDRA_LAUNCHER": "slurm", "HYDRA_LAUNCHER_EXEC": shutil.which("srun")}
         done = slurm.run(["salloc", "-N4", "--ntasks-per-node=2", *command], env=by_slurm, check=False)

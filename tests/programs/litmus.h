@@ -1,5 +1,5 @@
-/* What litmus.c and underway.c share: a case is chosen by its name, runs for so many rounds, and counts what
- * is wrong. */
+/* What litmus.c and background_progress.c share: a case is chosen by its name, runs for so many rounds, and
+ * counts what is wrong. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* One rank revokes a communicator on which the others wait for it: MPI_ERR_REVOKED, and again for whatever is
  * called later. revoke what=barrier|allreduce|large|gather|bcast|ibarrier|iallreduce|beside */
-#include "faults.h"
+#include "fault_tolerance.h"
 
 #define REVOKED(call)                                                                               \
     do {                                                                                            \

@@ -1,7 +1,7 @@
 /* A rank dies while the others of its host wait for it; they are told, revoke, shrink and go on. For
  * libraries that report faults. survivors what=barrier|allreduce|large|gather|ibarrier|iallreduce victim=RANK
  */
-#include "faults.h"
+#include "fault_tolerance.h"
 #include <signal.h>
 
 static int wait_for(MPI_Comm comm, const char *what, int n, int *in, int *out)

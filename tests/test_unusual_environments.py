@@ -50,8 +50,8 @@ def test_dev_shm_full_or_unwritable(mpi, options, report):
 
 def test_ranks_of_two_builds(mpi):
     """One rank's shim is of another build: everything is left to the host, and that is said once."""
-    below = mpi.build("mixed.c", "-shared", "-fPIC", name="mixed.so")
-    outcome = mpi.run(mpi.build("tooled.c"), 2, preload=[mpi.shim, below])
+    below = mpi.build("other_build.c", "-shared", "-fPIC", name="mixed.so")
+    outcome = mpi.run(mpi.build("counted_calls.c"), 2, preload=[mpi.shim, below])
     result(outcome)
     said = [line for line in outcome.err.splitlines() if line.startswith("evenkeel:")]
     assert len(said) == 1 and "version" in said[0], outcome.err
@@ -59,7 +59,7 @@ def test_ranks_of_two_builds(mpi):
 
 def test_one_rank_without_the_shim(openmpi4):
     """Its collectives cannot match those of the others, so they find out at the start. The host reports what it may."""
-    program = openmpi4.build("odd.c")
+    program = openmpi4.build("init_abort_fork.c")
     line = openmpi4.launcher(2, {"EVENKEEL_QUIET": "1"})
     outcome = mpis.run(
         [
@@ -90,7 +90,7 @@ def test_many_ranks(openmpi4):
 
 @pytest.mark.parametrize("how", ["preload", "evenkeel run"])
 def test_program_that_never_calls_init(mpi, how):
-    program = mpi.build("odd.c")
+    program = mpi.build("init_abort_fork.c")
     run = mpi.run if how == "preload" else mpi.evenkeel
     outcome = run(program, 2, "what=noinit")
     # The launcher may end the second one before it has printed: the first one's exit code looks like a
@@ -101,8 +101,8 @@ def test_program_that_never_calls_init(mpi, how):
 
 def test_abort(mpi):
     """The exit code and the host's words come through, nobody hangs."""
-    outcome = mpi.run(mpi.build("odd.c"), 3, "what=abort")
-    alone = mpi.run(mpi.build("odd.c"), 3, "what=abort", shim=False)
+    outcome = mpi.run(mpi.build("init_abort_fork.c"), 3, "what=abort")
+    alone = mpi.run(mpi.build("init_abort_fork.c"), 3, "what=abort", shim=False)
     assert outcome.code == alone.code != 0, (
         f"{outcome.code} with, {alone.code} without evenkeel\n{outcome.text}"
     )
@@ -112,11 +112,11 @@ def test_abort(mpi):
 
 
 def test_fork(mpi):
-    result(mpi.run(mpi.build("odd.c"), 2, "what=fork"))
+    result(mpi.run(mpi.build("init_abort_fork.c"), 2, "what=fork"))
 
 
 def test_statically_linked_program(tmp_path):
-    source, program = mpis.PROGRAMS / "plain.c", tmp_path / "static"
+    source, program = mpis.PROGRAMS / "without_mpi.c", tmp_path / "static"
     subprocess.run(["gcc", "-static", "-o", str(program), str(source)], check=True)
     outcome = mpis.run(
         [str(mpis.EVENKEEL), "run", "-n", "2", "--", str(program)],
@@ -130,7 +130,7 @@ def test_statically_linked_program(tmp_path):
 
 def test_program_without_mpi(tmp_path):
     program = tmp_path / "plain"
-    subprocess.run(["gcc", "-o", str(program), str(mpis.PROGRAMS / "plain.c")], check=True)
+    subprocess.run(["gcc", "-o", str(program), str(mpis.PROGRAMS / "without_mpi.c")], check=True)
     outcome = mpis.run(
         [str(mpis.EVENKEEL), "run", "-n", "2", "--", str(program)],
         30,
@@ -141,7 +141,7 @@ def test_program_without_mpi(tmp_path):
 
 def test_preloaded_into_a_program_without_mpi(mpi, tmp_path):
     program = tmp_path / "plain"
-    subprocess.run(["gcc", "-o", str(program), str(mpis.PROGRAMS / "plain.c")], check=True)
+    subprocess.run(["gcc", "-o", str(program), str(mpis.PROGRAMS / "without_mpi.c")], check=True)
     done = subprocess.run(
         [str(program)], env=os.environ | {"LD_PRELOAD": str(mpi.shim)}, capture_output=True, text=True
     )
@@ -150,7 +150,7 @@ def test_preloaded_into_a_program_without_mpi(mpi, tmp_path):
 
 def test_off(mpi, report):
     """Switched off, it is the host's collectives and nothing is recorded."""
-    program = mpi.build("tooled.c")
+    program = mpi.build("counted_calls.c")
     outcome = mpi.run(program, 2, env={"EVENKEEL_OFF": "1"}, report=report)
     result(outcome)
     assert not report.exists() or outcome.calls("allreduce") == 0

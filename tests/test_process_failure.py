@@ -31,7 +31,7 @@ def test_killed_rank_is_named(mpi, op):
         )
     before = shared_memory()
     # The launcher's own exit code says nothing in this mode; the ranks' do.
-    program = ["sh", "-c", '"$@"; echo "status $?"', "sh", mpi.build("death.c")]
+    program = ["sh", "-c", '"$@"; echo "status $?"', "sh", mpi.build("killed_rank.c")]
     outcome = mpi.run(program, 4, f"op={op}", "victim=2", extra=LEAVE_IT[mpi.name], timeout=40)
     pid = re.search(r"victim (\d+)", outcome.err).group(1)
     assert outcome.code is not None, f"somebody hung\n{outcome.text}"
@@ -45,7 +45,7 @@ def test_killed_rank_is_named(mpi, op):
 
 
 def test_killed_rank_under_the_launcher_as_it_is(mpi):
-    outcome = mpi.run(mpi.build("death.c"), 4, "victim=1", timeout=40)
+    outcome = mpi.run(mpi.build("killed_rank.c"), 4, "victim=1", timeout=40)
     assert outcome.code not in (0, None), f"exit code {outcome.code}\n{outcome.text}"
     assert re.search(r"rank 1\b|signal 9|Killed|EXIT CODE: 9", outcome.text), outcome.text
     assert not outcome.left_over, outcome.left_over
@@ -53,7 +53,7 @@ def test_killed_rank_under_the_launcher_as_it_is(mpi):
 
 def test_rank_that_ends_without_finalize(mpi):
     """Exit status 0 or not is the launcher's affair (MPICH's says 0); that everybody ends is ours too."""
-    outcome = mpi.run(mpi.build("death.c"), 3, "victim=2", "how=exit", timeout=40)
+    outcome = mpi.run(mpi.build("killed_rank.c"), 3, "victim=2", "how=exit", timeout=40)
     assert outcome.code is not None, f"somebody hung\n{outcome.text}"
     if mpi.family != "mpich":
         assert outcome.code != 0, outcome.text
@@ -63,7 +63,7 @@ def test_rank_that_ends_without_finalize(mpi):
 def test_without_evenkeel_the_others_hang(openmpi4):
     """What it is good for: the host library alone waits for ever."""
     outcome = openmpi4.run(
-        openmpi4.build("death.c"),
+        openmpi4.build("killed_rank.c"),
         4,
         "victim=2",
         extra=LEAVE_IT["openmpi4"],

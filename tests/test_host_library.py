@@ -16,12 +16,12 @@ def test_hosts_calls(mpi, what, tmp_path):
     """Two ranks where the host spins, three where it yields."""
     ranks = 3 if mpi.family == "openmpi" else 2
     if (mpi.name, what) == ("mpich4", "window"):
-        alone = mpi.run(mpi.build("hosted.c"), ranks, f"what={what}", shim=False)
+        alone = mpi.run(mpi.build("host_library.c"), ranks, f"what={what}", shim=False)
         if alone.code != 0:
             pytest.skip(
                 "MPICH 4.0.2 itself gets these windows wrong here (MPI_Win_allocate between two ranks)"
             )
-    result(mpi.run(mpi.build("hosted.c"), ranks, f"what={what}", f"file={tmp_path / 'data'}"))
+    result(mpi.run(mpi.build("host_library.c"), ranks, f"what={what}", f"file={tmp_path / 'data'}"))
 
 
 @pytest.mark.xfail(
@@ -35,7 +35,7 @@ def test_persistent_collectives_waited_for_beside_ours(name):
     mpi = next(m for m in mpis.ALL if m.name == name)
     if mpi.absent():
         pytest.skip(mpi.absent())
-    result(mpi.run(mpi.build("hosted.c"), 2, "what=persistent", "beside=1"))
+    result(mpi.run(mpi.build("host_library.c"), 2, "what=persistent", "beside=1"))
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_revoked_communicators(what, report):
 
 
 def test_spawned_processes(openmpi4):
-    result(openmpi4.run(openmpi4.build("hosted.c"), 2, "what=spawn", timeout=60))
+    result(openmpi4.run(openmpi4.build("host_library.c"), 2, "what=spawn", timeout=60))
 
 
 def seen(outcome):
@@ -68,8 +68,8 @@ def seen(outcome):
 
 def test_tool_above(mpi, report):
     """A tool that is loaded before the shim sees the program's calls, and evenkeel still carries them out."""
-    tool = mpi.build("tool.c", "-shared", "-fPIC", name="tool.so")
-    outcome = mpi.run(mpi.build("tooled.c"), 2, preload=[tool, mpi.shim], report=report)
+    tool = mpi.build("pmpi_tool.c", "-shared", "-fPIC", name="tool.so")
+    outcome = mpi.run(mpi.build("counted_calls.c"), 2, preload=[tool, mpi.shim], report=report)
     result(outcome)
     assert seen(outcome) == {0: (10, 20, 30, 40), 1: (10, 20, 30, 40)}, outcome.err
     assert outcome.calls("allreduce") == 2 * (20 + 30) and outcome.calls("bcast") == 2 * 40
@@ -78,8 +78,8 @@ def test_tool_above(mpi, report):
 def test_tool_below(mpi, report):
     """A tool that is loaded after the shim sees what evenkeel leaves to the host: none of the program's collectives, and
     its own few at the start and the end."""
-    tool = mpi.build("tool.c", "-shared", "-fPIC", name="tool.so")
-    outcome = mpi.run(mpi.build("tooled.c"), 2, preload=[mpi.shim, tool], report=report)
+    tool = mpi.build("pmpi_tool.c", "-shared", "-fPIC", name="tool.so")
+    outcome = mpi.run(mpi.build("counted_calls.c"), 2, preload=[mpi.shim, tool], report=report)
     result(outcome)
     assert outcome.calls("allreduce") == 2 * (20 + 30)
     assert set(seen(outcome)) == {0, 1}, outcome.err
@@ -90,9 +90,9 @@ def test_tool_below(mpi, report):
 
 
 def test_tool_below_sees_all_when_switched_off(openmpi4):
-    tool = openmpi4.build("tool.c", "-shared", "-fPIC", name="tool.so")
+    tool = openmpi4.build("pmpi_tool.c", "-shared", "-fPIC", name="tool.so")
     outcome = openmpi4.run(
-        openmpi4.build("tooled.c"), 2, preload=[openmpi4.shim, tool], env={"EVENKEEL_OFF": "1"}
+        openmpi4.build("counted_calls.c"), 2, preload=[openmpi4.shim, tool], env={"EVENKEEL_OFF": "1"}
     )
     result(outcome)
     assert seen(outcome) == {0: (10, 20, 30, 40), 1: (10, 20, 30, 40)}, outcome.err
@@ -113,7 +113,7 @@ def traced(mpi, folder, order, report):
     """Calls in the trace of a run, by rank and function; `order` puts EZTrace's libraries and the shim in a row."""
     module, libraries = eztrace_libraries(mpi)
     outcome = mpi.run(
-        mpi.build("tooled.c"),
+        mpi.build("counted_calls.c"),
         2,
         preload=order(libraries),
         report=report,

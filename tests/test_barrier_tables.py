@@ -8,7 +8,7 @@ import pytest
 
 import mpis
 from test_apps import build, result
-from test_death import LEAVE_IT
+from test_process_failure import LEAVE_IT
 
 SCHEDULES = [
     "central-counter",
@@ -113,7 +113,7 @@ def test_barriers_that_may_be_left_pending_are_none_of_messages(openmpi4, tmp_pa
 def test_whoever_comes_last_is_named(openmpi4, tmp_path, report):
     """Nobody counts arrivals in a dissemination; the times of entry say it, scaled up."""
     env = table(tmp_path / "table.json", "dissemination", [4])
-    outcome = openmpi4.run(openmpi4.build("late.c"), 4, "late=2", env=env, report=report)
+    outcome = openmpi4.run(openmpi4.build("late_barriers.c"), 4, "late=2", env=env, report=report)
     assert outcome.code == 0, outcome.err
     assert used(outcome) == {"dissemination"}
     barriers = [
@@ -128,7 +128,7 @@ def test_whoever_comes_last_is_named(openmpi4, tmp_path, report):
 
 
 def test_killed_rank_is_named(openmpi4, tmp_path):
-    program = ["sh", "-c", '"$@"; echo "status $?"', "sh", openmpi4.build("death.c")]
+    program = ["sh", "-c", '"$@"; echo "status $?"', "sh", openmpi4.build("killed_rank.c")]
     env = table(tmp_path / "table.json", "n-wise-exchange", [4])
     outcome = openmpi4.run(
         program, 4, "op=barrier", "victim=2", extra=LEAVE_IT["openmpi4"], env=env, timeout=40

@@ -51,7 +51,7 @@ def directory():
 
 def hidden(mpi, channel, directory, rounds, report=None, timeout=150, **env):
     outcome = mpi.run(
-        mpi.build("hidden.c"),
+        mpi.build("hidden_channels.c"),
         3,
         f"channel={channel}",
         f"rounds={rounds}",
@@ -155,14 +155,19 @@ def test_a_thread_answers_whom_the_barrier_waits_for(mpi, mode):
     if mpi.name not in ("openmpi4", "mpich5"):
         pytest.skip("threads beside barriers: Open MPI 4 and MPICH 5")
     outcome = mpi.run(
-        mpi.build("underway.c"), 3, "case=service", "rounds=50", env={"EVENKEEL_BARRIER": mode}, timeout=60
+        mpi.build("background_progress.c"),
+        3,
+        "case=service",
+        "rounds=50",
+        env={"EVENKEEL_BARRIER": mode},
+        timeout=60,
     ).ok()
     assert "RESULT wrong 0\n" in outcome.out, outcome.text
 
 
 def test_to_hold_it_would_be_a_deadlock(openmpi4):
     outcome = openmpi4.run(
-        openmpi4.build("underway.c"),
+        openmpi4.build("background_progress.c"),
         3,
         "case=service",
         "rounds=50",
@@ -205,7 +210,7 @@ def test_a_rank_is_absent(openmpi4, report):
 def test_clock(openmpi4, clock, report):
     """MPI_Wtime completes what is pending, unless told otherwise; the report names it."""
     outcome = openmpi4.run(
-        openmpi4.build("clock.c"),
+        openmpi4.build("timed_barriers.c"),
         3,
         report=report,
         env={"EVENKEEL_BARRIER": "deferred", "EVENKEEL_CLOCK": clock},
@@ -222,7 +227,7 @@ def test_the_observers_are_named(openmpi4, directory, report):
 
 @pytest.mark.parametrize("mode", ["auto", "deferred"])
 def test_masks_and_children(mpi, mode):
-    outcome = mpi.run(mpi.build("mask.c"), 2, env={"EVENKEEL_BARRIER": mode}).ok()
+    outcome = mpi.run(mpi.build("signal_masks.c"), 2, env={"EVENKEEL_BARRIER": mode}).ok()
     assert "RESULT wrong 0\n" in outcome.out, outcome.text
 
 
