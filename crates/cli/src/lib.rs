@@ -11,29 +11,10 @@
 //! The way of a `run`: [`arguments`] → [`program`] (what is it, which [`mpi`]; [`elf`] and [`loader`]
 //! read the files) → [`shim`] → [`launcher`] → `exec`.
 
-pub mod arguments;
-pub mod bindings;
-pub mod doctor;
-pub mod elf;
-pub mod environment;
-pub mod failure;
+pub mod commands;
+pub mod errors;
 pub mod inject;
-pub mod launcher;
-pub mod loader;
-pub mod manual;
-pub mod measuring;
-pub mod model;
-pub mod mpi;
-pub mod noise;
-pub mod output_file;
-mod palette;
+pub mod launch;
+pub mod machine;
+pub mod output;
 pub mod program;
-pub mod python;
-pub mod quota;
-pub mod record_file;
-pub mod route;
-pub mod run;
-pub mod schedule;
-pub mod shim;
-pub mod simulate;
-pub mod tune;

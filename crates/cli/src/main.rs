@@ -1,9 +1,19 @@
 //! The `evenkeel` program; everything it does is in the library beside it.
 
 use clap::Parser;
-use evenkeel_cli::arguments::{Cli, Task};
-use evenkeel_cli::failure::Failure;
-use evenkeel_cli::{doctor, inject, manual, model, noise, record_file, route, run, schedule, simulate, tune};
+use evenkeel_cli::commands::doctor::{command as doctor, sibling};
+use evenkeel_cli::commands::manual::command as manual;
+use evenkeel_cli::commands::model::command as model;
+use evenkeel_cli::commands::noise::command as noise;
+use evenkeel_cli::commands::report::command as record_file;
+use evenkeel_cli::commands::route::command as route;
+use evenkeel_cli::commands::run::command as run;
+use evenkeel_cli::commands::schedule::command as schedule;
+use evenkeel_cli::commands::simulate::command as simulate;
+use evenkeel_cli::commands::tune::command as tune;
+use evenkeel_cli::commands::{Cli, Task};
+use evenkeel_cli::errors::Failure;
+use evenkeel_cli::inject;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -44,7 +54,7 @@ fn act(task: Task) -> Result<ExitCode, Failure> {
             Vec::new()
         }
         Task::Options(_) => manual::options_markdown().into(),
-        Task::DoctorPeer(arguments) => doctor::peer::act(&arguments.role),
+        Task::DoctorPeer(arguments) => sibling::act(&arguments.role),
         Task::Injector(arguments) => {
             inject::injector::act(&arguments)?;
             Vec::new()

@@ -2,9 +2,9 @@
 
 mod fixture;
 
-use evenkeel_cli::elf::{self, Elf, Unreadable};
-use evenkeel_cli::loader::{self, Search};
-use evenkeel_cli::mpi::{self, Abi, Maker};
+use evenkeel_cli::program::elf::{self, Elf, Unreadable};
+use evenkeel_cli::program::loader::{self, Search};
+use evenkeel_cli::program::mpi::{self, Abi, Maker};
 use fixture::{CALLS_INIT, Fixture, INIT, Kind, NO_MPI};
 use std::path::{Path, PathBuf};
 

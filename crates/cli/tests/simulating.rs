@@ -1,8 +1,8 @@
 //! `evenkeel simulate` from the command line to its record.
 
 use clap::Parser;
-use evenkeel_cli::arguments::{Cli, Task};
-use evenkeel_cli::simulate::simulate;
+use evenkeel_cli::commands::simulate::command::simulate;
+use evenkeel_cli::commands::{Cli, Task};
 use serde_json::Value;
 use std::path::Path;
 

@@ -2,7 +2,7 @@
 
 mod fixture;
 
-use evenkeel_cli::launcher::{self, Style};
+use evenkeel_cli::launch::launcher::{self, Style};
 use fixture::{Fixture, Kind, NO_MPI, PRINT_ARGUMENTS, err, out};
 use std::path::Path;
 

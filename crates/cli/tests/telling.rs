@@ -2,8 +2,9 @@
 
 mod fixture;
 
-use evenkeel_cli::quota::{self, Quota};
-use evenkeel_cli::{bindings, elf::Elf, loader::Search, manual, program, python};
+use evenkeel_cli::commands::manual::command as manual;
+use evenkeel_cli::machine::limits::{self as quota, Quota};
+use evenkeel_cli::program::{bindings, elf::Elf, examination as program, loader::Search, python};
 use fixture::{Fixture, Kind, err, out};
 use std::path::{Component, Path, PathBuf};
 

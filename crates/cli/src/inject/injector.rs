@@ -1,10 +1,11 @@
 //! The process that disturbs a run, beside it and as long as it.
 
-use crate::arguments::Injector;
-use crate::failure::Failure;
-use crate::inject::spec::{Spec, Stalls};
-use crate::inject::{MARK, group, mercy, ranks};
-use crate::quota;
+use crate::commands::Injector;
+use crate::errors::Failure;
+use crate::inject::injection::{Spec, Stalls};
+use crate::inject::injections::MARK;
+use crate::inject::{control_group as group, rank_processes as ranks, resume_guarantee as mercy};
+use crate::machine::limits as quota;
 use evenkeel_random::Random;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;

@@ -1,0 +1,3 @@
+//! `evenkeel completions`, `evenkeel man` and `evenkeel options`.
+
+pub mod command;

@@ -1,0 +1,3 @@
+//! `evenkeel noise`.
+
+pub mod command;

@@ -1,0 +1,3 @@
+//! `evenkeel report`.
+
+pub mod command;

@@ -1,0 +1,3 @@
+//! `evenkeel route application`.
+
+pub mod command;

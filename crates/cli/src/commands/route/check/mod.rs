@@ -1,0 +1,3 @@
+//! `evenkeel route check`.
+
+pub mod command;

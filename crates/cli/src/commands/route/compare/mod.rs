@@ -1,0 +1,3 @@
+//! `evenkeel route compare`.
+
+pub mod command;

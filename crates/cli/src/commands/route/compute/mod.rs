@@ -1,0 +1,3 @@
+//! `evenkeel route compute`.
+
+pub mod command;

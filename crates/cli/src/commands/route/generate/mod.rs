@@ -1,0 +1,3 @@
+//! `evenkeel route generate`.
+
+pub mod command;

@@ -1,0 +1,3 @@
+//! OpenSM on a simulated subnet.
+
+pub mod subnet;

@@ -1,0 +1,4 @@
+//! `evenkeel route plan`.
+
+pub mod command;
+mod rehearsal;

@@ -1,0 +1,3 @@
+//! `evenkeel route reconfigure`.
+
+pub mod command;

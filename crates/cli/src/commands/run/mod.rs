@@ -1,0 +1,3 @@
+//! `evenkeel run` and `evenkeel env`.
+
+pub mod command;

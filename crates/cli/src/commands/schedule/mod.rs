@@ -1,0 +1,4 @@
+//! `evenkeel schedule`.
+
+pub mod arguments;
+pub mod command;

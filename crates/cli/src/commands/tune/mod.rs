@@ -1,0 +1,6 @@
+//! `evenkeel tune`.
+
+pub mod arguments;
+pub mod command;
+mod engine_ranks;
+mod text;

@@ -1,0 +1,98 @@
+//! A control group with a CPU quota for one run.
+
+use crate::errors::Failure;
+use crate::machine::limits::group_directories;
+use std::io;
+use std::path::{Path, PathBuf};
+
+const PERIOD_US: u64 = 100_000;
+
+/// Makes a group below this process's own that may use this share of so many cores, and returns its
+/// directory.
+pub fn make(share: f64, cores: usize) -> Result<PathBuf, Failure> {
+    let read = |name: &str| std::fs::read_to_string(format!("/proc/self/{name}")).unwrap_or_default();
+    let (cgroup, mountinfo) = (read("cgroup"), read("mountinfo"));
+    let quota_us = (share * cores as f64 * PERIOD_US as f64).round() as u64;
+    let mut troubles = Vec::new();
+    // Version 1 first: where both are mounted, a controller belongs to the one that has it.
+    for (controller, files) in [("cpu", quota_files_1(quota_us)), ("", quota_files_2(quota_us))] {
+        let Some(own) = group_directories(&cgroup, &mountinfo, controller).into_iter().next() else {
+            continue;
+        };
+        match make_in(&own, controller.is_empty(), &files) {
+            Ok(made) => return Ok(made),
+            Err(trouble) => troubles.push(trouble),
+        }
+    }
+    let why =
+        if troubles.is_empty() { "no control groups are mounted here".into() } else { troubles.join("; ") };
+    Err(Failure::InjectQuota { why })
+}
+
+/// This process, and all that it will start, moves there.
+pub fn join(group: &Path) -> Result<(), Failure> {
+    let file = group.join("cgroup.procs");
+    std::fs::write(&file, std::process::id().to_string())
+        .map_err(|e| Failure::InjectQuota { why: format!("{}: {e}", file.display()) })
+}
+
+/// Removes a group once its processes have ended; false if one is still there.
+pub fn remove(group: &Path) -> bool {
+    match std::fs::remove_dir(group) {
+        Ok(()) => true,
+        Err(e) => e.kind() == io::ErrorKind::NotFound,
+    }
+}
+
+type Files = Vec<(&'static str, String)>;
+
+fn quota_files_1(quota_us: u64) -> Files {
+    vec![("cpu.cfs_period_us", PERIOD_US.to_string()), ("cpu.cfs_quota_us", quota_us.to_string())]
+}
+
+fn quota_files_2(quota_us: u64) -> Files {
+    vec![("cpu.max", format!("{quota_us} {PERIOD_US}"))]
+}
+
+fn make_in(own: &Path, is_version_2: bool, files: &Files) -> Result<PathBuf, String> {
+    let at = |file: &Path, e: io::Error| format!("{}: {e}", file.display());
+    if is_version_2 {
+        let control = own.join("cgroup.subtree_control");
+        std::fs::write(&control, "+cpu").map_err(|e| at(&control, e))?;
+    }
+    let group = own.join(format!("evenkeel-{}", std::process::id()));
+    std::fs::create_dir(&group).map_err(|e| at(&group, e))?;
+    for (name, value) in files {
+        let file = group.join(name);
+        if let Err(e) = std::fs::write(&file, value) {
+            remove(&group);
+            return Err(at(&file, e));
+        }
+    }
+    Ok(group)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_where() {
+        assert_eq!(
+            quota_files_1(75_000),
+            [("cpu.cfs_period_us", "100000".to_string()), ("cpu.cfs_quota_us", "75000".to_string())]
+        );
+        assert_eq!(quota_files_2(75_000), [("cpu.max", "75000 100000".to_string())]);
+    }
+
+    #[test]
+    fn a_group_that_cannot_be_made_leaves_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("plain");
+        std::fs::write(&file, "").unwrap();
+        assert!(make_in(&file, false, &Vec::new()).unwrap_err().contains("plain"));
+        let made = make_in(directory.path(), false, &vec![("no/such/file", String::new())]);
+        assert!(made.is_err());
+        assert_eq!(directory.path().read_dir().unwrap().count(), 1);
+    }
+}

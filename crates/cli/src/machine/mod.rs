@@ -1,0 +1,3 @@
+//! What this machine allows: cores, quotas, processes.
+
+pub mod limits;
