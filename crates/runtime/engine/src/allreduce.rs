@@ -10,7 +10,7 @@ use crate::state::State;
 use evenkeel_schedule::algorithms::allreduce::parts::parts;
 use evenkeel_schedule::deposits::part;
 use evenkeel_segment::Seq;
-use evenkeel_segment::layout::RELEASE_BYTES;
+use evenkeel_segment::board::geometry::RELEASE_BYTES;
 
 /// Results up to this size are combined by the last to arrive alone; larger ones by all who are awake.
 pub const SHARED_RESULT: usize = 2 * 1024;

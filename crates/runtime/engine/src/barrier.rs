@@ -1,6 +1,6 @@
 //! Blocking barriers: entered and waited for (strict), or entered and left pending (deferred).
 //!
-//! The protocol is [`evenkeel_segment::barrier`]'s; ranks that wait and ranks that do not may meet in
+//! The protocol is [`evenkeel_segment::board::barrier`]'s; ranks that wait and ranks that do not may meet in
 //! one barrier, so each decides for itself. What keeps the program from noticing is
 //! [`crate::deferral`]'s part.
 

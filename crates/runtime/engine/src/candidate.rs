@@ -14,9 +14,9 @@ use crate::world::{self, JOINED, Neighbour, World, note, room_for_blocks};
 use evenkeel_barrier_table::Trouble;
 use evenkeel_barrier_table::place::{self, InUse};
 use evenkeel_options as options;
-use evenkeel_segment::arena::{Arena, PROCESSES};
-use evenkeel_segment::bell::Fencing;
-use evenkeel_segment::{Segment, memory, peer};
+use evenkeel_segment::block::allocator::{Arena, PROCESSES};
+use evenkeel_segment::eventcount::Fencing;
+use evenkeel_segment::{Segment, cross_memory, memory};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -84,7 +84,7 @@ impl Candidate {
             card.flags |= FENCES;
         }
         if options::CMA.get() != "off" {
-            peer::allow_readers();
+            cross_memory::allow_readers();
             card.flags |= READS;
         }
         card.session = cores::scheduled_session();
@@ -177,7 +177,7 @@ impl Candidate {
         let mut seen = 0u64;
         let card = &self.cards[next];
         // SAFETY: reads eight bytes into a local.
-        let read = unsafe { peer::read(card.pid, card.probe, (&raw mut seen).cast(), 8) };
+        let read = unsafe { cross_memory::read(card.pid, card.probe, (&raw mut seen).cast(), 8) };
         read.is_ok() && seen == PROBE.load(Ordering::Relaxed)
     }
 

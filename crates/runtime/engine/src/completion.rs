@@ -12,7 +12,7 @@ use crate::state::State;
 use crate::tally::is_sampled;
 use evenkeel_schedule::deposits::others;
 use evenkeel_segment::Seq;
-use evenkeel_segment::layout::CELL_BYTES;
+use evenkeel_segment::board::geometry::CELL_BYTES;
 
 impl Operation {
     /// What a rank that needs nothing from others still moves: its own data to its own result.

@@ -10,9 +10,9 @@ use crate::comm::Comm;
 use crate::operation::{Operation, copy};
 use crate::plan::Route;
 use crate::served::Served;
-use evenkeel_segment::layout::CELL_BYTES;
+use evenkeel_segment::board::geometry::CELL_BYTES;
 use evenkeel_segment::sync::{Ordering, Words};
-use evenkeel_segment::{Board, Mapped, Seq, peer};
+use evenkeel_segment::{Board, Mapped, Seq, cross_memory};
 
 const LENGTH_AT: usize = 8;
 const STAMP_AT: usize = 16;
@@ -253,7 +253,7 @@ impl Piece {
         }
         let pid = comm.pid_of(served, rank);
         // SAFETY: `to` has room; the depositor keeps its buffer until this rank has left.
-        if let Err(e) = unsafe { peer::read(pid, self.address + from as u64, to, bytes) } {
+        if let Err(e) = unsafe { cross_memory::read(pid, self.address + from as u64, to, bytes) } {
             if comm.is_revoked() || comm.has_lost_members(served) {
                 return; // its owner has left the call; whoever waits for this one is told so
             }

@@ -22,7 +22,7 @@ use crate::tally::is_sampled;
 use evenkeel_schedule::Rank;
 use evenkeel_schedule::deposits::{Handing, Owed};
 use evenkeel_segment::Seq;
-use evenkeel_segment::layout::{CELL_BYTES, RELEASE_BYTES};
+use evenkeel_segment::board::geometry::{CELL_BYTES, RELEASE_BYTES};
 
 pub struct Operation {
     pub call: Call,

@@ -5,7 +5,7 @@
 
 use crate::call::Kind;
 use evenkeel_segment::Geometry;
-use evenkeel_segment::layout::CELL_BYTES;
+use evenkeel_segment::board::geometry::CELL_BYTES;
 
 /// What every rank of a node knows alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@
 //! is one word that all of the set look at.
 
 use evenkeel_schedule::{Counter, Rank, RankSet, Round, Schedule, Slot, Step};
-use evenkeel_segment::bell::Futex;
+use evenkeel_segment::eventcount::Futex;
 use evenkeel_segment::sync::Words;
 use evenkeel_segment::{FlagGeometry, Flags};
 use std::collections::{HashMap, HashSet};

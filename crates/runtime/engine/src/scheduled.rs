@@ -14,7 +14,7 @@ use crate::served::Served;
 use crate::state::State;
 use crate::tally::is_sampled;
 use evenkeel_schedule::{Rank, Schedule};
-use evenkeel_segment::arena::Block;
+use evenkeel_segment::block::allocator::Block;
 use evenkeel_segment::{FlagGeometry, Flags, Mapped};
 use std::sync::OnceLock;
 

@@ -4,8 +4,8 @@ use crate::call::Kind;
 use crate::plan::NodeFacts;
 use crate::wait::Waiting;
 use crate::world::World;
-use evenkeel_segment::arena::Block;
-use evenkeel_segment::bell::Fencing;
+use evenkeel_segment::block::allocator::Block;
+use evenkeel_segment::eventcount::Fencing;
 use evenkeel_segment::sync::{Ordering, fence};
 use evenkeel_segment::{Board, Geometry, Mapped};
 

@@ -14,7 +14,7 @@ use crate::state::State;
 use crate::tally::is_sampled;
 use evenkeel_schedule::deposits::folding;
 use evenkeel_segment::Seq;
-use evenkeel_segment::layout::{CELL_BYTES, WINDOW};
+use evenkeel_segment::board::geometry::{CELL_BYTES, WINDOW};
 
 /// How long a result may be overdue before a rank that needs it combines for itself.
 pub const OVERDUE_NS: u64 = 50_000;

@@ -7,7 +7,7 @@ use crate::request::Request;
 use crate::strip::Strip;
 use crate::tally::Tallies;
 use evenkeel_record::OpRecord;
-use evenkeel_segment::layout::WINDOW;
+use evenkeel_segment::board::geometry::WINDOW;
 use evenkeel_segment::{Board, Geometry, Mapped, Seq};
 
 /// One rank's own state of one communicator.

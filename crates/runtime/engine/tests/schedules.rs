@@ -6,7 +6,7 @@
 use evenkeel_engine::program::{Layout, Program};
 use evenkeel_schedule::algorithms::barrier::dissemination::ALGORITHM as DISSEMINATION;
 use evenkeel_schedule::{Algorithm, Operation, Order, Problem, Rank, Schedule, Step, algorithms};
-use evenkeel_segment::bell::Fencing;
+use evenkeel_segment::eventcount::Fencing;
 use evenkeel_segment::memory::register_for_fences;
 use evenkeel_segment::{Flags, Mapped, Segment};
 use std::sync::Mutex;

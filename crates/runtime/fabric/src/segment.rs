@@ -9,9 +9,9 @@
 use crate::memory::Memory;
 use crate::wire::{check, check_word};
 use crate::{Atomic, Event, NodeId, Ticket, Trouble, Wire};
-use evenkeel_segment::bell::{self, Fencing};
+use evenkeel_segment::board::geometry::PAGE;
 use evenkeel_segment::channel::{self, Channels, Reader, Writer};
-use evenkeel_segment::layout::PAGE;
+use evenkeel_segment::eventcount::{self, Fencing};
 use evenkeel_segment::{Mapped, Segment};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -124,7 +124,7 @@ impl SegmentWire {
     /// What is carried out at once has come to its end at once.
     fn done(&mut self, to: NodeId, fetched: u64) -> Ticket {
         if let Some(peer) = &self.peers[to.index()] {
-            bell::announce(&peer.bell, Fencing::Both);
+            eventcount::announce(&peer.bell, Fencing::Both);
         }
         self.tickets += 1;
         let ticket = Ticket(self.tickets);
@@ -166,7 +166,7 @@ impl Peer {
                 inbox.push_back(Event::Message { from: self.node, bytes: std::mem::take(&mut self.begun) });
             }
             if self.reader.advance(record) {
-                bell::announce(&self.bell, Fencing::Both); // it may wait for room
+                eventcount::announce(&self.bell, Fencing::Both); // it may wait for room
             }
         }
     }
@@ -247,7 +247,7 @@ impl Wire for SegmentWire {
             let wants_room = self.peers.iter().flatten().any(|peer| !peer.unsent.is_empty());
             let nap = if wants_room { left.min(ROOM_NAP) } else { left };
             let peers = &mut self.peers;
-            bell::sleep_unless(&self.bell, Fencing::Both, nap.as_nanos() as u64, || {
+            eventcount::sleep_unless(&self.bell, Fencing::Both, nap.as_nanos() as u64, || {
                 peers.iter_mut().flatten().any(|peer| peer.reader.next().is_some())
             });
             if !wants_room {

@@ -10,8 +10,8 @@
 //! nothing is allocated, and a process that dies between two instructions leaves at most a record
 //! without a header, which nobody sees.
 
-use crate::bell::{self, Fencing, Futex};
-use crate::layout::{LINE, PAGE};
+use crate::board::geometry::{LINE, PAGE};
+use crate::eventcount::{self, Fencing, Futex};
 use crate::sync::{Ordering, Words};
 
 /// Bytes of a process's bell in front of the rings: laid out as the head of a block.
@@ -279,11 +279,11 @@ impl<M: Words + Bytes> Reader<M> {
 pub fn announce<M: Words + Futex>(bell: &M, fencing: Fencing) {
     if cfg!(all(target_arch = "x86_64", not(loom))) && fencing == Fencing::Both {
         // The exchange in `publish` was the fence.
-        if bell::anybody_sleeps(bell) {
-            bell::ring(bell);
+        if eventcount::anybody_sleeps(bell) {
+            eventcount::ring(bell);
         }
     } else {
-        bell::announce(bell, fencing);
+        eventcount::announce(bell, fencing);
     }
 }
 

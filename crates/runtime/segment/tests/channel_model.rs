@@ -5,8 +5,8 @@
 //! All other payload is in cells whose every access loom checks.
 #![cfg(loom)]
 
-use evenkeel_segment::bell::{self, Fencing, Futex};
 use evenkeel_segment::channel::{Bytes, Reader, Record, Writer, announce};
+use evenkeel_segment::eventcount::{self, Fencing, Futex};
 use evenkeel_segment::sync::{AtomicU64, Ordering, Words};
 use loom::cell::UnsafeCell;
 use loom::sync::{Arc, Condvar, Mutex};
@@ -146,7 +146,7 @@ fn through(records: u64, sleeps: bool, left_out: Rule) {
                 match reader.next() {
                     Some(record) => break record,
                     None if sleeps => {
-                        bell::sleep_unless(&bell, Fencing::Both, u64::MAX, || reader.next().is_some())
+                        eventcount::sleep_unless(&bell, Fencing::Both, u64::MAX, || reader.next().is_some())
                     }
                     None => thread::yield_now(),
                 }

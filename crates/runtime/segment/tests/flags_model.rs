@@ -3,7 +3,7 @@
 
 mod loom_memory;
 
-use evenkeel_segment::bell::Fencing;
+use evenkeel_segment::eventcount::Fencing;
 use evenkeel_segment::{FlagGeometry, Flags};
 use loom::cell::UnsafeCell;
 use loom::thread;

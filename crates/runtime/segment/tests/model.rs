@@ -7,7 +7,7 @@
 
 mod loom_memory;
 
-use evenkeel_segment::bell::Fencing;
+use evenkeel_segment::eventcount::Fencing;
 use evenkeel_segment::{Board, Geometry, Seq};
 use loom::cell::UnsafeCell;
 use loom::thread;

@@ -5,7 +5,7 @@
 //! one within moments: a test that finds none with it says something.
 #![cfg(not(loom))]
 
-use evenkeel_segment::bell::{Fencing, Futex};
+use evenkeel_segment::eventcount::{Fencing, Futex};
 use evenkeel_segment::memory::register_for_fences;
 use evenkeel_segment::sync::{AtomicU64, Ordering, Words};
 use evenkeel_segment::{Board, Geometry};

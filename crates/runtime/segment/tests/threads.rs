@@ -6,7 +6,7 @@
 //! the model's part (model.rs).
 #![cfg(not(loom))]
 
-use evenkeel_segment::bell::Fencing;
+use evenkeel_segment::eventcount::Fencing;
 use evenkeel_segment::memory::{Mapped, Segment, register_for_fences};
 use evenkeel_segment::sync::{AtomicU64, Ordering};
 use evenkeel_segment::{Board, FlagGeometry, Flags, Geometry, Seq};
@@ -220,7 +220,7 @@ fn the_last_to_arrive_combines_what_all_deposited() {
 /// Letters of every length, whose bytes all tell their number: none is torn, lost, or seen twice.
 #[test]
 fn letters_pass_whole() {
-    use evenkeel_segment::letterbox::{Reader, Writer};
+    use evenkeel_segment::mailbox::{Reader, Writer};
     const ROOM: usize = 1 << 12;
     let segment = Segment::create(1 << 16, 1).expect("a segment");
     let length = |number: u64| (number as usize * 37) % ROOM + 1;

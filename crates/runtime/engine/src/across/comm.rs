@@ -16,7 +16,7 @@ use crate::wait::offer_the_core;
 use crate::world::World;
 use evenkeel_random::Random;
 use evenkeel_segment::Geometry;
-use evenkeel_segment::arena::Block;
+use evenkeel_segment::block::allocator::Block;
 use std::sync::Arc;
 
 /// Most nodes of a communicator, and members on one, that fit into one order to the agent.

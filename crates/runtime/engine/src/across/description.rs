@@ -2,7 +2,7 @@
 
 use crate::call::{Combine, Kind};
 use crate::kernels;
-use evenkeel_segment::docket::CONTENT_BITS;
+use evenkeel_segment::board::call_queue::CONTENT_BITS;
 
 /// Most nodes of a communicator, and most members on one of them.
 pub const MOST: usize = 1 << 12;

@@ -6,7 +6,7 @@ use super::port::{ANY_GONE, GONE, NEEDING, Port, count, slice};
 use super::request::{Data, Early, Message};
 use super::stamp::Stamp;
 use crate::comm::lock;
-use evenkeel_segment::{bell, peer};
+use evenkeel_segment::{cross_memory, eventcount};
 use std::sync::atomic::Ordering;
 
 /// Records taken from one channel before the others are looked at.
@@ -24,7 +24,7 @@ impl Port {
                 self.take_in(place, record.kind, payload);
                 let peer = &mut self.peers[place];
                 if peer.reader.advance(record) {
-                    bell::announce(&peer.bell, bell::Fencing::Both);
+                    eventcount::announce(&peer.bell, eventcount::Fencing::Both);
                 }
                 records += 1;
             }
@@ -193,7 +193,8 @@ impl Port {
         }
         let pid = self.world.neighbours[place].pid;
         // SAFETY: the receive's buffer holds so much.
-        self.world.facts.direct_reads && unsafe { peer::read(pid, offer.address, buffer, bytes) }.is_ok()
+        self.world.facts.direct_reads
+            && unsafe { cross_memory::read(pid, offer.address, buffer, bytes) }.is_ok()
     }
 
     pub(super) fn answer(&mut self, place: usize, token: Token, posted: Option<Stamp>) {

@@ -5,7 +5,7 @@ use super::port::{self, port};
 use crate::clock::Ticks;
 use crate::host::HostWatch;
 use crate::wait::Wait;
-use evenkeel_segment::bell;
+use evenkeel_segment::eventcount;
 
 /// One wait, from the first look that failed.
 pub(super) struct Waiter {
@@ -78,7 +78,7 @@ pub fn pause(beside: Beside) {
         let under_way = crate::request::pending() > 0;
         let timeout = if unannounced { NAP_NS } else { waiter.watch.nap_ns(under_way) };
         let bell = port.bell;
-        bell::sleep_unless(&bell, world.message_fencing(), timeout, || port::progress() > 0);
+        eventcount::sleep_unless(&bell, world.message_fencing(), timeout, || port::progress() > 0);
     }
     if waiter.wait.looks > 32 && waiter.watch.due(Ticks::now().ns_since(waiter.wait.began)) {
         world.check_alive(0..world.neighbours.len(), "Wait");

@@ -1,6 +1,6 @@
 //! Memory of a block under loom. Used by more than one test.
 
-use evenkeel_segment::bell::Futex;
+use evenkeel_segment::eventcount::Futex;
 use evenkeel_segment::sync::{AtomicU64, Ordering, Words};
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;

@@ -186,7 +186,7 @@ fn letters(wires: &Wires, task: &Task, bytes: usize, times: &mut Times) -> Resul
 fn ends<'a>(
     wires: &'a Wires,
     side: usize,
-) -> Result<(evenkeel_segment::letterbox::Writer<'a>, evenkeel_segment::letterbox::Reader<'a>), Trouble> {
+) -> Result<(evenkeel_segment::mailbox::Writer<'a>, evenkeel_segment::mailbox::Reader<'a>), Trouble> {
     let mut found = None;
     until(true, || {
         found = wires.letters(side);

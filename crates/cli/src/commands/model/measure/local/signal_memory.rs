@@ -1,8 +1,8 @@
 //! The memory through which a measurement's ranks signal: where the flags lie, how they are waited for,
 //! what they carry.
 
-use evenkeel_segment::layout::{LINE, PAGE};
-use evenkeel_segment::letterbox::{self, Reader, Writer};
+use evenkeel_segment::board::geometry::{LINE, PAGE};
+use evenkeel_segment::mailbox::{self, Reader, Writer};
 use evenkeel_segment::sync::{AtomicU64, Ordering, Words};
 use evenkeel_segment::{Segment, memory::SegmentError};
 use std::time::{Duration, Instant};
@@ -32,8 +32,8 @@ pub enum Flag {
 const COUNTERS_AT: usize = PAGE + 4 * MOST_RANKS * LINE;
 const STREAM_AT: usize = COUNTERS_AT + 2 * LINE;
 const LETTERS_AT: usize = STREAM_AT + STREAM as usize * LINE;
-const LETTERS: [usize; 2] = [LETTERS_AT, LETTERS_AT + letterbox::bytes_for(MOST_BYTES)];
-const BYTES: usize = LETTERS[1] + letterbox::bytes_for(MOST_BYTES) + PAGE;
+const LETTERS: [usize; 2] = [LETTERS_AT, LETTERS_AT + mailbox::bytes_for(MOST_BYTES)];
+const BYTES: usize = LETTERS[1] + mailbox::bytes_for(MOST_BYTES) + PAGE;
 
 /// Nobody answered.
 #[derive(Debug)]

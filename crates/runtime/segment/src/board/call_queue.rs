@@ -7,7 +7,7 @@
 //! used again only when it has taken the one before.
 
 use crate::board::Board;
-use crate::layout::LINE;
+use crate::board::geometry::LINE;
 use crate::sync::{AtomicU64, Ordering, Words, fence};
 
 /// Bits of a word that are the caller's; the round is above.

@@ -14,7 +14,7 @@
 //!
 //! All together at most 64 KiB a rank.
 
-use crate::barrier::HINTS;
+use crate::board::barrier::HINTS;
 
 /// A cache line; whatever two ranks write stands on different ones.
 pub const LINE: usize = 64;

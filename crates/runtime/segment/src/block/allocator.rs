@@ -4,10 +4,10 @@
 //! power-of-two size, whose heads carry a tag against the ABA problem. A process that dies between two
 //! steps loses a block, nothing more.
 
-use crate::flags::FlagGeometry;
-use crate::layout::{
+use crate::board::geometry::{
     CHILDREN, CHILDREN_AT, COMPANION_AT, FLAGS_AT, GENERATION_AT, Geometry, LINE, NEXT_FREE_AT, PAGE, REFS_AT,
 };
+use crate::flags::FlagGeometry;
 use crate::sync::{Ordering, Words};
 
 /// Processes of one node that can take part in a job.

@@ -1,11 +1,11 @@
 //! The docket under loom: two members that post the same, one of them late, and the agent that takes it.
 //!
-//! Run with `RUSTFLAGS="--cfg loom" cargo test -p evenkeel-segment --test docket_model --release`.
+//! Run with `RUSTFLAGS="--cfg loom" cargo test -p evenkeel-segment --test call_queue_model --release`.
 #![cfg(loom)]
 
 mod loom_memory;
 
-use evenkeel_segment::bell::Fencing;
+use evenkeel_segment::eventcount::Fencing;
 use evenkeel_segment::{Board, Geometry};
 use loom::thread;
 use loom_memory::{Model, every_interleaving};

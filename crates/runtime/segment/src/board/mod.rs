@@ -13,8 +13,12 @@
 //!   deposits are there and stay until everyone has left. A process that dies or is descheduled holds
 //!   up nobody but itself.
 
-use crate::bell::Fencing;
-use crate::layout::{Geometry, LINE, REVOKED_AT};
+pub mod barrier;
+pub mod call_queue;
+pub mod geometry;
+
+use crate::board::geometry::{Geometry, LINE, REVOKED_AT};
+use crate::eventcount::Fencing;
 use crate::sync::{AtomicU64, Ordering, Words};
 
 /// The number of an instance of a collective on one communicator, counted alike by all members.

@@ -10,9 +10,9 @@
 //! a release flag. When everybody waits (strict barriers) the flag alone is looked at; when somebody
 //! did not count, the words say it.
 
-use crate::bell::{Fencing, Futex};
 use crate::board::Board;
-use crate::layout::{ADVICE_AT, LINE};
+use crate::board::geometry::{ADVICE_AT, LINE};
+use crate::eventcount::{Fencing, Futex};
 use crate::sync::{AtomicU64, Ordering, Words, fence};
 use std::sync::atomic::compiler_fence;
 

@@ -7,7 +7,7 @@
 //! offers `membarrier` the sleeper pays for both.
 
 use crate::board::Board;
-use crate::layout::{BELL_AT, ROOM_WANTED_AT, SLEEPERS_AT};
+use crate::board::geometry::{BELL_AT, ROOM_WANTED_AT, SLEEPERS_AT};
 use crate::sync::{Ordering, Words, fence};
 
 /// How the two sides of a bell agree on an order.

@@ -12,10 +12,10 @@
 //! barrier of messages most signals concern one rank, and to wake all for each of them would take
 //! longer than the barrier.
 
-use crate::arena::Extent;
-use crate::barrier::store_fenced;
-use crate::bell::{self, Fencing, Futex};
-use crate::layout::{LINE, PAGE};
+use crate::block::allocator::Extent;
+use crate::board::barrier::store_fenced;
+use crate::board::geometry::{LINE, PAGE};
+use crate::eventcount::{self, Fencing, Futex};
 use crate::sync::{Ordering, Words};
 
 /// How many ranks sleep, or are about to.
@@ -91,7 +91,7 @@ impl<M: Words> Flags<M> {
     #[inline(always)]
     pub fn raise_last(&self, at: usize, value: u64) {
         match self.fencing {
-            // Release too; the fence pairs with the one in `bell::sleep_unless`.
+            // Release too; the fence pairs with the one in `eventcount::sleep_unless`.
             Fencing::Both => store_fenced(self.memory.word(at), value),
             Fencing::Sleeper => self.memory.word(at).store(value, Ordering::Release),
         }
@@ -104,7 +104,7 @@ impl<M: Words> Flags<M> {
         // before. SeqCst because on x86 it costs the same and is a fence.
         let count = self.memory.word(at).fetch_add(1, Ordering::SeqCst) + 1;
         if self.fencing == Fencing::Both && cfg!(any(not(target_arch = "x86_64"), loom)) {
-            crate::sync::fence(Ordering::SeqCst); // pairs with the one in `bell::sleep_unless`
+            crate::sync::fence(Ordering::SeqCst); // pairs with the one in `eventcount::sleep_unless`
         }
         count
     }
@@ -131,8 +131,8 @@ impl<M: Words + Futex> Flags<M> {
     /// Wakes a rank for which something has been raised, if it sleeps.
     #[cold]
     pub fn wake(&self, rank: usize) {
-        if bell::anybody_sleeps(&self.bells[rank]) {
-            bell::ring(&self.bells[rank]);
+        if eventcount::anybody_sleeps(&self.bells[rank]) {
+            eventcount::ring(&self.bells[rank]);
         }
     }
 
@@ -144,7 +144,7 @@ impl<M: Words + Futex> Flags<M> {
         // to be seen.
         let asleep = self.memory.word(ASLEEP_AT);
         asleep.fetch_add(1, Ordering::SeqCst);
-        bell::sleep_unless(&self.bells[me], self.fencing, timeout_ns, happened);
+        eventcount::sleep_unless(&self.bells[me], self.fencing, timeout_ns, happened);
         asleep.fetch_sub(1, Ordering::SeqCst);
     }
 }

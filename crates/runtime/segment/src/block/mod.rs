@@ -1,0 +1,3 @@
+//! Blocks of the segment: what they are, and who hands them out.
+
+pub mod allocator;
