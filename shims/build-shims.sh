@@ -42,8 +42,8 @@ shim() {
     quoted=$(for s in $sonames; do printf '"%s", ' "$s"; done)
     # shellcheck disable=SC2086
     "$cc" -std=gnu11 -O2 -g1 -fPIC -shared -fvisibility=hidden -fexceptions -Wall -Wextra -Werror ${CFLAGS:-} \
-        -I"$dir" -I"$here/src" $flags -DEK_MPI_H="<$header>" -DEK_SHIM="\"$name\"" -DEK_VERSION="\"$version\"" \
-        -DEK_SONAMES="${quoted%, }" "$dir/wrappers.c" "$here"/src/*.c "$staticlib" \
+        -I"$dir" -I"$here/include" -I"$here/src" $flags -DEK_MPI_H="<$header>" -DEK_SHIM="\"$name\"" -DEK_VERSION="\"$version\"" \
+        -DEK_SONAMES="${quoted%, }" "$dir/wrappers.c" "$here"/src/*/*.c "$staticlib" \
         -Wl,--version-script="$here/shim.map" -Wl,-z,defs -Wl,-z,now -Wl,--gc-sections -Wl,-soname,"libevenkeel-$name.so" \
         -o "$dir/shim.so" -lpthread -ldl -lm
     mv "$dir/shim.so" "$out/libevenkeel-$name.so"

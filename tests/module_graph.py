@@ -135,11 +135,15 @@ def rust(folder):
 
 
 def c(folder):
-    """The imports among C files, a source with the header of its name as one."""
+    """The includes among the C files of a folder and those below it, a source with the header of its name as one.
+
+    A file is named, and included, by its path from `folder`. Headers from elsewhere do not count.
+    """
     graph = {}
-    for path in sorted(Path(folder).glob("*.[ch]")):
-        included = re.findall(r'^\s*#\s*include\s+"([^"/]+)\.h"', path.read_text(), re.MULTILINE)
-        graph.setdefault(path.stem, set()).update(name for name in included if name != path.stem)
+    for path in sorted(Path(folder).rglob("*.[ch]")):
+        name = str(path.relative_to(folder).with_suffix(""))
+        included = re.findall(r'^\s*#\s*include\s+"([^"]+)\.h"', path.read_text(), re.MULTILINE)
+        graph.setdefault(name, set()).update(to for to in included if to != name)
     return {name: {to for to in targets if to in graph} for name, targets in graph.items()}
 
 

@@ -141,14 +141,17 @@ def test_names_that_are_handed_on_tie_nothing_together(tmp_path):
 
 
 def test_a_circle_of_headers_is_found(tmp_path):
-    (tmp_path / "a.c").write_text('#include "a.h"\n#include "b.h"\n')
-    (tmp_path / "b.h").write_text('#include "a.h"\n')
-    assert module_graph.circles(module_graph.c(tmp_path)) == [["a", "b"]]
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "a.c").write_text('#include "a.h"\n#include "inner/b.h"\n')
+    (tmp_path / "inner" / "b.h").write_text('#include "a.h"\n')
+    assert module_graph.circles(module_graph.c(tmp_path)) == [["a", "inner/b"]]
 
 
 def test_shims_know_no_engine():
     """The C side speaks to the engine through evenkeel.h alone."""
-    for path in (mpis.ROOT / "shims" / "src").glob("*.[ch]"):
+    source = mpis.ROOT / "shims" / "src"
+    for path in source.rglob("*.[ch]"):
         for line in path.read_text().splitlines():
-            if line.startswith('#include "../'):
-                assert line.strip() == '#include "../include/evenkeel.h"', f"{path}: {line}"
+            if line.startswith('#include "'):
+                header = line.split('"')[1]
+                assert (source / header).exists() or header in ("evenkeel.h", "declared.h"), f"{path}: {line}"

@@ -7,7 +7,7 @@
 #include "declared.h" /* generated: EK_HAS_X for every PMPI_X that the host's mpi.h declares */
 #include EK_MPI_H
 
-#include "../include/evenkeel.h"
+#include "evenkeel.h"
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdbool.h>

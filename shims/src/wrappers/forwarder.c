@@ -1,7 +1,7 @@
 /* Wrappers that need not know a function's parameters: "complete what is pending, then go on to the host", as
  * a jump. */
 #include "shim.h"
-#include "thunk.h"
+#include "wrappers/forwarder.h"
 
 #ifdef __x86_64__
 

@@ -1,7 +1,7 @@
 /* Waiting and testing where some requests are for messages of ours and others may be the host's. */
 #ifndef EVENKEEL_COMPLETION_H
 #define EVENKEEL_COMPLETION_H
-#include "message.h"
+#include "message/message.h"
 
 /* What a look at one request has found. */
 enum ek_found { EK_NOT_DONE, EK_DONE, EK_NOTHING /* null or inactive */ };

@@ -1,6 +1,6 @@
 /* MPI_Wait and MPI_Test of one request and of all; those of any and some are in choice.c. See completion.h.
  */
-#include "completion.h"
+#include "message/wait.h"
 
 enum ek_found ek_try(MPI_Request *request, MPI_Status *status, bool choose, int *error, ek_transfer **ours)
 {

@@ -1,7 +1,7 @@
 /* The life of the process as MPI sees it: MPI_Init, MPI_Finalize, fork. */
 #define _GNU_SOURCE
 #include "shim.h"
-#include "message.h"
+#include "message/message.h"
 #include <pthread.h>
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* MPI_Wait and MPI_Test of any request and of some: which of several is complete first is a choice, so news.
  * See completion.h. */
-#include "completion.h"
+#include "message/wait.h"
 
 /* ---- any ---- */
 

@@ -1,5 +1,5 @@
 /* One direction of a call: packing, the call to the engine, unpacking, the status. See message.h. */
-#include "message.h"
+#include "message/message.h"
 
 /* ---- statuses ---- */
 

@@ -1,5 +1,5 @@
 /* Probes, and receives of what a matched probe took out. See message.h. */
-#include "message.h"
+#include "message/message.h"
 
 /* ---- looking ---- */
 

@@ -1,6 +1,6 @@
 /* See waits.h. Each loop ends in the host's own blocking call as soon as nothing of ours is under way any
  * more. */
-#include "waits.h"
+#include "wrappers/polling.h"
 
 static void move_on(void)
 {

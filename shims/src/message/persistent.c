@@ -1,5 +1,5 @@
 /* Persistent requests. See message.h. */
-#include "message.h"
+#include "message/message.h"
 
 static int make_persistent(void *buf, MPI_Count count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
                            MPI_Request *request, bool receives, enum ek_mode mode)

@@ -1,6 +1,6 @@
 /* Sends that nobody waits for any more: buffered ones, and those whose requests the program has freed. See
  * message.h. */
-#include "message.h"
+#include "message/message.h"
 
 /* ---- buffered sends ---- */
 

@@ -1,5 +1,5 @@
 /* Blocking sends and receives; how the carrying of messages starts and ends. See message.h. */
-#include "message.h"
+#include "message/message.h"
 
 int ek_messages;
 

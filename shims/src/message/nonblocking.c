@@ -1,5 +1,5 @@
 /* Requests for messages that evenkeel carries: nonblocking calls, finishing, cancelling. See message.h. */
-#include "message.h"
+#include "message/message.h"
 
 /* ---- the table: handle to transfer ---- */
 

@@ -2,7 +2,6 @@
  * the host knows them; the wrappers of Wait and Test only see to it that ours move on, and complete them
  * here. */
 #include "shim.h"
-#include "waits.h"
 #include <pthread.h>
 
 _Atomic int ek_outstanding;
