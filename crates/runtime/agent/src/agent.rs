@@ -13,7 +13,7 @@ use evenkeel_engine::world::World;
 use evenkeel_fabric::ucx::UcxWire;
 use evenkeel_fabric::{Event, NodeId, Wire};
 use evenkeel_options as options;
-use evenkeel_segment::process::Watched;
+use evenkeel_segment::process::WatchedProcess;
 use evenkeel_segment::sync::{Ordering, fence};
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
@@ -49,7 +49,7 @@ pub struct Agent {
     health: Health,
     counts: Counts,
     /// World rank of each process here, and the process, until it has ended.
-    ranks: Vec<(u32, Option<Watched>)>,
+    ranks: Vec<(u32, Option<WatchedProcess>)>,
     /// No rank can speak to the agent any more.
     is_deserted: bool,
     has_complained: bool,
@@ -65,7 +65,7 @@ impl Agent {
         patience: Duration,
     ) -> Agent {
         let health = Health::new(setup.nodes.len(), patience, Instant::now());
-        let ranks = setup.here.iter().map(|(rank, pid)| (*rank, Some(Watched::new(*pid)))).collect();
+        let ranks = setup.here.iter().map(|(rank, pid)| (*rank, Some(WatchedProcess::new(*pid)))).collect();
         Agent {
             world,
             setup,
@@ -250,7 +250,7 @@ impl Agent {
     // -------------------------------------------------------------------------------
 
     fn sleep(&mut self) -> Result<(), String> {
-        let asleep = self.world.arena().agent_sleeps();
+        let asleep = self.world.blocks().agent_sleeps();
         asleep.store(1, Ordering::SeqCst);
         fence(Ordering::SeqCst); // pairs with that of those who ring
         let outcome = self.sleep_unless_moved();
@@ -283,9 +283,9 @@ impl Agent {
         let mut watched =
             vec![watch(network), watch(if self.is_deserted { -1 } else { self.pipe.as_raw_fd() })];
         watched.extend(
-            self.ranks
-                .iter()
-                .map(|(_, process)| watch(process.as_ref().and_then(Watched::descriptor).unwrap_or(-1))),
+            self.ranks.iter().map(|(_, process)| {
+                watch(process.as_ref().and_then(WatchedProcess::descriptor).unwrap_or(-1))
+            }),
         );
         let longest = match (is_flushed, waited_for.is_empty()) {
             (false, _) => Some(PUSH),
@@ -348,7 +348,7 @@ impl Agent {
     /// Leaves word for the ranks here that a node is lost.
     fn report_lost(&self, node: u64) {
         // Release: pairs with the load in `check_nodes` of the ranks. The first word stands.
-        let _ = self.world.arena().lost_node().compare_exchange(
+        let _ = self.world.blocks().lost_node().compare_exchange(
             0,
             1 + node,
             Ordering::Release,
@@ -359,7 +359,7 @@ impl Agent {
     /// Leaves word for the ranks here that a rank has died.
     fn report_dead(&self, rank: u64) {
         // Release: pairs with the load in `check_nodes` of the ranks.
-        self.world.arena().dead_rank().store(1 + rank, Ordering::Release);
+        self.world.blocks().dead_rank().store(1 + rank, Ordering::Release);
     }
 
     /// What the ranks here have handed in has been passed on; now the last messages leave.

@@ -46,15 +46,15 @@ impl Operation {
                 // release.
                 unsafe { fold(&self.call, &sources, result, len / elem) };
                 board.release(seq);
-                board.announce();
+                board.notify();
                 // SAFETY: the result stands; `out` is this rank's.
                 unsafe { copy(result, out, len) };
                 true
-            } else if board.released(seq) {
+            } else if board.is_released(seq) {
                 // SAFETY: released after the result was written; it stays until all have left.
                 unsafe { copy(result, out, len) };
                 true
-            } else if board.full(seq, state.round(seq)) && overdue(self) {
+            } else if board.all_arrived(seq, state.round(seq)) && overdue(self) {
                 self.contributions(comm, served, seq, at, &mut sources);
                 // SAFETY: the instance is full; the result goes to this rank's own buffer only.
                 unsafe { fold(&self.call, &sources, out, len / elem) };
@@ -62,7 +62,7 @@ impl Operation {
             } else {
                 false
             }
-        } else if !board.full(seq, state.round(seq)) {
+        } else if !board.all_arrived(seq, state.round(seq)) {
             false
         } else {
             let count = len / elem;
@@ -80,7 +80,7 @@ impl Operation {
                 // SAFETY: full; the share of the common piece is written by its claimer only.
                 unsafe { fold(&self.call, &shifted, result.wrapping_add(from), (to - from) / elem) };
                 if board.finish(seq, share, shares) {
-                    board.announce();
+                    board.notify();
                 }
             }
             let all = (1u64 << shares) - 1;

@@ -186,7 +186,7 @@ impl Comm {
             return false;
         }
         board.enter_barrier(self.me, number, 0);
-        board.announce_entry(number);
+        board.notify_entry(number);
         let was_there = board.has_entered(other, number);
         if !was_there && !comes_soon(served, other, number) {
             return false;
@@ -213,11 +213,11 @@ impl Comm {
         }
         let waited_before = if sampled { state.tallies.of(Kind::Barrier, false).wait_ns } else { 0 };
         if self.ranks == 2 {
-            served.announce_entry(number);
+            served.notify_entry(number);
             self.wait_small(served, state, Kind::Barrier, || board.has_entered(1 - me, number))?;
         } else {
             let last = board.count_waiting(me, number);
-            served.announce_entry(number);
+            served.notify_entry(number);
             if last {
                 state.tallies.of(Kind::Barrier, false).last += 1;
                 if sampled {
@@ -229,7 +229,7 @@ impl Comm {
                     looks = looks.saturating_add(1);
                     // The flag alone at first. Before a sleep it must be the words: somebody may have entered
                     // who did not count.
-                    board.barrier_released(number)
+                    board.is_barrier_released(number)
                         || (looks > FLAG_ONLY && board.all_entered(number, &mut seen))
                 })?;
             }
@@ -255,13 +255,13 @@ impl Comm {
         let board = &served.board;
         board.enter_barrier(self.me, number, began.0);
         let last = self.ranks > 2 && board.count_waiting(self.me, number);
-        served.announce_entry(number);
+        served.notify_entry(number);
         let mut seen = 0;
         let waited = if last || board.all_entered(number, &mut seen) {
             0
         } else {
             self.wait(served, Kind::Barrier, expected, || {
-                board.barrier_released(number) || board.all_entered(number, &mut seen)
+                board.is_barrier_released(number) || board.all_entered(number, &mut seen)
             })?
         };
         self.with(|state| {

@@ -14,7 +14,7 @@ use crate::world::{self, JOINED, Neighbour, World, note, room_for_blocks};
 use evenkeel_barrier_table::Trouble;
 use evenkeel_barrier_table::place::{self, InUse};
 use evenkeel_options as options;
-use evenkeel_segment::block::allocator::{Arena, PROCESSES};
+use evenkeel_segment::block::allocator::{BlockAllocator, PROCESSES};
 use evenkeel_segment::eventcount::Fencing;
 use evenkeel_segment::{Segment, cross_memory, memory};
 use std::sync::OnceLock;
@@ -149,7 +149,7 @@ impl Candidate {
             Ok(segment) => {
                 if leader == me {
                     let here = cards.iter().filter(|c| self.same_node(c)).count();
-                    Arena::new(&segment, room_for_blocks(&segment, cards.len())).prepare(here);
+                    BlockAllocator::new(&segment, room_for_blocks(&segment, cards.len())).initialize(here);
                 }
                 self.joined = Some(segment);
             }
@@ -200,7 +200,7 @@ impl Candidate {
         }
         local.push(Some(here.len()));
         let my_place = local[self.me]?;
-        Arena::new(&segment, room_for_blocks(&segment, self.cards.len()))
+        BlockAllocator::new(&segment, room_for_blocks(&segment, self.cards.len()))
             .process_state(my_place)
             .store(JOINED, Ordering::Release);
         let all = |flag: u32| here.iter().all(|&r| self.cards[r].flags & flag != 0);

@@ -66,7 +66,7 @@ pub fn fresh_id(world: Option<&World>, members: &[i32]) -> u64 {
     if members.len() < 2 || !members.iter().all(here) {
         return 0;
     }
-    world.arena().reserve(members.len()).map_or(0, Block::id)
+    world.blocks().allocate(members.len()).map_or(0, Block::id)
 }
 
 impl Comm {
@@ -221,7 +221,7 @@ impl Comm {
         }
         let companion = comm.companion_if_made().and_then(|c| c.served.as_ref());
         for served in comm.served.iter().chain(companion) {
-            served.world.arena().drop_reference(served.block, &served.board.geometry);
+            served.world.blocks().drop_reference(served.block, &served.board.geometry);
         }
         if let (Some(scheduled), Some(served)) = (&comm.scheduled, &comm.served) {
             scheduled.detach(served);
@@ -238,7 +238,7 @@ impl Comm {
         let Some(served) = &self.served else { return };
         board::revoke(&served.first);
         // Nobody sleeps at the second block.
-        served.board.announce();
+        served.board.notify();
     }
 
     /// Whether members have died, in a job whose host reports that: then what is under way ends here for
@@ -247,7 +247,7 @@ impl Comm {
         let dead = served.world.reports_faults() && served.world.anybody_has_died(&served.places);
         if dead {
             board::fail(&served.first);
-            served.board.announce();
+            served.board.notify();
             self.is_revoked();
         }
         dead
@@ -276,8 +276,8 @@ impl Comm {
         let number = self.children.fetch_add(1, Ordering::Relaxed);
         served
             .world
-            .arena()
-            .child(served.block, &served.board.geometry, self.ranks, number, offer_the_core)
+            .blocks()
+            .duplicate(served.block, &served.board.geometry, self.ranks, number, offer_the_core)
             .map_or(0, Block::id)
     }
 

@@ -210,15 +210,15 @@ impl Operation {
                     board.release(seq);
                 }
                 if self.kind != Kind::Allreduce || len > SHARED_RESULT {
-                    board.announce(); // a small allreduce is announced when its result is there
+                    board.notify(); // a small allreduce is announced when its result is there
                 }
             }
         } else if self.kind.is_counted() || deposit.is_some() {
-            if self.kind.is_counted() && board.published(1 - comm.me, seq) {
+            if self.kind.is_counted() && board.is_published(1 - comm.me, seq) {
                 self.came_last(comm, served, state, seq, sampled);
             }
             board.publish(comm.me, seq);
-            board.announce();
+            board.notify();
         }
         if self.handing.needs == Owed::Nothing && !self.offers_memory {
             // Nothing will be read here: say so at once, others may be waiting for the window.
@@ -273,13 +273,13 @@ impl Operation {
         let board = &served.board;
         match self.handing.needs {
             Owed::Nothing => true,
-            Owed::One(rank) => board.published(rank.0 as usize, seq),
-            Owed::Below(rank) => (0..rank.0 as usize).rev().all(|r| board.published(r, seq)),
-            Owed::All if comm.ranks == 2 => board.published(1 - comm.me, seq),
+            Owed::One(rank) => board.is_published(rank.0 as usize, seq),
+            Owed::Below(rank) => (0..rank.0 as usize).rev().all(|r| board.is_published(r, seq)),
+            Owed::All if comm.ranks == 2 => board.is_published(1 - comm.me, seq),
             Owed::All if self.kind == Kind::Barrier => {
-                board.released(seq) || board.full(seq, state.round(seq))
+                board.is_released(seq) || board.all_arrived(seq, state.round(seq))
             }
-            Owed::All => board.full(seq, state.round(seq)),
+            Owed::All => board.all_arrived(seq, state.round(seq)),
         }
     }
 
@@ -319,7 +319,7 @@ impl Operation {
             self.full_since = None;
             if self.may_read_directly() {
                 self.taken = true;
-                board.announce(); // somebody may be waiting for its readers
+                board.notify(); // somebody may be waiting for its readers
             }
         }
         if self.offers_memory {

@@ -289,7 +289,7 @@ impl Program {
 
     #[inline(always)]
     fn wake<M: Words + Futex>(&self, flags: &Flags<M>, list: u32) {
-        if flags.anybody_sleeps() {
+        if flags.has_sleepers() {
             self.wakes[list as usize].iter().for_each(|rank| flags.wake(*rank as usize));
         }
     }

@@ -65,10 +65,11 @@ impl Scheduled {
     fn make_ready(&self, served: &Served, me: usize) -> Option<&Ready> {
         let make = || {
             let layout = Layout::of(&self.schedule).expect("tried when it was made");
-            let block = served.world.arena().flags(served.block, &layout.geometry)?;
+            let block = served.world.blocks().flags(served.block, &layout.geometry)?;
             let at = |offset: usize| served.world.segment.at(block.offset() + offset);
-            let bells = (0..layout.geometry.ranks).map(|rank| at(layout.geometry.bell(rank))).collect();
-            let flags = Flags { memory: at(0), bells, fencing: served.board.fencing };
+            let eventcounts =
+                (0..layout.geometry.ranks).map(|rank| at(layout.geometry.eventcount(rank))).collect();
+            let flags = Flags { memory: at(0), eventcounts, fencing: served.board.fencing };
             Some(Ready {
                 program: Program::of(&self.schedule, &layout, Rank(me as u32)),
                 flags,
@@ -82,7 +83,7 @@ impl Scheduled {
     /// Gives back the flags, if this rank has ever asked for them.
     pub(crate) fn detach(&self, served: &Served) {
         if let Some(Some(ready)) = self.ready.get() {
-            served.world.arena().drop_reference(ready.block, &ready.geometry);
+            served.world.blocks().drop_reference(ready.block, &ready.geometry);
         }
     }
 }

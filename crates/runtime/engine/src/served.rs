@@ -86,7 +86,7 @@ impl Served {
 
     /// The second block, for nonblocking operations, which goes with this one.
     pub(crate) fn companion(&self) -> Option<Served> {
-        let block = self.world.arena().companion(self.block, &self.board.geometry)?;
+        let block = self.world.blocks().companion(self.block, &self.board.geometry)?;
         let make = if self.has_agent { Served::across } else { Served::new };
         Some(make(self.world, block, self.block, self.places.clone()))
     }
@@ -96,7 +96,7 @@ impl Served {
     pub(crate) fn ring_agent(&self) {
         // pairs with the agent's, between its saying that it sleeps and its last look
         fence(Ordering::SeqCst);
-        if self.world.arena().agent_sleeps().load(Ordering::Relaxed) != 0 {
+        if self.world.blocks().agent_sleeps().load(Ordering::Relaxed) != 0 {
             self.world.ring_agent();
         }
     }
@@ -106,10 +106,10 @@ impl Served {
     pub(crate) fn enter_and_go_on(&self, me: usize, number: u64, stamp: u64) {
         if self.unfenced {
             self.board.enter_barrier_unfenced(me, number, stamp);
-            self.board.announce_unfenced_entry(number);
+            self.board.notify_unfenced_entry(number);
         } else {
             self.board.enter_barrier(me, number, stamp);
-            self.announce_entry(number);
+            self.notify_entry(number);
         }
     }
 
@@ -120,8 +120,8 @@ impl Served {
 
     /// To be called after entering barrier `number`: wakes those who sleep for it.
     #[inline(always)]
-    pub(crate) fn announce_entry(&self, number: u64) {
-        self.board.announce_entry(number);
+    pub(crate) fn notify_entry(&self, number: u64) {
+        self.board.notify_entry(number);
         if self.has_agent {
             self.ring_agent_if_entered(number);
         }
@@ -130,7 +130,7 @@ impl Served {
     #[inline(never)]
     fn ring_agent_if_entered(&self, number: u64) {
         // Entering was a fence. Nothing but the last one's entry is news to the agent.
-        let asleep = self.world.arena().agent_sleeps().load(Ordering::Relaxed) != 0;
+        let asleep = self.world.blocks().agent_sleeps().load(Ordering::Relaxed) != 0;
         if asleep && (0..self.places.len() - 1).all(|rank| self.board.has_entered(rank, number)) {
             self.world.ring_agent();
         }

@@ -54,9 +54,9 @@ impl Comm {
             // SAFETY: the instance is entered: the cell is this rank's.
             unsafe { deposit::write_cell(board, root, seq, call.send, call.bytes) };
             board.publish(root, seq);
-            board.announce();
+            board.notify();
         } else {
-            self.wait_small(served, state, Kind::Bcast, || board.published(root, seq))?;
+            self.wait_small(served, state, Kind::Bcast, || board.is_published(root, seq))?;
             // SAFETY: published, and this rank has not left.
             unsafe { copy_small(Piece::cell(board, root, seq), call.recv, call.bytes) };
         }
@@ -73,19 +73,19 @@ impl Comm {
             unsafe { deposit::write_cell(board, self.me, seq, call.send, call.bytes) };
             board.publish(self.me, seq);
             if self.ranks == 2 {
-                board.announce();
+                board.notify();
             } else if board.arrive(self.me, seq, round) {
                 state.tallies.of(Kind::Reduce, false).last += 1;
-                board.announce();
+                board.notify();
             }
             return Ok(());
         }
         if self.ranks == 2 {
-            self.wait_small(served, state, Kind::Reduce, || board.published(1 - root, seq))?;
+            self.wait_small(served, state, Kind::Reduce, || board.is_published(1 - root, seq))?;
         } else if board.arrive(root, seq, round) {
             state.tallies.of(Kind::Reduce, false).last += 1;
         } else {
-            self.wait_small(served, state, Kind::Reduce, || board.full(seq, round))?;
+            self.wait_small(served, state, Kind::Reduce, || board.all_arrived(seq, round))?;
         }
         state.tallies.of(Kind::Reduce, false).rooted += 1;
         // SAFETY: all contributions are there.
@@ -106,8 +106,8 @@ impl Comm {
         unsafe { deposit::write_cell(board, self.me, seq, call.send, call.bytes) };
         board.publish(self.me, seq);
         if self.ranks == 2 {
-            board.announce();
-            self.wait_small(served, state, Kind::Allreduce, || board.published(1 - self.me, seq))?;
+            board.notify();
+            self.wait_small(served, state, Kind::Allreduce, || board.is_published(1 - self.me, seq))?;
             // SAFETY: both contributions are there.
             unsafe { self.fold_small(served, call, seq, call.recv) };
             return Ok(());
@@ -120,7 +120,7 @@ impl Comm {
             // release.
             unsafe { self.fold_small(served, call, seq, result) };
             board.release(seq);
-            board.announce();
+            board.notify();
             // SAFETY: the result stands.
             unsafe { copy_small(result, call.recv, call.bytes) };
             return Ok(());
@@ -129,10 +129,10 @@ impl Comm {
         let mut alone = false;
         self.wait_small(served, state, Kind::Allreduce, || {
             looks = looks.wrapping_add(1);
-            if board.released(seq) {
+            if board.is_released(seq) {
                 return true;
             }
-            if looks % 16 == 0 && board.full(seq, round) {
+            if looks % 16 == 0 && board.all_arrived(seq, round) {
                 let since = *full_since.get_or_insert_with(Ticks::now);
                 alone = Ticks::now().ns_since(since) > OVERDUE_NS;
             }

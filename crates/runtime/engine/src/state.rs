@@ -140,7 +140,7 @@ impl State {
     #[inline]
     pub fn finish(&mut self, board: &Board<Mapped>, me: usize, seq: Seq) {
         if self.leave(board, me, seq) {
-            board.announce_room();
+            board.notify_room();
         }
     }
 

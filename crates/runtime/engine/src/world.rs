@@ -8,10 +8,10 @@ use crate::scheduled::Scheduled;
 use crate::tally::Timeline;
 use crate::wait::Waiting;
 use evenkeel_barrier_table::{Situation, Table};
-use evenkeel_segment::block::allocator::{Arena, Block, PROCESSES, WORLD};
+use evenkeel_segment::block::allocator::{Block, BlockAllocator, PROCESSES, WORLD};
 use evenkeel_segment::channel::Channels;
 use evenkeel_segment::eventcount::Fencing;
-use evenkeel_segment::process::{self, Watched};
+use evenkeel_segment::process::{self, WatchedProcess};
 use evenkeel_segment::{Board, Geometry, Mapped, Segment};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -24,7 +24,7 @@ const LEFT: u64 = 2;
 pub struct Neighbour {
     pub world_rank: usize,
     pub pid: u32,
-    pub(crate) watched: OnceLock<Watched>,
+    pub(crate) watched: OnceLock<WatchedProcess>,
 }
 
 pub struct World {
@@ -108,8 +108,8 @@ impl World {
         Scheduled::new(schedule).map_err(|why| note(&format!("the table's schedule {name} for {ranks} ranks cannot be run: {why}; the built-in way is used"))).ok()
     }
 
-    pub fn arena(&self) -> Arena<'_, Segment> {
-        Arena::new(&self.segment, room_for_blocks(&self.segment, self.ranks))
+    pub fn blocks(&self) -> BlockAllocator<'_, Segment> {
+        BlockAllocator::new(&self.segment, room_for_blocks(&self.segment, self.ranks))
     }
 
     /// The channels between all ranks; None if not all share this node, or if there is no room for channels.
@@ -128,7 +128,7 @@ impl World {
             fencing: Fencing::Both,
         };
         // In another use of its block it is gone, which all members have agreed to, after its last barrier.
-        !self.arena().is_current(block) || board.all_entered(stamp.number, seen)
+        !self.blocks().is_current(block) || board.all_entered(stamp.number, seen)
     }
 
     /// How the two sides of those bells agree; see `fencing` in [`crate::served`].
@@ -137,8 +137,8 @@ impl World {
     }
 
     /// The bell of a process, for those who wait for messages.
-    pub fn bell(&self, channels: &Channels, place: usize) -> Mapped {
-        self.segment.at(channels.bell(place))
+    pub fn eventcount(&self, channels: &Channels, place: usize) -> Mapped {
+        self.segment.at(channels.eventcount(place))
     }
 
     /// The place of a world rank on this node.
@@ -153,12 +153,12 @@ impl World {
 
     /// Says that this process will take no further part.
     pub fn leave(&self) {
-        self.arena().process_state(self.my_place).store(LEFT, Ordering::Release);
+        self.blocks().process_state(self.my_place).store(LEFT, Ordering::Release);
     }
 
     /// Whether the rank at a place of this node has done its part in everything.
     pub fn has_left(&self, place: usize) -> bool {
-        self.arena().process_state(place).load(Ordering::Acquire) == LEFT
+        self.blocks().process_state(place).load(Ordering::Acquire) == LEFT
     }
 
     /// Whether one of the other ranks at `places` is running or ready to run, as far as that can be told at
@@ -199,7 +199,8 @@ impl World {
     pub(crate) fn anybody_has_died(&self, places: &[usize]) -> bool {
         let has_died = |place: usize| {
             let neighbour = self.neighbour(place);
-            neighbour.watched.get_or_init(|| Watched::new(neighbour.pid)).is_dead() && !self.has_left(place)
+            neighbour.watched.get_or_init(|| WatchedProcess::new(neighbour.pid)).is_dead()
+                && !self.has_left(place)
         };
         places.iter().any(|&place| place != self.my_place && has_died(place))
     }
@@ -210,7 +211,7 @@ impl World {
         for place in places {
             let neighbour = self.neighbour(place);
             if place == self.my_place
-                || !neighbour.watched.get_or_init(|| Watched::new(neighbour.pid)).is_dead()
+                || !neighbour.watched.get_or_init(|| WatchedProcess::new(neighbour.pid)).is_dead()
             {
                 continue;
             }
@@ -235,7 +236,7 @@ impl World {
     /// Prints a sentence and ends this process; only the first of the node's ranks to get here prints.
     pub fn end(&self, sentence: &str) -> ! {
         // The state word of the last place doubles as "the end has been announced" (bit 8).
-        let word = self.arena().process_state(PROCESSES - 1);
+        let word = self.blocks().process_state(PROCESSES - 1);
         if word.fetch_or(1 << 8, Ordering::AcqRel) & 1 << 8 == 0 {
             say(sentence);
         }

@@ -58,9 +58,9 @@ impl Job<'_> {
     /// One rank's life. None: it ended early, since something is wrong.
     fn live(&self, me: usize) -> Option<()> {
         let at = |offset: usize| self.segment.at(4096 + offset);
-        let bells: Vec<Mapped> =
-            (0..self.programs.len()).map(|rank| at(self.layout.geometry.bell(rank))).collect();
-        let flags = Flags { memory: at(0), bells, fencing: self.fencing };
+        let eventcounts: Vec<Mapped> =
+            (0..self.programs.len()).map(|rank| at(self.layout.geometry.eventcount(rank))).collect();
+        let flags = Flags { memory: at(0), eventcounts, fencing: self.fencing };
         let mut chance = Chance(me as u64 + 1);
         for epoch in 1..=self.epochs {
             if chance.one_in(8) {

@@ -49,7 +49,7 @@ pub fn bytes_needed(nodes: usize, memory_bytes: usize) -> Result<usize, NoWire> 
 struct Peer {
     node: NodeId,
     memory: Memory,
-    bell: Mapped,
+    eventcount: Mapped,
     writer: Writer<Mapped>,
     reader: Reader<Mapped>,
     /// Records that have found no room, and their bytes.
@@ -63,7 +63,7 @@ struct Peer {
 pub struct SegmentWire {
     node: NodeId,
     memory: Memory,
-    bell: Mapped,
+    eventcount: Mapped,
     largest_record: usize,
     /// By node; None: this one.
     peers: Vec<Option<Peer>>,
@@ -97,7 +97,7 @@ impl SegmentWire {
             (other != me).then(|| Peer {
                 node: NodeId(other as u32),
                 memory: memory(other),
-                bell: segment.at(channels.bell(other)),
+                eventcount: segment.at(channels.eventcount(other)),
                 writer: Writer::new(segment.at(channels.ring(me, other)), ring_bytes, Fencing::Both),
                 reader: Reader::new(segment.at(channels.ring(other, me)), ring_bytes),
                 unsent: VecDeque::new(),
@@ -108,7 +108,7 @@ impl SegmentWire {
         Ok(SegmentWire {
             node,
             memory: memory(me),
-            bell: segment.at(channels.bell(me)),
+            eventcount: segment.at(channels.eventcount(me)),
             largest_record: channels.largest_record(),
             peers: (0..nodes).map(peer).collect(),
             inbox: VecDeque::new(),
@@ -124,7 +124,7 @@ impl SegmentWire {
     /// What is carried out at once has come to its end at once.
     fn done(&mut self, to: NodeId, fetched: u64) -> Ticket {
         if let Some(peer) = &self.peers[to.index()] {
-            eventcount::announce(&peer.bell, Fencing::Both);
+            eventcount::notify(&peer.eventcount, Fencing::Both);
         }
         self.tickets += 1;
         let ticket = Ticket(self.tickets);
@@ -153,7 +153,7 @@ impl Peer {
             written = true;
         }
         if written {
-            channel::announce(&self.bell, Fencing::Both);
+            channel::notify(&self.eventcount, Fencing::Both);
         }
     }
 
@@ -166,7 +166,7 @@ impl Peer {
                 inbox.push_back(Event::Message { from: self.node, bytes: std::mem::take(&mut self.begun) });
             }
             if self.reader.advance(record) {
-                eventcount::announce(&self.bell, Fencing::Both); // it may wait for room
+                eventcount::notify(&self.eventcount, Fencing::Both); // it may wait for room
             }
         }
     }
@@ -247,7 +247,7 @@ impl Wire for SegmentWire {
             let wants_room = self.peers.iter().flatten().any(|peer| !peer.unsent.is_empty());
             let nap = if wants_room { left.min(ROOM_NAP) } else { left };
             let peers = &mut self.peers;
-            eventcount::sleep_unless(&self.bell, Fencing::Both, nap.as_nanos() as u64, || {
+            eventcount::sleep_unless(&self.eventcount, Fencing::Both, nap.as_nanos() as u64, || {
                 peers.iter_mut().flatten().any(|peer| peer.reader.next().is_some())
             });
             if !wants_room {

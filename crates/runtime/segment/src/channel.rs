@@ -15,7 +15,7 @@ use crate::eventcount::{self, Fencing, Futex};
 use crate::sync::{Ordering, Words};
 
 /// Bytes of a process's bell in front of the rings: laid out as the head of a block.
-const BELL_BYTES: usize = 4 * LINE;
+const EVENTCOUNT_BYTES: usize = 4 * LINE;
 /// Where the reader says how far it has come.
 const TAKEN_AT: usize = 0;
 const DATA_AT: usize = LINE;
@@ -60,7 +60,7 @@ impl Channels {
     }
 
     fn rings_at(&self) -> usize {
-        (self.processes * BELL_BYTES).next_multiple_of(PAGE)
+        (self.processes * EVENTCOUNT_BYTES).next_multiple_of(PAGE)
     }
 
     /// Rings lie some lines more than their size apart: a reader looks at the same place of all of them,
@@ -70,8 +70,8 @@ impl Channels {
     }
 
     /// Offset in the segment of the bell of a process.
-    pub fn bell(&self, process: usize) -> usize {
-        self.start + process * BELL_BYTES
+    pub fn eventcount(&self, process: usize) -> usize {
+        self.start + process * EVENTCOUNT_BYTES
     }
 
     /// Offset in the segment of the ring for records from one process to another.
@@ -276,14 +276,14 @@ impl<M: Words + Bytes> Reader<M> {
 
 /// To be called after writing something for the owner of the bell.
 #[inline(always)]
-pub fn announce<M: Words + Futex>(bell: &M, fencing: Fencing) {
+pub fn notify<M: Words + Futex>(eventcount: &M, fencing: Fencing) {
     if cfg!(all(target_arch = "x86_64", not(loom))) && fencing == Fencing::Both {
         // The exchange in `publish` was the fence.
-        if eventcount::anybody_sleeps(bell) {
-            eventcount::ring(bell);
+        if eventcount::has_sleepers(eventcount) {
+            eventcount::wake_sleepers(eventcount);
         }
     } else {
-        eventcount::announce(bell, fencing);
+        eventcount::notify(eventcount, fencing);
     }
 }
 
@@ -371,7 +371,7 @@ mod tests {
     fn rings_do_not_overlap() {
         for processes in [2, 16, 17, 64, 65] {
             let c = Channels::new(processes, 4 << 30).unwrap();
-            assert!(c.bell(processes) <= c.ring(0, 0));
+            assert!(c.eventcount(processes) <= c.ring(0, 0));
             let mut starts: Vec<usize> =
                 (0..processes * processes).map(|i| c.ring(i / processes, i % processes)).collect();
             starts.sort();

@@ -7,7 +7,7 @@
 //! offers `membarrier` the sleeper pays for both.
 
 use crate::board::Board;
-use crate::board::geometry::{BELL_AT, ROOM_WANTED_AT, SLEEPERS_AT};
+use crate::board::geometry::{EVENTCOUNT_AT, ROOM_WANTED_AT, SLEEPERS_AT};
 use crate::sync::{Ordering, Words, fence};
 
 /// How the two sides of a bell agree on an order.
@@ -25,33 +25,33 @@ pub trait Futex {
     fn wait(&self, seen: u64, timeout_ns: u64);
     fn wake_all(&self);
     /// A full fence on every running thread that shares the block.
-    fn fence_everyone(&self);
+    fn membarrier(&self);
 }
 
 /// To be called after publishing something that others may sleep for at the bell of the block that
 /// starts at `memory`.
 #[inline(always)]
-pub fn announce<M: Words + Futex>(memory: &M, fencing: Fencing) {
+pub fn notify<M: Words + Futex>(memory: &M, fencing: Fencing) {
     match fencing {
         // Pairs with the fence in `sleep_unless`.
         Fencing::Both => fence(Ordering::SeqCst),
         // Only the compiler must keep the order; the sleeper's membarrier does the rest.
         Fencing::Sleeper => std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst),
     }
-    if anybody_sleeps(memory) {
-        ring(memory);
+    if has_sleepers(memory) {
+        wake_sleepers(memory);
     }
 }
 
 /// Whether somebody sleeps or is about to; to be asked after a full fence.
 #[inline(always)]
-pub(crate) fn anybody_sleeps<M: Words>(memory: &M) -> bool {
+pub(crate) fn has_sleepers<M: Words>(memory: &M) -> bool {
     memory.word(SLEEPERS_AT).load(Ordering::Relaxed) != 0
 }
 
 #[cold]
-pub(crate) fn ring<M: Words + Futex>(memory: &M) {
-    memory.word(BELL_AT).fetch_add(1, Ordering::SeqCst);
+pub(crate) fn wake_sleepers<M: Words + Futex>(memory: &M) {
+    memory.word(EVENTCOUNT_AT).fetch_add(1, Ordering::SeqCst);
     memory.wake_all();
 }
 
@@ -69,10 +69,10 @@ pub fn sleep_unless<M: Words + Futex>(
     sleepers.fetch_add(1, Ordering::SeqCst);
     match fencing {
         Fencing::Both => fence(Ordering::SeqCst), // pairs with the fence in `announce`
-        Fencing::Sleeper => memory.fence_everyone(),
+        Fencing::Sleeper => memory.membarrier(),
     }
     // Acquire: pairs with the increment in `ring`; read before the look, so that a ring after it is noticed.
-    let seen = memory.word(BELL_AT).load(Ordering::Acquire);
+    let seen = memory.word(EVENTCOUNT_AT).load(Ordering::Acquire);
     if !happened() {
         memory.wait(seen, timeout_ns);
     }
@@ -82,22 +82,22 @@ pub fn sleep_unless<M: Words + Futex>(
 impl<M: Words + Futex> Board<M> {
     /// To be called after publishing something that others may sleep for.
     #[inline(always)]
-    pub fn announce(&self) {
-        announce(&self.memory, self.fencing);
+    pub fn notify(&self) {
+        notify(&self.memory, self.fencing);
     }
 
     /// Whether somebody sleeps or is about to; to be asked after a full fence.
     #[inline(always)]
-    pub(crate) fn anybody_sleeps(&self) -> bool {
-        anybody_sleeps(&self.memory)
+    pub(crate) fn has_sleepers(&self) -> bool {
+        has_sleepers(&self.memory)
     }
 
     /// To be called after leaving instances: wakes those who sleep until there is room. There is no fence
     /// here: once in a blue moon a sleeper is overlooked, and then sleeps out its time.
     #[inline(always)]
-    pub fn announce_room(&self) {
+    pub fn notify_room(&self) {
         if self.memory.word(ROOM_WANTED_AT).load(Ordering::Relaxed) != 0 {
-            self.announce();
+            self.notify();
         }
     }
 
@@ -111,13 +111,13 @@ impl<M: Words + Futex> Board<M> {
 
     #[cold]
     #[inline(never)]
-    pub(crate) fn ring_bell(&self) {
-        ring(&self.memory);
+    pub(crate) fn wake_sleepers(&self) {
+        wake_sleepers(&self.memory);
     }
 
     /// Sleeps until somebody announces something, at most `timeout_ns`, unless `happened` already holds.
     /// `fencing`: the board's own, but for what is announced without a fence
-    /// ([`Board::announce_unfenced_entry`]).
+    /// ([`Board::notify_unfenced_entry`]).
     pub fn sleep_unless(&self, fencing: Fencing, timeout_ns: u64, happened: impl FnMut() -> bool) {
         sleep_unless(&self.memory, fencing, timeout_ns, happened);
     }

@@ -4,7 +4,7 @@
 //! afterwards it lives as long as somebody maps it. So nothing is left behind however the processes
 //! end, and neither the size nor the mode of `/dev/shm` matters.
 
-use crate::board::geometry::{BELL_AT, PAGE};
+use crate::board::geometry::{EVENTCOUNT_AT, PAGE};
 use crate::eventcount::Futex;
 use crate::sync::{AtomicU64, Words};
 use std::fs::File;
@@ -25,7 +25,7 @@ pub enum SegmentError {
     )]
     Map { bytes: usize, cause: io::Error },
     #[error("what process {pid} offers is not the segment of this job")]
-    Stranger { pid: u32 },
+    WrongToken { pid: u32 },
 }
 
 /// The whole of a node's shared memory, mapped.
@@ -70,12 +70,12 @@ impl Segment {
             File::options().read(true).write(true).open(&path).and_then(|f| Ok((f.metadata()?.len(), f)));
         let (bytes, file) = opened.map_err(|cause| SegmentError::Open { path, pid, cause })?;
         if (bytes as usize) < 2 * PAGE {
-            return Err(SegmentError::Stranger { pid });
+            return Err(SegmentError::WrongToken { pid });
         }
         let segment = Self::map(file, bytes as usize)?;
         let magic = segment.word(MAGIC_AT).load(std::sync::atomic::Ordering::Acquire); // pairs with `create`
         if magic != MAGIC || segment.word(TOKEN_AT).load(std::sync::atomic::Ordering::Relaxed) != token {
-            return Err(SegmentError::Stranger { pid });
+            return Err(SegmentError::WrongToken { pid });
         }
         Ok(segment)
     }
@@ -191,7 +191,7 @@ impl Futex for Mapped {
         unsafe {
             libc::syscall(
                 libc::SYS_futex,
-                self.pointer(BELL_AT),
+                self.pointer(EVENTCOUNT_AT),
                 libc::FUTEX_WAIT,
                 seen as u32,
                 &timeout,
@@ -203,10 +203,12 @@ impl Futex for Mapped {
 
     fn wake_all(&self) {
         // SAFETY: as above.
-        unsafe { libc::syscall(libc::SYS_futex, self.pointer(BELL_AT), libc::FUTEX_WAKE, i32::MAX, 0, 0, 0) };
+        unsafe {
+            libc::syscall(libc::SYS_futex, self.pointer(EVENTCOUNT_AT), libc::FUTEX_WAKE, i32::MAX, 0, 0, 0)
+        };
     }
 
-    fn fence_everyone(&self) {
+    fn membarrier(&self) {
         // SAFETY: no memory is passed. Registration was tested, so this cannot fail.
         unsafe { libc::syscall(libc::SYS_membarrier, MEMBARRIER_GLOBAL_EXPEDITED, 0, 0) };
     }
@@ -229,7 +231,7 @@ mod tests {
     fn a_stranger_is_refused() {
         let a = Segment::create(1 << 20, 42).unwrap();
         let wrong = Segment::open(std::process::id(), a.descriptor().unwrap(), 43);
-        assert!(matches!(wrong, Err(SegmentError::Stranger { .. })));
+        assert!(matches!(wrong, Err(SegmentError::WrongToken { .. })));
         let gone = Segment::open(std::process::id(), 9999, 42).err().unwrap().to_string();
         assert!(gone.contains("/proc/"), "{gone}");
     }

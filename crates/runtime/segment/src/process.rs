@@ -4,20 +4,20 @@
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 /// A process to watch.
-pub struct Watched {
+pub struct WatchedProcess {
     pub pid: u32,
     descriptor: Option<OwnedFd>,
 }
 
-impl Watched {
-    /// Starts to watch; if the process is gone already, [`Watched::is_dead`] says so.
-    pub fn new(pid: u32) -> Watched {
+impl WatchedProcess {
+    /// Starts to watch; if the process is gone already, [`WatchedProcess::is_dead`] says so.
+    pub fn new(pid: u32) -> WatchedProcess {
         // SAFETY: no memory is passed; the descriptor, if any, is ours.
         let descriptor = unsafe {
             let fd = libc::syscall(libc::SYS_pidfd_open, pid as libc::pid_t, 0);
             (fd >= 0).then(|| OwnedFd::from_raw_fd(fd as i32))
         };
-        Watched { pid, descriptor }
+        WatchedProcess { pid, descriptor }
     }
 
     /// A descriptor that is readable once the process has ended; None where the kernel gave none.
@@ -79,7 +79,7 @@ pub fn is_runnable(pid: u32) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Watched, is_runnable};
+    use super::{WatchedProcess, is_runnable};
 
     #[test]
     fn tells_the_running_from_the_sleeping() {
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn tells_the_living_from_the_dead() {
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        let watched = Watched::new(child.id());
+        let watched = WatchedProcess::new(child.id());
         assert!(!watched.is_dead());
         child.kill().unwrap();
         while !watched.is_dead() {
@@ -113,6 +113,6 @@ mod tests {
             std::thread::yield_now();
         }
         child.wait().unwrap();
-        assert!(Watched::new(std::process::id()).is_dead() == false);
+        assert!(WatchedProcess::new(std::process::id()).is_dead() == false);
     }
 }

@@ -30,14 +30,16 @@ fn until<R>(mut look: impl FnMut() -> Option<R>) -> R {
 /// `late` posts it.
 fn one_is_late(late: impl Fn(&Board<Model>) + Send + Sync + 'static) {
     every_interleaving(3, board, move |board, me| match me {
-        0 => (0..2).for_each(|number| until(|| board.post(number, WORDS[number as usize]).then_some(()))),
+        0 => (0..2).for_each(|number| {
+            until(|| board.call_queue().post(number, WORDS[number as usize]).then_some(()))
+        }),
         1 => late(board),
         _ => {
             for number in 0..2 {
-                assert_eq!(until(|| board.posted(number)), WORDS[number as usize]);
-                board.take(number + 1);
+                assert_eq!(until(|| board.call_queue().posted(number)), WORDS[number as usize]);
+                board.call_queue().take(number + 1);
             }
-            assert_eq!(board.posted(1), Some(WORDS[1]), "what has been posted stays");
+            assert_eq!(board.call_queue().posted(1), Some(WORDS[1]), "what has been posted stays");
         }
     });
 }
@@ -45,14 +47,14 @@ fn one_is_late(late: impl Fn(&Board<Model>) + Send + Sync + 'static) {
 #[test]
 fn whoever_posts_late_changes_nothing() {
     one_is_late(|board| {
-        board.post(0, WORDS[0]);
+        board.call_queue().post(0, WORDS[0]);
     });
 }
 
 #[test]
 #[should_panic]
 fn to_store_without_looking_is_found() {
-    one_is_late(|board| board.post_by_storing(0, WORDS[0]));
+    one_is_late(|board| board.call_queue().post_by_storing(0, WORDS[0]));
 }
 
 /// A member that calls three collectives with a docket of two entries, and sleeps where there is no
@@ -65,17 +67,17 @@ fn who_wants_room_sleeps(awaited: impl Fn(&Board<Model>, u64) -> bool + Send + S
     every_interleaving(2, make, move |board, me| match me {
         0 => {
             for number in 0..3 {
-                while !board.post(number, WORDS[0]) {
-                    board.sleep_unless(Fencing::Both, u64::MAX, || board.post(number, WORDS[0]));
+                while !board.call_queue().post(number, WORDS[0]) {
+                    board.sleep_unless(Fencing::Both, u64::MAX, || board.call_queue().post(number, WORDS[0]));
                 }
             }
         }
         _ => {
             for number in 0..3 {
-                until(|| board.posted(number));
-                board.take(number + 1);
+                until(|| board.call_queue().posted(number));
+                board.call_queue().take(number + 1);
                 if awaited(board, number + 1) {
-                    board.announce();
+                    board.notify();
                 }
             }
         }
@@ -84,11 +86,11 @@ fn who_wants_room_sleeps(awaited: impl Fn(&Board<Model>, u64) -> bool + Send + S
 
 #[test]
 fn who_waits_for_room_is_woken() {
-    who_wants_room_sleeps(Board::is_room_awaited);
+    who_wants_room_sleeps(|board, taken| board.call_queue().is_room_awaited(taken));
 }
 
 #[test]
 #[should_panic]
 fn to_look_at_the_wrong_entry_is_found() {
-    who_wants_room_sleeps(|board, taken| board.is_room_awaited(taken + 1));
+    who_wants_room_sleeps(|board, taken| board.call_queue().is_room_awaited(taken + 1));
 }

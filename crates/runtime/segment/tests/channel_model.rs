@@ -5,7 +5,7 @@
 //! All other payload is in cells whose every access loom checks.
 #![cfg(loom)]
 
-use evenkeel_segment::channel::{Bytes, Reader, Record, Writer, announce};
+use evenkeel_segment::channel::{Bytes, Reader, Record, Writer, notify};
 use evenkeel_segment::eventcount::{self, Fencing, Futex};
 use evenkeel_segment::sync::{AtomicU64, Ordering, Words};
 use loom::cell::UnsafeCell;
@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 const LINE: usize = 64;
 const RING: usize = 4 * LINE;
 /// Where the bell's block begins; the ring is in front of it.
-const BELL: usize = LINE + RING;
+const EVENTCOUNT: usize = LINE + RING;
 
 struct Memory {
     /// First words of lines: of what the reader says, of the ring, of the bell's block.
@@ -72,12 +72,12 @@ impl Shared {
     }
 }
 
-const BELL_AT: usize = LINE;
+const EVENTCOUNT_AT: usize = LINE;
 
 impl Futex for Shared {
     fn wait(&self, seen: u64, _timeout_ns: u64) {
         let guard = self.memory.asleep.lock().unwrap();
-        if self.word(BELL_AT).load(Ordering::SeqCst) == seen {
+        if self.word(EVENTCOUNT_AT).load(Ordering::SeqCst) == seen {
             // no timeout: a lost wake-up must show as a deadlock
             drop(self.memory.woken.wait(guard).unwrap());
         }
@@ -86,7 +86,7 @@ impl Futex for Shared {
         let _guard = self.memory.asleep.lock().unwrap();
         self.memory.woken.notify_all();
     }
-    fn fence_everyone(&self) {
+    fn membarrier(&self) {
         unreachable!("the model uses fences on both sides")
     }
 }
@@ -117,15 +117,16 @@ fn through(records: u64, sleeps: bool, left_out: Rule) {
     builder.preemption_bound = Some(2); // with three it takes many minutes
     builder.max_branches = 100_000;
     builder.check(move || {
-        let lines = (BELL + 4 * LINE) / LINE;
+        let lines = (EVENTCOUNT + 4 * LINE) / LINE;
         let memory = Arc::new(Memory {
             words: (0..lines).map(|_| AtomicU64::new(0)).collect(),
             cells: (0..lines * 8).map(|_| UnsafeCell::new(0)).collect(),
             asleep: Mutex::new(()),
             woken: Condvar::new(),
         });
-        let (ring, bell) = (Shared { memory: memory.clone(), base: 0 }, Shared { memory, base: BELL });
-        let (theirs, their_bell) = (ring.clone(), bell.clone());
+        let (ring, eventcount) =
+            (Shared { memory: memory.clone(), base: 0 }, Shared { memory, base: EVENTCOUNT });
+        let (theirs, their_eventcount) = (ring.clone(), eventcount.clone());
         let other = thread::spawn(move || {
             let mut writer = Writer::new(theirs, RING, Fencing::Both);
             writer.forgets_to_clear = left_out == Rule::Clear;
@@ -135,7 +136,7 @@ fn through(records: u64, sleeps: bool, left_out: Rule) {
                     thread::yield_now();
                 }
                 if left_out != Rule::Announce {
-                    announce(&their_bell, Fencing::Both);
+                    notify(&their_eventcount, Fencing::Both);
                 }
             }
         });
@@ -145,9 +146,9 @@ fn through(records: u64, sleeps: bool, left_out: Rule) {
             let record = loop {
                 match reader.next() {
                     Some(record) => break record,
-                    None if sleeps => {
-                        eventcount::sleep_unless(&bell, Fencing::Both, u64::MAX, || reader.next().is_some())
-                    }
+                    None if sleeps => eventcount::sleep_unless(&eventcount, Fencing::Both, u64::MAX, || {
+                        reader.next().is_some()
+                    }),
                     None => thread::yield_now(),
                 }
             };

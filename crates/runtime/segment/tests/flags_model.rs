@@ -46,8 +46,9 @@ impl Signals {
 fn signal(ranks: usize, body: impl Fn(&Signals, usize) + Send + Sync + 'static) {
     let make = move || {
         let geometry = FlagGeometry::new(ranks, 2, 1);
-        let bells = (0..ranks).map(|_| Model::new(256)).collect();
-        let flags = Flags { memory: Model::new(geometry.bell(ranks)), bells, fencing: Fencing::Both };
+        let eventcounts = (0..ranks).map(|_| Model::new(256)).collect();
+        let flags =
+            Flags { memory: Model::new(geometry.eventcount(ranks)), eventcounts, fencing: Fencing::Both };
         Signals { flags, geometry, payload: (0..ranks).map(|_| UnsafeCell::new(0)).collect() }
     };
     every_interleaving(ranks, make, body);
@@ -113,7 +114,7 @@ fn sleepers_at_flags(ranks: usize, last: bool, wake: bool) {
                 s.flags.raise(s.flag(rank, 0), 1);
             }
         }
-        if wake && s.flags.anybody_sleeps() {
+        if wake && s.flags.has_sleepers() {
             (0..sleepers).for_each(|rank| s.flags.wake(rank));
         }
     });
@@ -146,7 +147,7 @@ fn who_sleeps_for_a_counter_is_woken() {
             return s.sleep_until(0, counter, 2);
         }
         s.flags.add(counter);
-        if s.flags.anybody_sleeps() {
+        if s.flags.has_sleepers() {
             s.flags.wake(0);
         }
     });

@@ -69,7 +69,7 @@ fn stream(respect_window: bool) {
                 node.deposit(1, seq, 100 + n);
                 node.board.leave(1, n + 1);
             } else {
-                node.until(|| node.board.published(1, seq));
+                node.until(|| node.board.is_published(1, seq));
                 assert_eq!(node.take(1, seq), 100 + n);
                 node.board.leave(0, n + 1);
             }
@@ -100,8 +100,8 @@ fn the_last_to_arrive_sees_every_deposit() {
             node.cell(0, result).with_mut(|p| unsafe { *p = sum });
             node.board.release(seq);
         }
-        if node.board.released(seq) {
-            assert!(node.board.full(seq, 1));
+        if node.board.is_released(seq) {
+            assert!(node.board.all_arrived(seq, 1));
             assert_eq!(node.take(0, result), 7);
         }
     });
@@ -128,7 +128,7 @@ fn a_stalled_combiner_holds_nobody_up() {
         let seq = Seq(0);
         node.deposit(me, seq, 10 + me as u64);
         node.board.arrive(me, seq, 1);
-        node.until(|| node.board.full(seq, 1));
+        node.until(|| node.board.all_arrived(seq, 1));
         assert_eq!(node.take(0, seq) + node.take(1, seq), 21);
         node.board.leave(me, 1);
     });
@@ -145,7 +145,7 @@ fn rounds_do_not_mix() {
             }
             node.deposit(me, seq, n * 10 + me as u64);
             node.board.arrive(me, seq, n + 1);
-            node.until(|| node.board.full(seq, n + 1));
+            node.until(|| node.board.all_arrived(seq, n + 1));
             assert_eq!(node.take(1 - me, seq), n * 10 + (1 - me) as u64);
             node.board.leave(me, n + 1);
         }
@@ -188,7 +188,7 @@ fn barriers(
         }
         if !waits(me, 0) || !board.count_waiting(me, 0) {
             node.until(|| {
-                board.barrier_released(0)
+                board.is_barrier_released(0)
                     || board.all_entered(0, &mut if look_at_all { 0 } else { ranks - me })
             });
         }
@@ -236,7 +236,7 @@ fn a_hint_that_is_overwritten_holds_nobody_up() {
             board.enter_barrier(1, 0, 0);
             let last = board.count_waiting(1, 0);
             assert!(!last, "the other one never counted here");
-            node.until(|| board.barrier_released(0) || board.all_entered(0, &mut 0));
+            node.until(|| board.is_barrier_released(0) || board.all_entered(0, &mut 0));
         }
     });
 }
@@ -253,8 +253,8 @@ fn sleepers_at_a_barrier(announce: bool, fenced: bool) {
         if me > 0 {
             match fenced {
                 _ if !announce => {}
-                true => board.announce_entry(0),
-                false => board.announce_unfenced_entry(0),
+                true => board.notify_entry(0),
+                false => board.notify_unfenced_entry(0),
             }
             return;
         }
@@ -283,11 +283,11 @@ fn sleeper(announce: bool) {
         if me == 1 {
             node.deposit(1, seq, 9);
             if announce {
-                node.board.announce();
+                node.board.notify();
             }
         } else {
-            while !node.board.published(1, seq) {
-                node.board.sleep_unless(Fencing::Both, u64::MAX, || node.board.published(1, seq));
+            while !node.board.is_published(1, seq) {
+                node.board.sleep_unless(Fencing::Both, u64::MAX, || node.board.is_published(1, seq));
             }
             assert_eq!(node.take(1, seq), 9);
         }

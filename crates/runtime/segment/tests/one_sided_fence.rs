@@ -42,7 +42,7 @@ impl Futex for Noting<'_> {
     fn wake_all(&self) {
         self.rang.store(self.round, Ordering::SeqCst);
     }
-    fn fence_everyone(&self) {
+    fn membarrier(&self) {
         const GLOBAL_EXPEDITED: libc::c_int = 1 << 1;
         if self.fences {
             // SAFETY: no memory is passed.
@@ -89,7 +89,7 @@ fn lost_wake_ups(fences: bool, rounds: u64, limit: Duration) -> (u64, u64) {
                     spin_loop(); // the instant moves against the other's
                 }
                 mine.enter_barrier_unfenced(0, round, 0);
-                mine.announce_unfenced_entry(round);
+                mine.notify_unfenced_entry(round);
                 meet(first, second, 2 * round);
                 if last.load(Ordering::SeqCst) == round {
                     break;

@@ -140,17 +140,17 @@ fn what_is_written_before_a_barrier_is_read_behind_it() {
                     let counts = (round + me as u64) % 3 != 0;
                     if unfenced && !counts {
                         rank.board.enter_barrier_unfenced(me, round, 0);
-                        rank.board.announce_unfenced_entry(round);
+                        rank.board.notify_unfenced_entry(round);
                     } else {
                         rank.board.enter_barrier(me, round, 0);
                         if counts {
                             rank.board.count_waiting(me, round);
                         }
-                        rank.board.announce_entry(round);
+                        rank.board.notify_entry(round);
                     }
                     let mut seen = 0;
                     rank.until(round, |b| {
-                        (counts && b.barrier_released(round)) || b.all_entered(round, &mut seen)
+                        (counts && b.is_barrier_released(round)) || b.all_entered(round, &mut seen)
                     });
                     for other in 0..ranks {
                         assert_eq!(rank.payload.get(rank.cell(other, seq)), round * 10 + other as u64);
@@ -175,11 +175,11 @@ fn a_stream_of_deposits_is_read_before_it_is_overwritten() {
                     rank.payload.put(rank.cell(1, seq), 100 + n);
                     rank.board.publish(1, seq);
                 } else {
-                    rank.until(n, |b| b.published(1, seq));
+                    rank.until(n, |b| b.is_published(1, seq));
                     assert_eq!(rank.payload.get(rank.cell(1, seq)), 100 + n);
                 }
                 rank.board.leave(rank.me, n + 1);
-                rank.board.announce();
+                rank.board.notify();
             }
         });
     }
@@ -204,12 +204,12 @@ fn the_last_to_arrive_combines_what_all_deposited() {
                         results.put(n as usize % 2, sum);
                         combined.fetch_add(1, Ordering::Relaxed);
                         rank.board.release(seq);
-                        rank.board.announce();
+                        rank.board.notify();
                     }
-                    rank.until(n, |b| b.released(seq));
+                    rank.until(n, |b| b.is_released(seq));
                     assert_eq!(results.get(n as usize % 2), n * RANKS as u64 + 6);
                     rank.board.leave(me, n + 1);
-                    rank.board.announce();
+                    rank.board.notify();
                 }
             });
             assert_eq!(combined.load(Ordering::Relaxed), ROUNDS);
@@ -262,7 +262,7 @@ fn what_is_written_before_a_barrier_of_flags_is_read_behind_it() {
                 let at = |offset: usize| segment.at(4096 + offset);
                 let flags = Flags {
                     memory: at(0),
-                    bells: (0..ranks).map(|r| at(geometry.bell(r))).collect(),
+                    eventcounts: (0..ranks).map(|r| at(geometry.eventcount(r))).collect(),
                     fencing,
                 };
                 let until = |round: u64, at: usize, value: u64| {
@@ -282,14 +282,14 @@ fn what_is_written_before_a_barrier_of_flags_is_read_behind_it() {
                         for (slot, distance) in distances.enumerate() {
                             let to = (me + distance) % ranks;
                             flags.raise_last(geometry.flag(to, slot), epoch);
-                            if flags.anybody_sleeps() {
+                            if flags.has_sleepers() {
                                 flags.wake(to);
                             }
                             until(round, geometry.flag(me, slot), epoch);
                         }
                     } else if flags.add(geometry.counter(0, 0)) == epoch * ranks as u64 {
                         flags.raise_last(geometry.flag(0, 3), epoch);
-                        if flags.anybody_sleeps() {
+                        if flags.has_sleepers() {
                             (0..ranks).for_each(|rank| flags.wake(rank));
                         }
                     } else {

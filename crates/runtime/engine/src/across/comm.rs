@@ -67,7 +67,7 @@ pub fn offer(world: &World, layout: &Layout, me: usize) -> Offer {
         return Offer::default();
     }
     let geometry = Geometry::across(layout.counts[node] as usize + 1);
-    let block = world.arena().reserve_extent(geometry.ranks, &geometry).map_or(0, Block::id);
+    let block = world.blocks().allocate_extent(geometry.ranks, &geometry).map_or(0, Block::id);
     Offer { block, id: if me == 0 { world.next_job_id() } else { 0 } }
 }
 
@@ -92,7 +92,7 @@ impl Across {
                 let geometry = Geometry::across(layout.counts[node] as usize + 1);
                 if let Some(block) = Block::from_id(offers[first(node)].block) {
                     let references = if first(node) == me { 2 } else { 1 };
-                    (0..references).for_each(|_| world.arena().drop_reference(block, &geometry));
+                    (0..references).for_each(|_| world.blocks().drop_reference(block, &geometry));
                 }
                 None
             }
@@ -125,7 +125,7 @@ impl Across {
     /// The communicator's `number`-th duplicate; all members ask in the same order.
     pub fn duplicate(&self, number: u64, members: &[i32], me: usize) -> Across {
         let served = self.served();
-        let block = served.world.arena().child(
+        let block = served.world.blocks().duplicate(
             served.block,
             &served.board.geometry,
             self.local.ranks - 1,
@@ -180,7 +180,7 @@ impl Across {
         let served = self.served();
         let companion = self.local.companion_if_made();
         for served in std::iter::once(served).chain(companion.and_then(|c| c.served.as_ref())) {
-            served.world.arena().drop_reference(served.block, &served.board.geometry);
+            served.world.blocks().drop_reference(served.block, &served.board.geometry);
         }
         served.world.tell_agent(&Order::Detach { id: self.id });
     }

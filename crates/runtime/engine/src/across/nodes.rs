@@ -362,14 +362,14 @@ impl World {
     pub(crate) fn check_nodes(&self, doing: &str) {
         let Some(job) = self.job() else { return };
         let host = |node: usize| job.hosts.get(node).map_or("?", String::as_str);
-        let dead = self.arena().dead_rank().load(Ordering::Acquire); // pairs with the agent's store
+        let dead = self.blocks().dead_rank().load(Ordering::Acquire); // pairs with the agent's store
         if let Some(rank) = (dead as usize).checked_sub(1) {
             let on = job.node_of.get(rank).map_or("?", |node| host(*node as usize));
             self.end(&format!(
                 "rank {rank} on {on} has died while rank {} waits in MPI_{doing}; ending this job. Look for what rank {rank} wrote last, or at its exit status", self.me
             ));
         }
-        let lost = self.arena().lost_node().load(Ordering::Acquire); // pairs with the agent's store
+        let lost = self.blocks().lost_node().load(Ordering::Acquire); // pairs with the agent's store
         if lost == 0 {
             return;
         }

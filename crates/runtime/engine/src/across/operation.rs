@@ -131,7 +131,7 @@ impl Operation {
             }
             let mut rings = false;
             for piece in &mut self.under_way {
-                if !piece.is_posted && !served.board.post(piece.number, piece.words) {
+                if !piece.is_posted && !served.board.call_queue().post(piece.number, piece.words) {
                     break;
                 }
                 rings |= !piece.is_posted;

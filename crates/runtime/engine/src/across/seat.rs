@@ -90,15 +90,19 @@ impl Seat {
 
     /// The next collective that a rank has called, if any; `Err` if what stands there is none.
     pub fn next_on_docket(&self) -> Option<Result<Description, [u64; 2]>> {
-        self.served().board.posted(self.taken).map(|words| Description::from_words(words).ok_or(words))
+        self.served()
+            .board
+            .call_queue()
+            .posted(self.taken)
+            .map(|words| Description::from_words(words).ok_or(words))
     }
 
     /// Says that it has been taken up.
     pub fn taken_up(&mut self) {
         self.taken += 1;
         let board = &self.served().board;
-        board.take(self.taken);
-        if board.is_room_awaited(self.taken) {
+        board.call_queue().take(self.taken);
+        if board.call_queue().is_room_awaited(self.taken) {
             self.news.any.set(true);
         }
     }
@@ -158,12 +162,12 @@ impl Seat {
     /// Whether all ranks here have handed in.
     pub fn is_full(&self, turn: &Turn) -> bool {
         let board = &self.served().board;
-        if turn.round > 0 { board.full(turn.seq, turn.round) } else { board.published(0, turn.seq) }
+        if turn.round > 0 { board.all_arrived(turn.seq, turn.round) } else { board.is_published(0, turn.seq) }
     }
 
     /// Whether a rank has handed in.
     pub fn has_from(&self, turn: &Turn, rank: usize) -> bool {
-        self.served().board.published(rank, turn.seq)
+        self.served().board.is_published(rank, turn.seq)
     }
 
     /// Combines what all ranks here have handed in, in their order, and leaves the turn.
@@ -265,14 +269,14 @@ impl Seat {
         let (any, room, barriers) = (any.take(), room.take(), barriers.take());
         let board = &self.served().board;
         if any {
-            board.announce();
+            board.notify();
             return;
         }
         if room {
-            board.announce_room();
+            board.notify_room();
         }
         if barriers > 0 {
-            board.announce_entry(barriers - 1);
+            board.notify_entry(barriers - 1);
         }
     }
 
@@ -303,7 +307,7 @@ impl Seat {
     /// Gives the seat up.
     pub fn give_up(self) {
         let served = self.served();
-        served.world.arena().drop_reference(served.block, &served.board.geometry);
+        served.world.blocks().drop_reference(served.block, &served.board.geometry);
     }
 }
 

@@ -31,13 +31,13 @@ pub(super) struct Parcel {
 pub(super) struct Peer {
     pub(super) writer: Writer<Mapped>,
     pub(super) reader: Reader<Mapped>,
-    pub(super) bell: Mapped,
+    pub(super) eventcount: Mapped,
     pub(super) outbox: VecDeque<Parcel>,
 }
 
 pub struct Port {
     pub(super) world: &'static World,
-    pub(super) bell: Mapped,
+    pub(super) eventcount: Mapped,
     pub(super) eager_bytes: usize,
     pub(super) part_bytes: usize,
     /// By place; this process's own is never used.
@@ -125,13 +125,13 @@ pub fn open(world: &'static World, channels: &Channels, strength: Strength) {
             world.message_fencing(),
         ),
         reader: Reader::new(world.segment.at(channels.ring(place, world.my_place)), channels.ring_bytes()),
-        bell: world.bell(channels, place),
+        eventcount: world.eventcount(channels, place),
         outbox: VecDeque::new(),
     };
     let room = channels.largest_record() - super::envelope::LARGEST;
     let port = Port {
         world,
-        bell: world.bell(channels, world.my_place),
+        eventcount: world.eventcount(channels, world.my_place),
         eager_bytes: EAGER_BYTES.min(room),
         part_bytes: room,
         peers: (0..world.ranks).map(peer).collect(),

@@ -24,7 +24,7 @@ impl Port {
                 self.take_in(place, record.kind, payload);
                 let peer = &mut self.peers[place];
                 if peer.reader.advance(record) {
-                    eventcount::announce(&peer.bell, eventcount::Fencing::Both);
+                    eventcount::notify(&peer.eventcount, eventcount::Fencing::Both);
                 }
                 records += 1;
             }

@@ -21,7 +21,7 @@ impl Port {
         {
             return false;
         }
-        channel::announce(&peer.bell, fencing);
+        channel::notify(&peer.eventcount, fencing);
         true
     }
 
@@ -50,13 +50,13 @@ impl Port {
         let fencing = self.world.message_fencing();
         for place in 0..self.peers.len() {
             loop {
-                let Peer { writer, bell, outbox, .. } = &mut self.peers[place];
+                let Peer { writer, eventcount, outbox, .. } = &mut self.peers[place];
                 let Some(Parcel { kind, fields, data, send }) = outbox.front() else { break };
                 // SAFETY: data of a send that is not complete.
                 if !writer.write(*kind, &[fields.bytes(), unsafe { slice(data.0, data.1) }]) {
                     break;
                 }
-                channel::announce(bell, fencing);
+                channel::notify(eventcount, fencing);
                 let send = *send;
                 outbox.pop_front();
                 self.outbound -= 1;

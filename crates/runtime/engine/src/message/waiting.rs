@@ -77,8 +77,8 @@ pub fn pause(beside: Beside) {
         let unannounced = beside != Beside::Nothing || port.is_outbound() || port.holds();
         let under_way = crate::request::pending() > 0;
         let timeout = if unannounced { NAP_NS } else { waiter.watch.nap_ns(under_way) };
-        let bell = port.bell;
-        eventcount::sleep_unless(&bell, world.message_fencing(), timeout, || port::progress() > 0);
+        let eventcount = port.eventcount;
+        eventcount::sleep_unless(&eventcount, world.message_fencing(), timeout, || port::progress() > 0);
     }
     if waiter.wait.looks > 32 && waiter.watch.due(Ticks::now().ns_since(waiter.wait.began)) {
         world.check_alive(0..world.neighbours.len(), "Wait");

@@ -5,7 +5,8 @@
 //! steps loses a block, nothing more.
 
 use crate::board::geometry::{
-    CHILDREN, CHILDREN_AT, COMPANION_AT, FLAGS_AT, GENERATION_AT, Geometry, LINE, NEXT_FREE_AT, PAGE, REFS_AT,
+    COMPANION_AT, DUPLICATES, DUPLICATES_AT, FLAGS_AT, GENERATION_AT, Geometry, LINE, NEXT_FREE_AT, PAGE,
+    REFS_AT,
 };
 use crate::flags::FlagGeometry;
 use crate::sync::{Ordering, Words};
@@ -65,7 +66,7 @@ impl Extent for Geometry {
 }
 
 /// The part of a segment that hands out blocks.
-pub struct Arena<'a, M> {
+pub struct BlockAllocator<'a, M> {
     segment: &'a M,
     bytes: usize,
 }
@@ -73,13 +74,13 @@ pub struct Arena<'a, M> {
 /// The block every node's COMM_WORLD uses.
 pub const WORLD: Block = Block { page: FIRST_PAGE as u32, generation: 1 };
 
-impl<'a, M: Words> Arena<'a, M> {
+impl<'a, M: Words> BlockAllocator<'a, M> {
     pub fn new(segment: &'a M, bytes: usize) -> Self {
-        Arena { segment, bytes }
+        BlockAllocator { segment, bytes }
     }
 
     /// By the maker of the segment, before anybody else sees it: sets the block of COMM_WORLD aside.
-    pub fn prepare(&self, world_ranks: usize) {
+    pub fn initialize(&self, world_ranks: usize) {
         let pages = class_pages(class(&Geometry::new(world_ranks.max(2))));
         self.segment.word(BUMP_AT).store((FIRST_PAGE + pages) as u64, Ordering::Relaxed);
         self.segment.word(GENERATIONS_AT).store(1, Ordering::Relaxed);
@@ -87,12 +88,12 @@ impl<'a, M: Words> Arena<'a, M> {
     }
 
     /// Reserves a block for a communicator of `ranks`, with that many references; None when there is no room.
-    pub fn reserve(&self, ranks: usize) -> Option<Block> {
-        self.reserve_extent(ranks, &Geometry::new(ranks))
+    pub fn allocate(&self, ranks: usize) -> Option<Block> {
+        self.allocate_extent(ranks, &Geometry::new(ranks))
     }
 
     /// The same with another layout than the usual one.
-    pub fn reserve_extent(&self, ranks: usize, extent: &impl Extent) -> Option<Block> {
+    pub fn allocate_extent(&self, ranks: usize, extent: &impl Extent) -> Option<Block> {
         let page = self.pop(class(extent)).map(|page| self.empty(page, extent));
         let page = page.or_else(|| self.grow(class_pages(class(extent))))?;
         let generation = self.segment.word(GENERATIONS_AT).fetch_add(1, Ordering::Relaxed) as u32 + 1;
@@ -185,8 +186,8 @@ impl<'a, M: Words> Arena<'a, M> {
     /// to ask reserves it, the others find it. None when there is no room, for all members alike. `asking`:
     /// how many members ask; a node's agent does not.
     ///
-    /// Waits (through `pause`) only for members that have fallen behind by [`CHILDREN`] duplicates.
-    pub fn child(
+    /// Waits (through `pause`) only for members that have fallen behind by [`DUPLICATES`] duplicates.
+    pub fn duplicate(
         &self,
         parent: Block,
         geometry: &Geometry,
@@ -195,9 +196,9 @@ impl<'a, M: Words> Arena<'a, M> {
         mut pause: impl FnMut(),
     ) -> Option<Block> {
         let ranks = geometry.ranks;
-        let entry = parent.offset() + CHILDREN_AT + (number as usize % CHILDREN) * 16;
+        let entry = parent.offset() + DUPLICATES_AT + (number as usize % DUPLICATES) * 16;
         let (word, taken) = (self.segment.word(entry), self.segment.word(entry + 8));
-        let round = number / CHILDREN as u64;
+        let round = number / DUPLICATES as u64;
         let mine = (number + 1) << 32;
         let page = loop {
             let seen = word.load(Ordering::Acquire);
@@ -208,7 +209,7 @@ impl<'a, M: Words> Arena<'a, M> {
                 pause();
                 continue;
             }
-            let block = self.reserve_extent(ranks, geometry);
+            let block = self.allocate_extent(ranks, geometry);
             let page = block.map_or(0, |b| b.page);
             // AcqRel: pairs with the load above, so that the finder sees the block's generation.
             match word.compare_exchange(seen, mine | page as u64, Ordering::AcqRel, Ordering::Acquire) {
@@ -245,7 +246,7 @@ impl<'a, M: Words> Arena<'a, M> {
         let word = self.segment.word(owner.offset() + entry);
         let mut seen = word.load(Ordering::Acquire);
         if seen == 0 {
-            let block = self.reserve_extent(ranks, extent);
+            let block = self.allocate_extent(ranks, extent);
             // The upper half makes "no room" differ from "nobody has asked".
             let mine = 1 << 32 | block.map_or(0, |b| b.page as u64);
             // AcqRel: pairs with the load above, so that the finder sees the block's generation.
@@ -312,15 +313,15 @@ mod tests {
     #[test]
     fn blocks_are_reused_only_after_the_last_reference() {
         let segment = Segment::create(64 << 20, 1).unwrap();
-        let arena = Arena::new(&segment, segment.bytes());
-        arena.prepare(2);
+        let blocks = BlockAllocator::new(&segment, segment.bytes());
+        blocks.initialize(2);
         let geometry = Geometry::new(2);
-        let a = arena.reserve(2).unwrap();
-        arena.drop_reference(a, &geometry);
-        let b = arena.reserve(2).unwrap();
+        let a = blocks.allocate(2).unwrap();
+        blocks.drop_reference(a, &geometry);
+        let b = blocks.allocate(2).unwrap();
         assert_ne!(a.page, b.page, "one of two references is still held");
-        arena.drop_reference(a, &geometry);
-        let c = arena.reserve(2).unwrap();
+        blocks.drop_reference(a, &geometry);
+        let c = blocks.allocate(2).unwrap();
         assert_eq!(a.page, c.page);
         assert_ne!(a.id(), c.id(), "an id is never used twice");
     }
@@ -328,15 +329,15 @@ mod tests {
     #[test]
     fn a_block_used_by_fewer_ranks_before_comes_empty() {
         let segment = Segment::create(64 << 20, 1).unwrap();
-        let arena = Arena::new(&segment, segment.bytes());
-        arena.prepare(2);
+        let blocks = BlockAllocator::new(&segment, segment.bytes());
+        blocks.initialize(2);
         let (three, four) = (Geometry::new(3), Geometry::new(4));
-        let before = arena.reserve(3).unwrap();
+        let before = blocks.allocate(3).unwrap();
         for offset in (LINE..three.total_bytes).step_by(8) {
             segment.word(before.offset() + offset).store(u64::MAX, Ordering::Relaxed);
         }
-        (0..3).for_each(|_| arena.drop_reference(before, &three));
-        let after = arena.reserve(4).unwrap();
+        (0..3).for_each(|_| blocks.drop_reference(before, &three));
+        let after = blocks.allocate(4).unwrap();
         assert_eq!(before.page, after.page, "the test wants the same place again");
         for offset in (LINE..four.control_bytes()).step_by(8) {
             assert_eq!(segment.word(after.offset() + offset).load(Ordering::Relaxed), 0, "at {offset}");
@@ -346,10 +347,10 @@ mod tests {
     #[test]
     fn a_full_segment_says_so() {
         let segment = Segment::create(4 << 20, 1).unwrap();
-        let arena = Arena::new(&segment, segment.bytes());
-        arena.prepare(2);
+        let blocks = BlockAllocator::new(&segment, segment.bytes());
+        blocks.initialize(2);
         let mut got = 0;
-        while arena.reserve(2).is_some() {
+        while blocks.allocate(2).is_some() {
             got += 1;
         }
         assert!(got > 10 && got < 32, "{got}");
@@ -358,14 +359,17 @@ mod tests {
     #[test]
     fn members_find_the_same_duplicates_from_many_threads() {
         let segment = Segment::create(1 << 30, 1).unwrap();
-        let arena = Arena::new(&segment, segment.bytes());
-        arena.prepare(4);
+        let blocks = BlockAllocator::new(&segment, segment.bytes());
+        blocks.initialize(4);
         let ids: Vec<Vec<u64>> = std::thread::scope(|s| {
             let threads: Vec<_> = (0..4)
                 .map(|_| {
                     s.spawn(|| {
                         let child = |n| {
-                            arena.child(WORLD, &Geometry::new(4), 4, n, std::thread::yield_now).unwrap().id()
+                            blocks
+                                .duplicate(WORLD, &Geometry::new(4), 4, n, std::thread::yield_now)
+                                .unwrap()
+                                .id()
                         };
                         (0..200).map(child).collect()
                     })
@@ -380,38 +384,38 @@ mod tests {
     #[test]
     fn members_find_the_same_companion_from_many_threads() {
         let segment = Segment::create(64 << 20, 1).unwrap();
-        let arena = Arena::new(&segment, segment.bytes());
-        arena.prepare(4);
+        let blocks = BlockAllocator::new(&segment, segment.bytes());
+        blocks.initialize(4);
         for _ in 0..200 {
-            let owner = arena.reserve(4).unwrap();
+            let owner = blocks.allocate(4).unwrap();
             let found: Vec<Block> = std::thread::scope(|s| {
                 let threads: Vec<_> =
-                    (0..4).map(|_| s.spawn(|| arena.companion(owner, &Geometry::new(4)).unwrap())).collect();
+                    (0..4).map(|_| s.spawn(|| blocks.companion(owner, &Geometry::new(4)).unwrap())).collect();
                 threads.into_iter().map(|t| t.join().unwrap()).collect()
             });
             assert!(found.iter().all(|b| *b == found[0] && b.page != owner.page));
-            (0..4).for_each(|_| arena.drop_reference(found[0], &Geometry::new(4)));
-            (0..4).for_each(|_| arena.drop_reference(owner, &Geometry::new(4)));
+            (0..4).for_each(|_| blocks.drop_reference(found[0], &Geometry::new(4)));
+            (0..4).for_each(|_| blocks.drop_reference(owner, &Geometry::new(4)));
         }
     }
 
     #[test]
     fn flags_lie_in_a_block_of_their_own_and_come_lowered() {
         let segment = Segment::create(64 << 20, 1).unwrap();
-        let arena = Arena::new(&segment, segment.bytes());
-        arena.prepare(4);
+        let blocks = BlockAllocator::new(&segment, segment.bytes());
+        blocks.initialize(4);
         let geometry = FlagGeometry::new(4, 5, 2);
         let ask = || {
-            let owner = arena.reserve(4).unwrap();
-            (owner, arena.flags(owner, &geometry).unwrap())
+            let owner = blocks.allocate(4).unwrap();
+            (owner, blocks.flags(owner, &geometry).unwrap())
         };
         let (owner, first) = ask();
-        assert_eq!(arena.flags(owner, &geometry), Some(first));
-        assert_ne!(arena.companion(owner, &Geometry::new(4)).unwrap().page, first.page);
+        assert_eq!(blocks.flags(owner, &geometry), Some(first));
+        assert_ne!(blocks.companion(owner, &Geometry::new(4)).unwrap().page, first.page);
         for offset in (LINE..geometry.total_bytes).step_by(8) {
             segment.word(first.offset() + offset).store(u64::MAX, Ordering::Relaxed);
         }
-        (0..4).for_each(|_| arena.drop_reference(first, &geometry));
+        (0..4).for_each(|_| blocks.drop_reference(first, &geometry));
         let (_, again) = ask();
         assert_eq!(first.page, again.page, "the test wants the same place again");
         for offset in (LINE..geometry.total_bytes).step_by(8) {
@@ -422,14 +426,14 @@ mod tests {
     #[test]
     fn without_room_nobody_has_a_companion() {
         let segment = Segment::create(4 << 20, 1).unwrap();
-        let arena = Arena::new(&segment, segment.bytes());
-        arena.prepare(2);
-        let owner = arena.reserve(2).unwrap();
-        let rest: Vec<Block> = std::iter::from_fn(|| arena.reserve(2)).collect();
-        assert_eq!(arena.companion(owner, &Geometry::new(2)), None);
-        (0..2).for_each(|_| arena.drop_reference(rest[0], &Geometry::new(2)));
+        let blocks = BlockAllocator::new(&segment, segment.bytes());
+        blocks.initialize(2);
+        let owner = blocks.allocate(2).unwrap();
+        let rest: Vec<Block> = std::iter::from_fn(|| blocks.allocate(2)).collect();
+        assert_eq!(blocks.companion(owner, &Geometry::new(2)), None);
+        (0..2).for_each(|_| blocks.drop_reference(rest[0], &Geometry::new(2)));
         assert_eq!(
-            arena.companion(owner, &Geometry::new(2)),
+            blocks.companion(owner, &Geometry::new(2)),
             None,
             "the first answer stands, for who asks later too"
         );

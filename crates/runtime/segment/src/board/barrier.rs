@@ -42,7 +42,7 @@ impl<M: Words> Board<M> {
     }
 
     /// The same for one who goes on without waiting, where all who sleep for a barrier fence everybody
-    /// ([`Fencing::Sleeper`]): a plain store. `announce_unfenced_entry` must follow.
+    /// ([`Fencing::Sleeper`]): a plain store. `notify_unfenced_entry` must follow.
     #[inline(always)]
     pub fn enter_barrier_unfenced(&self, me: usize, number: u64, stamp: u64) {
         self.memory.word(self.geometry.entered_at + me * 2 * LINE + STAMP).store(stamp, Ordering::Relaxed);
@@ -101,7 +101,7 @@ impl<M: Words> Board<M> {
 
     /// Whether the release flag of barrier `number` is up: then it is complete. It may stay down for good.
     #[inline(always)]
-    pub fn barrier_released(&self, number: u64) -> bool {
+    pub fn is_barrier_released(&self, number: u64) -> bool {
         // A later barrier's flag says the same: all entered that one, so all entered this one.
         self.memory.word(self.geometry.hint(number) + RELEASE).load(Ordering::Acquire) > number // pairs with `count_waiting`
     }
@@ -121,37 +121,37 @@ impl<M: Words> Board<M> {
 impl<M: Words + Futex> Board<M> {
     /// To be called after entering `number`: wakes those who sleep, if that completed it.
     #[inline(always)]
-    pub fn announce_entry(&self, number: u64) {
+    pub fn notify_entry(&self, number: u64) {
         if self.fencing == Fencing::Sleeper {
-            self.announce();
-        } else if self.anybody_sleeps() {
-            self.announce_if_complete(number);
+            self.notify();
+        } else if self.has_sleepers() {
+            self.notify_if_complete(number);
         }
     }
 
     /// After `enter_barrier_unfenced`.
     #[inline(always)]
-    pub fn announce_unfenced_entry(&self, number: u64) {
+    pub fn notify_unfenced_entry(&self, number: u64) {
         match cfg!(loom) {
             // stands in for the sleeper's membarrier, which the checker does not know
             true => fence(Ordering::SeqCst),
             false => compiler_fence(Ordering::SeqCst),
         }
-        if self.anybody_sleeps() {
-            self.announce_unfenced_if_complete(number);
+        if self.has_sleepers() {
+            self.notify_unfenced_if_complete(number);
         }
     }
 
     #[cold]
-    fn announce_unfenced_if_complete(&self, number: u64) {
+    fn notify_unfenced_if_complete(&self, number: u64) {
         fence(Ordering::SeqCst); // of two that enter last, at least one sees the other
-        self.announce_if_complete(number);
+        self.notify_if_complete(number);
     }
 
     #[cold]
-    fn announce_if_complete(&self, number: u64) {
+    fn notify_if_complete(&self, number: u64) {
         if self.all_entered(number, &mut 0) {
-            self.ring_bell();
+            self.wake_sleepers();
         }
     }
 }

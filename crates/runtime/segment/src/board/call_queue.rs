@@ -1,42 +1,60 @@
-//! The docket of a communicator that spans nodes: which collectives its members have called here, for
-//! the node's agent.
+//! The call queue of a communicator that spans nodes: the collectives that its members have called on this
+//! node, for the node's agent to take in order.
 //!
-//! Every member posts what it calls, since nobody knows who comes first, and all post the same. An
-//! entry is two words that carry their round in the upper bits: a word goes up once a round, whoever
-//! stores it, so one that comes late changes nothing. The agent says how many it has taken; an entry is
-//! used again only when it has taken the one before.
+//! Every member posts each of its calls, because no member knows which of them comes first, and all members
+//! post the same words. An entry is two words that carry their round in the upper bits. A word advances once
+//! a round, whichever member stores it, so a late post changes nothing. The agent publishes how many entries
+//! it has taken; an entry is used again only after its last use has been taken.
 
 use crate::board::Board;
 use crate::board::geometry::LINE;
 use crate::sync::{AtomicU64, Ordering, Words, fence};
 
-/// Bits of a word that are the caller's; the round is above.
+/// Bits of an entry's word that carry the caller's content; the round is above them.
 pub const CONTENT_BITS: u32 = 48;
 const CONTENT: u64 = (1 << CONTENT_BITS) - 1;
 
+/// The call queue in a communicator's block.
+pub struct CallQueue<'a, M> {
+    board: &'a Board<M>,
+}
+
 impl<M: Words> Board<M> {
-    fn entry(&self, number: u64, half: usize) -> &AtomicU64 {
-        self.memory.word(self.geometry.docket_at + (number as usize % self.geometry.window) * LINE + half * 8)
+    /// The queue of collectives that members have called and the node's agent has to carry on.
+    #[inline(always)]
+    pub fn call_queue(&self) -> CallQueue<'_, M> {
+        CallQueue { board: self }
+    }
+}
+
+impl<M: Words> CallQueue<'_, M> {
+    fn window(&self) -> u64 {
+        self.board.geometry.window as u64
     }
 
-    fn taken_word(&self) -> &AtomicU64 {
-        self.memory.word(self.geometry.docket_at + self.geometry.window * LINE)
+    fn word(&self, number: u64, half: usize) -> &AtomicU64 {
+        let entry = (number % self.window()) as usize;
+        self.board.memory.word(self.board.geometry.call_queue_at + entry * LINE + half * 8)
     }
 
-    /// Posts collective `number` (0, 1, … of this board), with words of [`CONTENT_BITS`] that are the same
-    /// at all members; false if there is no room for it yet.
+    fn taken(&self) -> &AtomicU64 {
+        self.board.memory.word(self.board.geometry.call_queue_at + self.board.geometry.window * LINE)
+    }
+
+    /// Posts collective `number` (0, 1, … of this communicator), described by two words of [`CONTENT_BITS`]
+    /// that are the same at all members. False, and nothing posted, while the queue is full.
     pub fn post(&self, number: u64, words: [u64; 2]) -> bool {
-        // Acquire: pairs with `take`.
-        if number >= self.taken_word().load(Ordering::Acquire) + self.geometry.window as u64 {
+        // Acquire: pairs with the store in `take`.
+        if number >= self.taken().load(Ordering::Acquire) + self.window() {
             return false;
         }
         for (half, content) in words.into_iter().enumerate() {
-            let (word, new) = (self.entry(number, half), self.tagged(number, content));
+            let (word, new) = (self.word(number, half), self.tagged(number, content));
             let mut seen = word.load(Ordering::Relaxed);
-            // Whoever finds this round, or a later one, has been forestalled.
-            while self.is_before(seen, number) {
-                // Release: pairs with `posted`. What the poster did before, its deposit among it, may come
-                // later: that has flags of its own.
+            // A word of this round, or of a later one, has been posted by another member.
+            while self.is_of_previous_round(seen, number) {
+                // Release: pairs with the loads in `posted`. It need not publish the poster's deposit: that
+                // has flags of its own.
                 match word.compare_exchange_weak(seen, new, Ordering::Release, Ordering::Relaxed) {
                     Ok(_) => break,
                     Err(now) => seen = now,
@@ -46,34 +64,35 @@ impl<M: Words> Board<M> {
         true
     }
 
-    /// What collective `number` is, once a member has posted it. For the agent, which has taken all before
-    /// it.
+    /// The words of collective `number`, once a member has posted it. For the agent, which has taken all
+    /// collectives before `number`.
     pub fn posted(&self, number: u64) -> Option<[u64; 2]> {
         let half = |half| {
-            Some(self.entry(number, half).load(Ordering::Acquire))
+            Some(self.word(number, half).load(Ordering::Acquire)) // pairs with `post`
                 .filter(|word| word >> CONTENT_BITS == self.round(number))
         };
         Some([half(0)? & CONTENT, half(1)? & CONTENT])
     }
 
-    /// By the agent: all below `count` have been taken.
+    /// For the agent: it has taken all collectives below `count`.
     pub fn take(&self, count: u64) {
-        // Release: pairs with `post`, so that an entry has been read before it is written again.
-        self.taken_word().store(count, Ordering::Release);
+        // Release: pairs with the load in `post`, so that an entry has been read before it is overwritten.
+        self.taken().store(count, Ordering::Release);
     }
 
-    /// By the agent, after `take(count)`: whether a member may sleep until there is room on the docket.
-    /// Most of the time nobody does, and to wake those who sleep for something else costs two switches.
+    /// For the agent, after `take(count)`: whether a member may be asleep until the queue has room. Usually
+    /// none is, and waking members that sleep for something else would cost two context switches.
     pub fn is_room_awaited(&self, count: u64) -> bool {
-        // pairs with that of a sleeper, between its posting of the last entry and its last look for room
+        // Pairs with the fence of a member that goes to sleep: it executes that fence after it has posted the
+        // last entry there was room for, and looks for room again afterwards.
         fence(Ordering::SeqCst);
-        // Who waits for room has posted all entries that there were.
-        self.posted(count - 1 + self.geometry.window as u64 - 1).is_some()
+        // A member that waits for room has posted every entry that was free.
+        self.posted(count - 1 + self.window() - 1).is_some()
     }
 
-    /// The round of an entry, never that of a fresh block, but once in 65,536 rounds.
+    /// The round of an entry; it differs from a fresh block's zero except once in 65,536 rounds.
     fn round(&self, number: u64) -> u64 {
-        (number / self.geometry.window as u64 + 1) & 0xffff
+        (number / self.window() + 1) & 0xffff
     }
 
     fn tagged(&self, number: u64, content: u64) -> u64 {
@@ -81,17 +100,17 @@ impl<M: Words> Board<M> {
         self.round(number) << CONTENT_BITS | content
     }
 
-    /// Whether a word is of the round before that of `number`. Nobody is more than one round away: an entry
-    /// is used again when it has been taken, and then every word of it is up.
-    fn is_before(&self, word: u64, number: u64) -> bool {
+    /// Whether a word belongs to the round before that of `number`. No member is more than one round away:
+    /// an entry is used again only after it has been taken, when both of its words are of the current round.
+    fn is_of_previous_round(&self, word: u64, number: u64) -> bool {
         word >> CONTENT_BITS == (self.round(number).wrapping_sub(1)) & 0xffff
     }
 
-    /// What `post` must not do: for the model's test that this would be found.
+    /// What `post` must not do: store without comparing. The model test shows that this would be found.
     #[cfg(loom)]
     pub fn post_by_storing(&self, number: u64, words: [u64; 2]) {
         for (half, content) in words.into_iter().enumerate() {
-            self.entry(number, half).store(self.tagged(number, content), Ordering::Release);
+            self.word(number, half).store(self.tagged(number, content), Ordering::Release);
         }
     }
 }

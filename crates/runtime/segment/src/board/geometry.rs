@@ -27,7 +27,7 @@ pub const RELEASE_BYTES: usize = 56;
 /// Ranks that share one arrival counter.
 pub const GROUP: usize = 32;
 /// Entries of the mailbox for duplicates.
-pub const CHILDREN: usize = 64;
+pub const DUPLICATES: usize = 64;
 /// Blocks start and end on pages.
 pub const PAGE: usize = 4096;
 
@@ -43,10 +43,10 @@ pub(crate) const COMPANION_AT: usize = 24;
 pub(crate) const REVOKED_AT: usize = 32;
 pub(crate) const FLAGS_AT: usize = 40;
 pub(crate) const ADVICE_AT: usize = 48;
-pub(crate) const BELL_AT: usize = LINE;
+pub(crate) const EVENTCOUNT_AT: usize = LINE;
 pub(crate) const SLEEPERS_AT: usize = 2 * LINE;
 pub(crate) const ROOM_WANTED_AT: usize = 3 * LINE;
-pub(crate) const CHILDREN_AT: usize = 4 * LINE;
+pub(crate) const DUPLICATES_AT: usize = 4 * LINE;
 
 /// Offsets within one communicator's block, in bytes.
 #[derive(Clone, Debug)]
@@ -63,7 +63,7 @@ pub struct Geometry {
     hint_stride: usize,
     pub(crate) slots_at: usize,
     pub(crate) slot_stride: usize,
-    pub(crate) docket_at: usize,
+    pub(crate) call_queue_at: usize,
     pub(crate) cells_at: usize,
     pub(crate) rings_at: usize,
     pub(crate) common_at: usize,
@@ -86,14 +86,14 @@ impl Geometry {
     pub fn with(ranks: usize, window: usize, group: usize, ring_bytes: usize, common_bytes: usize) -> Self {
         assert!(window.is_power_of_two(), "a slot is found by masking");
         let groups = if ranks > group { ranks.div_ceil(group) } else { 0 };
-        let left_at = (CHILDREN_AT + CHILDREN * 16).next_multiple_of(LINE);
+        let left_at = (DUPLICATES_AT + DUPLICATES * 16).next_multiple_of(LINE);
         let entered_at = (left_at + ranks * LINE).next_multiple_of(2 * LINE);
         let hints_at = entered_at + 2 * ranks * LINE;
         let hint_stride = (2 + groups) * LINE;
         let slots_at = hints_at + HINTS * hint_stride;
         let slot_stride = (3 + groups) * LINE;
-        let docket_at = slots_at + window * slot_stride;
-        let cells_at = docket_at + (window + 1) * LINE;
+        let call_queue_at = slots_at + window * slot_stride;
+        let cells_at = call_queue_at + (window + 1) * LINE;
         let rings_at = cells_at + ranks * window * LINE;
         let common_at = rings_at + ranks * ring_bytes;
         let total_bytes = (common_at + common_bytes).next_multiple_of(PAGE);
@@ -109,7 +109,7 @@ impl Geometry {
             hint_stride,
             slots_at,
             slot_stride,
-            docket_at,
+            call_queue_at,
             cells_at,
             rings_at,
             common_at,

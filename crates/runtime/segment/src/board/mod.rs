@@ -60,7 +60,7 @@ impl<M: Words> Board<M> {
 
     /// Whether `rank` has published its cell; if so its payload may be read until the caller leaves.
     #[inline(always)]
-    pub fn published(&self, rank: usize, seq: Seq) -> bool {
+    pub fn is_published(&self, rank: usize, seq: Seq) -> bool {
         self.flag(rank, seq).load(Ordering::Acquire) >= seq.epoch() // pairs with `publish`
     }
 
@@ -83,7 +83,7 @@ impl<M: Words> Board<M> {
 
     /// Whether all have arrived in round `round`.
     #[inline(always)]
-    pub fn full(&self, seq: Seq, round: u64) -> bool {
+    pub fn all_arrived(&self, seq: Seq, round: u64) -> bool {
         let wanted =
             round * if self.geometry.groups == 0 { self.geometry.ranks } else { self.geometry.groups } as u64;
         self.memory.word(self.geometry.slot(seq.0)).load(Ordering::Acquire) >= wanted // pairs with `arrive`
@@ -97,7 +97,7 @@ impl<M: Words> Board<M> {
     }
 
     #[inline(always)]
-    pub fn released(&self, seq: Seq) -> bool {
+    pub fn is_released(&self, seq: Seq) -> bool {
         // pairs with `release`
         self.memory.word(self.geometry.slot(seq.0) + RELEASE).load(Ordering::Acquire) >= seq.epoch()
     }

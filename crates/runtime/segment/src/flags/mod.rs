@@ -22,7 +22,7 @@ use crate::sync::{Ordering, Words};
 const ASLEEP_AT: usize = LINE;
 const RANKS_AT: usize = 2 * LINE;
 /// A bell is reached as in the head of a block; see [`bell`].
-const BELL_BYTES: usize = 4 * LINE;
+const EVENTCOUNT_BYTES: usize = 4 * LINE;
 /// Processors fetch lines in pairs, and the neighbour of a flag that is looked at must not be one that
 /// another rank writes.
 const WORD_BYTES: usize = 2 * LINE;
@@ -40,25 +40,25 @@ impl FlagGeometry {
     /// The layout for so many ranks with so many flags and counters each.
     pub fn new(ranks: usize, flags: usize, counters: usize) -> FlagGeometry {
         let mut geometry = FlagGeometry { ranks, flags, counters, total_bytes: 0 };
-        geometry.total_bytes = geometry.bell(ranks).next_multiple_of(PAGE);
+        geometry.total_bytes = geometry.eventcount(ranks).next_multiple_of(PAGE);
         geometry
     }
 
     /// Offset of a rank's bell.
-    pub fn bell(&self, rank: usize) -> usize {
-        RANKS_AT + rank * (BELL_BYTES + (self.flags + self.counters) * WORD_BYTES)
+    pub fn eventcount(&self, rank: usize) -> usize {
+        RANKS_AT + rank * (EVENTCOUNT_BYTES + (self.flags + self.counters) * WORD_BYTES)
     }
 
     /// Offset of a flag of a rank.
     pub fn flag(&self, rank: usize, flag: usize) -> usize {
         debug_assert!(rank < self.ranks && flag < self.flags);
-        self.bell(rank) + BELL_BYTES + flag * WORD_BYTES
+        self.eventcount(rank) + EVENTCOUNT_BYTES + flag * WORD_BYTES
     }
 
     /// Offset of a counter of a rank.
     pub fn counter(&self, rank: usize, counter: usize) -> usize {
         debug_assert!(rank < self.ranks && counter < self.counters);
-        self.bell(rank) + BELL_BYTES + (self.flags + counter) * WORD_BYTES
+        self.eventcount(rank) + EVENTCOUNT_BYTES + (self.flags + counter) * WORD_BYTES
     }
 }
 
@@ -75,7 +75,7 @@ impl Extent for FlagGeometry {
 pub struct Flags<M> {
     pub memory: M,
     /// Each rank's bell.
-    pub bells: Vec<M>,
+    pub eventcounts: Vec<M>,
     pub fencing: Fencing,
 }
 
@@ -118,7 +118,7 @@ impl<M: Words> Flags<M> {
     /// Whether any rank sleeps; to be asked after a `raise_last` or an `add`, and then to be followed by
     /// [`Self::wake`].
     #[inline(always)]
-    pub fn anybody_sleeps(&self) -> bool {
+    pub fn has_sleepers(&self) -> bool {
         if self.fencing == Fencing::Sleeper {
             // Only the compiler must keep the order; the sleeper's membarrier does the rest.
             std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst);
@@ -131,20 +131,20 @@ impl<M: Words + Futex> Flags<M> {
     /// Wakes a rank for which something has been raised, if it sleeps.
     #[cold]
     pub fn wake(&self, rank: usize) {
-        if eventcount::anybody_sleeps(&self.bells[rank]) {
-            eventcount::ring(&self.bells[rank]);
+        if eventcount::has_sleepers(&self.eventcounts[rank]) {
+            eventcount::wake_sleepers(&self.eventcounts[rank]);
         }
     }
 
     /// Sleeps until somebody wakes this rank, at most `timeout_ns`, unless `happened` already holds.
     ///
-    /// A process that dies in here leaves a count one too high: that costs looks at bells, no more.
+    /// A process that dies in here leaves a count one too high: that costs looks at eventcounts, no more.
     pub fn sleep_unless(&self, me: usize, timeout_ns: u64, happened: impl FnMut() -> bool) {
         // Before the bell's own count and its fence, so that whoever does not see this one has raised in time
         // to be seen.
         let asleep = self.memory.word(ASLEEP_AT);
         asleep.fetch_add(1, Ordering::SeqCst);
-        eventcount::sleep_unless(&self.bells[me], self.fencing, timeout_ns, happened);
+        eventcount::sleep_unless(&self.eventcounts[me], self.fencing, timeout_ns, happened);
         asleep.fetch_sub(1, Ordering::SeqCst);
     }
 }
@@ -163,7 +163,7 @@ mod tests {
             (0..lines_of).for_each(|i| assert!(lines.insert(offset / LINE + i), "{offset}"));
         };
         for rank in 0..3 {
-            take(geometry.bell(rank), BELL_BYTES / LINE);
+            take(geometry.eventcount(rank), EVENTCOUNT_BYTES / LINE);
             (0..4).for_each(|flag| take(geometry.flag(rank, flag), WORD_BYTES / LINE));
             (0..2).for_each(|counter| take(geometry.counter(rank, counter), WORD_BYTES / LINE));
         }

@@ -28,14 +28,14 @@ impl Words for Model {
     }
 }
 
-const BELL_AT: usize = 64;
+const EVENTCOUNT_AT: usize = 64;
 
 impl Futex for Model {
     fn wait(&self, seen: u64, _timeout_ns: u64) {
         // As the kernel does: the comparison and going to sleep are one step for those who wake. No timeout:
         // a lost wake-up must show as a deadlock.
         let guard = self.asleep.lock().unwrap();
-        if self.word(BELL_AT).load(Ordering::SeqCst) == seen {
+        if self.word(EVENTCOUNT_AT).load(Ordering::SeqCst) == seen {
             drop(self.woken.wait(guard).unwrap());
         }
     }
@@ -43,7 +43,7 @@ impl Futex for Model {
         let _guard = self.asleep.lock().unwrap();
         self.woken.notify_all();
     }
-    fn fence_everyone(&self) {
+    fn membarrier(&self) {
         unreachable!("the model uses fences on both sides; membarrier is their stand-in on hot paths")
     }
 }
