@@ -1,11 +1,14 @@
-//! Random numbers, the same for the same seed: on every machine, and in every version of this project.
+//! Reproducible random numbers: a seed gives the same sequence on every machine and in every version.
 //!
-//! Not a library's generator: a seed in a report must name the same network, the same noise and the
-//! same stalls years later. May use nothing but std; must never take anything from a clock or from the
-//! machine, nor be used where guessing a number would do harm.
+//! A library's generator would not do. A seed in a report must name the same network, the same noise and the
+//! same stalls years later.
+//!
+//! May use: std. Must never: take anything from a clock or from the machine, or serve where an adversary must
+//! not guess a number.
 
-/// splitmix64 (Steele, Lea, Flood 2014): eight bytes of state, so that each of a million ranks can have
-/// a sequence of its own.
+/// The generator splitmix64 (Steele, Lea, Flood 2014).
+///
+/// Its state has eight bytes, so that each of a million simulated ranks can have a sequence of its own.
 ///
 /// ```
 /// use evenkeel_random::Random;
@@ -16,12 +19,13 @@
 pub struct Random(u64);
 
 impl Random {
-    /// The sequence of a seed. It goes on from any number that it has given, as the sequence of that number.
+    /// The sequence of a seed.
     pub const fn new(seed: u64) -> Random {
         Random(seed)
     }
 
-    /// A sequence of its own for each pair, none being another's some steps later.
+    /// The sequence of a seed and a number. Different pairs give unrelated sequences: none is another one
+    /// shifted by some steps.
     pub const fn stream(seed: u64, number: u64) -> Random {
         let mixed = Random(seed).bits() ^ number.wrapping_mul(0xd134_2543_de82_ef95);
         Random(Random(mixed).bits())
@@ -37,31 +41,31 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// From 0 up to, but not with, 1.
+    /// A number from 0 (included) to 1 (excluded), uniformly distributed.
     #[inline]
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// From 0 up to, but not with, `end`; 0 if `end` is 0.
+    /// An index from 0 (included) to `end` (excluded), uniformly distributed; 0 if `end` is 0.
     #[inline]
     pub fn below(&mut self, end: usize) -> usize {
         self.less_than(end as u64) as usize
     }
 
-    /// [`below`](Random::below), of numbers that are no indices.
+    /// [`below`](Random::below) for numbers that are not indices.
     #[inline]
     pub fn less_than(&mut self, end: u64) -> u64 {
         ((u128::from(self.bits()) * u128::from(end)) >> 64) as u64
     }
 
-    /// Memoryless, with a mean of 1: the time between events that have nothing to do with each other.
+    /// A number with the exponential distribution of mean 1: the time between independent events.
     #[inline]
     pub fn exponential(&mut self) -> f64 {
         -(1.0 - self.unit()).ln()
     }
 
-    /// Puts the items into a random order, each order as likely as any other.
+    /// Puts the items into a random order. Every order is equally likely.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {
             items.swap(i, self.below(i + 1));
