@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import cases from "../../crates/shared/report/tests/units.json";
+import cases from "../../crates/shared/text/tests/units.json";
 import { bytes, count, duration, percent, ranges, tick } from "../src/format.ts";
 
 test("numbers read as the cases shared with the terminal say", () => {

@@ -1,8 +1,9 @@
 //! The measurement, told in a terminal.
 
 use crate::record::{CoreNoise, LengthClass, Noise};
-use evenkeel_report::table::{Column, table, wrap};
-use evenkeel_report::units::{count, duration, percent, short_count};
+use evenkeel_text::paragraph::wrap;
+use evenkeel_text::table::{Column, table};
+use evenkeel_text::units::{count, duration, percent, short_count};
 
 /// Text that ends with a newline, no line longer than `width` characters (within 60 and 160).
 pub fn text(noise: &Noise, width: usize) -> String {
@@ -77,7 +78,7 @@ fn cores(noise: &Noise, width: usize) -> Vec<String> {
             c.steal_ns.map_or("-".into(), duration),
         ]
     };
-    table(CORES, &noise.cores.iter().map(row).collect::<Vec<_>>(), width).1
+    table(CORES, &noise.cores.iter().map(row).collect::<Vec<_>>(), width).lines().collect()
 }
 
 const CLASSES: &[Column] = &[
@@ -108,7 +109,7 @@ fn classes(noise: &Noise, width: usize) -> Vec<String> {
             r(c.correlation.gaps),
         ]
     };
-    table(CLASSES, &noise.classes.iter().filter(used).map(row).collect::<Vec<_>>(), width).1
+    table(CLASSES, &noise.classes.iter().filter(used).map(row).collect::<Vec<_>>(), width).lines().collect()
 }
 
 /// `<1 µs`, `100-300 µs`, `300 µs-1 ms`, `>100 ms`

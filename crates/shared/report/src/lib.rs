@@ -17,8 +17,6 @@ mod histogram;
 mod page;
 mod read;
 mod summary;
-pub mod table;
-pub mod units;
 
 pub use deferral::{DeferralDigest, Observer};
 pub use digest::{CommDigest, Digest, Note, OpDigest, RankDigest, TimelineDigest, TimesLast, digest};

@@ -15,7 +15,12 @@ const MOST_COMMS: usize = 200;
 /// page forbids the browser to try; without scripts it shows the terminal summary.
 pub fn html(run: &RunRecord) -> String {
     let data = digest(run).with_most_comms(MOST_COMMS);
-    document(&crate::units::plain(run.program.trim(), 80), &run.version, &data, &summary(run, 100, false))
+    document(
+        &evenkeel_text::units::plain(run.program.trim(), 80),
+        &run.version,
+        &data,
+        &summary(run, 100, false),
+    )
 }
 
 /// The document around data that the page's script knows how to show (`web/src/main.ts`). `text` is for

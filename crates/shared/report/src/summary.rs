@@ -1,9 +1,10 @@
 //! The summary for the terminal: one sentence, one table, who was late, memory, notes.
 
 use crate::digest::{Digest, OpDigest, RankDigest, TimesLast, digest, stands_out, total};
-use crate::table::{Column, firm, table, wrap};
-use crate::units::{bytes, count, duration, percent, plain, plural, rank_ranges, short_count};
 use evenkeel_record::RunRecord;
+use evenkeel_text::paragraph::{firm, wrap};
+use evenkeel_text::table::{Column, table};
+use evenkeel_text::units::{bytes, count, duration, percent, plain, plural, rank_ranges, short_count};
 use std::collections::BTreeMap;
 
 /// How many of the ranks that made others wait are named.
@@ -72,11 +73,10 @@ impl Out {
     }
 
     fn table(&mut self, columns: &[Column], rows: &[Vec<String>]) {
-        let (headings, lines) = table(columns, rows, self.width);
+        let table = table(columns, rows, self.width);
         self.line("", "");
-        for (i, line) in lines.iter().enumerate() {
-            self.line(if i < headings { Self::DIM } else { "" }, line);
-        }
+        table.headings.iter().for_each(|line| self.line(Self::DIM, line));
+        table.rows.iter().for_each(|line| self.line("", line));
         self.line("", "");
     }
 }

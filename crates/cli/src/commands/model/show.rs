@@ -1,11 +1,12 @@
 //! `evenkeel model show`: parameters, and what barriers cost under them.
 
 use super::arguments::Show;
-use super::measure::text::ns;
 use crate::errors::Failure;
 use evenkeel_model::fan_out::choose;
 use evenkeel_model::{Barrier, Charge, Model, Node, Parameters, Release, builtin};
-use evenkeel_report::table::{Column, table, wrap};
+use evenkeel_text::paragraph::wrap;
+use evenkeel_text::table::{Column, table};
+use evenkeel_text::units::nanoseconds as ns;
 
 /// The built-in sets, one a line.
 pub fn list(width: usize) -> String {
@@ -113,7 +114,7 @@ fn parameters(model: &Model, width: usize) -> Vec<String> {
                 ns(m.gap_ns),
                 format!("{:.4} ns/B", m.gap_per_byte_ns),
             ];
-            table(&columns, &[row], width).1
+            table(&columns, &[row], width).lines().collect()
         }
         Model::LoP(m) => {
             let columns = ["  peers", "o_s(p)", "o_r(p)", "L(p)", "RTT(p)"].map(column);
@@ -132,7 +133,7 @@ fn parameters(model: &Model, width: usize) -> Vec<String> {
                 );
                 std::iter::once(format!("  {p}")).chain(times.map(ns)).collect()
             };
-            table(&columns, &peers.iter().map(row).collect::<Vec<_>>(), width).1
+            table(&columns, &peers.iter().map(row).collect::<Vec<_>>(), width).lines().collect()
         }
     }
 }
@@ -183,7 +184,7 @@ fn costs(set: &Parameters, arguments: &Show, charge: Charge, width: usize) -> Ve
         all.push(std::iter::once("+ switches, at least".to_string()).chain(row).collect());
     }
     let columns: Vec<Column> = (0..=ranks.len()).map(|_| column("")).collect();
-    table(&columns, &all, width).1.into_iter().skip(1).collect()
+    table(&columns, &all, width).rows
 }
 
 /// Up to seven numbers of ranks, the last as asked for: powers of two, every so manieth.

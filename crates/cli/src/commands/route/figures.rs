@@ -1,9 +1,9 @@
 //! Tables in figures: lines of text and records.
 
-use evenkeel_report::table::wrap;
-use evenkeel_report::units::count;
 use evenkeel_route::Network;
 use evenkeel_route::check::{Fault, Findings};
+use evenkeel_text::paragraph::wrap;
+use evenkeel_text::units::count;
 use serde::Serialize;
 
 /// What was found of tables, for records.

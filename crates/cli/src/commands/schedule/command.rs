@@ -4,10 +4,11 @@ use super::arguments::{Check, Gallery, List, ScheduleTask, Show, Which};
 use crate::commands::report::command as record_file;
 use crate::errors::Failure;
 use crate::output::file::write;
-use evenkeel_report::table::{Column, table, wrap};
 use evenkeel_schedule::check::{Defect, Driver, Figures, explore::explore, figures, fits, run};
 use evenkeel_schedule::picture::{Picture, gallery, svg, text};
 use evenkeel_schedule::{Algorithm, Nodes, Operation, Order, Problem, Rank, Schedule, Step, algorithms};
+use evenkeel_text::paragraph::wrap;
+use evenkeel_text::table::{Column, table};
 
 /// A run keeps what each rank knew with each message.
 const MOST_BYTES: u64 = 2 << 30;
@@ -54,7 +55,7 @@ fn list(arguments: &List, width: usize) -> Result<String, Failure> {
             format!(", {} elements", arguments.elements)
         };
         out += &format!("{}, {} ranks{size}\n", operation.name(), arguments.ranks);
-        for line in table(COLUMNS, &rows, width).1 {
+        for line in table(COLUMNS, &rows, width).lines() {
             out += &format!("{line}\n");
         }
         out.push('\n');

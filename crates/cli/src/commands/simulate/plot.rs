@@ -4,8 +4,8 @@
 use super::command::Run;
 use crate::errors::Failure;
 use crate::output::plot_style::{COLOURS, FONT};
-use evenkeel_report::units::{duration, short_count};
 use evenkeel_schedule_sim::Time;
+use evenkeel_text::units::{duration, short_count};
 use plotters::prelude::*;
 
 /// Of a panel.

@@ -6,9 +6,10 @@ use super::setup::Setting;
 use crate::errors::Failure;
 use crate::output::file::write;
 use evenkeel_model::Parameters;
-use evenkeel_report::table::{Column, table, wrap};
-use evenkeel_report::units::{count, duration, percent, plural, short_count};
 use evenkeel_schedule_sim::{Noise, Recording, Time, space_time};
+use evenkeel_text::paragraph::wrap;
+use evenkeel_text::table::{Column, table};
+use evenkeel_text::units::{count, duration, percent, plural, short_count};
 use serde::Serialize;
 
 const COLUMNS: &[Column] = &[
@@ -55,7 +56,7 @@ pub fn text(arguments: &Simulate, setting: &Setting, runs: &[Run], width: usize)
             late,
         ]
     };
-    lines.extend(table(COLUMNS, &runs.iter().map(row).collect::<Vec<_>>(), width).1);
+    lines.extend(table(COLUMNS, &runs.iter().map(row).collect::<Vec<_>>(), width).lines());
     for run in runs.iter().filter(|r| r.outcome.stuck > 0) {
         lines.push(String::new());
         let complete = run.outcome.calls.iter().filter(|c| c.ranks_done == run.ranks).count();

@@ -1,9 +1,10 @@
 //! What was tried and chosen, told in a terminal.
 
 use super::command::{Case, Record, Way};
-use crate::commands::model::measure::text::ns;
-use evenkeel_report::table::{Column, table, wrap};
-use evenkeel_report::units::plural;
+use evenkeel_text::paragraph::wrap;
+use evenkeel_text::table::{Column, table};
+use evenkeel_text::units::nanoseconds as ns;
+use evenkeel_text::units::plural;
 use evenkeel_tune::judgement::Ratio;
 use std::path::Path;
 
@@ -34,7 +35,7 @@ pub fn text(record: &Record, written: Option<(&Path, bool)>, width: usize) -> St
     let mut lines = wrap(&headline, width, "  ");
     lines.push(String::new());
     let rows: Vec<Vec<String>> = record.cases.iter().flat_map(rows).collect();
-    lines.extend(table(&COLUMNS, &rows, width).1);
+    lines.extend(table(&COLUMNS, &rows, width).lines());
     lines.push(String::new());
     lines.extend(wrap(LEGEND, width, ""));
     lines.push(String::new());

@@ -52,7 +52,7 @@ fn range(times: impl Iterator<Item = f64>) -> std::ops::Range<f64> {
 }
 
 fn label(ns: &f64) -> String {
-    super::text::ns(*ns).replace(".00", "").replace(".0 ", " ")
+    evenkeel_text::units::nanoseconds(*ns).replace(".00", "").replace(".0 ", " ")
 }
 
 fn against_peers(found: &Measured, area: &Area) -> Done {
@@ -148,7 +148,7 @@ fn against_bytes(found: &Measured, area: &Area) -> Done {
     chart
         .configure_mesh()
         .x_desc("bytes")
-        .x_label_formatter(&|b| evenkeel_report::units::short_count(b.round() as u64))
+        .x_label_formatter(&|b| evenkeel_text::units::short_count(b.round() as u64))
         .y_label_formatter(&label)
         .label_style((FONT, 12))
         .axis_desc_style((FONT, 13))

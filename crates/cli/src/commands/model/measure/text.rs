@@ -2,8 +2,9 @@
 
 use evenkeel_model::measurement::{Curve, Measured};
 use evenkeel_model::samples::{Point, Quantity};
-use evenkeel_report::table::{Column, firm, table, wrap};
-use evenkeel_report::units::{bytes, count, duration};
+use evenkeel_text::paragraph::{firm, wrap};
+use evenkeel_text::table::{Column, table};
+use evenkeel_text::units::{bytes, count, duration, nanoseconds as ns};
 
 /// Text that ends with a newline, no line longer than `width` characters (within 60 and 160).
 pub fn text(found: &Measured, width: usize) -> String {
@@ -33,17 +34,6 @@ pub fn text(found: &Measured, width: usize) -> String {
 
 const LEGEND: &str = "All times are medians. In brackets: 95% intervals from passes drawn again; they tell how far another measurement may differ, not \
      what disturbs all passes alike. *: more ranks than cores, a context switch is part of the time.";
-
-/// Nanoseconds with three digits, also below ten.
-pub fn ns(value: f64) -> String {
-    match value {
-        v if !v.is_finite() => "-".into(),
-        v if v.abs() < 9.995 => format!("{v:.2} ns"),
-        v if v.abs() < 99.95 => format!("{v:.1} ns"),
-        v if v < 0.0 => format!("-{}", duration(-v.round() as i64 as u64)),
-        v => duration(v.round() as u64),
-    }
-}
 
 fn headline(found: &Measured) -> String {
     let c = &found.measurement.conditions;
@@ -88,7 +78,9 @@ fn estimates(found: &Measured, width: usize) -> Vec<String> {
             format!("[{}, {}]", shown(e.low, &e.unit), shown(e.high, &e.unit)),
         ]
     };
-    table(ESTIMATES, &found.measurement.estimates.iter().map(row).collect::<Vec<_>>(), width).1
+    table(ESTIMATES, &found.measurement.estimates.iter().map(row).collect::<Vec<_>>(), width)
+        .lines()
+        .collect()
 }
 
 const PEERS: &[Column] = &[
@@ -126,7 +118,7 @@ fn peers(found: &Measured, width: usize) -> Vec<String> {
     let shown =
         if points.iter().any(|p| p.quantity == Quantity::OneToMany) { PEERS.len() } else { PEERS.len() - 2 };
     rows.iter_mut().for_each(|row| row.truncate(shown));
-    table(&PEERS[..shown], &rows, width).1
+    table(&PEERS[..shown], &rows, width).lines().collect()
 }
 
 const MESSAGES: &[Column] = &[
@@ -149,7 +141,7 @@ fn messages(found: &Measured, width: usize) -> Vec<String> {
     };
     let rows: Vec<_> =
         found.measurement.points.iter().filter(|p| p.quantity == Quantity::Message).map(row).collect();
-    table(MESSAGES, &rows, width).1
+    table(MESSAGES, &rows, width).lines().collect()
 }
 
 const CURVES: &[Column] = &[
@@ -179,7 +171,7 @@ fn curves(found: &Measured, width: usize) -> Vec<String> {
         let name = format!("{name}{}", if c.oversubscribed { " *" } else { "" });
         vec![name, range, share(c.seen.median), share(c.seen.worst), out(|d| d.median), out(|d| d.worst)]
     };
-    table(CURVES, &found.measurement.curves.iter().map(row).collect::<Vec<_>>(), width).1
+    table(CURVES, &found.measurement.curves.iter().map(row).collect::<Vec<_>>(), width).lines().collect()
 }
 
 const CHECKS: &[Column] = &[
@@ -204,19 +196,5 @@ fn checks(found: &Measured, width: usize) -> Vec<String> {
         ]
     };
     let rows: Vec<_> = found.measurement.checks.iter().map(row).collect();
-    if rows.is_empty() { Vec::new() } else { table(CHECKS, &rows, width).1 }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn small_times_keep_their_digits() {
-        assert_eq!(
-            [0.0312, 1.5, 12.34, 123.4, 12_340.0].map(ns),
-            ["0.03 ns", "1.50 ns", "12.3 ns", "123 ns", "12.3 µs"]
-        );
-        assert_eq!((ns(-1.5), ns(-1234.0), ns(f64::NAN)), ("-1.50 ns".into(), "-1.23 µs".into(), "-".into()));
-    }
+    if rows.is_empty() { Vec::new() } else { table(CHECKS, &rows, width).lines().collect() }
 }

@@ -7,9 +7,10 @@ use crate::commands::route::parallel_runs::{Runs, progress_bar};
 use crate::errors::Failure;
 use crate::output::file::write;
 use crate::output::plot_style::{COLOURS, FONT};
-use evenkeel_report::table::{Column, table, wrap};
 use evenkeel_switch_sim::application::{Core, Fabric, Outcome, Statistics, load, run};
 use evenkeel_switch_sim::run_jobs;
+use evenkeel_text::paragraph::wrap;
+use evenkeel_text::table::{Column, table};
 use plotters::prelude::*;
 use serde::Serialize;
 use serde_json::json;
@@ -183,7 +184,7 @@ fn said(cases: &[Case], width: usize) -> String {
         ]
     };
     let rows: Vec<Vec<String>> = cases.iter().map(row).collect();
-    let (_, mut lines) = table(COLUMNS, &rows, width);
+    let mut lines: Vec<String> = table(COLUMNS, &rows, width).lines().collect();
     lines.push(String::new());
     lines.extend(wrap(
         "latency: from sending a message until all of it is there; what hosts themselves take is left out. total: until everything is done. apart: the most iterations that two hosts were apart at any time.",

@@ -8,10 +8,10 @@ use crate::commands::route::network_file as read;
 use crate::commands::route::opensm::subnet::{OpenSm, SecondJudge};
 use crate::errors::Failure;
 use crate::output::file::write;
-use evenkeel_report::table::wrap;
 use evenkeel_route::check::{Traffic, check_traffic};
 use evenkeel_route::format::lfts;
 use evenkeel_route::{Network, Table};
+use evenkeel_text::paragraph::wrap;
 use serde::Serialize;
 use std::time::Duration;
 

@@ -9,11 +9,12 @@ use crate::commands::route::opensm::subnet::{OpenSm, SecondJudge, processor_seco
 use crate::commands::route::table_scheme::{self as scheme, TableScheme};
 use crate::errors::Failure;
 use crate::output::file::write;
-use evenkeel_report::table::{Column, table, wrap};
-use evenkeel_report::units::count;
 use evenkeel_route::check::check;
 use evenkeel_route::format::lfts;
 use evenkeel_route::{Network, Table};
+use evenkeel_text::paragraph::wrap;
+use evenkeel_text::table::{Column, table};
+use evenkeel_text::units::count;
 use nix::sys::resource::UsageWho;
 use serde::Serialize;
 use std::time::{Duration, Instant};
@@ -233,7 +234,7 @@ fn shown(name: &str, network: &Network, rows: &[Row], width: usize) -> String {
         network.end_nodes().len(),
         network.channels() / 2
     );
-    for line in table(COLUMNS, &rows.iter().map(cells).collect::<Vec<_>>(), width).1 {
+    for line in table(COLUMNS, &rows.iter().map(cells).collect::<Vec<_>>(), width).lines() {
         text += &format!("{line}\n");
     }
     for row in rows {

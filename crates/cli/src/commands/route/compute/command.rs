@@ -8,10 +8,10 @@ use crate::commands::route::network_file as read;
 use crate::commands::route::table_scheme as scheme;
 use crate::errors::Failure;
 use crate::output::file::write;
-use evenkeel_report::table::wrap;
 use evenkeel_route::check::{Traffic, check, check_traffic};
 use evenkeel_route::format::{lfts, source_routes};
 use evenkeel_route::{Network, Table};
+use evenkeel_text::paragraph::wrap;
 use serde::Serialize;
 use std::time::Instant;
 

@@ -6,10 +6,11 @@ use crate::commands::route::command::Verdict;
 use crate::commands::route::network_file as read;
 use crate::errors::Failure;
 use crate::output::file::write;
-use evenkeel_report::table::{Column, table, wrap};
 use evenkeel_route::format::lfts;
 use evenkeel_route::plan::{Plan as Found, plan, prove, usual_aims};
 use evenkeel_route::{Network, Random, check};
+use evenkeel_text::paragraph::wrap;
+use evenkeel_text::table::{Column, table};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -138,7 +139,7 @@ fn said(network: &Network, found: &Found, width: usize) -> String {
     let mut lines = if found.steps.is_empty() {
         vec!["Nothing has to be changed.".to_string()]
     } else {
-        table(COLUMNS, &found.steps.iter().enumerate().map(row).collect::<Vec<_>>(), width).1
+        table(COLUMNS, &found.steps.iter().enumerate().map(row).collect::<Vec<_>>(), width).lines().collect()
     };
     lines.push(String::new());
     let end = check::check(network, &found.end);

@@ -7,10 +7,11 @@ use crate::commands::route::parallel_runs::Runs;
 use crate::errors::Failure;
 use crate::output::file::write;
 use crate::output::plot_style::{COLOURS, FONT};
-use evenkeel_report::table::{Column, table, wrap};
 use evenkeel_route::{Network, SwitchId};
 use evenkeel_switch_sim::reconfiguration::{Course, Method, Settings, Timeline, timeline};
 use evenkeel_switch_sim::{Length, Pattern, Traffic, Wiring, run_jobs};
+use evenkeel_text::paragraph::wrap;
+use evenkeel_text::table::{Column, table};
 use plotters::prelude::*;
 use serde_json::json;
 use std::path::PathBuf;
@@ -175,7 +176,7 @@ fn said(lines: &[Timeline], width: usize) -> String {
             );
         }
     }
-    let (_, mut all) = table(COLUMNS, &rows, width);
+    let mut all: Vec<String> = table(COLUMNS, &rows, width).lines().collect();
     all.push(String::new());
     all.extend(wrap(
         "cycles: from the (first) change until all tables are up to date. stopped: cycles in which a host might not inject, over all hosts. discarded: packets that the protocol took out; hit: those that \

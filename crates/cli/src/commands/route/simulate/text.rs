@@ -2,8 +2,9 @@
 
 use super::arguments::Simulate;
 use super::command::Case;
-use evenkeel_report::table::{Column, table, wrap};
 use evenkeel_switch_sim::{Interval, Parameters, Rules};
+use evenkeel_text::paragraph::wrap;
+use evenkeel_text::table::{Column, table};
 use serde_json::json;
 
 const COLUMNS: &[Column] = &[
@@ -19,7 +20,7 @@ const COLUMNS: &[Column] = &[
 
 pub fn text(cases: &[Case], seconds: f64, width: usize) -> String {
     let rows: Vec<Vec<String>> = cases.iter().map(row).collect();
-    let (_, mut lines) = table(COLUMNS, &rows, width);
+    let mut lines: Vec<String> = table(COLUMNS, &rows, width).lines().collect();
     lines.push(String::new());
     lines.extend(wrap(
         "throughput: the most phits per cycle and sending host that were accepted, over seeds. latency: from making a message to its last phit's arrival; half load: at the point next to half the \

@@ -1,5 +1,6 @@
 //! Numbers as people read them: three significant digits and a unit, counts with separators, shares in
-//! percent.
+//! percent. The HTML page formats the same way (web/src/format.ts); tests/units.json holds both to the same
+//! cases.
 
 /// Scales `value` up the ladder of `units`, each `step` times the one before, and keeps three digits.
 fn scaled(value: f64, step: f64, units: &[&str]) -> String {
@@ -29,6 +30,17 @@ pub fn duration(ns: u64) -> String {
         scaled_above(seconds / 60.0, "min")
     } else {
         scaled(ns as f64, 1000.0, &["ns", "µs", "ms", "s"])
+    }
+}
+
+/// A duration with three significant digits, also below ten nanoseconds: `0.03 ns`, `1.50 ns`, `12.3 µs`.
+pub fn nanoseconds(ns: f64) -> String {
+    match ns {
+        ns if !ns.is_finite() => "-".into(),
+        ns if ns.abs() < 9.995 => format!("{ns:.2} ns"),
+        ns if ns.abs() < 99.95 => format!("{ns:.1} ns"),
+        ns if ns < 0.0 => format!("-{}", duration(-ns.round() as i64 as u64)),
+        ns => duration(ns.round() as u64),
     }
 }
 
@@ -151,6 +163,15 @@ mod tests {
         assert_eq!(short_count(12_345_678), "12.3 M");
         assert_eq!(plural(1, "rank", "ranks"), "1 rank");
         assert_eq!(plural(0, "rank", "ranks"), "0 ranks");
+    }
+
+    #[test]
+    fn small_durations_keep_their_digits() {
+        assert_eq!(
+            [0.0312, 1.5, 12.34, 123.4, 12_340.0].map(nanoseconds),
+            ["0.03 ns", "1.50 ns", "12.3 ns", "123 ns", "12.3 µs"]
+        );
+        assert_eq!([-1.5, -1234.0, f64::NAN].map(nanoseconds), ["-1.50 ns", "-1.23 µs", "-"]);
     }
 
     #[test]
