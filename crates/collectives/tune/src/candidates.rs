@@ -1,6 +1,6 @@
 //! What is worth measuring: every barrier, with those values of its parameters that can be best.
 
-use evenkeel_engine::scheduled::Scheduled;
+use evenkeel_engine::barrier::scheduled::Scheduled;
 use evenkeel_model::fan_out;
 use evenkeel_schedule::{Algorithm, Operation, Parameter, Problem, Rank, Schedule, Step, algorithms};
 use std::collections::HashSet;

@@ -3,11 +3,11 @@
 
 use crate::card;
 use crate::course::{self, Bench, Findings, Limits};
-use evenkeel_engine::call::{Call, Kind};
-use evenkeel_engine::candidate::Candidate;
-use evenkeel_engine::comm::Comm;
-use evenkeel_engine::scheduled::Scheduled;
-use evenkeel_engine::world::World;
+use evenkeel_engine::barrier::scheduled::Scheduled;
+use evenkeel_engine::collective::call::{Call, Kind};
+use evenkeel_engine::comm::communicator::Comm;
+use evenkeel_engine::job::bootstrap::Candidate;
+use evenkeel_engine::job::node::World;
 use evenkeel_schedule::{Problem, Schedule};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, Write};

@@ -4,7 +4,7 @@
 //! are virtual hosts that share the cores of one machine every message costs all of them time, and the
 //! number of messages counts.
 
-use evenkeel_engine::call::Kind;
+use evenkeel_engine::collective::call::Kind;
 use evenkeel_schedule::{Problem, Rank, Schedule, Slot, Step};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

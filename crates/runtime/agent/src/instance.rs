@@ -8,7 +8,7 @@
 use crate::buffer::Buffer;
 use crate::choice::Plan;
 use bytes::Bytes;
-use evenkeel_engine::call::Combine;
+use evenkeel_engine::collective::call::Combine;
 use evenkeel_schedule::{Place, Rank, Round, Step};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -238,8 +238,8 @@ impl Instance {
 mod tests {
     use super::*;
     use crate::choice::Key;
-    use evenkeel_engine::call::Kind;
-    use evenkeel_engine::kernels;
+    use evenkeel_engine::collective::call::Kind;
+    use evenkeel_engine::reduction::kernels;
     use evenkeel_random::Random;
     use evenkeel_schedule::algorithms::exscan::RESULT;
 

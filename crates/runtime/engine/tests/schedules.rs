@@ -3,7 +3,7 @@
 //! is the schedules' own test; this is about what the engine makes of them: places of words, flags that
 //! are one word, fences, wakes, jumps.
 
-use evenkeel_engine::program::{Layout, Program};
+use evenkeel_engine::barrier::program::{Layout, Program};
 use evenkeel_schedule::algorithms::barrier::dissemination::ALGORITHM as DISSEMINATION;
 use evenkeel_schedule::{Algorithm, Operation, Order, Problem, Rank, Schedule, Step, algorithms};
 use evenkeel_segment::eventcount::Fencing;

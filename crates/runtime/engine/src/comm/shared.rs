@@ -1,9 +1,9 @@
 //! What a served communicator has in the segment, and who its members are there.
 
-use crate::call::Kind;
-use crate::plan::NodeFacts;
-use crate::wait::Waiting;
-use crate::world::World;
+use crate::collective::call::Kind;
+use crate::collective::plan::NodeFacts;
+use crate::job::node::World;
+use crate::wait::policy::Waiting;
 use evenkeel_segment::block::allocator::Block;
 use evenkeel_segment::eventcount::Fencing;
 use evenkeel_segment::sync::{Ordering, fence};

@@ -2,16 +2,16 @@
 //!
 //! Who hands in what, who needs whose and in which order that is combined is said once, in
 //! [`evenkeel_schedule::deposits`]: the schedules named here are made of it, and the engine asks it at
-//! every call. What the engine adds is how deposits travel ([`crate::deposit`], [`crate::plan`]), and
+//! every call. What the engine adds is how deposits travel ([`crate::collective::deposit`], [`crate::collective::plan`]), and
 //! what schedules know nothing of: it counts, keeps the window of operations under way, leaves barriers
-//! pending ([`crate::barrier`]), and lets others combine for whoever is overdue. Each schedule is
+//! pending ([`crate::barrier::blocking`]), and lets others combine for whoever is overdue. Each schedule is
 //! proved where it is listed, and tests compare who is held by a late rank with it.
 //!
-//! A long call is cut into instances ([`crate::plan`]): each is one epoch of the schedule, with a slice
+//! A long call is cut into instances ([`crate::collective::plan`]): each is one epoch of the schedule, with a slice
 //! of the vector as its vector.
 
-use crate::allreduce::SHARED_RESULT;
-use crate::call::Kind;
+use crate::collective::allreduce::SHARED_RESULT;
+use crate::collective::call::Kind;
 use evenkeel_schedule::{Operation, Problem, Rank, Schedule};
 
 /// The schedule that one instance of a blocking call comes to, for vectors of `bytes`. `root` counts

@@ -124,7 +124,7 @@ impl Trial {
         }
         let pairs = block / 2 + 1;
         self.ratios[pairs - 1] = if way(block) == Advice::Wait { self.half / each } else { each / self.half };
-        match judge(&mut self.ratios.clone()[..pairs]) {
+        match judge(&mut self.ratios[..pairs]) {
             Some(advice) => self.decide(advice),
             None => Phase::Settling { block: block + 1 },
         }

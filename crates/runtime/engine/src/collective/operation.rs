@@ -1,24 +1,24 @@
 //! One collective call under way: which deposits it makes, what it needs, and what it does when that is
 //! there.
 //!
-//! A call is a run of instances ([`crate::plan`]). Each instance is *entered* (the rank deposits and
+//! A call is a run of instances ([`crate::collective::plan`]). Each instance is *entered* (the rank deposits and
 //! counts its arrival) and later *finished* (what is needed is there and has been copied or combined).
 //! A rank that is owed nothing finishes at once. Who hands in and who needs whose deposits is said by
-//! [`evenkeel_schedule::deposits`], of which the schedules of [`crate::builtin`] are made too. Several
+//! [`evenkeel_schedule::deposits`], of which the schedules of [`crate::collective::builtin`] are made too. Several
 //! instances of a long call are under way together, as far as the segment has room.
 //!
-//! What is deposited is in [`crate::deposit`]; what is done with deposits in [`crate::completion`] and,
-//! where ranks share the work, in [`crate::allreduce`].
+//! What is deposited is in [`crate::collective::deposit`]; what is done with deposits in [`crate::collective::completion`] and,
+//! where ranks share the work, in [`crate::collective::allreduce`].
 
-use crate::allreduce::SHARED_RESULT;
-use crate::call::{Call, Kind};
 use crate::clock::Ticks;
-use crate::comm::{Comm, common_bytes};
-use crate::deposit::Deposit;
-use crate::plan::{Plan, Route};
-use crate::served::Served;
-use crate::state::State;
-use crate::tally::is_sampled;
+use crate::collective::allreduce::SHARED_RESULT;
+use crate::collective::call::{Call, Kind};
+use crate::collective::deposit::Deposit;
+use crate::collective::plan::{Plan, Route};
+use crate::comm::communicator::{Comm, common_bytes};
+use crate::comm::shared::Served;
+use crate::comm::state::State;
+use crate::record::tally::is_sampled;
 use evenkeel_schedule::Rank;
 use evenkeel_schedule::deposits::{Handing, Owed};
 use evenkeel_segment::Seq;
@@ -59,7 +59,7 @@ impl Operation {
         let kind = call.kind();
         // SAFETY: the front end provides the spans that the kind calls for.
         let bytes = unsafe { common_bytes(&call, comm.ranks) };
-        let plan = crate::plan::plan(
+        let plan = crate::collective::plan::plan(
             kind,
             bytes,
             call.elem_bytes,
@@ -102,7 +102,7 @@ impl Operation {
 
     /// Payload this rank hands in or takes out.
     pub fn bytes_moved(&self, comm: &Comm) -> usize {
-        let spans = |spans: *const crate::call::Span| -> usize {
+        let spans = |spans: *const crate::collective::call::Span| -> usize {
             // SAFETY: the front end provides the spans that the kind calls for.
             if spans.is_null() { 0 } else { (0..comm.ranks).map(|r| unsafe { *spans.add(r) }.bytes).sum() }
         };
@@ -195,7 +195,7 @@ impl Operation {
             self.offers_memory |= deposit.offers_memory;
         }
         if sampled {
-            crate::deposit::stamp(board, comm.me, seq, Ticks::now());
+            crate::collective::deposit::stamp(board, comm.me, seq, Ticks::now());
         }
         state.note_entered();
         if self.kind.is_counted() && !pair {
@@ -240,7 +240,7 @@ impl Operation {
             let now = Ticks::now();
             let earliest = (0..comm.ranks)
                 .filter(|&r| r != comm.me)
-                .map(|r| crate::deposit::stamp_of(&served.board, r, seq))
+                .map(|r| crate::collective::deposit::stamp_of(&served.board, r, seq))
                 .min()
                 .unwrap_or(now);
             tally.late_ns += now.ns_since(earliest);
@@ -334,17 +334,5 @@ impl Operation {
         }
         self.taken = false;
         true
-    }
-}
-
-/// Copies unless the data is in place already.
-///
-/// # Safety
-/// Both places must be valid for `bytes` and, if they differ, not overlap.
-#[inline(always)]
-pub unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
-    if bytes > 0 && !std::ptr::eq(from, to) {
-        // SAFETY: the caller's promise.
-        unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) };
     }
 }

@@ -3,7 +3,7 @@
 //! `inout[i] = in[i] op inout[i]`. Buffers may be unaligned. Everything that is not in this table is
 //! combined by the host library through the shim.
 
-use crate::call::Combine;
+use crate::collective::call::Combine;
 use std::ffi::c_void;
 use std::sync::OnceLock;
 

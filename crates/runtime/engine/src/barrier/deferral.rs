@@ -10,8 +10,8 @@
 //! Deferral is for programs with one thread; everything here is called by that one, also from the
 //! handler of a caught system call: nothing here may allocate or take a lock.
 
-use crate::again;
-use crate::comm::Comm;
+use crate::barrier::fast_path;
+use crate::comm::communicator::Comm;
 use crate::message::stamp::{Going, Stamp, going};
 use evenkeel_options as options;
 use std::cell::UnsafeCell;
@@ -123,7 +123,7 @@ pub fn forbid(reason: u32) {
         EVER.fetch_or(1 << reason, Ordering::Relaxed);
     }
     STRICT_BECAUSE.fetch_or(1 << reason, Ordering::Relaxed);
-    again::stop();
+    fast_path::stop();
 }
 
 pub fn permit(reason: u32) {
@@ -135,7 +135,7 @@ pub fn close() {
     STRICT_BECAUSE.store(NOT_OPENED, Ordering::Relaxed);
     PENDING.store(0, Ordering::Relaxed);
     GATE.store(0, Ordering::Relaxed);
-    again::stop();
+    fast_path::stop();
 }
 
 fn is_opened() -> bool {
@@ -220,7 +220,7 @@ fn pending() -> &'static [*const Comm] {
 
 #[cold]
 pub fn add(comm: &Comm) {
-    again::stop();
+    fast_path::stop();
     let n = PENDING.load(Ordering::Relaxed) as usize;
     debug_assert!(n < COMMS, "before_entering makes room");
     // SAFETY: one thread.
@@ -231,7 +231,7 @@ pub fn add(comm: &Comm) {
 /// The communicator has no pending barriers any more.
 #[cold]
 pub fn forget(comm: &Comm) {
-    again::stop();
+    fast_path::stop();
     let n = PENDING.load(Ordering::Relaxed) as usize;
     // SAFETY: one thread.
     let all = unsafe { &mut (&mut *COMMS_PENDING.0.get())[..n] };
@@ -339,7 +339,7 @@ pub fn is_pending_here(stamp: Stamp) -> bool {
 #[cold]
 pub fn complete(observer: Observer) {
     GATE.store(0, Ordering::Relaxed); // waiting takes system calls
-    again::stop();
+    fast_path::stop();
     count(observer);
     for &comm in pending() {
         // SAFETY: as in `before_entering`.

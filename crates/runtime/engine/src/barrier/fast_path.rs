@@ -1,13 +1,13 @@
 //! Deferred barriers that follow one another on a communicator, while nothing else is pending: what
 //! there is to decide has been decided for the first of them, and each is a word written.
-//! [`crate::barrier`] has what comes now and then: room in the window, samples, a look at the clock or
+//! [`crate::barrier::blocking`] has what comes now and then: room in the window, samples, a look at the clock or
 //! at advice.
 
-use crate::barrier::Barriers;
-use crate::call::Kind;
-use crate::comm::Comm;
-use crate::deferral::GATE;
-use crate::tally::{Tallies, is_sampled};
+use crate::barrier::blocking::Barriers;
+use crate::barrier::deferral::GATE;
+use crate::collective::call::Kind;
+use crate::comm::communicator::Comm;
+use crate::record::tally::{Tallies, is_sampled};
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering, compiler_fence};
 
 /// The communicator whose next barriers may go this way; null: none, which the front end looks at

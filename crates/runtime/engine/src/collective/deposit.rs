@@ -3,13 +3,14 @@
 //!
 //! The cell: flag | kind and length | arrival stamp | 40 bytes (payload, or where the payload is).
 
-use crate::bulk::Bulk;
-use crate::call::Kind;
 use crate::clock::Ticks;
-use crate::comm::Comm;
-use crate::operation::{Operation, copy};
-use crate::plan::Route;
-use crate::served::Served;
+use crate::collective::call::Kind;
+use crate::collective::operation::Operation;
+use crate::collective::plan::Route;
+use crate::comm::communicator::Comm;
+use crate::comm::shared::Served;
+use crate::copy::copy;
+use crate::copy::streaming::Bulk;
 use evenkeel_segment::board::geometry::CELL_BYTES;
 use evenkeel_segment::sync::{Ordering, Words};
 use evenkeel_segment::{Board, Mapped, Seq, cross_memory};

@@ -1,17 +1,17 @@
 //! The short way for what programs call most: Barrier, Bcast, Reduce and Allreduce of at most a cell's
 //! payload.
 //!
-//! The same protocol as [`crate::operation`], written straight: one instance, deposits inside cells,
+//! The same protocol as [`crate::collective::operation`], written straight: one instance, deposits inside cells,
 //! nothing allocated, no clock read unless the rank has to wait. Whatever is out of the ordinary
 //! (several threads, a full window, an instance that is timed in full) goes the long way.
 
-use crate::call::{Call, Kind};
 use crate::clock::Ticks;
-use crate::comm::{Comm, Revoked};
-use crate::deposit::{self, Piece};
-use crate::served::Served;
-use crate::state::State;
-use crate::tally::is_sampled;
+use crate::collective::call::{Call, Kind};
+use crate::collective::deposit::{self, Piece};
+use crate::comm::communicator::{Comm, Revoked};
+use crate::comm::shared::Served;
+use crate::comm::state::State;
+use crate::record::tally::is_sampled;
 use evenkeel_schedule::deposits::folding;
 use evenkeel_segment::Seq;
 use evenkeel_segment::board::geometry::{CELL_BYTES, WINDOW};
@@ -249,7 +249,7 @@ unsafe fn copy_small(from: *const u8, to: *mut u8, bytes: usize) {
         if bytes == 8 {
             to.cast::<u64>().write_unaligned(from.cast::<u64>().read_unaligned());
         } else {
-            crate::operation::copy(from, to, bytes);
+            crate::copy::copy(from, to, bytes);
         }
     }
 }

@@ -4,7 +4,7 @@
 //! in the order and the grouping of their ranks, whoever came late and whoever combines, so the bits of
 //! a floating-point result are the same in every run.
 
-use crate::call::Call;
+use crate::collective::call::Call;
 use evenkeel_schedule::deposits::folding;
 
 /// Bytes combined at a time: small enough to stay in the first-level cache over all contributions.
@@ -70,7 +70,7 @@ struct Scratch(#[allow(dead_code, reason = "only ever reached as bytes")] [u8; B
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::call::Kind;
+    use crate::collective::call::Kind;
     use std::ffi::c_void;
 
     /// 2×2 matrices modulo 2^32: associative, not commutative.

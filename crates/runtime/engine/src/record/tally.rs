@@ -4,7 +4,7 @@
 //! one instance in sixty-four (the same ones on all ranks, drawn by a hash of the instance's number)
 //! and of the first few, then scaled.
 
-use crate::call::Kind;
+use crate::collective::call::Kind;
 use evenkeel_record::{Histogram, OpRecord};
 use std::sync::Mutex;
 

@@ -2,15 +2,15 @@
 //! agree on.
 
 use crate::across::nodes;
-use crate::agreement::{self, Told};
-use crate::card::{ACROSS, Card, ENABLED, FENCES, READS, STRICT, THREADED};
+use crate::barrier::deferral;
 use crate::clock::{self, Ticks};
-use crate::cores;
-use crate::deferral;
-use crate::plan::NodeFacts;
-use crate::tally::Timeline;
-use crate::wait::{Policy, Waiting};
-use crate::world::{self, JOINED, Neighbour, World, note, room_for_blocks};
+use crate::collective::plan::NodeFacts;
+use crate::job::agreement::{self, Told};
+use crate::job::cores;
+use crate::job::node::{self, JOINED, Neighbour, World, note, room_for_blocks};
+use crate::job::process_info::{ACROSS, Card, ENABLED, FENCES, READS, STRICT, THREADED};
+use crate::record::tally::Timeline;
+use crate::wait::policy::{Policy, Waiting};
 use evenkeel_barrier_table::Trouble;
 use evenkeel_barrier_table::place::{self, InUse};
 use evenkeel_options as options;
@@ -246,7 +246,7 @@ impl Candidate {
         if let Some(sentence) = sentence.filter(|_| self.me == here[0]) {
             note(&sentence);
         }
-        Some(world::enter(World {
+        Some(node::enter(World {
             segment,
             me: self.me,
             ranks: self.cards.len(),

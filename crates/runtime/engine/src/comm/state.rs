@@ -1,11 +1,11 @@
 //! What changes from call to call on one communicator: numbering, the window, room, what is under way.
 
-use crate::barrier::Barriers;
-use crate::bulk::Bulk;
-use crate::call::Kind;
-use crate::request::Request;
-use crate::strip::Strip;
-use crate::tally::Tallies;
+use crate::barrier::blocking::Barriers;
+use crate::collective::call::Kind;
+use crate::comm::request::Request;
+use crate::comm::ring_allocator::Strip;
+use crate::copy::streaming::Bulk;
+use crate::record::tally::Tallies;
 use evenkeel_record::OpRecord;
 use evenkeel_segment::board::geometry::WINDOW;
 use evenkeel_segment::{Board, Geometry, Mapped, Seq};

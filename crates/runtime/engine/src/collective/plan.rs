@@ -3,7 +3,7 @@
 //! Everything here is a pure function of the kind of operation, the bytes that MPI guarantees equal,
 //! the number of ranks, and the facts of the node that every rank was told alike.
 
-use crate::call::Kind;
+use crate::collective::call::Kind;
 use evenkeel_segment::Geometry;
 use evenkeel_segment::board::geometry::CELL_BYTES;
 
@@ -91,7 +91,7 @@ pub fn plan(
             }
         }
         Kind::Scatter | Kind::Alltoall => {
-            let slice = ring / 2 / g.ranks & !15;
+            let slice = (ring / 2 / g.ranks) & !15;
             if bytes.checked_mul(g.ranks)? <= ring {
                 whole
             } else if facts.direct_reads {

@@ -1,12 +1,12 @@
 //! This process among the ranks of its job: who they are, who shares its node, and what they all know alike.
 
 use crate::across::nodes::Job;
+use crate::barrier::scheduled::Scheduled;
 use crate::clock::Ticks;
+use crate::collective::plan::NodeFacts;
 use crate::message::stamp::Stamp;
-use crate::plan::NodeFacts;
-use crate::scheduled::Scheduled;
-use crate::tally::Timeline;
-use crate::wait::Waiting;
+use crate::record::tally::Timeline;
+use crate::wait::policy::Waiting;
 use evenkeel_barrier_table::{Situation, Table};
 use evenkeel_segment::block::allocator::{Block, BlockAllocator, PROCESSES, WORLD};
 use evenkeel_segment::channel::Channels;
@@ -58,7 +58,7 @@ pub struct World {
 
 static WORLD_POINTER: AtomicPtr<World> = AtomicPtr::new(std::ptr::null_mut());
 
-/// The world of this process, once [`Candidate::agree`](crate::candidate::Candidate::agree) has said
+/// The world of this process, once [`Candidate::agree`](crate::job::bootstrap::Candidate::agree) has said
 /// that there is one.
 #[inline(always)]
 pub fn world() -> Option<&'static World> {
@@ -131,7 +131,7 @@ impl World {
         !self.blocks().is_current(block) || board.all_entered(stamp.number, seen)
     }
 
-    /// How the two sides of those bells agree; see `fencing` in [`crate::served`].
+    /// How the two sides of those bells agree; see `fencing` in [`crate::comm::shared`].
     pub fn message_fencing(&self) -> Fencing {
         if self.ranks == 2 { self.fencing } else { Fencing::Both }
     }

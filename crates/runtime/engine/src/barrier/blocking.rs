@@ -2,18 +2,18 @@
 //!
 //! The protocol is [`evenkeel_segment::board::barrier`]'s; ranks that wait and ranks that do not may meet in
 //! one barrier, so each decides for itself. What keeps the program from noticing is
-//! [`crate::deferral`]'s part.
+//! [`crate::barrier::deferral`]'s part.
 
-use crate::again;
-use crate::call::Kind;
+use crate::barrier::deferral::{self, Observer};
+use crate::barrier::fast_path;
+use crate::barrier::trial::{Advice, Trial};
 use crate::clock::Ticks;
-use crate::comm::{Comm, Revoked};
-use crate::deferral::{self, Observer};
+use crate::collective::call::Kind;
+use crate::comm::communicator::{Comm, Revoked};
+use crate::comm::shared::Served;
+use crate::comm::state::State;
 use crate::message::stamp::Stamp;
-use crate::served::Served;
-use crate::state::State;
-use crate::tally::{Tallies, is_sampled};
-use crate::trial::{Advice, Trial};
+use crate::record::tally::{Tallies, is_sampled};
 
 /// Looks at the release flag alone, at the start of a wait: fewer than come before any sleep.
 const FLAG_ONLY: u32 = 4;
@@ -345,7 +345,7 @@ impl Comm {
         let look =
             if deferral::is_adaptive() { entered.next_multiple_of(LOOKS_AT_THE_CLOCK) } else { u64::MAX };
         state.barriers.begin_again();
-        again::allow(self, look.min(known + deferral::window()));
+        fast_path::allow(self, look.min(known + deferral::window()));
     }
 
     /// The window is full: takes note of what is complete, and waits if that is nothing.

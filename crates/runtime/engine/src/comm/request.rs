@@ -1,13 +1,13 @@
 //! Nonblocking operations: started here, moved on whenever anybody in this process looks.
 
 use crate::across::operation::Operation as Spanning;
-use crate::call::{Call, Kind};
+use crate::barrier::deferral;
 use crate::clock::Ticks;
-use crate::comm::{Comm, Revoked, lock};
-use crate::deferral;
-use crate::operation::Operation;
-use crate::served::Served;
-use crate::state::State;
+use crate::collective::call::{Call, Kind};
+use crate::collective::operation::Operation;
+use crate::comm::communicator::{Comm, Revoked, lock};
+use crate::comm::shared::Served;
+use crate::comm::state::State;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 

@@ -2,19 +2,19 @@
 //! window.
 
 use crate::across::comm::Across;
-use crate::again;
-use crate::call::{Call, Combine, Kind};
+use crate::barrier::deferral;
+use crate::barrier::fast_path;
+use crate::barrier::scheduled::Scheduled;
 use crate::clock::Ticks;
-use crate::deferral;
+use crate::collective::call::{Call, Combine, Kind};
+use crate::collective::operation::Operation;
+use crate::collective::plan::{self, Plan};
+use crate::comm::registry;
+use crate::comm::shared::Served;
+use crate::comm::state::State;
+use crate::job::node::World;
 use crate::message;
-use crate::operation::Operation;
-use crate::plan::{self, Plan};
-use crate::roll;
-use crate::scheduled::Scheduled;
-use crate::served::Served;
-use crate::state::State;
-use crate::wait::offer_the_core;
-use crate::world::World;
+use crate::wait::policy::offer_the_core;
 use evenkeel_record::CommRecord;
 use evenkeel_segment::Geometry;
 use evenkeel_segment::block::allocator::Block;
@@ -112,7 +112,7 @@ impl Comm {
             world.is_some_and(|w| w.threaded),
             scheduled,
         ));
-        roll::enter(comm.clone());
+        registry::enter(comm.clone());
         comm
     }
 
@@ -172,7 +172,7 @@ impl Comm {
         let reason =
             if across.is_some() { "" } else { "there was no room for it in the segment of some node" };
         let comm = Arc::new(Comm { across, ..Comm::new(0, members, me, None, reason, world.threaded, None) });
-        roll::enter(comm.clone());
+        registry::enter(comm.clone());
         comm
     }
 
@@ -214,7 +214,7 @@ impl Comm {
         if deferral::any_pending() {
             deferral::complete(deferral::Observer::COLLECTIVE);
         }
-        roll::strike(&comm);
+        registry::strike(&comm);
         message::forget(comm.id);
         if let Some(across) = &comm.across {
             across.detach();
@@ -231,7 +231,7 @@ impl Comm {
     /// Ends all that is under way on it and all that comes, for every member: [`Revoked`].
     pub fn revoke(&self) {
         self.revoked.store(true, Ordering::Relaxed);
-        again::stop();
+        fast_path::stop();
         if let Some(across) = &self.across {
             across.revoke();
         }
@@ -265,7 +265,7 @@ impl Comm {
         let marked = part.served.as_ref().is_some_and(|s| board::is_revoked(&s.first));
         if marked {
             self.revoked.store(true, Ordering::Relaxed);
-            again::stop();
+            fast_path::stop();
         }
         marked
     }

@@ -1,13 +1,13 @@
 //! How a rank waits on a communicator: it looks, gives way, sleeps, moves on what else is under way,
 //! and sees whether the others live.
 
-use crate::call::Kind;
 use crate::clock::Ticks;
-use crate::comm::{Comm, Revoked};
-use crate::host::HostWatch;
+use crate::collective::call::Kind;
+use crate::comm::communicator::{Comm, Revoked};
+use crate::comm::shared::Served;
 use crate::message;
-use crate::served::Served;
-use crate::wait::Wait;
+use crate::wait::library::HostWatch;
+use crate::wait::policy::Wait;
 
 /// Looks of a wait from one for messages that nobody here is waiting for to the next.
 const UNASKED: u32 = 8;
@@ -44,8 +44,8 @@ impl Comm {
         let mut wait = Wait::begin();
         let mut watch = HostWatch::new(world.patience_ns);
         loop {
-            if crate::request::pending() > 0 {
-                crate::request::progress_all();
+            if crate::comm::request::pending() > 0 {
+                crate::comm::request::progress_all();
             }
             // What comes unasked needs this rank only when it fills its channel: it is not worth a look at
             // all channels each time.
@@ -60,7 +60,7 @@ impl Comm {
             }
             if wait.once(&served.waiting, expected_ns, || world.anybody_runs(&served.places)) {
                 message::progress();
-                let timeout = watch.nap_ns(crate::request::pending() > 0 || message::incomplete() > 0);
+                let timeout = watch.nap_ns(crate::comm::request::pending() > 0 || message::incomplete() > 0);
                 sleep(timeout, &mut done);
                 // A sleeper cannot tell how it woke; the loop looks again.
             }

@@ -8,7 +8,7 @@
 //! so both ways are tried now and then, and the faster is taken.
 
 use crate::clock::Ticks;
-use crate::operation::copy;
+use crate::copy::copy;
 
 /// Smaller payload always goes through the cache.
 const WORTH_CHOOSING: usize = 4 * 1024;

@@ -1,15 +1,16 @@
 //! What a rank does when the deposits it needs are there: copies them out, or combines them in rank order.
 
-use crate::call::Kind;
 use crate::clock::Ticks;
-use crate::comm::Comm;
-use crate::deposit::Piece;
-use crate::fold::fold;
-use crate::operation::{Operation, copy};
-use crate::plan::Route;
-use crate::served::Served;
-use crate::state::State;
-use crate::tally::is_sampled;
+use crate::collective::call::Kind;
+use crate::collective::deposit::Piece;
+use crate::collective::operation::Operation;
+use crate::collective::plan::Route;
+use crate::comm::communicator::Comm;
+use crate::comm::shared::Served;
+use crate::comm::state::State;
+use crate::copy::copy;
+use crate::record::tally::is_sampled;
+use crate::reduction::fold::fold;
 use evenkeel_schedule::deposits::others;
 use evenkeel_segment::Seq;
 use evenkeel_segment::board::geometry::CELL_BYTES;
@@ -182,7 +183,9 @@ impl Operation {
         let root = self.call.root as usize;
         let ranks = comm.ranks;
         let mut arrival: Vec<Ticks> = (0..ranks)
-            .map(|relative| crate::deposit::stamp_of(&served.board, (relative + root) % ranks, seq))
+            .map(|relative| {
+                crate::collective::deposit::stamp_of(&served.board, (relative + root) % ranks, seq)
+            })
             .collect();
         let own = arrival.clone();
         let mut saved_ns = 0;

@@ -1,12 +1,13 @@
 //! Allreduce among three or more: who combines, and how nobody waits for somebody else's combining.
 
 use crate::clock::Ticks;
-use crate::comm::Comm;
-use crate::fold::fold;
-use crate::operation::{Operation, copy};
-use crate::served::Served;
-use crate::small::OVERDUE_NS;
-use crate::state::State;
+use crate::collective::fast_path::OVERDUE_NS;
+use crate::collective::operation::Operation;
+use crate::comm::communicator::Comm;
+use crate::comm::shared::Served;
+use crate::comm::state::State;
+use crate::copy::copy;
+use crate::reduction::fold::fold;
 use evenkeel_schedule::algorithms::allreduce::parts::parts;
 use evenkeel_schedule::deposits::part;
 use evenkeel_segment::Seq;

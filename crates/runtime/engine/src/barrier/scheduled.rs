@@ -6,13 +6,13 @@
 //! who wait see to it: schedules are for jobs in which all barriers are strict. That keeps the promise
 //! of bypass: a rank waits in a barrier for nothing but the others' entering.
 
-use crate::call::Kind;
+use crate::barrier::program::{Layout, Program, Unfit};
 use crate::clock::Ticks;
-use crate::comm::{Comm, Revoked};
-use crate::program::{Layout, Program, Unfit};
-use crate::served::Served;
-use crate::state::State;
-use crate::tally::is_sampled;
+use crate::collective::call::Kind;
+use crate::comm::communicator::{Comm, Revoked};
+use crate::comm::shared::Served;
+use crate::comm::state::State;
+use crate::record::tally::is_sampled;
 use evenkeel_schedule::{Rank, Schedule};
 use evenkeel_segment::block::allocator::Block;
 use evenkeel_segment::{FlagGeometry, Flags, Mapped};
