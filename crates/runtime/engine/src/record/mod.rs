@@ -1,3 +1,0 @@
-//! What is counted for the report.
-
-pub mod tally;

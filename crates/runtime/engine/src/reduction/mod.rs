@@ -1,4 +1,0 @@
-//! Combining contributions.
-
-pub mod fold;
-pub mod kernels;
