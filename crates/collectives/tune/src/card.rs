@@ -11,7 +11,7 @@
 //! rank 0 → starter found {…}          the findings
 //! ```
 
-use evenkeel_engine::card::{CARD_WORDS, Card};
+use evenkeel_engine::job::process_info::{CARD_WORDS, Card};
 
 /// A card as a line has it.
 pub fn write(card: &Card) -> String {

@@ -3,11 +3,11 @@
 
 use crate::card;
 use crate::course::{self, Bench, Findings, Limits};
-use evenkeel_engine::call::{Call, Kind};
-use evenkeel_engine::candidate::Candidate;
-use evenkeel_engine::comm::Comm;
-use evenkeel_engine::scheduled::Scheduled;
-use evenkeel_engine::world::World;
+use evenkeel_engine::barrier::scheduled::Scheduled;
+use evenkeel_engine::collective::call::{Call, Kind};
+use evenkeel_engine::comm::communicator::Comm;
+use evenkeel_engine::job::bootstrap::Candidate;
+use evenkeel_engine::job::node::World;
 use evenkeel_schedule::{Problem, Schedule};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, Write};
@@ -106,7 +106,7 @@ impl Ways {
         let control = Comm::attach_with(Some(world), world.world_comm_id(), &members, task.rank, None);
         let mut all = vec![Comm::attach_with(Some(world), control.child_id(), &members, task.rank, None)];
         for name in &task.schedules {
-            let schedule = Schedule::parse(name, Problem::new(task.ranks)).map_err(|e| e.to_string())?;
+            let schedule = Schedule::named(name, Problem::new(task.ranks)).map_err(|e| e.to_string())?;
             let scheduled = Scheduled::new(schedule).map_err(|e| format!("{name}: {e}"))?;
             all.push(Comm::attach_with(
                 Some(world),

@@ -1,6 +1,6 @@
 //! What a model says of candidates, and which of them it leaves.
 
-use evenkeel_engine::call::Kind;
+use evenkeel_engine::collective::call::Kind;
 use evenkeel_model::Parameters;
 use evenkeel_schedule::{Rank, Schedule};
 use evenkeel_schedule_sim::{Machine, Nobody, SharedCores, Time, Workload, shared, simulate};
@@ -46,7 +46,7 @@ fn on_shared_cores(schedule: &Schedule, cores: usize, parameters: &Parameters) -
 
 /// The schedule that the engine's built-in barrier comes to.
 pub fn builtin(ranks: u32) -> Schedule {
-    evenkeel_engine::builtin::builtin(Kind::Barrier, ranks, Rank(0), 0)
+    evenkeel_engine::collective::builtin::builtin(Kind::Barrier, ranks, Rank(0), 0)
 }
 
 /// Whether each is worth measuring. What nothing is known of is.
@@ -65,7 +65,7 @@ mod tests {
     fn where_cores_are_shared_a_round_is_a_sweep() {
         let parameters = evenkeel_model::builtin::named("two-core-vm").unwrap();
         let of =
-            |name: &str| predict(&Schedule::parse(name, Problem::new(16)).unwrap(), 2, &parameters).unwrap();
+            |name: &str| predict(&Schedule::named(name, Problem::new(16)).unwrap(), 2, &parameters).unwrap();
         let builtin = predict(&builtin(16), 2, &parameters).unwrap();
         let switch = parameters.node.as_ref().unwrap().switch_ns.unwrap();
         assert!((7.0..8.5).contains(&(builtin / switch)), "eight ranks on each core: {builtin}");
@@ -79,7 +79,7 @@ mod tests {
         let network = LogGp::logp(100.0, 10.0, 10.0);
         let parameters = Parameters::of_network("n", "", network.into());
         let schedules = ["dissemination", "mcs:n=63", "n-way-dissemination:n=3"]
-            .map(|name| Schedule::parse(name, Problem::new(64)).unwrap());
+            .map(|name| Schedule::named(name, Problem::new(64)).unwrap());
         let predicted = schedules.map(|schedule| predict(&schedule, 64, &parameters));
         // Six rounds of L + 2o, whatever the others are.
         assert_eq!(predicted[0], Some(720.0));

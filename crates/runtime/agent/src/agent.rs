@@ -9,7 +9,7 @@ use crate::party::{Letter, Party};
 use bytes::Bytes;
 use evenkeel_engine::across::nodes::UNREACHABLE;
 use evenkeel_engine::across::orders::{Order, Reader, Setup, share_cores};
-use evenkeel_engine::world::World;
+use evenkeel_engine::job::node::World;
 use evenkeel_fabric::ucx::UcxWire;
 use evenkeel_fabric::{Event, NodeId, Wire};
 use evenkeel_options as options;

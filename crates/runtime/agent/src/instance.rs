@@ -8,7 +8,7 @@
 use crate::buffer::Buffer;
 use crate::choice::Plan;
 use bytes::Bytes;
-use evenkeel_engine::call::Combine;
+use evenkeel_engine::collective::call::Combine;
 use evenkeel_schedule::{Place, Rank, Round, Step};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -65,7 +65,7 @@ pub fn place_to_number(place: Place) -> u32 {
 fn place_from_number(number: u32) -> Place {
     use evenkeel_schedule::Buffer::{Input, Output, Scratch};
     let buffer = [Input, Output, Scratch, Scratch][(number >> 30) as usize];
-    Place::new(buffer, number & (Place::MAX_ELEMENTS - 1))
+    Place::new(buffer, number & (Place::MOST - 1))
 }
 
 impl Instance {
@@ -78,14 +78,11 @@ impl Instance {
         input: Vec<u8>,
     ) -> Instance {
         let schedule = &plan.schedule;
-        let operation = schedule.algorithm.collective;
+        let operation = schedule.algorithm.operation;
         let zeros = |elements: u64| Buffer::new(elements as usize * unit);
-        debug_assert_eq!(input.len() as u64, operation.input_elements(&schedule.problem, me) * unit as u64);
-        let buffers = [
-            input.into(),
-            zeros(operation.output_elements(&schedule.problem, me)),
-            zeros(schedule.resources.scratch),
-        ];
+        debug_assert_eq!(input.len() as u64, operation.input(&schedule.problem, me) * unit as u64);
+        let buffers =
+            [input.into(), zeros(operation.output(&schedule.problem, me)), zeros(schedule.needs.scratch)];
         let missing = [combining.is_some_and(|c| c.input_is_missing), false, false];
         let mut steps = Round::new();
         schedule.round(me, 0, &mut steps);
@@ -155,21 +152,21 @@ impl Instance {
     fn step(&mut self, step: Step, send: &mut impl FnMut(Sent<'_>)) -> bool {
         match step {
             // Turn 0 is of an earlier use of the same memory, and there was none.
-            Step::Wait { flag, turn } => return turn == 0 || self.raised.contains(&(flag.0, turn)),
-            Step::Put { to, flag, turn } if !self.plan.is_waited_for(to, flag, turn) => {}
-            Step::Put { to, flag, turn } => send(Sent {
+            Step::Wait { slot, turn } => return turn == 0 || self.raised.contains(&(slot.0, turn)),
+            Step::Put { to, slot, turn } if !self.plan.is_waited_for(to, slot, turn) => {}
+            Step::Put { to, slot, turn } => send(Sent {
                 to: to.0,
-                slot: flag.0,
+                slot: slot.0,
                 turn,
                 at: 0,
                 data: &Bytes::new(),
                 passed_on: self.plan.passes_on(to),
             }),
-            Step::Multicast { to, flag, turn } => {
+            Step::Multicast { to, slot, turn } => {
                 to.iter().filter(|to| *to != self.me).for_each(|to| {
                     send(Sent {
                         to: to.0,
-                        slot: flag.0,
+                        slot: slot.0,
                         turn,
                         at: 0,
                         data: &Bytes::new(),
@@ -177,14 +174,14 @@ impl Instance {
                     })
                 });
                 if to.contains(self.me) {
-                    self.raised.insert((flag.0, turn));
+                    self.raised.insert((slot.0, turn));
                 }
             }
-            Step::Send { to, flag, turn, from, at, length, .. } => {
+            Step::Send { to, slot, turn, from, at, length, .. } => {
                 let data = self.bytes(from, length);
                 send(Sent {
                     to: to.0,
-                    slot: flag.0,
+                    slot: slot.0,
                     turn,
                     at: place_to_number(at),
                     data: &data,
@@ -241,8 +238,8 @@ impl Instance {
 mod tests {
     use super::*;
     use crate::choice::Key;
-    use evenkeel_engine::call::Kind;
-    use evenkeel_engine::kernels;
+    use evenkeel_engine::collective::call::Kind;
+    use evenkeel_engine::reduction::kernels;
     use evenkeel_random::Random;
     use evenkeel_schedule::algorithms::exscan::RESULT;
 

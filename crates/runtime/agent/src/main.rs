@@ -84,7 +84,7 @@ fn serve(pipe: i32, mut orders: File, mut offer: File) -> Result<(), String> {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname")
         .map_or_else(|_| "?".into(), |name| name.trim().to_string());
     let boot = std::fs::read("/proc/sys/kernel/random/boot_id")
-        .map_or(0, |id| evenkeel_engine::candidate::hash(&id));
+        .map_or(0, |id| evenkeel_engine::job::bootstrap::hash(&id));
     let mine = Offer { pid: std::process::id(), pipe, host, boot, address: opened.address().to_vec() };
     let bytes = postcard::to_allocvec(&mine).expect("nothing in it can fail");
     offer

@@ -139,7 +139,7 @@ pub struct Message {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use evenkeel_engine::call::Kind;
+    use evenkeel_engine::collective::call::Kind;
 
     fn arrived(message: Message) -> Bytes {
         [message.head, message.data.to_vec()].concat().into()

@@ -8,7 +8,7 @@ use crate::watermark::{Told, Watermark, Way};
 use bytes::Bytes;
 use evenkeel_engine::across::orders::NewComm;
 use evenkeel_engine::across::seat::Seat;
-use evenkeel_engine::world::World;
+use evenkeel_engine::job::node::World;
 use evenkeel_fabric::NodeId;
 
 pub struct Party {

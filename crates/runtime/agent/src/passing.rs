@@ -10,7 +10,7 @@ use crate::instance::Sent;
 use crate::position::Position;
 use crate::running::{Early, Running};
 use evenkeel_engine::across::description::Description;
-use evenkeel_engine::call::Kind;
+use evenkeel_engine::collective::call::Kind;
 use std::collections::HashMap;
 
 /// The broadcasts of one numbering that nobody here has called.

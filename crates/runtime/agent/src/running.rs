@@ -7,7 +7,7 @@ use crate::position::Position;
 use bytes::Bytes;
 use evenkeel_engine::across::description::Description;
 use evenkeel_engine::across::seat::{Member, Seat, Turn};
-use evenkeel_engine::call::Kind;
+use evenkeel_engine::collective::call::Kind;
 use evenkeel_schedule::Rank;
 use evenkeel_schedule::algorithms::exscan::RESULT;
 

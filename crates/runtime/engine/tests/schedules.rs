@@ -3,9 +3,9 @@
 //! is the schedules' own test; this is about what the engine makes of them: places of words, flags that
 //! are one word, fences, wakes, jumps.
 
-use evenkeel_engine::program::{Layout, Program};
+use evenkeel_engine::barrier::program::{Layout, Program};
 use evenkeel_schedule::algorithms::barrier::dissemination::ALGORITHM as DISSEMINATION;
-use evenkeel_schedule::{Algorithm, Collective, CombiningOrder, Problem, Rank, Schedule, Step, algorithms};
+use evenkeel_schedule::{Algorithm, Operation, Order, Problem, Rank, Schedule, Step, algorithms};
 use evenkeel_segment::eventcount::Fencing;
 use evenkeel_segment::memory::register_for_fences;
 use evenkeel_segment::{Flags, Mapped, Segment};
@@ -135,9 +135,12 @@ fn fencings() -> Vec<Fencing> {
 fn variants(algorithm: &'static Algorithm) -> Vec<String> {
     let mut names = vec![algorithm.name.to_string()];
     for parameter in algorithm.parameters {
-        let values: Vec<u32> =
-            if parameter.choices.is_empty() { vec![2, 3] } else { (parameter.min..=parameter.max).collect() };
-        let fits = |v: &u32| (parameter.min..=parameter.max).contains(v) && *v != parameter.default;
+        let values: Vec<u32> = if parameter.choices.is_empty() {
+            vec![2, 3]
+        } else {
+            (parameter.least..=parameter.most).collect()
+        };
+        let fits = |v: &u32| (parameter.least..=parameter.most).contains(v) && *v != parameter.default;
         names.extend(
             values
                 .iter()
@@ -150,10 +153,10 @@ fn variants(algorithm: &'static Algorithm) -> Vec<String> {
 
 #[test]
 fn nobody_leaves_before_all_have_entered() {
-    for algorithm in algorithms::for_collective(Collective::Barrier) {
+    for algorithm in algorithms::of(Operation::Barrier) {
         for name in variants(algorithm) {
             for ranks in 1..=16 {
-                let schedule = Schedule::parse(&name, Problem::new(ranks)).unwrap();
+                let schedule = Schedule::named(&name, Problem::new(ranks)).unwrap();
                 run(&schedule, Fencing::Both, 6, true)
                     .unwrap_or_else(|why| panic!("{name}, {ranks} ranks: {why}"));
             }
@@ -174,7 +177,7 @@ fn many_epochs_with_either_way_of_fencing() {
             "mcs:release=binomial",
         ] {
             for ranks in [2, 3, 7] {
-                let schedule = Schedule::parse(name, Problem::new(ranks)).unwrap();
+                let schedule = Schedule::named(name, Problem::new(ranks)).unwrap();
                 run(&schedule, fencing, 300, true)
                     .unwrap_or_else(|why| panic!("{name}, {ranks} ranks: {why}"));
             }
@@ -185,16 +188,16 @@ fn many_epochs_with_either_way_of_fencing() {
 /// Dissemination that does not wait in its last round.
 static HASTY: Algorithm = Algorithm {
     name: "hasty",
-    collective: Collective::Barrier,
-    order: CombiningOrder::Nothing,
+    operation: Operation::Barrier,
+    order: Order::Nothing,
     about: "",
     source: "",
     cost: "",
     parameters: &[],
-    resources: |problem| (DISSEMINATION.resources)(problem),
+    needs: |problem| (DISSEMINATION.needs)(problem),
     round: |problem, rank, round, out| {
         (DISSEMINATION.round)(problem, rank, round, out);
-        if round + 1 == (DISSEMINATION.resources)(problem).rounds {
+        if round + 1 == (DISSEMINATION.needs)(problem).rounds {
             out.steps.retain(|step| !matches!(step, Step::Wait { .. }));
         }
     },

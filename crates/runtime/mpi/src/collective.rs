@@ -1,10 +1,10 @@
 //! Collectives and requests, for C.
 
-use evenkeel_engine::again;
-use evenkeel_engine::call::{Call, Combine, Kind};
-use evenkeel_engine::comm::{Comm, Revoked};
-use evenkeel_engine::kernels;
-use evenkeel_engine::request::{self, Request};
+use evenkeel_engine::barrier::fast_path;
+use evenkeel_engine::collective::call::{Call, Combine, Kind};
+use evenkeel_engine::comm::communicator::{Comm, Revoked};
+use evenkeel_engine::comm::request::{self, Request};
+use evenkeel_engine::reduction::kernels;
 use std::ffi::{CStr, c_char, c_int};
 
 /// `EK_REVOKED`.
@@ -51,7 +51,7 @@ unsafe extern "C" fn ek_barrier(comm: *const Comm, may_defer: c_int) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ek_barrier_again(comm: *const Comm) -> c_int {
     // SAFETY: by the interface.
-    unsafe { again::barrier(comm) as c_int }
+    unsafe { fast_path::barrier(comm) as c_int }
 }
 
 #[unsafe(no_mangle)]

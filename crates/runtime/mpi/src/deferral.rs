@@ -1,13 +1,13 @@
 //! Deferred barriers, for C.
 
-use evenkeel_engine::deferral::{self, Mode, Observer};
-use evenkeel_engine::world::{self, world};
+use evenkeel_engine::barrier::deferral::{self, Mode, Observer};
+use evenkeel_engine::job::node::{self, world};
 use evenkeel_options as options;
 use std::ffi::{c_char, c_int};
 
 fn mode() -> Mode {
     Mode::from_environment().unwrap_or_else(|sentence| {
-        world::note(&sentence);
+        node::note(&sentence);
         Mode::Strict
     })
 }
@@ -15,7 +15,7 @@ fn mode() -> Mode {
 fn window() -> u64 {
     let text = options::WINDOW.get();
     text.parse().unwrap_or_else(|_| {
-        world::note(&format!(
+        node::note(&format!(
             "{}={text} is not a number of barriers; barriers are strict",
             options::WINDOW.env
         ));

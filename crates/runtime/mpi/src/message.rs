@@ -1,12 +1,12 @@
 //! Messages, for C.
 
-use evenkeel_engine::comm::Comm;
+use evenkeel_engine::comm::communicator::Comm;
+use evenkeel_engine::job::node::{self, world};
 use evenkeel_engine::message::matching::Pattern;
 use evenkeel_engine::message::request::Matched;
 use evenkeel_engine::message::stamp::{Look, Strength};
 use evenkeel_engine::message::waiting::{self, Beside};
 use evenkeel_engine::message::{self, Message, calls};
-use evenkeel_engine::world::{self, world};
 use evenkeel_options as options;
 use std::ffi::{c_int, c_void};
 
@@ -16,7 +16,7 @@ extern "C" fn ek_messages_wanted() -> c_int {
         "auto" | "own" => true,
         "host" => false,
         other => {
-            world::note(&format!(
+            node::note(&format!(
                 "{}={other} is none of {}; messages are the host library's",
                 options::MESSAGES.env,
                 options::MESSAGES.values
@@ -32,7 +32,7 @@ fn strength() -> Strength {
         "weak" => Strength::Weak,
         "strong" => Strength::Strong,
         other => {
-            world::note(&format!(
+            node::note(&format!(
                 "{}={other} is none of {}; ordering is strong",
                 options::ORDERING.env,
                 options::ORDERING.values

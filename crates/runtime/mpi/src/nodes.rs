@@ -3,8 +3,8 @@
 use crate::world::members;
 use evenkeel_engine::across::comm::{self as across, Across, Offer};
 use evenkeel_engine::across::nodes::{self, OFFER_BYTES};
-use evenkeel_engine::comm::Comm;
-use evenkeel_engine::world::world;
+use evenkeel_engine::comm::communicator::Comm;
+use evenkeel_engine::job::node::world;
 use std::ffi::c_int;
 use std::sync::Arc;
 

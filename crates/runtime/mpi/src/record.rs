@@ -2,8 +2,10 @@
 
 use crate::world::NAMES;
 use evenkeel_engine::clock::{self, Ticks};
-use evenkeel_engine::world::world;
-use evenkeel_engine::{comm, cores, deferral, message, roll, world as engine_world};
+use evenkeel_engine::job::node::world;
+use evenkeel_engine::{
+    barrier::deferral, comm::communicator, comm::registry, job::cores, job::node as engine_world, message,
+};
 use evenkeel_options as options;
 use evenkeel_record::{RankRecord, RunRecord};
 use evenkeel_report::Head;
@@ -21,7 +23,7 @@ unsafe extern "C" fn ek_record_json(bytes: *mut usize) -> *mut c_char {
         cpu_ns: clock::process_cpu_ns().saturating_sub(world.began_cpu_ns),
         cores: cores::allowed().into_iter().map(|c| c as u32).collect(),
         wait_policy: world.waiting.policy.name().to_string(),
-        comms: roll::records(),
+        comms: registry::records(),
         timeline: world.timeline.record(),
         observers: deferral::observers(),
         messages: message::sent().0,
@@ -59,7 +61,7 @@ unsafe extern "C" fn ek_report(json: *const *const u8, bytes: *const usize, rank
     };
     let ranks: Vec<RankRecord> =
         (0..ranks as usize).filter_map(|r| serde_json::from_slice(text(r)).ok()).collect();
-    let (mpi, shim) = comm::lock(&NAMES).clone();
+    let (mpi, shim) = communicator::lock(&NAMES).clone();
     let elapsed_ns = ranks.iter().map(|r| r.elapsed_ns).max().unwrap_or(0);
     let head = Head {
         version: env!("CARGO_PKG_VERSION").to_string(),

@@ -1,11 +1,11 @@
 //! The world, communicators and waiting, for C.
 
-use evenkeel_engine::candidate::Candidate;
-use evenkeel_engine::card::Card;
 use evenkeel_engine::clock::Ticks;
-use evenkeel_engine::comm::{self, Comm};
-use evenkeel_engine::wait::Wait;
-use evenkeel_engine::world::{self, world};
+use evenkeel_engine::comm::communicator::{self, Comm};
+use evenkeel_engine::job::bootstrap::Candidate;
+use evenkeel_engine::job::node::{self, world};
+use evenkeel_engine::job::process_info::Card;
+use evenkeel_engine::wait::policy::Wait;
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::{Arc, Mutex};
 
@@ -44,12 +44,12 @@ unsafe extern "C" fn ek_world_begin(
 ) -> c_int {
     // SAFETY: terminated strings, and room for a card, by the interface.
     unsafe {
-        *comm::lock(&NAMES) = (string(mpi), string(shim));
+        *communicator::lock(&NAMES) = (string(mpi), string(shim));
         let candidate = Candidate::begin(INTERFACE, threaded != 0);
         let plain = PlainCard { card: candidate.card(), _rest: [0; 96 - size_of::<Card>()] };
         mine.cast::<PlainCard>().write_unaligned(plain);
         let enabled = candidate.is_enabled();
-        *comm::lock(&CANDIDATE) = Some(candidate);
+        *communicator::lock(&CANDIDATE) = Some(candidate);
         enabled as c_int
     }
 }
@@ -60,14 +60,14 @@ unsafe extern "C" fn ek_world_join(cards: *const u8, ranks: c_int, me: c_int) ->
     let cards: Vec<Card> = (0..ranks as usize)
         .map(|r| unsafe { cards.cast::<PlainCard>().add(r).read_unaligned() }.card)
         .collect();
-    comm::lock(&CANDIDATE).as_mut().map_or(0, |c| c.join(&cards, me as usize)) as c_int
+    communicator::lock(&CANDIDATE).as_mut().map_or(0, |c| c.join(&cards, me as usize)) as c_int
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ek_world_agree(joined: *const u8, ranks: c_int) {
     // SAFETY: one byte a rank, by the interface.
     let answers = unsafe { std::slice::from_raw_parts(joined, ranks as usize) };
-    if let Some(candidate) = comm::lock(&CANDIDATE).take() {
+    if let Some(candidate) = communicator::lock(&CANDIDATE).take() {
         candidate.agree(answers);
     }
 }
@@ -81,14 +81,14 @@ extern "C" fn ek_world_leave() {
 
 #[unsafe(no_mangle)]
 extern "C" fn ek_world_forget() {
-    evenkeel_engine::deferral::close();
+    evenkeel_engine::barrier::deferral::close();
     evenkeel_engine::message::close();
-    world::forget();
+    node::forget();
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn ek_world_host(progress: extern "C" fn()) {
-    evenkeel_engine::host::set_host_progress(progress);
+    evenkeel_engine::wait::library::set_host_progress(progress);
 }
 
 #[unsafe(no_mangle)]
@@ -118,7 +118,7 @@ pub(crate) unsafe fn members<'a>(members: *const c_int, ranks: c_int) -> &'a [i3
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ek_fresh_id(list: *const c_int, ranks: c_int) -> u64 {
     // SAFETY: by the interface.
-    comm::fresh_id(world(), unsafe { members(list, ranks) })
+    communicator::fresh_id(world(), unsafe { members(list, ranks) })
 }
 
 #[unsafe(no_mangle)]
@@ -177,7 +177,7 @@ unsafe extern "C" fn ek_pause_once(state: *mut [u64; 4]) {
         state[0] = Ticks::now().0.max(1);
     }
     let Some(world) = world() else {
-        evenkeel_engine::wait::offer_the_core();
+        evenkeel_engine::wait::policy::offer_the_core();
         return;
     };
     let mut wait = Wait::resume(Ticks(state[0]), state[1] as u32);

@@ -1,7 +1,7 @@
 //! What a collective across nodes is, in the two words that members post for their node's agent.
 
-use crate::call::{Combine, Kind};
-use crate::kernels;
+use crate::collective::call::{Combine, Kind};
+use crate::reduction::kernels;
 use evenkeel_segment::board::call_queue::CONTENT_BITS;
 
 /// Most nodes of a communicator, and most members on one of them.

@@ -6,9 +6,9 @@
 //! last rank has closed its end of the agent's pipe, however that came about.
 
 use super::orders::{MOST_BYTES, Offer, Order, Setup, frame, share_cores};
-use crate::card::{ACROSS, Card};
-use crate::comm::lock;
-use crate::world::{Neighbour, World, note};
+use crate::comm::communicator::lock;
+use crate::job::node::{Neighbour, World, note};
+use crate::job::process_info::{ACROSS, Card};
 use evenkeel_segment::Segment;
 use evenkeel_segment::sync::Ordering;
 use std::ffi::{CStr, CString, OsStr};
@@ -88,7 +88,7 @@ pub(crate) fn prepare(cards: &[Card], answers: &[u8], me: usize, segment: &Segme
         return;
     }
     let leader = leaders[node_of[me] as usize];
-    let segment = (leader == me).then(|| segment.descriptor().and_then(|fd| aside(fd))).flatten();
+    let segment = (leader == me).then(|| segment.descriptor().and_then(aside)).flatten();
     let (token, job) = (cards[leader].token, cards[0].token);
     let pids = cards.iter().map(|card| card.pid).collect();
     *lock(&PREPARATION) =

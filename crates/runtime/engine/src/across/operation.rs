@@ -9,12 +9,13 @@
 use super::description::Description;
 use super::layout::Layout;
 use super::shares::{Cut, Shares};
-use crate::call::{Call, Kind, Span};
-use crate::comm::Comm;
-use crate::kernels;
-use crate::operation::{Operation as Part, copy};
-use crate::served::Served;
-use crate::state::State;
+use crate::collective::call::{Call, Kind, Span};
+use crate::collective::operation::Operation as Part;
+use crate::comm::communicator::Comm;
+use crate::comm::shared::Served;
+use crate::comm::state::State;
+use crate::copy::copy;
+use crate::reduction::kernels;
 use std::collections::VecDeque;
 
 /// Bytes of a piece: a quarter of what a rank can have deposited at once.

@@ -12,16 +12,16 @@ use super::comm::part;
 use super::description::Description;
 use super::nodes::INHERITED;
 use super::orders::{NewComm, Setup};
-use crate::call::{Call, Combine, Kind};
 use crate::clock::Ticks;
-use crate::comm::Comm;
-use crate::deposit::{self, Piece};
-use crate::fold::fold;
-use crate::plan::NodeFacts;
-use crate::served::Served;
-use crate::tally::Timeline;
-use crate::wait::{Policy, Waiting};
-use crate::world::{Neighbour, World};
+use crate::collective::call::{Call, Combine, Kind};
+use crate::collective::deposit::{self, Piece};
+use crate::collective::plan::NodeFacts;
+use crate::comm::communicator::Comm;
+use crate::comm::shared::Served;
+use crate::job::node::{Neighbour, World};
+use crate::record::tally::Timeline;
+use crate::reduction::fold::fold;
+use crate::wait::policy::{Policy, Waiting};
 use evenkeel_segment::block::allocator::Block;
 use evenkeel_segment::board::geometry::CELL_BYTES;
 use evenkeel_segment::eventcount::Fencing;
@@ -324,7 +324,7 @@ pub fn world_of_agent(setup: &Setup) -> Result<&'static World, String> {
         .iter()
         .map(|(rank, pid)| Neighbour { world_rank: *rank as usize, pid: *pid, watched: OnceLock::new() })
         .collect();
-    Ok(crate::world::enter(World {
+    Ok(crate::job::node::enter(World {
         segment,
         me: ranks,
         ranks,

@@ -10,8 +10,8 @@
 //! follow each other without gaps; nodes' parts are as far apart as the largest is long.
 
 use super::layout::Layout;
-use crate::call::{Call, Kind, Span};
-use crate::operation::copy;
+use crate::collective::call::{Call, Kind, Span};
+use crate::copy::copy;
 
 /// How a reduce-scatter is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

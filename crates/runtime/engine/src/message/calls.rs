@@ -5,8 +5,8 @@ use super::matching::Pattern;
 use super::port::port;
 use super::request::{Matched, Message, Probed};
 use super::stamp::Stamp;
-use crate::comm::Comm;
-use crate::deferral;
+use crate::barrier::deferral;
+use crate::comm::communicator::Comm;
 
 #[inline(always)]
 fn stamp() -> Option<Stamp> {

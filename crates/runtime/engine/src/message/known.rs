@@ -2,8 +2,8 @@
 //! from after one barrier.
 
 use super::stamp::{Look, Progress, Stamp, Strength, may_see};
-use crate::deferral;
-use crate::world::World;
+use crate::barrier::deferral;
+use crate::job::node::World;
 use std::cell::Cell;
 
 /// Remembers the latest answers, as most questions are about the same barrier again.

@@ -5,7 +5,7 @@ use super::envelope::{DONE, EAGER, Envelope, Fields, OFFER, Offer, PART, Record,
 use super::port::{ANY_GONE, GONE, NEEDING, Port, count, slice};
 use super::request::{Data, Early, Message};
 use super::stamp::Stamp;
-use crate::comm::lock;
+use crate::comm::communicator::lock;
 use evenkeel_segment::{cross_memory, eventcount};
 use std::sync::atomic::Ordering;
 

@@ -2,7 +2,7 @@
 
 use super::envelope::{Envelope, Offer, Token};
 use super::stamp::{Look, Stamp};
-use crate::comm::Comm;
+use crate::comm::communicator::Comm;
 
 /// A send or receive that is not complete, or not known to be. The first fields are `ek_message` of the
 /// C interface.

@@ -1,20 +1,20 @@
 //! Parts go around.
 
-use super::resources;
-use crate::algorithm::{Algorithm, Collective, CombiningOrder};
+use super::needs;
+use crate::algorithm::{Algorithm, Operation, Order};
 use crate::problem::Problem;
 use crate::round::Round;
-use crate::step::{Flag, Place, Rank};
+use crate::step::{Place, Rank, Slot};
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "allgather-ring",
-    collective: Collective::Allgather,
-    order: CombiningOrder::Nothing,
+    operation: Operation::Allgather,
+    order: Order::Nothing,
     about: "In each round everybody hands on to the next rank what it got in the round before.",
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.1",
     cost: "(P-1)·(L + 2o + M·G), M the bytes of one rank",
     parameters: &[],
-    resources: |problem| resources(problem, problem.ranks, problem.ranks - 1),
+    needs: |problem| needs(problem, problem.ranks, problem.ranks - 1),
     round,
 };
 
@@ -28,6 +28,6 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     }
     let part = problem.back(rank, round);
     let from = if round == 0 { Place::input(0) } else { area(part) };
-    out.send(problem.around(rank, 1), Flag(round), from, area(part), length);
-    out.wait(Flag(round));
+    out.send(problem.around(rank, 1), Slot(round), from, area(part), length);
+    out.wait(Slot(round));
 }

@@ -1,0 +1,356 @@
+//! A rank's part of a schedule, as the engine carries it out: a list of operations on words of the
+//! flags' block.
+//!
+//! Made once for a communicator, by a pure function of the schedule. All that is decided there need not
+//! be decided in a barrier: where each word lies, which of several raises in a row is the last, whom it
+//! may wake, and which flags are one and the same: what one rank raises for a whole set (a multicast)
+//! is one word that all of the set look at.
+
+use evenkeel_schedule::{Counter, Rank, RankSet, Round, Schedule, Slot, Step};
+use evenkeel_segment::eventcount::Futex;
+use evenkeel_segment::sync::Words;
+use evenkeel_segment::{FlagGeometry, Flags};
+use std::collections::{HashMap, HashSet};
+use thiserror::Error;
+
+/// Flags and counters that a rank may have: what fits beside a communicator's own block.
+const MOST_WORDS: u32 = 500;
+
+/// Why the engine does not carry a schedule out.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum Unfit {
+    #[error("it moves data, and the engine runs schedules of barriers only")]
+    Data,
+    #[error("it uses flags several times in an epoch, or in turns, which no barrier does")]
+    Turns,
+    #[error("it waits for a counter at which others decide who goes on, and those do not look whom to wake")]
+    CountedAndAwaited,
+    #[error("a rank needs {0} flags and counters, and {MOST_WORDS} is the most")]
+    TooManyFlags(u32),
+}
+
+/// One thing that a rank does. `at`: offset of a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Op {
+    /// Raise a flag; another raise follows.
+    Raise { at: u32 },
+    /// Raise a flag, and wake those who sleep for it or for one of the raises before.
+    RaiseLast { at: u32, wakes: u32 },
+    /// Such a raise, and then to wait until the flag at `until` has come to the epoch: a round of most
+    /// barriers.
+    Exchange { at: u32, wakes: u32, until: u32 },
+    /// Add one, and wake in the same way.
+    Add { at: u32, wakes: u32 },
+    /// Wait until the flag has come to the epoch, or a counter to `of` times the epoch.
+    Await { at: u32, of: u32 },
+    /// Add one; whoever makes it `of` times the epoch goes on, the others with operation `otherwise`.
+    Count { at: u32, of: u32, otherwise: u32 },
+}
+
+/// One rank's part of a barrier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    ops: Vec<Op>,
+    /// Lists of ranks to wake.
+    wakes: Vec<Vec<u32>>,
+}
+
+/// Which words there are, and which slots of which ranks are one word.
+pub struct Layout {
+    pub geometry: FlagGeometry,
+    /// Of slots that are raised for a set of ranks at once, and in no other way: the first of the set.
+    homes: HashMap<(Rank, Slot), Rank>,
+}
+
+impl Layout {
+    /// The layout that all ranks of the schedule agree on, by looking at everybody's steps.
+    pub fn of(schedule: &Schedule) -> Result<Layout, Unfit> {
+        let needs = schedule.needs;
+        let words = needs.flags.saturating_add(needs.counters);
+        if words > MOST_WORDS {
+            return Err(Unfit::TooManyFlags(words));
+        }
+        if needs.turns != 1 || needs.banks != 1 {
+            return Err(Unfit::Turns);
+        }
+        // None: raised in different ways.
+        let mut sets: HashMap<(Rank, Slot), Option<RankSet>> = HashMap::new();
+        let (mut counted, mut awaited) = (HashSet::new(), HashSet::new());
+        let mut note = |to: Rank, slot: Slot, set: Option<RankSet>| {
+            sets.entry((to, slot))
+                .and_modify(|known| *known = known.filter(|k| Some(*k) == set))
+                .or_insert(set);
+        };
+        for rank in (0..schedule.problem.ranks).map(Rank) {
+            for (_, step) in schedule.program(rank) {
+                match step {
+                    Step::Put { to, slot, .. } => note(to, slot, None),
+                    Step::Multicast { to, slot, .. } => to.iter().for_each(|rank| note(rank, slot, Some(to))),
+                    Step::Count { at, counter, .. } => _ = counted.insert((at, counter)),
+                    Step::AwaitCount { counter, previous: false, .. } => _ = awaited.insert((rank, counter)),
+                    Step::Wait { turn: 1, .. } | Step::Add { .. } => {}
+                    Step::Wait { .. } | Step::AwaitCount { .. } => return Err(Unfit::Turns),
+                    Step::Send { .. } | Step::Share { .. } | Step::Combine { .. } | Step::Copy { .. } => {
+                        return Err(Unfit::Data);
+                    }
+                }
+            }
+        }
+        if !counted.is_disjoint(&awaited) {
+            return Err(Unfit::CountedAndAwaited);
+        }
+        // A set is one word only if all of its members' flags are raised with it and with nothing else.
+        let is_one =
+            |set: RankSet, slot: Slot| set.iter().all(|rank| sets.get(&(rank, slot)) == Some(&Some(set)));
+        let homes = sets.iter().filter_map(|((rank, slot), set)| {
+            set.filter(|set| is_one(*set, *slot)).map(|set| ((*rank, *slot), set.first))
+        });
+        let homes = homes.collect();
+        let geometry =
+            FlagGeometry::new(schedule.problem.ranks as usize, needs.flags as usize, needs.counters as usize);
+        Ok(Layout { geometry, homes })
+    }
+
+    fn flag(&self, rank: Rank, slot: Slot) -> u32 {
+        let home = self.homes.get(&(rank, slot)).copied().unwrap_or(rank);
+        self.geometry.flag(home.0 as usize, slot.0 as usize) as u32
+    }
+
+    fn counter(&self, rank: Rank, counter: Counter) -> u32 {
+        self.geometry.counter(rank.0 as usize, counter.0 as usize) as u32
+    }
+}
+
+/// A program under construction.
+#[derive(Default)]
+struct Writer {
+    ops: Vec<Op>,
+    wakes: Vec<Vec<u32>>,
+    /// For whom something has been raised since somebody was last waited for.
+    raised_for: Vec<u32>,
+    /// Operations from here on may be joined: others come in from elsewhere at this one.
+    joinable: usize,
+}
+
+impl Writer {
+    fn raise(&mut self, at: u32, whom: impl Iterator<Item = Rank>) {
+        self.ops.push(Op::Raise { at });
+        self.raised_for.extend(whom.map(|rank| rank.0));
+    }
+
+    /// The list of those to wake.
+    fn wakes(&mut self) -> u32 {
+        let mut list = std::mem::take(&mut self.raised_for);
+        list.sort_unstable();
+        list.dedup();
+        self.wakes.push(list);
+        self.wakes.len() as u32 - 1
+    }
+
+    /// Before anybody is waited for, at the end, and where operations from elsewhere come in.
+    fn close(&mut self) {
+        if let Some(&Op::Raise { at }) = self.ops.last() {
+            let wakes = self.wakes();
+            *self.ops.last_mut().expect("just seen") = Op::RaiseLast { at, wakes };
+        }
+    }
+
+    fn wait(&mut self, until: u32) {
+        let may_join = self.ops.len() > self.joinable;
+        match self.ops.last_mut() {
+            Some(op @ &mut Op::RaiseLast { at, wakes }) if may_join => {
+                *op = Op::Exchange { at, wakes, until }
+            }
+            _ => self.ops.push(Op::Await { at: until, of: 1 }),
+        }
+    }
+}
+
+impl Program {
+    /// The part of one rank. `layout` must be of the same schedule.
+    pub fn of(schedule: &Schedule, layout: &Layout, me: Rank) -> Program {
+        let (mut round, mut writer) = (Round::new(), Writer::default());
+        let mut begins = Vec::new();
+        let mut jumps: Vec<u32> = Vec::new();
+        for number in 0..schedule.rounds() {
+            if jumps.contains(&number) {
+                writer.close();
+                writer.joinable = writer.ops.len();
+            }
+            begins.push(writer.ops.len() as u32);
+            schedule.round(me, number, &mut round);
+            for step in &round.steps {
+                if !matches!(step, Step::Put { .. } | Step::Multicast { .. } | Step::Add { .. }) {
+                    writer.close();
+                }
+                match *step {
+                    Step::Put { to, slot, .. } => writer.raise(layout.flag(to, slot), std::iter::once(to)),
+                    Step::Multicast { to, slot, .. } => {
+                        let mut words: Vec<u32> = to.iter().map(|rank| layout.flag(rank, slot)).collect();
+                        words.dedup();
+                        words.into_iter().for_each(|at| writer.raise(at, std::iter::empty()));
+                        writer.raised_for.extend(to.iter().filter(|rank| *rank != me).map(|rank| rank.0));
+                    }
+                    Step::Add { at, counter } => {
+                        writer.raised_for.push(at.0);
+                        let wakes = writer.wakes();
+                        writer.ops.push(Op::Add { at: layout.counter(at, counter), wakes });
+                    }
+                    Step::Wait { slot, .. } => writer.wait(layout.flag(me, slot)),
+                    Step::AwaitCount { counter, of, .. } => {
+                        writer.ops.push(Op::Await { at: layout.counter(me, counter), of })
+                    }
+                    // The round, until it is known where it begins.
+                    Step::Count { at, counter, of, otherwise } => {
+                        jumps.push(otherwise);
+                        writer.ops.push(Op::Count { at: layout.counter(at, counter), of, otherwise });
+                    }
+                    Step::Send { .. } | Step::Share { .. } | Step::Combine { .. } | Step::Copy { .. } => {
+                        unreachable!("the layout refuses data")
+                    }
+                }
+            }
+        }
+        writer.close();
+        let end = writer.ops.len() as u32;
+        for op in &mut writer.ops {
+            if let Op::Count { otherwise, .. } = op {
+                *otherwise = begins.get(*otherwise as usize).copied().unwrap_or(end);
+            }
+        }
+        Program { ops: writer.ops, wakes: writer.wakes }
+    }
+
+    /// Carries out epoch number `epoch` (1, 2, …), which all ranks must do in the same order. `wait(at,
+    /// value)` is called where a word has not come to a value yet, and returns when it has; an error ends
+    /// the program there.
+    #[inline(always)]
+    pub fn run<M: Words + Futex, E>(
+        &self,
+        flags: &Flags<M>,
+        epoch: u64,
+        mut wait: impl FnMut(usize, u64) -> Result<(), E>,
+    ) -> Result<(), E> {
+        // Two ranks have nothing but this to do, and it takes as long as finding the way through a list.
+        if let [Op::Exchange { at, wakes, until }] = *self.ops.as_slice() {
+            flags.raise_last(at as usize, epoch);
+            self.wake(flags, wakes);
+            return if flags.has_reached(until as usize, epoch) {
+                Ok(())
+            } else {
+                wait(until as usize, epoch)
+            };
+        }
+        self.run_all(flags, epoch, wait)
+    }
+
+    #[inline]
+    fn run_all<M: Words + Futex, E>(
+        &self,
+        flags: &Flags<M>,
+        epoch: u64,
+        mut wait: impl FnMut(usize, u64) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut ops = self.ops.as_slice();
+        while let [op, rest @ ..] = ops {
+            ops = rest;
+            match *op {
+                Op::Raise { at } => flags.raise(at as usize, epoch),
+                Op::RaiseLast { at, wakes } => {
+                    flags.raise_last(at as usize, epoch);
+                    self.wake(flags, wakes);
+                }
+                Op::Exchange { at, wakes, until } => {
+                    flags.raise_last(at as usize, epoch);
+                    self.wake(flags, wakes);
+                    if !flags.has_reached(until as usize, epoch) {
+                        wait(until as usize, epoch)?;
+                    }
+                }
+                Op::Add { at, wakes } => {
+                    flags.add(at as usize);
+                    self.wake(flags, wakes);
+                }
+                Op::Await { at, of } => {
+                    let (at, value) = (at as usize, epoch * u64::from(of));
+                    if !flags.has_reached(at, value) {
+                        wait(at, value)?;
+                    }
+                }
+                Op::Count { at, of, otherwise } => {
+                    if flags.add(at as usize) != epoch * u64::from(of) {
+                        ops = &self.ops[otherwise as usize..];
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn wake<M: Words + Futex>(&self, flags: &Flags<M>, list: u32) {
+        if flags.has_sleepers() {
+            self.wakes[list as usize].iter().for_each(|rank| flags.wake(*rank as usize));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use evenkeel_schedule::{Operation, Problem, algorithms};
+
+    fn program(name: &str, ranks: u32, me: u32) -> (Layout, Program) {
+        let schedule = Schedule::named(name, Problem::new(ranks)).unwrap();
+        let layout = Layout::of(&schedule).unwrap();
+        let program = Program::of(&schedule, &layout, Rank(me));
+        (layout, program)
+    }
+
+    #[test]
+    fn raises_in_a_row_have_one_fence_and_one_look_at_sleepers() {
+        let (layout, program) = program("n-way-dissemination:n=3", 4, 1);
+        let flag = |rank, slot| layout.geometry.flag(rank, slot) as u32;
+        let raises = [
+            Op::Raise { at: flag(2, 0) },
+            Op::Raise { at: flag(3, 1) },
+            Op::Exchange { at: flag(0, 2), wakes: 0, until: flag(1, 0) },
+        ];
+        assert_eq!(program.ops[..3], raises);
+        assert_eq!(program.wakes, [vec![0, 2, 3]]);
+        assert_eq!(program.ops[3..], [1, 2].map(|slot| Op::Await { at: flag(1, slot), of: 1 }));
+    }
+
+    #[test]
+    fn a_multicast_is_one_word_that_all_look_at() {
+        for (rank, whom) in [(0, vec![1, 2, 3, 4]), (3, vec![0, 1, 2, 4])] {
+            let (layout, program) = program("central-counter", 5, rank);
+            let (counter, flag) = (layout.geometry.counter(0, 0) as u32, layout.geometry.flag(0, 0) as u32);
+            let count = Op::Count { at: counter, of: 5, otherwise: 2 };
+            // Not an exchange: those who are not last come in at the wait.
+            assert_eq!(
+                program.ops,
+                [count, Op::RaiseLast { at: flag, wakes: 0 }, Op::Await { at: flag, of: 1 }]
+            );
+            assert_eq!(program.wakes, [whom]);
+        }
+    }
+
+    #[test]
+    fn every_barrier_has_a_program_and_nothing_else_has() {
+        for algorithm in algorithms::ALL {
+            for ranks in 1..=16 {
+                let schedule = Schedule::new(algorithm, Problem::new(ranks), &[]).unwrap();
+                match Layout::of(&schedule) {
+                    Ok(layout) => {
+                        assert_eq!(algorithm.operation, Operation::Barrier, "{algorithm:?}");
+                        (0..ranks).for_each(|rank| drop(Program::of(&schedule, &layout, Rank(rank))));
+                    }
+                    Err(why) => assert!(algorithm.operation != Operation::Barrier, "{algorithm:?}: {why}"),
+                }
+            }
+        }
+        let wide = Schedule::named("n-way-dissemination:n=999", Problem::new(1000)).unwrap();
+        assert_eq!(Layout::of(&wide).err(), Some(Unfit::TooManyFlags(999)));
+    }
+}

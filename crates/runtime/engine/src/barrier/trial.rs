@@ -1,0 +1,223 @@
+//! Whether to defer the barriers of a communicator is worth it, found out by trying both.
+//!
+//! What a deferred barrier saves and costs cannot be told from the barrier: among shared cores a wait
+//! is another rank's work, a message that must be kept costs more than one that is expected, and a
+//! program that observes something after every barrier pays for being caught. So one member, the
+//! *lead*, times both ways by turns and tells the others in a word of the segment which way to go; they
+//! follow when they see it. Ranks that wait and ranks that do not may meet in a barrier, so nothing
+//! depends on who follows when.
+//!
+//! A block of barriers ends with one that the lead waits for. So its time is that of the slowest rank,
+//! not that of a lead that runs ahead. Pure: times go in, advice comes out.
+
+/// What the members of a communicator should do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Advice {
+    /// What an empty word says.
+    Defer = 0,
+    Wait = 1,
+}
+
+impl Advice {
+    pub fn from_word(word: u64) -> Advice {
+        if word == Advice::Wait as u64 { Advice::Wait } else { Advice::Defer }
+    }
+}
+
+/// Barriers at the start of a block that are not timed: what ranks that ran ahead do then belongs to
+/// the block before.
+const SETTLING: u64 = 8;
+/// A block has so many barriers at least, and lasts so long at least: longer than most interrupts.
+const BARRIERS: u64 = 32;
+const BLOCK_NS: u64 = 1_000_000;
+/// With so much time between barriers, what it costs to defer one cannot be noticed.
+const RARE_NS: u64 = 500_000;
+/// Pairs of blocks before the first and the last decision.
+const FEW_PAIRS: usize = 5;
+const MOST_PAIRS: usize = 12;
+/// How long a decision stands: four times as long each time it is confirmed.
+const FIRST_REST_NS: u64 = 100_000_000;
+const LONGEST_REST_NS: u64 = 30_000_000_000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Goes the way that was decided, until it is tried again.
+    Resting { rest_ns: u64 },
+    /// The first barriers of block number `block`.
+    Settling { block: usize },
+    /// The rest of it.
+    Timing { block: usize },
+}
+
+/// The lead's side.
+pub struct Trial {
+    phase: Phase,
+    began_ns: u64,
+    first: u64,
+    /// Time of a barrier in the first block of the pair under way.
+    half: f64,
+    /// Deferred to waited for, of the pairs so far.
+    ratios: [f64; MOST_PAIRS],
+    decided: Advice,
+    confirmed: u32,
+}
+
+impl Default for Trial {
+    fn default() -> Self {
+        // The start of a program is like nothing that comes after it.
+        let phase = Phase::Resting { rest_ns: BLOCK_NS };
+        Trial {
+            phase,
+            began_ns: 0,
+            first: 0,
+            half: 0.0,
+            ratios: [0.0; MOST_PAIRS],
+            decided: Advice::Defer,
+            confirmed: 0,
+        }
+    }
+}
+
+/// The two ways by turns, and which one is first by turns as well: what grows or shrinks with time
+/// counts for neither.
+fn way(block: usize) -> Advice {
+    if matches!(block % 4, 0 | 3) { Advice::Defer } else { Advice::Wait }
+}
+
+impl Trial {
+    /// Whether the lead should wait for barrier `number`, which it is about to enter, and call `turn` then.
+    pub fn is_due(&self, number: u64, now_ns: u64) -> bool {
+        let (barriers, ns) = (number.saturating_sub(self.first), now_ns.saturating_sub(self.began_ns));
+        match self.phase {
+            _ if self.began_ns == 0 => true,
+            Phase::Resting { rest_ns } => ns >= rest_ns,
+            Phase::Settling { .. } => barriers >= SETTLING,
+            Phase::Timing { .. } => barriers >= BARRIERS && ns >= BLOCK_NS,
+        }
+    }
+
+    /// All have entered barrier `number`, and it is `now_ns`: what to do from here on.
+    pub fn turn(&mut self, number: u64, now_ns: u64) -> Advice {
+        let each = (now_ns - self.began_ns) as f64 / (number - self.first).max(1) as f64;
+        let started = self.began_ns > 0;
+        (self.began_ns, self.first) = (now_ns, number);
+        self.phase = match self.phase {
+            phase if !started => phase,
+            Phase::Resting { .. } => Phase::Settling { block: 0 },
+            Phase::Settling { block } => Phase::Timing { block },
+            Phase::Timing { block } => self.timed(block, each),
+        };
+        match self.phase {
+            Phase::Resting { .. } => self.decided,
+            Phase::Settling { block } | Phase::Timing { block } => way(block),
+        }
+    }
+
+    fn timed(&mut self, block: usize, each: f64) -> Phase {
+        if way(block) == Advice::Defer && each > RARE_NS as f64 {
+            return self.decide(Advice::Defer);
+        }
+        if block % 2 == 0 {
+            self.half = each;
+            return Phase::Settling { block: block + 1 };
+        }
+        let pairs = block / 2 + 1;
+        self.ratios[pairs - 1] = if way(block) == Advice::Wait { self.half / each } else { each / self.half };
+        match judge(&mut self.ratios[..pairs]) {
+            Some(advice) => self.decide(advice),
+            None => Phase::Settling { block: block + 1 },
+        }
+    }
+
+    fn decide(&mut self, advice: Advice) -> Phase {
+        self.confirmed = if advice == self.decided { self.confirmed + 1 } else { 0 };
+        self.decided = advice;
+        Phase::Resting { rest_ns: (FIRST_REST_NS << (2 * self.confirmed).min(16)).min(LONGEST_REST_NS) }
+    }
+}
+
+/// What the pairs so far say; None: not enough. Waiting must be clearly better, as what deferral is for
+/// is rare.
+fn judge(ratios: &mut [f64]) -> Option<Advice> {
+    let pairs = ratios.len();
+    if pairs < FEW_PAIRS {
+        return None;
+    }
+    ratios.sort_by(f64::total_cmp);
+    let median = ratios[pairs / 2];
+    let slower = ratios.iter().filter(|&&r| r > 1.0).count();
+    if slower == pairs && median > 1.05 {
+        Some(Advice::Wait)
+    } else if slower <= 1 {
+        Some(Advice::Defer)
+    } else if pairs == MOST_PAIRS {
+        Some(if slower >= MOST_PAIRS * 3 / 4 && median > 1.02 { Advice::Wait } else { Advice::Defer })
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs a program of which a barrier takes so long each way (at such a time); the share of barriers
+    /// that were deferred.
+    fn run(barriers: u64, mut ns: impl FnMut(u64, Advice) -> u64) -> (f64, Trial) {
+        let (mut trial, mut now, mut advice, mut deferred) = (Trial::default(), 1_000, Advice::Defer, 0);
+        for number in 0..barriers {
+            let due = trial.is_due(number, now);
+            deferred += (advice == Advice::Defer && !due) as u64;
+            now += ns(now, advice);
+            if due {
+                advice = trial.turn(number, now);
+            }
+        }
+        (deferred as f64 / barriers as f64, trial)
+    }
+
+    #[test]
+    fn the_better_way_is_gone() {
+        let (share, _) = run(1_000_000, |_, a| if a == Advice::Defer { 12_500 } else { 10_000 });
+        assert!(share < 0.01, "{share}");
+        let (share, _) = run(1_000_000, |_, a| if a == Advice::Defer { 10_000 } else { 12_500 });
+        assert!(share > 0.99, "{share}");
+    }
+
+    #[test]
+    fn a_long_run_that_should_wait_loses_little_and_a_short_one_not_much() {
+        let mut total = 0;
+        run(100_000, |_, a| {
+            let ns = if a == Advice::Defer { 13_000 } else { 10_000 };
+            total += ns;
+            ns
+        });
+        assert!(total < 1_010_000_000, "{total}");
+    }
+
+    #[test]
+    fn rare_barriers_are_deferred_without_a_trial() {
+        let (share, _) = run(1_000, |_, _| 600_000);
+        assert!(share > 0.95, "{share}");
+    }
+
+    #[test]
+    fn a_tie_is_for_deferral_also_among_noise() {
+        let mut seed = 1u64;
+        let (share, _) = run(2_000_000, |_, _| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            if seed >> 54 == 0 { 500_000 } else { 5_000 }
+        });
+        assert!(share > 0.9, "{share}");
+    }
+
+    #[test]
+    fn a_program_that_changes_is_tried_again() {
+        let (_, trial) = run(1_000_000, |now, a| match (a, now < 1_000_000_000) {
+            (Advice::Defer, true) | (Advice::Wait, false) => 12_500,
+            _ => 10_000,
+        });
+        assert_eq!(trial.decided, Advice::Defer);
+    }
+}

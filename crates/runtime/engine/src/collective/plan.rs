@@ -1,0 +1,192 @@
+//! How a call is cut into instances: from what all members know to be equal, and nothing else.
+//!
+//! Everything here is a pure function of the kind of operation, the bytes that MPI guarantees equal,
+//! the number of ranks, and the facts of the node that every rank was told alike.
+
+use crate::collective::call::Kind;
+use evenkeel_segment::Geometry;
+use evenkeel_segment::board::geometry::CELL_BYTES;
+
+/// What every rank of a node knows alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NodeFacts {
+    /// Cores the maker of the segment may use.
+    pub cores: usize,
+    /// Whether every rank can read every other's memory directly.
+    pub direct_reads: bool,
+}
+
+/// How the bytes travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Route {
+    /// Through the segment: depositors may leave at once.
+    Segment,
+    /// Readers fetch from the depositor's memory, who stays until they have.
+    Direct,
+}
+
+/// A call cut into instances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    pub route: Route,
+    pub instances: u64,
+    /// Bytes of the cut dimension (`Call::bytes`; a block for gather and its kin) in each instance but the
+    /// last.
+    pub slice: usize,
+}
+
+/// Beyond this a broadcast is fetched directly where that is allowed: the root's memory is then read by
+/// all at once.
+const DIRECT_BCAST: usize = 512 * 1024;
+/// A broadcast's slice where every rank has a core: while the root writes one the others read the one before.
+const STREAM_SLICE: usize = 16 * 1024;
+/// Entries of an offset table that fit into a ring beside some data.
+const LARGEST_TABLE: usize = 1024;
+
+/// The plan, or None if the host library must carry the call out.
+///
+/// `bytes` and `elem_bytes` as for `ek_takes`.
+pub fn plan(
+    kind: Kind,
+    bytes: usize,
+    elem_bytes: usize,
+    nonblocking: bool,
+    g: &Geometry,
+    facts: NodeFacts,
+) -> Option<Plan> {
+    let whole = Plan { route: Route::Segment, instances: 1, slice: bytes };
+    let direct = Plan { route: Route::Direct, instances: 1, slice: bytes };
+    let cut = |slice: usize| Plan { route: Route::Segment, instances: bytes.div_ceil(slice) as u64, slice };
+    let ring = g.ring_bytes;
+    let plan = match kind {
+        Kind::Barrier => whole,
+        Kind::Bcast if bytes <= CELL_BYTES => whole,
+        Kind::Bcast if bytes > DIRECT_BCAST && facts.direct_reads => direct,
+        Kind::Bcast if g.ranks <= facts.cores && bytes > STREAM_SLICE && !nonblocking => cut(STREAM_SLICE),
+        Kind::Bcast if bytes <= g.common_bytes => whole,
+        Kind::Bcast => cut((g.common_bytes / 2).min(256 * 1024) & !63),
+        Kind::Reduce
+        | Kind::Allreduce
+        | Kind::ReduceScatter
+        | Kind::ReduceScatterBlock
+        | Kind::Scan
+        | Kind::Exscan => {
+            let vector = if kind == Kind::ReduceScatterBlock { bytes * g.ranks } else { bytes };
+            let slice = ring / 2 / elem_bytes.max(1) * elem_bytes;
+            if vector <= ring {
+                Plan { slice: vector, ..whole }
+            } else if slice == 0 {
+                return None;
+            } else {
+                Plan { route: Route::Segment, instances: vector.div_ceil(slice) as u64, slice }
+            }
+        }
+        Kind::Gather | Kind::Allgather | Kind::Allgatherv => {
+            if bytes <= ring {
+                whole
+            } else if facts.direct_reads {
+                direct
+            } else {
+                cut(ring / 2)
+            }
+        }
+        Kind::Scatter | Kind::Alltoall => {
+            let slice = (ring / 2 / g.ranks) & !15;
+            if bytes.checked_mul(g.ranks)? <= ring {
+                whole
+            } else if facts.direct_reads {
+                direct
+            } else if slice == 0 {
+                return None;
+            } else {
+                cut(slice)
+            }
+        }
+        // Who knows only its own share cannot tell whether all fit: whoever has too much offers it for direct
+        // reading.
+        Kind::Gatherv | Kind::Scatterv | Kind::Alltoallv | Kind::Alltoallw => {
+            if !facts.direct_reads || g.ranks > LARGEST_TABLE {
+                return None;
+            }
+            whole
+        }
+    };
+    // A nonblocking call must not depend on its caller's coming back: what it deposits must fit at once.
+    if nonblocking && plan.instances > 1 {
+        return None;
+    }
+    Some(plan)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slices_cover_the_bytes_and_fit_the_segment() {
+        for ranks in [2, 3, 5, 16, 64, 200] {
+            let g = Geometry::new(ranks);
+            for direct_reads in [false, true] {
+                let facts = NodeFacts { cores: 2, direct_reads };
+                for kind in Kind::ALL {
+                    for bytes in [0usize, 1, 40, 41, 4096, 32768, 32776, 65536, 1 << 20, 10_000_000] {
+                        let elem = if kind as u32 >= Kind::ReduceScatter as u32
+                            || matches!(kind, Kind::Reduce | Kind::Allreduce)
+                        {
+                            8
+                        } else {
+                            0
+                        };
+                        let Some(p) = plan(kind, bytes, elem, false, &g, facts) else {
+                            assert!(kind.is_private() && !direct_reads, "{kind:?} {bytes} {ranks}");
+                            continue;
+                        };
+                        let total = if kind == Kind::ReduceScatterBlock { bytes * ranks } else { bytes };
+                        if kind != Kind::Barrier && !kind.is_private() {
+                            assert!(p.slice as u64 * p.instances >= total as u64);
+                            assert!(p.instances >= 1);
+                        }
+                        if p.route == Route::Segment && !kind.is_private() && kind != Kind::Barrier {
+                            let deposit = if matches!(kind, Kind::Scatter | Kind::Alltoall) {
+                                p.slice * ranks
+                            } else {
+                                p.slice
+                            };
+                            let room = if kind == Kind::Bcast { g.common_bytes } else { g.ring_bytes };
+                            assert!(deposit <= room, "{kind:?} {bytes} B on {ranks} ranks: {p:?}");
+                        }
+                        if let Some(n) = plan(kind, bytes, elem, true, &g, facts) {
+                            assert_eq!(n.instances, 1);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_nonblocking_broadcast_that_fits_is_not_cut() {
+        let g = Geometry::new(2);
+        let facts = NodeFacts { cores: 2, direct_reads: false };
+        assert!(plan(Kind::Bcast, 40_000, 0, false, &g, facts).unwrap().instances > 1);
+        assert_eq!(plan(Kind::Bcast, 40_000, 0, true, &g, facts).unwrap().instances, 1);
+        assert_eq!(plan(Kind::Bcast, 60_000, 0, true, &g, facts), None);
+    }
+
+    #[test]
+    fn elements_are_not_divided() {
+        let g = Geometry::new(4);
+        let facts = NodeFacts { cores: 2, direct_reads: true };
+        let p = plan(Kind::Allreduce, 24 * 10_000, 24, false, &g, facts).unwrap();
+        assert_eq!(p.slice % 24, 0);
+        assert_eq!(
+            plan(Kind::Allreduce, 200_000, 100_000, false, &g, facts),
+            None,
+            "an element larger than a slice"
+        );
+        assert!(
+            plan(Kind::Allreduce, 30_000, 30_000, false, &g, facts).is_some(),
+            "but one that fits whole is fine"
+        );
+    }
+}

@@ -1,0 +1,129 @@
+//! Copying large payload into the segment, past the cache or through it, whichever is faster here and
+//! now.
+//!
+//! What a rank writes, another core reads. Written through the cache, the lines must first be taken
+//! away from the reader's core (which holds them from the last time) and are then fetched from this
+//! one's; where the two cores share a cache that is fastest, where they do not it is several times
+//! slower than writing to memory directly. A virtual machine does not say which it is, and it changes:
+//! so both ways are tried now and then, and the faster is taken.
+
+use crate::clock::Ticks;
+use crate::copy::copy;
+
+/// Smaller payload always goes through the cache.
+const WORTH_CHOOSING: usize = 4 * 1024;
+/// One copy in so many tries the way that is not the usual one.
+const TRY_EVERY: u32 = 32;
+
+/// What one communicator has seen of both ways: time a byte, in ticks × 1024.
+#[derive(Debug, Default)]
+pub struct Bulk {
+    cached: Option<u64>,
+    streamed: Option<u64>,
+    copies: u32,
+}
+
+impl Bulk {
+    fn streams_next(&self) -> bool {
+        let usual = matches!((self.cached, self.streamed), (Some(c), Some(s)) if s < c);
+        match self.copies % TRY_EVERY {
+            0 => false,
+            1 => true,
+            _ => usual,
+        }
+    }
+
+    fn note(&mut self, streamed: bool, ticks: u64, bytes: usize) {
+        let rate = ticks * 1024 / bytes as u64;
+        let seen = if streamed { &mut self.streamed } else { &mut self.cached };
+        *seen = Some(seen.map_or(rate, |old| (3 * old + rate) / 4));
+        self.copies = self.copies.wrapping_add(1);
+    }
+
+    /// Copies like [`copy`]. `to` should be aligned to 64 bytes.
+    ///
+    /// # Safety
+    /// Both places must be valid for `bytes` and not overlap.
+    pub unsafe fn copy(&mut self, from: *const u8, to: *mut u8, bytes: usize) {
+        if bytes < WORTH_CHOOSING || !CAN_STREAM || to as usize % 16 != 0 {
+            // SAFETY: the caller's promise.
+            return unsafe { copy(from, to, bytes) };
+        }
+        let streams = self.streams_next();
+        let began = Ticks::now();
+        // SAFETY: the caller's promise.
+        unsafe { if streams { stream(from, to, bytes) } else { copy(from, to, bytes) } };
+        self.note(streams, Ticks::now().0.saturating_sub(began.0), bytes);
+    }
+}
+
+const CAN_STREAM: bool = cfg!(target_arch = "x86_64");
+
+/// # Safety
+/// As for `Bulk::copy`; `to` is aligned to 16 bytes.
+#[cfg(target_arch = "x86_64")]
+unsafe fn stream(from: *const u8, to: *mut u8, bytes: usize) {
+    use core::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
+    let whole = bytes & !63;
+    let mut at = 0;
+    while at < whole {
+        // SAFETY: below `bytes`; the target is aligned by the caller's promise.
+        unsafe {
+            for part in [0, 16, 32, 48] {
+                let data = _mm_loadu_si128(from.add(at + part).cast());
+                _mm_stream_si128(to.add(at + part).cast::<__m128i>(), data);
+            }
+        }
+        at += 64;
+    }
+    // SAFETY: what is left. The fence puts the streamed stores before the store that publishes them: a
+    // release store alone does not order them.
+    unsafe {
+        copy(from.add(whole), to.add(whole), bytes - whole);
+        _mm_sfence();
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+unsafe fn stream(from: *const u8, to: *mut u8, bytes: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { copy(from, to, bytes) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_faster_way_is_taken_and_the_other_tried_again() {
+        let mut bulk = Bulk::default();
+        let mut streamed = 0;
+        for _ in 0..320 {
+            let s = bulk.streams_next();
+            bulk.note(s, if s { 100 } else { 500 }, 4096);
+            streamed += s as u32;
+        }
+        assert!(streamed > 300 && streamed < 320, "{streamed}");
+        for _ in 0..320 {
+            let s = bulk.streams_next();
+            bulk.note(s, if s { 100 } else { 10 }, 4096); // the machine has changed
+        }
+        bulk.copies = 5;
+        assert!(!bulk.streams_next());
+    }
+
+    #[test]
+    fn both_ways_copy_everything() {
+        #[repr(align(64))]
+        struct Aligned([u8; 10_000]);
+        let from: Vec<u8> = (0..9_001u32).map(|i| (i * 7) as u8).collect();
+        let mut bulk = Bulk::default();
+        for _ in 0..4 {
+            let mut to = Box::new(Aligned([0; 10_000]));
+            // SAFETY: both buffers are longer than 9,000 bytes.
+            unsafe { bulk.copy(from.as_ptr().add(1), to.0.as_mut_ptr(), 9_000) };
+            assert_eq!(to.0[..9_000], from[1..]);
+            assert_eq!(to.0[9_000..], [0; 1_000]);
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! What is counted for the report.
+
+pub mod tally;

@@ -1,0 +1,4 @@
+//! Combining contributions.
+
+pub mod fold;
+pub mod kernels;
