@@ -8,7 +8,7 @@ use evenkeel_engine::{
 };
 use evenkeel_options as options;
 use evenkeel_record::{RankRecord, RunRecord};
-use evenkeel_report::Head;
+use evenkeel_report::RunFacts;
 use std::ffi::{CStr, c_char, c_int};
 use std::io::IsTerminal;
 
@@ -63,14 +63,14 @@ unsafe extern "C" fn ek_report(json: *const *const u8, bytes: *const usize, rank
         (0..ranks as usize).filter_map(|r| serde_json::from_slice(text(r)).ok()).collect();
     let (mpi, shim) = communicator::lock(&NAMES).clone();
     let elapsed_ns = ranks.iter().map(|r| r.elapsed_ns).max().unwrap_or(0);
-    let head = Head {
+    let facts = RunFacts {
         version: env!("CARGO_PKG_VERSION").to_string(),
         program: command_line(),
         mpi,
         shim,
         started_unix_ns: unix_ns().saturating_sub(elapsed_ns),
     };
-    let run = evenkeel_report::merge(ranks, head);
+    let run = evenkeel_report::merge(ranks, facts);
     let file = options::REPORT.get();
     if !file.is_empty() {
         if let Err(e) = write(&file, &run) {

@@ -1,4 +1,4 @@
-//! Prints a made-up run record, or what the report makes of it, to look at:
+//! Prints a simulated run record, or its summary, page or digest:
 //! `cargo run -p evenkeel-report --example sample -- sixteen json|text|colour|html|digest`.
 
 #[path = "../tests/sample/mod.rs"]

@@ -1,25 +1,28 @@
-//! What a run waited for, told to a person: [`summary`] for the terminal, [`html`] for the browser.
+//! The report of a run for a person to read: [`summary`] for the terminal, [`html`] for the browser.
 //!
-//! Everything here turns a [`RunRecord`](evenkeel_record::RunRecord) into text. Both renderings are
-//! made from one [`Digest`], so that they cannot disagree. This crate may use the record types, serde
-//! and the built page in `web/dist`; it must never do I/O, look at the clock or the environment, or
-//! know anything of MPI: it runs inside other people's programs at the end of every run, and a record
-//! from a file may contain anything.
+//! Everything here turns a [`RunRecord`](evenkeel_record::RunRecord) into text. Both forms are made from one
+//! [`Digest`], so that they cannot disagree.
 //!
-//! Sums are taken over ranks unless something is called "per rank". *Waiting* is the time spent in
-//! collective calls until other ranks had come; its share is taken of the sum of all ranks' run times.
-//! *Saved* is the estimate the engine makes of the time that a library without bypass would have held
-//! ranks in addition; it does not include that a call as such is faster or slower than the library's.
+//! Numbers are sums over all ranks unless they are called "per rank". *Waiting* is the time spent in
+//! collective calls until other ranks had arrived. Its share is relative to the sum of all ranks' run times.
+//! *Saved* is the engine's estimate of the time for which a library without application bypass would have
+//! blocked ranks in addition. It does not include that a call itself may be faster or slower than the
+//! library's.
+//!
+//! May use: the record types, the text layout crate, serde, thiserror, and the built page in `web/dist`. Must
+//! never: do I/O, read the clock or the environment, know anything of MPI, or fail on absurd numbers. It runs
+//! inside other people's programs at the end of every run, and a record from a file may contain anything.
 
-mod deferral;
+mod aggregate;
 mod digest;
-mod histogram;
 mod page;
 mod read;
 mod summary;
 
-pub use deferral::{DeferralDigest, Observer};
-pub use digest::{CommDigest, Digest, Note, OpDigest, RankDigest, TimelineDigest, TimesLast, digest};
+pub use aggregate::digest;
+pub use digest::{
+    CommDigest, DeferralDigest, Digest, Note, Observer, OpDigest, RankDigest, TimelineDigest, TimesLast,
+};
 pub use page::{document, html};
-pub use read::{Head, ParseError, merge, parse};
+pub use read::{ParseError, RunFacts, merge, parse};
 pub use summary::summary;

@@ -1,33 +1,31 @@
-//! The page for the browser: one file that needs nothing else, neither a network nor a server.
+//! The page for the browser: one HTML file with all its data and code, which needs neither network nor server.
 
-use crate::digest::digest;
+use crate::aggregate::digest;
 use crate::summary::summary;
 use evenkeel_record::RunRecord;
+use evenkeel_text::units::plain;
 use serde::Serialize;
 
 const SCRIPT: &str = include_str!("../../../../web/dist/page.js");
 const STYLE: &str = include_str!("../../../../web/dist/page.css");
 
-/// As many communicators as a page can show.
+/// The most communicators that a page shows.
 const MOST_COMMS: usize = 200;
 
-/// A complete HTML document with data, styles and script inside. Nothing is loaded from anywhere, and the
-/// page forbids the browser to try; without scripts it shows the terminal summary.
+/// The report of a run as a complete HTML document with data, styles and script inside.
+///
+/// The page loads nothing, and forbids the browser to try. Without scripts it shows the terminal summary.
 pub fn html(run: &RunRecord) -> String {
     let data = digest(run).with_most_comms(MOST_COMMS);
-    document(
-        &evenkeel_text::units::plain(run.program.trim(), 80),
-        &run.version,
-        &data,
-        &summary(run, 100, false),
-    )
+    document(&plain(run.program.trim(), 80), &run.version, &data, &summary(run, 100, false))
 }
 
-/// The document around data that the page's script knows how to show (`web/src/main.ts`). `text` is for
-/// those without scripts. Whatever title, version, data and text contain, none of it becomes markup.
+/// A complete HTML document with data that the page's script can show (see `web/src/main.ts`).
+///
+/// `text` is shown by browsers without scripts. Nothing in title, version, data or text becomes markup.
 pub fn document(title: &str, version: &str, data: &impl Serialize, text: &str) -> String {
     let data = serde_json::to_string(data).expect("plain data has a JSON form");
-    // In a script element only "<" can end the data ("</script") or hide its end ("<!--").
+    // Only "<" can end a script element ("</script") or hide its end ("<!--").
     let data = data.replace('<', "\\u003c");
     let (title, text) = (escape(title), escape(text));
     format!(

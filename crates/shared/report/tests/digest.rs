@@ -1,4 +1,4 @@
-//! What the digest adds up, on records small enough to check by hand.
+//! The digest of records that are small enough to check by hand.
 
 use evenkeel_record::{CommRecord, OpRecord, RankRecord, RunRecord, Timeline};
 use evenkeel_report::{Digest, digest};
@@ -48,7 +48,7 @@ fn operations_add_up_over_ranks_and_communicators() {
     ]);
     assert_eq!((d.rank_time_ns, d.wait_ns, d.calls), (3_000, 530, 28));
     assert_eq!(d.instances, 5 + 2 + 9);
-    // The operation that was waited in longest comes first.
+    // The operation with the most waiting comes first.
     assert_eq!(d.ops.iter().map(|o| o.op.as_str()).collect::<Vec<_>>(), ["reduce", "barrier"]);
     let barrier = &d.ops[1];
     assert_eq!((barrier.calls, barrier.instances, barrier.callers), (19, 7, 3));
@@ -61,7 +61,7 @@ fn operations_add_up_over_ranks_and_communicators() {
 }
 
 #[test]
-fn communicators_with_the_same_id_but_other_members_are_others() {
+fn communicators_with_the_same_id_and_different_members_are_kept_apart() {
     let d = run(vec![
         rank(0, vec![comm("1", &[0], vec![op("barrier", 1, 0, 0)])]),
         rank(1, vec![comm("1", &[1], vec![op("barrier", 1, 0, 0)])]),
@@ -70,7 +70,7 @@ fn communicators_with_the_same_id_but_other_members_are_others() {
 }
 
 #[test]
-fn of_too_many_communicators_the_most_waited_in_stay() {
+fn of_too_many_communicators_those_with_the_most_waiting_stay() {
     let comms = (0..10).map(|i| comm(&i.to_string(), &[0], vec![op("barrier", 1, [5, 90, 80, 1][i % 4], 0)]));
     let d = run(vec![rank(0, comms.collect())]);
     assert_eq!(d.clone().with_most_comms(10), d);
@@ -82,7 +82,7 @@ fn of_too_many_communicators_the_most_waited_in_stay() {
 }
 
 #[test]
-fn only_who_stands_out_is_named() {
+fn a_rank_is_named_only_if_chance_does_not_explain_how_often_it_is_last() {
     let times_last = |counts: &[u64]| {
         let members: Vec<u32> = (0..counts.len() as u32).collect();
         let ranks = counts
@@ -95,13 +95,13 @@ fn only_who_stands_out_is_named() {
     assert_eq!(times_last(&[20, 30, 25, 25]), None, "chance explains five more");
     assert_eq!(times_last(&[10, 60, 15, 15]), Some((1, 60)));
     assert_eq!(times_last(&[1, 0]), None, "once is chance");
-    assert_eq!(times_last(&[100_000, 100_900]), None, "certain, but no reason to look at it");
-    assert_eq!(times_last(&[50]), None, "nobody else");
+    assert_eq!(times_last(&[100_000, 100_900]), None, "significant, but too small a difference to matter");
+    assert_eq!(times_last(&[50]), None, "there is no other rank");
     assert_eq!(times_last(&[0, 0]), None);
 }
 
 #[test]
-fn timelines_with_different_slices_meet_on_the_longest() {
+fn timelines_with_different_slices_are_brought_to_the_longest() {
     let line = |slice_ns, wait_ns: &[u64]| RankRecord {
         elapsed_ns: 350,
         timeline: Timeline { slice_ns, wait_ns: wait_ns.to_vec() },
@@ -114,15 +114,15 @@ fn timelines_with_different_slices_meet_on_the_longest() {
 }
 
 #[test]
-fn notes_are_told_once() {
+fn equal_notes_of_ranks_are_merged() {
     let with = |rank, notes: &[&str]| RankRecord {
         rank,
         notes: notes.iter().map(|n| n.to_string()).collect(),
         ..Default::default()
     };
     let d = run(vec![with(0, &["a", "b", "b"]), with(1, &["b"]), with(2, &[])]);
-    let told: Vec<_> = d.notes.iter().map(|n| (n.text.as_str(), n.ranks.as_slice())).collect();
-    assert_eq!(told, [("a", &[0][..]), ("b", &[0, 1][..])]);
+    let merged: Vec<_> = d.notes.iter().map(|n| (n.text.as_str(), n.ranks.as_slice())).collect();
+    assert_eq!(merged, [("a", &[0][..]), ("b", &[0, 1][..])]);
 }
 
 #[test]

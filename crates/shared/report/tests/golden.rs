@@ -1,4 +1,4 @@
-//! The terminal summaries of the samples, word for word. To accept a change, after looking at it:
+//! The terminal summaries of the samples, word for word. Look at a change, then accept it with
 //! `cargo run -p evenkeel-report --example sample -- NAME > crates/shared/report/tests/golden/NAME.txt`
 
 mod sample;
@@ -34,7 +34,7 @@ fn no_line_is_too_wide() {
 }
 
 #[test]
-fn colour_adds_nothing_but_colour() {
+fn colour_changes_no_character() {
     for name in sample::NAMES {
         let run = sample::sample(name).unwrap();
         let coloured = summary(&run, 80, true);
@@ -51,13 +51,13 @@ fn colour_adds_nothing_but_colour() {
 }
 
 #[test]
-fn nothing_in_a_record_reaches_the_terminal_as_a_control() {
+fn no_control_character_of_a_record_reaches_the_terminal() {
     let text = summary(&sample::sample("huge_names").unwrap(), 80, false);
     assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text:?}");
 }
 
 #[test]
-fn nothing_saved_is_said_so() {
+fn a_run_that_saved_nothing_says_so() {
     let mut run = sample::sample("sixteen").unwrap();
     assert!(!summary(&run, 80, false).contains("saved no waiting"));
     for op in run.ranks.iter_mut().flat_map(|r| &mut r.comms).flat_map(|c| &mut c.ops) {
@@ -67,7 +67,7 @@ fn nothing_saved_is_said_so() {
 }
 
 #[test]
-fn what_deferred_barriers_saved_is_saved() {
+fn overlap_with_deferred_barriers_counts_as_saved() {
     let mut run = sample::sample("deferred").unwrap();
     for op in run.ranks.iter_mut().flat_map(|r| &mut r.comms).flat_map(|c| &mut c.ops) {
         op.saved_ns = 0;
@@ -81,7 +81,11 @@ fn what_deferred_barriers_saved_is_saved() {
     for op in run.ranks.iter_mut().flat_map(|r| &mut r.comms).flat_map(|c| &mut c.ops) {
         op.overlapped_ns = 0;
     }
-    // Nobody knows how much.
+    // Some waiting was saved, but how much is not known.
     assert!(!flat(&run).contains("evenkeel saved"), "{}", flat(&run));
-    assert!(flat(&run).contains("ranks ran up to 3 barriers ahead. What completed them: "), "{}", flat(&run));
+    assert!(
+        flat(&run).contains("Ranks ran up to 3 barriers ahead. What completed the barriers: "),
+        "{}",
+        flat(&run)
+    );
 }

@@ -1,4 +1,4 @@
-//! The HTML page: complete, self-contained, and deaf to what a record may contain.
+//! The HTML page is complete and self-contained, and nothing that a record may contain breaks it.
 
 mod sample;
 
@@ -22,7 +22,7 @@ fn the_page_contains_the_digest() {
     }
 }
 
-/// web/test/data.test.ts reads the same file, so that the page's idea of the data is the digest's.
+/// web/test/data.test.ts checks the types of the page against the same file.
 #[test]
 fn the_example_data_is_current() {
     let written: serde_json::Value = serde_json::from_str(include_str!("digest.json")).unwrap();
@@ -55,7 +55,7 @@ fn the_page_loads_nothing() {
 }
 
 #[test]
-fn without_scripts_there_is_the_summary() {
+fn browsers_without_scripts_show_the_summary() {
     let run = sample::sample("two").unwrap();
     let page = html(&run);
     let from = page.find("<noscript><pre>").unwrap() + "<noscript><pre>".len();
@@ -63,8 +63,8 @@ fn without_scripts_there_is_the_summary() {
     assert_eq!(shown, summary(&run, 100, false));
 }
 
-/// The committed page must be made from the committed sources. `npm run check` in web/ compares the result
-/// itself; this compares the fingerprint that build.mjs leaves, and needs no node.
+/// The committed page is built from the committed sources. `npm run check` in web/ compares the page itself.
+/// This test compares the fingerprint that build.mjs writes into it, and so needs no Node.js.
 #[test]
 fn the_built_page_is_current() {
     let web = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../web");
@@ -85,8 +85,8 @@ fn the_built_page_is_current() {
     );
 }
 
-/// A record from a file may hold any numbers: renderings must survive them, in builds that check
-/// overflow too.
+/// A record from a file may hold any numbers. Summary and page must survive them, also in builds that check
+/// for overflow.
 #[test]
 fn absurd_numbers_are_survived() {
     let all = u64::MAX;

@@ -1,9 +1,10 @@
-//! Run records made by a small seeded simulation, for tests and for looking at the renderings.
-//! Ranks compute for random times, meet in collectives, and write down what the engine would.
+//! Run records from a small seeded simulation, for tests and for looking at summaries and pages.
+//!
+//! Simulated ranks compute for random times, meet in collectives, and record what the engine would record.
 
 use evenkeel_random::Random;
 use evenkeel_record::{CommRecord, Histogram, OpRecord, RankRecord, RunRecord, Timeline};
-use evenkeel_report::{Head, merge};
+use evenkeel_report::{RunFacts, merge};
 
 pub const NAMES: &[&str] = &[
     "one",
@@ -25,12 +26,12 @@ pub const NAMES: &[&str] = &[
 
 /// The record of that name; `None` if there is none.
 pub fn sample(name: &str) -> Option<RunRecord> {
-    let simulated = |ranks, rounds, culprit| Simulation::new(ranks, culprit).run(rounds);
+    let simulated = |ranks, rounds, late_rank| Simulation::new(ranks, late_rank).run(rounds);
     Some(match name {
         "one" => simulated(1, 200, None),
         "two" => simulated(2, 500, Some(1)),
         "four" => simulated(4, 2_000, Some(2)),
-        "sixteen" => with_hosts_calls(simulated(16, 1_500, Some(3))),
+        "sixteen" => with_host_calls(simulated(16, 1_500, Some(3))),
         "sixtyfour" => simulated(64, 800, Some(40)),
         "wide" => simulated(128, 400, Some(100)),
         "even" => simulated(8, 1_000, None),
@@ -41,13 +42,13 @@ pub fn sample(name: &str) -> Option<RunRecord> {
         "huge_names" => huge_names(),
         "comm_per_rank" => comm_per_rank(32),
         "host_only" => host_only(),
-        "no_ranks" => merge(Vec::new(), head("./app")),
+        "no_ranks" => merge(Vec::new(), facts("./app")),
         _ => return None,
     })
 }
 
-/// The world's barriers are run by one schedule, those of a second communicator by another; rank 0 has
-/// held none on that one.
+/// Barriers of the world use one schedule, those of a second communicator another. Rank 0 has called no
+/// barrier on the second communicator.
 fn with_schedules(mut run: RunRecord) -> RunRecord {
     for rank in &mut run.ranks {
         let barrier =
@@ -69,8 +70,8 @@ fn with_schedules(mut run: RunRecord) -> RunRecord {
     run
 }
 
-fn head(program: &str) -> Head {
-    Head {
+fn facts(program: &str) -> RunFacts {
+    RunFacts {
         version: "0.1.0".into(),
         program: program.into(),
         mpi: "Open MPI v4.1.4".into(),
@@ -99,7 +100,7 @@ struct Simulation {
     clock: Vec<u64>,
     ranks: Vec<RankRecord>,
     /// A rank that is late in the middle third of the run.
-    culprit: Option<usize>,
+    late_rank: Option<usize>,
 }
 
 /// One call on one rank; times in nanoseconds.
@@ -112,7 +113,7 @@ struct Call {
 }
 
 impl Simulation {
-    fn new(ranks: u32, culprit: Option<usize>) -> Self {
+    fn new(ranks: u32, late_rank: Option<usize>) -> Self {
         let members: Vec<u32> = (0..ranks).collect();
         let world = CommRecord {
             id: "1".into(),
@@ -131,7 +132,7 @@ impl Simulation {
             random: Random::new(42 + u64::from(ranks)),
             clock: vec![0; ranks as usize],
             ranks: (0..ranks).map(new).collect(),
-            culprit,
+            late_rank,
         }
     }
 
@@ -139,9 +140,9 @@ impl Simulation {
         for round in 0..rounds {
             for (r, clock) in self.clock.iter_mut().enumerate() {
                 let noise = self.random.bits() % 20_000;
-                // Now and then a rank loses its core for some milliseconds.
+                // Sometimes a rank loses its core for three milliseconds.
                 let stall = if self.random.bits() % 2_000 == 0 { 3_000_000 } else { 0 };
-                let slow = self.culprit == Some(r) && round * 3 / rounds == 1;
+                let slow = self.late_rank == Some(r) && round * 3 / rounds == 1;
                 *clock += 50_000 + noise + stall + if slow { 60_000 } else { 0 };
             }
             match round % 10 {
@@ -157,10 +158,10 @@ impl Simulation {
             let waited: u64 = r.comms[0].ops.iter().map(|o| o.wait_ns).sum();
             r.cpu_ns = clock - waited / 2;
         }
-        merge(ranks, head("./stencil --grid 4096 --steps 1500"))
+        merge(ranks, facts("./stencil --grid 4096 --steps 1500"))
     }
 
-    /// Everybody needs everybody.
+    /// A collective in which every rank needs every other rank.
     fn meet(&mut self, op: &str, bytes: u64, cost: u64) {
         let arrivals = self.clock.clone();
         let last = (0..arrivals.len()).max_by_key(|r| arrivals[*r]).unwrap();
@@ -173,7 +174,7 @@ impl Simulation {
         }
     }
 
-    /// Only the root waits; the library's binomial tree would have held inner ranks.
+    /// A reduction in which only the root waits. A library's binomial tree would have blocked inner ranks.
     fn reduce(&mut self, bytes: u64, root: usize) {
         let n = self.clock.len();
         let arrivals = self.clock.clone();
@@ -221,7 +222,7 @@ impl Simulation {
     }
 }
 
-fn with_hosts_calls(mut run: RunRecord) -> RunRecord {
+fn with_host_calls(mut run: RunRecord) -> RunRecord {
     for r in &mut run.ranks {
         r.notes.push("cores are shared: 16 ranks on 2 cores, waiting yields".into());
         r.comms[0].ops.push(OpRecord { op: "alltoallw".into(), host_calls: 3, ..Default::default() });
@@ -239,10 +240,10 @@ fn with_hosts_calls(mut run: RunRecord) -> RunRecord {
     run
 }
 
-/// Barriers that return at once until the program makes windows.
+/// Barriers that are deferred until the program creates windows.
 fn with_deferred_barriers(mut run: RunRecord) -> RunRecord {
     const WHY: &str =
-        "it has one-sided windows, by which one can see what another did without asking anybody";
+        "it has one-sided windows, through which a rank can see what another did without a message";
     for r in &mut run.ranks {
         let of_rank = u64::from(r.rank);
         for op in r.comms[0].ops.iter_mut().filter(|o| o.op == "barrier") {
@@ -261,16 +262,16 @@ fn with_deferred_barriers(mut run: RunRecord) -> RunRecord {
 }
 
 fn no_ops(ranks: u32) -> RunRecord {
-    merge((0..ranks).map(|r| rank(r, 1_234_567_890)).collect(), head("./hello"))
+    merge((0..ranks).map(|r| rank(r, 1_234_567_890)).collect(), facts("./hello"))
 }
 
-/// Calls, but every number that was measured is nought.
+/// Calls whose measured numbers are all zero.
 fn zeros(ranks: u32) -> RunRecord {
     let op = OpRecord { op: "barrier".into(), calls: 1, ..Default::default() };
     let comm =
         CommRecord { id: "1".into(), members: (0..ranks).collect(), ops: vec![op], ..Default::default() };
     let record = |r| RankRecord { rank: r, comms: vec![comm.clone()], ..Default::default() };
-    merge((0..ranks).map(record).collect(), Head::default())
+    merge((0..ranks).map(record).collect(), RunFacts::default())
 }
 
 fn huge_names() -> RunRecord {
@@ -298,7 +299,7 @@ fn huge_names() -> RunRecord {
     run
 }
 
-/// Every rank on a communicator of its own, besides the world.
+/// Every rank has a communicator of its own besides the world.
 fn comm_per_rank(ranks: u32) -> RunRecord {
     let mut run = Simulation::new(ranks, None).run(100);
     for r in &mut run.ranks {
@@ -332,5 +333,5 @@ fn host_only() -> RunRecord {
         ..Default::default()
     };
     let record = |r| RankRecord { comms: vec![comm.clone()], ..rank(r, 5_000_000) };
-    merge((0..2).map(record).collect(), head("python3 -m mpi4py job.py"))
+    merge((0..2).map(record).collect(), facts("python3 -m mpi4py job.py"))
 }

@@ -1,20 +1,20 @@
-//! Latency histograms of many ranks put together. Ranks sample at different rates, so buckets become weights.
+//! Merges the latency histograms of many ranks. Ranks sample at different rates, so buckets become weights.
 
 use evenkeel_record::{Histogram, OpRecord};
 
 /// Calls per bucket, estimated from the samples of every rank.
 #[derive(Clone, Debug, Default)]
-pub struct Weights(Vec<f64>);
+pub(super) struct WeightedHistogram(Vec<f64>);
 
-impl Weights {
+impl WeightedHistogram {
     /// Adds a rank's samples, scaled up to the number of its calls.
-    pub fn add(&mut self, op: &OpRecord) {
+    pub(super) fn add(&mut self, op: &OpRecord) {
         let samples: u64 = op.latency.counts.iter().fold(0, |sum, n| sum.saturating_add(*n));
         if samples == 0 {
             return;
         }
         let weight = op.calls.max(1) as f64 / samples as f64;
-        // A record from elsewhere may hold more buckets than there are; they count as the last.
+        // A record from a file may have more buckets than there are. They count as the last one.
         for (bucket, n) in op.latency.counts.iter().enumerate() {
             let bucket = bucket.min(Histogram::BUCKETS - 1);
             if self.0.len() <= bucket {
@@ -24,7 +24,8 @@ impl Weights {
         }
     }
 
-    pub fn merge(&mut self, other: &Weights) {
+    /// Adds the calls of another histogram.
+    pub(super) fn merge(&mut self, other: &WeightedHistogram) {
         if self.0.len() < other.0.len() {
             self.0.resize(other.0.len(), 0.0);
         }
@@ -33,8 +34,9 @@ impl Weights {
         }
     }
 
-    /// The duration below which the share `q` of the calls lies, interpolated within its bucket.
-    pub fn quantile_ns(&self, q: f64) -> Option<u64> {
+    /// The duration below which the share `q` (0..=1) of the calls lies, interpolated within its bucket;
+    /// `None` without calls.
+    pub(super) fn quantile_ns(&self, q: f64) -> Option<u64> {
         let total: f64 = self.0.iter().sum();
         if total <= 0.0 {
             return None;
@@ -52,13 +54,13 @@ impl Weights {
         Some(upper_edge_ns(self.0.len() - 1))
     }
 
-    /// Whole calls per bucket.
-    pub fn rounded(&self) -> Vec<u64> {
+    /// Calls per bucket, rounded to whole numbers.
+    pub(super) fn rounded(&self) -> Vec<u64> {
         self.0.iter().map(|n| n.round() as u64).collect()
     }
 }
 
-/// Where the bucket ends; the last one, which is open, is drawn as wide as if it were not.
+/// Upper edge of a bucket. The last bucket has none; it is treated as if it were as wide as the rule says.
 fn upper_edge_ns(bucket: usize) -> u64 {
     Histogram::lower_edge_ns(bucket + 1)
 }
@@ -76,10 +78,10 @@ mod tests {
     }
 
     #[test]
-    fn sampled_ranks_weigh_as_much_as_their_calls() {
-        let mut w = Weights::default();
-        w.add(&op(1_000, &[(8, 10)])); // one call in a hundred measured
-        w.add(&op(10, &[(40, 10)])); // each measured
+    fn sampled_calls_are_scaled_to_the_number_of_calls() {
+        let mut w = WeightedHistogram::default();
+        w.add(&op(1_000, &[(8, 10)])); // one call in a hundred was measured
+        w.add(&op(10, &[(40, 10)])); // every call was measured
         assert_eq!(w.rounded()[8], 1_000);
         assert_eq!(w.rounded()[40], 10);
         let p50 = w.quantile_ns(0.5).unwrap();
@@ -88,8 +90,8 @@ mod tests {
     }
 
     #[test]
-    fn merging_is_adding_up() {
-        let (mut both, mut one) = (Weights::default(), Weights::default());
+    fn merging_adds_up_calls() {
+        let (mut both, mut one) = (WeightedHistogram::default(), WeightedHistogram::default());
         both.add(&op(3, &[(2, 1)]));
         one.add(&op(4, &[(2, 1), (9, 1)]));
         both.merge(&one);
@@ -98,16 +100,16 @@ mod tests {
     }
 
     #[test]
-    fn quantiles_lie_inside_their_bucket() {
-        let mut w = Weights::default();
+    fn quantiles_are_interpolated_within_their_bucket() {
+        let mut w = WeightedHistogram::default();
         w.add(&op(100, &[(4, 100)]));
-        assert_eq!(w.quantile_ns(0.5), Some(36)); // the middle of 32..40
-        assert_eq!(Weights::default().quantile_ns(0.5), None);
+        assert_eq!(w.quantile_ns(0.5), Some(36)); // the middle of 32 to 40
+        assert_eq!(WeightedHistogram::default().quantile_ns(0.5), None);
     }
 
     #[test]
-    fn too_many_buckets_fold_into_the_last() {
-        let mut w = Weights::default();
+    fn surplus_buckets_count_as_the_last() {
+        let mut w = WeightedHistogram::default();
         w.add(&op(2, &[(Histogram::BUCKETS + 5, 2)]));
         assert_eq!(w.rounded().len(), Histogram::BUCKETS);
         assert!(w.quantile_ns(0.5).is_some());

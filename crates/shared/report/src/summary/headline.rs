@@ -1,0 +1,80 @@
+//! The first sentences: what ran, how long it waited, what evenkeel saved, and which rank delayed the others.
+
+use crate::aggregate::arrives_last_most;
+use crate::aggregate::saturating::total;
+use crate::digest::{Digest, RankDigest};
+use evenkeel_text::paragraph::firm;
+use evenkeel_text::units::{duration, percent, plain, plural};
+use std::cmp::Reverse;
+
+/// The headline of the summary.
+pub(super) fn headline(d: &Digest) -> String {
+    let ranks = d.ranks.len() as u64;
+    let program = if d.program.trim().is_empty() { "a program".into() } else { plain(d.program.trim(), 48) };
+    let mpi = plain(d.mpi.trim(), 48);
+    let under = if mpi.is_empty() { String::new() } else { format!(" under {mpi}") };
+    let ran = format!(
+        "evenkeel: {} of {program} ran {}{under}",
+        plural(ranks, "rank", "ranks"),
+        time(d.elapsed_ns)
+    );
+    if d.ops.is_empty() {
+        format!("{ran} and made no collective calls.")
+    } else if d.calls == 0 {
+        format!("{ran}; every collective call was left to the MPI library.")
+    } else if ranks == 1 {
+        format!("{ran}; a single rank has no others to wait for.")
+    } else if d.wait_ns == 0 && d.saved_ns == 0 && d.deferral.deferred == 0 {
+        format!("{ran} and did not wait for each other; evenkeel had no waiting to save.")
+    } else {
+        let share = percent(d.wait_ns, d.rank_time_ns);
+        format!("{ran} and spent {share} of it waiting for each other. {} {}", saved(d), latest_rank(d))
+    }
+}
+
+/// A duration that stays on one line.
+pub(super) fn time(ns: u64) -> String {
+    firm(duration(ns))
+}
+
+fn saved(d: &Digest) -> String {
+    if d.saved_ns == 0 {
+        return match (d.deferral.overlapped_ns, d.deferral.deferred) {
+            (0, 0) => "evenkeel saved no waiting.".into(),
+            // Deferred barriers saved some waiting, but how much is not known.
+            (0, _) => String::new(),
+            (ns, _) => format!("evenkeel saved at least {} of waiting in barriers.", time(ns)),
+        };
+    }
+    let each = d.saved_ns / d.ranks.len().max(1) as u64;
+    let share = percent(d.saved_ns, d.rank_time_ns);
+    format!("evenkeel saved {} of waiting ({} per rank, {share} of the run).", time(d.saved_ns), time(each))
+}
+
+/// A sentence about the rank that delayed the others most.
+fn latest_rank(d: &Digest) -> String {
+    let latest = d.ranks.iter().max_by_key(|r| (r.late_ns, Reverse(r.rank)));
+    match latest.filter(|r| r.late_ns > 0) {
+        None if d.ranks.iter().all(|r| r.last == 0) => {
+            "Which rank arrived last was not recorded in any call.".into()
+        }
+        // There were so few calls that none of them was timed in full.
+        None => "How late the last ranks arrived was not measured.".into(),
+        Some(r) if is_ordinary(d, r) => "No rank delayed the others much more than the rest did.".into(),
+        Some(r) => format!(
+            "Rank {} delayed the others most: {} in {}.",
+            r.rank,
+            time(r.late_ns),
+            firm(plural(r.last, "call", "calls"))
+        ),
+    }
+}
+
+/// Whether the latest rank is nothing special: no rank arrived last unusually often, and this one was not
+/// much later than an equal share.
+fn is_ordinary(d: &Digest, latest: &RankDigest) -> bool {
+    let late = total(d.ranks.iter().map(|r| r.late_ns));
+    let counts: Vec<(u32, u64)> = d.ranks.iter().map(|r| (r.rank, r.last)).collect();
+    let equal = late as f64 / d.ranks.len().max(1) as f64;
+    arrives_last_most(&counts).is_none() && (latest.late_ns as f64) < 1.5 * equal
+}
