@@ -57,7 +57,7 @@ round 2 ●───────▶
         "0",
     ]));
     assert_eq!(steps.lines().count(), 8);
-    assert!(steps.starts_with("round   1  Put { to: Rank(1), slot: Slot(0), turn: 1 }"), "{steps}");
+    assert!(steps.starts_with("round   1  Put { to: Rank(1), flag: Flag(0), turn: 1 }"), "{steps}");
 }
 
 #[test]

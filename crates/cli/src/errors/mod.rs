@@ -198,7 +198,7 @@ pub enum Failure {
     NoSuchRank { rank: u32, ranks: u32 },
 
     #[error(transparent)]
-    Schedule(#[from] evenkeel_schedule::Refusal),
+    Schedule(#[from] evenkeel_schedule::ScheduleError),
 
     #[error(
         "cannot count {algorithm} with {ranks} ranks: it would take more than {gib} GiB to keep account of who knows what of whom. Ask for fewer ranks or elements, or for another operation; `evenkeel simulate` goes further."
@@ -208,7 +208,7 @@ pub enum Failure {
     #[error(
         "{what} is wrong: {defect}. Look at the algorithm's file in crates/collectives/schedule/src/algorithms."
     )]
-    ScheduleWrong { what: String, defect: Box<evenkeel_schedule::check::Defect> },
+    ScheduleWrong { what: String, defect: Box<evenkeel_schedule::check::CheckError> },
 
     #[error("cannot write {}: {why}. Give a file in a directory that exists and is writable.", .path.display())]
     Unwritable { path: PathBuf, why: String },

@@ -13,7 +13,7 @@
 pub mod machine;
 pub mod place;
 
-use evenkeel_schedule::{Operation, Problem, Refusal, Schedule};
+use evenkeel_schedule::{Collective, Problem, Schedule, ScheduleError};
 use machine::Machine;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -121,7 +121,7 @@ impl Table {
     pub fn barrier(&self, ranks: usize, situation: Situation) -> Option<Schedule> {
         let alike = situation.ranks_here == ranks || situation.ranks_here <= situation.cores;
         let fits = |e: &&Entry| {
-            e.operation == Operation::Barrier.name()
+            e.operation == Collective::Barrier.name()
                 && (e.ranks as usize, e.cores as usize) == (ranks, situation.cores)
         };
         let entry = self.entries.iter().find(fits).filter(|_| alike)?;
@@ -135,19 +135,19 @@ impl Entry {
     }
 
     /// The schedule that it names.
-    fn made(&self) -> Result<Option<Schedule>, Refusal> {
-        self.schedule.as_ref().map(|name| Schedule::named(name, Problem::new(self.ranks))).transpose()
+    fn made(&self) -> Result<Option<Schedule>, ScheduleError> {
+        self.schedule.as_ref().map(|name| Schedule::parse(name, Problem::new(self.ranks))).transpose()
     }
 
     fn check(&self) -> Result<(), String> {
         let (ranks, operation) = (self.ranks, &self.operation);
-        if operation != Operation::Barrier.name() {
+        if operation != Collective::Barrier.name() {
             return Err(format!(
                 "its entry for {operation} with {ranks} ranks is for an operation that the engine runs no schedules of"
             ));
         }
         match self.made() {
-            Ok(Some(schedule)) if schedule.algorithm.operation != Operation::Barrier => Err(format!(
+            Ok(Some(schedule)) if schedule.algorithm.collective != Collective::Barrier => Err(format!(
                 "its entry for {ranks} ranks names {}, which is no barrier",
                 schedule.algorithm.name
             )),

@@ -20,7 +20,7 @@ use crate::random::{Purpose, sequence};
 use crate::time::Time;
 use crate::watch::{Doing, Watch};
 use crate::workload::{Leaving, Workload};
-use evenkeel_schedule::{Counter, Rank, Round, Schedule, Slot, Step, flag_value};
+use evenkeel_schedule::{Counter, Flag, Rank, Round, Schedule, Step, flag_value};
 
 /// Something on its way to a rank, or arriving there. 24 bytes: there are as many as messages in flight.
 #[derive(Clone, Copy)]
@@ -190,8 +190,9 @@ impl<'a, W: Watch> Simulation<'a, W> {
         if let Some((rank, _)) = workload.faults.iter().find(|(rank, _)| *rank >= ranks) {
             return Err(Refusal::NoRank { rank: *rank, ranks });
         }
-        let needs = &schedule.needs;
-        let per_rank = (u64::from(needs.flags) + u64::from(needs.counters)) * u64::from(needs.banks);
+        let resources = &schedule.resources;
+        let per_rank =
+            (u64::from(resources.flags) + u64::from(resources.counters)) * u64::from(resources.banks);
         let bytes = per_rank * u64::from(ranks) * size_of::<Cell>() as u64;
         if bytes > MOST_CELL_BYTES || per_rank > u64::from(CELL) {
             return Err(Refusal::Memory {
@@ -226,7 +227,7 @@ impl<'a, W: Watch> Simulation<'a, W> {
             processors: Processors::new(workload, ranks),
             states: vec![idle; ranks as usize],
             cells: vec![Cell::default(); (per_rank * u64::from(ranks)) as usize],
-            cells_per_bank: needs.flags + needs.counters,
+            cells_per_bank: resources.flags + resources.counters,
             cells_per_rank: per_rank as usize,
             queue: Queue::new(machine.least_latency()),
             complete: vec![(Time::ZERO, 0); window * ranks as usize],
@@ -306,9 +307,9 @@ impl<'a, W: Watch> Simulation<'a, W> {
                 }
                 continue;
             };
-            let flag = |slot: &Slot| base + slot.0;
-            let counter = |counter: &Counter| base + self.schedule.needs.flags + counter.0;
-            let value = |turn: &u16| flag_value(uses, self.schedule.needs.turns, *turn) as u32;
+            let flag_word = |flag: &Flag| base + flag.0;
+            let counter = |counter: &Counter| base + self.schedule.resources.flags + counter.0;
+            let value = |turn: &u16| flag_value(uses, self.schedule.resources.turns, *turn) as u32;
             if !is_message(step) {
                 burst = 0;
             } else if burst == 0 {
@@ -318,22 +319,29 @@ impl<'a, W: Watch> Simulation<'a, W> {
             }
             let elements = |n: u32| u64::from(n) * self.element_bytes;
             match step {
-                Step::Put { to, slot, turn } => {
-                    self.send(rank, &mut state, to.0, RAISE | flag(slot), value(turn), 0, burst)
+                Step::Put { to, flag, turn } => {
+                    self.send(rank, &mut state, to.0, RAISE | flag_word(flag), value(turn), 0, burst)
                 }
-                Step::Send { to, slot, turn, again: true, length, .. } if self.machine.repeats => {
-                    self.repeat(rank, &mut state, to.0, RAISE | flag(slot), value(turn), elements(*length));
+                Step::Send { to, flag, turn, is_repeat: true, length, .. } if self.machine.repeats => {
+                    self.repeat(
+                        rank,
+                        &mut state,
+                        to.0,
+                        RAISE | flag_word(flag),
+                        value(turn),
+                        elements(*length),
+                    );
                 }
-                Step::Send { to, slot, turn, length, .. } => self.send(
+                Step::Send { to, flag, turn, length, .. } => self.send(
                     rank,
                     &mut state,
                     to.0,
-                    RAISE | flag(slot),
+                    RAISE | flag_word(flag),
                     value(turn),
                     elements(*length),
                     burst,
                 ),
-                Step::Multicast { to, slot, turn } => {
+                Step::Multicast { to, flag, turn } => {
                     let mut had = [false; 2];
                     for to in to.iter() {
                         let way = self.machine.way(rank, to.0);
@@ -343,9 +351,9 @@ impl<'a, W: Watch> Simulation<'a, W> {
                         {
                             let link = &self.machine.links[way];
                             let time = state.clock + link.cost(1).latency;
-                            self.post(rank, &state, to.0, RAISE | flag(slot), value(turn), time);
+                            self.post(rank, &state, to.0, RAISE | flag_word(flag), value(turn), time);
                         } else {
-                            self.send(rank, &mut state, to.0, RAISE | flag(slot), value(turn), 0, burst);
+                            self.send(rank, &mut state, to.0, RAISE | flag_word(flag), value(turn), 0, burst);
                         }
                     }
                 }
@@ -371,7 +379,7 @@ impl<'a, W: Watch> Simulation<'a, W> {
                         }
                     }
                 }
-                Step::Wait { slot, turn } => self.wait(rank, &mut state, flag(slot), value(turn)),
+                Step::Wait { flag, turn } => self.wait(rank, &mut state, flag_word(flag), value(turn)),
                 Step::AwaitCount { counter: which, of, previous } => {
                     let times = uses - u64::from(*previous);
                     self.wait(rank, &mut state, counter(which), (times * u64::from(*of)) as u32);

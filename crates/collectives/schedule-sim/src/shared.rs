@@ -63,7 +63,7 @@ pub struct SharedOutcome {
 /// ```
 /// use evenkeel_schedule::{Problem, Schedule};
 /// use evenkeel_schedule_sim::{SharedCores, Time, shared};
-/// let schedule = Schedule::named("central-counter", Problem::new(16)).unwrap();
+/// let schedule = Schedule::parse("central-counter", Problem::new(16)).unwrap();
 /// let cores = SharedCores { cores: 1, switch: Time::from_ns(1000.0), look: Time::from_ns(100.0), work_per_byte_ps: 0.0 };
 /// // Whoever completes the count goes on at once: 15 switches a barrier, and all leave the last one.
 /// assert_eq!(shared(&schedule, &cores, 100, 1), Some(Time::from_ns(1000.0 * (100.0 * 15.0 + 15.0) + 100.0)));
@@ -227,12 +227,12 @@ impl Told<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use evenkeel_schedule::{Algorithm, Needs, Operation, Order, Problem, Slot, algorithms};
+    use evenkeel_schedule::{Algorithm, Collective, CombiningOrder, Flag, Problem, Resources, algorithms};
 
     const CALLS: u32 = 50;
 
     fn switches(name: &str, ranks: u32, cores: u32) -> f64 {
-        let schedule = Schedule::named(name, Problem::new(ranks)).unwrap();
+        let schedule = Schedule::parse(name, Problem::new(ranks)).unwrap();
         let cores = SharedCores {
             cores,
             switch: Time::from_ns(1000.0),
@@ -293,7 +293,7 @@ mod tests {
         workload: &Workload,
         orders: u32,
     ) -> Result<SharedOutcome, SharedRefusal> {
-        let schedule = Schedule::named(name, Problem::new(ranks).with_elements(1000)).unwrap();
+        let schedule = Schedule::parse(name, Problem::new(ranks).with_elements(1000)).unwrap();
         simulate_shared(&schedule, 8, &cores(number), workload, orders, &mut |_| {})
     }
 
@@ -325,7 +325,7 @@ mod tests {
 
     #[test]
     fn calls_without_work_take_what_they_take_by_themselves() {
-        let schedule = Schedule::named("dissemination", Problem::new(13)).unwrap();
+        let schedule = Schedule::parse("dissemination", Problem::new(13)).unwrap();
         let workload = Workload { iterations: CALLS, ..Workload::default() };
         let ends = (0..4)
             .map(|seed| shared(&schedule, &cores(2), CALLS, seed + workload.seed).unwrap().ps())
@@ -381,13 +381,13 @@ mod tests {
     /// Everybody waits for a flag that nobody raises.
     static LONELY: Algorithm = Algorithm {
         name: "lonely",
-        operation: Operation::Barrier,
-        order: Order::Nothing,
+        collective: Collective::Barrier,
+        order: CombiningOrder::Nothing,
         about: "",
         source: "",
         cost: "",
         parameters: &[],
-        needs: |_| Needs::flags(1, 1),
-        round: |_, _, _, out| out.wait(Slot(0)),
+        resources: |_| Resources::flags(1, 1),
+        round: |_, _, _, out| out.wait(Flag(0)),
     };
 }

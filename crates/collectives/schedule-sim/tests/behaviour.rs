@@ -1,7 +1,7 @@
 //! What ranks may and may not do, under noise, skew and faults.
 
 use evenkeel_model::{LogGp, Node, Parameters};
-use evenkeel_schedule::{Operation, Problem, Schedule, algorithms};
+use evenkeel_schedule::{Collective, Problem, Schedule, algorithms};
 use evenkeel_schedule_sim::{
     Doing, Fault, Leaving, Machine, Nobody, Noise, Outcome, Recording, Refusal, Span, Time, Workload, alone,
     simulate,
@@ -16,7 +16,7 @@ fn machine() -> Machine {
 }
 
 fn schedule(name: &str, ranks: u32) -> Schedule {
-    Schedule::new(algorithms::named(name).unwrap(), Problem::new(ranks), &[]).unwrap()
+    Schedule::new(algorithms::find(name).unwrap(), Problem::new(ranks), &[]).unwrap()
 }
 
 fn run(schedule: &Schedule, workload: &Workload) -> Outcome {
@@ -49,7 +49,7 @@ fn every_listed_schedule_completes_and_no_barrier_lets_go_early() {
             );
             for call in &found.calls {
                 assert_eq!(call.ranks_done, ranks);
-                if algorithm.operation == Operation::Barrier {
+                if algorithm.collective == Collective::Barrier {
                     assert!(call.first_done >= call.last_entered, "{algorithm:?}, {ranks} ranks: {call:?}");
                 }
             }

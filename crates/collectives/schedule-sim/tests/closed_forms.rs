@@ -8,7 +8,7 @@ use evenkeel_schedule_sim::{Doing, Machine, Nobody, Recording, Workload, simulat
 fn simulated_ns(model: &LogGp, name: &str, set: &[(&str, u32)], ranks: u32) -> f64 {
     let mut machine = Machine::new(&Parameters::of_network("test", "none", (*model).into())).unwrap();
     machine.multicast = [true; 2];
-    let schedule = Schedule::new(algorithms::named(name).unwrap(), Problem::new(ranks), set).unwrap();
+    let schedule = Schedule::new(algorithms::find(name).unwrap(), Problem::new(ranks), set).unwrap();
     simulate(&schedule, 1, &machine, &Workload::default(), &mut Nobody, &mut |_| {}).unwrap().end.ns()
 }
 
@@ -159,7 +159,7 @@ fn bytes_take_their_time() {
     let model = LogGp { gap_per_byte_ns: 0.5, ..MODELS[1] };
     let machine = Machine::new(&Parameters::of_network("test", "none", model.into())).unwrap();
     let schedule =
-        Schedule::new(algorithms::named("bcast-flat").unwrap(), Problem::new(4).with_elements(100), &[])
+        Schedule::new(algorithms::find("bcast-flat").unwrap(), Problem::new(4).with_elements(100), &[])
             .unwrap();
     let mut recording = Recording::default();
     simulate(&schedule, 8, &machine, &Workload::default(), &mut recording, &mut |_| {}).unwrap();
@@ -177,12 +177,9 @@ fn messages_under_lop_arrive_as_the_model_says() {
     let machine = Machine::new(&parameters).unwrap();
     let Some(evenkeel_model::Model::LoP(model)) = parameters.network else { panic!("it is a LoP model") };
     for n in [1, 2] {
-        let schedule = Schedule::new(
-            algorithms::named("n-way-dissemination").unwrap(),
-            Problem::new(n + 1),
-            &[("n", n)],
-        )
-        .unwrap();
+        let schedule =
+            Schedule::new(algorithms::find("n-way-dissemination").unwrap(), Problem::new(n + 1), &[("n", n)])
+                .unwrap();
         let end = simulate(&schedule, 1, &machine, &Workload::default(), &mut Nobody, &mut |_| {})
             .unwrap()
             .end

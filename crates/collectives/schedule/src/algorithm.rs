@@ -2,13 +2,13 @@
 
 use crate::problem::Problem;
 use crate::round::Round;
-use crate::schedule::Needs;
+use crate::schedule::Resources;
 use crate::step::Rank;
 
 /// What a collective operation does with data. Lengths below: e is [`Problem::elements`], n the number
 /// of ranks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub enum Operation {
+pub enum Collective {
     /// Nobody leaves before all have entered. No data.
     Barrier,
     /// The root's input (e) comes to be every other rank's output (e).
@@ -33,43 +33,43 @@ pub enum Operation {
     Exscan,
 }
 
-impl Operation {
-    pub const ALL: [Operation; 11] = [
-        Operation::Barrier,
-        Operation::Bcast,
-        Operation::Reduce,
-        Operation::Allreduce,
-        Operation::Allgather,
-        Operation::Alltoall,
-        Operation::Gather,
-        Operation::Scatter,
-        Operation::ReduceScatter,
-        Operation::Scan,
-        Operation::Exscan,
+impl Collective {
+    pub const ALL: [Collective; 11] = [
+        Collective::Barrier,
+        Collective::Bcast,
+        Collective::Reduce,
+        Collective::Allreduce,
+        Collective::Allgather,
+        Collective::Alltoall,
+        Collective::Gather,
+        Collective::Scatter,
+        Collective::ReduceScatter,
+        Collective::Scan,
+        Collective::Exscan,
     ];
 
     pub const fn name(self) -> &'static str {
         match self {
-            Operation::Barrier => "barrier",
-            Operation::Bcast => "bcast",
-            Operation::Reduce => "reduce",
-            Operation::Allreduce => "allreduce",
-            Operation::Allgather => "allgather",
-            Operation::Alltoall => "alltoall",
-            Operation::Gather => "gather",
-            Operation::Scatter => "scatter",
-            Operation::ReduceScatter => "reduce-scatter",
-            Operation::Scan => "scan",
-            Operation::Exscan => "exscan",
+            Collective::Barrier => "barrier",
+            Collective::Bcast => "bcast",
+            Collective::Reduce => "reduce",
+            Collective::Allreduce => "allreduce",
+            Collective::Allgather => "allgather",
+            Collective::Alltoall => "alltoall",
+            Collective::Gather => "gather",
+            Collective::Scatter => "scatter",
+            Collective::ReduceScatter => "reduce-scatter",
+            Collective::Scan => "scan",
+            Collective::Exscan => "exscan",
         }
     }
 
     /// Elements of a rank's input buffer.
-    pub fn input(self, problem: &Problem, rank: Rank) -> u64 {
+    pub fn input_elements(self, problem: &Problem, rank: Rank) -> u64 {
         match self {
-            Operation::Barrier => 0,
-            Operation::Bcast | Operation::Scatter if rank != problem.root => 0,
-            Operation::Alltoall | Operation::Scatter | Operation::ReduceScatter => {
+            Collective::Barrier => 0,
+            Collective::Bcast | Collective::Scatter if rank != problem.root => 0,
+            Collective::Alltoall | Collective::Scatter | Collective::ReduceScatter => {
                 u64::from(problem.elements) * u64::from(problem.ranks)
             }
             _ => problem.elements.into(),
@@ -77,13 +77,13 @@ impl Operation {
     }
 
     /// Elements of a rank's output buffer.
-    pub fn output(self, problem: &Problem, rank: Rank) -> u64 {
+    pub fn output_elements(self, problem: &Problem, rank: Rank) -> u64 {
         match self {
-            Operation::Barrier => 0,
-            Operation::Bcast if rank == problem.root => 0,
-            Operation::Exscan if rank == Rank(0) => 0,
-            Operation::Reduce | Operation::Gather if rank != problem.root => 0,
-            Operation::Allgather | Operation::Alltoall | Operation::Gather => {
+            Collective::Barrier => 0,
+            Collective::Bcast if rank == problem.root => 0,
+            Collective::Exscan if rank == Rank(0) => 0,
+            Collective::Reduce | Collective::Gather if rank != problem.root => 0,
+            Collective::Allgather | Collective::Alltoall | Collective::Gather => {
                 u64::from(problem.elements) * u64::from(problem.ranks)
             }
             _ => problem.elements.into(),
@@ -93,7 +93,7 @@ impl Operation {
 
 /// In which order an algorithm combines, as far as it combines at all. The checker holds an algorithm to it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Order {
+pub enum CombiningOrder {
     /// It combines nothing.
     Nothing,
     /// x₀ ∘ (x₁ ∘ (… ∘ xₙ₋₁)): the order of ranks and this one grouping, as the engine combines.
@@ -109,8 +109,8 @@ pub enum Order {
 pub struct Parameter {
     pub name: &'static str,
     pub default: u32,
-    pub least: u32,
-    pub most: u32,
+    pub min: u32,
+    pub max: u32,
     /// Names of the values from `least` on, where they are choices and not numbers.
     pub choices: &'static [&'static str],
     pub about: &'static str,
@@ -120,8 +120,8 @@ pub struct Parameter {
 pub struct Algorithm {
     /// As typed on a command line: `n-way-dissemination`.
     pub name: &'static str,
-    pub operation: Operation,
-    pub order: Order,
+    pub collective: Collective,
+    pub order: CombiningOrder,
     /// One sentence that says how it works.
     pub about: &'static str,
     /// Who described it where.
@@ -132,7 +132,7 @@ pub struct Algorithm {
     pub parameters: &'static [Parameter],
     /// The memory it needs and how many rounds it has, equal for all ranks. Rounds may be empty at some
     /// ranks.
-    pub needs: fn(&Problem) -> Needs,
+    pub resources: fn(&Problem) -> Resources,
     /// Appends the steps of one round of one rank, in time proportional to their number or, where a tree
     /// has to be walked down, to its depth.
     pub round: fn(&Problem, Rank, u32, &mut Round),
@@ -140,7 +140,7 @@ pub struct Algorithm {
 
 impl std::fmt::Debug for Algorithm {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        write!(f, "{} ({})", self.name, self.operation.name())
+        write!(f, "{} ({})", self.name, self.collective.name())
     }
 }
 
@@ -148,7 +148,7 @@ impl Parameter {
     /// The value that a word stands for: a number or one of the choices' names.
     pub fn parse(&self, word: &str) -> Option<u32> {
         match self.choices.iter().position(|c| *c == word) {
-            Some(i) => Some(self.least + i as u32),
+            Some(i) => Some(self.min + i as u32),
             None if self.choices.is_empty() => word.parse().ok(),
             None => None,
         }
@@ -156,7 +156,7 @@ impl Parameter {
 
     /// A value as it is typed.
     pub fn show(&self, value: u32) -> String {
-        match self.choices.get(value.wrapping_sub(self.least) as usize) {
+        match self.choices.get(value.wrapping_sub(self.min) as usize) {
             Some(name) => (*name).to_string(),
             None => value.to_string(),
         }
@@ -165,8 +165,8 @@ impl Parameter {
     /// What may be typed: `1..64`, `multicast|binomial`.
     pub fn range(&self) -> String {
         match self.choices {
-            [] if self.most == u32::MAX => format!("{} or more", self.least),
-            [] => format!("{}..{}", self.least, self.most),
+            [] if self.max == u32::MAX => format!("{} or more", self.min),
+            [] => format!("{}..{}", self.min, self.max),
             choices => choices.join("|"),
         }
     }

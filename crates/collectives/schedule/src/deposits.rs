@@ -6,7 +6,7 @@
 //! functions, and the engine calls them for the deposits of a node. They are plain arithmetic: nothing
 //! is allocated, and with an operation known beforehand a compiler leaves nothing of them.
 
-use crate::algorithm::Operation;
+use crate::algorithm::Collective;
 use crate::problem::Problem;
 use crate::step::Rank;
 use std::iter::Rev;
@@ -14,62 +14,64 @@ use std::ops::Range;
 
 /// Whose deposits a rank needs before it can leave; its own contribution it has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Owed {
+pub enum Sources {
     /// It leaves at once.
-    Nothing,
+    Empty,
     One(Rank),
     /// Of all ranks below this one.
     Below(Rank),
     /// Of all others.
-    All,
+    AllOthers,
 }
 
-impl Owed {
+impl Sources {
     /// Whether `me`, who is owed this, waits for `other`.
     pub const fn includes(self, me: Rank, other: Rank) -> bool {
         match self {
-            Owed::Nothing => false,
-            Owed::One(rank) => other.0 == rank.0,
-            Owed::Below(rank) => other.0 < rank.0,
-            Owed::All => other.0 != me.0,
+            Sources::Empty => false,
+            Sources::One(rank) => other.0 == rank.0,
+            Sources::Below(rank) => other.0 < rank.0,
+            Sources::AllOthers => other.0 != me.0,
         }
     }
 }
 
 /// A rank's part in an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Handing {
+pub struct Participation {
     /// Whether it deposits something. In a barrier nobody does: there, entering is all.
-    pub hands_in: bool,
-    pub needs: Owed,
+    pub contributes: bool,
+    pub needs: Sources,
 }
 
 /// The part of `me` among `ranks`. `root` counts where the operation has one.
 ///
 /// ```
-/// use evenkeel_schedule::deposits::{Handing, Owed, handing};
-/// use evenkeel_schedule::{Operation, Rank};
-/// let of = |me| handing(Operation::Reduce, 4, Rank(2), Rank(me));
-/// assert_eq!(of(1), Handing { hands_in: true, needs: Owed::Nothing });
-/// assert_eq!(of(2), Handing { hands_in: false, needs: Owed::All });
+/// use evenkeel_schedule::deposits::{Participation, Sources, participation};
+/// use evenkeel_schedule::{Collective, Rank};
+/// let of = |me| participation(Collective::Reduce, 4, Rank(2), Rank(me));
+/// assert_eq!(of(1), Participation { contributes: true, needs: Sources::Empty });
+/// assert_eq!(of(2), Participation { contributes: false, needs: Sources::AllOthers });
 /// ```
 #[inline(always)]
-pub const fn handing(operation: Operation, ranks: u32, root: Rank, me: Rank) -> Handing {
+pub const fn participation(collective: Collective, ranks: u32, root: Rank, me: Rank) -> Participation {
     let is_root = me.0 == root.0;
-    match operation {
-        Operation::Barrier => Handing { hands_in: false, needs: Owed::All },
-        Operation::Bcast | Operation::Scatter => {
-            Handing { hands_in: is_root, needs: if is_root { Owed::Nothing } else { Owed::One(root) } }
-        }
-        Operation::Reduce | Operation::Gather => {
-            Handing { hands_in: !is_root, needs: if is_root { Owed::All } else { Owed::Nothing } }
-        }
-        Operation::Scan | Operation::Exscan => Handing {
-            hands_in: me.0 + 1 < ranks,
-            needs: if me.0 == 0 { Owed::Nothing } else { Owed::Below(me) },
+    match collective {
+        Collective::Barrier => Participation { contributes: false, needs: Sources::AllOthers },
+        Collective::Bcast | Collective::Scatter => Participation {
+            contributes: is_root,
+            needs: if is_root { Sources::Empty } else { Sources::One(root) },
         },
-        Operation::Allreduce | Operation::Allgather | Operation::Alltoall | Operation::ReduceScatter => {
-            Handing { hands_in: true, needs: Owed::All }
+        Collective::Reduce | Collective::Gather => Participation {
+            contributes: !is_root,
+            needs: if is_root { Sources::AllOthers } else { Sources::Empty },
+        },
+        Collective::Scan | Collective::Exscan => Participation {
+            contributes: me.0 + 1 < ranks,
+            needs: if me.0 == 0 { Sources::Empty } else { Sources::Below(me) },
+        },
+        Collective::Allreduce | Collective::Allgather | Collective::Alltoall | Collective::ReduceScatter => {
+            Participation { contributes: true, needs: Sources::AllOthers }
         }
     }
 }
@@ -77,16 +79,16 @@ pub const fn handing(operation: Operation, ranks: u32, root: Rank, me: Rank) -> 
 /// Whether somebody needs all: then arrivals can be counted at one place, instead of looking at each
 /// rank's flag.
 #[inline(always)]
-pub const fn is_counted(operation: Operation) -> bool {
-    !matches!(operation, Operation::Bcast | Operation::Scatter | Operation::Scan | Operation::Exscan)
+pub const fn some_rank_needs_all(collective: Collective) -> bool {
+    !matches!(collective, Collective::Bcast | Collective::Scatter | Collective::Scan | Collective::Exscan)
 }
 
 /// How many contributions, those of ranks 0, 1, …, are combined into what `me` gets.
 #[inline(always)]
-pub const fn operands(operation: Operation, ranks: u32, me: Rank) -> u32 {
-    match operation {
-        Operation::Scan => me.0 + 1,
-        Operation::Exscan => me.0,
+pub const fn operand_count(collective: Collective, ranks: u32, me: Rank) -> u32 {
+    match collective {
+        Collective::Scan => me.0 + 1,
+        Collective::Exscan => me.0,
         _ => ranks,
     }
 }
@@ -96,11 +98,11 @@ pub const fn operands(operation: Operation, ranks: u32, me: Rank) -> u32 {
 /// came late.
 ///
 /// ```
-/// let (innermost, rest) = evenkeel_schedule::deposits::folding(4);
+/// let (innermost, rest) = evenkeel_schedule::deposits::fold_order(4);
 /// assert_eq!((innermost, rest.collect::<Vec<_>>()), (3, vec![2, 1, 0]));
 /// ```
 #[inline(always)]
-pub fn folding(n: usize) -> (usize, Rev<Range<usize>>) {
+pub fn fold_order(n: usize) -> (usize, Rev<Range<usize>>) {
     (n - 1, (0..n - 1).rev())
 }
 
@@ -110,16 +112,10 @@ pub fn others(ranks: usize, me: usize) -> impl Iterator<Item = usize> {
     (1..ranks).map(move |distance| (me + distance) % ranks)
 }
 
-/// Where the `i`-th of `parts` parts of `elements` begins; the parts differ by at most one element.
-#[inline(always)]
-pub const fn part(elements: u64, i: u32, parts: u32) -> u64 {
-    elements * i as u64 / parts as u64
-}
-
 impl Problem {
     /// A rank's part in an operation of this size.
-    pub fn handing(&self, operation: Operation, rank: Rank) -> Handing {
-        handing(operation, self.ranks, self.root, rank)
+    pub fn participation(&self, collective: Collective, rank: Rank) -> Participation {
+        participation(collective, self.ranks, self.root, rank)
     }
 
     /// Everybody but `rank`, the next one first.
@@ -134,22 +130,22 @@ mod tests {
 
     #[test]
     fn whoever_is_needed_hands_in_and_nobody_else_does() {
-        for operation in Operation::ALL.into_iter().filter(|o| *o != Operation::Barrier) {
+        for collective in Collective::ALL.into_iter().filter(|o| *o != Collective::Barrier) {
             for ranks in 1..=9 {
                 for root in (0..ranks).map(Rank) {
-                    let part = |me| handing(operation, ranks, root, me);
+                    let part = |me| participation(collective, ranks, root, me);
                     let all = || (0..ranks).map(Rank);
                     for me in all() {
                         let needed = all().any(|other| other != me && part(other).needs.includes(other, me));
                         // Alone, one hands in for nobody where all do.
                         assert!(
-                            part(me).hands_in == needed || ranks == 1,
-                            "{operation:?}, {ranks} ranks, root {root:?}, {me:?}"
+                            part(me).contributes == needed || ranks == 1,
+                            "{collective:?}, {ranks} ranks, root {root:?}, {me:?}"
                         );
                         assert!(!part(me).needs.includes(me, me));
                     }
-                    let somebody = all().any(|me| part(me).needs == Owed::All);
-                    assert_eq!(is_counted(operation), somebody, "{operation:?}, {ranks} ranks");
+                    let somebody = all().any(|me| part(me).needs == Sources::AllOthers);
+                    assert_eq!(some_rank_needs_all(collective), somebody, "{collective:?}, {ranks} ranks");
                 }
             }
         }
@@ -157,21 +153,21 @@ mod tests {
 
     #[test]
     fn what_is_combined_is_what_is_needed_and_the_own() {
-        for operation in [
-            Operation::Reduce,
-            Operation::Allreduce,
-            Operation::ReduceScatter,
-            Operation::Scan,
-            Operation::Exscan,
+        for collective in [
+            Collective::Reduce,
+            Collective::Allreduce,
+            Collective::ReduceScatter,
+            Collective::Scan,
+            Collective::Exscan,
         ] {
             for me in (0..5).map(Rank) {
-                let needs = handing(operation, 5, Rank(3), me).needs;
-                if operation == Operation::Reduce && me != Rank(3) {
+                let needs = participation(collective, 5, Rank(3), me).needs;
+                if collective == Collective::Reduce && me != Rank(3) {
                     continue;
                 }
-                let own = u32::from(operation != Operation::Exscan);
+                let own = u32::from(collective != Collective::Exscan);
                 let needed = (0..5).filter(|other| needs.includes(me, Rank(*other))).count() as u32;
-                assert_eq!(operands(operation, 5, me), needed + own, "{operation:?} {me:?}");
+                assert_eq!(operand_count(collective, 5, me), needed + own, "{collective:?} {me:?}");
             }
         }
     }

@@ -3,7 +3,7 @@
 //!
 //! A [`Schedule`] is an [`Algorithm`] applied to a [`Problem`]. Each rank's steps come round by round
 //! ([`Schedule::round`]), in time proportional to the steps of that round and without looking at any
-//! other rank, so that a million ranks need no memory for them. [`Step`] is the language; [`Needs`] is
+//! other rank, so that a million ranks need no memory for them. [`Step`] is the language; [`Resources`] is
 //! the memory that a schedule states.
 //!
 //! **Flags and counters only grow.** A schedule is run for one epoch after the other, and nothing is
@@ -11,7 +11,7 @@
 //! least that ([`flag_value`]); a counter is awaited at a multiple of what one epoch adds. So the next
 //! epoch may begin while others are still in the last one.
 //!
-//! **Memory is used again safely.** Flags, counters and scratch lie in [`Needs::banks`] banks, which
+//! **Memory is used again safely.** Flags, counters and scratch lie in [`Resources::banks`] banks, which
 //! the epochs take in turn. Before a rank writes into another's bank again, it must know that the other
 //! has read what was there: either from an acknowledgement (a wait for the previous use of the bank,
 //! [`turn`](Step::Wait) 0), or because no rank can finish an epoch that another has not entered. Each
@@ -33,6 +33,7 @@ pub mod deposits;
 pub mod devices;
 pub mod naming;
 pub mod nodes;
+pub mod partition;
 pub mod picture;
 pub mod problem;
 pub mod radix;
@@ -40,9 +41,9 @@ pub mod round;
 pub mod schedule;
 pub mod step;
 
-pub use algorithm::{Algorithm, Operation, Order, Parameter};
+pub use algorithm::{Algorithm, Collective, CombiningOrder, Parameter};
 pub use nodes::Nodes;
-pub use problem::{Problem, Values};
+pub use problem::{ParameterValues, Problem};
 pub use round::Round;
-pub use schedule::{Needs, Refusal, Schedule, flag_value};
-pub use step::{Buffer, Counter, Place, Rank, RankSet, Slot, Step};
+pub use schedule::{Resources, Schedule, ScheduleError, flag_value};
+pub use step::{Buffer, Counter, Flag, Place, Rank, RankSet, Step};

@@ -2,7 +2,7 @@
 
 use crate::algorithms;
 use crate::problem::Problem;
-use crate::schedule::{Refusal, Schedule, defaults};
+use crate::schedule::{Schedule, ScheduleError, defaults};
 
 impl Schedule {
     /// The schedule of that name: an algorithm's name, and after a colon those parameters that are not to
@@ -10,19 +10,19 @@ impl Schedule {
     ///
     /// ```
     /// use evenkeel_schedule::{Problem, Schedule};
-    /// let schedule = Schedule::named("mcs:n=2,release=binomial", Problem::new(8)).unwrap();
+    /// let schedule = Schedule::parse("mcs:n=2,release=binomial", Problem::new(8)).unwrap();
     /// assert_eq!(schedule.name(), "mcs:n=2,release=binomial");
     /// ```
-    pub fn named(name: &str, problem: Problem) -> Result<Schedule, Refusal> {
+    pub fn parse(name: &str, problem: Problem) -> Result<Schedule, ScheduleError> {
         let (first, rest) = name.split_once(':').unwrap_or((name, ""));
         let algorithm =
-            algorithms::named(first).ok_or_else(|| Refusal::NoAlgorithm { name: first.into() })?;
+            algorithms::find(first).ok_or_else(|| ScheduleError::NoAlgorithm { name: first.into() })?;
         let mut set = Vec::new();
         for part in rest.split(',').filter(|part| !part.is_empty()) {
             let (name, word) =
-                part.split_once('=').ok_or_else(|| Refusal::NotAPair { given: part.into() })?;
+                part.split_once('=').ok_or_else(|| ScheduleError::NotAPair { given: part.into() })?;
             let value = match algorithm.parameters.iter().find(|p| p.name == name) {
-                Some(parameter) => parameter.parse(word).ok_or_else(|| Refusal::Value {
+                Some(parameter) => parameter.parse(word).ok_or_else(|| ScheduleError::Value {
                     algorithm: algorithm.name,
                     name: parameter.name,
                     value: word.into(),
@@ -35,7 +35,7 @@ impl Schedule {
         Schedule::new(algorithm, problem, &set)
     }
 
-    /// Its name: what [`Schedule::named`] makes the same of.
+    /// Its name: what [`Schedule::parse`] makes the same of.
     pub fn name(&self) -> String {
         let values = self.algorithm.parameters.iter().zip(self.problem.values).zip(defaults(self.algorithm));
         let set: Vec<String> = values
@@ -57,19 +57,19 @@ mod tests {
     #[test]
     fn every_algorithm_is_found_by_its_name_and_named_as_it_was_asked_for() {
         for algorithm in algorithms::ALL {
-            let schedule = Schedule::named(algorithm.name, Problem::new(8)).unwrap();
+            let schedule = Schedule::parse(algorithm.name, Problem::new(8)).unwrap();
             assert!(std::ptr::eq(schedule.algorithm, *algorithm));
             assert_eq!(schedule.name(), algorithm.name);
         }
         for name in ["n-way-dissemination:n=7", "mcs:release=binomial", "hierarchical:inner=mcs,node=2"] {
-            assert_eq!(Schedule::named(name, Problem::new(8)).unwrap().name(), name);
+            assert_eq!(Schedule::parse(name, Problem::new(8)).unwrap().name(), name);
         }
-        assert_eq!(Schedule::named("mcs:n=4", Problem::new(8)).unwrap().name(), "mcs", "4 is the default");
+        assert_eq!(Schedule::parse("mcs:n=4", Problem::new(8)).unwrap().name(), "mcs", "4 is the default");
     }
 
     #[test]
     fn what_is_no_name_is_refused_with_a_reason() {
-        let refused = |name: &str| Schedule::named(name, Problem::new(8)).unwrap_err().to_string();
+        let refused = |name: &str| Schedule::parse(name, Problem::new(8)).unwrap_err().to_string();
         assert!(refused("disseminate").contains("`disseminate`"));
         assert!(refused("mcs:4").contains("NAME=VALUE"));
         assert!(refused("mcs:m=4").contains("it has: n, release"));

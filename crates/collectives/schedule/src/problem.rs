@@ -1,14 +1,14 @@
 //! What a schedule is asked to do.
 
-use crate::deposits;
 use crate::nodes::Nodes;
+use crate::partition::part_start;
 use crate::step::Rank;
 
 /// The most parameters that an algorithm has.
-pub const MOST_PARAMETERS: usize = 4;
+pub const MAX_PARAMETERS: usize = 4;
 
-/// Values of an algorithm's parameters, in the order of its table.
-pub type Values = [u32; MOST_PARAMETERS];
+/// ParameterValues of an algorithm's parameters, in the order of its table.
+pub type ParameterValues = [u32; MAX_PARAMETERS];
 
 /// The size of the matter: everything that all ranks know to be equal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,10 +18,10 @@ pub struct Problem {
     /// Of broadcast and reduction; 0 elsewhere.
     pub root: Rank,
     /// Elements of the vector, of one rank's part where parts are exchanged; see
-    /// [`Operation`](crate::Operation).
+    /// [`Collective`](crate::Collective).
     pub elements: u32,
     /// Filled by [`Schedule::new`](crate::Schedule::new).
-    pub values: Values,
+    pub values: ParameterValues,
     /// Which ranks share a node, for algorithms that care; without one, blocks of the parameter `node`.
     pub nodes: Option<Nodes>,
 }
@@ -29,7 +29,7 @@ pub struct Problem {
 impl Problem {
     /// One element, root 0.
     pub fn new(ranks: u32) -> Problem {
-        Problem { ranks, root: Rank(0), elements: 1, values: [0; MOST_PARAMETERS], nodes: None }
+        Problem { ranks, root: Rank(0), elements: 1, values: [0; MAX_PARAMETERS], nodes: None }
     }
 
     pub fn with_elements(self, elements: u32) -> Problem {
@@ -46,7 +46,7 @@ impl Problem {
 
     /// Where the `i`-th of `parts` parts of the vector begins; the parts differ by at most one element.
     pub fn part(&self, i: u32, parts: u32) -> u32 {
-        deposits::part(self.elements.into(), i, parts) as u32
+        part_start(self.elements.into(), i, parts) as u32
     }
 
     /// A rank's distance from the root, counted upwards and around.

@@ -1,6 +1,6 @@
 //! Where an algorithm puts a round's steps, in words that read like the algorithm.
 
-use crate::step::{Counter, Place, Rank, RankSet, Slot, Step};
+use crate::step::{Counter, Flag, Place, Rank, RankSet, Step};
 
 /// A list of steps that is filled again and again; nothing is allocated once it has grown.
 #[derive(Clone, Debug, Default)]
@@ -15,30 +15,30 @@ impl Round {
     pub fn push(&mut self, step: Step) {
         self.steps.push(step);
     }
-    pub fn put(&mut self, to: Rank, slot: Slot) {
-        self.push(Step::Put { to, slot, turn: 1 });
+    pub fn put(&mut self, to: Rank, flag: Flag) {
+        self.push(Step::Put { to, flag, turn: 1 });
     }
-    pub fn put_turn(&mut self, to: Rank, slot: Slot, turn: u16) {
-        self.push(Step::Put { to, slot, turn });
+    pub fn put_turn(&mut self, to: Rank, flag: Flag, turn: u16) {
+        self.push(Step::Put { to, flag, turn });
     }
     /// Nothing for an empty set.
-    pub fn multicast(&mut self, to: RankSet, slot: Slot) {
+    pub fn multicast(&mut self, to: RankSet, flag: Flag) {
         if to.count > 0 {
-            self.push(Step::Multicast { to, slot, turn: 1 });
+            self.push(Step::Multicast { to, flag, turn: 1 });
         }
     }
-    pub fn wait(&mut self, slot: Slot) {
-        self.push(Step::Wait { slot, turn: 1 });
+    pub fn wait(&mut self, flag: Flag) {
+        self.push(Step::Wait { flag, turn: 1 });
     }
-    pub fn wait_turn(&mut self, slot: Slot, turn: u16) {
-        self.push(Step::Wait { slot, turn });
+    pub fn wait_turn(&mut self, flag: Flag, turn: u16) {
+        self.push(Step::Wait { flag, turn });
     }
     /// Waits until the flag has reached what the bank's previous use raised it to: an acknowledgement.
-    pub fn wait_previous(&mut self, slot: Slot) {
-        self.push(Step::Wait { slot, turn: 0 });
+    pub fn wait_previous(&mut self, flag: Flag) {
+        self.push(Step::Wait { flag, turn: 0 });
     }
-    pub fn send(&mut self, to: Rank, slot: Slot, from: Place, at: Place, length: u32) {
-        self.push(Step::Send { to, slot, turn: 1, again: false, from, at, length });
+    pub fn send(&mut self, to: Rank, flag: Flag, from: Place, at: Place, length: u32) {
+        self.push(Step::Send { to, flag, turn: 1, is_repeat: false, from, at, length });
     }
     pub fn share(&mut self, from: Place, at: Place, length: u32) {
         if length > 0 {

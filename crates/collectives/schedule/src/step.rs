@@ -4,9 +4,9 @@
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Default)]
 pub struct Rank(pub u32);
 
-/// One flag of a rank. Every rank has the same slots.
+/// One flag of a rank. Every rank has the same flags.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub struct Slot(pub u32);
+pub struct Flag(pub u32);
 
 /// One counter of a rank. Every rank has the same counters.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
@@ -30,10 +30,10 @@ pub struct Place(u32);
 
 impl Place {
     /// Elements that a buffer can have.
-    pub const MOST: u32 = 1 << 30;
+    pub const MAX_ELEMENTS: u32 = 1 << 30;
 
     pub const fn new(buffer: Buffer, element: u32) -> Place {
-        assert!(element < Place::MOST);
+        assert!(element < Place::MAX_ELEMENTS);
         Place(((buffer as u32) << 30) | element)
     }
     pub const fn input(element: u32) -> Place {
@@ -53,7 +53,7 @@ impl Place {
         }
     }
     pub const fn element(self) -> u32 {
-        self.0 & (Place::MOST - 1)
+        self.0 & (Place::MAX_ELEMENTS - 1)
     }
     /// The place `elements` further on in the same buffer.
     pub const fn plus(self, elements: u32) -> Place {
@@ -100,21 +100,21 @@ impl RankSet {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Step {
     /// Raises a flag of `to` to this epoch's value: one small message.
-    Put { to: Rank, slot: Slot, turn: u16 },
+    Put { to: Rank, flag: Flag, turn: u16 },
     /// Raises the same flag at every rank of the set: one multicast if the wires have it, else as many puts.
-    Multicast { to: RankSet, slot: Slot, turn: u16 },
+    Multicast { to: RankSet, flag: Flag, turn: u16 },
     /// Copies `length` elements from my `from` to `at` of rank `to`, then raises its flag (a put with
     /// signal). My elements may change as soon as the step is done. `again`: the elements are those of the
     /// step before, so that a network interface that can repeat a message need not be handed them a second
     /// time (multi-send).
-    Send { to: Rank, slot: Slot, turn: u16, again: bool, from: Place, at: Place, length: u32 },
+    Send { to: Rank, flag: Flag, turn: u16, is_repeat: bool, from: Place, at: Place, length: u32 },
     /// Writes `length` elements from my `from` to `at` of every rank, mine too: one write into a memory
     /// that is replicated to all (reflective memory, a shared segment). A rank may read them once it has
     /// seen a flag or a counter whose cause lies after the write.
     Share { from: Place, at: Place, length: u32 },
     /// Waits until my flag has reached this epoch's value of `turn`; with turn 0, until it has reached the
     /// last value of the bank's previous use.
-    Wait { slot: Slot, turn: u16 },
+    Wait { flag: Flag, turn: u16 },
     /// Adds one to a counter of `at` and does not wait for an answer.
     Add { at: Rank, counter: Counter },
     /// Adds one to a counter of `at` and waits for the answer. Who makes it reach this epoch's multiple of
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn places_keep_what_they_are_made_of() {
         for buffer in [Buffer::Input, Buffer::Output, Buffer::Scratch] {
-            for element in [0, 7, Place::MOST - 1] {
+            for element in [0, 7, Place::MAX_ELEMENTS - 1] {
                 let place = Place::new(buffer, element);
                 assert_eq!((place.buffer(), place.element()), (buffer, element));
             }

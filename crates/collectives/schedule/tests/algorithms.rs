@@ -4,8 +4,8 @@
 //! One run proves an algorithm without branches right in every interleaving (`check` says why). The
 //! other drivers run too, where they are cheap, so that nothing rests on that argument alone.
 
-use evenkeel_schedule::check::{Driver, explore::explore, run};
-use evenkeel_schedule::{Algorithm, Nodes, Operation, Problem, Rank, Schedule, algorithms};
+use evenkeel_schedule::check::{Interleaving, explore::explore, run};
+use evenkeel_schedule::{Algorithm, Collective, Nodes, Problem, Rank, Schedule, algorithms};
 
 const EPOCHS: u64 = 5; // each of two banks is used twice, and one of them a third time
 
@@ -17,12 +17,12 @@ fn settings(algorithm: &Algorithm) -> Vec<Vec<(&'static str, u32)>> {
     let mut all = vec![vec![]];
     for parameter in algorithm.parameters {
         let most = if parameter.choices.is_empty() {
-            parameter.most.min(parameter.least + MOST)
+            parameter.max.min(parameter.min + MOST)
         } else {
-            parameter.most
+            parameter.max
         };
         all.extend(
-            (parameter.least..=most).filter(|v| *v != parameter.default).map(|v| vec![(parameter.name, v)]),
+            (parameter.min..=most).filter(|v| *v != parameter.default).map(|v| vec![(parameter.name, v)]),
         );
     }
     all
@@ -31,27 +31,27 @@ fn settings(algorithm: &Algorithm) -> Vec<Vec<(&'static str, u32)>> {
 /// Roots at both ends and in the middle; vectors of no, one, few, and more elements than ranks.
 fn problems(algorithm: &Algorithm, ranks: u32) -> Vec<Problem> {
     let problem = Problem::new(ranks);
-    match algorithm.operation {
-        Operation::Barrier => vec![problem],
-        Operation::Bcast | Operation::Reduce => vec![
+    match algorithm.collective {
+        Collective::Barrier => vec![problem],
+        Collective::Bcast | Collective::Reduce => vec![
             problem.clone().with_elements(ranks + 3),
             problem.clone().with_elements(2).with_root(Rank(ranks - 1)),
             problem.clone().with_elements(0).with_root(Rank(ranks / 2)),
         ],
-        Operation::Allreduce => [1, ranks + 3].map(|e| problem.clone().with_elements(e)).to_vec(),
-        Operation::Scan | Operation::Exscan => [0, 3].map(|e| problem.clone().with_elements(e)).to_vec(),
-        Operation::Gather | Operation::Scatter => vec![
+        Collective::Allreduce => [1, ranks + 3].map(|e| problem.clone().with_elements(e)).to_vec(),
+        Collective::Scan | Collective::Exscan => [0, 3].map(|e| problem.clone().with_elements(e)).to_vec(),
+        Collective::Gather | Collective::Scatter => vec![
             problem.clone().with_elements(2),
             problem.clone().with_elements(1).with_root(Rank(ranks - 1)),
             problem.clone().with_elements(0).with_root(Rank(ranks / 2)),
         ],
-        Operation::Allgather | Operation::Alltoall | Operation::ReduceScatter => {
+        Collective::Allgather | Collective::Alltoall | Collective::ReduceScatter => {
             [1, 2].map(|e| problem.clone().with_elements(e)).to_vec()
         }
     }
 }
 
-fn check(algorithm: &'static Algorithm, problem: &Problem, set: &[(&str, u32)], driver: Driver) {
+fn check(algorithm: &'static Algorithm, problem: &Problem, set: &[(&str, u32)], driver: Interleaving) {
     let schedule = Schedule::new(algorithm, problem.clone(), set).unwrap_or_else(|e| panic!("{e}"));
     if let Err(defect) = run(&schedule, EPOCHS, driver) {
         panic!("{} {set:?} {problem:?} {driver:?}: {defect}", algorithm.name);
@@ -64,7 +64,7 @@ fn one_run_of_each_at_all_numbers_of_ranks() {
         for set in settings(algorithm) {
             for ranks in 1..=64 {
                 for problem in problems(algorithm, ranks) {
-                    check(algorithm, &problem, &set, Driver::Prompt);
+                    check(algorithm, &problem, &set, Interleaving::Prompt);
                 }
             }
         }
@@ -76,9 +76,9 @@ fn each_rank_late_and_messages_late() {
     for algorithm in algorithms::ALL {
         for ranks in (1..=9).chain([16, 23]) {
             for problem in problems(algorithm, ranks) {
-                check(algorithm, &problem, &[], Driver::LastFirst);
+                check(algorithm, &problem, &[], Interleaving::LastFirst);
                 for late in (0..ranks).map(Rank) {
-                    check(algorithm, &problem, &[], Driver::Late(late));
+                    check(algorithm, &problem, &[], Interleaving::Late(late));
                 }
             }
         }
@@ -88,10 +88,10 @@ fn each_rank_late_and_messages_late() {
 #[test]
 fn many_orders_of_those_that_decide_while_running() {
     for name in ["central-counter", "climbing-tree", "allreduce-central-counter"] {
-        let algorithm = algorithms::named(name).unwrap();
+        let algorithm = algorithms::find(name).unwrap();
         for ranks in 1..=64 {
             for seed in 0..10 {
-                check(algorithm, &Problem::new(ranks), &[], Driver::Random(seed));
+                check(algorithm, &Problem::new(ranks), &[], Interleaving::Random(seed));
             }
         }
     }
@@ -102,7 +102,7 @@ fn random_orders_of_all() {
     for algorithm in algorithms::ALL {
         for (seed, ranks) in [2, 3, 5, 7, 8, 12, 17].into_iter().enumerate() {
             for problem in problems(algorithm, ranks) {
-                check(algorithm, &problem, &[], Driver::Random(seed as u64));
+                check(algorithm, &problem, &[], Interleaving::Random(seed as u64));
             }
         }
     }
@@ -137,7 +137,7 @@ fn every_order_of_those_that_decide_while_running() {
         ("allreduce-central-counter", 3, 3),
         ("allreduce-central-counter", 4, 2),
     ] {
-        let schedule = Schedule::new(algorithms::named(name).unwrap(), Problem::new(ranks), &[]).unwrap();
+        let schedule = Schedule::new(algorithms::find(name).unwrap(), Problem::new(ranks), &[]).unwrap();
         let narrow = (name == "climbing-tree")
             .then(|| Schedule::new(schedule.algorithm, Problem::new(ranks), &[("n", 2)]).unwrap());
         for schedule in [Some(schedule), narrow].into_iter().flatten() {
@@ -150,14 +150,14 @@ fn every_order_of_those_that_decide_while_running() {
 
 #[test]
 fn any_check_in_with_any_barrier_on_any_nodes() {
-    let algorithm = algorithms::named("hierarchical").unwrap();
+    let algorithm = algorithms::find("hierarchical").unwrap();
     let scattered = Nodes::table(&[3, 1, 3, 3, 1, 2, 3, 2, 9, 9, 9]);
-    for inner in 0..=algorithm.parameters[0].most {
-        for outer in 0..=algorithm.parameters[1].most {
+    for inner in 0..=algorithm.parameters[0].max {
+        for outer in 0..=algorithm.parameters[1].max {
             for n in [0, 2, 3] {
                 let set = [("inner", inner), ("outer", outer), ("n", n)];
-                check(algorithm, &Problem::new(11).with_nodes(scattered.clone()), &set, Driver::Prompt);
-                check(algorithm, &Problem::new(23), &set, Driver::Prompt);
+                check(algorithm, &Problem::new(11).with_nodes(scattered.clone()), &set, Interleaving::Prompt);
+                check(algorithm, &Problem::new(23), &set, Interleaving::Prompt);
             }
         }
     }

@@ -1,28 +1,28 @@
 //! Why the pipelined broadcast cannot deadlock, shown on what can: two ranks that each broadcast a
 //! vector in segments, with one buffer for the other's.
 
-use evenkeel_schedule::check::{Defect, Driver, explore::explore, run};
+use evenkeel_schedule::check::{CheckError, Interleaving, explore::explore, run};
 use evenkeel_schedule::{
-    Algorithm, Needs, Operation, Order, Place, Problem, Rank, Round, Schedule, Slot, Step,
+    Algorithm, Collective, CombiningOrder, Flag, Place, Problem, Rank, Resources, Round, Schedule, Step,
 };
 
 const BOTH: Algorithm = Algorithm {
     name: "two-broadcasts",
-    operation: Operation::Allgather,
-    order: Order::Nothing,
+    collective: Collective::Allgather,
+    order: CombiningOrder::Nothing,
     about: "",
     source: "",
     cost: "",
     parameters: &[],
-    needs: |problem| Needs {
+    resources: |problem| Resources {
         turns: problem.elements as u16,
-        ..Needs::flags(2 * problem.elements, 2).and_scratch(1)
+        ..Resources::flags(2 * problem.elements, 2).and_scratch(1)
     },
     round: |_, _, _, _| {},
 };
 
-const DATA: Slot = Slot(0);
-const CREDIT: Slot = Slot(1);
+const DATA: Flag = Flag(0);
+const CREDIT: Flag = Flag(1);
 
 /// Sends an element once the other has given its one buffer back.
 fn send(problem: &Problem, rank: Rank, element: u32, out: &mut Round) {
@@ -31,9 +31,9 @@ fn send(problem: &Problem, rank: Rank, element: u32, out: &mut Round) {
     out.wait_turn(CREDIT, turn - 1);
     out.push(Step::Send {
         to,
-        slot: DATA,
+        flag: DATA,
         turn,
-        again: false,
+        is_repeat: false,
         from: Place::input(element),
         at: Place::scratch(0),
         length: 1,
@@ -72,10 +72,10 @@ fn schedule(algorithm: &'static Algorithm, segments: u32) -> Schedule {
 
 #[test]
 fn whoever_takes_nothing_while_sending_deadlocks_when_there_are_more_segments_than_buffers() {
-    assert!(run(&schedule(&SEND_ALL_FIRST, 1), 3, Driver::Prompt).is_ok());
-    let found = run(&schedule(&SEND_ALL_FIRST, 2), 3, Driver::Prompt).err();
+    assert!(run(&schedule(&SEND_ALL_FIRST, 1), 3, Interleaving::Prompt).is_ok());
+    let found = run(&schedule(&SEND_ALL_FIRST, 2), 3, Interleaving::Prompt).err();
     assert!(
-        matches!(found, Some(Defect::Deadlock { waiting: 2, step: Step::Wait { slot: CREDIT, .. }, .. })),
+        matches!(found, Some(CheckError::Deadlock { waiting: 2, step: Step::Wait { flag: CREDIT, .. }, .. })),
         "{found:?}"
     );
 }
@@ -83,7 +83,7 @@ fn whoever_takes_nothing_while_sending_deadlocks_when_there_are_more_segments_th
 #[test]
 fn whoever_gives_buffers_back_before_asking_does_not() {
     for segments in 1..6 {
-        assert!(run(&schedule(&TAKE_FIRST, segments), 3, Driver::Prompt).is_ok());
+        assert!(run(&schedule(&TAKE_FIRST, segments), 3, Interleaving::Prompt).is_ok());
     }
     let schedule = schedule(&TAKE_FIRST, 3);
     let explored = explore(&schedule, 2, 200_000).unwrap();

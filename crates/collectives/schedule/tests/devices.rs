@@ -255,8 +255,8 @@ struct Explored {
 }
 
 /// Goes all ways in which packets arrive (and stay, so that they arrive again), are lost, and are said
-/// again; at most `most` different ones are on their way at a time, as more would be lost.
-fn explore(protocol: Protocol, barriers: u32, most: usize) -> Explored {
+/// again; at most `max_in_flight` different ones are on their way at a time, as more would be lost.
+fn explore(protocol: Protocol, barriers: u32, max_in_flight: usize) -> Explored {
     let start = (System::new(protocol, PORTS), Flying::new());
     let mut numbers: HashMap<(System, Flying), usize> = HashMap::from([(start.clone(), 0)]);
     let mut open = VecDeque::from([start]);
@@ -294,7 +294,7 @@ fn explore(protocol: Protocol, barriers: u32, most: usize) -> Explored {
         }
         for (system, mut flying, sent) in next {
             for packet in sent {
-                if flying.len() < most {
+                if flying.len() < max_in_flight {
                     flying.insert(packet);
                 }
             }

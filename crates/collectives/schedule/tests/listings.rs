@@ -4,25 +4,25 @@
 //! 1 hold epochs here and counters that are never reset count on, which repairs one defect of several
 //! listings and leaves the others.
 
-use evenkeel_schedule::check::{Defect, Driver, explore::explore, figures, run};
+use evenkeel_schedule::check::{CheckError, Interleaving, costs, explore::explore, run};
 use evenkeel_schedule::radix::{ceil_log, floor_log, power};
 use evenkeel_schedule::{
-    Algorithm, Counter, Needs, Operation, Order, Parameter, Problem, Rank, RankSet, Round, Schedule, Slot,
-    algorithms,
+    Algorithm, Collective, CombiningOrder, Counter, Flag, Parameter, Problem, Rank, RankSet, Resources,
+    Round, Schedule, algorithms,
 };
 
 const WIDTH: Parameter =
-    Parameter { name: "n", default: 2, least: 1, most: 64, choices: &[], about: "as in the listing" };
+    Parameter { name: "n", default: 2, min: 1, max: 64, choices: &[], about: "as in the listing" };
 
 const PRINTED: Algorithm = Algorithm {
     name: "printed",
-    operation: Operation::Barrier,
-    order: Order::Nothing,
+    collective: Collective::Barrier,
+    order: CombiningOrder::Nothing,
     about: "",
     source: "",
     cost: "",
     parameters: &[WIDTH],
-    needs: |_| Needs::flags(1, 1),
+    resources: |_| Resources::flags(1, 1),
     round: |_, _, _, _| {},
 };
 
@@ -30,30 +30,30 @@ fn schedule(algorithm: &'static Algorithm, ranks: u32, n: u32) -> Schedule {
     Schedule::new(algorithm, Problem::new(ranks), &[("n", n)]).unwrap()
 }
 
-fn defect(algorithm: &'static Algorithm, ranks: u32, n: u32) -> Defect {
-    found(algorithm, ranks, n, Driver::Prompt)
+fn defect(algorithm: &'static Algorithm, ranks: u32, n: u32) -> CheckError {
+    found(algorithm, ranks, n, Interleaving::Prompt)
         .unwrap_or_else(|| panic!("nothing found wrong with {ranks} ranks, n = {n}"))
 }
 
-fn found(algorithm: &'static Algorithm, ranks: u32, n: u32, driver: Driver) -> Option<Defect> {
+fn found(algorithm: &'static Algorithm, ranks: u32, n: u32, driver: Interleaving) -> Option<CheckError> {
     run(&schedule(algorithm, ranks, n), 3, driver).err()
 }
 
-fn release(problem: &Problem, rank: Rank, slot: Slot, out: &mut Round) {
+fn release(problem: &Problem, rank: Rank, flag: Flag, out: &mut Round) {
     match rank {
-        Rank(0) => out.multicast(RankSet::range(Rank(1), problem.ranks - 1), slot),
-        _ => out.wait(slot),
+        Rank(0) => out.multicast(RankSet::range(Rank(1), problem.ranks - 1), flag),
+        _ => out.wait(flag),
     }
 }
 
 /// Listing 2.1: the counter starts at 1, as if rank 0 had counted; whoever counts up to P lets all go.
 static CENTRAL: Algorithm = Algorithm {
-    needs: |_| Needs::flags(3, 1).and_counters(1),
+    resources: |_| Resources::flags(3, 1).and_counters(1),
     round: |problem, rank, round, out| match (rank, round) {
         (Rank(0), 0) => out.await_count(Counter(0), problem.ranks - 1),
         (_, 0) => out.count(Rank(0), Counter(0), problem.ranks - 1, 2),
-        (_, 1) if rank.0 > 0 => out.multicast(RankSet::range(Rank(0), problem.ranks), Slot(0)),
-        (_, 2) if rank.0 > 0 => out.wait(Slot(0)),
+        (_, 1) if rank.0 > 0 => out.multicast(RankSet::range(Rank(0), problem.ranks), Flag(0)),
+        (_, 2) if rank.0 > 0 => out.wait(Flag(0)),
         _ => {}
     },
     ..PRINTED
@@ -61,22 +61,22 @@ static CENTRAL: Algorithm = Algorithm {
 
 #[test]
 fn listing_2_1_lets_the_others_go_before_rank_0_has_come() {
-    assert!(matches!(defect(&CENTRAL, 4, 1), Defect::LeftEarly { missing: Rank(0), .. }));
+    assert!(matches!(defect(&CENTRAL, 4, 1), CheckError::LeftEarly { missing: Rank(0), .. }));
     // Also if rank 0 is early in the run that is looked at: it is not in the others' past.
     assert!(matches!(
-        found(&CENTRAL, 4, 1, Driver::Late(Rank(2))),
-        Some(Defect::LeftEarly { missing: Rank(0), .. })
+        found(&CENTRAL, 4, 1, Interleaving::Late(Rank(2))),
+        Some(CheckError::LeftEarly { missing: Rank(0), .. })
     ));
 }
 
 /// Listing 2.2: one counter on every level.
 static COMBINING: Algorithm = Algorithm {
-    needs: |problem| Needs::flags(ceil_log(problem.values[0], problem.ranks) + 1, 1).and_counters(1),
+    resources: |problem| Resources::flags(ceil_log(problem.values[0], problem.ranks) + 1, 1).and_counters(1),
     round: |problem, rank, round, out| {
         let n = problem.values[0];
         let (near, far) = (power(n, round), power(n, round + 1));
         if round == ceil_log(n, problem.ranks) {
-            release(problem, rank, Slot(0), out);
+            release(problem, rank, Flag(0), out);
         } else if rank.0 % far == 0 {
             out.await_count(Counter(0), n - 1);
         } else if rank.0 % near == 0 {
@@ -89,10 +89,13 @@ static COMBINING: Algorithm = Algorithm {
 #[test]
 fn listing_2_2_counts_several_levels_in_one_counter_and_waits_for_missing_members() {
     // Rank 1, counted on the first level, stands in for rank 2 on the second.
-    assert!(matches!(defect(&COMBINING, 4, 2), Defect::LeftEarly { rank: Rank(0), missing: Rank(2), .. }));
-    assert!(matches!(defect(&COMBINING, 3, 4), Defect::Deadlock { .. }));
+    assert!(matches!(
+        defect(&COMBINING, 4, 2),
+        CheckError::LeftEarly { rank: Rank(0), missing: Rank(2), .. }
+    ));
+    assert!(matches!(defect(&COMBINING, 3, 4), CheckError::Deadlock { .. }));
     assert!(
-        run(&schedule(&COMBINING, 4, 4), 3, Driver::Prompt).is_ok(),
+        run(&schedule(&COMBINING, 4, 4), 3, Interleaving::Prompt).is_ok(),
         "with one full group there is nothing wrong"
     );
 }
@@ -100,18 +103,18 @@ fn listing_2_2_counts_several_levels_in_one_counter_and_waits_for_missing_member
 /// Listing 2.3: the higher rank waits as winner, the lower one tells it, waits, and plays on; one flag
 /// for all.
 static TOURNAMENT: Algorithm = Algorithm {
-    needs: |problem| Needs::flags(ceil_log(2, problem.ranks) + 1, 1),
+    resources: |problem| Resources::flags(ceil_log(2, problem.ranks) + 1, 1),
     round: |problem, rank, round, out| {
         let peer = rank.0 ^ power(2, round);
         if round == ceil_log(2, problem.ranks) {
             if rank.0 == 0 {
-                out.multicast(RankSet::range(Rank(1), problem.ranks - 1), Slot(0));
+                out.multicast(RankSet::range(Rank(1), problem.ranks - 1), Flag(0));
             }
         } else if peer <= problem.ranks {
             if rank.0 < peer {
-                out.put(Rank(peer), Slot(0));
+                out.put(Rank(peer), Flag(0));
             }
-            out.wait(Slot(0));
+            out.wait(Flag(0));
         }
     },
     ..PRINTED
@@ -119,24 +122,24 @@ static TOURNAMENT: Algorithm = Algorithm {
 
 #[test]
 fn listing_2_3_has_the_loser_wait_for_nobody_and_plays_against_a_rank_too_many() {
-    assert!(matches!(defect(&TOURNAMENT, 2, 1), Defect::Deadlock { .. }));
+    assert!(matches!(defect(&TOURNAMENT, 2, 1), CheckError::Deadlock { .. }));
     // What lets rank 1 go is what rank 0 tells it in the first game.
-    assert!(matches!(defect(&TOURNAMENT, 4, 1), Defect::LeftEarly { rank: Rank(1), .. }));
-    assert!(matches!(defect(&TOURNAMENT, 3, 1), Defect::NoSuchRank { to: Rank(3), .. }));
+    assert!(matches!(defect(&TOURNAMENT, 4, 1), CheckError::LeftEarly { rank: Rank(1), .. }));
+    assert!(matches!(defect(&TOURNAMENT, 3, 1), CheckError::NoSuchRank { to: Rank(3), .. }));
 }
 
 /// Listing 2.4: four children are waited for whatever n is, and also a child P.
 static MCS: Algorithm = Algorithm {
-    needs: |problem| Needs::flags(2, problem.values[0].max(4) + 1),
+    resources: |problem| Resources::flags(2, problem.values[0].max(4) + 1),
     round: |problem, rank, round, out| {
         let n = problem.values[0];
         if round == 1 {
-            return release(problem, rank, Slot(n.max(4)), out);
+            return release(problem, rank, Flag(n.max(4)), out);
         }
-        // Slots of children that are missing are marked as if they had reported.
-        (0..4).filter(|j| *j >= n || problem.ranks >= rank.0 * n + 1 + j).for_each(|j| out.wait(Slot(j)));
+        // Flags of children that are missing are marked as if they had reported.
+        (0..4).filter(|j| *j >= n || problem.ranks >= rank.0 * n + 1 + j).for_each(|j| out.wait(Flag(j)));
         if rank.0 > 0 {
-            out.put(Rank((rank.0 - 1) / n), Slot((rank.0 - 1) % n));
+            out.put(Rank((rank.0 - 1) / n), Flag((rank.0 - 1) % n));
         }
     },
     ..PRINTED
@@ -144,21 +147,21 @@ static MCS: Algorithm = Algorithm {
 
 #[test]
 fn listing_2_4_waits_for_children_that_do_not_exist() {
-    // Rank 0 waits for slots 2 and 3, which nobody writes.
-    assert!(matches!(defect(&MCS, 3, 2), Defect::Deadlock { .. }));
+    // Rank 0 waits for flags 2 and 3, which nobody writes.
+    assert!(matches!(defect(&MCS, 3, 2), CheckError::Deadlock { .. }));
     // n = 4 is what the literal 4 means, and ranks 1 to 4 are all of rank 0's children; rank 1 waits for
     // rank 5.
-    assert!(matches!(defect(&MCS, 5, 4), Defect::Deadlock { .. }));
+    assert!(matches!(defect(&MCS, 5, 4), CheckError::Deadlock { .. }));
 }
 
 /// Listing 2.5: every rank waits for its own entry, which says nothing of its children.
 static SPANNING: Algorithm = Algorithm {
-    needs: |problem| Needs::flags(2, problem.ranks + 1),
+    resources: |problem| Resources::flags(2, problem.ranks + 1),
     round: |problem, rank, round, out| {
         if round == 1 {
-            release(problem, rank, Slot(0), out);
+            release(problem, rank, Flag(0), out);
         } else if rank.0 > 0 {
-            out.put(Rank(rank.0 - power(2, floor_log(2, rank.0))), Slot(rank.0));
+            out.put(Rank(rank.0 - power(2, floor_log(2, rank.0))), Flag(rank.0));
         }
     },
     ..PRINTED
@@ -166,23 +169,23 @@ static SPANNING: Algorithm = Algorithm {
 
 #[test]
 fn listing_2_5_waits_for_no_child() {
-    assert!(matches!(defect(&SPANNING, 2, 1), Defect::LeftEarly { rank: Rank(0), missing: Rank(1), .. }));
+    assert!(matches!(defect(&SPANNING, 2, 1), CheckError::LeftEarly { rank: Rank(0), missing: Rank(1), .. }));
 }
 
 /// Listing 2.8: each message is waited for before the next is sent, there are too many rounds, and
 /// distances go around.
 static N_WAY: Algorithm = Algorithm {
-    needs: |problem| {
+    resources: |problem| {
         let n = problem.values[0];
         // ceil(log P / log n), and one more since the count begins at 0.
-        Needs::flags(ceil_log(n, problem.ranks) + 1, problem.ranks)
+        Resources::flags(ceil_log(n, problem.ranks) + 1, problem.ranks)
     },
     round: |problem, rank, round, out| {
         let n = problem.values[0];
         for i in 1..=n {
             let distance = (u64::from(i) * u64::from(power(n + 1, round)) % u64::from(problem.ranks)) as u32;
-            out.put(problem.around(rank, distance), Slot(rank.0));
-            out.wait(Slot(problem.back(rank, distance).0));
+            out.put(problem.around(rank, distance), Flag(rank.0));
+            out.wait(Flag(problem.back(rank, distance).0));
         }
     },
     ..PRINTED
@@ -190,15 +193,15 @@ static N_WAY: Algorithm = Algorithm {
 
 /// The same without the repetitions, to see what the order of sending and waiting costs.
 static N_WAY_INTERLEAVED: Algorithm = Algorithm {
-    needs: |problem| {
+    resources: |problem| {
         let rounds = ceil_log(problem.values[0] + 1, problem.ranks);
-        Needs::flags(rounds, rounds * problem.values[0])
+        Resources::flags(rounds, rounds * problem.values[0])
     },
     round: |problem, rank, round, out| {
         let n = problem.values[0];
         for i in (1..=n).filter(|i| i * power(n + 1, round) < problem.ranks) {
-            out.put(problem.around(rank, i * power(n + 1, round)), Slot(round * n + i - 1));
-            out.wait(Slot(round * n + i - 1));
+            out.put(problem.around(rank, i * power(n + 1, round)), Flag(round * n + i - 1));
+            out.wait(Flag(round * n + i - 1));
         }
     },
     ..PRINTED
@@ -208,15 +211,15 @@ static N_WAY_INTERLEAVED: Algorithm = Algorithm {
 fn listing_2_8_repeats_itself_and_waits_too_early() {
     // Seven rounds where four suffice: from the fifth on, ranks are told again what they know.
     assert_eq!((schedule(&N_WAY, 64, 2).rounds(), ceil_log(3, 64)), (7, 4));
-    let right = algorithms::named("n-way-dissemination").unwrap();
+    let right = algorithms::find("n-way-dissemination").unwrap();
     let (printed, corrected) =
-        (figures(&schedule(&N_WAY, 64, 2)).unwrap(), figures(&schedule(right, 64, 2)).unwrap());
+        (costs(&schedule(&N_WAY, 64, 2)).unwrap(), costs(&schedule(right, 64, 2)).unwrap());
     assert_eq!((printed.rounds, printed.messages), (14, 64 * 14));
     assert_eq!((corrected.rounds, corrected.messages), (4, 64 * 8));
     // Where the distances come around to the same rank, a flag is raised a second time.
-    assert!(matches!(defect(&N_WAY, 9, 2), Defect::RaisedTwice { .. }));
+    assert!(matches!(defect(&N_WAY, 9, 2), CheckError::RaisedTwice { .. }));
     let (printed, right) =
-        (figures(&schedule(&N_WAY_INTERLEAVED, 27, 2)).unwrap(), figures(&schedule(right, 27, 2)).unwrap());
+        (costs(&schedule(&N_WAY_INTERLEAVED, 27, 2)).unwrap(), costs(&schedule(right, 27, 2)).unwrap());
     assert_eq!(
         (printed.rounds, right.rounds),
         (6, 3),
@@ -228,26 +231,26 @@ fn listing_2_8_repeats_itself_and_waits_too_early() {
 /// Listing 2.9: as 2.8 within groups; the ranks beyond report and never wait; one rank in the main
 /// group waits for one reporter.
 static N_WISE: Algorithm = Algorithm {
-    needs: |problem| {
+    resources: |problem| {
         let rounds = floor_log(problem.values[0] + 1, problem.ranks);
-        Needs { turns: rounds.max(1) as u16, ..Needs::flags(rounds + 1, 2 * problem.ranks) }
+        Resources { turns: rounds.max(1) as u16, ..Resources::flags(rounds + 1, 2 * problem.ranks) }
     },
     round: |problem, rank, round, out| {
         let n = problem.values[0];
         let main = power(n + 1, floor_log(n + 1, problem.ranks));
         if round == 0 {
             if rank.0 >= main {
-                out.put(Rank(rank.0 - main), Slot(problem.ranks + rank.0));
+                out.put(Rank(rank.0 - main), Flag(problem.ranks + rank.0));
             } else if rank.0 + main < problem.ranks {
-                out.wait(Slot(problem.ranks + rank.0 + main));
+                out.wait(Flag(problem.ranks + rank.0 + main));
             }
         } else if rank.0 < main {
             let (near, far) = (power(n + 1, round - 1), power(n + 1, round));
             let base = rank.0 - rank.0 % far;
             for i in 1..=n {
                 let peer = base + (rank.0 - base + i * near) % far;
-                out.put_turn(Rank(peer), Slot(rank.0), round as u16);
-                out.wait_turn(Slot(peer), round as u16);
+                out.put_turn(Rank(peer), Flag(rank.0), round as u16);
+                out.wait_turn(Flag(peer), round as u16);
             }
         }
     },
@@ -257,41 +260,41 @@ static N_WISE: Algorithm = Algorithm {
 #[test]
 fn listing_2_9_deadlocks_and_lets_the_upper_group_go() {
     // Three ranks, n = 2: each waits for the next, which first waits for the one after it.
-    assert!(matches!(defect(&N_WISE, 3, 2), Defect::Deadlock { waiting: 3, .. }));
+    assert!(matches!(defect(&N_WISE, 3, 2), CheckError::Deadlock { waiting: 3, .. }));
     // n = 1 does not deadlock, but the rank beyond the power of two leaves at once.
-    assert!(matches!(defect(&N_WISE, 3, 1), Defect::LeftEarly { rank: Rank(2), .. }));
+    assert!(matches!(defect(&N_WISE, 3, 1), CheckError::LeftEarly { rank: Rank(2), .. }));
     // Five ranks beyond, three in the main group: one of them has two reporters.
-    assert!(matches!(defect(&N_WISE, 8, 2), Defect::LeftEarly { rank: Rank(3..), .. }));
+    assert!(matches!(defect(&N_WISE, 8, 2), CheckError::LeftEarly { rank: Rank(3..), .. }));
     assert!(
-        run(&schedule(&N_WISE, 4, 1), 3, Driver::Prompt).is_ok(),
+        run(&schedule(&N_WISE, 4, 1), 3, Interleaving::Prompt).is_ok(),
         "a power of two with n = 1 is what the listing is right for"
     );
-    let repaired = algorithms::named("n-wise-exchange").unwrap();
+    let repaired = algorithms::find("n-wise-exchange").unwrap();
     for (ranks, n) in [(3, 1), (3, 2), (8, 2), (9, 2)] {
-        assert!(run(&schedule(repaired, ranks, n), 3, Driver::Prompt).is_ok());
+        assert!(run(&schedule(repaired, ranks, n), 3, Interleaving::Prompt).is_ok());
     }
 }
 
 /// Flags that are told apart by nothing: two ranks raise the same one.
 static SHARED_FLAG: Algorithm = Algorithm {
-    needs: |_| Needs::flags(2, 2),
+    resources: |_| Resources::flags(2, 2),
     round: |problem, rank, round, out| match (rank, round) {
-        (_, 1) => release(problem, rank, Slot(1), out),
-        (Rank(0), _) => (1..problem.ranks).for_each(|_| out.wait(Slot(0))),
-        _ => out.put(Rank(0), Slot(0)),
+        (_, 1) => release(problem, rank, Flag(1), out),
+        (Rank(0), _) => (1..problem.ranks).for_each(|_| out.wait(Flag(0))),
+        _ => out.put(Rank(0), Flag(0)),
     },
     ..PRINTED
 };
 
 #[test]
 fn a_flag_that_two_ranks_raise_is_found() {
-    assert!(matches!(defect(&SHARED_FLAG, 3, 1), Defect::RaisedTwice { .. }));
-    assert!(matches!(explore(&schedule(&SHARED_FLAG, 3, 1), 1, 10_000), Err(Defect::RaisedTwice { .. })));
+    assert!(matches!(defect(&SHARED_FLAG, 3, 1), CheckError::RaisedTwice { .. }));
+    assert!(matches!(explore(&schedule(&SHARED_FLAG, 3, 1), 1, 10_000), Err(CheckError::RaisedTwice { .. })));
 }
 
 /// One counter for barrier after barrier with ranks that run ahead: nobody waits for anybody.
 static RUNNING_AHEAD: Algorithm = Algorithm {
-    needs: |_| Needs::flags(1, 1).and_counters(1),
+    resources: |_| Resources::flags(1, 1).and_counters(1),
     round: |problem, rank, _, out| {
         if rank.0 > 0 {
             out.add(Rank(0), Counter(0));
@@ -305,7 +308,7 @@ static RUNNING_AHEAD: Algorithm = Algorithm {
 #[test]
 fn early_arrivals_that_stand_in_for_missing_ones_are_found() {
     assert!(matches!(
-        found(&RUNNING_AHEAD, 3, 1, Driver::Late(Rank(2))),
-        Some(Defect::LeftEarly { .. } | Defect::CountedEarly { .. })
+        found(&RUNNING_AHEAD, 3, 1, Interleaving::Late(Rank(2))),
+        Some(CheckError::LeftEarly { .. } | CheckError::CountedEarly { .. })
     ));
 }

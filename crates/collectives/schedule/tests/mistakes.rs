@@ -1,7 +1,9 @@
 //! The checker finds mistakes: every step of every algorithm is left out once, and some are made otherwise.
 
-use evenkeel_schedule::check::{Defect, Driver, Machine, drive};
-use evenkeel_schedule::{Algorithm, Operation, Order, Place, Problem, Rank, Schedule, Step, algorithms};
+use evenkeel_schedule::check::{CheckError, Execution, Interleaving, drive};
+use evenkeel_schedule::{
+    Algorithm, Collective, CombiningOrder, Place, Problem, Rank, Schedule, Step, algorithms,
+};
 
 const EPOCHS: u64 = 5;
 
@@ -11,12 +13,12 @@ fn programs(schedule: &Schedule) -> Programs {
     (0..schedule.problem.ranks).map(|rank| schedule.program(Rank(rank))).collect()
 }
 
-fn outcome(schedule: &Schedule, programs: Programs) -> Result<(), Defect> {
-    drive(Machine::with_programs(schedule, EPOCHS, programs), Driver::Prompt).map(|_| ())
+fn outcome(schedule: &Schedule, programs: Programs) -> Result<(), CheckError> {
+    drive(Execution::with_programs(schedule, EPOCHS, programs), Interleaving::Prompt).map(|_| ())
 }
 
 fn schedule(algorithm: &'static Algorithm, ranks: u32) -> Schedule {
-    let elements = if algorithm.operation == Operation::Barrier { 0 } else { ranks + 1 };
+    let elements = if algorithm.collective == Collective::Barrier { 0 } else { ranks + 1 };
     Schedule::new(algorithm, Problem::new(ranks).with_elements(elements), &[]).unwrap()
 }
 
@@ -61,12 +63,12 @@ fn no_step_can_be_left_out() {
 #[test]
 fn a_mistake_is_found_in_every_order() {
     let drivers = [
-        Driver::LastFirst,
-        Driver::Late(Rank(0)),
-        Driver::Late(Rank(3)),
-        Driver::Random(1),
-        Driver::Random(2),
-        Driver::Random(3),
+        Interleaving::LastFirst,
+        Interleaving::Late(Rank(0)),
+        Interleaving::Late(Rank(3)),
+        Interleaving::Random(1),
+        Interleaving::Random(2),
+        Interleaving::Random(3),
     ];
     for algorithm in algorithms::ALL
         .iter()
@@ -80,7 +82,7 @@ fn a_mistake_is_found_in_every_order() {
             let found = outcome(&schedule, less.clone());
             for driver in drivers {
                 let other =
-                    drive(Machine::with_programs(&schedule, EPOCHS, less.clone()), driver).map(|_| ());
+                    drive(Execution::with_programs(&schedule, EPOCHS, less.clone()), driver).map(|_| ());
                 assert_eq!(
                     other.is_err(),
                     found.is_err(),
@@ -94,7 +96,7 @@ fn a_mistake_is_found_in_every_order() {
 
 #[test]
 fn operands_cannot_be_exchanged() {
-    for algorithm in algorithms::ALL.iter().filter(|a| a.order != Order::Nothing) {
+    for algorithm in algorithms::ALL.iter().filter(|a| a.order != CombiningOrder::Nothing) {
         // Where whoever comes last combines: no more ranks than epochs, so that each comes last once.
         let ranks = if algorithm.name == "allreduce-central-counter" { 4 } else { 6 };
         let schedule = schedule(algorithm, ranks);
@@ -110,9 +112,9 @@ fn operands_cannot_be_exchanged() {
             let found = outcome(&schedule, other);
             match algorithm.order {
                 // Only all ranks together could do without anybody noticing: each part is combined once.
-                Order::Any => assert_eq!(found, Ok(()), "{}", algorithm.name),
+                CombiningOrder::Any => assert_eq!(found, Ok(()), "{}", algorithm.name),
                 _ => assert!(
-                    matches!(found, Err(Defect::WrongData { .. } | Defect::UnequalGrouping { .. })),
+                    matches!(found, Err(CheckError::WrongData { .. } | CheckError::UnequalGrouping { .. })),
                     "{}: {found:?}",
                     algorithm.name
                 ),
@@ -130,10 +132,12 @@ fn one_bank_is_not_enough_where_messages_are_not_acknowledged() {
         .filter(|algorithm| {
             [4, 5].into_iter().any(|ranks| {
                 let mut schedule = schedule(algorithm, ranks);
-                schedule.needs.banks = 1;
+                schedule.resources.banks = 1;
                 matches!(
                     outcome(&schedule, programs(&schedule)),
-                    Err(Defect::WriteRace { .. } | Defect::ReadRace { .. } | Defect::Overrun { .. })
+                    Err(CheckError::WriteRace { .. }
+                        | CheckError::ReadRace { .. }
+                        | CheckError::Overrun { .. })
                 )
             })
         })
@@ -161,7 +165,7 @@ const NEED_TWO_BANKS: &[&str] = &[
 
 #[test]
 fn an_output_is_not_written_before_its_owner_has_entered() {
-    let schedule = schedule(algorithms::named("bcast-flat").unwrap(), 3);
+    let schedule = schedule(algorithms::find("bcast-flat").unwrap(), 3);
     let mut direct = programs(&schedule);
     for (_, step) in &mut direct[0] {
         if let Step::Send { at, .. } = step {
@@ -169,7 +173,7 @@ fn an_output_is_not_written_before_its_owner_has_entered() {
         }
     }
     direct.iter_mut().for_each(|p| p.retain(|(_, step)| !matches!(step, Step::Copy { .. })));
-    assert!(matches!(outcome(&schedule, direct), Err(Defect::WriteRace { .. })));
+    assert!(matches!(outcome(&schedule, direct), Err(CheckError::WriteRace { .. })));
 }
 
 /// At some number of ranks and with some root: elsewhere a little may be left over.
@@ -185,15 +189,15 @@ fn memory_is_no_more_than_what_is_stated() {
                     &[],
                 )
                 .unwrap();
-                let mut needs = schedule.needs;
+                let mut resources = schedule.resources;
                 let any = match less {
-                    0 => needs.flags.checked_sub(1).map(|n| needs.flags = n),
-                    1 => needs.counters.checked_sub(1).map(|n| needs.counters = n),
-                    _ => needs.scratch.checked_sub(1).map(|n| needs.scratch = n),
+                    0 => resources.flags.checked_sub(1).map(|n| resources.flags = n),
+                    1 => resources.counters.checked_sub(1).map(|n| resources.counters = n),
+                    _ => resources.scratch.checked_sub(1).map(|n| resources.scratch = n),
                 };
                 stated |= any.is_some();
-                let found = outcome(&Schedule { needs, ..schedule.clone() }, programs(&schedule));
-                any.is_some() && matches!(found, Err(Defect::BeyondNeeds { .. }))
+                let found = outcome(&Schedule { resources, ..schedule.clone() }, programs(&schedule));
+                any.is_some() && matches!(found, Err(CheckError::BeyondResources { .. }))
             });
             assert_eq!(tight, stated, "{}: {}", algorithm.name, ["flags", "counters", "scratch"][less]);
         }

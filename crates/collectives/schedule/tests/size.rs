@@ -1,6 +1,6 @@
 //! A rank's steps come without looking at the others: also with more ranks than could be looked at.
 
-use evenkeel_schedule::{Operation, Problem, Rank, Round, Schedule, Step, algorithms};
+use evenkeel_schedule::{Collective, Problem, Rank, Round, Schedule, Step, algorithms};
 
 /// Algorithms with a message or an area for each rank have as many steps.
 fn grows_with_ranks(name: &str) -> bool {
@@ -44,8 +44,8 @@ fn any_rank_of_a_thousand_million() {
 #[test]
 fn a_million_ranks_of_dissemination_have_forty_million_steps() {
     let schedule =
-        Schedule::new(algorithms::named("dissemination").unwrap(), Problem::new(1 << 20), &[]).unwrap();
-    assert_eq!((schedule.algorithm.operation, schedule.rounds()), (Operation::Barrier, 20));
+        Schedule::new(algorithms::find("dissemination").unwrap(), Problem::new(1 << 20), &[]).unwrap();
+    assert_eq!((schedule.algorithm.collective, schedule.rounds()), (Collective::Barrier, 20));
     let mut round = Round::new();
     let mut steps = 0;
     for rank in (0..1 << 20).step_by(64).map(Rank) {

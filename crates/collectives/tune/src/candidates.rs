@@ -2,7 +2,7 @@
 
 use evenkeel_engine::barrier::scheduled::Scheduled;
 use evenkeel_model::fan_out;
-use evenkeel_schedule::{Algorithm, Operation, Parameter, Problem, Rank, Schedule, Step, algorithms};
+use evenkeel_schedule::{Algorithm, Collective, Parameter, Problem, Rank, Schedule, Step, algorithms};
 use std::collections::HashSet;
 
 /// The barriers to try among so many ranks, no two of which have the same steps.
@@ -13,7 +13,7 @@ use std::collections::HashSet;
 /// machine is one node.
 pub fn candidates(ranks: u32) -> Vec<Schedule> {
     let mut seen = HashSet::new();
-    let algorithms = algorithms::of(Operation::Barrier).filter(|a| a.name != "hierarchical");
+    let algorithms = algorithms::for_collective(Collective::Barrier).filter(|a| a.name != "hierarchical");
     let all = algorithms
         .flat_map(|algorithm| settings(algorithm, ranks).into_iter().map(move |set| (algorithm, set)));
     let made = all.filter_map(|(algorithm, set)| {
@@ -42,12 +42,12 @@ fn settings(algorithm: &Algorithm, ranks: u32) -> Vec<Vec<u32>> {
 
 fn values(algorithm: &Algorithm, parameter: &Parameter, ranks: u32) -> Vec<u32> {
     if !parameter.choices.is_empty() {
-        return (parameter.least..=parameter.most).collect();
+        return (parameter.min..=parameter.max).collect();
     }
     // n messages of a round, or n children, reach n + 1 times as many ranks; a group of n is n ranks.
     let messages = ["n-way-dissemination", "n-wise-exchange", "mcs"].contains(&algorithm.name);
     let fan_outs = fan_out::candidates(ranks.into()).into_iter().map(|c| c.n as u32 + u32::from(!messages));
-    let values: Vec<u32> = fan_outs.filter(|v| (parameter.least..=parameter.most).contains(v)).collect();
+    let values: Vec<u32> = fan_outs.filter(|v| (parameter.min..=parameter.max).contains(v)).collect();
     if values.is_empty() { vec![parameter.default] } else { values }
 }
 
@@ -62,7 +62,8 @@ mod tests {
     #[test]
     fn every_barrier_is_there_and_fan_outs_by_the_rule() {
         let names = names(64);
-        for algorithm in algorithms::of(Operation::Barrier).filter(|a| a.name != "hierarchical") {
+        for algorithm in algorithms::for_collective(Collective::Barrier).filter(|a| a.name != "hierarchical")
+        {
             assert!(names.iter().any(|n| n.starts_with(algorithm.name)), "{algorithm:?}");
         }
         let of = |name: &str| {

@@ -106,7 +106,7 @@ impl Ways {
         let control = Comm::attach_with(Some(world), world.world_comm_id(), &members, task.rank, None);
         let mut all = vec![Comm::attach_with(Some(world), control.child_id(), &members, task.rank, None)];
         for name in &task.schedules {
-            let schedule = Schedule::named(name, Problem::new(task.ranks)).map_err(|e| e.to_string())?;
+            let schedule = Schedule::parse(name, Problem::new(task.ranks)).map_err(|e| e.to_string())?;
             let scheduled = Scheduled::new(schedule).map_err(|e| format!("{name}: {e}"))?;
             all.push(Comm::attach_with(
                 Some(world),

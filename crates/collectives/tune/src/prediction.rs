@@ -65,7 +65,7 @@ mod tests {
     fn where_cores_are_shared_a_round_is_a_sweep() {
         let parameters = evenkeel_model::builtin::named("two-core-vm").unwrap();
         let of =
-            |name: &str| predict(&Schedule::named(name, Problem::new(16)).unwrap(), 2, &parameters).unwrap();
+            |name: &str| predict(&Schedule::parse(name, Problem::new(16)).unwrap(), 2, &parameters).unwrap();
         let builtin = predict(&builtin(16), 2, &parameters).unwrap();
         let switch = parameters.node.as_ref().unwrap().switch_ns.unwrap();
         assert!((7.0..8.5).contains(&(builtin / switch)), "eight ranks on each core: {builtin}");
@@ -79,7 +79,7 @@ mod tests {
         let network = LogGp::logp(100.0, 10.0, 10.0);
         let parameters = Parameters::of_network("n", "", network.into());
         let schedules = ["dissemination", "mcs:n=63", "n-way-dissemination:n=3"]
-            .map(|name| Schedule::named(name, Problem::new(64)).unwrap());
+            .map(|name| Schedule::parse(name, Problem::new(64)).unwrap());
         let predicted = schedules.map(|schedule| predict(&schedule, 64, &parameters));
         // Six rounds of L + 2o, whatever the others are.
         assert_eq!(predicted[0], Some(720.0));

@@ -5,7 +5,7 @@
 //! number of messages counts.
 
 use evenkeel_engine::collective::call::Kind;
-use evenkeel_schedule::{Problem, Rank, Schedule, Slot, Step};
+use evenkeel_schedule::{Flag, Problem, Rank, Schedule, Step};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -68,12 +68,12 @@ impl Plan {
         let problem =
             Problem::new(nodes as u32).with_root(Rank(key.root as u32)).with_elements(key.elements as u32);
         let name = algorithm(key.kind, nodes, key.elements * key.unit, share_cores);
-        let schedule = Schedule::named(name, problem).expect("what is chosen can be made");
+        let schedule = Schedule::parse(name, problem).expect("what is chosen can be made");
         let (mut waited, mut sends) = (HashSet::new(), Vec::new());
         for rank in 0..nodes as u32 {
             let steps = schedule.program(Rank(rank));
             waited.extend(steps.iter().filter_map(|(_, step)| match *step {
-                Step::Wait { slot, turn } if turn > 0 => Some((rank, slot.0, turn)),
+                Step::Wait { flag, turn } if turn > 0 => Some((rank, flag.0, turn)),
                 _ => None,
             }));
             sends.push(steps.iter().any(|(_, step)| matches!(step, Step::Send { .. })));
@@ -82,8 +82,8 @@ impl Plan {
     }
 
     /// Whether a rank waits for a flag.
-    pub fn is_waited_for(&self, rank: Rank, slot: Slot, turn: u16) -> bool {
-        self.waited.contains(&(rank.0, slot.0, turn))
+    pub fn is_waited_for(&self, rank: Rank, flag: Flag, turn: u16) -> bool {
+        self.waited.contains(&(rank.0, flag.0, turn))
     }
 
     /// Whether a rank passes a broadcast on.

@@ -65,7 +65,7 @@ pub fn place_to_number(place: Place) -> u32 {
 fn place_from_number(number: u32) -> Place {
     use evenkeel_schedule::Buffer::{Input, Output, Scratch};
     let buffer = [Input, Output, Scratch, Scratch][(number >> 30) as usize];
-    Place::new(buffer, number & (Place::MOST - 1))
+    Place::new(buffer, number & (Place::MAX_ELEMENTS - 1))
 }
 
 impl Instance {
@@ -78,11 +78,14 @@ impl Instance {
         input: Vec<u8>,
     ) -> Instance {
         let schedule = &plan.schedule;
-        let operation = schedule.algorithm.operation;
+        let operation = schedule.algorithm.collective;
         let zeros = |elements: u64| Buffer::new(elements as usize * unit);
-        debug_assert_eq!(input.len() as u64, operation.input(&schedule.problem, me) * unit as u64);
-        let buffers =
-            [input.into(), zeros(operation.output(&schedule.problem, me)), zeros(schedule.needs.scratch)];
+        debug_assert_eq!(input.len() as u64, operation.input_elements(&schedule.problem, me) * unit as u64);
+        let buffers = [
+            input.into(),
+            zeros(operation.output_elements(&schedule.problem, me)),
+            zeros(schedule.resources.scratch),
+        ];
         let missing = [combining.is_some_and(|c| c.input_is_missing), false, false];
         let mut steps = Round::new();
         schedule.round(me, 0, &mut steps);
@@ -152,21 +155,21 @@ impl Instance {
     fn step(&mut self, step: Step, send: &mut impl FnMut(Sent<'_>)) -> bool {
         match step {
             // Turn 0 is of an earlier use of the same memory, and there was none.
-            Step::Wait { slot, turn } => return turn == 0 || self.raised.contains(&(slot.0, turn)),
-            Step::Put { to, slot, turn } if !self.plan.is_waited_for(to, slot, turn) => {}
-            Step::Put { to, slot, turn } => send(Sent {
+            Step::Wait { flag, turn } => return turn == 0 || self.raised.contains(&(flag.0, turn)),
+            Step::Put { to, flag, turn } if !self.plan.is_waited_for(to, flag, turn) => {}
+            Step::Put { to, flag, turn } => send(Sent {
                 to: to.0,
-                slot: slot.0,
+                slot: flag.0,
                 turn,
                 at: 0,
                 data: &Bytes::new(),
                 passed_on: self.plan.passes_on(to),
             }),
-            Step::Multicast { to, slot, turn } => {
+            Step::Multicast { to, flag, turn } => {
                 to.iter().filter(|to| *to != self.me).for_each(|to| {
                     send(Sent {
                         to: to.0,
-                        slot: slot.0,
+                        slot: flag.0,
                         turn,
                         at: 0,
                         data: &Bytes::new(),
@@ -174,14 +177,14 @@ impl Instance {
                     })
                 });
                 if to.contains(self.me) {
-                    self.raised.insert((slot.0, turn));
+                    self.raised.insert((flag.0, turn));
                 }
             }
-            Step::Send { to, slot, turn, from, at, length, .. } => {
+            Step::Send { to, flag, turn, from, at, length, .. } => {
                 let data = self.bytes(from, length);
                 send(Sent {
                     to: to.0,
-                    slot: slot.0,
+                    slot: flag.0,
                     turn,
                     at: place_to_number(at),
                     data: &data,

@@ -5,7 +5,7 @@
 
 use evenkeel_engine::barrier::program::{Layout, Program};
 use evenkeel_schedule::algorithms::barrier::dissemination::ALGORITHM as DISSEMINATION;
-use evenkeel_schedule::{Algorithm, Operation, Order, Problem, Rank, Schedule, Step, algorithms};
+use evenkeel_schedule::{Algorithm, Collective, CombiningOrder, Problem, Rank, Schedule, Step, algorithms};
 use evenkeel_segment::eventcount::Fencing;
 use evenkeel_segment::memory::register_for_fences;
 use evenkeel_segment::{Flags, Mapped, Segment};
@@ -135,12 +135,9 @@ fn fencings() -> Vec<Fencing> {
 fn variants(algorithm: &'static Algorithm) -> Vec<String> {
     let mut names = vec![algorithm.name.to_string()];
     for parameter in algorithm.parameters {
-        let values: Vec<u32> = if parameter.choices.is_empty() {
-            vec![2, 3]
-        } else {
-            (parameter.least..=parameter.most).collect()
-        };
-        let fits = |v: &u32| (parameter.least..=parameter.most).contains(v) && *v != parameter.default;
+        let values: Vec<u32> =
+            if parameter.choices.is_empty() { vec![2, 3] } else { (parameter.min..=parameter.max).collect() };
+        let fits = |v: &u32| (parameter.min..=parameter.max).contains(v) && *v != parameter.default;
         names.extend(
             values
                 .iter()
@@ -153,10 +150,10 @@ fn variants(algorithm: &'static Algorithm) -> Vec<String> {
 
 #[test]
 fn nobody_leaves_before_all_have_entered() {
-    for algorithm in algorithms::of(Operation::Barrier) {
+    for algorithm in algorithms::for_collective(Collective::Barrier) {
         for name in variants(algorithm) {
             for ranks in 1..=16 {
-                let schedule = Schedule::named(&name, Problem::new(ranks)).unwrap();
+                let schedule = Schedule::parse(&name, Problem::new(ranks)).unwrap();
                 run(&schedule, Fencing::Both, 6, true)
                     .unwrap_or_else(|why| panic!("{name}, {ranks} ranks: {why}"));
             }
@@ -177,7 +174,7 @@ fn many_epochs_with_either_way_of_fencing() {
             "mcs:release=binomial",
         ] {
             for ranks in [2, 3, 7] {
-                let schedule = Schedule::named(name, Problem::new(ranks)).unwrap();
+                let schedule = Schedule::parse(name, Problem::new(ranks)).unwrap();
                 run(&schedule, fencing, 300, true)
                     .unwrap_or_else(|why| panic!("{name}, {ranks} ranks: {why}"));
             }
@@ -188,16 +185,16 @@ fn many_epochs_with_either_way_of_fencing() {
 /// Dissemination that does not wait in its last round.
 static HASTY: Algorithm = Algorithm {
     name: "hasty",
-    operation: Operation::Barrier,
-    order: Order::Nothing,
+    collective: Collective::Barrier,
+    order: CombiningOrder::Nothing,
     about: "",
     source: "",
     cost: "",
     parameters: &[],
-    needs: |problem| (DISSEMINATION.needs)(problem),
+    resources: |problem| (DISSEMINATION.resources)(problem),
     round: |problem, rank, round, out| {
         (DISSEMINATION.round)(problem, rank, round, out);
-        if round + 1 == (DISSEMINATION.needs)(problem).rounds {
+        if round + 1 == (DISSEMINATION.resources)(problem).rounds {
             out.steps.retain(|step| !matches!(step, Step::Wait { .. }));
         }
     },

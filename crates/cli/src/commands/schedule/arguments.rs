@@ -1,7 +1,7 @@
 //! The grammar of `evenkeel schedule`.
 
 use clap::{ValueEnum, value_parser};
-use evenkeel_schedule::Operation;
+use evenkeel_schedule::Collective;
 use std::path::PathBuf;
 
 /// Show, check and draw collective algorithms
@@ -129,19 +129,19 @@ pub enum OperationName {
 }
 
 impl OperationName {
-    pub fn operation(self) -> Operation {
+    pub fn operation(self) -> Collective {
         match self {
-            OperationName::Barrier => Operation::Barrier,
-            OperationName::Bcast => Operation::Bcast,
-            OperationName::Reduce => Operation::Reduce,
-            OperationName::Allreduce => Operation::Allreduce,
-            OperationName::Allgather => Operation::Allgather,
-            OperationName::Alltoall => Operation::Alltoall,
-            OperationName::Gather => Operation::Gather,
-            OperationName::Scatter => Operation::Scatter,
-            OperationName::ReduceScatter => Operation::ReduceScatter,
-            OperationName::Scan => Operation::Scan,
-            OperationName::Exscan => Operation::Exscan,
+            OperationName::Barrier => Collective::Barrier,
+            OperationName::Bcast => Collective::Bcast,
+            OperationName::Reduce => Collective::Reduce,
+            OperationName::Allreduce => Collective::Allreduce,
+            OperationName::Allgather => Collective::Allgather,
+            OperationName::Alltoall => Collective::Alltoall,
+            OperationName::Gather => Collective::Gather,
+            OperationName::Scatter => Collective::Scatter,
+            OperationName::ReduceScatter => Collective::ReduceScatter,
+            OperationName::Scan => Collective::Scan,
+            OperationName::Exscan => Collective::Exscan,
         }
     }
 }

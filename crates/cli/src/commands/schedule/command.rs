@@ -4,9 +4,13 @@ use super::arguments::{Check, Gallery, List, ScheduleTask, Show, Which};
 use crate::commands::report::command as record_file;
 use crate::errors::Failure;
 use crate::output::file::write;
-use evenkeel_schedule::check::{Defect, Driver, Figures, explore::explore, figures, fits, run};
+use evenkeel_schedule::check::{
+    CheckError, Costs, Interleaving, costs, explore::explore, fits_in_memory, run,
+};
 use evenkeel_schedule::picture::{Picture, gallery, svg, text};
-use evenkeel_schedule::{Algorithm, Nodes, Operation, Order, Problem, Rank, Schedule, Step, algorithms};
+use evenkeel_schedule::{
+    Algorithm, Collective, CombiningOrder, Nodes, Problem, Rank, Schedule, Step, algorithms,
+};
 use evenkeel_text::paragraph::wrap;
 use evenkeel_text::table::{Column, table};
 
@@ -38,18 +42,18 @@ const COLUMNS: &[Column] = &[
 
 fn list(arguments: &List, width: usize) -> Result<String, Failure> {
     let mut out = String::new();
-    for operation in Operation::ALL {
+    for operation in Collective::ALL {
         if arguments.operation.is_some_and(|wanted| wanted.operation() != operation) {
             continue;
         }
         let mut rows = Vec::new();
-        for algorithm in algorithms::of(operation) {
-            let elements = if operation == Operation::Barrier { 0 } else { arguments.elements };
+        for algorithm in algorithms::for_collective(operation) {
+            let elements = if operation == Collective::Barrier { 0 } else { arguments.elements };
             let schedule =
                 Schedule::new(algorithm, Problem::new(arguments.ranks).with_elements(elements), &[])?;
             rows.push(row(&schedule, &counted(&schedule)?));
         }
-        let size = if operation == Operation::Barrier {
+        let size = if operation == Collective::Barrier {
             String::new()
         } else {
             format!(", {} elements", arguments.elements)
@@ -73,7 +77,7 @@ const LEGEND: &[&str] = &[
     "`evenkeel schedule show NAME` draws one and tells its source; parameters are set with --param NAME=VALUE.",
 ];
 
-fn row(schedule: &Schedule, f: &Figures) -> Vec<String> {
+fn row(schedule: &Schedule, f: &Costs) -> Vec<String> {
     let values = schedule.algorithm.parameters.iter().zip(schedule.problem.values);
     let parameters: Vec<String> = values.map(|(p, v)| format!("{}={}", p.name, p.show(v))).collect();
     vec![
@@ -90,7 +94,7 @@ fn row(schedule: &Schedule, f: &Figures) -> Vec<String> {
     ]
 }
 
-fn responders(f: &Figures) -> String {
+fn responders(f: &Costs) -> String {
     if f.responders == f.least_responders {
         f.responders.to_string()
     } else {
@@ -125,7 +129,7 @@ fn show(arguments: &Show, width: usize) -> Result<String, Failure> {
     Ok(out)
 }
 
-fn about(schedule: &Schedule, f: &Figures) -> Vec<String> {
+fn about(schedule: &Schedule, f: &Costs) -> Vec<String> {
     let algorithm = schedule.algorithm;
     let mut all = vec![
         algorithm.about.to_string(),
@@ -133,12 +137,14 @@ fn about(schedule: &Schedule, f: &Figures) -> Vec<String> {
         format!("Cost: {}.", algorithm.cost),
     ];
     match algorithm.order {
-        Order::Nothing => {}
-        Order::Fold => all.push("It combines in the order of ranks, grouped as the engine groups.".into()),
-        Order::Ranks => {
+        CombiningOrder::Nothing => {}
+        CombiningOrder::Fold => {
+            all.push("It combines in the order of ranks, grouped as the engine groups.".into())
+        }
+        CombiningOrder::Ranks => {
             all.push("It combines in the order of ranks, in another grouping than the engine's.".into())
         }
-        Order::Any => all
+        CombiningOrder::Any => all
             .push("It combines in another order than that of ranks: for commutative operations only.".into()),
     }
     let data = if f.elements > 0 { format!(", {} elements moved", f.elements) } else { String::new() };
@@ -178,14 +184,14 @@ fn steps(schedule: &Schedule, rank: u32) -> Result<String, Failure> {
 fn check(arguments: &Check) -> Result<String, Failure> {
     let schedule = made(&arguments.which)?;
     affordable(&schedule)?;
-    let epochs = 1 + 2 * u64::from(schedule.needs.banks);
-    let found = |driver: Driver| {
+    let epochs = 1 + 2 * u64::from(schedule.resources.banks);
+    let found = |driver: Interleaving| {
         run(&schedule, epochs, driver).map(|_| ()).map_err(|defect| wrong(&schedule, defect))
     };
-    found(Driver::Prompt)?;
-    found(Driver::LastFirst)?;
+    found(Interleaving::Prompt)?;
+    found(Interleaving::LastFirst)?;
     for i in 0..arguments.random {
-        found(Driver::Random(arguments.seed.wrapping_add(i)))?;
+        found(Interleaving::Random(arguments.seed.wrapping_add(i)))?;
     }
     let decides = (0..schedule.problem.ranks)
         .any(|r| schedule.program(Rank(r)).iter().any(|(_, step)| matches!(step, Step::Count { .. })));
@@ -231,19 +237,21 @@ pub fn made(which: &Which) -> Result<Schedule, Failure> {
         let (name, word) = given.split_once('=').ok_or_else(|| Failure::NoValue { given: given.clone() })?;
         let parameter = algorithm.parameters.iter().find(|p| p.name == name);
         let value = match parameter {
-            Some(parameter) => parameter.parse(word).ok_or_else(|| evenkeel_schedule::Refusal::Value {
-                algorithm: algorithm.name,
-                name: parameter.name,
-                value: word.into(),
-                range: parameter.range(),
-            })?,
+            Some(parameter) => {
+                parameter.parse(word).ok_or_else(|| evenkeel_schedule::ScheduleError::Value {
+                    algorithm: algorithm.name,
+                    name: parameter.name,
+                    value: word.into(),
+                    range: parameter.range(),
+                })?
+            }
             // Refused below, with the names that there are.
             None => 0,
         };
         set.push((name, value));
     }
     set.extend(which.n.map(|n| ("n", n)));
-    let elements = if algorithm.operation == Operation::Barrier { 0 } else { which.elements };
+    let elements = if algorithm.collective == Collective::Barrier { 0 } else { which.elements };
     let mut problem = Problem::new(which.ranks).with_elements(elements).with_root(Rank(which.root));
     if !which.nodes.is_empty() {
         problem = problem.with_nodes(Nodes::table(&which.nodes));
@@ -252,7 +260,7 @@ pub fn made(which: &Which) -> Result<Schedule, Failure> {
 }
 
 fn named(name: &str) -> Result<&'static Algorithm, Failure> {
-    algorithms::named(name).ok_or_else(|| {
+    algorithms::find(name).ok_or_else(|| {
         let near: Vec<&str> =
             algorithms::ALL.iter().map(|a| a.name).filter(|n| n.contains(name) || name.contains(n)).collect();
         let meant = if near.is_empty() { String::new() } else { format!("; perhaps {}", near.join(" or ")) };
@@ -260,13 +268,13 @@ fn named(name: &str) -> Result<&'static Algorithm, Failure> {
     })
 }
 
-fn counted(schedule: &Schedule) -> Result<Figures, Failure> {
+fn counted(schedule: &Schedule) -> Result<Costs, Failure> {
     affordable(schedule)?;
-    figures(schedule).map_err(|defect| wrong(schedule, defect))
+    costs(schedule).map_err(|defect| wrong(schedule, defect))
 }
 
 fn affordable(schedule: &Schedule) -> Result<(), Failure> {
-    match fits(schedule, MOST_BYTES) {
+    match fits_in_memory(schedule, MOST_BYTES) {
         true => Ok(()),
         false => Err(Failure::TooLargeToCheck {
             algorithm: schedule.algorithm.name,
@@ -276,7 +284,7 @@ fn affordable(schedule: &Schedule) -> Result<(), Failure> {
     }
 }
 
-fn wrong(schedule: &Schedule, defect: Defect) -> Failure {
+fn wrong(schedule: &Schedule, defect: CheckError) -> Failure {
     Failure::ScheduleWrong {
         what: format!("{} with {} ranks", schedule.algorithm.name, schedule.problem.ranks),
         defect: Box::new(defect),

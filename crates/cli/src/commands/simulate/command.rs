@@ -35,7 +35,7 @@ impl Run {
     fn new(named: &Named, schedule: &Schedule, alone: Time, outcome: Outcome, seconds: f64) -> Run {
         Run {
             schedule: named.to_string(),
-            operation: schedule.algorithm.operation.name(),
+            operation: schedule.algorithm.collective.name(),
             ranks: schedule.problem.ranks,
             alone,
             outcome,

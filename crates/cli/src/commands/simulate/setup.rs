@@ -23,7 +23,7 @@ impl FromStr for Named {
     type Err = String;
     fn from_str(text: &str) -> Result<Named, String> {
         let (name, rest) = text.split_once(':').unwrap_or((text, ""));
-        let algorithm = algorithms::named(name).ok_or_else(|| {
+        let algorithm = algorithms::find(name).ok_or_else(|| {
             let near: Vec<&str> = algorithms::ALL
                 .iter()
                 .map(|a| a.name)

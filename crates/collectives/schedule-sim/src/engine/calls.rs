@@ -4,8 +4,8 @@ use super::{NOTHING, OVER, Simulation, State};
 use crate::time::Time;
 use crate::watch::{Doing, Watch};
 use crate::workload::Leaving;
-use evenkeel_schedule::deposits::Owed;
-use evenkeel_schedule::{Operation, Rank};
+use evenkeel_schedule::deposits::Sources;
+use evenkeel_schedule::{Collective, Rank};
 
 impl<W: Watch> Simulation<'_, W> {
     /// The rank's program computes from `from` on and enters its next call. False if it never does.
@@ -78,8 +78,8 @@ impl<W: Watch> Simulation<'_, W> {
     fn owed(&self, rank: u32) -> bool {
         // Nobody can tell that a barrier has not completed, until a message is received: it is left, and
         // completes behind the program's back.
-        let operation = self.schedule.algorithm.operation;
-        operation != Operation::Barrier
-            && self.schedule.problem.handing(operation, Rank(rank)).needs != Owed::Nothing
+        let operation = self.schedule.algorithm.collective;
+        operation != Collective::Barrier
+            && self.schedule.problem.participation(operation, Rank(rank)).needs != Sources::Empty
     }
 }

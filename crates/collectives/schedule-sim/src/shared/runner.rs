@@ -17,28 +17,29 @@ pub struct Memory<'a> {
 impl Memory<'_> {
     pub fn new(schedule: &Schedule) -> Memory<'_> {
         let words = |each: u32| {
-            vec![0; schedule.problem.ranks as usize * usize::from(schedule.needs.banks) * each as usize]
+            vec![0; schedule.problem.ranks as usize * usize::from(schedule.resources.banks) * each as usize]
         };
         Memory {
             schedule,
-            flags: words(schedule.needs.flags),
-            counters: words(schedule.needs.counters),
+            flags: words(schedule.resources.flags),
+            counters: words(schedule.resources.counters),
             messages: 0,
         }
     }
 
-    fn flag(&self, rank: Rank, slot: u32, bank: usize) -> usize {
-        let needs = &self.schedule.needs;
-        ((rank.0 as usize * usize::from(needs.banks)) + bank) * needs.flags as usize + slot as usize
+    fn flag(&self, rank: Rank, flag: u32, bank: usize) -> usize {
+        let resources = &self.schedule.resources;
+        ((rank.0 as usize * usize::from(resources.banks)) + bank) * resources.flags as usize + flag as usize
     }
 
     fn counter(&self, rank: Rank, counter: u32, bank: usize) -> usize {
-        let needs = &self.schedule.needs;
-        ((rank.0 as usize * usize::from(needs.banks)) + bank) * needs.counters as usize + counter as usize
+        let resources = &self.schedule.resources;
+        ((rank.0 as usize * usize::from(resources.banks)) + bank) * resources.counters as usize
+            + counter as usize
     }
 
-    fn raise(&mut self, to: Rank, slot: u32, bank: usize, value: u64) {
-        let flag = self.flag(to, slot, bank);
+    fn raise(&mut self, to: Rank, flag: u32, bank: usize, value: u64) {
+        let flag = self.flag(to, flag, bank);
         self.flags[flag] = self.flags[flag].max(value);
     }
 
@@ -162,19 +163,19 @@ impl Runner {
 
     /// Takes a step; false if it has to be waited for.
     fn take(&mut self, step: Step, memory: &mut Memory) -> bool {
-        let (turns, (bank, uses)) = (memory.schedule.needs.turns, memory.schedule.bank(self.epoch));
+        let (turns, (bank, uses)) = (memory.schedule.resources.turns, memory.schedule.bank(self.epoch));
         let mut next = self.at + 1;
         match step {
-            Step::Put { to, slot, turn } | Step::Send { to, slot, turn, .. } => {
+            Step::Put { to, flag, turn } | Step::Send { to, flag, turn, .. } => {
                 memory.messages += 1;
-                memory.raise(to, slot.0, bank, flag_value(uses, turns, turn));
+                memory.raise(to, flag.0, bank, flag_value(uses, turns, turn));
             }
-            Step::Multicast { to, slot, turn } => {
+            Step::Multicast { to, flag, turn } => {
                 memory.messages += 1;
-                to.iter().for_each(|to| memory.raise(to, slot.0, bank, flag_value(uses, turns, turn)));
+                to.iter().for_each(|to| memory.raise(to, flag.0, bank, flag_value(uses, turns, turn)));
             }
-            Step::Wait { slot, turn } => {
-                if memory.flags[memory.flag(self.me, slot.0, bank)] < flag_value(uses, turns, turn) {
+            Step::Wait { flag, turn } => {
+                if memory.flags[memory.flag(self.me, flag.0, bank)] < flag_value(uses, turns, turn) {
                     return false;
                 }
             }

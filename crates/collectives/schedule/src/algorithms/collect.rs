@@ -4,17 +4,17 @@
 
 use crate::problem::Problem;
 use crate::round::Round;
-use crate::schedule::Needs;
-use crate::step::{Place, Rank, RankSet, Slot};
+use crate::schedule::Resources;
+use crate::step::{Flag, Place, Rank, RankSet};
 
 /// A flag and a vector for each rank, and a flag that says that all have been read.
-pub fn needs(problem: &Problem) -> Needs {
+pub fn resources(problem: &Problem) -> Resources {
     let vectors = u64::from(problem.elements) * u64::from(problem.ranks);
-    Needs::flags(1, problem.ranks + 1).and_scratch(vectors).in_banks(2)
+    Resources::flags(1, problem.ranks + 1).and_scratch(vectors).in_banks(2)
 }
 
-fn read(problem: &Problem) -> Slot {
-    Slot(problem.ranks)
+fn read(problem: &Problem) -> Flag {
+    Flag(problem.ranks)
 }
 
 /// Where a rank's vector lies at the root, once its flag is raised.
@@ -25,13 +25,13 @@ pub fn place(problem: &Problem, rank: Rank) -> Place {
 /// All that a rank does that is not the root.
 pub fn hand_in(problem: &Problem, rank: Rank, out: &mut Round) {
     out.wait_previous(read(problem));
-    out.send(problem.root, Slot(rank.0), Place::input(0), place(problem, rank), problem.elements);
+    out.send(problem.root, Flag(rank.0), Place::input(0), place(problem, rank), problem.elements);
 }
 
 /// The root waits for the vector of a rank; for its own there is nothing to wait for.
 pub fn await_from(problem: &Problem, rank: Rank, out: &mut Round) {
     if rank != problem.root {
-        out.wait(Slot(rank.0));
+        out.wait(Flag(rank.0));
     }
 }
 

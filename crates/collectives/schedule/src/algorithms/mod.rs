@@ -1,7 +1,7 @@
 //! Every algorithm, one file each. A new one is a file with one [`Algorithm`] in it and one line in
 //! [`ALL`]; being listed is what makes it checked, shown and simulated.
 
-use crate::algorithm::{Algorithm, Operation};
+use crate::algorithm::{Algorithm, Collective};
 
 pub mod allgather;
 pub mod allreduce;
@@ -75,11 +75,11 @@ pub static ALL: &[&Algorithm] = &[
 ];
 
 /// The algorithm of that name.
-pub fn named(name: &str) -> Option<&'static Algorithm> {
+pub fn find(name: &str) -> Option<&'static Algorithm> {
     ALL.iter().copied().find(|a| a.name == name)
 }
 
 /// The algorithms for an operation.
-pub fn of(operation: Operation) -> impl Iterator<Item = &'static Algorithm> {
-    ALL.iter().copied().filter(move |a| a.operation == operation)
+pub fn for_collective(collective: Collective) -> impl Iterator<Item = &'static Algorithm> {
+    ALL.iter().copied().filter(move |a| a.collective == collective)
 }

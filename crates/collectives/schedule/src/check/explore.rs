@@ -1,7 +1,7 @@
 //! Every interleaving of steps and deliveries, for a few ranks.
 
-use super::defect::Defect;
-use super::machine::Machine;
+use super::error::CheckError;
+use super::execution::Execution;
 use crate::schedule::Schedule;
 use crate::step::Rank;
 use std::collections::HashSet;
@@ -16,19 +16,19 @@ pub struct Explored {
     pub cut_off: bool,
 }
 
-/// Visits every state that any order of steps and deliveries leads to, up to `most` states. States are
+/// Visits every state that any order of steps and deliveries leads to, up to `max_states` states. States are
 /// told apart by all that decides what can follow, so that ways that meet again are gone once.
-pub fn explore<'a>(schedule: &'a Schedule, epochs: u64, most: usize) -> Result<Explored, Defect> {
+pub fn explore<'a>(schedule: &'a Schedule, epochs: u64, max_states: usize) -> Result<Explored, CheckError> {
     let mut seen = HashSet::new();
     let mut found = Explored { states: 0, ends: 0, cut_off: false };
-    let start = Machine::new(schedule, epochs);
+    let start = Execution::new(schedule, epochs);
     seen.insert(start.state());
     let mut open = vec![start];
     while let Some(machine) = open.pop() {
         found.states += 1;
         let mut stuck = true;
-        let mut visit = |next: Machine<'a>, open: &mut Vec<Machine<'a>>| {
-            if seen.len() >= most {
+        let mut visit = |next: Execution<'a>, open: &mut Vec<Execution<'a>>| {
+            if seen.len() >= max_states {
                 found.cut_off = true;
             } else if seen.insert(next.state()) {
                 open.push(next);

@@ -20,7 +20,7 @@ pub struct Raise {
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Flag {
+pub struct FlagHistory {
     /// As the owner sees it.
     pub value: u64,
     /// Raises that no wait is past yet, and the last of those before; rising.
@@ -28,25 +28,25 @@ pub struct Flag {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FlagFault {
+pub enum FlagError {
     Twice,
     Overtaking,
     Overrun,
 }
 
-impl Flag {
+impl FlagHistory {
     /// Somebody sends a raise off. `owner` is the flag's.
-    pub fn announce(&mut self, owner: Rank, raise: Raise) -> Result<(), FlagFault> {
+    pub fn announce(&mut self, owner: Rank, raise: Raise) -> Result<(), FlagError> {
         if let Some(last) = self.raises.back() {
             if raise.value == last.value {
-                return Err(FlagFault::Twice);
+                return Err(FlagError::Twice);
             }
             if raise.value < last.value || raise.knows[last.by.0 as usize] < last.knows[last.by.0 as usize] {
-                return Err(FlagFault::Overtaking);
+                return Err(FlagError::Overtaking);
             }
             let known = raise.knows[owner.0 as usize];
             if last.data.is_some() && last.taken.is_none_or(|taken| taken > known) {
-                return Err(FlagFault::Overrun);
+                return Err(FlagError::Overrun);
             }
         }
         self.raises.push_back(raise);
@@ -77,35 +77,35 @@ struct Use {
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Count {
+pub struct CounterHistory {
     /// As the owner sees it, over all uses.
     pub value: u64,
     uses: VecDeque<Use>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CountFault {
+pub enum CounterError {
     Early,
     /// More often than this.
     TooOften(u32),
 }
 
-impl Count {
+impl CounterHistory {
     /// Somebody who knows `knows` sends an addition for the `number`-th use off.
-    pub fn announce(&mut self, number: u64, knows: &Clock, depth: u32) -> Result<(), CountFault> {
+    pub fn announce(&mut self, number: u64, knows: &Clock, depth: u32) -> Result<(), CounterError> {
         if self.uses.back().is_some_and(|u| u.number > number) {
-            return Err(CountFault::Early);
+            return Err(CounterError::Early);
         }
         for earlier in self.uses.iter().filter(|u| u.number < number) {
             // Each addition is an event of its rank that the joint knowledge of the use contains.
             if earlier.knows.iter().zip(knows).any(|(needed, known)| needed > known) {
-                return Err(CountFault::Early);
+                return Err(CounterError::Early);
             }
         }
         match self.uses.back_mut().filter(|u| u.number == number) {
             Some(last) => {
                 if let Some(of) = last.of.filter(|of| last.added >= *of) {
-                    return Err(CountFault::TooOften(of));
+                    return Err(CounterError::TooOften(of));
                 }
                 last.added += 1;
                 last.depth = last.depth.max(depth);
@@ -122,10 +122,10 @@ impl Count {
     }
 
     /// A wait for `of` additions in the `number`-th use is over.
-    pub fn take(&mut self, number: u64, of: u32) -> Result<Option<(&Clock, u32)>, CountFault> {
+    pub fn take(&mut self, number: u64, of: u32) -> Result<Option<(&Clock, u32)>, CounterError> {
         let Some(used) = self.uses.iter_mut().find(|u| u.number == number) else { return Ok(None) };
         used.of = Some(of);
-        if used.added > of { Err(CountFault::TooOften(of)) } else { Ok(Some((&used.knows, used.depth))) }
+        if used.added > of { Err(CounterError::TooOften(of)) } else { Ok(Some((&used.knows, used.depth))) }
     }
 
     /// What the additions of the `number`-th use so far knew, jointly.

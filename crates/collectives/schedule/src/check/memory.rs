@@ -31,7 +31,7 @@ pub struct Cell {
 const FRESH: Cell = Cell { value: None, taken: 0, read: 0 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum MemoryError {
     Race(Place),
     Unwritten(Place),
     /// Past the end of the buffer.
@@ -55,25 +55,25 @@ impl Memory {
         }
     }
 
-    fn cells(&mut self, bank: usize, place: Place, length: u32) -> Result<&mut [Cell], Fault> {
+    fn cells(&mut self, bank: usize, place: Place, length: u32) -> Result<&mut [Cell], MemoryError> {
         let buffer = match place.buffer() {
             Buffer::Input => &mut self.input,
             Buffer::Output => &mut self.output,
             Buffer::Scratch => &mut self.scratch[bank],
         };
         let first = place.element() as usize;
-        buffer.get_mut(first..first + length as usize).ok_or(Fault::Beyond)
+        buffer.get_mut(first..first + length as usize).ok_or(MemoryError::Beyond)
     }
 
     /// The owner enters an epoch: the program has written its input, and what its output holds counts no
     /// more.
-    pub fn enter(&mut self, now: Time, values: impl Fn(u32) -> Term) -> Result<(), Fault> {
+    pub fn enter(&mut self, now: Time, values: impl Fn(u32) -> Term) -> Result<(), MemoryError> {
         for (i, cell) in self.input.iter_mut().enumerate() {
             *cell = Cell { value: Some(values(i as u32)), taken: now, read: 0 };
         }
         for (i, cell) in self.output.iter_mut().enumerate() {
             if cell.taken == ON_ITS_WAY {
-                return Err(Fault::Race(Place::output(i as u32)));
+                return Err(MemoryError::Race(Place::output(i as u32)));
             }
             *cell = Cell { value: None, taken: now, read: 0 };
         }
@@ -81,26 +81,38 @@ impl Memory {
     }
 
     /// The owner reads: what was written last must have been waited for.
-    pub fn read(&mut self, now: Time, bank: usize, place: Place, length: u32) -> Result<Vec<Term>, Fault> {
+    pub fn read(
+        &mut self,
+        now: Time,
+        bank: usize,
+        place: Place,
+        length: u32,
+    ) -> Result<Vec<Term>, MemoryError> {
         let cells = self.cells(bank, place, length)?;
         let mut values = Vec::with_capacity(length as usize);
         for (i, cell) in cells.iter_mut().enumerate() {
             if cell.taken == ON_ITS_WAY {
-                return Err(Fault::Race(place.plus(i as u32)));
+                return Err(MemoryError::Race(place.plus(i as u32)));
             }
-            values.push(cell.value.ok_or(Fault::Unwritten(place.plus(i as u32)))?);
+            values.push(cell.value.ok_or(MemoryError::Unwritten(place.plus(i as u32)))?);
             cell.read = now;
         }
         Ok(values)
     }
 
     /// The owner writes.
-    pub fn write(&mut self, now: Time, bank: usize, place: Place, values: &[Term]) -> Result<(), Fault> {
+    pub fn write(
+        &mut self,
+        now: Time,
+        bank: usize,
+        place: Place,
+        values: &[Term],
+    ) -> Result<(), MemoryError> {
         for (i, (cell, value)) in
             self.cells(bank, place, values.len() as u32)?.iter_mut().zip(values).enumerate()
         {
             if cell.taken == ON_ITS_WAY {
-                return Err(Fault::Race(place.plus(i as u32)));
+                return Err(MemoryError::Race(place.plus(i as u32)));
             }
             *cell = Cell { value: Some(*value), taken: now, read: cell.read };
         }
@@ -109,11 +121,17 @@ impl Memory {
 
     /// Another rank, which knows of the owner's events up to `known`, sends a write off: the owner must be
     /// done with what is there.
-    pub fn announce(&mut self, known: Time, bank: usize, place: Place, length: u32) -> Result<(), Fault> {
+    pub fn announce(
+        &mut self,
+        known: Time,
+        bank: usize,
+        place: Place,
+        length: u32,
+    ) -> Result<(), MemoryError> {
         for (i, cell) in self.cells(bank, place, length)?.iter_mut().enumerate() {
             // A write that is on its way has a time that nobody can know of.
             if cell.taken > known || cell.read > known {
-                return Err(Fault::Race(place.plus(i as u32)));
+                return Err(MemoryError::Race(place.plus(i as u32)));
             }
             cell.taken = ON_ITS_WAY;
         }

@@ -5,7 +5,7 @@
 //! satisfied. Whichever step is taken next, all others that could be taken can still be taken
 //! afterwards, and lead to the same state: the schedule is a Kahn network. So if one interleaving of
 //! steps and deliveries completes, all do, and *which event lies in the past of which* is the same in
-//! all of them. The [`machine`] carries that relation along as vector clocks, and every rule is stated
+//! all of them. The [`execution`] carries that relation along as vector clocks, and every rule is stated
 //! in it rather than in the order in which things happened to happen in this run:
 //!
 //! * a rank leaves a barrier only if every rank's entering lies in its past;
@@ -26,23 +26,23 @@
 //! different interleavings differ. [`explore()`](explore::explore) visits *every* interleaving of steps
 //! and deliveries for a few ranks, of any schedule: it confirms the argument above where it is small
 //! enough, and it is what counts for schedules with branches, together with many random runs
-//! ([`Driver::Random`]).
+//! ([`Interleaving::Random`]).
 //!
-//! Values are [`terms`]: who contributed, in which order, grouped how. So an output is compared with
-//! what it must be, including the order of operands ([`Order`](crate::Order)), and with the other
+//! ParameterValues are [`terms`]: who contributed, in which order, grouped how. So an output is compared with
+//! what it must be, including the order of operands ([`CombiningOrder`](crate::CombiningOrder)), and with the other
 //! ranks' outputs, which must be grouped the same way.
 
-pub mod defect;
-pub mod drive;
+pub mod costs;
+pub mod error;
+pub mod execution;
 pub mod explore;
-pub mod figures;
 mod flags;
-pub mod machine;
+pub mod interleaving;
 mod memory;
 mod steps;
 pub mod terms;
 
-pub use defect::Defect;
-pub use drive::{Driver, drive, run};
-pub use figures::{Figures, figures, fits};
-pub use machine::Machine;
+pub use costs::{Costs, costs, fits_in_memory};
+pub use error::CheckError;
+pub use execution::Execution;
+pub use interleaving::{Interleaving, drive, run};

@@ -1,37 +1,37 @@
-//! What each step does in a [`Machine`], and the rules that it has to keep.
+//! What each step does in a [`Execution`], and the rules that it has to keep.
 
-use super::defect::Defect;
-use super::flags::{CountFault, FlagFault, Raise};
-use super::machine::{Kind, Machine, Message, Sent, Shared, State, reading};
-use super::memory::{Fault, learn};
+use super::error::CheckError;
+use super::execution::{Execution, Kind, Message, Sent, Shared, State, reading};
+use super::flags::{CounterError, FlagError, Raise};
+use super::memory::{MemoryError, learn};
 use super::terms::Term;
 use crate::schedule::flag_value;
-use crate::step::{Counter, Place, Rank, Slot, Step};
+use crate::step::{Counter, Flag, Place, Rank, Step};
 
-impl Machine<'_> {
+impl Execution<'_> {
     /// Whom and which flags, counters and rounds a step names.
-    pub(super) fn check_bounds(&self, rank: Rank, step: Step) -> Result<(), Defect> {
-        let needs = &self.schedule.needs;
-        let (to, slot, counter, turn) = match step {
-            Step::Put { to, slot, turn } | Step::Send { to, slot, turn, .. } => (to, Some(slot), None, turn),
-            Step::Multicast { to, slot, turn } => {
-                (Rank(to.first.0 + (to.count - 1) * to.stride), Some(slot), None, turn)
+    pub(super) fn check_bounds(&self, rank: Rank, step: Step) -> Result<(), CheckError> {
+        let resources = &self.schedule.resources;
+        let (to, flag, counter, turn) = match step {
+            Step::Put { to, flag, turn } | Step::Send { to, flag, turn, .. } => (to, Some(flag), None, turn),
+            Step::Multicast { to, flag, turn } => {
+                (Rank(to.first.0 + (to.count - 1) * to.stride), Some(flag), None, turn)
             }
-            Step::Wait { slot, turn } => (rank, Some(slot), None, turn),
+            Step::Wait { flag, turn } => (rank, Some(flag), None, turn),
             Step::Add { at, counter } | Step::Count { at, counter, .. } => (at, None, Some(counter), 1),
             Step::AwaitCount { counter, .. } => (rank, None, Some(counter), 1),
             Step::Share { .. } | Step::Combine { .. } | Step::Copy { .. } => (rank, None, None, 1),
         };
         if to.0 >= self.schedule.problem.ranks {
-            return Err(Defect::NoSuchRank { rank, to, step });
+            return Err(CheckError::NoSuchRank { rank, to, step });
         }
         let raises_turn_0 = turn == 0 && !matches!(step, Step::Wait { .. });
-        if slot.is_some_and(|s| s.0 >= needs.flags)
-            || counter.is_some_and(|c| c.0 >= needs.counters)
-            || turn > needs.turns
+        if flag.is_some_and(|s| s.0 >= resources.flags)
+            || counter.is_some_and(|c| c.0 >= resources.counters)
+            || turn > resources.turns
             || raises_turn_0
         {
-            return Err(Defect::BeyondNeeds { rank, step });
+            return Err(CheckError::BeyondResources { rank, step });
         }
         if let Step::Count { otherwise, .. } = step {
             let program = &self.programs[rank.0 as usize];
@@ -40,21 +40,21 @@ impl Machine<'_> {
                 .get(otherwise as usize)
                 .is_none_or(|begin| *begin <= self.ranks[rank.0 as usize].at)
             {
-                return Err(Defect::Backwards { rank, step });
+                return Err(CheckError::Backwards { rank, step });
             }
         }
         Ok(())
     }
 
     /// Takes a step; false, and nothing has happened, if it has to wait.
-    pub(super) fn act(&mut self, rank: Rank, step: Step) -> Result<bool, Defect> {
+    pub(super) fn act(&mut self, rank: Rank, step: Step) -> Result<bool, CheckError> {
         let me = rank.0 as usize;
         let epoch = self.ranks[me].epoch;
         let (bank, uses) = self.schedule.bank(epoch);
         match step {
-            Step::Wait { slot, turn } => {
-                let value = flag_value(uses, self.schedule.needs.turns, turn);
-                let index = self.flag_index(rank, bank, slot);
+            Step::Wait { flag, turn } => {
+                let value = flag_value(uses, self.schedule.resources.turns, turn);
+                let index = self.flag_index(rank, bank, flag);
                 if self.flags[index].value < value {
                     return Ok(false);
                 }
@@ -91,18 +91,18 @@ impl Machine<'_> {
                     self.take_shared(rank, now);
                 }
             }
-            Step::Put { to, slot, turn } => {
+            Step::Put { to, flag, turn } => {
                 self.tick(rank);
-                self.raise(rank, to, slot, turn, None)?;
+                self.raise(rank, to, flag, turn, None)?;
             }
-            Step::Multicast { to, slot, turn } => {
+            Step::Multicast { to, flag, turn } => {
                 self.tick(rank);
-                to.iter().try_for_each(|to| self.raise(rank, to, slot, turn, None))?;
+                to.iter().try_for_each(|to| self.raise(rank, to, flag, turn, None))?;
             }
-            Step::Send { to, slot, turn, from, at, length, .. } => {
+            Step::Send { to, flag, turn, from, at, length, .. } => {
                 let now = self.tick(rank);
                 let values = self.read(rank, now, bank, from, length)?;
-                self.raise(rank, to, slot, turn, Some((at, values)))?;
+                self.raise(rank, to, flag, turn, Some((at, values)))?;
             }
             Step::Share { from, at, length } => self.share(rank, bank, from, at, length)?,
             Step::Add { at, counter } => {
@@ -168,7 +168,7 @@ impl Machine<'_> {
         bank: usize,
         place: Place,
         length: u32,
-    ) -> Result<Vec<Term>, Defect> {
+    ) -> Result<Vec<Term>, CheckError> {
         let state = &mut self.ranks[rank.0 as usize];
         let (epoch, at) = (state.epoch, state.at);
         let read = state.memory.read(now, bank, place, length);
@@ -182,11 +182,11 @@ impl Machine<'_> {
         bank: usize,
         place: Place,
         values: &[Term],
-    ) -> Result<(), Defect> {
+    ) -> Result<(), CheckError> {
         let state = &mut self.ranks[rank.0 as usize];
         let (epoch, at) = (state.epoch, state.at);
         if place.buffer() == crate::Buffer::Input {
-            return Err(Defect::InputWritten { by: rank, owner: rank });
+            return Err(CheckError::InputWritten { by: rank, owner: rank });
         }
         let written = state.memory.write(now, bank, place, values);
         written.map_err(|fault| {
@@ -195,9 +195,9 @@ impl Machine<'_> {
     }
 
     /// A fault that is one of the step alone.
-    fn located(&self, rank: Rank, at: usize, fault: Fault) -> Option<Defect> {
-        (fault == Fault::Beyond)
-            .then(|| Defect::BeyondNeeds { rank, step: self.programs[rank.0 as usize].steps[at] })
+    fn located(&self, rank: Rank, at: usize, fault: MemoryError) -> Option<CheckError> {
+        (fault == MemoryError::Beyond)
+            .then(|| CheckError::BeyondResources { rank, step: self.programs[rank.0 as usize].steps[at] })
     }
 
     /// Announces a write into another's memory.
@@ -208,9 +208,9 @@ impl Machine<'_> {
         bank: usize,
         place: Place,
         length: u32,
-    ) -> Result<(), Defect> {
+    ) -> Result<(), CheckError> {
         if place.buffer() == crate::Buffer::Input {
-            return Err(Defect::InputWritten { by, owner });
+            return Err(CheckError::InputWritten { by, owner });
         }
         let (known, at, epoch) = {
             let state = &self.ranks[by.0 as usize];
@@ -221,7 +221,7 @@ impl Machine<'_> {
             let inside =
                 self.entered[owner.0 as usize].get(epoch as usize - 1).is_some_and(|time| *time <= known);
             if !inside {
-                return Err(Defect::WriteRace { owner, place, by, epoch });
+                return Err(CheckError::WriteRace { owner, place, by, epoch });
             }
         }
         let announced = self.ranks[owner.0 as usize].memory.announce(known, bank, place, length);
@@ -240,16 +240,16 @@ impl Machine<'_> {
         &mut self,
         by: Rank,
         to: Rank,
-        slot: Slot,
+        flag: Flag,
         turn: u16,
         data: Option<(Place, Vec<Term>)>,
-    ) -> Result<(), Defect> {
+    ) -> Result<(), CheckError> {
         let epoch = self.ranks[by.0 as usize].epoch;
         let (bank, uses) = self.schedule.bank(epoch);
-        let value = flag_value(uses, self.schedule.needs.turns, turn);
+        let value = flag_value(uses, self.schedule.resources.turns, turn);
         let kind = match (&data, self.programs[by.0 as usize].steps[self.ranks[by.0 as usize].at]) {
-            (None, _) => Kind::Flag(slot),
-            (Some(_), Step::Send { again: true, .. }) => Kind::Again,
+            (None, _) => Kind::Flag(flag),
+            (Some(_), Step::Send { is_repeat: true, .. }) => Kind::Again,
             (Some(_), _) => Kind::Data,
         };
         self.note(by, to, data.as_ref().map_or(0, |(_, values)| values.len() as u32), kind);
@@ -268,19 +268,19 @@ impl Machine<'_> {
             data: data.as_ref().map(|(place, values)| (*place, values.len() as u32)),
             taken: None,
         };
-        let index = self.flag_index(to, bank, slot);
+        let index = self.flag_index(to, bank, flag);
         self.flags[index].announce(to, raise).map_err(|fault| match fault {
-            FlagFault::Twice => Defect::RaisedTwice { owner: to, slot, value, by, epoch },
-            FlagFault::Overtaking => Defect::Overtaking { owner: to, slot, by, epoch },
-            FlagFault::Overrun => Defect::Overrun { owner: to, slot, by, epoch },
+            FlagError::Twice => CheckError::RaisedTwice { owner: to, flag, value, by, epoch },
+            FlagError::Overtaking => CheckError::Overtaking { owner: to, flag, by, epoch },
+            FlagError::Overrun => CheckError::Overrun { owner: to, flag, by, epoch },
         })?;
-        self.in_flight.push(Message { to, slot, bank, value, data });
+        self.in_flight.push(Message { to, flag, bank, value, data });
         Ok(())
     }
 
     /// Adds and returns the value after. The addition is done when it is sent: who does not wait for its
     /// answer cannot tell, and nobody else does anything at the counter's owner but add and wait.
-    fn add(&mut self, by: Rank, at: Rank, counter: Counter, uses: u64) -> Result<u64, Defect> {
+    fn add(&mut self, by: Rank, at: Rank, counter: Counter, uses: u64) -> Result<u64, CheckError> {
         self.note(by, at, 0, Kind::Count(counter));
         let (epoch, knows) = (self.ranks[by.0 as usize].epoch, self.ranks[by.0 as usize].clock.clone());
         let depth = self.ranks[by.0 as usize].depth + u32::from(at != by);
@@ -292,7 +292,14 @@ impl Machine<'_> {
     }
 
     /// Everybody gets the write at the latest when it learns of it; until then nobody may look.
-    fn share(&mut self, rank: Rank, bank: usize, from: Place, at: Place, length: u32) -> Result<(), Defect> {
+    fn share(
+        &mut self,
+        rank: Rank,
+        bank: usize,
+        from: Place,
+        at: Place,
+        length: u32,
+    ) -> Result<(), CheckError> {
         let now = self.tick(rank);
         let values = self.read(rank, now, bank, from, length)?;
         self.tally[rank.0 as usize].sent += 1;
@@ -324,16 +331,18 @@ impl Machine<'_> {
     }
 }
 
-fn writing(by: Rank, owner: Rank, epoch: u64, fault: Fault) -> Defect {
+fn writing(by: Rank, owner: Rank, epoch: u64, fault: MemoryError) -> CheckError {
     match fault {
-        Fault::Race(place) | Fault::Unwritten(place) => Defect::WriteRace { owner, place, by, epoch },
-        Fault::Beyond => unreachable!("told apart before"),
+        MemoryError::Race(place) | MemoryError::Unwritten(place) => {
+            CheckError::WriteRace { owner, place, by, epoch }
+        }
+        MemoryError::Beyond => unreachable!("told apart before"),
     }
 }
 
-fn counting(by: Rank, owner: Rank, counter: Counter, epoch: u64, fault: CountFault) -> Defect {
+fn counting(by: Rank, owner: Rank, counter: Counter, epoch: u64, fault: CounterError) -> CheckError {
     match fault {
-        CountFault::Early => Defect::CountedEarly { owner, counter, by, epoch },
-        CountFault::TooOften(of) => Defect::CountedTooOften { owner, counter, of, epoch },
+        CounterError::Early => CheckError::CountedEarly { owner, counter, by, epoch },
+        CounterError::TooOften(of) => CheckError::CountedTooOften { owner, counter, of, epoch },
     }
 }

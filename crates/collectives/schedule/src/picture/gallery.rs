@@ -1,9 +1,9 @@
 //! The book's page of all algorithms, with a picture of each.
 
 use super::{Picture, svg::svg};
-use crate::algorithm::{Algorithm, Operation, Order};
+use crate::algorithm::{Algorithm, Collective, CombiningOrder};
 use crate::algorithms;
-use crate::check::{Defect, figures};
+use crate::check::{CheckError, costs};
 use crate::problem::Problem;
 use crate::schedule::Schedule;
 use std::fmt::Write;
@@ -30,21 +30,21 @@ fn schedule(algorithm: &'static Algorithm) -> Schedule {
         | "exscan-flat" => 4,
         _ => 8,
     };
-    let elements = if algorithm.operation == Operation::Barrier { 0 } else { 8 };
+    let elements = if algorithm.collective == Collective::Barrier { 0 } else { 8 };
     Schedule::new(algorithm, Problem::new(ranks).with_elements(elements), &[])
         .expect("defaults fit a few ranks")
 }
 
 /// The page and its pictures.
-pub fn gallery() -> Result<Vec<File>, Defect> {
+pub fn gallery() -> Result<Vec<File>, CheckError> {
     let mut files = Vec::new();
     let mut page = String::from(INTRODUCTION);
-    page += "\n| operation | algorithm | rounds | messages | most sent by one rank | elements moved | flags | scratch | must respond |\n|---|---|--:|--:|--:|--:|--:|--:|--:|\n";
+    page += "\n| collective | algorithm | rounds | messages | most sent by one rank | elements moved | flags | scratch | must respond |\n|---|---|--:|--:|--:|--:|--:|--:|--:|\n";
     for algorithm in algorithms::ALL {
-        let elements = if algorithm.operation == Operation::Barrier { 0 } else { 16 };
+        let elements = if algorithm.collective == Collective::Barrier { 0 } else { 16 };
         let schedule = Schedule::new(algorithm, Problem::new(16).with_elements(elements), &[])
             .expect("defaults fit 16 ranks");
-        let f = figures(&schedule)?;
+        let f = costs(&schedule)?;
         let respond = if f.responders == f.least_responders {
             f.responders.to_string()
         } else {
@@ -53,7 +53,7 @@ pub fn gallery() -> Result<Vec<File>, Defect> {
         let _ = writeln!(
             page,
             "| {} | [{1}](#{1}) | {2} | {3} | {4} | {5} | {6} | {7} | {respond} |",
-            algorithm.operation.name(),
+            algorithm.collective.name(),
             algorithm.name,
             f.rounds,
             f.messages,
@@ -64,9 +64,9 @@ pub fn gallery() -> Result<Vec<File>, Defect> {
         );
     }
     page += MEANING;
-    for operation in Operation::ALL {
-        let _ = write!(page, "\n# {}\n", title(operation));
-        for algorithm in algorithms::of(operation) {
+    for collective in Collective::ALL {
+        let _ = write!(page, "\n# {}\n", title(collective));
+        for algorithm in algorithms::for_collective(collective) {
             let schedule = schedule(algorithm);
             let picture = Picture::of(&schedule)?;
             files.push(File { name: format!("schedules/{}.svg", algorithm.name), content: svg(&picture) });
@@ -78,8 +78,8 @@ pub fn gallery() -> Result<Vec<File>, Defect> {
     Ok(files)
 }
 
-fn title(operation: Operation) -> String {
-    let name = operation.name();
+fn title(collective: Collective) -> String {
+    let name = collective.name();
     name[..1].to_uppercase() + &name[1..]
 }
 
@@ -87,10 +87,10 @@ fn section(page: &mut String, algorithm: &Algorithm, picture: &Picture) {
     let _ = write!(page, "\n## {}\n\n{}\n\n", algorithm.name, algorithm.about);
     let _ = writeln!(page, "- Source: {}.", algorithm.source);
     let _ = writeln!(page, "- Cost: {}.", algorithm.cost.replace('|', "\\|"));
-    if algorithm.order != Order::Nothing {
+    if algorithm.order != CombiningOrder::Nothing {
         let order = match algorithm.order {
-            Order::Fold => "that of ranks, grouped as the engine groups: x₀ ∘ (x₁ ∘ (… ∘ xₙ₋₁))",
-            Order::Ranks => "that of ranks, in another grouping than the engine's",
+            CombiningOrder::Fold => "that of ranks, grouped as the engine groups: x₀ ∘ (x₁ ∘ (… ∘ xₙ₋₁))",
+            CombiningOrder::Ranks => "that of ranks, in another grouping than the engine's",
             _ => "another one than that of ranks: for commutative operations only",
         };
         let _ = writeln!(page, "- Order of combining: {order}.");
@@ -130,7 +130,7 @@ and that is the same in every order. Algorithms in which it is decided while run
 all orders with few ranks, and in many random ones with more. `evenkeel schedule check` does it for any size. [Algorithms as data](decisions/schedules.md)
 says why one run is enough.
 
-**Writing one**: a file in `crates/collectives/schedule/src/algorithms/` with an `Algorithm` in it (name, source, cost, parameters, the memory it needs, and a
+**Writing one**: a file in `crates/collectives/schedule/src/algorithms/` with an `Algorithm` in it (name, source, cost, parameters, the memory it resources, and a
 function that appends one round of one rank's steps), and a line in the list `ALL` of `crates/collectives/schedule/src/algorithms/mod.rs`. Being listed, it is tested like
 all others, and shown on this page. `evenkeel schedule show NAME --steps RANK` prints what a rank does.
 
@@ -141,7 +141,7 @@ const MEANING: &str = "
 *rounds*: messages that must follow one another. *messages*: of all ranks, acknowledgements and the answers of counters among them; a write into memory that
 all see is one. *flags*: flags and counters of a rank; *scratch*: elements of a rank's memory that others write to; both in all banks.
 *must respond*: how many other ranks must do something between a rank's entering and its leaving, of the rank with fewest and
-of that with most: whoever is late among these holds it up. The same for any other number of ranks: `evenkeel schedule list --ranks N`.
+of that with max: whoever is late among these holds it up. The same for any other number of ranks: `evenkeel schedule list --ranks N`.
 
 In the pictures time goes down. A message is in round r if r - 1 others had to arrive, one after the other, before it could be sent.
 ";

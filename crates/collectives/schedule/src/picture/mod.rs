@@ -8,8 +8,8 @@ pub mod gallery;
 pub mod svg;
 pub mod text;
 
-use crate::check::machine::{Kind, Sent};
-use crate::check::{Defect, Driver, Machine, drive};
+use crate::check::execution::{Kind, Sent};
+use crate::check::{CheckError, Execution, Interleaving, drive};
 use crate::schedule::Schedule;
 use crate::step::{Rank, Step};
 
@@ -79,9 +79,9 @@ pub struct Picture<'a> {
 
 impl<'a> Picture<'a> {
     /// Runs the schedule, which checks it, and draws its last epoch: a steady one.
-    pub fn of(schedule: &'a Schedule) -> Result<Picture<'a>, Defect> {
-        let epochs = 2 * u64::from(schedule.needs.banks);
-        let sent = drive(Machine::new(schedule, epochs), Driver::Prompt)?.sent;
+    pub fn of(schedule: &'a Schedule) -> Result<Picture<'a>, CheckError> {
+        let epochs = 2 * u64::from(schedule.resources.banks);
+        let sent = drive(Execution::new(schedule, epochs), Interleaving::Prompt)?.sent;
         let awaited = Awaited::of(schedule);
         let mut arrows: Vec<Arrow> = Vec::new();
         let mut steps: Vec<(Rank, usize)> = Vec::new();
@@ -130,7 +130,7 @@ impl<'a> Picture<'a> {
             .parameters
             .iter()
             .zip(problem.values)
-            .filter(|(p, value)| p.least > 0 || !p.choices.is_empty() || *value > 0);
+            .filter(|(p, value)| p.min > 0 || !p.choices.is_empty() || *value > 0);
         told.map(|(parameter, value)| format!("{} = {}", parameter.name, parameter.show(value)))
             .collect::<Vec<_>>()
             .join(", ")
@@ -150,15 +150,15 @@ struct Awaited {
 
 impl Awaited {
     fn of(schedule: &Schedule) -> Awaited {
-        let (ranks, needs) = (schedule.problem.ranks as usize, schedule.needs);
+        let (ranks, resources) = (schedule.problem.ranks as usize, schedule.resources);
         let mut awaited = Awaited {
-            flags: vec![vec![false; needs.flags as usize]; ranks],
-            counters: vec![vec![false; needs.counters as usize]; ranks],
+            flags: vec![vec![false; resources.flags as usize]; ranks],
+            counters: vec![vec![false; resources.counters as usize]; ranks],
         };
         for rank in 0..ranks {
             for (_, step) in schedule.program(Rank(rank as u32)) {
                 match step {
-                    Step::Wait { slot, turn: 1.. } => awaited.flags[rank][slot.0 as usize] = true,
+                    Step::Wait { flag, turn: 1.. } => awaited.flags[rank][flag.0 as usize] = true,
                     Step::AwaitCount { counter, previous: false, .. } => {
                         awaited.counters[rank][counter.0 as usize] = true
                     }
@@ -170,11 +170,11 @@ impl Awaited {
             }
         }
         // A flag that returns a buffer is awaited in the epoch too if the buffer is used several times in it.
-        if needs.turns > 1 {
+        if resources.turns > 1 {
             for rank in 0..ranks {
                 for (_, step) in schedule.program(Rank(rank as u32)) {
-                    if let Step::Put { to, slot, .. } = step {
-                        awaited.flags[to.0 as usize][slot.0 as usize] = false;
+                    if let Step::Put { to, flag, .. } = step {
+                        awaited.flags[to.0 as usize][flag.0 as usize] = false;
                     }
                 }
             }
@@ -185,7 +185,7 @@ impl Awaited {
     fn purpose(&self, message: &Sent) -> Purpose {
         let to = message.to.0 as usize;
         match message.kind {
-            Kind::Flag(slot) if !self.flags[to][slot.0 as usize] => Purpose::Acknowledgement,
+            Kind::Flag(flag) if !self.flags[to][flag.0 as usize] => Purpose::Acknowledgement,
             Kind::Flag(_) => Purpose::Flag,
             Kind::Count(counter) if !self.counters[to][counter.0 as usize] => Purpose::Acknowledgement,
             Kind::Count(_) => Purpose::Count,

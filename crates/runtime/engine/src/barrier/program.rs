@@ -6,7 +6,7 @@
 //! may wake, and which flags are one and the same: what one rank raises for a whole set (a multicast)
 //! is one word that all of the set look at.
 
-use evenkeel_schedule::{Counter, Rank, RankSet, Round, Schedule, Slot, Step};
+use evenkeel_schedule::{Counter, Flag, Rank, RankSet, Round, Schedule, Step};
 use evenkeel_segment::eventcount::Futex;
 use evenkeel_segment::sync::Words;
 use evenkeel_segment::{FlagGeometry, Flags};
@@ -59,24 +59,24 @@ pub struct Program {
 pub struct Layout {
     pub geometry: FlagGeometry,
     /// Of slots that are raised for a set of ranks at once, and in no other way: the first of the set.
-    homes: HashMap<(Rank, Slot), Rank>,
+    homes: HashMap<(Rank, Flag), Rank>,
 }
 
 impl Layout {
     /// The layout that all ranks of the schedule agree on, by looking at everybody's steps.
     pub fn of(schedule: &Schedule) -> Result<Layout, Unfit> {
-        let needs = schedule.needs;
-        let words = needs.flags.saturating_add(needs.counters);
+        let resources = schedule.resources;
+        let words = resources.flags.saturating_add(resources.counters);
         if words > MOST_WORDS {
             return Err(Unfit::TooManyFlags(words));
         }
-        if needs.turns != 1 || needs.banks != 1 {
+        if resources.turns != 1 || resources.banks != 1 {
             return Err(Unfit::Turns);
         }
         // None: raised in different ways.
-        let mut sets: HashMap<(Rank, Slot), Option<RankSet>> = HashMap::new();
+        let mut sets: HashMap<(Rank, Flag), Option<RankSet>> = HashMap::new();
         let (mut counted, mut awaited) = (HashSet::new(), HashSet::new());
-        let mut note = |to: Rank, slot: Slot, set: Option<RankSet>| {
+        let mut note = |to: Rank, slot: Flag, set: Option<RankSet>| {
             sets.entry((to, slot))
                 .and_modify(|known| *known = known.filter(|k| Some(*k) == set))
                 .or_insert(set);
@@ -84,8 +84,8 @@ impl Layout {
         for rank in (0..schedule.problem.ranks).map(Rank) {
             for (_, step) in schedule.program(rank) {
                 match step {
-                    Step::Put { to, slot, .. } => note(to, slot, None),
-                    Step::Multicast { to, slot, .. } => to.iter().for_each(|rank| note(rank, slot, Some(to))),
+                    Step::Put { to, flag, .. } => note(to, flag, None),
+                    Step::Multicast { to, flag, .. } => to.iter().for_each(|rank| note(rank, flag, Some(to))),
                     Step::Count { at, counter, .. } => _ = counted.insert((at, counter)),
                     Step::AwaitCount { counter, previous: false, .. } => _ = awaited.insert((rank, counter)),
                     Step::Wait { turn: 1, .. } | Step::Add { .. } => {}
@@ -101,17 +101,20 @@ impl Layout {
         }
         // A set is one word only if all of its members' flags are raised with it and with nothing else.
         let is_one =
-            |set: RankSet, slot: Slot| set.iter().all(|rank| sets.get(&(rank, slot)) == Some(&Some(set)));
+            |set: RankSet, slot: Flag| set.iter().all(|rank| sets.get(&(rank, slot)) == Some(&Some(set)));
         let homes = sets.iter().filter_map(|((rank, slot), set)| {
             set.filter(|set| is_one(*set, *slot)).map(|set| ((*rank, *slot), set.first))
         });
         let homes = homes.collect();
-        let geometry =
-            FlagGeometry::new(schedule.problem.ranks as usize, needs.flags as usize, needs.counters as usize);
+        let geometry = FlagGeometry::new(
+            schedule.problem.ranks as usize,
+            resources.flags as usize,
+            resources.counters as usize,
+        );
         Ok(Layout { geometry, homes })
     }
 
-    fn flag(&self, rank: Rank, slot: Slot) -> u32 {
+    fn flag(&self, rank: Rank, slot: Flag) -> u32 {
         let home = self.homes.get(&(rank, slot)).copied().unwrap_or(rank);
         self.geometry.flag(home.0 as usize, slot.0 as usize) as u32
     }
@@ -184,9 +187,9 @@ impl Program {
                     writer.close();
                 }
                 match *step {
-                    Step::Put { to, slot, .. } => writer.raise(layout.flag(to, slot), std::iter::once(to)),
-                    Step::Multicast { to, slot, .. } => {
-                        let mut words: Vec<u32> = to.iter().map(|rank| layout.flag(rank, slot)).collect();
+                    Step::Put { to, flag, .. } => writer.raise(layout.flag(to, flag), std::iter::once(to)),
+                    Step::Multicast { to, flag, .. } => {
+                        let mut words: Vec<u32> = to.iter().map(|rank| layout.flag(rank, flag)).collect();
                         words.dedup();
                         words.into_iter().for_each(|at| writer.raise(at, std::iter::empty()));
                         writer.raised_for.extend(to.iter().filter(|rank| *rank != me).map(|rank| rank.0));
@@ -196,7 +199,7 @@ impl Program {
                         let wakes = writer.wakes();
                         writer.ops.push(Op::Add { at: layout.counter(at, counter), wakes });
                     }
-                    Step::Wait { slot, .. } => writer.wait(layout.flag(me, slot)),
+                    Step::Wait { flag, .. } => writer.wait(layout.flag(me, flag)),
                     Step::AwaitCount { counter, of, .. } => {
                         writer.ops.push(Op::Await { at: layout.counter(me, counter), of })
                     }
@@ -298,10 +301,10 @@ impl Program {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use evenkeel_schedule::{Operation, Problem, algorithms};
+    use evenkeel_schedule::{Collective, Problem, algorithms};
 
     fn program(name: &str, ranks: u32, me: u32) -> (Layout, Program) {
-        let schedule = Schedule::named(name, Problem::new(ranks)).unwrap();
+        let schedule = Schedule::parse(name, Problem::new(ranks)).unwrap();
         let layout = Layout::of(&schedule).unwrap();
         let program = Program::of(&schedule, &layout, Rank(me));
         (layout, program)
@@ -343,14 +346,14 @@ mod tests {
                 let schedule = Schedule::new(algorithm, Problem::new(ranks), &[]).unwrap();
                 match Layout::of(&schedule) {
                     Ok(layout) => {
-                        assert_eq!(algorithm.operation, Operation::Barrier, "{algorithm:?}");
+                        assert_eq!(algorithm.collective, Collective::Barrier, "{algorithm:?}");
                         (0..ranks).for_each(|rank| drop(Program::of(&schedule, &layout, Rank(rank))));
                     }
-                    Err(why) => assert!(algorithm.operation != Operation::Barrier, "{algorithm:?}: {why}"),
+                    Err(why) => assert!(algorithm.collective != Collective::Barrier, "{algorithm:?}: {why}"),
                 }
             }
         }
-        let wide = Schedule::named("n-way-dissemination:n=999", Problem::new(1000)).unwrap();
+        let wide = Schedule::parse("n-way-dissemination:n=999", Problem::new(1000)).unwrap();
         assert_eq!(Layout::of(&wide).err(), Some(Unfit::TooManyFlags(999)));
     }
 }

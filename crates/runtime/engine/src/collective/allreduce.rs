@@ -8,8 +8,8 @@ use crate::comm::shared::Served;
 use crate::comm::state::State;
 use crate::copy::copy;
 use crate::reduction::fold::fold;
-use evenkeel_schedule::algorithms::allreduce::parts::parts;
-use evenkeel_schedule::deposits::part;
+use evenkeel_schedule::algorithms::allreduce::parts::part_count;
+use evenkeel_schedule::partition::part_start;
 use evenkeel_segment::Seq;
 use evenkeel_segment::board::geometry::RELEASE_BYTES;
 
@@ -67,9 +67,9 @@ impl Operation {
             false
         } else {
             let count = len / elem;
-            let shares = parts(comm.ranks as u32, count as u64);
+            let shares = part_count(comm.ranks as u32, count as u64);
             let bounds = |share: u32| {
-                let edge = |s: u32| part(count as u64, s, shares) as usize * elem;
+                let edge = |s: u32| part_start(count as u64, s, shares) as usize * elem;
                 (edge(share), edge(share + 1))
             };
             self.contributions(comm, served, seq, at, &mut sources);

@@ -12,7 +12,7 @@
 
 use crate::collective::allreduce::SHARED_RESULT;
 use crate::collective::call::Kind;
-use evenkeel_schedule::{Operation, Problem, Rank, Schedule};
+use evenkeel_schedule::{Collective, Problem, Rank, Schedule};
 
 /// The schedule that one instance of a blocking call comes to, for vectors of `bytes`. `root` counts
 /// where the operation has one.
@@ -21,35 +21,37 @@ pub fn builtin(kind: Kind, ranks: u32, root: Rank, bytes: usize) -> Schedule {
     let operation = kind.operation();
     let name = match operation {
         // Two exchange flags; more count at one place, and the last tells all.
-        Operation::Barrier if pair => "pairwise-exchange".into(),
-        Operation::Barrier => "central-counter".into(),
+        Collective::Barrier if pair => "pairwise-exchange".into(),
+        Collective::Barrier => "central-counter".into(),
         // One copy that all read, and one flag.
-        Operation::Bcast => format!("bcast-flag-tree:r={}", ranks.saturating_sub(1).max(1)),
-        Operation::Reduce => "reduce-flat".into(),
+        Collective::Bcast => format!("bcast-flag-tree:r={}", ranks.saturating_sub(1).max(1)),
+        Collective::Reduce => "reduce-flat".into(),
         // Two combine for themselves; of more, whoever comes last combines for all, or if it is much, each
         // takes parts.
-        Operation::Allreduce if pair => "allreduce-simultaneous-broadcast".into(),
-        Operation::Allreduce if bytes <= SHARED_RESULT => "allreduce-central-counter".into(),
-        Operation::Allreduce => "allreduce-parts".into(),
-        Operation::Gather => "gather-flat".into(),
-        Operation::Scatter => "scatter-flat".into(),
-        Operation::Allgather => "allgather-flat".into(),
-        Operation::Alltoall => "alltoall-flat".into(),
-        Operation::ReduceScatter => "reduce-scatter-flat".into(),
-        Operation::Scan => "scan-flat".into(),
-        Operation::Exscan => "exscan-flat".into(),
+        Collective::Allreduce if pair => "allreduce-simultaneous-broadcast".into(),
+        Collective::Allreduce if bytes <= SHARED_RESULT => "allreduce-central-counter".into(),
+        Collective::Allreduce => "allreduce-parts".into(),
+        Collective::Gather => "gather-flat".into(),
+        Collective::Scatter => "scatter-flat".into(),
+        Collective::Allgather => "allgather-flat".into(),
+        Collective::Alltoall => "alltoall-flat".into(),
+        Collective::ReduceScatter => "reduce-scatter-flat".into(),
+        Collective::Scan => "scan-flat".into(),
+        Collective::Exscan => "exscan-flat".into(),
     };
-    let rooted =
-        matches!(operation, Operation::Bcast | Operation::Reduce | Operation::Gather | Operation::Scatter);
+    let rooted = matches!(
+        operation,
+        Collective::Bcast | Collective::Reduce | Collective::Gather | Collective::Scatter
+    );
     let problem = Problem::new(ranks).with_root(if rooted { root } else { Rank(0) });
-    Schedule::named(&name, problem).expect("all are listed, for any number of ranks")
+    Schedule::parse(&name, problem).expect("all are listed, for any number of ranks")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use evenkeel_schedule::Order;
-    use evenkeel_schedule::check::{Driver, figures, run};
+    use evenkeel_schedule::CombiningOrder;
+    use evenkeel_schedule::check::{Interleaving, costs, run};
 
     #[test]
     fn all_are_right_combine_in_the_engines_order_and_hold_nobody_that_is_owed_nothing() {
@@ -58,24 +60,28 @@ mod tests {
                 for (kind, bytes) in Kind::ALL.into_iter().flat_map(|kind| [(kind, 8), (kind, 1 << 20)]) {
                     let schedule = builtin(kind, ranks, root, bytes);
                     let of = format!("{kind:?} by {}, {ranks} ranks, root {root:?}", schedule.name());
-                    run(&schedule, 5, Driver::Prompt).unwrap();
+                    run(&schedule, 5, Interleaving::Prompt).unwrap();
                     let algorithm = schedule.algorithm;
-                    assert_eq!(algorithm.operation, kind.operation(), "{of}");
+                    assert_eq!(algorithm.collective, kind.operation(), "{of}");
                     let combines = matches!(
-                        algorithm.operation,
-                        Operation::Reduce
-                            | Operation::Allreduce
-                            | Operation::ReduceScatter
-                            | Operation::Scan
-                            | Operation::Exscan
+                        algorithm.collective,
+                        Collective::Reduce
+                            | Collective::Allreduce
+                            | Collective::ReduceScatter
+                            | Collective::Scan
+                            | Collective::Exscan
                     );
-                    assert_eq!(algorithm.order, if combines { Order::Fold } else { Order::Nothing }, "{of}");
+                    assert_eq!(
+                        algorithm.order,
+                        if combines { CombiningOrder::Fold } else { CombiningOrder::Nothing },
+                        "{of}"
+                    );
                     let all = || (0..ranks as usize);
                     let needed = |me| {
-                        let needs = kind.handing(ranks as usize, root.0 as usize, me).needs;
+                        let needs = kind.participation(ranks as usize, root.0 as usize, me).needs;
                         all().filter(|other| needs.includes(Rank(me as u32), Rank(*other as u32))).count()
                     };
-                    let found = figures(&schedule).unwrap();
+                    let found = costs(&schedule).unwrap();
                     let expected = (all().map(needed).min().unwrap(), all().map(needed).max().unwrap());
                     assert_eq!(
                         (found.least_responders as usize, found.responders as usize),

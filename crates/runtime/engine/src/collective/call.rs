@@ -2,8 +2,8 @@
 //!
 //! Mirrors `struct ek_call` of `shims/include/evenkeel.h`, which says what each field means for each kind.
 
-use evenkeel_schedule::deposits::{self, Handing, Owed};
-use evenkeel_schedule::{Operation, Rank};
+use evenkeel_schedule::deposits::{self, Participation, Sources};
+use evenkeel_schedule::{Collective, Rank};
 use std::ffi::c_void;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -83,38 +83,38 @@ impl Kind {
     /// Whether arrivals are counted: everybody takes part, and somebody needs all.
     #[inline(always)]
     pub fn is_counted(self) -> bool {
-        deposits::is_counted(self.operation())
+        deposits::some_rank_needs_all(self.operation())
     }
 
     /// The operation of the schedules that it is. What the variants of one differ in is how much a rank
     /// hands in, not who hands in what to whom.
     #[inline(always)]
-    pub const fn operation(self) -> Operation {
+    pub const fn operation(self) -> Collective {
         match self {
-            Kind::Barrier => Operation::Barrier,
-            Kind::Bcast => Operation::Bcast,
-            Kind::Reduce => Operation::Reduce,
-            Kind::Allreduce => Operation::Allreduce,
-            Kind::Gather | Kind::Gatherv => Operation::Gather,
-            Kind::Scatter | Kind::Scatterv => Operation::Scatter,
-            Kind::Allgather | Kind::Allgatherv => Operation::Allgather,
-            Kind::Alltoall | Kind::Alltoallv | Kind::Alltoallw => Operation::Alltoall,
-            Kind::ReduceScatter | Kind::ReduceScatterBlock => Operation::ReduceScatter,
-            Kind::Scan => Operation::Scan,
-            Kind::Exscan => Operation::Exscan,
+            Kind::Barrier => Collective::Barrier,
+            Kind::Bcast => Collective::Bcast,
+            Kind::Reduce => Collective::Reduce,
+            Kind::Allreduce => Collective::Allreduce,
+            Kind::Gather | Kind::Gatherv => Collective::Gather,
+            Kind::Scatter | Kind::Scatterv => Collective::Scatter,
+            Kind::Allgather | Kind::Allgatherv => Collective::Allgather,
+            Kind::Alltoall | Kind::Alltoallv | Kind::Alltoallw => Collective::Alltoall,
+            Kind::ReduceScatter | Kind::ReduceScatterBlock => Collective::ReduceScatter,
+            Kind::Scan => Collective::Scan,
+            Kind::Exscan => Collective::Exscan,
         }
     }
 
     /// What `me` among `ranks` hands in, and whose deposits it needs.
     #[inline(always)]
-    pub const fn handing(self, ranks: usize, root: usize, me: usize) -> Handing {
-        deposits::handing(self.operation(), ranks as u32, Rank(root as u32), Rank(me as u32))
+    pub const fn participation(self, ranks: usize, root: usize, me: usize) -> Participation {
+        deposits::participation(self.operation(), ranks as u32, Rank(root as u32), Rank(me as u32))
     }
 
     /// How many contributions, those of ranks 0, 1, …, make up what `me` among `ranks` gets.
     #[inline(always)]
     pub const fn operands(self, ranks: usize, me: usize) -> usize {
-        deposits::operands(self.operation(), ranks as u32, Rank(me as u32)) as usize
+        deposits::operand_count(self.operation(), ranks as u32, Rank(me as u32)) as usize
     }
 
     /// Whether only the ranks involved know how much is moved.
@@ -171,7 +171,7 @@ impl Call {
 
     /// Whether rank `me` only hands something in and takes nothing out.
     pub fn leaves_at_once(&self, ranks: usize, me: usize) -> bool {
-        self.kind().handing(ranks, self.root as usize, me).needs == Owed::Nothing
+        self.kind().participation(ranks, self.root as usize, me).needs == Sources::Empty
     }
 
     #[inline(always)]

@@ -12,7 +12,7 @@ use crate::comm::communicator::{Comm, Revoked};
 use crate::comm::shared::Served;
 use crate::comm::state::State;
 use crate::record::tally::is_sampled;
-use evenkeel_schedule::deposits::folding;
+use evenkeel_schedule::deposits::fold_order;
 use evenkeel_segment::Seq;
 use evenkeel_segment::board::geometry::{CELL_BYTES, WINDOW};
 
@@ -50,7 +50,7 @@ impl Comm {
     fn small_bcast(&self, served: &Served, call: &Call, state: &mut State, seq: Seq) -> Result<(), Revoked> {
         let board = &served.board;
         let root = call.root as usize;
-        if Kind::Bcast.handing(self.ranks, root, self.me).hands_in {
+        if Kind::Bcast.participation(self.ranks, root, self.me).contributes {
             // SAFETY: the instance is entered: the cell is this rank's.
             unsafe { deposit::write_cell(board, root, seq, call.send, call.bytes) };
             board.publish(root, seq);
@@ -68,7 +68,7 @@ impl Comm {
         let board = &served.board;
         let root = call.root as usize;
         let round = if self.ranks > 2 { state.next_round(seq) } else { 0 };
-        if Kind::Reduce.handing(self.ranks, root, self.me).hands_in {
+        if Kind::Reduce.participation(self.ranks, root, self.me).contributes {
             // SAFETY: as in `small_bcast`.
             unsafe { deposit::write_cell(board, self.me, seq, call.send, call.bytes) };
             board.publish(self.me, seq);
@@ -160,7 +160,7 @@ impl Comm {
         let source = |rank: usize| {
             if rank == self.me { call.send } else { Piece::cell(&served.board, rank, seq).cast_const() }
         };
-        let (innermost, rest) = folding(self.ranks);
+        let (innermost, rest) = fold_order(self.ranks);
         let count = if call.bytes == call.elem_bytes { 1 } else { call.bytes / call.elem_bytes.max(1) };
         // SAFETY: every source has `call.bytes` bytes, and so has the room for the result.
         unsafe {

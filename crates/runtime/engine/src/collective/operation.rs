@@ -20,7 +20,7 @@ use crate::comm::shared::Served;
 use crate::comm::state::State;
 use crate::record::tally::is_sampled;
 use evenkeel_schedule::Rank;
-use evenkeel_schedule::deposits::{Handing, Owed};
+use evenkeel_schedule::deposits::{Participation, Sources};
 use evenkeel_segment::Seq;
 use evenkeel_segment::board::geometry::{CELL_BYTES, RELEASE_BYTES};
 
@@ -30,7 +30,7 @@ pub struct Operation {
     pub(crate) nonblocking: bool,
     pub(crate) plan: Plan,
     /// What this rank does in each instance.
-    handing: Handing,
+    participation: Participation,
     /// Bytes of the dimension that is cut.
     total: usize,
     first: Seq,
@@ -74,7 +74,7 @@ impl Operation {
             kind,
             nonblocking,
             plan,
-            handing: kind.handing(comm.ranks, call.root as usize, comm.me),
+            participation: kind.participation(comm.ranks, call.root as usize, comm.me),
             total,
             first: state.reserve(plan.instances),
             entered: 0,
@@ -162,7 +162,8 @@ impl Operation {
         let seq = Seq(self.first.0 + self.entered);
         let (at, len) = self.slice(self.entered);
         let common = self.common_need(comm, len);
-        let deposit = if self.handing.hands_in { Some(self.deposit(comm, served, at, len)) } else { None };
+        let deposit =
+            if self.participation.contributes { Some(self.deposit(comm, served, at, len)) } else { None };
         let ring = deposit.as_ref().map_or(0, |d| d.ring_bytes);
         if !state.may_enter(board, seq, ring, common) {
             return false;
@@ -220,7 +221,7 @@ impl Operation {
             board.publish(comm.me, seq);
             board.notify();
         }
-        if self.handing.needs == Owed::Nothing && !self.offers_memory {
+        if self.participation.needs == Sources::Empty && !self.offers_memory {
             // Nothing will be read here: say so at once, others may be waiting for the window.
             self.own_part(comm, at, len);
             state.finish(board, comm.me, seq);
@@ -271,15 +272,15 @@ impl Operation {
     #[inline]
     fn is_ready(&self, comm: &Comm, served: &Served, state: &State, seq: Seq) -> bool {
         let board = &served.board;
-        match self.handing.needs {
-            Owed::Nothing => true,
-            Owed::One(rank) => board.is_published(rank.0 as usize, seq),
-            Owed::Below(rank) => (0..rank.0 as usize).rev().all(|r| board.is_published(r, seq)),
-            Owed::All if comm.ranks == 2 => board.is_published(1 - comm.me, seq),
-            Owed::All if self.kind == Kind::Barrier => {
+        match self.participation.needs {
+            Sources::Empty => true,
+            Sources::One(rank) => board.is_published(rank.0 as usize, seq),
+            Sources::Below(rank) => (0..rank.0 as usize).rev().all(|r| board.is_published(r, seq)),
+            Sources::AllOthers if comm.ranks == 2 => board.is_published(1 - comm.me, seq),
+            Sources::AllOthers if self.kind == Kind::Barrier => {
                 board.is_released(seq) || board.all_arrived(seq, state.round(seq))
             }
-            Owed::All => board.all_arrived(seq, state.round(seq)),
+            Sources::AllOthers => board.all_arrived(seq, state.round(seq)),
         }
     }
 
@@ -288,8 +289,8 @@ impl Operation {
     fn finish(&mut self, comm: &Comm, served: &Served, state: &mut State) -> bool {
         let board = &served.board;
         let seq = Seq(self.first.0 + self.finished);
-        let needs = self.handing.needs;
-        if needs == Owed::Nothing && !self.offers_memory {
+        let needs = self.participation.needs;
+        if needs == Sources::Empty && !self.offers_memory {
             return true; // said so on entering
         }
         if !self.taken {
@@ -302,7 +303,7 @@ impl Operation {
                 if !self.is_ready(comm, served, state, seq) {
                     return false;
                 }
-                if needs == Owed::Nothing {
+                if needs == Sources::Empty {
                     self.own_part(comm, at, len);
                 } else {
                     // SAFETY: all deposits that are read have been seen published or counted.
@@ -325,8 +326,8 @@ impl Operation {
         if self.offers_memory {
             // Stay until nobody can be reading this rank's memory any more.
             let reads = |r: usize| {
-                let handing = self.kind.handing(comm.ranks, self.call.root as usize, r);
-                handing.needs.includes(Rank(r as u32), Rank(comm.me as u32))
+                let participation = self.kind.participation(comm.ranks, self.call.root as usize, r);
+                participation.needs.includes(Rank(r as u32), Rank(comm.me as u32))
             };
             if !(0..comm.ranks).filter(|&r| reads(r)).all(|r| board.left(r) > seq.0) {
                 return false;

@@ -1,11 +1,11 @@
 //! Combining contributions in rank order.
 //!
-//! Always `x0 op (x1 op (… op x_last))`, as [`folding`] says for the schedules too: the operands meet
+//! Always `x0 op (x1 op (… op x_last))`, as [`fold_order`] says for the schedules too: the operands meet
 //! in the order and the grouping of their ranks, whoever came late and whoever combines, so the bits of
 //! a floating-point result are the same in every run.
 
 use crate::collective::call::Call;
-use evenkeel_schedule::deposits::folding;
+use evenkeel_schedule::deposits::fold_order;
 
 /// Bytes combined at a time: small enough to stay in the first-level cache over all contributions.
 const BLOCK: usize = 8 * 1024;
@@ -19,7 +19,7 @@ const BLOCK: usize = 8 * 1024;
 /// is more than one source.
 pub unsafe fn fold(call: &Call, sources: &[*const u8], out: *mut u8, count: usize) {
     let elem = call.elem_bytes.max(1);
-    let (innermost, rest) = folding(sources.len());
+    let (innermost, rest) = fold_order(sources.len());
     let innermost = sources[innermost];
     if sources.len() == 1 {
         if !std::ptr::eq(innermost, out) {

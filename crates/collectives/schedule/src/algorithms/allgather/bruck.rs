@@ -1,21 +1,21 @@
 //! What everybody has doubles in each round, for any number of ranks.
 
-use super::needs;
-use crate::algorithm::{Algorithm, Operation, Order};
+use super::resources;
+use crate::algorithm::{Algorithm, Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::radix::{ceil_log, power};
 use crate::round::Round;
-use crate::step::{Place, Rank, Slot};
+use crate::step::{Flag, Place, Rank};
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "allgather-bruck",
-    operation: Operation::Allgather,
-    order: Order::Nothing,
+    collective: Collective::Allgather,
+    order: CombiningOrder::Nothing,
     about: "In round r everybody sends the first 2^r parts it has to the rank 2^r below, which puts them behind its own; then all rotate.",
     source: "Bruck, Ho, Kipnis, Upfal, Weathersby 1997",
     cost: "⌈log₂ P⌉·(L + 2o) + (P-1)·M·G, M the bytes of one rank",
     parameters: &[],
-    needs: |problem| needs(problem, ceil_log(2, problem.ranks) + 1, ceil_log(2, problem.ranks)),
+    resources: |problem| resources(problem, ceil_log(2, problem.ranks) + 1, ceil_log(2, problem.ranks)),
     round,
 };
 
@@ -28,8 +28,8 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     }
     if round < ceil_log(2, ranks) {
         let have = power(2, round);
-        out.send(problem.back(rank, have), Slot(round), area(0), area(have), have.min(ranks - have) * length);
-        out.wait(Slot(round));
+        out.send(problem.back(rank, have), Flag(round), area(0), area(have), have.min(ranks - have) * length);
+        out.wait(Flag(round));
     } else {
         let upper = ranks - rank.0;
         out.copy(area(0), Place::output(rank.0 * length), upper * length);

@@ -8,10 +8,10 @@ pub mod recursive_doubling;
 pub mod ring;
 
 use crate::problem::Problem;
-use crate::schedule::Needs;
+use crate::schedule::Resources;
 
-fn needs(problem: &Problem, rounds: u32, flags: u32) -> Needs {
-    Needs::flags(rounds, flags)
+fn resources(problem: &Problem, rounds: u32, flags: u32) -> Resources {
+    Resources::flags(rounds, flags)
         .and_scratch(u64::from(problem.elements) * u64::from(problem.ranks))
         .in_banks(2)
 }

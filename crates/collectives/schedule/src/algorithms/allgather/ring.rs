@@ -1,20 +1,20 @@
 //! Parts go around.
 
-use super::needs;
-use crate::algorithm::{Algorithm, Operation, Order};
+use super::resources;
+use crate::algorithm::{Algorithm, Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::round::Round;
-use crate::step::{Place, Rank, Slot};
+use crate::step::{Flag, Place, Rank};
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "allgather-ring",
-    operation: Operation::Allgather,
-    order: Order::Nothing,
+    collective: Collective::Allgather,
+    order: CombiningOrder::Nothing,
     about: "In each round everybody hands on to the next rank what it got in the round before.",
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.1",
     cost: "(P-1)·(L + 2o + M·G), M the bytes of one rank",
     parameters: &[],
-    needs: |problem| needs(problem, problem.ranks, problem.ranks - 1),
+    resources: |problem| resources(problem, problem.ranks, problem.ranks - 1),
     round,
 };
 
@@ -28,6 +28,6 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     }
     let part = problem.back(rank, round);
     let from = if round == 0 { Place::input(0) } else { area(part) };
-    out.send(problem.around(rank, 1), Slot(round), from, area(part), length);
-    out.wait(Slot(round));
+    out.send(problem.around(rank, 1), Flag(round), from, area(part), length);
+    out.wait(Flag(round));
 }

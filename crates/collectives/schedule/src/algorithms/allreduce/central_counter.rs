@@ -1,23 +1,23 @@
 //! One counter for all, and whoever comes last combines.
 
-use crate::algorithm::{Algorithm, Operation, Order};
+use crate::algorithm::{Algorithm, Collective, CombiningOrder};
 use crate::algorithms::fold::fold;
 use crate::problem::Problem;
 use crate::round::Round;
-use crate::schedule::Needs;
-use crate::step::{Counter, Place, Rank, RankSet, Slot};
+use crate::schedule::Resources;
+use crate::step::{Counter, Flag, Place, Rank, RankSet};
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "allreduce-central-counter",
-    operation: Operation::Allreduce,
-    order: Order::Fold,
+    collective: Collective::Allreduce,
+    order: CombiningOrder::Fold,
     about: "Everybody writes its vector into memory that all see and adds one to a counter at rank 0; who makes it full combines for all and tells all.",
     source: "the engine's small reductions; its barrier is Höfler 2005, section 2.2.1.1",
     cost: "L + P·o + (P-1)·M·γ + t_bc + P·M·G, γ the time to combine a byte",
     parameters: &[],
-    needs: |problem| {
+    resources: |problem| {
         let vectors = u64::from(problem.elements) * (u64::from(problem.ranks) + 1);
-        Needs::flags(3, 1).and_counters(1).and_scratch(vectors).in_banks(2)
+        Resources::flags(3, 1).and_counters(1).and_scratch(vectors).in_banks(2)
     },
     round,
 };
@@ -34,10 +34,10 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
         1 => {
             fold(out, ranks, area, Place::output(0), length);
             out.share(Place::output(0), result, length);
-            out.multicast(RankSet::range(Rank(0), ranks), Slot(0));
+            out.multicast(RankSet::range(Rank(0), ranks), Flag(0));
         }
         _ => {
-            out.wait(Slot(0));
+            out.wait(Flag(0));
             out.copy(result, Place::output(0), length);
         }
     }

@@ -1,33 +1,33 @@
 //! Everybody hands in, each combines a part, and all copy the parts.
 
-use crate::algorithm::{Algorithm, Operation, Order};
+use crate::algorithm::{Algorithm, Collective, CombiningOrder};
 use crate::algorithms::fold::fold;
 use crate::problem::Problem;
 use crate::round::Round;
-use crate::schedule::Needs;
-use crate::step::{Place, Rank, Slot};
+use crate::schedule::Resources;
+use crate::step::{Flag, Place, Rank};
 
 /// Beyond so many parts there is more to be told of than there is to be combined.
 const MOST_PARTS: u32 = 16;
 
 /// The parts that `elements` are divided into among `ranks`: one for each, as far as there are
 /// elements, and at most 16.
-pub const fn parts(ranks: u32, elements: u64) -> u32 {
+pub const fn part_count(ranks: u32, elements: u64) -> u32 {
     let least = if MOST_PARTS < ranks { MOST_PARTS } else { ranks };
     if elements < least as u64 { elements as u32 } else { least }
 }
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "allreduce-parts",
-    operation: Operation::Allreduce,
-    order: Order::Fold,
+    collective: Collective::Allreduce,
+    order: CombiningOrder::Fold,
     about: "Everybody writes its vector into memory that all see; the i-th rank combines the i-th part of all and writes that there too.",
     source: "the engine's large reductions, in which whoever is awake takes the next part; reduce-scatter and allgather in one memory",
     cost: "2·(L + 2o + (P-2)·g) + 2·M·P·G + M·γ, γ the time to combine a byte, with as many parts as ranks; at most 16 are made",
     parameters: &[],
-    needs: |problem| {
+    resources: |problem| {
         let vectors = u64::from(problem.elements) * (u64::from(problem.ranks) + 1);
-        Needs::flags(2, problem.ranks + parts(problem.ranks, problem.elements.into()))
+        Resources::flags(2, problem.ranks + part_count(problem.ranks, problem.elements.into()))
             .and_scratch(vectors)
             .in_banks(2)
     },
@@ -38,20 +38,20 @@ pub static ALGORITHM: Algorithm = Algorithm {
 /// first one: hence two banks, as where all only show their vectors.
 fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     let (ranks, length) = (problem.ranks, problem.elements);
-    let parts = parts(ranks, length.into());
+    let parts = part_count(ranks, length.into());
     let area = |r: u32| Place::scratch(r * length);
     if round == 0 {
         out.share(Place::input(0), area(rank.0), length);
-        problem.others(rank).for_each(|other| out.put(other, Slot(rank.0)));
-        problem.others(rank).for_each(|other| out.wait(Slot(other.0)));
+        problem.others(rank).for_each(|other| out.put(other, Flag(rank.0)));
+        problem.others(rank).for_each(|other| out.wait(Flag(other.0)));
         return;
     }
     if rank.0 < parts {
         let (begin, end) = (problem.part(rank.0, parts), problem.part(rank.0 + 1, parts));
         fold(out, ranks, |r| area(r).plus(begin), Place::output(begin), end - begin);
         out.share(Place::output(begin), area(ranks).plus(begin), end - begin);
-        problem.others(rank).for_each(|other| out.put(other, Slot(ranks + rank.0)));
+        problem.others(rank).for_each(|other| out.put(other, Flag(ranks + rank.0)));
     }
-    problem.others(rank).filter(|other| other.0 < parts).for_each(|other| out.wait(Slot(ranks + other.0)));
+    problem.others(rank).filter(|other| other.0 < parts).for_each(|other| out.wait(Flag(ranks + other.0)));
     out.copy(area(ranks), Place::output(0), length);
 }

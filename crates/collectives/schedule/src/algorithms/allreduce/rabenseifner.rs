@@ -1,25 +1,25 @@
 //! Parts are combined by recursive halving, then gathered by recursive doubling.
 
-use crate::algorithm::{Algorithm, Operation, Order};
+use crate::algorithm::{Algorithm, Collective, CombiningOrder};
 use crate::algorithms::halves::{Halves, Role};
 use crate::problem::Problem;
 use crate::radix::{floor_log, power};
 use crate::round::Round;
-use crate::schedule::Needs;
-use crate::step::{Place, Rank, Slot};
+use crate::schedule::Resources;
+use crate::step::{Flag, Place, Rank};
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "allreduce-rabenseifner",
-    operation: Operation::Allreduce,
-    order: Order::Ranks,
+    collective: Collective::Allreduce,
+    order: CombiningOrder::Ranks,
     about: "Pairs halve between them the part they still combine, nearest ranks first; then the parts are put together in reverse.",
     source: "Rabenseifner 2004; Thakur, Rabenseifner, Gropp 2005, section 4.5; nearest first keeps the order of ranks",
     cost: "2·log₂ P·(L + 2o) + 2·M·G·(P-1)/P + M·γ·(P-1)/P, and 2(L + 2o + M·G) more if P is no power of two",
     parameters: &[],
-    needs: |problem| {
+    resources: |problem| {
         let stages = floor_log(2, problem.ranks);
         let scratch: u32 = (0..=stages).map(|s| problem.elements.div_ceil(power(2, s))).sum();
-        Needs::flags(2 * stages + 2, 2 * stages + 2).and_scratch(scratch.into())
+        Resources::flags(2 * stages + 2, 2 * stages + 2).and_scratch(scratch.into())
     },
     round,
 };
@@ -43,8 +43,8 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     let group = match halves.role(rank) {
         Role::Represented => {
             match round {
-                0 => out.send(Rank(rank.0 + 1), Slot(0), own, area(0), length),
-                r if r == last => out.wait(Slot(last)),
+                0 => out.send(Rank(rank.0 + 1), Flag(0), own, area(0), length),
+                r if r == last => out.wait(Flag(last)),
                 _ => {}
             }
             return;
@@ -57,10 +57,10 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
         }
         Role::ForTwo(group) => {
             if round == 0 {
-                out.wait(Slot(0));
+                out.wait(Flag(0));
                 out.combine(result, area(0), own, length);
             } else if round == last {
-                out.send(Rank(rank.0 - 1), Slot(last), result, result, length);
+                out.send(Rank(rank.0 - 1), Flag(last), result, result, length);
             }
             group
         }
@@ -69,8 +69,8 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
         let other = group ^ power(2, round - 1);
         let ((kept, kept_end), (given, given_end)) =
             (range(problem, group, round), range(problem, other, round));
-        out.send(halves.acting(other), Slot(round), result.plus(given), area(round), given_end - given);
-        out.wait(Slot(round));
+        out.send(halves.acting(other), Flag(round), result.plus(given), area(round), given_end - given);
+        out.wait(Flag(round));
         let (mine, theirs) = (result.plus(kept), area(round));
         let (first, second) = if other < group { (theirs, mine) } else { (mine, theirs) };
         out.combine(mine, first, second, kept_end - kept);
@@ -79,7 +79,7 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
         let other = group ^ power(2, stage - 1);
         let (begin, end) = range(problem, group, stage);
         // The other has sent this part away before this rank combined it, and looks at it no more.
-        out.send(halves.acting(other), Slot(round), result.plus(begin), result.plus(begin), end - begin);
-        out.wait(Slot(round));
+        out.send(halves.acting(other), Flag(round), result.plus(begin), result.plus(begin), end - begin);
+        out.wait(Flag(round));
     }
 }

@@ -1,23 +1,23 @@
 //! A reduction to rank 0, and a broadcast from there.
 
-use crate::algorithm::{Algorithm, Operation, Order};
+use crate::algorithm::{Algorithm, Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::radix::{ceil_log, floor_log, power};
 use crate::round::Round;
-use crate::schedule::Needs;
-use crate::step::{Place, Rank, Slot};
+use crate::schedule::Resources;
+use crate::step::{Flag, Place, Rank};
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "allreduce-reduce-broadcast",
-    operation: Operation::Allreduce,
-    order: Order::Ranks,
+    collective: Collective::Allreduce,
+    order: CombiningOrder::Ranks,
     about: "Up a binomial tree to rank 0, in the order of ranks, and down another to all.",
     source: "Moorthy, Panda, Sadayappan 2000 (CANPC) name it as what others do; any textbook",
     cost: "2·⌈log₂ P⌉·(L + 2o + M·G) + ⌈log₂ P⌉·M·γ",
     parameters: &[],
-    needs: |problem| {
+    resources: |problem| {
         let tree = ceil_log(2, problem.ranks);
-        Needs::flags(2 * tree + 1, tree + 1).and_scratch(u64::from(tree) * u64::from(problem.elements))
+        Resources::flags(2 * tree + 1, tree + 1).and_scratch(u64::from(tree) * u64::from(problem.elements))
     },
     round,
 };
@@ -30,18 +30,18 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     } else if round <= tree {
         let (near, area) = (power(2, round - 1), Place::scratch((round - 1) * length));
         if me % near == 0 && me / near % 2 == 0 && me + near < ranks {
-            out.wait(Slot(round - 1));
+            out.wait(Flag(round - 1));
             out.combine(result, result, area, length);
         } else if me % near == 0 && me / near % 2 == 1 {
-            out.send(Rank(me - near), Slot(round - 1), result, area, length);
+            out.send(Rank(me - near), Flag(round - 1), result, area, length);
         }
     } else {
         let known = power(2, round - tree - 1);
         if me > 0 && known == power(2, floor_log(2, me)) {
-            out.wait(Slot(tree));
+            out.wait(Flag(tree));
         } else if me < known && me + known < ranks {
             // All have entered, and have sent away what their output held.
-            out.send(Rank(me + known), Slot(tree), result, result, length);
+            out.send(Rank(me + known), Flag(tree), result, result, length);
         }
     }
 }

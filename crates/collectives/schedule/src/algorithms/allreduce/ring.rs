@@ -1,22 +1,22 @@
 //! Parts go around a ring to be combined, then once more to be seen by all.
 
-use crate::algorithm::{Algorithm, Operation, Order};
+use crate::algorithm::{Algorithm, Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::round::Round;
-use crate::schedule::Needs;
-use crate::step::{Place, Rank, Slot};
+use crate::schedule::Resources;
+use crate::step::{Flag, Place, Rank};
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "allreduce-ring",
-    operation: Operation::Allreduce,
-    order: Order::Any,
+    collective: Collective::Allreduce,
+    order: CombiningOrder::Any,
     about: "Each of P parts goes once around the ring, every rank adding its own, and a second time, complete.",
     source: "Patarasuk, Yuan 2009",
     cost: "2(P-1)·(L + 2o) + 2·M·G·(P-1)/P + M·γ·(P-1)/P",
     parameters: &[],
-    needs: |problem| {
+    resources: |problem| {
         let hops = 2 * (problem.ranks - 1);
-        Needs::flags(hops + 1, hops).and_scratch(problem.elements.into())
+        Resources::flags(hops + 1, hops).and_scratch(problem.elements.into())
     },
     round,
 };
@@ -36,14 +36,14 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     if round < ranks - 1 {
         let (begin, length) = span(part(round));
         let from = if round == 0 { Place::input(begin) } else { Place::output(begin) };
-        out.send(next, Slot(round), from, Place::scratch(begin), length);
-        out.wait(Slot(round));
+        out.send(next, Flag(round), from, Place::scratch(begin), length);
+        out.wait(Flag(round));
         let (begin, length) = span(part(round + 1));
         out.combine(Place::output(begin), Place::scratch(begin), Place::input(begin), length);
     } else if round < 2 * (ranks - 1) {
         // A complete part has been at the next rank before, which is done with it.
         let (begin, length) = span(part_after(round - (ranks - 1)));
-        out.send(next, Slot(round), Place::output(begin), Place::output(begin), length);
-        out.wait(Slot(round));
+        out.send(next, Flag(round), Place::output(begin), Place::output(begin), length);
+        out.wait(Flag(round));
     }
 }

@@ -1,24 +1,24 @@
 //! Fewer messages for more bytes.
 
-use crate::algorithm::{Algorithm, Operation, Order};
+use crate::algorithm::{Algorithm, Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::radix::{ceil_log, power};
 use crate::round::Round;
-use crate::schedule::Needs;
-use crate::step::{Place, Rank, Slot};
+use crate::schedule::Resources;
+use crate::step::{Flag, Place, Rank};
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "alltoall-bruck",
-    operation: Operation::Alltoall,
-    order: Order::Nothing,
+    collective: Collective::Alltoall,
+    order: CombiningOrder::Nothing,
     about: "In round r all parts whose way has bit r in it go 2^r ranks further, in one message; before and after, all rotate.",
     source: "Bruck, Ho, Kipnis, Upfal, Weathersby 1997",
     cost: "⌈log₂ P⌉·(L + 2o + M·G·P/2), M the bytes for one rank, and the copies",
     parameters: &[],
-    needs: |problem| {
+    resources: |problem| {
         let (rounds, ranks) = (ceil_log(2, problem.ranks), problem.ranks);
         let parts = u64::from(ranks) + u64::from(ranks.div_ceil(2)) * u64::from(rounds + 1);
-        Needs::flags(rounds + 2, rounds).and_scratch(parts * u64::from(problem.elements)).in_banks(2)
+        Resources::flags(rounds + 2, rounds).and_scratch(parts * u64::from(problem.elements)).in_banks(2)
     },
     round,
 };
@@ -39,8 +39,8 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
         let going = || (0..ranks).filter(|i| i & far != 0);
         let count = going().count() as u32;
         going().zip(packed..).for_each(|(i, p)| out.copy(area(i), area(p), length));
-        out.send(problem.around(rank, far), Slot(round - 1), area(packed), area(brought), count * length);
-        out.wait(Slot(round - 1));
+        out.send(problem.around(rank, far), Flag(round - 1), area(packed), area(brought), count * length);
+        out.wait(Flag(round - 1));
         going().zip(brought..).for_each(|(i, b)| out.copy(area(b), area(i), length));
     } else {
         for i in 0..ranks {

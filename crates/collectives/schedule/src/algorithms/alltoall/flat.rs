@@ -1,26 +1,26 @@
 //! Everybody hands in all its parts at once.
 
-use crate::algorithm::{Algorithm, Operation, Order};
+use crate::algorithm::{Algorithm, Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::round::Round;
-use crate::schedule::Needs;
-use crate::step::{Place, Rank, Slot};
+use crate::schedule::Resources;
+use crate::step::{Flag, Place, Rank};
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "alltoall-flat",
-    operation: Operation::Alltoall,
-    order: Order::Nothing,
+    collective: Collective::Alltoall,
+    order: CombiningOrder::Nothing,
     about: "Everybody sends its part to one rank after the other, the next rank first, without waiting in between; then it takes what it got.",
     source: "all sends and receives posted at once, as in MPICH for parts of middle size: Thakur, Rabenseifner, Gropp 2005, section 4.4; the engine's alltoalls within a node",
     cost: "L + 2o + (P-2)·g + (P-1)·M·G, M the bytes for one rank",
     parameters: &[],
-    needs,
+    resources,
     round,
 };
 
 /// A flag and a part from each rank.
-pub(in crate::algorithms) fn needs(problem: &Problem) -> Needs {
-    Needs::flags(1, problem.ranks)
+pub(in crate::algorithms) fn resources(problem: &Problem) -> Resources {
+    Resources::flags(1, problem.ranks)
         .and_scratch(u64::from(problem.elements) * u64::from(problem.ranks))
         .in_banks(2)
 }
@@ -31,7 +31,7 @@ pub(in crate::algorithms) fn hand_in_parts(problem: &Problem, rank: Rank, out: &
     for other in problem.others(rank) {
         out.send(
             other,
-            Slot(rank.0),
+            Flag(rank.0),
             Place::input(other.0 * length),
             Place::scratch(rank.0 * length),
             length,
@@ -45,7 +45,7 @@ fn round(problem: &Problem, rank: Rank, _: u32, out: &mut Round) {
     hand_in_parts(problem, rank, out);
     out.copy(Place::input(part(rank)), Place::output(part(rank)), length);
     for other in problem.others(rank) {
-        out.wait(Slot(other.0));
+        out.wait(Flag(other.0));
         out.copy(Place::scratch(part(other)), Place::output(part(other)), length);
     }
 }

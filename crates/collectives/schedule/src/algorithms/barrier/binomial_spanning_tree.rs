@@ -1,22 +1,22 @@
 //! The binomial tree that spans a hypercube.
 
 use super::release::{self, CheckIn, RELEASE};
-use crate::algorithm::{Algorithm, Operation, Order};
+use crate::algorithm::{Algorithm, Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::radix::{ceil_log, floor_log, power};
 use crate::round::Round;
-use crate::schedule::Needs;
-use crate::step::{Rank, Slot};
+use crate::schedule::Resources;
+use crate::step::{Flag, Rank};
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "binomial-spanning-tree",
-    operation: Operation::Barrier,
-    order: Order::Nothing,
+    collective: Collective::Barrier,
+    order: CombiningOrder::Nothing,
     about: "A rank's parent is its number without the highest 1; who has heard from its children tells its parent.",
     source: "Tzeng, Huang, Chen 1997; Höfler 2005, section 2.2.1.6",
     cost: "(L + 2o)·log₂ P + t_bc for powers of two, else (L + 3o)·⌈log₂ P⌉ + t_bc",
     parameters: &[RELEASE],
-    needs: |problem| release::needs(&CHECK_IN, problem, problem.values[0]),
+    resources: |problem| release::resources(&CHECK_IN, problem, problem.values[0]),
     round: |problem, rank, round, out| {
         release::round(&CHECK_IN, problem, rank, round, problem.values[0], out)
     },
@@ -24,7 +24,7 @@ pub static ALGORITHM: Algorithm = Algorithm {
 
 pub const CHECK_IN: CheckIn = CheckIn {
     name: "binomial-spanning-tree",
-    needs: |problem| Needs::flags(1, ceil_log(2, problem.ranks)),
+    resources: |problem| Resources::flags(1, ceil_log(2, problem.ranks)),
     round: |problem, rank, _, out| climb(problem, rank, out),
 };
 
@@ -34,10 +34,10 @@ fn climb(problem: &Problem, rank: Rank, out: &mut Round) {
     // The farthest child has the largest subtree and tells last.
     for bit in own..ceil_log(2, problem.ranks) {
         if u64::from(rank.0) + u64::from(power(2, bit)) < problem.ranks.into() {
-            out.wait(Slot(bit));
+            out.wait(Flag(bit));
         }
     }
     if rank.0 > 0 {
-        out.put(Rank(rank.0 - power(2, own - 1)), Slot(own - 1));
+        out.put(Rank(rank.0 - power(2, own - 1)), Flag(own - 1));
     }
 }

@@ -1,24 +1,24 @@
 //! The butterfly, in which ranks stand in for those that are missing to a power of two.
 
-use crate::algorithm::{Algorithm, Operation, Order};
+use crate::algorithm::{Algorithm, Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::radix::{ceil_log, power};
 use crate::round::Round;
-use crate::schedule::Needs;
-use crate::step::{Rank, Slot};
+use crate::schedule::Resources;
+use crate::step::{Flag, Rank};
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "butterfly",
-    operation: Operation::Barrier,
-    order: Order::Nothing,
+    collective: Collective::Barrier,
+    order: CombiningOrder::Nothing,
     about: "In stage s everybody exchanges flags with the rank whose number differs in bit s; some ranks play two.",
     source: "Brooks 1986; Höfler 2005, section 2.2.2.1; epochs take the place of its handshake",
     cost: "(L + 2o)·log₂ P for powers of two, else 2(L + 2o)·⌈log₂ P⌉",
     parameters: &[],
-    needs: |problem| {
+    resources: |problem| {
         let stages = ceil_log(2, problem.ranks);
         // In the last stage a rank's two parts would exchange with each other.
-        Needs::flags(stages, (2 * stages).saturating_sub(1))
+        Resources::flags(stages, (2 * stages).saturating_sub(1))
     },
     round,
 };
@@ -33,12 +33,12 @@ fn round(problem: &Problem, rank: Rank, stage: u32, out: &mut Round) {
     for part in 0..parts {
         let (other, its_part) = partner(part);
         if other != rank {
-            out.put(other, Slot(2 * stage + its_part));
+            out.put(other, Flag(2 * stage + its_part));
         }
     }
     for part in 0..parts {
         if partner(part).0 != rank {
-            out.wait(Slot(2 * stage + part));
+            out.wait(Flag(2 * stage + part));
         }
     }
 }

@@ -1,21 +1,21 @@
 //! One counter for all.
 
 use super::release::CheckIn;
-use crate::algorithm::{Algorithm, Operation, Order};
+use crate::algorithm::{Algorithm, Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::round::Round;
-use crate::schedule::Needs;
-use crate::step::{Counter, Rank, RankSet, Slot};
+use crate::schedule::Resources;
+use crate::step::{Counter, Flag, Rank, RankSet};
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "central-counter",
-    operation: Operation::Barrier,
-    order: Order::Nothing,
+    collective: Collective::Barrier,
+    order: CombiningOrder::Nothing,
     about: "Everybody adds one to a counter at rank 0; who makes it full tells all.",
     source: "Höfler 2005, section 2.2.1.1, with every rank counted; a counter in shared memory is older than its papers",
     cost: "L + P·o + t_bc",
     parameters: &[],
-    needs: |_| Needs::flags(3, 1).and_counters(1),
+    resources: |_| Resources::flags(3, 1).and_counters(1),
     round,
 };
 
@@ -23,15 +23,15 @@ pub static ALGORITHM: Algorithm = Algorithm {
 fn round(problem: &Problem, _: Rank, round: u32, out: &mut Round) {
     match round {
         0 => out.count(Rank(0), Counter(0), problem.ranks, 2),
-        1 => out.multicast(RankSet::range(Rank(0), problem.ranks), Slot(0)),
-        _ => out.wait(Slot(0)),
+        1 => out.multicast(RankSet::range(Rank(0), problem.ranks), Flag(0)),
+        _ => out.wait(Flag(0)),
     }
 }
 
 /// The same with the counter's owner waiting for it.
 pub const CHECK_IN: CheckIn = CheckIn {
     name: "central-counter",
-    needs: |_| Needs::flags(1, 0).and_counters(1),
+    resources: |_| Resources::flags(1, 0).and_counters(1),
     round: |problem, rank, _, out| match rank {
         Rank(0) => out.await_count(Counter(0), problem.ranks - 1),
         _ => out.add(Rank(0), Counter(0)),

@@ -1,24 +1,24 @@
 //! The combining tree in which the last of each group goes on.
 
 use super::combining_tree::{WIDTH, members};
-use crate::algorithm::{Algorithm, Operation, Order};
+use crate::algorithm::{Algorithm, Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::radix::{ceil_log, power};
 use crate::round::Round;
-use crate::schedule::Needs;
-use crate::step::{Counter, Rank, RankSet, Slot};
+use crate::schedule::Resources;
+use crate::step::{Counter, Flag, Rank, RankSet};
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "climbing-tree",
-    operation: Operation::Barrier,
-    order: Order::Nothing,
+    collective: Collective::Barrier,
+    order: CombiningOrder::Nothing,
     about: "Each group of n counts; whoever comes last counts for it one level further up, and the last of all tells all.",
     source: "Yew, Tzeng, Lawrie 1987; Mellor-Crummey, Scott 1991, section 3.2",
     cost: "(2L + n·o)·⌈log_n P⌉ + t_bc",
     parameters: &[WIDTH],
-    needs: |problem| {
+    resources: |problem| {
         let levels = ceil_log(problem.values[0], problem.ranks);
-        Needs::flags(levels + 2, 1).and_counters(levels)
+        Resources::flags(levels + 2, 1).and_counters(levels)
     },
     round,
 };
@@ -33,8 +33,8 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
         let leader = rank.0 - rank.0 % far;
         out.count(Rank(leader), Counter(round), members(problem.ranks, leader, near, n), levels + 1);
     } else if round == levels {
-        out.multicast(RankSet::range(Rank(0), problem.ranks), Slot(0));
+        out.multicast(RankSet::range(Rank(0), problem.ranks), Flag(0));
     } else {
-        out.wait(Slot(0));
+        out.wait(Flag(0));
     }
 }

@@ -1,26 +1,26 @@
 //! Groups of n, whose leaders form groups of n, and so on.
 
 use super::release::{self, CheckIn, RELEASE};
-use crate::algorithm::{Algorithm, Operation, Order, Parameter};
+use crate::algorithm::{Algorithm, Collective, CombiningOrder, Parameter};
 use crate::problem::Problem;
 use crate::radix::{ceil_log, power};
 use crate::round::Round;
-use crate::schedule::Needs;
+use crate::schedule::Resources;
 use crate::step::{Counter, Rank};
 
 /// 4 is what Yew, Tzeng and Lawrie, and Höfler, measured as best.
 pub const WIDTH: Parameter =
-    Parameter { name: "n", default: 4, least: 2, most: 1 << 16, choices: &[], about: "ranks in a group" };
+    Parameter { name: "n", default: 4, min: 2, max: 1 << 16, choices: &[], about: "ranks in a group" };
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "combining-tree",
-    operation: Operation::Barrier,
-    order: Order::Nothing,
+    collective: Collective::Barrier,
+    order: CombiningOrder::Nothing,
     about: "Each group of n counts at its leader; leaders form groups again, until rank 0 is left and lets all go.",
     source: "Yew, Tzeng, Lawrie 1987; Höfler 2005, section 2.2.1.2, with a counter for each level",
     cost: "(L + n·o)·⌈log_n P⌉ + t_bc",
     parameters: &[WIDTH, RELEASE],
-    needs: |problem| release::needs(&CHECK_IN, problem, problem.values[1]),
+    resources: |problem| release::resources(&CHECK_IN, problem, problem.values[1]),
     round: |problem, rank, round, out| {
         release::round(&CHECK_IN, problem, rank, round, problem.values[1], out)
     },
@@ -30,9 +30,9 @@ pub static ALGORITHM: Algorithm = Algorithm {
 /// the same time.
 pub const CHECK_IN: CheckIn = CheckIn {
     name: "combining-tree",
-    needs: |problem| {
+    resources: |problem| {
         let levels = ceil_log(problem.values[0], problem.ranks);
-        Needs::flags(levels, 0).and_counters(levels)
+        Resources::flags(levels, 0).and_counters(levels)
     },
     round: |problem, rank, level, out| group(problem, rank, level, out),
 };

@@ -1,17 +1,17 @@
 //! Games of f contestants, of whom the first wins by agreement.
 
 use super::release::{self, CheckIn, RELEASE};
-use crate::algorithm::{Algorithm, Operation, Order, Parameter};
+use crate::algorithm::{Algorithm, Collective, CombiningOrder, Parameter};
 use crate::problem::Problem;
 use crate::radix::{ceil_log, power};
 use crate::round::Round;
-use crate::schedule::Needs;
-use crate::step::{Rank, Slot};
+use crate::schedule::Resources;
+use crate::step::{Flag, Rank};
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "f-way-tournament",
-    operation: Operation::Barrier,
-    order: Order::Nothing,
+    collective: Collective::Barrier,
+    order: CombiningOrder::Nothing,
     about: "A tournament with f contestants in a game: f - 1 losers tell one winner at the same time.",
     source: "Grunwald, Vajracharya 1994; Höfler 2005, section 2.2.1.4",
     cost: "(L + f·o)·⌈log_f P⌉ + t_bc",
@@ -19,14 +19,14 @@ pub static ALGORITHM: Algorithm = Algorithm {
         Parameter {
             name: "f",
             default: 4,
-            least: 2,
-            most: 1 << 12,
+            min: 2,
+            max: 1 << 12,
             choices: &[],
             about: "contestants in a game",
         },
         RELEASE,
     ],
-    needs: |problem| release::needs(&CHECK_IN, problem, problem.values[1]),
+    resources: |problem| release::resources(&CHECK_IN, problem, problem.values[1]),
     round: |problem, rank, round, out| {
         release::round(&CHECK_IN, problem, rank, round, problem.values[1], out)
     },
@@ -34,26 +34,26 @@ pub static ALGORITHM: Algorithm = Algorithm {
 
 pub const CHECK_IN: CheckIn = CheckIn {
     name: "f-way-tournament",
-    needs: |problem| needs(problem.values[0], problem),
+    resources: |problem| resources(problem.values[0], problem),
     round: |problem, rank, round, out| game(problem.values[0], problem, rank, round, out),
 };
 
-pub(super) fn needs(f: u32, problem: &Problem) -> Needs {
+pub(super) fn resources(f: u32, problem: &Problem) -> Resources {
     let games = ceil_log(f, problem.ranks);
-    Needs::flags(games, games * (f - 1))
+    Resources::flags(games, games * (f - 1))
 }
 
 /// Each loser has a flag of its own at the winner, in each game.
 pub(super) fn game(f: u32, problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     let (near, far) = (power(f, round), power(f, round + 1));
-    let slot = |contestant: u32| Slot(round * (f - 1) + contestant - 1);
+    let flag = |contestant: u32| Flag(round * (f - 1) + contestant - 1);
     if rank.0 % far == 0 {
         for contestant in 1..f {
             if u64::from(rank.0) + u64::from(contestant) * u64::from(near) < problem.ranks.into() {
-                out.wait(slot(contestant));
+                out.wait(flag(contestant));
             }
         }
     } else if rank.0 % near == 0 {
-        out.put(Rank(rank.0 - rank.0 % far), slot(rank.0 % far / near));
+        out.put(Rank(rank.0 - rank.0 % far), flag(rank.0 % far / near));
     }
 }

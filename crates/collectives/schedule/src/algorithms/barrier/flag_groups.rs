@@ -1,30 +1,30 @@
 //! Groups that look at each other's flags in a memory that is replicated to all.
 
-use crate::algorithm::{Algorithm, Operation, Order, Parameter};
+use crate::algorithm::{Algorithm, Collective, CombiningOrder, Parameter};
 use crate::problem::Problem;
 use crate::radix::{ceil_log, power};
 use crate::round::Round;
-use crate::schedule::Needs;
-use crate::step::{Rank, RankSet, Slot};
+use crate::schedule::Resources;
+use crate::step::{Flag, Rank, RankSet};
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "flag-groups",
-    operation: Operation::Barrier,
-    order: Order::Nothing,
+    collective: Collective::Barrier,
+    order: CombiningOrder::Nothing,
     about: "Everybody shows a flag to its group of r and looks at the others'; the first of each group goes on; rank 0 tells all.",
     source: "Moorthy, Panda, Sadayappan 2000 (CANPC), with epochs",
     cost: "⌈log_r P⌉·((r-1)·t_flag_read + t_write + 3(P-1)·t_slot) on a ring of reflective memory",
     parameters: &[Parameter {
         name: "r",
         default: 4,
-        least: 2,
-        most: 1 << 12,
+        min: 2,
+        max: 1 << 12,
         choices: &[],
         about: "ranks in a group",
     }],
-    needs: |problem| {
+    resources: |problem| {
         let (r, levels) = (problem.values[0], ceil_log(problem.values[0], problem.ranks));
-        Needs::flags(levels + 1, levels * r + 1)
+        Resources::flags(levels + 1, levels * r + 1)
     },
     round,
 };
@@ -33,7 +33,7 @@ pub static ALGORITHM: Algorithm = Algorithm {
 fn round(problem: &Problem, rank: Rank, level: u32, out: &mut Round) {
     let r = problem.values[0];
     let levels = ceil_log(r, problem.ranks);
-    let done = Slot(levels * r);
+    let done = Flag(levels * r);
     if level == levels {
         match rank {
             Rank(0) => out.multicast(RankSet::range(Rank(1), problem.ranks - 1), done),
@@ -49,7 +49,7 @@ fn round(problem: &Problem, rank: Rank, level: u32, out: &mut Round) {
     let count = r.min((problem.ranks - first).div_ceil(near));
     let own = (rank.0 - first) / near;
     if count > 1 {
-        out.multicast(RankSet { first: Rank(first), count, stride: near }, Slot(level * r + own));
+        out.multicast(RankSet { first: Rank(first), count, stride: near }, Flag(level * r + own));
     }
-    (0..count).filter(|i| *i != own).for_each(|i| out.wait(Slot(level * r + i)));
+    (0..count).filter(|i| *i != own).for_each(|i| out.wait(Flag(level * r + i)));
 }

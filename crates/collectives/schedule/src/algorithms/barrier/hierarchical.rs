@@ -2,17 +2,17 @@
 
 use super::release::CheckIn;
 use super::*;
-use crate::algorithm::{Algorithm, Operation, Order, Parameter};
+use crate::algorithm::{Algorithm, Collective, CombiningOrder, Parameter};
 use crate::nodes::Nodes;
 use crate::problem::Problem;
 use crate::round::Round;
-use crate::schedule::{Needs, defaults};
-use crate::step::{Rank, RankSet, Slot, Step};
+use crate::schedule::{Resources, defaults};
+use crate::step::{Flag, Rank, RankSet, Step};
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "hierarchical",
-    operation: Operation::Barrier,
-    order: Order::Nothing,
+    collective: Collective::Barrier,
+    order: CombiningOrder::Nothing,
     about: "The ranks of a node check in with their first, the first ones hold a barrier between the nodes, then let their node go.",
     source: "Kielmann et al. 1999 (MagPIe) for the shape; any check-in of this list within, any barrier of it between",
     cost: "cost of the check-in on a node + cost of the barrier between nodes + t_bc on a node",
@@ -20,37 +20,37 @@ pub static ALGORITHM: Algorithm = Algorithm {
         Parameter {
             name: "inner",
             default: 0,
-            least: 0,
-            most: INNER_NAMES.len() as u32 - 1,
+            min: 0,
+            max: INNER_NAMES.len() as u32 - 1,
             choices: INNER_NAMES,
             about: "check-in within a node",
         },
         Parameter {
             name: "outer",
             default: 8,
-            least: 0,
-            most: OUTER_NAMES.len() as u32 - 1,
+            min: 0,
+            max: OUTER_NAMES.len() as u32 - 1,
             choices: OUTER_NAMES,
             about: "barrier between nodes",
         },
         Parameter {
             name: "node",
             default: 4,
-            least: 1,
-            most: u32::MAX,
+            min: 1,
+            max: u32::MAX,
             choices: &[],
             about: "ranks on a node, unless a map of nodes is given",
         },
         Parameter {
             name: "n",
             default: 0,
-            least: 0,
-            most: 1 << 12,
+            min: 0,
+            max: 1 << 12,
             choices: &[],
             about: "n of both, where they have one; 0: their own default",
         },
     ],
-    needs: |problem| Parts::of(problem).needs(),
+    resources: |problem| Parts::of(problem).resources(),
     round: |problem, rank, round, out| Parts::of(problem).round(rank, round, out),
 };
 
@@ -134,10 +134,10 @@ impl Parts {
         let [inner, outer, size, n] = problem.values;
         let nodes = problem.nodes.clone().unwrap_or(Nodes::Blocks(size));
         let (algorithm, check_in) = INNER[inner as usize];
-        let whole = CheckIn { name: algorithm.name, needs: algorithm.needs, round: algorithm.round };
+        let whole = CheckIn { name: algorithm.name, resources: algorithm.resources, round: algorithm.round };
         let ask = |algorithm: &Algorithm, ranks: u32| {
             let mut values = defaults(algorithm);
-            if let Some(i) = algorithm.parameters.iter().position(|p| p.name == "n" && n >= p.least) {
+            if let Some(i) = algorithm.parameters.iter().position(|p| p.name == "n" && n >= p.min) {
                 values[i] = n;
             }
             Problem { values, ..Problem::new(ranks) }
@@ -152,20 +152,20 @@ impl Parts {
         }
     }
 
-    fn needs(&self) -> Needs {
-        let (inner, outer) = ((self.inner.needs)(&self.within), (self.outer.needs)(&self.between));
-        Needs::flags(inner.rounds + outer.rounds + 1, inner.flags + outer.flags + 1)
+    fn resources(&self) -> Resources {
+        let (inner, outer) = ((self.inner.resources)(&self.within), (self.outer.resources)(&self.between));
+        Resources::flags(inner.rounds + outer.rounds + 1, inner.flags + outer.flags + 1)
             .and_counters(inner.counters + outer.counters)
     }
 
     fn round(&self, rank: Rank, round: u32, out: &mut Round) {
-        let (inner, outer) = ((self.inner.needs)(&self.within), (self.outer.needs)(&self.between));
+        let (inner, outer) = ((self.inner.resources)(&self.within), (self.outer.resources)(&self.between));
         let (node, place) = self.nodes.of(rank.0);
         let size = self.nodes.size(self.ranks, node);
         let begin = out.steps.len();
         if round < inner.rounds {
             let own = Problem { ranks: size, ..self.within.clone() };
-            if round < (self.inner.needs)(&own).rounds {
+            if round < (self.inner.resources)(&own).rounds {
                 (self.inner.round)(&own, Rank(place), round, out);
             }
             self.translate(out, begin, (0, 0, 0), |place| self.nodes.rank(node, place));
@@ -177,9 +177,9 @@ impl Parts {
                 self.nodes.rank(node, 0)
             });
         } else if place > 0 {
-            out.wait(Slot(inner.flags + outer.flags));
+            out.wait(Flag(inner.flags + outer.flags));
         } else {
-            out.multicast(RankSet::range(Rank(1), size - 1), Slot(inner.flags + outer.flags));
+            out.multicast(RankSet::range(Rank(1), size - 1), Flag(inner.flags + outer.flags));
             self.translate(out, begin, (0, 0, 0), |place| self.nodes.rank(node, place));
         }
     }
@@ -198,8 +198,8 @@ impl Parts {
             let sets = std::mem::take(&mut out.steps);
             for step in sets {
                 match step {
-                    Step::Multicast { to, slot, turn } => {
-                        to.iter().for_each(|to| out.push(Step::Put { to, slot, turn }))
+                    Step::Multicast { to, flag, turn } => {
+                        to.iter().for_each(|to| out.push(Step::Put { to, flag, turn }))
                     }
                     other => out.push(other),
                 }
@@ -207,8 +207,8 @@ impl Parts {
         }
         for step in &mut out.steps[begin..] {
             match step {
-                Step::Put { slot, .. } | Step::Wait { slot, .. } | Step::Multicast { slot, .. } => {
-                    slot.0 += flags
+                Step::Put { flag, .. } | Step::Wait { flag, .. } | Step::Multicast { flag, .. } => {
+                    flag.0 += flags
                 }
                 Step::Add { counter, .. } | Step::AwaitCount { counter, .. } => counter.0 += counters,
                 Step::Count { counter, otherwise, .. } => {

@@ -1,37 +1,37 @@
 //! Dissemination with n messages a round.
 
-use crate::algorithm::{Algorithm, Operation, Order, Parameter};
+use crate::algorithm::{Algorithm, Collective, CombiningOrder, Parameter};
 use crate::problem::Problem;
 use crate::radix::{ceil_log, power};
 use crate::round::Round;
-use crate::schedule::Needs;
-use crate::step::{Rank, Slot};
+use crate::schedule::Resources;
+use crate::step::{Flag, Rank};
 
 /// Messages of a rank in a round.
 pub const PEERS: Parameter = Parameter {
     name: "n",
     default: 2,
-    least: 1,
-    most: 1 << 12,
+    min: 1,
+    max: 1 << 12,
     choices: &[],
     about: "messages of a rank in a round",
 };
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "n-way-dissemination",
-    operation: Operation::Barrier,
-    order: Order::Nothing,
+    collective: Collective::Barrier,
+    order: CombiningOrder::Nothing,
     about: "In round r every rank tells the n ranks at distances (n+1)^r, 2(n+1)^r, …, n(n+1)^r, then waits for as many.",
     source: "Höfler 2005, section 2.2.6.1, with all messages of a round on their way before the first is waited for",
     cost: "about (L + 2o + (n-1)·max(o, g))·⌈log_(n+1) P⌉; Höfler: n·max(g, L + 2o)·⌈log_(n+1) P⌉",
     parameters: &[PEERS],
-    needs: |problem| needs(problem.values[0], problem.ranks),
+    resources: |problem| resources(problem.values[0], problem.ranks),
     round: |problem, rank, round, out| tell(problem.values[0], problem, rank, round, out),
 };
 
-pub(super) fn needs(n: u32, ranks: u32) -> Needs {
+pub(super) fn resources(n: u32, ranks: u32) -> Resources {
     let rounds = ceil_log(n + 1, ranks);
-    Needs::flags(rounds, rounds * n)
+    Resources::flags(rounds, rounds * n)
 }
 
 /// Distances of P and more would go around to ranks that have been told already, and are left out.
@@ -39,9 +39,9 @@ pub(super) fn tell(n: u32, problem: &Problem, rank: Rank, round: u32, out: &mut 
     let reach = power(n + 1, round);
     let distances = |i: &u32| u64::from(*i) * u64::from(reach) < problem.ranks.into();
     for i in (1..=n).take_while(distances) {
-        out.put(problem.around(rank, i * reach), Slot(round * n + i - 1));
+        out.put(problem.around(rank, i * reach), Flag(round * n + i - 1));
     }
     for i in (1..=n).take_while(distances) {
-        out.wait(Slot(round * n + i - 1));
+        out.wait(Flag(round * n + i - 1));
     }
 }

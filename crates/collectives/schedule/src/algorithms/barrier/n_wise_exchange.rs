@@ -1,25 +1,25 @@
 //! Recursive doubling to another base.
 
 use super::n_way_dissemination::PEERS;
-use crate::algorithm::{Algorithm, Operation, Order};
+use crate::algorithm::{Algorithm, Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::radix::{floor_log, power};
 use crate::round::Round;
-use crate::schedule::Needs;
-use crate::step::{Rank, Slot};
+use crate::schedule::Resources;
+use crate::step::{Flag, Rank};
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "n-wise-exchange",
-    operation: Operation::Barrier,
-    order: Order::Nothing,
+    collective: Collective::Barrier,
+    order: CombiningOrder::Nothing,
     about: "In each round groups of n + 1 exchange flags, all with all; ranks beyond the power of n + 1 report to one within.",
     source: "Höfler 2005, section 2.2.6.2, whose listing deadlocks for n ≥ 2: all are told before anybody is waited for, and several \
              ranks may report to one",
     cost: "about (L + 2o + (n-1)·max(o, g))·⌊log_(n+1) P⌋ + 2(L + 2o + (n-1)·o); Höfler: (n+2)·max(g, L + 2o)·⌈log_(n+1) P⌉",
     parameters: &[PEERS],
-    needs: |problem| {
+    resources: |problem| {
         let (n, rounds) = (problem.values[0], floor_log(problem.values[0] + 1, problem.ranks));
-        Needs::flags(rounds + 2, (rounds + 1) * n + 1)
+        Resources::flags(rounds + 2, (rounds + 1) * n + 1)
     },
     round,
 };
@@ -28,7 +28,7 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     let n = problem.values[0];
     let rounds = floor_log(n + 1, problem.ranks);
     let main = power(n + 1, rounds);
-    let (enter, leave) = (|reporter: u32| Slot(rounds * n + reporter - 1), Slot((rounds + 1) * n));
+    let (enter, leave) = (|reporter: u32| Flag(rounds * n + reporter - 1), Flag((rounds + 1) * n));
     // There are fewer than (n + 1)·main ranks, so no more than n report to one.
     let reporters = (1..=n)
         .map(|i| (i, u64::from(rank.0) + u64::from(i) * u64::from(main)))
@@ -46,10 +46,10 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
         let far = near * (n + 1);
         let base = rank.0 - rank.0 % far;
         for i in 1..=n {
-            out.put(Rank(base + (rank.0 - base + i * near) % far), Slot((round - 1) * n + i - 1));
+            out.put(Rank(base + (rank.0 - base + i * near) % far), Flag((round - 1) * n + i - 1));
         }
         for i in 1..=n {
-            out.wait(Slot((round - 1) * n + i - 1));
+            out.wait(Flag((round - 1) * n + i - 1));
         }
     } else {
         reporters.for_each(|(_, r)| out.put(Rank(r as u32), leave));

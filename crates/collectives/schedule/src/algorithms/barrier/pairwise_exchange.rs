@@ -1,23 +1,23 @@
 //! Recursive doubling among the largest power of two, with the others looked after by one of these each.
 
-use crate::algorithm::{Algorithm, Operation, Order};
+use crate::algorithm::{Algorithm, Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::radix::{floor_log, power};
 use crate::round::Round;
-use crate::schedule::Needs;
-use crate::step::{Rank, Slot};
+use crate::schedule::Resources;
+use crate::step::{Flag, Rank};
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "pairwise-exchange",
-    operation: Operation::Barrier,
-    order: Order::Nothing,
+    collective: Collective::Barrier,
+    order: CombiningOrder::Nothing,
     about: "Recursive doubling among a power of two of the ranks; each of the rest reports to one of them and is told by it.",
     source: "Gupta, Tipparaju, Nieplocha, Panda 2002; Höfler 2005, section 2.2.2.2",
     cost: "(L + 2o)·log₂ P for powers of two, else (L + 2o)·(⌊log₂ P⌋ + 2)",
     parameters: &[],
-    needs: |problem| {
+    resources: |problem| {
         let stages = floor_log(2, problem.ranks);
-        Needs::flags(stages + 2, stages + 2)
+        Resources::flags(stages + 2, stages + 2)
     },
     round,
 };
@@ -25,7 +25,7 @@ pub static ALGORITHM: Algorithm = Algorithm {
 fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     let stages = floor_log(2, problem.ranks);
     let main = power(2, stages);
-    let (enter, leave) = (Slot(stages), Slot(stages + 1));
+    let (enter, leave) = (Flag(stages), Flag(stages + 1));
     let outside = rank.0 >= main;
     let looks_after = !outside && rank.0 + main < problem.ranks;
     if round == 0 {
@@ -36,8 +36,8 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
         }
     } else if round <= stages {
         if !outside {
-            out.put(Rank(rank.0 ^ power(2, round - 1)), Slot(round - 1));
-            out.wait(Slot(round - 1));
+            out.put(Rank(rank.0 ^ power(2, round - 1)), Flag(round - 1));
+            out.wait(Flag(round - 1));
         }
     } else if outside {
         out.wait(leave);

@@ -4,14 +4,14 @@ use crate::algorithm::Parameter;
 use crate::problem::Problem;
 use crate::radix::{ceil_log, floor_log, power};
 use crate::round::Round;
-use crate::schedule::Needs;
-use crate::step::{Rank, RankSet, Slot};
+use crate::schedule::Resources;
+use crate::step::{Flag, Rank, RankSet};
 
 /// The first half: afterwards rank 0 knows that all have entered. Its own file describes it.
 #[derive(Clone, Copy)]
 pub struct CheckIn {
     pub name: &'static str,
-    pub needs: fn(&Problem) -> Needs,
+    pub resources: fn(&Problem) -> Resources,
     pub round: fn(&Problem, Rank, u32, &mut Round),
 }
 
@@ -19,25 +19,29 @@ pub struct CheckIn {
 pub const RELEASE: Parameter = Parameter {
     name: "release",
     default: 0,
-    least: 0,
-    most: 1,
+    min: 0,
+    max: 1,
     choices: &["multicast", "binomial"],
     about: "how rank 0 lets the others go: one multicast, or a binomial tree of puts",
 };
 
 /// The needs of a check-in and the release after it. `kind` is the value of [`RELEASE`].
-pub fn needs(check_in: &CheckIn, problem: &Problem, kind: u32) -> Needs {
-    let needs = (check_in.needs)(problem);
-    Needs { rounds: needs.rounds + rounds(kind, problem.ranks), flags: needs.flags + 1, ..needs }
+pub fn resources(check_in: &CheckIn, problem: &Problem, kind: u32) -> Resources {
+    let resources = (check_in.resources)(problem);
+    Resources {
+        rounds: resources.rounds + rounds(kind, problem.ranks),
+        flags: resources.flags + 1,
+        ..resources
+    }
 }
 
 /// A round of a check-in and the release after it; the release has the flag after the check-in's.
 pub fn round(check_in: &CheckIn, problem: &Problem, rank: Rank, round: u32, kind: u32, out: &mut Round) {
-    let needs = (check_in.needs)(problem);
-    if round < needs.rounds {
+    let resources = (check_in.resources)(problem);
+    if round < resources.rounds {
         (check_in.round)(problem, rank, round, out);
     } else {
-        release(kind, problem.ranks, rank, round - needs.rounds, Slot(needs.flags), out);
+        release(kind, problem.ranks, rank, round - resources.rounds, Flag(resources.flags), out);
     }
 }
 
@@ -45,17 +49,17 @@ fn rounds(kind: u32, ranks: u32) -> u32 {
     if kind == 0 { 1 } else { ceil_log(2, ranks) }
 }
 
-fn release(kind: u32, ranks: u32, rank: Rank, round: u32, slot: Slot, out: &mut Round) {
+fn release(kind: u32, ranks: u32, rank: Rank, round: u32, flag: Flag, out: &mut Round) {
     match (kind, rank) {
-        (0, Rank(0)) => out.multicast(RankSet::range(Rank(1), ranks - 1), slot),
-        (0, _) => out.wait(slot),
+        (0, Rank(0)) => out.multicast(RankSet::range(Rank(1), ranks - 1), flag),
+        (0, _) => out.wait(flag),
         _ => {
             // In round s those below 2^s know, and each tells the one 2^s above it.
             let known = power(2, round);
             if rank.0 > 0 && floor_log(2, rank.0) == round {
-                out.wait(slot);
+                out.wait(flag);
             } else if rank.0 < known && rank.0 + known < ranks {
-                out.put(Rank(rank.0 + known), slot);
+                out.put(Rank(rank.0 + known), flag);
             }
         }
     }

@@ -1,18 +1,18 @@
 //! Games of two.
 
-use super::f_way_tournament::{game, needs};
+use super::f_way_tournament::{game, resources};
 use super::release::{self, CheckIn, RELEASE};
-use crate::algorithm::{Algorithm, Operation, Order};
+use crate::algorithm::{Algorithm, Collective, CombiningOrder};
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "tournament",
-    operation: Operation::Barrier,
-    order: Order::Nothing,
+    collective: Collective::Barrier,
+    order: CombiningOrder::Nothing,
     about: "Ranks meet in pairs; the upper one loses and tells the lower, which plays on; rank 0 wins and lets all go.",
     source: "Hensgen, Finkel, Manber 1988; Höfler 2005, section 2.2.1.3, with the winner known beforehand",
     cost: "(L + 2o)·⌈log₂ P⌉ + t_bc",
     parameters: &[RELEASE],
-    needs: |problem| release::needs(&CHECK_IN, problem, problem.values[0]),
+    resources: |problem| release::resources(&CHECK_IN, problem, problem.values[0]),
     round: |problem, rank, round, out| {
         release::round(&CHECK_IN, problem, rank, round, problem.values[0], out)
     },
@@ -20,6 +20,6 @@ pub static ALGORITHM: Algorithm = Algorithm {
 
 pub const CHECK_IN: CheckIn = CheckIn {
     name: "tournament",
-    needs: |problem| needs(2, problem),
+    resources: |problem| resources(2, problem),
     round: |problem, rank, round, out| game(2, problem, rank, round, out),
 };

@@ -1,23 +1,23 @@
 //! The binomial tree.
 
 use super::{DATA, READ, own, receive};
-use crate::algorithm::{Algorithm, Operation, Order};
+use crate::algorithm::{Algorithm, Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::radix::{ceil_log, floor_log, power};
 use crate::round::Round;
-use crate::schedule::Needs;
+use crate::schedule::Resources;
 use crate::step::{Place, Rank};
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "bcast-binomial",
-    operation: Operation::Bcast,
-    order: Order::Nothing,
+    collective: Collective::Bcast,
+    order: CombiningOrder::Nothing,
     about: "In round r the 2^r ranks that have the vector each send it to one that has not.",
     source: "Johnsson, Ho 1989; Höfler 2005, section 2.2.1 (t_bc)",
     cost: "⌈log₂ P⌉·(L + 2o + M·G)",
     parameters: &[],
-    needs: |problem| {
-        Needs::flags(ceil_log(2, problem.ranks), 1)
+    resources: |problem| {
+        Resources::flags(ceil_log(2, problem.ranks), 1)
             .and_counters(1)
             .and_scratch(problem.elements.into())
             .in_banks(2)

@@ -1,28 +1,30 @@
 //! One payload in a memory that is replicated to all, and a tree of flags that point to it.
 
 use super::{DATA, READ};
-use crate::algorithm::{Algorithm, Operation, Order, Parameter};
+use crate::algorithm::{Algorithm, Collective, CombiningOrder, Parameter};
 use crate::problem::Problem;
 use crate::round::Round;
-use crate::schedule::Needs;
+use crate::schedule::Resources;
 use crate::step::{Place, Rank};
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "bcast-flag-tree",
-    operation: Operation::Bcast,
-    order: Order::Nothing,
+    collective: Collective::Bcast,
+    order: CombiningOrder::Nothing,
     about: "The root writes the vector once into memory that all see; only the flag goes down a tree of r children to a rank.",
     source: "Moorthy, Panda, Sadayappan 2000 (CANPC); with r of P - 1 or more it is their single copy",
     cost: "⌈log_r (P-1)⌉·t_flag_read + (r-1)·t_flag_write + (M + P - 1)·t_slot on a ring of reflective memory",
     parameters: &[Parameter {
         name: "r",
         default: 4,
-        least: 1,
-        most: 1 << 16,
+        min: 1,
+        max: 1 << 16,
         choices: &[],
         about: "children of a rank",
     }],
-    needs: |problem| Needs::flags(1, 1).and_counters(1).and_scratch(problem.elements.into()).in_banks(2),
+    resources: |problem| {
+        Resources::flags(1, 1).and_counters(1).and_scratch(problem.elements.into()).in_banks(2)
+    },
     round,
 };
 
@@ -30,7 +32,7 @@ pub static ALGORITHM: Algorithm = Algorithm {
 /// that all read.
 fn round(problem: &Problem, rank: Rank, _: u32, out: &mut Round) {
     let me = problem.from_root(rank);
-    if problem.handing(Operation::Bcast, rank).hands_in {
+    if problem.participation(Collective::Bcast, rank).contributes {
         out.await_previous_count(READ, problem.ranks - 1);
         out.share(Place::input(0), Place::scratch(0), problem.elements);
     } else {

@@ -1,26 +1,28 @@
 //! The root sends to all.
 
 use super::{DATA, READ, receive};
-use crate::algorithm::{Algorithm, Operation, Order};
+use crate::algorithm::{Algorithm, Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::round::Round;
-use crate::schedule::Needs;
+use crate::schedule::Resources;
 use crate::step::{Place, Rank};
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "bcast-flat",
-    operation: Operation::Bcast,
-    order: Order::Nothing,
+    collective: Collective::Bcast,
+    order: CombiningOrder::Nothing,
     about: "The root sends the vector to one rank after the other.",
     source: "linear broadcast; Karp, Sahay, Santos, Schauser 1993 for when it is best",
     cost: "L + 2o + (P-2)·g + (P-1)·M·G",
     parameters: &[],
-    needs: |problem| Needs::flags(1, 1).and_counters(1).and_scratch(problem.elements.into()).in_banks(2),
+    resources: |problem| {
+        Resources::flags(1, 1).and_counters(1).and_scratch(problem.elements.into()).in_banks(2)
+    },
     round,
 };
 
 fn round(problem: &Problem, rank: Rank, _: u32, out: &mut Round) {
-    if !problem.handing(Operation::Bcast, rank).hands_in {
+    if !problem.participation(Collective::Bcast, rank).contributes {
         return receive(problem, problem.root, out);
     }
     out.await_previous_count(READ, problem.ranks - 1);

@@ -16,11 +16,11 @@ pub mod scatter_allgather;
 
 use crate::problem::Problem;
 use crate::round::Round;
-use crate::step::{Counter, Place, Rank, Slot};
+use crate::step::{Counter, Flag, Place, Rank};
 
 /// Counts the children that have read.
 const READ: Counter = Counter(0);
-const DATA: Slot = Slot(0);
+const DATA: Flag = Flag(0);
 
 /// Takes the whole vector from its parent, and says so.
 fn receive(problem: &Problem, parent: Rank, out: &mut Round) {

@@ -1,15 +1,15 @@
 //! Segments that follow each other down a tree.
 
-use crate::algorithm::{Algorithm, Operation, Order, Parameter};
+use crate::algorithm::{Algorithm, Collective, CombiningOrder, Parameter};
 use crate::problem::Problem;
 use crate::round::Round;
-use crate::schedule::Needs;
-use crate::step::{Place, Rank, Slot, Step};
+use crate::schedule::Resources;
+use crate::step::{Flag, Place, Rank, Step};
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "bcast-pipelined",
-    operation: Operation::Bcast,
-    order: Order::Nothing,
+    collective: Collective::Bcast,
+    order: CombiningOrder::Nothing,
     about: "The vector goes down a tree in segments; each rank has buffers set aside for its parent, which are credits to send.",
     source: "after Buntinas, Panda, Duato, Sadayappan 2000 (CANPC), with a rule that keeps it from deadlock",
     cost: "about (depth + segments - 1)·(L + 2o + M·G·arity/segments)",
@@ -17,34 +17,34 @@ pub static ALGORITHM: Algorithm = Algorithm {
         Parameter {
             name: "segments",
             default: 4,
-            least: 1,
-            most: 1 << 14,
+            min: 1,
+            max: 1 << 14,
             choices: &[],
             about: "into how many segments the vector is cut",
         },
         Parameter {
             name: "arity",
             default: 1,
-            least: 1,
-            most: 1 << 10,
+            min: 1,
+            max: 1 << 10,
             choices: &[],
             about: "children of a rank; 1 makes a chain",
         },
         Parameter {
             name: "buffers",
             default: 2,
-            least: 1,
-            most: 1 << 10,
+            min: 1,
+            max: 1 << 10,
             choices: &[],
             about: "segments that a rank can hold for its parent",
         },
     ],
-    needs: |problem| {
+    resources: |problem| {
         let [segments, arity, buffers, _] = problem.values;
         let segment = problem.elements.div_ceil(segments);
-        Needs {
+        Resources {
             turns: segments.div_ceil(buffers) as u16,
-            ..Needs::flags(segments, buffers + arity * buffers)
+            ..Resources::flags(segments, buffers + arity * buffers)
                 .and_scratch(u64::from(buffers) * u64::from(segment))
         }
     },
@@ -63,9 +63,9 @@ fn round(problem: &Problem, rank: Rank, segment: u32, out: &mut Round) {
     let (begin, end) = (problem.part(segment, segments), problem.part(segment + 1, segments));
     let (buffer, turn) = turn(segment, segments, buffers);
     let at = Place::scratch(buffer * problem.elements.div_ceil(segments));
-    let credit = |child: u32| Slot(buffers + child * buffers + buffer);
+    let credit = |child: u32| Flag(buffers + child * buffers + buffer);
     if me > 0 {
-        out.wait_turn(Slot(buffer), turn);
+        out.wait_turn(Flag(buffer), turn);
         out.copy(at, Place::output(begin), end - begin);
         out.put_turn(problem.to_rank((me - 1) / arity), credit((me - 1) % arity), turn);
     }
@@ -77,9 +77,9 @@ fn round(problem: &Problem, rank: Rank, segment: u32, out: &mut Round) {
             out.wait_turn(credit(child), if segment < buffers { 0 } else { turn - 1 });
             out.push(Step::Send {
                 to: problem.to_rank(to as u32),
-                slot: Slot(buffer),
+                flag: Flag(buffer),
                 turn,
-                again: false,
+                is_repeat: false,
                 from,
                 at,
                 length: end - begin,

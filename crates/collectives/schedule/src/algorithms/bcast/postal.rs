@@ -1,36 +1,38 @@
 //! The tree that is optimal if a message can be sent on λ sendings after it was sent.
 
 use super::{DATA, READ, own, receive};
-use crate::algorithm::{Algorithm, Operation, Order, Parameter};
+use crate::algorithm::{Algorithm, Collective, CombiningOrder, Parameter};
 use crate::problem::Problem;
 use crate::round::Round;
-use crate::schedule::Needs;
+use crate::schedule::Resources;
 use crate::step::{Place, Rank, Step};
 
 /// λ = 1 makes the binomial tree; the larger, the flatter.
 pub const LAMBDA: Parameter = Parameter {
     name: "lambda",
     default: 3,
-    least: 1,
-    most: 1 << 12,
+    min: 1,
+    max: 1 << 12,
     choices: &[],
     about: "time from sending to being able to send on, in sendings",
 };
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "bcast-postal",
-    operation: Operation::Bcast,
-    order: Order::Nothing,
+    collective: Collective::Bcast,
+    order: CombiningOrder::Nothing,
     about: "A tree in which everybody keeps sending, and whoever hears early gets the larger subtree: F(t) = F(t-1) + F(t-λ).",
     source: "Bar-Noy, Kipnis 1992; Buntinas, Panda, Duato, Sadayappan 2000 (CANPC)",
     cost: "T sendings, T the least with F(T) ≥ P; λ = (o + L + o + M·G) / max(g, o + M·G)",
     parameters: &[LAMBDA],
-    needs: |problem| Needs::flags(1, 1).and_counters(1).and_scratch(problem.elements.into()).in_banks(2),
+    resources: |problem| {
+        Resources::flags(1, 1).and_counters(1).and_scratch(problem.elements.into()).in_banks(2)
+    },
     round: |problem, rank, _, out| whole(problem, rank, false, out),
 };
 
 /// All of a rank's steps. With `again`, all messages after the first are the first one's elements again.
-pub(super) fn whole(problem: &Problem, rank: Rank, again: bool, out: &mut Round) {
+pub(super) fn whole(problem: &Problem, rank: Rank, is_repeat: bool, out: &mut Round) {
     let tree = Tree::of(problem.values[0], problem.ranks);
     let place = tree.place(problem.from_root(rank), problem.ranks);
     if let Some(parent) = place.parent {
@@ -40,12 +42,12 @@ pub(super) fn whole(problem: &Problem, rank: Rank, again: bool, out: &mut Round)
     let mut children = 0;
     tree.children(place, |child| {
         let (to, from) = (problem.to_rank(child), own(problem, rank));
-        let again = again && children > 0;
+        let is_repeat = is_repeat && children > 0;
         out.push(Step::Send {
             to,
-            slot: DATA,
+            flag: DATA,
             turn: 1,
-            again,
+            is_repeat,
             from,
             at: Place::scratch(0),
             length: problem.elements,

@@ -1,23 +1,23 @@
 //! Parts are scattered, then passed around.
 
-use crate::algorithm::{Algorithm, Operation, Order};
+use crate::algorithm::{Algorithm, Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::radix::{ceil_log, power};
 use crate::round::Round;
-use crate::schedule::Needs;
-use crate::step::{Place, Rank, Slot};
+use crate::schedule::Resources;
+use crate::step::{Flag, Place, Rank};
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "bcast-scatter-allgather",
-    operation: Operation::Bcast,
-    order: Order::Nothing,
+    collective: Collective::Bcast,
+    order: CombiningOrder::Nothing,
     about: "The root scatters the vector along a binomial tree; then the parts go around a ring.",
     source: "van de Geijn 1994; Barnett et al. 1994; Thakur, Rabenseifner, Gropp 2005, section 4.2",
     cost: "(⌈log₂ P⌉ + P - 1)·(L + 2o) + 2·M·G·(P-1)/P",
     parameters: &[],
-    needs: |problem| {
+    resources: |problem| {
         let rounds = ceil_log(2, problem.ranks) + problem.ranks;
-        Needs::flags(rounds, problem.ranks).and_scratch(problem.elements.into()).in_banks(2)
+        Resources::flags(rounds, problem.ranks).and_scratch(problem.elements.into()).in_banks(2)
     },
     round,
 };
@@ -32,26 +32,26 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
         let near = power(2, scatter - 1 - round);
         if me % near == 0 && me / near % 2 == 0 && me + near < ranks {
             let (begin, end) = (part(me + near), part(me + 2 * near));
-            out.send(problem.to_rank(me + near), Slot(0), place(begin), Place::scratch(begin), end - begin);
+            out.send(problem.to_rank(me + near), Flag(0), place(begin), Place::scratch(begin), end - begin);
         } else if me % near == 0 && me / near % 2 == 1 {
-            out.wait(Slot(0));
+            out.wait(Flag(0));
         }
     } else if round - scatter < ranks - 1 {
         let passed = round - scatter;
         let (next, part_of) = ((me + 1) % ranks, (me + ranks - passed) % ranks);
         if next == 0 {
-            out.put(problem.root, Slot(1 + passed));
+            out.put(problem.root, Flag(1 + passed));
         } else {
             let (begin, end) = (part(part_of), part(part_of + 1));
             out.send(
                 problem.to_rank(next),
-                Slot(1 + passed),
+                Flag(1 + passed),
                 place(begin),
                 Place::scratch(begin),
                 end - begin,
             );
         }
-        out.wait(Slot(1 + passed));
+        out.wait(Flag(1 + passed));
     } else if me > 0 {
         out.copy(Place::scratch(0), Place::output(0), problem.elements);
     }

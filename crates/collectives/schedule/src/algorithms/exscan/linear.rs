@@ -1,21 +1,21 @@
 //! From one rank to the next.
 
 use super::{READ, RESULT};
-use crate::algorithm::{Algorithm, Operation, Order};
+use crate::algorithm::{Algorithm, Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::round::Round;
-use crate::schedule::Needs;
+use crate::schedule::Resources;
 use crate::step::{Place, Rank};
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "exscan-linear",
-    operation: Operation::Exscan,
-    order: Order::Ranks,
+    collective: Collective::Exscan,
+    order: CombiningOrder::Ranks,
     about: "Everybody gets its result from the rank below, adds its own, and sends the sum to the rank above, whose result it is.",
     source: "any textbook",
     cost: "(P-1)·(L + 2o + M·G) + (P-2)·M·γ",
     parameters: &[],
-    needs: |problem| Needs::flags(1, 2).and_scratch(2 * u64::from(problem.elements)).in_banks(2),
+    resources: |problem| Resources::flags(1, 2).and_scratch(2 * u64::from(problem.elements)).in_banks(2),
     round,
 };
 

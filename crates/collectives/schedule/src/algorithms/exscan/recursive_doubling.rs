@@ -2,24 +2,24 @@
 //! the end.
 
 use super::{READ, RESULT};
-use crate::algorithm::{Algorithm, Operation, Order};
+use crate::algorithm::{Algorithm, Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::radix::{ceil_log, power};
 use crate::round::Round;
-use crate::schedule::Needs;
-use crate::step::{Place, Rank, Slot};
+use crate::schedule::Resources;
+use crate::step::{Flag, Place, Rank};
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "exscan-recursive-doubling",
-    operation: Operation::Exscan,
-    order: Order::Ranks,
+    collective: Collective::Exscan,
+    order: CombiningOrder::Ranks,
     about: "A scan by recursive doubling among all but the last; then everybody sends its sum to the rank above, whose result it is.",
     source: "Hillis, Steele 1986, for the scan; moved on by one rank",
     cost: "(⌈log₂ (P-1)⌉ + 1)·(L + 2o + M·G) + ⌈log₂ (P-1)⌉·M·γ",
     parameters: &[],
-    needs: |problem| {
+    resources: |problem| {
         let rounds = doublings(problem);
-        Needs::flags(rounds + 2, 2 * rounds + 2)
+        Resources::flags(rounds + 2, 2 * rounds + 2)
             .and_scratch(u64::from(rounds + 2) * u64::from(problem.elements))
             .in_banks(2)
     },
@@ -42,7 +42,7 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
         }
     } else if round <= rounds {
         let (far, area) = (power(2, round - 1), Place::scratch((round + 1) * length));
-        let (data, read) = (Slot(2 * round), if far == 1 { READ } else { Slot(2 * round + 1) });
+        let (data, read) = (Flag(2 * round), if far == 1 { READ } else { Flag(2 * round + 1) });
         if reaches(far) {
             out.wait_previous(read);
             out.send(Rank(rank.0 + far), data, sum, area, length);

@@ -1,24 +1,24 @@
 //! The binomial tree, in which a rank sends on what it has gathered.
 
-use crate::algorithm::{Algorithm, Operation, Order};
+use crate::algorithm::{Algorithm, Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::radix::{ceil_log, power};
 use crate::round::Round;
-use crate::schedule::Needs;
-use crate::step::{Place, Rank, Slot};
+use crate::schedule::Resources;
+use crate::step::{Flag, Place, Rank};
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "gather-binomial",
-    operation: Operation::Gather,
-    order: Order::Nothing,
+    collective: Collective::Gather,
+    order: CombiningOrder::Nothing,
     about: "In round r every other one of the ranks that are left sends all it has to the one 2^r nearer to the root.",
     source: "Johnsson, Ho 1989; Thakur, Rabenseifner, Gropp 2005, section 4 (MPICH's gather of short vectors)",
     cost: "⌈log₂ P⌉·(L + 2o) + (P-1)·M·G",
     parameters: &[],
-    needs: |problem| {
+    resources: |problem| {
         let tree = ceil_log(2, problem.ranks);
         let vectors = u64::from(problem.elements) * u64::from(problem.ranks);
-        Needs::flags(tree + 1, tree + 1).and_scratch(vectors).in_banks(2)
+        Resources::flags(tree + 1, tree + 1).and_scratch(vectors).in_banks(2)
     },
     round,
 };
@@ -28,7 +28,7 @@ pub static ALGORITHM: Algorithm = Algorithm {
 fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     let (me, ranks, length) = (problem.from_root(rank), problem.ranks, problem.elements);
     let tree = ceil_log(2, ranks);
-    let read = Slot(tree);
+    let read = Flag(tree);
     if round == tree {
         if me == 0 {
             // The ranks behind the root up to the last one, and those from the first one on, lie together
@@ -47,7 +47,7 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     }
     if me / near % 2 == 0 {
         if me + near < ranks {
-            out.wait(Slot(round));
+            out.wait(Flag(round));
         }
         return;
     }
@@ -59,12 +59,12 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
         Place::input(0)
     };
     out.wait_previous(read);
-    out.send(problem.to_rank(me - near), Slot(round), from, Place::scratch(near * length), gathered * length);
+    out.send(problem.to_rank(me - near), Flag(round), from, Place::scratch(near * length), gathered * length);
     tell(problem, me, round, read, out);
 }
 
 /// Tells the children of the rounds before `until` that what they sent has been read.
-fn tell(problem: &Problem, me: u32, until: u32, read: Slot, out: &mut Round) {
+fn tell(problem: &Problem, me: u32, until: u32, read: Flag, out: &mut Round) {
     let children = (0..until).map(|r| me + power(2, r)).filter(|child| *child < problem.ranks);
     children.for_each(|child| out.put(problem.to_rank(child), read));
 }

@@ -1,6 +1,6 @@
 //! Everybody sends to the root.
 
-use crate::algorithm::{Algorithm, Operation, Order};
+use crate::algorithm::{Algorithm, Collective, CombiningOrder};
 use crate::algorithms::collect;
 use crate::problem::Problem;
 use crate::round::Round;
@@ -8,18 +8,18 @@ use crate::step::{Place, Rank};
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "gather-flat",
-    operation: Operation::Gather,
-    order: Order::Nothing,
+    collective: Collective::Gather,
+    order: CombiningOrder::Nothing,
     about: "Everybody sends its vector to the root.",
     source: "linear gather; Alexandrov, Ionescu, Schauser, Scheiman 1995 for its cost",
     cost: "L + 2o + (P-2)·g + (P-1)·M·G",
     parameters: &[],
-    needs: collect::needs,
+    resources: collect::resources,
     round,
 };
 
 fn round(problem: &Problem, rank: Rank, _: u32, out: &mut Round) {
-    if problem.handing(Operation::Gather, rank).hands_in {
+    if problem.participation(Collective::Gather, rank).contributes {
         return collect::hand_in(problem, rank, out);
     }
     for other in (0..problem.ranks).map(Rank) {

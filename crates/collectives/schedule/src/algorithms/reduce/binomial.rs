@@ -1,24 +1,24 @@
 //! The binomial tree, in the order of ranks.
 
-use crate::algorithm::{Algorithm, Operation, Order};
+use crate::algorithm::{Algorithm, Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::radix::{ceil_log, power};
 use crate::round::Round;
-use crate::schedule::Needs;
-use crate::step::{Place, Rank, Slot};
+use crate::schedule::Resources;
+use crate::step::{Flag, Place, Rank};
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "reduce-binomial",
-    operation: Operation::Reduce,
-    order: Order::Ranks,
+    collective: Collective::Reduce,
+    order: CombiningOrder::Ranks,
     about: "In round r every other one of the ranks that are left sends to the one 2^r below it; rank 0 sends on to the root.",
     source: "Johnsson, Ho 1989; kept in the order of ranks as by Thakur, Rabenseifner, Gropp 2005, section 4.5",
     cost: "⌈log₂ P⌉·(L + 2o + M·G + M·γ), and L + 2o + M·G if the root is not rank 0",
     parameters: &[],
-    needs: |problem| {
+    resources: |problem| {
         let tree = ceil_log(2, problem.ranks);
         let vectors = u64::from(tree) + 2;
-        Needs::flags(tree + 1, tree + 2).and_scratch(vectors * u64::from(problem.elements)).in_banks(2)
+        Resources::flags(tree + 1, tree + 2).and_scratch(vectors * u64::from(problem.elements)).in_banks(2)
     },
     round,
 };
@@ -28,18 +28,18 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     let (me, ranks, length, tree) = (rank.0, problem.ranks, problem.elements, ceil_log(2, problem.ranks));
     let area = |i: u32| Place::scratch(i * length);
     let (result, at_root) = (area(tree), area(tree + 1));
-    let (read, for_root) = (Slot(tree), Slot(tree + 1));
+    let (read, for_root) = (Flag(tree), Flag(tree + 1));
     // Its first child, if it has any, is the next rank.
     let held = |round: u32| if round > 0 && me + 1 < ranks { result } else { Place::input(0) };
     let near = power(2, round);
     if round < tree {
         if me % near == 0 && me / near % 2 == 0 && me + near < ranks {
-            out.wait(Slot(round));
+            out.wait(Flag(round));
             out.combine(result, held(round), area(round), length);
             out.put(Rank(me + near), read);
         } else if me % near == 0 && me / near % 2 == 1 {
             out.wait_previous(read);
-            out.send(Rank(me - near), Slot(round), held(round), area(round), length);
+            out.send(Rank(me - near), Flag(round), held(round), area(round), length);
         }
     } else if me == 0 && problem.root == rank {
         out.copy(held(tree), Place::output(0), length);

@@ -1,21 +1,21 @@
 //! Everybody hands in all its parts at once, and combines its own.
 
-use crate::algorithm::{Algorithm, Operation, Order};
-use crate::algorithms::alltoall::flat::{hand_in_parts, needs};
+use crate::algorithm::{Algorithm, Collective, CombiningOrder};
+use crate::algorithms::alltoall::flat::{hand_in_parts, resources};
 use crate::algorithms::fold::fold;
 use crate::problem::Problem;
 use crate::round::Round;
-use crate::step::{Place, Rank, Slot};
+use crate::step::{Flag, Place, Rank};
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "reduce-scatter-flat",
-    operation: Operation::ReduceScatter,
-    order: Order::Fold,
+    collective: Collective::ReduceScatter,
+    order: CombiningOrder::Fold,
     about: "Everybody sends its part to one rank after the other, the next rank first, without waiting in between; then it combines what it got in the order of ranks.",
     source: "the engine's reduce-scatters within a node; an exchange of parts as in alltoall-flat",
     cost: "L + 2o + (P-2)·g + (P-1)·(M·G + M·γ), M the bytes of a part, γ the time to combine a byte",
     parameters: &[],
-    needs,
+    resources,
     round,
 };
 
@@ -23,7 +23,7 @@ fn round(problem: &Problem, rank: Rank, _: u32, out: &mut Round) {
     let length = problem.elements;
     let part = |r: Rank| r.0 * length;
     hand_in_parts(problem, rank, out);
-    problem.others(rank).for_each(|other| out.wait(Slot(other.0)));
+    problem.others(rank).for_each(|other| out.wait(Flag(other.0)));
     let place = |r: u32| if r == rank.0 { Place::input(part(rank)) } else { Place::scratch(part(Rank(r))) };
     fold(out, problem.ranks, place, Place::output(0), length);
 }

@@ -1,23 +1,23 @@
 //! Parts are exchanged with one partner after the other, then each combines its own.
 
-use crate::algorithm::{Algorithm, Operation, Order};
+use crate::algorithm::{Algorithm, Collective, CombiningOrder};
 use crate::algorithms::fold::fold;
 use crate::problem::Problem;
 use crate::round::Round;
-use crate::schedule::Needs;
-use crate::step::{Place, Rank, Slot};
+use crate::schedule::Resources;
+use crate::step::{Flag, Place, Rank};
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "reduce-scatter-pairwise",
-    operation: Operation::ReduceScatter,
-    order: Order::Fold,
+    collective: Collective::ReduceScatter,
+    order: CombiningOrder::Fold,
     about: "In round r everybody sends the part of the rank r above to it; at the end each combines what it got in the order of ranks.",
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.3; the grouping is the engine's",
     cost: "(P-1)·(L + 2o + M·G) + (P-1)·M·γ, M the bytes of a part, γ the time to combine a byte",
     parameters: &[],
-    needs: |problem| {
+    resources: |problem| {
         let parts = u64::from(problem.elements) * u64::from(problem.ranks);
-        Needs::flags(problem.ranks, problem.ranks - 1).and_scratch(parts).in_banks(2)
+        Resources::flags(problem.ranks, problem.ranks - 1).and_scratch(parts).in_banks(2)
     },
     round,
 };
@@ -27,8 +27,8 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     let part = |r: Rank| r.0 * length;
     if round + 1 < ranks {
         let to = problem.around(rank, round + 1);
-        out.send(to, Slot(round), Place::input(part(to)), Place::scratch(part(rank)), length);
-        out.wait(Slot(round));
+        out.send(to, Flag(round), Place::input(part(to)), Place::scratch(part(rank)), length);
+        out.wait(Flag(round));
     } else {
         let place =
             |r: u32| if r == rank.0 { Place::input(part(rank)) } else { Place::scratch(part(Rank(r))) };

@@ -1,25 +1,25 @@
 //! From one rank to the next.
 
-use crate::algorithm::{Algorithm, Operation, Order};
+use crate::algorithm::{Algorithm, Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::round::Round;
-use crate::schedule::Needs;
-use crate::step::{Place, Rank, Slot};
+use crate::schedule::Resources;
+use crate::step::{Flag, Place, Rank};
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "scan-linear",
-    operation: Operation::Scan,
-    order: Order::Ranks,
+    collective: Collective::Scan,
+    order: CombiningOrder::Ranks,
     about: "Everybody waits for the rank below, adds its own, and sends the result to the rank above.",
     source: "any textbook",
     cost: "(P-1)·(L + 2o + M·G + M·γ)",
     parameters: &[],
-    needs: |problem| Needs::flags(1, 2).and_scratch(problem.elements.into()).in_banks(2),
+    resources: |problem| Resources::flags(1, 2).and_scratch(problem.elements.into()).in_banks(2),
     round,
 };
 
 fn round(problem: &Problem, rank: Rank, _: u32, out: &mut Round) {
-    let (length, data, read) = (problem.elements, Slot(0), Slot(1));
+    let (length, data, read) = (problem.elements, Flag(0), Flag(1));
     let result = Place::output(0);
     if rank.0 == 0 {
         out.copy(Place::input(0), result, length);

@@ -1,23 +1,23 @@
 //! In each round everybody's result reaches twice as far down.
 
-use crate::algorithm::{Algorithm, Operation, Order};
+use crate::algorithm::{Algorithm, Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::radix::{ceil_log, power};
 use crate::round::Round;
-use crate::schedule::Needs;
-use crate::step::{Place, Rank, Slot};
+use crate::schedule::Resources;
+use crate::step::{Flag, Place, Rank};
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "scan-recursive-doubling",
-    operation: Operation::Scan,
-    order: Order::Ranks,
+    collective: Collective::Scan,
+    order: CombiningOrder::Ranks,
     about: "In round r everybody sends what it has to the rank 2^r above, and puts what it gets before its own.",
     source: "Hillis, Steele 1986",
     cost: "⌈log₂ P⌉·(L + 2o + M·G + M·γ)",
     parameters: &[],
-    needs: |problem| {
+    resources: |problem| {
         let rounds = ceil_log(2, problem.ranks);
-        Needs::flags(rounds + 1, 2 * rounds)
+        Resources::flags(rounds + 1, 2 * rounds)
             .and_scratch(u64::from(rounds) * u64::from(problem.elements))
             .in_banks(2)
     },
@@ -31,7 +31,7 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
         return out.copy(Place::input(0), result, length);
     }
     let (far, area) = (power(2, round - 1), Place::scratch((round - 1) * length));
-    let (data, read) = (Slot(round - 1), Slot(rounds + round - 1));
+    let (data, read) = (Flag(round - 1), Flag(rounds + round - 1));
     if rank.0 + far < problem.ranks {
         out.wait_previous(read);
         out.send(Rank(rank.0 + far), data, result, area, length);

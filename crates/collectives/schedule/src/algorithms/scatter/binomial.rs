@@ -1,24 +1,24 @@
 //! The binomial tree, in which a rank is sent its subtree's parts too, and sends them on.
 
-use crate::algorithm::{Algorithm, Operation, Order};
+use crate::algorithm::{Algorithm, Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::radix::{ceil_log, power};
 use crate::round::Round;
-use crate::schedule::Needs;
-use crate::step::{Counter, Place, Rank, Slot};
+use crate::schedule::Resources;
+use crate::step::{Counter, Flag, Place, Rank};
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "scatter-binomial",
-    operation: Operation::Scatter,
-    order: Order::Nothing,
+    collective: Collective::Scatter,
+    order: CombiningOrder::Nothing,
     about: "In each round whoever has parts sends half of them, those of the ranks further from the root, to the first of these.",
     source: "Johnsson, Ho 1989; Thakur, Rabenseifner, Gropp 2005, section 4.2 (the first half of their broadcast of long vectors)",
     cost: "⌈log₂ P⌉·(L + 2o) + (P-1)·M·G, M the bytes of a part",
     parameters: &[],
-    needs: |problem| {
+    resources: |problem| {
         let tree = ceil_log(2, problem.ranks);
         let widest = (0..tree).map(|r| behind(problem, power(2, r), power(2, r))).max().unwrap_or(0);
-        Needs::flags(tree + 1, 1)
+        Resources::flags(tree + 1, 1)
             .and_counters(1)
             .and_scratch(u64::from(widest) * u64::from(problem.elements))
             .in_banks(2)
@@ -42,7 +42,7 @@ fn children(problem: &Problem, me: u32) -> impl Iterator<Item = u32> {
 /// round hands out.
 fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     let (me, length, tree) = (problem.from_root(rank), problem.elements, ceil_log(2, problem.ranks));
-    let (data, read) = (Slot(0), Counter(0));
+    let (data, read) = (Flag(0), Counter(0));
     if round == tree {
         if me == 0 {
             out.copy(Place::input(rank.0 * length), Place::output(0), length);

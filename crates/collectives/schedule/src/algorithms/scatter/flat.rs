@@ -1,26 +1,28 @@
 //! The root sends each its part.
 
-use crate::algorithm::{Algorithm, Operation, Order};
+use crate::algorithm::{Algorithm, Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::round::Round;
-use crate::schedule::Needs;
-use crate::step::{Counter, Place, Rank, Slot};
+use crate::schedule::Resources;
+use crate::step::{Counter, Flag, Place, Rank};
 
 pub static ALGORITHM: Algorithm = Algorithm {
     name: "scatter-flat",
-    operation: Operation::Scatter,
-    order: Order::Nothing,
+    collective: Collective::Scatter,
+    order: CombiningOrder::Nothing,
     about: "The root sends its part to one rank after the other.",
     source: "linear scatter; Alexandrov, Ionescu, Schauser, Scheiman 1995 for its cost",
     cost: "L + 2o + (P-2)·g + (P-1)·M·G, M the bytes of a part",
     parameters: &[],
-    needs: |problem| Needs::flags(1, 1).and_counters(1).and_scratch(problem.elements.into()).in_banks(2),
+    resources: |problem| {
+        Resources::flags(1, 1).and_counters(1).and_scratch(problem.elements.into()).in_banks(2)
+    },
     round,
 };
 
 fn round(problem: &Problem, rank: Rank, _: u32, out: &mut Round) {
-    let (data, read, length) = (Slot(0), Counter(0), problem.elements);
-    if !problem.handing(Operation::Scatter, rank).hands_in {
+    let (data, read, length) = (Flag(0), Counter(0), problem.elements);
+    if !problem.participation(Collective::Scatter, rank).contributes {
         out.wait(data);
         out.copy(Place::scratch(0), Place::output(0), length);
         out.add(problem.root, read);

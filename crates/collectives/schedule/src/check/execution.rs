@@ -1,12 +1,12 @@
 //! Runs a schedule, one step or delivery at a time, and sees to the rules of [`check`](super).
 
-use super::defect::Defect;
-use super::flags::{Count, Flag};
-use super::memory::{Clock, Fault, Memory};
+use super::error::CheckError;
+use super::flags::{CounterHistory, FlagHistory};
+use super::memory::{Clock, Memory, MemoryError};
 use super::terms::{Term, Terms};
-use crate::algorithm::{Operation, Order};
+use crate::algorithm::{Collective, CombiningOrder};
 use crate::schedule::Schedule;
-use crate::step::{Counter, Place, Rank, Slot, Step};
+use crate::step::{Counter, Flag, Place, Rank, Step};
 use std::rc::Rc;
 
 /// All steps of a rank, and where each round begins.
@@ -20,7 +20,7 @@ pub(super) struct Program {
 #[derive(Clone, Debug)]
 pub struct Message {
     pub(super) to: Rank,
-    pub(super) slot: Slot,
+    pub(super) flag: Flag,
     pub(super) bank: usize,
     pub(super) value: u64,
     pub(super) data: Option<(Place, Vec<Term>)>,
@@ -52,7 +52,7 @@ pub(super) struct State {
 /// What a message does where it arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    Flag(Slot),
+    Flag(Flag),
     Data,
     Again,
     Shared,
@@ -74,7 +74,7 @@ pub struct Sent {
     pub kind: Kind,
 }
 
-/// What the figures are made of, for one rank and its last epoch.
+/// What the costs are made of, for one rank and its last epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     pub sent: u64,
@@ -87,13 +87,13 @@ pub struct Tally {
 }
 
 #[derive(Clone)]
-pub struct Machine<'a> {
+pub struct Execution<'a> {
     pub(super) schedule: &'a Schedule,
     pub(super) programs: Rc<Vec<Program>>,
     pub(super) epochs: u64,
     pub(super) ranks: Vec<State>,
-    pub(super) flags: Vec<Flag>,
-    pub(super) counts: Vec<Count>,
+    pub(super) flags: Vec<FlagHistory>,
+    pub(super) counts: Vec<CounterHistory>,
     pub in_flight: Vec<Message>,
     pub(super) shared: Vec<Shared>,
     pub(super) terms: Terms,
@@ -106,9 +106,9 @@ pub struct Machine<'a> {
     pub sent: Vec<Sent>,
 }
 
-impl<'a> Machine<'a> {
-    pub fn new(schedule: &'a Schedule, epochs: u64) -> Machine<'a> {
-        Machine::with_programs(
+impl<'a> Execution<'a> {
+    pub fn new(schedule: &'a Schedule, epochs: u64) -> Execution<'a> {
+        Execution::with_programs(
             schedule,
             epochs,
             (0..schedule.problem.ranks).map(|rank| schedule.program(Rank(rank))).collect(),
@@ -121,10 +121,13 @@ impl<'a> Machine<'a> {
         schedule: &'a Schedule,
         epochs: u64,
         programs: Vec<Vec<(u32, Step)>>,
-    ) -> Machine<'a> {
-        let (n, needs, operation) = (schedule.problem.ranks, schedule.needs, schedule.algorithm.operation);
+    ) -> Execution<'a> {
+        let (n, resources, collective) =
+            (schedule.problem.ranks, schedule.resources, schedule.algorithm.collective);
         let program = |steps: Vec<(u32, Step)>| Program {
-            begins: (0..=needs.rounds).map(|round| steps.partition_point(|(of, _)| *of < round)).collect(),
+            begins: (0..=resources.rounds)
+                .map(|round| steps.partition_point(|(of, _)| *of < round))
+                .collect(),
             steps: steps.into_iter().map(|(_, step)| step).collect(),
         };
         let state = |rank| State {
@@ -134,20 +137,20 @@ impl<'a> Machine<'a> {
             clock: vec![0; n as usize],
             depth: 0,
             memory: Memory::new(
-                operation.input(&schedule.problem, Rank(rank)) as usize,
-                operation.output(&schedule.problem, Rank(rank)) as usize,
-                needs.scratch as usize,
-                needs.banks.into(),
+                collective.input_elements(&schedule.problem, Rank(rank)) as usize,
+                collective.output_elements(&schedule.problem, Rank(rank)) as usize,
+                resources.scratch as usize,
+                resources.banks.into(),
             ),
         };
-        let per_rank = |number: u32| (number * n) as usize * usize::from(needs.banks);
-        Machine {
+        let per_rank = |number: u32| (number * n) as usize * usize::from(resources.banks);
+        Execution {
             schedule,
             programs: Rc::new(programs.into_iter().map(program).collect()),
             epochs,
             ranks: (0..n).map(state).collect(),
-            flags: vec![Flag::default(); per_rank(needs.flags)],
-            counts: vec![Count::default(); per_rank(needs.counters)],
+            flags: vec![FlagHistory::default(); per_rank(resources.flags)],
+            counts: vec![CounterHistory::default(); per_rank(resources.counters)],
             in_flight: Vec::new(),
             shared: Vec::new(),
             terms: Terms::default(),
@@ -167,14 +170,15 @@ impl<'a> Machine<'a> {
         !state.inside && state.epoch == self.epochs
     }
 
-    pub(super) fn flag_index(&self, owner: Rank, bank: usize, slot: Slot) -> usize {
-        let needs = &self.schedule.needs;
-        (owner.0 as usize * usize::from(needs.banks) + bank) * needs.flags as usize + slot.0 as usize
+    pub(super) fn flag_index(&self, owner: Rank, bank: usize, flag: Flag) -> usize {
+        let resources = &self.schedule.resources;
+        (owner.0 as usize * usize::from(resources.banks) + bank) * resources.flags as usize + flag.0 as usize
     }
 
     pub(super) fn count_index(&self, owner: Rank, bank: usize, counter: Counter) -> usize {
-        let needs = &self.schedule.needs;
-        (owner.0 as usize * usize::from(needs.banks) + bank) * needs.counters as usize + counter.0 as usize
+        let resources = &self.schedule.resources;
+        (owner.0 as usize * usize::from(resources.banks) + bank) * resources.counters as usize
+            + counter.0 as usize
     }
 
     /// The rank's next step; nothing if it is outside, or past its last one.
@@ -184,7 +188,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Lets a rank do the next thing: enter, take a step, or leave. False if it has to wait or is done.
-    pub fn advance(&mut self, rank: Rank) -> Result<bool, Defect> {
+    pub fn advance(&mut self, rank: Rank) -> Result<bool, CheckError> {
         if self.is_done(rank) {
             return Ok(false);
         }
@@ -201,7 +205,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn enter(&mut self, rank: Rank) -> Result<(), Defect> {
+    fn enter(&mut self, rank: Rank) -> Result<(), CheckError> {
         let now = self.tick(rank);
         let state = &mut self.ranks[rank.0 as usize];
         state.epoch += 1;
@@ -218,18 +222,18 @@ impl<'a> Machine<'a> {
     }
 
     /// Hands the output to the program, which looks at it.
-    fn leave(&mut self, rank: Rank) -> Result<(), Defect> {
+    fn leave(&mut self, rank: Rank) -> Result<(), CheckError> {
         let now = self.tick(rank);
         let me = rank.0 as usize;
-        let (epoch, operation) = (self.ranks[me].epoch, self.schedule.algorithm.operation);
+        let (epoch, collective) = (self.ranks[me].epoch, self.schedule.algorithm.collective);
         let entered = |other: usize, clock: &Clock| {
             self.entered[other].get(epoch as usize - 1).is_some_and(|time| clock[other] >= *time)
         };
         let heard: Vec<bool> =
             (0..self.ranks.len()).map(|other| entered(other, &self.ranks[me].clock)).collect();
-        if operation == Operation::Barrier {
+        if collective == Collective::Barrier {
             if let Some(missing) = heard.iter().position(|h| !h) {
-                return Err(Defect::LeftEarly { rank, epoch, missing: Rank(missing as u32) });
+                return Err(CheckError::LeftEarly { rank, epoch, missing: Rank(missing as u32) });
             }
         }
         let state = &mut self.ranks[me];
@@ -243,41 +247,41 @@ impl<'a> Machine<'a> {
             .read(now, bank, Place::output(0), length)
             .map_err(|fault| reading(rank, epoch, fault))?;
         output.iter().enumerate().try_for_each(|(i, term)| self.verify(rank, epoch, i as u32, *term))?;
-        if operation == Operation::Allreduce {
+        if collective == Collective::Allreduce {
             let first = self.outputs[epoch as usize].get_or_insert_with(|| output.clone());
             if let Some(i) = first.iter().zip(&output).position(|(a, b)| a != b) {
                 let (one, other) = (self.terms.show(first[i]), self.terms.show(output[i]));
-                return Err(Defect::UnequalGrouping { rank, element: i as u32, epoch, one, other });
+                return Err(CheckError::UnequalGrouping { rank, element: i as u32, epoch, one, other });
             }
         }
         Ok(())
     }
 
     /// Compares an element of an output with what the operation is defined to give.
-    fn verify(&self, rank: Rank, epoch: u64, i: u32, term: Term) -> Result<(), Defect> {
+    fn verify(&self, rank: Rank, epoch: u64, i: u32, term: Term) -> Result<(), CheckError> {
         let problem = &self.schedule.problem;
         let all: Vec<u32> = (0..problem.ranks).collect();
         let part = |i: u32| (i / problem.elements, i % problem.elements);
-        let (ranks, element) = match self.schedule.algorithm.operation {
-            Operation::Barrier => return Ok(()),
-            Operation::Bcast => (vec![problem.root.0], i),
-            Operation::Reduce | Operation::Allreduce => (all, i),
-            Operation::Allgather | Operation::Gather => (vec![part(i).0], part(i).1),
-            Operation::Scatter => (vec![problem.root.0], rank.0 * problem.elements + i),
-            Operation::ReduceScatter => (all, rank.0 * problem.elements + i),
-            Operation::Alltoall => (vec![part(i).0], rank.0 * problem.elements + part(i).1),
-            Operation::Scan => (all[..=rank.0 as usize].to_vec(), i),
-            Operation::Exscan => (all[..rank.0 as usize].to_vec(), i),
+        let (ranks, element) = match self.schedule.algorithm.collective {
+            Collective::Barrier => return Ok(()),
+            Collective::Bcast => (vec![problem.root.0], i),
+            Collective::Reduce | Collective::Allreduce => (all, i),
+            Collective::Allgather | Collective::Gather => (vec![part(i).0], part(i).1),
+            Collective::Scatter => (vec![problem.root.0], rank.0 * problem.elements + i),
+            Collective::ReduceScatter => (all, rank.0 * problem.elements + i),
+            Collective::Alltoall => (vec![part(i).0], rank.0 * problem.elements + part(i).1),
+            Collective::Scan => (all[..=rank.0 as usize].to_vec(), i),
+            Collective::Exscan => (all[..rank.0 as usize].to_vec(), i),
         };
         let found = self.terms.ranks(term);
         let in_order = match self.schedule.algorithm.order {
-            Order::Any => {
+            CombiningOrder::Any => {
                 let mut sorted = found.to_vec();
                 sorted.sort_unstable();
                 sorted == ranks
             }
-            Order::Fold => found == ranks && self.terms.is_fold(term),
-            Order::Ranks | Order::Nothing => found == ranks,
+            CombiningOrder::Fold => found == ranks && self.terms.is_fold(term),
+            CombiningOrder::Ranks | CombiningOrder::Nothing => found == ranks,
         };
         if in_order && self.terms.element(term) == Some((element, epoch)) {
             return Ok(());
@@ -286,7 +290,7 @@ impl<'a> Machine<'a> {
             "element {element} of epoch {epoch} of ranks {ranks:?}, combined in the order of {:?}",
             self.schedule.algorithm.order
         );
-        Err(Defect::WrongData { rank, element: i, epoch, found: self.terms.show(term), wanted })
+        Err(CheckError::WrongData { rank, element: i, epoch, found: self.terms.show(term), wanted })
     }
 
     pub(super) fn tick(&mut self, rank: Rank) -> u32 {
@@ -301,17 +305,17 @@ impl<'a> Machine<'a> {
         if let Some((place, values)) = &message.data {
             self.ranks[message.to.0 as usize].memory.deliver(message.bank, *place, values);
         }
-        let index = self.flag_index(message.to, message.bank, message.slot);
+        let index = self.flag_index(message.to, message.bank, message.flag);
         let flag = &mut self.flags[index];
         flag.value = flag.value.max(message.value);
     }
 
     /// The defect that it is if nobody can do anything and nothing is on its way; nothing if all are done.
-    pub fn deadlock(&self) -> Option<Defect> {
+    pub fn deadlock(&self) -> Option<CheckError> {
         let stuck: Vec<Rank> = (0..self.ranks()).map(Rank).filter(|r| !self.is_done(*r)).collect();
         let first = *stuck.first()?;
         let step = self.next(first)?;
-        Some(Defect::Deadlock {
+        Some(CheckError::Deadlock {
             waiting: stuck.len(),
             rank: first,
             epoch: self.ranks[first.0 as usize].epoch,
@@ -336,7 +340,7 @@ impl<'a> Machine<'a> {
         let mut flying: Vec<u64> = self
             .in_flight
             .iter()
-            .map(|m| (m.value << 40) | (u64::from(m.to.0) << 24) | (u64::from(m.slot.0) << 4) | m.bank as u64)
+            .map(|m| (m.value << 40) | (u64::from(m.to.0) << 24) | (u64::from(m.flag.0) << 4) | m.bank as u64)
             .collect();
         flying.sort_unstable();
         all.extend(flying);
@@ -344,10 +348,10 @@ impl<'a> Machine<'a> {
     }
 }
 
-pub(super) fn reading(rank: Rank, epoch: u64, fault: Fault) -> Defect {
+pub(super) fn reading(rank: Rank, epoch: u64, fault: MemoryError) -> CheckError {
     match fault {
-        Fault::Unwritten(place) => Defect::Unwritten { rank, place, epoch },
-        Fault::Race(place) => Defect::ReadRace { rank, place, epoch },
-        Fault::Beyond => unreachable!("a whole buffer is within itself"),
+        MemoryError::Unwritten(place) => CheckError::Unwritten { rank, place, epoch },
+        MemoryError::Race(place) => CheckError::ReadRace { rank, place, epoch },
+        MemoryError::Beyond => unreachable!("a whole buffer is within itself"),
     }
 }

@@ -1,14 +1,14 @@
 //! In which order things happen in a run.
 
-use super::defect::Defect;
-use super::machine::Machine;
+use super::error::CheckError;
+use super::execution::Execution;
 use crate::schedule::Schedule;
 use crate::step::Rank;
 use evenkeel_random::Random;
 
 /// Who goes next, and when messages arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Driver {
+pub enum Interleaving {
     /// Every rank goes as far as it can; messages arrive at once.
     Prompt,
     /// This rank does something only when nobody else can.
@@ -21,16 +21,16 @@ pub enum Driver {
 
 /// Runs a schedule for some epochs, 3 or more to see every bank used again. Returns the machine at the
 /// end, or what is wrong.
-pub fn run(schedule: &Schedule, epochs: u64, driver: Driver) -> Result<Machine<'_>, Defect> {
-    drive(Machine::new(schedule, epochs), driver)
+pub fn run(schedule: &Schedule, epochs: u64, driver: Interleaving) -> Result<Execution<'_>, CheckError> {
+    drive(Execution::new(schedule, epochs), driver)
 }
 
 /// Runs a machine to its end.
-pub fn drive(mut machine: Machine<'_>, driver: Driver) -> Result<Machine<'_>, Defect> {
+pub fn drive(mut machine: Execution<'_>, driver: Interleaving) -> Result<Execution<'_>, CheckError> {
     match driver {
-        Driver::Prompt => while prompt(&mut machine, None)? {},
-        Driver::Late(late) => while prompt(&mut machine, Some(late))? || machine.advance(late)? {},
-        Driver::LastFirst => loop {
+        Interleaving::Prompt => while prompt(&mut machine, None)? {},
+        Interleaving::Late(late) => while prompt(&mut machine, Some(late))? || machine.advance(late)? {},
+        Interleaving::LastFirst => loop {
             let moved = everybody(&mut machine, None, false)?;
             match machine.in_flight.len() {
                 0 if !moved => break,
@@ -38,20 +38,20 @@ pub fn drive(mut machine: Machine<'_>, driver: Driver) -> Result<Machine<'_>, De
                 n => machine.deliver(n - 1),
             }
         },
-        Driver::Random(seed) => random(&mut machine, seed)?,
+        Interleaving::Random(seed) => random(&mut machine, seed)?,
     }
     deliver_all(&mut machine);
     machine.deadlock().map_or(Ok(machine), Err)
 }
 
-fn deliver_all(machine: &mut Machine) {
+fn deliver_all(machine: &mut Execution) {
     while let Some(last) = machine.in_flight.len().checked_sub(1) {
         machine.deliver(last);
     }
 }
 
 /// One pass over all ranks but one; whether anything happened.
-fn everybody(machine: &mut Machine, but: Option<Rank>, at_once: bool) -> Result<bool, Defect> {
+fn everybody(machine: &mut Execution, but: Option<Rank>, at_once: bool) -> Result<bool, CheckError> {
     let mut moved = false;
     for rank in (0..machine.ranks()).map(Rank).filter(|r| Some(*r) != but) {
         while machine.advance(rank)? {
@@ -64,12 +64,12 @@ fn everybody(machine: &mut Machine, but: Option<Rank>, at_once: bool) -> Result<
     Ok(moved)
 }
 
-fn prompt(machine: &mut Machine, but: Option<Rank>) -> Result<bool, Defect> {
+fn prompt(machine: &mut Execution, but: Option<Rank>) -> Result<bool, CheckError> {
     deliver_all(machine);
     everybody(machine, but, true)
 }
 
-fn random(machine: &mut Machine, seed: u64) -> Result<(), Defect> {
+fn random(machine: &mut Execution, seed: u64) -> Result<(), CheckError> {
     let mut random = Random::new(seed);
     loop {
         let flying = machine.in_flight.len();

@@ -1,11 +1,11 @@
 //! What can be wrong with a schedule.
 
-use crate::step::{Counter, Place, Rank, Slot, Step};
+use crate::step::{Counter, Flag, Place, Rank, Step};
 use thiserror::Error;
 
 /// The first thing that was found to be wrong; `epoch` counts from 1.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-pub enum Defect {
+pub enum CheckError {
     #[error("rank {} may leave the barrier of epoch {epoch} before rank {} has entered it", .rank.0, .missing.0)]
     LeftEarly { rank: Rank, epoch: u64, missing: Rank },
 
@@ -16,19 +16,19 @@ pub enum Defect {
     NoSuchRank { rank: Rank, to: Rank, step: Step },
 
     #[error("rank {} uses more than is stated: {step:?}", .rank.0)]
-    BeyondNeeds { rank: Rank, step: Step },
+    BeyondResources { rank: Rank, step: Step },
 
     #[error("rank {} goes on with a round that is not further on: {step:?}", .rank.0)]
     Backwards { rank: Rank, step: Step },
 
-    #[error("flag {} of rank {} is raised to the value {value} for a second time, by rank {} in epoch {epoch}: a wait cannot tell which it was", .slot.0, .owner.0, .by.0)]
-    RaisedTwice { owner: Rank, slot: Slot, value: u64, by: Rank, epoch: u64 },
+    #[error("flag {} of rank {} is raised to the value {value} for a second time, by rank {} in epoch {epoch}: a wait cannot tell which it was", .flag.0, .owner.0, .by.0)]
+    RaisedTwice { owner: Rank, flag: Flag, value: u64, by: Rank, epoch: u64 },
 
-    #[error("flag {} of rank {} is raised by rank {} in epoch {epoch} while an earlier raise may still be on its way", .slot.0, .owner.0, .by.0)]
-    Overtaking { owner: Rank, slot: Slot, by: Rank, epoch: u64 },
+    #[error("flag {} of rank {} is raised by rank {} in epoch {epoch} while an earlier raise may still be on its way", .flag.0, .owner.0, .by.0)]
+    Overtaking { owner: Rank, flag: Flag, by: Rank, epoch: u64 },
 
-    #[error("flag {} of rank {} is raised by rank {} in epoch {epoch} although its owner may not have taken what came with it before", .slot.0, .owner.0, .by.0)]
-    Overrun { owner: Rank, slot: Slot, by: Rank, epoch: u64 },
+    #[error("flag {} of rank {} is raised by rank {} in epoch {epoch} although its owner may not have taken what came with it before", .flag.0, .owner.0, .by.0)]
+    Overrun { owner: Rank, flag: Flag, by: Rank, epoch: u64 },
 
     #[error("counter {} of rank {} is added to by rank {} in epoch {epoch} while additions of its last use may be missing", .counter.0, .owner.0, .by.0)]
     CountedEarly { owner: Rank, counter: Counter, by: Rank, epoch: u64 },
