@@ -7,14 +7,13 @@ use crate::linger::Linger;
 use crate::message::{Head, What};
 use crate::party::{Letter, Party};
 use bytes::Bytes;
-use evenkeel_engine::across::nodes::UNREACHABLE;
 use evenkeel_engine::across::orders::{Order, Reader, Setup, share_cores};
 use evenkeel_engine::job::node::World;
 use evenkeel_fabric::ucx::UcxWire;
 use evenkeel_fabric::{Event, NodeId, Wire};
 use evenkeel_options as options;
+use evenkeel_segment::node_status::{LostNode, NodeLoss};
 use evenkeel_segment::process::WatchedProcess;
-use evenkeel_segment::sync::{Ordering, fence};
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
 use std::io::Read;
@@ -177,7 +176,7 @@ impl Agent {
         match head.what {
             What::Ping => self.letters.push((from, Head::new(self.setup.job, What::Pong).alone())),
             What::Pong => {}
-            What::Died => self.report_dead(head.number),
+            What::Died => self.world.status().report_dead_rank(head.number as u32),
             _ => match self.parties.iter_mut().find(|party| party.id == head.comm) {
                 Some(party) => party.take_in(from, &head, data, &mut self.letters)?,
                 None if self.over.contains(&head.comm) => {}
@@ -250,11 +249,9 @@ impl Agent {
     // -------------------------------------------------------------------------------
 
     fn sleep(&mut self) -> Result<(), String> {
-        let asleep = self.world.blocks().agent_sleeps();
-        asleep.store(1, Ordering::SeqCst);
-        fence(Ordering::SeqCst); // pairs with that of those who ring
+        self.world.status().set_agent_asleep();
         let outcome = self.sleep_unless_moved();
-        asleep.store(0, Ordering::Relaxed);
+        self.world.status().set_agent_awake();
         outcome
     }
 
@@ -271,8 +268,8 @@ impl Agent {
                 Verdict::Ask(node) => {
                     self.letters.push((NodeId(node as u32), Head::new(self.setup.job, What::Ping).alone()))
                 }
-                Verdict::Silent(node) => self.report_lost(node as u64),
-                Verdict::Unreachable(node) => self.report_lost(node as u64 | UNREACHABLE),
+                Verdict::Silent(node) => self.report_lost(node, NodeLoss::Silent),
+                Verdict::Unreachable(node) => self.report_lost(node, NodeLoss::Unreachable),
             }
         }
         self.post();
@@ -338,28 +335,16 @@ impl Agent {
         if self.world.has_left(at) {
             return;
         }
-        self.report_dead(u64::from(rank));
+        self.world.status().report_dead_rank(rank);
         let head = Head { number: u64::from(rank), ..Head::new(self.setup.job, What::Died) };
         let others = (0..self.setup.nodes.len() as u32).filter(|node| *node != self.setup.node);
         self.letters.extend(others.map(|node| (NodeId(node), head.alone())));
         self.post();
     }
 
-    /// Leaves word for the ranks here that a node is lost.
-    fn report_lost(&self, node: u64) {
-        // Release: pairs with the load in `check_nodes` of the ranks. The first word stands.
-        let _ = self.world.blocks().lost_node().compare_exchange(
-            0,
-            1 + node,
-            Ordering::Release,
-            Ordering::Relaxed,
-        );
-    }
-
-    /// Leaves word for the ranks here that a rank has died.
-    fn report_dead(&self, rank: u64) {
-        // Release: pairs with the load in `check_nodes` of the ranks.
-        self.world.blocks().dead_rank().store(1 + rank, Ordering::Release);
+    /// Tells the ranks here that a node is lost.
+    fn report_lost(&self, node: usize, loss: NodeLoss) {
+        self.world.status().report_lost_node(LostNode { node: node as u32, loss });
     }
 
     /// What the ranks here have handed in has been passed on; now the last messages leave.

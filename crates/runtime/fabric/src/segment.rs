@@ -9,9 +9,9 @@
 use crate::memory::Memory;
 use crate::wire::{check, check_word};
 use crate::{Atomic, Event, NodeId, Ticket, Trouble, Wire};
-use evenkeel_segment::board::geometry::PAGE;
 use evenkeel_segment::channel::{self, Channels, Reader, Writer};
 use evenkeel_segment::eventcount::{self, Fencing};
+use evenkeel_segment::layout::PAGE;
 use evenkeel_segment::{Mapped, Segment};
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,35 +1,47 @@
-//! Sleeping until something happens, and waking those who sleep: an event count on one futex word a
-//! block.
+//! Sleeping until something happens, and waking sleepers: an eventcount on one futex word.
 //!
-//! Who publishes an event looks whether anybody sleeps; who wants to sleep says so first and then looks
-//! once more whether the event has happened. One of the two must see the other: that takes a full fence
-//! on both sides. The publisher's side is hot (a barrier of two ranks takes 70 ns), so where the kernel
-//! offers `membarrier` the sleeper pays for both.
+//! A publisher publishes its event and then looks whether anyone sleeps. A sleeper counts itself as asleep
+//! and then looks once more whether the event has happened. One of the two must see the other, which takes a
+//! full fence on both sides. The publisher's side is hot (a barrier of two ranks takes 70 ns), so where the
+//! kernel offers `membarrier` the sleeper pays for both ([`Fencing`]).
+//!
+//! ```text
+//! publisher                      sleeper
+//! store the event                sleepers += 1
+//! fence                          fence
+//! if sleepers != 0: wake them    if the event has not happened: wait on the futex
+//! ```
+//!
+//! May use: the words of a block's head. Must never: lose a wake-up, or count on a process to come back from
+//! its sleep.
 
-use crate::board::Board;
-use crate::board::geometry::{EVENTCOUNT_AT, ROOM_WANTED_AT, SLEEPERS_AT};
+use crate::layout::{EVENTCOUNT_AT, SLEEPERS_AT};
 use crate::sync::{Ordering, Words, fence};
 
-/// How the two sides of a bell agree on an order.
+/// Which side of an eventcount pays for the fence between publishing and sleeping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fencing {
-    /// Both sides execute a fence.
+    /// Publishers and sleepers each execute a fence.
     Both,
     /// The sleeper makes every running thread of the node execute one (`MEMBARRIER_CMD_GLOBAL_EXPEDITED`).
     Sleeper,
 }
 
-/// Blocking on a word and waking those blocked on it; the futex, or its model under loom.
+/// What the kernel does for an eventcount: blocking on its word and waking the threads that block on it. The
+/// model checker has an implementation of its own.
 pub trait Futex {
-    /// Blocks while the bell's word is `seen`, at most `timeout_ns`; may return early.
+    /// Blocks while the word is `seen`, at most `timeout_ns`. It may return early.
     fn wait(&self, seen: u64, timeout_ns: u64);
+
+    /// Wakes every thread that blocks on the word.
     fn wake_all(&self);
-    /// A full fence on every running thread that shares the block.
+
+    /// Executes a full fence on every running thread that shares the memory.
     fn membarrier(&self);
 }
 
-/// To be called after publishing something that others may sleep for at the bell of the block that
-/// starts at `memory`.
+/// Wakes those who sleep at the eventcount in the head of the block at `memory`, if there are any. To be
+/// called after publishing what they may sleep for.
 #[inline(always)]
 pub fn notify<M: Words + Futex>(memory: &M, fencing: Fencing) {
     match fencing {
@@ -43,7 +55,7 @@ pub fn notify<M: Words + Futex>(memory: &M, fencing: Fencing) {
     }
 }
 
-/// Whether somebody sleeps or is about to; to be asked after a full fence.
+/// Whether a thread sleeps or is about to; to be asked after a full fence.
 #[inline(always)]
 pub(crate) fn has_sleepers<M: Words>(memory: &M) -> bool {
     memory.word(SLEEPERS_AT).load(Ordering::Relaxed) != 0
@@ -55,10 +67,10 @@ pub(crate) fn wake_sleepers<M: Words + Futex>(memory: &M) {
     memory.wake_all();
 }
 
-/// Sleeps until somebody announces something, at most `timeout_ns`, unless `happened` already holds.
+/// Sleeps until some thread calls [`notify`], at most `timeout_ns`, unless `happened` holds already.
 ///
-/// A process that dies in here leaves the count of sleepers one too high: that costs needless wake-ups,
-/// no more.
+/// A process that dies in here leaves the count of sleepers one too high. That costs needless wake-ups, no
+/// more.
 pub fn sleep_unless<M: Words + Futex>(
     memory: &M,
     fencing: Fencing,
@@ -68,57 +80,14 @@ pub fn sleep_unless<M: Words + Futex>(
     let sleepers = memory.word(SLEEPERS_AT);
     sleepers.fetch_add(1, Ordering::SeqCst);
     match fencing {
-        Fencing::Both => fence(Ordering::SeqCst), // pairs with the fence in `announce`
+        Fencing::Both => fence(Ordering::SeqCst), // pairs with the fence in `notify`
         Fencing::Sleeper => memory.membarrier(),
     }
-    // Acquire: pairs with the increment in `ring`; read before the look, so that a ring after it is noticed.
+    // Acquire: pairs with the increment in `wake_sleepers`. It comes before the look at the event, so that a
+    // wake-up after that look changes the word and ends the wait.
     let seen = memory.word(EVENTCOUNT_AT).load(Ordering::Acquire);
     if !happened() {
         memory.wait(seen, timeout_ns);
     }
     sleepers.fetch_sub(1, Ordering::SeqCst);
-}
-
-impl<M: Words + Futex> Board<M> {
-    /// To be called after publishing something that others may sleep for.
-    #[inline(always)]
-    pub fn notify(&self) {
-        notify(&self.memory, self.fencing);
-    }
-
-    /// Whether somebody sleeps or is about to; to be asked after a full fence.
-    #[inline(always)]
-    pub(crate) fn has_sleepers(&self) -> bool {
-        has_sleepers(&self.memory)
-    }
-
-    /// To be called after leaving instances: wakes those who sleep until there is room. There is no fence
-    /// here: once in a blue moon a sleeper is overlooked, and then sleeps out its time.
-    #[inline(always)]
-    pub fn notify_room(&self) {
-        if self.memory.word(ROOM_WANTED_AT).load(Ordering::Relaxed) != 0 {
-            self.notify();
-        }
-    }
-
-    /// As `sleep_unless`, for one who waits until others have left.
-    pub fn sleep_until_room(&self, fencing: Fencing, timeout_ns: u64, happened: impl FnMut() -> bool) {
-        let wanted = self.memory.word(ROOM_WANTED_AT);
-        wanted.fetch_add(1, Ordering::SeqCst);
-        self.sleep_unless(fencing, timeout_ns, happened);
-        wanted.fetch_sub(1, Ordering::SeqCst);
-    }
-
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn wake_sleepers(&self) {
-        wake_sleepers(&self.memory);
-    }
-
-    /// Sleeps until somebody announces something, at most `timeout_ns`, unless `happened` already holds.
-    /// `fencing`: the board's own, but for what is announced without a fence
-    /// ([`Board::notify_unfenced_entry`]).
-    pub fn sleep_unless(&self, fencing: Fencing, timeout_ns: u64, happened: impl FnMut() -> bool) {
-        sleep_unless(&self.memory, fencing, timeout_ns, happened);
-    }
 }

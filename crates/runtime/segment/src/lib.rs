@@ -1,17 +1,19 @@
 //! The shared memory of one node, and the lock-free protocols on it.
 //!
-//! A [`Segment`] is one anonymous memory file that all ranks of a node map. It holds *blocks*, one per
-//! communicator ([`block`]); a block is a bill-board ([`board`]): every rank writes only its own cells,
-//! publishes them with an epoch, and recycles them when every reader has said that it has left.
-//! Barriers are counted apart from that ([`board::barrier`]); schedules have flags and counters in a block of
-//! their own ([`flags`]). Messages between two processes have rings of their own ([`channel`]). Where a
-//! communicator spans nodes, its members tell the node's agent what they call ([`board::call_queue`]). Sleeping
-//! and waking is an event count over a futex ([`eventcount`]); whether a process still lives is asked of the
-//! kernel ([`process`]). Apart from communicators, [`mailbox`] hands bytes from one process to one
-//! other.
+//! A [`Segment`] is one anonymous memory file that all ranks of a node map. It holds [blocks](block), one for
+//! each communicator. A communicator's block is a [board]: every rank writes only its own cells, publishes
+//! them with an epoch, and recycles them when every reader has said that it has left. Barriers are counted
+//! apart from that ([`board::barrier`]); schedules have [flags and counters](flags) in a block of their own.
+//! Where a communicator spans nodes, its members post what they call for the node's agent
+//! ([`board::call_queue`]).
 //!
-//! May use: libc. Must never know what an operation or a datatype is, take a lock that a dead process
-//! could hold, wait without a bound, or give anything a name in a file system.
+//! Messages between two processes go through rings ([`channel`]), and [`mailbox`] passes bytes from one
+//! process to one other, apart from any communicator. Processes sleep and are woken at an [`eventcount`] over
+//! a futex. [`node_status`] keeps what the node knows of its processes and of other nodes; whether a process
+//! still lives is asked of the kernel ([`process`]).
+//!
+//! May use: libc. Must never: know what an operation or a datatype is, take a lock that a dead process could
+//! hold, wait without a bound, or give anything a name in a file system.
 
 pub mod block;
 pub mod board;
@@ -20,16 +22,18 @@ pub mod channel;
 pub mod cross_memory;
 pub mod eventcount;
 pub mod flags;
+pub mod layout;
 #[cfg(not(loom))]
 pub mod mailbox;
 #[cfg(not(loom))]
 pub mod memory;
+pub mod node_status;
 #[cfg(not(loom))]
 pub mod process;
 pub mod sync;
 
-pub use board::geometry::Geometry;
-pub use board::{Board, Seq};
+pub use board::{Board, Geometry, Seq};
 pub use flags::{FlagGeometry, Flags};
 #[cfg(not(loom))]
 pub use memory::{Mapped, Segment};
+pub use node_status::NodeStatus;

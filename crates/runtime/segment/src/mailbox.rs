@@ -5,7 +5,7 @@
 //! buffer when the letter before has been read, the reader may empty it when the letter has been
 //! written; so the two never meet in it.
 
-use crate::board::geometry::LINE;
+use crate::layout::LINE;
 use crate::memory::{Mapped, Segment};
 use crate::sync::{AtomicU64, Ordering, Words};
 

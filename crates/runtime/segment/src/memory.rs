@@ -4,8 +4,8 @@
 //! afterwards it lives as long as somebody maps it. So nothing is left behind however the processes
 //! end, and neither the size nor the mode of `/dev/shm` matters.
 
-use crate::board::geometry::{EVENTCOUNT_AT, PAGE};
 use crate::eventcount::Futex;
+use crate::layout::{EVENTCOUNT_AT, PAGE};
 use crate::sync::{AtomicU64, Words};
 use std::fs::File;
 use std::io;

@@ -7,6 +7,7 @@
 
 mod loom_memory;
 
+use evenkeel_segment::block::Extent;
 use evenkeel_segment::eventcount::Fencing;
 use evenkeel_segment::{Board, Geometry, Seq};
 use loom::cell::UnsafeCell;

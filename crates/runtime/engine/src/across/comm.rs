@@ -16,7 +16,7 @@ use crate::reduction::kernels;
 use crate::wait::policy::offer_the_core;
 use evenkeel_random::Random;
 use evenkeel_segment::Geometry;
-use evenkeel_segment::block::allocator::Block;
+use evenkeel_segment::block::Block;
 use std::sync::Arc;
 
 /// Most nodes of a communicator, and members on one, that fit into one order to the agent.
@@ -66,8 +66,8 @@ pub fn offer(world: &World, layout: &Layout, me: usize) -> Offer {
     if seat != 0 {
         return Offer::default();
     }
-    let geometry = Geometry::across(layout.counts[node] as usize + 1);
-    let block = world.blocks().allocate_extent(geometry.ranks, &geometry).map_or(0, Block::id);
+    let geometry = Geometry::spanning(layout.counts[node] as usize + 1);
+    let block = world.blocks().allocate(&geometry).map_or(0, Block::id);
     Offer { block, id: if me == 0 { world.next_job_id() } else { 0 } }
 }
 
@@ -89,7 +89,7 @@ impl Across {
             None => {
                 // What was reserved here goes back: every member drops its reference, and the first one the
                 // agent's.
-                let geometry = Geometry::across(layout.counts[node] as usize + 1);
+                let geometry = Geometry::spanning(layout.counts[node] as usize + 1);
                 if let Some(block) = Block::from_id(offers[first(node)].block) {
                     let references = if first(node) == me { 2 } else { 1 };
                     (0..references).for_each(|_| world.blocks().drop_reference(block, &geometry));

@@ -10,6 +10,7 @@ use crate::comm::communicator::lock;
 use crate::job::node::{Neighbour, World, note};
 use crate::job::process_info::{ACROSS, Card};
 use evenkeel_segment::Segment;
+use evenkeel_segment::node_status::NodeLoss;
 use evenkeel_segment::sync::Ordering;
 use std::ffi::{CStr, CString, OsStr};
 use std::fs::File;
@@ -23,8 +24,6 @@ use std::sync::{Mutex, OnceLock};
 
 /// Bytes of an agent's offer, as it travels among the ranks.
 pub const OFFER_BYTES: usize = 4096;
-/// Beside a lost node's number: the network has said that it cannot be reached.
-pub const UNREACHABLE: u64 = 1 << 32;
 /// How long an agent may take to come up.
 const PATIENCE_MS: i32 = 20_000;
 /// Where an agent finds what it inherits: the segment, its pipe, and where its offer goes.
@@ -362,27 +361,22 @@ impl World {
     pub(crate) fn check_nodes(&self, doing: &str) {
         let Some(job) = self.job() else { return };
         let host = |node: usize| job.hosts.get(node).map_or("?", String::as_str);
-        let dead = self.blocks().dead_rank().load(Ordering::Acquire); // pairs with the agent's store
-        if let Some(rank) = (dead as usize).checked_sub(1) {
-            let on = job.node_of.get(rank).map_or("?", |node| host(*node as usize));
+        if let Some(rank) = self.status().dead_rank() {
+            let on = job.node_of.get(rank as usize).map_or("?", |node| host(*node as usize));
             self.end(&format!(
                 "rank {rank} on {on} has died while rank {} waits in MPI_{doing}; ending this job. Look for what rank {rank} wrote last, or at its exit status", self.me
             ));
         }
-        let lost = self.blocks().lost_node().load(Ordering::Acquire); // pairs with the agent's store
-        if lost == 0 {
-            return;
-        }
-        let node = ((lost - 1) & !UNREACHABLE) as usize;
+        let Some(lost) = self.status().lost_node() else { return };
         let ranks: Vec<String> = job
             .node_of
             .iter()
             .enumerate()
-            .filter(|(_, n)| **n as usize == node)
+            .filter(|(_, node)| **node == lost.node)
             .map(|(rank, _)| rank.to_string())
             .collect();
-        let host = host(node);
-        let (what, raise) = if (lost - 1) & UNREACHABLE != 0 {
+        let host = host(lost.node as usize);
+        let (what, raise) = if lost.loss == NodeLoss::Unreachable {
             ("cannot be reached any more".to_string(), "")
         } else {
             (

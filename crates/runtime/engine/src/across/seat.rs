@@ -22,7 +22,7 @@ use crate::job::node::{Neighbour, World};
 use crate::record::tally::Timeline;
 use crate::reduction::fold::fold;
 use crate::wait::policy::{Policy, Waiting};
-use evenkeel_segment::block::allocator::Block;
+use evenkeel_segment::block::Block;
 use evenkeel_segment::board::geometry::CELL_BYTES;
 use evenkeel_segment::eventcount::Fencing;
 use evenkeel_segment::{Segment, Seq};

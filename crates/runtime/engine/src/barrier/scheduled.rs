@@ -14,7 +14,7 @@ use crate::comm::shared::Served;
 use crate::comm::state::State;
 use crate::record::tally::is_sampled;
 use evenkeel_schedule::{Rank, Schedule};
-use evenkeel_segment::block::allocator::Block;
+use evenkeel_segment::block::Block;
 use evenkeel_segment::{FlagGeometry, Flags, Mapped};
 use std::sync::OnceLock;
 

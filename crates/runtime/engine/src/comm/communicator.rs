@@ -17,9 +17,9 @@ use crate::message;
 use crate::wait::policy::offer_the_core;
 use evenkeel_record::CommRecord;
 use evenkeel_segment::Geometry;
-use evenkeel_segment::block::allocator::Block;
-use evenkeel_segment::board;
+use evenkeel_segment::block::Block;
 use evenkeel_segment::board::geometry::CELL_BYTES;
+use evenkeel_segment::board::revocation;
 use evenkeel_segment::eventcount::Fencing;
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -66,7 +66,7 @@ pub fn fresh_id(world: Option<&World>, members: &[i32]) -> u64 {
     if members.len() < 2 || !members.iter().all(here) {
         return 0;
     }
-    world.blocks().allocate(members.len()).map_or(0, Block::id)
+    world.blocks().allocate(&Geometry::new(members.len())).map_or(0, Block::id)
 }
 
 impl Comm {
@@ -236,7 +236,7 @@ impl Comm {
             across.revoke();
         }
         let Some(served) = &self.served else { return };
-        board::revoke(&served.first);
+        revocation::revoke(&served.first);
         // Nobody sleeps at the second block.
         served.board.notify();
     }
@@ -246,7 +246,7 @@ impl Comm {
     pub(crate) fn has_lost_members(&self, served: &Served) -> bool {
         let dead = served.world.reports_faults() && served.world.anybody_has_died(&served.places);
         if dead {
-            board::fail(&served.first);
+            revocation::mark_failed(&served.first);
             served.board.notify();
             self.is_revoked();
         }
@@ -255,14 +255,14 @@ impl Comm {
 
     /// Whether it has ended for that reason, and not because the program has revoked it.
     pub fn has_failed(&self) -> bool {
-        self.served.as_ref().is_some_and(|served| board::has_failed(&served.first))
+        self.served.as_ref().is_some_and(|served| revocation::has_failed(&served.first))
     }
 
     /// Whether any member has revoked it. From the first yes on this rank leaves its calls to the host.
     #[inline]
     pub fn is_revoked(&self) -> bool {
         let part = self.across.as_ref().map_or(self, |across| &across.local);
-        let marked = part.served.as_ref().is_some_and(|s| board::is_revoked(&s.first));
+        let marked = part.served.as_ref().is_some_and(|s| revocation::is_revoked(&s.first));
         if marked {
             self.revoked.store(true, Ordering::Relaxed);
             fast_path::stop();

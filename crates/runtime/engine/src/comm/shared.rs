@@ -4,7 +4,7 @@ use crate::collective::call::Kind;
 use crate::collective::plan::NodeFacts;
 use crate::job::node::World;
 use crate::wait::policy::Waiting;
-use evenkeel_segment::block::allocator::Block;
+use evenkeel_segment::block::Block;
 use evenkeel_segment::eventcount::Fencing;
 use evenkeel_segment::sync::{Ordering, fence};
 use evenkeel_segment::{Board, Geometry, Mapped};
@@ -38,7 +38,7 @@ impl Served {
 
     /// The part here of a communicator across nodes; the last of the places is the agent's.
     pub(crate) fn across(world: &'static World, block: Block, first: Block, places: Vec<usize>) -> Served {
-        let geometry = Geometry::across(places.len());
+        let geometry = Geometry::spanning(places.len());
         let served = Self::with(world, block, first, places, geometry, Fencing::Both);
         // Those waited for are elsewhere, and may need this core to get there: nobody spins for long. Where
         // the agent is among them nobody is awake for nothing: who yields again and again is owed the core by
@@ -96,7 +96,7 @@ impl Served {
     pub(crate) fn ring_agent(&self) {
         // pairs with the agent's, between its saying that it sleeps and its last look
         fence(Ordering::SeqCst);
-        if self.world.blocks().agent_sleeps().load(Ordering::Relaxed) != 0 {
+        if self.world.status().is_agent_asleep() {
             self.world.ring_agent();
         }
     }
@@ -130,7 +130,7 @@ impl Served {
     #[inline(never)]
     fn ring_agent_if_entered(&self, number: u64) {
         // Entering was a fence. Nothing but the last one's entry is news to the agent.
-        let asleep = self.world.blocks().agent_sleeps().load(Ordering::Relaxed) != 0;
+        let asleep = self.world.status().is_agent_asleep();
         if asleep && (0..self.places.len() - 1).all(|rank| self.board.has_entered(rank, number)) {
             self.world.ring_agent();
         }

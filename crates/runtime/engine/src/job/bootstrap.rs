@@ -7,16 +7,17 @@ use crate::clock::{self, Ticks};
 use crate::collective::plan::NodeFacts;
 use crate::job::agreement::{self, Told};
 use crate::job::cores;
-use crate::job::node::{self, JOINED, Neighbour, World, note, room_for_blocks};
+use crate::job::node::{self, Neighbour, World, note, room_for_blocks};
 use crate::job::process_info::{ACROSS, Card, ENABLED, FENCES, READS, STRICT, THREADED};
 use crate::record::tally::Timeline;
 use crate::wait::policy::{Policy, Waiting};
 use evenkeel_barrier_table::Trouble;
 use evenkeel_barrier_table::place::{self, InUse};
 use evenkeel_options as options;
-use evenkeel_segment::block::allocator::{BlockAllocator, PROCESSES};
+use evenkeel_segment::block::BlockAllocator;
 use evenkeel_segment::eventcount::Fencing;
-use evenkeel_segment::{Segment, cross_memory, memory};
+use evenkeel_segment::layout::MAX_PROCESSES;
+use evenkeel_segment::{Geometry, NodeStatus, Segment, cross_memory, memory};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -149,7 +150,8 @@ impl Candidate {
             Ok(segment) => {
                 if leader == me {
                     let here = cards.iter().filter(|c| self.same_node(c)).count();
-                    BlockAllocator::new(&segment, room_for_blocks(&segment, cards.len())).initialize(here);
+                    BlockAllocator::new(&segment, room_for_blocks(&segment, cards.len()))
+                        .initialize(&Geometry::new(here));
                 }
                 self.joined = Some(segment);
             }
@@ -186,7 +188,7 @@ impl Candidate {
         let mut segment = self.joined.take()?;
         let here: Vec<usize> = (0..self.cards.len())
             .filter(|&r| self.same_node(&self.cards[r]) && answers[r] & 1 != 0)
-            .take(PROCESSES)
+            .take(MAX_PROCESSES - 1) // one place is the agent's
             .collect();
         nodes::prepare(&self.cards, answers, self.me, &segment);
         segment.close_file();
@@ -200,9 +202,7 @@ impl Candidate {
         }
         local.push(Some(here.len()));
         let my_place = local[self.me]?;
-        BlockAllocator::new(&segment, room_for_blocks(&segment, self.cards.len()))
-            .process_state(my_place)
-            .store(JOINED, Ordering::Release);
+        NodeStatus::new(&segment).set_joined(my_place);
         let all = |flag: u32| here.iter().all(|&r| self.cards[r].flags & flag != 0);
         let union = here.iter().fold([0u64; 4], |mut u, &r| {
             u.iter_mut().zip(self.cards[r].cores).for_each(|(a, b)| *a |= b);
@@ -284,7 +284,7 @@ fn token() -> u64 {
 }
 
 fn version_hash() -> u32 {
-    hash(concat!(env!("CARGO_PKG_VERSION"), " layout 5").as_bytes()) as u32
+    hash(concat!(env!("CARGO_PKG_VERSION"), " layout 6").as_bytes()) as u32
 }
 
 fn hash_file(path: &str) -> u64 {

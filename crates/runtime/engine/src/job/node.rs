@@ -8,17 +8,13 @@ use crate::message::stamp::Stamp;
 use crate::record::tally::Timeline;
 use crate::wait::policy::Waiting;
 use evenkeel_barrier_table::{Situation, Table};
-use evenkeel_segment::block::allocator::{Block, BlockAllocator, PROCESSES, WORLD};
+use evenkeel_segment::block::{Block, BlockAllocator, WORLD};
 use evenkeel_segment::channel::Channels;
 use evenkeel_segment::eventcount::Fencing;
 use evenkeel_segment::process::{self, WatchedProcess};
-use evenkeel_segment::{Board, Geometry, Mapped, Segment};
+use evenkeel_segment::{Board, Geometry, Mapped, NodeStatus, Segment};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, OnceLock};
-
-/// State of a process in the segment's table.
-pub(crate) const JOINED: u64 = 1;
-const LEFT: u64 = 2;
 
 /// One other rank of this node.
 pub struct Neighbour {
@@ -112,6 +108,11 @@ impl World {
         BlockAllocator::new(&self.segment, room_for_blocks(&self.segment, self.ranks))
     }
 
+    /// What the processes of this node tell each other about themselves.
+    pub fn status(&self) -> NodeStatus<'_, Segment> {
+        NodeStatus::new(&self.segment)
+    }
+
     /// The channels between all ranks; None if not all share this node, or if there is no room for channels.
     pub fn channels(&self) -> Option<Channels> {
         Channels::new(self.ranks, self.segment.bytes()).filter(|_| self.neighbours.len() == self.ranks)
@@ -153,12 +154,12 @@ impl World {
 
     /// Says that this process will take no further part.
     pub fn leave(&self) {
-        self.blocks().process_state(self.my_place).store(LEFT, Ordering::Release);
+        self.status().set_left(self.my_place);
     }
 
     /// Whether the rank at a place of this node has done its part in everything.
     pub fn has_left(&self, place: usize) -> bool {
-        self.blocks().process_state(place).load(Ordering::Acquire) == LEFT
+        self.status().has_left(place)
     }
 
     /// Whether one of the other ranks at `places` is running or ready to run, as far as that can be told at
@@ -235,9 +236,7 @@ impl World {
 
     /// Prints a sentence and ends this process; only the first of the node's ranks to get here prints.
     pub fn end(&self, sentence: &str) -> ! {
-        // The state word of the last place doubles as "the end has been announced" (bit 8).
-        let word = self.blocks().process_state(PROCESSES - 1);
-        if word.fetch_or(1 << 8, Ordering::AcqRel) & 1 << 8 == 0 {
+        if self.status().claim_end_announcement() {
             say(sentence);
         }
         // SAFETY: flushes what the program has printed; then leaves without running handlers that might wait

@@ -1,24 +1,20 @@
-//! The barriers of one communicator, which ranks may enter without waiting for their completion.
+//! The barriers of one communicator, which ranks may enter without waiting for them to complete.
 //!
-//! Every rank counts the barriers it has entered in a word of its own. That is the whole truth: barrier
-//! `number` is complete when every word has passed it. Nothing is cleared and nothing is reused, so a
-//! rank may run ahead of the others by as many barriers as its caller allows, and a dead one holds
-//! nothing up but what needs it.
+//! Every rank counts the barriers that it has entered in a word of its own. These words alone decide: barrier
+//! `number` is complete when every word has passed it. Nothing is cleared and nothing is reused, so a rank may
+//! run ahead of the others by as many barriers as its caller allows, and a dead rank holds up only what needs
+//! it.
 //!
-//! Ranks that wait at once would have to look at all those words. For them there is a hint: those who
-//! intend to wait count their arrivals, tagged with the number, and whoever completes the count raises
-//! a release flag. When everybody waits (strict barriers) the flag alone is looked at; when somebody
-//! did not count, the words say it.
+//! A rank that waits at once would have to look at all those words. A hint spares it that: the ranks that
+//! intend to wait count their arrivals, tagged with the barrier's number, and the rank that completes the
+//! count raises a release flag. When every rank waits (strict barriers), the flag alone is looked at; when
+//! some rank did not count, the words decide.
 
 use crate::board::Board;
-use crate::board::geometry::{ADVICE_AT, LINE};
 use crate::eventcount::{Fencing, Futex};
-use crate::sync::{AtomicU64, Ordering, Words, fence};
+use crate::layout::{ADVICE_AT, LINE};
+use crate::sync::{AtomicU64, Ordering, Words, fence, store_fenced};
 use std::sync::atomic::compiler_fence;
-
-/// Window positions of the hint. Those who wait are never further apart than the deferring ones let
-/// them be; a hint that is overwritten costs a look at the words.
-pub(crate) const HINTS: usize = 4;
 
 const STAMP: usize = 8;
 const RELEASE: usize = LINE;
@@ -29,24 +25,31 @@ impl<M: Words> Board<M> {
         self.memory.word(self.geometry.entered_at + rank * 2 * LINE)
     }
 
-    /// Says that the caller has entered all barriers up to `number`, this one at time `stamp`.
+    fn stamp(&self, rank: usize) -> &AtomicU64 {
+        self.memory.word(self.geometry.entered_at + rank * 2 * LINE + STAMP)
+    }
+
+    /// Says that the caller has entered all barriers up to `number`, and this one at time `stamp`.
+    /// [`Board::notify_entry`] must follow.
     #[inline(always)]
     pub fn enter_barrier(&self, me: usize, number: u64, stamp: u64) {
-        // Relaxed: a time is a time; nothing is concluded from it but durations.
-        self.memory.word(self.geometry.entered_at + me * 2 * LINE + STAMP).store(stamp, Ordering::Relaxed);
+        // Relaxed: nothing but a duration is concluded from a time.
+        self.stamp(me).store(stamp, Ordering::Relaxed);
         match self.fencing {
+            // The fence pairs with the one of a sleeper, and with that of another rank that enters last: at
+            // least one of two such ranks sees the other.
             Fencing::Both => store_fenced(self.entries(me), number + 1),
-            // Release: pairs with `has_entered`. The sleeper's membarrier does the rest.
+            // Release: pairs with the load in `has_entered`. The sleeper's membarrier does the rest.
             Fencing::Sleeper => self.entries(me).store(number + 1, Ordering::Release),
         }
     }
 
-    /// The same for one who goes on without waiting, where all who sleep for a barrier fence everybody
-    /// ([`Fencing::Sleeper`]): a plain store. `notify_unfenced_entry` must follow.
+    /// The same for a rank that goes on without waiting, where every rank that sleeps for a barrier fences
+    /// all others ([`Fencing::Sleeper`]): a plain store. [`Board::notify_unfenced_entry`] must follow.
     #[inline(always)]
     pub fn enter_barrier_unfenced(&self, me: usize, number: u64, stamp: u64) {
-        self.memory.word(self.geometry.entered_at + me * 2 * LINE + STAMP).store(stamp, Ordering::Relaxed);
-        // Release: pairs with `has_entered`.
+        self.stamp(me).store(stamp, Ordering::Relaxed);
+        // Release: pairs with the load in `has_entered`.
         self.entries(me).store(number + 1, Ordering::Release);
     }
 
@@ -62,8 +65,8 @@ impl<M: Words> Board<M> {
         self.entries(rank).load(Ordering::Acquire) // pairs with `enter_barrier`
     }
 
-    /// Whether all have entered barrier `number`, as far as is known that ranks below `*seen` have; `*seen`
-    /// moves on.
+    /// Whether all ranks have entered barrier `number`. Ranks below `*seen` are known to have entered it;
+    /// `*seen` moves up, so that a later look at the same barrier goes on there.
     #[inline]
     pub fn all_entered(&self, number: u64, seen: &mut usize) -> bool {
         while *seen < self.geometry.ranks && self.has_entered(*seen, number) {
@@ -72,16 +75,15 @@ impl<M: Words> Board<M> {
         *seen == self.geometry.ranks
     }
 
-    /// When `rank` entered barrier `number`, 0 if it has not noted that; None if it has gone on since (or
-    /// has not entered it).
+    /// When `rank` entered barrier `number`, 0 if it did not note the time. None if it has not entered it, or
+    /// has entered a later one since.
     pub fn entered_at(&self, rank: usize, number: u64) -> Option<u64> {
-        let stamp =
-            self.memory.word(self.geometry.entered_at + rank * 2 * LINE + STAMP).load(Ordering::Relaxed);
+        let stamp = self.stamp(rank).load(Ordering::Relaxed);
         (self.entries(rank).load(Ordering::Acquire) == number + 1).then_some(stamp)
     }
 
-    /// Counts the caller, who has entered barrier `number` and will wait for it; true, after raising the
-    /// release flag, for the one that completes the count.
+    /// Counts the caller, which has entered barrier `number` and will wait for it; true, after raising the
+    /// release flag, for the rank that completes the count.
     #[inline]
     pub fn count_waiting(&self, me: usize, number: u64) -> bool {
         let hint = self.geometry.hint(number);
@@ -93,25 +95,29 @@ impl<M: Words> Board<M> {
                 && count(self.memory.word(hint), number) == self.geometry.groups as u64
         };
         if full {
-            // Release: everybody's entry was acquired with the count and goes along with the flag.
+            // Release: pairs with the load in `is_barrier_released`. All ranks' entries were acquired with the
+            // count and go along with the flag.
             self.memory.word(hint + RELEASE).store(number + 1, Ordering::Release);
         }
         full
     }
 
-    /// Whether the release flag of barrier `number` is up: then it is complete. It may stay down for good.
+    /// Whether the release flag of barrier `number` is up: then the barrier is complete. The flag may stay
+    /// down for good, if some rank did not count.
     #[inline(always)]
     pub fn is_barrier_released(&self, number: u64) -> bool {
-        // A later barrier's flag says the same: all entered that one, so all entered this one.
-        self.memory.word(self.geometry.hint(number) + RELEASE).load(Ordering::Acquire) > number // pairs with `count_waiting`
+        // A later barrier's flag says the same: all ranks entered that one, so all entered this one.
+        // Acquire: pairs with the store in `count_waiting`.
+        self.memory.word(self.geometry.hint(number) + RELEASE).load(Ordering::Acquire) > number
     }
 
-    /// Tells all members how to go about barriers; 0 until then. Relaxed: nothing is concluded from it,
-    /// whoever follows late is late.
+    /// Tells all members how to go about barriers. Relaxed: nothing is concluded from it, and a member may
+    /// follow late.
     pub fn advise(&self, advice: u64) {
         self.memory.word(ADVICE_AT).store(advice, Ordering::Relaxed);
     }
 
+    /// The last advice; 0 if there was none.
     #[inline(always)]
     pub fn advice(&self) -> u64 {
         self.memory.word(ADVICE_AT).load(Ordering::Relaxed)
@@ -119,7 +125,7 @@ impl<M: Words> Board<M> {
 }
 
 impl<M: Words + Futex> Board<M> {
-    /// To be called after entering `number`: wakes those who sleep, if that completed it.
+    /// Wakes the ranks that sleep for barrier `number`, if it is complete. To be called after entering it.
     #[inline(always)]
     pub fn notify_entry(&self, number: u64) {
         if self.fencing == Fencing::Sleeper {
@@ -129,11 +135,11 @@ impl<M: Words + Futex> Board<M> {
         }
     }
 
-    /// After `enter_barrier_unfenced`.
+    /// The same after [`Board::enter_barrier_unfenced`].
     #[inline(always)]
     pub fn notify_unfenced_entry(&self, number: u64) {
         match cfg!(loom) {
-            // stands in for the sleeper's membarrier, which the checker does not know
+            // Stands in for the sleeper's membarrier, which the checker does not know.
             true => fence(Ordering::SeqCst),
             false => compiler_fence(Ordering::SeqCst),
         }
@@ -144,7 +150,8 @@ impl<M: Words + Futex> Board<M> {
 
     #[cold]
     fn notify_unfenced_if_complete(&self, number: u64) {
-        fence(Ordering::SeqCst); // of two that enter last, at least one sees the other
+        // Pairs with itself: of two ranks that enter last, at least one sees the other.
+        fence(Ordering::SeqCst);
         self.notify_if_complete(number);
     }
 
@@ -156,21 +163,8 @@ impl<M: Words + Futex> Board<M> {
     }
 }
 
-/// Stores with a full fence behind it: of two that enter last, at least one sees the other, and whoever
-/// enters sees who sleeps. Release too: a barrier orders what the program wrote to memory shared
-/// otherwise.
-#[inline(always)]
-pub(crate) fn store_fenced(word: &AtomicU64, value: u64) {
-    if cfg!(all(target_arch = "x86_64", not(loom))) {
-        word.swap(value, Ordering::SeqCst); // an exchange is a full fence there, and half the price of one
-    } else {
-        word.store(value, Ordering::Release);
-        fence(Ordering::SeqCst);
-    }
-}
-
-/// One more of barrier `number` in a tagged counter; how many there are now, 0 if a later barrier has
-/// taken the counter.
+/// Adds one arrival of barrier `number` to a tagged counter. Returns how many there are now, 0 if a later
+/// barrier has taken the counter.
 #[inline(always)]
 fn count(word: &AtomicU64, number: u64) -> u64 {
     let tag = (number + 1) & 0xffff_ffff_ffff;
@@ -180,7 +174,8 @@ fn count(word: &AtomicU64, number: u64) -> u64 {
             return 0;
         }
         let next = if seen >> 16 == tag { seen + 1 } else { tag << 16 | 1 };
-        // AcqRel: the last one must see that all others have entered, as they had when they counted.
+        // AcqRel: pairs with itself. The last one must see that all others have entered, as they had when
+        // they counted.
         match word.compare_exchange_weak(seen, next, Ordering::AcqRel, Ordering::Relaxed) {
             Ok(_) => return next & 0xffff,
             Err(now) => seen = now,

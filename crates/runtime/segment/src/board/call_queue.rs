@@ -7,7 +7,7 @@
 //! it has taken; an entry is used again only after its last use has been taken.
 
 use crate::board::Board;
-use crate::board::geometry::LINE;
+use crate::layout::LINE;
 use crate::sync::{AtomicU64, Ordering, Words, fence};
 
 /// Bits of an entry's word that carry the caller's content; the round is above them.

@@ -1,62 +1,55 @@
 //! Where things lie in a communicator's block.
 //!
 //! ```text
-//! header     refs, generation, companion, revoked, flags | bell | sleepers | room wanted | children (mailbox for duplicates)
-//! left       one line a rank: how many instances it has left
-//! entered    two lines a rank: how many barriers it has entered, and when the last one
-//! hints      a few barrier positions: arrivals (top, groups), release
-//! slots      one a window position: arrivals (top, groups), release, work
-//! docket     one line a window position, and how many have been taken: for communicators that span nodes
-//! cells      ranks × window lines: flag, kind and length, stamp, 40 bytes of payload
-//! rings      one a rank: what it deposits when it does not fit into the cell
-//! common     results and broadcast payload; positions are computed alike by all ranks
+//! head        as of every block
+//! left        one line a rank: how many instances it has left
+//! entered     two lines a rank: how many barriers it has entered, and when the last one
+//! hints       a few barrier positions: arrivals (top, groups), release
+//! slots       one a window position: arrivals (top, groups), release, work
+//! call queue  one line a window position, and how many have been taken: for communicators that span nodes
+//! cells       ranks × window lines: flag, kind and length, stamp, 40 bytes of payload
+//! rings       one a rank: what it deposits when it does not fit into the cell
+//! common      results and broadcast payload; all ranks compute the positions there alike
 //! ```
 //!
 //! All together at most 64 KiB a rank.
 
-use crate::board::barrier::HINTS;
+use crate::block::Extent;
+use crate::layout::{HEAD_BYTES, LINE, PAGE};
 
-/// A cache line; whatever two ranks write stands on different ones.
-pub const LINE: usize = 64;
 /// Instances of collectives that may be under way at once on one communicator.
 pub const WINDOW: usize = 32;
-/// Payload of a deposit that fits into its cell.
+/// Bytes of a deposit that fits into its cell.
 pub const CELL_BYTES: usize = 40;
-/// Payload of a result that fits beside the release flag.
+/// Bytes of a result that fits beside the release flag.
 pub const RELEASE_BYTES: usize = 56;
 /// Ranks that share one arrival counter.
 pub const GROUP: usize = 32;
-/// Entries of the mailbox for duplicates.
-pub const DUPLICATES: usize = 64;
-/// Blocks start and end on pages.
-pub const PAGE: usize = 4096;
+
+/// Window positions of the barriers' hints. Ranks that wait are never further apart than the ranks that defer
+/// barriers let them be; a hint that is overwritten costs its readers a look at the ranks' own counts.
+const HINTS: usize = 4;
 
 /// Bytes of each rank's ring.
 const RING_BYTES: usize = 32 * 1024;
 /// Bytes of the common area, for each rank.
 const COMMON_BYTES: usize = 24 * 1024;
 
-pub(crate) const REFS_AT: usize = 0;
-pub(crate) const GENERATION_AT: usize = 8;
-pub(crate) const NEXT_FREE_AT: usize = 16;
-pub(crate) const COMPANION_AT: usize = 24;
-pub(crate) const REVOKED_AT: usize = 32;
-pub(crate) const FLAGS_AT: usize = 40;
-pub(crate) const ADVICE_AT: usize = 48;
-pub(crate) const EVENTCOUNT_AT: usize = LINE;
-pub(crate) const SLEEPERS_AT: usize = 2 * LINE;
-pub(crate) const ROOM_WANTED_AT: usize = 3 * LINE;
-pub(crate) const DUPLICATES_AT: usize = 4 * LINE;
-
 /// Offsets within one communicator's block, in bytes.
 #[derive(Clone, Debug)]
 pub struct Geometry {
+    /// Members of the communicator on this node, its agent among them if it spans nodes.
     pub ranks: usize,
+    /// Instances that may be under way at once; a power of two.
     pub window: usize,
-    /// Second-level arrival counters; 0 if one counter serves all.
+    /// Second-level arrival counters; 0 if one counter serves all ranks.
     pub groups: usize,
+    /// Bytes of each rank's ring.
     pub ring_bytes: usize,
+    /// Bytes of the common area.
     pub common_bytes: usize,
+    /// Bytes of the whole block.
+    pub total_bytes: usize,
     pub(crate) left_at: usize,
     pub(crate) entered_at: usize,
     hints_at: usize,
@@ -67,7 +60,6 @@ pub struct Geometry {
     pub(crate) cells_at: usize,
     pub(crate) rings_at: usize,
     pub(crate) common_at: usize,
-    pub total_bytes: usize,
 }
 
 impl Geometry {
@@ -76,17 +68,20 @@ impl Geometry {
         Self::with(ranks, WINDOW, GROUP, RING_BYTES, COMMON_BYTES * ranks)
     }
 
-    /// The layout for `ranks` members of one node, its agent among them, of a communicator that spans
-    /// nodes: with room for several pieces of a large message on their way, which on a network is long.
-    pub fn across(ranks: usize) -> Self {
+    /// The layout for the `ranks` members on one node, its agent among them, of a communicator that spans
+    /// nodes. It has room for several pieces of a large message under way, since a network takes long.
+    pub fn spanning(ranks: usize) -> Self {
         Self::with(ranks, WINDOW, GROUP, 8 * RING_BYTES, 16 * RING_BYTES)
     }
 
-    /// The same with other sizes, for tests that need tiny ones.
+    /// A layout with other sizes, for tests that need tiny ones.
+    ///
+    /// # Panics
+    /// If `window` is not a power of two.
     pub fn with(ranks: usize, window: usize, group: usize, ring_bytes: usize, common_bytes: usize) -> Self {
         assert!(window.is_power_of_two(), "a slot is found by masking");
         let groups = if ranks > group { ranks.div_ceil(group) } else { 0 };
-        let left_at = (DUPLICATES_AT + DUPLICATES * 16).next_multiple_of(LINE);
+        let left_at = HEAD_BYTES;
         let entered_at = (left_at + ranks * LINE).next_multiple_of(2 * LINE);
         let hints_at = entered_at + 2 * ranks * LINE;
         let hint_stride = (2 + groups) * LINE;
@@ -103,6 +98,7 @@ impl Geometry {
             groups,
             ring_bytes,
             common_bytes,
+            total_bytes,
             left_at,
             entered_at,
             hints_at,
@@ -113,20 +109,14 @@ impl Geometry {
             cells_at,
             rings_at,
             common_at,
-            total_bytes,
         }
-    }
-
-    /// Everything that must be zero in a fresh block lies below this offset.
-    pub fn control_bytes(&self) -> usize {
-        self.rings_at
     }
 
     pub(crate) fn slot(&self, seq: u64) -> usize {
         self.slots_at + (seq as usize & (self.window - 1)) * self.slot_stride
     }
 
-    /// Offset of the counters that help those who wait for barrier `number`.
+    /// Offset of the counters that help the ranks which wait for barrier `number`.
     pub(crate) fn hint(&self, number: u64) -> usize {
         self.hints_at + number as usize % HINTS * self.hint_stride
     }
@@ -164,6 +154,20 @@ impl Geometry {
     /// Offset of the payload beside the release flag of `seq`.
     pub fn release_payload(&self, seq: u64) -> usize {
         self.slot(seq) + LINE + 8
+    }
+}
+
+impl Extent for Geometry {
+    fn total_bytes(&self) -> usize {
+        self.total_bytes
+    }
+
+    fn control_bytes(&self) -> usize {
+        self.rings_at
+    }
+
+    fn references(&self) -> usize {
+        self.ranks
     }
 }
 

@@ -1,7 +1,7 @@
 //! The memory through which a measurement's ranks signal: where the flags lie, how they are waited for,
 //! what they carry.
 
-use evenkeel_segment::board::geometry::{LINE, PAGE};
+use evenkeel_segment::layout::{LINE, PAGE};
 use evenkeel_segment::mailbox::{self, Reader, Writer};
 use evenkeel_segment::sync::{AtomicU64, Ordering, Words};
 use evenkeel_segment::{Segment, memory::SegmentError};

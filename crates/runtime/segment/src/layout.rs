@@ -1,0 +1,63 @@
+//! Where things lie in a segment: the pages in front of the first block, and the head of every block.
+//!
+//! ```text
+//! page 0        magic, token | next fresh page | generations | free lists | agent's words, end announced
+//! pages 1 ...   one line a process: its state
+//! FIRST_BLOCK   blocks, one after another; each starts with a head:
+//!   line 0        references, generation, next free block, companion, revoked, flags, advice
+//!   line 1        eventcount: the word that sleepers wait on
+//!   line 2        how many sleep
+//!   line 3        how many of them wait for room
+//!   lines 4 ...   blocks of duplicates
+//! end           channels between processes
+//! ```
+//!
+//! Processes of different builds must not share a segment: whoever changes anything here, or in a geometry,
+//! changes the layout's number in the engine's version hash too.
+
+/// Bytes of a cache line; words that two ranks write lie on different ones.
+pub const LINE: usize = 64;
+/// Bytes of a page; blocks start and end on pages.
+pub const PAGE: usize = 4096;
+
+/// Processes of one node that can take part in a job, agents included.
+pub const MAX_PROCESSES: usize = 4096;
+
+// ---- page 0 of the segment; its first two words are `memory`'s ----
+
+pub(crate) const FRESH_PAGE_AT: usize = LINE;
+pub(crate) const GENERATIONS_AT: usize = 2 * LINE;
+pub(crate) const FREE_LISTS_AT: usize = 4 * LINE;
+/// Free lists: one for each power-of-two size of a block.
+pub(crate) const SIZE_CLASSES: usize = 24;
+pub(crate) const AGENT_ASLEEP_AT: usize = FREE_LISTS_AT + SIZE_CLASSES * LINE;
+pub(crate) const LOST_NODE_AT: usize = AGENT_ASLEEP_AT + LINE;
+pub(crate) const DEAD_RANK_AT: usize = AGENT_ASLEEP_AT + 2 * LINE;
+pub(crate) const END_ANNOUNCED_AT: usize = AGENT_ASLEEP_AT + 3 * LINE;
+const _: () = assert!(END_ANNOUNCED_AT + LINE <= PAGE);
+
+// ---- the pages behind it ----
+
+pub(crate) const PROCESSES_AT: usize = PAGE;
+/// The page at which the first block starts.
+pub(crate) const FIRST_BLOCK_PAGE: usize = 1 + MAX_PROCESSES * LINE / PAGE;
+
+// ---- the head of a block ----
+
+pub(crate) const REFERENCES_AT: usize = 0;
+pub(crate) const GENERATION_AT: usize = 8;
+pub(crate) const NEXT_FREE_AT: usize = 16;
+pub(crate) const COMPANION_AT: usize = 24;
+pub(crate) const REVOKED_AT: usize = 32;
+pub(crate) const FLAGS_AT: usize = 40;
+pub(crate) const ADVICE_AT: usize = 48;
+pub(crate) const EVENTCOUNT_AT: usize = LINE;
+pub(crate) const SLEEPERS_AT: usize = 2 * LINE;
+pub(crate) const ROOM_WANTED_AT: usize = 3 * LINE;
+pub(crate) const DUPLICATES_AT: usize = 4 * LINE;
+/// Duplicates of a communicator whose blocks can be looked up at one time; each takes two words.
+pub(crate) const DUPLICATES: usize = 64;
+/// Bytes of a block's head.
+pub(crate) const HEAD_BYTES: usize = (DUPLICATES_AT + DUPLICATES * 16).next_multiple_of(LINE);
+/// Bytes of an eventcount with what belongs to it, where it stands alone: laid out as the head of a block.
+pub(crate) const EVENTCOUNT_BYTES: usize = DUPLICATES_AT;
