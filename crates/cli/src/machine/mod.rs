@@ -1,3 +1,4 @@
 //! What this machine allows: cores, quotas, processes.
 
 pub mod limits;
+pub mod processor_time;

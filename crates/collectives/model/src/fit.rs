@@ -39,7 +39,7 @@ pub fn distance(points: &[At], curve: impl Fn(f64) -> f64) -> Distance {
     off.sort_by(f64::total_cmp);
     Distance {
         points: off.len() as u32,
-        median: crate::samples::quantile(&off, 0.5),
+        median: evenkeel_statistics::quantile(&off, 0.5),
         worst: off.last().copied().unwrap_or(0.0),
     }
 }

@@ -1,5 +1,6 @@
 //! What a machine was seen to take: samples in passes, and their summaries.
 
+use evenkeel_statistics::{median, quantile};
 use serde::{Deserialize, Serialize};
 
 /// What was timed. Rank 0 is the one of 1:n and n:1; times are nanoseconds.
@@ -56,19 +57,10 @@ pub struct Point {
     pub max_ns: f64,
 }
 
-/// The value below which a share of sorted values lies, interpolated; 0 of nothing.
-pub fn quantile(sorted: &[f64], share: f64) -> f64 {
-    let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };
-    let place = share.clamp(0.0, 1.0) * last as f64;
-    let below = place.floor() as usize;
-    let above = (below + 1).min(last);
-    sorted[below] + (sorted[above] - sorted[below]) * (place - below as f64)
-}
-
 impl Series {
     /// Median of all samples.
     pub fn median_ns(&self) -> f64 {
-        middle(self.passes.iter().flatten().copied().collect())
+        median(self.passes.iter().flatten().copied().collect())
     }
 
     /// Median of as many passes as there are, drawn at random with repetition.
@@ -80,7 +72,7 @@ impl Series {
             return 0.0;
         }
         let drawn = (0..self.passes.len()).flat_map(|_| &self.passes[random.usize(..self.passes.len())]);
-        middle(drawn.copied().collect())
+        median(drawn.copied().collect())
     }
 
     /// The summary; its interval from `redraws` draws.
@@ -108,18 +100,6 @@ impl Series {
     }
 }
 
-/// The median; 0 of nothing.
-fn middle(mut values: Vec<f64>) -> f64 {
-    if values.is_empty() {
-        return 0.0;
-    }
-    let even = values.len() % 2 == 0;
-    let at = values.len() / 2;
-    let (below, upper, _) = values.select_nth_unstable_by(at, f64::total_cmp);
-    let upper = *upper;
-    if even { (below.iter().copied().fold(f64::NEG_INFINITY, f64::max) + upper) / 2.0 } else { upper }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,22 +109,10 @@ mod tests {
     }
 
     #[test]
-    fn quantiles_interpolate_and_medians_agree_with_them() {
-        let sorted = [1.0, 2.0, 4.0, 8.0];
-        assert_eq!([0.0, 0.5, 1.0, 0.25].map(|share| quantile(&sorted, share)), [1.0, 3.0, 8.0, 1.75]);
-        assert_eq!((quantile(&[], 0.5), quantile(&[7.0], 0.99)), (0.0, 7.0));
-        let mut random = fastrand::Rng::with_seed(3);
-        for length in 1..60 {
-            let mut values: Vec<f64> = (0..length).map(|_| random.f64()).collect();
-            let found = middle(values.clone());
-            values.sort_by(f64::total_cmp);
-            assert!((found - quantile(&values, 0.5)).abs() < 1e-12, "{length}");
-        }
+    fn the_median_of_nothing_is_zero() {
         assert_eq!(series(Vec::new()).median_ns(), 0.0);
     }
 
-    /// The interval holds the true median in about 95 of 100 measurements, also where all samples of a pass
-    /// are disturbed alike; drawing single samples would not see that.
     #[test]
     fn intervals_hold_the_truth_as_often_as_they_say() {
         let mut random = fastrand::Rng::with_seed(11);

@@ -5,6 +5,7 @@ use crate::correlation::pearson;
 use crate::counters::Throttling;
 use crate::measure::{CoreTrace, Plan, Window};
 use crate::record::{CoreNoise, Correlation, LengthClass, Noise};
+use evenkeel_statistics::nearest_rank;
 use std::ops::Range;
 
 /// A quantum is slow if it takes longer than the fastest by more than this share of it.
@@ -94,8 +95,7 @@ fn with_switches(cores: &[&[Window]], less: &[u64], classes: Range<usize>) -> Op
 fn core(trace: &CoreTrace, fastest: u64, steal_ns: Option<u64>) -> CoreNoise {
     let mut sorted: Vec<u64> = lengths(&trace.quanta).collect();
     sorted.sort_unstable();
-    let quantile =
-        |q: f64| sorted.get(((sorted.len().max(1) - 1) as f64 * q).round() as usize).copied().unwrap_or(0);
+    let quantile = |share: f64| nearest_rank(&sorted, share).unwrap_or(0);
     let quanta_ns: u64 = sorted.iter().sum();
     let both = || trace.quanta.iter().chain(&trace.gaps);
     let share =

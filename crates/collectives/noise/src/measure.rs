@@ -1,7 +1,6 @@
 //! The measurement itself: one thread held on each core, all at the same time, as the ranks of a job
 //! would be.
 
-use nix::sys::resource::{UsageWho, getrusage};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::hint::black_box;
 use std::sync::Barrier;
@@ -141,9 +140,13 @@ fn in_window(window: &mut Window, length: Duration, work: impl FnOnce(&mut Windo
 
 /// This thread's context switches so far: given away, and taken.
 fn switches() -> (u64, u64) {
-    getrusage(UsageWho::RUSAGE_THREAD)
-        .map(|usage| (usage.voluntary_context_switches() as u64, usage.involuntary_context_switches() as u64))
-        .unwrap_or_default()
+    // SAFETY: zeros are a valid `rusage`, and the kernel writes nothing but this structure.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_THREAD, &mut usage);
+        usage
+    };
+    (usage.ru_nvcsw as u64, usage.ru_nivcsw as u64)
 }
 
 /// The work: each turn needs the one before, so that no compiler and no processor can shorten it.

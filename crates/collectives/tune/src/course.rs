@@ -1,8 +1,9 @@
 //! The course of a measurement: all ways take turns, those that are far behind drop out, the best few
 //! meet the built-in way again.
 
-use crate::judgement::{Ratio, median_of};
+use crate::judgement::Ratio;
 use evenkeel_random::Random;
+use evenkeel_statistics::median;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -88,7 +89,7 @@ impl Rounds {
     /// The median of ratios to the built-in way, over the rounds that the way was in.
     fn standing(&self, way: usize) -> f64 {
         let ratios: Vec<f64> = self.0[0].iter().zip(&self.0[way]).map(|(a, b)| b / a).collect();
-        if ratios.is_empty() { f64::INFINITY } else { median_of(&ratios) }
+        if ratios.is_empty() { f64::INFINITY } else { median(ratios) }
     }
 
     /// How many times as long as the built-in way it takes at least.
@@ -140,7 +141,7 @@ pub fn run(
     let finding = |way: usize| {
         let times = if finals.0[way].len() >= FEWEST_ROUNDS { &finals.0[way] } else { &screening.0[way] };
         Finding {
-            median_ns: median_of(times),
+            median_ns: median(times.to_vec()),
             turns: (screening.0[way].len() + finals.0[way].len()) as u32,
             screened: screening.ratio(way).filter(|_| way > 0),
             finals: finals.ratio(way).filter(|_| way > 0),

@@ -6,6 +6,7 @@
 //! times are distributed. Turns that follow each other are not quite independent, which makes the
 //! interval somewhat too narrow; [`MARGIN`] is for that.
 
+use evenkeel_statistics::median;
 use serde::{Deserialize, Serialize};
 
 /// A way is taken if its interval lies below 1 by this much.
@@ -30,29 +31,13 @@ impl Ratio {
         ratios.sort_by(f64::total_cmp);
         let from = rank_of_low(ratios.len(), CONFIDENCE)?;
         let (low, high) = (ratios[from], ratios[ratios.len() - 1 - from]);
-        Some(Ratio { median: median(&ratios), low, high, turns: ratios.len() as u32 })
+        Some(Ratio { turns: ratios.len() as u32, median: median(ratios), low, high })
     }
 
     /// Whether the second way is faster by more than chance and [`MARGIN`].
     pub fn is_clearly_better(&self) -> bool {
         self.high < 1.0 - MARGIN
     }
-}
-
-/// The middle of sorted values; 0 of none.
-pub fn median(sorted: &[f64]) -> f64 {
-    match sorted.len() {
-        0 => 0.0,
-        n if n % 2 == 1 => sorted[n / 2],
-        n => (sorted[n / 2 - 1] + sorted[n / 2]) / 2.0,
-    }
-}
-
-/// The median of any values; 0 of none.
-pub fn median_of(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    median(&sorted)
 }
 
 /// Which of `n` sorted values, from 0, is the lower end of the median's interval: the last with as

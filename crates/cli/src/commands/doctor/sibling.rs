@@ -3,9 +3,7 @@
 //! third one has a system call caught.
 
 use crate::commands::PeerRole;
-use nix::sys::uio::{RemoteIoVec, process_vm_readv};
-use nix::unistd::Pid;
-use std::io::{IoSliceMut, Read, Write};
+use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
 
 const WORD: &[u8; 16] = b"evenkeel trial 1";
@@ -46,17 +44,22 @@ fn reach(pid: i32, fd: i32, address: usize) -> String {
         // The offering process has written it, and the new descriptor has its own offset.
         f.read_exact(&mut bytes).map(|()| bytes == *WORD)
     });
-    let mut bytes = [0u8; 16];
-    let read = process_vm_readv(
-        Pid::from_raw(pid),
-        &mut [IoSliceMut::new(&mut bytes)],
-        &[RemoteIoVec { base: address, len: 16 }],
-    );
-    format!(
-        "{}\n{}\n",
-        say(opened.map_err(|e| e.to_string())),
-        say(read.map(|n| n == 16 && bytes == *WORD).map_err(|e| e.desc().to_string()))
-    )
+    let read = read_memory(pid, address).map(|bytes| bytes == *WORD);
+    format!("{}\n{}\n", say(opened.map_err(|e| e.to_string())), say(read.map_err(|e| e.to_string())))
+}
+
+/// Sixteen bytes of another process's memory.
+fn read_memory(pid: i32, address: usize) -> std::io::Result<[u8; 16]> {
+    let mut bytes = [0_u8; 16];
+    let here = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
+    let there = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: bytes.len() };
+    // SAFETY: the kernel writes at most the 16 bytes of `bytes`; `there` is an address of the other process
+    // and is never dereferenced here.
+    match unsafe { libc::process_vm_readv(pid, &here, 1, &there, 1, 0) } {
+        16 => Ok(bytes),
+        -1 => Err(std::io::Error::last_os_error()),
+        read => Err(std::io::Error::other(format!("only {read} of 16 bytes could be read"))),
+    }
 }
 
 fn say(result: Result<bool, String>) -> String {

@@ -51,7 +51,7 @@ pub(super) fn distances(columns: &[Vec<f64>], points: &[At], coefficients: &[f64
 pub(super) fn scale(distances: &[f64]) -> f64 {
     let mut off: Vec<f64> = distances.iter().map(|r| r.abs()).collect();
     off.sort_by(f64::total_cmp);
-    (1.4826 * crate::samples::quantile(&off, 0.5)).max(ROUND_BELOW)
+    (1.4826 * evenkeel_statistics::quantile(&off, 0.5)).max(ROUND_BELOW)
 }
 
 /// Coefficients of the columns with the least loss, by reweighted least squares, from `start` or from

@@ -3,8 +3,9 @@
 use super::Curve;
 use super::estimates::Seen;
 use crate::fit::{self, At};
-use crate::samples::{Quantity, quantile};
+use crate::samples::Quantity;
 use crate::{LoP, Overhead, Posting, RoundTrip};
+use evenkeel_statistics::quantile;
 
 /// The five parameters of a round trip, and one more.
 const LEAST: usize = 6;

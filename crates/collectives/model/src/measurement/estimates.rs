@@ -3,7 +3,8 @@
 use super::{Check, Estimate, Found, TooLittle};
 use crate::LogGp;
 use crate::fit::{At, line};
-use crate::samples::{Quantity, Series, quantile};
+use crate::samples::{Quantity, Series};
+use evenkeel_statistics::quantile;
 
 /// Nothing arrives before it is sent, and a simulator needs an order of events.
 const LEAST_LATENCY_NS: f64 = 1.0;

@@ -57,7 +57,7 @@ pub fn clock_ns() -> f64 {
     };
     let mut means = means(&(0..4000).map(|_| pair()).collect::<Vec<_>>(), TOGETHER);
     means.sort_by(f64::total_cmp);
-    evenkeel_model::samples::quantile(&means, 0.5)
+    evenkeel_statistics::quantile(&means, 0.5)
 }
 
 /// Means of so many consecutive times each; what is left over at the end is not used, unless there is

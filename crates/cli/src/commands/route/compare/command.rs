@@ -5,9 +5,10 @@ use crate::commands::route::arguments::Compare;
 use crate::commands::route::command::{progress_bar, refuse};
 use crate::commands::route::figures::Figures;
 use crate::commands::route::network_file as read;
-use crate::commands::route::opensm::subnet::{OpenSm, SecondJudge, processor_seconds};
+use crate::commands::route::opensm::subnet::{OpenSm, SecondJudge};
 use crate::commands::route::table_scheme::{self as scheme, TableScheme};
 use crate::errors::Failure;
+use crate::machine::processor_time;
 use crate::output::file::write;
 use evenkeel_route::check::check;
 use evenkeel_route::format::lfts;
@@ -15,7 +16,6 @@ use evenkeel_route::{Network, Table};
 use evenkeel_text::paragraph::wrap;
 use evenkeel_text::table::{Column, table};
 use evenkeel_text::units::count;
-use nix::sys::resource::UsageWho;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
@@ -98,12 +98,12 @@ pub fn compare(arguments: &Compare) -> Result<String, Failure> {
         for scheme in suited(network) {
             bar.set_message(format!("{name}: {}", scheme.name()));
             let (begun, processor, done) =
-                (Instant::now(), processor_seconds(UsageWho::RUSAGE_SELF), rows.len() as f64);
+                (Instant::now(), processor_time::of_this_process(), rows.len() as f64);
             let mut progress = |share: f64| bar.set_position(((done + share) * 1000.0) as u64);
             rows.push(match scheme::compute(network, scheme, 1, arguments.seed, 1.0, &mut progress) {
                 Ok(tables) => {
                     let seconds =
-                        (begun.elapsed().as_secs_f64(), processor_seconds(UsageWho::RUSAGE_SELF) - processor);
+                        (begun.elapsed().as_secs_f64(), processor_time::of_this_process() - processor);
                     let judged = if arguments.ibdmchk {
                         loaded(opensm.as_ref(), network, &tables, limit)?
                     } else {

@@ -2,11 +2,10 @@
 
 use crate::commands::route::command::refuse;
 use crate::errors::Failure;
+use crate::machine::processor_time;
 use evenkeel_route::Network;
 use evenkeel_route::Table;
 use evenkeel_route::format::{ibnetdiscover, lfts};
-use nix::sys::resource::{UsageWho, getrusage};
-use nix::sys::time::TimeVal;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -204,7 +203,7 @@ impl Simulated<'_> {
     pub fn sweep(&self, engine: &str, tables: Option<&Path>, judged: bool) -> Result<Sweep, Failure> {
         let failed = |why: String| refuse(format!("OpenSM's engine `{engine}`: {why}"));
         let io = |what: &str, e: std::io::Error| failed(format!("{what}: {e}"));
-        let (begun, before) = (Instant::now(), processor_seconds(UsageWho::RUSAGE_CHILDREN));
+        let (begun, before) = (Instant::now(), processor_time::of_ended_children());
         let mut opensm = Guarded(
             self.opensm
                 .opensm(self.network, engine, tables, &self.socket, self.directory)
@@ -221,7 +220,7 @@ impl Simulated<'_> {
         };
         // Of the processes that this one has waited for, which ibsim is not yet among.
         let (seconds, processor_seconds) =
-            (begun.elapsed().as_secs_f64(), processor_seconds(UsageWho::RUSAGE_CHILDREN) - before);
+            (begun.elapsed().as_secs_f64(), processor_time::of_ended_children() - before);
         if !status.success() {
             return Err(failed(format!("opensm ended with {status}; its words are in its log")));
         }
@@ -243,14 +242,6 @@ impl Simulated<'_> {
             used: engine_used(&fs::read_to_string(self.directory.join("opensm.log")).unwrap_or_default()),
         })
     }
-}
-
-/// Processor time so far, of this process or of those that it has waited for, in the program and in the
-/// kernel.
-pub fn processor_seconds(of: UsageWho) -> f64 {
-    let seconds = |time: TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 * 1e-6;
-    // It fails for nobody who asks about himself.
-    getrusage(of).map_or(f64::NAN, |usage| seconds(usage.user_time()) + seconds(usage.system_time()))
 }
 
 /// What ibdmchk says of what OpenSM has dumped.

@@ -4,12 +4,12 @@ use super::arguments::{Paths, Scheme, Simulate};
 use super::command::refuse;
 use crate::commands::route::command::scratch;
 use crate::commands::route::network_file as read;
-use crate::commands::route::opensm::subnet::{OpenSm, processor_seconds};
+use crate::commands::route::opensm::subnet::OpenSm;
 use crate::errors::Failure;
+use crate::machine::processor_time;
 use evenkeel_route::schemes::{self, Genetic, Search};
 use evenkeel_route::{ChannelOrder, Network, Random, SourceRoutes, SwitchId, SwitchOrder, tables};
 use evenkeel_switch_sim::{EscapeRouting, Parameters, Routes, SourceRouting, TableRouting, Wiring};
-use nix::sys::resource::UsageWho;
 use std::time::{Duration, Instant};
 
 /// A network with its routes.
@@ -39,13 +39,13 @@ struct Begun {
 
 impl Begun {
     fn now() -> Begun {
-        Begun { at: Instant::now(), processor_seconds: processor_seconds(UsageWho::RUSAGE_SELF) }
+        Begun { at: Instant::now(), processor_seconds: processor_time::of_this_process() }
     }
 
     fn took(&self) -> Took {
         Took {
             seconds: self.at.elapsed().as_secs_f64(),
-            processor_seconds: processor_seconds(UsageWho::RUSAGE_SELF) - self.processor_seconds,
+            processor_seconds: processor_time::of_this_process() - self.processor_seconds,
         }
     }
 }
