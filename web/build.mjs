@@ -1,6 +1,6 @@
-// Builds the page's script and style into dist/, where the report crate includes them from.
+// Builds the script and style of the page into dist/. The report crate includes them from there.
 //   node build.mjs           writes dist/
-//   node build.mjs --check   fails if dist/ is not what the sources make
+//   node build.mjs --check   fails if dist/ was not built from the sources as they are
 //   node build.mjs --tests   bundles test/*.test.ts into build/
 import { build } from "esbuild";
 import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -10,8 +10,8 @@ import { fileURLToPath } from "node:url";
 const here = dirname(fileURLToPath(import.meta.url));
 const path = (...parts) => join(here, ...parts);
 
-// FNV-1a over the sources, in the order of their names. The report crate's tests compute it too, so that a
-// stale dist/ is noticed where there is no node.
+// FNV-1a over the sources, in the order of their names. The report crate's tests compute it too, so that they notice a
+// stale dist/ without Node.js.
 function fingerprint() {
   let hash = 0xcbf29ce484222325n;
   const sources = readdirSync(path("src")).sort().map((name) => join("src", name));
@@ -23,7 +23,7 @@ function fingerprint() {
   return hash.toString(16).padStart(16, "0");
 }
 
-// What the licences of the bundled libraries ask to be kept with them.
+// Notices that the licences of the bundled libraries require.
 function notice() {
   const text = (...parts) => readFileSync(path("node_modules", ...parts), "utf8").trim();
   const parts = [
@@ -71,7 +71,7 @@ if (mode === "--tests") {
       writeFileSync(file, text);
       console.log(`dist/${name}: ${(text.length / 1024).toFixed(0)} KiB`);
     } else if (readFileSync(file, "utf8") !== text) {
-      console.error(`dist/${name} is not what src/ makes: run "npm run build" in web/ and commit the result`);
+      console.error(`dist/${name} was not built from src/ as it is: run "npm run build" in web/ and commit the result`);
       process.exitCode = 1;
     }
   }

@@ -1,8 +1,8 @@
-// Edges of the latency histogram's buckets, as crates/shared/record/src/lib.rs lays them down, and what is drawn of them.
+// The buckets of the latency histogram (crates/shared/record/src/histogram.rs), and the bars that are drawn of them.
 
 export const BUCKETS = 120;
 
-/** Lower edge of a bucket in nanoseconds; that of the next one is its upper edge. */
+/** Lower edge of a bucket in nanoseconds. Its upper edge is the lower edge of the next one. */
 export function edge(bucket: number): number {
   return 16 * 2 ** Math.floor(bucket / 4) * (1 + (bucket % 4) / 4);
 }
@@ -13,11 +13,11 @@ export interface Bar {
   calls: number;
   /** Share of all calls, 0 to 1. */
   share: number;
-  /** Share of all calls that took at most `to_ns`. */
+  /** Share of all calls that took at most `to_ns`, 0 to 1. */
   up_to: number;
 }
 
-/** Buckets from the first to the last that hold anything, empty ones between them included. */
+/** The buckets from the first to the last with calls, including empty ones between them. */
 export function bars(counts: readonly number[]): Bar[] {
   const total = counts.reduce((a, b) => a + b, 0);
   const first = counts.findIndex((n) => n > 0);
@@ -40,7 +40,7 @@ export function bars(counts: readonly number[]): Bar[] {
   return result;
 }
 
-/** The decades that hold all bars, two at least so that an axis has enough labels. */
+/** The range of an axis: powers of ten around all bars, at least two decades so that it has enough labels. */
 export function decades(data: readonly Bar[]): [from_ns: number, to_ns: number] {
   const first = data[0];
   const last = data[data.length - 1];

@@ -1,4 +1,4 @@
-// One chart in the page: sized, coloured, redrawn on a change of scheme or width, and walked with arrow keys.
+// A chart in the page. It follows the width of the page and the colour scheme, and arrow keys read out its values.
 
 import * as echarts from "echarts/core";
 import { BarChart, CustomChart, HeatmapChart } from "echarts/charts";
@@ -14,29 +14,29 @@ echarts.use([
   CanvasRenderer,
 ]);
 
-/** What the arrow keys walk through: `columns` × `rows` data points. */
-export interface Walk {
+/** The data points of a chart, as `columns` × `rows`. Arrow keys move among them. */
+export interface Points {
   columns: number;
   rows: number;
   /** Index of the point in the first series; -1 where there is none. */
   index: (column: number, row: number) => number;
-  /** What a tooltip and a screen reader say of it: first line is the heading. */
-  say: (index: number) => string[];
+  /** What a tooltip and a screen reader say about the point: the first line is the heading. */
+  describe: (index: number) => string[];
 }
 
 export interface ChartView {
   element: HTMLElement;
-  /** Draws anew, with data that may have changed. */
+  /** Draws the chart again, with data that may have changed. */
   draw: () => void;
 }
 
 export interface ChartSpec {
-  /** What the chart shows, for those who do not see it. */
+  /** What the chart shows, for screen readers. */
   label: () => string;
   height: number;
-  /** What to draw in that many pixels of width. */
+  /** The chart for a width in pixels. */
   option: (width: number) => EChartsCoreOption;
-  walk: () => Walk;
+  points: () => Points;
 }
 
 export function chart(spec: ChartSpec): ChartView {
@@ -48,11 +48,11 @@ export function chart(spec: ChartSpec): ChartView {
 
   function draw(): void {
     element.setAttribute("aria-label", `${spec.label()}. Arrow keys read out single values.`);
-    // A chart can be made only in an element that has a size.
+    // echarts needs an element that has a size.
     if (!canvas.isConnected) return;
     view ??= echarts.init(canvas, null, { renderer: "canvas" });
     at = null;
-    view.setOption(dressed(spec, canvas.clientWidth), { notMerge: true });
+    view.setOption(withCommonOptions(spec, canvas.clientWidth), { notMerge: true });
   }
 
   function key(event: KeyboardEvent): void {
@@ -66,20 +66,20 @@ export function chart(spec: ChartSpec): ChartView {
     }
     const step = steps[event.key];
     if (!step || event.ctrlKey || event.altKey || event.metaKey) return;
-    const walk = spec.walk();
-    if (walk.columns === 0 || walk.rows === 0 || (walk.rows === 1 && step[1] !== 0)) return;
+    const points = spec.points();
+    if (points.columns === 0 || points.rows === 0 || (points.rows === 1 && step[1] !== 0)) return;
     event.preventDefault();
     const clamp = (n: number, size: number) => Math.min(Math.max(n, 0), size - 1);
     at = at
-      ? { column: clamp(at.column + step[0], walk.columns), row: clamp(at.row + step[1], walk.rows) }
+      ? { column: clamp(at.column + step[0], points.columns), row: clamp(at.row + step[1], points.rows) }
       : { column: 0, row: 0 };
-    const dataIndex = walk.index(at.column, at.row);
+    const dataIndex = points.index(at.column, at.row);
     if (dataIndex < 0) {
       spoken.textContent = "nothing recorded here";
       view?.dispatchAction({ type: "hideTip" });
       return;
     }
-    spoken.textContent = walk.say(dataIndex).join(", ");
+    spoken.textContent = points.describe(dataIndex).join(", ");
     view?.dispatchAction({ type: "downplay", seriesIndex: 0 });
     view?.dispatchAction({ type: "highlight", seriesIndex: 0, dataIndex });
     view?.dispatchAction({ type: "showTip", seriesIndex: 0, dataIndex });
@@ -99,9 +99,9 @@ export function chart(spec: ChartSpec): ChartView {
   return { element, draw };
 }
 
-/** The chart's own option with what all charts have in common. */
-function dressed(spec: ChartSpec, width: number): EChartsCoreOption {
-  const walk = spec.walk();
+/** The chart's own option, and what all charts have in common. */
+function withCommonOptions(spec: ChartSpec, width: number): EChartsCoreOption {
+  const points = spec.points();
   return {
     animation: false,
     textStyle: { fontFamily: getComputedStyle(document.body).fontFamily, color: colour("--ink") },
@@ -110,8 +110,8 @@ function dressed(spec: ChartSpec, width: number): EChartsCoreOption {
       backgroundColor: colour("--card"),
       borderColor: colour("--line"),
       textStyle: { color: colour("--ink"), fontSize: 13 },
-      // An element, not a string: names from the record must not become markup.
-      formatter: (p: { dataIndex: number }) => tip(walk.say(p.dataIndex)),
+      // This is an element, not a string, because names from the record must not become markup.
+      formatter: (p: { dataIndex: number }) => tip(points.describe(p.dataIndex)),
     },
     ...spec.option(width),
   };
@@ -121,13 +121,13 @@ function tip(lines: string[]): HTMLElement {
   return h("div", {}, ...lines.map((line, i) => h("div", {}, i === 0 ? h("b", {}, line) : line)));
 }
 
-/** Which categories of an axis get a label: every so manieth, so that at most `most` do. */
+/** Which categories of an axis get a label: every nth, so that at most `most` have one. */
 export function everyNth(categories: number, most: number): (index: number) => boolean {
   const step = Math.max(1, niceStep(categories, most));
   return (index) => index % step === 0;
 }
 
-/** How an axis looks. */
+/** The common look of an axis. `gap` is the distance of its title in pixels. */
 export function axis(name: string, gap: number) {
   return {
     name,

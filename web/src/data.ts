@@ -1,4 +1,4 @@
-// What the page is given: the digest that the report crate makes of a run (crates/shared/report/src/digest.rs).
+// The data of the page of a run: the digest that the report crate makes (crates/shared/report/src/digest.rs).
 // Times are nanoseconds, sizes bytes; lists over ranks are in the order of `ranks`.
 
 export interface Digest {
@@ -16,7 +16,7 @@ export interface Digest {
   instances: number;
   ranks: Rank[];
   comms: Comm[];
-  /** How many more communicators there were than the page shows. */
+  /** Communicators of the run that are not in `comms`. */
   comms_left_out: number;
   ops: Op[];
   comm_ops: Op[];
@@ -48,7 +48,7 @@ export interface Comm {
   members: number[];
   segment_bytes: number;
   host_reason: string;
-  /** The schedule that blocking barriers were run by; "" for the built-in way. */
+  /** The schedule that the table named for blocking barriers; "" for the built-in barrier. */
   schedule: string;
   calls: number;
   host_calls: number;
@@ -65,14 +65,14 @@ export interface Op {
   calls: number;
   host_calls: number;
   instances: number;
-  /** Of the calls: barriers that returned before they were complete. */
+  /** Of the calls: barriers that returned before all ranks had entered them. */
   deferred: number;
   bytes: number;
   time_ns: number;
   wait_ns: number;
   saved_ns: number;
   last: number;
-  /** The rank that came last most often, and how often. */
+  /** The rank that arrived last most often, and how often; null if chance alone explains the counts. */
   last_most: { rank: number; times: number } | null;
   late_ns: number;
   mean_ns: number | null;
@@ -83,21 +83,21 @@ export interface Op {
 
 export interface Timeline {
   slice_ns: number;
-  /** Per rank and slice the share of the slice spent waiting, in units of 0.01%. */
+  /** The share of the slice spent waiting, per rank and slice, in units of 0.01%. */
   share: number[][];
 }
 
-/** Barriers that returned before all ranks had entered them; sums over all ranks. */
+/** Barriers that returned before all ranks had entered them. Numbers are sums over all ranks. */
 export interface Deferral {
   barriers: number;
   deferred: number;
-  /** By how many barriers a rank was ahead at most. */
+  /** The most barriers by which a rank was ahead. */
   ahead: number;
-  /** How long ranks went on with their work where they would have waited; a lower bound. */
+  /** How long ranks worked on where they would have waited in a strict barrier; a lower bound. */
   overlapped_ns: number;
-  /** What completed pending barriers, most often first. */
+  /** What completed pending barriers, the most frequent first. */
   observers: Observer[];
-  /** Why barriers were strict; these are among the notes of the digest too. */
+  /** Why barriers were strict. These are among the notes of the digest too. */
   strict: Note[];
 }
 
@@ -105,7 +105,7 @@ export interface Observer {
   /** An MPI function, a system call as "write()", or a cause in words. */
   name: string;
   times: number;
-  /** On how many ranks. */
+  /** On how many ranks it did. */
   ranks: number;
 }
 
@@ -114,7 +114,7 @@ export interface Note {
   text: string;
 }
 
-/** A communicator's name for lists: its own, or its id, with its size. */
+/** The name of a communicator in lists: its own name or its id, and its size. */
 export function commLabel(comm: Comm): string {
   const name = comm.name || `communicator ${comm.id}`;
   const short = name.length > 60 ? `${name.slice(0, 40)}…${name.slice(-19)}` : name;

@@ -1,30 +1,30 @@
-// What the program did for which pending barriers had to be completed: bars, most often first.
+// The bar chart of what completed pending barriers, the most frequent first.
 
 import { axis, chart, type ChartView } from "./chart.ts";
 import type { Digest } from "./data.ts";
 import { count } from "./format.ts";
-import { mostOften, sayObserver } from "./observers.ts";
+import { describeObserver, mostFrequent } from "./observers.ts";
 import { colour } from "./theme.ts";
 
 const SHOWN = 12;
 
 export function observers(d: Digest): ChartView {
-  const shown = mostOften(d.deferral.observers, SHOWN);
+  const shown = mostFrequent(d.deferral.observers, SHOWN);
   return chart({
-    label: () => "Bars: what pending barriers were completed for, and how often",
+    label: () => "Bar chart: what completed pending barriers, and how often",
     height: 28 * shown.length + 64,
-    walk: () => ({
+    points: () => ({
       columns: 1,
       rows: shown.length,
       index: (_, row) => row,
-      say: (i) => {
+      describe: (i) => {
         const o = shown[i];
-        return o ? sayObserver(o, d.ranks.length) : [];
+        return o ? describeObserver(o, d.ranks.length) : [];
       },
     }),
     option: (width) => ({
       grid: { left: width < 600 ? 130 : 200, right: 80, top: 6, bottom: 52 },
-      xAxis: { ...axis("times, all ranks", 30), type: "value", minInterval: 1, axisLabel: { color: colour("--faint"), formatter: count, hideOverlap: true } },
+      xAxis: { ...axis("times, all ranks together", 30), type: "value", minInterval: 1, axisLabel: { color: colour("--faint"), formatter: count, hideOverlap: true } },
       yAxis: {
         ...axis("", 0),
         type: "category",

@@ -1,4 +1,4 @@
-// Numbers as people read them; the same rules as crates/shared/report/src/units.rs, held to the same cases by tests.
+// Numbers for people, by the same rules as crates/shared/text/src/units.rs. Tests hold both to the same cases.
 
 function scaled(value: number, step: number, units: readonly string[]): string {
   let unit = 0;
@@ -42,20 +42,20 @@ export function plural(n: number, one: string, many: string): string {
   return `${count(n)} ${n === 1 ? one : many}`;
 }
 
-/** Integers as ranges: `0-3, 7`; the tail of a list with more than `shown` ranges is only counted. */
+/** Integers as ranges: `0-3, 7`. After `shown` ranges the others are only counted. */
 export function ranges(numbers: readonly number[], shown = 4): string {
-  const runs: [number, number][] = [];
+  const found: [number, number][] = [];
   for (const n of numbers) {
-    const last = runs[runs.length - 1];
+    const last = found[found.length - 1];
     if (last && last[1] + 1 === n) last[1] = n;
-    else runs.push([n, n]);
+    else found.push([n, n]);
   }
-  const text = runs.slice(0, shown).map(([a, b]) => (a === b ? `${a}` : `${a}-${b}`));
-  const left = runs.slice(shown).reduce((sum, [a, b]) => sum + b - a + 1, 0);
+  const text = found.slice(0, shown).map(([a, b]) => (a === b ? `${a}` : `${a}-${b}`));
+  const left = found.slice(shown).reduce((sum, [a, b]) => sum + b - a + 1, 0);
   return text.join(", ") + (left > 0 ? ` and ${count(left)} more` : "");
 }
 
-/** The edge of an axis as text, without the digits that a tick does not have: `10 µs`, `2.5 s`. */
+/** A duration for a tick of an axis, without trailing zeros: `10 µs`, `2.5 s`. */
 export function tick(ns: number): string {
   return duration(ns).replace(/\.0+(?= )/, "").replace(/(\.\d*?)0+(?= )/, "$1");
 }

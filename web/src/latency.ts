@@ -1,4 +1,4 @@
-// How long the calls of one operation take: a histogram over a logarithmic time axis.
+// The histogram of the durations of calls, over a logarithmic time axis.
 
 import { axis, chart, type ChartView } from "./chart.ts";
 import { bars, decades } from "./buckets.ts";
@@ -15,15 +15,15 @@ interface RenderApi {
 export function latency(op: () => Op | undefined, logCounts: () => boolean): ChartView {
   const shown = () => bars(op()?.latency ?? []);
   return chart({
-    label: () => `Histogram: time in a call of ${op()?.op ?? "no operation"}`,
+    label: () => `Histogram: duration of a call of ${op()?.op ?? "no operation"}`,
     height: 360,
-    walk: () => {
+    points: () => {
       const data = shown();
       return {
         columns: data.length,
         rows: 1,
         index: (column) => column,
-        say: (i) => {
+        describe: (i) => {
           const bar = data[i];
           if (!bar) return [];
           return [
@@ -37,7 +37,7 @@ export function latency(op: () => Op | undefined, logCounts: () => boolean): Cha
     option: () => {
       const data = shown();
       const log = logCounts();
-      // On a logarithmic axis a bar stands on half a call, so that one call has a height.
+      // On a logarithmic axis bars begin at half a call, so that the bar of one call has a height.
       const floor = log ? 0.5 : 0;
       const [from, to] = decades(data);
       const quantiles: [string, number | null | undefined][] = [["median", op()?.median_ns], ["p99", op()?.p99_ns]];
@@ -78,7 +78,7 @@ export function latency(op: () => Op | undefined, logCounts: () => boolean): Cha
               lineStyle: { color: colour("--ink"), type: "dashed" },
               label: { color: colour("--ink"), fontSize: 12, position: "end", formatter: (p: { name: string; value: number }) => `${p.name} ${duration(p.value)}` },
               data: quantiles.filter(([, ns]) => ns != null).map(([name, ns]) => ({
-                // Side by side where the two are close.
+                // Labels on different sides, because the two lines may be close together.
                 name, xAxis: ns, label: { align: name === "median" ? "right" : "left" },
               })),
             },

@@ -1,26 +1,26 @@
-// Who comes last, how often, and how long the others are held up by it.
+// The bar chart of late ranks: how often each arrived last, and how long others waited for it.
 
 import { axis, chart, everyNth, type ChartView } from "./chart.ts";
 import type { Digest } from "./data.ts";
 import { ordered, type Order } from "./sorting.ts";
-import { count, duration, percent, tick } from "./format.ts";
+import { count, duration, percent, plural, tick } from "./format.ts";
 import { colour } from "./theme.ts";
 
 export function lateness(d: Digest, order: () => Order): ChartView {
-  const times = d.ranks.reduce((sum, r) => sum + r.last, 0);
-  const say = (i: number): string[] => {
+  const calls = d.ranks.reduce((sum, r) => sum + r.last, 0);
+  const describe = (i: number): string[] => {
     const r = ordered(d.ranks, order())[i];
     if (!r) return [];
     return [
-      `rank ${r.rank} came last ${count(r.last)} times, ${percent(r.last, times)} of all`,
-      `held the others up by ${duration(r.late_ns)} in sum`,
-      r.last > 0 ? `${duration(r.late_ns / r.last)} each time` : "",
+      `rank ${r.rank} arrived last in ${plural(r.last, "call", "calls")} (${percent(r.last, calls)})`,
+      `waiting caused: ${duration(r.late_ns)} in total`,
+      r.last > 0 ? `${duration(r.late_ns / r.last)} per call` : "",
     ].filter((line) => line !== "");
   };
   return chart({
-    label: () => "Bars: how often each rank came last, and how long the others were held up by it",
+    label: () => "Bar chart: how often each rank arrived last, and how long others waited for it",
     height: 420,
-    walk: () => ({ columns: d.ranks.length, rows: 1, index: (column) => column, say }),
+    points: () => ({ columns: d.ranks.length, rows: 1, index: (column) => column, describe }),
     option: (width) => {
       const ranks = ordered(d.ranks, order());
       const x = (grid: number, name: string) => ({
@@ -39,8 +39,8 @@ export function lateness(d: Digest, order: () => Order): ChartView {
         ],
         xAxis: [x(0, ""), x(1, "rank")],
         yAxis: [
-          { ...axis("times last", 58), type: "value", gridIndex: 0, minInterval: 1, axisLabel: { color: colour("--faint"), formatter: count } },
-          { ...axis("others held up, in sum", 58), type: "value", gridIndex: 1, axisLabel: { color: colour("--faint"), formatter: tick } },
+          { ...axis("calls arrived last", 58), type: "value", gridIndex: 0, minInterval: 1, axisLabel: { color: colour("--faint"), formatter: count } },
+          { ...axis("waiting caused, total", 58), type: "value", gridIndex: 1, axisLabel: { color: colour("--faint"), formatter: tick } },
         ],
         series: [
           { type: "bar", xAxisIndex: 0, yAxisIndex: 0, data: ranks.map((r) => r.last), color: colour("--blue"), barMaxWidth: 48 },

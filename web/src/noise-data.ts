@@ -1,4 +1,5 @@
-// What the page of `evenkeel noise` is given (crates/collectives/noise/src/record.rs), and what is made of it without a browser.
+// The data of the page of `evenkeel noise` (crates/collectives/noise/src/record.rs), and what needs no browser to compute.
+// Times are nanoseconds.
 
 import type { Cell } from "./slices.ts";
 import { tick } from "./format.ts";
@@ -36,7 +37,7 @@ export interface CoreNoise {
   voluntary: number;
   involuntary: number;
   steal_ns: number | null;
-  /** Per window the share lost, in units of 0.01%. */
+  /** The share of each window that was lost, in units of 0.01%. */
   lost: number[];
 }
 
@@ -53,16 +54,17 @@ export interface LengthClass {
   correlation: Correlation;
 }
 
-/** Whether the data in the page is of this kind, not of a run. */
+/** Whether the data in the page is a measurement of noise, not the digest of a run. */
 export function isNoise(data: unknown): data is Noise {
   return typeof data === "object" && data !== null && "kind" in data && data.kind === "noise";
 }
 
+/** A sum over all cores. */
 export function sum(n: Noise, of: (core: CoreNoise) => number): number {
   return n.cores.reduce((all, core) => all + of(core), 0);
 }
 
-/** `<1 µs`, `100-300 µs`, `300 µs-1 ms`, `>100 ms`; as crates/collectives/noise/src/text.rs writes it. */
+/** The name of a class, as in the terminal: `<1 µs`, `100-300 µs`, `300 µs-1 ms`, `>100 ms`. */
 export function classLabel(c: LengthClass): string {
   if (c.to_ns === null) return `>${tick(c.from_ns)}`;
   if (c.from_ns === 0) return `<${tick(c.to_ns)}`;
@@ -71,6 +73,7 @@ export function classLabel(c: LengthClass): string {
   return to.endsWith(` ${unit}`) ? `${number}-${to}` : `${from}-${to}`;
 }
 
+/** The cells of the heat map. */
 export function lostCells(n: Noise): Cell[] {
   return n.cores.flatMap((core, row) => core.lost.map((share, slice) => ({ row, slice, percent: share / 100 })));
 }

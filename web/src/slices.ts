@@ -1,4 +1,4 @@
-// The time axis of the heat map: which slices get a label, and the cells.
+// Slices of time in a heat map: the cells, and the labels of the time axis.
 
 import { duration, tick } from "./format.ts";
 import type { Timeline } from "./data.ts";
@@ -6,20 +6,21 @@ import type { Timeline } from "./data.ts";
 export interface Cell {
   row: number;
   slice: number;
-  /** Percent of the slice spent waiting. */
+  /** Percent of the slice that was spent waiting or was lost. */
   percent: number;
 }
 
-/** Every slice that a rank lived through; ranks that ended early leave the rest out. */
+/** One cell per rank and slice. A rank that ended early has no cells after its end. */
 export function cells(timeline: Timeline): Cell[] {
   return timeline.share.flatMap((shares, row) => shares.map((share, slice) => ({ row, slice, percent: share / 100 })));
 }
 
+/** Slices of the rank that has the most. */
 export function sliceCount(timeline: Timeline): number {
   return timeline.share.reduce((most, row) => Math.max(most, row.length), 0);
 }
 
-/** A step of 1, 2 or 5 times a power of ten that divides `span` into at most `most` parts. */
+/** A step that divides `span` into at most `most` parts: 1, 2 or 5 times a power of ten. */
 export function niceStep(span: number, most: number): number {
   const least = span / most;
   const power = 10 ** Math.floor(Math.log10(least));
@@ -27,7 +28,7 @@ export function niceStep(span: number, most: number): number {
   return 10 * power;
 }
 
-/** Labels by slice: round times where there are many slices, every slice's beginning where there are few. */
+/** Labels of slices: round times if there are many slices, the beginning of every slice if there are few. */
 export function timeLabels(slice_ns: number, slices: number, most = 10): Map<number, string> {
   const labels = new Map<number, string>();
   if (slices === 0 || slice_ns === 0) return labels;
@@ -43,7 +44,7 @@ export function timeLabels(slice_ns: number, slices: number, most = 10): Map<num
   return labels;
 }
 
-/** `1.50 ms to 2.00 ms` */
+/** The time of a slice: `1.50 ms to 2.00 ms`. */
 export function sliceSpan(slice_ns: number, slice: number): string {
   return `${duration(slice * slice_ns)} to ${duration((slice + 1) * slice_ns)}`;
 }

@@ -1,12 +1,13 @@
-// A table whose headings are buttons that sort it.
+// A table that its headings sort.
 
 import { h } from "./dom.ts";
 import { next, sorted, type Direction, type Key } from "./sorting.ts";
 
 export interface Column<Row> {
   head: string;
-  /** Longer explanation, shown as a tooltip and read out. */
+  /** A longer explanation, shown as a tooltip and read by screen readers. */
   about?: string;
+  /** What rows are sorted by. */
   key: (row: Row) => Key;
   text: (row: Row) => string | Node;
   numeric?: boolean;

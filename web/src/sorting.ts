@@ -1,4 +1,4 @@
-// Order of table rows and of ranks. Numbers sort as numbers, texts as people sort them, what is missing comes last.
+// Order of table rows and of ranks: numbers by value, texts as in a dictionary with numbers in them by value, null last.
 
 import type { Rank } from "./data.ts";
 
@@ -21,7 +21,7 @@ export function sorted<Row>(rows: readonly Row[], key: (row: Row) => Key, direct
   });
 }
 
-/** What a click on a heading does: numbers start with the largest, texts with the first. */
+/** The direction after a click on a heading. Numbers start with the largest, texts with the first. */
 export function next(current: Direction | null, numeric: boolean): Direction {
   if (current === null) return numeric ? "descending" : "ascending";
   return current === "ascending" ? "descending" : "ascending";
@@ -29,7 +29,7 @@ export function next(current: Direction | null, numeric: boolean): Direction {
 
 export type Order = "rank" | "late";
 
-/** Ranks in rank order, or the one that held the others up longest first. */
+/** Ranks in rank order, or the one that caused the most waiting first. */
 export function ordered(ranks: readonly Rank[], order: Order): Rank[] {
   return order === "rank" ? [...ranks] : sorted(ranks, (r) => r.late_ns, "descending");
 }

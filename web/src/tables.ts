@@ -6,7 +6,7 @@ import { bytes, count, duration, percent, ranges } from "./format.ts";
 import { sortableTable, type Column, type SortableTable } from "./sortable.ts";
 
 const time = (ns: number | null) => (ns === null ? "-" : duration(ns));
-/** Nothing at all is a dash; a table full of "0 ns" hides the numbers that matter. */
+/** A dash for zero, because a table full of "0 ns" hides the numbers that matter. */
 const orDash = (n: number, text: (n: number) => string) => (n === 0 ? "-" : text(n));
 
 export function opsTable(d: Digest, onChoose: (op: Op) => void): SortableTable<Op> {
@@ -23,7 +23,7 @@ export function opsTable(d: Digest, onChoose: (op: Op) => void): SortableTable<O
       head: "operation",
       key: (o) => o.op,
       text: (o) =>
-        o.latency.length === 0 ? o.op : h("button", { type: "button", class: "link", title: "show its distribution of latency", onclick: () => onChoose(o) }, o.op),
+        o.latency.length === 0 ? o.op : h("button", { type: "button", class: "link", title: "show the durations of its calls", onclick: () => onChoose(o) }, o.op),
     },
     { head: "ranks", about: "ranks that called it", key: (o) => o.callers, text: (o) => count(o.callers), numeric: true },
     { head: "calls per rank", key: (o) => per(o, o.calls), text: (o) => orDash(per(o, o.calls), count), numeric: true },
@@ -34,36 +34,36 @@ export function opsTable(d: Digest, onChoose: (op: Op) => void): SortableTable<O
     { head: "p99", about: "one call in a hundred takes longer", key: (o) => o.p99_ns, text: (o) => time(o.p99_ns), numeric: true },
     { head: "time", about: "time in the calls, sum of all ranks", key: (o) => o.time_ns, text: (o) => orDash(o.time_ns, duration), numeric: true },
     { head: "waiting", about: "time spent waiting, sum of all ranks", key: (o) => o.wait_ns, text: (o) => orDash(o.wait_ns, duration), numeric: true },
-    { head: "of run", about: "waiting as a share of all ranks' run time", key: (o) => o.wait_ns, text: (o) => percent(o.wait_ns, d.rank_time_ns), numeric: true },
-    { head: "saved", about: "how much longer a library without bypass would have held the ranks, as estimated", key: (o) => o.saved_ns, text: (o) => orDash(o.saved_ns, duration), numeric: true },
+    { head: "share of run", about: "waiting as a share of all ranks' run time", key: (o) => o.wait_ns, text: (o) => percent(o.wait_ns, d.rank_time_ns), numeric: true },
+    { head: "saved", about: "estimate of how much longer a library without application bypass would have blocked the ranks", key: (o) => o.saved_ns, text: (o) => orDash(o.saved_ns, duration), numeric: true },
     {
-      head: "last most often",
-      about: "rank, and share of the times that somebody came last",
+      head: "usually last",
+      about: "the rank that arrived last most often, and its share of the calls; varies: no rank stands out",
       key: (o) => (o.last_most ? o.last_most.times / o.last : null),
-      text: (o) => (o.last_most ? `rank ${o.last_most.rank} (${percent(o.last_most.times, o.last)})` : o.last > 0 ? "no one" : "-"),
+      text: (o) => (o.last_most ? `rank ${o.last_most.rank} (${percent(o.last_most.times, o.last)})` : o.last > 0 ? "varies" : "-"),
       numeric: true,
     },
-    { head: "left to the library", about: "calls of all ranks that evenkeel left to the MPI library", key: (o) => o.host_calls, text: (o) => orDash(o.host_calls, count), numeric: true },
+    { head: "left to the MPI library", about: "calls of all ranks that evenkeel left to the MPI library", key: (o) => o.host_calls, text: (o) => orDash(o.host_calls, count), numeric: true },
   ];
   return sortableTable("Operations", columns);
 }
 
-/** The column of schedules is there only if one of these communicators has one. */
+/** The table has a column of schedules only if the barriers of one of the communicators had one. */
 export function commsTable(comms: Comm[]): SortableTable<Comm> {
   const columns: Column<Comm>[] = [
     { head: "communicator", key: (c) => c.name || c.id, text: commLabel },
-    { head: "members", about: "world ranks", key: (c) => c.members.length, text: (c) => ranges(c.members) },
-    { head: "calls", about: "of all ranks, carried out by evenkeel", key: (c) => c.calls, text: (c) => orDash(c.calls, count), numeric: true },
+    { head: "members", about: "ranks in MPI_COMM_WORLD", key: (c) => c.members.length, text: (c) => ranges(c.members) },
+    { head: "calls", about: "calls of all ranks that evenkeel carried out", key: (c) => c.calls, text: (c) => orDash(c.calls, count), numeric: true },
     { head: "waiting", about: "sum of all ranks", key: (c) => c.wait_ns, text: (c) => orDash(c.wait_ns, duration), numeric: true },
-    { head: "of run", about: "waiting as a share of its members' run time", key: (c) => c.wait_ns / Math.max(1, c.rank_time_ns), text: (c) => percent(c.wait_ns, c.rank_time_ns), numeric: true },
+    { head: "share of run", about: "waiting as a share of its members' run time", key: (c) => c.wait_ns / Math.max(1, c.rank_time_ns), text: (c) => percent(c.wait_ns, c.rank_time_ns), numeric: true },
     { head: "saved", about: "sum of all ranks", key: (c) => c.saved_ns, text: (c) => orDash(c.saved_ns, duration), numeric: true },
     { head: "shared memory", key: (c) => c.segment_bytes, text: (c) => orDash(c.segment_bytes, bytes), numeric: true },
     { head: "per member", key: (c) => c.segment_bytes / Math.max(1, c.members.length), text: (c) => orDash(c.segment_bytes / Math.max(1, c.members.length), bytes), numeric: true },
-    { head: "left to the library", about: "calls of all ranks", key: (c) => c.host_calls, text: (c) => orDash(c.host_calls, count), numeric: true },
-    { head: "because", key: (c) => c.host_reason || null, text: (c) => c.host_reason },
+    { head: "left to the MPI library", about: "calls of all ranks that evenkeel left to the MPI library", key: (c) => c.host_calls, text: (c) => orDash(c.host_calls, count), numeric: true },
+    { head: "reason", key: (c) => c.host_reason || null, text: (c) => c.host_reason },
   ];
   if (comms.some((c) => c.schedule)) {
-    columns.push({ head: "barriers by", about: "the schedule that blocking barriers were run by, if the table of schedules named one", key: (c) => c.schedule || null, text: (c) => c.schedule || "-" });
+    columns.push({ head: "barrier schedule", about: "the schedule that the table named for blocking barriers", key: (c) => c.schedule || null, text: (c) => c.schedule || "-" });
   }
   return sortableTable("Communicators", columns);
 }
@@ -72,17 +72,17 @@ export function ranksTable(): SortableTable<Rank> {
   const columns: Column<Rank>[] = [
     { head: "rank", key: (r) => r.rank, text: (r) => String(r.rank), numeric: true },
     { head: "host", key: (r) => r.host, text: (r) => r.host },
-    { head: "process", key: (r) => r.pid, text: (r) => String(r.pid), numeric: true },
+    { head: "process ID", key: (r) => r.pid, text: (r) => String(r.pid), numeric: true },
     { head: "cores", about: "cores it may run on", key: (r) => r.cores.length, text: (r) => ranges(r.cores) || "-" },
-    { head: "policy", about: "how it waits", key: (r) => r.wait_policy, text: (r) => r.wait_policy },
+    { head: "wait policy", about: "how it waits for other ranks", key: (r) => r.wait_policy, text: (r) => r.wait_policy },
     { head: "run time", key: (r) => r.elapsed_ns, text: (r) => duration(r.elapsed_ns), numeric: true },
     { head: "CPU", about: "CPU time of the process as a share of its run time", key: (r) => r.cpu_ns / Math.max(1, r.elapsed_ns), text: (r) => percent(r.cpu_ns, r.elapsed_ns), numeric: true },
     { head: "calls", key: (r) => r.calls, text: (r) => orDash(r.calls, count), numeric: true },
     { head: "in calls", about: "time in collective calls as a share of its run time", key: (r) => r.time_ns / Math.max(1, r.elapsed_ns), text: (r) => percent(r.time_ns, r.elapsed_ns), numeric: true },
     { head: "waiting", key: (r) => r.wait_ns, text: (r) => orDash(r.wait_ns, duration), numeric: true },
-    { head: "of run", key: (r) => r.wait_ns / Math.max(1, r.elapsed_ns), text: (r) => percent(r.wait_ns, r.elapsed_ns), numeric: true },
-    { head: "times last", key: (r) => r.last, text: (r) => orDash(r.last, count), numeric: true },
-    { head: "held others up", about: "longest wait of the others when it came last, in sum", key: (r) => r.late_ns, text: (r) => orDash(r.late_ns, duration), numeric: true },
+    { head: "share of run", key: (r) => r.wait_ns / Math.max(1, r.elapsed_ns), text: (r) => percent(r.wait_ns, r.elapsed_ns), numeric: true },
+    { head: "arrived last", about: "calls in which it was the last rank to arrive", key: (r) => r.last, text: (r) => orDash(r.last, count), numeric: true },
+    { head: "waiting caused", about: "longest wait of another rank when this one arrived last, as a sum over the calls", key: (r) => r.late_ns, text: (r) => orDash(r.late_ns, duration), numeric: true },
   ];
   return sortableTable("Ranks", columns);
 }

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bars, decades, edge } from "../src/buckets.ts";
 
-test("edges are those of the record", () => {
+test("edges of buckets are those of the record crate", () => {
   assert.deepEqual([0, 1, 2, 3, 4, 5].map(edge), [16, 20, 24, 28, 32, 40]);
   assert.equal(edge(8), 64);
 });
 
-test("bars run from the first to the last bucket in use", () => {
+test("bars go from the first to the last bucket in use", () => {
   assert.deepEqual(bars([]), []);
   assert.deepEqual(bars([0, 0]), []);
   const three = bars([0, 3, 0, 1, 0]);
@@ -17,7 +17,7 @@ test("bars run from the first to the last bucket in use", () => {
   assert.deepEqual([three[0]?.from_ns, three[2]?.to_ns], [20, 32]);
 });
 
-test("the axis covers the bars and two decades at least", () => {
+test("the axis covers the bars and at least two decades", () => {
   const axis = (...counts: number[]) => decades(bars(counts)).map((ns) => Math.log10(ns));
   assert.deepEqual(axis(), [1, 3]);
   assert.deepEqual(axis(1), [0, 2]); // 16 to 20 ns

@@ -6,10 +6,10 @@ import { commLabel, type Digest } from "../src/data.ts";
 import { ordered } from "../src/sorting.ts";
 import { cells, sliceCount } from "../src/slices.ts";
 
-// The assignment is half of the test: the type check fails where the page expects what the digest lacks.
+// The type check of this assignment fails if the page expects a field that the digest does not have.
 const digest: Digest = example;
 
-test("the page and the report crate mean the same data", () => {
+test("the data of the page and of the report crate agree", () => {
   assert.equal(digest.ranks.length, 2);
   for (const op of [...digest.ops, ...digest.comm_ops]) {
     const calls = bars(op.latency).reduce((sum, bar) => sum + bar.calls, 0);
@@ -20,12 +20,12 @@ test("the page and the report crate mean the same data", () => {
   assert.ok(cells(digest.timeline).every((c) => c.percent >= 0 && c.percent <= 100));
 });
 
-test("ranks are ordered by how long they held the others up", () => {
+test("ranks are ordered by how much waiting they caused", () => {
   assert.deepEqual(ordered(digest.ranks, "late").map((r) => r.rank), [1, 0]);
   assert.deepEqual(ordered(digest.ranks, "rank").map((r) => r.rank), [0, 1]);
 });
 
-test("communicators go by their name, or else by their id", () => {
+test("communicators are called by their name, or by their id if they have none", () => {
   const [world] = digest.comms;
   assert.ok(world);
   assert.equal(commLabel(world), "MPI_COMM_WORLD, 2 ranks");
@@ -33,7 +33,7 @@ test("communicators go by their name, or else by their id", () => {
   assert.ok(commLabel({ ...world, name: "x".repeat(500) }).length < 80);
 });
 
-test("the example has barriers that returned early", () => {
+test("the example has deferred barriers", () => {
   const { deferral, notes } = digest;
   assert.ok(deferral.deferred > 0 && deferral.deferred <= deferral.barriers && deferral.ahead > 1 && deferral.overlapped_ns > 0);
   assert.equal(digest.ops.reduce((sum, o) => sum + o.deferred, 0), deferral.deferred);

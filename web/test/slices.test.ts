@@ -10,7 +10,7 @@ test("steps are 1, 2 or 5 times a power of ten", () => {
   assert.equal(niceStep(7, 10), 1);
 });
 
-test("many slices are labelled at round times, few at each beginning", () => {
+test("many slices are labelled at round times, few slices each at its beginning", () => {
   const many = timeLabels(1_000_000, 256);
   assert.deepEqual([...many.values()].slice(0, 3), ["0 ns", "50 ms", "100 ms"]);
   assert.deepEqual([...many.keys()].slice(0, 3), [0, 50, 100]);
@@ -19,7 +19,7 @@ test("many slices are labelled at round times, few at each beginning", () => {
   assert.equal(timeLabels(0, 0).size, 0);
 });
 
-test("cells stop where a rank's timeline does", () => {
+test("a rank has no cells after the end of its timeline", () => {
   const timeline = { slice_ns: 10, share: [[100, 5000], [], [10000]] };
   assert.equal(sliceCount(timeline), 2);
   assert.deepEqual(cells(timeline), [

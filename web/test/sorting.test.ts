@@ -4,7 +4,7 @@ import { next, sorted, type Key } from "../src/sorting.ts";
 
 const by = (keys: Key[], direction: "ascending" | "descending") => sorted(keys, (k) => k, direction);
 
-test("numbers sort as numbers, texts as people do, what is missing comes last", () => {
+test("numbers sort by value, texts as in a dictionary, null comes last", () => {
   assert.deepEqual(by([10, 9, 100], "ascending"), [9, 10, 100]);
   assert.deepEqual(by(["node10", "node9", "Node1"], "ascending"), ["Node1", "node9", "node10"]);
   assert.deepEqual(by([null, 2, null, 1], "ascending"), [1, 2, null, null]);
@@ -18,13 +18,13 @@ test("rows with equal keys keep their order", () => {
   assert.equal(names("descending"), "bdac");
 });
 
-test("the input is left as it is", () => {
+test("sorting does not change the input", () => {
   const rows = [2, 1];
   sorted(rows, (r) => r, "ascending");
   assert.deepEqual(rows, [2, 1]);
 });
 
-test("a first click shows the largest numbers, a second turns round", () => {
+test("the first click sorts numbers in descending order, the second reverses the order", () => {
   assert.equal(next(null, true), "descending");
   assert.equal(next(null, false), "ascending");
   assert.equal(next("descending", true), "ascending");

@@ -1,0 +1,175 @@
+// The page of a run: its sections, in the order in which they are shown.
+
+import { commLabel, type Digest, type Note, type Op } from "./data.ts";
+import { observers } from "./deferral.ts";
+import { choice, h, section } from "./dom.ts";
+import { count, duration, percent, plural, ranges } from "./format.ts";
+import { header, tiles } from "./header.ts";
+import { lateness } from "./lateness.ts";
+import { latency } from "./latency.ts";
+import { sliceCount } from "./slices.ts";
+import type { Order } from "./sorting.ts";
+import { commsTable, opsTable, ranksTable } from "./tables.ts";
+import { waiting } from "./waiting.ts";
+import type { ChartView } from "./chart.ts";
+
+/** A section of the page, and its charts. */
+interface Part {
+  element: HTMLElement;
+  charts: ChartView[];
+}
+
+const withoutCharts = (element: HTMLElement): Part => ({ element, charts: [] });
+
+function numbers(d: Digest): HTMLElement {
+  const latest = d.ranks.reduce<Digest["ranks"][number] | null>((a, r) => (r.late_ns > (a?.late_ns ?? 0) ? r : a), null);
+  const calls = plural(d.calls, "collective call", "collective calls");
+  const comms = plural(d.comms.length + d.comms_left_out, "communicator", "communicators");
+  return tiles([
+    ["Ranks", count(d.ranks.length), `${calls}, ${comms}`],
+    ["Run time", duration(d.elapsed_ns), "from MPI_Init to MPI_Finalize"],
+    ["Waiting", percent(d.wait_ns, d.rank_time_ns), `${duration(d.wait_ns)}, sum of all ranks`],
+    ["Saved", ...saved(d)],
+    latest
+      ? ["Delayed the others most", `rank ${latest.rank}`, `${duration(latest.late_ns)} in ${plural(latest.last, "call", "calls")}`]
+      : ["Delayed the others most", "no rank", "no call recorded which rank arrived last"],
+  ]);
+}
+
+/** How much waiting was saved, and an explanation of the number. */
+function saved(d: Digest): [value: string, about: string] {
+  const { deferred, overlapped_ns } = d.deferral;
+  if (d.saved_ns > 0) return [duration(d.saved_ns), `of waiting, sum of all ranks; ${duration(d.saved_ns / Math.max(1, d.ranks.length))} per rank`];
+  if (overlapped_ns > 0) return [duration(overlapped_ns), "of waiting in barriers at least, sum of all ranks"];
+  if (deferred > 0) return ["not known", "barriers returned early; how long they would have waited was not measured"];
+  return ["nothing", "no waiting was avoided"];
+}
+
+function waitingSection(d: Digest): Part {
+  const title = "Waiting over time";
+  if (sliceCount(d.timeline) === 0) return withoutCharts(section("time", title, "No timeline was recorded."));
+  if (d.wait_ns === 0) return withoutCharts(section("time", title, "No rank waited."));
+  const about = "Each row is a rank, each column a slice of the run. If one row is empty where the others are filled, the others wait for that rank.";
+  const view = waiting(d);
+  return { element: section("time", title, about, view.element), charts: [view] };
+}
+
+function lateSection(d: Digest): Part {
+  const title = "Late ranks";
+  if (d.ranks.every((r) => r.last === 0)) return withoutCharts(section("late", title, "No call recorded which rank arrived last."));
+  let order: Order = "rank";
+  const view = lateness(d, () => order);
+  const sort = choice("Order", [["rank", "by rank"], ["late", "by waiting caused"]], (value) => {
+    order = value as Order;
+    view.draw();
+  });
+  const about = "Above: in how many calls each rank arrived last. Below: how long the first rank had been waiting by then, as a sum over these calls, estimated from the calls that were timed in full.";
+  return { element: section("late", title, about, sort.element, view.element), charts: [view] };
+}
+
+function deferralSection(d: Digest): Part | null {
+  const b = d.deferral;
+  if (b.deferred === 0) return null;
+  const worked = b.overlapped_ns > 0 ? ` and worked for at least ${duration(b.overlapped_ns)} in total instead of waiting` : "";
+  const text = `${count(b.deferred)} of ${count(b.barriers)} calls of MPI_Barrier (${percent(b.deferred, b.barriers)}) returned before all ranks had entered. Ranks ran up to ${plural(b.ahead, "barrier", "barriers")} ahead${worked}.`;
+  const view = b.observers.length > 0 ? observers(d) : null;
+  const about = "The chart shows what completed pending barriers. \"window full\" means that a rank was as far ahead as the option --window allows.";
+  const strict = b.strict.length > 0 ? h("ul", {}, ...b.strict.map((n) => noteItem(d, n))) : null;
+  return {
+    element: section("deferral", "Deferred barriers", text, view ? h("p", { class: "about" }, about) : null, view?.element, strict),
+    charts: view ? [view] : [],
+  };
+}
+
+function latencySection(d: Digest): Part & { choose: (op: Op) => void } {
+  const title = "Duration of calls";
+  const measured = [...d.ops, ...(d.comms.length > 1 ? d.comm_ops : [])].filter((o) => o.latency.some((n) => n > 0));
+  if (measured.length === 0) {
+    return { ...withoutCharts(section("latency", title, "No call was measured.")), choose: () => {} };
+  }
+  let shown = measured[0];
+  let log = false;
+  const view = latency(() => shown, () => log);
+  const name = (o: Op) => (o.comm === null ? o.op : `${o.op} on ${d.comms[o.comm] ? commLabel(d.comms[o.comm]!) : ""}`);
+  const pick = choice("Operation", measured.map((o, i) => [String(i), name(o)]), (value) => {
+    shown = measured[Number(value)];
+    view.draw();
+  });
+  const scale = h("input", { type: "checkbox", onchange: () => ((log = scale.checked), view.draw()) });
+  const controls = h("div", { class: "controls" }, pick.element, h("label", { class: "choice" }, scale, " logarithmic counts"));
+  const about = "Time inside a call including waiting, all ranks together. If calls were sampled, counts are scaled up.";
+  const element = section("latency", title, about, controls, view.element);
+  const choose = (op: Op) => {
+    const i = measured.indexOf(op);
+    if (i < 0) return;
+    pick.select.value = String(i);
+    shown = op;
+    view.draw();
+    element.scrollIntoView({ behavior: "smooth" });
+    pick.select.focus({ preventScroll: true });
+  };
+  return { element, charts: [view], choose };
+}
+
+function opsSection(d: Digest, choose: (op: Op) => void): HTMLElement {
+  if (d.ops.length === 0) return section("ops", "Operations", "The program made no collective calls.");
+  const none = d.calls === 0 ? "Every collective call was left to the MPI library." : null;
+  const table = opsTable(d, choose);
+  const show = (value: string) => table.show(value === "all" ? d.ops : d.comm_ops.filter((o) => String(o.comm) === value));
+  show("all");
+  const options: [string, string][] = [["all", "all, summed"], ...d.comms.map((c, i): [string, string] => [String(i), commLabel(c)])];
+  const pick = d.comms.length > 1 ? choice("Communicator", options, show).element : null;
+  return section("ops", "Operations", none ?? "Click a heading to sort. Click an operation to see its durations above.", pick, table.element);
+}
+
+function commsSection(d: Digest): HTMLElement | null {
+  if (d.comms.length === 0) return null;
+  const more = d.comms_left_out > 0 ? ` ${plural(d.comms_left_out, "communicator", "communicators")} with less waiting are not listed.` : "";
+  const table = commsTable(d.comms);
+  table.show(d.comms);
+  return section("comms", "Communicators", `Each communicator has shared memory of its own, which its members share.${more}`, table.element);
+}
+
+function ranksSection(d: Digest): HTMLElement {
+  const table = ranksTable();
+  table.show(d.ranks);
+  return section("ranks", "Ranks", "Times per rank.", table.element);
+}
+
+function noteItem(d: Digest, note: Note): HTMLElement {
+  return h("li", {}, note.text + (note.ranks.length === d.ranks.length ? "" : ` (rank ${ranges(note.ranks)})`));
+}
+
+function notesSection(d: Digest): HTMLElement | null {
+  // Notes about strict barriers are already in the section about deferred barriers, if there is one.
+  const shown = new Set(d.deferral.deferred > 0 ? d.deferral.strict.map((n) => n.text) : []);
+  const notes = d.notes.filter((n) => !shown.has(n.text));
+  if (notes.length === 0) return null;
+  return section("notes", "Notes", "What evenkeel could not do on this machine, and why.", h("ul", {}, ...notes.map((n) => noteItem(d, n))));
+}
+
+function footer(): HTMLElement {
+  const text = "Waiting is the time in collective calls until other ranks had arrived. Saved is an estimate of how much longer a library without application bypass would have blocked the ranks: in reduce and gather, as long as a binomial tree blocks its inner ranks. It does not include how fast a call itself is.";
+  return h("footer", {}, h("p", {}, text));
+}
+
+/** Fills the page with the report of a run. */
+export function runPage(root: HTMLElement, d: Digest): void {
+  const durations = latencySection(d);
+  const parts = d.calls > 0 ? [waitingSection(d), lateSection(d), deferralSection(d), durations] : [];
+  const shown = parts.filter((p): p is Part => p !== null);
+  const facts = [d.mpi, d.shim && `shim ${d.shim}`, d.version && `evenkeel ${d.version}`];
+  const elements = [
+    header("What this run waited for", d.program || "(program unknown)", d.started_unix_ns, facts),
+    numbers(d),
+    ...shown.map((p) => p.element),
+    opsSection(d, durations.choose),
+    commsSection(d),
+    ranksSection(d),
+    notesSection(d),
+    footer(),
+  ];
+  root.append(...elements.filter((e): e is HTMLElement => e !== null));
+  // A chart can be drawn only once its element is in the page and has a size.
+  shown.flatMap((p) => p.charts).forEach((c) => c.draw());
+}
