@@ -18,6 +18,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    evenkeel_diagnostics::start("evenkeel");
     match act(Cli::parse().command) {
         Ok(code) => code,
         Err(failure) => {
