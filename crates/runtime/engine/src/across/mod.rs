@@ -16,10 +16,13 @@
 //! are started and spoken to, [`seat`] what the agent does in a node's part.
 
 pub mod comm;
+#[path = "../../../spanning/src/description.rs"]
 pub mod description;
+#[path = "../../../spanning/src/node_map.rs"]
 pub mod layout;
 pub mod nodes;
 pub mod operation;
 pub mod orders;
 pub mod seat;
+#[path = "../../../spanning/src/parts.rs"]
 pub mod shares;
