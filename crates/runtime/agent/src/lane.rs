@@ -8,8 +8,8 @@ use crate::position::Position;
 use crate::progress::Progress;
 use crate::running::{Early, Running};
 use crate::watermark::{Told, Watermark};
-use evenkeel_engine::across::description::Description;
 use evenkeel_engine::across::seat::Seat;
+use evenkeel_spanning::PieceDescription as Description;
 use std::collections::{HashMap, VecDeque};
 
 pub struct Lane {

@@ -4,7 +4,7 @@
 //! at once.
 
 use bytes::Bytes;
-use evenkeel_engine::across::description::Description;
+use evenkeel_spanning::PieceDescription as Description;
 
 /// What a message is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,7 +166,12 @@ mod tests {
 
     #[test]
     fn what_is_passed_on_says_what_it_is() {
-        let description = Description { kind: Kind::Bcast, root: (3, 1), bytes: 65536, operator: 0 };
+        let description = Description {
+            kind: Kind::Bcast,
+            root: evenkeel_spanning::Location { node: 3, local_rank: 1 },
+            bytes: 65536,
+            operator: 0,
+        };
         let head = Head { comm: 5, number: 7, ..Head::new(1, What::Step) };
         let data = Bytes::from_static(b"data");
         let message = arrived(head.with_described(description, &data));

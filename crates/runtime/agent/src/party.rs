@@ -10,6 +10,7 @@ use evenkeel_engine::across::orders::NewComm;
 use evenkeel_engine::across::seat::Seat;
 use evenkeel_engine::job::node::World;
 use evenkeel_fabric::NodeId;
+use evenkeel_spanning::NodeCounts;
 
 pub struct Party {
     pub id: u64,
@@ -37,7 +38,7 @@ impl Party {
             job,
             nodes: told.nodes.iter().map(|(node, _)| NodeId(*node)).collect(),
             position: Position {
-                counts: told.nodes.iter().map(|(_, count)| *count as usize).collect(),
+                counts: NodeCounts::new(told.nodes.iter().map(|(_, count)| *count).collect()),
                 me,
                 share_cores,
             },

@@ -9,8 +9,8 @@ use crate::choice::Plans;
 use crate::instance::Sent;
 use crate::position::Position;
 use crate::running::{Early, Running};
-use evenkeel_engine::across::description::Description;
 use evenkeel_engine::collective::call::Kind;
+use evenkeel_spanning::PieceDescription as Description;
 use std::collections::HashMap;
 
 /// The broadcasts of one numbering that nobody here has called.
@@ -29,8 +29,8 @@ impl Passing {
         early: &mut HashMap<u64, Vec<Early>>,
         position: &Position,
     ) -> Result<(), String> {
-        let root = description.root.0 as usize;
-        if description.kind != Kind::Bcast || root >= position.counts.len() || root == position.me {
+        let root = description.root.node as usize;
+        if description.kind != Kind::Bcast || root >= position.nodes() || root == position.me {
             return Err(format!(
                 "another node has sent a part of {}, which is nothing to be passed on: do all nodes have the same evenkeel?",
                 what(description)
@@ -85,8 +85,8 @@ pub fn agree(number: u64, here: Description, elsewhere: Description) -> Result<(
 }
 
 fn what(description: Description) -> String {
-    let Description { kind, root: (node, seat), bytes, .. } = description;
-    format!("MPI_{kind:?} of {bytes} bytes with member {seat} of node {node} as its root")
+    let Description { kind, root, bytes, .. } = description;
+    format!("MPI_{kind:?} of {bytes} bytes with member {} of node {} as its root", root.local_rank, root.node)
 }
 
 #[cfg(test)]
@@ -97,14 +97,20 @@ mod tests {
     use bytes::Bytes;
     use evenkeel_random::Random;
     use evenkeel_schedule::Rank;
+    use evenkeel_spanning::{Location, NodeCounts};
     use std::sync::Arc;
 
     fn position(me: usize, nodes: usize) -> Position {
-        Position { counts: vec![1; nodes], me, share_cores: true }
+        Position { counts: NodeCounts::new(vec![1; nodes]), me, share_cores: true }
     }
 
     fn broadcast(root: usize, bytes: usize) -> Description {
-        Description { kind: Kind::Bcast, root: (root as u32, 0), bytes, operator: 0 }
+        Description {
+            kind: Kind::Bcast,
+            root: Location { node: root as u32, local_rank: 0 },
+            bytes,
+            operator: 0,
+        }
     }
 
     /// A message on its way: to whom, the collective, whether it says what it is, and its part.

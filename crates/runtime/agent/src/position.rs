@@ -1,9 +1,11 @@
 //! Where a node stands among those of a communicator.
 
+use evenkeel_spanning::{NodeCounts, NodePosition};
+
 /// Where this node stands in a communicator.
 pub struct Position {
     /// How many ranks each of its nodes has.
-    pub counts: Vec<usize>,
+    pub counts: NodeCounts,
     /// Which of its nodes this is.
     pub me: usize,
     /// Its "nodes" are virtual hosts of one machine.
@@ -13,26 +15,11 @@ pub struct Position {
 impl Position {
     /// How many nodes it has.
     pub fn nodes(&self) -> usize {
-        self.counts.len()
+        self.counts.nodes()
     }
 
-    /// How many ranks, on all nodes.
-    pub fn ranks(&self) -> usize {
-        self.counts.iter().sum()
-    }
-
-    /// How many the node has that has most.
-    pub fn most(&self) -> usize {
-        self.counts.iter().copied().max().unwrap_or(0)
-    }
-
-    /// How many are here.
-    pub fn here(&self) -> usize {
-        self.counts[self.me]
-    }
-
-    /// Where a node's ranks begin in node order.
-    pub fn start(&self, node: usize) -> usize {
-        self.counts[..node].iter().sum()
+    /// For the table of what a collective consists of.
+    pub fn of_node(&self) -> NodePosition<'_> {
+        NodePosition { counts: &self.counts, node: self.me }
     }
 }

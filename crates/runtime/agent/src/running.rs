@@ -5,11 +5,14 @@ use crate::choice::{Key, Plans};
 use crate::instance::{Combining, Instance, Sent};
 use crate::position::Position;
 use bytes::Bytes;
-use evenkeel_engine::across::description::Description;
-use evenkeel_engine::across::seat::{Member, Seat, Turn};
-use evenkeel_engine::collective::call::Kind;
+use evenkeel_engine::across::seat::{Seat, Turn};
+use evenkeel_engine::collective::call::{Combine, Kind};
+use evenkeel_engine::reduction::kernels;
 use evenkeel_schedule::Rank;
 use evenkeel_schedule::algorithms::exscan::RESULT;
+use evenkeel_spanning::PieceDescription as Description;
+use evenkeel_spanning::exchange::{padded, without_padding};
+use evenkeel_spanning::stages::{NodeInput, Stages, stages};
 
 enum Stage {
     /// The ranks here have to hand in first.
@@ -44,9 +47,6 @@ enum Before {
     HandedOut,
 }
 
-/// A collective among the ranks here: kind, root, bytes that all know, bytes that the agent hands in.
-type Wanted = (Kind, Member, usize, usize);
-
 impl Running {
     pub fn new(number: u64, description: Description, early: Vec<Early>) -> Running {
         let mut running = Running {
@@ -75,55 +75,19 @@ impl Running {
         }
     }
 
-    fn root_here(&self, position: &Position) -> Option<usize> {
-        let (node, seat) = self.description.root;
-        (node as usize == position.me).then_some(seat as usize)
+    fn has_root_here(&self, position: &Position) -> bool {
+        self.description.root.node as usize == position.me
     }
 
-    /// The collectives among the ranks here; the ranks' side is `operation` in [`evenkeel_engine::across`].
-    fn wanted(&self, position: &Position) -> Vec<Wanted> {
-        let bytes = self.description.bytes;
-        let (here, ranks) = (position.here(), position.ranks());
-        let (agent, root) = (Member::Agent, self.root_here(position).map(Member::Rank));
-        match (self.description.kind, root) {
-            (Kind::Barrier, _) => vec![(Kind::Gather, agent, 0, 0), (Kind::Bcast, agent, 0, 0)],
-            (Kind::Bcast, Some(root)) => vec![(Kind::Bcast, root, bytes, 0)],
-            (Kind::Bcast, None) => vec![(Kind::Bcast, agent, bytes, bytes)],
-            (Kind::Reduce, Some(root)) => vec![(Kind::Reduce, root, bytes, bytes)],
-            (Kind::Reduce, None) => vec![(Kind::Reduce, agent, bytes, 0)],
-            (Kind::Allreduce, _) => vec![(Kind::Reduce, agent, bytes, 0), (Kind::Bcast, agent, bytes, bytes)],
-            (Kind::ReduceScatterBlock, _) => {
-                let block = bytes * position.most();
-                vec![(Kind::Reduce, agent, block * position.nodes(), 0), (Kind::Bcast, agent, block, block)]
-            }
-            (kind @ (Kind::Scan | Kind::Exscan), _) => {
-                let up = (kind, agent, bytes, 0);
-                if position.me == 0 { vec![up] } else { vec![up, (Kind::Bcast, agent, bytes, bytes)] }
-            }
-            (Kind::Gather, Some(root)) => vec![(Kind::Gatherv, root, 0, bytes * (ranks - here))],
-            (Kind::Gather, None) => vec![(Kind::Gather, agent, bytes, 0)],
-            (Kind::Scatter, Some(root)) => vec![(Kind::Scatterv, root, 0, 0)],
-            (Kind::Scatter, None) => vec![(Kind::Scatter, agent, bytes, bytes * (here + 1))],
-            (Kind::Allgather, _) => {
-                vec![(Kind::Gather, agent, bytes, 0), (Kind::Bcast, agent, bytes * ranks, bytes * ranks)]
-            }
-            (Kind::Allgatherv, _) => vec![
-                (Kind::Gather, agent, 0, 0),
-                (Kind::Bcast, agent, bytes * position.nodes(), bytes * position.nodes()),
-            ],
-            (Kind::Alltoall, _) => vec![
-                (Kind::Gather, agent, bytes * ranks, 0),
-                (Kind::Scatter, agent, bytes * ranks, bytes * ranks * (here + 1)),
-            ],
-            (other, _) => unreachable!("{other:?} is not taken"),
-        }
+    fn stages(&self, position: &Position) -> Stages {
+        stages(&self.description, position.of_node())
     }
 
     /// Claims its turns, in order; true when it has all. Until then no later collective may claim any.
     pub fn claim(&mut self, seat: &Seat, position: &Position) -> bool {
-        let wanted = self.wanted(position);
-        while let Some((kind, root, bytes, handed_in)) = wanted.get(self.turns.len()).copied() {
-            match seat.claim(kind, root, bytes, handed_in) {
+        let Stages { up, down, .. } = self.stages(position);
+        while let Some(collective) = [up, down].into_iter().flatten().nth(self.turns.len()) {
+            match seat.claim(collective) {
                 Some(turn) => self.turns.push(turn),
                 None => return false,
             }
@@ -197,7 +161,7 @@ impl Running {
         plans: &mut Plans,
         send: impl FnMut(Sent<'_>),
     ) -> Result<bool, String> {
-        if self.description.kind != Kind::Bcast || self.root_here(position).is_some() {
+        if self.description.kind != Kind::Bcast || self.has_root_here(position) {
             return Ok(false);
         }
         let begins = matches!(self.stage, Stage::TakingIn);
@@ -245,171 +209,50 @@ impl Running {
     /// By how much the nodes' numbers are shifted in the schedule: a reduction's root is its node 0, so
     /// that what the root's agent does not have is what nobody sends.
     fn shift(&self) -> usize {
-        if self.description.kind == Kind::Reduce { self.description.root.0 as usize } else { 0 }
+        if self.description.kind == Kind::Reduce { self.description.root.node as usize } else { 0 }
+    }
+
+    fn operator(&self) -> Option<(Combine, usize)> {
+        kernels::numbered(self.description.operator)
     }
 
     fn instance(&self, position: &Position, plans: &mut Plans, input: Vec<u8>) -> Instance {
-        let Description { kind, root, bytes, .. } = self.description;
-        let (most, nodes) = (position.most(), position.nodes());
-        let operator = self.description.operator();
-        let (elements, unit) = match kind {
-            Kind::Barrier => (0, 1),
-            Kind::Bcast | Kind::Allgatherv => (bytes, 1),
-            Kind::Reduce | Kind::Allreduce | Kind::Scan | Kind::Exscan => {
-                let width = operator.map_or(1, |(_, width)| width);
-                (bytes / width, width)
-            }
-            Kind::ReduceScatterBlock => {
-                let width = operator.map_or(1, |(_, width)| width);
-                (bytes / width * most, width)
-            }
-            Kind::Alltoall => (bytes * most * most, 1),
-            _ => (bytes * most, 1),
-        };
-        let rooted = matches!(kind, Kind::Bcast | Kind::Gather | Kind::Scatter);
-        let key = Key { kind, root: if rooted { root.0 as usize } else { 0 }, elements, unit };
+        let (exchange, operator, nodes) = (self.stages(position).exchange, self.operator(), position.nodes());
+        let unit = operator.map_or(1, |(_, width)| width);
+        let key = Key { kind: exchange.kind, root: exchange.root, elements: exchange.bytes / unit, unit };
         let combining = operator.map(|(combine, _)| Combining {
             combine,
-            input_is_missing: kind == Kind::Reduce && self.root_here(position).is_some(),
+            input_is_missing: exchange.kind == Kind::Reduce && exchange.input == NodeInput::Placeholder,
         });
-        let me = (position.me + nodes - self.shift()) % nodes;
+        let me = (position.me + nodes - exchange.first_node) % nodes;
         Instance::new(plans.plan(key, nodes, position.share_cores), Rank(me as u32), unit, combining, input)
     }
 
     /// What this node brings into the exchange, once its ranks have handed it in.
     fn input(&self, seat: &Seat, position: &Position) -> Option<Vec<u8>> {
-        let Description { kind, bytes, .. } = self.description;
-        let (here, ranks, most, nodes) =
-            (position.here(), position.ranks(), position.most(), position.nodes());
-        let first = &self.turns[0];
-        let full = || seat.is_full(first).then_some(());
-        match (kind, self.root_here(position)) {
-            (Kind::Barrier, _) => {
-                full()?;
-                seat.take_all(first, 0, &mut []);
-                Some(Vec::new())
+        let Stages { up, exchange, .. } = self.stages(position);
+        match exchange.input {
+            NodeInput::Contributions => {
+                let turn = &self.turns[0];
+                seat.is_ready(turn).then_some(())?;
+                let contributed = seat.collect(turn, self.operator(), exchange.input_bytes);
+                Some(padded(&self.description, position.of_node(), contributed, exchange.input_bytes))
             }
-            (Kind::Bcast, Some(root)) => {
-                seat.has_from(first, root).then(|| seat.take_broadcast(first, root, bytes))
-            }
-            (Kind::Bcast | Kind::Scatter, None) => Some(Vec::new()),
-            // Its ranks' part goes to the root without the agent.
-            (Kind::Reduce, Some(_)) => Some(vec![0; bytes]),
-            (Kind::Gather, Some(_)) => Some(vec![0; bytes * most]),
-            (Kind::Reduce, None) | (Kind::Allreduce | Kind::ReduceScatterBlock, _) => {
-                full()?;
-                let (combine, width) =
-                    self.description.operator().expect("reductions have an operator that all know");
-                let mut input =
-                    vec![0; if kind == Kind::ReduceScatterBlock { bytes * most * nodes } else { bytes }];
-                seat.take_combined(first, combine, width, &mut input);
-                Some(input)
-            }
-            // Nobody waits for the last node.
-            (Kind::Scan | Kind::Exscan, _) if position.me + 1 == nodes => {
-                seat.pass(first);
-                Some(vec![0; bytes])
-            }
-            (Kind::Scan | Kind::Exscan, _) => {
-                (0..here).all(|rank| seat.has_from(first, rank)).then_some(())?;
-                let (combine, width) =
-                    self.description.operator().expect("scans have an operator that all know");
-                let mut input = vec![0; bytes];
-                seat.take_combined(first, combine, width, &mut input);
-                Some(input)
-            }
-            (Kind::Gather, None) | (Kind::Allgather, _) => {
-                full()?;
-                let mut input = vec![0; bytes * most];
-                seat.take_all(first, bytes, &mut input[..bytes * here]);
-                Some(input)
-            }
-            (Kind::Allgatherv, _) => {
-                full()?;
-                let mut input = vec![0; bytes];
-                seat.take_each(first, &mut input);
-                Some(input)
-            }
-            (Kind::Scatter, Some(root)) => {
-                seat.has_from(first, root).then_some(())?;
-                let mut packed = vec![0; bytes * (ranks - here)];
-                seat.take_part(first, root, &mut packed);
-                let mut input = vec![0; bytes * most * nodes];
-                let mut from = 0;
-                for node in (0..nodes).filter(|node| *node != position.me) {
-                    let length = bytes * position.counts[node];
-                    input[node * bytes * most..][..length].copy_from_slice(&packed[from..from + length]);
-                    from += length;
+            NodeInput::Placeholder => {
+                if up.is_some() {
+                    seat.pass(&self.turns[0]);
                 }
-                Some(input)
+                Some(vec![0; exchange.input_bytes])
             }
-            (Kind::Alltoall, _) => {
-                full()?;
-                let row = bytes * ranks;
-                let mut rows = vec![0; row * here];
-                seat.take_all(first, row, &mut rows);
-                let mut input = vec![0; bytes * most * most * nodes];
-                for node in 0..nodes {
-                    for rank in 0..here {
-                        let length = bytes * position.counts[node];
-                        let from = rank * row + bytes * position.start(node);
-                        input[bytes * most * (node * most + rank)..][..length]
-                            .copy_from_slice(&rows[from..from + length]);
-                    }
-                }
-                Some(input)
-            }
-            (other, _) => unreachable!("{other:?} is not taken"),
+            NodeInput::Nothing => Some(Vec::new()),
         }
     }
 
-    /// Gives the ranks here what has come of the exchange.
+    /// Gives the ranks here what has come of the exchange; of a scan, that was when it came.
     fn hand_out(&self, seat: &Seat, position: &Position, output: &[u8]) {
-        let Description { kind, bytes, .. } = self.description;
-        let (here, ranks, most, nodes) =
-            (position.here(), position.ranks(), position.most(), position.nodes());
-        let last = self.turns.last().expect("every collective has a turn");
-        let packed = |nodes: &mut dyn Iterator<Item = usize>| -> Vec<u8> {
-            nodes
-                .flat_map(|node| {
-                    output[node * bytes * most..][..bytes * position.counts[node]].iter().copied()
-                })
-                .collect()
-        };
-        match (kind, self.root_here(position)) {
-            (Kind::Bcast | Kind::Scatter, Some(_)) | (Kind::Reduce | Kind::Gather, None) => {}
-            // That was when it came.
-            (Kind::Scan | Kind::Exscan, _) => {}
-            (Kind::Barrier, _) => seat.hand_in(last, &[]),
-            (Kind::Bcast, None)
-            | (Kind::Reduce, Some(_))
-            | (Kind::Allreduce | Kind::ReduceScatterBlock | Kind::Allgatherv, _) => {
-                seat.hand_in(last, output)
-            }
-            (Kind::Gather, Some(_)) => {
-                seat.hand_in(last, &packed(&mut (0..nodes).filter(|node| *node != position.me)))
-            }
-            (Kind::Allgather, _) => seat.hand_in(last, &packed(&mut (0..nodes))),
-            (Kind::Scatter, None) => {
-                let mut blocks = output[..bytes * here].to_vec();
-                blocks.resize(bytes * (here + 1), 0); // one for the agent, which all scatters have
-                seat.hand_in(last, &blocks);
-            }
-            (Kind::Alltoall, _) => {
-                let row = bytes * ranks;
-                let mut rows = vec![0; row * (here + 1)];
-                for node in 0..nodes {
-                    for from in 0..position.counts[node] {
-                        for to in 0..here {
-                            let block = &output[bytes * ((node * most + from) * most + to)..][..bytes];
-                            rows[to * row + bytes * (position.start(node) + from)..][..bytes]
-                                .copy_from_slice(block);
-                        }
-                    }
-                }
-                seat.hand_in(last, &rows);
-            }
-            (other, _) => unreachable!("{other:?} is not taken"),
+        if self.stages(position).down.is_some() && !self.scans() {
+            let last = self.turns.last().expect("every collective has a turn");
+            seat.hand_in(last, &without_padding(&self.description, position.of_node(), output));
         }
     }
 }
@@ -417,16 +260,17 @@ impl Running {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use evenkeel_spanning::{Location, NodeCounts};
 
     fn scan() -> Description {
-        Description { kind: Kind::Scan, root: (0, 0), bytes: 8, operator: 4 }
+        Description { kind: Kind::Scan, root: Location { node: 0, local_rank: 0 }, bytes: 8, operator: 4 }
     }
 
     /// What a scan's ranks wait for is there with the message, before they have handed in and before the
     /// collective has been called.
     #[test]
     fn a_scan_does_not_wait_for_its_own_ranks() {
-        let position = Position { counts: vec![2, 2, 2], me: 1, share_cores: true };
+        let position = Position { counts: NodeCounts::new(vec![2, 2, 2]), me: 1, share_cores: true };
         let came = Bytes::from_static(&[7; 8]);
         let mut running = Running::new(3, scan(), Vec::new());
         assert!(running.before == Before::Awaited && running.waits_for_others(&position));

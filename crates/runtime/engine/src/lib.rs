@@ -12,7 +12,7 @@
 //! [`message`]'s. Communicators that span nodes are [`across`]'s. [`world`] knows who shares the node,
 //! which [`candidate`] finds out.
 //!
-//! May use: segment, schedule, table, options, record, libc. Must never know MPI, choose a path by
+//! May use: spanning, segment, schedule, table, options, record, libc. Must never know MPI, choose a path by
 //! anything that ranks may see differently, hold a rank for something it does not need, or combine in
 //! another order than that of the ranks.
 

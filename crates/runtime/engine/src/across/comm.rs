@@ -1,8 +1,6 @@
 //! A communicator across nodes, as one of its ranks sees it.
 
-use super::description::MOST;
-use super::layout::Layout;
-use super::operation::{self, Operation};
+use super::operation::SpanningOperation;
 use super::orders::{NewComm, Order};
 use crate::barrier::deferral;
 use crate::clock::Ticks;
@@ -17,11 +15,13 @@ use crate::wait::policy::offer_the_core;
 use evenkeel_random::Random;
 use evenkeel_segment::Geometry;
 use evenkeel_segment::block::Block;
+use evenkeel_spanning::description::MAX_MEMBERS;
+use evenkeel_spanning::{Location, NodeMap, cut};
 use std::sync::Arc;
 
 /// Most nodes of a communicator, and members on one, that fit into one order to the agent.
 const MOST_TOLD: usize = 256;
-const _: () = assert!(MOST_TOLD <= MOST);
+const _: () = assert!(MOST_TOLD <= MAX_MEMBERS);
 
 /// What a communicator across nodes has beside its members.
 pub struct Across {
@@ -29,7 +29,7 @@ pub struct Across {
     id: u64,
     /// The members here and, last, the node's agent.
     pub local: Arc<Comm>,
-    layout: Layout,
+    map: Arc<NodeMap>,
     me: usize,
 }
 
@@ -45,29 +45,30 @@ pub struct Offer {
 impl World {
     /// How a communicator of these members lies on the job's nodes; None if one node has all, or if it
     /// cannot be served, which all members find alike.
-    pub fn spanned(&self, members: &[i32]) -> Option<Layout> {
+    pub fn spanned(&self, members: &[i32]) -> Option<Arc<NodeMap>> {
         let job = self.job()?;
         let nodes: Option<Vec<u32>> =
             members.iter().map(|m| job.node_of.get(usize::try_from(*m).ok()?).copied()).collect();
-        let layout = Layout::new(&nodes?);
-        (layout.nodes.len() > 1 && layout.nodes.len() <= MOST_TOLD && layout.most() <= MOST_TOLD)
-            .then_some(layout)
+        let map = NodeMap::new(&nodes?);
+        (map.nodes.len() > 1 && map.nodes.len() <= MOST_TOLD && map.counts.largest() <= MOST_TOLD)
+            .then(|| Arc::new(map))
     }
 }
 
-fn seat(layout: &Layout, me: usize) -> (usize, usize) {
-    let (node, seat) = layout.seats[me];
-    (node as usize, seat as usize)
+fn location(map: &NodeMap, me: usize) -> (usize, usize) {
+    let Location { node, local_rank } = map.locations[me];
+    (node as usize, local_rank as usize)
 }
 
 /// This member's offer for a new communicator.
-pub fn offer(world: &World, layout: &Layout, me: usize) -> Offer {
-    let (node, seat) = seat(layout, me);
-    if seat != 0 {
+pub fn offer(world: &World, map: &NodeMap, me: usize) -> Offer {
+    let (node, local_rank) = location(map, me);
+    if local_rank != 0 {
         return Offer::default();
     }
-    let geometry = Geometry::spanning(layout.counts[node] as usize + 1);
-    let block = world.blocks().allocate(&geometry).map_or(0, Block::id);
+use evenkeel_segment::block::Block;
+use evenkeel_spanning::description::MAX_MEMBERS;
+use evenkeel_spanning::{Location, NodeMap, cut};
     Offer { block, id: if me == 0 { world.next_job_id() } else { 0 } }
 }
 
@@ -75,21 +76,23 @@ impl Across {
     /// From all members' offers; None if there was no room on some node.
     pub fn from_offers(
         world: &'static World,
-        layout: Layout,
+        map: Arc<NodeMap>,
         offers: &[Offer],
         members: &[i32],
         me: usize,
     ) -> Option<Across> {
-        let first = |node: usize| layout.members(node).next().expect("a node that is listed has a member");
+        let first = |node: usize| map.members(node).next().expect("a node that is listed has a member");
         let blocks: Option<Vec<Block>> =
-            (0..layout.nodes.len()).map(|node| Block::from_id(offers[first(node)].block)).collect();
-        let (node, _) = seat(&layout, me);
+            (0..map.nodes.len()).map(|node| Block::from_id(offers[first(node)].block)).collect();
+        let (node, _) = location(&map, me);
         match blocks {
-            Some(blocks) => Some(Across::new(world, offers[0].id, layout, blocks[node], members, me)),
+            Some(blocks) => Some(Across::new(world, offers[0].id, map, blocks[node], members, me)),
             None => {
                 // What was reserved here goes back: every member drops its reference, and the first one the
                 // agent's.
-                let geometry = Geometry::spanning(layout.counts[node] as usize + 1);
+use evenkeel_segment::block::Block;
+use evenkeel_spanning::description::MAX_MEMBERS;
+use evenkeel_spanning::{Location, NodeMap, cut};
                 if let Some(block) = Block::from_id(offers[first(node)].block) {
                     let references = if first(node) == me { 2 } else { 1 };
                     (0..references).for_each(|_| world.blocks().drop_reference(block, &geometry));
@@ -102,15 +105,16 @@ impl Across {
     fn new(
         world: &'static World,
         id: u64,
-        layout: Layout,
+        map: Arc<NodeMap>,
         block: Block,
         members: &[i32],
         me: usize,
     ) -> Across {
-        let (node, seat) = seat(&layout, me);
-        let here: Vec<u32> = layout.members(node).map(|rank| members[rank] as u32).collect();
-        if seat == 0 {
-            let nodes = layout.nodes.iter().copied().zip(layout.counts.iter().copied()).collect();
+        let (node, local_rank) = location(&map, me);
+        let here: Vec<u32> = map.members(node).map(|rank| members[rank] as u32).collect();
+        if local_rank == 0 {
+            let nodes =
+                map.nodes.iter().enumerate().map(|(at, node)| (*node, map.counts.on(at) as u32)).collect();
             world.tell_agent(&Order::Attach(NewComm {
                 id,
                 block: block.id(),
@@ -119,7 +123,7 @@ impl Across {
                 mine: node as u32,
             }));
         }
-        Across { id, local: part(world, block, &here, seat), layout, me }
+        Across { id, local: part(world, block, &here, local_rank), map, me }
     }
 
     /// The communicator's `number`-th duplicate; all members ask in the same order.
@@ -137,7 +141,7 @@ impl Across {
             served.world.end("the segment has no room for another communicator, and on other nodes it may have: the job cannot go on. Free communicators that are no longer used, or set EVENKEEL_NODES=library");
         };
         let id = name_of_duplicate(self.id, number);
-        Across::new(served.world, id, self.layout.clone(), block, members, me)
+        Across::new(served.world, id, Arc::clone(&self.map), block, members, me)
     }
 
     fn served(&self) -> &Served {
@@ -148,7 +152,7 @@ impl Across {
     fn slice(&self, kind: Kind, bytes: usize, combine: Option<Combine>, nonblocking: bool) -> Option<usize> {
         // The agents know operators by number: those of the program's own are not among them.
         let operator = combine.and_then(|combine| Some(kernels::numbered(kernels::number_of(combine)?)?.1));
-        operation::slice(kind, bytes, operator, nonblocking, &self.layout)
+        cut::piece_bytes(kind, bytes, operator, nonblocking, &self.map)
     }
 
     pub fn takes(&self, kind: Kind, bytes: usize, combine: Option<Combine>, nonblocking: bool) -> bool {
@@ -157,18 +161,18 @@ impl Across {
     }
 
     /// A call that `takes` has accepted, to be moved on by `poll`.
-    pub fn operation(&self, call: &Call, nonblocking: bool) -> Operation {
+    pub fn operation(&self, call: &Call, nonblocking: bool) -> SpanningOperation {
         let slice = self
             .slice(call.kind(), call.bytes, call.combine, nonblocking)
             .expect("the front end asks `takes` first");
-        Operation::new(*call, &self.layout, self.me, slice, nonblocking)
+        SpanningOperation::new(*call, Arc::clone(&self.map), self.me, slice, nonblocking)
     }
 
     /// Carries out a call that `takes` has accepted; how long this rank has waited.
     pub fn run(&self, call: &Call, expected_ns: u64) -> Result<u64, Revoked> {
         let (local, served) = (&*self.local, self.served());
         if deferral::any_pending() {
-            deferral::before_collective(local, call.leaves_at_once(self.layout.ranks(), self.me));
+            deferral::before_collective(local, call.leaves_at_once(self.map.ranks(), self.me));
         }
         let mut operation = self.operation(call, false);
         let mut poll = || local.with(|state| operation.poll(local, served, state));

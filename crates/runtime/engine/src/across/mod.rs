@@ -11,18 +11,12 @@
 //! entered it: it can be deferred like any other. All other collectives are announced to the agent by a
 //! docket in the segment; every member writes the same there.
 //!
-//! [`layout`] says who is where, [`description`] what a docket's entry says, [`comm`] what a
-//! communicator across nodes has, [`shares`] how parts of unequal length are cut, [`nodes`] how agents
-//! are started and spoken to, [`seat`] what the agent does in a node's part.
+//! [`evenkeel_spanning`] says what such a collective consists of. Here, [`comm`] is a communicator across
+//! nodes, [`nodes`] how agents are started and spoken to, [`seat`] what the agent does in a node's part.
 
 pub mod comm;
-#[path = "../../../spanning/src/description.rs"]
-pub mod description;
-#[path = "../../../spanning/src/node_map.rs"]
-pub mod layout;
 pub mod nodes;
 pub mod operation;
 pub mod orders;
 pub mod seat;
-#[path = "../../../spanning/src/parts.rs"]
-pub mod shares;
+mod staged_buffers;

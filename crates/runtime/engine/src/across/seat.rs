@@ -9,7 +9,6 @@
 //! a time slice, and other nodes are to have theirs before.
 
 use super::comm::part;
-use super::description::Description;
 use super::nodes::INHERITED;
 use super::orders::{NewComm, Setup};
 use crate::clock::Ticks;
@@ -26,20 +25,15 @@ use evenkeel_segment::block::Block;
 use evenkeel_segment::board::geometry::CELL_BYTES;
 use evenkeel_segment::eventcount::Fencing;
 use evenkeel_segment::{Segment, Seq};
+use evenkeel_spanning::{LocalCollective, LocalMember, PieceDescription};
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::OnceLock;
 
-/// A member of a communicator's part on one node: the agent, or a rank by its seat.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Member {
-    Agent,
-    Rank(usize),
-}
-
 /// One collective among the ranks here and the agent, which the agent has its place in.
 #[derive(Debug)]
 pub struct Turn {
+    collective: LocalCollective,
     seq: Seq,
     /// Which arrival of its window position, where arrivals are counted.
     round: u64,
@@ -89,12 +83,12 @@ impl Seat {
     // -----------------------------------------------------------------------------------------------
 
     /// The next collective that a rank has called, if any; `Err` if what stands there is none.
-    pub fn next_on_docket(&self) -> Option<Result<Description, [u64; 2]>> {
+    pub fn next_on_docket(&self) -> Option<Result<PieceDescription, [u64; 2]>> {
         self.served()
             .board
             .call_queue()
             .posted(self.taken)
-            .map(|words| Description::from_words(words).ok_or(words))
+            .map(|words| PieceDescription::from_words(words).ok_or(words))
     }
 
     /// Says that it has been taken up.
@@ -110,14 +104,15 @@ impl Seat {
     // ---- turns
     // ----------------------------------------------------------------------------------------------------
 
-    /// Claims the next turn: a collective of this kind with this root, of which all know `bytes`, with room
-    /// for `handed_in` by the agent. None: not yet.
-    pub fn claim(&self, kind: Kind, root: Member, bytes: usize, handed_in: usize) -> Option<Turn> {
+    /// Claims the next turn, which is this collective, with room for what the agent contributes. None: not
+    /// yet.
+    pub fn claim(&self, collective: LocalCollective) -> Option<Turn> {
+        let LocalCollective { kind, root, bytes, from_agent, .. } = collective;
         let (served, comm) = (self.served(), &self.comm);
         let board = &served.board;
         comm.with(|state| {
             let common = if kind == Kind::Bcast && bytes > CELL_BYTES { bytes } else { 0 };
-            let ring = if common == 0 && handed_in > CELL_BYTES { handed_in } else { 0 };
+            let ring = if common == 0 && from_agent > CELL_BYTES { from_agent } else { 0 };
             let seq = Seq(state.next());
             if !state.may_enter(board, seq, ring, common) {
                 return None;
@@ -137,11 +132,11 @@ impl Seat {
                 state.rounds[slot] += 1;
                 round = state.rounds[slot];
                 // Who only takes in arrives at once; who hands in does so with that.
-                if root == Member::Agent && board.arrive(comm.me, seq, round) {
+                if root == LocalMember::Agent && board.arrive(comm.me, seq, round) {
                     self.news.any.set(true);
                 }
             }
-            Some(Turn { seq, round, room_at, from_common: common > 0 })
+            Some(Turn { collective, seq, round, room_at, from_common: common > 0 })
         })
     }
 
@@ -159,22 +154,66 @@ impl Seat {
         self.leave(turn);
     }
 
-    /// Whether all ranks here have handed in.
-    pub fn is_full(&self, turn: &Turn) -> bool {
+    /// Whether everything that the agent gets has been contributed.
+    pub fn is_ready(&self, turn: &Turn) -> bool {
         let board = &self.served().board;
-        if turn.round > 0 { board.all_arrived(turn.seq, turn.round) } else { board.is_published(0, turn.seq) }
+        match (turn.collective.kind, turn.collective.root) {
+            (Kind::Bcast | Kind::Scatterv, LocalMember::Rank(root)) => board.is_published(root, turn.seq),
+            (Kind::Scan | Kind::Exscan, _) => {
+                (0..self.ranks()).all(|rank| board.is_published(rank, turn.seq))
+            }
+            _ if turn.round > 0 => board.all_arrived(turn.seq, turn.round),
+            _ => board.is_published(0, turn.seq),
+        }
     }
 
-    /// Whether a rank has handed in.
-    pub fn has_from(&self, turn: &Turn, rank: usize) -> bool {
-        self.served().board.is_published(rank, turn.seq)
+    /// What the agent gets, once [`Seat::is_ready`]; leaves the turn. `operator`: of a reduction, with bytes
+    /// of an element. `capacity`: how much room to make for what is going to follow.
+    pub fn collect(&self, turn: &Turn, operator: Option<(Combine, usize)>, capacity: usize) -> Vec<u8> {
+        let mut into = Vec::with_capacity(capacity);
+        let LocalCollective { kind, root, bytes, to_agent, .. } = turn.collective;
+        match (kind, root) {
+            (Kind::Bcast, LocalMember::Rank(root)) => self.collect_broadcast(turn, root, bytes, &mut into),
+            (Kind::Scatterv, LocalMember::Rank(root)) => {
+                let piece = self.contribution(root, turn).entry(self.comm.me);
+                into.extend_from_slice(self.bytes_of(&piece, to_agent));
+            }
+            (Kind::Reduce | Kind::Scan | Kind::Exscan, _) => {
+                into.resize(to_agent, 0);
+                self.combine(turn, operator.expect("reductions have an operator that all know"), &mut into);
+            }
+            // Each rank as much as it has. Ranks that have more than they have told each other are in error;
+            // nothing beyond what was told is taken.
+            _ if bytes == 0 => (0..self.ranks()).for_each(|rank| {
+                let piece = self.contribution(rank, turn);
+                into.extend_from_slice(self.bytes_of(&piece, piece.bytes.min(to_agent - into.len())));
+            }),
+            _ => (0..self.ranks()).for_each(|rank| {
+                into.extend_from_slice(self.bytes_of(&self.contribution(rank, turn), bytes));
+            }),
+        }
+        self.leave(turn);
+        into
     }
 
-    /// Combines what all ranks here have handed in, in their order, and leaves the turn.
-    pub fn take_combined(&self, turn: &Turn, combine: Combine, width: usize, into: &mut [u8]) {
-        let board = &self.served().board;
+    fn contribution(&self, rank: usize, turn: &Turn) -> Piece {
+        Piece::of(&self.served().board, rank, turn.seq)
+    }
+
+    fn collect_broadcast(&self, turn: &Turn, root: usize, bytes: usize, into: &mut Vec<u8>) {
+        if turn.from_common {
+            let common = self.served().board.memory.pointer(turn.room_at);
+            // SAFETY: the root has published it, at the place that all find alike.
+            into.extend_from_slice(unsafe { std::slice::from_raw_parts(common, bytes) });
+        } else {
+            into.extend_from_slice(self.bytes_of(&self.contribution(root, turn), bytes));
+        }
+    }
+
+    /// Combines what all ranks here have contributed, in their order.
+    fn combine(&self, turn: &Turn, (combine, width): (Combine, usize), into: &mut [u8]) {
         let sources: Vec<*const u8> =
-            (0..self.ranks()).map(|rank| Piece::of(board, rank, turn.seq).pointer.cast_const()).collect();
+            (0..self.ranks()).map(|rank| self.contribution(rank, turn).pointer.cast_const()).collect();
         let call = Call {
             kind: Kind::Reduce as u32,
             root: 0,
@@ -187,56 +226,8 @@ impl Seat {
             combine_context: std::ptr::null_mut(),
             elem_bytes: width,
         };
-        // SAFETY: the turn is full: all deposits are there, of the length that all ranks know, until the
-        // agent leaves.
+        // SAFETY: all deposits are there, of the length that all ranks know, until the agent leaves.
         unsafe { fold(&call, &sources, into.as_mut_ptr(), into.len() / width) };
-        self.leave(turn);
-    }
-
-    /// Puts what each of the ranks here has handed in, of `bytes` each, one after the other, and leaves the
-    /// turn.
-    pub fn take_all(&self, turn: &Turn, bytes: usize, into: &mut [u8]) {
-        if bytes > 0 {
-            for (rank, place) in into.chunks_exact_mut(bytes).take(self.ranks()).enumerate() {
-                place.copy_from_slice(self.bytes_of(&Piece::of(&self.served().board, rank, turn.seq), bytes));
-            }
-        }
-        self.leave(turn);
-    }
-
-    /// Puts what the ranks here have handed in, as much as each has, one after the other, and leaves the
-    /// turn.
-    pub fn take_each(&self, turn: &Turn, into: &mut [u8]) {
-        let mut rest = into;
-        for rank in 0..self.ranks() {
-            let piece = Piece::of(&self.served().board, rank, turn.seq);
-            // Ranks that have more than they have told each other are in error; nothing beyond what was told
-            // is taken.
-            let (place, others) = rest.split_at_mut(piece.bytes.min(rest.len()));
-            place.copy_from_slice(self.bytes_of(&piece, place.len()));
-            rest = others;
-        }
-        self.leave(turn);
-    }
-
-    /// What the root of a broadcast has handed in, so many bytes; leaves the turn.
-    pub fn take_broadcast(&self, turn: &Turn, root: usize, bytes: usize) -> Vec<u8> {
-        let board = &self.served().board;
-        let taken = if turn.from_common {
-            // SAFETY: the root has published it, at the place that all find alike.
-            unsafe { std::slice::from_raw_parts(board.memory.pointer(turn.room_at), bytes) }.to_vec()
-        } else {
-            self.bytes_of(&Piece::of(board, root, turn.seq), bytes).to_vec()
-        };
-        self.leave(turn);
-        taken
-    }
-
-    /// The agent's part of what the root of a scatter has handed in; leaves the turn.
-    pub fn take_part(&self, turn: &Turn, root: usize, into: &mut [u8]) {
-        let piece = Piece::of(&self.served().board, root, turn.seq).entry(self.comm.me);
-        into.copy_from_slice(self.bytes_of(&piece, into.len()));
-        self.leave(turn);
     }
 
     /// Leaves a turn of which the agent needs nothing.

@@ -2,138 +2,14 @@
 //!
 //! Mirrors `struct ek_call` of `shims/include/evenkeel.h`, which says what each field means for each kind.
 
-use evenkeel_schedule::deposits::{self, Participation, Sources};
-use evenkeel_schedule::{Collective, Rank};
+pub use evenkeel_spanning::{CollectiveKind as Kind, Span};
+
+use evenkeel_schedule::deposits::Sources;
 use std::ffi::c_void;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u32)]
-pub enum Kind {
-    Barrier,
-    Bcast,
-    Reduce,
-    Allreduce,
-    Gather,
-    Gatherv,
-    Scatter,
-    Scatterv,
-    Allgather,
-    Allgatherv,
-    Alltoall,
-    Alltoallv,
-    Alltoallw,
-    ReduceScatter,
-    ReduceScatterBlock,
-    Scan,
-    Exscan,
-}
-
-impl Kind {
-    pub const COUNT: usize = 17;
-    pub const ALL: [Kind; Kind::COUNT] = {
-        use Kind::*;
-        [
-            Barrier,
-            Bcast,
-            Reduce,
-            Allreduce,
-            Gather,
-            Gatherv,
-            Scatter,
-            Scatterv,
-            Allgather,
-            Allgatherv,
-            Alltoall,
-            Alltoallv,
-            Alltoallw,
-            ReduceScatter,
-            ReduceScatterBlock,
-            Scan,
-            Exscan,
-        ]
-    };
-
-    pub fn from_u32(n: u32) -> Option<Kind> {
-        Kind::ALL.get(n as usize).copied()
-    }
-
-    /// MPI's name without prefix, in lower case.
-    pub fn name(self) -> &'static str {
-        [
-            "barrier",
-            "bcast",
-            "reduce",
-            "allreduce",
-            "gather",
-            "gatherv",
-            "scatter",
-            "scatterv",
-            "allgather",
-            "allgatherv",
-            "alltoall",
-            "alltoallv",
-            "alltoallw",
-            "reduce_scatter",
-            "reduce_scatter_block",
-            "scan",
-            "exscan",
-        ][self as usize]
-    }
-
-    /// Whether arrivals are counted: everybody takes part, and somebody needs all.
-    #[inline(always)]
-    pub fn is_counted(self) -> bool {
-        deposits::some_rank_needs_all(self.operation())
-    }
-
-    /// The operation of the schedules that it is. What the variants of one differ in is how much a rank
-    /// hands in, not who hands in what to whom.
-    #[inline(always)]
-    pub const fn operation(self) -> Collective {
-        match self {
-            Kind::Barrier => Collective::Barrier,
-            Kind::Bcast => Collective::Bcast,
-            Kind::Reduce => Collective::Reduce,
-            Kind::Allreduce => Collective::Allreduce,
-            Kind::Gather | Kind::Gatherv => Collective::Gather,
-            Kind::Scatter | Kind::Scatterv => Collective::Scatter,
-            Kind::Allgather | Kind::Allgatherv => Collective::Allgather,
-            Kind::Alltoall | Kind::Alltoallv | Kind::Alltoallw => Collective::Alltoall,
-            Kind::ReduceScatter | Kind::ReduceScatterBlock => Collective::ReduceScatter,
-            Kind::Scan => Collective::Scan,
-            Kind::Exscan => Collective::Exscan,
-        }
-    }
-
-    /// What `me` among `ranks` hands in, and whose deposits it needs.
-    #[inline(always)]
-    pub const fn participation(self, ranks: usize, root: usize, me: usize) -> Participation {
-        deposits::participation(self.operation(), ranks as u32, Rank(root as u32), Rank(me as u32))
-    }
-
-    /// How many contributions, those of ranks 0, 1, …, make up what `me` among `ranks` gets.
-    #[inline(always)]
-    pub const fn operands(self, ranks: usize, me: usize) -> usize {
-        deposits::operand_count(self.operation(), ranks as u32, Rank(me as u32)) as usize
-    }
-
-    /// Whether only the ranks involved know how much is moved.
-    pub fn is_private(self) -> bool {
-        matches!(self, Kind::Gatherv | Kind::Scatterv | Kind::Alltoallv | Kind::Alltoallw)
-    }
-}
 
 /// `inout[i] = in[i] op inout[i]` for `count` elements.
 pub type Combine =
     unsafe extern "C" fn(context: *mut c_void, input: *const c_void, inout: *mut c_void, count: usize);
-
-/// A part of a buffer: where it starts, relative to the buffer, and how long it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
-pub struct Span {
-    pub offset: isize,
-    pub bytes: usize,
-}
 
 /// One collective call.
 #[derive(Clone, Copy, Debug)]

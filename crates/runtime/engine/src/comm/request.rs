@@ -1,6 +1,6 @@
 //! Nonblocking operations: started here, moved on whenever anybody in this process looks.
 
-use crate::across::operation::Operation as Spanning;
+use crate::across::operation::SpanningOperation;
 use crate::barrier::deferral;
 use crate::clock::Ticks;
 use crate::collective::call::{Call, Kind};
@@ -26,7 +26,7 @@ pub struct Request {
 /// What is under way, on one node or across several.
 enum Work {
     Here(Operation),
-    Across(Spanning),
+    Across(SpanningOperation),
 }
 
 impl Work {
