@@ -23,26 +23,26 @@
 //! assert_eq!(outcome.end.ns(), 10.0 * (1_000.0 + 2.0 * 200.0)); // (L + 2o)·⌈log₂ P⌉
 //! ```
 
-mod engine;
 mod machine;
 mod noise;
+mod observer;
 mod outcome;
-mod picture;
 mod processors;
 mod queue;
 mod random;
-mod shared;
+mod shared_cores;
+mod simulation;
+mod space_time;
 mod time;
-mod watch;
 mod workload;
 
-pub use engine::{Refusal, simulate};
 pub use machine::{Cost, Link, Machine, WITHIN_NODE};
 pub use noise::{Noise, Trace};
+pub use observer::{Doing, Nobody, Recording, Watch};
 pub use outcome::{Call, Late, Outcome, Spread};
-pub use picture::space_time;
 pub use random::{Shape, Span};
-pub use shared::{SharedCores, SharedOutcome, SharedRefusal, shared, simulate_shared};
+pub use shared_cores::{SharedCores, SharedOutcome, SharedRefusal, shared, simulate_shared};
+pub use simulation::{Refusal, simulate};
+pub use space_time::space_time;
 pub use time::Time;
-pub use watch::{Doing, Nobody, Recording, Watch};
 pub use workload::{Fault, Leaving, Workload, alone};

@@ -1,8 +1,8 @@
 //! When programs enter calls and leave them.
 
 use super::{NOTHING, OVER, Simulation, State};
+use crate::observer::{Doing, Watch};
 use crate::time::Time;
-use crate::watch::{Doing, Watch};
 use crate::workload::Leaving;
 use evenkeel_schedule::deposits::Sources;
 use evenkeel_schedule::{Collective, Rank};

@@ -4,8 +4,8 @@ use super::{
     CELL, CELL_WITHIN, COUNT, Cell, KIND, Message, NOTHING, OVER, OWN, RAISE, Simulation, State, WITHIN,
 };
 use crate::machine::WITHIN_NODE;
+use crate::observer::{Doing, Watch};
 use crate::time::Time;
-use crate::watch::{Doing, Watch};
 use crate::workload::Leaving;
 
 impl<W: Watch> Simulation<'_, W> {

@@ -1,7 +1,7 @@
 //! A recording as a picture: a row for each rank, time to the right, a line for each message.
 
+use crate::observer::{Doing, Recording};
 use crate::time::Time;
-use crate::watch::{Doing, Recording};
 use std::fmt::Write;
 
 const LEFT: f64 = 64.0;

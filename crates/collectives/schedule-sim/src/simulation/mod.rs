@@ -13,12 +13,12 @@ mod calls;
 mod steps;
 
 use crate::machine::{Machine, WITHIN_NODE};
+use crate::observer::{Doing, Watch};
 use crate::outcome::{Outcome, Tally};
 use crate::processors::Processors;
 use crate::queue::{Event, Queue};
 use crate::random::{Purpose, sequence};
 use crate::time::Time;
-use crate::watch::{Doing, Watch};
 use crate::workload::{Leaving, Workload};
 use evenkeel_schedule::{Counter, Flag, Rank, Round, Schedule, Step, flag_value};
 
