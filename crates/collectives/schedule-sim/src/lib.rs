@@ -4,7 +4,7 @@
 //! [`simulate()`] runs a [`Workload`] (compute, call, compute, call, …) in which every call is one
 //! epoch of a [`Schedule`](evenkeel_schedule::Schedule), on a [`Machine`] made from the parameters of a
 //! model, and gives an [`Outcome`]. Steps are generated when a rank comes to them; nothing is stored
-//! per step. What each step costs is said in `engine` (and in [`shared()`] for ranks that share cores,
+//! per step. What each step costs is said in `engine` (and in [`time_on_shared_cores`] for ranks that share cores,
 //! where other things count); how far that can be trusted, in the book's page on simulation.
 //!
 //! The same arguments give the same outcome on every machine: virtual time is counted in whole
@@ -38,11 +38,11 @@ mod workload;
 
 pub use machine::{Cost, Link, Machine, WITHIN_NODE};
 pub use noise::{Noise, Trace};
-pub use observer::{Doing, Nobody, Recording, Watch};
-pub use outcome::{Call, Late, Outcome, Spread};
-pub use random::{Shape, Span};
-pub use shared_cores::{SharedCores, SharedOutcome, SharedRefusal, shared, simulate_shared};
-pub use simulation::{Refusal, simulate};
-pub use space_time::space_time;
-pub use time::Time;
-pub use workload::{Fault, Leaving, Workload, alone};
+pub use observer::{Activity, NoObserver, Observer, Recording};
+pub use outcome::{Call, LateRank, Outcome, Spread};
+pub use random::{Distribution, Span};
+pub use shared_cores::{SharedCores, SharedCoresError, SharedOutcome, simulate_shared, time_on_shared_cores};
+pub use simulation::{SimulationError, simulate};
+pub use space_time::space_time_diagram;
+pub use time::VirtualTime;
+pub use workload::{Fault, Leaving, Workload, time_without_calls};

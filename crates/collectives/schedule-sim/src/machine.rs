@@ -1,20 +1,20 @@
 //! What steps cost: a model's parameters in whole picoseconds, tabulated, so that no formula is
 //! evaluated per message.
 
-use crate::time::Time;
+use crate::time::VirtualTime;
 use evenkeel_model::{Model, Parameters};
 
 /// A message between two ranks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
     /// o_s: the sender's processor.
-    pub send: Time,
+    pub send: VirtualTime,
     /// o_r: the receiver's processor.
-    pub receive: Time,
+    pub receive: VirtualTime,
     /// L: from card to card.
-    pub latency: Time,
+    pub latency: VirtualTime,
     /// g: the least time between the beginnings of two sends of a rank, and between two arrivals at one.
-    pub gap: Time,
+    pub gap: VirtualTime,
     /// The sender's card handles one message after the other, and L is what each takes (LoP); otherwise
     /// messages of one rank overlap on their way (LogGP).
     pub serial: bool,
@@ -35,11 +35,11 @@ impl Link {
         &self.costs[(usize::from(burst).max(1) - 1).min(self.costs.len() - 1)]
     }
 
-    pub fn wire(&self, bytes: u64) -> Time {
+    pub fn wire(&self, bytes: u64) -> VirtualTime {
         if bytes < 2 {
-            Time::ZERO
+            VirtualTime::ZERO
         } else {
-            Time::from_ps(((bytes - 1) as f64 * self.per_byte_ps).round() as u64)
+            VirtualTime::from_ps(((bytes - 1) as f64 * self.per_byte_ps).round() as u64)
         }
     }
 }
@@ -58,16 +58,16 @@ pub struct Machine {
     /// A network card can send the message before once more, to another rank (multi-send).
     pub repeats: bool,
     /// What handing a contribution to the agent takes a rank that need not wait.
-    pub deposit: Time,
+    pub deposit: VirtualTime,
 }
 
 impl Cost {
     fn of(model: &Model, burst: u64) -> Cost {
         Cost {
-            send: Time::from_ns(model.send_overhead_ns(burst)),
-            receive: Time::from_ns(model.receive_overhead_ns()),
-            latency: Time::from_ns(model.latency_ns(burst)),
-            gap: Time::from_ns(model.gap_ns()),
+            send: VirtualTime::from_ns(model.send_overhead_ns(burst)),
+            receive: VirtualTime::from_ns(model.receive_overhead_ns()),
+            latency: VirtualTime::from_ns(model.latency_ns(burst)),
+            gap: VirtualTime::from_ns(model.gap_ns()),
             serial: matches!(model, Model::LoP(_)),
         }
     }
@@ -104,7 +104,7 @@ impl Machine {
             work_per_byte_ps: 0.0,
             multicast: [false; 2],
             repeats: false,
-            deposit: Time::from_ns(within.send_overhead_ns(1)),
+            deposit: VirtualTime::from_ns(within.send_overhead_ns(1)),
         })
     }
 
@@ -118,7 +118,7 @@ impl Machine {
     }
 
     /// No rank's doing reaches another sooner.
-    pub fn least_latency(&self) -> Time {
-        self.links.iter().flat_map(|l| &l.costs).map(|c| c.latency).min().unwrap_or(Time::ZERO)
+    pub fn least_latency(&self) -> VirtualTime {
+        self.links.iter().flat_map(|l| &l.costs).map(|c| c.latency).min().unwrap_or(VirtualTime::ZERO)
     }
 }

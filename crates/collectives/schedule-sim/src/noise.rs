@@ -1,8 +1,8 @@
 //! Noise: when a rank's processor does something else. A *detour* is such a span; work that meets one
 //! takes that much longer.
 
-use crate::random::{Purpose, Shape, Span, sequence};
-use crate::time::Time;
+use crate::random::{Distribution, Purpose, Span, sequence};
+use crate::time::VirtualTime;
 use evenkeel_random::Random;
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub enum Noise {
     None,
     /// A detour of the same length every period, as timer interrupts make them. Each rank has its own
     /// phase, unless they are aligned: then all ranks are away at the same moments.
-    Periodic { length: Time, period: Time, aligned: bool },
+    Periodic { length: VirtualTime, period: VirtualTime, aligned: bool },
     /// Detours of random length with random intervals between the end of one and the beginning of the next.
     Random { length: Span, interval: Span },
     /// What was measured on a machine, again and again, each rank beginning at a random place of a random
@@ -26,8 +26,8 @@ pub enum Noise {
 /// overlapping.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
-    pub watched: Time,
-    pub detours: Vec<(Time, Time)>,
+    pub watched: VirtualTime,
+    pub detours: Vec<(VirtualTime, VirtualTime)>,
 }
 
 impl Noise {
@@ -50,7 +50,7 @@ impl Noise {
             Noise::Periodic { length, period, .. } if length >= period => {
                 Some(format!("detours of {length} every {period} leave no time for work"))
             }
-            Noise::Random { interval, .. } if interval.mean == Time::ZERO => {
+            Noise::Random { interval, .. } if interval.mean == VirtualTime::ZERO => {
                 Some("detours without an interval between them leave no time for work".into())
             }
             Noise::Measured(traces) if traces.is_empty() => Some("the measurement has no traces".into()),
@@ -79,8 +79,8 @@ pub struct Detours {
 /// The detour that is the next, or under way.
 #[derive(Clone, Copy)]
 struct Next {
-    start: Time,
-    length: Time,
+    start: VirtualTime,
+    length: VirtualTime,
     /// Random numbers still to come; of a measured trace, core (upper half) and index in it.
     state: u64,
 }
@@ -97,7 +97,7 @@ impl Detours {
     /// When work that needs `work` of the rank's processor from `from` on is done. A rank whose processor
     /// is away at `from` begins late, even if it has nothing to do. `from` must not be before that of
     /// earlier calls for the same rank.
-    pub fn end_of(&mut self, rank: u32, from: Time, work: Time) -> Time {
+    pub fn end_of(&mut self, rank: u32, from: VirtualTime, work: VirtualTime) -> VirtualTime {
         if self.next.is_empty() {
             return from + work;
         }
@@ -121,29 +121,36 @@ fn first(noise: &Noise, mut random: Random) -> Next {
     match noise {
         Noise::None => unreachable!("without noise there are no detours"),
         Noise::Periodic { length, period, aligned } => {
-            let phase = if *aligned { Time::ZERO } else { Time::from_ps(random.less_than(period.ps())) };
+            let phase = if *aligned {
+                VirtualTime::ZERO
+            } else {
+                VirtualTime::from_ps(random.less_than(period.ps()))
+            };
             Next { start: phase, length: *length, state: 0 }
         }
         Noise::Random { length, interval } => {
             // The run begins somewhere within an interval. What is left of an exponential one is distributed
             // as a whole one.
             let whole = interval.draw(&mut random);
-            let start =
-                if interval.shape == Shape::Exponential { whole } else { whole.scaled(random.unit()) };
+            let start = if interval.distribution == Distribution::Exponential {
+                whole
+            } else {
+                whole.scaled(random.unit())
+            };
             let length = length.draw(&mut random);
             Next { start, length, state: random.bits() }
         }
         Noise::Measured(traces) => {
             let core = random.less_than(traces.len() as u64);
             let Trace { watched, detours } = &traces[core as usize];
-            let offset = Time::from_ps(random.less_than(watched.ps()));
+            let offset = VirtualTime::from_ps(random.less_than(watched.ps()));
             let index = detours.partition_point(|(start, _)| *start < offset);
             match detours
                 .get(index)
-                .map(|d| (index, *d, Time::ZERO))
+                .map(|d| (index, *d, VirtualTime::ZERO))
                 .or_else(|| Some((0, *detours.first()?, *watched)))
             {
-                None => Next { start: Time::NEVER, length: Time::ZERO, state: 0 },
+                None => Next { start: VirtualTime::NEVER, length: VirtualTime::ZERO, state: 0 },
                 Some((index, (start, length), again)) => {
                     Next { start: start + again - offset, length, state: core << 32 | index as u64 }
                 }
@@ -155,12 +162,12 @@ fn first(noise: &Noise, mut random: Random) -> Next {
 impl Next {
     /// The one after this. `from`: what is over by then may be skipped.
     #[inline]
-    fn advance(&mut self, noise: &Noise, from: Time) {
+    fn advance(&mut self, noise: &Noise, from: VirtualTime) {
         match noise {
             Noise::None => {}
             Noise::Periodic { period, .. } => {
                 let skipped = from.saturating_sub(self.start + self.length).ps() / period.ps();
-                self.start += Time::from_ps(period.ps() * skipped.max(1));
+                self.start += VirtualTime::from_ps(period.ps() * skipped.max(1));
             }
             Noise::Random { length, interval } => {
                 let mut random = Random::new(self.state);
@@ -172,8 +179,11 @@ impl Next {
                 let trace = &traces[(self.state >> 32) as usize];
                 let at = self.state as u32 as usize;
                 let before = trace.detours[at].0;
-                let (index, again) =
-                    if at + 1 < trace.detours.len() { (at + 1, Time::ZERO) } else { (0, trace.watched) };
+                let (index, again) = if at + 1 < trace.detours.len() {
+                    (at + 1, VirtualTime::ZERO)
+                } else {
+                    (0, trace.watched)
+                };
                 let (start, length) = trace.detours[index];
                 self.start += start + again - before;
                 self.length = length;
@@ -187,8 +197,8 @@ impl Next {
 mod tests {
     use super::*;
 
-    fn us(n: u64) -> Time {
-        Time::from_ps(n * 1_000_000)
+    fn us(n: u64) -> VirtualTime {
+        VirtualTime::from_ps(n * 1_000_000)
     }
 
     fn aligned(length: u64, period: u64) -> Detours {
@@ -220,9 +230,9 @@ mod tests {
         for rank in 0..50 {
             // 85 µs of work fill the whole trace once, wherever it began; a detour cut by either end is met
             // in part.
-            let ends: Vec<Time> = (1..=20)
+            let ends: Vec<VirtualTime> = (1..=20)
                 .map(|n| n * 100)
-                .scan(Time::ZERO, |from, _| {
+                .scan(VirtualTime::ZERO, |from, _| {
                     *from = detours.end_of(rank, *from, us(85));
                     Some(*from)
                 })

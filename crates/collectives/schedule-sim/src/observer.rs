@@ -1,10 +1,10 @@
 //! What can be looked at while a simulation runs.
 
-use crate::time::Time;
+use crate::time::VirtualTime;
 
 /// What a rank does during a span of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Doing {
+pub enum Activity {
     Compute,
     Send,
     Receive,
@@ -14,36 +14,36 @@ pub enum Doing {
 }
 
 /// Is told everything, in the order of virtual time for each rank.
-pub trait Watch {
-    fn span(&mut self, rank: u32, doing: Doing, from: Time, to: Time);
-    fn message(&mut self, from: u32, to: u32, sent: Time, arrived: Time);
+pub trait Observer {
+    fn span(&mut self, rank: u32, activity: Activity, from: VirtualTime, to: VirtualTime);
+    fn message(&mut self, from: u32, to: u32, sent: VirtualTime, arrived: VirtualTime);
 }
 
 /// Looks at nothing, and costs nothing.
-pub struct Nobody;
+pub struct NoObserver;
 
-impl Watch for Nobody {
+impl Observer for NoObserver {
     #[inline]
-    fn span(&mut self, _: u32, _: Doing, _: Time, _: Time) {}
+    fn span(&mut self, _: u32, _: Activity, _: VirtualTime, _: VirtualTime) {}
     #[inline]
-    fn message(&mut self, _: u32, _: u32, _: Time, _: Time) {}
+    fn message(&mut self, _: u32, _: u32, _: VirtualTime, _: VirtualTime) {}
 }
 
 /// Keeps everything, for a picture or a transcript.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recording {
-    pub spans: Vec<(u32, Doing, Time, Time)>,
+    pub spans: Vec<(u32, Activity, VirtualTime, VirtualTime)>,
     /// From, to, sent, arrived.
-    pub messages: Vec<(u32, u32, Time, Time)>,
+    pub messages: Vec<(u32, u32, VirtualTime, VirtualTime)>,
 }
 
-impl Watch for Recording {
-    fn span(&mut self, rank: u32, doing: Doing, from: Time, to: Time) {
+impl Observer for Recording {
+    fn span(&mut self, rank: u32, activity: Activity, from: VirtualTime, to: VirtualTime) {
         if to > from {
-            self.spans.push((rank, doing, from, to));
+            self.spans.push((rank, activity, from, to));
         }
     }
-    fn message(&mut self, from: u32, to: u32, sent: Time, arrived: Time) {
+    fn message(&mut self, from: u32, to: u32, sent: VirtualTime, arrived: VirtualTime) {
         self.messages.push((from, to, sent, arrived));
     }
 }
@@ -51,10 +51,9 @@ impl Watch for Recording {
 impl Recording {
     /// A line for each span and message, in order of time: what ranks did when.
     pub fn transcript(&self) -> String {
-        let spans = self
-            .spans
-            .iter()
-            .map(|(rank, doing, from, to)| (*from, *rank, *to, format!("rank {rank} {}", doing.name())));
+        let spans = self.spans.iter().map(|(rank, activity, from, to)| {
+            (*from, *rank, *to, format!("rank {rank} {}", activity.name()))
+        });
         let messages = self
             .messages
             .iter()
@@ -65,14 +64,14 @@ impl Recording {
     }
 }
 
-impl Doing {
+impl Activity {
     pub fn name(self) -> &'static str {
         match self {
-            Doing::Compute => "computes",
-            Doing::Send => "sends",
-            Doing::Receive => "receives",
-            Doing::Wait => "waits",
-            Doing::Combine => "combines",
+            Activity::Compute => "computes",
+            Activity::Send => "sends",
+            Activity::Receive => "receives",
+            Activity::Wait => "waits",
+            Activity::Combine => "combines",
         }
     }
 }

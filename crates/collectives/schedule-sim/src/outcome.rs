@@ -1,6 +1,6 @@
 //! What a simulation found: counted while it runs, put in numbers at its end.
 
-use crate::time::Time;
+use crate::time::VirtualTime;
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
@@ -8,15 +8,15 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Call {
     #[serde(rename = "first_entered_ns")]
-    pub first_entered: Time,
+    pub first_entered: VirtualTime,
     #[serde(rename = "last_entered_ns")]
-    pub last_entered: Time,
+    pub last_entered: VirtualTime,
     /// When the first rank's steps were done. No barrier is right if that is before the last entered.
     #[serde(rename = "first_done_ns")]
-    pub first_done: Time,
+    pub first_done: VirtualTime,
     /// When the last rank's steps were done.
     #[serde(rename = "done_ns")]
-    pub done: Time,
+    pub done: VirtualTime,
     /// How many ranks' steps were done.
     pub ranks_done: u32,
 }
@@ -25,28 +25,28 @@ pub struct Call {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Spread {
     #[serde(rename = "mean_ns")]
-    pub mean: Time,
+    pub mean: VirtualTime,
     #[serde(rename = "median_ns")]
-    pub median: Time,
+    pub median: VirtualTime,
     #[serde(rename = "p90_ns")]
-    pub p90: Time,
+    pub p90: VirtualTime,
     #[serde(rename = "p99_ns")]
-    pub p99: Time,
+    pub p99: VirtualTime,
     #[serde(rename = "p999_ns")]
-    pub p999: Time,
+    pub p999: VirtualTime,
     #[serde(rename = "max_ns")]
-    pub max: Time,
+    pub max: VirtualTime,
 }
 
 /// A rank for which others waited: at the end of their chain of messages stood its lateness.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Late {
+pub struct LateRank {
     pub rank: u32,
     /// How many calls of other ranks it held up.
     pub calls: u64,
     /// How long those ranks were in these calls, in sum.
     #[serde(rename = "held_ns")]
-    pub held: Time,
+    pub held: VirtualTime,
 }
 
 /// What there is to be told of a run.
@@ -56,7 +56,7 @@ pub struct Outcome {
     pub messages: u64,
     /// When the last call that was completed at all was done.
     #[serde(rename = "end_ns")]
-    pub end: Time,
+    pub end: VirtualTime,
     pub calls: Vec<Call>,
     /// How long ranks were in a call.
     pub held: Spread,
@@ -64,7 +64,7 @@ pub struct Outcome {
     /// completed.
     pub completion: Spread,
     /// Whom the others waited for most, ten at most, the worst first.
-    pub late: Vec<Late>,
+    pub late: Vec<LateRank>,
     /// Calls that ranks did not come through, because a rank was dead.
     pub stuck: u64,
     /// Ranks that died.
@@ -90,10 +90,10 @@ const SHOWN: usize = 10;
 impl Tally {
     pub fn new(ranks: u32, iterations: u32) -> Tally {
         let none = Call {
-            first_entered: Time::NEVER,
-            last_entered: Time::ZERO,
-            first_done: Time::NEVER,
-            done: Time::ZERO,
+            first_entered: VirtualTime::NEVER,
+            last_entered: VirtualTime::ZERO,
+            first_done: VirtualTime::NEVER,
+            done: VirtualTime::ZERO,
             ranks_done: 0,
         };
         Tally {
@@ -108,14 +108,14 @@ impl Tally {
     }
 
     #[inline]
-    pub fn enters(&mut self, epoch: u32, time: Time) {
+    pub fn enters(&mut self, epoch: u32, time: VirtualTime) {
         let call = &mut self.of_calls[epoch as usize - 1];
         call.first_entered = call.first_entered.min(time);
         call.last_entered = call.last_entered.max(time);
     }
 
     #[inline]
-    pub fn done(&mut self, epoch: u32, time: Time) {
+    pub fn done(&mut self, epoch: u32, time: VirtualTime) {
         let call = &mut self.of_calls[epoch as usize - 1];
         call.first_done = call.first_done.min(time);
         call.done = call.done.max(time);
@@ -124,7 +124,7 @@ impl Tally {
     }
 
     #[inline]
-    pub fn leaves(&mut self, entered: Time, left: Time, rank: u32, origin: u32) {
+    pub fn leaves(&mut self, entered: VirtualTime, left: VirtualTime, rank: u32, origin: u32) {
         let held = (left - entered).ps();
         self.held.add(held);
         if origin != rank {
@@ -139,17 +139,17 @@ impl Tally {
         for call in self.of_calls.iter().filter(complete) {
             completion.add(call.done.saturating_sub(call.last_entered).ps());
         }
-        let mut late: Vec<Late> = (0..)
+        let mut late: Vec<LateRank> = (0..)
             .zip(&self.late)
             .filter(|(_, (calls, _))| *calls > 0)
-            .map(|(rank, (calls, held))| Late { rank, calls: *calls, held: Time::from_ps(*held) })
+            .map(|(rank, (calls, held))| LateRank { rank, calls: *calls, held: VirtualTime::from_ps(*held) })
             .collect();
         late.sort_by_key(|l| (std::cmp::Reverse(l.held), l.rank));
         late.truncate(SHOWN);
         Outcome {
             messages: self.messages,
-            end: self.of_calls.iter().map(|c| c.done).max().unwrap_or(Time::ZERO),
-            calls: self.of_calls.iter().filter(|c| c.first_entered != Time::NEVER).copied().collect(),
+            end: self.of_calls.iter().map(|c| c.done).max().unwrap_or(VirtualTime::ZERO),
+            calls: self.of_calls.iter().filter(|c| c.first_entered != VirtualTime::NEVER).copied().collect(),
             held: self.held.spread(),
             completion: completion.spread(),
             late,
@@ -178,14 +178,14 @@ impl Sample {
     }
 
     fn spread(&self) -> Spread {
-        let at = |quantile: f64| Time::from_ps(self.of.value_at_quantile(quantile).min(self.most));
+        let at = |quantile: f64| VirtualTime::from_ps(self.of.value_at_quantile(quantile).min(self.most));
         Spread {
-            mean: Time::from_ps((self.sum / u128::from(self.of.len().max(1))) as u64),
+            mean: VirtualTime::from_ps((self.sum / u128::from(self.of.len().max(1))) as u64),
             median: at(0.5),
             p90: at(0.9),
             p99: at(0.99),
             p999: at(0.999),
-            max: Time::from_ps(self.most),
+            max: VirtualTime::from_ps(self.most),
         }
     }
 }

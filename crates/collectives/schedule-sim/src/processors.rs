@@ -2,7 +2,7 @@
 
 use crate::noise::Detours;
 use crate::random::{Purpose, Span, sequence};
-use crate::time::Time;
+use crate::time::VirtualTime;
 use crate::workload::{Fault, Workload};
 use evenkeel_random::Random;
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ impl Processors {
         for (rank, fault) in &workload.faults {
             faults.entry(*rank).or_default().push(*fault);
         }
-        let random = !matches!(workload.compute.shape, crate::random::Shape::Fixed);
+        let random = !matches!(workload.compute.distribution, crate::random::Distribution::Fixed);
         Processors {
             detours: Detours::new(&workload.noise, ranks, workload.seed),
             faults,
@@ -35,7 +35,7 @@ impl Processors {
     }
 
     /// When the rank has computed once more, beginning at `from`.
-    pub fn compute(&mut self, rank: u32, from: Time) -> Time {
+    pub fn compute(&mut self, rank: u32, from: VirtualTime) -> VirtualTime {
         let work = match self.work.get_mut(rank as usize) {
             Some(random) => self.compute.draw(random),
             None => self.compute.mean,
@@ -45,7 +45,7 @@ impl Processors {
 
     /// When work that was begun at `from` is done; never, if the rank dies before.
     #[inline]
-    pub fn end_of(&mut self, rank: u32, from: Time, work: Time) -> Time {
+    pub fn end_of(&mut self, rank: u32, from: VirtualTime, work: VirtualTime) -> VirtualTime {
         if self.faults.is_empty() {
             return self.detours.end_of(rank, from, work);
         }
@@ -64,7 +64,7 @@ impl Processors {
                     }
                 }
                 let dead = faults.iter().any(|f| matches!(f, Fault::Death(at) if end > *at));
-                if dead { Time::NEVER } else { end }
+                if dead { VirtualTime::NEVER } else { end }
             }
         }
     }

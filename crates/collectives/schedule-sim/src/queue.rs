@@ -6,12 +6,12 @@
 //! million ranks is walked through from end to end instead of being jumped about in, which is where a
 //! simulator's time goes. (Conservative windows: Lubachevsky 1989.)
 
-use crate::time::Time;
+use crate::time::VirtualTime;
 use std::collections::BTreeMap;
 
 /// Something that happens at a rank at a time.
 pub trait Event: Copy {
-    fn time(&self) -> Time;
+    fn time(&self) -> VirtualTime;
     fn rank(&self) -> u32;
 }
 
@@ -19,7 +19,7 @@ pub trait Event: Copy {
 const NEAR: u64 = 4096;
 
 pub struct Queue<E> {
-    window: Time,
+    window: VirtualTime,
     /// Number of the window that was handed out last, or of the first one.
     current: u64,
     /// No event may come before this window any more.
@@ -36,8 +36,8 @@ const SPARE: usize = 4;
 
 impl<E: Event> Queue<E> {
     /// `window`: no event causes another one sooner than this. It must not be zero.
-    pub fn new(window: Time) -> Queue<E> {
-        assert!(window > Time::ZERO, "without latency there is no order of events");
+    pub fn new(window: VirtualTime) -> Queue<E> {
+        assert!(window > VirtualTime::ZERO, "without latency there is no order of events");
         Queue {
             window,
             current: 0,
@@ -104,9 +104,9 @@ mod tests {
     use crate::random::{Purpose, sequence};
 
     #[derive(Clone, Copy, Debug, PartialEq)]
-    struct Ping(Time, u32);
+    struct Ping(VirtualTime, u32);
     impl Event for Ping {
-        fn time(&self) -> Time {
+        fn time(&self) -> VirtualTime {
             self.0
         }
         fn rank(&self) -> u32 {
@@ -116,15 +116,15 @@ mod tests {
 
     #[test]
     fn everything_comes_out_once_and_in_order_at_each_rank() {
-        let mut queue = Queue::new(Time::from_ps(10));
+        let mut queue = Queue::new(VirtualTime::from_ps(10));
         let mut random = sequence(1, 0, Purpose::Noise);
         let mut pushed = 0;
-        let mut last = [Time::ZERO; 8];
+        let mut last = [VirtualTime::ZERO; 8];
         let push = |queue: &mut Queue<Ping>, random: &mut evenkeel_random::Random, now: u64| {
             // Now and then far away, beyond the windows at hand.
             let ahead =
                 if random.less_than(10) == 0 { random.less_than(1_000_000) } else { random.less_than(100) };
-            queue.push(Ping(Time::from_ps(now + 10 + ahead), random.less_than(8) as u32));
+            queue.push(Ping(VirtualTime::from_ps(now + 10 + ahead), random.less_than(8) as u32));
         };
         for _ in 0..50 {
             push(&mut queue, &mut random, 0);

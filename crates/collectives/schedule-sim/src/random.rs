@@ -1,6 +1,6 @@
 //! What the simulator draws random numbers for, and random spans of time.
 
-use crate::time::Time;
+use crate::time::VirtualTime;
 use evenkeel_random::Random;
 use std::fmt;
 use std::str::FromStr;
@@ -21,7 +21,7 @@ pub fn sequence(seed: u64, rank: u32, purpose: Purpose) -> Random {
 
 /// How spans of time are distributed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Shape {
+pub enum Distribution {
     Fixed,
     /// Between nothing and twice the mean.
     Uniform,
@@ -35,24 +35,24 @@ pub enum Shape {
 /// `pareto:1.5:10us` vary.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Span {
-    pub shape: Shape,
-    pub mean: Time,
+    pub distribution: Distribution,
+    pub mean: VirtualTime,
 }
 
 impl Span {
-    pub const NONE: Span = Span { shape: Shape::Fixed, mean: Time::ZERO };
+    pub const NONE: Span = Span { distribution: Distribution::Fixed, mean: VirtualTime::ZERO };
 
-    pub fn fixed(mean: Time) -> Span {
-        Span { shape: Shape::Fixed, mean }
+    pub fn fixed(mean: VirtualTime) -> Span {
+        Span { distribution: Distribution::Fixed, mean }
     }
 
-    pub fn draw(&self, random: &mut Random) -> Time {
-        match self.shape {
-            Shape::Fixed => self.mean,
-            Shape::Uniform => self.mean.scaled(2.0 * random.unit()),
-            Shape::Exponential => self.mean.scaled(random.exponential()),
+    pub fn draw(&self, random: &mut Random) -> VirtualTime {
+        match self.distribution {
+            Distribution::Fixed => self.mean,
+            Distribution::Uniform => self.mean.scaled(2.0 * random.unit()),
+            Distribution::Exponential => self.mean.scaled(random.exponential()),
             // The least value is mean·(index − 1)/index, so that the mean comes out.
-            Shape::Pareto(index) => {
+            Distribution::Pareto(index) => {
                 self.mean.scaled((index - 1.0) / index * (1.0 - random.unit()).powf(-1.0 / index))
             }
         }
@@ -62,17 +62,17 @@ impl Span {
 impl FromStr for Span {
     type Err = String;
     fn from_str(text: &str) -> Result<Span, String> {
-        let (shape, mean) = match text.split_once(':') {
-            None => (Shape::Fixed, text),
-            Some(("fixed", mean)) => (Shape::Fixed, mean),
-            Some(("uniform", mean)) => (Shape::Uniform, mean),
-            Some(("exp", mean)) => (Shape::Exponential, mean),
+        let (distribution, mean) = match text.split_once(':') {
+            None => (Distribution::Fixed, text),
+            Some(("fixed", mean)) => (Distribution::Fixed, mean),
+            Some(("uniform", mean)) => (Distribution::Uniform, mean),
+            Some(("exp", mean)) => (Distribution::Exponential, mean),
             Some(("pareto", rest)) => {
                 let (index, mean) = rest
                     .split_once(':')
                     .ok_or_else(|| format!("`{text}` lacks its index or its mean: pareto:1.5:10us"))?;
                 match index.parse::<f64>() {
-                    Ok(n) if n > 1.0 && n.is_finite() => (Shape::Pareto(n), mean),
+                    Ok(n) if n > 1.0 && n.is_finite() => (Distribution::Pareto(n), mean),
                     _ => {
                         return Err(format!(
                             "`{index}` is no index of a Pareto distribution: it must be above 1, or there is no mean"
@@ -86,17 +86,17 @@ impl FromStr for Span {
                 ));
             }
         };
-        Ok(Span { shape, mean: mean.parse()? })
+        Ok(Span { distribution, mean: mean.parse()? })
     }
 }
 
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self.shape {
-            Shape::Fixed => write!(f, "{}", self.mean),
-            Shape::Uniform => write!(f, "uniform:{}", self.mean),
-            Shape::Exponential => write!(f, "exp:{}", self.mean),
-            Shape::Pareto(index) => write!(f, "pareto:{index}:{}", self.mean),
+        match self.distribution {
+            Distribution::Fixed => write!(f, "{}", self.mean),
+            Distribution::Uniform => write!(f, "uniform:{}", self.mean),
+            Distribution::Exponential => write!(f, "exp:{}", self.mean),
+            Distribution::Pareto(index) => write!(f, "pareto:{index}:{}", self.mean),
         }
     }
 }

@@ -1,33 +1,33 @@
 //! A recording as a picture: a row for each rank, time to the right, a line for each message.
 
-use crate::observer::{Doing, Recording};
-use crate::time::Time;
+use crate::observer::{Activity, Recording};
+use crate::time::VirtualTime;
 use std::fmt::Write;
 
 const LEFT: f64 = 64.0;
 const WIDTH: f64 = 900.0;
 const TOP: f64 = 46.0;
-const KINDS: [(Doing, &str, &str); 5] = [
-    (Doing::Compute, "computes", "#9ec9e8"),
-    (Doing::Send, "sends", "#d55e00"),
-    (Doing::Receive, "receives", "#009e73"),
-    (Doing::Combine, "combines", "#cc79a7"),
-    (Doing::Wait, "waits", "#dddddd"),
+const KINDS: [(Activity, &str, &str); 5] = [
+    (Activity::Compute, "computes", "#9ec9e8"),
+    (Activity::Send, "sends", "#d55e00"),
+    (Activity::Receive, "receives", "#009e73"),
+    (Activity::Combine, "combines", "#cc79a7"),
+    (Activity::Wait, "waits", "#dddddd"),
 ];
 
 /// SVG that needs nothing else. Readable up to some 64 ranks and a few thousand messages.
-pub fn space_time(recording: &Recording, ranks: u32, title: &str) -> String {
+pub fn space_time_diagram(recording: &Recording, ranks: u32, title: &str) -> String {
     let last = recording
         .spans
         .iter()
         .map(|s| s.3)
         .chain(recording.messages.iter().map(|m| m.3))
         .max()
-        .unwrap_or(Time::from_ps(1));
+        .unwrap_or(VirtualTime::from_ps(1));
     let pitch = (720.0 / f64::from(ranks)).clamp(9.0, 34.0);
     let bar = pitch * 0.5;
     let bottom = TOP + pitch * f64::from(ranks);
-    let x = |time: Time| LEFT + WIDTH * time.ns() / last.ns();
+    let x = |time: VirtualTime| LEFT + WIDTH * time.ns() / last.ns();
     let y = |rank: u32| TOP + pitch * (f64::from(rank) + 0.5);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" font-family=\"sans-serif\" font-size=\"11\">\n\
@@ -64,9 +64,9 @@ pub fn space_time(recording: &Recording, ranks: u32, title: &str) -> String {
             y(rank) + 4.0
         );
     }
-    for (rank, doing, from, to) in &recording.spans {
-        let colour = KINDS.iter().find(|k| k.0 == *doing).map_or("#000000", |k| k.2);
-        let (height, wide) = if *doing == Doing::Wait {
+    for (rank, activity, from, to) in &recording.spans {
+        let colour = KINDS.iter().find(|k| k.0 == *activity).map_or("#000000", |k| k.2);
+        let (height, wide) = if *activity == Activity::Wait {
             (bar * 0.35, x(*to) - x(*from))
         } else {
             (bar, (x(*to) - x(*from)).max(0.6))
@@ -87,20 +87,20 @@ pub fn space_time(recording: &Recording, ranks: u32, title: &str) -> String {
 }
 
 /// A moment as it is printed, not as it is typed: 5 µs.
-fn label(time: Time) -> String {
+fn label(time: VirtualTime) -> String {
     let typed = time.to_string();
     let (number, unit) = typed.split_at(typed.find(|c: char| c.is_alphabetic()).unwrap_or(typed.len()));
     format!("{number} {}", unit.replace("us", "µs")).trim_end().into()
 }
 
 /// Round moments, five to ten of them.
-fn ticks(last: Time) -> Vec<Time> {
+fn ticks(last: VirtualTime) -> Vec<VirtualTime> {
     let rough = last.ps() as f64 / 10.0;
     let power = 10_f64.powf(rough.log10().floor());
     let step =
         [1.0, 2.0, 5.0, 10.0].into_iter().map(|n| n * power).find(|s| *s >= rough).unwrap_or(rough).max(1.0)
             as u64;
-    (0..).map(|i| Time::from_ps(i * step)).take_while(|t| *t <= last).collect()
+    (0..).map(|i| VirtualTime::from_ps(i * step)).take_while(|t| *t <= last).collect()
 }
 
 fn escaped(text: &str) -> String {
@@ -113,12 +113,12 @@ mod tests {
 
     #[test]
     fn everything_recorded_is_drawn() {
-        let us = |n: u64| Time::from_ps(n * 1_000_000);
+        let us = |n: u64| VirtualTime::from_ps(n * 1_000_000);
         let recording = Recording {
-            spans: vec![(0, Doing::Compute, us(0), us(7)), (1, Doing::Wait, us(1), us(9))],
+            spans: vec![(0, Activity::Compute, us(0), us(7)), (1, Activity::Wait, us(1), us(9))],
             messages: vec![(0, 1, us(7), us(9))],
         };
-        let svg = space_time(&recording, 2, "a < b");
+        let svg = space_time_diagram(&recording, 2, "a < b");
         assert!(svg.contains("<title>a &lt; b</title>") && svg.contains("rank 1</text>"));
         assert!(svg.contains(">0</text>") && svg.contains(">5 µs</text>"));
         assert_eq!(svg.matches("<path d=").count(), 1 + ticks(us(9)).len());

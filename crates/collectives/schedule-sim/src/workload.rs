@@ -3,7 +3,7 @@
 use crate::noise::Noise;
 use crate::processors::Processors;
 use crate::random::{Purpose, Span, sequence};
-use crate::time::Time;
+use crate::time::VirtualTime;
 
 /// When a rank may leave a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,9 +35,9 @@ pub enum Fault {
     /// All that its processor does takes so many times as long.
     Slow(f64),
     /// It does nothing for a while.
-    Stall { at: Time, length: Time },
+    Stall { at: VirtualTime, length: VirtualTime },
     /// From then on it does nothing.
-    Death(Time),
+    Death(VirtualTime),
 }
 
 /// One call, without anything before it and without disturbance.
@@ -57,12 +57,13 @@ impl Default for Workload {
 
 /// When the last of `ranks` would be through if nobody waited for anybody and calls took no time: the
 /// least that the loop takes. Ranks that die do not count.
-pub fn alone(workload: &Workload, ranks: u32) -> Time {
+pub fn time_without_calls(workload: &Workload, ranks: u32) -> VirtualTime {
     let mut processors = Processors::new(workload, ranks);
     let through = |rank| {
         let begin = workload.skew.draw(&mut sequence(workload.seed, rank, Purpose::Skew));
-        (0..workload.iterations)
-            .fold(begin, |from, _| if from == Time::NEVER { from } else { processors.compute(rank, from) })
+        (0..workload.iterations).fold(begin, |from, _| {
+            if from == VirtualTime::NEVER { from } else { processors.compute(rank, from) }
+        })
     };
-    (0..ranks).map(through).filter(|end| *end != Time::NEVER).max().unwrap_or(Time::ZERO)
+    (0..ranks).map(through).filter(|end| *end != VirtualTime::NEVER).max().unwrap_or(VirtualTime::ZERO)
 }

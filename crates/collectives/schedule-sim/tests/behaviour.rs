@@ -3,8 +3,8 @@
 use evenkeel_model::{LogGp, Node, Parameters};
 use evenkeel_schedule::{Collective, Problem, Schedule, algorithms};
 use evenkeel_schedule_sim::{
-    Doing, Fault, Leaving, Machine, Nobody, Noise, Outcome, Recording, Refusal, Span, Time, Workload, alone,
-    simulate,
+    Activity, Fault, Leaving, Machine, NoObserver, Noise, Outcome, Recording, SimulationError, Span,
+    VirtualTime, Workload, simulate, time_without_calls,
 };
 
 fn network() -> Parameters {
@@ -20,11 +20,11 @@ fn schedule(name: &str, ranks: u32) -> Schedule {
 }
 
 fn run(schedule: &Schedule, workload: &Workload) -> Outcome {
-    simulate(schedule, 8, &machine(), workload, &mut Nobody, &mut |_| {}).unwrap()
+    simulate(schedule, 8, &machine(), workload, &mut NoObserver, &mut |_| {}).unwrap()
 }
 
-fn us(n: u64) -> Time {
-    Time::from_ps(n * 1_000_000)
+fn us(n: u64) -> VirtualTime {
+    VirtualTime::from_ps(n * 1_000_000)
 }
 
 fn noisy(iterations: u32) -> Workload {
@@ -121,17 +121,17 @@ fn deferred_barriers_cost_their_deposit_until_the_window_is_full() {
     let strict = noisy(40);
     let with = |window| Workload { leaving: Leaving::Bypass { window }, ..strict.clone() };
     let schedule = schedule("dissemination", 64);
-    let least = alone(&strict, 64);
-    let ends: Vec<Time> =
+    let least = time_without_calls(&strict, 64);
+    let ends: Vec<VirtualTime> =
         [1, 4, 16, 40].map(|w| run(&schedule, &with(w)).calls.last().unwrap().last_entered).to_vec();
     assert!(ends.windows(2).all(|w| w[0] >= w[1]), "{ends:?}");
     assert!(run(&schedule, &strict).end > ends[0]);
     // With room for all calls the slowest rank is held by nobody: it pays for 39 deposits of o_s, and
     // noise that they meet.
     let free = run(&schedule, &with(40));
-    assert_eq!(free.held.max, Time::from_ns(200.0));
+    assert_eq!(free.held.max, VirtualTime::from_ns(200.0));
     assert!(
-        ends[3] >= least + Time::from_ns(39.0 * 200.0) && ends[3].ns() < least.ns() * 1.03,
+        ends[3] >= least + VirtualTime::from_ns(39.0 * 200.0) && ends[3].ns() < least.ns() * 1.03,
         "{} and {least}",
         ends[3]
     );
@@ -155,7 +155,7 @@ fn the_window_bounds_how_far_ranks_run_ahead() {
         assert_eq!(entered, 5 + window as usize + 1, "window {window}");
     }
     assert!(with(4).held.max > us(9_000));
-    assert_eq!(with(100).held.max, Time::from_ns(200.0));
+    assert_eq!(with(100).held.max, VirtualTime::from_ns(200.0));
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn a_reduction_that_lets_go_holds_the_root_alone() {
         let held = recording
             .spans
             .iter()
-            .filter(|(_, doing, from, to)| *doing == Doing::Wait && *to > *from + us(400));
+            .filter(|(_, activity, from, to)| *activity == Activity::Wait && *to > *from + us(400));
         let mut ranks: Vec<u32> = held.map(|s| s.0).collect();
         ranks.sort();
         ranks.dedup();
@@ -196,13 +196,13 @@ fn a_reduction_that_lets_go_holds_the_root_alone() {
 fn one_multicast_reaches_all_at_once() {
     let at = |multicast| {
         let machine = Machine { multicast: [multicast; 2], ..machine() };
-        simulate(&schedule("mcs", 5), 8, &machine, &Workload::default(), &mut Nobody, &mut |_| {})
+        simulate(&schedule("mcs", 5), 8, &machine, &Workload::default(), &mut NoObserver, &mut |_| {})
             .unwrap()
             .end
     };
     // Four children tell rank 0, whose release takes one message or four.
-    assert_eq!(at(true), Time::from_ns(1400.0 + 3.0 * 200.0 + 1400.0));
-    assert_eq!(at(false), at(true) + Time::from_ns(3.0 * 200.0));
+    assert_eq!(at(true), VirtualTime::from_ns(1400.0 + 3.0 * 200.0 + 1400.0));
+    assert_eq!(at(false), at(true) + VirtualTime::from_ns(3.0 * 200.0));
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn ranks_of_a_node_are_near() {
             8,
             &machine,
             &Workload::default(),
-            &mut Nobody,
+            &mut NoObserver,
             &mut |_| {},
         )
         .unwrap()
@@ -229,8 +229,8 @@ fn ranks_of_a_node_are_near() {
     };
     // Three rounds within the node. With two nodes each of four rounds has somebody who hears from the
     // other node.
-    assert_eq!(time(8), Time::from_ns(3.0 * 120.0));
-    assert!(time(16) > Time::from_ns(1400.0) && time(16) < Time::from_ns(4.0 * 1400.0));
+    assert_eq!(time(8), VirtualTime::from_ns(3.0 * 120.0));
+    assert!(time(16) > VirtualTime::from_ns(1400.0) && time(16) < VirtualTime::from_ns(4.0 * 1400.0));
 }
 
 #[test]
@@ -238,9 +238,10 @@ fn what_cannot_be_simulated_is_refused() {
     let none =
         Machine::new(&Parameters::of_network("test", "none", LogGp::logp(0.0, 200.0, 100.0).into())).unwrap();
     let refused = |machine: &Machine, workload: &Workload| {
-        simulate(&schedule("dissemination", 4), 8, machine, workload, &mut Nobody, &mut |_| {}).unwrap_err()
+        simulate(&schedule("dissemination", 4), 8, machine, workload, &mut NoObserver, &mut |_| {})
+            .unwrap_err()
     };
-    assert_eq!(refused(&none, &Workload::default()), Refusal::NoLatency);
+    assert_eq!(refused(&none, &Workload::default()), SimulationError::NoLatency);
     let faulty = Workload { faults: vec![(4, Fault::Slow(2.0))], ..Workload::default() };
     assert!(refused(&machine(), &faulty).to_string().contains("the last is 3"));
     let away = Workload {
@@ -255,7 +256,7 @@ fn what_cannot_be_simulated_is_refused() {
 fn a_small_run_goes_as_it_always_went() {
     let workload = Workload {
         compute: "exp:2us".parse().unwrap(),
-        noise: Noise::Periodic { length: Time::from_ns(500.0), period: us(4), aligned: false },
+        noise: Noise::Periodic { length: VirtualTime::from_ns(500.0), period: us(4), aligned: false },
         ..Workload::default()
     };
     let mut recording = Recording::default();

@@ -3,13 +3,13 @@
 
 use evenkeel_model::{Barrier, Charge, LogGp, Parameters, Release};
 use evenkeel_schedule::{Problem, Schedule, algorithms};
-use evenkeel_schedule_sim::{Doing, Machine, Nobody, Recording, Workload, simulate};
+use evenkeel_schedule_sim::{Activity, Machine, NoObserver, Recording, Workload, simulate};
 
 fn simulated_ns(model: &LogGp, name: &str, set: &[(&str, u32)], ranks: u32) -> f64 {
     let mut machine = Machine::new(&Parameters::of_network("test", "none", (*model).into())).unwrap();
     machine.multicast = [true; 2];
     let schedule = Schedule::new(algorithms::find(name).unwrap(), Problem::new(ranks), set).unwrap();
-    simulate(&schedule, 1, &machine, &Workload::default(), &mut Nobody, &mut |_| {}).unwrap().end.ns()
+    simulate(&schedule, 1, &machine, &Workload::default(), &mut NoObserver, &mut |_| {}).unwrap().end.ns()
 }
 
 fn formula_ns(model: &LogGp, barrier: Barrier, ranks: u32) -> f64 {
@@ -164,7 +164,7 @@ fn bytes_take_their_time() {
     let mut recording = Recording::default();
     simulate(&schedule, 8, &machine, &Workload::default(), &mut recording, &mut |_| {}).unwrap();
     for rank in 1..4_u32 {
-        let received = recording.spans.iter().find(|s| (s.0, s.1) == (rank, Doing::Receive)).unwrap().3;
+        let received = recording.spans.iter().find(|s| (s.0, s.1) == (rank, Activity::Receive)).unwrap().3;
         let expected = model.message_ns(800) + f64::from(rank - 1) * (model.gap_ns + model.wire_ns(800));
         assert!((received.ns() - expected).abs() < 0.01, "rank {rank}: {received}, expected {expected} ns");
     }
@@ -180,7 +180,7 @@ fn messages_under_lop_arrive_as_the_model_says() {
         let schedule =
             Schedule::new(algorithms::find("n-way-dissemination").unwrap(), Problem::new(n + 1), &[("n", n)])
                 .unwrap();
-        let end = simulate(&schedule, 1, &machine, &Workload::default(), &mut Nobody, &mut |_| {})
+        let end = simulate(&schedule, 1, &machine, &Workload::default(), &mut NoObserver, &mut |_| {})
             .unwrap()
             .end
             .ns();

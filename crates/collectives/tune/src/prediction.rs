@@ -3,7 +3,9 @@
 use evenkeel_engine::collective::call::Kind;
 use evenkeel_model::Parameters;
 use evenkeel_schedule::{Rank, Schedule};
-use evenkeel_schedule_sim::{Machine, Nobody, SharedCores, Time, Workload, shared, simulate};
+use evenkeel_schedule_sim::{
+    Machine, NoObserver, SharedCores, VirtualTime, Workload, simulate, time_on_shared_cores,
+};
 
 /// Barriers in a row: what the later ones can begin before the earlier ones have ended is part of what
 /// they cost.
@@ -25,7 +27,7 @@ pub fn predict(schedule: &Schedule, cores: usize, parameters: &Parameters) -> Op
     }
     let machine = Machine { multicast: [true; 2], ..Machine::new(parameters).ok()? };
     let workload = Workload { iterations: BARRIERS, ..Workload::default() };
-    let outcome = simulate(schedule, 1, &machine, &workload, &mut Nobody, &mut |_| {}).ok()?;
+    let outcome = simulate(schedule, 1, &machine, &workload, &mut NoObserver, &mut |_| {}).ok()?;
     Some(outcome.end.ns() / f64::from(BARRIERS))
 }
 
@@ -34,13 +36,13 @@ fn on_shared_cores(schedule: &Schedule, cores: usize, parameters: &Parameters) -
     let look = parameters.node.as_ref().map_or(SWITCH_NS, |node| node.model.latency_ns(1));
     let cores = SharedCores {
         cores: cores as u32,
-        switch: Time::from_ns(switch),
-        look: Time::from_ns(look),
+        switch: VirtualTime::from_ns(switch),
+        look: VirtualTime::from_ns(look),
         work_per_byte_ps: 0.0,
     };
-    let times: Option<Vec<Time>> =
-        (0..ORDERS).map(|order| shared(schedule, &cores, BARRIERS, order)).collect();
-    let sum: f64 = times?.iter().map(|time| time.ns()).sum();
+    let times: Result<Vec<VirtualTime>, _> =
+        (0..ORDERS).map(|order| time_on_shared_cores(schedule, &cores, BARRIERS, order)).collect();
+    let sum: f64 = times.ok()?.iter().map(|time| time.ns()).sum();
     Some(sum / (ORDERS as f64 * f64::from(BARRIERS)))
 }
 

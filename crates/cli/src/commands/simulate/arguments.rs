@@ -3,7 +3,7 @@
 use super::setup::{Distortion, Named, RankCounts};
 use crate::commands::between;
 use clap::{ValueEnum, value_parser};
-use evenkeel_schedule_sim::{Span, Time};
+use evenkeel_schedule_sim::{Span, VirtualTime};
 use std::path::PathBuf;
 
 /// What has no meaning where ranks share cores.
@@ -88,7 +88,7 @@ pub struct Simulate {
     /// What handing a core from one rank to the next takes, with --cores; otherwise what the machine's
     /// parameters say
     #[arg(long, value_name = "TIME", requires = "cores", help_heading = "Machine")]
-    pub switch: Option<Time>,
+    pub switch: Option<VirtualTime>,
     /// In how many random orders ranks take turns on their cores, with --cores: an order stays, and what
     /// comes out depends on it
     #[arg(long, value_name = "N", default_value = "20", requires = "cores", value_parser = value_parser!(u32).range(1..=10_000), help_heading = "Machine")]

@@ -8,7 +8,8 @@ use crate::errors::Failure;
 use crate::output::file::write;
 use evenkeel_schedule::{Nodes, Problem, Rank, Schedule};
 use evenkeel_schedule_sim::{
-    Leaving, Nobody, Outcome, Recording, Time, Workload, alone, simulate as run, simulate_shared,
+    Leaving, NoObserver, Outcome, Recording, VirtualTime, Workload, simulate as run, simulate_shared,
+    time_without_calls,
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
@@ -23,7 +24,7 @@ pub struct Run {
     pub ranks: u32,
     /// What the loop would take if nobody waited and calls took no time.
     #[serde(rename = "alone_ns")]
-    pub alone: Time,
+    pub alone: VirtualTime,
     #[serde(flatten)]
     pub outcome: Outcome,
     /// What the simulation itself took. Not in the record, which is the same in every run.
@@ -32,7 +33,7 @@ pub struct Run {
 }
 
 impl Run {
-    fn new(named: &Named, schedule: &Schedule, alone: Time, outcome: Outcome, seconds: f64) -> Run {
+    fn new(named: &Named, schedule: &Schedule, alone: VirtualTime, outcome: Outcome, seconds: f64) -> Run {
         Run {
             schedule: named.to_string(),
             operation: schedule.algorithm.collective.name(),
@@ -94,7 +95,7 @@ pub fn simulate(arguments: &Simulate) -> Result<String, Failure> {
             )
             .map_err(|e| refuse(e.to_string()))?;
             let seconds = begun.elapsed().as_secs_f64();
-            runs.push(Run::new(named, schedule, found.alone, found.outcome, seconds));
+            runs.push(Run::new(named, schedule, found.time_without_calls, found.outcome, seconds));
             bar.set_position(runs.len() as u64 * 1000);
             continue;
         }
@@ -111,11 +112,11 @@ pub fn simulate(arguments: &Simulate) -> Result<String, Failure> {
             files += &output::pictures(arguments, &recording, ranks)?;
             outcome
         } else {
-            run(schedule, arguments.element_bytes, &setting.machine, workload, &mut Nobody, &mut progress)
+            run(schedule, arguments.element_bytes, &setting.machine, workload, &mut NoObserver, &mut progress)
         };
         let outcome = outcome.map_err(|e| refuse(e.to_string()))?;
         let seconds = begun.elapsed().as_secs_f64();
-        runs.push(Run::new(named, schedule, alone(workload, ranks), outcome, seconds));
+        runs.push(Run::new(named, schedule, time_without_calls(workload, ranks), outcome, seconds));
         bar.set_position(runs.len() as u64 * 1000);
     }
     bar.finish_and_clear();

@@ -4,7 +4,7 @@
 use super::command::Run;
 use crate::errors::Failure;
 use crate::output::plot_style::{COLOURS, FONT};
-use evenkeel_schedule_sim::Time;
+use evenkeel_schedule_sim::VirtualTime;
 use evenkeel_text::units::{duration, short_count};
 use plotters::prelude::*;
 
@@ -18,7 +18,7 @@ const LEAST_NS: f64 = 1.0;
 type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 type Done = Result<(), Box<dyn std::error::Error>>;
 /// A line of a panel: its name, how wide it is drawn, and its value of a run.
-type Curve = (&'static str, u32, fn(&Run) -> Time);
+type Curve = (&'static str, u32, fn(&Run) -> VirtualTime);
 
 const COMPLETION: [Curve; 2] =
     [("mean", 2, |r| r.outcome.completion.mean), ("p99", 1, |r| r.outcome.completion.p99)];
@@ -61,7 +61,7 @@ fn against_ranks(runs: &[Run], title: &str, curves: &[Curve], area: &Area) -> Do
             schedules.push(&r.schedule)
         }
     });
-    let value = |run: &Run, of: fn(&Run) -> Time| of(run).ns().max(LEAST_NS);
+    let value = |run: &Run, of: fn(&Run) -> VirtualTime| of(run).ns().max(LEAST_NS);
     let all: Vec<f64> = runs.iter().flat_map(|r| curves.iter().map(move |c| value(r, c.2))).collect();
     let (least, most) = all.iter().fold((f64::INFINITY, LEAST_NS), |(a, b), v| (a.min(*v), b.max(*v)));
     let (few, many) = runs.iter().fold((u32::MAX, 1), |(a, b), r| (a.min(r.ranks), b.max(r.ranks)));
@@ -150,7 +150,7 @@ fn late_ranks(run: &Run, area: &Area) -> Done {
         .light_line_style(WHITE)
         .draw()?;
     let all = late.len();
-    let bar = |(i, late): (usize, &evenkeel_schedule_sim::Late)| {
+    let bar = |(i, late): (usize, &evenkeel_schedule_sim::LateRank)| {
         let end = if i + 1 < all { SegmentValue::Exact(i + 1) } else { SegmentValue::Last };
         let mut bar =
             Rectangle::new([(SegmentValue::Exact(i), 0.0), (end, late.held.ns())], COLOURS[1].filled());

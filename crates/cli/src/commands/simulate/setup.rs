@@ -5,7 +5,7 @@ use crate::errors::Failure;
 use evenkeel_model::{LogGp, Model, Node, Parameters, builtin};
 use evenkeel_schedule::{Algorithm, algorithms};
 use evenkeel_schedule_sim::{
-    Fault, Leaving, Machine, Noise, Shape, SharedCores, Span, Time, Trace, Workload,
+    Distribution, Fault, Leaving, Machine, Noise, SharedCores, Span, Trace, VirtualTime, Workload,
 };
 use std::fmt;
 use std::path::Path;
@@ -202,14 +202,14 @@ fn shared_cores(
 ) -> Result<Option<SharedCores>, String> {
     let Some(cores) = arguments.cores else { return Ok(None) };
     let node = parameters.node.as_ref();
-    let switch = arguments.switch.or_else(|| node.and_then(|n| n.switch_ns).map(Time::from_ns)).ok_or_else(|| {
+    let switch = arguments.switch.or_else(|| node.and_then(|n| n.switch_ns).map(VirtualTime::from_ns)).ok_or_else(|| {
         format!(
             "the parameters of {} do not say what handing over a core takes. Give --switch TIME, or a --machine that says it (two-core-vm, or a file \
              of `evenkeel model measure` with more ranks than cores)",
             parameters.name
         )
     })?;
-    if switch == Time::ZERO {
+    if switch == VirtualTime::ZERO {
         return Err("handing over a core for nothing (--switch 0) would leave no order of events: give it at least a picosecond".into());
     }
     let look = machine.links[evenkeel_schedule_sim::WITHIN_NODE].cost(1).latency;
@@ -232,7 +232,7 @@ fn inline(text: &str) -> Result<Model, String> {
     for part in text.split(',') {
         let (name, value) =
             part.split_once('=').ok_or_else(|| format!("`{part}` is no parameter: it must be NAME=TIME"))?;
-        let ns = value.parse::<Time>()?.ns();
+        let ns = value.parse::<VirtualTime>()?.ns();
         match name {
             "L" => model.latency_ns = ns,
             "o" => (model.send_overhead_ns, model.receive_overhead_ns) = (ns, ns),
@@ -247,7 +247,7 @@ fn inline(text: &str) -> Result<Model, String> {
 }
 
 fn noise(text: &str) -> Result<Noise, String> {
-    let pair = |text: &str| -> Result<(Time, Time), String> {
+    let pair = |text: &str| -> Result<(VirtualTime, VirtualTime), String> {
         let (length, period) =
             text.split_once('/').ok_or_else(|| format!("`{text}` lacks a period: periodic:LENGTH/PERIOD"))?;
         Ok((length.parse()?, period.parse()?))
@@ -263,8 +263,8 @@ fn noise(text: &str) -> Result<Noise, String> {
     } else if let Some((length, interval)) = text.split_once('/') {
         let length: Span = length.parse()?;
         let mut interval_span: Span = interval.parse()?;
-        if interval_span.shape == Shape::Fixed && !interval.contains(':') {
-            interval_span.shape = length.shape;
+        if interval_span.distribution == Distribution::Fixed && !interval.contains(':') {
+            interval_span.distribution = length.distribution;
         }
         Ok(Noise::Random { length, interval: interval_span })
     } else {
@@ -283,7 +283,7 @@ fn measured(file: &Path) -> Result<Noise, String> {
     if gaps.kind != "gaps" || gaps.schema != 1 {
         return Err(failed(format!("it is a `{}` of layout {}", gaps.kind, gaps.schema)));
     }
-    let ns = |ns: u64| Time::from_ns(ns as f64);
+    let ns = |ns: u64| VirtualTime::from_ns(ns as f64);
     let trace = |core: &evenkeel_noise::CoreGaps| Trace {
         watched: ns(core.watched_ns),
         detours: core.gaps_ns.iter().map(|[start, length]| (ns(*start), ns(*length))).collect(),
@@ -347,15 +347,22 @@ mod tests {
         );
         assert_eq!(
             noise("aligned:2us/1ms"),
-            Ok(Noise::Periodic { length: Time::from_ns(2e3), period: Time::from_ns(1e6), aligned: true })
+            Ok(Noise::Periodic {
+                length: VirtualTime::from_ns(2e3),
+                period: VirtualTime::from_ns(1e6),
+                aligned: true
+            })
         );
         assert!(noise("aligned:2us").is_err() && noise("loud").is_err());
         assert_eq!("3=2.5".parse(), Ok(Distortion(3, Fault::Slow(2.5))));
         assert_eq!(
             "3=10us+20ms".parse(),
-            Ok(Distortion(3, Fault::Stall { at: Time::from_ns(1e4), length: Time::from_ns(2e7) }))
+            Ok(Distortion(
+                3,
+                Fault::Stall { at: VirtualTime::from_ns(1e4), length: VirtualTime::from_ns(2e7) }
+            ))
         );
-        assert_eq!("3=10us".parse(), Ok(Distortion(3, Fault::Death(Time::from_ns(1e4)))));
+        assert_eq!("3=10us".parse(), Ok(Distortion(3, Fault::Death(VirtualTime::from_ns(1e4)))));
         for wrong in ["3", "x=2", "3=0", "3=-1", "3=1us+"] {
             assert!(wrong.parse::<Distortion>().is_err(), "{wrong}");
         }

@@ -6,7 +6,7 @@ use super::setup::Setting;
 use crate::errors::Failure;
 use crate::output::file::write;
 use evenkeel_model::Parameters;
-use evenkeel_schedule_sim::{Noise, Recording, Time, space_time};
+use evenkeel_schedule_sim::{Noise, Recording, VirtualTime, space_time_diagram};
 use evenkeel_text::paragraph::wrap;
 use evenkeel_text::table::{Column, table};
 use evenkeel_text::units::{count, duration, percent, plural, short_count};
@@ -32,8 +32,8 @@ pub fn text(arguments: &Simulate, setting: &Setting, runs: &[Run], width: usize)
     let mut lines = wrap(&headline(arguments, setting), width, "  ");
     lines.push(String::new());
     let iterations = f64::from(arguments.iterations);
-    let ns = |time: Time| duration(time.ns().round() as u64);
-    let each = |time: Time| duration((time.ns() / iterations).round() as u64);
+    let ns = |time: VirtualTime| duration(time.ns().round() as u64);
+    let each = |time: VirtualTime| duration((time.ns() / iterations).round() as u64);
     let row = |run: &Run| {
         let outcome = &run.outcome;
         let stuck = outcome.stuck > 0;
@@ -165,7 +165,7 @@ struct Record<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     cores: Option<u32>,
     #[serde(rename = "switch_ns", skip_serializing_if = "Option::is_none")]
-    switch: Option<Time>,
+    switch: Option<VirtualTime>,
     #[serde(skip_serializing_if = "Option::is_none")]
     orders: Option<u32>,
     seed: u64,
@@ -209,7 +209,7 @@ pub fn pictures(arguments: &Simulate, recording: &Recording, ranks: u32) -> Resu
     let mut said = String::new();
     if let Some(file) = &arguments.svg {
         let title = format!("{}, {ranks} ranks", arguments.schedules[0]);
-        write(file, &space_time(recording, ranks, &title))?;
+        write(file, &space_time_diagram(recording, ranks, &title))?;
         said += &format!("\n{} written: open it in a browser.\n", file.display());
     }
     if let Some(file) = &arguments.transcript {

@@ -1,11 +1,11 @@
 //! A core that several ranks take turns on.
 
-use crate::time::Time;
+use crate::time::VirtualTime;
 use evenkeel_random::Random;
 
 /// The ranks of a core, which have their turns in an order that stays the same, and the core's time.
 pub struct Core {
-    pub clock: Time,
+    pub clock: VirtualTime,
     ranks: Vec<u32>,
     next: usize,
     /// Whoever is not done with its work keeps the core.
@@ -17,7 +17,7 @@ pub struct Core {
 impl Core {
     pub fn new(mut ranks: Vec<u32>, mut random: Random) -> Core {
         random.shuffle(&mut ranks);
-        Core { clock: Time::ZERO, ranks, next: 0, keeps: None, idle: 0 }
+        Core { clock: VirtualTime::ZERO, ranks, next: 0, keeps: None, idle: 0 }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -39,7 +39,7 @@ impl Core {
     }
 
     /// The rank that has just had its turn works so long, and goes on then.
-    pub fn work(&mut self, rank: u32, length: Time) {
+    pub fn work(&mut self, rank: u32, length: VirtualTime) {
         self.clock += length;
         self.keeps = Some(rank);
     }
@@ -66,9 +66,9 @@ impl Core {
     }
 
     /// Goes around, by turns of `each`, for as long as a turn begins before `until`: nothing happens before.
-    pub fn idle_until(&mut self, until: Time, each: Time) {
+    pub fn idle_until(&mut self, until: VirtualTime, each: VirtualTime) {
         let turns = until.saturating_sub(self.clock).ps().div_ceil(each.ps().max(1));
-        self.clock += Time::from_ps(turns * each.ps());
+        self.clock += VirtualTime::from_ps(turns * each.ps());
         self.next = ((self.next as u64 + turns) % self.ranks.len() as u64) as usize;
     }
 }

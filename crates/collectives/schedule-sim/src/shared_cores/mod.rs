@@ -13,7 +13,7 @@ mod runner;
 
 use crate::outcome::{Outcome, Tally};
 use crate::random::{Purpose, sequence};
-use crate::time::Time;
+use crate::time::VirtualTime;
 use crate::workload::{Leaving, Workload};
 use crate::{Noise, Span};
 use core::Core;
@@ -26,24 +26,24 @@ pub struct SharedCores {
     /// Of the machine that all ranks are on; at least one.
     pub cores: u32,
     /// What handing a core from one rank to the next takes.
-    pub switch: Time,
+    pub switch: VirtualTime,
     /// How long a rank that has a core for itself takes to see what others have written.
-    pub look: Time,
+    pub look: VirtualTime,
     /// What moving or combining a byte takes, in picoseconds.
     pub work_per_byte_ps: f64,
 }
 
 /// Why ranks that share cores cannot be simulated so.
 #[derive(Debug, PartialEq, thiserror::Error)]
-pub enum SharedRefusal {
+pub enum SharedCoresError {
     #[error(
         "cannot simulate {0} where ranks share cores: there, only handing over cores and work are counted. Leave it out, or give each rank a core."
     )]
-    Beyond(&'static str),
+    Unsupported(&'static str),
     #[error(
         "cannot carry the schedule out: no rank can go on. `evenkeel schedule check` says what is wrong with it."
     )]
-    Stuck,
+    Deadlock,
 }
 
 /// What there is to be told of ranks that share cores.
@@ -52,7 +52,7 @@ pub struct SharedOutcome {
     /// Of all orders together; `end` and `messages` are means over them, and nobody is said to be late.
     pub outcome: Outcome,
     /// When the last core would be through with its ranks' work alone.
-    pub alone: Time,
+    pub time_without_calls: VirtualTime,
 }
 
 /// How long so many calls in a row take, until the last rank has left the last one. Rank r is on core r
@@ -66,11 +66,18 @@ pub struct SharedOutcome {
 /// let schedule = Schedule::parse("central-counter", Problem::new(16)).unwrap();
 /// let cores = SharedCores { cores: 1, switch: Time::from_ns(1000.0), look: Time::from_ns(100.0), work_per_byte_ps: 0.0 };
 /// // Whoever completes the count goes on at once: 15 switches a barrier, and all leave the last one.
-/// assert_eq!(shared(&schedule, &cores, 100, 1), Some(Time::from_ns(1000.0 * (100.0 * 15.0 + 15.0) + 100.0)));
+/// assert_eq!(time_on_shared_cores(&schedule, &cores, 100, 1), Some(Time::from_ns(1000.0 * (100.0 * 15.0 + 15.0) + 100.0)));
 /// ```
-pub fn shared(schedule: &Schedule, cores: &SharedCores, calls: u32, order: u64) -> Option<Time> {
+pub fn time_on_shared_cores(
+    schedule: &Schedule,
+    cores: &SharedCores,
+    calls: u32,
+    order: u64,
+) -> Result<VirtualTime, SharedCoresError> {
     let workload = Workload { iterations: calls, ..Workload::default() };
-    run(schedule, 1, cores, &workload, order, &mut Told::default()).map(|run| run.end)
+    run(schedule, 1, cores, &workload, order, &mut Told::default())
+        .map(|run| run.end)
+        .ok_or(SharedCoresError::Deadlock)
 }
 
 /// Runs a loop of work and calls on shared cores, under so many orders of ranks (at least one): the
@@ -83,7 +90,7 @@ pub fn simulate_shared(
     workload: &Workload,
     orders: u32,
     progress: &mut dyn FnMut(f64),
-) -> Result<SharedOutcome, SharedRefusal> {
+) -> Result<SharedOutcome, SharedCoresError> {
     let beyond = [
         (workload.noise != Noise::None, "noise"),
         (workload.skew != Span::NONE, "skew"),
@@ -91,11 +98,11 @@ pub fn simulate_shared(
         (workload.leaving != Leaving::Strict, "leaving at once"),
     ];
     if let Some((_, what)) = beyond.into_iter().find(|(asked, _)| *asked) {
-        return Err(SharedRefusal::Beyond(what));
+        return Err(SharedCoresError::Unsupported(what));
     }
     let orders = orders.max(1);
     let mut tally = Tally::new(schedule.problem.ranks, workload.iterations * orders);
-    let (mut ends, mut alone) = (0u128, Time::ZERO);
+    let (mut ends, mut alone) = (0u128, VirtualTime::ZERO);
     for order in 0..orders {
         let mut told = Told { tally: Some(&mut tally), before: u64::from(order * workload.iterations) };
         let run = run(
@@ -106,15 +113,15 @@ pub fn simulate_shared(
             workload.seed.wrapping_add(order.into()),
             &mut told,
         )
-        .ok_or(SharedRefusal::Stuck)?;
+        .ok_or(SharedCoresError::Deadlock)?;
         ends += u128::from(run.end.ps());
         alone = run.alone;
         tally.messages += run.messages;
         progress(f64::from(order + 1) / f64::from(orders));
     }
-    let end = Time::from_ps((ends / u128::from(orders)) as u64);
+    let end = VirtualTime::from_ps((ends / u128::from(orders)) as u64);
     tally.messages /= u64::from(orders);
-    Ok(SharedOutcome { outcome: Outcome { end, ..tally.outcome() }, alone })
+    Ok(SharedOutcome { outcome: Outcome { end, ..tally.outcome() }, time_without_calls: alone })
 }
 
 /// Whom to tell of calls, if anybody, and how many calls there were in the orders before.
@@ -125,8 +132,8 @@ struct Told<'a> {
 }
 
 struct Run {
-    end: Time,
-    alone: Time,
+    end: VirtualTime,
+    alone: VirtualTime,
     messages: u64,
 }
 
@@ -151,9 +158,9 @@ fn run(
             Core::new((core..ranks).step_by(number as usize).collect(), sequence(order, core, Purpose::Order))
         })
         .collect();
-    let mut entered = vec![Time::ZERO; ranks as usize];
-    let mut computed = vec![Time::ZERO; number as usize];
-    let (mut left, mut end) = (ranks, Time::ZERO);
+    let mut entered = vec![VirtualTime::ZERO; ranks as usize];
+    let mut computed = vec![VirtualTime::ZERO; number as usize];
+    let (mut left, mut end) = (ranks, VirtualTime::ZERO);
     while left > 0 {
         let core =
             (0..cores.len()).filter(|core| !cores[*core].is_empty()).min_by_key(|core| cores[*core].clock)?;
@@ -210,13 +217,13 @@ fn run(
 }
 
 impl Told<'_> {
-    fn enters(&mut self, call: u64, now: Time) {
+    fn enters(&mut self, call: u64, now: VirtualTime) {
         if let Some(tally) = &mut self.tally {
             tally.enters((self.before + call) as u32, now);
         }
     }
 
-    fn leaves(&mut self, call: u64, entered: Time, now: Time, rank: u32) {
+    fn leaves(&mut self, call: u64, entered: VirtualTime, now: VirtualTime, rank: u32) {
         if let Some(tally) = &mut self.tally {
             tally.done((self.before + call) as u32, now);
             tally.leaves(entered, now, rank, rank);
@@ -235,11 +242,13 @@ mod tests {
         let schedule = Schedule::parse(name, Problem::new(ranks)).unwrap();
         let cores = SharedCores {
             cores,
-            switch: Time::from_ns(1000.0),
-            look: Time::from_ns(10.0),
+            switch: VirtualTime::from_ns(1000.0),
+            look: VirtualTime::from_ns(10.0),
             work_per_byte_ps: 0.0,
         };
-        let one = |seed| shared(&schedule, &cores, CALLS, seed).unwrap().ns() / 1000.0 / f64::from(CALLS);
+        let one = |seed| {
+            time_on_shared_cores(&schedule, &cores, CALLS, seed).unwrap().ns() / 1000.0 / f64::from(CALLS)
+        };
         (0..20).map(one).sum::<f64>() / 20.0
     }
 
@@ -268,11 +277,14 @@ mod tests {
                 let schedule = Schedule::new(algorithm, Problem::new(ranks).with_elements(8), &[]).unwrap();
                 let cores = SharedCores {
                     cores,
-                    switch: Time::from_ns(1000.0),
-                    look: Time::from_ns(10.0),
+                    switch: VirtualTime::from_ns(1000.0),
+                    look: VirtualTime::from_ns(10.0),
                     work_per_byte_ps: 0.0,
                 };
-                assert!(shared(&schedule, &cores, 4, 1).is_some(), "{algorithm:?}, {ranks} ranks");
+                assert!(
+                    time_on_shared_cores(&schedule, &cores, 4, 1).is_ok(),
+                    "{algorithm:?}, {ranks} ranks"
+                );
             }
         }
     }
@@ -280,8 +292,8 @@ mod tests {
     fn cores(number: u32) -> SharedCores {
         SharedCores {
             cores: number,
-            switch: Time::from_ns(1000.0),
-            look: Time::from_ns(10.0),
+            switch: VirtualTime::from_ns(1000.0),
+            look: VirtualTime::from_ns(10.0),
             work_per_byte_ps: 100.0,
         }
     }
@@ -292,20 +304,23 @@ mod tests {
         number: u32,
         workload: &Workload,
         orders: u32,
-    ) -> Result<SharedOutcome, SharedRefusal> {
+    ) -> Result<SharedOutcome, SharedCoresError> {
         let schedule = Schedule::parse(name, Problem::new(ranks).with_elements(1000)).unwrap();
         simulate_shared(&schedule, 8, &cores(number), workload, orders, &mut |_| {})
     }
 
     #[test]
     fn a_core_is_through_with_the_work_of_its_ranks_one_after_the_other() {
-        let workload =
-            Workload { iterations: 10, compute: Span::fixed(Time::from_ns(50_000.0)), ..Workload::default() };
+        let workload = Workload {
+            iterations: 10,
+            compute: Span::fixed(VirtualTime::from_ns(50_000.0)),
+            ..Workload::default()
+        };
         for (ranks, number, on_the_fullest) in [(4, 1, 4.0), (5, 2, 3.0), (16, 2, 8.0)] {
             let found = outcome("central-counter", ranks, number, &workload, 3).unwrap();
-            assert_eq!(found.alone.ns(), 10.0 * on_the_fullest * 50_000.0);
+            assert_eq!(found.time_without_calls.ns(), 10.0 * on_the_fullest * 50_000.0);
             // A switch for each rank and call, and never more than another sweep.
-            let over = (found.outcome.end - found.alone).ns() / 10.0 / 1000.0;
+            let over = (found.outcome.end - found.time_without_calls).ns() / 10.0 / 1000.0;
             assert!(
                 over >= on_the_fullest - 1.0 && over <= 2.0 * on_the_fullest + 1.0,
                 "{ranks} ranks on {number}: {over} switches a call"
@@ -328,11 +343,11 @@ mod tests {
         let schedule = Schedule::parse("dissemination", Problem::new(13)).unwrap();
         let workload = Workload { iterations: CALLS, ..Workload::default() };
         let ends = (0..4)
-            .map(|seed| shared(&schedule, &cores(2), CALLS, seed + workload.seed).unwrap().ps())
+            .map(|seed| time_on_shared_cores(&schedule, &cores(2), CALLS, seed + workload.seed).unwrap().ps())
             .sum::<u64>()
             / 4;
         let found = outcome("dissemination", 13, 2, &workload, 4).unwrap();
-        assert_eq!((found.outcome.end.ps(), found.alone), (ends, Time::ZERO));
+        assert_eq!((found.outcome.end.ps(), found.time_without_calls), (ends, VirtualTime::ZERO));
         assert_eq!(found.outcome.messages, u64::from(CALLS) * 13 * 4, "four rounds of thirteen flags");
     }
 
@@ -352,30 +367,33 @@ mod tests {
         let workload =
             Workload { iterations: 2, compute: "pareto:1.2:5ms".parse().unwrap(), ..Workload::default() };
         let found = outcome("dissemination", 16, 2, &workload, 2).unwrap();
-        assert!(found.outcome.end >= found.alone && found.outcome.stuck == 0);
+        assert!(found.outcome.end >= found.time_without_calls && found.outcome.stuck == 0);
         // With a core for itself a rank looks every ten nanoseconds.
         let found = outcome("dissemination", 3, 2, &workload, 1).unwrap();
-        assert!(found.outcome.end >= found.alone);
+        assert!(found.outcome.end >= found.time_without_calls);
     }
 
     #[test]
     fn what_is_not_counted_is_refused() {
-        let skewed = Workload { skew: Span::fixed(Time::from_ns(1.0)), ..Workload::default() };
-        assert_eq!(outcome("dissemination", 4, 2, &skewed, 1), Err(SharedRefusal::Beyond("skew")));
+        let skewed = Workload { skew: Span::fixed(VirtualTime::from_ns(1.0)), ..Workload::default() };
+        assert_eq!(outcome("dissemination", 4, 2, &skewed, 1), Err(SharedCoresError::Unsupported("skew")));
         let early = Workload { leaving: Leaving::Bypass { window: 1 }, ..Workload::default() };
-        assert_eq!(outcome("dissemination", 4, 2, &early, 1), Err(SharedRefusal::Beyond("leaving at once")));
+        assert_eq!(
+            outcome("dissemination", 4, 2, &early, 1),
+            Err(SharedCoresError::Unsupported("leaving at once"))
+        );
     }
 
     #[test]
     fn where_nobody_can_go_on_there_is_no_time() {
         let cores = SharedCores {
             cores: 2,
-            switch: Time::from_ns(1000.0),
-            look: Time::from_ns(10.0),
+            switch: VirtualTime::from_ns(1000.0),
+            look: VirtualTime::from_ns(10.0),
             work_per_byte_ps: 0.0,
         };
         let lonely = Schedule::new(&LONELY, Problem::new(3), &[]).unwrap();
-        assert_eq!(shared(&lonely, &cores, 1, 1), None);
+        assert_eq!(time_on_shared_cores(&lonely, &cores, 1, 1), Err(SharedCoresError::Deadlock));
     }
 
     /// Everybody waits for a flag that nobody raises.

@@ -1,7 +1,7 @@
 //! A rank on its way through its calls, and the words that ranks share.
 
 use crate::random::{Purpose, Span, sequence};
-use crate::time::Time;
+use crate::time::VirtualTime;
 use evenkeel_random::Random;
 use evenkeel_schedule::{Rank, Schedule, Step, flag_value};
 
@@ -67,7 +67,7 @@ pub enum Stop {
         moved: bool,
     },
     /// It needs its core for so long before it can go on.
-    Works(Time),
+    Works(VirtualTime),
     /// It has entered a call.
     Enters(u64),
     /// It has left a call.
@@ -115,7 +115,7 @@ impl Runner {
         self.inside
     }
 
-    fn work_before(&mut self, step: Option<Step>) -> Time {
+    fn work_before(&mut self, step: Option<Step>) -> VirtualTime {
         match step {
             None => self.work.compute.draw(&mut self.random),
             Some(
@@ -123,15 +123,15 @@ impl Runner {
                 | Step::Share { length, .. }
                 | Step::Combine { length, .. }
                 | Step::Copy { length, .. },
-            ) => Time::from_ps((f64::from(length) * self.work.per_element_ps).round() as u64),
-            Some(_) => Time::ZERO,
+            ) => VirtualTime::from_ps((f64::from(length) * self.work.per_element_ps).round() as u64),
+            Some(_) => VirtualTime::ZERO,
         }
     }
 
     /// Whether there is work to be done first.
-    fn must_work(&mut self, step: Option<Step>) -> Option<Time> {
-        let length = if self.worked { Time::ZERO } else { self.work_before(step) };
-        self.worked = length > Time::ZERO;
+    fn must_work(&mut self, step: Option<Step>) -> Option<VirtualTime> {
+        let length = if self.worked { VirtualTime::ZERO } else { self.work_before(step) };
+        self.worked = length > VirtualTime::ZERO;
         Some(length).filter(|_| self.worked)
     }
 

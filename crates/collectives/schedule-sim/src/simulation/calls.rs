@@ -1,25 +1,25 @@
 //! When programs enter calls and leave them.
 
 use super::{NOTHING, OVER, Simulation, State};
-use crate::observer::{Doing, Watch};
-use crate::time::Time;
+use crate::observer::{Activity, Observer};
+use crate::time::VirtualTime;
 use crate::workload::Leaving;
 use evenkeel_schedule::deposits::Sources;
 use evenkeel_schedule::{Collective, Rank};
 
-impl<W: Watch> Simulation<'_, W> {
+impl<W: Observer> Simulation<'_, W> {
     /// The rank's program computes from `from` on and enters its next call. False if it never does.
-    pub(super) fn enter(&mut self, rank: u32, state: &mut State, from: Time) -> bool {
+    pub(super) fn enter(&mut self, rank: u32, state: &mut State, from: VirtualTime) -> bool {
         state.waits = OVER;
         if state.epoch == self.workload.iterations {
             return false;
         }
         let entered = self.processors.compute(rank, from);
-        if entered == Time::NEVER {
+        if entered == VirtualTime::NEVER {
             self.tally.dead += 1;
             return false;
         }
-        self.watch.span(rank, Doing::Compute, from, entered);
+        self.observer.span(rank, Activity::Compute, from, entered);
         // An agent may still be busy with the call before.
         *state = State {
             clock: state.clock.max(entered),
@@ -36,7 +36,7 @@ impl<W: Watch> Simulation<'_, W> {
     }
 
     /// The steps of the rank's call are done. When its program leaves the call: then, or sooner.
-    pub(super) fn leave(&mut self, rank: u32, state: &State) -> Time {
+    pub(super) fn leave(&mut self, rank: u32, state: &State) -> VirtualTime {
         self.tally.done(state.epoch, state.clock);
         let Leaving::Bypass { window } = self.workload.leaving else {
             self.tally.leaves(state.entered, state.clock, rank, state.origin);
@@ -51,7 +51,7 @@ impl<W: Watch> Simulation<'_, W> {
         }
         self.complete[slot] = (state.clock, state.origin);
         self.tally.leaves(state.entered, left.0, rank, left.1);
-        self.watch.span(rank, Doing::Wait, state.entered, left.0);
+        self.observer.span(rank, Activity::Wait, state.entered, left.0);
         left.0
     }
 
@@ -65,7 +65,7 @@ impl<W: Watch> Simulation<'_, W> {
         }
         for _ in 0..window {
             let slot = rank as usize * window as usize + (state.epoch % window) as usize;
-            let before = if state.epoch > window { self.complete[slot].0 } else { Time::ZERO };
+            let before = if state.epoch > window { self.complete[slot].0 } else { VirtualTime::ZERO };
             let left = before.max(state.entered + self.machine.deposit);
             self.tally.leaves(state.entered, left, rank, rank);
             if !self.enter(rank, &mut state, left) {

@@ -13,19 +13,19 @@ mod calls;
 mod steps;
 
 use crate::machine::{Machine, WITHIN_NODE};
-use crate::observer::{Doing, Watch};
+use crate::observer::{Activity, Observer};
 use crate::outcome::{Outcome, Tally};
 use crate::processors::Processors;
 use crate::queue::{Event, Queue};
 use crate::random::{Purpose, sequence};
-use crate::time::Time;
+use crate::time::VirtualTime;
 use crate::workload::{Leaving, Workload};
 use evenkeel_schedule::{Counter, Flag, Rank, Round, Schedule, Step, flag_value};
 
 /// Something on its way to a rank, or arriving there. 24 bytes: there are as many as messages in flight.
 #[derive(Clone, Copy)]
 struct Message {
-    time: Time,
+    time: VirtualTime,
     to: u32,
     /// A cell's index, with the kind and the way in the upper bits.
     cell: u32,
@@ -36,7 +36,7 @@ struct Message {
 }
 
 impl Event for Message {
-    fn time(&self) -> Time {
+    fn time(&self) -> VirtualTime {
         self.time
     }
     fn rank(&self) -> u32 {
@@ -57,7 +57,7 @@ const CELL: u32 = WITHIN - 1;
 #[derive(Clone, Copy, Default)]
 struct Cell {
     /// When the last change was there to be seen.
-    seen: Time,
+    seen: VirtualTime,
     value: u32,
     /// Whose lateness the last change is due to; the uppermost bit: it came from within the node.
     origin: u32,
@@ -77,12 +77,12 @@ const OVER: u32 = u32::MAX - 2;
 #[derive(Clone, Copy)]
 struct State {
     /// Of whoever does the steps.
-    clock: Time,
+    clock: VirtualTime,
     /// When its network card takes the next message, and when the next can arrive.
-    out_free: Time,
-    in_free: Time,
+    out_free: VirtualTime,
+    in_free: VirtualTime,
     /// When the program entered the call.
-    entered: Time,
+    entered: VirtualTime,
     epoch: u32,
     round: u32,
     step: u32,
@@ -93,7 +93,7 @@ struct State {
 }
 
 /// A loop of calls of a schedule, on a machine.
-pub struct Simulation<'a, W: Watch> {
+pub struct Simulation<'a, W: Observer> {
     schedule: &'a Schedule,
     machine: &'a Machine,
     workload: &'a Workload,
@@ -106,15 +106,15 @@ pub struct Simulation<'a, W: Watch> {
     queue: Queue<Message>,
     /// When each rank's last `window` calls were complete and whose lateness that was due to, by epoch mod
     /// window.
-    complete: Vec<(Time, u32)>,
+    complete: Vec<(VirtualTime, u32)>,
     tally: Tally,
-    watch: &'a mut W,
+    observer: &'a mut W,
     steps: Round,
 }
 
 /// Why something cannot be simulated.
 #[derive(Debug, PartialEq, thiserror::Error)]
-pub enum Refusal {
+pub enum SimulationError {
     #[error(
         "cannot simulate a machine without latency: there would be no order of events. Give every way between ranks a latency of at least a picosecond."
     )]
@@ -133,15 +133,15 @@ const MOST_CELL_BYTES: u64 = 6 << 30;
 
 /// Runs it. `progress` is told the share done, now and then. Time and memory are linear in ranks and in
 /// messages.
-pub fn simulate<W: Watch>(
+pub fn simulate<W: Observer>(
     schedule: &Schedule,
     element_bytes: u64,
     machine: &Machine,
     workload: &Workload,
-    watch: &mut W,
+    observer: &mut W,
     progress: &mut dyn FnMut(f64),
-) -> Result<Outcome, Refusal> {
-    let mut simulation = Simulation::new(schedule, element_bytes, machine, workload, watch)?;
+) -> Result<Outcome, SimulationError> {
+    let mut simulation = Simulation::new(schedule, element_bytes, machine, workload, observer)?;
     let ranks = schedule.problem.ranks;
     for rank in 0..ranks {
         let skew = workload.skew.draw(&mut sequence(workload.seed, rank, Purpose::Skew));
@@ -172,30 +172,30 @@ pub fn simulate<W: Watch>(
     Ok(simulation.tally.outcome())
 }
 
-impl<'a, W: Watch> Simulation<'a, W> {
+impl<'a, W: Observer> Simulation<'a, W> {
     fn new(
         schedule: &'a Schedule,
         element_bytes: u64,
         machine: &'a Machine,
         workload: &'a Workload,
-        watch: &'a mut W,
-    ) -> Result<Self, Refusal> {
+        observer: &'a mut W,
+    ) -> Result<Self, SimulationError> {
         let ranks = schedule.problem.ranks;
-        if machine.least_latency() == Time::ZERO {
-            return Err(Refusal::NoLatency);
+        if machine.least_latency() == VirtualTime::ZERO {
+            return Err(SimulationError::NoLatency);
         }
         if let Some(why) = workload.noise.trouble() {
-            return Err(Refusal::Noise(why));
+            return Err(SimulationError::Noise(why));
         }
         if let Some((rank, _)) = workload.faults.iter().find(|(rank, _)| *rank >= ranks) {
-            return Err(Refusal::NoRank { rank: *rank, ranks });
+            return Err(SimulationError::NoRank { rank: *rank, ranks });
         }
         let resources = &schedule.resources;
         let per_rank =
             (u64::from(resources.flags) + u64::from(resources.counters)) * u64::from(resources.banks);
         let bytes = per_rank * u64::from(ranks) * size_of::<Cell>() as u64;
         if bytes > MOST_CELL_BYTES || per_rank > u64::from(CELL) {
-            return Err(Refusal::Memory {
+            return Err(SimulationError::Memory {
                 algorithm: schedule.algorithm.name,
                 ranks,
                 per_rank,
@@ -208,10 +208,10 @@ impl<'a, W: Watch> Simulation<'a, W> {
             Leaving::Bypass { window } => window as usize,
         };
         let idle = State {
-            clock: Time::ZERO,
-            out_free: Time::ZERO,
-            in_free: Time::ZERO,
-            entered: Time::ZERO,
+            clock: VirtualTime::ZERO,
+            out_free: VirtualTime::ZERO,
+            in_free: VirtualTime::ZERO,
+            entered: VirtualTime::ZERO,
             epoch: 0,
             round: 0,
             step: 0,
@@ -230,9 +230,9 @@ impl<'a, W: Watch> Simulation<'a, W> {
             cells_per_bank: resources.flags + resources.counters,
             cells_per_rank: per_rank as usize,
             queue: Queue::new(machine.least_latency()),
-            complete: vec![(Time::ZERO, 0); window * ranks as usize],
+            complete: vec![(VirtualTime::ZERO, 0); window * ranks as usize],
             tally: Tally::new(ranks, workload.iterations),
-            watch,
+            observer,
             steps: Round::new(),
         })
     }
@@ -270,7 +270,7 @@ impl<'a, W: Watch> Simulation<'a, W> {
                 value: cell.value,
                 origin: message.to,
             });
-            self.watch.message(message.to, message.origin, seen, time);
+            self.observer.message(message.to, message.origin, seen, time);
         } else {
             cell.origin = message.origin | if way == WITHIN_NODE { CELL_WITHIN } else { 0 };
         }
@@ -364,7 +364,7 @@ impl<'a, W: Watch> Simulation<'a, W> {
                 Step::Count { at, counter: which, of, otherwise } => {
                     if state.waits == AN_ANSWER {
                         let cost = *self.machine.links[self.machine.way(rank, at.0)].cost(1);
-                        self.work(rank, &mut state, Doing::Receive, cost.receive);
+                        self.work(rank, &mut state, Activity::Receive, cost.receive);
                         state.waits = NOTHING;
                         if state.wants == 0 {
                             (state.round, state.step, stale) = (*otherwise, 0, true);
@@ -385,10 +385,10 @@ impl<'a, W: Watch> Simulation<'a, W> {
                     self.wait(rank, &mut state, counter(which), (times * u64::from(*of)) as u32);
                 }
                 Step::Combine { length, .. } | Step::Copy { length, .. } => {
-                    let work = Time::from_ps(
+                    let work = VirtualTime::from_ps(
                         (elements(*length) as f64 * self.machine.work_per_byte_ps).round() as u64,
                     );
-                    self.work(rank, &mut state, Doing::Combine, work);
+                    self.work(rank, &mut state, Activity::Combine, work);
                 }
             }
             if state.waits != NOTHING {

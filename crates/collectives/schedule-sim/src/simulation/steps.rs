@@ -4,11 +4,11 @@ use super::{
     CELL, CELL_WITHIN, COUNT, Cell, KIND, Message, NOTHING, OVER, OWN, RAISE, Simulation, State, WITHIN,
 };
 use crate::machine::WITHIN_NODE;
-use crate::observer::{Doing, Watch};
-use crate::time::Time;
+use crate::observer::{Activity, Observer};
+use crate::time::VirtualTime;
 use crate::workload::Leaving;
 
-impl<W: Watch> Simulation<'_, W> {
+impl<W: Observer> Simulation<'_, W> {
     /// Goes on if the own cell has reached the value; otherwise the rank waits for it.
     #[inline]
     pub(super) fn wait(&mut self, rank: u32, state: &mut State, index: u32, value: u32) {
@@ -19,7 +19,7 @@ impl<W: Watch> Simulation<'_, W> {
         }
         state.waits = NOTHING;
         if cell.seen > state.clock {
-            self.watch_step(rank, Doing::Wait, state.clock, cell.seen);
+            self.observe_step(rank, Activity::Wait, state.clock, cell.seen);
             state.clock = cell.seen;
             state.origin = cell.origin & !CELL_WITHIN;
         }
@@ -27,13 +27,13 @@ impl<W: Watch> Simulation<'_, W> {
         if cell.origin != OWN && value > 0 {
             let way = usize::from(cell.origin & CELL_WITHIN != 0);
             let cost = self.machine.links[way].cost(1).receive;
-            self.work(rank, state, Doing::Receive, cost);
+            self.work(rank, state, Activity::Receive, cost);
         }
     }
 
     /// Work of whoever does the steps: the rank's own processor, or an agent, which nothing disturbs.
     #[inline]
-    pub(super) fn work(&mut self, rank: u32, state: &mut State, doing: Doing, work: Time) {
+    pub(super) fn work(&mut self, rank: u32, state: &mut State, activity: Activity, work: VirtualTime) {
         let from = state.clock;
         let end = match self.workload.leaving {
             Leaving::Strict => self.processors.end_of(rank, from, work),
@@ -43,19 +43,19 @@ impl<W: Watch> Simulation<'_, W> {
             state.origin = rank;
         }
         state.clock = end;
-        if end == Time::NEVER {
+        if end == VirtualTime::NEVER {
             self.tally.dead += 1;
             state.waits = OVER;
         } else {
-            self.watch_step(rank, doing, from, end);
+            self.observe_step(rank, activity, from, end);
         }
     }
 
     /// An agent's doings are not the rank's.
     #[inline]
-    fn watch_step(&mut self, rank: u32, doing: Doing, from: Time, to: Time) {
+    fn observe_step(&mut self, rank: u32, activity: Activity, from: VirtualTime, to: VirtualTime) {
         if self.workload.leaving == Leaving::Strict {
-            self.watch.span(rank, doing, from, to);
+            self.observer.span(rank, activity, from, to);
         }
     }
 
@@ -86,7 +86,7 @@ impl<W: Watch> Simulation<'_, W> {
             state.clock = state.clock.max(state.out_free);
         }
         let from = state.clock;
-        self.work(rank, state, Doing::Send, cost.send);
+        self.work(rank, state, Activity::Send, cost.send);
         if state.waits == OVER {
             return;
         }
@@ -130,7 +130,7 @@ impl<W: Watch> Simulation<'_, W> {
             let (cost, wire) = (*link.cost(1), link.wire(bytes));
             state.clock = state.clock.max(state.out_free);
             let from = state.clock;
-            self.work(rank, state, Doing::Send, cost.send);
+            self.work(rank, state, Activity::Send, cost.send);
             if state.waits == OVER {
                 return;
             }
@@ -139,10 +139,18 @@ impl<W: Watch> Simulation<'_, W> {
     }
 
     #[inline]
-    pub(super) fn post(&mut self, rank: u32, state: &State, to: u32, cell: u32, value: u32, time: Time) {
+    pub(super) fn post(
+        &mut self,
+        rank: u32,
+        state: &State,
+        to: u32,
+        cell: u32,
+        value: u32,
+        time: VirtualTime,
+    ) {
         let within = if self.machine.way(rank, to) == WITHIN_NODE { WITHIN } else { 0 };
         let origin = if cell & KIND == COUNT { rank } else { state.origin };
-        self.watch.message(rank, to, state.clock, time);
+        self.observer.message(rank, to, state.clock, time);
         self.queue.push(Message { time, to, cell: cell | within, value, origin });
     }
 }
