@@ -66,9 +66,8 @@ pub fn offer(world: &World, map: &NodeMap, me: usize) -> Offer {
     if local_rank != 0 {
         return Offer::default();
     }
-use evenkeel_segment::block::Block;
-use evenkeel_spanning::description::MAX_MEMBERS;
-use evenkeel_spanning::{Location, NodeMap, cut};
+    let geometry = Geometry::spanning(map.counts.on(node) + 1);
+    let block = world.blocks().allocate(&geometry).map_or(0, Block::id);
     Offer { block, id: if me == 0 { world.next_job_id() } else { 0 } }
 }
 
@@ -90,9 +89,7 @@ impl Across {
             None => {
                 // What was reserved here goes back: every member drops its reference, and the first one the
                 // agent's.
-use evenkeel_segment::block::Block;
-use evenkeel_spanning::description::MAX_MEMBERS;
-use evenkeel_spanning::{Location, NodeMap, cut};
+                let geometry = Geometry::spanning(map.counts.on(node) + 1);
                 if let Some(block) = Block::from_id(offers[first(node)].block) {
                     let references = if first(node) == me { 2 } else { 1 };
                     (0..references).for_each(|_| world.blocks().drop_reference(block, &geometry));
