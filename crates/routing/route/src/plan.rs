@@ -20,10 +20,10 @@
 //! after, and looks at all orders of arrival at once, since what a switch may do for a destination in
 //! the meantime is the old entry or the new one.
 
-mod near;
+mod intermediate;
+mod nearby_table;
 mod prove;
-mod search;
-mod stages;
+mod step_search;
 
 pub use prove::{Broken, prove};
 
@@ -105,12 +105,12 @@ const SHUFFLES: usize = 4;
 /// # Errors
 /// Tables that deadlock or loop already.
 pub fn plan(network: &Network, today: &Table, improve: u32, aims: &[Table]) -> Result<Plan, NoPlan> {
-    let first = search::Search::new(network, today)?;
+    let first = step_search::Search::new(network, today)?;
     let mut best = first.clone().run(improve, today)?;
     if best.lost.is_empty() {
         return Ok(best);
     }
-    let near = first.order().and_then(|order| near::near(network, today, &order, 1));
+    let near = first.order().and_then(|order| nearby_table::near(network, today, &order, 1));
     let mut random = Random::new(1);
     for aim in near.iter().cycle().take(SHUFFLES) {
         best = best.or(first.clone().shuffled(&mut random).run(improve, aim)?);
@@ -118,7 +118,7 @@ pub fn plan(network: &Network, today: &Table, improve: u32, aims: &[Table]) -> R
             return Ok(best);
         }
     }
-    if let Some(staged) = stages::by_stages(network, today, improve, &mut random)? {
+    if let Some(staged) = intermediate::by_stages(network, today, improve, &mut random)? {
         best = best.or(staged);
     }
     for aim in aims {

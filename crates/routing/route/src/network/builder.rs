@@ -1,6 +1,6 @@
 //! Puts a network together and refuses what cannot be plugged.
 
-use super::{Channel, EndNode, EndNodeId, Network, Plugged, Port, Switch, SwitchId};
+use super::topology::{Channel, EndNode, EndNodeId, Network, Plugged, Port, Switch, SwitchId};
 use thiserror::Error;
 
 /// Why a network cannot be.

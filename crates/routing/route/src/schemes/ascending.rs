@@ -11,19 +11,19 @@
 //! The search goes from the best order so far to the next by weights with noise, and keeps what is no
 //! worse.
 
-mod abreast;
-mod greedy;
-mod line;
-mod measure;
-mod minimal;
+mod batched_trees;
+mod evaluation;
+mod greedy_trees;
+mod linear_ordering;
+mod minimal_demand;
 
 use crate::network::{Channel, Network};
 use crate::order::ChannelOrder;
 use crate::schemes::{best_root, breadth_first, depth_first_from};
 use crate::tables::{Graph, Places, rough_load};
+use evaluation::Measure;
 use evenkeel_random::Random;
-use line::Line;
-use measure::Measure;
+use linear_ordering::Line;
 
 /// How much to search. Counted in steps, so that the same search gives the same order everywhere.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -171,7 +171,7 @@ fn starts(network: &Network, graph: &Graph, seed: u64) -> Vec<Places> {
         let place = Places::of(network, &order);
         let mut line = Line::new(graph, &place);
         let mut random = Random::new(seed);
-        minimal::weigh(graph, &mut line.weight);
+        minimal_demand::weigh(graph, &mut line.weight);
         for _ in 0..FIRST_PASSES {
             if line.pass(graph, 1.0, &mut random) == 0 {
                 break;
@@ -185,7 +185,7 @@ fn starts(network: &Network, graph: &Graph, seed: u64) -> Vec<Places> {
     let variants: &[bool] = if graph.switches * graph.channels > LARGE { &[false] } else { &[false, true] };
     let greedy = variants
         .iter()
-        .map(|last| greedy::places(graph, root.0, *last))
+        .map(|last| greedy_trees::places(graph, root.0, *last))
         .map(|place| (measure.flows(graph, &place), place));
     let better = greedy.min_by(|a, b| a.0.partial_cmp(&b.0).expect("sums of numbers"));
     starts.extend(better.map(|(_, place)| place));
@@ -208,7 +208,7 @@ struct Climb<'a> {
     random: Random,
     share: f64,
     place: Places,
-    measured: measure::Measured,
+    measured: evaluation::Measured,
     estimate: f64,
     /// Of `place`, by turn: what uses it, and what would gain from it.
     used: Vec<f64>,

@@ -1,8 +1,8 @@
 //! Tables whose paths are spread over the channels: built with an eye on the load so far, rebuilt, then
 //! mended where they are worst.
 
-mod mend;
 mod paths;
+mod rebalance;
 
 use super::{Graph, Places, TreeBuilder};
 use crate::network::{Channel, Network, Port, SwitchId};
@@ -145,7 +145,7 @@ impl Spread {
             }
         }
         let detours = paths.total_hops().saturating_sub(minimal_hops(network));
-        mend::mend(&mut paths, graph, place_to, effort.looks, (detours as f64 * effort.longer) as i64);
+        rebalance::mend(&mut paths, graph, place_to, effort.looks, (detours as f64 * effort.longer) as i64);
         Spread { paths, costs, builder }
     }
 

@@ -1,6 +1,6 @@
 //! From state to state, where tables near today's cannot be reached in one go.
 
-use super::{NoPlan, Plan, near, search::Search};
+use super::{NoPlan, Plan, nearby_table, step_search::Search};
 use crate::network::Network;
 use crate::table::Table;
 use evenkeel_random::Random;
@@ -30,7 +30,7 @@ pub fn by_stages(
         let from = Search::new(network, &last.end)?;
         let Some(order) = from.order() else { return Ok(None) };
         // Where none is found, the next seed may find one.
-        let Some(aim) = near::near(network, &last.end, &order, seed) else { continue };
+        let Some(aim) = nearby_table::near(network, &last.end, &order, seed) else { continue };
         let next = from.shuffled(random).run(0, &aim)?;
         if next.lost.len() <= last.lost.len() && !next.steps.is_empty() {
             stages.push(next);

@@ -1,6 +1,6 @@
 //! What an order is worth: the trees under it, and what they lack.
 
-use super::abreast::{ABREAST, Abreast};
+use super::batched_trees::{ABREAST, Abreast};
 use crate::tables::{Graph, NONE, Places, TreeBuilder};
 
 /// What was measured.
