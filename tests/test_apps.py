@@ -1,16 +1,16 @@
-"""The programs of bench/apps: each checks its own answer. On every number of ranks under one library, on an odd number under
-all of them, with evenkeel and without."""
+"""Whole programs (bench/apps) give the right answer with evenkeel and without, on any number of ranks.
 
-import re
+All numbers of ranks run under one library, an odd number under all of them.
+"""
 
 import pytest
 
-import mpis
+import processes
+from apps import assert_right, build
 
-APPS = mpis.ROOT / "bench" / "apps"
 RANKS = [1, 2, 3, 4, 5, 8]
 
-# Small, and such that ranks get different shares.
+# Name of the run to its parameters. Problems are small, and such that ranks get different shares.
 RUNS = {
     "barrier": ["count=300", "spin=200", "check=10"],
     "barrier-random": ["mode=loop", "count=300", "spin=200", "random=yes", "check=10"],
@@ -22,67 +22,10 @@ RUNS = {
     "mg": ["grid=8", "iterations=2"],
 }
 
-
-def build(mpi, app):
-    return mpi.build(APPS / f"{app}.c", "-std=c11", "-Wall", "-Wextra", "-Werror", name=f"app-{app}")
-
-
-def run(mpi, run, ranks, shim, *more, report=None):
-    app = run.split("-")[0]
-    return mpi.run(build(mpi, app), ranks, *RUNS[run], *more, shim=shim, report=report)
-
-
-def result(outcome, ranks):
-    found = re.findall(
-        r"^RESULT (ok|wrong) app=(\w+) ranks=(\d+) (?:\S+=\S+ )*seconds=([\d.]+)$", outcome.out, re.MULTILINE
-    )
-    assert outcome.code == 0 and len(found) == 1, (
-        f"exit code {outcome.code}\n{outcome.out[-2000:]}\n{outcome.err[-4000:]}"
-    )
-    assert found[0][0] == "ok" and int(found[0][2]) == ranks
-    return outcome
-
-
-@pytest.mark.parametrize("ranks", RANKS)
-@pytest.mark.parametrize("name", RUNS)
-def test_app(openmpi4, name, ranks):
-    result(run(openmpi4, name, ranks, True), ranks)
-
-
-@pytest.mark.parametrize("ranks", RANKS)
-@pytest.mark.parametrize("name", ["barrier", "scan-naive", "radix-library-naive", "cholesky", "mg"])
-def test_app_without_evenkeel(openmpi4, name, ranks):
-    result(run(openmpi4, name, ranks, False), ranks)
-
-
-@pytest.mark.parametrize("name", ["barrier", "radix-flat-smart", "mg"])
-def test_app_under_every_library(mpi, name, report):
-    """The report proves that evenkeel carried the collectives out."""
-    outcome = result(run(mpi, name, 3, True, report=report), 3)
-    assert outcome.calls("barrier") > 0
-
-
-def test_barrier_through_a_file(openmpi4, tmp_path):
-    """What was written to a file before a barrier is read after it."""
-    result(run(openmpi4, "barrier", 4, True, "through=file", f"file={tmp_path / 'number'}", "check=50"), 4)
-
-
-def test_a_barrier_that_is_none_is_noticed(openmpi4, tmp_path):
-    """The check can fail: with a barrier that does nothing it does."""
-    source = tmp_path / "none.c"
-    source.write_text("int MPI_Barrier(void *c) { (void)c; return 0; }\n")
-    none = openmpi4.build(source, "-shared", "-fPIC", name="app-no-barrier.so")
-    outcome = openmpi4.run(build(openmpi4, "barrier"), 3, "count=10", "check=50", preload=[none])
-    assert outcome.code == 1 and "RESULT wrong app=barrier" in outcome.out, outcome.text
-
-
-@pytest.mark.parametrize("name", ["scan-naive", "radix-library-naive", "cholesky", "mg"])
-def test_a_wrong_answer_is_noticed(openmpi4, tmp_path, name):
-    """A message or a sum that has one bit changed on its way makes the answer wrong."""
-    source = tmp_path / "flip.c"
-    source.write_text("""
-# include <mpi.h>
-# include <string.h>
+# Changes one bit or one value in a message or a sum, so that every program's own check can be seen to fail.
+WRONG_MESSAGES = """
+#include <mpi.h>
+#include <string.h>
 int MPI_Recv(void *b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Status *s)
 {
     int code = PMPI_Recv(b, n, t, from, tag, c, s);
@@ -111,7 +54,51 @@ int MPI_Irecv(void *b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI
     }
     return code;
 }
-""")
+"""
+
+
+def run(mpi, name, ranks, shim, *more, report=None):
+    app = name.split("-")[0]
+    return mpi.run(build(mpi, app), ranks, *RUNS[name], *more, shim=shim, report=report)
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("name", RUNS)
+def test_the_answer_is_right(openmpi4, name, ranks):
+    assert_right(run(openmpi4, name, ranks, True), ranks)
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("name", ["barrier", "scan-naive", "radix-library-naive", "cholesky", "mg"])
+def test_the_answer_is_right_without_evenkeel(openmpi4, name, ranks):
+    assert_right(run(openmpi4, name, ranks, False), ranks)
+
+
+@pytest.mark.parametrize("name", ["barrier", "radix-flat-smart", "mg"])
+def test_the_answer_is_right_under_every_library(mpi, name, report):
+    """The report proves that evenkeel carried the collectives out."""
+    outcome = assert_right(run(mpi, name, 3, True, report=report), 3)
+    assert outcome.calls("barrier") > 0
+
+
+def test_what_was_written_to_a_file_before_a_barrier_is_read_after_it(openmpi4, tmp_path):
+    through_file = ["through=file", f"file={tmp_path / 'number'}", "check=50"]
+    assert_right(run(openmpi4, "barrier", 4, True, *through_file), 4)
+
+
+def test_a_barrier_that_does_nothing_is_noticed(openmpi4, tmp_path):
+    """So the check of the barrier program can fail."""
+    source = tmp_path / "none.c"
+    source.write_text("int MPI_Barrier(void *c) { (void)c; return 0; }\n")
+    none = openmpi4.build(source, "-shared", "-fPIC", name="app-no-barrier.so")
+    outcome = openmpi4.run(build(openmpi4, "barrier"), 3, "count=10", "check=50", preload=[none])
+    assert outcome.code == 1 and "RESULT wrong app=barrier" in outcome.out, outcome.text
+
+
+@pytest.mark.parametrize("name", ["scan-naive", "radix-library-naive", "cholesky", "mg"])
+def test_a_wrong_message_is_noticed(openmpi4, tmp_path, name):
+    source = tmp_path / "flip.c"
+    source.write_text(WRONG_MESSAGES)
     flip = openmpi4.build(source, "-shared", "-fPIC", name="app-flip.so")
     app = name.split("-")[0]
     outcome = openmpi4.run(build(openmpi4, app), 2, *RUNS[name], preload=[flip])
@@ -119,11 +106,11 @@ int MPI_Irecv(void *b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI
 
 
 @pytest.mark.parametrize("app", ["barrier", "scan", "radix", "cholesky", "mg"])
-def test_usage(openmpi4, app):
-    """--help lists the parameters; what is not understood is refused before MPI starts."""
+def test_parameters_are_listed_and_wrong_ones_are_refused(openmpi4, app):
+    """A wrong parameter is refused before MPI starts."""
     program = str(build(openmpi4, app))
-    helped = mpis.run([program, "--help"], 10)
+    helped = processes.run([program, "--help"], 10)
     assert helped.code == 0 and "mpirun -n RANKS" in helped.out
     for wrong in ["nonsense", "n=many" if app != "barrier" else "mode=fast", "colour=red"]:
-        refused = mpis.run([program, wrong], 10)
+        refused = processes.run([program, wrong], 10)
         assert refused.code == 2 and app in refused.err, refused.text

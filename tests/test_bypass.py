@@ -1,89 +1,26 @@
-"""Whoever is not owed a result does not wait for a rank that is stopped (SIGSTOP); the operation completes when it
-continues. Progress is read from counters in a file, never inferred from time."""
+"""A rank returns from a collective once it has what it needs, even if another rank is stopped (SIGSTOP).
+
+The operation completes when the stopped rank continues. This is application bypass (Wagner et al. 2004).
+Progress is read from counters in a file, never inferred from time.
+"""
 
 import json
 import os
 import re
 import signal
-import struct
-import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
-import mpis
-from test_matrix import result
+from counters import Counters
+from evenkeel_command import evenkeel
+from processes import with_token
+from verdicts import assert_passed
 
-
-class Counters:
-    """One 64-bit counter per rank in a file that the ranks map."""
-
-    def __init__(self, path, ranks):
-        self.path, self.ranks = path, ranks
-        path.write_bytes(b"\0" * 8 * ranks)
-
-    def read(self):
-        return struct.unpack(f"{self.ranks}q", self.path.read_bytes())
-
-    def wait_until(self, condition, seconds):
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            now = self.read()
-            if condition(now):
-                return now
-            time.sleep(0.01)
-        return self.read()
-
-
-def stopped_rank(process, marked, program):
-    """The pid of the one rank in state T."""
-    for pid, command in marked(process.token).items():
-        try:
-            state = re.search(r"^State:\s+(\w)", open(f"/proc/{pid}/status").read(), re.M).group(1)
-        except OSError:
-            continue
-        if state == "T" and command.split()[0].endswith(program.name):
-            return pid
-    return None
-
-
-def run_with_one_stopped(mpi, tmp_path, op, ranks, stopped, free, bytes, env=None, patience=20, rounds=2):
-    """Returns the outcome and the counters when all of `free` had left their calls and the others had had some time to, or patience ran out."""
-    counters = Counters(tmp_path / "counters", ranks)
-    program = mpi.build("bypass.c")
-    held = [r for r in range(ranks) if r != stopped and r not in free]
-    seen = {}
-
-    def watch(process):
-        counters.wait_until(lambda c: c[stopped] == -1, 30)
-        deadline = time.monotonic() + 30
-        while not (pid := stopped_rank(process, mpis.marked, program)) and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert pid, f"rank {stopped} did not stop"
-        try:
-            counters.wait_until(lambda c: all(c[r] == rounds for r in free), patience)
-            seen["counters"] = counters.wait_until(lambda c: any(c[r] > 0 for r in held), 0.1)
-        finally:
-            os.kill(pid, signal.SIGCONT)
-
-    outcome = mpi.run(
-        program,
-        ranks,
-        counters.path,
-        f"op={op}",
-        f"stopped={stopped}",
-        f"rounds={rounds}",
-        f"bytes={bytes}",
-        env=env,
-        watch=watch,
-        timeout=60,
-    )
-    return outcome, seen["counters"]
-
-
-# operation, ranks, who is stopped, who may go on. In a binomial tree the stopped ranks would be inner
-# ones or below some.
-CASES = [
+# Operation, ranks, the stopped rank, the ranks that need nothing from it. In a binomial tree the stopped
+# ranks would be inner ones, or some of the others would be below them.
+TREES = [
     ("reduce", 4, 3, [1, 2]),
     ("reduce", 4, 2, [1, 3]),
     ("reduce", 8, 7, [1, 2, 3, 4, 5, 6]),
@@ -94,29 +31,9 @@ CASES = [
     ("scatter", 5, 2, [0, 1, 3, 4]),
 ]
 
-
-@pytest.mark.parametrize("bytes", [8, 1024])
-@pytest.mark.parametrize(
-    "op, ranks, stopped, free", CASES, ids=lambda v: str(v) if not isinstance(v, list) else ""
-)
-def test_the_others_go_on(mpi, tmp_path, op, ranks, stopped, free, bytes):
-    if mpi.name != "openmpi4" and (bytes != 8 or (op, stopped) not in [("reduce", 3), ("bcast", 2)]):
-        pytest.skip(
-            "the operations do not depend on the MPI library: all of them under Open MPI 4, two under each other one"
-        )
-    outcome, counters = run_with_one_stopped(mpi, tmp_path, op, ranks, stopped, free, bytes)
-    assert all(counters[r] == 2 for r in free), f"some were held while rank {stopped} was stopped: {counters}"
-    assert nobody_else_left(counters, stopped, free), f"some cannot have had the result: {counters}"
-    result(outcome)  # and it completed, with the right results, once the rank continued
-
-
-def nobody_else_left(counters, stopped, free):
-    return all(left == 0 for rank, left in enumerate(counters) if rank != stopped and rank not in free)
-
-
-# The operations that are left: operation, ranks, who is stopped, who may go on, bytes, instances. A
-# vector of a ring's bytes is one instance; half as many more are three, and the third finds no room
-# before the root has read the first: that needs the stopped rank.
+# The other operations: the same, then bytes, then instances. A vector that fills a ring is one instance. A
+# vector half as long again is three; the third finds no room before the root has read the first, and the root
+# waits for the stopped rank.
 RING = 32 * 1024
 OTHERS = [
     ("gatherv", 5, 4, [1, 2, 3], 8, 1),
@@ -134,22 +51,91 @@ OTHERS = [
     ("reduce", 4, 3, [], 3 * RING // 2, 3),
 ]
 
-
-@pytest.mark.parametrize(
-    "op, ranks, stopped, free, bytes, instances",
+each_tree = pytest.mark.parametrize(
+    "op, ranks, stopped, free", TREES, ids=lambda v: str(v) if not isinstance(v, list) else ""
+)
+each_other = pytest.mark.parametrize(
+    "op, ranks, stopped, free, size, instances",
     OTHERS,
     ids=lambda v: str(v) if not isinstance(v, list) else "",
 )
-def test_who_needs_nothing_goes_on_and_nobody_else(
-    openmpi4, tmp_path, op, ranks, stopped, free, bytes, instances
-):
-    outcome, counters = run_with_one_stopped(openmpi4, tmp_path, op, ranks, stopped, free, bytes, rounds=1)
-    assert all(counters[r] == 1 for r in free), f"some were held while rank {stopped} was stopped: {counters}"
-    assert nobody_else_left(counters, stopped, free), f"some cannot have had the result: {counters}"
-    result(outcome)
 
 
-# What the engine's own ways are in the list of algorithms (crates/runtime/engine/src/builtin.rs).
+def stopped_process(process, program):
+    """The process id of the one rank in state T."""
+    for pid, command in with_token(process.token).items():
+        try:
+            status = Path(f"/proc/{pid}/status").read_text()
+        except OSError:
+            continue
+        state = re.search(r"^State:\s+(\w)", status, re.MULTILINE).group(1)
+        if state == "T" and command.split()[0].endswith(program.name):
+            return pid
+    return None
+
+
+def run_with_one_stopped(mpi, folder, op, ranks, stopped, free, size, env=None, patience=20, rounds=2):
+    """Stops a rank until all of `free` have returned (or `patience` seconds are over), then continues it.
+
+    Returns the outcome, and the counters just before the rank was continued. Ranks that are not free have had
+    a tenth of a second longer to return, which would be wrong.
+    """
+    counters = Counters(folder / "counters", ranks)
+    program = mpi.build("bypass.c")
+    held = [r for r in range(ranks) if r != stopped and r not in free]
+    seen = {}
+
+    def watch(process):
+        counters.wait_until(lambda c: c[stopped] == -1, 30)
+        deadline = time.monotonic() + 30
+        while not (pid := stopped_process(process, program)) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert pid, f"rank {stopped} did not stop"
+        try:
+            counters.wait_until(lambda c: all(c[r] == rounds for r in free), patience)
+            seen["counters"] = counters.wait_until(lambda c: any(c[r] > 0 for r in held), 0.1)
+        finally:
+            os.kill(pid, signal.SIGCONT)
+
+    args = [counters.path, f"op={op}", f"stopped={stopped}", f"rounds={rounds}", f"bytes={size}"]
+    outcome = mpi.run(program, ranks, *args, env=env, watch=watch, timeout=60)
+    return outcome, seen["counters"]
+
+
+def assert_only_free_returned(counters, stopped, free, rounds):
+    assert all(counters[r] == rounds for r in free), f"rank {stopped} was stopped and held others: {counters}"
+    others = [left for rank, left in enumerate(counters) if rank != stopped and rank not in free]
+    assert not any(others), f"some ranks returned without the result that they need: {counters}"
+
+
+@pytest.mark.parametrize("size", [8, 1024])
+@each_tree
+def test_ranks_that_need_nothing_from_a_stopped_rank_go_on(mpi, tmp_path, op, ranks, stopped, free, size):
+    if mpi.name != "openmpi4" and (size != 8 or (op, stopped) not in [("reduce", 3), ("bcast", 2)]):
+        pytest.skip(
+            "operations do not depend on the MPI library: all of them under Open MPI 4, two under the others"
+        )
+    outcome, counters = run_with_one_stopped(mpi, tmp_path, op, ranks, stopped, free, size)
+    assert_only_free_returned(counters, stopped, free, rounds=2)
+    assert_passed(outcome)  # with the right results once the rank continued
+
+
+@each_other
+def test_only_ranks_that_need_nothing_go_on(openmpi4, tmp_path, op, ranks, stopped, free, size, instances):
+    outcome, counters = run_with_one_stopped(openmpi4, tmp_path, op, ranks, stopped, free, size, rounds=1)
+    assert_only_free_returned(counters, stopped, free, rounds=1)
+    assert_passed(outcome)
+
+
+def test_without_evenkeel_ranks_are_held(openmpi4, tmp_path):
+    """The same run fails for the host library alone: an inner rank of its tree waits for the stopped one."""
+    free, off = [1, 2, 3, 4, 5, 6], {"EVENKEEL_OFF": "1"}
+    outcome, counters = run_with_one_stopped(openmpi4, tmp_path, "reduce", 8, 7, free, 8, off, patience=2)
+    assert any(counters[r] < 2 for r in free), f"no rank was held: {counters}; this test proves nothing"
+    assert_passed(outcome)
+
+
+# The engine's built-in algorithms by their names in the list of schedules.
 SCHEDULES = {
     "reduce": "reduce-flat",
     "bcast": "bcast-flag-tree:r=7",
@@ -168,45 +154,28 @@ SCHEDULES = {
 }
 
 
-def done_without(schedule, ranks, dead, tmp_path, instances=1):
-    """How many ranks of a schedule come through the last of so many calls of which one rank enters none."""
-    record = tmp_path / "record.json"
-    line = [schedule, "--ranks", ranks, "--iterations", instances, "--dead", f"{dead}=0ns", "--json", record]
-    subprocess.run([mpis.EVENKEEL, "simulate", *map(str, line)], check=True, capture_output=True)
+def ranks_that_finish(schedule, ranks, dead, folder, instances=1):
+    """How many ranks finish the last of so many simulated calls if rank `dead` enters none of them."""
+    record = folder / "record.json"
+    counts = ["--ranks", ranks, "--iterations", instances]
+    evenkeel("simulate", schedule, *counts, "--dead", f"{dead}=0ns", "--json", record)
     return json.loads(record.read_text())["runs"][0]["calls"][-1]["ranks_done"]
 
 
-@pytest.mark.parametrize(
-    "op, ranks, stopped, free", CASES, ids=lambda v: str(v) if not isinstance(v, list) else ""
-)
-def test_the_schedules_hold_whom_the_engine_holds(tmp_path, op, ranks, stopped, free):
-    """The same cases as above, so that what is proved and simulated of a schedule is said of the engine."""
-    assert done_without(SCHEDULES[op], ranks, stopped, tmp_path) == len(free)
+@each_tree
+def test_schedules_hold_the_ranks_that_the_engine_holds(tmp_path, op, ranks, stopped, free):
+    """So what is proved and simulated of a schedule is true of the engine."""
+    assert ranks_that_finish(SCHEDULES[op], ranks, stopped, tmp_path) == len(free)
 
 
-@pytest.mark.parametrize(
-    "op, ranks, stopped, free, bytes, instances",
-    OTHERS,
-    ids=lambda v: str(v) if not isinstance(v, list) else "",
-)
-def test_the_other_schedules_hold_whom_the_engine_holds(tmp_path, op, ranks, stopped, free, bytes, instances):
-    schedule = "allreduce-parts" if op == "allreduce" and bytes > 2048 else SCHEDULES[op]
-    assert done_without(schedule, ranks, stopped, tmp_path, instances) == len(free)
+@each_other
+def test_other_schedules_hold_the_ranks_that_the_engine_holds(
+    tmp_path, op, ranks, stopped, free, size, instances
+):
+    schedule = "allreduce-parts" if op == "allreduce" and size > 2048 else SCHEDULES[op]
+    assert ranks_that_finish(schedule, ranks, stopped, tmp_path, instances) == len(free)
 
 
-def test_a_tree_would_hold_others(tmp_path):
-    assert (
-        done_without("reduce-binomial", 8, 7, tmp_path) < 6
-        and done_without("bcast-binomial", 8, 1, tmp_path) < 7
-    )
-
-
-def test_it_is_evenkeel_that_lets_them_go(openmpi4, tmp_path):
-    """The same test fails for the host library alone: an inner rank waits for the stopped one."""
-    outcome, counters = run_with_one_stopped(
-        openmpi4, tmp_path, "reduce", 8, 7, [1, 2, 3, 4, 5, 6], 8, {"EVENKEEL_OFF": "1"}, 2
-    )
-    assert any(counters[r] < 2 for r in range(1, 7)), (
-        f"nobody was held: {counters}; this test proves nothing any more"
-    )
-    result(outcome)
+def test_schedules_of_trees_would_hold_more_ranks(tmp_path):
+    assert ranks_that_finish("reduce-binomial", 8, 7, tmp_path) < 6
+    assert ranks_that_finish("bcast-binomial", 8, 1, tmp_path) < 7

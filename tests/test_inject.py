@@ -1,98 +1,106 @@
-"""evenkeel run --inject disturbs, and leaves nothing behind: no busy thread, no stopped rank, no control group."""
+"""`evenkeel run --inject` disturbs a run, and leaves no thread, stopped rank or control group behind."""
 
 import os
-import pathlib
 import re
 import signal
 import time
+from pathlib import Path
 
 import pytest
 
-import mpis
-from test_apps import build, result
+from apps import assert_right, build
+from mpis import named
+from paths import EVENKEEL
+from processes import with_token
+
+# Stalls of ranks that do not end by themselves within a test.
+ENDLESS_STALLS = "stalls=fixed:3600s/300ms"
 
 
 def status(pid, key, task=""):
-    text = pathlib.Path(f"/proc/{pid}/{task}status").read_text()
+    """A field of a process's, or of a thread's, status in /proc."""
+    text = Path(f"/proc/{pid}/{task}status").read_text()
     return re.search(rf"^{key}:\s*(.*)$", text, re.MULTILINE).group(1)
 
 
-def until(seconds, what):
-    """The first true answer within so many seconds, else the last one."""
+def until(seconds, answer):
+    """The first true value of `answer()` within so many seconds, else the last one."""
     deadline = time.monotonic() + seconds
-    while not (answer := what()) and time.monotonic() < deadline:
+    while not (found := answer()) and time.monotonic() < deadline:
         time.sleep(0.005)
-    return answer
+    return found
 
 
-def processes(process, words):
-    """Those of a run whose command line contains this."""
-    return [pid for pid, line in mpis.marked(process.token).items() if words in line]
+def injectors(process):
+    return [pid for pid, line in with_token(process.token).items() if " injector " in line]
 
 
-def ranks(process):
-    """The ranks' processes, not their launcher."""
-    return [
-        pid for pid, line in mpis.marked(process.token).items() if line.split(" ")[0].endswith("/app-barrier")
-    ]
+def ranks_of(process):
+    """The processes of the ranks, without their launcher."""
+    lines = with_token(process.token).items()
+    return [pid for pid, line in lines if line.split(" ")[0].endswith("/app-barrier")]
 
 
 def is_stopped(pid):
     try:
         return status(pid, "State").startswith("T")
     except (OSError, AttributeError):
-        return False  # gone
+        return False  # it has ended
 
 
-def disturbed(mpi, *specs, args=("count=40000", "spin=20000"), ranks=4, watch=None, timeout=60, options=()):
-    injections = [word for spec in specs for word in ("--inject", spec)]
-    line = [
-        str(mpis.EVENKEEL),
-        "run",
-        "--quiet",
-        "-n",
-        str(ranks),
-        *injections,
-        *options,
-        "--",
-        str(build(mpi, "barrier")),
-        *args,
-    ]
-    path = {"PATH": f"{pathlib.Path(mpi.mpirun).parent}:{os.environ['PATH']}"} if "venv" in mpi.mpirun else {}
-    outcome = mpis.run(line, timeout, watch=watch, environment={"EVENKEEL_LIB": str(mpis.SHIMS)} | path)
+def stopped_ranks(process):
+    return [pid for pid in ranks_of(process) if is_stopped(pid)]
+
+
+def run_disturbed(mpi, *injections, count=40000, ranks=4, watch=None, timeout=60):
+    """Runs `count` barriers under the injections; fails if any process outlives the run."""
+    inject = [word for injection in injections for word in ("--inject", injection)]
+    args = [f"count={count}", "spin=20000"]
+    options = ["--quiet", *inject]
+    program = build(mpi, "barrier")
+    outcome = mpi.evenkeel(program, ranks, *args, options=options, watch=watch, timeout=timeout)
     assert not outcome.left_over, outcome.left_over
     return outcome
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def program():
-    if not mpis.EVENKEEL.exists():
-        pytest.skip(f"{mpis.EVENKEEL} has not been built")
+    if not EVENKEEL.exists():
+        pytest.skip(f"{EVENKEEL} has not been built")
 
 
-def test_competitors(openmpi4, program):
-    """One busy thread on each core, as long as the run."""
+@pytest.fixture(params=["openmpi4", "mpich4", "openmpi5", "mpich5"])
+def library(request):
+    mpi = named(request.param)
+    if reason := mpi.skip_reason():
+        pytest.skip(reason)
+    return mpi
+
+
+def test_competitors_are_one_busy_thread_on_each_core_as_long_as_the_run(openmpi4):
     cores = os.sched_getaffinity(0)
     seen = []
 
+    def cores_of_threads(pid):
+        tasks = [int(task.name) for task in Path(f"/proc/{pid}/task").iterdir()]
+        return sorted(status(pid, "Cpus_allowed_list", f"task/{t}/") for t in tasks if t != pid)
+
+    def one_on_each_core(process):
+        for pid in injectors(process):
+            places = cores_of_threads(pid)
+            if len(places) == len(cores) and all(place.isdigit() for place in places):
+                return places
+        return None
+
     def watch(process):
-        def look():
-            for pid in processes(process, " injector "):
-                tasks = [
-                    int(t.name) for t in pathlib.Path(f"/proc/{pid}/task").iterdir() if int(t.name) != pid
-                ]
-                places = sorted(status(pid, "Cpus_allowed_list", f"task/{t}/") for t in tasks)
-                if len(places) == len(cores) and all(p.isdigit() for p in places):
-                    return places
+        seen.append(until(20, lambda: one_on_each_core(process)))
 
-        seen.append(until(20, look))
-
-    result(disturbed(openmpi4, "competitors=1", watch=watch), 4)
-    assert seen[0] == sorted(str(c) for c in cores)
+    assert_right(run_disturbed(openmpi4, "competitors=1", watch=watch), 4)
+    assert seen[0] == sorted(str(core) for core in cores)
 
 
-def test_doubled(openmpi4, program):
-    """Half of the cores: for evenkeel, which places ranks, and for programs that do not know of it."""
+def test_doubled_halves_the_cores_of_every_rank(openmpi4):
+    """Both for evenkeel, which places ranks, and for programs that it does not place."""
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < 2:
         pytest.skip("one core cannot be halved")
@@ -100,130 +108,99 @@ def test_doubled(openmpi4, program):
     seen = set()
 
     def watch(process):
-        found = until(20, lambda: len(ranks(process)) == 4 and ranks(process))
+        found = until(20, lambda: len(ranks_of(process)) == 4 and ranks_of(process))
         for pid in found or []:
             seen.update(os.sched_getaffinity(pid))
 
-    result(disturbed(openmpi4, "doubled", watch=watch), 4)
+    assert_right(run_disturbed(openmpi4, "doubled", watch=watch), 4)
     assert seen and seen <= half
 
 
-@pytest.mark.parametrize("library", ["openmpi4", "mpich4", "openmpi5", "mpich5"])
-def test_stalls(library, program):
-    """Ranks are stopped and go on, and the answer is right."""
-    mpi = next(m for m in mpis.ALL if m.name == library)
-    if mpi.absent():
-        pytest.skip(mpi.absent())
+def test_stalled_ranks_are_stopped_and_go_on(library):
+    """And the answer is right."""
     stopped = set()
 
     def watch(process):
-        def look():
-            stopped.update(pid for pid in ranks(process) if is_stopped(pid))
+        def two_were_stopped():
+            stopped.update(stopped_ranks(process))
             return len(stopped) >= 2 or process.poll() is not None
 
-        until(30, look)
+        until(30, two_were_stopped)
 
-    result(
-        disturbed(
-            mpi, "stalls=exp:20ms/20ms,seed=3", args=["count=10000", "spin=20000"], watch=watch, ranks=3
-        ),
-        3,
-    )
+    stalls = "stalls=exp:20ms/20ms,seed=3"
+    assert_right(run_disturbed(library, stalls, count=10000, watch=watch, ranks=3), 3)
     assert len(stopped) >= 2
 
 
-def test_stalls_of_some_ranks_only(openmpi4, program):
-    """The others are never stopped."""
+def test_only_the_ranks_that_are_named_are_stalled(openmpi4):
     stopped = set()
 
     def watch(process):
-        def look():
-            for pid in ranks(process):
-                if is_stopped(pid):
-                    environ = pathlib.Path(f"/proc/{pid}/environ").read_bytes()
-                    stopped.add(re.search(rb"OMPI_COMM_WORLD_RANK=(\d+)", environ).group(1))
+        def note_stopped_ranks():
+            for pid in stopped_ranks(process):
+                environ = Path(f"/proc/{pid}/environ").read_bytes()
+                stopped.add(re.search(rb"OMPI_COMM_WORLD_RANK=(\d+)", environ).group(1))
             return process.poll() is not None
 
-        until(30, look)
+        until(30, note_stopped_ranks)
 
-    result(
-        disturbed(
-            openmpi4, "stalls=fixed:10ms/5ms,ranks=1", args=["count=1000", "spin=20000"], watch=watch, ranks=3
-        ),
-        3,
-    )
+    stalls = "stalls=fixed:10ms/5ms,ranks=1"
+    assert_right(run_disturbed(openmpi4, stalls, count=1000, watch=watch, ranks=3), 3)
     assert stopped == {b"1"}
 
 
-@pytest.mark.parametrize("library", ["openmpi4", "mpich4", "openmpi5", "mpich5"])
-def test_a_killed_injector_leaves_no_rank_stopped(library, program):
-    """Stalls of an hour, and nobody there to end them but the kernel; the launcher does not mind."""
-    mpi = next(m for m in mpis.ALL if m.name == library)
-    if mpi.absent():
-        pytest.skip(mpi.absent())
+def test_a_killed_injector_leaves_no_rank_stopped(library):
+    """Stalls last an hour, and only the kernel can end them. The launcher does not notice."""
     seen = []
 
     def watch(process):
-        stopped = until(20, lambda: len([p for p in ranks(process) if is_stopped(p)]) == 3)
-        [injector] = processes(process, " injector ")
+        stopped = until(20, lambda: len(stopped_ranks(process)) == 3)
+        [injector] = injectors(process)
         os.kill(injector, signal.SIGKILL)
-        seen.append((stopped, until(5, lambda: not any(is_stopped(p) for p in ranks(process)))))
+        seen.append((stopped, until(5, lambda: not stopped_ranks(process))))
 
-    outcome = disturbed(
-        mpi, "stalls=fixed:3600s/300ms", args=["count=40000", "spin=20000"], watch=watch, ranks=3
-    )
+    outcome = run_disturbed(library, ENDLESS_STALLS, watch=watch, ranks=3)
     assert seen == [(True, True)]
-    result(outcome, 3)
+    assert_right(outcome, 3)
 
 
-def test_a_killed_launcher_leaves_no_rank_stopped(openmpi4, program):
+def test_a_killed_launcher_leaves_no_rank_stopped(openmpi4):
     def watch(process):
-        assert until(20, lambda: len([p for p in ranks(process) if is_stopped(p)]) == 3)
+        assert until(20, lambda: len(stopped_ranks(process)) == 3)
         os.kill(process.pid, signal.SIGKILL)
-        assert until(5, lambda: not any(is_stopped(p) for p in ranks(process)))
+        assert until(5, lambda: not stopped_ranks(process))
 
-    outcome = disturbed(
-        openmpi4,
-        "stalls=fixed:3600s/300ms",
-        args=["count=1000000", "spin=20000"],
-        watch=watch,
-        ranks=3,
-        timeout=30,
-    )
+    outcome = run_disturbed(openmpi4, ENDLESS_STALLS, count=1000000, watch=watch, ranks=3, timeout=30)
     assert outcome.code == -signal.SIGKILL
 
 
-def test_quota(openmpi4, program):
-    """The ranks are in a group of their own that is throttled; it is gone afterwards."""
+def test_a_quota_is_a_control_group_that_is_gone_afterwards(openmpi4):
     groups = []
 
+    def own_group(process):
+        for pid in ranks_of(process):
+            for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines():
+                if "/evenkeel-" in line:
+                    return line.split(":", 2)[2]
+        return None
+
     def watch(process):
-        def look():
-            for pid in ranks(process):
-                for line in pathlib.Path(f"/proc/{pid}/cgroup").read_text().splitlines():
-                    if "/evenkeel-" in line:
-                        return line.split(":", 2)[2]
+        groups.append(until(20, lambda: own_group(process)))
 
-        groups.append(until(20, look))
-
-    outcome = disturbed(openmpi4, "quota=20%", watch=watch)
+    outcome = run_disturbed(openmpi4, "quota=20%", watch=watch)
     if outcome.code == 125:
         assert "cannot inject a CPU quota" in outcome.err and outcome.err.count("\n") == 1
         pytest.skip(f"no quota may be set here: {outcome.err.strip()}")
-    result(outcome, 4)
+    assert_right(outcome, 4)
     name = groups[0].rsplit("/", 1)[1]
-    assert not list(pathlib.Path("/sys/fs/cgroup").glob(f"**/{name}")), "the group is still there"
+    assert not list(Path("/sys/fs/cgroup").glob(f"**/{name}")), "the group is still there"
 
 
-def test_a_run_that_is_not_disturbed_has_no_injector(openmpi4, program):
+def test_a_run_without_injections_has_no_injector(openmpi4):
     seen = []
-    result(
-        disturbed(
-            openmpi4,
-            watch=lambda process: seen.extend(
-                [until(20, lambda: ranks(process)), processes(process, " injector ")]
-            ),
-        ),
-        4,
-    )
+
+    def watch(process):
+        seen.extend([until(20, lambda: ranks_of(process)), injectors(process)])
+
+    assert_right(run_disturbed(openmpi4, watch=watch), 4)
     assert seen[0] and not seen[1]

@@ -1,12 +1,18 @@
-"""Point-to-point messages that evenkeel carries itself (`--messages own`): MPI's rules, and nothing seen too early."""
+"""Messages between two ranks that evenkeel carries itself keep MPI's rules, and none is seen too early."""
 
 import dataclasses
 
 import pytest
 
-import test_mpi4py
+import litmus_tests
+import mpi4py_suite
+from litmus_tests import assert_litmus, run_background, run_litmus
+from verdicts import assert_never_wrong
 
+# evenkeel carries messages, and barriers are deferred.
 OWN = {"EVENKEEL_BARRIER": "deferred", "EVENKEEL_MESSAGES": "own"}
+
+# mpi4py's tests of point-to-point communication.
 MPI4PY = [
     "test_p2p_buf",
     "test_p2p_obj",
@@ -15,159 +21,101 @@ MPI4PY = [
     "test_request",
     "test_status",
 ]
-LITMUS = {
-    "stranded": 3,
-    "absence": 3,
-    "too-early": 2,
-    "single-clock": 4,
-    "hearsay": 4,
-    "nested": 5,
-    "collectives": 5,
-    "progress": 3,
-    "run-ahead": 5,
-    "answer": 3,
-    "choice": 3,
-    "entered": 3,
-    "posted": 4,
-    "reborn": 3,
-}
 
 
-def carried(outcome):
-    """Messages that evenkeel carried, and how many of them went ahead of a pending barrier."""
-    ranks = outcome.record()["ranks"]
-    return sum(r["messages"] for r in ranks), sum(r["messages_ahead"] for r in ranks)
+def messages_carried(outcome):
+    """How many messages evenkeel carried, and how many of them went ahead of a pending barrier."""
+    ranks = outcome.read_report()["ranks"]
+    return sum(rank["messages"] for rank in ranks), sum(rank["messages_ahead"] for rank in ranks)
+
+
+def run_messages(mpi, ranks, rounds, *more, env=OWN, **options):
+    """Runs messages.c, which must find no failure."""
+    program = mpi.build("messages.c")
+    outcome = mpi.run(program, ranks, f"rounds={rounds}", *more, env=env, timeout=60, **options).ok()
+    assert " failures 0 " in outcome.out, outcome.text
+    return outcome
 
 
 @pytest.mark.parametrize("ranks", [2, 5])
-def test_rules_and_random_traffic(mpi, ranks, report):
-    outcome = mpi.run(mpi.build("messages.c"), ranks, "rounds=60", env=OWN, report=report, timeout=60).ok()
-    assert " failures 0 " in outcome.out, outcome.text
-    all_of_them, ahead = carried(outcome)
-    assert all_of_them > 1000 and ahead > 20, (
-        f"evenkeel carried {all_of_them} messages, {ahead} of them ahead of a barrier"
-    )
+def test_rules_of_mpi_hold_one_by_one_and_in_random_traffic(mpi, ranks, report):
+    carried, ahead = messages_carried(run_messages(mpi, ranks, 60, report=report))
+    assert carried > 1000 and ahead > 20, f"evenkeel carried {carried} messages, {ahead} ahead of a barrier"
 
 
-def test_the_libraries_pass_it_too(mpi):
-    """Otherwise the program would test what MPI does not say."""
-    outcome = mpi.run(mpi.build("messages.c"), 2, "rounds=10", shim=False, timeout=60).ok()
-    assert " failures 0 " in outcome.out, outcome.text
+def test_the_libraries_keep_the_same_rules(mpi):
+    """Otherwise the program would demand what MPI does not."""
+    run_messages(mpi, 2, 10, env=None, shim=False)
 
 
-def test_without_reading_from_other_processes(openmpi4, report):
-    """Large messages then go through the channels in parts."""
-    outcome = openmpi4.run(
-        openmpi4.build("messages.c"),
-        3,
-        "rounds=60",
-        env=OWN | {"EVENKEEL_CMA": "off"},
-        report=report,
-        timeout=60,
-    ).ok()
-    assert " failures 0 " in outcome.out and carried(outcome)[0] > 1000, outcome.text
+def test_large_messages_go_in_parts_where_memory_of_others_cannot_be_read(openmpi4, report):
+    outcome = run_messages(openmpi4, 3, 60, env=OWN | {"EVENKEEL_CMA": "off"}, report=report)
+    assert messages_carried(outcome)[0] > 1000, outcome.text
 
 
 @pytest.mark.parametrize("cma", ["auto", "off"])
-def test_one_gibibyte(openmpi4, cma):
-    outcome = openmpi4.run(
-        openmpi4.build("messages.c"), 2, "rounds=1", "huge=1", env=OWN | {"EVENKEEL_CMA": cma}, timeout=60
-    ).ok()
-    assert " failures 0 " in outcome.out, outcome.text
+def test_a_message_of_one_gibibyte_arrives(openmpi4, cma):
+    run_messages(openmpi4, 2, 1, "huge=1", env=OWN | {"EVENKEEL_CMA": cma})
 
 
-@pytest.mark.parametrize("case", LITMUS)
-def test_litmus(mpi, case):
+@pytest.mark.parametrize("case", litmus_tests.RANKS_OF_OWN_MESSAGES)
+def test_messages_and_barriers_keep_their_order(mpi, case):
     if mpi.name not in ("openmpi4", "mpich5"):
         pytest.skip("the order of messages and barriers: Open MPI 4 and MPICH 5")
-    outcome = mpi.run(mpi.build("litmus.c"), LITMUS[case], f"case={case}", "rounds=50", env=OWN).ok()
-    assert "RESULT wrong 0\n" in outcome.out, outcome.text
+    assert_litmus(mpi, case, 50, OWN)
 
 
 def test_small_receives_do_not_keep_barriers_strict(openmpi4, report):
-    """In every round there is a barrier with a receive under way."""
-    outcome = openmpi4.run(
-        openmpi4.build("litmus.c"), 4, "case=posted", "rounds=200", env=OWN, report=report
-    ).ok()
-    deferred = [
-        op["deferred"]
-        for rank in outcome.record()["ranks"]
-        for comm in rank["comms"]
-        for op in comm["ops"]
-        if op["op"] == "barrier"
-    ]
+    """Every round has a barrier during a receive."""
+    outcome = run_litmus(openmpi4, "posted", 200, OWN, report=report).ok()
+    deferred = [entry["deferred"] for entry in outcome.operations("barrier")]
     assert min(deferred) > 150, deferred
 
 
-def test_a_sender_inside_the_library_sends_on(mpi):
-    """In parts, as where processes may not read each other's memory: each part wants the sender."""
+def test_a_message_goes_on_while_its_sender_is_inside_the_library(mpi):
+    """In parts, as where processes may not read each other's memory: the sender is needed for each part."""
     if mpi.name not in ("openmpi4", "mpich5"):
         pytest.skip("messages that go on while their sender is inside the library: Open MPI 4 and MPICH 5")
-    outcome = mpi.run(
-        mpi.build("background_progress.c"),
-        3,
-        "case=escorted",
-        "rounds=20",
-        env=OWN | {"EVENKEEL_CMA": "off"},
-        timeout=30,
-    ).ok()
-    assert "RESULT wrong 0\n" in outcome.out, outcome.text
+    env = OWN | {"EVENKEEL_CMA": "off"}
+    assert_never_wrong(run_background(mpi, "sender-in-library", 20, env, timeout=30))
 
 
-def test_improbe_does_its_part_of_what_is_under_way(mpi):
+def test_improbe_advances_operations_under_way(mpi):
     if mpi.name not in ("openmpi4", "mpich5"):
         pytest.skip("operations that go on beside probes: Open MPI 4 and MPICH 5")
-    outcome = mpi.run(
-        mpi.build("background_progress.c"), 3, "case=improbe", "rounds=50", env=OWN, timeout=30
-    ).ok()
-    assert "RESULT wrong 0\n" in outcome.out, outcome.text
+    assert_never_wrong(run_background(mpi, "improbe", 50, OWN, timeout=30))
 
 
-def test_weak_ordering_is_weaker(openmpi4):
-    """A receive from any source does not wait for those who have not entered."""
-    outcome = openmpi4.run(
-        openmpi4.build("litmus.c"), 3, "case=entered", "rounds=50", env=OWN | {"EVENKEEL_ORDERING": "weak"}
-    ).ok()
+def test_with_weak_ordering_a_receive_from_any_source_does_not_wait_for_all_to_enter(openmpi4):
+    outcome = run_litmus(openmpi4, "entered", 50, OWN | {"EVENKEEL_ORDERING": "weak"}).ok()
     wrong = int(outcome.out.split("RESULT wrong ")[1].split()[0])
     assert wrong > 10, outcome.text
 
 
 @pytest.mark.parametrize("env", [{"EVENKEEL_BARRIER": "strict"}, {"EVENKEEL_MESSAGES": "host"}], ids=str)
-def test_messages_stay_with_the_library(openmpi4, env, report):
-    outcome = openmpi4.run(
-        openmpi4.build("litmus.c"), 3, "case=absence", "rounds=5", env=OWN | env, report=report
-    ).ok()
-    assert carried(outcome) == (0, 0)
+def test_messages_stay_with_the_library_where_an_option_says_so(openmpi4, env, report):
+    outcome = run_litmus(openmpi4, "absence", 5, OWN | env, report=report).ok()
+    assert messages_carried(outcome) == (0, 0)
 
 
-def test_they_are_carried_unless_somebody_objects(openmpi4, report):
-    outcome = openmpi4.run(openmpi4.build("litmus.c"), 3, "case=absence", "rounds=5", report=report).ok()
-    assert carried(outcome)[0] > 0
+def test_evenkeel_carries_messages_by_default(openmpi4, report):
+    assert messages_carried(run_litmus(openmpi4, "absence", 5, None, report=report).ok())[0] > 0
 
 
 @pytest.mark.parametrize("option", ["MESSAGES", "ORDERING"])
-def test_a_bad_value_is_named(openmpi4, option):
-    outcome = openmpi4.run(
-        openmpi4.build("litmus.c"), 2, "case=run-ahead", "rounds=5", env=OWN | {f"EVENKEEL_{option}": "maybe"}
-    ).ok()
+def test_an_option_with_a_bad_value_is_named(openmpi4, option):
+    env = OWN | {f"EVENKEEL_{option}": "maybe"}
+    outcome = run_litmus(openmpi4, "run-ahead", 5, env, ranks=2).ok()
     assert f"EVENKEEL_{option}=maybe" in outcome.err
 
 
 @pytest.mark.timeout(300)
-def test_mpi4py_point_to_point(mpi, report):
-    """mpi4py's own tests: what passes without evenkeel passes with messages of evenkeel's."""
+def test_mpi4pys_tests_of_messages_pass_if_they_pass_without_evenkeel(mpi, report):
     if mpi.name not in ("openmpi4", "mpich5") or not mpi.python:
-        pytest.skip(
-            "mpi4py's point-to-point tests with messages of evenkeel's: Open MPI 4 and MPICH 5, where mpi4py is"
-        )
-    without = test_mpi4py.baseline(mpi, 2, MPI4PY, 120)
-    passed = {name for name, verdict in without["verdicts"].items() if verdict == "ok"}
-    python = mpi.python_env | OWN | {"MPI4PY_RC_THREAD_LEVEL": "funneled"}
-    outcome, verdicts, _ = test_mpi4py.run_suite(
-        dataclasses.replace(mpi, python_env=python), 2, MPI4PY, True, 120, report
-    )
-    lost = sorted(name for name in passed if verdicts.get(name) != "ok")
-    assert len(passed) > 200 and not lost, (
-        f"{len(lost)} of {len(passed)} tests no longer pass: {lost[:20]}\n{outcome.err[-2000:]}"
-    )
-    assert carried(outcome)[0] > 1000
+        pytest.skip("mpi4py's tests with messages of evenkeel's: Open MPI 4 and MPICH 5, where mpi4py is")
+    env = mpi.python_env | OWN | {"MPI4PY_RC_THREAD_LEVEL": "funneled"}
+    under_test = dataclasses.replace(mpi, python_env=env)
+    comparison = mpi4py_suite.compare(mpi, under_test, 2, MPI4PY, 120, report)
+    assert len(comparison.passed_without) > 200
+    comparison.assert_nothing_lost()
+    assert messages_carried(comparison.outcome)[0] > 1000

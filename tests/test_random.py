@@ -1,63 +1,54 @@
-"""Random scenarios (tests/programs/random.c) against a serial oracle, and communicators by the thousand."""
+"""Random operations on random communicators (programs/random.c) agree with a serial oracle.
+
+Also: blocking and nonblocking operations in orders of their own, and communicators by the thousand.
+"""
 
 import pytest
 
-from test_matrix import result
+from verdicts import assert_passed
 
 
 @pytest.mark.parametrize("ranks, seed", [(1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (8, 6)])
-def test_random_scenario(mpi, ranks, seed):
-    """Open MPI itself dies when a communicator is freed under a nonblocking operation, and evenkeel leaves it the large
-    nonblocking ones: there the program waits first (careful=1)."""
+def test_random_operations_are_right(mpi, ranks, seed):
+    """Large nonblocking operations are the host library's, and Open MPI dies if their communicator is freed.
+
+    There the program waits before it frees a communicator (careful=1).
+    """
     careful = int(mpi.family == "openmpi")
-    result(
-        mpi.run(mpi.build("random.c"), ranks, f"seed={seed}", "steps=300", f"careful={careful}", timeout=120)
-    )
+    args = [f"seed={seed}", "steps=300", f"careful={careful}"]
+    assert_passed(mpi.run(mpi.build("random.c"), ranks, *args, timeout=120))
 
 
 @pytest.mark.parametrize("seed", range(10, 16))
-def test_random_scenario_of_small_operations(openmpi4, seed):
-    """All of them evenkeel's own: communicators are freed while operations on them are under way."""
-    result(
-        openmpi4.run(openmpi4.build("random.c"), 4, f"seed={seed}", "steps=500", "largest=100", timeout=120)
-    )
+def test_a_communicator_may_be_freed_during_an_operation(openmpi4, seed):
+    """Small operations are all evenkeel's."""
+    args = [f"seed={seed}", "steps=500", "largest=100"]
+    assert_passed(openmpi4.run(openmpi4.build("random.c"), 4, *args, timeout=120))
 
 
-def test_many_outstanding(openmpi4):
-    """More nonblocking operations at once than the ring has instances."""
-    result(
-        openmpi4.run(
-            openmpi4.build("random.c"),
-            3,
-            "seed=20",
-            "steps=900",
-            "deep=400",
-            "largest=10",
-            "stall=0",
-            timeout=120,
-        )
-    )
+def test_more_nonblocking_operations_than_the_ring_has_instances(openmpi4):
+    args = ["seed=20", "steps=900", "deep=400", "largest=10", "stall=0"]
+    assert_passed(openmpi4.run(openmpi4.build("random.c"), 3, *args, timeout=120))
 
 
 @pytest.mark.parametrize("ops, size", [(3, 8), (40, 8), (3, 32768)])
 @pytest.mark.parametrize("ranks", [2, 5])
-def test_orders_of_blocking_and_nonblocking_operations(mpi, ranks, ops, size, report):
-    """They match apart from each other, also where more are under way than the window and the ring hold."""
+def test_blocking_and_nonblocking_operations_match_apart_from_each_other(mpi, ranks, ops, size, report):
+    """Also where more are under way than the window and the ring hold."""
     outcome = mpi.run(mpi.build("orders.c"), ranks, f"ops={ops}", f"bytes={size}", report=report)
-    result(outcome)
-    assert outcome.calls("allreduce") > 0 and outcome.calls("allreduce", "host_calls") == 0, (
-        "the host has done it"
-    )
+    assert_passed(outcome)
+    assert outcome.calls("allreduce") > 0
+    assert outcome.calls("allreduce", "host_calls") == 0, "the host library carried calls out"
 
 
 @pytest.mark.parametrize("ranks", [2, 3])
-def test_communicators_come_and_go(mpi, ranks):
-    """Thousands of them, one after another: memory stays where it is."""
+def test_thousands_of_communicators_one_after_another_use_no_more_memory(mpi, ranks):
     if mpi.family == "mpich" and ranks > 2:
         pytest.skip("default MPICH needs milliseconds for each communicator when ranks outnumber cores")
-    result(mpi.run(mpi.build("communicator_churn.c"), ranks, "rounds=3000", timeout=120))
+    assert_passed(mpi.run(mpi.build("communicator_churn.c"), ranks, "rounds=3000", timeout=120))
 
 
-def test_hundreds_of_communicators_at_once(openmpi4):
-    """More than the segment has room for: the last ones are the host library's, and all give right answers."""
-    result(openmpi4.run(openmpi4.build("communicator_churn.c"), 3, "rounds=100", "hoard=700", timeout=120))
+def test_communicators_that_do_not_fit_into_the_segment_are_the_host_librarys(openmpi4):
+    """Hundreds at once; all of them give right results."""
+    program = openmpi4.build("communicator_churn.c")
+    assert_passed(openmpi4.run(program, 3, "rounds=100", "hoard=700", timeout=120))

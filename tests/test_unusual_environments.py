@@ -1,4 +1,4 @@
-"""Machines and programs that are not as they should be: a clear sentence or a clean pass-through."""
+"""Machines and programs that are not as they should be: evenkeel says so in a sentence, or steps aside."""
 
 import os
 import shutil
@@ -6,20 +6,11 @@ import subprocess
 
 import pytest
 
-import mpis
-from test_matrix import result
+import processes
+from paths import EVENKEEL, PROGRAMS, SHIMS
+from verdicts import assert_passed
 
-
-def small_shm(size):
-    """A command that runs another one with a /dev/shm of its own; skips where the kernel does not let us."""
-    mount = f"mount -t tmpfs -o {size} tmpfs /dev/shm"
-    wrap = ["unshare", "-m", "sh", "-c", f'{mount} && exec "$@"', "sh"]
-    if not shutil.which("unshare") or subprocess.run([*wrap, "true"], capture_output=True).returncode:
-        pytest.skip("no private mount namespace to be had here (unshare -m)")
-    return wrap
-
-
-# How each host library is kept from wanting /dev/shm itself.
+# Settings with which a host library itself does not use /dev/shm.
 WITHOUT_SHM = {
     "openmpi": {
         "OMPI_MCA_btl": "tcp,self",
@@ -31,138 +22,116 @@ WITHOUT_SHM = {
 }
 
 
+def with_own_dev_shm(options):
+    """The beginning of a command line that runs another one with a /dev/shm mounted with these options."""
+    mount = f"mount -t tmpfs -o {options} tmpfs /dev/shm"
+    wrap = ["unshare", "-m", "sh", "-c", f'{mount} && exec "$@"', "sh"]
+    if not shutil.which("unshare"):
+        pytest.skip("unshare is not installed (Debian package util-linux)")
+    if subprocess.run([*wrap, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("the kernel allows no private mount namespace here (unshare -m)")
+    return wrap
+
+
 @pytest.mark.parametrize("options", ["size=4k", "ro"])
-def test_dev_shm_full_or_unwritable(mpi, options, report):
-    wrap, program, env = small_shm(options), mpi.build("matrix.c"), WITHOUT_SHM[mpi.family]
+def test_evenkeel_needs_no_dev_shm(mpi, options, report):
+    wrap, program, env = with_own_dev_shm(options), mpi.build("matrix.c"), WITHOUT_SHM[mpi.family]
     alone = mpi.run(program, 2, "n=20", "largest=10000", shim=False, env=env, wrap=wrap)
     if alone.code != 0:
         pytest.skip(f"{mpi.name} itself does not run with such a /dev/shm")
+    args = ["n=300", "largest=10000"]
     for _ in range(3):
-        outcome = mpi.run(program, 2, "n=300", "largest=10000", env=env, wrap=wrap, report=report, timeout=20)
+        outcome = mpi.run(program, 2, *args, env=env, wrap=wrap, report=report, timeout=20)
         # MPICH 4.0 over TCP hangs in its own MPI_Finalize about once in a hundred runs on a loaded machine,
-        # with or without evenkeel; by then the program has said its result. Three in a row would be something
-        # else.
+        # with and without evenkeel; by then the program has printed its result. Three hangs in a row would
+        # have another cause.
         if not (mpi.name == "mpich4" and outcome.code is None and "RESULT" in outcome.out):
             break
-    result(outcome)
-    assert outcome.calls("allreduce") > 0, "evenkeel needs no /dev/shm"
+    assert_passed(outcome)
+    assert outcome.calls("allreduce") > 0, "evenkeel carried nothing out"
 
 
-def test_ranks_of_two_builds(mpi):
-    """One rank's shim is of another build: everything is left to the host, and that is said once."""
-    below = mpi.build("other_build.c", "-shared", "-fPIC", name="mixed.so")
+def test_shims_of_different_builds_leave_everything_to_the_host(mpi):
+    """And one rank says so, once."""
+    below = mpi.build("other_build.c", "-shared", "-fPIC", name="other_build.so")
     outcome = mpi.run(mpi.build("counted_calls.c"), 2, preload=[mpi.shim, below])
-    result(outcome)
-    said = [line for line in outcome.err.splitlines() if line.startswith("evenkeel:")]
-    assert len(said) == 1 and "version" in said[0], outcome.err
+    assert_passed(outcome)
+    assert len(outcome.said) == 1 and "version" in outcome.said[0], outcome.err
 
 
-def test_one_rank_without_the_shim(openmpi4):
-    """Its collectives cannot match those of the others, so they find out at the start. The host reports what it may."""
-    program = openmpi4.build("init_abort_fork.c")
+def test_results_are_right_where_only_some_ranks_switch_evenkeel_off(openmpi4):
+    """Ranks agree at the start whether evenkeel is at work."""
+    program, shim = str(openmpi4.build("init_abort_fork.c")), ["-x", f"LD_PRELOAD={openmpi4.shim}"]
     line = openmpi4.launcher(2, {"EVENKEEL_QUIET": "1"})
-    outcome = mpis.run(
-        [
-            *line,
-            "-x",
-            f"LD_PRELOAD={openmpi4.shim}",
-            "-x",
-            "EVENKEEL_OFF=1",
-            str(program),
-            "what=fine",
-            ":",
-            "-n",
-            "1",
-            "-x",
-            f"LD_PRELOAD={openmpi4.shim}",
-            str(program),
-            "what=fine",
-        ],
-        60,
-    )
-    result(outcome)  # switched off in some ranks, on in others: right all the same
+    off = [*shim, "-x", "EVENKEEL_OFF=1", program, "what=fine"]
+    on = ["-n", "1", *shim, program, "what=fine"]
+    assert_passed(processes.run([*line, *off, ":", *on], 60))
 
 
-def test_many_ranks(openmpi4):
-    """Twenty on each core: right, and without a word."""
-    result(openmpi4.run(openmpi4.build("matrix.c"), 40, "n=60", "largest=1000", timeout=120))
+def test_results_are_right_with_twenty_ranks_on_each_of_two_cores(openmpi4):
+    assert_passed(openmpi4.run(openmpi4.build("matrix.c"), 40, "n=60", "largest=1000", timeout=120))
 
 
 @pytest.mark.parametrize("how", ["preload", "evenkeel run"])
-def test_program_that_never_calls_init(mpi, how):
-    program = mpi.build("init_abort_fork.c")
+def test_a_program_that_never_calls_init_is_not_disturbed(mpi, how):
     run = mpi.run if how == "preload" else mpi.evenkeel
-    outcome = run(program, 2, "what=noinit")
-    # The launcher may end the second one before it has printed: the first one's exit code looks like a
-    # failure to it.
+    outcome = run(mpi.build("init_abort_fork.c"), 2, "what=noinit")
+    # The launcher takes the first exit code of 7 for a failure and may end the other rank before it prints.
     assert outcome.code == 7 and "did not call MPI_Init" in outcome.out, outcome.text
-    assert "evenkeel:" not in outcome.err, outcome.err
+    assert not outcome.said, outcome.err
 
 
-def test_abort(mpi):
-    """The exit code and the host's words come through, nobody hangs."""
-    outcome = mpi.run(mpi.build("init_abort_fork.c"), 3, "what=abort")
-    alone = mpi.run(mpi.build("init_abort_fork.c"), 3, "what=abort", shim=False)
+def test_abort_ends_all_ranks_with_its_exit_code(mpi):
+    program = mpi.build("init_abort_fork.c")
+    outcome = mpi.run(program, 3, "what=abort")
+    alone = mpi.run(program, 3, "what=abort", shim=False)
     assert outcome.code == alone.code != 0, (
         f"{outcome.code} with, {alone.code} without evenkeel\n{outcome.text}"
     )
-    # Whether the host's words get out before its launcher ends everything is a race that the host runs
-    # alone, too.
+    # The launcher may end everything before the host library's message is printed, also without evenkeel.
     assert (outcome.code == 42 or "42" in outcome.text) and not outcome.left_over, outcome.text
 
 
-def test_fork(mpi):
-    result(mpi.run(mpi.build("init_abort_fork.c"), 2, "what=fork"))
+def test_a_program_may_fork(mpi):
+    assert_passed(mpi.run(mpi.build("init_abort_fork.c"), 2, "what=fork"))
 
 
-def test_statically_linked_program(tmp_path):
-    source, program = mpis.PROGRAMS / "without_mpi.c", tmp_path / "static"
-    subprocess.run(["gcc", "-static", "-o", str(program), str(source)], check=True)
-    outcome = mpis.run(
-        [str(mpis.EVENKEEL), "run", "-n", "2", "--", str(program)],
-        30,
-        environment={"EVENKEEL_LIB": str(mpis.SHIMS)},
-    )
-    assert outcome.code == 125 and "static" in outcome.err and outcome.err.startswith("evenkeel:"), (
-        outcome.text
-    )
+def run_without_mpi(folder, *flags):
+    """Runs a program that does not use MPI by `evenkeel run`."""
+    program = folder / "program"
+    subprocess.run(["gcc", *flags, "-o", str(program), str(PROGRAMS / "without_mpi.c")], check=True)
+    line = [str(EVENKEEL), "run", "-n", "2", "--", str(program)]
+    return processes.run(line, 30, environment={"EVENKEEL_LIB": str(SHIMS)})
 
 
-def test_program_without_mpi(tmp_path):
-    program = tmp_path / "plain"
-    subprocess.run(["gcc", "-o", str(program), str(mpis.PROGRAMS / "without_mpi.c")], check=True)
-    outcome = mpis.run(
-        [str(mpis.EVENKEEL), "run", "-n", "2", "--", str(program)],
-        30,
-        environment={"EVENKEEL_LIB": str(mpis.SHIMS)},
-    )
-    assert outcome.code == 125 and "MPI" in outcome.err and outcome.err.startswith("evenkeel:"), outcome.text
+@pytest.mark.parametrize("flags, reason", [(["-static"], "static"), ([], "MPI")], ids=["static", "no MPI"])
+def test_a_program_that_cannot_be_helped_is_refused_with_the_reason(tmp_path, flags, reason):
+    outcome = run_without_mpi(tmp_path, *flags)
+    assert outcome.code == 125 and reason in outcome.err, outcome.text
+    assert outcome.err.startswith("evenkeel:"), outcome.text
 
 
-def test_preloaded_into_a_program_without_mpi(mpi, tmp_path):
-    program = tmp_path / "plain"
-    subprocess.run(["gcc", "-o", str(program), str(mpis.PROGRAMS / "without_mpi.c")], check=True)
-    done = subprocess.run(
-        [str(program)], env=os.environ | {"LD_PRELOAD": str(mpi.shim)}, capture_output=True, text=True
-    )
+def test_a_preloaded_shim_does_not_disturb_a_program_without_mpi(mpi, tmp_path):
+    program = tmp_path / "program"
+    subprocess.run(["gcc", "-o", str(program), str(PROGRAMS / "without_mpi.c")], check=True)
+    env = os.environ | {"LD_PRELOAD": str(mpi.shim)}
+    done = subprocess.run([str(program)], env=env, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (5, "no MPI here\n", "")
 
 
-def test_off(mpi, report):
-    """Switched off, it is the host's collectives and nothing is recorded."""
-    program = mpi.build("counted_calls.c")
-    outcome = mpi.run(program, 2, env={"EVENKEEL_OFF": "1"}, report=report)
-    result(outcome)
+def test_switched_off_it_leaves_everything_to_the_host(mpi, report):
+    outcome = mpi.run(mpi.build("counted_calls.c"), 2, env={"EVENKEEL_OFF": "1"}, report=report)
+    assert_passed(outcome)
     assert not report.exists() or outcome.calls("allreduce") == 0
 
 
 @pytest.mark.parametrize("limit", ["-v 700000", "-l 16", "-n 64"])
-def test_small_limits(openmpi4, limit):
+def test_results_are_right_with_small_limits(openmpi4, limit):
     """Little address space, no locked memory, few file descriptors."""
     program = openmpi4.build("matrix.c")
     limited = ["sh", "-c", f'ulimit {limit} && exec "$@"', "sh", str(program)]
-    arguments = ["n=400", "largest=40000", "plain=1"]  # plain: some of it may have to be the host's
-    alone = openmpi4.run(limited, 3, *arguments, shim=False)
+    args = ["n=400", "largest=40000", "plain=1"]  # plain: the host library may have to carry some of it out
+    alone = openmpi4.run(limited, 3, *args, shim=False)
     if alone.code != 0:
         pytest.skip(f"Open MPI itself does not run with ulimit {limit}")
-    result(openmpi4.run(limited, 3, *arguments))
+    assert_passed(openmpi4.run(limited, 3, *args))

@@ -7,8 +7,8 @@ import sys
 
 from evenkeel_bench import programs
 from evenkeel_rig import Rig
-from evenkeel_rig.network import Shape
-from evenkeel_rig.rig import signal_all
+from evenkeel_rig.network import LinkShape
+from evenkeel_rig.processes import signal_all
 
 from . import rigged
 
@@ -28,7 +28,7 @@ def measure(mode, folder, release, bar, rows):
         return
     with Rig(9, shared=[release, folder]) as rig:
         for mbit in RATES_MBIT:
-            rig.shape(Shape(rate_mbit=mbit))
+            rig.shape(LinkShape(rate_mbit=mbit))
             for number in range(1, mode.multicast_rounds + 1):
                 bar.set_description_str(
                     f"round {number}/{mode.multicast_rounds}: multicast over {mbit} Mbit/s",

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from evenkeel_bench import launch, programs
-from evenkeel_rig.rig import signal_all
+from evenkeel_rig.processes import signal_all
 
 AGENT = "evenkeel-agent"
 REPORT = "/tmp/rig/bench-run.json"

@@ -18,7 +18,7 @@ ROOT = HERE.parent.parent
 sys.path[0:0] = [str(HERE.parent), str(ROOT / "tests" / "rig")]
 
 from evenkeel_bench import machine, peers, programs  # noqa: E402
-from evenkeel_rig import Refusal, Rig  # noqa: E402
+from evenkeel_rig import Rig, RigUnavailableError  # noqa: E402
 from nodes import multicast, plan, plots, rigged, settings, tables  # noqa: E402
 from nodes.targets import Rows  # noqa: E402
 
@@ -216,7 +216,7 @@ def main():
                 )
                 if "multicast" in sections:
                     multicast.measure(mode, folder, a.release, bar, rows)
-        except Refusal as refusal:
+        except RigUnavailableError as error:
             print(f"evenkeel: bench-nodes: {refusal}", file=sys.stderr)
             return 3
         except KeyboardInterrupt:

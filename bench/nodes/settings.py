@@ -1,6 +1,6 @@
 """Which libraries are measured across hosts, and how each is told that hosts share cores: not bound, and yielding. Pure.
 
-Launchers reach other hosts as the rig's environment says (tests/rig/evenkeel_rig/places.py), which also has the settings for yielding; they stand here once
+Launchers reach other hosts as the rig's environment says (tests/rig/evenkeel_rig/launching.py), which also has the settings for yielding; they stand here once
 more because launchers pass on to the other hosts only what they are told to.
 """
 

@@ -1,48 +1,71 @@
-"""Tests on several hosts: a rig of four that all tests of a session share, and what runs on it."""
+"""Fixtures for tests on several hosts: a rig of four that all tests of a session share."""
 
+import contextlib
 import os
-import pathlib
 import signal
 import sys
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+from paths import BUILD, RELEASE, ROOT, SHIMS  # tests/conftest.py has put its folder on the path
+
 sys.path.insert(0, str(ROOT / "tests" / "rig"))
 
-import mpis  # noqa: E402  (tests/conftest.py has put its folder on the path)
-from evenkeel_rig import Refusal, Rig  # noqa: E402
-from evenkeel_rig.rig import signal_all  # noqa: E402
+from evenkeel_rig import Rig, RigUnavailableError
+from evenkeel_rig.processes import signal_all
+
+
+def make_rig(shared):
+    """A rig of four hosts; skips the test where there can be none."""
+    try:
+        return Rig(4, shared=shared)
+    except RigUnavailableError as error:
+        if os.environ.get("EVENKEEL_TEST_NODES") == "required":
+            raise
+        pytest.skip(str(error))
 
 
 @pytest.fixture(scope="session")
 def rig():
-    """Four hosts that see the checkout, what was built, and the libraries under test, wherever these lie."""
-    shared = {ROOT, mpis.SHIMS, mpis.BUILD.parent, mpis.RELEASE}
-    try:
-        with Rig(4, shared=[path for path in shared if path.exists()]) as rig:
-            yield rig
-    except Refusal as refusal:
-        if os.environ.get("EVENKEEL_TEST_NODES") == "required":
-            raise
-        pytest.skip(str(refusal))
+    """Four hosts that see the checkout, what was built, and the libraries under test, wherever these are."""
+    shared = {ROOT, SHIMS, BUILD.parent, RELEASE}
+    with make_rig([path for path in shared if path.exists()]) as rig:
+        yield rig
+
+
+@pytest.fixture
+def fresh_rig():
+    """Four hosts for one test: UCX may not use a cable that was plugged in a moment ago."""
+    with make_rig([RELEASE]) as rig:
+        yield rig
 
 
 @pytest.fixture
 def clean(rig):
-    """Fails a test that leaves a process or shared memory behind on any host."""
-    before = {host.name: (set(host.processes()), memory(host)) for host in rig.hosts}
-    yield rig
-    after = {host.name: (set(host.processes()), memory(host)) for host in rig.hosts}
-    left = {
-        name: [rig.hosts[int(name[1:])].processes().get(pid) for pid in after[name][0] - before[name][0]]
-        for name in after
-    }
+    """The rig. Fails a test that leaves a process or shared memory behind on any host."""
+    with nothing_left_behind(rig):
+        yield rig
+
+
+@pytest.fixture
+def clean_fresh_rig(fresh_rig):
+    with nothing_left_behind(fresh_rig):
+        yield fresh_rig
+
+
+@contextlib.contextmanager
+def nothing_left_behind(rig):
+    before = {host.name: (host.processes(), shared_memory(host)) for host in rig.hosts}
+    yield
+    left = {}
     for host in rig.hosts:
-        signal_all(set(host.processes()) - before[host.name][0], signal.SIGKILL)
-    assert not any(left.values()), f"still running: {left}"
-    assert all(after[name][1] <= before[name][1] for name in after), f"left in /dev/shm: {after}"
+        processes, memory = before[host.name]
+        survivors = {pid: words for pid, words in host.processes().items() if pid not in processes}
+        left[host.name] = list(survivors.values()), shared_memory(host) - memory
+        signal_all(survivors, signal.SIGKILL)
+    assert not any(processes for processes, _ in left.values()), f"still running: {left}"
+    assert not any(memory for _, memory in left.values()), f"left in /dev/shm: {left}"
 
 
-def memory(host):
-    return {name for name in os.listdir(f"/proc/{host.pid}/root/dev/shm")}
+def shared_memory(host):
+    return {path.name for path in host.path("/dev/shm").iterdir()}

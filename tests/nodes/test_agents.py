@@ -1,154 +1,76 @@
-"""Collectives between hosts by agents: right answers, nobody waits for what it need not, and what happens when something dies."""
+"""Collectives between hosts that agents carry out: results are right, and no rank waits without need.
+
+What happens when an agent, a host or a rank is lost is in test_lost_agents.py.
+"""
 
 import json
-import os
-import pathlib
 import re
 import signal
-import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
-import mpis
-from evenkeel_rig.rig import signal_all
-from test_bypass import Counters
-from test_programs_on_hosts import line, record, run, verdict
-from test_programs_on_hosts import shim as plain_shim
-
-
-def shim(mpi, **more):
-    return plain_shim(mpi, **{"EVENKEEL_NODES": "agents", **more})
-
-
-def agents(rig):
-    """Process ids, on each host, of its agents."""
-    return {
-        host.name: [pid for pid, name in host.processes().items() if "evenkeel-agent" in name]
-        for host in rig.hosts
-    }
-
-
-def calls(rig, path, across):
-    """By operation: calls that evenkeel carried out, and that it left to the library, on communicators across hosts."""
-    found = {}
-    for rank in record(rig, path)["ranks"]:
-        for comm in rank["comms"]:
-            if (len(comm["members"]) == 8) == across:
-                for op in comm["ops"]:
-                    ours, host = found.get(op["op"], (0, 0))
-                    found[op["op"]] = (ours + op["calls"], host + op["host_calls"])
-    return found
-
-
-def start(rig, mpi, program, environment):
-    """A program that goes on by itself."""
-    command = rig[0].command(line(mpi, environment, [str(word) for word in program]), mpis.ROOT)
-    return subprocess.Popen(
-        command,
-        env=rig[0].environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def wait_for(condition, seconds, what):
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, f"{what} within {seconds} s"
-        time.sleep(0.02)
-
-
-def end(rig):
-    """Kills all of the program on all hosts, but for its agents: they are to end by themselves."""
-
-    def others():
-        kept = {pid for pids in agents(rig).values() for pid in pids}
-        return {pid for host in rig.hosts for pid in host.processes()} - kept
-
-    until = time.monotonic() + 10
-    while others() and time.monotonic() < until:
-        signal_all(others(), signal.SIGKILL)
-        time.sleep(0.02)
-    wait_for(lambda: not any(agents(rig).values()), 10, "no agent left")
-    for host in rig.hosts:  # what Open MPI leaves there when it is killed
-        for file in pathlib.Path(f"/proc/{host.pid}/root/dev/shm").glob("vader_segment.*"):
-            file.unlink()
-
-
-@pytest.fixture
-def running(clean, openmpi4):
-    """A program of endless allreduces over all hosts, under way."""
-    process = start(clean, openmpi4, [openmpi4.build("killed_rank.c"), "victim=-1"], shim(openmpi4))
-    wait_for(lambda: all(agents(clean).values()), 20, "an agent on every host")
-    time.sleep(0.5)
-    yield clean, process
-    end(clean)
-    process.communicate()
-
-
-def test_collectives_between_hosts_are_evenkeels(clean, mpi):
-    """All that agents can carry is carried by them, whatever the root, the type and the form, and is right."""
-    if mpi.name not in ("openmpi4", "mpich5"):
-        pytest.skip("what agents do does not depend on the library's version: one Open MPI and one MPICH do")
-    plain = [] if mpi.family == "mpich" else ["plain=1"]
-    verdict(
-        run(
-            clean,
-            mpi,
-            [mpi.build("matrix.c"), "n=200", "seed=6", *plain],
-            shim(mpi, EVENKEEL_REPORT="/tmp/agents.json"),
-        )
-    )
-    found = calls(clean, "/tmp/agents.json", across=True)
-    carried = [
-        op
-        for op in ("bcast", "reduce", "allreduce", "gather", "scatter", "allgather", "alltoall")
-        if found.get(op, (0, 0))[0] > 0
-    ]
-    assert len(carried) >= 5, found
-    assert any(ours > 0 for op, (ours, _) in found.items() if op.startswith("i")), found
-
+from agents import agents, wait_for_agents
+from counters import Counters
+from evenkeel_rig.processes import signal_all
+from on_hosts import assert_passed, calls_between_hosts, launcher, read_report, run, shim, start, with_agents
+from paths import BUILD, ROOT
+from processes import communicators
 
 SPANNING = ["reduce_scatter", "reduce_scatter_block", "scan", "exscan", "allgatherv"]
 
 
-def test_parts_of_the_ranks_own(clean, mpi):
-    """Collectives in which ranks have parts of their own, on communicators whose ranks lie on the hosts in three different orders: all are the agents', and right."""
+@pytest.fixture
+def one_mpi_of_each_family(mpi):
     if mpi.name not in ("openmpi4", "mpich5"):
-        pytest.skip("what agents do does not depend on the library's version: one Open MPI and one MPICH do")
+        pytest.skip("what agents do does not depend on the library's version: Open MPI 4 and MPICH 5")
+    return mpi
+
+
+def test_agents_carry_out_all_collectives_that_they_can(clean, one_mpi_of_each_family):
+    """Whatever the root, the type and the form; and the results are right."""
+    mpi = one_mpi_of_each_family
+    plain = [] if mpi.family == "mpich" else ["plain=1"]
+    program = [mpi.build("matrix.c"), "n=200", "seed=6", *plain]
+    assert_passed(run(clean, mpi, program, with_agents(mpi, EVENKEEL_REPORT="/tmp/agents.json")))
+    found = calls_between_hosts(clean, "/tmp/agents.json")
+    expected = ("bcast", "reduce", "allreduce", "gather", "scatter", "allgather", "alltoall")
+    carried_out = [op for op in expected if found.get(op, (0, 0))[0] > 0]
+    assert len(carried_out) >= 5, found
+    assert any(ours > 0 for op, (ours, _) in found.items() if op.startswith("i")), found
+
+
+def test_collectives_in_which_ranks_have_parts_of_their_own(clean, one_mpi_of_each_family):
+    """On communicators whose ranks lie on the hosts in three different orders; all are right.
+
+    Agents carry out all of them, except scans where ranks are dealt out to hosts in turn.
+    """
+    mpi = one_mpi_of_each_family
     program = [mpi.build("spanning.c"), "n=400", "stall=8", "kinds=" + ",".join(SPANNING)]
-    verdict(run(clean, mpi, program, shim(mpi, EVENKEEL_REPORT="/tmp/spanning.json")))
-    found = calls(clean, "/tmp/spanning.json", across=True)
+    assert_passed(run(clean, mpi, program, with_agents(mpi, EVENKEEL_REPORT="/tmp/spanning.json")))
+    found = calls_between_hosts(clean, "/tmp/spanning.json")
     for op in (form + kind for kind in SPANNING for form in ("", "i")):
-        ours, host = found.get(op, (0, 0))
-        if op.endswith("scan"):  # where ranks are dealt out in turn, the library is asked
-            assert ours > host > 0, found
+        ours, hosts = found.get(op, (0, 0))
+        if op.endswith("scan"):
+            assert ours > hosts > 0, found
         else:
-            assert ours > 0 and host == 0, found
+            assert ours > 0 and hosts == 0, found
 
 
-def test_sums_have_the_same_bits_in_every_run(clean, openmpi4):
-    """Whoever comes late: sums of fractions are grouped alike."""
+def test_sums_of_fractions_have_the_same_bits_in_every_run(clean, openmpi4):
+    """They are grouped alike, in whatever order ranks arrive."""
     program = [openmpi4.build("spanning.c"), "n=200", "stall=4", "seed=9", "kinds=" + ",".join(SPANNING)]
-    done = [run(clean, openmpi4, program, shim(openmpi4)) for _ in range(2)]
-    for one in done:
-        verdict(one)
-    assert len({re.search(r"digest (\w+)", one.stdout).group(1) for one in done}) == 1
+    runs = [run(clean, openmpi4, program, with_agents(openmpi4)) for _ in range(2)]
+    assert len({assert_passed(done) for done in runs}) == 1
 
 
 @pytest.mark.parametrize("op, stopped", [("scan", 5), ("exscan", 5), ("scan", 4), ("scan", 7), ("exscan", 1)])
-def test_nobody_waits_for_who_is_above(clean, openmpi4, op, stopped):
-    """A stopped rank holds nobody below it in a scan, on its own host or another. Counters as in test_bypass."""
-    counters = Counters(mpis.BUILD / "counters", 8)
-    process = start(
-        clean,
-        openmpi4,
-        [openmpi4.build("bypass.c"), counters.path, f"op={op}", f"stopped={stopped}"],
-        shim(openmpi4),
-    )
+def test_a_stopped_rank_holds_no_lower_rank_in_a_scan(clean, openmpi4, op, stopped):
+    """Neither on its own host nor on another. Progress is read from counters, as in test_bypass.py."""
+    counters = Counters(BUILD / "counters", 8)
+    program = [openmpi4.build("bypass.c"), counters.path, f"op={op}", f"stopped={stopped}"]
+    process = start(clean, openmpi4, program, with_agents(openmpi4))
     try:
         counters.wait_until(lambda now: now[stopped] == -1, 30)
         seen = counters.wait_until(lambda now: all(now[rank] == 2 for rank in range(stopped)), 15)
@@ -156,188 +78,90 @@ def test_nobody_waits_for_who_is_above(clean, openmpi4, op, stopped):
         for host in clean.hosts:
             signal_all(set(host.processes()), signal.SIGCONT)
     output, errors = process.communicate(timeout=30)
-    assert all(seen[rank] == 2 for rank in range(stopped)), (
-        f"some were held while rank {stopped} was stopped: {seen}"
-    )
-    assert all(seen[rank] == 0 for rank in range(stopped + 1, 8)), (
-        f"these cannot have had their results: {seen}"
-    )
+    lower, higher = range(stopped), range(stopped + 1, 8)
+    assert all(seen[rank] == 2 for rank in lower), f"some were held while rank {stopped} was stopped: {seen}"
+    assert all(seen[rank] == 0 for rank in higher), f"some returned without their results: {seen}"
     assert process.returncode == 0 and "failures 0" in output, errors
 
 
-def test_without_agents_the_library_has_them(clean, openmpi4):
-    verdict(
-        run(
-            clean,
-            openmpi4,
-            [openmpi4.build("several_hosts.c"), "rounds=20"],
-            shim(openmpi4, EVENKEEL_NODES="library", EVENKEEL_REPORT="/tmp/off.json"),
-        )
-    )
-    found = calls(clean, "/tmp/off.json", across=True)
+def test_without_agents_collectives_between_hosts_are_the_librarys(clean, openmpi4):
+    environment = shim(openmpi4, EVENKEEL_NODES="library", EVENKEEL_REPORT="/tmp/off.json")
+    assert_passed(run(clean, openmpi4, [openmpi4.build("several_hosts.c"), "rounds=20"], environment))
+    found = calls_between_hosts(clean, "/tmp/off.json")
     assert found["allreduce"][0] == 0 and found["allreduce"][1] > 0, found
 
 
 @pytest.mark.parametrize("seed", [2, 7])
-def test_random_scenarios(clean, mpi, seed):
-    """Communicators that come and go, overlapping operations, stalls: against a serial oracle. Sizes are small: MPICH's own MPI_Allgatherv is wrong
-    between hosts where ranks describe large blocks by different types."""
-    if mpi.name != "mpich5":
-        pytest.skip(
-            "what agents do does not depend on the library; Open MPI's own operations go wrong between hosts where ranks describe blocks by different types"
-        )
-    program = [mpi.build("random.c"), f"seed={seed}", "steps=150", "hosts=1", "largest=100"]
-    verdict(
-        run(
-            clean,
-            mpi,
-            program,
-            shim(
-                mpi,
-                MPIR_CVAR_CH4_PROGRESS_THROTTLE="1",
-                MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT="1",
-            ),
-            timeout=100,
-        )
-    )
+def test_random_operations_are_right(clean, mpich5, seed):
+    """Only under MPICH: Open MPI's own operations go wrong between hosts where ranks' datatypes differ.
+
+    Blocks are small, since MPICH's own MPI_Allgatherv is wrong there with large ones.
+    """
+    program = [mpich5.build("random.c"), f"seed={seed}", "steps=150", "hosts=1", "largest=100"]
+    yielding = {
+        "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
+        "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "1",
+    }
+    assert_passed(run(clean, mpich5, program, with_agents(mpich5, **yielding), timeout=100))
 
 
-def test_many_communicators(clean, openmpi4):
-    """More duplicates than the mailbox for them has entries; agents give up what ranks have freed."""
-    verdict(
-        run(
-            clean,
-            openmpi4,
-            [openmpi4.build("communicator_churn.c"), "rounds=150", "hoard=70"],
-            shim(openmpi4),
-            timeout=100,
-        )
-    )
+def test_there_may_be_more_communicators_than_mailbox_entries(clean, openmpi4):
+    """Agents forget the communicators that ranks have freed."""
+    program = [openmpi4.build("communicator_churn.c"), "rounds=150", "hoard=70"]
+    assert_passed(run(clean, openmpi4, program, with_agents(openmpi4), timeout=100))
 
 
-def held(rig, mpi, *arguments):
-    """Runs `held` with one rank on each host, so that a late one is alone on its own; the output, or what the launcher said."""
-    environment = shim(mpi, EVENKEEL_BARRIER="strict")
-    words = line(
-        mpi, environment, [str(mpi.build("late_broadcast.c")), *arguments], hosts="h0:1,h1:1,h2:1,h3:1"
-    )
-    words[words.index("-n") + 1] = "4"
-    return rig[0].run(words, cwd=mpis.ROOT, timeout=40, check=False)
+def run_late_broadcast(rig, mpi, *arguments):
+    """Runs late_broadcast.c with one rank on each host: a late rank is alone on its host."""
+    environment = with_agents(mpi, EVENKEEL_BARRIER="strict")
+    program = [mpi.build("late_broadcast.c"), *arguments]
+    words = launcher(mpi, environment, program, hosts="h0:1,h1:1,h2:1,h3:1", ranks=4)
+    return rig[0].run(words, cwd=ROOT, timeout=40, check=False)
 
 
 @pytest.mark.parametrize("size, calls", [(65536, 3), (1 << 20, 1)])
-def test_a_late_rank_holds_nobody_below_it(clean, openmpi4, size, calls):
-    """Rank 1's node passes broadcasts on to rank 3's, though no rank there has called them."""
-    done = held(clean, openmpi4, "late=1", "ms=600", f"bytes={size}", f"calls={calls}")
-    verdict(done)
+def test_a_late_rank_holds_no_rank_below_it_in_a_broadcast(clean, openmpi4, size, calls):
+    """The agent of rank 1's node forwards to rank 3's node before any rank on its own has called."""
+    done = run_late_broadcast(clean, openmpi4, "late=1", "ms=600", f"bytes={size}", f"calls={calls}")
+    assert_passed(done)
     assert float(re.search(r"HELD ([0-9.]+)", done.stdout).group(1)) < 300, done.stdout
 
 
 @pytest.mark.parametrize("late, here, elsewhere", [(1, 65528, 65536), (0, 65536, 65528)])
-def test_ranks_that_call_another_broadcast_are_told(clean, openmpi4, late, here, elsewhere):
-    """What comes to be passed on is not what the ranks there ask for, later or before: a sentence instead of wrong data."""
-    done = held(clean, openmpi4, f"late={late}", "ms=200", "bytes=65536", "calls=1", "less=8")
+def test_ranks_whose_broadcasts_differ_in_size_are_told(clean, openmpi4, late, here, elsewhere):
+    """An error instead of wrong data, whether the data come before the ranks' call or after it."""
+    done = run_late_broadcast(clean, openmpi4, f"late={late}", "ms=200", "bytes=65536", "calls=1", "less=8")
     assert done.returncode != 0 and "RESULT" not in done.stdout
-    said = rf"a rank here has called MPI_Bcast of {here} bytes .* another node's ranks have called MPI_Bcast of {elsewhere} bytes"
+    said = (
+        rf"a rank here has called MPI_Bcast of {here} bytes .* "
+        rf"another node's ranks have called MPI_Bcast of {elsewhere} bytes"
+    )
     assert re.search(said, done.stderr), done.stderr
 
 
-def test_a_killed_agent_is_named(running):
-    rig, process = running
-    victim = agents(rig)["h2"][0]
-    os.kill(victim, signal.SIGKILL)
-    _, said = process.communicate(timeout=20)
-    assert (
-        re.search(r"this node's agent \(process \d+\) has died while rank [45] waits", said)
-        or "node h2 (ranks 4, 5) " in said
-    ), said
-    assert process.returncode != 0
+def processor_ticks(rig):
+    """Ticks of processor time that all agents have taken, and the number of agents."""
+    pids = [pid for on_host in agents(rig).values() for pid in on_host]
+    stats = [Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split() for pid in pids]
+    return sum(int(stat[11]) + int(stat[12]) for stat in stats), len(stats)
 
 
-def test_a_node_that_is_cut_off_is_named(running):
-    rig, process = running
-    rig[3].unplug()
-    began = time.monotonic()
-    try:
-        said = ""
-        while "ending this job" not in said and time.monotonic() < began + 15:
-            said += process.stderr.readline()
-        took = time.monotonic() - began
-        assert re.search(
-            r"node h\d \(ranks [\d, ]+\) (has not been heard of for 2000 ms|cannot be reached any more)", said
-        ), said
-        assert took < 6, f"{took:.1f} s"
-    finally:
-        rig[3].plug_in()
-
-
-def test_slow_is_not_lost(running):
-    """A host whose processes all stand still for a second is not taken for a lost one."""
-    rig, process = running
-    rig[1].freeze()
-    time.sleep(1.0)
-    rig[1].thaw()
-    time.sleep(1.5)
-    assert process.poll() is None
-
-
-def test_an_agent_with_nothing_to_do_takes_no_time(clean, openmpi4):
-    """Ranks that compute, and call nothing for a second: by the kernel's count agents take no tick of processor time."""
-    process = start(clean, openmpi4, [openmpi4.build("long_computation.c"), "ms=2500"], shim(openmpi4))
-    wait_for(lambda: all(agents(clean).values()), 20, "an agent on every host")
+def test_an_agent_without_work_takes_no_processor_time(clean, openmpi4):
+    """Ranks compute for a second and call nothing; the kernel counts no tick for any agent."""
+    program = [openmpi4.build("long_computation.c"), "ms=2500"]
+    process = start(clean, openmpi4, program, with_agents(openmpi4))
+    wait_for_agents(clean)
     time.sleep(0.7)
-
-    def ticks():
-        stats = [
-            open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()
-            for host in clean.hosts
-            for pid in agents(clean)[host.name]
-        ]
-        return sum(int(stat[11]) + int(stat[12]) for stat in stats), len(stats)
-
-    before = ticks()
+    before = processor_ticks(clean)
     time.sleep(1.0)
-    assert ticks() == before and before[1] == 4
+    assert processor_ticks(clean) == before and before[1] == 4
     output, errors = process.communicate(timeout=30)
     assert process.returncode == 0 and "failures 0" in output, errors
 
 
-def test_memory_of_an_agent_is_bounded(running):
-    rig, _ = running
-    for host in rig.hosts:
-        for pid in agents(rig)[host.name]:
-            status = open(f"/proc/{pid}/status").read()
-            private = sum(
-                int(re.search(rf"{kind}:\s+(\d+) kB", status).group(1)) for kind in ("RssAnon", "RssShmem")
-            )
-            assert private < 32 * 1024, status
-
-
-def test_json_names_no_host_reason_for_communicators_across_hosts(clean, openmpi4):
-    verdict(
-        run(
-            clean,
-            openmpi4,
-            [openmpi4.build("several_hosts.c"), "rounds=5"],
-            shim(openmpi4, EVENKEEL_REPORT="/tmp/why.json"),
-        )
-    )
-    world = [
-        comm
-        for rank in record(clean, "/tmp/why.json")["ranks"]
-        for comm in rank["comms"]
-        if len(comm["members"]) == 8
-    ]
+def test_the_report_gives_no_reason_for_the_host_library_on_communicators_between_hosts(clean, openmpi4):
+    environment = with_agents(openmpi4, EVENKEEL_REPORT="/tmp/why.json")
+    assert_passed(run(clean, openmpi4, [openmpi4.build("several_hosts.c"), "rounds=5"], environment))
+    entries = communicators(read_report(clean, "/tmp/why.json"))
+    world = [comm for comm in entries if len(comm["members"]) == 8]
     assert world and all(comm["host_reason"] == "" for comm in world), json.dumps(world[:1])
-
-
-def test_survivors_of_a_rank_go_on_on_all_hosts(clean):
-    """With --with-ft the library has what spans hosts, and nobody is ended: a rank of h1 dies, its mate there is told, and all others go on."""
-    mpi = next(m for m in mpis.ALL if m.name == "openmpi5")
-    if mpi.absent():
-        pytest.skip(mpi.absent())
-    words = line(mpi, shim(mpi), [str(mpi.build("survivors.c")), "victim=3"])
-    done = clean[0].run([words[0], "--with-ft", "ulfm", *words[1:]], cwd=mpis.ROOT, timeout=40, check=False)
-    assert re.search(r"SURVIVORS 7 RESULT checks 8 failures 0", done.stdout), (
-        f"exit code {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
-    )

@@ -1,7 +1,8 @@
-"""The two system calls that Python 3.11 does not have: unshare(2) and mount(2)."""
+"""The two system calls that Python 3.11 lacks: unshare(2) and mount(2)."""
 
 import ctypes
 import os
+from pathlib import Path
 
 NEWNS, NEWUTS, NEWIPC, NEWNET = 0x00020000, 0x04000000, 0x08000000, 0x40000000
 BIND, REC = 4096, 16384
@@ -21,24 +22,24 @@ def unshare(flags):
 
 
 def mount(source, target, kind=None, flags=0, data=None):
-    """mount(2). A source may be /proc/self/fd/N: unlike mount(8), it is taken as it is."""
+    """mount(2). A source may be /proc/self/fd/N, which mount(8) would resolve."""
     as_bytes = [None if text is None else os.fsencode(text) for text in (source, target, kind)]
     options = None if data is None else data.encode()
     _check(_libc.mount(*as_bytes, ctypes.c_ulong(flags), options), f"mount {source} on {target}")
 
 
-class Kept:
-    """A file or folder held open, so that it can be bound to its place again after something was mounted over that."""
+class HeldPath:
+    """A file or folder held open, so that it can be bound to its path again after a mount has covered it."""
 
     def __init__(self, path):
-        self.path = os.path.realpath(path)
-        self.folder = os.path.isdir(self.path)
+        self.path = Path(path).resolve()
+        self.is_folder = self.path.is_dir()
         self._fd = os.open(self.path, os.O_PATH | os.O_CLOEXEC)
 
-    def put_back(self):
-        if self.folder:
-            os.makedirs(self.path, exist_ok=True)
+    def bind_again(self):
+        if self.is_folder:
+            self.path.mkdir(parents=True, exist_ok=True)
         else:
-            os.makedirs(os.path.dirname(self.path), exist_ok=True)
-            open(self.path, "a").close()
-        mount(f"/proc/self/fd/{self._fd}", self.path, flags=BIND | REC)
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.touch()
+        mount(f"/proc/self/fd/{self._fd}", str(self.path), flags=BIND | REC)

@@ -1,6 +1,7 @@
-"""The network of a rig as command lines: values in, command lines out; nothing is run here.
+"""The network of a rig as command lines. Values in, command lines out: nothing is run here.
 
-Each host has `eth0`, 10.77.0.(i+1)/24; its other end is `v<i>` on the bridge `sw`."""
+Each host has `eth0`, 10.77.0.(i+1)/24. The other end of its cable is `v<i>` on the bridge `sw`.
+"""
 
 import dataclasses
 
@@ -8,7 +9,7 @@ BRIDGE = "sw"
 
 
 def address(index):
-    """Address of a host. At most 250 fit."""
+    """The address of a host. At most 250 fit."""
     return f"10.77.0.{index + 1}"
 
 
@@ -18,6 +19,7 @@ def port(index):
 
 
 def switch():
+    """Makes the bridge."""
     return [
         ["ip", "link", "set", "lo", "up"],
         ["ip", "link", "add", BRIDGE, "type", "bridge", "forward_delay", "0", "stp_state", "0"],
@@ -26,7 +28,7 @@ def switch():
 
 
 def cable(index, pid):
-    """From the switch to the host whose namespaces the process `pid` holds; the switch's side."""
+    """Lays the cable from the switch to the host whose namespaces process `pid` holds. Run at the switch."""
     return [
         ["ip", "link", "add", port(index), "type", "veth", "peer", "name", "eth0", "netns", str(pid)],
         ["ip", "link", "set", port(index), "master", BRIDGE, "up"],
@@ -34,7 +36,7 @@ def cable(index, pid):
 
 
 def interface(index):
-    """The host's side of its cable."""
+    """Sets up the host's end of its cable. Run on the host."""
     return [
         ["ip", "link", "set", "lo", "up"],
         ["ip", "addr", "add", f"{address(index)}/24", "dev", "eth0"],
@@ -43,71 +45,71 @@ def interface(index):
 
 
 def link(index, up):
-    """Plugs a host's cable in, or pulls it. At the switch: the host is not asked."""
+    """Plugs a host's cable in, or pulls it. Run at the switch, so that the host is not asked."""
     return ["ip", "link", "set", port(index), "up" if up else "down"]
 
 
 @dataclasses.dataclass(frozen=True)
-class Shape:
-    """What a link does to traffic, in each direction. None: nothing."""
+class LinkShape:
+    """What a link does to traffic in each direction; None: nothing.
+
+    All but the rate need netem in the kernel.
+    """
 
     rate_mbit: float | None = None
-    delay_ms: float | None = None  # these three need netem in the kernel
+    delay_ms: float | None = None
     duplicate_percent: float | None = None
-    reorder_percent: float | None = None  # so many packets skip the delay; needs one
+    reorder_percent: float | None = None  # so many packets skip the delay; needs a delay
 
     @property
     def needs_netem(self):
-        return any(
-            value is not None for value in (self.delay_ms, self.duplicate_percent, self.reorder_percent)
-        )
+        values = (self.delay_ms, self.duplicate_percent, self.reorder_percent)
+        return any(value is not None for value in values)
+
+
+def netem(wanted):
+    words = ["netem"]
+    if wanted.delay_ms is not None:
+        words += ["delay", f"{wanted.delay_ms}ms"]
+    if wanted.reorder_percent is not None:
+        words += ["reorder", f"{wanted.reorder_percent}%"]
+    if wanted.duplicate_percent is not None:
+        words += ["duplicate", f"{wanted.duplicate_percent}%"]
+    return [*words, "limit", "100000"]
+
+
+def token_bucket(rate_mbit):
+    # The bucket must hold what passes between two ticks of the kernel's clock (4 ms at 250 Hz), and a packet.
+    burst_bytes = max(32 * 1024, int(rate_mbit * 1e6 / 8 * 0.004))
+    return ["tbf", "rate", f"{rate_mbit}mbit", "burst", str(burst_bytes), "latency", "50ms"]
 
 
 def shape(device, wanted):
-    """The queueing of one end of a cable: what was there goes, what is wanted comes. The first command may fail (nothing was there)."""
+    """Replaces the queueing of one end of a cable.
+
+    The first command fails if there was none, which is no error.
+    """
     lines = [["tc", "qdisc", "del", "dev", device, "root"]]
-    place = ["root", "handle", "1:"]
+    add, place = ["tc", "qdisc", "add", "dev", device], ["root", "handle", "1:"]
     if wanted.needs_netem:
-        netem = ["netem"]
-        if wanted.delay_ms is not None:
-            netem += ["delay", f"{wanted.delay_ms}ms"]
-        if wanted.reorder_percent is not None:
-            netem += ["reorder", f"{wanted.reorder_percent}%"]
-        if wanted.duplicate_percent is not None:
-            netem += ["duplicate", f"{wanted.duplicate_percent}%"]
-        lines.append(["tc", "qdisc", "add", "dev", device, *place, *netem, "limit", "100000"])
+        lines.append([*add, *place, *netem(wanted)])
         place = ["parent", "1:", "handle", "2:"]
     if wanted.rate_mbit is not None:
-        # A bucket must hold what passes between two ticks of the kernel's clock (4 ms at 250 Hz), and one
-        # packet.
-        burst = max(32 * 1024, int(wanted.rate_mbit * 1e6 / 8 * 0.004))
-        lines.append(
-            [
-                "tc",
-                "qdisc",
-                "add",
-                "dev",
-                device,
-                *place,
-                "tbf",
-                "rate",
-                f"{wanted.rate_mbit}mbit",
-                "burst",
-                str(burst),
-                "latency",
-                "50ms",
-            ]
-        )
+        lines.append([*add, *place, *token_bucket(wanted.rate_mbit)])
     return lines
 
 
-def filter_rules(loss_percent=0.0, deaf_to=()):
-    """A host's rules for `nft -f -`: of what comes in over the cable so many per cent are lost, and all of what certain addresses send."""
+def filter_rules(loss_percent=0.0, blocked=()):
+    """A host's rules for `nft -f -`: of what comes in over its cable, so many per cent are lost.
+
+    Packets from blocked addresses are all lost.
+    """
     rules = []
-    if deaf_to:
-        rules.append(f'iifname "eth0" ip saddr {{ {", ".join(sorted(deaf_to))} }} drop')
+    if blocked:
+        rules.append(f'iifname "eth0" ip saddr {{ {", ".join(sorted(blocked))} }} drop')
     if loss_percent > 0:
         rules.append(f'iifname "eth0" numgen random mod 10000 < {round(loss_percent * 100)} drop')
     body = "\n        ".join(["type filter hook input priority 0;", *rules])
-    # Adding before deleting makes deleting safe; nft carries all of it out at once.
-    return f"add table inet rig\ndelete table inet rig\ntable inet rig {{\n    chain input {{\n        {body}\n    }}\n}}\n"
+    # Adding the table first makes it safe to delete. nft carries all of this out at once.
+    replace = "add table inet rig\ndelete table inet rig\n"
+    return f"{replace}table inet rig {{\n    chain input {{\n        {body}\n    }}\n}}\n"

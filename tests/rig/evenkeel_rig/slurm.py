@@ -1,11 +1,14 @@
-"""A Slurm cluster on a rig: slurmctld on h0, a slurmd on every host, each with Debian's packages and no file outside the rig."""
+"""A Slurm cluster on a rig, from Debian's packages: slurmctld on h0, a slurmd on every host.
+
+No file lies outside the rig.
+"""
 
 import os
 import subprocess
 import time
 
-from .places import SLURM
-from .refusal import Refusal, missing_tools
+from .paths import SLURM
+from .unavailable import RigUnavailableError, require
 
 TOOLS = {"munged": "munge", "slurmctld": "slurmctld", "slurmd": "slurmd", "srun": "slurm-client"}
 CONF = f"{SLURM}/slurm.conf"
@@ -13,7 +16,7 @@ SOCKET = f"{SLURM}/munge.socket"
 
 
 def configuration(hosts, cores):
-    """slurm.conf for hosts h0…, each said to have so many cores: they share the real ones."""
+    """slurm.conf for hosts h0, h1, …. Slurm is told that each has so many cores; they share the machine's."""
     return f"""\
 ClusterName=rig
 SlurmctldHost=h0
@@ -48,9 +51,7 @@ class Cluster:
     """Starts Slurm's daemons and waits until every node is idle. They end with the rig."""
 
     def __init__(self, rig, cores=16, patience_s=30):
-        words = missing_tools(TOOLS)
-        if words:
-            raise Refusal(words)
+        require(TOOLS)
         self.rig = rig
         folder = rig.path(SLURM)
         (folder / "state").mkdir(parents=True)
@@ -58,33 +59,20 @@ class Cluster:
         key = folder / "munge.key"
         key.write_bytes(os.urandom(1024))
         key.chmod(0o400)
-        self._daemon(
-            rig[0],
-            [
-                "munged",
-                "--foreground",
-                "--force",
-                f"--key-file={SLURM}/munge.key",
-                f"--socket={SOCKET}",
-                f"--pid-file={SLURM}/munged.pid",
-                f"--log-file={SLURM}/munged.log",
-                f"--seed-file={SLURM}/munged.seed",
-            ],
-        )
+        files = {name: f"{SLURM}/munged.{name}" for name in ("pid", "log", "seed")}
+        options = [f"--{name}-file={path}" for name, path in files.items()]
+        munge = [f"--key-file={SLURM}/munge.key", f"--socket={SOCKET}", *options]
+        self._start(rig[0], ["munged", "--foreground", "--force", *munge])
         self._wait(lambda: rig.path(SOCKET).exists(), patience_s, "munged does not answer", "munged.log")
-        self._daemon(rig[0], ["slurmctld", "-D", "-f", CONF])
+        self._start(rig[0], ["slurmctld", "-D", "-f", CONF])
         for host in rig.hosts:
-            self._daemon(host, ["slurmd", "-D", "-N", host.name, "-f", CONF])
+            self._start(host, ["slurmd", "-D", "-N", host.name, "-f", CONF])
         self.wait_idle(patience_s)
 
-    def _daemon(self, host, line):
-        host.popen(
-            line,
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+    def _start(self, host, line):
+        """Starts a daemon."""
+        quiet = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+        host.popen(line, env=self.environment, **quiet)
 
     def _wait(self, condition, patience_s, words, log):
         deadline = time.monotonic() + patience_s
@@ -92,13 +80,13 @@ class Cluster:
             if time.monotonic() > deadline:
                 path = self.rig.path(f"{SLURM}/{log}")
                 last = path.read_text(errors="replace")[-2000:] if path.exists() else ""
-                raise Refusal(
-                    f"Slurm does not come up: {words} within {patience_s} s. The end of {log}:\n{last}"
+                raise RigUnavailableError(
+                    f"Slurm does not start: {words} within {patience_s} s. The end of {log}:\n{last}"
                 )
             time.sleep(0.05)
 
     def wait_idle(self, patience_s=30):
-        """Until no node has anything to do; a job that has ended takes a moment to be gone."""
+        """Waits until no node has a job. A job that has ended takes a moment to be gone."""
         self._wait(
             lambda: self.states() == ["idle"] * len(self.rig),
             patience_s,
@@ -115,11 +103,14 @@ class Cluster:
         done = self.run(["sinfo", "--noheader", "--Node", "--format=%T"], check=False)
         return done.stdout.split()
 
-    def run(self, line, **how):
-        """Runs srun, sbatch, … on h0. Of one that takes too long no job is left: it is cancelled, and every node idle, before TimeoutExpired is raised."""
-        env = self.environment | how.pop("env", {})
+    def run(self, line, **options):
+        """Runs srun, sbatch, … on h0.
+
+        If it takes too long, its job is cancelled, and every node is idle, before TimeoutExpired is raised.
+        """
+        env = self.environment | options.pop("env", {})
         try:
-            return self.rig[0].run(line, env=env, **how)
+            return self.rig[0].run(line, env=env, **options)
         except subprocess.TimeoutExpired:
             self.cancel_all()
             raise

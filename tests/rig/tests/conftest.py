@@ -1,4 +1,4 @@
-"""The rig's package is imported from the folder above; where it cannot be had, its tests say why once each."""
+"""Fixtures for the rig's own tests. Where the machine allows no rig, they are skipped with the reason."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from evenkeel_rig import Refusal, Rig
+from evenkeel_rig import Rig, RigUnavailableError
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 
@@ -19,7 +19,7 @@ def rig_of_four():
     try:
         with Rig(4, shared=[CHECKOUT]) as rig:
             yield rig
-    except Refusal as refusal:
+    except RigUnavailableError as error:
         if os.environ.get("EVENKEEL_TEST_NODES") == "required":
             raise
-        pytest.skip(str(refusal))
+        pytest.skip(str(error))

@@ -1,33 +1,36 @@
-"""Virtual hosts are hosts: each has a name, a network, memory and files of its own; cables can be pulled; nothing outlives a rig."""
+"""Virtual hosts are hosts: each has a name, a network, shared memory and files of its own.
+
+Cables can be pulled, hosts can be stopped and killed, and nothing outlives a rig.
+"""
 
 import os
-import pathlib
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
-from evenkeel_rig import Refusal, Rig
-from evenkeel_rig.network import Shape, address
-from evenkeel_rig.places import RSH
-from evenkeel_rig.rig import state
+from evenkeel_rig import Rig, RigUnavailableError
+from evenkeel_rig.network import LinkShape, address
+from evenkeel_rig.paths import RSH
+from evenkeel_rig.processes import state
 
-HERE = pathlib.Path(__file__).resolve().parent.parent
+HERE = Path(__file__).resolve().parent.parent
 
 
 @pytest.fixture
 def rig(rig_of_four):
     yield rig_of_four
-    rig_of_four.part()
-    rig_of_four.lose(0)
+    rig_of_four.partition()
+    rig_of_four.set_loss(0)
     for host in rig_of_four.hosts:
         host.plug_in()
 
 
 def reaches(host, other, tries=1):
-    """How many of so many pings are answered."""
+    """How many of so many pings the other host answers."""
     script = f"""
 import socket, sys
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -57,12 +60,12 @@ while True:
 
 @pytest.fixture
 def echo(rig):
-    """Answers at port 7 of h1 and h2."""
+    """h1 and h2 answer pings at port 7."""
     servers = [rig[i].popen([sys.executable, "-c", ECHO], stdout=subprocess.PIPE) for i in (1, 2)]
     for server in servers:
         server.stdout.readline()
     yield
-    for host, server in zip((rig[1], rig[2]), servers):
+    for host, server in zip((rig[1], rig[2]), servers, strict=True):
         for pid, words in host.processes().items():
             if "recvfrom" in words:
                 os.kill(pid, signal.SIGKILL)
@@ -70,7 +73,7 @@ def echo(rig):
         server.stdout.close()
 
 
-def test_each_has_its_own(rig):
+def test_each_host_has_a_name_files_shared_memory_and_a_network_of_its_own(rig):
     for host in rig.hosts:
         host.run(["sh", "-c", "hostname > /tmp/mine; hostname > /dev/shm/mine; ipcmk -Q > /dev/null"])
     for host in rig.hosts:
@@ -80,10 +83,10 @@ def test_each_has_its_own(rig):
         )
         assert host.run(["sh", "-c", "ipcs -q | grep -c 0x"]).stdout.strip() == "1"
         assert host.run(["sh", "-c", "ls /sys/class/net"]).stdout.split() == ["eth0", "lo"]
-    assert not pathlib.Path("/tmp/mine").exists() and not pathlib.Path("/dev/shm/mine").exists()
+    assert not Path("/tmp/mine").exists() and not Path("/dev/shm/mine").exists()
 
 
-def test_names_are_known_everywhere(rig):
+def test_every_host_knows_the_names_of_all(rig):
     for host in rig.hosts:
         assert host.run(["getent", "hosts", "h3"]).stdout.split() == [address(3), "h3"]
 
@@ -98,7 +101,7 @@ def test_rsh_is_a_login_on_another_host(rig):
     assert gone.returncode == 255 and "no host h9" in gone.stderr
 
 
-def test_a_pulled_cable(rig, echo):
+def test_a_host_whose_cable_is_pulled_is_not_reached(rig, echo):
     assert reaches(rig[0], rig[1]) == 1
     rig[1].unplug()
     assert reaches(rig[0], rig[1]) == 0
@@ -107,55 +110,73 @@ def test_a_pulled_cable(rig, echo):
     assert reaches(rig[0], rig[1], tries=3) >= 1
 
 
-def test_a_partition(rig, echo):
-    rig.part({0, 1}, {2, 3})
+def test_hosts_in_different_parts_do_not_reach_each_other(rig, echo):
+    rig.partition({0, 1}, {2, 3})
     assert reaches(rig[0], rig[1]) == 1 and reaches(rig[3], rig[2]) == 1
     assert reaches(rig[0], rig[2]) == 0 and reaches(rig[3], rig[1]) == 0
-    rig.part()
+    rig.partition()
     assert reaches(rig[0], rig[2]) == 1
 
 
-def test_loss(rig, echo):
-    """Of 40 questions and answers at 30% loss each way about half come through; all or none would be one in 10^12."""
-    rig.lose(30)
+def test_some_packets_are_lost(rig, echo):
+    """Of 40 pings at 30% loss each way about half are answered; all or none would be one case in 10^12."""
+    rig.set_loss(30)
     assert 0 < reaches(rig[0], rig[1], tries=40) < 40
-    rig.lose(0)
+    rig.set_loss(0)
     assert reaches(rig[0], rig[1], tries=5) == 5
 
 
-TAKE = "import socket; s=socket.create_server(('', 9)); print('ready', flush=True); c=s.accept()[0]\nwhile c.recv(1<<16): pass\nc.send(b'!')"
-GIVE = "import socket, time; c=socket.create_connection(('{}', 9)); t=time.monotonic(); c.sendall(bytes({})); c.shutdown(1); c.recv(1); print(time.monotonic()-t)"
+RECEIVER = """
+import socket
+server = socket.create_server(('', 9))
+print('ready', flush=True)
+connection = server.accept()[0]
+while connection.recv(1 << 16):
+    pass
+connection.send(b'!')
+"""
+
+SENDER = """
+import socket, time
+connection = socket.create_connection(('{address}', 9))
+start = time.monotonic()
+connection.sendall(bytes({size}))
+connection.shutdown(1)
+connection.recv(1)
+print(time.monotonic() - start)
+"""
 
 
-def test_a_rate_limit(rig):
-    """2 MB at 40 Mbit/s take 0.4 s, less what the bucket holds; without a limit they take a hundredth of that."""
-    rig.shape(Shape(rate_mbit=40))
+def test_a_rate_limit_slows_transfers(rig):
+    """2 MB at 40 Mbit/s take 0.4 s, less what the token bucket holds; without a limit a hundredth of that."""
+    rig.shape(LinkShape(rate_mbit=40))
     try:
-        taker = rig[1].popen([sys.executable, "-c", TAKE], stdout=subprocess.PIPE)
-        taker.stdout.readline()
-        seconds = float(rig[0].run([sys.executable, "-c", GIVE.format(address(1), 2_000_000)]).stdout)
-        taker.wait()
-        taker.stdout.close()
+        receiver = rig[1].popen([sys.executable, "-c", RECEIVER], stdout=subprocess.PIPE)
+        receiver.stdout.readline()
+        sender = SENDER.format(address=address(1), size=2_000_000)
+        seconds = float(rig[0].run([sys.executable, "-c", sender]).stdout)
+        receiver.wait()
+        receiver.stdout.close()
     finally:
-        rig.shape(Shape())
+        rig.shape(LinkShape())
     assert seconds > 0.3
 
 
-def test_what_the_kernel_lacks_is_said(rig):
+def test_a_delay_is_refused_where_the_kernel_lacks_netem(rig):
     if rig.has_netem():
-        rig.shape(Shape(delay_ms=5))
-        rig.shape(Shape())
+        rig.shape(LinkShape(delay_ms=5))
+        rig.shape(LinkShape())
     else:
-        with pytest.raises(Refusal, match="netem"):
-            rig.shape(Shape(delay_ms=5))
+        with pytest.raises(RigUnavailableError, match="netem"):
+            rig.shape(LinkShape(delay_ms=5))
 
 
-def test_frozen_and_dead_hosts():
-    """A frozen host goes on where it was; one without power ends, and the others do not."""
+def test_a_frozen_host_goes_on_and_a_host_without_power_is_gone():
+    """The other hosts are not touched."""
     try:
         rig = Rig(2, shared=[HERE.parent])
-    except Refusal as refusal:
-        pytest.skip(str(refusal))
+    except RigUnavailableError as error:
+        pytest.skip(str(error))
     with rig:
         counter = rig[1].popen(
             [sys.executable, "-uc", "import time\nwhile True: print(1); time.sleep(0.01)"],
@@ -180,17 +201,17 @@ from evenkeel_rig import Rig
 rig = Rig(2)
 rig[1].popen(["sleep", "12345"])
 while not rig[1].processes(): time.sleep(0.01)
-print(rig.keeper, *[h.pid for h in rig.hosts], *rig[1].processes(), flush=True)
+print(rig.init_pid, *[h.pid for h in rig.hosts], *rig[1].processes(), flush=True)
 time.sleep(600)
 """
 
 
 def gone(pid):
-    """Whether a process has ended; one that nobody has reaped yet has."""
+    """Whether a process has ended; it may still be a zombie."""
     return state(pid) in "ZX"
 
 
-def test_nothing_survives_its_owner(rig):
+def test_nothing_survives_a_killed_owner(rig):
     before = set(os.listdir("/sys/class/net"))
     owner = subprocess.Popen(
         [sys.executable, "-c", OWNER],
@@ -208,4 +229,4 @@ def test_nothing_survives_its_owner(rig):
     while not all(gone(pid) for pid in pids):
         assert time.monotonic() < deadline, f"still there: {[pid for pid in pids if not gone(pid)]}"
         time.sleep(0.02)
-    assert set(os.listdir("/sys/class/net")) <= before and not os.path.exists("/tmp/rig")
+    assert set(os.listdir("/sys/class/net")) <= before and not Path("/tmp/rig").exists()

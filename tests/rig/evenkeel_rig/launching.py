@@ -1,26 +1,25 @@
-"""What a rig's hosts find where, and the settings that make launchers go from one to another."""
+"""How programs get from one host to another: a login's environment, `rsh`, and the launchers' settings."""
 
 import shlex
 
-RIG = "/tmp/rig"  # the same folder on all hosts; every other file in /tmp is a host's own
-PIDS = f"{RIG}/pids"
-HOSTS_FILE = f"{RIG}/hosts"
-RSH = f"{RIG}/rsh"
-SLURM = f"{RIG}/slurm"
+from .paths import PIDS, RSH
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def login_environment(environment):
-    """What a fresh login on a host has: of the caller's environment nothing but who and where at home he is."""
+    """The environment of a fresh login on a host: of the caller's, only the user and the home folder."""
     home = environment.get("HOME", "/")
     user = environment.get("USER") or environment.get("LOGNAME") or "root"
     return {"HOME": home, "USER": user, "LOGNAME": user, "SHELL": "/bin/sh", "PATH": PATH, "LANG": "C.UTF-8"}
 
 
 def rsh_script(environment):
-    """`rsh [ssh's options] HOST COMMAND…`, for launchers in place of ssh. Like ssh it starts from a fresh environment, in the home folder: what a launcher
-    forgets to pass on is missing on the other hosts, as it would be on real ones."""
+    """`rsh [ssh's options] HOST COMMAND…`, which launchers use in place of ssh.
+
+    Like ssh it starts in the home folder with a fresh environment: what a launcher forgets to pass on is
+    missing on the other hosts, as it would be on real ones.
+    """
     fresh = " ".join(shlex.quote(f"{key}={value}") for key, value in login_environment(environment).items())
     return f"""#!/bin/sh
 while :; do
@@ -41,8 +40,11 @@ exec nsenter --target "$pid" --mount --net --uts --ipc -- env -i {fresh} sh -c '
 
 
 def launch_environment():
-    """Settings for Open MPI's, MPICH's and Intel's launchers: reach hosts through rsh; and what they cannot know, that all hosts share the same
-    cores: no binding, and yielding instead of spinning."""
+    """Settings for Open MPI's, MPICH's and Intel MPI's launchers.
+
+    They reach hosts through rsh. They cannot know that all hosts share the same cores, so binding is off, and
+    waiting processes yield instead of spinning.
+    """
     return {
         "OMPI_MCA_plm_rsh_agent": RSH,
         "OMPI_MCA_hwloc_base_binding_policy": "none",

@@ -1,0 +1,153 @@
+"""Runs mpi4py's own test suite, from its source package, with and without evenkeel."""
+
+import dataclasses
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+import mpis
+from paths import BUILD, ROOT
+from processes import Outcome
+
+VERSION = "4.1.2"
+SOURCE = ROOT / "build" / "mpi4py-src"
+
+
+def suite():
+    """The folder of the tests. The source package is downloaded once."""
+    unpacked = SOURCE / f"mpi4py-{VERSION}"
+    if not unpacked.exists():
+        SOURCE.mkdir(parents=True, exist_ok=True)
+        archive = SOURCE / f"mpi4py-{VERSION}.tar.gz"
+        if not archive.exists():
+            download = "download --quiet --disable-pip-version-check --no-binary mpi4py --no-deps --dest"
+            done = subprocess.run(
+                [sys.executable, "-m", "pip", *download.split(), str(SOURCE), f"mpi4py=={VERSION}"],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            if not archive.exists():
+                reason = done.stderr.strip()[-200:]
+                pytest.skip(f"the source package of mpi4py {VERSION} cannot be downloaded: {reason}")
+        with tarfile.open(archive) as package:
+            package.extractall(SOURCE)
+    return unpacked / "test"
+
+
+def all_modules():
+    return sorted(path.stem for path in suite().glob("test_*.py"))
+
+
+def verdicts_in(text):
+    """Verdicts (ok, FAIL, ERROR, skipped) of each test in the verbose output of a rank."""
+    found = {}
+    for name, verdict in re.findall(
+        r"^(?:\s*\d+@\S+ )?(test\w+ \([\w.]+\)).*?\.\.\. (ok|FAIL|ERROR|skipped)", text, re.MULTILINE
+    ):
+        found.setdefault(name, []).append(verdict)
+    return found
+
+
+@dataclasses.dataclass
+class SuiteRun:
+    """A run of the suite: its outcome, the verdict on "rank: test", and the folder of the ranks' outputs."""
+
+    outcome: Outcome
+    verdicts: dict
+    logs: Path
+
+
+def run_suite(mpi, ranks, modules, shim, timeout, report=None):
+    """Runs these modules. Each rank writes a file of its own: in one stream their verdicts would mix."""
+    tests = suite()
+    logs = BUILD / mpi.name / f"mpi4py-{ranks}-{'with' if shim else 'without'}"
+    logs.mkdir(parents=True, exist_ok=True)
+    for old in logs.iterdir():
+        old.unlink()
+    rank = "$OMPI_COMM_WORLD_RANK" if mpi.family == "openmpi" else "$PMI_RANK"
+    # On few cores Open MPI's own run of test_spawn hangs now and then; test_dynproc does the same by ports.
+    excluded = ["spawn"]
+    if mpi.name == "mpich4" and ranks > 1:
+        # Its locks are built on windows and hang there among several ranks, also without evenkeel.
+        excluded.append("util_sync")
+    chosen = " ".join([f"-i {module}" for module in modules] + [f"-e {name}" for name in excluded])
+    line = f'cd "$0" && exec "$1" main.py -v --no-threads {chosen} > {logs}/{rank} 2>&1'
+    program = ["sh", "-c", line, str(tests), mpi.python]
+    # With evenkeel as well: windows and messages are the library's, and default MPICH spins at them.
+    yielding = mpis.YIELDING_MPICH if mpi.family == "mpich" else {}
+    env = mpi.python_env | yielding
+    outcome = mpi.run(program, ranks, shim=shim, timeout=timeout, report=report, env=env)
+    verdicts = {}
+    for r in range(ranks):
+        path = logs / str(r)
+        text = path.read_text(errors="replace") if path.exists() else ""
+        verdicts |= {f"{r}: {name}": of_test[-1] for name, of_test in verdicts_in(text).items()}
+    return SuiteRun(outcome, verdicts, logs)
+
+
+def library_version(mpi):
+    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    question = "from mpi4py import MPI; print(MPI.Get_library_version())"
+    return subprocess.run(
+        [mpi.python, "-c", question],
+        capture_output=True,
+        text=True,
+        env=os.environ | mpi.python_env | root,
+        check=False,
+    ).stdout
+
+
+def verdicts_without_evenkeel(mpi, ranks, modules, timeout):
+    """Kept in build/ per library, version, ranks and modules."""
+    key = f"3 {library_version(mpi)} {VERSION} {ranks} {modules}"
+    digest = hashlib.sha256(key.encode()).hexdigest()[:16]
+    kept = BUILD / mpi.name / f"mpi4py-{ranks}-{digest}.json"
+    if kept.exists():
+        return json.loads(kept.read_text())["verdicts"]
+    run = run_suite(mpi, ranks, modules, False, timeout)
+    code = run.outcome.code
+    if code is not None:  # a run that was cut short says too little to be kept
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(json.dumps({"code": code, "verdicts": run.verdicts}))
+    return run.verdicts
+
+
+@dataclasses.dataclass
+class Comparison:
+    """A run with evenkeel beside the verdicts without it."""
+
+    passed_without: set
+    run: SuiteRun
+
+    @property
+    def outcome(self):
+        return self.run.outcome
+
+    def assert_nothing_lost(self):
+        """Every test that passed without evenkeel passed with it."""
+        lost = sorted(name for name in self.passed_without if self.run.verdicts.get(name) != "ok")
+        if lost:
+            tails = "\n".join(
+                f"--- rank {path.name}\n{path.read_text(errors='replace')[-1500:]}"
+                for path in sorted(self.run.logs.iterdir())
+            )
+            raise AssertionError(
+                f"{len(lost)} of {len(self.passed_without)} tests no longer pass, {lost[:20]}; "
+                f"exit code {self.outcome.code}\n{self.outcome.err[-2000:]}{tails}"
+            )
+
+
+def compare(mpi, under_test, ranks, modules, timeout, report):
+    """Runs the modules under `under_test` (the same library, with settings of a test) and compares."""
+    without = verdicts_without_evenkeel(mpi, ranks, modules, timeout)
+    passed = {name for name, verdict in without.items() if verdict == "ok"}
+    assert passed, "no test passed without evenkeel"
+    return Comparison(passed, run_suite(under_test, ranks, modules, True, timeout, report))

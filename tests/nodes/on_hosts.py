@@ -1,0 +1,72 @@
+"""Runs MPI programs on a rig's four hosts, two ranks on each, and reads their reports there."""
+
+import json
+import subprocess
+
+from paths import ROOT
+from processes import communicators
+from verdicts import assert_checked
+
+HOSTS = "h0:2,h1:2,h2:2,h3:2"
+RANKS = 8
+
+
+def launcher(mpi, environment, program, hosts=HOSTS, ranks=RANKS, options=()):
+    """The launcher's command line. `hosts` None: the launcher finds them itself."""
+    words = [str(word) for word in program]
+    if mpi.family == "openmpi":
+        settings = [word for key, value in environment.items() for word in ("-x", f"{key}={value}")]
+        return [mpi.mpirun, *options, "--host", hosts, "-n", str(ranks), *settings, *words]
+    settings = [word for key, value in environment.items() for word in ("-genv", key, value)]
+    return [mpi.mpirun, *options, *(["-hosts", hosts] if hosts else []), "-n", str(ranks), *settings, *words]
+
+
+def shim(mpi, **more):
+    """The environment that preloads the shim."""
+    return {"LD_PRELOAD": str(mpi.shim), "EVENKEEL_QUIET": "1", **more}
+
+
+def with_agents(mpi, **more):
+    """The same, and agents carry collectives between hosts out."""
+    return shim(mpi, **{"EVENKEEL_NODES": "agents", **more})
+
+
+def run(rig, mpi, program, environment, timeout=60):
+    """Runs a program on all hosts, started on h0."""
+    return rig[0].run(launcher(mpi, environment, program), cwd=ROOT, timeout=timeout, check=False)
+
+
+def start(rig, mpi, program, environment):
+    """Starts a program on all hosts and returns at once."""
+    return subprocess.Popen(
+        rig[0].command(launcher(mpi, environment, program), ROOT),
+        env=rig[0].environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def assert_passed(done):
+    """The program checked something and found no failure. Returns the digest of all its results."""
+    return assert_checked(done.returncode, done.stdout, done.stderr)
+
+
+def read_report(rig, path):
+    """The report that rank 0 wrote on h0."""
+    return json.loads(rig[0].path(path).read_text())
+
+
+def calls_between_hosts(rig, path):
+    """By operation: the calls that evenkeel carried out, and those that it left to the library.
+
+    On communicators of all ranks.
+    """
+    found = {}
+    for comm in communicators(read_report(rig, path)):
+        if len(comm["members"]) == RANKS:
+            for entry in comm["ops"]:
+                ours, hosts = found.get(entry["op"], (0, 0))
+                found[entry["op"]] = (ours + entry["calls"], hosts + entry["host_calls"])
+    return found

@@ -1,0 +1,142 @@
+"""Runs command lines. Whatever a command line starts is gone when `run` returns.
+
+Processes are found again by a token in their environment, so that ranks that left their launcher's session or
+process group are found as well.
+"""
+
+import contextlib
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import time
+import uuid
+from pathlib import Path
+
+
+@dataclasses.dataclass
+class Outcome:
+    """What became of a command line."""
+
+    code: int | None  # exit code; None: it was still running when its time was up
+    out: str
+    err: str
+    report: Path | None  # where evenkeel was told to write its report
+    left_over: list[str]  # command lines of processes that outlived the launcher
+
+    @property
+    def text(self):
+        return self.out + self.err
+
+    @property
+    def said(self):
+        """Lines that evenkeel itself wrote to standard error."""
+        return [line for line in self.err.splitlines() if line.startswith("evenkeel:")]
+
+    def ok(self):
+        """The outcome itself; fails the test unless the exit code is 0."""
+        assert self.code == 0, f"exit code {self.code}\n{self.out[-3000:]}\n{self.err[-6000:]}"
+        return self
+
+    def read_report(self):
+        assert self.report and self.report.exists(), f"no report was written\n{self.text}"
+        return json.loads(self.report.read_text())
+
+    def operations(self, *names):
+        """The report's entries about these operations (all of them if none is named)."""
+        return operations(self.read_report(), *names)
+
+    def calls(self, operation, key="calls"):
+        """Calls of an operation and of its nonblocking form, by all ranks on all communicators."""
+        return sum(entry[key] for entry in self.operations(operation, "i" + operation))
+
+
+def communicators(report):
+    """The entries about communicators in a report: one per rank and communicator."""
+    return [comm for rank in report["ranks"] for comm in rank["comms"]]
+
+
+def operations(report, *names):
+    """The entries about operations in a report: one per rank, communicator and operation."""
+    return [
+        entry for comm in communicators(report) for entry in comm["ops"] if not names or entry["op"] in names
+    ]
+
+
+def with_token(token):
+    """Processes that have the token in their environment, except zombies: process id to command line."""
+    found = {}
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        try:
+            if token.encode() in (entry / "environ").read_bytes():
+                command = (entry / "cmdline").read_bytes().replace(b"\0", b" ")
+                found[int(entry.name)] = command.decode(errors="replace")
+        except OSError:
+            pass  # it has ended, or belongs to another user
+    return found
+
+
+def kill(pid):
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
+def kill_all(token):
+    for pid in with_token(token):
+        kill(pid)
+
+
+def start(line, environment, token):
+    """Starts a command line with the settings that launchers need here, and the token."""
+    settings = {
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+        "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    }
+    process = subprocess.Popen(
+        line,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        env=os.environ | settings | (environment or {}) | dict([token.split("=")]),
+        start_new_session=True,
+    )
+    process.token = token
+    return process
+
+
+def run(line, timeout, report=None, watch=None, environment=None):
+    """Runs a command line for at most `timeout` seconds; `watch(process)` is called once it has started."""
+    token = f"EVENKEEL_TEST_TOKEN={uuid.uuid4()}"
+    process = start(line, environment, token)
+    try:
+        if watch:
+            watch(process)
+        out, err = process.communicate(timeout=timeout)
+        code = process.returncode
+    except subprocess.TimeoutExpired:
+        code = None
+        kill_all(token)
+        process.kill()
+        out, err = process.communicate()
+    except BaseException:
+        kill_all(token)
+        raise
+    left_over = after_a_moment(token)
+    for pid in left_over:
+        kill(pid)
+    return Outcome(code, out, err, Path(report) if report else None, list(left_over.values()))
+
+
+def after_a_moment(token):
+    """Processes that are still there 5 s after their launcher; it may end shortly before its children."""
+    deadline = time.monotonic() + 5
+    while (left := with_token(token)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return left
