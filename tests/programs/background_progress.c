@@ -15,7 +15,7 @@
 static int held;
 
 /* A large message goes on while its sender is inside a call of the library's that waits for the receiver. */
-static void escorted(void)
+static void sender_in_library(void)
 {
     enum { MANY = 1 << 20 };
     static char data[MANY];
@@ -109,7 +109,7 @@ static void service(void)
 }
 
 static const struct litmus cases[] = {
-    {"escorted", escorted, 2},
+    {"sender-in-library", sender_in_library, 2},
     {"improbe", improbe, 2},
     {"service", service, 2},
 };

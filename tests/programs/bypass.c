@@ -95,7 +95,7 @@ int main(int argc, char **argv)
         }
         counters[world_rank] = round;
     }
-    int code = verdict((uint64_t)rounds);
+    int code = report_result((uint64_t)rounds);
     MPI_Finalize();
     return code;
 }

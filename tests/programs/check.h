@@ -83,7 +83,7 @@ static inline void digest_bytes(const void *data, size_t bytes)
 /* Everybody's failures and digests to rank 0, which prints one line that the tests read:
  * "RESULT checks N failures F digest H". Returns the exit code; the same on rank 0 as anywhere if all is
  * well. */
-static inline int verdict(uint64_t checks)
+static inline int report_result(uint64_t checks)
 {
     uint64_t mine[3] = {checks, (uint64_t)failures, digest};
     if (world_rank != 0) {

@@ -59,7 +59,7 @@ int main(int argc, char **argv)
     CHECK(hoard || grown < 4096, "%d communicators made this process grow by %ld KiB", rounds - rounds / 4,
           grown);
     use(MPI_COMM_WORLD, 5);
-    int code = verdict((uint64_t)rounds + 1);
+    int code = report_result((uint64_t)rounds + 1);
     MPI_Finalize();
     return code;
 }

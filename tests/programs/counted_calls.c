@@ -21,7 +21,7 @@ int main(int argc, char **argv)
         MPI_Bcast(&data, 1, MPI_INT, i % world_size, MPI_COMM_WORLD);
         CHECK(data == i, "bcast %d", data);
     }
-    int code = verdict(100);
+    int code = report_result(100);
     MPI_Finalize();
     return code;
 }

@@ -89,7 +89,7 @@ int main(int argc, char **argv)
             digest_bytes(recv, n * width);
         free(send), free(recv), free(first);
     }
-    int code = verdict(checks);
+    int code = report_result(checks);
     MPI_Finalize();
     return code;
 }

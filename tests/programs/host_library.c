@@ -189,7 +189,7 @@ int main(int argc, char **argv)
     else
         spawn(argv);
     CHECK(sum_of(MPI_COMM_WORLD) == world_size, "last sum");
-    int code = verdict(1);
+    int code = report_result(1);
     MPI_Finalize();
     return code;
 }

@@ -39,7 +39,7 @@ int main(int argc, char **argv)
             CHECK(sum == world_size, "round %d: sum %d after the child", round, sum);
         }
     }
-    int code = verdict(1);
+    int code = report_result(1);
     MPI_Finalize();
     return code;
 }

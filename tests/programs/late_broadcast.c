@@ -33,7 +33,7 @@ int main(int argc, char **argv)
         }
         printf("HELD %.3f\n", most);
     }
-    int code = verdict((uint64_t)calls);
+    int code = report_result((uint64_t)calls);
     free(data);
     MPI_Finalize();
     return code;

@@ -283,7 +283,7 @@ static void posted(void)
 
 /* Communicators that come and go, each with barriers of its own between barriers of all: what was sent before
  * one is found after it. */
-static void reborn(void)
+static void short_lived(void)
 {
     for (long i = 0; i < rounds / 2; i++) {
         MPI_Comm copy;
@@ -351,7 +351,7 @@ static const struct litmus cases[] = {
     {"collectives", collectives, 2}, {"progress", progress, 2},
     {"run-ahead", run_ahead, 2},     {"answer", answer, 2},
     {"choice", choice, 3},           {"entered", entered, 3},
-    {"posted", posted, 2},           {"reborn", reborn, 2},
+    {"posted", posted, 2},           {"short-lived", short_lived, 2},
 };
 
 int main(int argc, char **argv) { return litmus(argc, argv, cases, sizeof cases / sizeof *cases); }

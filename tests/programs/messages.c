@@ -455,7 +455,7 @@ int main(int argc, char **argv)
         traffic((uint64_t)r);
         MPI_Barrier(WORLD); /* or a receive from anybody could take what belongs to the next round */
     }
-    int code = verdict(checks);
+    int code = report_result(checks);
     MPI_Finalize();
     return code;
 }

@@ -56,7 +56,7 @@ int main(int argc, char **argv)
         checks += 2 * (uint64_t)ops;
     }
     MPI_Comm_free(&comm);
-    int code = verdict(checks);
+    int code = report_result(checks);
     MPI_Finalize();
     return code;
 }

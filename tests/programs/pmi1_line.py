@@ -1,4 +1,7 @@
-"""Whether the server of PMI-1 takes lines of more than 1024 bytes: puts one of each given length, without any MPI. Run by `srun --mpi=pmi2 -n1`."""
+"""Asks the server of PMI-1 whether it takes lines of more than 1024 bytes. No MPI takes part.
+
+Puts one line of each length in the arguments, and prints the answers. Run by `srun --mpi=pmi2 -n1`.
+"""
 
 import os
 import socket

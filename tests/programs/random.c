@@ -509,7 +509,7 @@ int main(int argc, char **argv)
     while (groups_count > 1)
         drop_communicator(groups_count - 1);
     MPI_Op_free(&compose);
-    int code = verdict(checks);
+    int code = report_result(checks);
     MPI_Finalize();
     return code;
 }

@@ -65,7 +65,7 @@ int main(int argc, char **argv)
         EXPECT_OK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
         CHECK(sum == world_size, "sum %d", sum);
     }
-    int code = verdict(5);
+    int code = report_result(5);
     MPI_Finalize();
     return code;
 }

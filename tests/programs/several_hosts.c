@@ -48,7 +48,7 @@ int main(int argc, char **argv)
     }
     if (world_rank == 0)
         printf("HOSTS %d RANKS %d\n", hosts, world_size);
-    int code = verdict((uint64_t)rounds * 3);
+    int code = report_result((uint64_t)rounds * 3);
     MPI_Finalize();
     return code;
 }

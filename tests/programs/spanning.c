@@ -171,7 +171,7 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < 3; i++)
         MPI_Comm_free(&groups[i].comm);
-    int code = verdict((uint64_t)n);
+    int code = report_result((uint64_t)n);
     MPI_Finalize();
     return code;
 }

@@ -104,7 +104,7 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < count; i++)
         MPI_Comm_free(&workers[i].comm);
-    int code = verdict(checks);
+    int code = report_result(checks);
     MPI_Finalize();
     return code;
 }

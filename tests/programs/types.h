@@ -1,16 +1,15 @@
-/* Every predefined datatype and operation, with a serial oracle for both.
+/* Every predefined datatype and operator, with a serial oracle.
  *
- * An element is known by its `value`, a pair of small integers; `encode` writes it the way its datatype
- * stores it. Values are chosen so that every result is exact in every type: nothing here depends on the order
- * in which a library combines, except for the operations that are not commutative, where the order is the
- * point. */
+ * The oracle keeps an element as its `value`, a pair of small integers. `encode` writes it as its datatype
+ * stores it. Values are chosen so that every result is exact in every type. So results depend on the order in
+ * which a library combines only for operators that do not commute, and there the order is what is tested. */
 #ifndef EVENKEEL_TESTS_TYPES_H
 #define EVENKEEL_TESTS_TYPES_H
 #include "check.h"
 
 typedef struct value {
     int64_t a, b;
-} value; /* complex: a + ib; pair: (a, index b); affine map: x -> ax + b */
+} value; /* complex number: a + ib; pair: a with index b; affine map: x -> ax + b */
 
 enum family {
     SIGNED = 1,
@@ -76,8 +75,8 @@ static void encode(const type *t, value v, unsigned char *at)
         store(at + t->offset2, t->storage2, t->bytes2, v.b);
 }
 
-/* Products of complex numbers may come out as -0 or 0, depending on how ranks are grouped: make it 0. */
-static void tidy(const type *t, unsigned char *at, size_t count)
+/* Products of complex numbers may be -0 or 0, depending on how ranks are grouped: makes them 0. */
+static void clear_negative_zeros(const type *t, unsigned char *at, size_t count)
 {
     if (t->family != COMPLEX)
         return;
@@ -90,8 +89,8 @@ static void tidy(const type *t, unsigned char *at, size_t count)
     }
 }
 
-/* Some libraries name a type that they then refuse. */
-static int host_moves(MPI_Datatype mpi)
+/* Can the host library send this type? Some libraries name types that they then refuse. */
+static int host_can_send(MPI_Datatype mpi)
 {
     char out[64] = {1}, in[64] = {0};
     return MPI_Sendrecv(out, 1, mpi, 0, 1, in, 1, mpi, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE) ==
@@ -104,7 +103,7 @@ static type *add(const char *name, MPI_Datatype mpi, int family, int storage, in
     int size;
     if (mpi == MPI_DATATYPE_NULL || types_count == TYPES_MAX)
         return NULL;
-    if (MPI_Type_size(mpi, &size) != MPI_SUCCESS || size == 0 || !host_moves(mpi))
+    if (MPI_Type_size(mpi, &size) != MPI_SUCCESS || size == 0 || !host_can_send(mpi))
         return NULL;
     type *t = &types[types_count++];
     memset(t, 0, sizeof *t);
@@ -130,7 +129,7 @@ static void add_two(const char *name, MPI_Datatype mpi, int family, int storage,
 
 /* ---- user-defined operations ---- */
 
-static MPI_Datatype gappy; /* two uint32 with a hole between and one behind them */
+static MPI_Datatype with_holes; /* two uint32 with a hole between and one behind them */
 static int user_calls;
 
 static value compose(value f, value g) { return (value){f.a * g.a % PRIME, (f.a * g.b + f.b) % PRIME}; }
@@ -138,7 +137,7 @@ static value compose(value f, value g) { return (value){f.a * g.a % PRIME, (f.a 
 static void user_compose(void *in, void *inout, int *count, MPI_Datatype *datatype)
 {
     unsigned char *x = in, *y = inout;
-    int extent = *datatype == gappy ? 16 : 8, second = *datatype == gappy ? 8 : 4;
+    int extent = *datatype == with_holes ? 16 : 8, second = *datatype == with_holes ? 8 : 4;
     user_calls++;
     for (int i = 0; i < *count; i++, x += extent, y += extent) {
         uint32_t f[2], g[2];
@@ -194,7 +193,7 @@ static value generate(int op, const type *t, uint64_t seed, int rank, int ranks,
         small = (int64_t)(h % 4);
     switch (op) {
     case SUM: return (value){small, t->family == COMPLEX ? other : 0};
-    case PROD: { /* units, and a single 2 among all ranks: no result leaves the smallest type */
+    case PROD: { /* units, and one 2 among all ranks: every result fits into the smallest type */
         int64_t two = (uint64_t)rank == mix(seed ^ i) % (uint64_t)ranks ? 2 : 1,
                 sign = h & 1 && t->family != UNSIGNED ? -1 : 1;
         if (t->family == COMPLEX)
@@ -218,8 +217,9 @@ static value generate(int op, const type *t, uint64_t seed, int rank, int ranks,
     }
 }
 
-/* The host's own MPI_Reduce_local decides what it supports, and whether it does it right. */
-static int host_combines(int op, const type *t)
+/* Does the host library's own MPI_Reduce_local support the operator for this type, and is its result right?
+ */
+static int host_reduces_correctly(int op, const type *t)
 {
     enum { N = 24 };
     unsigned char in[N * 32] = {0}, inout[N * 32] = {0}, expected[N * 32] = {0};
@@ -231,70 +231,119 @@ static int host_combines(int op, const type *t)
     }
     if (MPI_Reduce_local(in, inout, N, t->mpi, operations[op].mpi) != MPI_SUCCESS)
         return 0;
-    tidy(t, inout, N);
+    clear_negative_zeros(t, inout, N);
     for (int i = 0; i < N * t->extent; i++)
         if ((inout[i] ^ expected[i]) & t->mask[i % t->extent])
             return 0;
     return 1;
 }
 
-static void make_types(void)
-{
 #define ADD(T, F, S) add(#T, T, F, S, 0)
-    ADD(MPI_SIGNED_CHAR, SIGNED, INTEGER), ADD(MPI_SHORT, SIGNED, INTEGER), ADD(MPI_INT, SIGNED, INTEGER);
-    ADD(MPI_LONG, SIGNED, INTEGER), ADD(MPI_LONG_LONG, SIGNED, INTEGER),
-        ADD(MPI_UNSIGNED_CHAR, UNSIGNED, INTEGER);
-    ADD(MPI_UNSIGNED_SHORT, UNSIGNED, INTEGER), ADD(MPI_UNSIGNED, UNSIGNED, INTEGER),
-        ADD(MPI_UNSIGNED_LONG, UNSIGNED, INTEGER);
-    ADD(MPI_UNSIGNED_LONG_LONG, UNSIGNED, INTEGER);
-    ADD(MPI_INT8_T, SIGNED, INTEGER), ADD(MPI_INT16_T, SIGNED, INTEGER), ADD(MPI_INT32_T, SIGNED, INTEGER),
-        ADD(MPI_INT64_T, SIGNED, INTEGER);
-    ADD(MPI_UINT8_T, UNSIGNED, INTEGER), ADD(MPI_UINT16_T, UNSIGNED, INTEGER),
-        ADD(MPI_UINT32_T, UNSIGNED, INTEGER), ADD(MPI_UINT64_T, UNSIGNED, INTEGER);
-    ADD(MPI_AINT, SIGNED, INTEGER), ADD(MPI_OFFSET, SIGNED, INTEGER), ADD(MPI_COUNT, SIGNED, INTEGER);
-    ADD(MPI_FLOAT, REAL, FLOAT), ADD(MPI_DOUBLE, REAL, FLOAT), ADD(MPI_LONG_DOUBLE, REAL, X87);
-    ADD(MPI_C_BOOL, LOGICAL, INTEGER), ADD(MPI_CXX_BOOL, LOGICAL, INTEGER), ADD(MPI_BYTE, BYTES, INTEGER);
-    ADD(MPI_CHAR, MOVED, INTEGER), ADD(MPI_WCHAR, MOVED, INTEGER);
 #define ADD_COMPLEX(T, S, B) add_two(#T, T, COMPLEX, S, B, S, B, B, 2 * B)
-    ADD_COMPLEX(MPI_C_FLOAT_COMPLEX, FLOAT, 4), ADD_COMPLEX(MPI_C_DOUBLE_COMPLEX, FLOAT, 8),
-        ADD_COMPLEX(MPI_C_LONG_DOUBLE_COMPLEX, X87, 16);
-    ADD_COMPLEX(MPI_CXX_FLOAT_COMPLEX, FLOAT, 4), ADD_COMPLEX(MPI_CXX_DOUBLE_COMPLEX, FLOAT, 8),
-        ADD_COMPLEX(MPI_CXX_LONG_DOUBLE_COMPLEX, X87, 16);
+
+static void add_c_types(void)
+{
+    ADD(MPI_SIGNED_CHAR, SIGNED, INTEGER);
+    ADD(MPI_SHORT, SIGNED, INTEGER);
+    ADD(MPI_INT, SIGNED, INTEGER);
+    ADD(MPI_LONG, SIGNED, INTEGER);
+    ADD(MPI_LONG_LONG, SIGNED, INTEGER);
+    ADD(MPI_UNSIGNED_CHAR, UNSIGNED, INTEGER);
+    ADD(MPI_UNSIGNED_SHORT, UNSIGNED, INTEGER);
+    ADD(MPI_UNSIGNED, UNSIGNED, INTEGER);
+    ADD(MPI_UNSIGNED_LONG, UNSIGNED, INTEGER);
+    ADD(MPI_UNSIGNED_LONG_LONG, UNSIGNED, INTEGER);
+    ADD(MPI_INT8_T, SIGNED, INTEGER);
+    ADD(MPI_INT16_T, SIGNED, INTEGER);
+    ADD(MPI_INT32_T, SIGNED, INTEGER);
+    ADD(MPI_INT64_T, SIGNED, INTEGER);
+    ADD(MPI_UINT8_T, UNSIGNED, INTEGER);
+    ADD(MPI_UINT16_T, UNSIGNED, INTEGER);
+    ADD(MPI_UINT32_T, UNSIGNED, INTEGER);
+    ADD(MPI_UINT64_T, UNSIGNED, INTEGER);
+    ADD(MPI_AINT, SIGNED, INTEGER);
+    ADD(MPI_OFFSET, SIGNED, INTEGER);
+    ADD(MPI_COUNT, SIGNED, INTEGER);
+    ADD(MPI_FLOAT, REAL, FLOAT);
+    ADD(MPI_DOUBLE, REAL, FLOAT);
+    ADD(MPI_LONG_DOUBLE, REAL, X87);
+    ADD(MPI_C_BOOL, LOGICAL, INTEGER);
+    ADD(MPI_CXX_BOOL, LOGICAL, INTEGER);
+    ADD(MPI_BYTE, BYTES, INTEGER);
+    ADD(MPI_CHAR, MOVED, INTEGER);
+    ADD(MPI_WCHAR, MOVED, INTEGER);
+}
+
+static void add_complex_types_and_pairs(void)
+{
+    ADD_COMPLEX(MPI_C_FLOAT_COMPLEX, FLOAT, 4);
+    ADD_COMPLEX(MPI_C_DOUBLE_COMPLEX, FLOAT, 8);
+    ADD_COMPLEX(MPI_C_LONG_DOUBLE_COMPLEX, X87, 16);
+    ADD_COMPLEX(MPI_CXX_FLOAT_COMPLEX, FLOAT, 4);
+    ADD_COMPLEX(MPI_CXX_DOUBLE_COMPLEX, FLOAT, 8);
+    ADD_COMPLEX(MPI_CXX_LONG_DOUBLE_COMPLEX, X87, 16);
     add_two("MPI_FLOAT_INT", MPI_FLOAT_INT, PAIR, FLOAT, 4, INTEGER, 4, 4, 8);
     add_two("MPI_DOUBLE_INT", MPI_DOUBLE_INT, PAIR, FLOAT, 8, INTEGER, 4, 8, 16);
     add_two("MPI_LONG_INT", MPI_LONG_INT, PAIR, INTEGER, 8, INTEGER, 4, 8, 16);
     add_two("MPI_SHORT_INT", MPI_SHORT_INT, PAIR, INTEGER, 2, INTEGER, 4, 4, 8);
     add_two("MPI_2INT", MPI_2INT, PAIR, INTEGER, 4, INTEGER, 4, 4, 8);
     add_two("MPI_LONG_DOUBLE_INT", MPI_LONG_DOUBLE_INT, PAIR, X87, 16, INTEGER, 4, 16, 32);
-    /* Fortran's; MPI_DATATYPE_NULL in a library built without Fortran */
-    ADD(MPI_INTEGER, SIGNED, INTEGER), ADD(MPI_REAL, REAL, FLOAT), ADD(MPI_DOUBLE_PRECISION, REAL, FLOAT),
-        ADD(MPI_LOGICAL, LOGICAL, INTEGER);
+}
+
+/* MPI_DATATYPE_NULL in a library built without Fortran: `add` leaves those out. */
+static void add_fortran_types(void)
+{
+    ADD(MPI_INTEGER, SIGNED, INTEGER);
+    ADD(MPI_REAL, REAL, FLOAT);
+    ADD(MPI_DOUBLE_PRECISION, REAL, FLOAT);
+    ADD(MPI_LOGICAL, LOGICAL, INTEGER);
     ADD(MPI_CHARACTER, MOVED, INTEGER);
-    ADD_COMPLEX(MPI_COMPLEX, FLOAT, 4), ADD_COMPLEX(MPI_DOUBLE_COMPLEX, FLOAT, 8);
+    ADD_COMPLEX(MPI_COMPLEX, FLOAT, 4);
+    ADD_COMPLEX(MPI_DOUBLE_COMPLEX, FLOAT, 8);
     add_two("MPI_2REAL", MPI_2REAL, PAIR, FLOAT, 4, FLOAT, 4, 4, 8);
     add_two("MPI_2DOUBLE_PRECISION", MPI_2DOUBLE_PRECISION, PAIR, FLOAT, 8, FLOAT, 8, 8, 16);
     add_two("MPI_2INTEGER", MPI_2INTEGER, PAIR, INTEGER, 4, INTEGER, 4, 4, 8);
-    ADD(MPI_INTEGER1, SIGNED, INTEGER), ADD(MPI_INTEGER2, SIGNED, INTEGER),
-        ADD(MPI_INTEGER4, SIGNED, INTEGER), ADD(MPI_INTEGER8, SIGNED, INTEGER);
-    ADD(MPI_REAL4, REAL, FLOAT), ADD(MPI_REAL8, REAL, FLOAT);
+    ADD(MPI_INTEGER1, SIGNED, INTEGER);
+    ADD(MPI_INTEGER2, SIGNED, INTEGER);
+    ADD(MPI_INTEGER4, SIGNED, INTEGER);
+    ADD(MPI_INTEGER8, SIGNED, INTEGER);
+    ADD(MPI_REAL4, REAL, FLOAT);
+    ADD(MPI_REAL8, REAL, FLOAT);
 #ifdef MPI_REAL16
     ADD(MPI_REAL16, REAL, QUAD);
 #endif
-    ADD_COMPLEX(MPI_COMPLEX8, FLOAT, 4), ADD_COMPLEX(MPI_COMPLEX16, FLOAT, 8);
+    ADD_COMPLEX(MPI_COMPLEX8, FLOAT, 4);
+    ADD_COMPLEX(MPI_COMPLEX16, FLOAT, 8);
 #ifdef MPI_COMPLEX32
     ADD_COMPLEX(MPI_COMPLEX32, QUAD, 16);
 #endif
+}
+
+/* Two numbers of 32 bits for the operator that composes maps: with holes, and without. */
+static void add_types_of_maps(void)
+{
     int lengths[2] = {1, 1};
     MPI_Aint offsets[2] = {0, 8};
     MPI_Datatype parts[2] = {MPI_UINT32_T, MPI_UINT32_T}, tight;
     MPI_Type_create_struct(2, lengths, offsets, parts, &tight);
-    MPI_Type_create_resized(tight, 0, 16, &gappy);
-    MPI_Type_commit(&gappy);
+    MPI_Type_create_resized(tight, 0, 16, &with_holes);
+    MPI_Type_commit(&with_holes);
     MPI_Type_free(&tight);
-    add_two("gappy", gappy, AFFINE, INTEGER, 4, INTEGER, 4, 8, 16);
+    add_two("map with holes", with_holes, AFFINE, INTEGER, 4, INTEGER, 4, 8, 16);
     memset(types[types_count - 1].mask, 255, 16); /* the holes must stay as they were */
-    add_two("packed", MPI_UNSIGNED_LONG_LONG, AFFINE, INTEGER, 4, INTEGER, 4, 4, 8);
+    add_two("packed map", MPI_UNSIGNED_LONG_LONG, AFFINE, INTEGER, 4, INTEGER, 4, 4, 8);
+}
 
+static void make_types(void)
+{
+    add_c_types();
+    add_complex_types_and_pairs();
+    add_fortran_types();
+    add_types_of_maps();
+}
+
+static void make_operations(void)
+{
     const int integers = SIGNED | UNSIGNED;
     operations[SUM] = (operation){"sum", MPI_SUM, integers | REAL | COMPLEX};
     operations[PROD] = (operation){"prod", MPI_PROD, integers | REAL | COMPLEX};
