@@ -14,12 +14,12 @@
 //! ```
 //! use evenkeel_model::{LogGp, Parameters};
 //! use evenkeel_schedule::{Problem, Schedule, algorithms};
-//! use evenkeel_schedule_sim::{Machine, Nobody, Workload, simulate};
+//! use evenkeel_schedule_sim::{Machine, NoObserver, Workload, simulate};
 //!
 //! let network = LogGp::logp(1_000.0, 200.0, 100.0); // L, o, g in nanoseconds
 //! let machine = Machine::new(&Parameters::of_network("mine", "a guess", network.into())).unwrap();
 //! let schedule = Schedule::new(algorithms::find("dissemination").unwrap(), Problem::new(1000), &[]).unwrap();
-//! let outcome = simulate(&schedule, 1, &machine, &Workload::default(), &mut Nobody, &mut |_| {}).unwrap();
+//! let outcome = simulate(&schedule, 1, &machine, &Workload::default(), &mut NoObserver, &mut |_| {}).unwrap();
 //! assert_eq!(outcome.end.ns(), 10.0 * (1_000.0 + 2.0 * 200.0)); // (L + 2o)·⌈log₂ P⌉
 //! ```
 

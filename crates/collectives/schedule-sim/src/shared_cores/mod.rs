@@ -62,11 +62,11 @@ pub struct SharedOutcome {
 ///
 /// ```
 /// use evenkeel_schedule::{Problem, Schedule};
-/// use evenkeel_schedule_sim::{SharedCores, Time, shared};
+/// use evenkeel_schedule_sim::{SharedCores, VirtualTime, time_on_shared_cores};
 /// let schedule = Schedule::parse("central-counter", Problem::new(16)).unwrap();
-/// let cores = SharedCores { cores: 1, switch: Time::from_ns(1000.0), look: Time::from_ns(100.0), work_per_byte_ps: 0.0 };
+/// let cores = SharedCores { cores: 1, switch: VirtualTime::from_ns(1000.0), look: VirtualTime::from_ns(100.0), work_per_byte_ps: 0.0 };
 /// // Whoever completes the count goes on at once: 15 switches a barrier, and all leave the last one.
-/// assert_eq!(time_on_shared_cores(&schedule, &cores, 100, 1), Some(Time::from_ns(1000.0 * (100.0 * 15.0 + 15.0) + 100.0)));
+/// assert_eq!(time_on_shared_cores(&schedule, &cores, 100, 1), Ok(VirtualTime::from_ns(1000.0 * (100.0 * 15.0 + 15.0) + 100.0)));
 /// ```
 pub fn time_on_shared_cores(
     schedule: &Schedule,
