@@ -3,7 +3,7 @@
 
 mod fixture;
 
-use evenkeel_noise::Noise;
+use evenkeel_noise::NoiseSummary;
 use fixture::{Fixture, Kind, assert_fails, err, out};
 
 fn machine() -> Fixture {
@@ -40,7 +40,8 @@ fn noise_is_measured_told_and_written_down() {
     ] {
         assert!(text.contains(words), "`{words}` is not in\n{text}");
     }
-    let noise: Noise = serde_json::from_str(&std::fs::read_to_string(f.path("noise.json")).unwrap()).unwrap();
+    let noise: NoiseSummary =
+        serde_json::from_str(&std::fs::read_to_string(f.path("noise.json")).unwrap()).unwrap();
     assert!(!noise.cores.is_empty() && noise.elapsed_ns >= 200_000_000);
     for core in &noise.cores {
         assert!(

@@ -47,7 +47,7 @@ fn the_same_line_gives_the_same_record() {
 fn traces_of_noise_are_replayed() {
     let directory = tempfile::tempdir().unwrap();
     let trace = directory.path().join("noise.json");
-    let gaps = evenkeel_noise::Gaps {
+    let gaps = evenkeel_noise::GapTrace {
         kind: "gaps".into(),
         schema: 1,
         cores: vec![evenkeel_noise::CoreGaps {

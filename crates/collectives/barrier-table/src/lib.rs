@@ -1,7 +1,7 @@
 //! The table that says by which schedules barriers are run on a machine: what `evenkeel tune` writes,
 //! the engine loads and `evenkeel doctor` tells of.
 //!
-//! A [`Table`] has an [`Entry`] for each number of ranks and cores that was measured; what was not
+//! A [`BarrierTable`] has an [`TableEntry`] for each number of ranks and cores that was measured; what was not
 //! measured is not in it, and runs in the built-in way. [`place`] says where a table is looked for.
 //! Whatever is wrong with a table, the answer is a sentence and the built-in way, never a wrong or a
 //! failing program.
@@ -10,11 +10,11 @@
 //! anything that ranks of a job see differently ([`fingerprint`] is how they find out whether they have
 //! the same table).
 
+pub mod location;
 pub mod machine;
-pub mod place;
 
 use evenkeel_schedule::{Collective, Problem, Schedule, ScheduleError};
-use machine::Machine;
+use machine::MachineId;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use thiserror::Error;
@@ -24,17 +24,17 @@ pub const SCHEMA: u32 = 1;
 
 /// Which schedules to use on one machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Table {
+pub struct BarrierTable {
     pub schema: u32,
     /// Which evenkeel has written it.
     pub version: String,
-    pub machine: Machine,
-    pub entries: Vec<Entry>,
+    pub machine: MachineId,
+    pub entries: Vec<TableEntry>,
 }
 
 /// What to use for one operation with one number of ranks on one number of cores, and why.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct TableEntry {
     /// The operation's name; barriers are all that there is so far.
     pub operation: String,
     /// Ranks of the communicator, which were all the ranks of the node.
@@ -59,7 +59,7 @@ pub struct Entry {
 
 /// Where a communicator's ranks are, as all of them know alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Situation {
+pub struct RankPlacement {
     /// Ranks of the job on this node.
     pub ranks_here: usize,
     /// Cores that they may use at once.
@@ -68,23 +68,28 @@ pub struct Situation {
 
 /// Why a table is not used.
 #[derive(Debug, Error)]
-pub enum Trouble {
+pub enum TableError {
     #[error("cannot read the table {}: {why}; barriers are run in the built-in way. Name a file that `evenkeel tune` has written, or say --table none", .path.display())]
     Unreadable { path: PathBuf, why: String },
     #[error("cannot use the table {}: {why}; barriers are run in the built-in way. Write it anew with `evenkeel tune`", .path.display())]
-    Wrong { path: PathBuf, why: String },
+    Invalid { path: PathBuf, why: String },
     #[error("the table {} is of another machine (it says `{theirs}`, this is `{ours}`); barriers are run in the built-in way. Make one for this machine with `evenkeel tune`", .path.display())]
     OtherMachine { path: PathBuf, theirs: String, ours: String },
 }
 
-impl Table {
+impl BarrierTable {
     /// A table without entries, of this machine.
-    pub fn new(machine: Machine) -> Table {
-        Table { schema: SCHEMA, version: env!("CARGO_PKG_VERSION").into(), machine, entries: Vec::new() }
+    pub fn new(machine: MachineId) -> BarrierTable {
+        BarrierTable {
+            schema: SCHEMA,
+            version: env!("CARGO_PKG_VERSION").into(),
+            machine,
+            entries: Vec::new(),
+        }
     }
 
     /// Reads a table and refuses what the engine could not use: the reason, without an end.
-    pub fn parse(text: &str) -> Result<Table, String> {
+    pub fn parse(text: &str) -> Result<BarrierTable, String> {
         let value: serde_json::Value =
             serde_json::from_str(text).map_err(|e| format!("it is not JSON ({e})"))?;
         match value.get("schema").and_then(serde_json::Value::as_u64) {
@@ -96,7 +101,8 @@ impl Table {
             }
             Some(_) => {}
         }
-        let table: Table = serde_json::from_value(value).map_err(|e| format!("it is no table ({e})"))?;
+        let table: BarrierTable =
+            serde_json::from_value(value).map_err(|e| format!("it is no table ({e})"))?;
         for entry in &table.entries {
             entry.check()?;
         }
@@ -108,7 +114,7 @@ impl Table {
     }
 
     /// Puts an entry in the place of the one for the same case, or at the end; entries are kept in order.
-    pub fn set(&mut self, entry: Entry) {
+    pub fn set(&mut self, entry: TableEntry) {
         self.entries.retain(|e| e.case() != entry.case());
         self.entries.push(entry);
         self.entries.sort_by(|a, b| a.case().cmp(&b.case()));
@@ -118,9 +124,9 @@ impl Table {
     ///
     /// An entry goes for as many ranks on as many cores as it was measured with. A communicator of some of
     /// the job's ranks is like that only where every rank has a core of its own.
-    pub fn barrier(&self, ranks: usize, situation: Situation) -> Option<Schedule> {
+    pub fn barrier(&self, ranks: usize, situation: RankPlacement) -> Option<Schedule> {
         let alike = situation.ranks_here == ranks || situation.ranks_here <= situation.cores;
-        let fits = |e: &&Entry| {
+        let fits = |e: &&TableEntry| {
             e.operation == Collective::Barrier.name()
                 && (e.ranks as usize, e.cores as usize) == (ranks, situation.cores)
         };
@@ -129,7 +135,7 @@ impl Table {
     }
 }
 
-impl Entry {
+impl TableEntry {
     fn case(&self) -> (&str, u32, u32) {
         (&self.operation, self.cores, self.ranks)
     }
@@ -171,8 +177,8 @@ pub fn fingerprint(text: &str) -> u32 {
 mod tests {
     use super::*;
 
-    fn entry(ranks: u32, cores: u32, schedule: Option<&str>) -> Entry {
-        Entry {
+    fn entry(ranks: u32, cores: u32, schedule: Option<&str>) -> TableEntry {
+        TableEntry {
             operation: "barrier".into(),
             ranks,
             cores,
@@ -187,8 +193,8 @@ mod tests {
         }
     }
 
-    fn table(entries: Vec<Entry>) -> Table {
-        Table { entries, ..Table::new(Machine { processor: "P".into() }) }
+    fn table(entries: Vec<TableEntry>) -> BarrierTable {
+        BarrierTable { entries, ..BarrierTable::new(MachineId { processor: "P".into() }) }
     }
 
     #[test]
@@ -196,7 +202,7 @@ mod tests {
         let table =
             table(vec![entry(4, 8, Some("dissemination")), entry(16, 8, Some("mcs:n=2")), entry(8, 8, None)]);
         let chosen = |ranks: usize, ranks_here: usize, cores: usize| {
-            table.barrier(ranks, Situation { ranks_here, cores }).map(|s| s.name())
+            table.barrier(ranks, RankPlacement { ranks_here, cores }).map(|s| s.name())
         };
         assert_eq!(chosen(4, 4, 8).as_deref(), Some("dissemination"));
         assert_eq!(chosen(4, 8, 8).as_deref(), Some("dissemination"), "each rank has a core either way");
@@ -212,12 +218,12 @@ mod tests {
         table.set(entry(2, 2, Some("butterfly")));
         let ranks: Vec<u32> = table.entries.iter().map(|e| e.ranks).collect();
         assert_eq!(ranks, [2, 4, 16]);
-        assert_eq!(Table::parse(&table.text()), Ok(table));
+        assert_eq!(BarrierTable::parse(&table.text()), Ok(table));
     }
 
     #[test]
     fn what_the_engine_could_not_use_is_refused_with_a_reason() {
-        let refused = |table: &Table| Table::parse(&table.text()).unwrap_err();
+        let refused = |table: &BarrierTable| BarrierTable::parse(&table.text()).unwrap_err();
         let of = |schedule: &str| refused(&table(vec![entry(8, 2, Some(schedule))]));
         assert!(of("bcast-flat").contains("no barrier"));
         assert!(of("quickest").contains("`quickest`"));
@@ -227,8 +233,8 @@ mod tests {
         assert!(refused(&other).contains("for bcast"));
         other.schema = 2;
         assert!(refused(&other).contains("number 2"));
-        assert!(Table::parse("{}").unwrap_err().contains("no table"));
-        assert!(Table::parse("{").unwrap_err().contains("not JSON"));
+        assert!(BarrierTable::parse("{}").unwrap_err().contains("no table"));
+        assert!(BarrierTable::parse("{").unwrap_err().contains("not JSON"));
     }
 
     #[test]

@@ -4,15 +4,15 @@ use serde::{Deserialize, Serialize};
 
 /// As much of a machine as must be the same for a table to go for it; the number of cores is each entry's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Machine {
+pub struct MachineId {
     /// The processor's name.
     pub processor: String,
 }
 
-impl Machine {
+impl MachineId {
     /// This machine.
-    pub fn here() -> Machine {
-        Machine { processor: processor(&std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default()) }
+    pub fn here() -> MachineId {
+        MachineId { processor: processor(&std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default()) }
     }
 }
 

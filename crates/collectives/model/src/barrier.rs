@@ -88,7 +88,7 @@ impl Barrier {
             Butterfly => ceil_log(2, ranks),
             PairwiseExchange => floor_log(2, ranks) + if ranks.is_power_of_two() { 0 } else { 2 },
             NWayDissemination { n } => ceil_log(n + 1, ranks),
-            NWiseExchange { n } => floor_log(n + 1, ranks) + if most_kids(n, ranks) > 0 { 2 } else { 0 },
+            NWiseExchange { n } => floor_log(n + 1, ranks) + if max_reporters(n, ranks) > 0 { 2 } else { 0 },
         }
     }
 }
@@ -106,7 +106,7 @@ fn heap_height(n: u64, ranks: u64) -> u32 {
 
 /// n-wise exchange: the largest number of ranks beyond the largest power of n + 1 that one rank within
 /// stands in for.
-fn most_kids(n: u64, ranks: u64) -> u64 {
+fn max_reporters(n: u64, ranks: u64) -> u64 {
     let within = (n + 1).pow(floor_log(n + 1, ranks));
     (ranks - within).div_ceil(within)
 }
@@ -136,8 +136,8 @@ mod tests {
             for ranks in 2..=150_u64 {
                 let within = (n + 1).pow(floor_log(n + 1, ranks));
                 let of = |rank: u64| (within..ranks).filter(|k| k % within == rank).count() as u64;
-                assert_eq!(most_kids(n, ranks), (0..within).map(of).max().unwrap(), "{n}, {ranks}");
-                assert!(most_kids(n, ranks) <= n);
+                assert_eq!(max_reporters(n, ranks), (0..within).map(of).max().unwrap(), "{n}, {ranks}");
+                assert!(max_reporters(n, ranks) <= n);
             }
         }
     }

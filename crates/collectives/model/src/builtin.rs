@@ -52,7 +52,7 @@ fn two_core_vm() -> Node {
 const CLIC_SOURCE: &str = "derived from Höfler 2005, table 2.2, 128 nodes (dissemination, central counter), and the line rate of Fast Ethernet";
 const MOZART_SOURCE: &str = "fits of Höfler 2005, sections 2.3.6.2 and 2.3.6.3, 64 nodes";
 
-/// Names of all built-in sets. Any network can be put between nodes of any kind: see [`named`].
+/// Names of all built-in sets. Any network can be put between nodes of any kind: see [`find`].
 pub fn names() -> Vec<String> {
     let more = mozart::MACHINES.iter().map(|(name, _)| format!("mozart-infiniband-{name}"));
     ["clic-fast-ethernet".into(), "two-core-vm".into(), "mozart-infiniband".into()]
@@ -65,14 +65,14 @@ pub fn names() -> Vec<String> {
 /// `NETWORK+NODE:RANKS` is a network between nodes that have so many ranks each.
 ///
 /// ```
-/// use evenkeel_model::builtin::named;
-/// let machine = named("mozart-infiniband+two-core-vm:2").unwrap();
+/// use evenkeel_model::builtin::find;
+/// let machine = find("mozart-infiniband+two-core-vm:2").unwrap();
 /// assert_eq!((machine.node_of(1), machine.node_of(2)), (0, 1));
 /// ```
-pub fn named(name: &str) -> Option<Parameters> {
+pub fn find(name: &str) -> Option<Parameters> {
     if let Some((network, rest)) = name.split_once('+') {
         let (node, ranks) = rest.split_once(':')?;
-        let both = named(network)?.with_node_of(&named(node)?, ranks.parse().ok().filter(|r| *r > 0)?)?;
+        let both = find(network)?.with_node_of(&find(node)?, ranks.parse().ok().filter(|r| *r > 0)?)?;
         return Some(Parameters { name: name.into(), ..both });
     }
     if name == "two-core-vm" {
@@ -97,18 +97,18 @@ mod tests {
     #[test]
     fn every_name_has_a_set_that_makes_sense() {
         for name in names() {
-            let set = named(&name).unwrap();
+            let set = find(&name).unwrap();
             assert_eq!((set.check(), &set.name), (Ok(()), &name));
             assert!(!set.source.is_empty() || !set.node.unwrap().source.is_empty());
         }
         assert_eq!(
-            named("mozart-infiniband").unwrap().network,
-            named("mozart-infiniband-rdma-inline-min").unwrap().network
+            find("mozart-infiniband").unwrap().network,
+            find("mozart-infiniband-rdma-inline-min").unwrap().network
         );
-        let both = named("clic-fast-ethernet+two-core-vm:2").unwrap();
+        let both = find("clic-fast-ethernet+two-core-vm:2").unwrap();
         assert_eq!(
             (both.check(), both.network, both.node.unwrap().ranks),
-            (Ok(()), named("clic-fast-ethernet").unwrap().network, Some(2))
+            (Ok(()), find("clic-fast-ethernet").unwrap().network, Some(2))
         );
         for wrong in [
             "",
@@ -122,7 +122,7 @@ mod tests {
             "mozart-infiniband+two-core-vm:0",
             "mozart-infiniband+two-core-vm:x",
         ] {
-            assert!(named(wrong).is_none(), "{wrong}");
+            assert!(find(wrong).is_none(), "{wrong}");
         }
     }
 

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 /// One value of a curve: at a number of peers (or bytes) so many nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct At {
+pub struct CurvePoint {
     pub x: f64,
     pub ns: f64,
 }
@@ -34,7 +34,7 @@ pub struct Distance {
 }
 
 /// Distances of `curve` from `points`.
-pub fn distance(points: &[At], curve: impl Fn(f64) -> f64) -> Distance {
+pub fn distance(points: &[CurvePoint], curve: impl Fn(f64) -> f64) -> Distance {
     let mut off: Vec<f64> = points.iter().map(|p| (curve(p.x) / p.ns - 1.0).abs()).collect();
     off.sort_by(f64::total_cmp);
     Distance {

@@ -10,7 +10,7 @@ pub const MIB: f64 = 1_048_576.0;
 
 /// What limits the broadcast: a packet follows the one before when its acknowledgement is back.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Wire {
+pub struct BroadcastNetwork {
     pub packet_bytes: f64,
     /// Least time between packets at the peak, in nanoseconds.
     pub packet_ns: f64,
@@ -23,10 +23,15 @@ pub struct Wire {
 }
 
 /// QsNet, table 4.2.
-pub const QSNET: Wire =
-    Wire { packet_bytes: 320.0, packet_ns: 953.0, base_ns: 580.0, cable_ns_per_metre: 3.94, switch_ns: 73.0 };
+pub const QSNET: BroadcastNetwork = BroadcastNetwork {
+    packet_bytes: 320.0,
+    packet_ns: 953.0,
+    base_ns: 580.0,
+    cable_ns_per_metre: 3.94,
+    switch_ns: 73.0,
+};
 
-impl Wire {
+impl BroadcastNetwork {
     /// Bandwidth in bytes per second over `cable_metres` and `switches`.
     pub fn bytes_per_second(&self, cable_metres: f64, switches: f64) -> f64 {
         let acknowledged =
@@ -53,7 +58,7 @@ pub fn diameter_metres(nodes: f64) -> f64 {
 /// STORM on a machine: the image travels at the broadcast's bandwidth or, if that is less, the nodes'.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Storm {
-    pub wire: Wire,
+    pub wire: BroadcastNetwork,
     /// What a node's input can take, in bytes per second; infinite for the ideal machine.
     pub node_bytes_per_second: f64,
     /// Starting the program and reporting, in seconds.

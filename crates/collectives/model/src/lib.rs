@@ -32,4 +32,4 @@ pub use barrier::{Barrier, Release};
 pub use fan_out::Charge;
 pub use loggp::LogGp;
 pub use lop::{LoP, Overhead, Posting, RoundTrip};
-pub use parameters::{Invalid, Model, Node, Parameters, SCHEMA};
+pub use parameters::{Model, Node, ParameterError, Parameters, SCHEMA};

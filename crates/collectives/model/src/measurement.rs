@@ -4,7 +4,7 @@ mod curves;
 mod estimates;
 
 use crate::fit::Distance;
-use crate::samples::{Point, Quantity, Series};
+use crate::samples::{Quantity, Series, SeriesSummary};
 use crate::{LoP, LogGp, Model, Node, Parameters};
 use serde::{Deserialize, Serialize};
 
@@ -43,7 +43,7 @@ pub struct Conditions {
 /// Which model the file is to hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum ModelKind {
     /// Constants, of ranks that have a core each.
     #[default]
     LogGp,
@@ -95,7 +95,7 @@ pub struct Check {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
     pub conditions: Conditions,
-    pub points: Vec<Point>,
+    pub points: Vec<SeriesSummary>,
     pub estimates: Vec<Estimate>,
     pub curves: Vec<Curve>,
     pub checks: Vec<Check>,
@@ -106,7 +106,7 @@ pub struct Measurement {
 /// The file that a measurement writes: parameters, which any command reads that takes some, and how
 /// they were found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
+pub struct MeasuredParameters {
     /// Tells the page, which shows other things too, what this is: always `model`.
     pub kind: String,
     #[serde(flatten)]
@@ -116,7 +116,7 @@ pub struct Measured {
 
 /// Why there are no parameters.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum TooLittle {
+pub enum MeasurementError {
     #[error("there are no samples of {0:?} with one peer")]
     Missing(Quantity),
     #[error(
@@ -140,17 +140,17 @@ impl Conditions {
 /// messages.
 ///
 /// # Errors
-/// If samples of a round trip, an overhead, or the gap are missing; for [`Kind::LoP`], with fewer than
+/// If samples of a round trip, an overhead, or the gap are missing; for [`ModelKind::LoP`], with fewer than
 /// six numbers of peers.
-pub fn measured(
+pub fn estimate_parameters(
     series: &[Series],
-    kind: Kind,
+    kind: ModelKind,
     name: &str,
     conditions: Conditions,
     seed: u64,
-) -> Result<Measured, TooLittle> {
+) -> Result<MeasuredParameters, MeasurementError> {
     let mut random = fastrand::Rng::with_seed(seed);
-    let points: Vec<Point> = series.iter().map(|s| s.point(REDRAWS, &mut random)).collect();
+    let points: Vec<SeriesSummary> = series.iter().map(|s| s.point(REDRAWS, &mut random)).collect();
     let long_bytes = if conditions.of_network() { LONG_BYTES } else { 0 };
     let seen = estimates::Seen::of(series, long_bytes);
     let found = seen.loggp()?;
@@ -158,8 +158,8 @@ pub fn measured(
         (0..REDRAWS).map(|_| estimates::Seen::redrawn(series, long_bytes, &mut random)).collect();
     let curves = curves::curves(&seen, &redrawn);
     let model: Model = match kind {
-        Kind::LogGp => found.model.into(),
-        Kind::LoP => curves::lop(&seen).ok_or(TooLittle::FewPeers)?.into(),
+        ModelKind::LogGp => found.model.into(),
+        ModelKind::LoP => curves::lop(&seen).ok_or(MeasurementError::FewPeers)?.into(),
     };
     let source = format!("{} on {}, {}", conditions.command, conditions.processor, conditions.kernel);
     let switch_ns = seen.one(Quantity::Switch);
@@ -169,7 +169,7 @@ pub fn measured(
         ranks: None,
         cores: u32::try_from(conditions.cores.len()).ok().filter(|n| *n > 0),
         // LoP's functions of ranks that share cores have the switches in them already.
-        switch_ns: if kind == Kind::LoP && curves.iter().any(|c| c.oversubscribed) {
+        switch_ns: if kind == ModelKind::LoP && curves.iter().any(|c| c.oversubscribed) {
             None
         } else {
             switch_ns
@@ -189,7 +189,7 @@ pub fn measured(
         notes,
         conditions,
     };
-    Ok(Measured { kind: "model".into(), parameters, measurement })
+    Ok(MeasuredParameters { kind: "model".into(), parameters, measurement })
 }
 
 /// What LogGP was found to be, and how.
@@ -208,10 +208,10 @@ const RESTLESS: f64 = 1.3;
 
 fn notes(
     found: &Found,
-    points: &[Point],
+    points: &[SeriesSummary],
     curves: &[Curve],
     conditions: &Conditions,
-    kind: Kind,
+    kind: ModelKind,
 ) -> Vec<String> {
     let cores = conditions.cores.len();
     let mut notes = Vec::new();
@@ -254,14 +254,14 @@ fn notes(
         .filter_map(|c| c.held_out)
         .map(|d| d.median)
         .reduce(f64::max)
-        .filter(|m| *m > 0.15 && kind == Kind::LoP)
+        .filter(|m| *m > 0.15 && kind == ModelKind::LoP)
     {
         notes.push(format!("The shape of LoP does not fit well here: points that were held out are missed by {:.0}% (median of the worst curve).", worst * 100.0));
     }
     notes
 }
 
-fn notes_of_network(found: &Found, points: &[Point], notes: &mut Vec<String>) {
+fn notes_of_network(found: &Found, points: &[SeriesSummary], notes: &mut Vec<String>) {
     let shared = points
         .iter()
         .filter(|p| p.quantity == Quantity::RoundTrip && p.oversubscribed)

@@ -153,7 +153,7 @@ pub struct Parameters {
 
 /// Why parameters cannot be used.
 #[derive(Clone, Debug, PartialEq, Error)]
-pub enum Invalid {
+pub enum ParameterError {
     #[error("their layout is number {0}, and this evenkeel knows {SCHEMA}")]
     Schema(u32),
     #[error("they describe neither a network nor a node")]
@@ -217,30 +217,30 @@ impl Parameters {
     }
 
     /// Whether the numbers make sense; a file may hold anything.
-    pub fn check(&self) -> Result<(), Invalid> {
+    pub fn check(&self) -> Result<(), ParameterError> {
         if self.schema != SCHEMA {
-            return Err(Invalid::Schema(self.schema));
+            return Err(ParameterError::Schema(self.schema));
         }
         if let Some(model) = &self.network {
             check(model)?;
         }
         let Some(node) = &self.node else {
-            return if self.network.is_some() { Ok(()) } else { Err(Invalid::Empty) };
+            return if self.network.is_some() { Ok(()) } else { Err(ParameterError::Empty) };
         };
         check(&node.model)?;
         not_negative("switch_ns", node.switch_ns.unwrap_or(0.0))?;
         if node.cores == Some(0) {
-            return Err(Invalid::None { of: "cores" });
+            return Err(ParameterError::None { of: "cores" });
         }
         match node.ranks {
-            Some(0) => Err(Invalid::None { of: "ranks" }),
-            Some(ranks) if self.network.is_none() => Err(Invalid::NoNetwork(ranks)),
+            Some(0) => Err(ParameterError::None { of: "ranks" }),
+            Some(ranks) if self.network.is_none() => Err(ParameterError::NoNetwork(ranks)),
             _ => Ok(()),
         }
     }
 }
 
-fn check(model: &Model) -> Result<(), Invalid> {
+fn check(model: &Model) -> Result<(), ParameterError> {
     match model {
         Model::LogGp(m) => {
             not_negative("latency_ns", m.latency_ns)?;
@@ -251,7 +251,7 @@ fn check(model: &Model) -> Result<(), Invalid> {
         }
         Model::LoP(m) => {
             if m.most_peers == 0 {
-                return Err(Invalid::None { of: "most_peers" });
+                return Err(ParameterError::None { of: "most_peers" });
             }
             for (of, value) in [
                 ("start_up_shift of the round trip", m.round_trip.start_up_shift),
@@ -259,7 +259,7 @@ fn check(model: &Model) -> Result<(), Invalid> {
                 ("start_up_shift of the receive overhead", m.receive_overhead.start_up_shift),
             ] {
                 if value.is_nan() || value <= -1.0 {
-                    return Err(Invalid::Pole { of, value });
+                    return Err(ParameterError::Pole { of, value });
                 }
             }
             for peers in 1..=m.most_peers.min(1 << 16) {
@@ -272,8 +272,8 @@ fn check(model: &Model) -> Result<(), Invalid> {
     }
 }
 
-fn not_negative(of: &'static str, value: f64) -> Result<(), Invalid> {
-    if value.is_finite() && value >= 0.0 { Ok(()) } else { Err(Invalid::Number { of, value }) }
+fn not_negative(of: &'static str, value: f64) -> Result<(), ParameterError> {
+    if value.is_finite() && value >= 0.0 { Ok(()) } else { Err(ParameterError::Number { of, value }) }
 }
 
 #[cfg(test)]
@@ -295,12 +295,12 @@ mod tests {
 
     #[test]
     fn files_read_back_and_name_their_units() {
-        let network = builtin::named("mozart-infiniband").unwrap();
+        let network = builtin::find("mozart-infiniband").unwrap();
         let both = network.with_node_of(&Parameters::of_node("shared", node(None)), 4).unwrap();
         for set in [
             network,
             both.clone(),
-            builtin::named("clic-fast-ethernet").unwrap(),
+            builtin::find("clic-fast-ethernet").unwrap(),
             Parameters::of_node("n", node(None)),
         ] {
             let text = serde_json::to_string_pretty(&set).unwrap();
@@ -316,7 +316,7 @@ mod tests {
 
     #[test]
     fn what_lies_between_two_ranks_depends_on_their_nodes() {
-        let network = builtin::named("clic-fast-ethernet").unwrap();
+        let network = builtin::find("clic-fast-ethernet").unwrap();
         let both = network.with_node_of(&Parameters::of_node("shared", node(None)), 4).unwrap();
         assert_eq!(both.between(4, 7), Some(&Model::LogGp(SHARED)));
         assert_eq!(both.between(3, 4), network.network.as_ref());
@@ -343,33 +343,33 @@ mod tests {
             f(&mut set);
             set.check().unwrap_err()
         };
-        assert_eq!(with(&|p| p.schema = 9), Invalid::Schema(9));
-        assert_eq!(with(&|p| p.node = None), Invalid::Empty);
-        assert_eq!(with(&|p| p.node.as_mut().unwrap().ranks = Some(3)), Invalid::NoNetwork(3));
-        assert_eq!(with(&|p| p.node.as_mut().unwrap().ranks = Some(0)), Invalid::None { of: "ranks" });
-        assert_eq!(with(&|p| p.node.as_mut().unwrap().cores = Some(0)), Invalid::None { of: "cores" });
+        assert_eq!(with(&|p| p.schema = 9), ParameterError::Schema(9));
+        assert_eq!(with(&|p| p.node = None), ParameterError::Empty);
+        assert_eq!(with(&|p| p.node.as_mut().unwrap().ranks = Some(3)), ParameterError::NoNetwork(3));
+        assert_eq!(with(&|p| p.node.as_mut().unwrap().ranks = Some(0)), ParameterError::None { of: "ranks" });
+        assert_eq!(with(&|p| p.node.as_mut().unwrap().cores = Some(0)), ParameterError::None { of: "cores" });
         assert_eq!(
             with(&|p| p.node.as_mut().unwrap().switch_ns = Some(-1.0)),
-            Invalid::Number { of: "switch_ns", value: -1.0 }
+            ParameterError::Number { of: "switch_ns", value: -1.0 }
         );
         let negative = LogGp { gap_ns: -2.0, ..SHARED };
         assert_eq!(
             with(&|p| p.network = Some(negative.into())),
-            Invalid::Number { of: "gap_ns", value: -2.0 }
+            ParameterError::Number { of: "gap_ns", value: -2.0 }
         );
         let endless = LogGp { latency_ns: f64::INFINITY, ..SHARED };
         assert!(matches!(
             with(&|p| p.network = Some(endless.into())),
-            Invalid::Number { of: "latency_ns", .. }
+            ParameterError::Number { of: "latency_ns", .. }
         ));
         let mut pole = mozart::RDMA_INLINE;
         pole.send_overhead.start_up_shift = -1.0;
-        assert!(matches!(with(&|p| p.network = Some(pole.into())), Invalid::Pole { .. }));
+        assert!(matches!(with(&|p| p.network = Some(pole.into())), ParameterError::Pole { .. }));
         let mut below = mozart::RDMA_INLINE;
         below.round_trip.floor_ns = -1e5;
         assert!(matches!(
             with(&|p| p.network = Some(below.into())),
-            Invalid::Number { of: "the round trip", .. }
+            ParameterError::Number { of: "the round trip", .. }
         ));
         let unknown = r#"{"schema": 1, "name": "x", "network": {"model": "LogGP", "latency_us": 1.0}}"#;
         assert!(

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 
 /// A rank's place in a broadcast tree.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Place {
+pub struct TreePosition {
     /// None for the root, which is rank 0.
     pub parent: Option<u64>,
     /// When the message is there, in units from the root's first send.
@@ -38,18 +38,18 @@ pub fn reach(lambda: u32, t: u32) -> u64 {
 ///
 /// # Panics
 /// If λ is less than 1 or not a number: a sender cannot be busier than the way is long.
-pub fn tree(lambda: f64, ranks: u64) -> Vec<Place> {
+pub fn tree(lambda: f64, ranks: u64) -> Vec<TreePosition> {
     assert!(lambda >= 1.0 && lambda.is_finite(), "λ is {lambda}");
     let mut places = Vec::new();
     let mut senders = std::collections::BinaryHeap::new();
     if ranks > 0 {
-        places.push(Place { parent: None, at: 0.0 });
+        places.push(TreePosition { parent: None, at: 0.0 });
         senders.push(Sender { free_at: 0.0, has_sent: false, rank: 0 });
     }
     for rank in 1..ranks {
         let sender = senders.pop().expect("the root is always there");
         let at = sender.free_at + lambda;
-        places.push(Place { parent: Some(sender.rank), at });
+        places.push(TreePosition { parent: Some(sender.rank), at });
         senders.push(Sender { free_at: sender.free_at + 1.0, has_sent: true, rank: sender.rank });
         senders.push(Sender { free_at: at, has_sent: false, rank });
     }

@@ -40,7 +40,7 @@ pub struct Series {
 
 /// A series in a few numbers; nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Point {
+pub struct SeriesSummary {
     pub quantity: Quantity,
     pub peers: u32,
     pub bytes: u64,
@@ -76,13 +76,13 @@ impl Series {
     }
 
     /// The summary; its interval from `redraws` draws.
-    pub fn point(&self, redraws: u32, random: &mut fastrand::Rng) -> Point {
+    pub fn point(&self, redraws: u32, random: &mut fastrand::Rng) -> SeriesSummary {
         let mut all: Vec<f64> = self.passes.iter().flatten().copied().collect();
         all.sort_by(f64::total_cmp);
         let mut medians: Vec<f64> = (0..redraws).map(|_| self.median_of_redrawn_ns(random)).collect();
         medians.sort_by(f64::total_cmp);
         let of = |share| quantile(&all, share);
-        Point {
+        SeriesSummary {
             quantity: self.quantity,
             peers: self.peers,
             bytes: self.bytes,
@@ -124,7 +124,7 @@ mod tests {
                     (0..30).map(|_| pass + random.f64() - 0.5).collect()
                 })
                 .collect();
-            let holds = |point: &Point| (point.median_low_ns..=point.median_high_ns).contains(&100.0);
+            let holds = |point: &SeriesSummary| (point.median_low_ns..=point.median_high_ns).contains(&100.0);
             let singles = passes.iter().flatten().map(|s| vec![*s]).collect();
             held += u32::from(holds(&series(passes).point(200, &mut random)));
             held_by_samples += u32::from(holds(&series(singles).point(60, &mut random)));

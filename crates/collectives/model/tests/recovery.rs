@@ -1,7 +1,9 @@
 //! A machine that is a function: what it is made of must come out of its samples, with noise in all and
 //! outliers in many.
 
-use evenkeel_model::measurement::{Conditions, Kind, Measured, TooLittle, measured};
+use evenkeel_model::measurement::{
+    Conditions, MeasuredParameters, MeasurementError, ModelKind, estimate_parameters,
+};
 use evenkeel_model::samples::{Quantity, Series};
 use evenkeel_model::{LoP, LogGp, Model, Overhead, Parameters, Posting, RoundTrip};
 
@@ -113,7 +115,7 @@ fn conditions() -> Conditions {
     Conditions { cores: vec![0, 1, 2, 3], command: "a function".into(), ..Conditions::default() }
 }
 
-fn loggp_of(found: &Measured) -> LogGp {
+fn loggp_of(found: &MeasuredParameters) -> LogGp {
     match found.parameters.node.as_ref().unwrap().model {
         Model::LogGp(m) => m,
         Model::LoP(_) => panic!("LoP where LogGP was asked for"),
@@ -134,8 +136,14 @@ fn loggp_comes_out_exactly_without_noise_and_within_bounds_with_it() {
         (Disturbed { seed: 2, ..LOUD }, 0.03),
         (Disturbed { seed: 3, ..LOUD }, 0.03),
     ] {
-        let found =
-            measured(&Machine::of_loggp(&TRUE_LOGGP, how, 1..=3), Kind::LogGp, "f", conditions(), 9).unwrap();
+        let found = estimate_parameters(
+            &Machine::of_loggp(&TRUE_LOGGP, how, 1..=3),
+            ModelKind::LogGp,
+            "f",
+            conditions(),
+            9,
+        )
+        .unwrap();
         let m = loggp_of(&found);
         for (name, found, truth) in [
             ("L", m.latency_ns, TRUE_LOGGP.latency_ns),
@@ -166,8 +174,14 @@ fn loggp_comes_out_exactly_without_noise_and_within_bounds_with_it() {
 fn intervals_hold_the_truth_and_are_not_wide() {
     // Of noise to both sides. An interval cannot know what lengthens all passes alike.
     let how = Disturbed { outliers: 0.0, bad_passes: 0.0, ..LOUD };
-    let found =
-        measured(&Machine::of_loggp(&TRUE_LOGGP, how, 1..=3), Kind::LogGp, "f", conditions(), 9).unwrap();
+    let found = estimate_parameters(
+        &Machine::of_loggp(&TRUE_LOGGP, how, 1..=3),
+        ModelKind::LogGp,
+        "f",
+        conditions(),
+        9,
+    )
+    .unwrap();
     let truths = [("L", 900.0), ("o_s", 120.0), ("o_r", 180.0), ("g", 260.0), ("G", 0.4), ("s", 1100.0)];
     assert_eq!(found.measurement.estimates.len(), truths.len());
     for (estimate, (symbol, truth)) in found.measurement.estimates.iter().zip(truths) {
@@ -187,8 +201,14 @@ fn intervals_hold_the_truth_and_are_not_wide() {
 #[test]
 fn lop_comes_out_within_bounds_at_every_number_of_peers() {
     for (how, within) in [(QUIET, 0.005), (LOUD, 0.04)] {
-        let found =
-            measured(&Machine::of_lop(&TRUE_LOP, how, |_| false), Kind::LoP, "f", conditions(), 9).unwrap();
+        let found = estimate_parameters(
+            &Machine::of_lop(&TRUE_LOP, how, |_| false),
+            ModelKind::LoP,
+            "f",
+            conditions(),
+            9,
+        )
+        .unwrap();
         let lop = *evenkeel_model::measurement::lop_of(&found.parameters).unwrap();
         for p in 1..=48 {
             assert!(
@@ -224,15 +244,27 @@ fn lop_comes_out_within_bounds_at_every_number_of_peers() {
 
 #[test]
 fn ranks_that_share_cores_are_fitted_apart_and_it_is_said() {
-    let found =
-        measured(&Machine::of_lop(&TRUE_LOP, LOUD, |p| p > 3), Kind::LoP, "f", conditions(), 9).unwrap();
+    let found = estimate_parameters(
+        &Machine::of_lop(&TRUE_LOP, LOUD, |p| p > 3),
+        ModelKind::LoP,
+        "f",
+        conditions(),
+        9,
+    )
+    .unwrap();
     assert!(found.measurement.curves.iter().all(|c| c.oversubscribed && c.peers[0] == 4));
     assert!(found.measurement.notes[0].contains("context switches"), "{:?}", found.measurement.notes);
-    let few = measured(&Machine::of_loggp(&TRUE_LOGGP, LOUD, 1..=3), Kind::LoP, "f", conditions(), 9);
-    assert_eq!(few.err(), Some(TooLittle::FewPeers));
+    let few = estimate_parameters(
+        &Machine::of_loggp(&TRUE_LOGGP, LOUD, 1..=3),
+        ModelKind::LoP,
+        "f",
+        conditions(),
+        9,
+    );
+    assert_eq!(few.err(), Some(MeasurementError::FewPeers));
     assert_eq!(
-        measured(&[], Kind::LogGp, "f", conditions(), 9).err(),
-        Some(TooLittle::Missing(Quantity::RoundTrip))
+        estimate_parameters(&[], ModelKind::LogGp, "f", conditions(), 9).err(),
+        Some(MeasurementError::Missing(Quantity::RoundTrip))
     );
 }
 
@@ -247,7 +279,7 @@ fn a_reader_whose_cache_miss_is_the_latency_is_said_to_have_next_to_none() {
     ] {
         machine.takes(quantity, 1, 0, false, ns);
     }
-    let found = measured(&machine.series, Kind::LogGp, "f", conditions(), 9).unwrap();
+    let found = estimate_parameters(&machine.series, ModelKind::LogGp, "f", conditions(), 9).unwrap();
     let m = loggp_of(&found);
     assert_eq!((m.latency_ns, m.send_overhead_ns, m.receive_overhead_ns), (1.0, 5.0, 54.0));
     assert_eq!(m.one_way_ns(), 60.0);
@@ -258,8 +290,9 @@ fn a_reader_whose_cache_miss_is_the_latency_is_said_to_have_next_to_none() {
 #[test]
 fn passes_of_two_kinds_are_noticed() {
     let mut samples = Machine::of_loggp(&TRUE_LOGGP, QUIET, 1..=1);
-    let notes =
-        |samples: &[Series]| measured(samples, Kind::LogGp, "f", conditions(), 9).unwrap().measurement.notes;
+    let notes = |samples: &[Series]| {
+        estimate_parameters(samples, ModelKind::LogGp, "f", conditions(), 9).unwrap().measurement.notes
+    };
     assert_eq!(notes(&samples), Vec::<String>::new());
     samples[0].passes.iter_mut().step_by(2).flatten().for_each(|ns| *ns *= 4.0);
     assert!(notes(&samples)[0].contains("not of one kind"), "{:?}", notes(&samples));
@@ -268,11 +301,11 @@ fn passes_of_two_kinds_are_noticed() {
 #[test]
 fn the_file_is_read_as_parameters_and_is_the_same_for_the_same_seed() {
     let samples = Machine::of_loggp(&TRUE_LOGGP, LOUD, 1..=3);
-    let again = || measured(&samples, Kind::LogGp, "f", conditions(), 9).unwrap();
+    let again = || estimate_parameters(&samples, ModelKind::LogGp, "f", conditions(), 9).unwrap();
     let text = serde_json::to_string(&again()).unwrap();
     assert_eq!(text, serde_json::to_string(&again()).unwrap());
     assert_eq!(serde_json::from_str::<Parameters>(&text).unwrap(), again().parameters);
-    assert_eq!(serde_json::from_str::<Measured>(&text).unwrap(), again());
+    assert_eq!(serde_json::from_str::<MeasuredParameters>(&text).unwrap(), again());
 }
 
 /// A bucket lets the first bytes of a message pass at once; what the network can do shows in long
@@ -297,7 +330,7 @@ fn of_hosts_it_is_the_network_and_its_rate_is_that_of_long_messages() {
     let of = |hosts: &[&str]| {
         let conditions =
             Conditions { hosts: hosts.iter().map(|h| (*h).to_string()).collect(), ..conditions() };
-        measured(&samples, Kind::LogGp, "f", conditions, 9).unwrap()
+        estimate_parameters(&samples, ModelKind::LogGp, "f", conditions, 9).unwrap()
     };
     let found = of(&["a", "b", "c"]);
     let Some(Model::LogGp(m)) = found.parameters.network else { panic!("{:?}", found.parameters) };

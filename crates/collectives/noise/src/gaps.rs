@@ -1,11 +1,11 @@
 //! The gaps as they came, one after the other: what a simulation replays. The layout of `--trace`.
 
-use crate::digest::Conditions;
-use crate::measure::{CoreTrace, Plan};
+use crate::measure::{CoreTrace, MeasurementPlan};
+use crate::summary::Conditions;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Gaps {
+pub struct GapTrace {
     /// Always `gaps`.
     pub kind: String,
     /// Of this layout: 1.
@@ -30,7 +30,7 @@ pub struct CoreGaps {
 
 /// The windows of each core put one behind the other; the moments between two windows, in which nothing
 /// was watched, are left out.
-pub fn gaps(plan: &Plan, traces: &[CoreTrace], conditions: &Conditions) -> Gaps {
+pub fn gap_trace(plan: &MeasurementPlan, traces: &[CoreTrace], conditions: &Conditions) -> GapTrace {
     let core = |trace: &CoreTrace| {
         let mut found = CoreGaps { core: trace.core as u32, ..Default::default() };
         for window in &trace.gaps {
@@ -44,13 +44,13 @@ pub fn gaps(plan: &Plan, traces: &[CoreTrace], conditions: &Conditions) -> Gaps 
         }
         found
     };
-    Gaps {
+    GapTrace {
         kind: "gaps".into(),
         schema: 1,
         version: conditions.version.clone(),
         kernel: conditions.kernel.clone(),
         started_unix_ns: conditions.started_unix_ns,
-        least_gap_ns: plan.least_gap.as_nanos() as u64,
+        least_gap_ns: plan.min_gap.as_nanos() as u64,
         cores: traces.iter().map(core).collect(),
     }
 }

@@ -9,18 +9,18 @@ use std::time::{Duration, Instant};
 
 /// What to measure.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Plan {
+pub struct MeasurementPlan {
     pub cores: Vec<usize>,
     /// Of both traces together.
     pub length: Duration,
     pub quantum: Duration,
     /// Shorter gaps are not kept.
-    pub least_gap: Duration,
+    pub min_gap: Duration,
     /// Windows of each trace.
     pub windows: usize,
 }
 
-impl Plan {
+impl MeasurementPlan {
     /// Of each of the `windows` of either trace.
     pub fn window(&self) -> Duration {
         self.length / 2 / self.windows.max(1) as u32
@@ -52,7 +52,7 @@ pub struct Window {
 /// Takes both traces on all cores. Blocks for `plan.length` and the moment it takes to find out how
 /// much work a quantum is. `progress` is called on the caller's thread twice a second with the share
 /// done; whatever it does is noise.
-pub fn measure(plan: &Plan, mut progress: impl FnMut(f64)) -> Vec<CoreTrace> {
+pub fn measure(plan: &MeasurementPlan, mut progress: impl FnMut(f64)) -> Vec<CoreTrace> {
     let turns = calibrate(plan.quantum);
     let together = Barrier::new(plan.cores.len() + 1);
     let over = AtomicBool::new(false);
@@ -79,7 +79,7 @@ pub fn measure(plan: &Plan, mut progress: impl FnMut(f64)) -> Vec<CoreTrace> {
     })
 }
 
-fn on_core(plan: &Plan, core: usize, turns: u64, together: &Barrier) -> CoreTrace {
+fn on_core(plan: &MeasurementPlan, core: usize, turns: u64, together: &Barrier) -> CoreTrace {
     let mut set = CpuSet::new();
     set.set(core);
     let unpinned = sched_setaffinity(None, &set).err().map(|e| e.to_string());
@@ -87,7 +87,7 @@ fn on_core(plan: &Plan, core: usize, turns: u64, together: &Barrier) -> CoreTrac
     let most =
         |each: Duration| (plan.window().as_nanos() / each.as_nanos().max(1) + 16).min(1 << 20) as usize;
     let mut quanta = empty(plan.windows, most(plan.quantum));
-    let mut gaps = empty(plan.windows, most(plan.least_gap * 20).min(1 << 14));
+    let mut gaps = empty(plan.windows, most(plan.min_gap * 20).min(1 << 14));
     together.wait();
     for window in &mut quanta {
         in_window(window, plan.window(), |window, _, end| {
@@ -106,7 +106,7 @@ fn on_core(plan: &Plan, core: usize, turns: u64, together: &Barrier) -> CoreTrac
             while before < end {
                 let now = Instant::now();
                 let gap = now - before;
-                if gap >= plan.least_gap {
+                if gap >= plan.min_gap {
                     window.lengths_ns.push(gap.as_nanos() as u64);
                     window.starts_ns.push((before - start).as_nanos() as u64);
                 }
@@ -180,11 +180,11 @@ mod tests {
 
     #[test]
     fn a_short_measurement_fills_every_window() {
-        let plan = Plan {
+        let plan = MeasurementPlan {
             cores: vec![0],
             length: Duration::from_millis(60),
             quantum: Duration::from_micros(100),
-            least_gap: Duration::from_micros(1),
+            min_gap: Duration::from_micros(1),
             windows: 3,
         };
         let mut shares = Vec::new();
@@ -197,7 +197,7 @@ mod tests {
             assert!(window.length_ns >= 10_000_000);
         }
         assert!(traces[0].gaps.iter().flat_map(|w| &w.lengths_ns).all(|gap| *gap >= 1_000));
-        let gaps = crate::gaps(&plan, &traces, &Default::default());
+        let gaps = crate::gap_trace(&plan, &traces, &Default::default());
         let (core, found) =
             (&gaps.cores[0], traces[0].gaps.iter().map(|w| w.lengths_ns.len()).sum::<usize>());
         assert_eq!(core.gaps_ns.len(), found);
@@ -208,11 +208,11 @@ mod tests {
 
     #[test]
     fn a_core_that_is_not_there_is_said() {
-        let plan = Plan {
+        let plan = MeasurementPlan {
             cores: vec![1023],
             length: Duration::from_millis(4),
             quantum: Duration::from_micros(100),
-            least_gap: Duration::from_micros(1),
+            min_gap: Duration::from_micros(1),
             windows: 1,
         };
         assert!(measure(&plan, |_| {})[0].unpinned.is_some());

@@ -4,7 +4,7 @@ use crate::counters::Throttling;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Noise {
+pub struct NoiseSummary {
     /// Tells the page, which shows runs too, what this is: always `noise`.
     pub kind: String,
     /// Of this layout: 1.

@@ -1,12 +1,12 @@
 //! The measurement, told in a terminal.
 
-use crate::record::{CoreNoise, LengthClass, Noise};
+use crate::record::{CoreNoise, LengthClass, NoiseSummary};
 use evenkeel_text::paragraph::wrap;
 use evenkeel_text::table::{Column, table};
 use evenkeel_text::units::{count, duration, percent, short_count};
 
 /// Text that ends with a newline, no line longer than `width` characters (within 60 and 160).
-pub fn text(noise: &Noise, width: usize) -> String {
+pub fn text(noise: &NoiseSummary, width: usize) -> String {
     let width = width.clamp(60, 160);
     let mut lines = wrap(&headline(noise), width, "  ");
     lines.push(String::new());
@@ -27,7 +27,7 @@ const LEGEND: &str = "slow: quanta more than 5% longer than the fastest. lost: s
      forced: context switches that the process made itself, and that were forced on it. stolen: time that the hypervisor gave to \
      others. r: correlation with context switches, window by window.";
 
-fn headline(noise: &Noise) -> String {
+fn headline(noise: &NoiseSummary) -> String {
     let sum = |of: fn(&CoreNoise) -> u64| noise.cores.iter().map(of).sum::<u64>();
     let longest = noise.cores.iter().max_by_key(|c| c.longest_gap_ns);
     let lost = percent(sum(|c| c.delay_ns) + sum(|c| c.gap_ns), sum(|c| c.quanta_ns) + sum(|c| c.watched_ns));
@@ -59,7 +59,7 @@ const CORES: &[Column] = &[
     Column { group: "", head: "stolen", dispensable: 1 },
 ];
 
-fn cores(noise: &Noise, width: usize) -> Vec<String> {
+fn cores(noise: &NoiseSummary, width: usize) -> Vec<String> {
     let row = |c: &CoreNoise| {
         vec![
             c.core.to_string(),
@@ -91,7 +91,7 @@ const CLASSES: &[Column] = &[
     Column { group: "gaps", head: "r", dispensable: 0 },
 ];
 
-fn classes(noise: &Noise, width: usize) -> Vec<String> {
+fn classes(noise: &NoiseSummary, width: usize) -> Vec<String> {
     // Six columns of numbers and their spaces; the bars share the rest.
     let bars = (width.saturating_sub(64) / 2).clamp(8, 24);
     let most = |of: fn(&LengthClass) -> u64| noise.classes.iter().map(of).max().unwrap_or(0);
@@ -138,7 +138,7 @@ fn bar(n: u64, most: u64, width: usize) -> String {
     format!("{:<width$}", "#".repeat(filled.min(width)))
 }
 
-fn correlation(noise: &Noise) -> String {
+fn correlation(noise: &NoiseSummary) -> String {
     let say = |r: Option<f64>| match r {
         Some(r) => format!("{r:+.2}"),
         None => "unknown, as one of the two never changed".into(),
@@ -151,7 +151,7 @@ fn correlation(noise: &Noise) -> String {
     )
 }
 
-fn throttling(noise: &Noise) -> String {
+fn throttling(noise: &NoiseSummary) -> String {
     match noise.throttling {
         None => "The kernel keeps no count of CPU throttling here.".into(),
         Some(t) if t.times == 0 => "The CPU quota was never exceeded.".into(),
@@ -161,7 +161,7 @@ fn throttling(noise: &Noise) -> String {
     }
 }
 
-fn unpinned(noise: &Noise) -> String {
+fn unpinned(noise: &NoiseSummary) -> String {
     let of_core = |c: &CoreNoise| {
         c.unpinned.as_ref().map(|why| format!("Core {} could not be had for itself: {why}.", c.core))
     };
@@ -174,7 +174,7 @@ mod tests {
     use crate::record::Correlation;
     use crate::{BINS, Throttling, edges_ns};
 
-    fn noise() -> Noise {
+    fn noise() -> NoiseSummary {
         let core = |core, involuntary| CoreNoise {
             core,
             quanta: 5_000,
@@ -203,7 +203,7 @@ mod tests {
                 correlation: Correlation { delays: (bin == 5).then_some(0.97), gaps: None },
             }
         };
-        Noise {
+        NoiseSummary {
             elapsed_ns: 10_000_000_000,
             quantum_ns: 1_000_000,
             window_ns: 50_000_000,
@@ -248,6 +248,6 @@ mod tests {
 
     #[test]
     fn nothing_measured_is_said_too() {
-        assert!(text(&Noise::default(), 80).contains("0 cores"));
+        assert!(text(&NoiseSummary::default(), 80).contains("0 cores"));
     }
 }

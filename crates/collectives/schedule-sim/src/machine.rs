@@ -92,7 +92,7 @@ pub const WITHIN_NODE: usize = 1;
 impl Machine {
     /// The machine that has these parameters: no multicast, work on data for nothing, a deposit that takes
     /// o_s. What a model cannot say, the caller may set.
-    pub fn new(parameters: &Parameters) -> Result<Machine, evenkeel_model::Invalid> {
+    pub fn new(parameters: &Parameters) -> Result<Machine, evenkeel_model::ParameterError> {
         parameters.check()?;
         let node = parameters.node.as_ref();
         let within = node.map(|n| &n.model);

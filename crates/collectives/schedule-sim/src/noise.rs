@@ -19,7 +19,7 @@ pub enum Noise {
     Random { length: Span, interval: Span },
     /// What was measured on a machine, again and again, each rank beginning at a random place of a random
     /// core's trace.
-    Measured(Arc<Vec<Trace>>),
+    MeasuredParameters(Arc<Vec<Trace>>),
 }
 
 /// The detours of one core while it was watched: beginnings and lengths, in order of time and not
@@ -37,7 +37,7 @@ impl Noise {
             Noise::None => 0.0,
             Noise::Periodic { length, period, .. } => length.ns() / period.ns(),
             Noise::Random { length, interval } => length.mean.ns() / (length.mean.ns() + interval.mean.ns()),
-            Noise::Measured(traces) => {
+            Noise::MeasuredParameters(traces) => {
                 let sum = |of: fn(&Trace) -> f64| traces.iter().map(of).sum::<f64>();
                 sum(|t| t.detours.iter().map(|(_, length)| length.ns()).sum()) / sum(|t| t.watched.ns())
             }
@@ -53,8 +53,10 @@ impl Noise {
             Noise::Random { interval, .. } if interval.mean == VirtualTime::ZERO => {
                 Some("detours without an interval between them leave no time for work".into())
             }
-            Noise::Measured(traces) if traces.is_empty() => Some("the measurement has no traces".into()),
-            Noise::Measured(traces) => traces.iter().find_map(Trace::trouble),
+            Noise::MeasuredParameters(traces) if traces.is_empty() => {
+                Some("the measurement has no traces".into())
+            }
+            Noise::MeasuredParameters(traces) => traces.iter().find_map(Trace::trouble),
             _ => None,
         }
     }
@@ -140,7 +142,7 @@ fn first(noise: &Noise, mut random: Random) -> Next {
             let length = length.draw(&mut random);
             Next { start, length, state: random.bits() }
         }
-        Noise::Measured(traces) => {
+        Noise::MeasuredParameters(traces) => {
             let core = random.less_than(traces.len() as u64);
             let Trace { watched, detours } = &traces[core as usize];
             let offset = VirtualTime::from_ps(random.less_than(watched.ps()));
@@ -175,7 +177,7 @@ impl Next {
                 self.length = length.draw(&mut random);
                 self.state = random.bits();
             }
-            Noise::Measured(traces) => {
+            Noise::MeasuredParameters(traces) => {
                 let trace = &traces[(self.state >> 32) as usize];
                 let at = self.state as u32 as usize;
                 let before = trace.detours[at].0;
@@ -224,7 +226,7 @@ mod tests {
     #[test]
     fn a_measured_trace_is_repeated_from_any_place() {
         let trace = Trace { watched: us(100), detours: vec![(us(20), us(5)), (us(70), us(10))] };
-        let noise = Noise::Measured(Arc::new(vec![trace]));
+        let noise = Noise::MeasuredParameters(Arc::new(vec![trace]));
         assert_eq!((noise.trouble(), noise.share()), (None, 0.15));
         let mut detours = Detours::new(&noise, 50, 3);
         for rank in 0..50 {
@@ -240,10 +242,10 @@ mod tests {
             let mean = ends[19].ns() / 20.0;
             assert!((mean - 100_000.0).abs() < 600.0, "rank {rank}: {mean}");
         }
-        let empty = Noise::Measured(Arc::new(vec![Trace { watched: us(100), detours: vec![] }]));
+        let empty = Noise::MeasuredParameters(Arc::new(vec![Trace { watched: us(100), detours: vec![] }]));
         assert_eq!(Detours::new(&empty, 1, 0).end_of(0, us(3), us(4)), us(7));
         let crossed = Trace { watched: us(100), detours: vec![(us(20), us(60)), (us(70), us(10))] };
-        assert!(Noise::Measured(Arc::new(vec![crossed])).trouble().is_some());
+        assert!(Noise::MeasuredParameters(Arc::new(vec![crossed])).trouble().is_some());
     }
 
     #[test]
@@ -262,6 +264,6 @@ mod tests {
     fn noise_that_never_ends_is_refused() {
         assert!(Noise::Periodic { length: us(5), period: us(5), aligned: false }.trouble().is_some());
         assert!(Noise::Random { length: Span::fixed(us(1)), interval: Span::NONE }.trouble().is_some());
-        assert!(Noise::Measured(Arc::default()).trouble().is_some());
+        assert!(Noise::MeasuredParameters(Arc::default()).trouble().is_some());
     }
 }

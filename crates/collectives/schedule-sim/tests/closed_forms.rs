@@ -173,7 +173,7 @@ fn bytes_take_their_time() {
 /// LoP: the last of n messages that are posted at once arrives after o(n) + n·L(n), where L(n) ≥ o(n).
 #[test]
 fn messages_under_lop_arrive_as_the_model_says() {
-    let parameters = evenkeel_model::builtin::named("mozart-infiniband").unwrap();
+    let parameters = evenkeel_model::builtin::find("mozart-infiniband").unwrap();
     let machine = Machine::new(&parameters).unwrap();
     let Some(evenkeel_model::Model::LoP(model)) = parameters.network else { panic!("it is a LoP model") };
     for n in [1, 2] {

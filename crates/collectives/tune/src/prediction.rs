@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn where_cores_are_shared_a_round_is_a_sweep() {
-        let parameters = evenkeel_model::builtin::named("two-core-vm").unwrap();
+        let parameters = evenkeel_model::builtin::find("two-core-vm").unwrap();
         let of =
             |name: &str| predict(&Schedule::parse(name, Problem::new(16)).unwrap(), 2, &parameters).unwrap();
         let builtin = predict(&builtin(16), 2, &parameters).unwrap();

@@ -10,8 +10,8 @@ use crate::program::examination::{self as program, Kind, Program};
 use crate::program::loader::Search;
 use crate::program::mpi::Abi;
 use crate::program::mpi::{self, Library, Wanted};
-use evenkeel_barrier_table::Trouble;
-use evenkeel_barrier_table::place::{self, InUse};
+use evenkeel_barrier_table::TableError;
+use evenkeel_barrier_table::location::{self, ActiveTable};
 use std::path::{Path, PathBuf};
 
 /// What the doctor says, and whether evenkeel can be used.
@@ -39,7 +39,7 @@ pub fn doctor(name: Option<&str>) -> Result<Verdict, Failure> {
         quota::own_cpu_quota().as_ref(),
         quota::process_limit(),
     );
-    text += &show_table(place::in_force(), quota::cores_at_once());
+    text += &show_table(location::active_table(), quota::cores_at_once());
     let executable = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("evenkeel"));
     let trials = kernel::trials(&executable);
     text += &show_trials(&trials);
@@ -169,7 +169,7 @@ fn show_cores(
     text + "\n"
 }
 
-fn show_table(found: Result<Option<InUse>, Trouble>, cores: usize) -> String {
+fn show_table(found: Result<Option<ActiveTable>, TableError>, cores: usize) -> String {
     let mut text = String::from("Table of schedules for barriers\n");
     match found {
         Err(trouble) => text += &format!("  {trouble}\n"),

@@ -1,7 +1,7 @@
 //! The grammar of `evenkeel model`.
 
 use clap::{Subcommand, ValueEnum, value_parser};
-use evenkeel_model::measurement::Kind;
+use evenkeel_model::measurement::ModelKind;
 use std::path::PathBuf;
 
 /// Measure what communication costs here, and compute what barriers cost under a model
@@ -135,11 +135,11 @@ pub enum Which {
     LoP,
 }
 
-impl From<Which> for Kind {
-    fn from(which: Which) -> Kind {
+impl From<Which> for ModelKind {
+    fn from(which: Which) -> ModelKind {
         match which {
-            Which::LogGp => Kind::LogGp,
-            Which::LoP => Kind::LoP,
+            Which::LogGp => ModelKind::LogGp,
+            Which::LoP => ModelKind::LoP,
         }
     }
 }

@@ -15,8 +15,8 @@ use crate::errors::Failure;
 use crate::machine::limits as quota;
 use crate::output::file::write;
 use crate::output::progress::progress_bar;
-use evenkeel_barrier_table::machine::Machine;
-use evenkeel_model::measurement::{Conditions, Measured, measured};
+use evenkeel_barrier_table::machine::MachineId;
+use evenkeel_model::measurement::{Conditions, MeasuredParameters, estimate_parameters};
 use evenkeel_model::{Parameters, builtin};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -54,7 +54,7 @@ pub fn model(model: &Model) -> Result<String, Failure> {
 /// Redraws are random, but the same for the same samples.
 const SEED: u64 = 1;
 
-fn measure_here(arguments: &Measure) -> Result<Measured, Failure> {
+fn measure_here(arguments: &Measure) -> Result<MeasuredParameters, Failure> {
     let usable = quota::usable_cores();
     let cores = arguments.cores.as_deref().map_or_else(|| usable.clone(), quota::parse_list);
     if let Some(core) = cores.iter().find(|c| !usable.contains(c)) {
@@ -94,7 +94,7 @@ fn measure_here(arguments: &Measure) -> Result<Measured, Failure> {
         version: env!("CARGO_PKG_VERSION").into(),
         command: command(arguments, ranks),
         kernel: kernel(),
-        processor: Machine::here().processor,
+        processor: MachineId::here().processor,
         started_unix_ns: started.duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64),
         elapsed_ns: started.elapsed().map_or(0, |d| d.as_nanos() as u64),
         cores: cores.iter().map(|c| *c as u32).collect(),
@@ -104,11 +104,11 @@ fn measure_here(arguments: &Measure) -> Result<Measured, Failure> {
         pause_ns: plan.pause.as_nanos() as u64,
         load,
     };
-    measured(&samples, arguments.model.into(), arguments.name(), conditions, SEED)
+    estimate_parameters(&samples, arguments.model.into(), arguments.name(), conditions, SEED)
         .map_err(|e| Failure::Measuring { why: e.to_string() })
 }
 
-fn tell(found: &Measured, arguments: &Measure) -> Result<String, Failure> {
+fn tell(found: &MeasuredParameters, arguments: &Measure) -> Result<String, Failure> {
     let mut text = text::text(found, record_file::terminal().0);
     if let Some(file) = &arguments.json {
         write(file, &serde_json::to_string_pretty(found).expect("plain data has a JSON form"))?;
@@ -123,7 +123,7 @@ fn tell(found: &Measured, arguments: &Measure) -> Result<String, Failure> {
 
 /// The set of that name, or of that file. Files are what has a slash or a dot in its name, or is there.
 pub fn load(name: &str) -> Result<Parameters, Failure> {
-    if let Some(set) = builtin::named(name) {
+    if let Some(set) = builtin::find(name) {
         return Ok(set);
     }
     let path = Path::new(name);
@@ -172,8 +172,8 @@ mod tests {
             std::fs::write(&path, text).unwrap();
             load(path.to_str().unwrap())
         };
-        let good = serde_json::to_string(&builtin::named("clic-fast-ethernet").unwrap()).unwrap();
-        assert_eq!(file(&good).unwrap(), builtin::named("clic-fast-ethernet").unwrap());
+        let good = serde_json::to_string(&builtin::find("clic-fast-ethernet").unwrap()).unwrap();
+        assert_eq!(file(&good).unwrap(), builtin::find("clic-fast-ethernet").unwrap());
         for (text, why) in [
             (good.replace("\"schema\":1", "\"schema\":7"), "layout is number 7"),
             (good.replace("\"gap_ns\":6720.0", "\"gap_ns\":-1.0"), "gap_ns is -1"),

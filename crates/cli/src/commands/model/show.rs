@@ -11,7 +11,7 @@ use evenkeel_text::units::nanoseconds as ns;
 /// The built-in sets, one a line.
 pub fn list(width: usize) -> String {
     let row = |name: String| {
-        let set = builtin::named(&name)?;
+        let set = builtin::find(&name)?;
         let model = if matches!(set.network, Some(Model::LoP(_))) { "LoP" } else { "LogGP" };
         let source = set.node.map_or(set.source, |node| node.source);
         Some(vec![name, model.into(), source])

@@ -6,7 +6,7 @@ use crate::errors::Failure;
 use crate::machine::limits as quota;
 use crate::output::file::write;
 use crate::output::progress::progress_bar;
-use evenkeel_noise::{Conditions, Plan, Throttling};
+use evenkeel_noise::{Conditions, MeasurementPlan, Throttling};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Of each trace. A hundred pairs of counts and more say something about a correlation.
@@ -41,11 +41,11 @@ pub fn noise(noise: &Noise) -> Result<String, Failure> {
     if let Some(file) = &noise.trace {
         write(
             file,
-            &serde_json::to_string(&evenkeel_noise::gaps(&plan, &traces, &conditions))
+            &serde_json::to_string(&evenkeel_noise::gap_trace(&plan, &traces, &conditions))
                 .expect("plain data has a JSON form"),
         )?;
     }
-    let found = evenkeel_noise::digest(&plan, &traces, conditions);
+    let found = evenkeel_noise::summarize(&plan, &traces, conditions);
     let mut text = evenkeel_noise::text(&found, record_file::terminal().0);
     if let Some(file) = &noise.json {
         write(file, &serde_json::to_string_pretty(&found).expect("plain data has a JSON form"))?;
@@ -58,16 +58,16 @@ pub fn noise(noise: &Noise) -> Result<String, Failure> {
 }
 
 /// What is to be measured; refuses cores that this process may not use.
-pub fn plan(noise: &Noise, usable: &[usize]) -> Result<Plan, Failure> {
+pub fn plan(noise: &Noise, usable: &[usize]) -> Result<MeasurementPlan, Failure> {
     let cores = noise.cores.as_deref().map_or_else(|| usable.to_vec(), quota::parse_list);
     if let Some(core) = cores.iter().find(|c| !usable.contains(c)) {
         return Err(Failure::NotOurCore { core: *core, usable: quota::show_list(usable) });
     }
-    Ok(Plan {
+    Ok(MeasurementPlan {
         cores,
         length: Duration::from_secs_f64(noise.seconds),
         quantum: Duration::from_secs_f64(noise.quantum_us / 1e6),
-        least_gap: Duration::from_secs_f64(noise.gap_us / 1e6),
+        min_gap: Duration::from_secs_f64(noise.gap_us / 1e6),
         windows: WINDOWS,
     })
 }

@@ -10,7 +10,7 @@ use crate::machine::limits as quota;
 use crate::program::examination::{self as program, Kind, Program};
 use crate::program::loader::Search;
 use crate::program::mpi::{self, Library, Wanted};
-use evenkeel_barrier_table::place::NONE;
+use evenkeel_barrier_table::location::NONE;
 use evenkeel_options as options;
 use std::convert::Infallible;
 use std::os::unix::process::CommandExt;

@@ -279,7 +279,7 @@ fn measured(file: &Path) -> Result<Noise, String> {
         format!("{} cannot be read: {why}. `evenkeel noise --trace FILE` writes such files", file.display())
     };
     let content = std::fs::read_to_string(file).map_err(|e| failed(e.to_string()))?;
-    let gaps: evenkeel_noise::Gaps = serde_json::from_str(&content).map_err(|e| failed(e.to_string()))?;
+    let gaps: evenkeel_noise::GapTrace = serde_json::from_str(&content).map_err(|e| failed(e.to_string()))?;
     if gaps.kind != "gaps" || gaps.schema != 1 {
         return Err(failed(format!("it is a `{}` of layout {}", gaps.kind, gaps.schema)));
     }
@@ -288,7 +288,7 @@ fn measured(file: &Path) -> Result<Noise, String> {
         watched: ns(core.watched_ns),
         detours: core.gaps_ns.iter().map(|[start, length]| (ns(*start), ns(*length))).collect(),
     };
-    Ok(Noise::Measured(Arc::new(gaps.cores.iter().map(trace).collect())))
+    Ok(Noise::MeasuredParameters(Arc::new(gaps.cores.iter().map(trace).collect())))
 }
 
 #[cfg(test)]

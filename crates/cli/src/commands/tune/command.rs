@@ -13,8 +13,8 @@ use crate::errors::Failure;
 use crate::machine::limits as quota;
 use crate::output::file::write;
 use crate::output::progress::progress_bar;
-use evenkeel_barrier_table::machine::Machine;
-use evenkeel_barrier_table::{Entry, Table, place};
+use evenkeel_barrier_table::machine::MachineId;
+use evenkeel_barrier_table::{BarrierTable, TableEntry, location};
 use evenkeel_schedule::Schedule;
 use evenkeel_tune::course::Finding;
 use evenkeel_tune::judgement::Ratio;
@@ -29,7 +29,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 pub struct Record {
     pub(crate) schema: u32,
     pub(crate) version: &'static str,
-    pub(crate) machine: Machine,
+    pub(crate) machine: MachineId,
     pub(crate) cores: usize,
     /// Name of the parameters of the predictions.
     pub(crate) model: String,
@@ -74,9 +74,9 @@ pub fn tune(tune: &Tune) -> Result<String, Failure> {
     for file in tune.json.iter().chain(target.as_ref().filter(|_| tune.table.is_some())) {
         record_file::check_place(file)?;
     }
-    let here = Machine::here();
+    let here = MachineId::here();
     let mut table =
-        target.as_ref().map_or_else(|| Ok(Table::new(here.clone())), |file| existing(file, &here))?;
+        target.as_ref().map_or_else(|| Ok(BarrierTable::new(here.clone())), |file| existing(file, &here))?;
     let parameters = model::load(&tune.machine)?;
     let program = std::env::current_exe()
         .map_err(|e| Failure::Measuring { why: format!("this program cannot find itself ({e})") })?;
@@ -128,20 +128,20 @@ fn target(tune: &Tune) -> Result<Option<PathBuf>, Failure> {
     if tune.dry_run {
         return Ok(None);
     }
-    let usual = || place::usual(|name| std::env::var(name).ok());
+    let usual = || location::default_path(|name| std::env::var(name).ok());
     tune.table.clone().or_else(usual).map(Some).ok_or(Failure::NoTablePlace)
 }
 
 /// The table that is there already, to be added to. One of another machine or another layout is replaced.
-fn existing(file: &Path, here: &Machine) -> Result<Table, Failure> {
+fn existing(file: &Path, here: &MachineId) -> Result<BarrierTable, Failure> {
     if !file.exists() {
-        return Ok(Table::new(here.clone()));
+        return Ok(BarrierTable::new(here.clone()));
     }
     let text = std::fs::read_to_string(file)
         .map_err(|e| Failure::NotATable { path: file.into(), why: e.to_string() })?;
     // Whatever it is, it is not to be lost for a slip in --table.
-    let table = Table::parse(&text).map_err(|why| Failure::NotATable { path: file.into(), why })?;
-    Ok(if table.machine == *here { table } else { Table::new(here.clone()) })
+    let table = BarrierTable::parse(&text).map_err(|why| Failure::NotATable { path: file.into(), why })?;
+    Ok(if table.machine == *here { table } else { BarrierTable::new(here.clone()) })
 }
 
 /// The numbers of ranks that are asked for, or those that are usual.
@@ -233,11 +233,11 @@ impl Case {
         contestants.min_by(|a, b| finals(a).unwrap_or(1.0).total_cmp(&finals(b).unwrap_or(1.0)))
     }
 
-    fn entry(&self, cores: usize, now: u64) -> Entry {
+    fn entry(&self, cores: usize, now: u64) -> TableEntry {
         let ns = |way: &Way| way.found.as_ref().map_or(0.0, |f| f.median_ns);
         let best = if self.chosen > 0 { Some(&self.ways[self.chosen]) } else { self.best() };
         let ratio = best.and_then(Way::ratio);
-        Entry {
+        TableEntry {
             operation: "barrier".into(),
             ranks: self.ranks,
             cores: cores as u32,
@@ -268,11 +268,11 @@ mod tests {
     #[test]
     fn a_file_that_is_no_table_is_not_overwritten() {
         let directory = tempfile::tempdir().unwrap();
-        let (file, here) = (directory.path().join("table.json"), Machine { processor: "p".into() });
-        assert_eq!(existing(&file, &here).unwrap(), Table::new(here.clone()));
+        let (file, here) = (directory.path().join("table.json"), MachineId { processor: "p".into() });
+        assert_eq!(existing(&file, &here).unwrap(), BarrierTable::new(here.clone()));
         std::fs::write(&file, "my thesis").unwrap();
         assert!(existing(&file, &here).unwrap_err().to_string().contains("not JSON"));
-        std::fs::write(&file, Table::new(Machine { processor: "q".into() }).text()).unwrap();
+        std::fs::write(&file, BarrierTable::new(MachineId { processor: "q".into() }).text()).unwrap();
         assert_eq!(existing(&file, &here).unwrap().machine, here, "of another machine: begun anew");
     }
 }

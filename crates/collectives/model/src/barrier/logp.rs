@@ -1,6 +1,6 @@
 //! Barriers under LogP and LogGP: messages are empty, so G does not enter.
 
-use super::{Barrier, Release, most_kids};
+use super::{Barrier, Release, max_reporters};
 use crate::LogGp;
 use crate::fan_out::Charge;
 use crate::rounds::{ceil_log, floor_log};
@@ -72,7 +72,7 @@ impl Barrier {
             Butterfly | PairwiseExchange | Dissemination => rounds * turn.max(m.send_interval_ns()),
             NWayDissemination { n } => rounds * m.round_ns(n, charge),
             NWiseExchange { n } => {
-                let kids = most_kids(n, ranks);
+                let kids = max_reporters(n, ranks);
                 f64::from(floor_log(n + 1, ranks)) * m.round_ns(n, charge)
                     + m.many_to_one_ns(kids)
                     + m.one_to_many_ns(kids)

@@ -4,7 +4,7 @@
 //!
 //! A lower bound: ranks are balanced and nothing contends.
 
-use super::{Barrier, most_kids};
+use super::{Barrier, max_reporters};
 use crate::LoP;
 use crate::fan_out::Charge;
 use crate::rounds::{ceil_log, floor_log};
@@ -51,7 +51,7 @@ impl Barrier {
             NWayDissemination { n } => rounds as f64 * posted(m, n, n * consecutive * rounds, charge),
             NWiseExchange { n } => {
                 let main = u64::from(floor_log(n + 1, ranks));
-                let kids = most_kids(n, ranks);
+                let kids = max_reporters(n, ranks);
                 let around = if kids == 0 {
                     0.0
                 } else {

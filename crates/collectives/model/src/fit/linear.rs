@@ -1,6 +1,6 @@
 //! Robust linear least squares with up to a few columns.
 
-use super::At;
+use super::CurvePoint;
 
 /// Rounds of reweighting; each is cheap, and they settle soon.
 const ROUNDS: usize = 25;
@@ -41,7 +41,7 @@ impl Loss {
 }
 
 /// Relative distances of a combination of columns from the points.
-pub(super) fn distances(columns: &[Vec<f64>], points: &[At], coefficients: &[f64]) -> Vec<f64> {
+pub(super) fn distances(columns: &[Vec<f64>], points: &[CurvePoint], coefficients: &[f64]) -> Vec<f64> {
     let value = |i: usize| columns.iter().zip(coefficients).map(|(c, k)| c[i] * k).sum::<f64>();
     points.iter().enumerate().map(|(i, p)| (value(i) - p.ns) / p.ns).collect()
 }
@@ -56,8 +56,13 @@ pub(super) fn scale(distances: &[f64]) -> f64 {
 
 /// Coefficients of the columns with the least loss, by reweighted least squares, from `start` or from
 /// plain least squares.
-pub(super) fn robust(columns: &[Vec<f64>], points: &[At], loss: Loss, start: Option<&[f64]>) -> Vec<f64> {
-    let relative = |p: &At| 1.0 / (p.ns * p.ns);
+pub(super) fn robust(
+    columns: &[Vec<f64>],
+    points: &[CurvePoint],
+    loss: Loss,
+    start: Option<&[f64]>,
+) -> Vec<f64> {
+    let relative = |p: &CurvePoint| 1.0 / (p.ns * p.ns);
     let mut weights: Vec<f64> = points.iter().map(relative).collect();
     let mut coefficients = start.map_or_else(|| weighted(columns, points, &weights), <[f64]>::to_vec);
     for _ in 0..ROUNDS {
@@ -77,7 +82,7 @@ pub(super) fn robust(columns: &[Vec<f64>], points: &[At], loss: Loss, start: Opt
 }
 
 /// Weighted least squares, by modified Gram-Schmidt. A column that adds nothing to those before it gets 0.
-fn weighted(columns: &[Vec<f64>], points: &[At], weights: &[f64]) -> Vec<f64> {
+fn weighted(columns: &[Vec<f64>], points: &[CurvePoint], weights: &[f64]) -> Vec<f64> {
     let roots: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
     let scaled = |column: &[f64]| column.iter().zip(&roots).map(|(x, w)| x * w).collect::<Vec<f64>>();
@@ -120,7 +125,7 @@ fn weighted(columns: &[Vec<f64>], points: &[At], weights: &[f64]) -> Vec<f64> {
 
 /// A straight line through points, start and slope in nanoseconds; distances are relative, points far
 /// off do not count. None for fewer than two different x.
-pub fn line(points: &[At]) -> Option<(f64, f64)> {
+pub fn line(points: &[CurvePoint]) -> Option<(f64, f64)> {
     let first = points.first()?.x;
     points.iter().find(|p| p.x != first)?;
     let columns = [vec![1.0; points.len()], points.iter().map(|p| p.x).collect()];
@@ -138,12 +143,12 @@ mod tests {
     fn lines_are_found_among_points_far_off() {
         let mut random = fastrand::Rng::with_seed(7);
         let truth = |x: f64| 250.0 + 1.75 * x;
-        let points: Vec<At> = (0..40)
+        let points: Vec<CurvePoint> = (0..40)
             .map(|i| {
                 let x = f64::from(i * i);
                 let noise = 1.0 + 0.02 * (random.f64() - 0.5);
                 let outlier = if i % 4 == 1 { 1.0 + 20.0 * random.f64() } else { 1.0 };
-                At { x, ns: truth(x) * noise * outlier }
+                CurvePoint { x, ns: truth(x) * noise * outlier }
             })
             .collect();
         let (start, slope) = line(&points).unwrap();
@@ -160,11 +165,11 @@ mod tests {
     #[test]
     fn what_cannot_be_told_is_not_made_up() {
         assert_eq!(line(&[]), None);
-        assert_eq!(line(&[At { x: 3.0, ns: 5.0 }; 4]), None);
-        let exact = line(&[At { x: 1.0, ns: 12.0 }, At { x: 3.0, ns: 16.0 }]).unwrap();
+        assert_eq!(line(&[CurvePoint { x: 3.0, ns: 5.0 }; 4]), None);
+        let exact = line(&[CurvePoint { x: 1.0, ns: 12.0 }, CurvePoint { x: 3.0, ns: 16.0 }]).unwrap();
         assert!((exact.0 - 10.0).abs() < 1e-6 && (exact.1 - 2.0).abs() < 1e-6);
         let same = [vec![1.0; 3], vec![2.0; 3]];
-        let points = [At { x: 0.0, ns: 4.0 }; 3];
+        let points = [CurvePoint { x: 0.0, ns: 4.0 }; 3];
         assert_eq!(robust(&same, &points, Loss::Absolute, None), [4.0, 0.0]);
     }
 }

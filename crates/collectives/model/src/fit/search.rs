@@ -6,12 +6,12 @@ use argmin::solver::neldermead::NelderMead;
 /// Steps of one descent; two dimensions need some dozens.
 const STEPS: u64 = 150;
 
-struct Boxed<'a> {
+struct Bounded<'a> {
     cost: &'a dyn Fn(&[f64]) -> f64,
     limits: &'a [(f64, f64)],
 }
 
-impl CostFunction for Boxed<'_> {
+impl CostFunction for Bounded<'_> {
     type Param = Vec<f64>;
     type Output = f64;
 
@@ -41,7 +41,7 @@ pub(super) fn least(
             simplex.push(corner);
         }
         let solver = NelderMead::new(simplex).with_sd_tolerance(1e-7).ok()?;
-        let done = Executor::new(Boxed { cost, limits }, solver)
+        let done = Executor::new(Bounded { cost, limits }, solver)
             .configure(|state| state.max_iters(STEPS))
             .run()
             .ok()?;

@@ -2,7 +2,7 @@
 
 use super::linear::{Loss, distances, robust, scale};
 use super::search::least;
-use super::{At, Distance, distance};
+use super::{CurvePoint, Distance, distance};
 use crate::{Overhead, RoundTrip};
 
 /// ln(1 + λ₂): the shift of a start-up, away from the pole at one peer, up to 50 peers.
@@ -18,7 +18,7 @@ struct Shape<'a> {
 
 /// Inner parameters and coefficients with the least loss: the absolute one from all starts, then
 /// Tukey's from there.
-fn fit(shape: &Shape, points: &[At], starts: &[Vec<f64>]) -> Option<(Vec<f64>, Vec<f64>)> {
+fn fit(shape: &Shape, points: &[CurvePoint], starts: &[Vec<f64>]) -> Option<(Vec<f64>, Vec<f64>)> {
     let loss_at = |inner: &[f64], loss: Loss, start: Option<&[f64]>| {
         let columns = (shape.columns)(inner);
         let coefficients = robust(&columns, points, loss, start);
@@ -46,7 +46,7 @@ fn grid(limits: (f64, f64), places: u32) -> Vec<f64> {
 /// RTT(p) through points of (peers, nanoseconds per message). None with fewer than six numbers of
 /// peers: the shape has five parameters. With λ₅ < 0, λ₆ = 0. The search starts at many places, or at
 /// `near`, where another fit to much the same points ended.
-pub fn round_trip(points: &[At], near: Option<&RoundTrip>) -> Option<RoundTrip> {
+pub fn round_trip(points: &[CurvePoint], near: Option<&RoundTrip>) -> Option<RoundTrip> {
     if points.len() < 6 {
         return None;
     }
@@ -79,7 +79,7 @@ pub fn round_trip(points: &[At], near: Option<&RoundTrip>) -> Option<RoundTrip> 
 
 /// o(p) through points of (peers, nanoseconds per message). None with fewer than four numbers of peers.
 /// `near` as for [`round_trip`].
-pub fn overhead(points: &[At], near: Option<&Overhead>) -> Option<Overhead> {
+pub fn overhead(points: &[CurvePoint], near: Option<&Overhead>) -> Option<Overhead> {
     if points.len() < 4 {
         return None;
     }
@@ -98,17 +98,21 @@ pub fn overhead(points: &[At], near: Option<&Overhead>) -> Option<Overhead> {
 /// How well a fit tells points that it has not seen: the points between the first and the last are
 /// dealt into four hands, and each hand is predicted from the others. None where what remains is too
 /// little for a fit.
-pub fn held_out(points: &[At], fit: impl Fn(&[At]) -> Option<Box<dyn Fn(f64) -> f64>>) -> Option<Distance> {
+pub fn held_out(
+    points: &[CurvePoint],
+    fit: impl Fn(&[CurvePoint]) -> Option<Box<dyn Fn(f64) -> f64>>,
+) -> Option<Distance> {
     const HANDS: usize = 4;
     let inner = points.len().checked_sub(2)?;
     let mut predicted = Vec::new();
     let mut seen = Vec::new();
     for hand in 0..HANDS.min(inner) {
         let held = |i: usize| i > 0 && i <= inner && (i - 1) % HANDS == hand;
-        let kept: Vec<At> = points.iter().enumerate().filter(|(i, _)| !held(*i)).map(|(_, p)| *p).collect();
+        let kept: Vec<CurvePoint> =
+            points.iter().enumerate().filter(|(i, _)| !held(*i)).map(|(_, p)| *p).collect();
         let curve = fit(&kept)?;
         for (_, point) in points.iter().enumerate().filter(|(i, _)| held(*i)) {
-            predicted.push(At { x: seen.len() as f64, ns: point.ns });
+            predicted.push(CurvePoint { x: seen.len() as f64, ns: point.ns });
             seen.push(curve(point.x));
         }
     }
@@ -125,13 +129,13 @@ mod tests {
         (1..=24).chain((29..=64).step_by(5))
     }
 
-    fn disturbed(truth: impl Fn(u64) -> f64, seed: u64, noise: f64, outliers: f64) -> Vec<At> {
+    fn disturbed(truth: impl Fn(u64) -> f64, seed: u64, noise: f64, outliers: f64) -> Vec<CurvePoint> {
         let mut random = fastrand::Rng::with_seed(seed);
         peers()
             .map(|p| {
                 let factor = 1.0 + noise * (2.0 * random.f64() - 1.0);
                 let away = if random.f64() < outliers { 2.0 + 10.0 * random.f64() } else { 1.0 };
-                At { x: p as f64, ns: truth(p) * factor * away }
+                CurvePoint { x: p as f64, ns: truth(p) * factor * away }
             })
             .collect()
     }
@@ -183,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_wrong_shape_shows_in_what_was_held_out() {
-        let fit = |points: &[At]| -> Option<Box<dyn Fn(f64) -> f64>> {
+        let fit = |points: &[CurvePoint]| -> Option<Box<dyn Fn(f64) -> f64>> {
             let found = round_trip(points, None)?;
             Some(Box::new(move |p| found.at_ns(p as u64)))
         };

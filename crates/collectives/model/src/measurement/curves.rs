@@ -2,7 +2,7 @@
 
 use super::Curve;
 use super::estimates::Seen;
-use crate::fit::{self, At};
+use crate::fit::{self, CurvePoint};
 use crate::samples::Quantity;
 use crate::{LoP, Overhead, Posting, RoundTrip};
 use evenkeel_statistics::quantile;
@@ -27,7 +27,7 @@ impl Shape {
 }
 
 /// The shape that belongs to a quantity.
-fn fit(quantity: Quantity, points: &[At], near: Option<Shape>) -> Option<Shape> {
+fn fit(quantity: Quantity, points: &[CurvePoint], near: Option<Shape>) -> Option<Shape> {
     match (quantity, near) {
         (Quantity::RoundTrip, Some(Shape::RoundTrip(near))) => {
             fit::round_trip(points, Some(&near)).map(Shape::RoundTrip)
@@ -59,7 +59,7 @@ fn curve(quantity: Quantity, oversubscribed: bool, seen: &Seen, redrawn: &[Seen]
         .filter_map(|s| fit(quantity, &s.by_peers(quantity, oversubscribed), Some(found)))
         .collect();
     let at = |share: f64| {
-        let of = |p: &At| {
+        let of = |p: &CurvePoint| {
             let mut drawn: Vec<f64> = again.iter().map(|f| f.at_ns(p.x)).collect();
             drawn.sort_by(f64::total_cmp);
             quantile(&drawn, share)

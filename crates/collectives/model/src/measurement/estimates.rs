@@ -1,8 +1,8 @@
 //! LogGP from medians, the intervals of its parameters, and times that it predicts without having seen them.
 
-use super::{Check, Estimate, Found, TooLittle};
+use super::{Check, Estimate, Found, MeasurementError};
 use crate::LogGp;
-use crate::fit::{At, line};
+use crate::fit::{CurvePoint, line};
 use crate::samples::{Quantity, Series};
 use evenkeel_statistics::quantile;
 
@@ -32,13 +32,13 @@ impl<'a> Seen<'a> {
 
     /// Medians of a quantity against the number of peers, ascending. Times of 0 are left out: they have no
     /// relative distance.
-    pub(super) fn by_peers(&self, quantity: Quantity, oversubscribed: bool) -> Vec<At> {
+    pub(super) fn by_peers(&self, quantity: Quantity, oversubscribed: bool) -> Vec<CurvePoint> {
         self.curve(|s| s.quantity == quantity && s.oversubscribed == oversubscribed, |s| f64::from(s.peers))
     }
 
-    fn curve(&self, which: impl Fn(&Series) -> bool, x: impl Fn(&Series) -> f64) -> Vec<At> {
+    fn curve(&self, which: impl Fn(&Series) -> bool, x: impl Fn(&Series) -> f64) -> Vec<CurvePoint> {
         let chosen = self.series.iter().zip(&self.medians_ns).filter(|(s, ns)| which(s) && **ns > 0.0);
-        let mut points: Vec<At> = chosen.map(|(s, ns)| At { x: x(s), ns: *ns }).collect();
+        let mut points: Vec<CurvePoint> = chosen.map(|(s, ns)| CurvePoint { x: x(s), ns: *ns }).collect();
         points.sort_by(|a, b| a.x.total_cmp(&b.x));
         points
     }
@@ -52,13 +52,13 @@ impl<'a> Seen<'a> {
             .map(|(_, ns)| *ns)
     }
 
-    fn needed(&self, quantity: Quantity) -> Result<f64, TooLittle> {
-        self.one(quantity).ok_or(TooLittle::Missing(quantity))
+    fn needed(&self, quantity: Quantity) -> Result<f64, MeasurementError> {
+        self.one(quantity).ok_or(MeasurementError::Missing(quantity))
     }
 
     /// The middle of a quantity's medians over all numbers of peers that leave each rank a core; else the
     /// one with one peer.
-    fn overhead(&self, quantity: Quantity) -> Result<f64, TooLittle> {
+    fn overhead(&self, quantity: Quantity) -> Result<f64, MeasurementError> {
         let mut own: Vec<f64> = self
             .series
             .iter()
@@ -72,7 +72,7 @@ impl<'a> Seen<'a> {
 
     /// o_s and o_r as measured; L what they leave of half a round trip; g from a stream; G the slope over
     /// sizes.
-    pub(super) fn loggp(&self) -> Result<Found, TooLittle> {
+    pub(super) fn loggp(&self) -> Result<Found, MeasurementError> {
         let one_way = self.needed(Quantity::RoundTrip)? / 2.0;
         let send = self.overhead(Quantity::SendOverhead)?.min(one_way - LEAST_LATENCY_NS.min(one_way));
         let receive = self.overhead(Quantity::ReceiveOverhead)?;

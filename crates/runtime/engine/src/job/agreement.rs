@@ -1,8 +1,8 @@
 //! Whether the ranks of a node can use the table of schedules that each of them has found: they can if
 //! it is the same one.
 
-use evenkeel_barrier_table::place::InUse;
-use evenkeel_barrier_table::{Table, Trouble};
+use evenkeel_barrier_table::location::ActiveTable;
+use evenkeel_barrier_table::{BarrierTable, TableError};
 
 /// What a rank has told the others.
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +15,10 @@ pub struct Told {
 }
 
 /// The table to use, and what the first rank says about it. All ranks come to the same table or to none.
-pub fn agree(here: &[Told], mine: Result<Option<InUse>, Trouble>) -> (Option<Table>, Option<String>) {
+pub fn agree(
+    here: &[Told],
+    mine: Result<Option<ActiveTable>, TableError>,
+) -> (Option<BarrierTable>, Option<String>) {
     let first = here[0];
     if let Some(other) = here.iter().find(|told| told.fingerprint != first.fingerprint) {
         let sentence = format!(
@@ -36,7 +39,7 @@ pub fn agree(here: &[Told], mine: Result<Option<InUse>, Trouble>) -> (Option<Tab
 #[cfg(test)]
 mod tests {
     use super::*;
-    use evenkeel_barrier_table::machine::Machine;
+    use evenkeel_barrier_table::machine::MachineId;
 
     fn told(fingerprints: &[u32], may_run_schedules: bool) -> Vec<Told> {
         fingerprints
@@ -46,10 +49,10 @@ mod tests {
             .collect()
     }
 
-    fn found() -> Result<Option<InUse>, Trouble> {
-        Ok(Some(InUse {
+    fn found() -> Result<Option<ActiveTable>, TableError> {
+        Ok(Some(ActiveTable {
             path: "t".into(),
-            table: Table::new(Machine { processor: "p".into() }),
+            table: BarrierTable::new(MachineId { processor: "p".into() }),
             fingerprint: 7,
         }))
     }
@@ -78,7 +81,7 @@ mod tests {
     fn a_table_that_cannot_be_used_is_told_of() {
         let (table, said) = agree(
             &told(&[0, 0], true),
-            Err(Trouble::Wrong { path: "t".into(), why: "it is JSON, but no table".into() }),
+            Err(TableError::Invalid { path: "t".into(), why: "it is JSON, but no table".into() }),
         );
         assert!(table.is_none() && said.unwrap().contains("no table"));
     }

@@ -11,8 +11,8 @@ use crate::job::node::{self, Neighbour, World, note, room_for_blocks};
 use crate::job::process_info::{ACROSS, Card, ENABLED, FENCES, READS, STRICT, THREADED};
 use crate::record::tally::Timeline;
 use crate::wait::policy::{Policy, Waiting};
-use evenkeel_barrier_table::Trouble;
-use evenkeel_barrier_table::place::{self, InUse};
+use evenkeel_barrier_table::TableError;
+use evenkeel_barrier_table::location::{self, ActiveTable};
 use evenkeel_options as options;
 use evenkeel_segment::block::BlockAllocator;
 use evenkeel_segment::eventcount::Fencing;
@@ -36,7 +36,7 @@ pub struct Candidate {
     me: usize,
     threaded: bool,
     reads: bool,
-    table: Result<Option<InUse>, Trouble>,
+    table: Result<Option<ActiveTable>, TableError>,
 }
 
 impl Candidate {
@@ -51,7 +51,7 @@ impl Candidate {
             ..Card::default()
         };
         let mut offered = None;
-        let table = place::in_force();
+        let table = location::active_table();
         if let Ok(Some(in_use)) = &table {
             card.table = in_use.fingerprint;
         }

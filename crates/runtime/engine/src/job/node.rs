@@ -7,7 +7,7 @@ use crate::collective::plan::NodeFacts;
 use crate::message::stamp::Stamp;
 use crate::record::tally::Timeline;
 use crate::wait::policy::Waiting;
-use evenkeel_barrier_table::{Situation, Table};
+use evenkeel_barrier_table::{BarrierTable, RankPlacement};
 use evenkeel_segment::block::{Block, BlockAllocator, WORLD};
 use evenkeel_segment::channel::Channels;
 use evenkeel_segment::eventcount::Fencing;
@@ -45,7 +45,7 @@ pub struct World {
     pub began_cpu_ns: u64,
     pub timeline: Timeline,
     /// By which schedules barriers are run, if all ranks of this node have the same table and can use it.
-    pub(crate) table: Option<Table>,
+    pub(crate) table: Option<BarrierTable>,
     /// The job's nodes, once their agents are there.
     pub(crate) job: OnceLock<Job>,
     /// Set where the host reports faults to the program.
@@ -99,7 +99,7 @@ impl World {
         let schedule = self
             .table
             .as_ref()?
-            .barrier(ranks, Situation { ranks_here: self.neighbours.len(), cores: self.facts.cores })?;
+            .barrier(ranks, RankPlacement { ranks_here: self.neighbours.len(), cores: self.facts.cores })?;
         let name = schedule.name();
         Scheduled::new(schedule).map_err(|why| note(&format!("the table's schedule {name} for {ranks} ranks cannot be run: {why}; the built-in way is used"))).ok()
     }

@@ -3,8 +3,8 @@
 use crate::errors::Failure;
 use crate::output::plot_style::{COLOURS, FONT};
 use evenkeel_model::Model;
-use evenkeel_model::measurement::{Curve, Measured};
-use evenkeel_model::samples::{Point, Quantity};
+use evenkeel_model::measurement::{Curve, MeasuredParameters};
+use evenkeel_model::samples::{Quantity, SeriesSummary};
 use plotters::prelude::*;
 
 const SIZE: (u32, u32) = (1120, 480);
@@ -20,14 +20,14 @@ const LEAST_NS: f64 = 0.5;
 
 /// An SVG document that needs nothing else. Points are medians with 95% intervals; lines are LoP's fits
 /// with theirs, and LogGP.
-pub fn svg(found: &Measured) -> Result<String, Failure> {
+pub fn svg(found: &MeasuredParameters) -> Result<String, Failure> {
     let mut text = String::new();
     draw(found, &mut text)
         .map_err(|why| Failure::Measuring { why: format!("the plot could not be drawn ({why})") })?;
     Ok(text)
 }
 
-fn draw(found: &Measured, text: &mut String) -> Result<(), String> {
+fn draw(found: &MeasuredParameters, text: &mut String) -> Result<(), String> {
     let said = |e: &dyn std::fmt::Display| e.to_string();
     let area = SVGBackend::with_string(text, SIZE).into_drawing_area();
     area.fill(&WHITE).map_err(|e| said(&e))?;
@@ -55,8 +55,9 @@ fn label(ns: &f64) -> String {
     evenkeel_text::units::nanoseconds(*ns).replace(".00", "").replace(".0 ", " ")
 }
 
-fn against_peers(found: &Measured, area: &Area) -> Done {
-    let of = |quantity| found.measurement.points.iter().filter(move |p: &&Point| p.quantity == quantity);
+fn against_peers(found: &MeasuredParameters, area: &Area) -> Done {
+    let of =
+        |quantity| found.measurement.points.iter().filter(move |p: &&SeriesSummary| p.quantity == quantity);
     let drawn = CURVES.iter().flat_map(|(quantity, _, _)| of(*quantity));
     let times = range(drawn.flat_map(|p| [p.median_low_ns, p.median_ns, p.median_high_ns]));
     let times = times.start..times.end * 30.0; // room for the legend
@@ -97,17 +98,18 @@ fn against_peers(found: &Measured, area: &Area) -> Done {
         chart.draw_series(LineSeries::new(at(&curve.value_ns), colour.stroke_width(2)))?;
     }
     for (quantity, name, colour) in &CURVES {
-        let points: Vec<&Point> = of(*quantity).collect();
+        let points: Vec<&SeriesSummary> = of(*quantity).collect();
         if points.is_empty() {
             continue; // between hosts there are no stamps, and what needs them is not measured
         }
         let colour = *colour;
-        let at = |p: &Point, ns: f64| (f64::from(p.peers), ns.max(times.start));
+        let at = |p: &SeriesSummary, ns: f64| (f64::from(p.peers), ns.max(times.start));
         let bars = points.iter().map(|p| {
             PathElement::new(vec![at(p, p.median_low_ns), at(p, p.median_high_ns)], colour.stroke_width(1))
         });
         chart.draw_series(bars)?;
-        let style = |p: &Point| if p.oversubscribed { colour.stroke_width(1) } else { colour.filled() };
+        let style =
+            |p: &SeriesSummary| if p.oversubscribed { colour.stroke_width(1) } else { colour.filled() };
         chart
             .draw_series(points.iter().map(|p| Circle::new(at(p, p.median_ns), 4, style(p))))?
             .label(*name)
@@ -129,8 +131,8 @@ fn band(curve: &Curve, least: f64) -> Vec<(f64, f64)> {
     upper.chain(lower).collect()
 }
 
-fn against_bytes(found: &Measured, area: &Area) -> Done {
-    let points: Vec<&Point> =
+fn against_bytes(found: &MeasuredParameters, area: &Area) -> Done {
+    let points: Vec<&SeriesSummary> =
         found.measurement.points.iter().filter(|p| p.quantity == Quantity::Message).collect();
     let times = range(points.iter().flat_map(|p| [p.median_low_ns, p.median_high_ns]));
     let times = times.start..times.end * 6.0; // room for the legend

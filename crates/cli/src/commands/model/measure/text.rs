@@ -1,13 +1,13 @@
 //! A measurement, told in a terminal.
 
-use evenkeel_model::measurement::{Curve, Measured};
-use evenkeel_model::samples::{Point, Quantity};
+use evenkeel_model::measurement::{Curve, MeasuredParameters};
+use evenkeel_model::samples::{Quantity, SeriesSummary};
 use evenkeel_text::paragraph::{firm, wrap};
 use evenkeel_text::table::{Column, table};
 use evenkeel_text::units::{bytes, count, duration, nanoseconds as ns};
 
 /// Text that ends with a newline, no line longer than `width` characters (within 60 and 160).
-pub fn text(found: &Measured, width: usize) -> String {
+pub fn text(found: &MeasuredParameters, width: usize) -> String {
     let width = width.clamp(60, 160);
     let mut lines = wrap(&headline(found), width, "  ");
     lines.push(String::new());
@@ -35,7 +35,7 @@ pub fn text(found: &Measured, width: usize) -> String {
 const LEGEND: &str = "All times are medians. In brackets: 95% intervals from passes drawn again; they tell how far another measurement may differ, not \
      what disturbs all passes alike. *: more ranks than cores, a context switch is part of the time.";
 
-fn headline(found: &Measured) -> String {
+fn headline(found: &MeasuredParameters) -> String {
     let c = &found.measurement.conditions;
     let cores = if c.cores.len() == 1 { "1 core".into() } else { format!("{} cores", c.cores.len()) };
     let most = found.measurement.points.iter().map(|p| p.peers).max().unwrap_or(0);
@@ -68,7 +68,7 @@ const ESTIMATES: &[Column] = &[
     Column { group: "", head: "95% interval", dispensable: 0 },
 ];
 
-fn estimates(found: &Measured, width: usize) -> Vec<String> {
+fn estimates(found: &MeasuredParameters, width: usize) -> Vec<String> {
     let shown = |value: f64, unit: &str| if unit == "ns" { ns(value) } else { format!("{value:.4} {unit}") };
     let row = |e: &evenkeel_model::measurement::Estimate| {
         vec![
@@ -95,11 +95,11 @@ const PEERS: &[Column] = &[
     Column { group: "to and from the last", head: "n:1", dispensable: 0 },
 ];
 
-fn peers(found: &Measured, width: usize) -> Vec<String> {
+fn peers(found: &MeasuredParameters, width: usize) -> Vec<String> {
     let points = &found.measurement.points;
     let at =
         |quantity: Quantity, peers: u32| points.iter().find(|p| p.quantity == quantity && p.peers == peers);
-    let row = |trip: &Point| {
+    let row = |trip: &SeriesSummary| {
         let median = |quantity| at(quantity, trip.peers).map_or("-".into(), |p| ns(p.median_ns));
         vec![
             format!("{}{}", trip.peers, if trip.oversubscribed { " *" } else { "" }),
@@ -129,8 +129,8 @@ const MESSAGES: &[Column] = &[
     Column { group: "", head: "per second", dispensable: 3 },
 ];
 
-fn messages(found: &Measured, width: usize) -> Vec<String> {
-    let row = |p: &Point| {
+fn messages(found: &MeasuredParameters, width: usize) -> Vec<String> {
+    let row = |p: &SeriesSummary| {
         vec![
             bytes(p.bytes),
             ns(p.median_ns),
@@ -157,7 +157,7 @@ fn share(x: f64) -> String {
     format!("{:.1}%", x * 100.0)
 }
 
-fn curves(found: &Measured, width: usize) -> Vec<String> {
+fn curves(found: &MeasuredParameters, width: usize) -> Vec<String> {
     let row = |c: &Curve| {
         let name = match c.quantity {
             Quantity::RoundTrip => "RTT(p)",
@@ -181,7 +181,7 @@ const CHECKS: &[Column] = &[
     Column { group: "", head: "off by", dispensable: 0 },
 ];
 
-fn checks(found: &Measured, width: usize) -> Vec<String> {
+fn checks(found: &MeasuredParameters, width: usize) -> Vec<String> {
     let row = |c: &evenkeel_model::measurement::Check| {
         let what = if c.bytes > 0 {
             format!("{} of {}", c.what, bytes(c.bytes))

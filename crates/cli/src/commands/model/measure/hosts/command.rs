@@ -10,7 +10,7 @@ use crate::commands::model::arguments::{Measure, Which};
 use crate::commands::model::measure::samples::{Table, numbers_of_peers};
 use crate::errors::Failure;
 use crate::output::progress::progress_bar;
-use evenkeel_model::measurement::{Conditions, Measured, measured};
+use evenkeel_model::measurement::{Conditions, MeasuredParameters, estimate_parameters};
 use evenkeel_model::samples::{Quantity, Series};
 use std::collections::HashSet;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -36,7 +36,7 @@ fn sizes() -> Vec<usize> {
 }
 
 /// Measures, or says why not.
-pub fn measure(arguments: &Measure, seed: u64) -> Result<Measured, Failure> {
+pub fn measure(arguments: &Measure, seed: u64) -> Result<MeasuredParameters, Failure> {
     let hosts = &arguments.hosts;
     check(hosts, arguments.model)?;
     let started = SystemTime::now();
@@ -61,7 +61,7 @@ pub fn measure(arguments: &Measure, seed: u64) -> Result<Measured, Failure> {
         load: job.hellos.iter().filter_map(|h| h.load).reduce(f64::max),
     };
     drop(job);
-    measured(&samples, arguments.model.into(), arguments.name(), conditions, seed)
+    estimate_parameters(&samples, arguments.model.into(), arguments.name(), conditions, seed)
         .map_err(|e| Failure::Measuring { why: e.to_string() })
 }
 

@@ -8,7 +8,7 @@ use crate::commands::model::measure::local::ranks::hold_on;
 use crate::commands::model::measure::samples as measure;
 use crate::errors::Failure;
 use crate::machine::limits as quota;
-use evenkeel_barrier_table::machine::Machine;
+use evenkeel_barrier_table::machine::MachineId;
 use evenkeel_fabric::{NodeId, ucx};
 use rustix::process::{Signal, getpid, kill_process};
 use serde::{Deserialize, Serialize};
@@ -68,7 +68,7 @@ pub fn serve() -> Result<(), Failure> {
         host: own_name(),
         boot: std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().into(),
         usable_cores: quota::usable_cores(),
-        processor: Machine::here().processor,
+        processor: MachineId::here().processor,
         kernel: kernel(),
         clock_ns: measure::clock_ns(),
         load: load_average(),

@@ -3,8 +3,8 @@
 use crate::bins::{BINS, bin_of, edges_ns};
 use crate::correlation::pearson;
 use crate::counters::Throttling;
-use crate::measure::{CoreTrace, Plan, Window};
-use crate::record::{CoreNoise, Correlation, LengthClass, Noise};
+use crate::measure::{CoreTrace, MeasurementPlan, Window};
+use crate::record::{CoreNoise, Correlation, LengthClass, NoiseSummary};
 use evenkeel_statistics::nearest_rank;
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ pub struct Conditions {
 }
 
 /// Everything that is shown. O(n log n) in the number of quanta.
-pub fn digest(plan: &Plan, traces: &[CoreTrace], conditions: Conditions) -> Noise {
+pub fn summarize(plan: &MeasurementPlan, traces: &[CoreTrace], conditions: Conditions) -> NoiseSummary {
     let fastest: Vec<u64> = traces.iter().map(|t| lengths(&t.quanta).min().unwrap_or(0)).collect();
     let delays: Vec<&[Window]> = traces.iter().map(|t| t.quanta.as_slice()).collect();
     let gaps: Vec<&[Window]> = traces.iter().map(|t| t.gaps.as_slice()).collect();
@@ -48,7 +48,7 @@ pub fn digest(plan: &Plan, traces: &[CoreTrace], conditions: Conditions) -> Nois
             correlation: of_classes(bin..bin + 1),
         }
     });
-    Noise {
+    NoiseSummary {
         kind: "noise".into(),
         schema: 1,
         version: conditions.version,
@@ -56,7 +56,7 @@ pub fn digest(plan: &Plan, traces: &[CoreTrace], conditions: Conditions) -> Nois
         started_unix_ns: conditions.started_unix_ns,
         elapsed_ns: traces.iter().map(|t| span(&t.quanta) + span(&t.gaps)).max().unwrap_or(0),
         quantum_ns: plan.quantum.as_nanos() as u64,
-        least_gap_ns: plan.least_gap.as_nanos() as u64,
+        least_gap_ns: plan.min_gap.as_nanos() as u64,
         window_ns: plan.window().as_nanos() as u64,
         cores: traces
             .iter()
@@ -143,12 +143,12 @@ mod tests {
         }
     }
 
-    fn plan() -> Plan {
-        Plan {
+    fn plan() -> MeasurementPlan {
+        MeasurementPlan {
             cores: vec![0],
             length: Duration::from_millis(80),
             quantum: Duration::from_millis(1),
-            least_gap: Duration::from_micros(1),
+            min_gap: Duration::from_micros(1),
             windows: 4,
         }
     }
@@ -162,7 +162,8 @@ mod tests {
         ];
         let gaps = vec![window(0, &[2_000]), window(1, &[250_000]), window(0, &[])];
         let trace = CoreTrace { core: 3, unpinned: None, quanta, gaps };
-        let noise = digest(&plan(), &[trace], Conditions { steal_ns: vec![Some(7)], ..Default::default() });
+        let noise =
+            summarize(&plan(), &[trace], Conditions { steal_ns: vec![Some(7)], ..Default::default() });
         let core = &noise.cores[0];
         assert_eq!(
             (core.core, core.quanta, core.fastest_ns, core.slowest_ns, core.slow),
@@ -184,20 +185,20 @@ mod tests {
 
     #[test]
     fn nothing_measured_is_survived() {
-        let noise = digest(&plan(), &[CoreTrace::default()], Conditions::default());
+        let noise = summarize(&plan(), &[CoreTrace::default()], Conditions::default());
         assert_eq!((noise.cores[0].quanta, noise.cores[0].median_ns), (0, 0));
-        assert!(digest(&plan(), &[], Conditions::default()).cores.is_empty());
+        assert!(summarize(&plan(), &[], Conditions::default()).cores.is_empty());
     }
 
     #[test]
     fn the_record_can_be_read_again() {
         let trace = CoreTrace { quanta: vec![window(1, &[5, 7])], gaps: vec![], ..Default::default() };
-        let noise = digest(
+        let noise = summarize(
             &plan(),
             &[trace],
             Conditions { throttling: Some(Throttling { times: 1, ns: 2 }), ..Default::default() },
         );
         let text = serde_json::to_string(&noise).unwrap();
-        assert_eq!(serde_json::from_str::<Noise>(&text).unwrap(), noise);
+        assert_eq!(serde_json::from_str::<NoiseSummary>(&text).unwrap(), noise);
     }
 }
