@@ -1,13 +1,13 @@
 //! The agent's loop: what comes over the network, what the ranks here have handed in, and sleep when
 //! there is neither.
 
+use crate::communicator::{Letter, Party};
 use crate::counts::Counts;
-use crate::health::{Health, Verdict};
-use crate::linger::Linger;
+use crate::idle_strategy::Linger;
+use crate::liveness::{Health, Verdict};
 use crate::message::{Head, What};
-use crate::party::{Letter, Party};
 use bytes::Bytes;
-use evenkeel_engine::across::orders::{Order, Reader, Setup, share_cores};
+use evenkeel_engine::across::commands::{Order, Reader, Setup, share_cores};
 use evenkeel_engine::job::node::World;
 use evenkeel_fabric::ucx::UcxWire;
 use evenkeel_fabric::{Event, NodeId, Wire};

@@ -5,9 +5,9 @@
 //! and heeds no signal that a terminal or launcher sends to all: it ends when the ranks have.
 
 use evenkeel_agent::agent::Agent;
+use evenkeel_engine::across::agent_member::world_of_agent;
+use evenkeel_engine::across::commands::{Offer, Order, Reader, Setup};
 use evenkeel_engine::across::nodes::INHERITED;
-use evenkeel_engine::across::orders::{Offer, Order, Reader, Setup};
-use evenkeel_engine::across::seat::world_of_agent;
 use evenkeel_fabric::{NodeId, ucx};
 use evenkeel_options as options;
 use std::fs::File;

@@ -1,7 +1,7 @@
 //! Agents, and communicators across nodes, for C.
 
 use crate::world::members;
-use evenkeel_engine::across::comm::{self as across, Across, Offer};
+use evenkeel_engine::across::communicator::{self as across, Across, Offer};
 use evenkeel_engine::across::nodes::{self, OFFER_BYTES};
 use evenkeel_engine::comm::communicator::Comm;
 use evenkeel_engine::job::node::world;

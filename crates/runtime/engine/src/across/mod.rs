@@ -11,12 +11,12 @@
 //! entered it: it can be deferred like any other. All other collectives are announced to the agent by a
 //! docket in the segment; every member writes the same there.
 //!
-//! [`evenkeel_spanning`] says what such a collective consists of. Here, [`comm`] is a communicator across
-//! nodes, [`nodes`] how agents are started and spoken to, [`seat`] what the agent does in a node's part.
+//! [`evenkeel_spanning`] says what such a collective consists of. Here, [`communicator`] is a communicator across
+//! nodes, [`nodes`] how agents are started and spoken to, [`agent_member`] what the agent does in a node's part.
 
-pub mod comm;
+pub mod agent_member;
+pub mod commands;
+pub mod communicator;
 pub mod nodes;
 pub mod operation;
-pub mod orders;
-pub mod seat;
 mod staged_buffers;

@@ -5,7 +5,7 @@
 //! other: [`prepare`] and [`start`], [`join`], [`agree`]. An agent belongs to nobody: it ends when the
 //! last rank has closed its end of the agent's pipe, however that came about.
 
-use super::orders::{MOST_BYTES, Offer, Order, Setup, frame, share_cores};
+use super::commands::{MOST_BYTES, Offer, Order, Setup, frame, share_cores};
 use crate::comm::communicator::lock;
 use crate::job::node::{Neighbour, World, note};
 use crate::job::process_info::{ACROSS, Card};

@@ -1,7 +1,7 @@
 //! A communicator as this rank sees it: its block, the numbering of its instances, and the guard of the
 //! window.
 
-use crate::across::comm::Across;
+use crate::across::communicator::Across;
 use crate::barrier::deferral;
 use crate::barrier::fast_path;
 use crate::barrier::scheduled::Scheduled;

@@ -1,7 +1,7 @@
 //! A communicator across nodes, as one of its ranks sees it.
 
+use super::commands::{NewComm, Order};
 use super::operation::SpanningOperation;
-use super::orders::{NewComm, Order};
 use crate::barrier::deferral;
 use crate::clock::Ticks;
 use crate::collective::call::{Call, Combine, Kind};

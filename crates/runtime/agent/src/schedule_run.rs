@@ -6,7 +6,7 @@
 //! it may overtake them.
 
 use crate::buffer::Buffer;
-use crate::choice::Plan;
+use crate::exchange_schedule::Plan;
 use bytes::Bytes;
 use evenkeel_engine::collective::call::Combine;
 use evenkeel_schedule::{Place, Rank, Round, Step};
@@ -240,7 +240,7 @@ impl Instance {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::choice::Key;
+    use crate::exchange_schedule::Key;
     use evenkeel_engine::collective::call::Kind;
     use evenkeel_engine::reduction::kernels;
     use evenkeel_random::Random;

@@ -1,13 +1,13 @@
 //! A communicator's part on this node, with all that the agent does for it.
 
-use crate::instance::Sent;
-use crate::lane::Lane;
+use crate::call_stream::Lane;
+use crate::global_minimum::{Told, Watermark, Way};
 use crate::message::{Head, Message, What, described};
 use crate::position::Position;
-use crate::watermark::{Told, Watermark, Way};
+use crate::schedule_run::Sent;
 use bytes::Bytes;
-use evenkeel_engine::across::orders::NewComm;
-use evenkeel_engine::across::seat::Seat;
+use evenkeel_engine::across::agent_member::Seat;
+use evenkeel_engine::across::commands::NewComm;
 use evenkeel_engine::job::node::World;
 use evenkeel_fabric::NodeId;
 use evenkeel_spanning::NodeCounts;

@@ -1,14 +1,14 @@
 //! One numbering of a communicator's collectives on this node: taken from the docket in order, finished
 //! in any.
 
-use crate::choice::Plans;
-use crate::instance::Sent;
-use crate::passing::{Passing, agree};
+use crate::collective::{Early, Running};
+use crate::exchange_schedule::Plans;
+use crate::forwarding::{Passing, agree};
+use crate::global_minimum::{Told, Watermark};
 use crate::position::Position;
-use crate::progress::Progress;
-use crate::running::{Early, Running};
-use crate::watermark::{Told, Watermark};
-use evenkeel_engine::across::seat::Seat;
+use crate::run_ahead::Progress;
+use crate::schedule_run::Sent;
+use evenkeel_engine::across::agent_member::Seat;
 use evenkeel_spanning::PieceDescription as Description;
 use std::collections::{HashMap, VecDeque};
 

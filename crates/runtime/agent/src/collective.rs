@@ -1,11 +1,11 @@
 //! One collective that this node's ranks have called, as the agent carries it out: from its ranks, over
 //! the network, to its ranks.
 
-use crate::choice::{Key, Plans};
-use crate::instance::{Combining, Instance, Sent};
+use crate::exchange_schedule::{Key, Plans};
 use crate::position::Position;
+use crate::schedule_run::{Combining, Instance, Sent};
 use bytes::Bytes;
-use evenkeel_engine::across::seat::{Seat, Turn};
+use evenkeel_engine::across::agent_member::{Seat, Turn};
 use evenkeel_engine::collective::call::{Combine, Kind};
 use evenkeel_engine::reduction::kernels;
 use evenkeel_schedule::Rank;

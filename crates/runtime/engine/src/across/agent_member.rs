@@ -8,9 +8,9 @@
 //! Whom it has news for is woken later ([`Seat::announce`]): who is woken may take the agent's core for
 //! a time slice, and other nodes are to have theirs before.
 
-use super::comm::part;
+use super::commands::{NewComm, Setup};
+use super::communicator::part;
 use super::nodes::INHERITED;
-use super::orders::{NewComm, Setup};
 use crate::clock::Ticks;
 use crate::collective::call::{Call, Combine, Kind};
 use crate::collective::deposit::{self, Piece};
