@@ -11,8 +11,8 @@
 //! file: that is the command's part.
 
 pub mod candidates;
-pub mod card;
-pub mod course;
-pub mod judgement;
-pub mod life;
+pub mod comparison;
+pub mod handshake;
 pub mod prediction;
+pub mod rank;
+pub mod ratio;

@@ -16,9 +16,9 @@ use crate::output::progress::progress_bar;
 use evenkeel_barrier_table::machine::MachineId;
 use evenkeel_barrier_table::{BarrierTable, TableEntry, location};
 use evenkeel_schedule::Schedule;
-use evenkeel_tune::course::Finding;
-use evenkeel_tune::judgement::Ratio;
-use evenkeel_tune::life::Task;
+use evenkeel_tune::comparison::VariantResult;
+use evenkeel_tune::rank::MeasurementTask;
+use evenkeel_tune::ratio::Ratio;
 use evenkeel_tune::{candidates, prediction};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -60,7 +60,7 @@ pub struct Way {
     /// None: nothing can be said.
     pub(crate) predicted_ns: Option<f64>,
     /// None: left out for what was predicted.
-    pub(crate) found: Option<Finding>,
+    pub(crate) found: Option<VariantResult>,
 }
 
 /// Does what was asked for and returns what is printed.
@@ -182,13 +182,13 @@ fn case(
     let names: Vec<String> =
         all.iter().zip(&worth).filter(|(_, worth)| **worth).map(|(schedule, _)| schedule.name()).collect();
     let part = |share: f64| (time.as_millis() as f64 * share) as u64;
-    let task = Task {
+    let task = MeasurementTask {
         rank: 0,
         ranks,
         schedules: names,
         screening_ms: part(SCREENING),
         finals_ms: part(FINALS),
-        drop: !setting.all,
+        drop_slow: !setting.all,
         seed: setting.seed,
     };
     let first = SCREENING + FINALS;
@@ -198,12 +198,12 @@ fn case(
         // Processes that are started anew lie elsewhere in memory and on the cores, which may make more of a
         // difference than the way.
         let schedules = vec![task.schedules[findings.chosen - 1].clone()];
-        let task = Task { schedules, screening_ms: 0, finals_ms: part(1.0 - first), ..task };
+        let task = MeasurementTask { schedules, screening_ms: 0, finals_ms: part(1.0 - first), ..task };
         let again = ranks::Ranks::start(setting.program, ranks)?
             .measure(&task, |share| progress(first + share * (1.0 - first)))?;
         findings.confirm(&again);
     }
-    let mut found = findings.ways.into_iter();
+    let mut found = findings.variants.into_iter();
     let builtin =
         Way { schedule: None, predicted_ns: predict(&prediction::builtin(ranks)), found: found.next() };
     let way = |((schedule, predicted_ns), worth): ((&Schedule, Option<f64>), bool)| Way {
@@ -221,7 +221,7 @@ fn case(
 impl Way {
     /// How it compares with the built-in one, from the last time that this was measured.
     pub fn ratio(&self) -> Option<Ratio> {
-        self.found.as_ref().and_then(|f| f.again.or(f.finals))
+        self.found.as_ref().and_then(|f| f.confirmation.or(f.finals))
     }
 }
 

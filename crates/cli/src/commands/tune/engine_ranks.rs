@@ -2,8 +2,8 @@
 
 use crate::errors::Failure;
 use evenkeel_options as options;
-use evenkeel_tune::course::Findings;
-use evenkeel_tune::life::Task;
+use evenkeel_tune::comparison::Comparison;
+use evenkeel_tune::rank::MeasurementTask;
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
@@ -50,13 +50,18 @@ impl Ranks {
     }
 
     /// Has them measure; `progress` is told the share of the time.
-    pub fn measure(&mut self, task: &Task, mut progress: impl FnMut(f64)) -> Result<Findings, Failure> {
+    pub fn measure(
+        &mut self,
+        task: &MeasurementTask,
+        mut progress: impl FnMut(f64),
+    ) -> Result<Comparison, Failure> {
         let cards = self.answers("card ")?.join(" ");
         self.tell(|rank| format!("{rank} {cards}"))?;
         let joined = self.answers("joined ")?.join(" ");
         self.tell(|_| joined.clone())?;
         self.tell(|rank| {
-            serde_json::to_string(&Task { rank, ..task.clone() }).expect("plain data has a JSON form")
+            serde_json::to_string(&MeasurementTask { rank, ..task.clone() })
+                .expect("plain data has a JSON form")
         })?;
         let longest = PATIENCE + Duration::from_millis(task.screening_ms + task.finals_ms);
         loop {
@@ -152,5 +157,5 @@ pub fn serve(starter: u32) -> Result<(), Failure> {
     if getppid().is_none_or(|parent| parent.as_raw_nonzero().get() as u32 != starter) {
         return Err(failed("it was not started by a measurement".into()));
     }
-    evenkeel_tune::life::live(std::io::stdin().lock(), std::io::stdout().lock()).map_err(failed)
+    evenkeel_tune::rank::run_rank(std::io::stdin().lock(), std::io::stdout().lock()).map_err(failed)
 }

@@ -5,7 +5,7 @@ use evenkeel_text::paragraph::wrap;
 use evenkeel_text::table::{Column, table};
 use evenkeel_text::units::nanoseconds as ns;
 use evenkeel_text::units::plural;
-use evenkeel_tune::judgement::Ratio;
+use evenkeel_tune::ratio::Ratio;
 use std::path::Path;
 
 const COLUMNS: [Column; 6] = [

@@ -1,8 +1,8 @@
 //! The life of a rank of a measurement: a process that finds the others, makes a communicator for each
 //! way, and takes its turns.
 
-use crate::card;
-use crate::course::{self, Bench, Findings, Limits};
+use crate::comparison::{self, Comparison, TimeLimits, VariantTimer};
+use crate::handshake;
 use evenkeel_engine::barrier::scheduled::Scheduled;
 use evenkeel_engine::collective::call::{Call, Kind};
 use evenkeel_engine::comm::communicator::Comm;
@@ -23,7 +23,7 @@ const WARM_UP: u32 = 2;
 
 /// What is to be measured, as rank 0 and all others are told.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Task {
+pub struct MeasurementTask {
     pub rank: usize,
     pub ranks: u32,
     /// Names of the schedules.
@@ -31,14 +31,14 @@ pub struct Task {
     pub screening_ms: u64,
     pub finals_ms: u64,
     /// Whether ways that are far behind drop out.
-    pub drop: bool,
+    pub drop_slow: bool,
     pub seed: u64,
 }
 
 /// Takes part in a measurement; what went wrong, without an end. See [`card`] for what is said.
-pub fn live(mut from: impl BufRead, mut to: impl Write) -> Result<(), String> {
+pub fn run_rank(mut from: impl BufRead, mut to: impl Write) -> Result<(), String> {
     let mut candidate = Candidate::begin(INTERFACE, false);
-    say(&mut to, &format!("card {}", card::write(&candidate.card())))?;
+    say(&mut to, &format!("card {}", handshake::format_process_info(&candidate.card())))?;
     let hear = |from: &mut dyn BufRead| {
         let mut line = String::new();
         match from.read_line(&mut line) {
@@ -50,39 +50,41 @@ pub fn live(mut from: impl BufRead, mut to: impl Write) -> Result<(), String> {
     let line = hear(&mut from)?;
     let (me, cards) = line
         .split_once(' ')
-        .and_then(|(me, cards)| Some((me.parse().ok()?, card::read(cards)?)))
+        .and_then(|(me, cards)| Some((me.parse().ok()?, handshake::parse_process_infos(cards)?)))
         .ok_or_else(|| nonsense(&line))?;
     let joined = candidate.join(&cards, me);
     say(&mut to, &format!("joined {joined}"))?;
     let line = hear(&mut from)?;
-    let answers: Vec<u8> =
-        card::numbers(&line).filter(|a: &Vec<u8>| a.len() == cards.len()).ok_or_else(|| nonsense(&line))?;
+    let answers: Vec<u8> = handshake::parse_numbers(&line)
+        .filter(|a: &Vec<u8>| a.len() == cards.len())
+        .ok_or_else(|| nonsense(&line))?;
     let world = candidate.agree(&answers).ok_or("the ranks could not share memory")?;
     let line = hear(&mut from)?;
-    let task: Task = serde_json::from_str(&line).map_err(|_| nonsense(&line))?;
-    let ways = Ways::open(world, &task)?;
+    let task: MeasurementTask = serde_json::from_str(&line).map_err(|_| nonsense(&line))?;
+    let variants = Variants::open(world, &task)?;
     if me == 0 {
-        let limits = Limits {
+        let limits = TimeLimits {
             screening: Duration::from_millis(task.screening_ms),
             finals: Duration::from_millis(task.finals_ms),
-            drop: task.drop,
+            drop_slow: task.drop_slow,
         };
-        let mut leader = Leader { ways: &ways, began: Instant::now() };
+        let mut leader = LeadRank { variants: &variants, began: Instant::now() };
         let mut told = 0.0;
-        let findings: Findings = course::run(&mut leader, task.schedules.len(), limits, task.seed, |share| {
-            if share >= told {
-                told = share + 0.01;
-                // the findings cannot be told either, then
-                let _ = say(&mut to, &format!("progress {share}"));
-            }
-        });
-        ways.command(END, 0);
+        let comparison: Comparison =
+            comparison::compare(&mut leader, task.schedules.len(), limits, task.seed, |share| {
+                if share >= told {
+                    told = share + 0.01;
+                    // the findings cannot be told either, then
+                    let _ = say(&mut to, &format!("progress {share}"));
+                }
+            });
+        variants.command(END, 0);
         say(
             &mut to,
-            &format!("found {}", serde_json::to_string(&findings).expect("plain data has a JSON form")),
+            &format!("found {}", serde_json::to_string(&comparison).expect("plain data has a JSON form")),
         )?;
     } else {
-        ways.follow();
+        variants.follow();
     }
     world.leave();
     // A rank that ended now would look like one that fails: the starter says when all is told.
@@ -95,13 +97,13 @@ fn say(to: &mut impl Write, line: &str) -> Result<(), String> {
 }
 
 /// A communicator of all ranks for each way, and one to command by.
-struct Ways {
+struct Variants {
     control: Arc<Comm>,
     all: Vec<Arc<Comm>>,
 }
 
-impl Ways {
-    fn open(world: &'static World, task: &Task) -> Result<Ways, String> {
+impl Variants {
+    fn open(world: &'static World, task: &MeasurementTask) -> Result<Variants, String> {
         let members: Vec<i32> = (0..task.ranks as i32).collect();
         let control = Comm::attach_with(Some(world), world.world_comm_id(), &members, task.rank, None);
         let mut all = vec![Comm::attach_with(Some(world), control.child_id(), &members, task.rank, None)];
@@ -119,12 +121,12 @@ impl Ways {
         if control.served.is_none() || all.iter().any(|c| c.served.is_none()) {
             return Err("there is no room for all communicators in the shared memory".into());
         }
-        Ok(Ways { control, all })
+        Ok(Variants { control, all })
     }
 
     /// Rank 0 says what comes next; the others hear it.
-    fn command(&self, way: u64, calls: u32) -> (u64, u32) {
-        let mut words = [way, u64::from(calls)];
+    fn command(&self, variant: u64, calls: u32) -> (u64, u32) {
+        let mut words = [variant, u64::from(calls)];
         let bytes = words.as_mut_ptr().cast::<u8>();
         let call = Call {
             kind: Kind::Bcast as u32,
@@ -144,34 +146,34 @@ impl Ways {
         (words[0], words[1] as u32)
     }
 
-    fn barriers(&self, way: usize, times: u32) {
-        (0..times).for_each(|_| assert_eq!(self.all[way].barrier(false), Ok(true), "it is served"));
+    fn barriers(&self, variant: usize, times: u32) {
+        (0..times).for_each(|_| assert_eq!(self.all[variant].barrier(false), Ok(true), "it is served"));
     }
 
     fn follow(&self) {
         loop {
-            let (way, calls) = self.command(END, 0);
-            if way == END {
+            let (variant, calls) = self.command(END, 0);
+            if variant == END {
                 return;
             }
-            self.barriers(way as usize, WARM_UP);
-            self.barriers(way as usize, calls);
+            self.barriers(variant as usize, WARM_UP);
+            self.barriers(variant as usize, calls);
         }
     }
 }
 
 /// Rank 0 of a measurement.
-struct Leader<'a> {
-    ways: &'a Ways,
+struct LeadRank<'a> {
+    variants: &'a Variants,
     began: Instant,
 }
 
-impl Bench for Leader<'_> {
-    fn turn(&mut self, way: usize, calls: u32) -> f64 {
-        self.ways.command(way as u64, calls);
-        self.ways.barriers(way, WARM_UP);
+impl VariantTimer for LeadRank<'_> {
+    fn turn(&mut self, variant: usize, calls: u32) -> f64 {
+        self.variants.command(variant as u64, calls);
+        self.variants.barriers(variant, WARM_UP);
         let began = Instant::now();
-        self.ways.barriers(way, calls);
+        self.variants.barriers(variant, calls);
         began.elapsed().as_nanos() as f64 / f64::from(calls)
     }
 

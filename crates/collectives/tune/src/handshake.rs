@@ -14,14 +14,14 @@
 use evenkeel_engine::job::process_info::{CARD_WORDS, Card};
 
 /// A card as a line has it.
-pub fn write(card: &Card) -> String {
+pub fn format_process_info(card: &Card) -> String {
     let words: Vec<String> = card.to_words().iter().map(u64::to_string).collect();
     words.join(" ")
 }
 
 /// Cards from a line; None if they are none.
-pub fn read(line: &str) -> Option<Vec<Card>> {
-    let words: Vec<u64> = numbers(line)?;
+pub fn parse_process_infos(line: &str) -> Option<Vec<Card>> {
+    let words: Vec<u64> = parse_numbers(line)?;
     let whole = !words.is_empty() && words.len() % CARD_WORDS == 0;
     whole.then(|| {
         words
@@ -32,7 +32,7 @@ pub fn read(line: &str) -> Option<Vec<Card>> {
 }
 
 /// Numbers from a line.
-pub fn numbers<N: std::str::FromStr>(line: &str) -> Option<Vec<N>> {
+pub fn parse_numbers<N: std::str::FromStr>(line: &str) -> Option<Vec<N>> {
     line.split_whitespace().map(|word| word.parse().ok()).collect()
 }
 
@@ -44,8 +44,11 @@ mod tests {
     fn cards_are_read_as_they_were_written() {
         let words = |from: u64| std::array::from_fn(|i| from + i as u64 * 0x1_0000_0001);
         let cards = [Card::from_words(words(3)), Card::from_words(words(u64::from(u32::MAX)))];
-        let line = cards.iter().map(write).collect::<Vec<_>>().join(" ");
-        assert_eq!(read(&line), Some(cards.to_vec()));
-        assert_eq!((read(""), read("1 2 3"), read("one")), (None, None, None));
+        let line = cards.iter().map(format_process_info).collect::<Vec<_>>().join(" ");
+        assert_eq!(parse_process_infos(&line), Some(cards.to_vec()));
+        assert_eq!(
+            (parse_process_infos(""), parse_process_infos("1 2 3"), parse_process_infos("one")),
+            (None, None, None)
+        );
     }
 }
