@@ -7,7 +7,7 @@ use evenkeel_engine::barrier::program::{Layout, Program};
 use evenkeel_schedule::algorithms::barrier::dissemination::ALGORITHM as DISSEMINATION;
 use evenkeel_schedule::{Algorithm, Collective, CombiningOrder, Problem, Rank, Schedule, Step, algorithms};
 use evenkeel_segment::eventcount::Fencing;
-use evenkeel_segment::memory::register_for_fences;
+use evenkeel_segment::membarrier;
 use evenkeel_segment::{Flags, Mapped, Segment};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -125,7 +125,7 @@ fn run(schedule: &Schedule, fencing: Fencing, epochs: u64, asleep: bool) -> Resu
 
 fn fencings() -> Vec<Fencing> {
     let mut all = vec![Fencing::Both];
-    if register_for_fences() {
+    if membarrier::register() {
         all.push(Fencing::Sleeper);
     }
     all

@@ -1,19 +1,23 @@
-//! Reading another process's memory directly (`process_vm_readv`), where the kernel allows it.
+//! Cross-memory attach: reading another process's memory directly (`process_vm_readv`), where the kernel
+//! allows it.
+//!
+//! May use: libc. Must never: write into another process.
 
 use std::io;
 
 /// Copies `bytes` from `address` in process `pid` to `into`.
 ///
-/// Errors are the kernel's: `EPERM` where tracing is restricted, `ESRCH` when the process is gone.
+/// # Errors
+/// The kernel's: `EPERM` where tracing is restricted, `ESRCH` when the process is gone.
 ///
 /// # Safety
-/// `into` must be valid for `bytes` of writing. What is read is whatever stands there at that time.
+/// `into` must be valid for writing `bytes`. What is read is whatever stands there at that time.
 pub unsafe fn read(pid: u32, address: u64, into: *mut u8, bytes: usize) -> io::Result<()> {
     let mut done = 0;
     while done < bytes {
         let local = libc::iovec { iov_base: into.wrapping_add(done).cast(), iov_len: bytes - done };
         let remote = libc::iovec { iov_base: (address as usize + done) as *mut _, iov_len: bytes - done };
-        // SAFETY: the local range is the caller's promise; the remote one is checked by the kernel.
+        // SAFETY: the local range is valid by the caller's promise; the kernel checks the remote one.
         let n = unsafe { libc::process_vm_readv(pid as libc::pid_t, &local, 1, &remote, 1, 0) };
         if n <= 0 {
             let error = io::Error::last_os_error();
@@ -22,7 +26,7 @@ pub unsafe fn read(pid: u32, address: u64, into: *mut u8, bytes: usize) -> io::R
             }
             return Err(if n < 0 { error } else { io::ErrorKind::UnexpectedEof.into() });
         }
-        // a read may stop at 2 GiB, or at a page that vanished (then the next try says why)
+        // A read may stop at 2 GiB, or at a page that has vanished; the next try says why.
         done += n as usize;
     }
     Ok(())
@@ -30,14 +34,14 @@ pub unsafe fn read(pid: u32, address: u64, into: *mut u8, bytes: usize) -> io::R
 
 /// Lets processes of the same user read this one even where the Yama module restricts that to ancestors.
 pub fn allow_readers() {
-    // SAFETY: no memory is passed; without Yama the call fails, which is fine.
+    // SAFETY: no memory is passed. Without Yama the call fails; then nothing needs allowing.
     unsafe { libc::prctl(libc::PR_SET_PTRACER, libc::PR_SET_PTRACER_ANY, 0, 0, 0) };
 }
 
 #[cfg(test)]
 mod tests {
     #[test]
-    fn reads_own_memory_and_names_errors() {
+    fn own_memory_is_read_and_errors_are_reported() {
         let from: Vec<u8> = (0..100_000u32).map(|i| i as u8).collect();
         let mut into = vec![0u8; from.len()];
         // SAFETY: both buffers live and have that length.

@@ -26,6 +26,8 @@ pub mod layout;
 #[cfg(not(loom))]
 pub mod mailbox;
 #[cfg(not(loom))]
+pub mod membarrier;
+#[cfg(not(loom))]
 pub mod memory;
 pub mod node_status;
 #[cfg(not(loom))]

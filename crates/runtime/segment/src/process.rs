@@ -1,18 +1,22 @@
-//! Whether another process still lives, asked of the kernel by a descriptor that cannot be reused for a
-//! stranger.
+//! What the kernel knows of another process: whether it still lives, and whether it is running.
+//!
+//! A process is watched through a descriptor (pidfd), which stays bound to it: its number may be given to
+//! another process later, the descriptor not.
+//!
+//! May use: libc, `/proc`. Must never: take a process for dead because it is slow.
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
-/// A process to watch.
+/// A process that is watched for its end.
 pub struct WatchedProcess {
-    pub pid: u32,
+    pid: u32,
     descriptor: Option<OwnedFd>,
 }
 
 impl WatchedProcess {
-    /// Starts to watch; if the process is gone already, [`WatchedProcess::is_dead`] says so.
+    /// Starts to watch; if the process has ended already, [`WatchedProcess::is_dead`] is true.
     pub fn new(pid: u32) -> WatchedProcess {
-        // SAFETY: no memory is passed; the descriptor, if any, is ours.
+        // SAFETY: no memory is passed; the descriptor, if any, belongs to nothing else.
         let descriptor = unsafe {
             let fd = libc::syscall(libc::SYS_pidfd_open, pid as libc::pid_t, 0);
             (fd >= 0).then(|| OwnedFd::from_raw_fd(fd as i32))
@@ -25,7 +29,7 @@ impl WatchedProcess {
         self.descriptor.as_ref().map(AsRawFd::as_raw_fd)
     }
 
-    /// Whether the process has ended (a zombie has).
+    /// Whether the process has ended. A zombie has.
     pub fn is_dead(&self) -> bool {
         match &self.descriptor {
             Some(fd) => {
@@ -48,18 +52,10 @@ impl WatchedProcess {
 /// Whether a process's first thread is running or ready to run; true if that cannot be found out.
 /// Allocates nothing.
 pub fn is_runnable(pid: u32) -> bool {
-    let mut path = *b"/proc/0000000000/stat\0";
-    let mut rest = pid;
-    for digit in path[6..16].iter_mut().rev() {
-        *digit = b'0' + (rest % 10) as u8;
-        rest /= 10;
-    }
-    // The kernel takes no leading zeros: the number's digits follow the slash, and what is before them is
-    // cut off below.
-    let first = path[6..15].iter().take_while(|&&d| d == b'0').count();
-    path.copy_within(6 + first.., 6);
     let mut text = [0u8; 128];
-    // SAFETY: a terminated string; a buffer of the stated length; the descriptor is ours until it is closed.
+    let path = stat_path(pid);
+    // SAFETY: a terminated string; a buffer of the stated length; the descriptor belongs to nothing else
+    // until it is closed.
     let read = unsafe {
         let fd = libc::open(path.as_ptr().cast(), libc::O_RDONLY | libc::O_CLOEXEC);
         if fd < 0 {
@@ -77,13 +73,27 @@ pub fn is_runnable(pid: u32) -> bool {
     }
 }
 
+/// `/proc/<pid>/stat`, terminated. What follows the first zero byte means nothing.
+fn stat_path(pid: u32) -> [u8; 22] {
+    let mut path = *b"/proc/0000000000/stat\0";
+    let mut rest = pid;
+    for digit in path[6..16].iter_mut().rev() {
+        *digit = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    // The kernel takes no leading zeros: what follows them is moved to where they stand.
+    let zeros = path[6..15].iter().take_while(|&&d| d == b'0').count();
+    path.copy_within(6 + zeros.., 6);
+    path
+}
+
 #[cfg(test)]
 mod tests {
     use super::{WatchedProcess, is_runnable};
 
     #[test]
-    fn tells_the_running_from_the_sleeping() {
-        assert!(is_runnable(u32::MAX), "not known: taken to run");
+    fn a_busy_process_is_runnable_and_a_sleeping_or_stopped_one_is_not() {
+        assert!(is_runnable(u32::MAX), "unknown: taken to run");
         let mut asleep = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let mut busy = std::process::Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
         let settles = |pid: u32, runs: bool| {
@@ -103,16 +113,16 @@ mod tests {
     }
 
     #[test]
-    fn tells_the_living_from_the_dead() {
+    fn a_killed_process_is_dead_and_this_one_is_not() {
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let watched = WatchedProcess::new(child.id());
         assert!(!watched.is_dead());
         child.kill().unwrap();
         while !watched.is_dead() {
-            // the kill is on its way; a zombie counts as dead, nothing reaps it here
+            // The kill is on its way. A zombie counts as dead; nothing reaps it here.
             std::thread::yield_now();
         }
         child.wait().unwrap();
-        assert!(WatchedProcess::new(std::process::id()).is_dead() == false);
+        assert!(!WatchedProcess::new(std::process::id()).is_dead());
     }
 }

@@ -7,7 +7,8 @@
 #![cfg(not(loom))]
 
 use evenkeel_segment::eventcount::Fencing;
-use evenkeel_segment::memory::{Mapped, Segment, register_for_fences};
+use evenkeel_segment::membarrier;
+use evenkeel_segment::memory::{Mapped, Segment};
 use evenkeel_segment::sync::{AtomicU64, Ordering};
 use evenkeel_segment::{Board, FlagGeometry, Flags, Geometry, Seq};
 use std::cell::UnsafeCell;
@@ -117,7 +118,7 @@ fn among_threads(ranks: usize, body: &(dyn Fn(usize) + Sync)) {
 
 fn fencings() -> Vec<Fencing> {
     let mut all = vec![Fencing::Both];
-    if register_for_fences() {
+    if membarrier::register() {
         all.push(Fencing::Sleeper);
     }
     all
@@ -126,7 +127,7 @@ fn fencings() -> Vec<Fencing> {
 #[test]
 fn what_is_written_before_a_barrier_is_read_behind_it() {
     let fenced = fencings().into_iter().map(|fencing| (fencing, false));
-    for (fencing, unfenced) in fenced.chain(register_for_fences().then_some((Fencing::Both, true))) {
+    for (fencing, unfenced) in fenced.chain(membarrier::register().then_some((Fencing::Both, true))) {
         for (ranks, group) in [(2, 16), (3, 16), (4, 2)] {
             run(ranks, 2, group, fencing, |rank| {
                 if unfenced {

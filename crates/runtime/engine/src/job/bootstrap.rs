@@ -17,7 +17,7 @@ use evenkeel_options as options;
 use evenkeel_segment::block::BlockAllocator;
 use evenkeel_segment::eventcount::Fencing;
 use evenkeel_segment::layout::MAX_PROCESSES;
-use evenkeel_segment::{Geometry, NodeStatus, Segment, cross_memory, memory};
+use evenkeel_segment::{Geometry, NodeStatus, Segment, cross_memory, membarrier};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -81,7 +81,7 @@ impl Candidate {
                 }
             }
         }
-        if memory::register_for_fences() {
+        if membarrier::register() {
             card.flags |= FENCES;
         }
         if options::CMA.get() != "off" {

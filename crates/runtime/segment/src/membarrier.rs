@@ -1,0 +1,42 @@
+//! The kernel's part in an eventcount: futex for sleeping and waking, membarrier for fencing other processes.
+//!
+//! May use: libc. Must never: allocate, or fail in a way that its callers would have to handle: every wait has
+//! a timeout, and may return early.
+
+use crate::eventcount::Futex;
+use crate::layout::EVENTCOUNT_AT;
+use crate::memory::Mapped;
+
+const GLOBAL_EXPEDITED: i32 = 1 << 1;
+const REGISTER_GLOBAL_EXPEDITED: i32 = 1 << 2;
+
+/// Asks the kernel to let other processes fence this one; false where it cannot. Every process must have
+/// asked before [`Fencing::Sleeper`](crate::eventcount::Fencing::Sleeper) is used.
+pub fn register() -> bool {
+    // SAFETY: no memory is passed.
+    unsafe { libc::syscall(libc::SYS_membarrier, REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0 }
+}
+
+impl Futex for Mapped {
+    fn wait(&self, seen: u64, timeout_ns: u64) {
+        let timeout = libc::timespec {
+            tv_sec: (timeout_ns / 1_000_000_000) as libc::time_t,
+            tv_nsec: (timeout_ns % 1_000_000_000) as _,
+        };
+        let word = self.pointer(EVENTCOUNT_AT);
+        // SAFETY: the eventcount's word is mapped and four-byte aligned; its low half is what the kernel
+        // compares (x86-64 and aarch64 Linux are little-endian). Returning early is allowed.
+        unsafe { libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAIT, seen as u32, &timeout, 0, 0) };
+    }
+
+    fn wake_all(&self) {
+        let word = self.pointer(EVENTCOUNT_AT);
+        // SAFETY: as above.
+        unsafe { libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAKE, i32::MAX, 0, 0, 0) };
+    }
+
+    fn membarrier(&self) {
+        // SAFETY: no memory is passed. Registration has succeeded, so this cannot fail.
+        unsafe { libc::syscall(libc::SYS_membarrier, GLOBAL_EXPEDITED, 0, 0) };
+    }
+}
