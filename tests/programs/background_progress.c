@@ -1,8 +1,8 @@
-/* What is under way goes on while its rank is inside something else, and a thread while a barrier is pending.
+/* Operations go on while their rank is inside other calls, and a thread goes on while a barrier is pending.
  *
- *   underway case=NAME [rounds=200] [held=1]
+ *   background_progress case=NAME [rounds=200] [held=1]
  *
- * Each case is right if it ends, and says RESULT wrong 0. */
+ * A test passes if it ends and prints RESULT wrong 0. */
 #include "litmus.h"
 #include <pthread.h>
 #include <sched.h>
@@ -14,7 +14,7 @@
 
 static int held;
 
-/* A large message goes on while its sender is inside a call of the library's that waits for the receiver. */
+/* A large message goes on while its sender is inside a call of the library that waits for the receiver. */
 static void sender_in_library(void)
 {
     enum { MANY = 1 << 20 };
@@ -35,8 +35,8 @@ static void sender_in_library(void)
     }
 }
 
-/* Who looks for a message by MPI_Improbe does its part of an operation under way, which the message waits
- * for. */
+/* MPI_Improbe makes progress on a broadcast under way: the message it looks for is sent after that has
+ * completed. */
 static void improbe(void)
 {
     enum { MANY = 1 << 16 };
@@ -59,7 +59,7 @@ static void improbe(void)
     }
 }
 
-static _Atomic long passed; /* barriers that the first thread of rank 0 has passed */
+static _Atomic long passed; /* barriers that rank 0's first thread has returned from */
 
 static void *serve(void *endpoint)
 {
@@ -76,8 +76,9 @@ static void *serve(void *endpoint)
     return NULL;
 }
 
-/* A thread of rank 0 answers rank 1, which does not enter the barrier before. So it cannot be made to wait
- * until the barrier that rank 0 has entered is complete: with held=1 it does, and nobody goes on. */
+/* Rank 1 enters each barrier only after a thread of rank 0 has answered it. So that thread must not be held
+ * until the barrier that rank 0 has entered is complete. With held=1 the thread itself waits for that, and no
+ * rank goes on. */
 static void service(void)
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
@@ -90,8 +91,8 @@ static void service(void)
         wrong += bind(endpoint, (struct sockaddr *)&name, (socklen_t)length) ||
                  pthread_create(&thread, NULL, serve, &endpoint);
     else if (rank == 1)
-        wrong += bind(endpoint, (struct sockaddr *)&name, sizeof(sa_family_t)) !=
-                 0; /* a name of its own, by the kernel */
+        /* The kernel chooses the name. */
+        wrong += bind(endpoint, (struct sockaddr *)&name, sizeof(sa_family_t)) != 0;
     MPI_Barrier(WORLD);
     for (long i = 0; i < rounds; i++) {
         char byte = 'x';
@@ -118,5 +119,5 @@ int main(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++)
         held |= !strcmp(argv[i], "held=1");
-    return litmus(argc, argv, cases, sizeof cases / sizeof *cases);
+    return run_litmus(argc, argv, cases, sizeof cases / sizeof *cases);
 }

@@ -1,7 +1,8 @@
-/* What the test programs share: numbers that every rank can regenerate, failures, a digest of all results.
+/* What the test programs share: random numbers that every rank can regenerate, failures, a digest of all
+ * results, and arguments.
  *
- * Nothing here calls a collective: what is under test must not judge itself. Point-to-point messages (the
- * host library's) carry the verdict to rank 0. */
+ * Nothing here calls a collective: what is under test must not judge itself. Point-to-point messages carry
+ * the result to rank 0. */
 #ifndef EVENKEEL_TESTS_CHECK_H
 #define EVENKEEL_TESTS_CHECK_H
 #include <mpi.h>
@@ -14,7 +15,7 @@
 
 /* ---- numbers ---- */
 
-static inline uint64_t mix(uint64_t x) /* splitmix64's finaliser: a good hash of 64 bits */
+static inline uint64_t mix(uint64_t x) /* the finaliser of splitmix64, a hash of 64 bits */
 {
     x += 0x9e3779b97f4a7c15u;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -60,7 +61,7 @@ static inline void fail(const char *format, ...)
             fail("%s returned %d", #call, code_); \
     } while (0)
 
-/* ---- digest: order-dependent within a rank, order-dependent over ranks ---- */
+/* ---- digest: depends on the order of bytes within a rank, and on the order of ranks ---- */
 
 static uint64_t digest = 0x243f6a8885a308d3u;
 
@@ -80,9 +81,9 @@ static inline void digest_bytes(const void *data, size_t bytes)
     digest = h;
 }
 
-/* Everybody's failures and digests to rank 0, which prints one line that the tests read:
- * "RESULT checks N failures F digest H". Returns the exit code; the same on rank 0 as anywhere if all is
- * well. */
+/* Sends the failures and digests of all ranks to rank 0, which prints one line that the tests read:
+ * "RESULT checks N failures F digest H". Returns the exit code: 1 on a rank that failed, and on rank 0 if any
+ * rank did. */
 static inline int report_result(uint64_t checks)
 {
     uint64_t mine[3] = {checks, (uint64_t)failures, digest};
@@ -112,6 +113,7 @@ static inline void begin(int *argc, char ***argv)
     MPI_Comm_size(MPI_COMM_WORLD, &world_size);
 }
 
+/* Sleeps for up to `max_us`, once in `one_in_n` calls. */
 static inline void stall(rng *r, int one_in_n, int max_us)
 {
     if (one_in(r, one_in_n))
@@ -135,7 +137,7 @@ static inline long number(int argc, char **argv, const char *name, long otherwis
     return text ? atol(text) : otherwise;
 }
 
-/* Is `word` in the comma-separated `list`? "all" contains everything. */
+/* Is `word` in the comma-separated `list`? "all" contains every word. */
 static inline int listed(const char *list, const char *word)
 {
     size_t n = strlen(word);

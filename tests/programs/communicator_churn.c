@@ -1,8 +1,8 @@
 /* Communicators by the thousand: made, used, freed. Memory must not grow with their number.
  *
- *   churn rounds=3000 hoard=0
+ *   communicator_churn rounds=3000 hoard=0
  *
- * hoard: so many duplicates are kept and used all at once first. */
+ * hoard: so many duplicates are made first, and used all at once. */
 #include "check.h"
 
 static long resident_kib(void)

@@ -1,4 +1,4 @@
-/* A program for a tool to look at: 10 barriers, 20 allreduces, 30 nonblocking ones, 40 broadcasts. */
+/* Makes calls that a PMPI tool can count: 10 barriers, 20 allreduces, 30 nonblocking ones, 40 broadcasts. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -1,4 +1,4 @@
-/* For programs that are told of faults: the calls for it, where Open MPI has them, and classes of errors. */
+/* For programs that handle failed processes: Open MPI's functions for it, and classes of errors. */
 #include "check.h"
 #ifdef OPEN_MPI
 #include <mpi-ext.h>

@@ -1,6 +1,7 @@
-/* What stays the host library's, mixed with what evenkeel does: MPI-IO, windows, intercommunicators,
- * neighbourhood and persistent collectives, spawned processes.   hosted
- * what=io|window|inter|neighbour|persistent|spawn file=PATH */
+/* What evenkeel leaves to the host library, mixed with what it carries out itself: MPI-IO, windows,
+ * intercommunicators, neighbourhood and persistent collectives, spawned processes.
+ *
+ *   host_library what=io|window|inter|neighbour|persistent|spawn file=PATH beside=0 */
 #include "check.h"
 
 static int sum_of(MPI_Comm comm)
@@ -29,7 +30,7 @@ static void io(const char *path)
         for (int i = 0; i < 64; i++)
             CHECK(back[i] == round * 10000 + other * 100 + i, "file: %d", back[i]);
     }
-    /* through a view with holes: every rank its column */
+    /* Through a view with holes: every rank has a column. */
     MPI_Datatype column;
     MPI_Type_vector(16, 1, world_size, MPI_INT, &column);
     MPI_Type_commit(&column);
@@ -67,7 +68,7 @@ static void window(void)
     MPI_Win_lock_all(0, local);
     *shared = 77 + world_rank;
     MPI_Win_sync(local);
-    MPI_Barrier(MPI_COMM_WORLD); /* orders memory that ranks share */
+    MPI_Barrier(MPI_COMM_WORLD); /* orders accesses to the memory that ranks share */
     MPI_Win_sync(local);
     MPI_Aint size;
     int unit, *first;
@@ -86,11 +87,11 @@ static void inter(void)
     int mine = group ? 1 : 100, sum = 0, remote;
     MPI_Comm_remote_size(bridge, &remote);
     MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, bridge);
-    CHECK(sum == remote * (group ? 100 : 1), "across groups: %d", sum);
+    CHECK(sum == remote * (group ? 100 : 1), "between groups: %d", sum);
     if (group == 0 && world_rank == 0)
         data = 33;
     MPI_Bcast(&data, 1, MPI_INT, group ? 0 : world_rank == 0 ? MPI_ROOT : MPI_PROC_NULL, bridge);
-    CHECK(group == 0 || data == 33, "across groups: bcast %d", data);
+    CHECK(group == 0 || data == 33, "between groups: bcast %d", data);
     MPI_Barrier(bridge);
     MPI_Request request;
     MPI_Ibarrier(bridge, &request);
@@ -121,7 +122,7 @@ static void neighbour(void)
     MPI_Comm_free(&ring);
 }
 
-/* `beside`: one of evenkeel's operations is under way while persistent ones are waited for. */
+/* `beside`: an operation of evenkeel's is under way while persistent ones are waited for. */
 static void persistent(int beside)
 {
     (void)beside;
@@ -149,7 +150,7 @@ static void persistent(int beside)
 
 static void spawn(char **argv)
 {
-    MPI_Comm parent, children, everybody;
+    MPI_Comm parent, children, everyone;
     int size, rank;
     char *arguments[] = {"what=spawn", NULL};
     MPI_Comm_get_parent(&parent);
@@ -158,16 +159,17 @@ static void spawn(char **argv)
                        MPI_ERRCODES_IGNORE);
     else
         children = parent;
-    MPI_Intercomm_merge(children, parent != MPI_COMM_NULL, &everybody);
-    MPI_Comm_size(everybody, &size);
-    MPI_Comm_rank(everybody, &rank);
+    MPI_Intercomm_merge(children, parent != MPI_COMM_NULL, &everyone);
+    MPI_Comm_size(everyone, &size);
+    MPI_Comm_rank(everyone, &rank);
     int total = 0;
-    for (int round = 0; round < 3; round++) { /* strangers' communicator and the own world, in turn */
-        MPI_Allreduce(&rank, &total, 1, MPI_INT, MPI_SUM, everybody);
+    for (int round = 0; round < 3;
+         round++) { /* the communicator with spawned ranks and the own world, in turn */
+        MPI_Allreduce(&rank, &total, 1, MPI_INT, MPI_SUM, everyone);
         CHECK(total == size * (size - 1) / 2, "with spawned ranks: %d", total);
         CHECK(sum_of(MPI_COMM_WORLD) == world_size, "own world beside spawned ranks");
     }
-    MPI_Comm_free(&everybody);
+    MPI_Comm_free(&everyone);
     MPI_Comm_disconnect(&children);
 }
 

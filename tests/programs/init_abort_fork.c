@@ -1,4 +1,7 @@
-/* Programs that do not behave like the others. odd what=noinit|abort|fork|nofinalize|threads|name */
+/* A program that does not call MPI_Init, one that calls MPI_Abort, one that forks, and one that does none of
+ * this.
+ *
+ *   init_abort_fork what=noinit|abort|fork|fine */
 #include "check.h"
 #include <sys/wait.h>
 
@@ -21,8 +24,8 @@ int main(int argc, char **argv)
         for (int round = 0; round < 3; round++) {
             pid_t child = fork();
             if (child == 0) {
-                volatile char *heap =
-                    malloc(100000); /* a child may use its memory and leave, through exit or _exit */
+                /* A child may use its memory, and end by exit, _exit or exec. */
+                volatile char *heap = malloc(100000);
                 heap[5] = 1;
                 if (round == 0)
                     exit(3);

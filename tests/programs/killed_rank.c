@@ -1,4 +1,8 @@
-/* One rank kills itself in the middle of a collective. death op=allreduce victim=2 how=kill|exit */
+/* One rank dies while the others are in a collective, which they call for ever.
+ *
+ *   killed_rank op=allreduce|barrier|ibarrier|reduce|bcast victim=RANK how=kill|exit
+ *
+ * victim=-1: no rank dies. */
 #include "check.h"
 #include <signal.h>
 

@@ -1,4 +1,6 @@
-/* Barriers at which always the same rank comes last, by half a millisecond. late late=RANK count=N */
+/* Barriers at which the same rank always arrives last, by half a millisecond.
+ *
+ *   late_barriers late=RANK count=N */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -1,6 +1,9 @@
-/* Broadcasts from rank 0 to which one rank comes late: how long does any other rank spend in them?
- * held late=RANK ms=DELAY bytes=N calls=N less=BYTES: with less, the late rank asks for so many bytes less
- * than the others, which is an error of the program. Prints "HELD MS" of the rank that was held longest. */
+/* One rank is late for broadcasts from rank 0: how long does any other rank spend in them?
+ *
+ *   late_broadcast late=RANK ms=DELAY bytes=N calls=N less=BYTES
+ *
+ * With less=N the late rank asks for N bytes less than the others, which is an error of the program. Prints
+ * "HELD MS" of the rank that was held longest. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -1,13 +1,13 @@
-/* Messages and barriers: what no program may see, whether or not its barriers return before they are
+/* Litmus tests of messages and barriers: what a program must not see, even if barriers return before they are
  * complete.
  *
  *   litmus case=NAME [rounds=200]
  *
- * Each case is right if it ends, and says RESULT wrong 0. */
+ * A test passes if it ends and prints RESULT wrong 0. */
 #include "litmus.h"
 
-/* A wildcard receive posted before the barrier may not take what is sent after it: the synchronous send of a
- * rank that has not entered yet would be stranded. */
+/* A wildcard receive posted before a barrier must not get a message sent after it. Otherwise the synchronous
+ * send of a rank that has not entered the barrier would never complete. */
 static void stranded(void)
 {
     int one = 1, two = 2, got[2];
@@ -34,7 +34,7 @@ static void stranded(void)
     }
 }
 
-/* All that was sent before the barrier is found by probing after it, and nothing of what comes later. */
+/* A probe after a barrier finds every message sent before it, and no message sent later. */
 static void absence(void)
 {
     int value, found;
@@ -61,7 +61,8 @@ static void absence(void)
     }
 }
 
-/* A test of a named receive fails until the sender's barrier allows it to send. */
+/* MPI_Test of a receive does not find a message that the sender sends after a barrier which this rank has not
+ * entered. */
 static void too_early(void)
 {
     int value = 0, flag;
@@ -71,7 +72,7 @@ static void too_early(void)
             MPI_Irecv(&value, 1, MPI_INT, 1, 5, WORLD, &request);
             stall(LATE);
             MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
-            wrong += flag; /* it is sent after a barrier that this rank has not entered */
+            wrong += flag; /* this rank has not entered the barrier */
             MPI_Barrier(WORLD);
             if (!flag)
                 MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -83,8 +84,8 @@ static void too_early(void)
     }
 }
 
-/* That a synchronous send has been received by a receive posted after a barrier says that all have entered
- * that. */
+/* A synchronous send that is received after a barrier does not complete before its sender has entered the
+ * barrier: its completion would tell the sender that all have entered. */
 static void answer(void)
 {
     int value = 0, flag;
@@ -105,8 +106,8 @@ static void answer(void)
     }
 }
 
-/* Which of two messages comes first: not the one that is sent after a barrier which nobody can have passed.
- */
+/* Of two receives, MPI_Waitany does not complete the one whose message is sent after a barrier that this rank
+ * has not entered. */
 static void choice(void)
 {
     int values[2], index, value = 0;
@@ -132,7 +133,8 @@ static void choice(void)
     }
 }
 
-/* Barriers {A,B}, {C,D}, {B,C}: with one clock a process B's message to A would never be deliverable. */
+/* Barriers of {0,1}, {2,3} and {1,2}: with one logical clock per process, rank 1's message to rank 0 could
+ * never be delivered. */
 static void single_clock(void)
 {
     MPI_Comm pair, middle;
@@ -155,9 +157,9 @@ static void single_clock(void)
     }
 }
 
-/* What a rank learns from a barrier that only overlaps with another one, a third one must not hear too early:
- * rank 1 passes {0,1}, then {1,2}; rank 2 then sends to rank 0, which has not entered {0,1} and takes what
- * comes first. */
+/* Order carries over from one barrier to another that shares a rank with it. Rank 1 passes the barrier of
+ * {0,1}, then that of {1,2}; rank 2 then sends to rank 0. If rank 0 has not entered the barrier of {0,1}, its
+ * wildcard receive must not get this message. */
 static void hearsay(void)
 {
     MPI_Comm left, right;
@@ -166,8 +168,8 @@ static void hearsay(void)
     MPI_Comm_split(WORLD, rank == 1 || rank == 2 ? 0 : MPI_UNDEFINED, rank, &right);
     for (long i = 0; i < rounds; i++) {
         if (rank == 0) {
-            MPI_Recv(&first, 1, MPI_INT, MPI_ANY_SOURCE, 2, WORLD,
-                     MPI_STATUS_IGNORE); /* rank 3's, sent late */
+            /* Rank 3 sends this one late. */
+            MPI_Recv(&first, 1, MPI_INT, MPI_ANY_SOURCE, 2, WORLD, MPI_STATUS_IGNORE);
             MPI_Barrier(left);
             MPI_Recv(&second, 1, MPI_INT, MPI_ANY_SOURCE, 2, WORLD, MPI_STATUS_IGNORE);
             wrong += first != 1 || second != 2;
@@ -186,7 +188,7 @@ static void hearsay(void)
     }
 }
 
-/* Barriers over nested groups, many in a row, the later one complete first for some. */
+/* Many barriers over nested groups in a row; for some ranks a later one is complete first. */
 static void nested(void)
 {
     MPI_Comm half;
@@ -208,8 +210,8 @@ static void nested(void)
     }
 }
 
-/* Rules R1 and R2: a reduction after a barrier completes at its root only after the barrier; data of a
- * broadcast likewise. */
+/* A reduction after a barrier completes at its root only after the barrier (rule R1), and so do the data of a
+ * broadcast (rule R2). */
 static void collectives(void)
 {
     for (long i = 0; i < rounds; i++) {
@@ -232,7 +234,7 @@ static void collectives(void)
     }
 }
 
-/* Large messages started before a barrier go on although their sender computes after it. */
+/* Large messages that were started before a barrier go on while their sender computes after it. */
 static void progress(void)
 {
     enum { MANY = 1 << 20 };
@@ -251,7 +253,8 @@ static void progress(void)
     }
 }
 
-/* Many barriers and nothing else: bounded run-ahead, and the end of the program is an observation. */
+/* Many barriers and nothing else: ranks run ahead by a bounded number, and the end of the program completes
+ * all. */
 static void run_ahead(void)
 {
     for (long i = 0; i < rounds * 100; i++) {
@@ -261,8 +264,8 @@ static void run_ahead(void)
     }
 }
 
-/* Small receives that were posted before a barrier, by name and from anybody, get what was sent before it and
- * after it. */
+/* Small receives that are posted before a barrier, from one source or any, get messages that are sent before
+ * the barrier and after it. */
 static void posted(void)
 {
     int left = (rank + size - 1) % size, right = (rank + 1) % size;
@@ -281,8 +284,8 @@ static void posted(void)
     }
 }
 
-/* Communicators that come and go, each with barriers of its own between barriers of all: what was sent before
- * one is found after it. */
+/* Communicators that live for a few barriers, between barriers of all ranks: a message sent before a barrier
+ * is found after it. */
 static void short_lived(void)
 {
     for (long i = 0; i < rounds / 2; i++) {
@@ -320,8 +323,8 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Whoever receives from anybody what was sent after a barrier does so after all have entered it. By the clock
- * of the machine, which all read without asking anybody. */
+/* A rank that receives from any source a message sent after a barrier does so after all ranks have entered
+ * the barrier, by the clock of the machine. */
 static void entered(void)
 {
     int value = 0;
@@ -354,4 +357,4 @@ static const struct litmus cases[] = {
     {"posted", posted, 2},           {"short-lived", short_lived, 2},
 };
 
-int main(int argc, char **argv) { return litmus(argc, argv, cases, sizeof cases / sizeof *cases); }
+int main(int argc, char **argv) { return run_litmus(argc, argv, cases, sizeof cases / sizeof *cases); }

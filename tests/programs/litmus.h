@@ -1,5 +1,5 @@
-/* What litmus.c and background_progress.c share: a case is chosen by its name, runs for so many rounds, and
- * counts what is wrong. */
+/* What litmus.c and background_progress.c share: each test has a name, runs for so many rounds, and counts
+ * what is wrong. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdio.h>
@@ -10,6 +10,7 @@
 static int rank, size;
 static long wrong, rounds = 200;
 
+/* Burns time without a system call. */
 static void stall(double seconds)
 {
     struct timespec a, b;
@@ -20,15 +21,16 @@ static void stall(double seconds)
 }
 
 #define WORLD MPI_COMM_WORLD
-static const double LATE = 400e-6;
+static const double LATE = 400e-6; /* seconds by which a rank is late */
 
 struct litmus {
     const char *name;
     void (*body)(void);
-    int least; /* ranks */
+    int least; /* ranks that it needs */
 };
 
-static int litmus(int argc, char **argv, const struct litmus *cases, size_t count)
+/* Runs the test that the arguments name. Returns the exit code. */
+static int run_litmus(int argc, char **argv, const struct litmus *cases, size_t count)
 {
     const char *which = "";
     for (int i = 1; i < argc; i++) {

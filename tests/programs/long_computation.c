@@ -1,4 +1,6 @@
-/* Ranks that compute for a time between two collectives. pause ms=2500 */
+/* Ranks compute for some time between two collectives.
+ *
+ *   long_computation ms=2500 */
 #include "check.h"
 #include <time.h>
 

@@ -1,5 +1,7 @@
-/* Ranks that call the nonblocking collectives of a communicator in one order and the blocking ones in one
- * order, but do not agree where among the blocking ones the nonblocking ones stand. orders ops=N bytes=B */
+/* All ranks call the blocking collectives of a communicator in the same order, and the nonblocking ones in
+ * the same order; but each starts its nonblocking ones at another place among the blocking ones.
+ *
+ *   orders ops=N bytes=B */
 #include "check.h"
 
 static void fill(int *out, int n, int round, int i)
@@ -33,7 +35,7 @@ int main(int argc, char **argv)
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     for (int round = 0; round < 4 * world_size; round++) {
-        /* Each rank begins its nonblocking ones before another one of the blocking ones. */
+        /* Before which of the blocking ones this rank starts its nonblocking ones. */
         int begins = (world_rank + round) % (ops + 1);
         for (int i = 0; i <= ops; i++) {
             if (i == begins)

@@ -1,5 +1,5 @@
-/* A PMPI tool: counts calls, passes them on, says at the end what it saw: "TOOL rank R barrier B allreduce A
- * iallreduce I bcast C". Built as a shared library and preloaded before or after evenkeel's shim. */
+/* A PMPI tool: counts calls and passes them on. At the end it prints "TOOL rank R barrier B allreduce A
+ * iallreduce I bcast C". It is built as a shared library and preloaded before or after evenkeel's shim. */
 #include <mpi.h>
 #include <stdio.h>
 

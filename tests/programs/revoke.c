@@ -1,5 +1,7 @@
-/* One rank revokes a communicator on which the others wait for it: MPI_ERR_REVOKED, and again for whatever is
- * called later. revoke what=barrier|allreduce|large|gather|bcast|ibarrier|iallreduce|beside */
+/* One rank revokes a communicator on which the others wait for it. They get MPI_ERR_REVOKED, from that call
+ * and from all later ones.
+ *
+ *   revoke what=barrier|allreduce|large|gather|bcast|ibarrier|iallreduce|beside */
 #include "fault_tolerance.h"
 
 #define REVOKED(call)                                                                               \
@@ -16,10 +18,10 @@ static int wait_for(MPI_Comm comm, const char *what, int n, int *in, int *out)
         return MPI_Barrier(comm);
     if (!strcmp(what, "allreduce") || !strcmp(what, "large"))
         return MPI_Allreduce(out, in, n, MPI_INT, MPI_SUM, comm);
-    if (!strcmp(what, "gather")) /* everybody stays until everybody has read */
+    if (!strcmp(what, "gather")) /* large: a rank stays until all have read its part */
         return MPI_Allgather(out, n, MPI_INT, in, n, MPI_INT, comm);
-    if (!strcmp(what,
-                "bcast")) { /* not from the one that is away: ranks run ahead of it until there is no room */
+    if (!strcmp(what, "bcast")) {
+        /* Not from the rank that is away: the others run ahead of it until there is no room. */
         for (int i = 0; i < 1000 && code == MPI_SUCCESS; i++)
             code = MPI_Bcast(out, n, MPI_INT, 1, comm);
         return code == MPI_SUCCESS ? MPI_Barrier(comm) : code;
@@ -44,7 +46,7 @@ int main(int argc, char **argv)
     const char *what = argument(argc, argv, "what", "barrier");
     int n = !strcmp(what, "gather") ? 100000 : !strcmp(what, "large") ? 20000 : 2;
     int *in = calloc((size_t)n * (size_t)world_size, sizeof *in), *out = calloc((size_t)n, sizeof *out);
-    /* Open MPI reports a request of evenkeel's to the handler of this one. */
+    /* Open MPI reports errors of evenkeel's requests to the handler of this one. */
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     for (int round = 0; round < 5; round++) {
         MPI_Comm comm;
@@ -52,7 +54,7 @@ int main(int argc, char **argv)
         MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
         EXPECT_OK(MPI_Allreduce(out, in, 1, MPI_INT, MPI_SUM, comm));
         if (world_rank == 0) {
-            usleep(20000); /* most likely the others wait by now; if not, they are refused at the door */
+            usleep(20000); /* most likely the others wait by now; if not, their call fails at once */
             EXPECT_OK(MPIX_Comm_revoke(comm));
         } else {
             REVOKED(wait_for(comm, what, n, in, out));
@@ -60,7 +62,7 @@ int main(int argc, char **argv)
         REVOKED(MPI_Barrier(comm));
         REVOKED(MPI_Allreduce(out, in, 1, MPI_INT, MPI_SUM, comm));
         MPI_Comm_free(&comm);
-        /* What was revoked is that one alone. */
+        /* Other communicators are not revoked. */
         int one = 1, sum = 0;
         EXPECT_OK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
         CHECK(sum == world_size, "sum %d", sum);

@@ -1,5 +1,6 @@
-/* Ranks on several hosts: who shares a host, and the right results within hosts and across them. nodes
- * rounds=100 */
+/* Collectives of the ranks that share a host, and of all ranks; prints how many hosts there are.
+ *
+ *   several_hosts rounds=100 */
 #include "check.h"
 
 int main(int argc, char **argv)
@@ -24,7 +25,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(node, &node_rank);
     MPI_Comm_size(node, &node_size);
     CHECK(node_size == here, "%d ranks share memory, but %d run on %s", node_size, here, host);
-    /* One rank of each host: the others are on other machines. */
+    /* One rank of each host. */
     MPI_Comm across;
     MPI_Comm_split(MPI_COMM_WORLD, node_rank, 0, &across);
     int across_size;
@@ -33,8 +34,8 @@ int main(int argc, char **argv)
     for (long round = 0; round < rounds; round++) {
         long mine = world_rank + round, sum = 0, within = 0, expected = 0;
         MPI_Allreduce(&mine, &within, 1, MPI_LONG, MPI_SUM, node);
-        MPI_Allreduce(&within, &sum, 1, MPI_LONG, MPI_SUM,
-                      across); /* only the sum of like node ranks: all hosts have as many */
+        /* All hosts have the same number of ranks, so the sums of all hosts meet here. */
+        MPI_Allreduce(&within, &sum, 1, MPI_LONG, MPI_SUM, across);
         for (int i = 0; i < world_size; i++)
             expected += i + round;
         CHECK(sum == expected, "round %ld: %ld instead of %ld", round, sum, expected);

@@ -1,5 +1,7 @@
-/* MPI_THREAD_MULTIPLE: threads with a communicator each, all at once; and requests that one thread starts and
- * another completes.   threads threads=4 rounds=200 */
+/* MPI_THREAD_MULTIPLE: threads use a communicator each, all at once; then one thread starts requests that
+ * another completes.
+ *
+ *   threads threads=4 rounds=200 */
 #include "check.h"
 #include <pthread.h>
 
@@ -32,7 +34,7 @@ static void *work(void *argument)
         for (int r = 0; r < world_size; r++)
             CHECK(all[r] == r * 10 + w->id + round, "thread %d round %d: from %d came %d", w->id, round, r,
                   all[r]);
-        /* a message between the same thread of neighbours, through the host */
+        /* A message from this thread to the same thread of the next rank. */
         int next = (world_rank + 1) % world_size, before = (world_rank + world_size - 1) % world_size, got;
         MPI_Sendrecv(&mine, 1, MPI_INT, next, w->id, &got, 1, MPI_INT, before, w->id, w->comm,
                      MPI_STATUS_IGNORE);
@@ -42,25 +44,25 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* The main thread starts, another one completes. */
-typedef struct parcel {
+/* Requests that the main thread starts and another one completes. */
+typedef struct started {
     MPI_Request requests[8];
     int in[8], out[8];
-    int way;
-} parcel;
+    int choice; /* of the completing call */
+} started;
 
 static void *complete(void *argument)
 {
-    parcel *p = argument;
+    started *s = argument;
     int flag = 0, index;
-    if (p->way == 0)
-        MPI_Waitall(8, p->requests, MPI_STATUSES_IGNORE);
-    else if (p->way == 1)
+    if (s->choice == 0)
+        MPI_Waitall(8, s->requests, MPI_STATUSES_IGNORE);
+    else if (s->choice == 1)
         while (!flag)
-            MPI_Testall(8, p->requests, &flag, MPI_STATUSES_IGNORE);
+            MPI_Testall(8, s->requests, &flag, MPI_STATUSES_IGNORE);
     else
         for (int i = 0; i < 8; i++)
-            MPI_Waitany(8, p->requests, &index, MPI_STATUS_IGNORE);
+            MPI_Waitany(8, s->requests, &index, MPI_STATUS_IGNORE);
     return NULL;
 }
 
@@ -88,18 +90,18 @@ int main(int argc, char **argv)
     for (int i = 0; i < count; i++)
         pthread_join(threads[i], NULL), checks += workers[i].checks;
     for (int round = 0; round < 30; round++) {
-        parcel p = {.way = round % 3};
+        started s = {.choice = round % 3};
         for (int i = 0; i < 8; i++) {
-            p.in[i] = world_rank + i + round;
-            MPI_Iallreduce(&p.in[i], &p.out[i], 1, MPI_INT, MPI_SUM,
-                           i % 2 ? workers[i % count].comm : MPI_COMM_WORLD, &p.requests[i]);
+            s.in[i] = world_rank + i + round;
+            MPI_Iallreduce(&s.in[i], &s.out[i], 1, MPI_INT, MPI_SUM,
+                           i % 2 ? workers[i % count].comm : MPI_COMM_WORLD, &s.requests[i]);
         }
         pthread_t other;
-        pthread_create(&other, NULL, complete, &p);
+        pthread_create(&other, NULL, complete, &s);
         pthread_join(other, NULL);
         for (int i = 0; i < 8; i++)
-            CHECK(p.out[i] == world_size * (world_size - 1) / 2 + world_size * (i + round),
-                  "request %d of round %d: %d", i, round, p.out[i]);
+            CHECK(s.out[i] == world_size * (world_size - 1) / 2 + world_size * (i + round),
+                  "request %d of round %d: %d", i, round, s.out[i]);
         checks++;
     }
     for (int i = 0; i < count; i++)

@@ -1,4 +1,4 @@
-/* Times barriers with MPI_Wtime, as people do. */
+/* Times barriers with MPI_Wtime, as programs do. */
 #include <mpi.h>
 #include <stdio.h>
 

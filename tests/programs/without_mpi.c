@@ -1,4 +1,4 @@
-/* Not an MPI program at all. */
+/* A program that does not use MPI. */
 #include <stdio.h>
 int main(void)
 {

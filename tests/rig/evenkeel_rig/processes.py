@@ -31,7 +31,7 @@ def signal_all(pids, signal):
 
 
 def state(pid):
-    """The state as one letter, as in ps. X: there is no such process."""
+    """The state as one character, as in ps. X: there is no such process."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
     except OSError:
