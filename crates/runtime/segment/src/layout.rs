@@ -12,8 +12,8 @@
 //! end           channels between processes
 //! ```
 //!
-//! Processes of different builds must not share a segment: whoever changes anything here, or in a geometry,
-//! changes the layout's number in the engine's version hash too.
+//! Processes of different builds must not share a segment. A change to anything here, or to a geometry, must
+//! therefore come with a new layout number in the engine's version hash.
 
 /// Bytes of a cache line; words that two ranks write lie on different ones.
 pub const LINE: usize = 64;

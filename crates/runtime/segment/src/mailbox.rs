@@ -1,9 +1,9 @@
 //! Messages from one process to one other, through a buffer of the segment that holds one message: each is
 //! read before the next is written.
 //!
-//! Two counters, each alone on its line, count messages and never go back. The writer may fill the buffer when
-//! the last message has been read; the reader may copy from it when the next one has been written. So the two
-//! never access it at the same time.
+//! Two counters, each alone on its line, count messages and never go back. The writer may fill the buffer
+//! when the last message has been read; the reader may copy from it when the next one has been written.
+//! So the two never access it at the same time.
 //!
 //! May use: the segment. Must never: wait, or write while the last message is unread.
 

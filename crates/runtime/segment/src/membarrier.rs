@@ -1,7 +1,7 @@
 //! The kernel's part in an eventcount: futex for sleeping and waking, membarrier for fencing other processes.
 //!
-//! May use: libc. Must never: allocate, or fail in a way that its callers would have to handle: every wait has
-//! a timeout, and may return early.
+//! May use: libc. Must never: allocate, or fail in a way that its callers would have to handle: every
+//! wait has a timeout, and may return early.
 
 use crate::eventcount::Futex;
 use crate::layout::EVENTCOUNT_AT;

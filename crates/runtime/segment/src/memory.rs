@@ -160,8 +160,8 @@ impl Words for Segment {
 
 impl Drop for Segment {
     fn drop(&mut self) {
-        // SAFETY: unmaps exactly the range that was mapped; users of `Mapped` are gone before the engine drops
-        // its world.
+        // SAFETY: unmaps exactly the range that was mapped; users of `Mapped` are gone before the engine
+        // drops its world.
         unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes) };
     }
 }

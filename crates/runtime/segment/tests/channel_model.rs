@@ -1,6 +1,6 @@
 //! Channels under loom: records through the smallest ring, more of them than it holds.
 //!
-//! Run as `model.rs`. The first word of a line is a header at one time and payload at another: in this
+//! Run as `board_model.rs`. The first word of a line is a header at one time and payload at another: in this
 //! model both go to one atomic word, so that what is left of an old record could be taken for a header.
 //! All other payload is in cells whose every access loom checks.
 #![cfg(loom)]
@@ -15,11 +15,11 @@ use std::collections::VecDeque;
 
 const LINE: usize = 64;
 const RING: usize = 4 * LINE;
-/// Where the bell's block begins; the ring is in front of it.
+/// Where the eventcount's block begins; the ring lies in front of it.
 const EVENTCOUNT: usize = LINE + RING;
 
 struct Memory {
-    /// First words of lines: of what the reader says, of the ring, of the bell's block.
+    /// First words of lines: of the reader's line, the ring, and the eventcount's block.
     words: Vec<AtomicU64>,
     /// The other seven words of each line.
     cells: Vec<UnsafeCell<u64>>,
@@ -29,6 +29,7 @@ struct Memory {
 
 // SAFETY: the cells are what the protocol under test must protect; loom checks each access.
 unsafe impl Sync for Memory {}
+// SAFETY: as above.
 unsafe impl Send for Memory {}
 
 #[derive(Clone)]
@@ -45,7 +46,7 @@ impl Words for Shared {
 }
 
 impl Bytes for Shared {
-    /// No address: the offset.
+    /// The offset itself: the model has no addresses.
     fn byte(&self, offset: usize) -> *mut u8 {
         offset as *mut u8
     }
@@ -56,6 +57,7 @@ impl Bytes for Shared {
             if at % LINE == 0 {
                 self.word(at).store(word, Ordering::Relaxed);
             } else {
+                // SAFETY: the access is what is under test; loom checks it.
                 self.memory.cells[at / 8].with_mut(|p| unsafe { *p = word });
             }
         }
@@ -67,6 +69,7 @@ impl Shared {
         if at % LINE == 0 {
             self.word(at).load(Ordering::Relaxed)
         } else {
+            // SAFETY: as above.
             self.memory.cells[at / 8].with(|p| unsafe { *p })
         }
     }
@@ -78,14 +81,16 @@ impl Futex for Shared {
     fn wait(&self, seen: u64, _timeout_ns: u64) {
         let guard = self.memory.asleep.lock().unwrap();
         if self.word(EVENTCOUNT_AT).load(Ordering::SeqCst) == seen {
-            // no timeout: a lost wake-up must show as a deadlock
+            // There is no timeout: a lost wake-up must show as a deadlock
             drop(self.memory.woken.wait(guard).unwrap());
         }
     }
+
     fn wake_all(&self) {
         let _guard = self.memory.asleep.lock().unwrap();
         self.memory.woken.notify_all();
     }
+
     fn membarrier(&self) {
         unreachable!("the model uses fences on both sides")
     }
@@ -97,11 +102,11 @@ fn payload(n: u64) -> [u64; 2] {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Rule {
-    None,
-    Clear,
-    ReadBeforeAdvancing,
-    Announce,
+enum LeftOut {
+    Nothing,
+    ZeroingAhead,
+    ReadingBeforeAdvancing,
+    Notifying,
 }
 
 fn check(ring: &Shared, record: Record, n: u64) {
@@ -111,10 +116,10 @@ fn check(ring: &Shared, record: Record, n: u64) {
     }
 }
 
-/// `records` from one to the other; `sleeps`: the reader sleeps until something comes.
-fn through(records: u64, sleeps: bool, left_out: Rule) {
+/// Passes `records` from one thread to the other. `sleeps`: the reader sleeps until a record comes.
+fn pass(records: u64, sleeps: bool, left_out: LeftOut) {
     let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(2); // with three it takes many minutes
+    builder.preemption_bound = Some(2); // with three the check takes many minutes
     builder.max_branches = 100_000;
     builder.check(move || {
         let lines = (EVENTCOUNT + 4 * LINE) / LINE;
@@ -129,13 +134,13 @@ fn through(records: u64, sleeps: bool, left_out: Rule) {
         let (theirs, their_eventcount) = (ring.clone(), eventcount.clone());
         let other = thread::spawn(move || {
             let mut writer = Writer::new(theirs, RING, Fencing::Both);
-            writer.forgets_to_clear = left_out == Rule::Clear;
+            writer.forgets_to_clear = left_out == LeftOut::ZeroingAhead;
             for n in 0..records {
                 let bytes: Vec<u8> = payload(n).iter().flat_map(|w| w.to_ne_bytes()).collect();
                 while !writer.write(1 + n as u8, &[&bytes[..8], &bytes[8..]]) {
                     thread::yield_now();
                 }
-                if left_out != Rule::Announce {
+                if left_out != LeftOut::Notifying {
                     notify(&their_eventcount, Fencing::Both);
                 }
             }
@@ -153,7 +158,7 @@ fn through(records: u64, sleeps: bool, left_out: Rule) {
                 }
             };
             unread.push_back((record, n));
-            if left_out != Rule::ReadBeforeAdvancing || unread.len() > 3 {
+            if left_out != LeftOut::ReadingBeforeAdvancing || unread.len() > 3 {
                 let (record, n) = unread.pop_front().unwrap();
                 check(&ring, record, n);
             }
@@ -166,28 +171,28 @@ fn through(records: u64, sleeps: bool, left_out: Rule) {
 
 #[test]
 fn records_come_as_they_were_written() {
-    through(6, false, Rule::None);
+    pass(6, false, LeftOut::Nothing);
 }
 
 #[test]
-#[should_panic]
-fn what_an_old_record_left_would_be_taken_for_a_header() {
-    through(6, false, Rule::Clear);
+#[should_panic(expected = "left == right")]
+fn without_zeroing_an_old_record_is_taken_for_a_header() {
+    pass(6, false, LeftOut::ZeroingAhead);
 }
 
 #[test]
-#[should_panic]
-fn what_is_being_read_would_be_written_over() {
-    through(6, false, Rule::ReadBeforeAdvancing);
+#[should_panic(expected = "Concurrent read and write accesses")]
+fn a_record_that_is_read_after_advancing_is_overwritten() {
+    pass(6, false, LeftOut::ReadingBeforeAdvancing);
 }
 
 #[test]
-fn a_reader_that_sleeps_is_woken() {
-    through(2, true, Rule::None);
+fn a_sleeping_reader_is_woken() {
+    pass(2, true, LeftOut::Nothing);
 }
 
 #[test]
-#[should_panic]
-fn without_the_announcement_it_sleeps_on() {
-    through(2, true, Rule::Announce);
+#[should_panic(expected = "deadlock")]
+fn without_a_notification_it_sleeps_on() {
+    pass(2, true, LeftOut::Notifying);
 }

@@ -1,4 +1,4 @@
-//! The flags and counters of schedules under loom. Run as `model.rs`.
+//! The flags and counters of schedules under loom. Run as `board_model.rs`.
 #![cfg(loom)]
 
 mod loom_memory;
@@ -18,24 +18,31 @@ struct Signals {
 
 // SAFETY: the payload cells are what the protocol under test must protect; loom checks each access.
 unsafe impl Sync for Signals {}
+// SAFETY: as above.
 unsafe impl Send for Signals {}
 
 impl Signals {
     fn flag(&self, rank: usize, flag: usize) -> usize {
         self.geometry.flag(rank, flag)
     }
+
     fn put(&self, me: usize) {
+        // SAFETY: the access is what is under test; loom checks it.
         self.payload[me].with_mut(|p| unsafe { *p = 7 });
     }
+
     /// The checker itself objects to a read that is not ordered behind the write.
     fn take_all(&self) {
+        // SAFETY: as above.
         self.payload.iter().for_each(|cell| assert_eq!(cell.with(|p| unsafe { *p }), 7));
     }
+
     fn until(&self, at: usize, value: u64) {
         while !self.flags.has_reached(at, value) {
             thread::yield_now();
         }
     }
+
     fn sleep_until(&self, me: usize, at: usize, value: u64) {
         while !self.flags.has_reached(at, value) {
             self.flags.sleep_unless(me, u64::MAX, || self.flags.has_reached(at, value));
@@ -54,7 +61,7 @@ fn signal(ranks: usize, body: impl Fn(&Signals, usize) + Send + Sync + 'static) 
     every_interleaving(ranks, make, body);
 }
 
-/// Two ranks exchange flags, twice: nobody leaves before both have entered, and the second epoch needs
+/// Two ranks exchange flags, twice: neither leaves before both have entered, and the second epoch needs
 /// nothing cleared.
 #[test]
 fn exchanged_flags_are_a_barrier() {
@@ -70,9 +77,10 @@ fn exchanged_flags_are_a_barrier() {
     });
 }
 
-/// Rank 0 tells 1, which tells 2: what 2 knows of 0 it has from 1. Plain raises are enough for that.
+/// Rank 0 signals rank 1, which signals rank 2. So rank 2 knows that rank 0 has entered; plain raises are
+/// enough for that.
 #[test]
-fn knowledge_is_handed_on_by_flags() {
+fn a_signal_carries_what_its_sender_knows() {
     signal(3, |s, me| {
         s.put(me);
         if me > 0 {
@@ -86,9 +94,10 @@ fn knowledge_is_handed_on_by_flags() {
     });
 }
 
-/// Whoever makes a counter full has seen all who counted, and so has whom it then tells.
+/// The rank that completes a count has seen what all ranks did that counted, and so has a rank that it then
+/// signals.
 #[test]
-fn a_full_counter_stands_for_all() {
+fn a_complete_count_stands_for_all_ranks() {
     signal(3, |s, me| {
         s.put(me);
         if s.flags.add(s.geometry.counter(0, 0)) == 3 {
@@ -100,7 +109,8 @@ fn a_full_counter_stands_for_all() {
     });
 }
 
-/// The last rank raises a flag for each of the others, who sleep, and wakes whom it sees asleep.
+/// The last rank raises a flag for each of the others, which sleep. `last`: the last of these raises is a
+/// `raise_last`. `wake`: it then wakes the ranks that it sees asleep.
 fn sleepers_at_flags(ranks: usize, last: bool, wake: bool) {
     signal(ranks, move |s, me| {
         let sleepers = ranks - 1;
@@ -127,20 +137,19 @@ fn sleepers_are_woken_by_the_last_of_several_raises() {
 }
 
 #[test]
-#[should_panic]
-fn without_a_fence_somebody_sleeps_on() {
+#[should_panic(expected = "deadlock")]
+fn without_a_fence_a_rank_sleeps_on() {
     sleepers_at_flags(2, false, true);
 }
 
 #[test]
-#[should_panic]
-fn without_a_look_at_sleepers_too() {
+#[should_panic(expected = "deadlock")]
+fn without_a_look_at_sleepers_a_rank_sleeps_on() {
     sleepers_at_flags(2, true, false);
 }
 
-/// To count wakes as to raise does.
 #[test]
-fn who_sleeps_for_a_counter_is_woken() {
+fn a_rank_that_sleeps_for_a_counter_is_woken() {
     signal(3, |s, me| {
         let counter = s.geometry.counter(0, 0);
         if me == 0 {

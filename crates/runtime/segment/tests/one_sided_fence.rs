@@ -1,10 +1,10 @@
 //! The fence that only sleepers execute, tried on the machine itself.
 //!
 //! A rank that enters a barrier and goes on executes no fence; a rank that sleeps for the barrier has the
-//! kernel execute one for both (`membarrier`). No checker of memory models knows that call, so it is tried
-//! here. Two threads meet at the same instant, again and again: one enters, the other goes to sleep. A wake-up
-//! is lost if the sleeper sleeps and the entering thread does not wake it. That happens when the entry is
-//! still in the entering thread's store buffer while that thread looks for sleepers.
+//! kernel execute one for both (`membarrier`). No checker of memory models knows that call, so it is
+//! tried here. Two threads meet at the same instant, again and again: one enters, the other goes to
+//! sleep. A wake-up is lost if the sleeper sleeps and the entering thread does not wake it. That happens
+//! when the entry is still in the entering thread's store buffer while that thread looks for sleepers.
 //!
 //! So that the test can fail, three things make this likely. The entry stays in the store buffer for as long
 //! as possible: right before it come stores to lines that are in no cache, and stores leave the buffer in
@@ -131,8 +131,8 @@ impl UncachedLines {
         }
     }
 
-    /// Fills the store buffer: each of these stores waits for its line. Other architectures reorder stores and
-    /// loads without that.
+    /// Fills the store buffer: each of these stores waits for its line. Other architectures reorder
+    /// stores and loads without that.
     #[inline(always)]
     fn store(&mut self) {
         // Assembly, because in a build without optimization a loop takes so long that the first lines have
@@ -220,7 +220,8 @@ fn enter(shared: &Shared) {
     for round in 1.. {
         board.memory.round = round;
         lines.flush();
-        board.notify(); // no thread sleeps: this fetches the count of sleepers, so that the look below is quick
+        // No thread sleeps: this fetches the count of sleepers, so that the look at it below is quick.
+        board.notify();
         meet(&shared.entering, &shared.sleeping, 2 * round - 1);
         spin(ENTERING_SPINS);
         lines.store();
@@ -305,8 +306,8 @@ fn without_the_fence_a_wake_up_is_lost() {
     } else {
         // Where other processes keep the processors, the two threads hardly ever run at the same time.
         report(&format!(
-            "skipped: this machine did not show the reordering in {} rounds and {limit:?}, so the test with the \
-             fence says nothing here",
+            "skipped: this machine did not show the reordering in {} rounds and {limit:?}, so the test with \
+             the fence says nothing here",
             trial.rounds
         ));
     }

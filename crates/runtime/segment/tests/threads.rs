@@ -1,9 +1,8 @@
-//! The protocols of the bill-board among real threads on real shared memory, with payloads in plain
-//! memory.
+//! The segment's protocols among real threads on real shared memory, with payloads in plain memory.
 //!
 //! A wrong order shows as a wrong value only now and then; under ThreadSanitizer (`make test-tsan`) it
-//! shows as a race whenever the two accesses happen at all. What it cannot see, every interleaving, is
-//! the model's part (model.rs).
+//! shows as a race whenever the two accesses happen at all. Neither sees every interleaving; the models
+//! do (`*_model.rs`).
 #![cfg(not(loom))]
 
 use evenkeel_segment::eventcount::Fencing;
@@ -17,18 +16,20 @@ use std::thread;
 const ROUNDS: u64 = 2_000;
 const LONG_NS: u64 = 10_000_000_000;
 
-/// One plain word a rank and window position: what the protocol must protect.
+/// Plain words, one for each rank and window position: the protocol must protect them.
 struct Payload(Vec<UnsafeCell<u64>>);
-// SAFETY: that no two threads meet in a cell is what is under test.
+
+// SAFETY: no two threads access a word at the same time; that is under test.
 unsafe impl Sync for Payload {}
 
 impl Payload {
     fn put(&self, at: usize, value: u64) {
-        // SAFETY: see above.
+        // SAFETY: as above.
         unsafe { *self.0[at].get() = value }
     }
+
     fn get(&self, at: usize) -> u64 {
-        // SAFETY: see above.
+        // SAFETY: as above.
         unsafe { *self.0[at].get() }
     }
 }
@@ -38,7 +39,7 @@ struct Rank<'a> {
     board: Board<Mapped>,
     payload: &'a Payload,
     chance: u64,
-    /// How it sleeps: as the board has it, unless somebody enters barriers without a fence.
+    /// The fence of a sleeper: the board's, unless some rank enters barriers without a fence.
     sleeping: Fencing,
 }
 
@@ -47,8 +48,8 @@ impl Rank<'_> {
         rank * self.board.geometry.window + seq.0 as usize % self.board.geometry.window
     }
 
-    /// Now and then gives way, so that the order of events changes from round to round.
-    fn stumble(&mut self) {
+    /// Gives way now and then, so that the order of events changes from round to round.
+    fn yield_at_random(&mut self) {
         self.chance =
             self.chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         if self.chance >> 61 == 0 {
@@ -56,12 +57,12 @@ impl Rank<'_> {
         }
     }
 
-    /// Waits for `happened`: asleep in every eighth round, else looking.
+    /// Waits for `happened`: asleep in every eighth round, otherwise by polling.
     fn until(&mut self, round: u64, mut happened: impl FnMut(&Board<Mapped>) -> bool) {
         while !happened(&self.board) {
             if round % 8 == self.me as u64 % 8 {
                 let board = &self.board;
-                // a lost wake-up takes ten seconds: it is seen
+                // A lost wake-up takes ten seconds, which is seen.
                 board.sleep_unless(self.sleeping, LONG_NS, || happened(board));
             } else {
                 thread::yield_now();
@@ -81,14 +82,15 @@ fn run(ranks: usize, window: usize, group: usize, fencing: Fencing, body: impl F
     });
 }
 
-/// As `thread::scope`, by the C library's threads: ThreadSanitizer knows what their start and end
-/// order, but not what happens inside the standard library, which it has not seen compiled.
+/// As `thread::scope`, with threads of the C library. ThreadSanitizer knows what their start and end
+/// order; it does not know what happens inside the standard library, which was not compiled for it.
 fn among_threads(ranks: usize, body: &(dyn Fn(usize) + Sync)) {
     struct Start<'a>(usize, &'a (dyn Fn(usize) + Sync));
     extern "C" fn start(given: *mut libc::c_void) -> *mut libc::c_void {
         // SAFETY: `given` is the Start below, which outlives the thread.
         let Start(me, body) = unsafe { &*given.cast::<Start>() };
-        // A panic must not leave an extern "C" function; the others would wait for this rank for good.
+        // A panic must not leave an extern "C" function, and the other ranks would wait for this one for
+        // good.
         if std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| body(*me))).is_err() {
             std::process::abort();
         }
@@ -136,8 +138,9 @@ fn what_is_written_before_a_barrier_is_read_behind_it() {
                 for round in 0..ROUNDS {
                     let (me, seq) = (rank.me, Seq(round));
                     rank.payload.put(rank.cell(me, seq), round * 10 + me as u64);
-                    rank.stumble();
-                    // Every third rank waits without the hint, as one does that has deferred the barrier.
+                    rank.yield_at_random();
+                    // Every third time a rank waits without the hint, as a rank that has deferred the
+                    // barrier.
                     let counts = (round + me as u64) % 3 != 0;
                     if unfenced && !counts {
                         rank.board.enter_barrier_unfenced(me, round, 0);
@@ -156,7 +159,7 @@ fn what_is_written_before_a_barrier_is_read_behind_it() {
                     for other in 0..ranks {
                         assert_eq!(rank.payload.get(rank.cell(other, seq)), round * 10 + other as u64);
                     }
-                    // A cell is written again two rounds later: the barrier between is what makes that safe.
+                    // A word is written again two rounds later; the barrier between makes that safe.
                 }
             });
         }
@@ -170,7 +173,7 @@ fn a_stream_of_deposits_is_read_before_it_is_overwritten() {
         run(2, WINDOW as usize, 16, fencing, |rank| {
             for n in 0..ROUNDS {
                 let seq = Seq(n);
-                rank.stumble();
+                rank.yield_at_random();
                 if rank.me == 1 {
                     rank.until(n, |b| n < WINDOW || b.left(0) > n - WINDOW);
                     rank.payload.put(rank.cell(1, seq), 100 + n);
@@ -199,7 +202,7 @@ fn the_last_to_arrive_combines_what_all_deposited() {
                     rank.until(n, |b| n < 2 || b.all_left() > n - 2);
                     rank.payload.put(rank.cell(me, seq), n + me as u64);
                     rank.board.publish(me, seq);
-                    rank.stumble();
+                    rank.yield_at_random();
                     if rank.board.arrive(me, seq, n / 2 + 1) {
                         let sum = (0..RANKS).map(|r| rank.payload.get(rank.cell(r, seq))).sum();
                         results.put(n as usize % 2, sum);
@@ -218,40 +221,95 @@ fn the_last_to_arrive_combines_what_all_deposited() {
     }
 }
 
-/// Letters of every length, whose bytes all tell their number: none is torn, lost, or seen twice.
+/// Messages of every length, whose bytes all tell their number: none is torn, lost, or seen twice.
 #[test]
-fn letters_pass_whole() {
+fn messages_pass_a_mailbox_whole() {
     use evenkeel_segment::mailbox::{Reader, Writer};
-    const ROOM: usize = 1 << 12;
+    const CAPACITY: usize = 1 << 12;
     let segment = Segment::create(1 << 16, 1).expect("a segment");
-    let length = |number: u64| (number as usize * 37) % ROOM + 1;
+    let length = |number: u64| (number as usize * 37) % CAPACITY + 1;
     among_threads(2, &|me| {
-        let mut letter = vec![0; ROOM];
+        let mut message = vec![0; CAPACITY];
         if me == 0 {
-            let mut writer = Writer::take(&segment, 4096, ROOM).expect("nobody else writes");
+            let mut writer = Writer::take(&segment, 4096, CAPACITY).expect("the only writer");
             for number in 0..ROUNDS {
-                letter.fill(number as u8);
-                while !writer.write(&letter[..length(number)]) {
+                message.fill(number as u8);
+                while !writer.write(&message[..length(number)]) {
                     thread::yield_now();
                 }
             }
         } else {
-            let mut reader = Reader::take(&segment, 4096, ROOM).expect("nobody else reads");
+            let mut reader = Reader::take(&segment, 4096, CAPACITY).expect("the only reader");
             for number in 0..ROUNDS {
-                while !reader.read(&mut letter[..length(number)]) {
+                let message = &mut message[..length(number)];
+                while !reader.read(message) {
                     thread::yield_now();
                 }
-                assert!(
-                    letter[..length(number)].iter().all(|byte| *byte == number as u8),
-                    "letter {number} is torn"
-                );
+                assert!(message.iter().all(|byte| *byte == number as u8), "message {number} is torn");
             }
         }
     });
 }
 
-/// Dissemination, and a counter whose last tells all, in turns; with flags of their own, as schedules
-/// have them.
+/// A rank with flags of its own, as schedules have them.
+struct Signaller {
+    me: usize,
+    ranks: usize,
+    flags: Flags<Mapped>,
+    geometry: FlagGeometry,
+}
+
+impl Signaller {
+    fn new(segment: &Segment, geometry: FlagGeometry, me: usize, fencing: Fencing) -> Signaller {
+        let at = |offset: usize| segment.at(4096 + offset);
+        let eventcounts = (0..geometry.ranks).map(|r| at(geometry.eventcount(r))).collect();
+        Signaller {
+            me,
+            ranks: geometry.ranks,
+            flags: Flags { memory: at(0), eventcounts, fencing },
+            geometry,
+        }
+    }
+
+    fn until(&self, round: u64, at: usize, value: u64) {
+        while !self.flags.has_reached(at, value) {
+            if round % 8 == self.me as u64 % 8 {
+                // A lost wake-up takes ten seconds, which is seen.
+                self.flags.sleep_unless(self.me, LONG_NS, || self.flags.has_reached(at, value));
+            } else {
+                thread::yield_now();
+            }
+        }
+    }
+
+    /// Dissemination: in each step a signal to the rank at twice the distance.
+    fn disseminate(&self, round: u64, epoch: u64) {
+        let distances = (0..).map(|r| 1 << r).take_while(|d| *d < self.ranks);
+        for (slot, distance) in distances.enumerate() {
+            let to = (self.me + distance) % self.ranks;
+            self.flags.raise_last(self.geometry.flag(to, slot), epoch);
+            if self.flags.has_sleepers() {
+                self.flags.wake(to);
+            }
+            self.until(round, self.geometry.flag(self.me, slot), epoch);
+        }
+    }
+
+    /// All ranks count; the one that completes the count signals the others.
+    fn count(&self, round: u64, epoch: u64) {
+        let released = self.geometry.flag(0, 3);
+        if self.flags.add(self.geometry.counter(0, 0)) == epoch * self.ranks as u64 {
+            self.flags.raise_last(released, epoch);
+            if self.flags.has_sleepers() {
+                (0..self.ranks).for_each(|rank| self.flags.wake(rank));
+            }
+        } else {
+            self.until(round, released, epoch);
+        }
+    }
+}
+
+/// Barriers by dissemination and by a counter, in turns.
 #[test]
 fn what_is_written_before_a_barrier_of_flags_is_read_behind_it() {
     for fencing in fencings() {
@@ -260,48 +318,12 @@ fn what_is_written_before_a_barrier_of_flags_is_read_behind_it() {
             let segment = Segment::create(1 << 20, 1).expect("a segment");
             let payload = Payload((0..ranks).map(|_| UnsafeCell::new(0)).collect());
             among_threads(ranks, &|me| {
-                let at = |offset: usize| segment.at(4096 + offset);
-                let flags = Flags {
-                    memory: at(0),
-                    eventcounts: (0..ranks).map(|r| at(geometry.eventcount(r))).collect(),
-                    fencing,
-                };
-                let until = |round: u64, at: usize, value: u64| {
-                    while !flags.has_reached(at, value) {
-                        if round % 8 == me as u64 % 8 {
-                            // a lost wake-up is seen, as above
-                            flags.sleep_unless(me, LONG_NS, || flags.has_reached(at, value));
-                        } else {
-                            thread::yield_now();
-                        }
-                    }
-                };
-                let barrier = |round: u64| {
-                    let epoch = round / 2 + 1;
-                    if round % 2 == 0 {
-                        let distances = (0..).map(|r| 1 << r).take_while(|d| *d < ranks);
-                        for (slot, distance) in distances.enumerate() {
-                            let to = (me + distance) % ranks;
-                            flags.raise_last(geometry.flag(to, slot), epoch);
-                            if flags.has_sleepers() {
-                                flags.wake(to);
-                            }
-                            until(round, geometry.flag(me, slot), epoch);
-                        }
-                    } else if flags.add(geometry.counter(0, 0)) == epoch * ranks as u64 {
-                        flags.raise_last(geometry.flag(0, 3), epoch);
-                        if flags.has_sleepers() {
-                            (0..ranks).for_each(|rank| flags.wake(rank));
-                        }
-                    } else {
-                        until(round, geometry.flag(0, 3), epoch);
-                    }
-                };
+                let signaller = Signaller::new(&segment, geometry, me, fencing);
                 for round in 0..ROUNDS {
                     payload.put(me, round * 10 + me as u64);
-                    barrier(2 * round);
+                    signaller.disseminate(2 * round, round + 1);
                     (0..ranks).for_each(|rank| assert_eq!(payload.get(rank), round * 10 + rank as u64));
-                    barrier(2 * round + 1);
+                    signaller.count(2 * round + 1, round + 1);
                 }
             });
         }

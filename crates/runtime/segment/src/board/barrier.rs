@@ -1,9 +1,9 @@
 //! The barriers of one communicator, which ranks may enter without waiting for them to complete.
 //!
-//! Every rank counts the barriers that it has entered in a word of its own. These words alone decide: barrier
-//! `number` is complete when every word has passed it. Nothing is cleared and nothing is reused, so a rank may
-//! run ahead of the others by as many barriers as its caller allows, and a dead rank holds up only what needs
-//! it.
+//! Every rank counts the barriers that it has entered in a word of its own. These words alone decide:
+//! barrier `number` is complete when every word has passed it. Nothing is cleared and nothing is reused,
+//! so a rank may run ahead of the others by as many barriers as its caller allows, and a dead rank holds
+//! up only what needs it.
 //!
 //! A rank that waits at once would have to look at all those words. A hint spares it that: the ranks that
 //! intend to wait count their arrivals, tagged with the barrier's number, and the rank that completes the
@@ -95,8 +95,8 @@ impl<M: Words> Board<M> {
                 && count(self.memory.word(hint), number) == self.geometry.groups as u64
         };
         if full {
-            // Release: pairs with the load in `is_barrier_released`. All ranks' entries were acquired with the
-            // count and go along with the flag.
+            // Release: pairs with the load in `is_barrier_released`. All ranks' entries were acquired
+            // with the count and go along with the flag.
             self.memory.word(hint + RELEASE).store(number + 1, Ordering::Release);
         }
         full

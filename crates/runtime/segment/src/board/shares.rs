@@ -21,7 +21,8 @@ impl<M: Words> Board<M> {
                 return None;
             }
             let new = seq.tag() << 16 | (next + 1);
-            // Relaxed: a claim carries no data; the deposits were acquired with the complete count of arrivals.
+            // Relaxed: a claim carries no data; the deposits were acquired with the complete count of
+            // arrivals.
             match word.compare_exchange_weak(seen, new, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => return Some(next as u32),
                 Err(now) => seen = now,

@@ -5,7 +5,7 @@ use evenkeel_segment::sync::{AtomicU64, Ordering, Words};
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
 
-/// A block's control words and the futex.
+/// A block's control words, and a futex made of a condition variable.
 pub struct Model {
     words: Vec<AtomicU64>,
     asleep: Mutex<()>,
@@ -24,7 +24,7 @@ impl Model {
 
 impl Words for Model {
     fn word(&self, offset: usize) -> &AtomicU64 {
-        &self.words[offset / 64 * 2 + (offset / 8 % 8).min(1)] // the two words of a line that are ever used
+        &self.words[offset / 64 * 2 + (offset / 8 % 8).min(1)] // no line has more than two words in use
     }
 }
 
@@ -32,17 +32,19 @@ const EVENTCOUNT_AT: usize = 64;
 
 impl Futex for Model {
     fn wait(&self, seen: u64, _timeout_ns: u64) {
-        // As the kernel does: the comparison and going to sleep are one step for those who wake. No timeout:
-        // a lost wake-up must show as a deadlock.
+        // As in the kernel, comparing and going to sleep are one step for threads that wake. There is no
+        // timeout: a lost wake-up must show as a deadlock.
         let guard = self.asleep.lock().unwrap();
         if self.word(EVENTCOUNT_AT).load(Ordering::SeqCst) == seen {
             drop(self.woken.wait(guard).unwrap());
         }
     }
+
     fn wake_all(&self) {
         let _guard = self.asleep.lock().unwrap();
         self.woken.notify_all();
     }
+
     fn membarrier(&self) {
         unreachable!("the model uses fences on both sides; membarrier is their stand-in on hot paths")
     }
@@ -55,7 +57,7 @@ pub fn every_interleaving<T: Send + Sync + 'static>(
     body: impl Fn(&T, usize) + Send + Sync + 'static,
 ) {
     let mut builder = loom::model::Builder::new();
-    // three ranks with three take many minutes
+    // Three ranks with three preemptions take many minutes.
     builder.preemption_bound = Some(if ranks > 2 { 2 } else { 3 });
     builder.max_branches = 100_000;
     let body = std::sync::Arc::new(body);

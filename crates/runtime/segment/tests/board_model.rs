@@ -1,8 +1,8 @@
-//! The protocols of the bill-board under loom: every interleaving of a few ranks, every reordering the
-//! memory model allows.
+//! The protocols of a communicator's board under loom: every interleaving of a few ranks, every
+//! reordering the memory model allows.
 //!
-//! Run with `RUSTFLAGS="--cfg loom" cargo test -p evenkeel-segment --test model --release`. Each guard
-//! has a twin test in which the rule it stands for is left out, and loom must find the error.
+//! Run with `RUSTFLAGS="--cfg loom" cargo test -p evenkeel-segment --test board_model --release`. Each rule
+//! has a twin test in which it is left out, and loom must find the error.
 #![cfg(loom)]
 
 mod loom_memory;
@@ -22,6 +22,7 @@ struct Node {
 
 // SAFETY: the payload cells are what the protocol under test must protect; loom checks each access.
 unsafe impl Sync for Node {}
+// SAFETY: as above.
 unsafe impl Send for Node {}
 
 fn node(ranks: usize, window: usize, group: usize) -> Node {
@@ -38,13 +39,18 @@ impl Node {
         let window = self.board.geometry.window;
         &self.payload[rank * window + seq.0 as usize % window]
     }
+
     fn deposit(&self, me: usize, seq: Seq, value: u64) {
+        // SAFETY: the access is what is under test; loom checks it.
         self.cell(me, seq).with_mut(|p| unsafe { *p = value });
         self.board.publish(me, seq);
     }
+
     fn take(&self, rank: usize, seq: Seq) -> u64 {
+        // SAFETY: as above.
         self.cell(rank, seq).with(|p| unsafe { *p })
     }
+
     fn until(&self, condition: impl Fn() -> bool) {
         while !condition() {
             thread::yield_now();
@@ -56,8 +62,8 @@ fn run(ranks: usize, window: usize, group: usize, body: impl Fn(&Node, usize) + 
     every_interleaving(ranks, move || node(ranks, window, group), body);
 }
 
-/// Rank 1 deposits and leaves at once (a reduction's non-root); rank 0 reads. The window is smaller
-/// than the run.
+/// Rank 1 deposits and leaves at once, as in a reduction to rank 0; rank 0 reads. There are more
+/// instances than the window has positions.
 fn stream(respect_window: bool) {
     const WINDOW: u64 = 1;
     run(2, WINDOW as usize, 16, move |node, me| {
@@ -84,13 +90,13 @@ fn a_cell_is_not_overwritten_while_it_is_read() {
 }
 
 #[test]
-#[should_panic]
-fn without_the_window_it_is() {
+#[should_panic(expected = "Concurrent read and write accesses")]
+fn without_the_window_a_cell_is_overwritten_while_it_is_read() {
     stream(false);
 }
 
-/// All arrive; the last combines and releases; whoever sees the release sees the result. (Nobody waits
-/// here: three ranks that spin are too many interleavings.)
+/// All arrive; the last one combines and releases; a rank that sees the release sees the result. (No rank
+/// waits here: three ranks that spin are too many interleavings.)
 #[test]
 fn the_last_to_arrive_sees_every_deposit() {
     run(3, 2, 16, |node, me| {
@@ -98,6 +104,7 @@ fn the_last_to_arrive_sees_every_deposit() {
         node.deposit(me, seq, 1 << me);
         if node.board.arrive(me, seq, 1) {
             let sum: u64 = (0..3).map(|r| node.take(r, seq)).sum();
+            // SAFETY: the access is what is under test; loom checks it.
             node.cell(0, result).with_mut(|p| unsafe { *p = sum });
             node.board.release(seq);
         }
@@ -108,7 +115,7 @@ fn the_last_to_arrive_sees_every_deposit() {
     });
 }
 
-/// The same through groups of two.
+/// The same with arrivals counted in groups of two.
 #[test]
 fn grouped_arrivals_are_complete() {
     run(3, 2, 2, |node, me| {
@@ -122,9 +129,10 @@ fn grouped_arrivals_are_complete() {
     });
 }
 
-/// Whoever sees the count full may combine by itself, though the last to arrive never releases anybody.
+/// A rank that sees the count complete may combine by itself, even if the last to arrive never releases the
+/// others.
 #[test]
-fn a_stalled_combiner_holds_nobody_up() {
+fn a_stalled_combiner_holds_up_no_other_rank() {
     run(2, 2, 16, |node, me| {
         let seq = Seq(0);
         node.deposit(me, seq, 10 + me as u64);
@@ -135,9 +143,9 @@ fn a_stalled_combiner_holds_nobody_up() {
     });
 }
 
-/// A window position is used again: the count of its second round must not be filled by the first.
+/// A window position is used again: arrivals of the first round must not count for the second.
 #[test]
-fn rounds_do_not_mix() {
+fn arrivals_of_two_rounds_do_not_mix() {
     run(2, 1, 16, |node, me| {
         for n in 0..2 {
             let seq = Seq(n);
@@ -153,12 +161,14 @@ fn rounds_do_not_mix() {
     });
 }
 
-/// Shares of a full instance: each is done once, and whoever sees all done sees all results.
+/// Shares of the work on an instance: each is done once, and a rank that sees all of them done sees all
+/// results.
 #[test]
 fn shares_are_claimed_once() {
     run(2, 2, 16, |node, me| {
         let seq = Seq(1);
         while let Some(share) = node.board.claim(seq, 2) {
+            // SAFETY: the access is what is under test; loom checks it.
             node.cell(share as usize, seq).with_mut(|p| unsafe { *p = 5 + share as u64 });
             node.board.finish(seq, share, 2);
         }
@@ -168,20 +178,22 @@ fn shares_are_claimed_once() {
     });
 }
 
-/// A barrier orders what the ranks share otherwise. `waits` says who counts as waiting; the others rely
-/// on the words.
+/// A barrier orders what the ranks share otherwise. `waits` says which ranks count as waiting; the others
+/// look at the entries.
 fn barriers(
     ranks: usize,
     group: usize,
     waits: impl Fn(usize, u64) -> bool + Send + Sync + 'static,
-    look_at_all: bool,
+    looks_at_all: bool,
 ) {
     run(ranks, 1, group, move |node, me| {
         let board = &node.board;
+        // SAFETY: the access is what is under test; loom checks it.
         node.cell(me, Seq(0)).with_mut(|p| unsafe { *p = 7 });
         board.enter_barrier(me, 0, 0);
         if ranks == 3 && me != 1 {
-            // Three who all look are too many for the checker: two enter and go, as a deferring program does.
+            // Three ranks that all look are too many for the checker: two enter and go on, as ranks do that
+            // defer barriers.
             if waits(me, 0) {
                 board.count_waiting(me, 0);
             }
@@ -190,12 +202,12 @@ fn barriers(
         if !waits(me, 0) || !board.count_waiting(me, 0) {
             node.until(|| {
                 board.is_barrier_released(0)
-                    || board.all_entered(0, &mut if look_at_all { 0 } else { ranks - me })
+                    || board.all_entered(0, &mut if looks_at_all { 0 } else { ranks - me })
             });
         }
         // The checker itself objects to a read that is not ordered behind the write.
         let all: Vec<u64> = (0..ranks).map(|rank| node.take(rank, Seq(0))).collect();
-        if look_at_all {
+        if looks_at_all {
             assert_eq!(all, vec![7; ranks]);
         }
     });
@@ -209,22 +221,21 @@ fn all_leave_a_barrier_together() {
 }
 
 #[test]
-fn some_defer_and_some_wait() {
+fn some_ranks_defer_and_some_wait() {
     barriers(2, 16, |me, _| me == 0, true);
     barriers(3, 16, |me, _| me != 1, true);
     barriers(3, 2, |me, _| me == 1, true);
 }
 
 #[test]
-#[should_panic]
-fn to_look_at_some_only_is_not_enough() {
+#[should_panic(expected = "Concurrent read and write accesses")]
+fn looking_at_some_ranks_only_is_not_enough() {
     barriers(2, 16, |_, _| false, false);
 }
 
-/// One runs ahead by more barriers than there are hints, and the hint it takes is the one the others
-/// count in.
+/// One rank runs ahead by more barriers than there are hints, and takes the hint in which the other counts.
 #[test]
-fn a_hint_that_is_overwritten_holds_nobody_up() {
+fn a_rank_whose_hint_is_overwritten_gets_on() {
     run(2, 1, 16, |node, me| {
         let board = &node.board;
         if me == 0 {
@@ -236,15 +247,15 @@ fn a_hint_that_is_overwritten_holds_nobody_up() {
         } else {
             board.enter_barrier(1, 0, 0);
             let last = board.count_waiting(1, 0);
-            assert!(!last, "the other one never counted here");
+            assert!(!last, "the other rank never counted here");
             node.until(|| board.is_barrier_released(0) || board.all_entered(0, &mut 0));
         }
     });
 }
 
-/// Who sleeps for a barrier is woken by whoever completes it, although nobody can tell beforehand who
-/// that will be.
-fn sleepers_at_a_barrier(announce: bool, fenced: bool) {
+/// A rank that sleeps for a barrier is woken by the rank that completes it, although no rank knows beforehand
+/// which one that will be.
+fn sleepers_at_a_barrier(notify: bool, fenced: bool) {
     run(3, 1, 16, move |node, me| {
         let board = &node.board;
         match me == 0 || fenced {
@@ -253,7 +264,7 @@ fn sleepers_at_a_barrier(announce: bool, fenced: bool) {
         }
         if me > 0 {
             match fenced {
-                _ if !announce => {}
+                _ if !notify => {}
                 true => board.notify_entry(0),
                 false => board.notify_unfenced_entry(0),
             }
@@ -266,24 +277,24 @@ fn sleepers_at_a_barrier(announce: bool, fenced: bool) {
 }
 
 #[test]
-fn whoever_completes_a_barrier_wakes_the_sleepers() {
+fn the_rank_that_completes_a_barrier_wakes_the_sleepers() {
     sleepers_at_a_barrier(true, true);
     sleepers_at_a_barrier(true, false);
 }
 
 #[test]
-#[should_panic]
-fn without_that_they_sleep_on() {
+#[should_panic(expected = "deadlock")]
+fn without_a_notification_ranks_sleep_on() {
     sleepers_at_a_barrier(false, true);
 }
 
-/// One sleeps until the other has published: no wake-up may be lost (it would be a deadlock here).
-fn sleeper(announce: bool) {
+/// One rank sleeps until the other has published. A lost wake-up would be a deadlock here.
+fn sleeper(notify: bool) {
     run(2, 2, 16, move |node, me| {
         let seq = Seq(0);
         if me == 1 {
             node.deposit(1, seq, 9);
-            if announce {
+            if notify {
                 node.board.notify();
             }
         } else {
@@ -301,7 +312,7 @@ fn no_wake_up_is_lost() {
 }
 
 #[test]
-#[should_panic]
-fn without_the_announcement_it_is() {
+#[should_panic(expected = "deadlock")]
+fn without_a_notification_a_wake_up_is_lost() {
     sleeper(false);
 }
