@@ -4,7 +4,7 @@
 //! goes on in a process of its own, so that the rank has no child that its program does not know of,
 //! and heeds no signal that a terminal or launcher sends to all: it ends when the ranks have.
 
-use evenkeel_agent::agent::Agent;
+use evenkeel_agent::process::agent::Agent;
 use evenkeel_engine::across::agent_member::world_of_agent;
 use evenkeel_engine::across::commands::{Offer, Order, Reader, Setup};
 use evenkeel_engine::across::nodes::INHERITED;

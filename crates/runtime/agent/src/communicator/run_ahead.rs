@@ -3,7 +3,7 @@
 //!
 //! No node takes up a collective before all have taken up the one [`AHEAD`] before it.
 
-use crate::global_minimum::{Told, Watermark};
+use crate::communicator::global_minimum::{Told, Watermark};
 
 /// Collectives that a node may take up before another has.
 const AHEAD: u64 = 64;
@@ -55,7 +55,7 @@ impl Progress {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::global_minimum::Way;
+    use crate::communicator::global_minimum::Way;
     use evenkeel_random::Random;
 
     /// Nodes that take up all they may while one of them does nothing for long, and messages in any order,

@@ -1,10 +1,10 @@
 //! A communicator's part on this node, with all that the agent does for it.
 
-use crate::call_stream::Lane;
-use crate::global_minimum::{Told, Watermark, Way};
+use crate::communicator::call_stream::Lane;
+use crate::communicator::global_minimum::{Told, Watermark, Way};
+use crate::exchange::run::Sent;
 use crate::message::{Head, Message, What, described};
 use crate::position::Position;
-use crate::schedule_run::Sent;
 use bytes::Bytes;
 use evenkeel_engine::across::agent_member::Seat;
 use evenkeel_engine::across::commands::NewComm;

@@ -1,11 +1,11 @@
 //! The agent's loop: what comes over the network, what the ranks here have handed in, and sleep when
 //! there is neither.
 
-use crate::communicator::{Letter, Party};
-use crate::counts::Counts;
-use crate::idle_strategy::Linger;
-use crate::liveness::{Health, Verdict};
+use crate::communicator::agent_communicator::{Letter, Party};
 use crate::message::{Head, What};
+use crate::process::counts::Counts;
+use crate::process::idle_strategy::Linger;
+use crate::process::liveness::{Health, Verdict};
 use bytes::Bytes;
 use evenkeel_engine::across::commands::{Order, Reader, Setup, share_cores};
 use evenkeel_engine::job::node::World;

@@ -2,13 +2,13 @@
 //!
 //! A node that passes on what it gets learns from the message what the collective is, and begins with
 //! that. The result stays here until the ranks call it. So a node all of whose ranks are late holds up
-//! nobody. Nobody is further ahead than [`crate::run_ahead`] says, so there are no more of these than
+//! nobody. Nobody is further ahead than [`crate::communicator::run_ahead`] says, so there are no more of these than
 //! that.
 
-use crate::collective::{Early, Running};
-use crate::exchange_schedule::Plans;
+use crate::communicator::collective::{Early, Running};
+use crate::exchange::run::Sent;
+use crate::exchange::schedule::Plans;
 use crate::position::Position;
-use crate::schedule_run::Sent;
 use evenkeel_engine::collective::call::Kind;
 use evenkeel_spanning::PieceDescription as Description;
 use std::collections::HashMap;
@@ -92,8 +92,8 @@ fn what(description: Description) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exchange_schedule::{Key, Plan};
-    use crate::schedule_run::Instance;
+    use crate::exchange::run::Instance;
+    use crate::exchange::schedule::{Key, Plan};
     use bytes::Bytes;
     use evenkeel_random::Random;
     use evenkeel_schedule::Rank;

@@ -1,9 +1,9 @@
 //! One collective that this node's ranks have called, as the agent carries it out: from its ranks, over
 //! the network, to its ranks.
 
-use crate::exchange_schedule::{Key, Plans};
+use crate::exchange::run::{Combining, Instance, Sent};
+use crate::exchange::schedule::{Key, Plans};
 use crate::position::Position;
-use crate::schedule_run::{Combining, Instance, Sent};
 use bytes::Bytes;
 use evenkeel_engine::across::agent_member::{Seat, Turn};
 use evenkeel_engine::collective::call::{Combine, Kind};

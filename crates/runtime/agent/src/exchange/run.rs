@@ -5,8 +5,8 @@
 //! make that safe is not waited for. A message is kept apart from others of the same flag by its turn:
 //! it may overtake them.
 
-use crate::buffer::Buffer;
-use crate::exchange_schedule::Plan;
+use crate::exchange::buffer::Buffer;
+use crate::exchange::schedule::Plan;
 use bytes::Bytes;
 use evenkeel_engine::collective::call::Combine;
 use evenkeel_schedule::{Place, Rank, Round, Step};
@@ -240,7 +240,7 @@ impl Instance {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exchange_schedule::Key;
+    use crate::exchange::schedule::Key;
     use evenkeel_engine::collective::call::Kind;
     use evenkeel_engine::reduction::kernels;
     use evenkeel_random::Random;

@@ -1,13 +1,13 @@
 //! One numbering of a communicator's collectives on this node: taken from the docket in order, finished
 //! in any.
 
-use crate::collective::{Early, Running};
-use crate::exchange_schedule::Plans;
-use crate::forwarding::{Passing, agree};
-use crate::global_minimum::{Told, Watermark};
+use crate::communicator::collective::{Early, Running};
+use crate::communicator::forwarding::{Passing, agree};
+use crate::communicator::global_minimum::{Told, Watermark};
+use crate::communicator::run_ahead::Progress;
+use crate::exchange::run::Sent;
+use crate::exchange::schedule::Plans;
 use crate::position::Position;
-use crate::run_ahead::Progress;
-use crate::schedule_run::Sent;
 use evenkeel_engine::across::agent_member::Seat;
 use evenkeel_spanning::PieceDescription as Description;
 use std::collections::{HashMap, VecDeque};
