@@ -1,20 +1,22 @@
-//! The agent of a node: carries collectives of one job between nodes.
+//! The agent of a node: carries the collectives of one job between nodes.
 //!
-//! One small process per node and job. A node's first rank starts it, and it ends with the last one. In
-//! the node's segment it has a seat in every communicator that spans nodes
-//! ([`evenkeel_engine::across`]); between nodes it has the fabric. It takes in what the ranks of its
-//! node hand over, exchanges that with the other nodes' agents by a schedule ([`exchange::schedule`],
-//! [`exchange::run`]), and gives its ranks what comes of it ([`communicator::collective`], [`communicator::call_stream`]). What others need it
-//! passes on whether its own ranks have called it or not ([`communicator::forwarding`]). Barriers are counted apart
-//! ([`communicator::global_minimum`]). It sleeps when nothing happens, and finds out when a node that is waited for is no
-//! longer there ([`process::liveness`]).
+//! An agent is one small process per node and job. The node's first rank starts it, and it ends with the last
+//! rank. In the node's segment it is one more member of every communicator that spans nodes
+//! ([`evenkeel_engine::across`]); between nodes it has the fabric. It collects what the ranks of its node
+//! contribute, exchanges that with the other nodes' agents, and gives its ranks the result. What other nodes
+//! need it forwards whether its own ranks have called it or not. It sleeps when nothing happens, and finds out
+//! when a node that is waited for is gone.
 //!
-//! May use: engine (its seat), fabric, schedule, segment, options, bytes, libc. Must never run anything
-//! of the program's, choose by anything but what all agents know alike, take a slow node for a lost one
-//! before its time, or stay when its ranks are gone.
+//! From top to bottom: [`process`] is the program's loop; [`communicator`] what is done for one communicator;
+//! [`exchange`] the schedules between nodes; [`message`] what agents tell each other; [`error`] why an agent
+//! cannot go on. README.md lists the files that a broadcast passes.
+//!
+//! May use: engine (as a member of its communicators), spanning, schedule, fabric, segment, options. Must never:
+//! run any of the program's own code, decide by anything that other agents may know differently, take a slow node
+//! for a lost one before its time, or stay when its ranks are gone.
 
 pub mod communicator;
+pub mod error;
 pub mod exchange;
 pub mod message;
-pub mod position;
 pub mod process;

@@ -1,183 +1,356 @@
-//! What agents tell each other: a head of fixed length, and data.
+//! What agents tell each other, and how it travels: a header of fixed length, and data.
 //!
-//! A message may overtake another between the same two agents: large ones are fetched, small ones come
-//! at once.
+//! A message may overtake another one between the same two agents: small messages come at once, large ones
+//! are fetched by their receiver.
+//!
+//! The header, in bytes, little-endian; what a message does not need is 0:
+//!
+//! ```text
+//! 0 job | 8 kind | 9 stream | 10 turn | 12 flag | 16 communicator | 24 number | 32 place | 36 unused | 40
+//! ```
 
 use bytes::Bytes;
-use evenkeel_spanning::PieceDescription as Description;
+use evenkeel_schedule::{Buffer, Flag, Place};
+use evenkeel_spanning::PieceDescription;
+use thiserror::Error;
 
-/// What a message is.
+/// Length of a header.
+pub const HEADER_BYTES: usize = 40;
+/// Length of the description that precedes the data of a forwarded step.
+const DESCRIPTION_BYTES: usize = 16;
+
+/// One of a communicator's two call streams. Collectives are numbered in each of them apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum What {
-    /// How many barriers have been entered by a part of the nodes; `slot` says by which.
-    Barriers = 1,
-    /// A step of a schedule: data for `at`, and a flag.
-    Step = 2,
-    /// Asks for a sign of life, and gives one.
-    Ping = 3,
-    Pong = 4,
-    /// The communicator has been revoked.
-    Revoked = 5,
-    /// A rank of the sender's node has died: `number`.
-    Died = 6,
-    /// How many collectives of a lane have been taken up by a part of the nodes; `slot` says by which.
-    Taken = 7,
-    /// A step, to a node that passes on what it gets: the collective's description comes before the data,
-    /// so that nobody there need have called it.
-    Forward = 8,
+pub enum Stream {
+    /// Blocking collectives.
+    Blocking = 0,
+    /// Nonblocking collectives.
+    Nonblocking = 1,
 }
 
-impl What {
-    const ALL: [What; 8] = [
-        What::Barriers,
-        What::Step,
-        What::Ping,
-        What::Pong,
-        What::Revoked,
-        What::Died,
-        What::Taken,
-        What::Forward,
+/// A message between two agents of a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Message {
+    /// Asks for a sign of life.
+    Ping,
+    /// Gives one.
+    Pong,
+    /// A rank on the sender's node has died, by its number in MPI_COMM_WORLD.
+    RankDied(u32),
+    /// Something about one communicator.
+    OfCommunicator {
+        /// The job's name for it.
+        communicator: u64,
+        /// What.
+        content: Content,
+    },
+}
+
+/// What a message says about a communicator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// How many barriers a part of the nodes has entered.
+    Barriers(Count),
+    /// How many collectives of a stream a part of the nodes has begun.
+    Begun(Stream, Count),
+    /// A member has revoked it.
+    Revoked,
+    /// A step of a collective's schedule.
+    Step {
+        /// The stream that the collective belongs to.
+        stream: Stream,
+        /// Its number there.
+        number: u64,
+        /// What the collective is, for a receiver that forwards what it gets: it need not wait until its own
+        /// ranks have called it.
+        description: Option<PieceDescription>,
+        /// The step.
+        step: StepMessage,
+    },
+}
+
+/// A count that only grows, of a part of the nodes ([`crate::communicator::global_minimum`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Count {
+    /// Which part.
+    pub slot: u32,
+    /// The count.
+    pub count: u64,
+}
+
+/// A step of a schedule, as its receiver sees it: data for a place in one of its buffers, and a flag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepMessage {
+    /// The flag that is raised.
+    pub flag: Flag,
+    /// Which use of the flag.
+    pub turn: u16,
+    /// Where the data go.
+    pub place: Place,
+    /// The data; they may be empty.
+    pub data: Bytes,
+}
+
+/// A message for one node of a communicator, to be sent with that communicator's name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutgoingMessage {
+    /// Which of the communicator's nodes.
+    pub to: usize,
+    /// What.
+    pub content: Content,
+}
+
+/// A message as it is sent: a header, and data that need not be copied behind it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EncodedMessage {
+    /// The header, and the description of a forwarded step.
+    pub header: Vec<u8>,
+    /// The data.
+    pub data: Bytes,
+}
+
+/// Why bytes are not a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum MessageError {
+    /// They come from elsewhere.
+    #[error("they are not a message of this job")]
+    Foreign,
+    /// The sender knows collectives that this agent does not.
+    #[error("they are a step of a collective that this agent does not know")]
+    UnknownCollective,
+}
+
+/// What a header says the message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum Kind {
+    Barriers = 1,
+    Step = 2,
+    Ping = 3,
+    Pong = 4,
+    Revoked = 5,
+    RankDied = 6,
+    Begun = 7,
+    ForwardedStep = 8,
+}
+
+impl Kind {
+    const ALL: [Kind; 8] = [
+        Kind::Barriers,
+        Kind::Step,
+        Kind::Ping,
+        Kind::Pong,
+        Kind::Revoked,
+        Kind::RankDied,
+        Kind::Begun,
+        Kind::ForwardedStep,
     ];
 }
 
-/// A message's head. What it does not need is 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Head {
-    /// The job's token.
-    pub job: u64,
-    pub what: What,
-    /// Which of a communicator's two numberings: 0 blocking, 1 nonblocking.
-    pub lane: u8,
-    pub turn: u16,
-    pub slot: u32,
-    /// The communicator.
-    pub comm: u64,
-    /// The collective's number in its lane; a count of barriers; a rank.
-    pub number: u64,
-    /// A place of the receiver's buffers, as a number.
-    pub at: u32,
+#[derive(Clone, Copy, Debug)]
+struct Header {
+    kind: Kind,
+    stream: Stream,
+    turn: u16,
+    flag: u32,
+    communicator: u64,
+    number: u64,
+    place: u32,
 }
 
-pub const HEAD_BYTES: usize = 40;
-/// Of a description.
-const DESCRIBED_BYTES: usize = 16;
-
-impl Head {
-    pub fn new(job: u64, what: What) -> Head {
-        Head { job, what, lane: 0, turn: 0, slot: 0, comm: 0, number: 0, at: 0 }
+impl Header {
+    fn new(kind: Kind) -> Header {
+        Header { kind, stream: Stream::Blocking, turn: 0, flag: 0, communicator: 0, number: 0, place: 0 }
     }
 
-    /// A message without data.
-    pub fn alone(&self) -> Message {
-        self.with(&Bytes::new())
-    }
-
-    /// The message.
-    pub fn with(&self, data: &Bytes) -> Message {
-        Message { head: self.bytes(&[]), data: data.clone() }
-    }
-
-    /// The message of a [`What::Forward`].
-    pub fn with_described(&self, description: Description, data: &Bytes) -> Message {
-        let [first, second] = description.to_words().map(u64::to_le_bytes);
-        Message {
-            head: Head { what: What::Forward, ..*self }.bytes(&[first, second].concat()),
-            data: data.clone(),
-        }
-    }
-
-    fn bytes(&self, more: &[u8]) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(HEAD_BYTES + more.len());
-        bytes.extend_from_slice(&self.job.to_le_bytes());
-        bytes.extend_from_slice(&[self.what as u8, self.lane]);
+    fn to_bytes(self, job: u64, room_behind: usize) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(HEADER_BYTES + room_behind);
+        bytes.extend_from_slice(&job.to_le_bytes());
+        bytes.extend_from_slice(&[self.kind as u8, self.stream as u8]);
         bytes.extend_from_slice(&self.turn.to_le_bytes());
-        bytes.extend_from_slice(&self.slot.to_le_bytes());
-        bytes.extend_from_slice(&self.comm.to_le_bytes());
+        bytes.extend_from_slice(&self.flag.to_le_bytes());
+        bytes.extend_from_slice(&self.communicator.to_le_bytes());
         bytes.extend_from_slice(&self.number.to_le_bytes());
-        bytes.extend_from_slice(&self.at.to_le_bytes());
+        bytes.extend_from_slice(&self.place.to_le_bytes());
         bytes.extend_from_slice(&[0; 4]);
-        bytes.extend_from_slice(more);
         bytes
     }
 
-    /// Head and data of a message; None if it is none.
-    pub fn read(message: &Bytes) -> Option<(Head, Bytes)> {
-        let (head, _) = message.split_at_checked(HEAD_BYTES)?;
-        let eight = |at: usize| u64::from_le_bytes(head[at..at + 8].try_into().expect("eight bytes"));
-        let four = |at: usize| u32::from_le_bytes(head[at..at + 4].try_into().expect("four bytes"));
-        let what = What::ALL.into_iter().find(|what| *what as u8 == head[8])?;
-        let turn = u16::from_le_bytes([head[10], head[11]]);
-        let read = Head {
-            job: eight(0),
-            what,
-            lane: head[9].min(1),
-            turn,
-            slot: four(12),
-            comm: eight(16),
+    /// The header of a message of this job; None if it is none.
+    fn from_bytes(bytes: &[u8], job: u64) -> Option<Header> {
+        let (header, _) = bytes.split_at_checked(HEADER_BYTES)?;
+        let eight = |at: usize| u64::from_le_bytes(header[at..at + 8].try_into().expect("eight bytes"));
+        let four = |at: usize| u32::from_le_bytes(header[at..at + 4].try_into().expect("four bytes"));
+        let kind = Kind::ALL.into_iter().find(|kind| *kind as u8 == header[8])?;
+        (eight(0) == job).then_some(Header {
+            kind,
+            stream: if header[9] == 0 { Stream::Blocking } else { Stream::Nonblocking },
+            turn: u16::from_le_bytes([header[10], header[11]]),
+            flag: four(12),
+            communicator: eight(16),
             number: eight(24),
-            at: four(32),
-        };
-        Some((read, message.slice(HEAD_BYTES..)))
+            place: four(32),
+        })
     }
 }
 
-/// Description and data of a [`What::Forward`]; None if there is none.
-pub fn described(data: &Bytes) -> Option<(Description, Bytes)> {
-    let (words, _) = data.split_at_checked(DESCRIBED_BYTES)?;
-    let word = |at: usize| u64::from_le_bytes(words[at..at + 8].try_into().expect("eight bytes"));
-    Some((Description::from_words([word(0), word(8)])?, data.slice(DESCRIBED_BYTES..)))
+impl Message {
+    /// The message as it is sent to another agent of this job.
+    pub fn encode(self, job: u64) -> EncodedMessage {
+        let alone = |header: Header| EncodedMessage { header: header.to_bytes(job, 0), data: Bytes::new() };
+        match self {
+            Message::Ping => alone(Header::new(Kind::Ping)),
+            Message::Pong => alone(Header::new(Kind::Pong)),
+            Message::RankDied(rank) => alone(Header { number: rank.into(), ..Header::new(Kind::RankDied) }),
+            Message::OfCommunicator { communicator, content } => content.encode(job, communicator),
+        }
+    }
+
+    /// The message that another agent of this job has sent.
+    ///
+    /// # Errors
+    /// If it is none, or if this agent cannot know what to do with it.
+    pub fn decode(bytes: &Bytes, job: u64) -> Result<Message, MessageError> {
+        let header = Header::from_bytes(bytes, job).ok_or(MessageError::Foreign)?;
+        let Header { stream, flag, communicator, number, .. } = header;
+        let count = Count { slot: flag, count: number };
+        let content = match header.kind {
+            Kind::Ping => return Ok(Message::Ping),
+            Kind::Pong => return Ok(Message::Pong),
+            Kind::RankDied => return Ok(Message::RankDied(number as u32)),
+            Kind::Barriers => Content::Barriers(count),
+            Kind::Begun => Content::Begun(stream, count),
+            Kind::Revoked => Content::Revoked,
+            Kind::Step | Kind::ForwardedStep => {
+                let (description, data) = if header.kind == Kind::ForwardedStep {
+                    let (description, data) = described(&bytes.slice(HEADER_BYTES..))?;
+                    (Some(description), data)
+                } else {
+                    (None, bytes.slice(HEADER_BYTES..))
+                };
+                let place = place_from_number(header.place);
+                let step = StepMessage { flag: Flag(flag), turn: header.turn, place, data };
+                Content::Step { stream, number, description, step }
+            }
+        };
+        Ok(Message::OfCommunicator { communicator, content })
+    }
 }
 
-/// What is sent: a head, with what belongs to it, and data that need not be copied behind it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Message {
-    pub head: Vec<u8>,
-    pub data: Bytes,
+impl Content {
+    fn encode(self, job: u64, communicator: u64) -> EncodedMessage {
+        let of = |kind| Header { communicator, ..Header::new(kind) };
+        let counted = |header: Header, Count { slot, count }: Count| EncodedMessage {
+            header: Header { flag: slot, number: count, ..header }.to_bytes(job, 0),
+            data: Bytes::new(),
+        };
+        match self {
+            Content::Barriers(count) => counted(of(Kind::Barriers), count),
+            Content::Begun(stream, count) => counted(Header { stream, ..of(Kind::Begun) }, count),
+            Content::Revoked => {
+                EncodedMessage { header: of(Kind::Revoked).to_bytes(job, 0), data: Bytes::new() }
+            }
+            Content::Step { stream, number, description, step } => {
+                let StepMessage { flag, turn, place, data } = step;
+                let kind = if description.is_some() { Kind::ForwardedStep } else { Kind::Step };
+                let place = place_to_number(place);
+                let header = Header { stream, number, flag: flag.0, turn, place, ..of(kind) };
+                let mut header = header.to_bytes(job, DESCRIPTION_BYTES);
+                for word in description.into_iter().flat_map(PieceDescription::to_words) {
+                    header.extend_from_slice(&word.to_le_bytes());
+                }
+                EncodedMessage { header, data }
+            }
+        }
+    }
+}
+
+fn place_to_number(place: Place) -> u32 {
+    (place.buffer() as u32) << 30 | place.element()
+}
+
+fn place_from_number(number: u32) -> Place {
+    let buffer = [Buffer::Input, Buffer::Output, Buffer::Scratch, Buffer::Scratch][(number >> 30) as usize];
+    Place::new(buffer, number % Place::MAX_ELEMENTS)
+}
+
+/// Description and data of a forwarded step.
+fn described(bytes: &Bytes) -> Result<(PieceDescription, Bytes), MessageError> {
+    let word = |at: usize| {
+        let word = bytes.get(at..at + 8).ok_or(MessageError::UnknownCollective)?;
+        Ok(u64::from_le_bytes(word.try_into().expect("eight bytes")))
+    };
+    let description = PieceDescription::from_words([word(0)?, word(8)?]);
+    Ok((description.ok_or(MessageError::UnknownCollective)?, bytes.slice(DESCRIPTION_BYTES..)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use evenkeel_engine::collective::call::Kind;
+    use evenkeel_spanning::{CollectiveKind, Location};
 
-    fn arrived(message: Message) -> Bytes {
-        [message.head, message.data.to_vec()].concat().into()
+    const JOB: u64 = 1 << 63;
+
+    fn arrived(message: &Message) -> Bytes {
+        let EncodedMessage { header, data } = message.clone().encode(JOB);
+        [header, data.to_vec()].concat().into()
+    }
+
+    fn step(description: Option<PieceDescription>) -> Message {
+        let data = Bytes::from_static(b"data");
+        let step =
+            StepMessage { flag: Flag(9), turn: 7, place: Place::scratch(Place::MAX_ELEMENTS - 1), data };
+        let content = Content::Step { stream: Stream::Nonblocking, number: 13, description, step };
+        Message::OfCommunicator { communicator: 11, content }
+    }
+
+    fn forwarded() -> PieceDescription {
+        let root = Location { node: 3, local_rank: 1 };
+        PieceDescription { kind: CollectiveKind::Bcast, root, bytes: 65536, operator: 0 }
     }
 
     #[test]
-    fn a_head_is_read_as_it_was_written() {
-        let head = Head {
-            job: 1 << 63,
-            what: What::Step,
-            lane: 1,
-            turn: 7,
-            slot: 9,
-            comm: 11,
-            number: 13,
-            at: u32::MAX,
-        };
-        let data = Bytes::from_static(b"data");
-        assert_eq!(Head::read(&arrived(head.with(&data))), Some((head, data)));
-        assert_eq!(Head::read(&arrived(head.alone())), Some((head, Bytes::new())));
-        assert_eq!(Head::read(&Bytes::from_static(&[0; HEAD_BYTES])), None);
-        assert_eq!(Head::read(&Bytes::from_static(b"short")), None);
+    fn a_message_is_read_as_it_was_written() {
+        let of = |content| Message::OfCommunicator { communicator: 1 << 63 | 5, content };
+        let count = Count { slot: 3, count: u64::MAX };
+        for message in [
+            Message::Ping,
+            Message::Pong,
+            Message::RankDied(u32::MAX),
+            of(Content::Barriers(count)),
+            of(Content::Begun(Stream::Blocking, count)),
+            of(Content::Begun(Stream::Nonblocking, count)),
+            of(Content::Revoked),
+            step(None),
+            step(Some(forwarded())),
+        ] {
+            assert_eq!(Message::decode(&arrived(&message), JOB), Ok(message));
+        }
     }
 
     #[test]
-    fn what_is_passed_on_says_what_it_is() {
-        let description = Description {
-            kind: Kind::Bcast,
-            root: evenkeel_spanning::Location { node: 3, local_rank: 1 },
-            bytes: 65536,
-            operator: 0,
-        };
-        let head = Head { comm: 5, number: 7, ..Head::new(1, What::Step) };
-        let data = Bytes::from_static(b"data");
-        let message = arrived(head.with_described(description, &data));
-        let (read, rest) = Head::read(&message).unwrap();
-        assert_eq!(read, Head { what: What::Forward, ..head });
-        assert_eq!(described(&rest), Some((description, data)));
-        assert_eq!(described(&rest.slice(..15)), None);
+    fn a_place_is_read_as_it_was_written() {
+        for place in [Place::input(0), Place::output(7), Place::scratch(Place::MAX_ELEMENTS - 1)] {
+            assert_eq!(place_from_number(place_to_number(place)), place);
+        }
+    }
+
+    #[test]
+    fn what_is_not_of_the_job_is_refused() {
+        let foreign = Err(MessageError::Foreign);
+        assert_eq!(Message::decode(&arrived(&Message::Ping), JOB + 1), foreign);
+        assert_eq!(Message::decode(&Bytes::from_static(&[0; HEADER_BYTES]), 0), foreign, "no such kind");
+        assert_eq!(Message::decode(&Bytes::from_static(b"short"), JOB), foreign);
+    }
+
+    #[test]
+    fn a_forwarded_step_without_a_known_collective_is_refused() {
+        let whole = arrived(&step(Some(forwarded())));
+        let unknown = Err(MessageError::UnknownCollective);
+        assert_eq!(Message::decode(&whole.slice(..HEADER_BYTES + DESCRIPTION_BYTES - 1), JOB), unknown);
+        let mut other = whole.to_vec();
+        other[HEADER_BYTES] = 0xff;
+        assert_eq!(Message::decode(&other.into(), JOB), unknown);
     }
 }

@@ -1,8 +1,8 @@
 //! Agents, and communicators across nodes, for C.
 
 use crate::world::members;
-use evenkeel_engine::across::communicator::{self as across, Across, Offer};
-use evenkeel_engine::across::nodes::{self, OFFER_BYTES};
+use evenkeel_engine::across::communicator::{self as across, Reservation, SpanningCommunicator};
+use evenkeel_engine::across::nodes::{self, AGENT_INFO_BYTES};
 use evenkeel_engine::comm::communicator::Comm;
 use evenkeel_engine::job::node::world;
 use std::ffi::c_int;
@@ -19,13 +19,13 @@ extern "C" fn ek_nodes_leads(rank: c_int) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn ek_nodes_start(mine: *mut [u8; OFFER_BYTES]) {
+unsafe extern "C" fn ek_nodes_start(mine: *mut [u8; AGENT_INFO_BYTES]) {
     // SAFETY: room for an offer, by the interface.
     nodes::start(unsafe { &mut *mine });
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn ek_nodes_join(offers: *const [u8; OFFER_BYTES], count: c_int) -> c_int {
+unsafe extern "C" fn ek_nodes_join(offers: *const [u8; AGENT_INFO_BYTES], count: c_int) -> c_int {
     // SAFETY: so many offers, by the interface.
     nodes::join(world(), unsafe { std::slice::from_raw_parts(offers, count as usize) }) as c_int
 }
@@ -43,16 +43,16 @@ unsafe extern "C" fn ek_spans(list: *const c_int, ranks: c_int) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn ek_across_offer(list: *const c_int, ranks: c_int, me: c_int) -> Offer {
+unsafe extern "C" fn ek_across_offer(list: *const c_int, ranks: c_int, me: c_int) -> Reservation {
     let world = world().expect("`ek_spans` has said yes");
     // SAFETY: by the interface.
     let layout = world.spanned(unsafe { members(list, ranks) }).expect("`ek_spans` has said yes");
-    across::offer(world, &layout, me as usize)
+    across::reserve(world, &layout, me as usize)
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ek_across_attach(
-    offers: *const Offer,
+    offers: *const Reservation,
     list: *const c_int,
     ranks: c_int,
     me: c_int,
@@ -62,6 +62,6 @@ unsafe extern "C" fn ek_across_attach(
     let (members, offers) =
         unsafe { (members(list, ranks), std::slice::from_raw_parts(offers, ranks as usize)) };
     let layout = world.spanned(members).expect("`ek_spans` has said yes");
-    let across = Across::from_offers(world, layout, offers, members, me as usize);
+    let across = SpanningCommunicator::from_reservations(world, layout, offers, members, me as usize);
     Arc::into_raw(Comm::attach_across(world, across, members, me as usize))
 }

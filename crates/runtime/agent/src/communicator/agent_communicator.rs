@@ -1,139 +1,145 @@
 //! A communicator's part on this node, with all that the agent does for it.
+//!
+//! What is to be sent comes from below as values for numbered nodes of the communicator, and gets the
+//! communicator's name and the job's number of each node here, in one place.
 
-use crate::communicator::call_stream::Lane;
-use crate::communicator::global_minimum::{Told, Watermark, Way};
-use crate::exchange::run::Sent;
-use crate::message::{Head, Message, What, described};
-use crate::position::Position;
-use bytes::Bytes;
-use evenkeel_engine::across::agent_member::Seat;
-use evenkeel_engine::across::commands::NewComm;
+use crate::communicator::call_stream::CallStream;
+use crate::communicator::global_minimum::{CountMessage, GlobalMinimum, Pattern};
+use crate::error::AgentError;
+use crate::exchange::schedule::ScheduleCache;
+use crate::message::{Content, Count, Message, OutgoingMessage, Stream};
+use evenkeel_engine::across::agent_member::AgentMember;
+use evenkeel_engine::across::commands::NewCommunicator;
 use evenkeel_engine::job::node::World;
 use evenkeel_fabric::NodeId;
-use evenkeel_spanning::NodeCounts;
+use evenkeel_spanning::{NodeCounts, NodePosition};
 
-pub struct Party {
+/// A message, and the job's number of the node that it is for.
+pub type AddressedMessage = (NodeId, Message);
+
+/// The agent's side of one communicator.
+pub struct AgentCommunicator {
+    /// The job's name for it.
     pub id: u64,
-    job: u64,
-    /// The job's node at each position.
+    /// The job's number of each of its nodes.
     pub nodes: Vec<NodeId>,
-    position: Position,
-    lanes: [Lane; 2],
-    barriers: Watermark,
+    counts: NodeCounts,
+    /// Which of its nodes this is.
+    node: usize,
+    blocking: CallStream,
+    nonblocking: CallStream,
+    /// How many barriers all ranks of all nodes have entered.
+    barriers: GlobalMinimum,
     /// Ranks here that have not freed it.
     attached: usize,
+    /// What is to be sent, before it gets its address.
+    outgoing: Vec<OutgoingMessage>,
 }
 
-/// What is to be sent: to which node, and the message.
-pub type Letter = (NodeId, Message);
-
-impl Party {
-    /// `share_cores`: whether "nodes" are virtual hosts of one machine. None: there is no room for it.
-    pub fn new(world: &'static World, told: &NewComm, job: u64, share_cores: bool) -> Option<Party> {
-        let [blocking, nonblocking] = Seat::take(world, told)?;
-        let (me, nodes) = (told.mine as usize, told.nodes.len());
-        let way = if share_cores && nodes > 2 { Way::Tree } else { Way::Dissemination };
-        Some(Party {
-            id: told.id,
-            job,
-            nodes: told.nodes.iter().map(|(node, _)| NodeId(*node)).collect(),
-            position: Position {
-                counts: NodeCounts::new(told.nodes.iter().map(|(_, count)| *count).collect()),
-                me,
-                share_cores,
-            },
-            lanes: [blocking, nonblocking].map(|seat| Lane::new(seat, Watermark::new(me, nodes, way))),
-            barriers: Watermark::new(me, nodes, way),
-            attached: told.members.len(),
+impl AgentCommunicator {
+    /// Takes part in a communicator. `share_cores`: the nodes are virtual hosts of one machine.
+    ///
+    /// # Errors
+    /// If the segment has no room for its second block.
+    pub fn join(
+        world: &'static World,
+        new: &NewCommunicator,
+        share_cores: bool,
+    ) -> Result<AgentCommunicator, AgentError> {
+        let [blocking, nonblocking] = AgentMember::join(world, new).ok_or(AgentError::NoRoom)?;
+        let (node, nodes) = (new.this_node as usize, new.nodes.len());
+        let pattern = if share_cores && nodes > 2 { Pattern::Tree } else { Pattern::Dissemination };
+        let minimum = || GlobalMinimum::new(node, nodes, pattern);
+        let stream = |stream, member| {
+            CallStream::new(stream, member, ScheduleCache::new(nodes, share_cores), minimum())
+        };
+        Ok(AgentCommunicator {
+            id: new.id,
+            nodes: new.nodes.iter().map(|(node, _)| NodeId(*node)).collect(),
+            counts: NodeCounts::new(new.nodes.iter().map(|(_, count)| *count).collect()),
+            node,
+            blocking: stream(Stream::Blocking, blocking),
+            nonblocking: stream(Stream::Nonblocking, nonblocking),
+            barriers: minimum(),
+            attached: new.members.len(),
+            outgoing: Vec::new(),
         })
     }
 
-    /// Moves everything on; whether anything happened.
-    pub fn advance(&mut self, letters: &mut Vec<Letter>) -> Result<bool, String> {
-        let before = letters.len();
-        let mut moved = false;
-        let (id, nodes, job) = (self.id, &self.nodes, self.job);
-        for (number, lane) in self.lanes.iter_mut().enumerate() {
-            let head = Head { comm: id, lane: number as u8, ..Head::new(job, What::Step) };
-            let mut told = Vec::new();
-            moved |= lane.advance(
-                &self.position,
-                |number, description, sent: Sent<'_>| {
-                    let head = Head { number, slot: sent.slot, turn: sent.turn, at: sent.at, ..head };
-                    let message = if sent.passed_on {
-                        head.with_described(description, sent.data)
-                    } else {
-                        head.with(sent.data)
-                    };
-                    letters.push((nodes[sent.to as usize], message));
-                },
-                |how_far| told.push(how_far),
-            )?;
-            letters
-                .extend(told.into_iter().map(|told| letter(Head { what: What::Taken, ..head }, nodes, told)));
-        }
-        let entered = self.lanes[0].seat.entered_here();
-        let known = self.barriers.all();
-        let head = Head { comm: id, ..Head::new(job, What::Barriers) };
-        self.barriers.enter(entered, |told| letters.push(letter(head, nodes, told)));
-        self.tell_barriers(known);
-        Ok(moved || letters.len() > before || self.barriers.all() > known)
+    /// Moves everything on. Whether anything happened. Adds what is to be sent to `out`.
+    pub fn advance(&mut self, out: &mut Vec<AddressedMessage>) -> Result<bool, AgentError> {
+        let position = NodePosition { counts: &self.counts, node: self.node };
+        let mut moved = self.blocking.advance(position, &mut self.outgoing)?;
+        moved |= self.nonblocking.advance(position, &mut self.outgoing)?;
+        let entered = self.blocking.member.barriers_entered();
+        moved |= self.change_barriers(|barriers, out| barriers.raise(entered, out));
+        moved |= !self.outgoing.is_empty();
+        self.address_outgoing(out);
+        Ok(moved)
     }
 
-    /// Tells the ranks here of barriers that everybody has entered.
-    fn tell_barriers(&self, known: u64) {
-        if self.barriers.all() > known {
-            self.lanes[0].seat.enter_barriers(self.barriers.all());
-        }
-    }
-
-    /// Takes a message of another node in.
-    pub fn take_in(
+    /// Takes a message about this communicator. Adds what is to be sent on to `out`.
+    pub fn receive(
         &mut self,
         from: NodeId,
-        head: &Head,
-        data: Bytes,
-        letters: &mut Vec<Letter>,
-    ) -> Result<(), String> {
-        match head.what {
-            What::Barriers | What::Taken => {
-                let Some(from) = self.nodes.iter().position(|node| *node == from) else { return Ok(()) };
-                let (known, nodes) = (self.barriers.all(), &self.nodes);
-                let tell = |told| letters.push(letter(*head, nodes, told));
-                if head.what == What::Barriers {
-                    self.barriers.hear(from, head.slot, head.number, tell);
-                    self.tell_barriers(known);
-                } else {
-                    self.lanes[usize::from(head.lane)].hear(
-                        from,
-                        Told { to: 0, slot: head.slot, count: head.number },
-                        tell,
-                    );
+        content: Content,
+        out: &mut Vec<AddressedMessage>,
+    ) -> Result<(), AgentError> {
+        match content {
+            Content::Barriers(count) => {
+                if let Some(from) = self.number_of(from) {
+                    self.change_barriers(|barriers, out| barriers.receive(from, count, out));
                 }
-                Ok(())
             }
-            What::Revoked => {
-                self.lanes[0].seat.revoke();
-                Ok(())
+            Content::Begun(stream, count) => self.receive_report(from, stream, count),
+            Content::Revoked => self.blocking.member.revoke(),
+            Content::Step { stream, number, description, step } => {
+                let position = NodePosition { counts: &self.counts, node: self.node };
+                let stream = match stream {
+                    Stream::Blocking => &mut self.blocking,
+                    Stream::Nonblocking => &mut self.nonblocking,
+                };
+                stream.receive_step(number, description, step, position)?;
             }
-            What::Forward => {
-                let (description, data) = described(&data).ok_or(
-                    "another node has sent a part of it knows not what: do all nodes have the same evenkeel?",
-                )?;
-                self.lanes[usize::from(head.lane)].take_in(
-                    head.number,
-                    Some(description),
-                    (head.slot, head.turn, head.at, data),
-                    &self.position,
-                )
-            }
-            _ => self.lanes[usize::from(head.lane)].take_in(
-                head.number,
-                None,
-                (head.slot, head.turn, head.at, data),
-                &self.position,
-            ),
         }
+        self.address_outgoing(out);
+        Ok(())
+    }
+
+    fn receive_report(&mut self, from: NodeId, stream: Stream, count: Count) {
+        let Some(from) = self.number_of(from) else { return };
+        let stream = match stream {
+            Stream::Blocking => &mut self.blocking,
+            Stream::Nonblocking => &mut self.nonblocking,
+        };
+        stream.receive_report(from, count, &mut self.outgoing);
+    }
+
+    /// Which of the communicator's nodes it is.
+    fn number_of(&self, node: NodeId) -> Option<usize> {
+        self.nodes.iter().position(|other| *other == node)
+    }
+
+    /// Changes what is known of barriers, and tells the ranks here of barriers that all ranks have entered.
+    /// Whether there are such.
+    fn change_barriers(&mut self, change: impl FnOnce(&mut GlobalMinimum, &mut Vec<CountMessage>)) -> bool {
+        let (before, mut counts) = (self.barriers.get(), Vec::new());
+        change(&mut self.barriers, &mut counts);
+        let message = |CountMessage { to, count }| OutgoingMessage { to, content: Content::Barriers(count) };
+        self.outgoing.extend(counts.into_iter().map(message));
+        let entered_by_all = self.barriers.get();
+        if entered_by_all > before {
+            self.blocking.member.enter_barriers(entered_by_all);
+        }
+        entered_by_all > before
+    }
+
+    /// Gives outgoing messages the communicator's name, and the job's numbers of the nodes that they are for.
+    fn address_outgoing(&mut self, out: &mut Vec<AddressedMessage>) {
+        let (nodes, communicator) = (&self.nodes, self.id);
+        let addressed =
+            |OutgoingMessage { to, content }| (nodes[to], Message::OfCommunicator { communicator, content });
+        out.extend(self.outgoing.drain(..).map(addressed));
     }
 
     /// A rank here has freed it.
@@ -141,38 +147,39 @@ impl Party {
         self.attached -= 1;
     }
 
-    /// The ranks here are through with it, and the agent too.
+    /// Whether the ranks here and the agent have no more use for it.
     pub fn is_over(&self) -> bool {
         self.attached == 0 && self.is_idle()
     }
 
+    /// Whether there is nothing to do for the ranks here.
     pub fn is_idle(&self) -> bool {
-        self.lanes.iter().all(Lane::is_idle)
+        self.blocking.is_idle() && self.nonblocking.is_idle()
     }
 
+    /// Whether the ranks here wait for other nodes.
     pub fn waits_for_others(&self) -> bool {
-        self.barriers.waits() || self.lanes.iter().any(|lane| lane.waits_for_others(&self.position))
+        self.barriers.is_ahead() || self.blocking.waits_for_others() || self.nonblocking.waits_for_others()
     }
 
-    /// Says to the other nodes, and the ranks here, that it has been revoked.
-    pub fn revoke(&self, letters: &mut Vec<Letter>) {
-        self.lanes[0].seat.revoke();
-        let head = Head { comm: self.id, ..Head::new(self.job, What::Revoked) };
-        let others = self.nodes.iter().enumerate().filter(|(position, _)| *position != self.position.me);
-        letters.extend(others.map(|(_, node)| (*node, head.alone())));
+    /// A rank here has revoked it: tells the others here, and adds what is to be sent to `out`.
+    pub fn revoke(&mut self, out: &mut Vec<AddressedMessage>) {
+        self.blocking.member.revoke();
+        let others = (0..self.nodes.len()).filter(|to| *to != self.node);
+        self.outgoing.extend(others.map(|to| OutgoingMessage { to, content: Content::Revoked }));
+        self.address_outgoing(out);
     }
 
-    /// Wakes the ranks here that sleep for what has been done; to be called when everything for other nodes
-    /// has been sent.
+    /// Wakes the ranks here that sleep for what has been done. To be called when everything for other nodes has
+    /// been sent.
     pub fn announce(&self) {
-        self.lanes.iter().for_each(|lane| lane.seat.announce());
+        self.blocking.member.announce();
+        self.nonblocking.member.announce();
     }
 
-    pub fn give_up(self) {
-        self.lanes.into_iter().for_each(|lane| lane.seat.give_up());
+    /// Leaves the communicator.
+    pub fn resign(self) {
+        self.blocking.member.resign();
+        self.nonblocking.member.resign();
     }
-}
-
-fn letter(head: Head, nodes: &[NodeId], told: Told) -> Letter {
-    (nodes[told.to], Head { slot: told.slot, number: told.count, ..head }.alone())
 }

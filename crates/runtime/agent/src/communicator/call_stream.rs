@@ -1,147 +1,171 @@
-//! One numbering of a communicator's collectives on this node: taken from the docket in order, finished
-//! in any.
+//! The blocking, or the nonblocking, collectives of one communicator on this node. They are taken from the call
+//! queue in order and finished in any order.
 
-use crate::communicator::collective::{Early, Running};
-use crate::communicator::forwarding::{Passing, agree};
-use crate::communicator::global_minimum::{Told, Watermark};
-use crate::communicator::run_ahead::Progress;
-use crate::exchange::run::Sent;
-use crate::exchange::schedule::Plans;
-use crate::position::Position;
-use evenkeel_engine::across::agent_member::Seat;
-use evenkeel_spanning::PieceDescription as Description;
+use crate::communicator::collective::CollectiveUnderWay;
+use crate::communicator::forwarding::{ForwardedBroadcasts, check_agreement};
+use crate::communicator::global_minimum::{CountMessage, GlobalMinimum};
+use crate::communicator::run_ahead::RunAheadLimit;
+use crate::error::AgentError;
+use crate::exchange::schedule::ScheduleCache;
+use crate::message::{Content, Count, OutgoingMessage, StepMessage, Stream};
+use evenkeel_engine::across::agent_member::AgentMember;
+use evenkeel_spanning::{NodePosition, PieceDescription};
 use std::collections::{HashMap, VecDeque};
 
-pub struct Lane {
-    pub seat: Seat,
-    /// Taken from the docket, and without all its turns yet.
-    claiming: Option<Running>,
-    running: VecDeque<Running>,
-    /// Messages of collectives that nobody here has called yet, by number. There are no more of these than
-    /// others may run ahead.
-    early: HashMap<u64, Vec<Early>>,
-    /// Of the same, those that this node passes on.
-    passing: Passing,
-    plans: Plans,
-    progress: Progress,
+/// One call stream.
+pub struct CallStream {
+    /// The agent as a member of the communicator.
+    pub member: AgentMember,
+    stream: Stream,
+    /// The first collective of the call queue, if it has not claimed all its instances yet.
+    claiming: Option<CollectiveUnderWay>,
+    under_way: VecDeque<CollectiveUnderWay>,
+    /// Steps of collectives that no rank here has called, by number. There are no more of these collectives
+    /// than other nodes may run ahead.
+    early: HashMap<u64, Vec<StepMessage>>,
+    /// Of the same, those that this node forwards.
+    forwarded: ForwardedBroadcasts,
+    schedules: ScheduleCache,
+    run_ahead: RunAheadLimit,
 }
 
-impl Lane {
-    /// `taken`: this node's part in finding out how far all are.
-    pub fn new(seat: Seat, taken: Watermark) -> Lane {
-        Lane {
-            seat,
-            progress: Progress::new(taken),
+impl CallStream {
+    /// `begun_by_all`: this node's part in finding out how many collectives all nodes have begun.
+    pub fn new(
+        stream: Stream,
+        member: AgentMember,
+        schedules: ScheduleCache,
+        begun_by_all: GlobalMinimum,
+    ) -> CallStream {
+        CallStream {
+            member,
+            stream,
             claiming: None,
-            running: VecDeque::new(),
+            under_way: VecDeque::new(),
             early: HashMap::new(),
-            passing: Passing::default(),
-            plans: Plans::default(),
+            forwarded: ForwardedBroadcasts::new(stream),
+            schedules,
+            run_ahead: RunAheadLimit::new(begun_by_all),
         }
     }
 
-    /// Moves everything on; whether anything happened. `send` gets each message with the number and
-    /// description of its collective, `tell` how far this node is.
+    /// Moves everything on. Whether anything happened. Adds what is to be sent to `out`.
     pub fn advance(
         &mut self,
-        position: &Position,
-        mut send: impl FnMut(u64, Description, Sent<'_>),
-        tell: impl FnMut(Told),
-    ) -> Result<bool, String> {
-        let mut moved = self.take_up(position)?;
-        self.progress.tell(tell);
-        for running in &mut self.running {
-            let (number, description) = (running.number, running.description);
-            moved |= running
-                .advance(&self.seat, position, &mut self.plans, |sent| send(number, description, sent))?;
+        position: NodePosition<'_>,
+        out: &mut Vec<OutgoingMessage>,
+    ) -> Result<bool, AgentError> {
+        let mut moved = self.take_calls(position)?;
+        for collective in &mut self.under_way {
+            moved |= collective.advance(&self.member, position, &mut self.schedules, out)?;
         }
-        // Others need not wait for room here, nor for these ranks' call.
-        if let Some(running) = &mut self.claiming {
-            let (number, description) = (running.number, running.description);
-            moved |= running.exchange(position, &mut self.plans, |sent| send(number, description, sent))?;
+        // Other nodes need not wait until there is room here, nor until the ranks here have called it.
+        if let Some(collective) = &mut self.claiming {
+            moved |= collective.forward(position, &mut self.schedules, out)?;
         }
-        moved |= self.passing.advance(position, &mut self.plans, send)?;
-        while self.running.front().is_some_and(Running::is_done) {
-            self.running.pop_front();
+        moved |= self.forwarded.advance(position, &mut self.schedules, out)?;
+        let mut reports = Vec::new();
+        self.run_ahead.report(&mut reports);
+        self.send_reports(reports, out);
+        while self.under_way.front().is_some_and(CollectiveUnderWay::is_done) {
+            self.under_way.pop_front();
         }
         Ok(moved)
     }
 
-    fn take_up(&mut self, position: &Position) -> Result<bool, String> {
+    /// Takes calls from the queue, as far as there is room for them. Whether there were any.
+    fn take_calls(&mut self, position: NodePosition<'_>) -> Result<bool, AgentError> {
         let mut moved = false;
         loop {
-            let mut running = match self.claiming.take() {
-                Some(running) => running,
-                None if self.progress.is_ahead() => return Ok(moved),
-                None => match self.seat.next_on_docket() {
+            let mut collective = match self.claiming.take() {
+                Some(collective) => collective,
+                None => match self.begin_next(position)? {
+                    Some(collective) => collective,
                     None => return Ok(moved),
-                    Some(Err(words)) => {
-                        return Err(format!("the ranks here have called what is no collective ({words:x?})"));
-                    }
-                    Some(Ok(description)) => {
-                        let number = self.progress.next();
-                        let begun = self.passing.take(number, description)?;
-                        begun.unwrap_or_else(|| {
-                            Running::new(number, description, self.early.remove(&number).unwrap_or_default())
-                        })
-                    }
                 },
             };
-            if !running.claim(&self.seat, position) {
-                self.claiming = Some(running);
+            if !collective.claim(&self.member) {
+                self.claiming = Some(collective);
                 return Ok(moved);
             }
-            self.running.push_back(running);
-            self.progress.take_up();
-            self.seat.taken_up();
+            self.under_way.push_back(collective);
+            self.run_ahead.begin_next();
+            self.member.take_call();
             moved = true;
         }
     }
 
-    /// Another node, by its position, says how far it is.
-    pub fn hear(&mut self, from: usize, told: Told, tell: impl FnMut(Told)) {
-        self.progress.hear(from, told, tell);
+    /// The next collective of the call queue, with what has been done of it already; None if there is none, or
+    /// if other nodes are too far behind.
+    fn begin_next(&mut self, position: NodePosition<'_>) -> Result<Option<CollectiveUnderWay>, AgentError> {
+        if self.run_ahead.is_reached() {
+            return Ok(None);
+        }
+        let Some(call) = self.member.next_call() else { return Ok(None) };
+        let description = call.map_err(|words| AgentError::UnknownCall { words })?;
+        let number = self.run_ahead.next();
+        let begin = |early: &mut HashMap<u64, Vec<StepMessage>>| {
+            let early = early.remove(&number).unwrap_or_default();
+            CollectiveUnderWay::new(self.stream, number, description, position, early)
+        };
+        let forwarded = self.forwarded.take(number, description)?;
+        Ok(Some(forwarded.unwrap_or_else(|| begin(&mut self.early))))
     }
 
-    /// Takes a message of another node in, with what it says of its collective.
-    pub fn take_in(
+    /// Another node reports how many collectives it and others have begun. Adds what is to be sent on to `out`.
+    pub fn receive_report(&mut self, from: usize, count: Count, out: &mut Vec<OutgoingMessage>) {
+        let mut reports = Vec::new();
+        self.run_ahead.receive(from, count, &mut reports);
+        self.send_reports(reports, out);
+    }
+
+    fn send_reports(&self, reports: Vec<CountMessage>, out: &mut Vec<OutgoingMessage>) {
+        let message =
+            |CountMessage { to, count }| OutgoingMessage { to, content: Content::Begun(self.stream, count) };
+        out.extend(reports.into_iter().map(message));
+    }
+
+    /// Takes a step from another node, with the description that came with it.
+    pub fn receive_step(
         &mut self,
         number: u64,
-        described: Option<Description>,
-        (slot, turn, at, data): Early,
-        position: &Position,
-    ) -> Result<(), String> {
-        let under_way =
-            self.claiming.iter_mut().chain(&mut self.running).find(|running| running.number == number);
-        match (&under_way, described) {
-            (Some(running), Some(description)) => agree(number, running.description, description)?,
-            (None, Some(description)) if number >= self.progress.next() => {
-                self.passing.begin(number, description, &mut self.early, position)?
+        description: Option<PieceDescription>,
+        step: StepMessage,
+        position: NodePosition<'_>,
+    ) -> Result<(), AgentError> {
+        let is_uncalled = number >= self.run_ahead.next();
+        let called = self
+            .claiming
+            .iter_mut()
+            .chain(&mut self.under_way)
+            .find(|collective| collective.number == number);
+        match (&called, description) {
+            (Some(called), Some(description)) => check_agreement(number, called.description, description)?,
+            (None, Some(description)) if is_uncalled => {
+                self.forwarded.begin(number, description, &mut self.early, position)?;
             }
             _ => {}
         }
-        match under_way.or_else(|| self.passing.get_mut(number)) {
-            Some(running) => running.take_in(slot, turn, at, data),
+        match called.or_else(|| self.forwarded.get_mut(number)) {
+            Some(collective) => collective.receive(step),
             None => {
-                if number >= self.progress.next() {
-                    self.early.entry(number).or_default().push((slot, turn, at, data));
+                if is_uncalled {
+                    self.early.entry(number).or_default().push(step);
                 }
                 Ok(())
             }
         }
     }
 
-    fn is_held_up(&self) -> bool {
-        self.progress.is_ahead() && self.seat.next_on_docket().is_some()
-    }
-
-    /// Whether there is nothing to do: what ranks here have called last may still be on the docket, and
-    /// others may need it when these ranks do not.
+    /// Whether there is nothing to do for the ranks here. What they have called is then done; other nodes may
+    /// still need broadcasts that only pass through here.
     pub fn is_idle(&self) -> bool {
-        self.running.is_empty() && self.claiming.is_none() && self.seat.next_on_docket().is_none()
+        self.under_way.is_empty() && self.claiming.is_none() && self.member.next_call().is_none()
     }
 
-    pub fn waits_for_others(&self, position: &Position) -> bool {
-        self.is_held_up() || self.running.iter().any(|running| running.waits_for_others(position))
+    /// Whether the ranks here wait for other nodes.
+    pub fn waits_for_others(&self) -> bool {
+        let is_held_back = self.run_ahead.is_reached() && self.member.next_call().is_some();
+        is_held_back || self.under_way.iter().any(CollectiveUnderWay::waits_for_others)
     }
 }

@@ -1,246 +1,201 @@
-//! One collective that this node's ranks have called, as the agent carries it out: from its ranks, over
-//! the network, to its ranks.
+//! One collective, as this node's agent carries it out: from the ranks here, over the network, to the ranks
+//! here.
+//!
+//! [`evenkeel_spanning::stages`] says what it consists of: up, exchange, down.
 
-use crate::exchange::run::{Combining, Instance, Sent};
-use crate::exchange::schedule::{Key, Plans};
-use crate::position::Position;
+use crate::error::AgentError;
+use crate::exchange::run::{Reduction, ScheduleRun};
+use crate::exchange::schedule::{ScheduleCache, ScheduleKey};
+use crate::message::{Content, OutgoingMessage, StepMessage, Stream};
 use bytes::Bytes;
-use evenkeel_engine::across::agent_member::{Seat, Turn};
-use evenkeel_engine::collective::call::{Combine, Kind};
+use evenkeel_engine::across::agent_member::{AgentMember, ClaimedInstance};
+use evenkeel_engine::collective::call::Combine;
 use evenkeel_engine::reduction::kernels;
 use evenkeel_schedule::Rank;
 use evenkeel_schedule::algorithms::exscan::RESULT;
-use evenkeel_spanning::PieceDescription as Description;
 use evenkeel_spanning::exchange::{padded, without_padding};
-use evenkeel_spanning::stages::{NodeInput, Stages, stages};
+use evenkeel_spanning::stages::{NodeInput, stages};
+use evenkeel_spanning::{CollectiveKind, NodePosition, PieceDescription, Stages};
 
-enum Stage {
-    /// The ranks here have to hand in first.
-    TakingIn,
-    Exchanging(Instance),
-    /// What has come of it is for the ranks here.
+/// How far a collective is.
+enum Phase {
+    /// The ranks here have to contribute first.
+    AwaitingRanks,
+    /// The agents exchange data.
+    Exchanging(ScheduleRun),
+    /// What has come of the exchange is for the ranks here.
     Exchanged(Bytes),
     Done,
 }
 
-/// A message that came before the exchange had begun here: flag, turn, place, data.
-pub type Early = (u32, u16, u32, Bytes);
-
-pub struct Running {
-    pub number: u64,
-    pub description: Description,
-    /// Of the one or two collectives among the ranks here: those that have been claimed so far.
-    turns: Vec<Turn>,
-    stage: Stage,
-    early: Vec<Early>,
-    before: Before,
-}
-
-/// Of a scan: what the nodes before this one have, which is all that the ranks here wait for. It is
-/// handed out when it comes, whether or not they have handed in: who is late among them is above
-/// somebody who is not to wait.
+/// In a scan: what the nodes before this one have, which is all that the ranks here need from other nodes. It
+/// goes to them as soon as it arrives, whether or not they have contributed: no rank here waits for one that
+/// is above it.
 #[derive(Debug, PartialEq, Eq)]
-enum Before {
+enum Prefix {
+    /// It has not arrived.
     Awaited,
-    Came(Bytes),
-    /// Or there is nothing to hand out.
-    HandedOut,
+    /// It has arrived and the ranks here have not got it.
+    Arrived(Bytes),
+    /// The ranks here have it, or need none.
+    Settled,
 }
 
-impl Running {
-    pub fn new(number: u64, description: Description, early: Vec<Early>) -> Running {
-        let mut running = Running {
+/// A collective under way.
+pub struct CollectiveUnderWay {
+    /// Its number in its stream.
+    pub number: u64,
+    /// What it is.
+    pub description: PieceDescription,
+    stream: Stream,
+    stages: Stages,
+    /// Its instances among the ranks here, from when they are claimed to when they are left.
+    up: Option<ClaimedInstance>,
+    down: Option<ClaimedInstance>,
+    phase: Phase,
+    /// Steps that have come before the exchange began here.
+    early: Vec<StepMessage>,
+    prefix: Prefix,
+}
+
+impl CollectiveUnderWay {
+    /// Collective `number` of a stream. `early`: steps that have come already.
+    pub fn new(
+        stream: Stream,
+        number: u64,
+        description: PieceDescription,
+        position: NodePosition<'_>,
+        early: Vec<StepMessage>,
+    ) -> CollectiveUnderWay {
+        let stages = stages(&description, position);
+        let is_scan = matches!(description.kind, CollectiveKind::Scan | CollectiveKind::Exscan);
+        let prefix = if is_scan && stages.down.is_some() { Prefix::Awaited } else { Prefix::Settled };
+        let (up, down, phase) = (None, None, Phase::AwaitingRanks);
+        let mut new = CollectiveUnderWay {
+            stream,
             number,
             description,
-            turns: Vec::new(),
-            stage: Stage::TakingIn,
+            stages,
+            up,
+            down,
+            phase,
             early: Vec::new(),
-            before: Before::Awaited,
+            prefix,
         };
-        if !running.scans() {
-            running.before = Before::HandedOut;
-        }
-        early.iter().for_each(|(slot, _, _, data)| running.notice(*slot, data));
-        Running { early, ..running }
+        early.iter().for_each(|step| new.note_prefix(step));
+        CollectiveUnderWay { early, ..new }
     }
 
-    fn scans(&self) -> bool {
-        matches!(self.description.kind, Kind::Scan | Kind::Exscan)
-    }
-
-    /// Keeps what a scan's ranks wait for, when it comes.
-    fn notice(&mut self, slot: u32, data: &Bytes) {
-        if slot == RESULT.0 && self.before == Before::Awaited {
-            self.before = Before::Came(data.clone());
-        }
-    }
-
-    fn has_root_here(&self, position: &Position) -> bool {
-        self.description.root.node as usize == position.me
-    }
-
-    fn stages(&self, position: &Position) -> Stages {
-        stages(&self.description, position.of_node())
-    }
-
-    /// Claims its turns, in order; true when it has all. Until then no later collective may claim any.
-    pub fn claim(&mut self, seat: &Seat, position: &Position) -> bool {
-        let Stages { up, down, .. } = self.stages(position);
-        while let Some(collective) = [up, down].into_iter().flatten().nth(self.turns.len()) {
-            match seat.claim(collective) {
-                Some(turn) => self.turns.push(turn),
-                None => return false,
+    /// Claims its instances among the ranks here, in order. True when it has all; until then no later
+    /// collective may claim any.
+    pub fn claim(&mut self, member: &AgentMember) -> bool {
+        for (stage, claimed) in [(self.stages.up, &mut self.up), (self.stages.down, &mut self.down)] {
+            if let (Some(collective), None) = (stage, &claimed) {
+                *claimed = member.claim(collective);
+                if claimed.is_none() {
+                    return false;
+                }
             }
         }
         true
     }
 
+    /// Whether nothing is left to do.
     pub fn is_done(&self) -> bool {
-        matches!(self.stage, Stage::Done)
+        matches!(self.phase, Phase::Done)
     }
 
-    /// Whether other nodes are waited for.
-    pub fn waits_for_others(&self, position: &Position) -> bool {
-        matches!(self.stage, Stage::Exchanging(_)) || (self.before == Before::Awaited && position.me > 0)
+    /// Whether it waits for other nodes.
+    pub fn waits_for_others(&self) -> bool {
+        matches!(self.phase, Phase::Exchanging(_)) || self.prefix == Prefix::Awaited
     }
 
-    /// Takes a message of another node in.
-    pub fn take_in(&mut self, slot: u32, turn: u16, at: u32, data: Bytes) -> Result<(), String> {
-        self.notice(slot, &data);
-        match &mut self.stage {
-            Stage::Exchanging(instance) => instance.take_in(slot, turn, at, data),
-            Stage::TakingIn => {
-                self.early.push((slot, turn, at, data));
-                Ok(())
-            }
-            Stage::Exchanged(_) | Stage::Done => Ok(()),
+    /// Takes a step from another node.
+    pub fn receive(&mut self, step: StepMessage) -> Result<(), AgentError> {
+        self.note_prefix(&step);
+        match &mut self.phase {
+            Phase::AwaitingRanks => self.early.push(step),
+            Phase::Exchanging(run) => run.receive(step)?,
+            Phase::Exchanged(_) | Phase::Done => {}
+        }
+        Ok(())
+    }
+
+    /// Keeps what a scan's ranks need, when it comes.
+    fn note_prefix(&mut self, step: &StepMessage) {
+        if step.flag == RESULT && self.prefix == Prefix::Awaited {
+            self.prefix = Prefix::Arrived(step.data.clone());
         }
     }
 
-    /// Moves on as far as possible; whether anything happened. Messages are for nodes by their position.
+    /// Moves on as far as possible, once all instances are claimed. Whether anything happened. Adds what is to
+    /// be sent to `out`.
     pub fn advance(
         &mut self,
-        seat: &Seat,
-        position: &Position,
-        plans: &mut Plans,
-        send: impl FnMut(Sent<'_>),
-    ) -> Result<bool, String> {
-        let mut moved = self.hand_out_before(seat);
-        if let Stage::TakingIn = self.stage {
-            let Some(input) = self.input(seat, position) else { return Ok(moved) };
-            self.begin(position, plans, input)?;
+        member: &AgentMember,
+        position: NodePosition<'_>,
+        schedules: &mut ScheduleCache,
+        out: &mut Vec<OutgoingMessage>,
+    ) -> Result<bool, AgentError> {
+        let mut moved = self.deliver_prefix(member);
+        if let Phase::AwaitingRanks = self.phase {
+            let Some(input) = self.input(member, position) else { return Ok(moved) };
+            self.begin_exchange(position, schedules, input)?;
             moved = true;
         }
-        moved |= self.go_on(position, send);
-        if let Stage::Exchanged(output) = &mut self.stage {
+        moved |= self.advance_exchange(position, out);
+        if let Phase::Exchanged(output) = &mut self.phase {
             let output = std::mem::take(output);
-            self.stage = Stage::Done;
-            self.hand_out(seat, position, &output);
+            self.phase = Phase::Done;
+            // A scan's ranks have got the prefix already.
+            if let Some(down) = self.down.take() {
+                member.contribute(down, &without_padding(&self.description, position, &output));
+            }
             moved = true;
         }
         Ok(moved)
     }
 
-    /// Gives the ranks here what a scan has of the nodes before; whether it did.
-    fn hand_out_before(&mut self, seat: &Seat) -> bool {
-        if !matches!(self.before, Before::Came(_)) {
-            return false;
+    /// Moves on with what needs nothing of the ranks here, which may not have called it yet: a broadcast from
+    /// another node. Whether anything happened. Adds what is to be sent to `out`.
+    pub fn forward(
+        &mut self,
+        position: NodePosition<'_>,
+        schedules: &mut ScheduleCache,
+        out: &mut Vec<OutgoingMessage>,
+    ) -> Result<bool, AgentError> {
+        let needs_no_ranks = self.stages.exchange.input == NodeInput::Nothing;
+        if self.description.kind != CollectiveKind::Bcast || !needs_no_ranks {
+            return Ok(false);
         }
-        let Before::Came(before) = std::mem::replace(&mut self.before, Before::HandedOut) else {
-            unreachable!("just seen")
-        };
-        seat.hand_in(self.turns.last().expect("every collective has a turn"), &before);
+        let begins = matches!(self.phase, Phase::AwaitingRanks);
+        if begins {
+            self.begin_exchange(position, schedules, Vec::new())?;
+        }
+        Ok(self.advance_exchange(position, out) || begins)
+    }
+
+    /// Gives the ranks here what a scan has of the nodes before. Whether it did.
+    fn deliver_prefix(&mut self, member: &AgentMember) -> bool {
+        let Prefix::Arrived(before) = &self.prefix else { return false };
+        let down = self.down.take().expect("all instances are claimed");
+        member.contribute(down, before);
+        self.prefix = Prefix::Settled;
         true
     }
 
-    /// Moves on with what wants nothing of the ranks here, who need not have called it: a broadcast from
-    /// another node. Whether anything happened.
-    pub fn exchange(
-        &mut self,
-        position: &Position,
-        plans: &mut Plans,
-        send: impl FnMut(Sent<'_>),
-    ) -> Result<bool, String> {
-        if self.description.kind != Kind::Bcast || self.has_root_here(position) {
-            return Ok(false);
-        }
-        let begins = matches!(self.stage, Stage::TakingIn);
-        if begins {
-            self.begin(position, plans, Vec::new())?;
-        }
-        Ok(self.go_on(position, send) || begins)
-    }
-
-    fn begin(&mut self, position: &Position, plans: &mut Plans, input: Vec<u8>) -> Result<(), String> {
-        let mut instance = self.instance(position, plans, input);
-        for (slot, turn, at, data) in std::mem::take(&mut self.early) {
-            instance.take_in(slot, turn, at, data)?;
-        }
-        self.stage = Stage::Exchanging(instance);
-        Ok(())
-    }
-
-    /// The exchange; true if it has come to its end.
-    fn go_on(&mut self, position: &Position, mut send: impl FnMut(Sent<'_>)) -> bool {
-        let (nodes, shift, is_bcast) = (position.nodes(), self.shift(), self.description.kind == Kind::Bcast);
-        let Stage::Exchanging(instance) = &mut self.stage else { return false };
-        let done = instance.advance(|sent| {
-            send(Sent {
-                to: ((sent.to as usize + shift) % nodes) as u32,
-                passed_on: sent.passed_on && is_bcast,
-                ..sent
-            })
-        });
-        if done {
-            let Stage::Exchanging(instance) = std::mem::replace(&mut self.stage, Stage::Done) else {
-                unreachable!("just seen")
-            };
-            self.stage = Stage::Exchanged(instance.into_output());
-        }
-        done
-    }
-
-    /// What has come of the exchange, and is not handed out yet.
-    #[cfg(test)]
-    pub fn into_result(self) -> Option<Bytes> {
-        if let Stage::Exchanged(output) = self.stage { Some(output) } else { None }
-    }
-
-    /// By how much the nodes' numbers are shifted in the schedule: a reduction's root is its node 0, so
-    /// that what the root's agent does not have is what nobody sends.
-    fn shift(&self) -> usize {
-        if self.description.kind == Kind::Reduce { self.description.root.node as usize } else { 0 }
-    }
-
-    fn operator(&self) -> Option<(Combine, usize)> {
-        kernels::numbered(self.description.operator)
-    }
-
-    fn instance(&self, position: &Position, plans: &mut Plans, input: Vec<u8>) -> Instance {
-        let (exchange, operator, nodes) = (self.stages(position).exchange, self.operator(), position.nodes());
-        let unit = operator.map_or(1, |(_, width)| width);
-        let key = Key { kind: exchange.kind, root: exchange.root, elements: exchange.bytes / unit, unit };
-        let combining = operator.map(|(combine, _)| Combining {
-            combine,
-            input_is_missing: exchange.kind == Kind::Reduce && exchange.input == NodeInput::Placeholder,
-        });
-        let me = (position.me + nodes - exchange.first_node) % nodes;
-        Instance::new(plans.plan(key, nodes, position.share_cores), Rank(me as u32), unit, combining, input)
-    }
-
-    /// What this node brings into the exchange, once its ranks have handed it in.
-    fn input(&self, seat: &Seat, position: &Position) -> Option<Vec<u8>> {
-        let Stages { up, exchange, .. } = self.stages(position);
+    /// What this node brings into the exchange; None while its ranks have not contributed it.
+    fn input(&mut self, member: &AgentMember, position: NodePosition<'_>) -> Option<Vec<u8>> {
+        let exchange = self.stages.exchange;
         match exchange.input {
             NodeInput::Contributions => {
-                let turn = &self.turns[0];
-                seat.is_ready(turn).then_some(())?;
-                let contributed = seat.collect(turn, self.operator(), exchange.input_bytes);
-                Some(padded(&self.description, position.of_node(), contributed, exchange.input_bytes))
+                let up = self.up.take_if(|up| member.is_ready(up))?;
+                let contributed = member.collect(up, self.operator(), exchange.input_bytes);
+                Some(padded(&self.description, position, contributed, exchange.input_bytes))
             }
             NodeInput::Placeholder => {
-                if up.is_some() {
-                    seat.pass(&self.turns[0]);
+                if let Some(up) = self.up.take() {
+                    member.leave(up);
                 }
                 Some(vec![0; exchange.input_bytes])
             }
@@ -248,45 +203,113 @@ impl Running {
         }
     }
 
-    /// Gives the ranks here what has come of the exchange; of a scan, that was when it came.
-    fn hand_out(&self, seat: &Seat, position: &Position, output: &[u8]) {
-        if self.stages(position).down.is_some() && !self.scans() {
-            let last = self.turns.last().expect("every collective has a turn");
-            seat.hand_in(last, &without_padding(&self.description, position.of_node(), output));
+    /// The reduction operator, with bytes of an element.
+    fn operator(&self) -> Option<(Combine, usize)> {
+        kernels::numbered(self.description.operator)
+    }
+
+    fn begin_exchange(
+        &mut self,
+        position: NodePosition<'_>,
+        schedules: &mut ScheduleCache,
+        input: Vec<u8>,
+    ) -> Result<(), AgentError> {
+        let (exchange, operator) = (self.stages.exchange, self.operator());
+        let element_bytes = operator.map_or(1, |(_, width)| width);
+        let reduction = operator.map(|(combine, _)| Reduction {
+            combine,
+            input_is_missing: exchange.kind == CollectiveKind::Reduce
+                && exchange.input == NodeInput::Placeholder,
+        });
+        let nodes = position.counts.nodes();
+        let me = Rank(((position.node + nodes - exchange.first_node) % nodes) as u32);
+        let schedule = schedules.schedule(ScheduleKey {
+            kind: exchange.kind,
+            root: exchange.root,
+            elements: exchange.bytes / element_bytes,
+            element_bytes,
+        });
+        let mut run = ScheduleRun::new(schedule, me, element_bytes, reduction, input);
+        std::mem::take(&mut self.early).into_iter().try_for_each(|step| run.receive(step))?;
+        self.phase = Phase::Exchanging(run);
+        Ok(())
+    }
+
+    /// Moves the exchange on; true if it has come to its end.
+    fn advance_exchange(&mut self, position: NodePosition<'_>, out: &mut Vec<OutgoingMessage>) -> bool {
+        let Phase::Exchanging(run) = &mut self.phase else { return false };
+        let mut steps = Vec::new();
+        let is_done = run.advance(&mut steps);
+        let (nodes, first_node) = (position.counts.nodes(), self.stages.exchange.first_node);
+        let is_broadcast = self.description.kind == CollectiveKind::Bcast;
+        out.extend(steps.into_iter().map(|outgoing| OutgoingMessage {
+            to: (outgoing.to.0 as usize + first_node) % nodes,
+            content: Content::Step {
+                stream: self.stream,
+                number: self.number,
+                // So that the receiver can forward it before its ranks have called it.
+                description: (is_broadcast && outgoing.receiver_sends).then_some(self.description),
+                step: outgoing.step,
+            },
+        }));
+        if is_done {
+            let Phase::Exchanging(run) = std::mem::replace(&mut self.phase, Phase::Done) else {
+                unreachable!("the phase has just been matched")
+            };
+            self.phase = Phase::Exchanged(run.into_output());
         }
+        is_done
+    }
+
+    /// What has come of an exchange that has ended and whose result the ranks here have not got.
+    #[cfg(test)]
+    pub fn into_result(self) -> Option<Bytes> {
+        if let Phase::Exchanged(output) = self.phase { Some(output) } else { None }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use evenkeel_schedule::{Flag, Place};
     use evenkeel_spanning::{Location, NodeCounts};
 
-    fn scan() -> Description {
-        Description { kind: Kind::Scan, root: Location { node: 0, local_rank: 0 }, bytes: 8, operator: 4 }
+    fn begun(kind: CollectiveKind, node: usize, early: Vec<StepMessage>) -> CollectiveUnderWay {
+        let counts = NodeCounts::new(vec![2, 2, 2]);
+        let root = Location { node: 0, local_rank: 0 };
+        let description = PieceDescription { kind, root, bytes: 8, operator: 4 };
+        CollectiveUnderWay::new(
+            Stream::Blocking,
+            3,
+            description,
+            NodePosition { counts: &counts, node },
+            early,
+        )
     }
 
-    /// What a scan's ranks wait for is there with the message, before they have handed in and before the
-    /// collective has been called.
+    fn step(flag: Flag, byte: u8) -> StepMessage {
+        StepMessage { flag, turn: 1, place: Place::input(0), data: vec![byte; 8].into() }
+    }
+
+    /// The prefix is there with its message, before the ranks have contributed and before the collective has
+    /// been called.
     #[test]
-    fn a_scan_does_not_wait_for_its_own_ranks() {
-        let position = Position { counts: NodeCounts::new(vec![2, 2, 2]), me: 1, share_cores: true };
-        let came = Bytes::from_static(&[7; 8]);
-        let mut running = Running::new(3, scan(), Vec::new());
-        assert!(running.before == Before::Awaited && running.waits_for_others(&position));
-        running.take_in(RESULT.0 + 2, 1, 0, Bytes::from_static(&[9; 8])).unwrap();
-        assert_eq!(running.before, Before::Awaited, "a part of it is not the result");
-        running.take_in(RESULT.0, 1, 0, came.clone()).unwrap();
-        running.take_in(RESULT.0, 1, 0, Bytes::from_static(&[0; 8])).unwrap(); // twice
-        assert_eq!(running.before, Before::Came(came.clone()));
-        assert!(matches!(running.stage, Stage::TakingIn) && !running.waits_for_others(&position));
-        let early = Running::new(3, scan(), vec![(RESULT.0, 1, 0, came.clone())]);
-        assert_eq!(early.before, Before::Came(came));
-        let other = Running::new(
-            3,
-            Description { kind: Kind::Allreduce, ..scan() },
-            vec![(RESULT.0, 1, 0, Bytes::from_static(&[7; 8]))],
-        );
-        assert_eq!(other.before, Before::HandedOut, "only scans have such");
+    fn a_scans_prefix_does_not_wait_for_the_ranks_here() {
+        let mut scan = begun(CollectiveKind::Scan, 1, Vec::new());
+        assert!(scan.prefix == Prefix::Awaited && scan.waits_for_others());
+        scan.receive(step(Flag(RESULT.0 + 2), 9)).unwrap();
+        assert_eq!(scan.prefix, Prefix::Awaited, "an operand is not the result");
+        scan.receive(step(RESULT, 7)).unwrap();
+        scan.receive(step(RESULT, 0)).unwrap(); // the message comes twice
+        assert_eq!(scan.prefix, Prefix::Arrived(vec![7; 8].into()));
+        assert!(matches!(scan.phase, Phase::AwaitingRanks) && !scan.waits_for_others());
+        let early = begun(CollectiveKind::Exscan, 1, vec![step(RESULT, 7)]);
+        assert_eq!(early.prefix, Prefix::Arrived(vec![7; 8].into()));
+    }
+
+    #[test]
+    fn only_scans_of_later_nodes_have_a_prefix() {
+        assert_eq!(begun(CollectiveKind::Allreduce, 1, vec![step(RESULT, 7)]).prefix, Prefix::Settled);
+        assert_eq!(begun(CollectiveKind::Scan, 0, Vec::new()).prefix, Prefix::Settled);
     }
 }

@@ -1,212 +1,235 @@
-//! Broadcasts that this node passes on before its ranks have called them.
+//! Broadcasts that this node forwards before its ranks have called them.
 //!
-//! A node that passes on what it gets learns from the message what the collective is, and begins with
-//! that. The result stays here until the ranks call it. So a node all of whose ranks are late holds up
-//! nobody. Nobody is further ahead than [`crate::communicator::run_ahead`] says, so there are no more of these than
-//! that.
+//! A node that forwards what it gets learns from the message what the collective is, and begins with that. The
+//! result stays here until the ranks call it. So a node whose ranks are all late holds up no other node. No
+//! node is further ahead than [`run_ahead`](crate::communicator::run_ahead) allows, which bounds how many of
+//! these there are.
 
-use crate::communicator::collective::{Early, Running};
-use crate::exchange::run::Sent;
-use crate::exchange::schedule::Plans;
-use crate::position::Position;
-use evenkeel_engine::collective::call::Kind;
-use evenkeel_spanning::PieceDescription as Description;
+use crate::communicator::collective::CollectiveUnderWay;
+use crate::error::AgentError;
+use crate::exchange::schedule::ScheduleCache;
+use crate::message::{OutgoingMessage, StepMessage, Stream};
+use evenkeel_spanning::{CollectiveKind, NodePosition, PieceDescription};
 use std::collections::HashMap;
 
-/// The broadcasts of one numbering that nobody here has called.
-#[derive(Default)]
-pub struct Passing {
-    under_way: HashMap<u64, Running>,
+/// The broadcasts of one stream that no rank here has called.
+pub struct ForwardedBroadcasts {
+    stream: Stream,
+    under_way: HashMap<u64, CollectiveUnderWay>,
 }
 
-impl Passing {
-    /// The one with that number, if it has not begun; what `early` has of it came before, and did not say
-    /// what it was. An error says that it is none to be passed on.
+impl ForwardedBroadcasts {
+    /// None so far.
+    pub fn new(stream: Stream) -> ForwardedBroadcasts {
+        ForwardedBroadcasts { stream, under_way: HashMap::new() }
+    }
+
+    /// Begins the broadcast with this number, if it has not begun. `early`: steps of it that came before and did
+    /// not say what it is.
+    ///
+    /// # Errors
+    /// If it is nothing that this node could have to forward.
     pub fn begin(
         &mut self,
         number: u64,
-        description: Description,
-        early: &mut HashMap<u64, Vec<Early>>,
-        position: &Position,
-    ) -> Result<(), String> {
+        description: PieceDescription,
+        early: &mut HashMap<u64, Vec<StepMessage>>,
+        position: NodePosition<'_>,
+    ) -> Result<(), AgentError> {
         let root = description.root.node as usize;
-        if description.kind != Kind::Bcast || root >= position.nodes() || root == position.me {
-            return Err(format!(
-                "another node has sent a part of {}, which is nothing to be passed on: do all nodes have the same evenkeel?",
-                what(description)
-            ));
+        if description.kind != CollectiveKind::Bcast
+            || root >= position.counts.nodes()
+            || root == position.node
+        {
+            return Err(AgentError::NotForwardable(description));
         }
-        self.under_way
-            .entry(number)
-            .or_insert_with(|| Running::new(number, description, early.remove(&number).unwrap_or_default()));
+        self.under_way.entry(number).or_insert_with(|| {
+            let early = early.remove(&number).unwrap_or_default();
+            CollectiveUnderWay::new(self.stream, number, description, position, early)
+        });
         Ok(())
     }
 
-    /// The one with that number.
-    pub fn get_mut(&mut self, number: u64) -> Option<&mut Running> {
+    /// The broadcast with this number.
+    pub fn get_mut(&mut self, number: u64) -> Option<&mut CollectiveUnderWay> {
         self.under_way.get_mut(&number)
     }
 
-    /// Passes on what has come; whether anything happened. `send` gets each message with the number and
-    /// description of its collective.
+    /// Forwards what has come. Whether anything happened. Adds what is to be sent to `out`.
     pub fn advance(
         &mut self,
-        position: &Position,
-        plans: &mut Plans,
-        mut send: impl FnMut(u64, Description, Sent<'_>),
-    ) -> Result<bool, String> {
+        position: NodePosition<'_>,
+        schedules: &mut ScheduleCache,
+        out: &mut Vec<OutgoingMessage>,
+    ) -> Result<bool, AgentError> {
         let mut moved = false;
-        for (number, running) in &mut self.under_way {
-            let description = running.description;
-            moved |= running.exchange(position, plans, |sent| send(*number, description, sent))?;
+        for broadcast in self.under_way.values_mut() {
+            moved |= broadcast.forward(position, schedules, out)?;
         }
         Ok(moved)
     }
 
-    /// The ranks here call a collective: what has been done of it, if anything. An error says that they
-    /// call another than its root has.
-    pub fn take(&mut self, number: u64, called: Description) -> Result<Option<Running>, String> {
-        let Some(running) = self.under_way.remove(&number) else { return Ok(None) };
-        agree(number, called, running.description)?;
-        Ok(Some(running))
+    /// The ranks here call a collective: hands over what has been done of it, if anything.
+    ///
+    /// # Errors
+    /// If they call another one than its root has.
+    pub fn take(
+        &mut self,
+        number: u64,
+        called: PieceDescription,
+    ) -> Result<Option<CollectiveUnderWay>, AgentError> {
+        let Some(broadcast) = self.under_way.remove(&number) else { return Ok(None) };
+        check_agreement(number, called, broadcast.description)?;
+        Ok(Some(broadcast))
     }
 }
 
-/// Whether the ranks here have called what those of another node have; an error says that they have not.
-pub fn agree(number: u64, here: Description, elsewhere: Description) -> Result<(), String> {
-    if here == elsewhere {
-        return Ok(());
-    }
-    Err(format!(
-        "a rank here has called {} where another node's ranks have called {} (number {number} of a communicator); all members of a communicator have to call the same, in the same order and with the same root and length. Look what the ranks of this node do there, or let a checker of MPI calls look",
-        what(here),
-        what(elsewhere)
-    ))
-}
-
-fn what(description: Description) -> String {
-    let Description { kind, root, bytes, .. } = description;
-    format!("MPI_{kind:?} of {bytes} bytes with member {} of node {} as its root", root.local_rank, root.node)
+/// Fails unless the ranks here have called what those of another node have.
+pub fn check_agreement(
+    number: u64,
+    here: PieceDescription,
+    elsewhere: PieceDescription,
+) -> Result<(), AgentError> {
+    if here == elsewhere { Ok(()) } else { Err(AgentError::Mismatch { number, here, elsewhere }) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exchange::run::Instance;
-    use crate::exchange::schedule::{Key, Plan};
+    use crate::exchange::run::ScheduleRun;
+    use crate::exchange::schedule::{ExchangeSchedule, ScheduleKey};
+    use crate::message::Content;
     use bytes::Bytes;
     use evenkeel_random::Random;
     use evenkeel_schedule::Rank;
     use evenkeel_spanning::{Location, NodeCounts};
     use std::sync::Arc;
 
-    fn position(me: usize, nodes: usize) -> Position {
-        Position { counts: NodeCounts::new(vec![1; nodes]), me, share_cores: true }
+    const BYTES: usize = 9000;
+
+    fn broadcast(root: usize, bytes: usize) -> PieceDescription {
+        let root = Location { node: root as u32, local_rank: 0 };
+        PieceDescription { kind: CollectiveKind::Bcast, root, bytes, operator: 0 }
     }
 
-    fn broadcast(root: usize, bytes: usize) -> Description {
-        Description {
-            kind: Kind::Bcast,
-            root: Location { node: root as u32, local_rank: 0 },
-            bytes,
-            operator: 0,
+    fn data(number: usize) -> Bytes {
+        (0..BYTES).map(|i| (i * 7 + number) as u8).collect::<Vec<u8>>().into()
+    }
+
+    /// What the root of a broadcast sends.
+    fn sent_by_root(number: usize, root: usize, nodes: usize) -> Vec<OutgoingMessage> {
+        let key = ScheduleKey { kind: CollectiveKind::Bcast, root, elements: BYTES, element_bytes: 1 };
+        let schedule = Arc::new(ExchangeSchedule::new(key, nodes, true));
+        let mut run = ScheduleRun::new(schedule, Rank(root as u32), 1, None, data(number).to_vec());
+        let mut steps = Vec::new();
+        assert!(run.advance(&mut steps), "a root waits for no node");
+        let message = |outgoing: crate::exchange::run::OutgoingStep| OutgoingMessage {
+            to: outgoing.to.0 as usize,
+            content: Content::Step {
+                stream: Stream::Blocking,
+                number: number as u64,
+                description: outgoing.receiver_sends.then_some(broadcast(root, BYTES)),
+                step: outgoing.step,
+            },
+        };
+        steps.into_iter().map(message).collect()
+    }
+
+    /// Broadcasts among nodes of which only the roots have called any.
+    struct Uncalled {
+        counts: NodeCounts,
+        roots: [usize; 3],
+        nodes: Vec<(ForwardedBroadcasts, ScheduleCache)>,
+        /// What each node has got of each broadcast that it does not forward.
+        got: Vec<[Option<Bytes>; 3]>,
+    }
+
+    impl Uncalled {
+        fn new(nodes: usize) -> Uncalled {
+            let node = |_| (ForwardedBroadcasts::new(Stream::Blocking), ScheduleCache::new(nodes, true));
+            Uncalled {
+                counts: NodeCounts::new(vec![1; nodes]),
+                roots: [0, nodes / 2, nodes - 1],
+                nodes: (0..nodes).map(node).collect(),
+                got: vec![[None, None, None]; nodes],
+            }
+        }
+
+        fn deliver(&mut self, message: OutgoingMessage, out: &mut Vec<OutgoingMessage>) {
+            let OutgoingMessage { to, content } = message;
+            let Content::Step { number, description, step, .. } = content else { panic!("{content:?}") };
+            let Some(description) = description else {
+                self.got[to][number as usize] = Some(step.data);
+                return;
+            };
+            assert_eq!(description, broadcast(self.roots[number as usize], BYTES));
+            let here = NodePosition { counts: &self.counts, node: to };
+            let (forwarded, schedules) = &mut self.nodes[to];
+            forwarded.begin(number, description, &mut HashMap::new(), here).unwrap();
+            forwarded.get_mut(number).unwrap().receive(step).unwrap();
+            forwarded.advance(here, schedules, out).unwrap();
+        }
+
+        /// What a node has of a broadcast when its ranks call it.
+        fn call(&mut self, node: usize, number: usize) -> Option<Bytes> {
+            let called = broadcast(self.roots[number], BYTES);
+            match self.nodes[node].0.take(number as u64, called).unwrap() {
+                Some(broadcast) => broadcast.into_result(),
+                None => self.got[node][number].clone(),
+            }
         }
     }
 
-    /// A message on its way: to whom, the collective, whether it says what it is, and its part.
-    #[derive(Clone)]
-    struct Flying {
-        to: usize,
-        number: u64,
-        is_described: bool,
-        part: Early,
-    }
-
-    fn flying(number: u64, sent: &Sent<'_>) -> Flying {
-        Flying {
-            to: sent.to as usize,
-            number,
-            is_described: sent.passed_on,
-            part: (sent.slot, sent.turn, sent.at, sent.data.clone()),
-        }
-    }
-
-    /// Several broadcasts, of which nobody but the roots has called any; messages in any order, now and
-    /// then twice. Everybody who passes on has each whole in the end, and everybody else has got its
-    /// message.
+    /// Messages arrive in any order, and some of them twice. In the end every node that forwards has each
+    /// broadcast whole, and every other node has got its message.
     #[test]
-    fn what_nobody_has_called_is_passed_on() {
-        let mut dice = Random::new(5);
-        let bytes = 9000;
+    fn broadcasts_that_no_rank_has_called_are_forwarded() {
+        let mut random = Random::new(5);
         for nodes in 2..=20 {
-            let roots = [0, nodes / 2, nodes - 1];
-            let data =
-                |number: u64| -> Vec<u8> { (0..bytes).map(|i| (i as u64 * 7 + number) as u8).collect() };
-            let (mut all, mut plans): (Vec<Passing>, Plans) =
-                ((0..nodes).map(|_| Passing::default()).collect(), Plans::default());
-            let mut got: Vec<Vec<Option<Bytes>>> = vec![vec![None; roots.len()]; nodes];
-            let mut air = Vec::new();
-            for (number, root) in roots.into_iter().enumerate() {
-                let key = Key { kind: Kind::Bcast, root, elements: bytes, unit: 1 };
-                let plan = Arc::new(Plan::new(key, nodes, true));
-                let mut instance = Instance::new(plan, Rank(root as u32), 1, None, data(number as u64));
-                assert!(instance.advance(|sent| air.push(flying(number as u64, &sent))));
-                got[root][number] = Some(data(number as u64).into());
+            let mut uncalled = Uncalled::new(nodes);
+            let mut on_the_way = Vec::new();
+            for (number, root) in uncalled.roots.into_iter().enumerate() {
+                on_the_way.extend(sent_by_root(number, root, nodes));
+                uncalled.got[root][number] = Some(data(number));
             }
-            while !air.is_empty() {
-                let at = dice.below(air.len());
-                let message: Flying = if dice.below(5) == 0 { air[at].clone() } else { air.swap_remove(at) };
-                let Flying { to, number, is_described, part: (slot, turn, at, data) } = message;
-                if !is_described {
-                    got[to][number as usize] = Some(data);
-                    continue;
-                }
-                let here = position(to, nodes);
-                all[to]
-                    .begin(number, broadcast(roots[number as usize], bytes), &mut HashMap::new(), &here)
-                    .unwrap();
-                all[to].get_mut(number).unwrap().take_in(slot, turn, at, data).unwrap();
-                all[to]
-                    .advance(&here, &mut plans, |number, description, sent| {
-                        assert_eq!(description, broadcast(roots[number as usize], bytes));
-                        air.push(flying(number, &sent));
-                    })
-                    .unwrap();
+            while !on_the_way.is_empty() {
+                let at = random.below(on_the_way.len());
+                let arrives_again = random.below(5) == 0;
+                let message = if arrives_again { on_the_way[at].clone() } else { on_the_way.swap_remove(at) };
+                uncalled.deliver(message, &mut on_the_way);
             }
-            for node in 0..nodes {
-                for (number, root) in roots.into_iter().enumerate() {
-                    if let Some(running) = all[node].take(number as u64, broadcast(root, bytes)).unwrap() {
-                        got[node][number] = Some(running.into_result().expect("all of it has come"));
-                    }
-                    assert_eq!(
-                        got[node][number],
-                        Some(data(number as u64).into()),
-                        "node {node} of {nodes}, from {root}"
-                    );
-                }
+            for (node, number) in (0..nodes).flat_map(|node| [0, 1, 2].map(|number| (node, number))) {
+                let got = uncalled.call(node, number);
+                assert_eq!(got, Some(data(number)), "broadcast {number} at node {node} of {nodes}");
             }
         }
     }
 
     #[test]
     fn ranks_that_call_something_else_are_told() {
-        let here = position(1, 4);
-        for called in [
-            broadcast(0, 99),
-            broadcast(2, 100),
-            Description { kind: Kind::Allreduce, operator: 3, ..broadcast(0, 100) },
-        ] {
-            let mut passing = Passing::default();
-            passing.begin(7, broadcast(0, 100), &mut HashMap::new(), &here).unwrap();
-            let Err(why) = passing.take(7, called) else { panic!("{called:?} was accepted") };
-            assert!(why.contains("MPI_Bcast of 100 bytes with member 0 of node 0"), "{why}");
+        let counts = NodeCounts::new(vec![1; 4]);
+        let here = NodePosition { counts: &counts, node: 1 };
+        let allreduce =
+            PieceDescription { kind: CollectiveKind::Allreduce, operator: 3, ..broadcast(0, 100) };
+        for called in [broadcast(0, 99), broadcast(2, 100), allreduce] {
+            let mut forwarded = ForwardedBroadcasts::new(Stream::Blocking);
+            forwarded.begin(7, broadcast(0, 100), &mut HashMap::new(), here).unwrap();
+            let Err(error) = forwarded.take(7, called) else { panic!("{called:?} was accepted") };
+            let sentence = error.to_string();
+            assert!(sentence.contains("MPI_Bcast of 100 bytes with member 0 of node 0"), "{sentence}");
         }
-        let mut passing = Passing::default();
-        for wrong in
-            [broadcast(1, 100), broadcast(4, 100), Description { kind: Kind::Reduce, ..broadcast(0, 100) }]
-        {
-            assert!(passing.begin(7, wrong, &mut HashMap::new(), &here).is_err());
+    }
+
+    #[test]
+    fn only_broadcasts_from_other_nodes_are_forwarded() {
+        let counts = NodeCounts::new(vec![1; 4]);
+        let here = NodePosition { counts: &counts, node: 1 };
+        let mut forwarded = ForwardedBroadcasts::new(Stream::Blocking);
+        let reduce = PieceDescription { kind: CollectiveKind::Reduce, ..broadcast(0, 100) };
+        for wrong in [broadcast(1, 100), broadcast(4, 100), reduce] {
+            let outcome = forwarded.begin(7, wrong, &mut HashMap::new(), here);
+            assert!(matches!(outcome, Err(AgentError::NotForwardable(description)) if description == wrong));
         }
-        assert!(passing.take(7, broadcast(0, 100)).unwrap().is_none());
+        assert!(forwarded.take(7, broadcast(0, 100)).unwrap().is_none());
     }
 }

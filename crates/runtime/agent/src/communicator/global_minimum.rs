@@ -1,100 +1,107 @@
-//! Barriers between nodes: how many of them everybody has entered, as a number that only grows.
+//! The least of counts that grow on every node: how many barriers all ranks have entered, or how many
+//! collectives all nodes have begun.
 //!
-//! Each node knows how many barriers all of its ranks have entered. The least of these over all nodes
-//! is what everybody has entered. A message says "so many"; a later one makes an earlier one needless,
-//! and one that comes twice or late changes nothing. So ranks that defer barriers and run ahead cost no
-//! message for each: one says where they have got to.
+//! Each node has a count of its own. What is known of all of them is the least. A message carries a number,
+//! not an event: a later message makes an earlier one needless, and one that arrives twice or late changes
+//! nothing. So ranks that defer barriers and run ahead cost no message for each barrier; one message says how
+//! far they are.
 
-/// How the numbers go round.
+use crate::message::Count;
+
+/// How the counts spread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Pattern {
     /// Up a binomial tree and down again: fewest messages.
     Tree,
-    /// In round r to the node 2^r further on: fewest rounds.
+    /// In round r to the node 2^r further on (dissemination): fewest rounds.
     Dissemination,
 }
 
-/// A number to be sent: to which node, in which slot.
+/// A count for another node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct CountMessage {
+    /// Which of the nodes.
     pub to: usize,
-    pub slot: u32,
-    pub count: u64,
+    /// The count, and the round that it is of; in a tree, whether it goes up or down.
+    pub count: Count,
 }
 
+/// Slots of a tree's messages.
 const UP: u32 = 0;
 const DOWN: u32 = 1;
 
-/// One node's part.
+/// One node's part in finding the least count.
 #[derive(Debug)]
-pub struct Watermark {
+pub struct GlobalMinimum {
     me: usize,
     nodes: usize,
-    way: Way,
-    mine: u64,
-    /// Tree: what each child has said, by its bit. Dissemination: what came in each round.
-    heard: Vec<u64>,
+    pattern: Pattern,
+    /// This node's count.
+    own: u64,
+    /// Tree: the count of each child, by its bit. Dissemination: what has come in each round.
+    received: Vec<u64>,
     /// What has been sent: in each round, or up.
     sent: Vec<u64>,
-    /// What everybody has entered, as far as is known here.
-    all: u64,
+    /// The least of all, as far as is known here.
+    minimum: u64,
     /// What has been sent down.
-    told: u64,
+    sent_down: u64,
 }
 
 fn rounds(nodes: usize) -> usize {
     nodes.next_power_of_two().trailing_zeros() as usize
 }
 
-impl Watermark {
-    pub fn new(me: usize, nodes: usize, way: Way) -> Watermark {
+impl GlobalMinimum {
+    /// For node `me` of so many; all counts are 0.
+    pub fn new(me: usize, nodes: usize, pattern: Pattern) -> GlobalMinimum {
         let rounds = rounds(nodes);
-        Watermark {
+        GlobalMinimum {
             me,
             nodes,
-            way,
-            mine: 0,
-            heard: vec![0; rounds],
+            pattern,
+            own: 0,
+            received: vec![0; rounds],
             sent: vec![0; rounds.max(1)],
-            all: 0,
-            told: 0,
+            minimum: 0,
+            sent_down: 0,
         }
     }
 
-    /// What all nodes' ranks have entered.
-    pub fn all(&self) -> u64 {
-        self.all
+    /// What every node's count has reached, as far as is known here.
+    pub fn get(&self) -> u64 {
+        self.minimum
     }
 
-    /// Whether this node's ranks have entered more than everybody has: others are waited for.
-    pub fn waits(&self) -> bool {
-        self.mine > self.all
+    /// Whether this node's count is higher than the least: others are behind, as far as is known here.
+    pub fn is_ahead(&self) -> bool {
+        self.own > self.minimum
     }
 
-    /// This node's ranks have all entered so many.
-    pub fn enter(&mut self, count: u64, tell: impl FnMut(Told)) {
-        if count > self.mine {
-            self.mine = count;
-            self.pass_on(tell);
+    /// This node's count has reached `count`. Adds what is to be sent to `out`.
+    pub fn raise(&mut self, count: u64, out: &mut Vec<CountMessage>) {
+        if count > self.own {
+            self.own = count;
+            self.spread(out);
         }
     }
 
-    /// Another node has sent a number.
-    pub fn hear(&mut self, from: usize, slot: u32, count: u64, tell: impl FnMut(Told)) {
-        let heard = match self.way {
-            Way::Tree if slot == DOWN => &mut self.all,
-            Way::Tree => match self.children().find(|(_, child)| *child == from) {
-                Some((bit, _)) => &mut self.heard[bit],
+    /// Another node has sent a count. Adds what is to be sent on to `out`.
+    pub fn receive(&mut self, from: usize, Count { slot, count }: Count, out: &mut Vec<CountMessage>) {
+        let known = match self.pattern {
+            Pattern::Tree if slot == DOWN => &mut self.minimum,
+            Pattern::Tree => match self.children().find(|(_, child)| *child == from) {
+                Some((bit, _)) => &mut self.received[bit],
                 None => return,
             },
-            Way::Dissemination => match self.heard.get_mut(slot as usize) {
-                Some(heard) => heard,
+            Pattern::Dissemination => match self.received.get_mut(slot as usize) {
+                Some(known) => known,
                 None => return,
             },
         };
-        if count > *heard {
-            *heard = count;
-            self.pass_on(tell);
+        if count > *known {
+            *known = count;
+            self.spread(out);
         }
     }
 
@@ -105,78 +112,81 @@ impl Watermark {
         (0..bits).map(move |bit| (bit, me + (1 << bit))).filter(move |(_, child)| *child < nodes)
     }
 
-    fn pass_on(&mut self, mut tell: impl FnMut(Told)) {
-        match self.way {
-            Way::Tree => {
-                let below = self.children().map(|(bit, _)| self.heard[bit]).fold(self.mine, u64::min);
-                if self.me == 0 {
-                    self.all = self.all.max(below);
-                } else if below > self.sent[0] {
-                    self.sent[0] = below;
-                    tell(Told { to: self.me & (self.me - 1), slot: UP, count: below });
-                }
-                if self.all > self.told {
-                    self.told = self.all;
-                    self.children()
-                        .for_each(|(_, child)| tell(Told { to: child, slot: DOWN, count: self.all }));
-                }
-            }
-            Way::Dissemination => {
-                let mut least = self.mine;
-                for round in 0..self.heard.len() {
-                    if least > self.sent[round] {
-                        self.sent[round] = least;
-                        tell(Told {
-                            to: (self.me + (1 << round)) % self.nodes,
-                            slot: round as u32,
-                            count: least,
-                        });
-                    }
-                    least = least.min(self.heard[round]);
-                }
-                self.all = self.all.max(least);
-            }
+    fn spread(&mut self, out: &mut Vec<CountMessage>) {
+        match self.pattern {
+            Pattern::Tree => self.spread_in_tree(out),
+            Pattern::Dissemination => self.disseminate(out),
         }
+    }
+
+    fn spread_in_tree(&mut self, out: &mut Vec<CountMessage>) {
+        let subtree = self.children().map(|(bit, _)| self.received[bit]).fold(self.own, u64::min);
+        if self.me == 0 {
+            self.minimum = self.minimum.max(subtree);
+        } else if subtree > self.sent[0] {
+            self.sent[0] = subtree;
+            let parent = self.me & (self.me - 1);
+            out.push(CountMessage { to: parent, count: Count { slot: UP, count: subtree } });
+        }
+        if self.minimum > self.sent_down {
+            self.sent_down = self.minimum;
+            let count = Count { slot: DOWN, count: self.minimum };
+            out.extend(self.children().map(|(_, child)| CountMessage { to: child, count }));
+        }
+    }
+
+    fn disseminate(&mut self, out: &mut Vec<CountMessage>) {
+        let mut least = self.own;
+        for round in 0..self.received.len() {
+            if least > self.sent[round] {
+                self.sent[round] = least;
+                let to = (self.me + (1 << round)) % self.nodes;
+                out.push(CountMessage { to, count: Count { slot: round as u32, count: least } });
+            }
+            least = least.min(self.received[round]);
+        }
+        self.minimum = self.minimum.max(least);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use evenkeel_random::Random;
 
-    /// Nodes enter barriers at random, messages arrive in any order, now and then twice: nobody is told of
-    /// more than all have entered, and in the end everybody knows.
+    /// Counts grow at random; messages arrive in any order, and some of them twice. No node ever knows more
+    /// than all have reached, and in the end all know it.
     #[test]
-    fn nobody_knows_more_than_all_have_entered() {
-        let mut x = 1u64;
-        let mut below = |n: usize| {
-            x ^= x << 13;
-            x ^= x >> 7;
-            x ^= x << 17;
-            (x % n as u64) as usize
-        };
-        for way in [Way::Tree, Way::Dissemination] {
+    fn a_node_never_knows_more_than_all_have_reached() {
+        let mut random = Random::new(1);
+        for pattern in [Pattern::Tree, Pattern::Dissemination] {
             for nodes in 2..=17 {
-                let mut all: Vec<Watermark> = (0..nodes).map(|me| Watermark::new(me, nodes, way)).collect();
-                let mut entered = vec![0u64; nodes];
-                let mut flying: Vec<(usize, Told)> = Vec::new();
+                let mut all: Vec<GlobalMinimum> =
+                    (0..nodes).map(|me| GlobalMinimum::new(me, nodes, pattern)).collect();
+                let mut reached = vec![0u64; nodes];
+                let mut on_the_way: Vec<(usize, CountMessage)> = Vec::new();
                 let last = 40;
-                while entered.iter().any(|e| *e < last) || !flying.is_empty() {
-                    if below(2) == 0 || flying.is_empty() {
-                        let node = below(nodes);
-                        entered[node] = last.min(entered[node] + below(4) as u64);
-                        all[node].enter(entered[node], |told| flying.push((node, told)));
+                while reached.iter().any(|count| *count < last) || !on_the_way.is_empty() {
+                    let mut out = Vec::new();
+                    let sender = if random.below(2) == 0 || on_the_way.is_empty() {
+                        let node = random.below(nodes);
+                        reached[node] = last.min(reached[node] + random.below(4) as u64);
+                        all[node].raise(reached[node], &mut out);
+                        node
                     } else {
-                        let at = below(flying.len());
-                        let (from, told) = if below(5) == 0 { flying[at] } else { flying.swap_remove(at) };
-                        let mut said = Vec::new();
-                        all[told.to].hear(from, told.slot, told.count, |told| said.push(told));
-                        flying.extend(said.into_iter().map(|said| (told.to, said)));
-                    }
-                    let least = *entered.iter().min().unwrap();
-                    assert!(all.iter().all(|w| w.all() <= least), "{way:?}, {nodes} nodes");
+                        let at = random.below(on_the_way.len());
+                        let arrives_again = random.below(5) == 0;
+                        let (from, message) =
+                            if arrives_again { on_the_way[at] } else { on_the_way.swap_remove(at) };
+                        all[message.to].receive(from, message.count, &mut out);
+                        message.to
+                    };
+                    on_the_way.extend(out.into_iter().map(|message| (sender, message)));
+                    let least = *reached.iter().min().unwrap();
+                    assert!(all.iter().all(|node| node.get() <= least), "{pattern:?}, {nodes} nodes");
                 }
-                assert!(all.iter().all(|w| w.all() == last && !w.waits()), "{way:?}, {nodes} nodes: {all:?}");
+                let all_know = all.iter().all(|node| node.get() == last && !node.is_ahead());
+                assert!(all_know, "{pattern:?}, {nodes} nodes: {all:?}");
             }
         }
     }

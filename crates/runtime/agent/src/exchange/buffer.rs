@@ -1,13 +1,13 @@
-//! One of a run's buffers. Large messages are taken over whole and given away without being copied.
+//! A buffer of a schedule run. Large messages are taken over whole and given away without copying.
 
 use bytes::Bytes;
 use std::ops::Range;
 
-/// Less than this is copied: sharing has a price, too.
-const WORTH_SHARING: usize = 1024;
+/// Less than this is copied: sharing costs an allocation and atomic reference counts.
+const MIN_SHARED_BYTES: usize = 1024;
 
 enum Content {
-    /// Nobody has written anything yet: zeros, which nobody has had to write either.
+    /// Zeros that have not been written yet: no memory has been allocated.
     Untouched,
     Own(Vec<u8>),
     Shared(Bytes),
@@ -31,13 +31,17 @@ impl Buffer {
         Buffer { length, content: Content::Untouched }
     }
 
+    /// How many bytes there are.
     pub fn len(&self) -> usize {
         self.length
     }
 
-    /// The bytes of a range, which lies in it, as they are now.
+    /// The bytes of a range, as they are now.
+    ///
+    /// # Panics
+    /// If the range is not within the buffer.
     pub fn share(&mut self, range: Range<usize>) -> Bytes {
-        if range.len() < WORTH_SHARING {
+        if range.len() < MIN_SHARED_BYTES {
             return match &self.content {
                 Content::Untouched => Bytes::from(vec![0; range.len()]),
                 Content::Own(own) => Bytes::copy_from_slice(&own[range]),
@@ -54,7 +58,7 @@ impl Buffer {
             Content::Shared(shared) => shared,
         };
         self.content = Content::Shared(bytes);
-        let Content::Shared(shared) = &self.content else { unreachable!("just put there") };
+        let Content::Shared(shared) = &self.content else { unreachable!("it has just been shared") };
         shared
     }
 
@@ -62,18 +66,19 @@ impl Buffer {
         let own = match std::mem::replace(&mut self.content, Content::Untouched) {
             Content::Untouched => vec![0; self.length],
             Content::Own(own) => own,
-            // Copied if somebody else still holds them.
+            // Copies if a message still holds them.
             Content::Shared(shared) => Vec::from(shared),
         };
         self.content = Content::Own(own);
-        let Content::Own(own) = &mut self.content else { unreachable!("just put there") };
+        let Content::Own(own) = &mut self.content else { unreachable!("it has just been made its own") };
         own
     }
 
-    /// Puts bytes at a place; false if they do not fit there.
+    /// Puts bytes at a place; false, and nothing is put, if they do not fit there.
+    #[must_use]
     pub fn put(&mut self, at: usize, bytes: Bytes) -> bool {
         let Some(end) = at.checked_add(bytes.len()).filter(|end| *end <= self.length) else { return false };
-        if bytes.len() == self.length && bytes.len() >= WORTH_SHARING {
+        if bytes.len() == self.length && bytes.len() >= MIN_SHARED_BYTES {
             self.content = Content::Shared(bytes);
         } else {
             self.as_own()[at..end].copy_from_slice(&bytes);
@@ -92,21 +97,21 @@ mod tests {
     use super::*;
     use evenkeel_random::Random;
 
-    /// Whatever is shared, replaced and written, in any order: the bytes are those of a plain vector, and
-    /// what has been shared does not change.
+    /// Ranges are shared, replaced and written in random order: the bytes are those of a plain vector, and what
+    /// has been shared does not change.
     #[test]
-    fn it_is_as_a_vector_would_be() {
-        let mut dice = Random::new(3);
-        for length in [0, 1, 100, WORTH_SHARING, 5000] {
+    fn a_buffer_behaves_like_a_vector() {
+        let mut random = Random::new(3);
+        for length in [0, 1, 100, MIN_SHARED_BYTES, 5000] {
             for _ in 0..200 {
                 let (mut buffer, mut plain) = (Buffer::new(length), vec![0; length]);
                 let mut given: Vec<(Bytes, Vec<u8>)> = Vec::new();
                 for _ in 0..12 {
-                    let at = dice.below(length + 1);
-                    let end = if dice.below(3) == 0 { length } else { at + dice.below(length + 1 - at) };
-                    let at = if dice.below(3) == 0 { 0 } else { at };
-                    if dice.below(2) == 0 {
-                        let some: Vec<u8> = (at..end).map(|_| dice.below(256) as u8).collect();
+                    let at = random.below(length + 1);
+                    let end = if random.below(3) == 0 { length } else { at + random.below(length + 1 - at) };
+                    let at = if random.below(3) == 0 { 0 } else { at };
+                    if random.below(2) == 0 {
+                        let some: Vec<u8> = (at..end).map(|_| random.below(256) as u8).collect();
                         plain[at..end].copy_from_slice(&some);
                         assert!(buffer.put(at, some.into()));
                     } else {

@@ -1,55 +1,52 @@
-//! Whether the agent offers its core between looks, or sleeps at once.
+//! What the agent does while nothing happens: it polls on and yields its core between polls, or it sleeps.
 //!
-//! Looking on for a while saves those who come next a wake-up, and offering the core between looks lets
-//! them run. But a rank that computes, or spins, does not give the core back: the agent, which is not
-//! asleep, is woken by nobody and runs again only when the kernel takes the core from that rank, some
-//! milliseconds later. A sleeper is let in at once when it is woken. So where many offers are long
-//! away, none is made most of the time. One among many that came back soon is the noise of the machine,
-//! which sleeping would not avoid.
+//! Polling briefly saves a wake-up, and yielding lets the ranks run that will cause the next event. But a rank
+//! that computes, or spins, does not give the core back: a runnable agent waits for the end of that rank's time
+//! slice, some milliseconds, whereas a sleeping agent is scheduled as soon as it is woken. So where yields often
+//! come back late, the agent seldom yields and mostly sleeps. One late yield among many prompt ones is noise of
+//! the machine, which sleeping would not avoid.
 
 use std::time::{Duration, Instant};
 
-/// How long it looks on after something has happened, where things happen one soon after the other;
-/// elsewhere they are not worth being awake for.
-const LINGER: Duration = Duration::from_micros(200);
-/// How long it looks on at least: what belongs together comes within that.
-const BRIEF: Duration = Duration::from_micros(20);
-/// Of how many gaps the mean is taken, about.
+/// How long to poll after an event where events follow each other closely.
+const LONG_POLL: Duration = Duration::from_micros(200);
+/// How long to poll after an event where they do not: the events of one message exchange come within that.
+const BRIEF_POLL: Duration = Duration::from_micros(20);
+/// The mean gap is taken over about so many gaps.
 const GAPS: u32 = 8;
 
-/// An offer that took longer was taken by somebody who does not wait for anything. A round of waiting
-/// ranks, which all look and offer in turn, is shorter.
-const LONG: Duration = Duration::from_micros(1500);
-/// A long offer counts if fewer have come back soon since the last long one.
-const SOON: u32 = 50;
-/// After one that counts no offer is made for so many times its length.
+/// A yield that takes longer has given the core to a rank that waits for nothing. A round in which several
+/// waiting ranks poll and yield in turn is shorter.
+const LATE: Duration = Duration::from_micros(1500);
+/// A late yield counts if fewer yields than this have come back promptly since the last late one.
+const PROMPT_YIELDS: u32 = 50;
+/// After a late yield that counts, the agent does not yield for so many times its length.
 const REST: u32 = 8;
 
-/// What has come of the offers so far.
+/// What the agent has seen so far.
 #[derive(Debug, Default)]
-pub struct Linger {
-    /// No offers before.
+pub struct IdleStrategy {
+    /// No yields before.
     not_before: Option<Instant>,
-    /// Offers that came back soon since the last long one.
-    soon: u32,
-    /// How long it takes, in the mean of late, until something happens again; a gap counts as twice
-    /// [`LINGER`] at most.
-    gap: Duration,
+    /// Yields that have come back promptly since the last late one.
+    prompt: u32,
+    /// The recent mean of the time between two events. A gap counts as twice [`LONG_POLL`] at most.
+    mean_gap: Duration,
 }
 
-impl Linger {
-    /// Something has happened, so long after what had happened before.
-    pub fn happened(&mut self, after: Duration) {
-        self.gap = (self.gap * (GAPS - 1) + after.min(2 * LINGER)) / GAPS;
+impl IdleStrategy {
+    /// An event has happened, so long after the one before it.
+    pub fn record_gap(&mut self, gap: Duration) {
+        self.mean_gap = (self.mean_gap * (GAPS - 1) + gap.min(2 * LONG_POLL)) / GAPS;
     }
 
-    /// Whether to look on, when so long nothing has happened.
-    pub fn is_worthwhile(&self, since: Duration) -> bool {
-        since < if self.gap < LINGER { LINGER } else { BRIEF }
+    /// Whether to poll on, after no event for so long.
+    pub fn should_poll(&self, idle_for: Duration) -> bool {
+        idle_for < if self.mean_gap < LONG_POLL { LONG_POLL } else { BRIEF_POLL }
     }
 
-    /// Whether the core may be offered now.
-    pub fn may_offer(&mut self, now: Instant) -> bool {
+    /// Whether the agent may yield its core now.
+    pub fn may_yield(&mut self, now: Instant) -> bool {
         if self.not_before.is_some_and(|then| now < then) {
             return false;
         }
@@ -57,17 +54,17 @@ impl Linger {
         true
     }
 
-    /// An offer that was made at `began` came back at `ended`.
-    pub fn offered(&mut self, began: Instant, ended: Instant) {
+    /// A yield has lasted from `began` to `ended`.
+    pub fn record_yield(&mut self, began: Instant, ended: Instant) {
         let took = ended.duration_since(began);
-        if took < LONG {
-            self.soon = self.soon.saturating_add(1);
+        if took < LATE {
+            self.prompt = self.prompt.saturating_add(1);
             return;
         }
-        if self.soon < SOON {
+        if self.prompt < PROMPT_YIELDS {
             self.not_before = Some(ended + took * REST);
         }
-        self.soon = 0;
+        self.prompt = 0;
     }
 }
 
@@ -75,54 +72,55 @@ impl Linger {
 mod tests {
     use super::*;
 
-    /// Offers for as long as `length`, and a sleep of 50 µs wherever none may be made: how many were made.
-    /// `took` says how long the n-th takes.
-    fn offers(length: Duration, took: impl Fn(u32) -> Duration) -> u32 {
-        let (mut linger, mut now, mut made) = (Linger::default(), Instant::now(), 0);
+    /// Yields for as long as `length`, and sleeps 50 µs wherever yielding is not allowed. How many yields there
+    /// were; `took` says how long each one takes.
+    fn yields(length: Duration, took: impl Fn(u32) -> Duration) -> u32 {
+        let (mut idle, mut now, mut count) = (IdleStrategy::default(), Instant::now(), 0);
         let end = now + length;
         while now < end {
-            if linger.may_offer(now) {
-                let each = took(made);
-                linger.offered(now, now + each);
-                made += 1;
+            if idle.may_yield(now) {
+                let each = took(count);
+                idle.record_yield(now, now + each);
+                count += 1;
                 now += each;
             } else {
                 now += Duration::from_micros(50);
             }
         }
-        made
+        count
     }
 
-    const SLICE: Duration = Duration::from_millis(4);
+    const TIME_SLICE: Duration = Duration::from_millis(4);
     const PROMPT: Duration = Duration::from_micros(5);
 
     #[test]
-    fn who_does_not_give_the_core_back_is_offered_it_seldom() {
+    fn the_agent_seldom_yields_to_ranks_that_keep_the_core() {
         // 4 ms in 36 ms; without rests there are 2500.
-        assert!(offers(Duration::from_secs(10), |_| SLICE) <= 278);
-        // Some come back soon in between, while ranks wait: 278 times twenty.
-        assert!(offers(Duration::from_secs(10), |n| if n % 20 == 0 { SLICE } else { PROMPT }) <= 20 * 278);
+        assert!(yields(Duration::from_secs(10), |_| TIME_SLICE) <= 278);
+        // Some come back promptly in between, while ranks wait: 278 times twenty.
+        let mixed = |n| if n % 20 == 0 { TIME_SLICE } else { PROMPT };
+        assert!(yields(Duration::from_secs(10), mixed) <= 20 * 278);
     }
 
     #[test]
-    fn nobody_looks_on_where_things_happen_seldom() {
-        let mut linger = Linger::default();
+    fn the_agent_polls_briefly_where_events_are_rare() {
+        let mut idle = IdleStrategy::default();
         let micros = Duration::from_micros;
-        assert!(linger.is_worthwhile(micros(100)));
-        (0..20).for_each(|_| linger.happened(micros(1000)));
-        assert!(linger.is_worthwhile(micros(10)) && !linger.is_worthwhile(micros(30)));
-        // A burst: it is worthwhile again, and a pause between two does not change that.
-        (0..20).for_each(|_| linger.happened(micros(30)));
-        linger.happened(Duration::from_secs(3600));
-        assert!(linger.is_worthwhile(micros(100)) && !linger.is_worthwhile(micros(300)));
+        assert!(idle.should_poll(micros(100)));
+        (0..20).for_each(|_| idle.record_gap(micros(1000)));
+        assert!(idle.should_poll(micros(10)) && !idle.should_poll(micros(30)));
+        // A burst makes polling worthwhile again, and a pause between two bursts does not change that.
+        (0..20).for_each(|_| idle.record_gap(micros(30)));
+        idle.record_gap(Duration::from_secs(3600));
+        assert!(idle.should_poll(micros(100)) && !idle.should_poll(micros(300)));
     }
 
     #[test]
-    fn who_gives_it_back_is_offered_it_always() {
-        assert_eq!(offers(Duration::from_millis(5), |_| PROMPT), 1000);
-        // A thousand brief ones and a long one take 9 ms together: nobody rests, but for the first long one,
-        // which nothing came before.
-        let made = offers(Duration::from_secs(9), |n| if n % 1001 == 0 { SLICE } else { PROMPT });
-        assert!(made > 980 * 1001, "{made}");
+    fn the_agent_always_yields_to_ranks_that_give_the_core_back() {
+        assert_eq!(yields(Duration::from_millis(5), |_| PROMPT), 1000);
+        // A thousand prompt yields and a late one take 9 ms together. The agent rests after the first late one
+        // only, before which there were no prompt ones.
+        let count = yields(Duration::from_secs(9), |n| if n % 1001 == 0 { TIME_SLICE } else { PROMPT });
+        assert!(count > 980 * 1001, "{count}");
     }
 }

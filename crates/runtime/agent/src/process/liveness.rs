@@ -1,71 +1,77 @@
-//! Who of the nodes that are waited for still lives.
+//! Which of the nodes that are waited for still live.
 //!
-//! Nobody is asked while nobody waits: an idle agent sends nothing. A node that is waited for is asked
-//! for a sign of life when it has given none for a quarter of the patience, and is lost when it has
-//! given none for all of it. Slow is not dead: agents answer while their ranks do not.
+//! An idle agent sends nothing: no node is asked while no rank waits for it. A node that is waited for is asked
+//! for a sign of life when it has given none for a quarter of the patience, and is lost when it has given none
+//! for all of it. A slow node is not a dead one: agents answer while their ranks do not.
 
 use std::time::{Duration, Instant};
 
-pub struct Health {
+/// What is known of the nodes of a job.
+pub struct NodeLiveness {
     patience: Duration,
     nodes: Vec<Node>,
 }
 
 #[derive(Clone, Copy)]
 struct Node {
-    heard: Instant,
-    asked: Instant,
+    last_heard_from: Instant,
+    last_asked: Instant,
     /// Since when it has been waited for.
-    since: Option<Instant>,
+    awaited_since: Option<Instant>,
     /// The network has given it up.
-    is_gone: bool,
+    is_unreachable: bool,
 }
 
-/// What is to be done about a node that is waited for.
+/// What is to be done about a node that is waited for, by its number in the job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
+    /// It should be asked for a sign of life.
     Ask(usize),
-    /// It has given no sign of life for as long as nodes may be silent.
+    /// It is lost: it has given no sign of life for as long as nodes may be silent.
     Silent(usize),
-    /// The network says that it cannot be reached.
+    /// It is lost: the network reports that it cannot be reached.
     Unreachable(usize),
 }
 
-impl Health {
-    pub fn new(nodes: usize, patience: Duration, now: Instant) -> Health {
-        Health { patience, nodes: vec![Node { heard: now, asked: now, since: None, is_gone: false }; nodes] }
+impl NodeLiveness {
+    /// `patience`: how long a node that is waited for may be silent.
+    pub fn new(nodes: usize, patience: Duration, now: Instant) -> NodeLiveness {
+        let node = Node { last_heard_from: now, last_asked: now, awaited_since: None, is_unreachable: false };
+        NodeLiveness { patience, nodes: vec![node; nodes] }
     }
 
-    pub fn hear(&mut self, node: usize, now: Instant) {
-        self.nodes[node].heard = now;
+    /// A node has given a sign of life.
+    pub fn heard_from(&mut self, node: usize, now: Instant) {
+        self.nodes[node].last_heard_from = now;
     }
 
-    pub fn gone(&mut self, node: usize) {
-        self.nodes[node].is_gone = true;
+    /// The network has given a node up.
+    pub fn set_unreachable(&mut self, node: usize) {
+        self.nodes[node].is_unreachable = true;
     }
 
-    /// When to look next, at the latest, while somebody is waited for.
-    pub fn step(&self) -> Duration {
+    /// After how long to check again at the latest, while a node is waited for.
+    pub fn check_interval(&self) -> Duration {
         self.patience / 8
     }
 
-    /// Looks after all nodes, of which `waited_for` tells the ones that are waited for.
-    pub fn look(&mut self, now: Instant, waited_for: impl Fn(usize) -> bool) -> Vec<Verdict> {
+    /// What is to be done now. `is_awaited` says which nodes are waited for.
+    pub fn check(&mut self, now: Instant, is_awaited: impl Fn(usize) -> bool) -> Vec<Verdict> {
         let patience = self.patience;
         let mut verdicts = Vec::new();
         for (number, node) in self.nodes.iter_mut().enumerate() {
-            if !waited_for(number) {
-                node.since = None;
+            if !is_awaited(number) {
+                node.awaited_since = None;
                 continue;
             }
-            let since = *node.since.get_or_insert(now);
-            let silent = now.duration_since(node.heard.max(since));
-            if node.is_gone {
+            let since = *node.awaited_since.get_or_insert(now);
+            let silent_for = now.duration_since(node.last_heard_from.max(since));
+            if node.is_unreachable {
                 verdicts.push(Verdict::Unreachable(number));
-            } else if silent >= patience {
+            } else if silent_for >= patience {
                 verdicts.push(Verdict::Silent(number));
-            } else if silent >= patience / 4 && now.duration_since(node.asked) >= patience / 4 {
-                node.asked = now;
+            } else if silent_for >= patience / 4 && now.duration_since(node.last_asked) >= patience / 4 {
+                node.last_asked = now;
                 verdicts.push(Verdict::Ask(number));
             }
         }
@@ -78,22 +84,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_waited_for_and_silent_is_asked_and_then_lost() {
+    fn a_silent_node_is_asked_and_then_lost_if_it_is_waited_for() {
         let start = Instant::now();
         let at = |ms: u64| start + Duration::from_millis(ms);
-        let mut health = Health::new(3, Duration::from_secs(2), start);
-        assert!(health.look(at(10_000), |_| false).is_empty(), "nobody is waited for");
-        assert!(
-            health.look(at(10_000), |node| node == 1).is_empty(),
-            "it has only been waited for since now"
-        );
-        assert_eq!(health.look(at(10_600), |node| node == 1), [Verdict::Ask(1)]);
-        assert!(health.look(at(10_700), |node| node == 1).is_empty(), "it has just been asked");
-        health.hear(1, at(11_000));
-        assert!(health.look(at(11_400), |node| node == 1).is_empty());
-        assert_eq!(health.look(at(12_900), |node| node == 1), [Verdict::Ask(1)], "slow is not dead");
-        assert_eq!(health.look(at(13_000), |node| node == 1), [Verdict::Silent(1)]);
-        health.gone(2);
-        assert_eq!(health.look(at(13_000), |node| node == 2), [Verdict::Unreachable(2)]);
+        let mut nodes = NodeLiveness::new(3, Duration::from_secs(2), start);
+        assert!(nodes.check(at(10_000), |_| false).is_empty(), "no node is waited for");
+        let first = |node| node == 1;
+        assert!(nodes.check(at(10_000), first).is_empty(), "it has only been waited for since now");
+        assert_eq!(nodes.check(at(10_600), first), [Verdict::Ask(1)]);
+        assert!(nodes.check(at(10_700), first).is_empty(), "it has just been asked");
+        nodes.heard_from(1, at(11_000));
+        assert!(nodes.check(at(11_400), first).is_empty());
+        assert_eq!(nodes.check(at(12_900), first), [Verdict::Ask(1)], "a slow node is not a dead one");
+        assert_eq!(nodes.check(at(13_000), first), [Verdict::Silent(1)]);
+    }
+
+    #[test]
+    fn a_node_that_the_network_gives_up_is_lost_at_once() {
+        let start = Instant::now();
+        let mut nodes = NodeLiveness::new(3, Duration::from_secs(2), start);
+        nodes.set_unreachable(2);
+        assert_eq!(nodes.check(start, |node| node == 2), [Verdict::Unreachable(2)]);
+        assert!(nodes.check(start, |node| node == 1).is_empty());
     }
 }

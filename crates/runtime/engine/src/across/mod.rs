@@ -1,22 +1,27 @@
 //! Collectives of communicators that span nodes.
 //!
-//! On each node there is an agent, one small process that has the fabric. In the node's segment it is
-//! one more member, the last, of the part of each such communicator that lives there. So a collective
-//! across nodes is one or two collectives on each node ([`operation`]), with the network between them,
-//! which is the agents' business (box `agent`). A rank hands its part to the agent and owes nothing
-//! more: nobody waits for a process that is descheduled, here or elsewhere, unless the result needs
-//! what it hands in.
+//! On each node there is an agent, one small process that has the fabric. It is one more member, the last, of
+//! each such communicator's part on its node. A collective across nodes is one or two collectives on each
+//! node, with an exchange between the agents in between (crate `evenkeel-agent`);
+//! [`evenkeel_spanning`] says which. A rank contributes to the collective that brings data up to the agent and
+//! is done with that part. It waits for no process that is descheduled, here or on another node, unless it
+//! needs what that process contributes.
 //!
-//! A barrier is a barrier of the members here and the agent, who enters it when all elsewhere have
-//! entered it: it can be deferred like any other. All other collectives are announced to the agent by a
-//! docket in the segment; every member writes the same there.
+//! A barrier is a barrier of the ranks here and the agent, which enters it when all other nodes have entered
+//! it; it can be deferred like any other. All other collectives are posted in the segment's call queue, from
+//! which the agent takes them. Every member posts the same.
 //!
-//! [`evenkeel_spanning`] says what such a collective consists of. Here, [`communicator`] is a communicator across
-//! nodes, [`nodes`] how agents are started and spoken to, [`agent_member`] what the agent does in a node's part.
+//! On the side of the ranks: [`communicator`], and [`operation`] with its staged memory. On the side of the
+//! agent: [`agent_member`] and [`agent_world`]. Between the two: [`commands`] over a pipe. [`nodes`] finds a
+//! job's nodes and starts their agents with [`launch`]; [`job`] is what a rank knows of them afterwards.
 
 pub mod agent_member;
+pub mod agent_world;
 pub mod commands;
 pub mod communicator;
+pub mod job;
+pub mod launch;
 pub mod nodes;
 pub mod operation;
 mod staged_buffers;
+mod world;

@@ -109,7 +109,7 @@ impl SpanningOperation {
             }
         }
         if is_news {
-            served.ring_agent();
+            served.wake_agent();
         }
     }
 
@@ -122,7 +122,7 @@ impl SpanningOperation {
         let mut buffers = StagedBuffers::new(&self.call, &shape, piece);
         let calls = self.local_calls(&stages, &shape, comm, &mut buffers, piece);
         PieceUnderWay {
-            number: state.next_on_docket(),
+            number: state.next_spanning_call(),
             words: description.to_words(),
             is_posted: false,
             local: calls.map(|call| call.map(|call| Operation::reserve(comm, served, state, call, true))),

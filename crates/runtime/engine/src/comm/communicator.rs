@@ -1,7 +1,7 @@
 //! A communicator as this rank sees it: its block, the numbering of its instances, and the guard of the
 //! window.
 
-use crate::across::communicator::Across;
+use crate::across::communicator::SpanningCommunicator;
 use crate::barrier::deferral;
 use crate::barrier::fast_path;
 use crate::barrier::scheduled::Scheduled;
@@ -37,7 +37,7 @@ pub struct Comm {
     pub ranks: usize,
     pub served: Option<Served>,
     /// What it has if it spans nodes, and evenkeel serves it there.
-    across: Option<Across>,
+    across: Option<SpanningCommunicator>,
     host_reason: &'static str,
     name: Mutex<String>,
     children: AtomicU64,
@@ -165,7 +165,7 @@ impl Comm {
     /// there was no room for it.
     pub fn attach_across(
         world: &'static World,
-        across: Option<Across>,
+        across: Option<SpanningCommunicator>,
         members: &[i32],
         me: usize,
     ) -> Arc<Comm> {
@@ -187,7 +187,7 @@ impl Comm {
         }
     }
 
-    pub(crate) fn across(&self) -> Option<&Across> {
+    pub(crate) fn across(&self) -> Option<&SpanningCommunicator> {
         self.across.as_ref()
     }
 

@@ -93,11 +93,11 @@ impl Served {
 
     /// To be called after publishing something that the node's agent may sleep for.
     #[inline]
-    pub(crate) fn ring_agent(&self) {
+    pub(crate) fn wake_agent(&self) {
         // pairs with the agent's, between its saying that it sleeps and its last look
         fence(Ordering::SeqCst);
         if self.world.status().is_agent_asleep() {
-            self.world.ring_agent();
+            self.world.wake_agent();
         }
     }
 
@@ -123,16 +123,16 @@ impl Served {
     pub(crate) fn notify_entry(&self, number: u64) {
         self.board.notify_entry(number);
         if self.has_agent {
-            self.ring_agent_if_entered(number);
+            self.wake_agent_if_entered(number);
         }
     }
 
     #[inline(never)]
-    fn ring_agent_if_entered(&self, number: u64) {
+    fn wake_agent_if_entered(&self, number: u64) {
         // Entering was a fence. Nothing but the last one's entry is news to the agent.
         let asleep = self.world.status().is_agent_asleep();
         if asleep && (0..self.places.len() - 1).all(|rank| self.board.has_entered(rank, number)) {
-            self.world.ring_agent();
+            self.world.wake_agent();
         }
     }
 }

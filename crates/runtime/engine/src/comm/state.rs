@@ -39,15 +39,15 @@ pub struct State {
     pub wants_room: bool,
     pub barriers: Barriers,
     /// Collectives across nodes that have been numbered.
-    on_docket: u64,
+    spanning_calls: u64,
     pub tallies: Tallies,
 }
 
 impl State {
     /// The number of the next collective across nodes.
-    pub(crate) fn next_on_docket(&mut self) -> u64 {
-        self.on_docket += 1;
-        self.on_docket - 1
+    pub(crate) fn next_spanning_call(&mut self) -> u64 {
+        self.spanning_calls += 1;
+        self.spanning_calls - 1
     }
 
     pub fn round(&self, seq: Seq) -> u64 {
@@ -72,7 +72,7 @@ impl State {
             bulk: Bulk::default(),
             wants_room: false,
             barriers: Barriers::default(),
-            on_docket: 0,
+            spanning_calls: 0,
             tallies: Tallies::default(),
         }
     }

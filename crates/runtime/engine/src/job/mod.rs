@@ -3,5 +3,6 @@
 pub mod agreement;
 pub mod bootstrap;
 pub mod cores;
+pub mod neighbour;
 pub mod node;
 pub mod process_info;

@@ -1,9 +1,10 @@
 //! This process among the ranks of its job: who they are, who shares its node, and what they all know alike.
 
-use crate::across::nodes::Job;
+use crate::across::job::Job;
 use crate::barrier::scheduled::Scheduled;
 use crate::clock::Ticks;
 use crate::collective::plan::NodeFacts;
+use crate::job::neighbour::Neighbour;
 use crate::message::stamp::Stamp;
 use crate::record::tally::Timeline;
 use crate::wait::policy::Waiting;
@@ -15,13 +16,6 @@ use evenkeel_segment::process::{self, WatchedProcess};
 use evenkeel_segment::{Board, Geometry, Mapped, NodeStatus, Segment};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, OnceLock};
-
-/// One other rank of this node.
-pub struct Neighbour {
-    pub world_rank: usize,
-    pub pid: u32,
-    pub(crate) watched: OnceLock<WatchedProcess>,
-}
 
 pub struct World {
     pub segment: Segment,
