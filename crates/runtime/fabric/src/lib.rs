@@ -3,8 +3,8 @@
 //!
 //! [`Wire`] is one node's end, and says what may be relied upon. There are three of them: [`ucx`] for
 //! real networks, over whatever the UCX library finds (InfiniBand, RoCE, shared memory, TCP), loaded at
-//! run time so that evenkeel also runs without it; [`segment`] for "nodes" that are processes of one
-//! machine; and [`network`], in one process and in virtual time, with delay, loss, duplication,
+//! run time so that evenkeel also runs without it; [`segment_wire`] for "nodes" that are processes of one
+//! machine; and [`virtual_network`], in one process and in virtual time, with delay, loss, duplication,
 //! overtaking, partitions, slow and dead nodes, the same for the same seed. All pass the same tests
 //! (`tests/conformance.rs`).
 //!
@@ -13,7 +13,7 @@
 //! node up, everything else is for those above.
 //!
 //! ```
-//! use evenkeel_fabric::network::{Faults, Network};
+//! use evenkeel_fabric::virtual_network::{Faults, Network};
 //! use evenkeel_fabric::{Event, NodeId, Wire};
 //!
 //! let (network, mut wires) = Network::new(2, 4096, Faults::none(), 1);
@@ -25,11 +25,12 @@
 //! ```
 
 pub mod memory;
-pub mod network;
-pub mod segment;
+
+pub mod segment_wire;
 pub mod ucx;
+pub mod virtual_network;
 pub mod wire;
 
 pub use memory::Memory;
-pub use segment::SegmentWire;
+pub use segment_wire::SegmentWire;
 pub use wire::{Atomic, Event, NodeId, Ticket, Trouble, Wire};

@@ -1,8 +1,8 @@
 //! What every wire promises, asked of every wire there is.
 
-use evenkeel_fabric::network::{Faults, Network};
-use evenkeel_fabric::segment::bytes_needed;
+use evenkeel_fabric::segment_wire::bytes_needed;
 use evenkeel_fabric::ucx::{UcxError, UcxWire, library, open};
+use evenkeel_fabric::virtual_network::{Faults, Network};
 use evenkeel_fabric::{Atomic, Event, NodeId, SegmentWire, Ticket, Trouble, Wire};
 use evenkeel_segment::Segment;
 use std::collections::{HashMap, HashSet};

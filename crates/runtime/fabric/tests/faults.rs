@@ -1,6 +1,6 @@
 //! The virtual network does what its faults say, and the same for the same seed.
 
-use evenkeel_fabric::network::{Faults, Health, Network, VirtualWire};
+use evenkeel_fabric::virtual_network::{Faults, Health, Network, VirtualWire};
 use evenkeel_fabric::{Event, NodeId, Wire};
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! A put's flag is never visible before its data: one thread puts again and again, another looks at
 //! flag and data at any moment.
 
-use evenkeel_fabric::segment::bytes_needed;
+use evenkeel_fabric::segment_wire::bytes_needed;
 use evenkeel_fabric::ucx::{UcxError, library, open};
 use evenkeel_fabric::{Event, NodeId, SegmentWire, Wire};
 use evenkeel_segment::Segment;

@@ -24,7 +24,7 @@
 //! network's word for a node's life.
 //!
 //! ```
-//! use evenkeel_fabric::network::{Faults, Network};
+//! use evenkeel_fabric::virtual_network::{Faults, Network};
 //! use evenkeel_primitives::{Comparison, Domain, NodeSet, Settings};
 //! use std::time::Duration;
 //!

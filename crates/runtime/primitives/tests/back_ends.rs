@@ -1,7 +1,7 @@
 //! The same job on every back end that runs by itself, each node a thread: barriers, contests, data
 //! with events. (Virtual time: `semantics.rs`, `linearizability.rs`.)
 
-use evenkeel_fabric::segment::bytes_needed;
+use evenkeel_fabric::segment_wire::bytes_needed;
 use evenkeel_fabric::ucx::{UcxError, UcxWire, library, open};
 use evenkeel_fabric::{NodeId, SegmentWire, Wire};
 use evenkeel_primitives::{Comparison, Domain, EventId, NodeSet, Settings};

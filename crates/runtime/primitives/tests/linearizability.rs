@@ -4,7 +4,7 @@
 mod lab;
 
 use evenkeel_fabric::NodeId;
-use evenkeel_fabric::network::{Faults, Health};
+use evenkeel_fabric::virtual_network::{Faults, Health};
 use evenkeel_primitives::{Rules, Settings};
 use lab::history::{Answer, Call, Entry, explanation};
 use lab::{Job, Random, WORDS, settings};

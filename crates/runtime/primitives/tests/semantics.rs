@@ -2,7 +2,7 @@
 
 mod lab;
 
-use evenkeel_fabric::network::{Faults, Health};
+use evenkeel_fabric::virtual_network::{Faults, Health};
 use evenkeel_fabric::{NodeId, Wire};
 use evenkeel_primitives::{
     Comparison, EventId, Failure, Fault, Machine, Mistake, NodeSet, Number, Operation, Outcome, Rules,

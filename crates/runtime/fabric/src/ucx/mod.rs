@@ -10,13 +10,13 @@
 pub mod ffi;
 mod inbox;
 mod library;
-mod opened;
-mod request;
+mod pending;
 mod wire;
+mod worker;
 
 pub use library::{UcxError, library};
-pub use opened::{Opened, open};
 pub use wire::UcxWire;
+pub use worker::{Opened, open};
 
 /// Settings of those whose messages are small pieces, agents among them: sent at once, since to fetch
 /// them would take one more round trip; and signals are left to their owners. Over TCP a piece of 128

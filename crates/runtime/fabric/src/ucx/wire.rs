@@ -3,8 +3,8 @@
 use super::ffi::*;
 use super::inbox::{Announced, Inbox, Peer, peer_lost};
 use super::library::UcxError;
-use super::opened::Worker;
-use super::request::{Pending, Then};
+use super::pending::{Pending, Then};
+use super::worker::Worker;
 use crate::wire::{check, check_word};
 use crate::{Atomic, Event, Memory, NodeId, Ticket, Trouble, Wire};
 use bytes::Bytes;

@@ -4,7 +4,7 @@
 
 pub mod history;
 
-use evenkeel_fabric::network::{Faults, Health, Network, VirtualWire};
+use evenkeel_fabric::virtual_network::{Faults, Health, Network, VirtualWire};
 use evenkeel_fabric::{Event, NodeId, Wire};
 use evenkeel_primitives::{Comparison, Machine, Message, NodeSet, Number, Operation, Outcome, Settings};
 use history::{Answer, Call, Entry};

@@ -248,7 +248,7 @@ mod tests {
     use super::super::responder::follow;
     use super::*;
     use evenkeel_fabric::SegmentWire;
-    use evenkeel_fabric::segment::bytes_needed;
+    use evenkeel_fabric::segment_wire::bytes_needed;
     use evenkeel_segment::Segment;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,7 +1,7 @@
 //! A node's end of a virtual network.
 
-use super::flight::Flight;
-use super::{Health, Network};
+use super::network::{Health, Network};
+use super::transmission::Flight;
 use crate::wire::{check, check_word};
 use crate::{Atomic, Event, Memory, NodeId, Ticket, Trouble, Wire};
 use std::time::Duration;

@@ -1,19 +1,9 @@
-//! A network in virtual time, in one process: the same for the same seed, with every fault that a real
-//! one has.
-//!
-//! Each [`Network::step`] brings one thing to its node and moves the clock to that moment. Nothing runs
-//! by itself: who uses it steps, then lets the node that something came to act on it.
+//! The network itself: who is where, what is under way, and the clock.
 
-mod faults;
-mod flight;
-mod wire;
-
-pub use faults::Faults;
-pub use wire::VirtualWire;
-
+use super::faults::{Dice, Faults};
+use super::transmission::{Flight, InAir};
+use super::wire::VirtualWire;
 use crate::{Event, Memory, NodeId};
-use faults::Dice;
-use flight::{Flight, InAir};
 use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet, VecDeque};
@@ -29,15 +19,15 @@ pub enum Health {
     Dead,
 }
 
-struct Node {
-    memory: Memory,
-    inbox: VecDeque<Event>,
-    health: Health,
+pub(super) struct Node {
+    pub(super) memory: Memory,
+    pub(super) inbox: VecDeque<Event>,
+    pub(super) health: Health,
 }
 
-pub(crate) struct State {
+pub(super) struct State {
     now: Duration,
-    nodes: Vec<Node>,
+    pub(super) nodes: Vec<Node>,
     air: BinaryHeap<Reverse<InAir>>,
     /// Pairs (from, to) that do not hear each other.
     cut: HashSet<(NodeId, NodeId)>,
@@ -51,7 +41,7 @@ pub(crate) struct State {
 
 /// The network as its owner sees it. Clones are the same network.
 #[derive(Clone)]
-pub struct Network(pub(crate) Rc<RefCell<State>>);
+pub struct Network(pub(super) Rc<RefCell<State>>);
 
 impl Network {
     /// A network of so many nodes that show each other so many bytes, and the nodes' ends of it.
