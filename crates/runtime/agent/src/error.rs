@@ -13,8 +13,8 @@ use thiserror::Error;
 pub enum AgentError {
     /// A call queue holds words that describe no collective.
     #[error(
-        "a rank here has posted a call that describes no collective ({words:x?}). Look whether all ranks of this \
-         node use the same build of evenkeel"
+        "a rank here has posted a call that describes no collective ({words:x?}). Look whether all ranks \
+         of this node use the same build of evenkeel"
     )]
     UnknownCall {
         /// The words.
@@ -22,9 +22,9 @@ pub enum AgentError {
     },
     /// Ranks of two nodes have called different collectives under the same number.
     #[error(
-        "a rank here has called {} where another node's ranks have called {} (number {number} of a communicator); \
-         all members of a communicator have to call the same, in the same order and with the same root and \
-         length. Look what the ranks of this node do there, or let a checker of MPI calls look",
+        "a rank here has called {} where another node's ranks have called {} (number {number} of a \
+         communicator); all members of a communicator have to call the same, in the same order and with the \
+         same root and length. Look what the ranks of this node do there, or let a checker of MPI calls look",
         sentence(here),
         sentence(elsewhere)
     )]
@@ -38,15 +38,15 @@ pub enum AgentError {
     },
     /// Another agent has asked this one to forward what is never forwarded.
     #[error(
-        "another node has sent a piece of {} to be forwarded, and agents forward broadcasts only. Look whether all \
-         nodes have the same build of evenkeel",
+        "another node has sent a piece of {} to be forwarded, and agents forward broadcasts only. Look \
+         whether all nodes have the same build of evenkeel",
         sentence(.0)
     )]
     NotForwardable(PieceDescription),
     /// A message does not fit into the schedule that this agent follows.
     #[error(
-        "another node has sent {bytes} bytes for {place:?} of a buffer of {buffer_bytes}. Look whether all nodes \
-         have the same build of evenkeel"
+        "another node has sent {bytes} bytes for {place:?} of a buffer of {buffer_bytes}. Look whether \
+         all nodes have the same build of evenkeel"
     )]
     MisplacedData {
         /// Length of the data.
@@ -84,8 +84,8 @@ pub enum AgentError {
     Segment(#[from] SegmentError),
     /// A communicator needs two blocks of the segment, and there is only one.
     #[error(
-        "the segment has no room for the nonblocking collectives of a communicator. Free communicators that are \
-         no longer used, or set EVENKEEL_NODES=library"
+        "the segment has no room for the nonblocking collectives of a communicator. Free communicators \
+         that are no longer used, or set EVENKEEL_NODES=library"
     )]
     NoRoom,
 }

@@ -23,7 +23,8 @@ use std::time::Duration;
 const EXPOSED_BYTES: usize = 4096;
 /// How many connections UCX is told to expect.
 const EXPECTED_NODES: usize = 8;
-/// How long a node may be silent, in milliseconds: where the option says nothing that is a number, and at least.
+/// How long a node may be silent, in milliseconds: where the option says nothing that is a number, and at
+/// least.
 const DEFAULT_PATIENCE_MS: u64 = 2000;
 const MIN_PATIENCE_MS: u64 = 10;
 

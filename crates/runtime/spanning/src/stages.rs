@@ -105,11 +105,7 @@ type Row = (Option<LocalCollective>, (usize, NodeInput, usize), Option<LocalColl
 fn row(piece: &PieceDescription, position: NodePosition<'_>, root: Option<LocalMember>) -> Row {
     use CollectiveKind::*;
     use NodeInput::{Contributions, Nothing, Placeholder};
-    let (nodes, ranks) = (position.counts.nodes(), position.counts.ranks());
-    let (here, elsewhere) = (position.ranks_here(), position.ranks_elsewhere());
-    let bytes = piece.bytes;
-    // A node's blocks, padded to the largest node; a block for each rank.
-    let (block, row) = (bytes * position.counts.largest(), bytes * ranks);
+    let (bytes, nodes) = (piece.bytes, position.counts.nodes());
     match (piece.kind, root) {
         (Barrier, _) => (up(Gather, 0, 0), (0, Contributions, 0), down(Bcast, 0, 0)),
         (Bcast, Some(root)) => (rooted(Bcast, root, bytes, 0, bytes), (bytes, Contributions, bytes), None),
@@ -120,6 +116,7 @@ fn row(piece: &PieceDescription, position: NodePosition<'_>, root: Option<LocalM
             (up(Reduce, bytes, bytes), (bytes, Contributions, bytes), down(Bcast, bytes, bytes))
         }
         (ReduceScatterBlock, _) => {
+            let block = bytes * position.counts.largest(); // of a node's ranks, padded to the largest node
             let vector = block * nodes;
             (up(Reduce, vector, vector), (block, Contributions, vector), down(Bcast, block, block))
         }
@@ -129,6 +126,22 @@ fn row(piece: &PieceDescription, position: NodePosition<'_>, root: Option<LocalM
             let before = if position.node == 0 { None } else { down(Bcast, bytes, bytes) };
             (up(kind, bytes, bytes), (bytes, input, bytes), before)
         }
+        (Gather | Scatter | Allgather | Allgatherv | Alltoall, _) => row_of_blocks(piece, position, root),
+        (Gatherv | Scatterv | Alltoallv | Alltoallw | ReduceScatter, _) => {
+            unreachable!("{:?} is not carried by agents", piece.kind)
+        }
+    }
+}
+
+/// The rows of collectives that move blocks of single ranks and reduce nothing.
+fn row_of_blocks(piece: &PieceDescription, position: NodePosition<'_>, root: Option<LocalMember>) -> Row {
+    use CollectiveKind::*;
+    use NodeInput::{Contributions, Nothing, Placeholder};
+    let (here, elsewhere) = (position.ranks_here(), position.ranks_elsewhere());
+    let (bytes, nodes) = (piece.bytes, position.counts.nodes());
+    // A node's blocks, padded to the largest node; a block for each rank.
+    let (block, row) = (bytes * position.counts.largest(), bytes * position.counts.ranks());
+    match (piece.kind, root) {
         (Gather, Some(root)) => {
             (None, (block, Placeholder, block), rooted(Gatherv, root, bytes, bytes * elsewhere, 0))
         }
@@ -152,9 +165,7 @@ fn row(piece: &PieceDescription, position: NodePosition<'_>, root: Option<LocalM
             let exchange = (blocks, Contributions, blocks * nodes);
             (up(Gather, row, row * here), exchange, down(Scatter, row, row * (here + 1)))
         }
-        (Gatherv | Scatterv | Alltoallv | Alltoallw | ReduceScatter, _) => {
-            unreachable!("{:?} is not carried by agents", piece.kind)
-        }
+        (other, _) => unreachable!("{other:?} moves no blocks"),
     }
 }
 

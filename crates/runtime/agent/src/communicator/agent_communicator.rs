@@ -170,8 +170,8 @@ impl AgentCommunicator {
         self.address_outgoing(out);
     }
 
-    /// Wakes the ranks here that sleep for what has been done. To be called when everything for other nodes has
-    /// been sent.
+    /// Wakes the ranks here that sleep for what has been done. To be called when everything for other
+    /// nodes has been sent.
     pub fn announce(&self) {
         self.blocking.member.announce();
         self.nonblocking.member.announce();

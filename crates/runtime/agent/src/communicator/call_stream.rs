@@ -1,5 +1,5 @@
-//! The blocking, or the nonblocking, collectives of one communicator on this node. They are taken from the call
-//! queue in order and finished in any order.
+//! The blocking, or the nonblocking, collectives of one communicator on this node. They are taken from
+//! the call queue in order and finished in any order.
 
 use crate::communicator::collective::CollectiveUnderWay;
 use crate::communicator::forwarding::{ForwardedBroadcasts, check_agreement};
@@ -95,8 +95,8 @@ impl CallStream {
         }
     }
 
-    /// The next collective of the call queue, with what has been done of it already; None if there is none, or
-    /// if other nodes are too far behind.
+    /// The next collective of the call queue, with what has been done of it already; None if there is
+    /// none, or if other nodes are too far behind.
     fn begin_next(&mut self, position: NodePosition<'_>) -> Result<Option<CollectiveUnderWay>, AgentError> {
         if self.run_ahead.is_reached() {
             return Ok(None);
@@ -112,7 +112,8 @@ impl CallStream {
         Ok(Some(forwarded.unwrap_or_else(|| begin(&mut self.early))))
     }
 
-    /// Another node reports how many collectives it and others have begun. Adds what is to be sent on to `out`.
+    /// Another node reports how many collectives it and others have begun. Adds what is to be sent on to
+    /// `out`.
     pub fn receive_report(&mut self, from: usize, count: Count, out: &mut Vec<OutgoingMessage>) {
         let mut reports = Vec::new();
         self.run_ahead.receive(from, count, &mut reports);

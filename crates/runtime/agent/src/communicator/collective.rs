@@ -128,8 +128,8 @@ impl CollectiveUnderWay {
         }
     }
 
-    /// Moves on as far as possible, once all instances are claimed. Whether anything happened. Adds what is to
-    /// be sent to `out`.
+    /// Moves on as far as possible, once all instances are claimed. Whether anything happened. Adds what
+    /// is to be sent to `out`.
     pub fn advance(
         &mut self,
         member: &AgentMember,

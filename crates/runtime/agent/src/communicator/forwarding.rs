@@ -1,9 +1,9 @@
 //! Broadcasts that this node forwards before its ranks have called them.
 //!
-//! A node that forwards what it gets learns from the message what the collective is, and begins with that. The
-//! result stays here until the ranks call it. So a node whose ranks are all late holds up no other node. No
-//! node is further ahead than [`run_ahead`](crate::communicator::run_ahead) allows, which bounds how many of
-//! these there are.
+//! A node that forwards what it gets learns from the message what the collective is, and begins with
+//! that. The result stays here until the ranks call it. So a node whose ranks are all late holds up no
+//! other node. No node is further ahead than [`run_ahead`](crate::communicator::run_ahead) allows, which
+//! bounds how many of these there are.
 
 use crate::communicator::collective::CollectiveUnderWay;
 use crate::error::AgentError;
@@ -24,8 +24,8 @@ impl ForwardedBroadcasts {
         ForwardedBroadcasts { stream, under_way: HashMap::new() }
     }
 
-    /// Begins the broadcast with this number, if it has not begun. `early`: steps of it that came before and did
-    /// not say what it is.
+    /// Begins the broadcast with this number, if it has not begun. `early`: steps of it that came before
+    /// and did not say what it is.
     ///
     /// # Errors
     /// If it is nothing that this node could have to forward.

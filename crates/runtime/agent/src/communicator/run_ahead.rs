@@ -61,8 +61,8 @@ mod tests {
 
     const LAST: u64 = 1000;
 
-    /// Nodes that begin all they may while one of them does nothing for long. Messages arrive in any order, and
-    /// some of them twice. No node runs further ahead than allowed, and all get to the end.
+    /// Nodes that begin all they may while one of them does nothing for long. Messages arrive in any
+    /// order, and some of them twice. No node runs further ahead than allowed, and all get to the end.
     fn furthest_ahead(nodes: usize, pattern: Pattern, random: &mut Random) -> u64 {
         let mut all: Vec<RunAheadLimit> =
             (0..nodes).map(|me| RunAheadLimit::new(GlobalMinimum::new(me, nodes, pattern))).collect();

@@ -97,8 +97,8 @@ mod tests {
     use super::*;
     use evenkeel_random::Random;
 
-    /// Ranges are shared, replaced and written in random order: the bytes are those of a plain vector, and what
-    /// has been shared does not change.
+    /// Ranges are shared, replaced and written in random order: the bytes are those of a plain vector,
+    /// and what has been shared does not change.
     #[test]
     fn a_buffer_behaves_like_a_vector() {
         let mut random = Random::new(3);

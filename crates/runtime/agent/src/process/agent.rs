@@ -275,7 +275,8 @@ impl Agent {
     }
 }
 
-/// Sleeps until one of these descriptors is ready, for `longest` at most. Of each, whether it is; -1 never is.
+/// Sleeps until one of these descriptors is ready, for `longest` at most. Of each, whether it is; -1
+/// never is.
 fn wait_for_any(descriptors: impl Iterator<Item = RawFd>, longest: Option<Duration>) -> Vec<bool> {
     let watch = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
     let mut watched: Vec<libc::pollfd> = descriptors.map(watch).collect();

@@ -2,12 +2,13 @@
 
 use std::os::fd::RawFd;
 
-/// Memory that has been freed and is kept for the next messages. The C library would give it back to the kernel
-/// after every large message; it would come back page by page, which takes longer than copying the message.
+/// Memory that has been freed and is kept for the next messages. The C library would give it back to the
+/// kernel after every large message; it would come back page by page, which takes longer than copying the
+/// message.
 const KEPT_BYTES: i32 = 8 << 20;
 
-/// Keeps freed memory for the next messages. Only the GNU C library has such settings; to be called before there
-/// is a second thread.
+/// Keeps freed memory for the next messages. Only the GNU C library has such settings; to be called
+/// before there is a second thread.
 pub fn keep_freed_memory() {
     // SAFETY: settings of the allocator, which no thread uses at this time.
     #[cfg(target_env = "gnu")]
@@ -17,12 +18,12 @@ pub fn keep_freed_memory() {
     }
 }
 
-/// Goes on in a child of a process that ends, so that the rank has no child that its program does not know, and
-/// ignores signals that a terminal or launcher sends to all processes. What the rank had open beyond
-/// `last_inherited` is closed. To be called before there is a second thread.
+/// Goes on in a child of a process that ends, so that the rank has no child that its program does not
+/// know, and ignores signals that a terminal or launcher sends to all processes. What the rank had open
+/// beyond `last_inherited` is closed. To be called before there is a second thread.
 pub fn daemonize(last_inherited: RawFd) {
-    // SAFETY: there is one thread so far; the parent ends at once, without running anything that the child might
-    // run too.
+    // SAFETY: there is one thread so far; the parent ends at once, without running anything that the
+    // child might run too.
     unsafe {
         if libc::fork() > 0 {
             libc::_exit(0);

@@ -1,10 +1,10 @@
 //! What the agent does while nothing happens: it polls on and yields its core between polls, or it sleeps.
 //!
-//! Polling briefly saves a wake-up, and yielding lets the ranks run that will cause the next event. But a rank
-//! that computes, or spins, does not give the core back: a runnable agent waits for the end of that rank's time
-//! slice, some milliseconds, whereas a sleeping agent is scheduled as soon as it is woken. So where yields often
-//! come back late, the agent seldom yields and mostly sleeps. One late yield among many prompt ones is noise of
-//! the machine, which sleeping would not avoid.
+//! Polling briefly saves a wake-up, and yielding lets the ranks run that will cause the next event. But a
+//! rank that computes, or spins, does not give the core back: a runnable agent waits for the end of that
+//! rank's time slice, some milliseconds, whereas a sleeping agent is scheduled as soon as it is woken. So
+//! where yields often come back late, the agent seldom yields and mostly sleeps. One late yield among
+//! many prompt ones is noise of the machine, which sleeping would not avoid.
 
 use std::time::{Duration, Instant};
 
@@ -72,8 +72,8 @@ impl IdleStrategy {
 mod tests {
     use super::*;
 
-    /// Yields for as long as `length`, and sleeps 50 µs wherever yielding is not allowed. How many yields there
-    /// were; `took` says how long each one takes.
+    /// Yields for as long as `length`, and sleeps 50 µs wherever yielding is not allowed. How many yields
+    /// there were; `took` says how long each one takes.
     fn yields(length: Duration, took: impl Fn(u32) -> Duration) -> u32 {
         let (mut idle, mut now, mut count) = (IdleStrategy::default(), Instant::now(), 0);
         let end = now + length;
@@ -118,8 +118,8 @@ mod tests {
     #[test]
     fn the_agent_always_yields_to_ranks_that_give_the_core_back() {
         assert_eq!(yields(Duration::from_millis(5), |_| PROMPT), 1000);
-        // A thousand prompt yields and a late one take 9 ms together. The agent rests after the first late one
-        // only, before which there were no prompt ones.
+        // A thousand prompt yields and a late one take 9 ms together. The agent rests after the first
+        // late one only, before which there were no prompt ones.
         let count = yields(Duration::from_secs(9), |n| if n % 1001 == 0 { TIME_SLICE } else { PROMPT });
         assert!(count > 980 * 1001, "{count}");
     }

@@ -1,8 +1,8 @@
 //! Which of the nodes that are waited for still live.
 //!
-//! An idle agent sends nothing: no node is asked while no rank waits for it. A node that is waited for is asked
-//! for a sign of life when it has given none for a quarter of the patience, and is lost when it has given none
-//! for all of it. A slow node is not a dead one: agents answer while their ranks do not.
+//! An idle agent sends nothing: no node is asked while no rank waits for it. A node that is waited for is
+//! asked for a sign of life when it has given none for a quarter of the patience, and is lost when it has
+//! given none for all of it. A slow node is not a dead one: agents answer while their ranks do not.
 
 use std::time::{Duration, Instant};
 

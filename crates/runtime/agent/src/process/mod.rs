@@ -1,8 +1,9 @@
 //! The agent as a process: its loop, its sleep, and which nodes and ranks still live.
 //!
-//! [`agent`] is the loop. It moves [`communicators`] on, does what ranks tell it over the [`command_pipe`],
-//! sleeps by an [`idle_strategy`], and finds out which nodes ([`liveness`]) and ranks ([`local_ranks`]) are gone.
-//! [`daemon`] makes it a process of its own; [`traffic`] counts what it has sent.
+//! [`agent`] is the loop. It moves [`communicators`] on, does what ranks tell it over the
+//! [`command_pipe`], sleeps by an [`idle_strategy`], and finds out which nodes ([`liveness`]) and ranks
+//! ([`local_ranks`]) are gone. [`daemon`] makes it a process of its own; [`traffic`] counts what it has
+//! sent.
 
 pub mod agent;
 pub mod command_pipe;

@@ -54,8 +54,8 @@ impl Traffic {
         )
     }
 
-    /// Appends that line to a file, in one write, so that lines of several agents do not mix. A file that cannot
-    /// be written is ignored: the job has its results.
+    /// Appends that line to a file, in one write, so that lines of several agents do not mix. A file that
+    /// cannot be written is ignored: the job has its results.
     pub fn append_to(&self, path: &str, host: &str) {
         if let Ok(mut file) = std::fs::OpenOptions::new().append(true).create(true).open(path) {
             let _ = file.write_all(self.line(host).as_bytes());

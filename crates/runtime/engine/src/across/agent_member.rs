@@ -38,7 +38,8 @@ pub struct ClaimedInstance {
     seq: Seq,
     /// The how-manieth use of its window position this is, where arrivals are counted; 0 where not.
     round: u64,
-    /// Where the agent's contribution goes if it is too large for the cell: in the ring, or in the common area.
+    /// Where the agent's contribution goes if it is too large for the cell: in the ring, or in the common
+    /// area.
     room_at: usize,
     is_in_common_area: bool,
 }
@@ -118,8 +119,8 @@ impl AgentMember {
                 let position = seq.0 as usize % state.rounds.len();
                 state.rounds[position] += 1;
                 round = state.rounds[position];
-                // As the root the agent only gets something, and arrives at once. Otherwise it arrives with its
-                // contribution.
+                // As the root the agent only gets something, and arrives at once. Otherwise it arrives
+                // with its contribution.
                 if root == LocalMember::Agent && board.arrive(comm.me, seq, round) {
                     self.pending.contribution.set(true);
                 }
@@ -179,8 +180,8 @@ impl AgentMember {
                 let operator = operator.expect("agents carry reductions whose operator they know");
                 self.combine(&claimed, operator, &mut into);
             }
-            // Blocks of unequal length. A rank that has more than all have been told is in error; nothing beyond
-            // that is taken.
+            // Blocks of unequal length. A rank that has more than all have been told is in error; nothing
+            // beyond that is taken.
             _ if bytes == 0 => ranks.for_each(|rank| {
                 let piece = self.contribution(rank, &claimed);
                 into.extend_from_slice(self.bytes_of(&piece, piece.bytes.min(to_agent - into.len())));

@@ -34,9 +34,9 @@ pub struct SpanningCommunicator {
     rank: usize,
 }
 
-/// What one member has reserved for a new communicator and tells all others: the segment's name for the block
-/// on its node, if it is the first member there, and the job's name for the communicator, if it is the first of
-/// all. 0: none.
+/// What one member has reserved for a new communicator and tells all others: the segment's name for the
+/// block on its node, if it is the first member there, and the job's name for the communicator, if it is
+/// the first of all. 0: none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Reservation {
@@ -45,8 +45,8 @@ pub struct Reservation {
 }
 
 impl World {
-    /// Which nodes a communicator of these members spans; None if one node has all members, or if agents cannot
-    /// serve it. All members find the same.
+    /// Which nodes a communicator of these members spans; None if one node has all members, or if agents
+    /// cannot serve it. All members find the same.
     pub fn spanned(&self, members: &[i32]) -> Option<Arc<NodeMap>> {
         let job = self.job()?;
         let nodes: Option<Vec<u32>> =
@@ -127,8 +127,8 @@ impl SpanningCommunicator {
         SpanningCommunicator { id, local: part(world, block, &here, local_rank), map, rank: me }
     }
 
-    /// The communicator's duplicate number `number`. All members make their duplicates in the same order, and no
-    /// member waits for another one.
+    /// The communicator's duplicate number `number`. All members make their duplicates in the same order,
+    /// and no member waits for another one.
     pub fn duplicate(&self, number: u64, members: &[i32], me: usize) -> SpanningCommunicator {
         let served = self.served();
         let block = served.world.blocks().duplicate(
@@ -141,8 +141,8 @@ impl SpanningCommunicator {
         let Some(block) = block else {
             // Other nodes may have room, and cannot be asked without waiting for them.
             served.world.end(
-                "the segment has no room for another communicator, and on other nodes it may have: the job cannot \
-                 go on. Free communicators that are no longer used, or set EVENKEEL_NODES=library",
+                "the segment has no room for another communicator, and on other nodes it may have: the \
+                 job cannot go on. Free communicators that are no longer used, or set EVENKEEL_NODES=library",
             );
         };
         let id = name_of_duplicate(self.id, number);
@@ -153,7 +153,8 @@ impl SpanningCommunicator {
         self.local.served.as_ref().expect("the part of a communicator on a node is served by its segment")
     }
 
-    /// Bytes of the pieces that a call is cut into; None if the host must carry it out, for all members alike.
+    /// Bytes of the pieces that a call is cut into; None if the host must carry it out, for all members
+    /// alike.
     fn piece_bytes(
         &self,
         kind: Kind,
@@ -251,15 +252,15 @@ impl Comm {
     }
 }
 
-/// The job's name for a duplicate, which every member works out for itself. The highest bit tells it from names
-/// that are given to new communicators. The rest is drawn from a random sequence of the parent's, so that two
-/// duplicates hardly ever share a name.
+/// The job's name for a duplicate, which every member works out for itself. The highest bit tells it from
+/// names that are given to new communicators. The rest is drawn from a random sequence of the parent's,
+/// so that two duplicates hardly ever share a name.
 fn name_of_duplicate(parent: u64, number: u64) -> u64 {
     Random::stream(parent, number).bits() | 1 << 63
 }
 
-/// The part of a communicator on one node, for one of its members there. `here`: world ranks of the ranks; the
-/// agent is the last member.
+/// The part of a communicator on one node, for one of its members there. `here`: world ranks of the
+/// ranks; the agent is the last member.
 pub(crate) fn part(world: &'static World, block: Block, here: &[u32], local_rank: usize) -> Arc<Comm> {
     let agent = world.ranks as u32;
     let members: Vec<i32> = here.iter().chain([&agent]).map(|rank| *rank as i32).collect();

@@ -49,7 +49,8 @@ pub enum LaunchError {
     NoFabric,
     /// What it tells of itself is too long to travel among the ranks.
     #[error(
-        "the fabric's address is {bytes} bytes long, and {most} is the most; UCX_NET_DEVICES can name fewer devices"
+        "the fabric's address is {bytes} bytes long, and {most} is the most; UCX_NET_DEVICES can name fewer \
+         devices"
     )]
     LongAddress {
         /// Its length.
@@ -161,8 +162,8 @@ fn spawn(program: &Path, descriptors: [RawFd; 3]) -> Result<(), LaunchError> {
         let why = std::io::Error::from_raw_os_error(status);
         return Err(LaunchError::NotStarted { program: program.into(), why });
     }
-    // The agent becomes a daemon: the process started here ends at once. Waiting for it keeps the program from
-    // finding a child that it does not know.
+    // The agent becomes a daemon: the process started here ends at once. Waiting for it keeps the program
+    // from finding a child that it does not know.
     let mut ended = 0;
     // SAFETY: a child of ours, and a word to write to.
     while unsafe { libc::waitpid(pid, &mut ended, 0) } < 0

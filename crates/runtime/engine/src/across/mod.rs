@@ -1,11 +1,11 @@
 //! Collectives of communicators that span nodes.
 //!
-//! On each node there is an agent, one small process that has the fabric. It is one more member, the last, of
-//! each such communicator's part on its node. A collective across nodes is one or two collectives on each
-//! node, with an exchange between the agents in between (crate `evenkeel-agent`);
-//! [`evenkeel_spanning`] says which. A rank contributes to the collective that brings data up to the agent and
-//! is done with that part. It waits for no process that is descheduled, here or on another node, unless it
-//! needs what that process contributes.
+//! On each node there is an agent, one small process that has the fabric. It is one more member, the
+//! last, of each such communicator's part on its node. A collective across nodes is one or two
+//! collectives on each node, with an exchange between the agents in between (crate `evenkeel-agent`);
+//! [`evenkeel_spanning`] says which. A rank contributes to the collective that brings data up to the
+//! agent and is done with that part. It waits for no process that is descheduled, here or on another
+//! node, unless it needs what that process contributes.
 //!
 //! A barrier is a barrier of the ranks here and the agent, which enters it when all other nodes have entered
 //! it; it can be deferred like any other. All other collectives are posted in the segment's call queue, from

@@ -1,8 +1,8 @@
 //! Finds the nodes of a job and starts their agents, from MPI_Init.
 //!
-//! It takes steps, between which the front end exchanges what ranks tell each other: [`prepare`], [`start`],
-//! [`join`], [`agree`]. Agents are used by all ranks or by none. An agent belongs to no rank: it ends when the
-//! last rank has closed its end of the agent's pipe, for whatever reason.
+//! It takes steps, between which the front end exchanges what ranks tell each other: [`prepare`],
+//! [`start`], [`join`], [`agree`]. Agents are used by all ranks or by none. An agent belongs to no rank:
+//! it ends when the last rank has closed its end of the agent's pipe, for whatever reason.
 
 use super::commands::{AgentCommand, AgentInfo, NodeSetup, share_cores};
 use super::job::Job;

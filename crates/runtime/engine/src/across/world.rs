@@ -36,15 +36,15 @@ impl World {
         self.job().map_or(1 << 32 | self.me as u64, |job| job.name_communicator(self.me))
     }
 
-    /// Ends this process with a sentence if the agent has found a rank dead or a node lost. `collective`: what
-    /// this rank waits in, by MPI's name without prefix.
+    /// Ends this process with a sentence if the agent has found a rank dead or a node lost. `collective`:
+    /// what this rank waits in, by MPI's name without prefix.
     pub(crate) fn check_nodes(&self, collective: &str) {
         let Some(job) = self.job() else { return };
         if let Some(rank) = self.status().dead_rank() {
             let host = job.node_of.get(rank as usize).map_or("?", |node| job.host(*node as usize));
             self.end(&format!(
-                "rank {rank} on {host} has died while rank {} waits in MPI_{collective}; ending this job. Look for \
-                 what rank {rank} wrote last, or at its exit status",
+                "rank {rank} on {host} has died while rank {} waits in MPI_{collective}; ending this \
+                 job. Look for what rank {rank} wrote last, or at its exit status",
                 self.me
             ));
         }
@@ -66,8 +66,8 @@ impl World {
         };
         let plural = if ranks.len() == 1 { "" } else { "s" };
         format!(
-            "node {host} (rank{plural} {}) {what} while rank {} waits in MPI_{collective}; ending this job. Look \
-             whether {host} is up and its network works{raise}",
+            "node {host} (rank{plural} {}) {what} while rank {} waits in MPI_{collective}; ending this \
+             job. Look whether {host} is up and its network works{raise}",
             ranks.join(", "),
             self.me
         )

@@ -7,7 +7,7 @@ use evenkeel_spanning::cut::piece_bytes;
 use evenkeel_spanning::parts::{PartSpans, Parts};
 use evenkeel_spanning::{CollectiveKind, NodeMap, Span, SpanningCall};
 
-/// What is called, and by whom.
+/// What is called, and the ranks that call it.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
     pub kind: CollectiveKind,
@@ -125,7 +125,8 @@ impl Program {
         contributions.into_iter().map(<[u8]>::to_vec).reduce(|left, right| combine(&left, &right))
     }
 
-    /// What MPI says that each rank has in its receive buffer in the end. Before the call has been carried out.
+    /// What MPI says that each rank has in its receive buffer in the end. Before the call has been
+    /// carried out.
     pub fn expected(&self) -> Vec<Vec<u8>> {
         (0..self.map.ranks()).map(|rank| self.expected_at(rank)).collect()
     }
