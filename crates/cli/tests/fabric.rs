@@ -90,12 +90,14 @@ fn a_plan_is_printed_proved_and_written() {
     let folder = tempfile::tempdir().unwrap();
     let of = generate::Irregular { switches: 8, degree: 3, end_nodes: 2, parallel: false };
     let old = generate::irregular(of, 3).unwrap();
-    let new =
-        (0..old.channels() as u32).map(|c| old.without(&[Channel(c)], &[])).find(|n| n.connected()).unwrap();
+    let new = (0..old.channels() as u32)
+        .map(|c| old.without(&[Channel(c)], &[]))
+        .find(|n| n.is_connected())
+        .unwrap();
     let today = tables::balanced(
         &old,
         &ChannelOrder::up_down(&old, &schemes::depth_first(&old)),
-        tables::Effort::default(),
+        tables::BalanceEffort::default(),
     );
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
     std::fs::write(path("old.topo"), ibnetdiscover::write(&old)).unwrap();
@@ -126,7 +128,7 @@ fn a_plan_is_printed_proved_and_written() {
     let steps = record["steps"].as_array().unwrap().len();
     let last = std::fs::read_to_string(folder.path().join("steps").join(format!("{steps}.lfts"))).unwrap();
     let (end, _) = lfts::read(&new, &last).unwrap();
-    assert!(evenkeel_route::check::check(&new, &end).sound());
+    assert!(evenkeel_route::check::check(&new, &end).is_sound());
 }
 
 #[test]

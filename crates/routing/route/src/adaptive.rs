@@ -1,28 +1,28 @@
-//! Minimal adaptive routing with escape channels, as a routing function.
+//! Minimal adaptive routing with escape paths, as a routing function.
 
 use crate::network::{Channel, Network, SwitchId};
-use crate::table::{Destination, Table, home};
+use crate::table::{Destination, Table};
 
-/// At each switch all channels that lead nearer to the destination, and one to escape by.
+/// For each switch and destination: all channels that lead nearer, and one escape channel.
 ///
-/// For two virtual channels on each channel (Bermúdez et al., CANPC 2000; Duato 1993): a packet takes
-/// any minimal channel whose *adaptive* virtual channel is free, else it waits for the *escape* virtual
-/// channel that the table names. The table must be free of cycles for packets that enter it at any
-/// switch, since a packet may have got anywhere by adaptive channels. Under virtual cut-through a
-/// packet may leave the escape channels again at every switch; under wormhole switching it must stay on
-/// them.
+/// Each channel has two virtual channels (Bermúdez et al., CANPC 2000; Duato 1993). A packet takes any
+/// minimal channel whose *adaptive* virtual channel is free. Otherwise it waits for the *escape* virtual
+/// channel that the table names. Adaptive channels may take a packet to any switch, so the table must be
+/// free of cycles for packets that enter it anywhere. Under virtual cut-through a packet may return to
+/// adaptive channels at every switch. Under wormhole switching it must stay on escape channels.
 #[derive(Clone, Debug)]
-pub struct Adaptive {
+pub struct AdaptiveRouting {
     switches: usize,
-    /// Minimal channels, for each destination switch and then each switch one after the other.
+    /// The minimal channels by destination switch and then by switch, one pair after the other.
     minimal: Vec<Channel>,
+    /// By pair: where its channels begin.
     start: Vec<u32>,
     escape: Table,
 }
 
-impl Adaptive {
-    /// O(switches · cables), in time and memory.
-    pub fn new(network: &Network, escape: Table) -> Adaptive {
+impl AdaptiveRouting {
+    /// Minimal channels of a network with a table of escape paths. O(switches · cables) in time and memory.
+    pub fn new(network: &Network, escape: Table) -> AdaptiveRouting {
         let switches = network.switches().len();
         let (mut minimal, mut start) = (Vec::new(), vec![0]);
         for to in network.switch_ids() {
@@ -35,21 +35,21 @@ impl Adaptive {
                 start.push(minimal.len() as u32);
             }
         }
-        Adaptive { switches, minimal, start, escape }
+        AdaptiveRouting { switches, minimal, start, escape }
     }
 
-    /// The channels by which a switch may send on what is for another switch or its end nodes, each of them
-    /// one hop nearer. Empty at that switch itself.
+    /// The channels from a switch that lead one hop nearer to another switch. Empty at that switch itself.
     pub fn minimal(&self, at: SwitchId, to: SwitchId) -> &[Channel] {
         let row = to.index() * self.switches + at.index();
         &self.minimal[self.start[row] as usize..self.start[row + 1] as usize]
     }
 
-    /// The channel to wait for when no minimal one is free; `None` at the destination's switch.
+    /// The channel to wait for if no minimal one is free; `None` at the destination's switch.
     pub fn escape(&self, network: &Network, at: SwitchId, to: Destination) -> Option<Channel> {
-        if home(network, to) == at { None } else { self.escape.next(network, at, to) }
+        if to.switch(network) == at { None } else { self.escape.next(network, at, to) }
     }
 
+    /// The table of escape paths.
     pub fn escape_table(&self) -> &Table {
         &self.escape
     }

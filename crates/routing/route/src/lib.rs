@@ -1,39 +1,41 @@
-//! Forwarding tables for irregular networks: computed, balanced, proved free of deadlock.
+//! Forwarding tables for irregular networks: computed, balanced, and proved free of deadlock.
 //!
-//! A [`Network`] is switches, end nodes and cables; each cable between switches is two [`Channel`]s,
-//! one in each direction. Networks come from [`generate`] (by rule or by chance, with seeds) or from
-//! files ([`format`](mod@format): what `ibnetdiscover` prints, or a list of cables). A [`Table`] says
-//! for each [`Destination`] (an end node, or a switch's management port) by which port each switch
-//! sends on, and on which lane the destination's packets travel; [`Table::next`] gives the channel,
-//! [`Table::path`] the whole path. [`SourceRoutes`] hold one path for each ordered pair of switches,
-//! [`Adaptive`] all minimal channels with a table to escape by.
+//! A [`Network`] has switches, end nodes and cables. Each cable between switches is two [`Channel`]s, one
+//! in each direction. Networks come from generators ([`generate`]) or from files ([`format`](mod@format)).
+//! A [`Table`] gives, for each switch and [`Destination`] (an end node, or a switch's management port), the
+//! port by which the switch forwards packets, and for each destination the virtual lane of its packets.
+//! [`SourceRoutes`] hold one path for each ordered pair of switches. [`AdaptiveRouting`] has all minimal
+//! channels, and a table of escape paths.
 //!
-//! Freedom from deadlock follows from an order: a [`ChannelOrder`] allows the paths along which
-//! channels ascend. What the literature calls up*/down* routing is a [`SwitchOrder`], which is one
-//! special case. [`schemes`] finds orders; [`tables`](mod@tables) builds shortest and balanced tables
-//! under any order. [`check`] knows nothing of orders: it is given a network and tables, and proves or
-//! refutes. [`plan`] leads from tables to tables under traffic when the network has changed.
+//! Routing is free of deadlock if its channel dependency graph has no cycle. Here an order guarantees that:
+//! a [`ChannelOrder`] allows the paths along which channels ascend. Up*/down* routing with a
+//! [`SwitchOrder`] is a special case. [`schemes`] searches for orders. [`tables`](mod@tables) builds short,
+//! balanced tables under any order. [`check`] knows nothing of orders: it reads a network and tables, and
+//! proves them free of deadlock or names the cycle. [`plan`] computes the steps from old tables to new ones
+//! under traffic, after the network has changed.
 //!
-//! The load of a channel is the number of ordered pairs of different end nodes whose path uses it. Hops
-//! are channels between switches.
+//! The load of a channel is the number of ordered pairs of different end nodes whose path uses it. Hops are
+//! channels between switches.
 //!
 //! ```
-//! use evenkeel_route::{ChannelOrder, check, generate, schemes, tables};
+//! use evenkeel_route::{ChannelOrder, SwitchId, check, generate, schemes, tables};
 //!
-//! let network = generate::irregular(generate::Irregular { switches: 16, degree: 4, end_nodes: 4, parallel: false }, 1).unwrap();
-//! let order = schemes::breadth_first(&network, evenkeel_route::SwitchId(0));
-//! let table = tables::balanced(&network, &ChannelOrder::up_down(&network, &order), tables::Effort::default());
+//! let shape = generate::Irregular { switches: 16, degree: 4, end_nodes: 4, parallel: false };
+//! let network = generate::irregular(shape, 1).unwrap();
+//! let order = schemes::breadth_first(&network, SwitchId(0));
+//! let order = ChannelOrder::up_down(&network, &order);
+//! let table = tables::balanced(&network, &order, tables::BalanceEffort::default());
 //! let found = check::check(&network, &table);
-//! assert!(found.faults.is_empty());
-//! println!("{} hops, {} paths over the busiest channel", found.mean_hops(), found.busiest());
+//! assert!(found.is_sound());
+//! println!("{} hops, {} paths over the busiest channel", found.mean_hops(), found.max_load());
 //! ```
 //!
-//! This crate may use nothing but std; it must never do I/O, look at a clock or depend on the order of
-//! a hash map. The same arguments give the same tables on every machine.
+//! May use: std, thiserror, `evenkeel-random`. Must never: do I/O, read a clock, or depend on the iteration
+//! order of a hash map. The same arguments give the same tables on every machine.
 
 mod adaptive;
 pub mod check;
-mod dependencies;
+mod dependency_graph;
 pub mod format;
 pub mod generate;
 mod network;
@@ -43,12 +45,13 @@ pub mod schemes;
 mod source_routes;
 mod table;
 pub mod tables;
+mod visited_set;
 
-pub use adaptive::Adaptive;
+pub use adaptive::AdaptiveRouting;
 pub use evenkeel_random::Random;
 pub use network::{
-    Channel, EndNode, EndNodeId, Network, NetworkBuilder, NetworkError, Plugged, Port, Switch, SwitchId,
+    Attachment, Channel, EndNode, EndNodeId, Network, NetworkBuilder, NetworkError, Port, Switch, SwitchId,
 };
 pub use order::{ChannelOrder, SwitchOrder};
 pub use source_routes::SourceRoutes;
-pub use table::{Destination, Table, home};
+pub use table::{Destination, Table};

@@ -1,5 +1,7 @@
-//! Ways to an order: those of the literature, as orders of the switches, and our own, an order of the
-//! channels.
+//! Schemes that find an order: those of the literature, which order the switches, and our own, which orders
+//! the channels.
+//!
+//! May use: networks, orders and trees. Must never: use the checker.
 
 mod ascending;
 mod breadth_first;
@@ -7,11 +9,11 @@ mod depth_first;
 mod propagation_order;
 mod switch_order_search;
 
-pub(crate) use ascending::reaching;
-pub use ascending::{Search, ascending, ascending_lanes};
+pub(crate) use ascending::connecting_order;
+pub use ascending::{AscendingSearch, ascending, ascending_lanes};
 pub use breadth_first::{best_root, breadth_first};
 pub use depth_first::{depth_first, depth_first_from};
-pub use propagation_order::post;
+pub use propagation_order::propagation_order;
 pub use switch_order_search::{
-    Fitness, Genetic, MOST_EXHAUSTIVE, exhaustive, genetic, local_search, static_fitness,
+    Fitness, GeneticParameters, MOST_EXHAUSTIVE, exhaustive, genetic, local_search, static_fitness,
 };

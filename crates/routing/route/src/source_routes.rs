@@ -1,27 +1,28 @@
-//! Source routes: the sender puts the whole path into the packet, as in Myrinet.
+//! Source routing: the sender writes the whole path into the packet, as in Myrinet.
 
 use crate::network::{Channel, Network, SwitchId};
 use crate::order::ChannelOrder;
-use crate::table::{Destination, Table, home};
+use crate::table::{Destination, Table};
 use evenkeel_random::Random;
 
-/// One path for each ordered pair of switches; what end nodes send to each other takes that of their
-/// switches.
+/// One path for each ordered pair of switches. Packets between end nodes take the path of their switches.
 ///
-/// A path need not agree with any other, so that all pairs can have a shortest path that the order
-/// allows, which destination-based tables cannot always give.
+/// Paths to one destination need not form a tree. So every pair can have a shortest path among those that an
+/// order allows, which destination-based tables cannot always give.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceRoutes {
     switches: usize,
-    /// By sender's switch and receiver's switch; all channels one after the other.
+    /// The channels of all paths, one path after the other, by sender's and then by receiver's switch.
     channels: Vec<Channel>,
+    /// By pair: where its path begins.
     start: Vec<u32>,
 }
 
 impl SourceRoutes {
-    /// For each pair one of its shortest allowed paths: from hop to hop, one of the channels that lead on
-    /// in time, each as likely as any other. Pairs without any allowed path have an empty one. O(switches ·
-    /// turns).
+    /// A shortest allowed path for each pair, chosen at random.
+    ///
+    /// At each hop, every channel that begins a shortest allowed remainder is equally likely. Pairs without
+    /// an allowed path have an empty one. O(switches · turns).
     pub fn shortest(network: &Network, order: &ChannelOrder, random: &mut Random) -> SourceRoutes {
         let n = network.switches().len();
         let latest_first: Vec<Channel> = order.lowest_first().into_iter().rev().collect();
@@ -43,25 +44,25 @@ impl SourceRoutes {
                 }
             }
         }
-        SourceRoutes::of(n, &paths)
+        SourceRoutes::from_paths(n, &paths)
     }
 
-    /// The paths that a table gives to each switch's first end node or, where it has none, its management
-    /// port.
+    /// The paths of a table to the first end node of each switch, or to the management port of a switch
+    /// without end nodes.
     pub fn from_table(network: &Network, table: &Table) -> SourceRoutes {
         let n = network.switches().len();
         let mut paths = vec![Vec::new(); n * n];
         for s in network.switch_ids() {
-            let to = network.attached(s).first().map_or(Destination::Switch(s), |e| Destination::EndNode(*e));
+            let to =
+                network.end_nodes_at(s).first().map_or(Destination::Switch(s), |e| Destination::EndNode(*e));
             for from in network.switch_ids() {
-                paths[from.index() * n + home(network, to).index()] =
-                    table.path(network, from, to).unwrap_or_default();
+                paths[from.index() * n + s.index()] = table.path(network, from, to).unwrap_or_default();
             }
         }
-        SourceRoutes::of(n, &paths)
+        SourceRoutes::from_paths(n, &paths)
     }
 
-    fn of(switches: usize, paths: &[Vec<Channel>]) -> SourceRoutes {
+    fn from_paths(switches: usize, paths: &[Vec<Channel>]) -> SourceRoutes {
         let mut start = vec![0];
         for path in paths {
             start.push(start[start.len() - 1] + path.len() as u32);
@@ -69,14 +70,14 @@ impl SourceRoutes {
         SourceRoutes { switches, channels: paths.concat(), start }
     }
 
-    /// The channels from one switch to another; none from a switch to itself, or where no path is allowed.
+    /// The channels from one switch to another. Empty from a switch to itself, and if no path is allowed.
     pub fn path(&self, from: SwitchId, to: SwitchId) -> &[Channel] {
         let pair = from.index() * self.switches + to.index();
         &self.channels[self.start[pair] as usize..self.start[pair + 1] as usize]
     }
 }
 
-/// By channel: how many hops the shortest allowed path to a switch has that begins with it.
+/// By channel: hops of the shortest allowed path to a switch that begins with this channel.
 fn hops_left(
     network: &Network,
     order: &ChannelOrder,
@@ -84,7 +85,7 @@ fn hops_left(
     to: SwitchId,
 ) -> Vec<Option<u32>> {
     let mut left: Vec<Option<u32>> = vec![None; network.channels()];
-    // What a channel may be followed by comes later in the order, so it is known by then.
+    // The channels that may follow a channel are later in the order, so their hops are known already.
     for c in latest_first {
         let end = network.to(*c);
         left[c.index()] = if end == to {

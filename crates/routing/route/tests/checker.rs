@@ -1,19 +1,18 @@
-//! The checker against one that tries everything, on networks so small that this can be done.
+//! The checker against one that tries everything, on small networks.
 
 use evenkeel_route::check::{self, Fault, Traffic, check_traffic};
 use evenkeel_route::generate::{self, Irregular, Torus};
 use evenkeel_route::{
-    Channel, ChannelOrder, Destination, Network, Plugged, Port, Random, SwitchId, Table, home, schemes,
-    tables,
+    Attachment, Channel, ChannelOrder, Destination, Network, Port, Random, SwitchId, Table, schemes, tables,
 };
 use std::collections::HashSet;
 
-/// Tables with random entries, most of them towards the destination: some right, some with loops, some
-/// that can deadlock.
+/// Tables with random entries, most of them towards the destination. Some tables are sound, some loop, some
+/// can deadlock.
 fn random_table(network: &Network, random: &mut Random) -> Table {
     let mut table = Table::empty(network, 1);
     for to in table.destinations().collect::<Vec<_>>() {
-        let distance = network.distances(home(network, to));
+        let distance = network.distances(to.switch(network));
         for s in network.switch_ids() {
             let port = match to {
                 Destination::EndNode(e) if network.end_node(e).switch == s => network.end_node(e).switch_port,
@@ -35,25 +34,24 @@ fn random_table(network: &Network, random: &mut Random) -> Table {
     table
 }
 
-/// What a packet goes through, or `None` if it does not arrive within as many hops as there are switches.
+/// The channels of a packet, or `None` if it does not arrive within as many hops as there are switches.
 fn follow(network: &Network, table: &Table, from: SwitchId, to: Destination) -> Option<Vec<Channel>> {
     let mut at = from;
     let mut path = Vec::new();
     for _ in 0..=network.switches().len() {
         match (table.port(at, to)?, to) {
             (Port(0), Destination::Switch(d)) if d == at => return Some(path),
-            (port, _) => match network.plugged(at, port) {
-                Plugged::EndNode(e) => return (to == Destination::EndNode(e)).then_some(path),
-                Plugged::Channel(c) => (path.push(c), at = network.to(c)).1,
-                Plugged::Nothing => return None,
+            (port, _) => match network.attachment(at, port) {
+                Attachment::EndNode(e) => return (to == Destination::EndNode(e)).then_some(path),
+                Attachment::Channel(c) => (path.push(c), at = network.to(c)).1,
+                Attachment::Nothing => return None,
             },
         }
     }
     None
 }
 
-/// Whether channels wait for each other in a ring: by the transitive closure, which takes cubic time
-/// and cannot be got wrong.
+/// Whether channels wait for each other in a cycle: by the transitive closure, which is slow but simple.
 fn can_deadlock(channels: usize, waits: &HashSet<(u32, u32)>) -> bool {
     let mut reach = vec![vec![false; channels]; channels];
     waits.iter().for_each(|(a, b)| reach[*a as usize][*b as usize] = true);
@@ -68,7 +66,7 @@ fn can_deadlock(channels: usize, waits: &HashSet<(u32, u32)>) -> bool {
 }
 
 #[test]
-fn it_agrees_with_trying_everything() {
+fn the_checker_agrees_with_a_search_that_tries_everything() {
     let random = &mut Random::new(7);
     let mut seen = [0; 4];
     for seed in 0..150 {
@@ -86,7 +84,7 @@ fn it_agrees_with_trying_everything() {
             for to in table.destinations() {
                 for from in network.switch_ids() {
                     let senders =
-                        network.attached(from).iter().filter(|e| Destination::EndNode(**e) != to).count()
+                        network.end_nodes_at(from).iter().filter(|e| Destination::EndNode(**e) != to).count()
                             as u64;
                     let counted = matches!(to, Destination::EndNode(_)) && senders > 0;
                     if traffic == Traffic::EndNodes && !counted {
@@ -106,7 +104,7 @@ fn it_agrees_with_trying_everything() {
                 }
             }
             let deadlock = can_deadlock(network.channels(), &waits);
-            assert_eq!(found.broken, broken, "seed {seed}");
+            assert_eq!(found.broken_paths, broken, "seed {seed}");
             assert_eq!(found.dependencies, waits.len() as u64);
             assert_eq!((found.pairs, &found.load), (pairs, &load));
             assert!((found.mean_hops() - hops as f64 / pairs.max(1) as f64).abs() < 1e-9);
@@ -116,11 +114,11 @@ fn it_agrees_with_trying_everything() {
                 "seed {seed}"
             );
             for fault in &found.faults {
-                if let Fault::Cycle { waits: ring, .. } = fault {
-                    let next = |i: usize| ring[(i + 1) % ring.len()].0.0;
+                if let Fault::Cycle { waits: cycle, .. } = fault {
+                    let next = |i: usize| cycle[(i + 1) % cycle.len()].0.0;
                     assert!(
-                        (0..ring.len()).all(|i| waits.contains(&(ring[i].0.0, next(i)))),
-                        "every wait of a named ring is real"
+                        (0..cycle.len()).all(|i| waits.contains(&(cycle[i].0.0, next(i)))),
+                        "every dependency of a reported cycle exists"
                     );
                 }
             }
@@ -128,18 +126,18 @@ fn it_agrees_with_trying_everything() {
             seen[2 + usize::from(broken > 0)] += 1;
         }
     }
-    assert!(seen.iter().all(|n| *n > 20), "too few of some kind were tried to say anything: {seen:?}");
+    assert!(seen.iter().all(|n| *n > 20), "too few of one kind: {seen:?}");
 }
 
-/// A ring, on which every packet goes the short way: the textbook deadlock.
+/// A ring on which all packets go round in one direction: the textbook deadlock.
 fn ring(switches: usize) -> (Network, Table) {
     let network =
         generate::torus(&Torus { sizes: vec![switches], wrapped: true, cables: 1, end_nodes: 1 }).unwrap();
     let mut table = Table::empty(&network, 1);
     for to in table.destinations().collect::<Vec<_>>() {
-        let end = home(&network, to).index();
+        let end = to.switch(&network).index();
         for s in network.switch_ids() {
-            let onward = network
+            let next = network
                 .leaving(s)
                 .iter()
                 .find(|c| network.to(**c).index() == (s.index() + 1) % switches)
@@ -147,7 +145,7 @@ fn ring(switches: usize) -> (Network, Table) {
             let port = match to {
                 Destination::EndNode(e) if s.index() == end => network.end_node(e).switch_port,
                 Destination::Switch(_) if s.index() == end => Port(0),
-                _ => network.out_port(*onward),
+                _ => network.out_port(*next),
             };
             table.set(s, to, Some(port));
         }
@@ -156,7 +154,7 @@ fn ring(switches: usize) -> (Network, Table) {
 }
 
 #[test]
-fn a_ring_is_named_link_by_link() {
+fn a_deadlock_on_a_ring_is_reported_channel_by_channel() {
     let (network, table) = ring(4);
     let found = check::check(&network, &table);
     let [fault @ Fault::Cycle { lane: 0, waits }] = &found.faults[..] else { panic!("{:?}", found.faults) };
@@ -166,18 +164,18 @@ fn a_ring_is_named_link_by_link() {
 }
 
 #[test]
-fn a_cycle_put_into_good_tables_is_found() {
+fn a_cycle_inserted_into_sound_tables_is_found() {
     for seed in 0..20 {
         let network =
             generate::irregular(Irregular { switches: 16, degree: 4, end_nodes: 2, parallel: false }, seed)
                 .unwrap();
         let order = ChannelOrder::up_down(&network, &schemes::breadth_first(&network, SwitchId(0)));
-        let mut table = tables::balanced(&network, &order, tables::Effort::default());
-        assert!(check::check(&network, &table).sound());
-        // Around a cycle of the network, packets to a neighbour's end node now go round as far as they can.
+        let mut table = tables::balanced(&network, &order, tables::BalanceEffort::default());
+        assert!(check::check(&network, &table).is_sound());
+        // Along a cycle of the network, packets to an end node two hops away now follow the cycle.
         let cycle = some_cycle(&network);
         for i in 0..cycle.len() {
-            let to = Destination::EndNode(network.attached(network.to(cycle[(i + 1) % cycle.len()]))[0]);
+            let to = Destination::EndNode(network.end_nodes_at(network.to(cycle[(i + 1) % cycle.len()]))[0]);
             for c in [cycle[i], cycle[(i + 1) % cycle.len()]] {
                 table.set(network.from(c), to, Some(network.out_port(c)));
             }
@@ -191,7 +189,7 @@ fn a_cycle_put_into_good_tables_is_found() {
     }
 }
 
-/// Channels round a shortest cycle of the network.
+/// The channels of a shortest cycle of the network.
 fn some_cycle(network: &Network) -> Vec<Channel> {
     let mut best: Option<Vec<Channel>> = None;
     for c in network.channel_ids() {

@@ -1,6 +1,7 @@
-//! Table 1 of Sancho, Robles and Duato (CANPC 2000), as far as it can be made again: what the authors'
-//! generator was and how they chose among equal paths is not said, so that distances and restrictions
-//! agree within some per cent, and loads and long paths do not.
+//! Table 1 of Sancho, Robles and Duato (CANPC 2000), as far as it can be reproduced.
+//!
+//! The paper does not say which generator the authors used, nor how they chose among equal paths. So
+//! distances and restrictions agree within some per cent, and loads and long paths do not.
 
 use evenkeel_route::generate::{Irregular, irregular};
 use evenkeel_route::schemes::{best_root, breadth_first, depth_first};
@@ -45,7 +46,8 @@ fn distances_and_restrictions_are_those_of_table_1() {
                 .for_each(|(sum, found)| *sum += found / count as f64);
         }
         println!(
-            "{switches} switches: breadth first {:.3?}, printed {breadth:.3?}; depth first {:.3?}, printed {depth:.3?}",
+            "{switches} switches: breadth first {:.3?}, printed {breadth:.3?}; \
+             depth first {:.3?}, printed {depth:.3?}",
             sums[0], sums[1]
         );
         for (printed, found, band) in [(breadth, sums[0], 0.09), (depth, sums[1], 0.06)] {

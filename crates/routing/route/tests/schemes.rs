@@ -1,13 +1,13 @@
-//! Every scheme, on networks of every kind: all can reach all, nothing can deadlock, and what a scheme
-//! promises holds.
+//! Every scheme on networks of every kind: all packets arrive, nothing can deadlock, and each scheme keeps
+//! its promises.
 
 use evenkeel_route::check::{Traffic, check, check_traffic};
-use evenkeel_route::generate::{self, Dragonfly, FatTree, Faults, Hierarchical, Irregular, Torus};
+use evenkeel_route::generate::{self, Dragonfly, Failures, FatTree, Hierarchical, Irregular, Torus};
 use evenkeel_route::schemes::{
-    Genetic, Search, ascending, ascending_lanes, best_root, breadth_first, depth_first, exhaustive, genetic,
-    local_search, post, static_fitness,
+    AscendingSearch, GeneticParameters, ascending, ascending_lanes, best_root, breadth_first, depth_first,
+    exhaustive, genetic, local_search, propagation_order, static_fitness,
 };
-use evenkeel_route::tables::{Effort, balanced, balanced_lanes, minimal};
+use evenkeel_route::tables::{BalanceEffort, balanced, balanced_lanes, minimal};
 use evenkeel_route::{
     Channel, ChannelOrder, Destination, Network, Random, SourceRoutes, SwitchId, SwitchOrder,
 };
@@ -23,8 +23,8 @@ fn networks() -> Vec<Network> {
     vec![
         irregular(20, 3, 2, 3),
         irregular(24, 5, 1, 4),
-        generate::with_faults(&torus, Faults { cables: 5, switches: 1 }, 1).unwrap(),
-        generate::with_faults(&tree, Faults { cables: 6, switches: 2 }, 1).unwrap(),
+        generate::with_failures(&torus, Failures { cables: 5, switches: 1 }, 1).unwrap(),
+        generate::with_failures(&tree, Failures { cables: 6, switches: 2 }, 1).unwrap(),
         generate::dragonfly(Dragonfly { groups: 5, switches: 3, global: 2, end_nodes: 2 }).unwrap(),
         generate::hierarchical(
             Hierarchical { groups: 4, switches: 5, degree: 3, uplinks: 4, end_nodes: 1 },
@@ -34,8 +34,8 @@ fn networks() -> Vec<Network> {
     ]
 }
 
-fn few_steps() -> Search {
-    Search { effort: 0.1, seed: 1 }
+fn few_steps() -> AscendingSearch {
+    AscendingSearch { effort: 0.1, seed: 1 }
 }
 
 fn orders(network: &Network) -> Vec<(&'static str, ChannelOrder)> {
@@ -47,33 +47,36 @@ fn orders(network: &Network) -> Vec<(&'static str, ChannelOrder)> {
         ("breadth first", up_down(breadth_first(network, SwitchId(0)))),
         ("best root", up_down(breadth_first(network, best_root(network)))),
         ("depth first", up_down(depth_first(network))),
-        ("post", up_down(post(network, SwitchId(1), &mut Random::new(2)))),
+        ("propagation order", up_down(propagation_order(network, SwitchId(1), &mut Random::new(2)))),
         ("ascending", ascending(network, few_steps(), &mut |_| {})),
     ]
 }
 
 #[test]
-fn every_scheme_is_sound_for_whatever_enters_anywhere() {
+fn no_scheme_deadlocks_whatever_packets_enter_anywhere() {
     for network in networks() {
         for (name, order) in orders(&network) {
-            let found =
-                check_traffic(&network, &balanced(&network, &order, Effort::default()), Traffic::Everything);
-            assert!(found.sound(), "{name}: {}", found.faults[0].describe(&network));
+            let found = check_traffic(
+                &network,
+                &balanced(&network, &order, BalanceEffort::default()),
+                Traffic::Everything,
+            );
+            assert!(found.is_sound(), "{name}: {}", found.faults[0].describe(&network));
         }
     }
 }
 
-/// Without an order minimal paths deadlock, or the above says nothing.
+/// The twin of the test above: without an order, minimal paths deadlock.
 #[test]
 fn minimal_paths_are_minimal_and_can_deadlock() {
-    let found = check(&irregular(24, 5, 1, 4), &minimal(&irregular(24, 5, 1, 4), Effort::default()));
-    assert_eq!(found.longer, 0);
+    let found = check(&irregular(24, 5, 1, 4), &minimal(&irregular(24, 5, 1, 4), BalanceEffort::default()));
+    assert_eq!(found.non_minimal_pairs, 0);
     assert_eq!(found.faults.len(), 1, "one cycle, nothing else");
 }
 
-/// The claim on which the table builder rests: a tree has room for whoever has an ascending path at all.
+/// The claim on which the table builder rests.
 #[test]
-fn a_table_reaches_whatever_has_an_ascending_path() {
+fn a_table_has_a_path_for_every_pair_with_an_ascending_path() {
     let (mut reached, mut cut_off) = (0, 0);
     for seed in 0..60 {
         let network = irregular(9, 3, 1, seed);
@@ -82,7 +85,7 @@ fn a_table_reaches_whatever_has_an_ascending_path() {
         random.shuffle(&mut channels);
         let order = ChannelOrder::from_lowest(&channels);
         let routes = SourceRoutes::shortest(&network, &order, random);
-        let table = balanced(&network, &order, Effort::default());
+        let table = balanced(&network, &order, BalanceEffort::default());
         for e in network.end_node_ids() {
             let end = network.end_node(e).switch;
             for s in network.switch_ids().filter(|s| *s != end) {
@@ -103,66 +106,70 @@ fn a_table_reaches_whatever_has_an_ascending_path() {
             .sum();
         let found = check(&network, &table);
         assert!(
-            found.broken > 0 || found.mean_hops() * found.pairs as f64 >= shortest as f64 - 0.5,
+            found.broken_paths > 0 || found.mean_hops() * found.pairs as f64 >= shortest as f64 - 0.5,
             "no table is shorter than the shortest allowed paths"
         );
     }
     assert!(
         reached > 500 && cut_off > 500,
-        "{reached} pairs with a path and {cut_off} without are too few to say anything"
+        "too few of one kind: {reached} pairs with a path, {cut_off} without"
     );
 }
 
 #[test]
-fn ours_has_fewer_hops_and_less_load_than_the_best_root() {
+fn ascending_has_fewer_hops_and_less_load_than_the_best_root() {
     for seed in 0..3 {
         let network = irregular(48, 4, 2, seed);
         let tree = ChannelOrder::up_down(&network, &breadth_first(&network, best_root(&network)));
-        let ours = ascending(&network, Search { effort: 0.5, seed: 1 }, &mut |_| {});
+        let ours = ascending(&network, AscendingSearch { effort: 0.5, seed: 1 }, &mut |_| {});
         let [tree, ours] =
-            [tree, ours].map(|order| check(&network, &balanced(&network, &order, Effort::default())));
+            [tree, ours].map(|order| check(&network, &balanced(&network, &order, BalanceEffort::default())));
         assert!(ours.mean_hops() < 0.97 * tree.mean_hops(), "{} {}", ours.mean_hops(), tree.mean_hops());
-        assert!(ours.busiest() < tree.busiest(), "{} {}", ours.busiest(), tree.busiest());
+        assert!(ours.max_load() < tree.max_load(), "{} {}", ours.max_load(), tree.max_load());
     }
 }
 
 #[test]
 fn a_fat_tree_keeps_its_minimal_paths() {
-    let network = generate::with_faults(
+    let network = generate::with_failures(
         &generate::fat_tree(&FatTree::two_levels(8, 4, 4)).unwrap(),
-        Faults { cables: 3, switches: 0 },
+        Failures { cables: 3, switches: 0 },
         3,
     )
     .unwrap();
     let found = check(
         &network,
-        &balanced(&network, &ascending(&network, few_steps(), &mut |_| {}), Effort::default()),
+        &balanced(&network, &ascending(&network, few_steps(), &mut |_| {}), BalanceEffort::default()),
     );
-    assert_eq!(found.longer, 0);
+    assert_eq!(found.non_minimal_pairs, 0);
 }
 
 #[test]
 fn the_same_seed_gives_the_same_tables() {
     let network = irregular(20, 4, 2, 8);
     let make = |seed| {
-        balanced(&network, &ascending(&network, Search { effort: 0.2, seed }, &mut |_| {}), Effort::default())
+        balanced(
+            &network,
+            &ascending(&network, AscendingSearch { effort: 0.2, seed }, &mut |_| {}),
+            BalanceEffort::default(),
+        )
     };
     assert_eq!(make(5), make(5));
     assert_ne!(make(5), make(6));
 }
 
 #[test]
-fn progress_runs_from_nothing_to_all() {
+fn progress_increases_from_0_to_1() {
     let mut seen = vec![0.0];
     ascending(&irregular(16, 4, 1, 1), few_steps(), &mut |share| seen.push(share));
     assert!(seen.windows(2).all(|pair| pair[0] <= pair[1]));
     assert!((seen[seen.len() - 1] - 1.0).abs() < 0.05, "{seen:?}");
 }
 
-/// On graphs with equal degrees no order with one root forbids fewer turns than this (2(N + 4)/N per
-/// switch for degree 4).
+/// On graphs where all switches have degree 4, no order with one root forbids fewer than 2(N + 4)/N turns
+/// per switch.
 #[test]
-fn depth_first_forbids_little() {
+fn depth_first_forbids_fewer_turns_than_breadth_first() {
     for seed in 0..3 {
         let network = irregular(32, 4, 4, seed);
         let each = |order: SwitchOrder| order.restrictions(&network) as f64 / 32.0;
@@ -173,10 +180,10 @@ fn depth_first_forbids_little() {
 }
 
 #[test]
-fn generators_make_what_they_say() {
+fn generators_make_networks_of_the_size_that_they_promise() {
     let network = irregular(64, 6, 4, 1);
     assert_eq!((network.switches().len(), network.end_nodes().len()), (64, 256));
-    assert!(network.connected() && network.channels() >= 64 * 6 - 4);
+    assert!(network.is_connected() && network.channels() >= 64 * 6 - 4);
     assert_eq!(network, irregular(64, 6, 4, 1));
     assert_ne!(network, irregular(64, 6, 4, 2));
     let mut neighbours: Vec<_> = network.channel_ids().map(|c| (network.from(c), network.to(c))).collect();
@@ -186,7 +193,7 @@ fn generators_make_what_they_say() {
 
     let torus =
         generate::torus(&Torus { sizes: vec![4, 3, 2], wrapped: true, cables: 1, end_nodes: 2 }).unwrap();
-    // Along a dimension of two there is one cable, not two.
+    // A dimension of two switches has one cable, not two.
     assert_eq!(
         (torus.switches().len(), torus.channels() / 2, torus.end_nodes().len()),
         (24, 24 + 24 + 12, 48)
@@ -198,13 +205,13 @@ fn generators_make_what_they_say() {
         generate::dragonfly(Dragonfly { groups: 9, switches: 4, global: 2, end_nodes: 2 }).unwrap();
     assert_eq!((dragonfly.switches().len(), dragonfly.channels() / 2), (36, 9 * 6 + 36));
     assert!(dragonfly.distances(SwitchId(0)).into_iter().flatten().max() <= Some(3));
-    let left = generate::with_faults(&network, Faults { cables: 10, switches: 3 }, 4).unwrap();
-    assert!(left.connected() && left.switches().len() == 61 && left.channels() < network.channels() - 20);
+    let left = generate::with_failures(&network, Failures { cables: 10, switches: 3 }, 4).unwrap();
+    assert!(left.is_connected() && left.switches().len() == 61 && left.channels() < network.channels() - 20);
 }
 
-/// On eight switches all orders can be tried: the searches find the best, and none finds better.
+/// On so few switches all orders can be tried.
 #[test]
-fn searches_among_the_orders_of_switches_find_the_best_of_all() {
+fn searches_among_the_orders_of_switches_find_the_best_order_and_no_better_one() {
     let mut found = 0;
     for seed in 0..3 {
         let network = irregular(7, 3, 2, seed);
@@ -216,7 +223,7 @@ fn searches_among_the_orders_of_switches_find_the_best_of_all() {
             genetic(
                 &network,
                 std::slice::from_ref(&start),
-                Genetic::default(),
+                GeneticParameters::default(),
                 &mut static_fitness(&network),
                 random,
             ),
@@ -233,34 +240,38 @@ fn searches_among_the_orders_of_switches_find_the_best_of_all() {
 }
 
 #[test]
-fn more_lanes_make_paths_shorter_and_each_is_sound() {
+fn more_virtual_lanes_make_paths_shorter_and_none_can_deadlock() {
     let network = irregular(40, 4, 2, 2);
     let mut last = f64::INFINITY;
     for lanes in [1, 2, 4] {
-        let (orders, lane) = ascending_lanes(&network, Search { effort: 0.3, seed: 1 }, lanes, &mut |_| {});
-        let table = balanced_lanes(&network, &orders, &lane, Effort::default());
+        let (orders, lane) =
+            ascending_lanes(&network, AscendingSearch { effort: 0.3, seed: 1 }, lanes, &mut |_| {});
+        let table = balanced_lanes(&network, &orders, &lane, BalanceEffort::default());
         let found = check_traffic(&network, &table, Traffic::Everything);
-        assert!(found.sound(), "{lanes}: {}", found.faults[0].describe(&network));
+        assert!(found.is_sound(), "{lanes}: {}", found.faults[0].describe(&network));
         assert!(found.mean_hops() < last, "{lanes} lanes: {} after {last}", found.mean_hops());
         last = found.mean_hops();
     }
 }
 
 #[test]
-fn mending_lowers_the_busiest_load_and_keeps_to_its_allowance() {
+fn rebalancing_lowers_the_greatest_load_within_its_budget_of_hops() {
     let mut lower = 0;
     for seed in 0..6 {
         let network = irregular(30, 4, 2, seed);
         let order = ChannelOrder::up_down(&network, &depth_first(&network));
-        let [before, same, longer] = [(0, 0.0), (400, 0.0), (400, 0.1)].map(|(looks, longer)| {
-            check(&network, &balanced(&network, &order, Effort { looks, longer, ..Effort::default() }))
+        let [before, same, longer] = [(0, 0.0), (400, 0.0), (400, 0.1)].map(|(candidates, detour)| {
+            check(
+                &network,
+                &balanced(&network, &order, BalanceEffort { candidates, detour, ..BalanceEffort::default() }),
+            )
         });
-        assert!(same.sound() && longer.sound());
-        assert!(same.busiest() <= before.busiest() && longer.busiest() <= before.busiest());
+        assert!(same.is_sound() && longer.is_sound());
+        assert!(same.max_load() <= before.max_load() && longer.max_load() <= before.max_load());
         assert!(same.mean_hops() <= before.mean_hops() + 1e-9);
         let detour = before.mean_hops() - before.mean_minimal_hops();
         assert!(longer.mean_hops() <= before.mean_hops() + 0.1 * detour + 1e-9);
-        lower += u32::from(longer.busiest() < before.busiest());
+        lower += u32::from(longer.max_load() < before.max_load());
     }
     assert!(lower >= 4, "it lowered the load on {lower} of 6 networks");
 }

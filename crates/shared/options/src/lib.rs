@@ -36,7 +36,9 @@ impl OptionSpec {
 macro_rules! options {
     ($(
         $(#[doc = $line:literal])+
-        $option:ident { name: $name:literal, env: $env:literal, default: $default:literal, values: $values:literal }
+        $option:ident {
+            name: $name:literal, env: $env:literal, default: $default:literal, values: $values:literal
+        }
     )+) => {
         $(
             $(#[doc = $line])+

@@ -1,4 +1,5 @@
-//! The page for the browser: one HTML file with all its data and code, which needs neither network nor server.
+//! The page for the browser: one HTML file with all its data and code, which needs neither network nor
+//! server.
 
 use crate::aggregate::digest;
 use crate::summary::summary;
@@ -8,6 +9,10 @@ use serde::Serialize;
 
 const SCRIPT: &str = include_str!("../../../../web/dist/page.js");
 const STYLE: &str = include_str!("../../../../web/dist/page.css");
+
+/// What the browser may do: show what is in the page, and load nothing.
+const POLICY: &str =
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:";
 
 /// The most communicators that a page shows.
 const MOST_COMMS: usize = 200;
@@ -36,7 +41,7 @@ pub fn document(title: &str, version: &str, data: &impl Serialize, text: &str) -
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="generator" content="evenkeel {version}">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <title>evenkeel: {title}</title>
 <style>{STYLE}</style>
 </head>

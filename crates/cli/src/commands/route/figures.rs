@@ -33,15 +33,15 @@ pub struct Figures {
 impl Figures {
     pub fn of(network: &Network, found: &Findings) -> Figures {
         Figures {
-            sound: found.sound(),
-            broken: found.broken,
+            sound: found.is_sound(),
+            broken: found.broken_paths,
             cyclic_lanes: found.faults.iter().filter(|f| matches!(f, Fault::Cycle { .. })).count(),
             mean_hops: found.mean_hops(),
             mean_minimal_hops: found.mean_minimal_hops(),
-            longest_path: found.longest(),
-            busiest_load: found.busiest(),
+            longest_path: found.max_hops(),
+            busiest_load: found.max_load(),
             mean_load: found.mean_load(),
-            longer_share: found.longer as f64 / found.pairs.max(1) as f64,
+            longer_share: found.non_minimal_pairs as f64 / found.pairs.max(1) as f64,
             dependencies: found.dependencies,
             faults: found.faults.iter().map(|f| f.describe(network)).collect(),
         }

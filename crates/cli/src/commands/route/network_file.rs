@@ -10,7 +10,7 @@ use std::path::Path;
 pub fn network(file: &Path) -> Result<Network, Failure> {
     let network =
         read_network(&text(file)?).map_err(|e| refuse(format!("{} is no network: {e}", file.display())))?;
-    if !network.connected() {
+    if !network.is_connected() {
         return Err(refuse(format!(
             "{} is in pieces: some switches cannot be reached from others, whatever the tables",
             file.display()
@@ -26,7 +26,7 @@ pub fn network(file: &Path) -> Result<Network, Failure> {
 }
 
 /// Tables for a network, and what the file said of things that the network does not have.
-pub fn tables(network: &Network, file: &Path) -> Result<(Table, lfts::Unknown), Failure> {
+pub fn tables(network: &Network, file: &Path) -> Result<(Table, lfts::SkippedEntries), Failure> {
     lfts::read(network, &text(file)?).map_err(|e| refuse(format!("{} holds no tables: {e}", file.display())))
 }
 

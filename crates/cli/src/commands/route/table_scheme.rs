@@ -1,7 +1,7 @@
 //! The schemes by the names that the command line has for them.
 
 use clap::ValueEnum;
-use evenkeel_route::schemes::{self, Genetic, MOST_EXHAUSTIVE, Search};
+use evenkeel_route::schemes::{self, AscendingSearch, GeneticParameters, MOST_EXHAUSTIVE};
 use evenkeel_route::{ChannelOrder, Network, Random, SwitchId, SwitchOrder, Table, tables};
 
 /// Ways to compute tables.
@@ -55,9 +55,9 @@ pub fn compute(
     effort: f64,
     progress: &mut dyn FnMut(f64),
 ) -> Result<Table, String> {
-    let spread = tables::Effort::fitting(network);
+    let spread = tables::BalanceEffort::fitting(network);
     if scheme == TableScheme::Ascending {
-        let search = Search { effort, seed };
+        let search = AscendingSearch { effort, seed };
         if lanes == 1 {
             return Ok(tables::balanced(network, &schemes::ascending(network, search, progress), spread));
         }
@@ -83,7 +83,7 @@ pub fn compute(
         TableScheme::Bfs => best_root(),
         TableScheme::Post => {
             let begins = SwitchId(random.below(network.switches().len()) as u32);
-            schemes::post(network, begins, random)
+            schemes::propagation_order(network, begins, random)
         }
         TableScheme::Dfs => depth_first(),
         TableScheme::Genetic => {
@@ -91,7 +91,7 @@ pub fn compute(
             schemes::genetic(
                 network,
                 &seeds,
-                Genetic::default(),
+                GeneticParameters::default(),
                 &mut schemes::static_fitness(network),
                 random,
             )

@@ -1,18 +1,21 @@
-//! Finds a cycle among channels that wait for each other.
+//! Finds a cycle in a channel dependency graph.
 
 use crate::network::Channel;
 use crate::table::Destination;
 
-/// A cycle, if there is one: each channel with a destination whose packets hold it and wait for the
-/// next. `onward` gives what a channel's holders wait for. It is the shortest cycle through one of its
-/// channels, not of all.
+/// A cycle, if there is one: its channels, each with a destination whose packets hold it and wait for the
+/// next.
+///
+/// `waits_for` gives the channels for which packets that hold a channel may wait. The result is the
+/// shortest cycle through one of its channels, not the shortest of all cycles.
 pub(super) fn find(
     channels: usize,
-    onward: impl Fn(Channel) -> Vec<(Channel, Destination)>,
+    waits_for: impl Fn(Channel) -> Vec<(Channel, Destination)>,
 ) -> Option<Vec<(Channel, Destination)>> {
-    let waits: Vec<Vec<(Channel, Destination)>> = (0..channels as u32).map(|c| onward(Channel(c))).collect();
-    // Channels whose holders wait for nothing that is left are free, one after the other; what is left
-    // then has something to wait for.
+    let waits: Vec<Vec<(Channel, Destination)>> =
+        (0..channels as u32).map(|c| waits_for(Channel(c))).collect();
+    // Remove channels whose packets wait for no remaining channel, until there are none. Packets on every
+    // remaining channel then wait for another remaining channel.
     let mut left: Vec<usize> = waits.iter().map(Vec::len).collect();
     let mut holders: Vec<Vec<usize>> = vec![Vec::new(); channels];
     waits.iter().enumerate().for_each(|(c, next)| next.iter().for_each(|(n, _)| holders[n.index()].push(c)));
@@ -25,7 +28,7 @@ pub(super) fn find(
             }
         }
     }
-    // Whoever walks on among those comes round; where it comes round, a cycle begins.
+    // A walk along remaining channels must return to a channel that it has visited. That one is on a cycle.
     let mut at = left.iter().position(|n| *n > 0)?;
     let mut seen = vec![false; channels];
     while !std::mem::replace(&mut seen[at], true) {
@@ -33,12 +36,12 @@ pub(super) fn find(
             .iter()
             .map(|(n, _)| n.index())
             .find(|n| left[*n] > 0)
-            .expect("it waits for something that is left");
+            .expect("packets on a remaining channel wait for another");
     }
     shortest(&waits, at)
 }
 
-/// The shortest cycle through a channel, breadth first.
+/// The shortest cycle through a channel, by breadth-first search.
 fn shortest(waits: &[Vec<(Channel, Destination)>], start: usize) -> Option<Vec<(Channel, Destination)>> {
     let mut before: Vec<Option<(usize, Destination)>> = vec![None; waits.len()];
     let mut queue = vec![start];

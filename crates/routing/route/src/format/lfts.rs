@@ -1,7 +1,7 @@
-//! Forwarding tables as OpenSM dumps them (`opensm-lfts.dump`, `dump_fts`) and loads them (`opensm -R
-//! file -U FILE`).
+//! Forwarding tables as OpenSM dumps them (`opensm-lfts.dump`, `dump_fts`) and loads them
+//! (`opensm -R file -U FILE`).
 
-use super::{FormatError, at_line};
+use super::error::{FormatError, at_line};
 use crate::network::{Network, Port, SwitchId};
 use crate::table::{Destination, Table};
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use std::fmt::Write;
 /// The largest unicast address of the InfiniBand standard.
 const LAST_LID: usize = 0xbfff;
 
-/// An address (LID) for every destination.
+/// The address (LID) of every destination.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lids {
     end_nodes: Vec<u16>,
@@ -18,9 +18,11 @@ pub struct Lids {
 }
 
 impl Lids {
-    /// The network's own addresses if all destinations have one and all differ; else 1, 2, 3, … for the end
-    /// nodes and then the switches, from which OpenSM finds its own, since the file names every
-    /// destination's GUID. `None` if there are not enough addresses.
+    /// The network's own addresses, if all destinations have one and all differ. Otherwise the addresses 1,
+    /// 2, 3, … for the end nodes and then the switches.
+    ///
+    /// OpenSM translates such addresses to its own, because the file names the GUID of every destination.
+    /// `None` if there are more destinations than addresses.
     pub fn of(network: &Network) -> Option<Lids> {
         let own = Lids {
             end_nodes: network.end_nodes().iter().map(|e| e.lid.unwrap_or(0)).collect(),
@@ -40,6 +42,7 @@ impl Lids {
         Some(Lids { end_nodes: (1..switches).collect(), switches: (switches..=count as u16).collect() })
     }
 
+    /// The address of a destination.
     pub fn of_destination(&self, to: Destination) -> u16 {
         match to {
             Destination::EndNode(e) => self.end_nodes[e.index()],
@@ -48,7 +51,7 @@ impl Lids {
     }
 }
 
-/// The tables in OpenSM's format. Entries without a path are left out. Lanes cannot be said in this format.
+/// Writes tables in OpenSM's format. Entries without a path are left out. The format has no virtual lanes.
 pub fn write(network: &Network, table: &Table, lids: &Lids) -> String {
     let mut out = String::new();
     let mut destinations: Vec<(u16, Destination)> =
@@ -74,6 +77,7 @@ pub fn write(network: &Network, table: &Table, lids: &Lids) -> String {
     out
 }
 
+/// How the format describes a destination: type, GUID, name.
 fn described(network: &Network, to: Destination) -> (&'static str, u64, &str) {
     match to {
         Destination::EndNode(e) => {
@@ -83,13 +87,14 @@ fn described(network: &Network, to: Destination) -> (&'static str, u64, &str) {
     }
 }
 
-/// Reads tables that OpenSM, `dump_fts`, `ibroute` or [`write()`] made. Destinations are known by their
-/// GUIDs and, where a line has none, by their addresses. What the file says of switches and
-/// destinations that the network does not have is passed over and counted.
+/// Reads tables from OpenSM, `dump_fts`, `ibroute` or [`write()`].
+///
+/// Destinations are identified by their GUIDs or, if a line has none, by their addresses. Entries about
+/// switches and destinations that the network does not have are skipped and counted.
 ///
 /// # Errors
-/// A line that is no entry, or entries before the first switch.
-pub fn read(network: &Network, text: &str) -> Result<(Table, Unknown), FormatError> {
+/// A line is no entry, or an entry comes before the first switch.
+pub fn read(network: &Network, text: &str) -> Result<(Table, SkippedEntries), FormatError> {
     let lids = Lids::of(network);
     let mut by_guid: HashMap<u64, Destination> = HashMap::new();
     let mut by_lid: HashMap<u16, Destination> = HashMap::new();
@@ -104,7 +109,7 @@ pub fn read(network: &Network, text: &str) -> Result<(Table, Unknown), FormatErr
     for s in network.switch_ids() {
         switches.insert(network.switch(s).guid, s);
     }
-    let mut unknown = Unknown::default();
+    let mut skipped = SkippedEntries::default();
     let mut at = None;
     for (i, line) in text.lines().enumerate() {
         let line = line.trim();
@@ -112,18 +117,18 @@ pub fn read(network: &Network, text: &str) -> Result<(Table, Unknown), FormatErr
             let guid = line.split_once(" guid 0x").and_then(|(_, rest)| hexadecimal(rest));
             let guid = guid.ok_or_else(|| at_line(i + 1, "a switch without a GUID"))?;
             at = Some(switches.get(&guid).copied());
-            unknown.switches += usize::from(at == Some(None));
+            skipped.switches += usize::from(at == Some(None));
         } else if let Some(rest) = line.strip_prefix("0x") {
-            let unread = || at_line(i + 1, "an entry is `0xLID PORT`, and this is not");
+            let wrong = || at_line(i + 1, "an entry is `0xLID PORT`, and this line is not");
             let at = at.ok_or_else(|| at_line(i + 1, "an entry before the first switch"))?;
-            let (lid, rest) = rest.split_once(char::is_whitespace).ok_or_else(unread)?;
-            let lid = u16::from_str_radix(lid, 16).map_err(|_| unread())?;
-            let port: u8 = rest.split_whitespace().next().and_then(|p| p.parse().ok()).ok_or_else(unread)?;
+            let (lid, rest) = rest.split_once(char::is_whitespace).ok_or_else(wrong)?;
+            let lid = u16::from_str_radix(lid, 16).map_err(|_| wrong())?;
+            let port: u8 = rest.split_whitespace().next().and_then(|p| p.parse().ok()).ok_or_else(wrong)?;
             let guid = rest.split_once("portguid 0x").and_then(|(_, guid)| hexadecimal(guid));
             let to = guid.map_or_else(|| by_lid.get(&lid), |guid| by_guid.get(&guid));
             match (at, to) {
                 (Some(at), Some(to)) => table.set(at, *to, Some(Port(port))),
-                (Some(_), None) => unknown.destinations += 1,
+                (Some(_), None) => skipped.destinations += 1,
                 (None, _) => {}
             }
         }
@@ -131,17 +136,19 @@ pub fn read(network: &Network, text: &str) -> Result<(Table, Unknown), FormatErr
     if at.is_none() {
         return Err(FormatError::NoSwitch);
     }
-    Ok((table, unknown))
+    Ok((table, skipped))
 }
 
-/// What a file of tables said of things that the network does not have.
+/// What a file of tables says about switches and destinations that the network does not have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Unknown {
+pub struct SkippedEntries {
+    /// Switches that the network does not have.
     pub switches: usize,
-    /// Entries.
+    /// Entries for destinations that the network does not have.
     pub destinations: usize,
 }
 
+/// The hexadecimal number with which a text begins.
 fn hexadecimal(text: &str) -> Option<u64> {
     u64::from_str_radix(&text[..text.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(text.len())], 16).ok()
 }

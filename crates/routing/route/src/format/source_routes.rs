@@ -1,27 +1,29 @@
-//! Tables as source routes, for networks whose senders put the whole path into the packet, as in
-//! Myrinet.
+//! Tables as source routes, for networks whose senders write the whole path into the packet, as in Myrinet.
 //!
 //! ```text
 //! # switch destination lane ports
 //! 0x0005000000000000 0x0001000000000003 0 4 2
 //! ```
 //!
-//! What end nodes at the switch send to the destination (both by GUID, the destination by that of its
-//! port) leaves this switch by the first port, the next one on the way by the second, and so on; the
-//! last port leads to the destination. The lane is the table's for the destination.
+//! A line is about packets that end nodes at a switch send to a destination. The switch is named by its
+//! GUID, the destination by the GUID of its port. A packet leaves this switch by the first port, the next
+//! switch by the second, and so on. The last port leads to the destination. The lane is the destination's
+//! virtual lane.
 
 use crate::network::Network;
-use crate::table::{Destination, Table, home};
+use crate::table::{Destination, Table};
 use std::fmt::Write;
 
-/// The routes between all end nodes, in the order of the switches and destinations. Pairs that the
-/// table does not join are left out. O(switches · end nodes · hops).
+/// Writes the routes between all end nodes, in the order of switches and destinations.
+///
+/// Pairs between which the table has no path are left out. O(switches · end nodes · hops).
 pub fn write(network: &Network, table: &Table) -> String {
     let mut out = String::from("# switch destination lane ports\n");
-    for from in network.switch_ids().filter(|s| !network.attached(*s).is_empty()) {
+    for from in network.switch_ids().filter(|s| !network.end_nodes_at(*s).is_empty()) {
         for e in network.end_node_ids() {
             let to = Destination::EndNode(e);
-            let (Some(path), Some(last)) = (table.path(network, from, to), table.port(home(network, to), to))
+            let (Some(path), Some(last)) =
+                (table.path(network, from, to), table.port(to.switch(network), to))
             else {
                 continue;
             };

@@ -1,14 +1,15 @@
-//! Dragonflies: groups of switches that are all joined, and groups that are all joined.
+//! Dragonflies: groups of switches. All switches of a group are joined, and all groups are.
 
-use super::{Impossible, populate, port_count};
+use super::error::{GenerateError, port_count};
+use super::populate::populate;
 use crate::network::{Network, NetworkBuilder, SwitchId};
 
-/// A dragonfly in the terms of Kim et al. (ISCA 2008).
+/// The shape of a dragonfly, in the terms of Kim et al. (ISCA 2008).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dragonfly {
-    /// At most switches · global + 1.
+    /// Number of groups, at most switches · global + 1.
     pub groups: usize,
-    /// Switches of each group (a).
+    /// Switches per group (a).
     pub switches: usize,
     /// Cables from each switch to other groups (h).
     pub global: usize,
@@ -16,55 +17,63 @@ pub struct Dragonfly {
     pub end_nodes: usize,
 }
 
-/// The network of a dragonfly. Each two groups have the same number of cables between them, or one more
-/// than others; the cables of a group are dealt out to its switches in turn.
+/// A dragonfly network.
+///
+/// Every two groups have the same number of cables between them, or one more. The cables of a group go to its
+/// switches in turn.
 ///
 /// # Errors
-/// More groups than cables reach, or too many ports.
-pub fn dragonfly(of: Dragonfly) -> Result<Network, Impossible> {
-    let cables = of.switches * of.global;
-    if of.groups > cables + 1 {
-        let need =
-            format!("{} cables from each group to others, and switches x global is {cables}", of.groups - 1);
-        return Err(Impossible::Needs { what: "a dragonfly", need });
+/// There are more groups than a group's cables can reach, or a switch would need too many ports.
+pub fn dragonfly(shape: Dragonfly) -> Result<Network, GenerateError> {
+    let cables = shape.switches * shape.global;
+    if shape.groups > cables + 1 {
+        let need = format!(
+            "{} cables from each group to others, and switches x global is {cables}",
+            shape.groups - 1
+        );
+        return Err(GenerateError::Needs { what: "a dragonfly", need });
     }
-    let ports = port_count("a dragonfly", of.switches.saturating_sub(1) + of.global + of.end_nodes)?;
+    let ports = port_count("a dragonfly", shape.switches.saturating_sub(1) + shape.global + shape.end_nodes)?;
     let mut builder = NetworkBuilder::default();
-    let name = |s: usize| format!("group{}switch{}", s / of.switches, s % of.switches);
+    let name = |s: usize| format!("group{}switch{}", s / shape.switches, s % shape.switches);
     let switches: Vec<SwitchId> =
-        (0..of.groups * of.switches).map(|s| builder.add_switch(name(s), ports)).collect();
-    populate(&mut builder, switches.iter().copied(), of.end_nodes);
-    for group in switches.chunks(of.switches) {
+        (0..shape.groups * shape.switches).map(|s| builder.add_switch(name(s), ports)).collect();
+    populate(&mut builder, switches.iter().copied(), shape.end_nodes);
+    for group in switches.chunks(shape.switches) {
         for (i, a) in group.iter().enumerate() {
             group[i + 1..].iter().for_each(|b| builder.join(*a, *b));
         }
     }
-    // A round joins each group with the one `ahead` groups further on. Where that meets itself halfway,
-    // each pair is met twice.
-    let mut used = vec![0; of.groups];
-    'rounds: loop {
-        for ahead in 1..=of.groups / 2 {
-            let pairs: Vec<(usize, usize)> = (0..of.groups)
-                .map(|g| (g, (g + ahead) % of.groups))
-                .filter(|(a, b)| 2 * ahead < of.groups || a < b)
+    join_groups(shape, &switches, &mut builder);
+    Ok(builder.build().expect("every port is used once"))
+}
+
+/// Joins groups in rounds. A round joins every group with the group `distance` further on.
+fn join_groups(shape: Dragonfly, switches: &[SwitchId], builder: &mut NetworkBuilder) {
+    if shape.groups < 2 {
+        return;
+    }
+    let mut used = vec![0; shape.groups];
+    loop {
+        for distance in 1..=shape.groups / 2 {
+            // If the distance is half of the groups, both groups of a pair would join the other.
+            let pairs: Vec<(usize, usize)> = (0..shape.groups)
+                .map(|g| (g, (g + distance) % shape.groups))
+                .filter(|(a, b)| 2 * distance < shape.groups || a < b)
                 .collect();
             let mut after = used.clone();
             pairs.iter().flat_map(|(a, b)| [*a, *b]).for_each(|g| after[g] += 1);
-            if after.iter().any(|n| *n > cables) {
-                break 'rounds;
+            if after.iter().any(|n| *n > shape.switches * shape.global) {
+                return;
             }
             for (a, b) in pairs {
-                let end = |g: usize, used: &mut [usize]| {
+                let mut next_end = |g: usize| {
                     used[g] += 1;
-                    switches[g * of.switches + (used[g] - 1) % of.switches]
+                    switches[g * shape.switches + (used[g] - 1) % shape.switches]
                 };
-                let ends = (end(a, &mut used), end(b, &mut used));
-                builder.join(ends.0, ends.1);
+                let (a, b) = (next_end(a), next_end(b));
+                builder.join(a, b);
             }
         }
-        if of.groups < 2 {
-            break;
-        }
     }
-    Ok(builder.build().expect("no port is given twice"))
 }

@@ -1,131 +1,107 @@
-//! A network: switches with ports, end nodes, cables; each cable between switches is two channels.
+//! The network as a value: who is attached to which port, and where channels lead.
 
-/// A switch, numbered from 0 in the order of the file or generator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SwitchId(pub u32);
+use super::ids::{Channel, EndNodeId, Port, SwitchId};
 
-/// An end node: a port of a host channel adapter, which has an address (LID) of its own. An adapter
-/// with two cabled ports is two of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct EndNodeId(pub u32);
-
-/// One direction of a cable between two switches. Cable n is the channels 2n and 2n + 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Channel(pub u32);
-
-/// A port of a switch or adapter, from 1; 0 is a switch's own management port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Port(pub u8);
-
-impl SwitchId {
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-impl EndNodeId {
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-impl Channel {
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-
-    /// The other direction of the same cable.
-    pub fn reverse(self) -> Channel {
-        Channel(self.0 ^ 1)
-    }
-}
-
+/// A switch of a network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Switch {
-    /// What people call it; unique only by custom.
+    /// What people call it. Names need not be unique.
     pub name: String,
+    /// Globally unique identifier.
     pub guid: u64,
-    /// Ports 1 to this.
+    /// The number of its last port; the first is 1.
     pub ports: u8,
-    /// Its address, if the file told one.
+    /// Its address, if the file had one.
     pub lid: Option<u16>,
 }
 
+/// An end node of a network: a port of an adapter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndNode {
+    /// What people call the adapter.
     pub name: String,
-    /// Of the adapter.
+    /// Globally unique identifier of the adapter.
     pub guid: u64,
-    /// Of the adapter's port.
+    /// Globally unique identifier of the adapter's port.
     pub port_guid: u64,
     /// The adapter's port.
     pub port: Port,
     /// How many ports the adapter has.
     pub ports: u8,
+    /// The switch to which it is attached.
     pub switch: SwitchId,
-    /// The switch's port.
+    /// The port of that switch.
     pub switch_port: Port,
+    /// Its address, if the file had one.
     pub lid: Option<u16>,
 }
 
-/// What is plugged into a port of a switch.
+/// What is attached to a port of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Plugged {
+pub enum Attachment {
+    /// No cable.
     Nothing,
+    /// A cable to an end node.
     EndNode(EndNodeId),
-    /// The channel that leaves by this port.
+    /// A cable to another switch: the channel that leaves by this port.
     Channel(Channel),
 }
 
-/// A network that does not change. Several cables between two switches are kept apart; both ends of
-/// each are known.
+/// A network that does not change. It knows each of several parallel cables, and the ports at both ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Network {
     pub(super) switches: Vec<Switch>,
     pub(super) end_nodes: Vec<EndNode>,
-    /// By channel.
+    /// By channel: the switch that it leaves, and by which port.
     pub(super) from: Vec<SwitchId>,
     pub(super) out_port: Vec<Port>,
-    /// Channels that leave each switch, by port, one switch after the other; `out_start` says where each
-    /// begins.
+    /// The channels that leave each switch, by port, one switch after the other. Those of switch s are
+    /// `out[out_start[s]..out_start[s + 1]]`; `attached` and `attachments` are laid out alike.
     pub(super) out: Vec<Channel>,
     pub(super) out_start: Vec<u32>,
     pub(super) attached: Vec<EndNodeId>,
     pub(super) attached_start: Vec<u32>,
-    pub(super) plugged: Vec<Plugged>,
-    pub(super) plugged_start: Vec<u32>,
+    pub(super) attachments: Vec<Attachment>,
+    pub(super) attachments_start: Vec<u32>,
 }
 
 impl Network {
+    /// All switches, by number.
     pub fn switches(&self) -> &[Switch] {
         &self.switches
     }
 
+    /// All end nodes, by number.
     pub fn end_nodes(&self) -> &[EndNode] {
         &self.end_nodes
     }
 
+    /// A switch.
     pub fn switch(&self, s: SwitchId) -> &Switch {
         &self.switches[s.index()]
     }
 
+    /// An end node.
     pub fn end_node(&self, e: EndNodeId) -> &EndNode {
         &self.end_nodes[e.index()]
     }
 
+    /// The numbers of all switches, ascending.
     pub fn switch_ids(&self) -> impl DoubleEndedIterator<Item = SwitchId> + ExactSizeIterator + use<> {
         (0..self.switches.len() as u32).map(SwitchId)
     }
 
+    /// The numbers of all end nodes, ascending.
     pub fn end_node_ids(&self) -> impl DoubleEndedIterator<Item = EndNodeId> + ExactSizeIterator + use<> {
         (0..self.end_nodes.len() as u32).map(EndNodeId)
     }
 
+    /// The numbers of all channels, ascending.
     pub fn channel_ids(&self) -> impl DoubleEndedIterator<Item = Channel> + ExactSizeIterator + use<> {
         (0..self.from.len() as u32).map(Channel)
     }
 
-    /// Twice the number of cables between switches.
+    /// Number of channels: twice the number of cables between switches.
     pub fn channels(&self) -> usize {
         self.from.len()
     }
@@ -135,7 +111,7 @@ impl Network {
         self.from[c.index()]
     }
 
-    /// The switch that a channel leads to.
+    /// The switch that a channel enters.
     pub fn to(&self, c: Channel) -> SwitchId {
         self.from[c.reverse().index()]
     }
@@ -145,32 +121,31 @@ impl Network {
         self.out_port[c.index()]
     }
 
-    /// The port by which a channel enters the switch that it leads to.
+    /// The port by which a channel enters its switch.
     pub fn in_port(&self, c: Channel) -> Port {
         self.out_port[c.reverse().index()]
     }
 
-    /// The channels that leave a switch, by port. Their reverses are those that enter it.
+    /// The channels that leave a switch, by port. Their reverses are the channels that enter it.
     pub fn leaving(&self, s: SwitchId) -> &[Channel] {
         &self.out[self.out_start[s.index()] as usize..self.out_start[s.index() + 1] as usize]
     }
 
     /// The end nodes at a switch, by port.
-    pub fn attached(&self, s: SwitchId) -> &[EndNodeId] {
+    pub fn end_nodes_at(&self, s: SwitchId) -> &[EndNodeId] {
         &self.attached[self.attached_start[s.index()] as usize..self.attached_start[s.index() + 1] as usize]
     }
 
-    /// What is plugged into a port; `Nothing` too where there is no such port, and for port 0.
-    pub fn plugged(&self, s: SwitchId, port: Port) -> Plugged {
+    /// What is attached to a port; `Nothing` also for port 0 and for ports that the switch does not have.
+    pub fn attachment(&self, s: SwitchId, port: Port) -> Attachment {
         match port.0 {
-            0 => Plugged::Nothing,
-            p if p > self.switches[s.index()].ports => Plugged::Nothing,
-            p => self.plugged[self.plugged_start[s.index()] as usize + usize::from(p) - 1],
+            0 => Attachment::Nothing,
+            p if p > self.switches[s.index()].ports => Attachment::Nothing,
+            p => self.attachments[self.attachments_start[s.index()] as usize + usize::from(p) - 1],
         }
     }
 
-    /// Hops between a switch and all others, the other way round as well; `None` where there is no path.
-    /// O(cables).
+    /// Hops from a switch to every other, and equally back; `None` if there is no path. O(cables).
     pub fn distances(&self, s: SwitchId) -> Vec<Option<u32>> {
         let mut distance = vec![None; self.switches.len()];
         distance[s.index()] = Some(0);
@@ -189,31 +164,8 @@ impl Network {
         distance
     }
 
-    /// Whether every switch can be reached from every other. A network without switches is connected.
-    pub fn connected(&self) -> bool {
+    /// Whether every switch can reach every other. A network without switches is connected.
+    pub fn is_connected(&self) -> bool {
         self.switches.is_empty() || self.distances(SwitchId(0)).iter().all(Option::is_some)
-    }
-
-    /// The same network without some cables (of which either channel may be named) and switches (their end
-    /// nodes and cables go with them). Switches, end nodes and channels are numbered anew, in the same
-    /// order; names, GUIDs and ports stay.
-    pub fn without(&self, cables: &[Channel], switches: &[SwitchId]) -> Network {
-        let mut builder = super::NetworkBuilder::default();
-        let mut renamed = vec![None; self.switches.len()];
-        for s in self.switch_ids().filter(|s| !switches.contains(s)) {
-            renamed[s.index()] = Some(builder.add(self.switch(s).clone()));
-        }
-        for e in &self.end_nodes {
-            if let Some(switch) = renamed[e.switch.index()] {
-                builder.attach(EndNode { switch, ..e.clone() });
-            }
-        }
-        let gone: std::collections::HashSet<u32> = cables.iter().map(|c| c.0 / 2).collect();
-        for c in self.channel_ids().step_by(2).filter(|c| !gone.contains(&(c.0 / 2))) {
-            if let (Some(a), Some(b)) = (renamed[self.from(c).index()], renamed[self.to(c).index()]) {
-                builder.connect((a, self.out_port(c)), (b, self.in_port(c)));
-            }
-        }
-        builder.build().expect("a part of a right network is right")
     }
 }

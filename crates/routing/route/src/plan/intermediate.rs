@@ -1,61 +1,68 @@
-//! From state to state, where tables near today's cannot be reached in one go.
+//! Plans through intermediate tables, for tables near the current ones that one search cannot reach.
 
-use super::{NoPlan, Plan, nearby_table, step_search::Search};
+use super::nearby_table::nearby_table;
+use super::step_search::StepSearch;
+use super::update::{PlanError, UpdatePlan};
 use crate::network::Network;
 use crate::table::Table;
 use evenkeel_random::Random;
 
-/// How many times tables near those of the moment are aimed at. Of 100 failures and additions on 64 to
-/// 256 switches two lose paths without.
-const AIMS: u64 = 150;
+/// How many times tables near the last ones are tried as a target. Without this, 2 of 100 failures and
+/// additions on 64 to 256 switches lose paths.
+const TARGETS: u64 = 150;
 
-/// Aims at tables near today's, goes as far towards them as can be, aims from there at others, and so
-/// on. Each time what still has no path is given one by other turns, so that what stood in the way of
-/// some destinations goes away bit by bit. The way there is then cut short where tables on it lead to
-/// the last ones directly.
+/// Moves entries towards tables near the current ones as far as possible, from there towards other tables,
+/// and so on.
 ///
-/// Nothing if there is more than one lane.
-pub fn by_stages(
+/// Each time, missing paths are tried with other turns, so that what prevents them disappears bit by bit.
+/// In the end, intermediate tables are left out if an earlier table leads to the last one directly.
+///
+/// `None` if there are several virtual lanes.
+pub(super) fn through_intermediate_tables(
     network: &Network,
-    today: &Table,
+    current: &Table,
     improve: u32,
     random: &mut Random,
-) -> Result<Option<Plan>, NoPlan> {
-    let mut stages = vec![Search::new(network, today)?.run(0, today)?];
-    for seed in 0..AIMS {
-        let last = stages.last().expect("there is the first");
-        if last.lost.is_empty() {
+) -> Result<Option<UpdatePlan>, PlanError> {
+    let mut parts = vec![StepSearch::new(network, current)?.run(0, current)?];
+    for seed in 0..TARGETS {
+        let last = parts.last().expect("there is a first part");
+        if last.missing_paths.is_empty() {
             break;
         }
-        let from = Search::new(network, &last.end)?;
-        let Some(order) = from.order() else { return Ok(None) };
-        // Where none is found, the next seed may find one.
-        let Some(aim) = nearby_table::near(network, &last.end, &order, seed) else { continue };
-        let next = from.shuffled(random).run(0, &aim)?;
-        if next.lost.len() <= last.lost.len() && !next.steps.is_empty() {
-            stages.push(next);
+        let search = StepSearch::new(network, &last.end)?;
+        let Some(order) = search.order() else { return Ok(None) };
+        let Some(target) = nearby_table(network, &last.end, &order, seed) else { continue };
+        let next = search.shuffled(random).run(0, &target)?;
+        if next.missing_paths.len() <= last.missing_paths.len() && !next.steps.is_empty() {
+            parts.push(next);
         }
     }
-    cut_short(network, today, &mut stages)?;
-    let mut steps: Vec<_> = stages.iter_mut().flat_map(|stage| std::mem::take(&mut stage.steps)).collect();
-    let end = stages.pop().expect("there is the first").end;
-    let improved = Search::new(network, &end)?.run(improve, &end)?;
+    leave_out_detours(network, current, &mut parts)?;
+    let mut steps: Vec<_> = parts.iter_mut().flat_map(|part| std::mem::take(&mut part.steps)).collect();
+    let end = parts.pop().expect("there is a first part").end;
+    let improved = StepSearch::new(network, &end)?.run(improve, &end)?;
     steps.extend(improved.steps);
-    Ok(Some(Plan { steps, ..improved }))
+    Ok(Some(UpdatePlan { steps, ..improved }))
 }
 
-/// Leaves out what lies between the first tables that lead to the last ones directly, and these.
-fn cut_short(network: &Network, today: &Table, stages: &mut Vec<Plan>) -> Result<(), NoPlan> {
-    let aim = stages.last().expect("there is the first").end.clone();
-    if stages.last().is_some_and(|last| !last.lost.is_empty()) {
+/// Finds the first tables from which one search reaches the last ones, and replaces all parts between them.
+fn leave_out_detours(
+    network: &Network,
+    current: &Table,
+    parts: &mut Vec<UpdatePlan>,
+) -> Result<(), PlanError> {
+    let last = parts.last().expect("there is a first part");
+    if !last.missing_paths.is_empty() {
         return Ok(());
     }
-    for i in 0..stages.len() - 1 {
-        let from = if i == 0 { today } else { &stages[i - 1].end };
-        let direct = Search::new(network, from)?.run(0, &aim)?;
-        if direct.lost.is_empty() {
-            stages.truncate(i);
-            stages.push(direct);
+    let target = last.end.clone();
+    for i in 0..parts.len() - 1 {
+        let from = if i == 0 { current } else { &parts[i - 1].end };
+        let direct = StepSearch::new(network, from)?.run(0, &target)?;
+        if direct.missing_paths.is_empty() {
+            parts.truncate(i);
+            parts.push(direct);
             break;
         }
     }

@@ -1,114 +1,136 @@
-//! The judge of a step: looks at all orders of arrival at once.
+//! Verifies a step for all orders of arrival at once.
 
-use crate::network::{Channel, Network, Plugged, SwitchId};
-use crate::table::{Destination, Table, home};
-use std::fmt;
+use crate::network::{Attachment, Channel, Network, SwitchId};
+use crate::table::{Destination, Table};
+use std::collections::BTreeSet;
+use thiserror::Error;
 
-/// What is wrong with a step.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Broken {
-    /// In some order of arrival packets to a destination go round in circles through this switch.
-    Loop { at: SwitchId, to: Destination },
-    /// In some order of arrival a switch no longer reaches a destination that it did reach.
-    Unreachable { from: SwitchId, to: Destination },
-    /// On a lane, these channels may wait for each other, each for the next, and the last for the first.
-    Cycle { lane: u8, channels: Vec<Channel> },
+/// Why a step is not safe.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum StepError {
+    /// In some order of arrival, packets to a destination loop through a switch.
+    #[error("packets to {to:?} may loop through switch {}", at.0)]
+    Loop {
+        /// The switch.
+        at: SwitchId,
+        /// The destination.
+        to: Destination,
+    },
+    /// In some order of arrival, a switch no longer reaches a destination that it reached before.
+    #[error("switch {} may lose its path to {to:?}", from.0)]
+    Unreachable {
+        /// The switch.
+        from: SwitchId,
+        /// The destination.
+        to: Destination,
+    },
+    /// Packets on these channels may wait for each other: on each for the next, and on the last for the
+    /// first.
+    #[error("on lane {lane} packets may wait for each other on the channels {:?}", numbers(channels))]
+    Cycle {
+        /// The virtual lane.
+        lane: u8,
+        /// The channels.
+        channels: Vec<Channel>,
+    },
 }
 
-impl fmt::Display for Broken {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            Broken::Loop { at, to } => {
-                write!(f, "packets to {to:?} may go round in circles at switch {}", at.0)
-            }
-            Broken::Unreachable { from, to } => write!(f, "switch {} may lose its path to {to:?}", from.0),
-            Broken::Cycle { lane, channels } => {
-                write!(
-                    f,
-                    "on lane {lane} channels may wait for each other: {:?}",
-                    channels.iter().map(|c| c.0).collect::<Vec<u32>>()
-                )
-            }
-        }
-    }
+fn numbers(channels: &[Channel]) -> Vec<u32> {
+    channels.iter().map(|c| c.0).collect()
 }
 
-/// Judges the step from one table to another, on the network as it is during the step: whatever the
-/// order of arrival, are there no circles, does everyone keep the destinations that it had, and can
-/// nothing deadlock?
+/// By virtual lane and channel: the channels for which packets on it may wait.
+type Dependencies = Vec<BTreeSet<u32>>;
+
+/// Proves that the step from one table to another is safe, on the network as it is during the step.
 ///
-/// Sufficient for every mixture of old and new entries, entry by entry, and for packets that meet old
-/// ones first and new ones later. O(destinations · switches), and the dependencies.
+/// Whatever the order of arrival: packets do not loop, every switch keeps the destinations that it could
+/// reach, and nothing can deadlock. This holds for every mixture of old and new entries, and for packets
+/// that meet old entries first and new ones later. O(destinations · switches), and the dependencies.
 ///
 /// # Errors
-/// The first thing that is wrong.
-pub fn prove(network: &Network, before: &Table, after: &Table) -> Result<(), Broken> {
-    let n = network.switches().len();
+/// The first violation.
+pub fn prove(network: &Network, before: &Table, after: &Table) -> Result<(), StepError> {
     let lanes = usize::from(before.lanes().max(after.lanes()));
-    // By lane and channel: those that it may wait for.
-    let mut waits: Vec<std::collections::BTreeSet<u32>> =
-        vec![Default::default(); lanes * network.channels()];
+    let mut waits: Dependencies = vec![BTreeSet::new(); lanes * network.channels()];
     for to in before.destinations() {
-        let end = home(network, to);
-        // What each switch may do meanwhile: nothing, where an entry leads to no cable, and that counts as a
-        // way to lose packets.
-        let options: Vec<Vec<Option<Channel>>> = network
-            .switch_ids()
-            .map(|s| {
-                let mut both = vec![channel(network, before, s, to), channel(network, after, s, to)];
-                both.dedup();
-                both
-            })
-            .collect();
-        // Depth first: 0 not seen, 1 on the path, 2 surely arrives, 3 may not.
-        let mut state = vec![0_u8; n];
-        state[end.index()] = 2;
-        for s in network.switch_ids() {
-            surely_arrives(network, &options, &mut state, s).map_err(|at| Broken::Loop { at, to })?;
-        }
-        for s in network.switch_ids() {
-            if arrives(network, before, s, to) && state[s.index()] != 2 {
-                return Err(Broken::Unreachable { from: s, to });
-            }
-        }
-        for s in network.switch_ids().filter(|s| *s != end) {
-            for c in options[s.index()].iter().flatten() {
-                let next = network.to(*c);
-                if next != end {
-                    for lane in [before.lane(to), after.lane(to)] {
-                        let offset = usize::from(lane) * network.channels();
-                        waits[offset + c.index()].extend(
-                            options[next.index()]
-                                .iter()
-                                .flatten()
-                                .map(|after| (offset + after.index()) as u32),
-                        );
-                    }
-                }
-            }
+        let options = options(network, before, after, to);
+        check_arrival(network, before, &options, to)?;
+        for lane in [before.lane(to), after.lane(to)] {
+            add_dependencies(network, &options, to, lane, &mut waits);
         }
     }
     match cycle(&waits) {
         None => Ok(()),
         Some(found) => {
             let lane = (found[0] as usize / network.channels()) as u8;
-            Err(Broken::Cycle {
-                lane,
-                channels: found.into_iter().map(|v| Channel(v % network.channels() as u32)).collect(),
-            })
+            let channels = found.into_iter().map(|v| Channel(v % network.channels() as u32)).collect();
+            Err(StepError::Cycle { lane, channels })
         }
     }
 }
 
+/// By switch: the channels by which it may forward packets to a destination during the step. `None` stands
+/// for an entry that leads to no cable, and counts as a lost packet.
+fn options(network: &Network, before: &Table, after: &Table, to: Destination) -> Vec<Vec<Option<Channel>>> {
+    let both = |s| {
+        let mut both = vec![channel(network, before, s, to), channel(network, after, s, to)];
+        both.dedup();
+        both
+    };
+    network.switch_ids().map(both).collect()
+}
+
+/// Checks that packets to a destination do not loop, and that all packets arrive that would have arrived
+/// before.
+fn check_arrival(
+    network: &Network,
+    before: &Table,
+    options: &[Vec<Option<Channel>>],
+    to: Destination,
+) -> Result<(), StepError> {
+    let mut progress = vec![Progress::NotVisited; network.switches().len()];
+    progress[to.switch(network).index()] = Progress::Arrives;
+    for s in network.switch_ids() {
+        always_arrives(network, options, &mut progress, s).map_err(|at| StepError::Loop { at, to })?;
+    }
+    for s in network.switch_ids() {
+        if arrives(network, before, s, to) && progress[s.index()] != Progress::Arrives {
+            return Err(StepError::Unreachable { from: s, to });
+        }
+    }
+    Ok(())
+}
+
+/// Adds the dependencies of packets to a destination on a virtual lane.
+fn add_dependencies(
+    network: &Network,
+    options: &[Vec<Option<Channel>>],
+    to: Destination,
+    lane: u8,
+    waits: &mut Dependencies,
+) {
+    let end = to.switch(network);
+    let offset = usize::from(lane) * network.channels();
+    for s in network.switch_ids().filter(|s| *s != end) {
+        for c in options[s.index()].iter().flatten().filter(|c| network.to(**c) != end) {
+            let following = options[network.to(*c).index()].iter().flatten();
+            waits[offset + c.index()].extend(following.map(|next| (offset + next.index()) as u32));
+        }
+    }
+}
+
+/// The channel of an entry.
 fn channel(network: &Network, table: &Table, at: SwitchId, to: Destination) -> Option<Channel> {
-    match network.plugged(at, table.port(at, to)?) {
-        Plugged::Channel(c) => Some(c),
+    match network.attachment(at, table.port(at, to)?) {
+        Attachment::Channel(c) => Some(c),
         _ => None,
     }
 }
 
+/// Whether the packets of a switch arrive at a destination.
 fn arrives(network: &Network, table: &Table, from: SwitchId, to: Destination) -> bool {
-    let end = home(network, to);
+    let end = to.switch(network);
     let mut at = from;
     for _ in 0..network.switches().len() {
         if at == end {
@@ -122,42 +144,55 @@ fn arrives(network: &Network, table: &Table, from: SwitchId, to: Destination) ->
     false
 }
 
-/// Fills in the state of a switch and of those that it may send to; the error is a switch of a circle.
-fn surely_arrives(
+/// What depth-first search knows of a switch.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    NotVisited,
+    /// On the path of the search.
+    OnPath,
+    /// Packets arrive, whatever the order of arrival of entries.
+    Arrives,
+    /// Packets may not arrive.
+    MayBeLost,
+}
+
+/// Whether packets of a switch always arrive. Fills in the progress of the switch and of all that it may
+/// send to. The error is a switch on a loop.
+fn always_arrives(
     network: &Network,
     options: &[Vec<Option<Channel>>],
-    state: &mut [u8],
+    progress: &mut [Progress],
     s: SwitchId,
 ) -> Result<bool, SwitchId> {
-    match state[s.index()] {
-        1 => return Err(s),
-        2 => return Ok(true),
-        3 => return Ok(false),
-        _ => {}
+    match progress[s.index()] {
+        Progress::OnPath => return Err(s),
+        Progress::Arrives => return Ok(true),
+        Progress::MayBeLost => return Ok(false),
+        Progress::NotVisited => {}
     }
-    state[s.index()] = 1;
-    let mut sure = true;
+    progress[s.index()] = Progress::OnPath;
+    let mut always = true;
     for option in &options[s.index()] {
-        sure &= match option {
-            Some(c) => surely_arrives(network, options, state, network.to(*c))?,
+        always &= match option {
+            Some(c) => always_arrives(network, options, progress, network.to(*c))?,
             None => false,
         };
     }
-    state[s.index()] = if sure { 2 } else { 3 };
-    Ok(sure)
+    progress[s.index()] = if always { Progress::Arrives } else { Progress::MayBeLost };
+    Ok(always)
 }
 
-/// A cycle, if there is one: vertices that nothing waits behind are taken away until there are no more;
-/// among the rest every one waits for another.
-fn cycle(waits: &[std::collections::BTreeSet<u32>]) -> Option<Vec<u32>> {
-    let mut left: Vec<usize> = waits.iter().map(|w| w.len()).collect();
-    let mut behind: Vec<Vec<u32>> = vec![Vec::new(); waits.len()];
+/// A cycle of dependencies, if there is one. Channels whose packets wait for no remaining channel are
+/// removed until there are none. Packets on every remaining channel wait for another remaining channel.
+fn cycle(waits: &Dependencies) -> Option<Vec<u32>> {
+    let mut left: Vec<usize> = waits.iter().map(BTreeSet::len).collect();
+    let mut waiting_for: Vec<Vec<u32>> = vec![Vec::new(); waits.len()];
     for (v, all) in waits.iter().enumerate() {
-        all.iter().for_each(|w| behind[*w as usize].push(v as u32));
+        all.iter().for_each(|w| waiting_for[*w as usize].push(v as u32));
     }
     let mut free: Vec<u32> = (0..waits.len() as u32).filter(|v| left[*v as usize] == 0).collect();
     while let Some(v) = free.pop() {
-        for w in &behind[v as usize] {
+        for w in &waiting_for[v as usize] {
             left[*w as usize] -= 1;
             if left[*w as usize] == 0 {
                 free.push(*w);
@@ -166,11 +201,11 @@ fn cycle(waits: &[std::collections::BTreeSet<u32>]) -> Option<Vec<u32>> {
     }
     let mut path = vec![(0..waits.len() as u32).find(|v| left[*v as usize] > 0)?];
     loop {
-        let last = *path.last().expect("it has a first one");
+        let last = *path.last().expect("the path has a first channel");
         let next = *waits[last as usize]
             .iter()
             .find(|w| left[**w as usize] > 0)
-            .expect("it waits for one of the rest");
+            .expect("packets on a remaining channel wait for another");
         if let Some(first) = path.iter().position(|v| *v == next) {
             return Some(path.split_off(first));
         }

@@ -1,4 +1,4 @@
-//! Depth-first trees (Sancho, Robles, Duato, CANPC 2000).
+//! The order of depth-first trees (Sancho, Robles, Duato, CANPC 2000).
 
 use crate::network::{Network, SwitchId};
 use crate::order::{ChannelOrder, SwitchOrder};
@@ -7,39 +7,38 @@ use evenkeel_random::Random;
 
 /// The order of the depth-first tree from one switch.
 ///
-/// Of the neighbours not yet visited the one with the largest mean distance to all others comes first,
-/// of equals the lowest. The path down to where the search first turns back is the *main branch*.
-/// Labels rise along it; what hangs from a switch of it is labelled below that switch and above the one
-/// before, each branch from its leaves up, so that no path of the tree ever turns from down to up (of
-/// the readings that the paper's words allow, this is the one that never cuts the network in pieces).
-/// The end of the main branch is the root.
+/// Among unvisited neighbours, the search visits the one with the largest mean distance to all others
+/// first, and among equals the one with the lowest number. The path to the switch where it first turns back
+/// is the *main branch*. Labels rise along the main branch, and its end is the root. Branches that hang
+/// from a switch of the main branch get labels below that switch and above the switch before it, from their
+/// leaves up. So no path of the tree turns from down to up. The paper's words allow several readings. This
+/// is the one that never disconnects the network.
 pub fn depth_first_from(network: &Network, start: SwitchId) -> SwitchOrder {
-    let far: Vec<u64> = network
-        .switch_ids()
-        .map(|s| network.distances(s).iter().map(|d| u64::from(d.unwrap_or(0))).sum())
-        .collect();
-    labels(network, start, &far)
+    labels(network, start, &sums_of_distances(network))
 }
 
-/// Of the orders from all switches, the one whose shortest allowed paths are shortest in the mean; of
-/// equals, from the lowest switch. O(switches² · turns).
+/// Of the depth-first orders from all switches, the one whose shortest allowed paths are shortest on
+/// average, and among equals the one from the lowest switch. O(switches² · turns).
 pub fn depth_first(network: &Network) -> SwitchOrder {
-    let far: Vec<u64> = network
-        .switch_ids()
-        .map(|s| network.distances(s).iter().map(|d| u64::from(d.unwrap_or(0))).sum())
-        .collect();
+    let far = sums_of_distances(network);
     let orders = network.switch_ids().map(|start| labels(network, start, &far));
     let cost = |order: &SwitchOrder| {
-        let routes =
-            SourceRoutes::shortest(network, &ChannelOrder::up_down(network, order), &mut Random::new(0));
-        network
-            .switch_ids()
-            .map(|a| network.switch_ids().map(|b| routes.path(a, b).len() as u64).sum::<u64>())
-            .sum::<u64>()
+        let order = ChannelOrder::up_down(network, order);
+        let routes = SourceRoutes::shortest(network, &order, &mut Random::new(0));
+        let hops = |a: SwitchId| network.switch_ids().map(|b| routes.path(a, b).len() as u64).sum::<u64>();
+        network.switch_ids().map(hops).sum::<u64>()
     };
     orders.min_by_key(cost).unwrap_or_else(|| SwitchOrder::from_lowest(&[]))
 }
 
+/// By switch: the sum of its distances to all others.
+fn sums_of_distances(network: &Network) -> Vec<u64> {
+    let sum = |s: SwitchId| network.distances(s).iter().map(|d| u64::from(d.unwrap_or(0))).sum();
+    network.switch_ids().map(sum).collect()
+}
+
+/// The order of the depth-first tree from a switch. `far` gives, by switch, the sum of its distances to all
+/// others.
 fn labels(network: &Network, start: SwitchId, far: &[u64]) -> SwitchOrder {
     let n = network.switches().len();
     let mut children: Vec<Vec<SwitchId>> = vec![Vec::new(); n];
@@ -67,7 +66,7 @@ fn labels(network: &Network, start: SwitchId, far: &[u64]) -> SwitchOrder {
     main.iter().for_each(|s| on_main[s.index()] = true);
     let mut lowest_first = Vec::new();
     for s in &main {
-        // Below `s` come the branches that hang from it, each switch after those below it.
+        // The branches that hang from `s` come before `s`, each of their switches after its children.
         let mut open = vec![(*s, 0)];
         while let Some((at, child)) = open.pop() {
             match children[at.index()].get(child) {

@@ -1,4 +1,4 @@
-//! The propagation-order spanning tree: what an Autonet reconfiguration leaves behind.
+//! The propagation-order spanning tree (POST): the tree that a reconfiguration of Autonet results in.
 
 use super::breadth_first::by_level;
 use crate::network::{Network, SwitchId};
@@ -7,14 +7,16 @@ use evenkeel_random::Random;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The switch that begins is the root; each other switch joins below the one whose message reaches it
-/// first and passes the message on to all neighbours. How long a message takes is drawn for each,
-/// evenly from one unit to two, so that the tree depends on who begins and on timing as it does in a
-/// real network (Alfaro et al., CANPC 2000, section 2).
-pub fn post(network: &Network, begins: SwitchId, random: &mut Random) -> SwitchOrder {
+/// The order of a propagation-order spanning tree (Alfaro et al., CANPC 2000, section 2).
+///
+/// The switch that starts the reconfiguration is the root. Every other switch becomes a child of the switch
+/// whose message reaches it first, and forwards the message to all neighbours. The time of each message is
+/// random, uniformly distributed between one and two units. So the tree depends on the start and on timing,
+/// as in a real network.
+pub fn propagation_order(network: &Network, start: SwitchId, random: &mut Random) -> SwitchOrder {
     let mut level = vec![None; network.switches().len()];
-    // Times in millionths of a unit: whole numbers can be compared.
-    let mut messages = BinaryHeap::from([Reverse((0_u64, begins, 0_u32))]);
+    // Times are whole millionths of a unit, because whole numbers can be compared.
+    let mut messages = BinaryHeap::from([Reverse((0_u64, start, 0_u32))]);
     while let Some(Reverse((time, at, depth))) = messages.pop() {
         if level[at.index()].is_some() {
             continue;

@@ -23,9 +23,9 @@ const COLUMNS: &[Column] = &[
 /// The columns that mean something for a run of one rank.
 const COLUMNS_OF_ONE_RANK: usize = 6;
 
-const LEGEND: &str = "waiting: share of all ranks' run time. saved: estimate of how much longer a library without \
-                      bypass would have blocked the ranks. usually last: the rank that \
-                      arrived last most often, and its share of the calls; varies: no rank stands out.";
+const LEGEND: &str = "waiting: share of all ranks' run time. saved: estimate of how much longer a library \
+                      without bypass would have blocked the ranks. usually last: the rank that arrived last \
+                      most often, and its share of the calls; varies: no rank stands out.";
 
 /// Adds the table of operations and its legend.
 pub(super) fn operations(d: &Digest, out: &mut SummaryText) {

@@ -41,7 +41,7 @@ pub fn check(arguments: &Check) -> Result<Verdict, Failure> {
     let figures = Figures::of(&network, &check_traffic(&network, &table, traffic));
     let width = record_file::terminal().0.clamp(60, 160);
     let mut text = figures.text(&network, width);
-    if unknown != lfts::Unknown::default() {
+    if unknown != lfts::SkippedEntries::default() {
         let note = format!(
             "The tables name {} switches and, in {} entries, destinations that the network does not have; these were passed over.",
             unknown.switches, unknown.destinations

@@ -60,7 +60,7 @@ pub fn compute(arguments: &Compute) -> Result<String, Failure> {
     bar.finish_and_clear();
     let width = record_file::terminal().0.clamp(60, 160);
     let mut text = figures.text(&network, width);
-    let end = if everything.sound() {
+    let end = if everything.is_sound() {
         "That holds for packets from and to switches too"
     } else {
         "Packets from or to switches themselves do not count in that"

@@ -5,7 +5,7 @@ use crate::commands::route::command::refuse;
 use crate::errors::Failure;
 use crate::output::file::write;
 use evenkeel_route::format::{edge_list, ibnetdiscover};
-use evenkeel_route::generate::{self, Dragonfly, FatTree, Faults, Hierarchical, Irregular, Torus};
+use evenkeel_route::generate::{self, Dragonfly, Failures, FatTree, Hierarchical, Irregular, Torus};
 
 /// Makes the network and writes it to the file, or returns it to be printed.
 pub fn generate(arguments: &Generate) -> Result<String, Failure> {
@@ -46,9 +46,13 @@ pub fn generate(arguments: &Generate) -> Result<String, Failure> {
             end_nodes: *end_nodes,
         }),
     };
-    let faults = Faults { cables: arguments.cut, switches: arguments.dead };
+    let failures = Failures { cables: arguments.cut, switches: arguments.dead };
     let network = whole.and_then(|whole| {
-        if faults == Faults::default() { Ok(whole) } else { generate::with_faults(&whole, faults, seed) }
+        if failures == Failures::default() {
+            Ok(whole)
+        } else {
+            generate::with_failures(&whole, failures, seed)
+        }
     });
     let network = network.map_err(|e| refuse(e.to_string()))?;
     let text = if arguments.edges { edge_list::write(&network) } else { ibnetdiscover::write(&network) };

@@ -7,7 +7,7 @@ use crate::commands::route::network_file as read;
 use crate::errors::Failure;
 use crate::output::file::write;
 use evenkeel_route::format::lfts;
-use evenkeel_route::plan::{Plan as Found, plan, prove, usual_aims};
+use evenkeel_route::plan::{UpdatePlan as Found, plan, prove, usual_targets};
 use evenkeel_route::{Network, Random, check};
 use evenkeel_text::paragraph::wrap;
 use evenkeel_text::table::{Column, table};
@@ -88,7 +88,7 @@ pub fn act(arguments: &Plan) -> Result<Verdict, Failure> {
     };
     let (today, _) = lfts::read(&new, &lfts::write(&old, &before, &lids(&old)?)).map_err(unread)?;
     let found =
-        plan(&new, &today, arguments.improve, &usual_aims(&new)).map_err(|e| refuse(e.to_string()))?;
+        plan(&new, &today, arguments.improve, &usual_targets(&new)).map_err(|e| refuse(e.to_string()))?;
     let mut states = vec![today];
     for (i, step) in found.steps.iter().enumerate() {
         let after = step.applied(&states[i]);
@@ -124,7 +124,7 @@ pub fn act(arguments: &Plan) -> Result<Verdict, Failure> {
 }
 
 fn said(network: &Network, found: &Found, width: usize) -> String {
-    let row = |(i, step): (usize, &evenkeel_route::plan::Step)| {
+    let row = |(i, step): (usize, &evenkeel_route::plan::UpdateStep)| {
         let switches: BTreeSet<u32> = step.changes.iter().map(|c| c.at.0).collect();
         let destinations: BTreeSet<_> = step.changes.iter().map(|c| c.to).collect();
         [
@@ -143,13 +143,13 @@ fn said(network: &Network, found: &Found, width: usize) -> String {
     };
     lines.push(String::new());
     let end = check::check(network, &found.end);
-    let sentence = match found.lost.len() {
+    let sentence = match found.missing_paths.len() {
         0 => format!(
             "At the end all {} pairs of end nodes reach each other, in {:.2} hops on average (at least {:.2}); the busiest channel carries {} of them.",
             end.pairs,
             end.mean_hops(),
             end.mean_minimal_hops(),
-            end.busiest()
+            end.max_load()
         ),
         n => format!(
             "{n} paths could not be restored by these rules; for these, tables have to be loaded anew with traffic stopped."
@@ -164,10 +164,12 @@ fn record(network: &Network, found: &Found, rehearsal: Option<&Rehearsal>) -> St
         evenkeel_route::Destination::EndNode(e) => network.end_node(e).port_guid,
         evenkeel_route::Destination::Switch(s) => network.switch(s).guid,
     };
-    let change = |c: &evenkeel_route::plan::Change| json!({"switch": format!("0x{:016x}", network.switch(c.at).guid), "destination": format!("0x{:016x}", guid(c.to)), "port": c.port.0});
+    let change = |c: &evenkeel_route::plan::EntryChange| json!({"switch": format!("0x{:016x}", network.switch(c.at).guid), "destination": format!("0x{:016x}", guid(c.to)), "port": c.port.0});
     let steps: Vec<_> =
         found.steps.iter().map(|s| s.changes.iter().map(change).collect::<Vec<_>>()).collect();
-    serde_json::to_string_pretty(&json!({"steps": steps, "lost": found.lost.len(), "rehearsal": rehearsal}))
-        .expect("numbers and texts")
+    serde_json::to_string_pretty(
+        &json!({"steps": steps, "lost": found.missing_paths.len(), "rehearsal": rehearsal}),
+    )
+    .expect("numbers and texts")
         + "\n"
 }

@@ -7,7 +7,7 @@ use crate::errors::Failure;
 use crate::output::file::write;
 use evenkeel_route::check::{Fault, Traffic, check_traffic};
 use evenkeel_route::format::lfts;
-use evenkeel_route::plan::Step;
+use evenkeel_route::plan::UpdateStep;
 use evenkeel_route::{Network, Random, Table};
 use serde::Serialize;
 use std::time::Duration;
@@ -54,7 +54,7 @@ pub struct Rehearsal {
 pub fn rehearse(
     network: &Network,
     today: &Table,
-    steps: &[Step],
+    steps: &[UpdateStep],
     mixtures: u32,
     random: &mut Random,
 ) -> Result<Rehearsal, Failure> {
@@ -93,8 +93,9 @@ pub fn rehearse(
     for (i, step) in steps.iter().enumerate() {
         let of = step.changes.len();
         for _ in 0..mixtures {
-            let arrived =
-                Step { changes: step.changes.iter().filter(|_| random.below(2) == 1).copied().collect() };
+            let arrived = UpdateStep {
+                changes: step.changes.iter().filter(|_| random.below(2) == 1).copied().collect(),
+            };
             states.push(set(&arrived.applied(&before), i + 1, arrived.changes.len(), of)?);
         }
         before = step.applied(&before);

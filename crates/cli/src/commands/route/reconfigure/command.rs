@@ -146,7 +146,7 @@ fn switches(arguments: &Reconfigure, network: &Network) -> Result<Vec<u32>, Fail
     // Those that are away at some time: they go, and come back, in this order.
     let away = (1..=gone.len()).map(|i| &gone[..i]).chain((1..gone.len()).map(|i| &gone[i..]));
     for away in away {
-        if !network.without(&[], away).connected() {
+        if !network.without(&[], away).is_connected() {
             let named: Vec<String> = away.iter().map(|s| s.0.to_string()).collect();
             return Err(refuse(format!(
                 "without switch {} the network would be in pieces",

@@ -7,7 +7,7 @@ use crate::commands::route::network_file as read;
 use crate::commands::route::opensm::subnet::OpenSm;
 use crate::errors::Failure;
 use crate::machine::processor_time;
-use evenkeel_route::schemes::{self, Genetic, Search};
+use evenkeel_route::schemes::{self, AscendingSearch, GeneticParameters};
 use evenkeel_route::{ChannelOrder, Network, Random, SourceRoutes, SwitchId, SwitchOrder, tables};
 use evenkeel_switch_sim::{EscapeRouting, Parameters, Routes, SourceRouting, TableRouting, Wiring};
 use std::time::{Duration, Instant};
@@ -113,7 +113,7 @@ fn route(
         Scheme::Bfs => by_switches(schemes::breadth_first(network, schemes::best_root(network))),
         Scheme::Post => {
             let begins = SwitchId(random.below(network.switches().len()) as u32);
-            by_switches(schemes::post(network, begins, &mut random))
+            by_switches(schemes::propagation_order(network, begins, &mut random))
         }
         Scheme::Dfs | Scheme::Adaptive => by_switches(schemes::depth_first(network)),
         Scheme::Genetic => {
@@ -122,20 +122,20 @@ fn route(
             by_switches(schemes::genetic(
                 network,
                 &seeds,
-                Genetic::default(),
+                GeneticParameters::default(),
                 &mut schemes::static_fitness(network),
                 &mut random,
             ))
         }
         Scheme::Ascending => {
-            schemes::ascending(network, Search { effort: 1.0, seed: arguments.seed }, &mut |_| {})
+            schemes::ascending(network, AscendingSearch { effort: 1.0, seed: arguments.seed }, &mut |_| {})
         }
     };
     if scheme == Scheme::Adaptive {
         if parameters.lanes < 2 {
             return Err(refuse("adaptive routing escapes by a lane of its own: it takes two lanes".into()));
         }
-        let table = tables::balanced(network, &order, tables::Effort::default());
+        let table = tables::balanced(network, &order, tables::BalanceEffort::default());
         let wiring = Wiring::of(network);
         return Ok(Routes::Escape(EscapeRouting::new(
             &wiring,
@@ -150,7 +150,7 @@ fn route(
         }
         Paths::Table => Routes::Table(TableRouting::of(
             network,
-            &tables::balanced(network, &order, tables::Effort::default()),
+            &tables::balanced(network, &order, tables::BalanceEffort::default()),
         )),
     })
 }

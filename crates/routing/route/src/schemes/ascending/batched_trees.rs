@@ -1,22 +1,25 @@
-//! The lengths of many trees at a time: what the tree builder does, for as many roots as a few
-//! registers hold.
+//! The hops of many trees at a time. It computes the distances that the tree builder would, for as many
+//! roots as a few vector registers hold.
 
 use crate::tables::Graph;
 
-/// Roots that are taken at a time.
-pub(super) const ABREAST: usize = 32;
+/// Number of roots in a batch.
+pub(super) const BATCH: usize = 32;
 
-const LEFT_OVER: f64 = 1.5;
+/// A switch that shortest paths leave out counts with this multiple of the longest distance found.
+const LEFT_OUT: f64 = 1.5;
 
-/// Places and distances, in as few bits as do: registers hold twice as many of half the width.
+/// Positions and distances in as few bits as possible, because a register holds twice as many numbers of
+/// half the width.
 pub(super) trait Number: Copy + Ord + Default {
-    /// Above all places.
+    /// Greater than all positions.
     const LAST: Self;
-    /// A number; [`Number::LAST`], if it is not below that.
+    /// A number, or [`Number::LAST`] if it is not smaller than that.
     fn of(number: usize) -> Self;
+    /// The number as a floating-point number.
     fn value(self) -> f64;
-    /// The number, or 0.
-    fn only_if(self, so: bool) -> Self;
+    /// The number if the condition holds, otherwise 0.
+    fn only_if(self, condition: bool) -> Self;
 }
 
 impl Number for u8 {
@@ -30,8 +33,8 @@ impl Number for u8 {
         f64::from(self)
     }
 
-    fn only_if(self, so: bool) -> u8 {
-        self & u8::from(so).wrapping_neg()
+    fn only_if(self, condition: bool) -> u8 {
+        self & u8::from(condition).wrapping_neg()
     }
 }
 
@@ -46,200 +49,218 @@ impl Number for u16 {
         f64::from(self)
     }
 
-    fn only_if(self, so: bool) -> u16 {
-        self & u16::from(so).wrapping_neg()
+    fn only_if(self, condition: bool) -> u16 {
+        self & u16::from(condition).wrapping_neg()
     }
 }
 
-/// In numbers that fit the network.
-pub(super) enum Abreast {
-    Narrow(Trees<u8>),
-    Wide(Trees<u16>),
+/// Batches of trees, in numbers as narrow as the network allows.
+pub(super) enum BatchedTrees {
+    Narrow(Batch<u8>),
+    Wide(Batch<u16>),
 }
 
-impl Abreast {
-    pub fn new(graph: &Graph) -> Abreast {
+impl BatchedTrees {
+    /// Memory for the trees of a graph.
+    pub fn new(graph: &Graph) -> BatchedTrees {
         let most = (0..graph.switches as u32).map(|s| 2 * graph.leaving(s).len()).max().unwrap_or(0);
         if most < usize::from(u8::LAST) {
-            Abreast::Narrow(Trees::new(graph))
+            BatchedTrees::Narrow(Batch::new(graph))
         } else {
-            Abreast::Wide(Trees::new(graph))
+            BatchedTrees::Wide(Batch::new(graph))
         }
     }
 
-    pub fn set_order(&mut self, graph: &Graph, place: &[u32]) {
+    /// Sets the order of the channels, by the position of each.
+    pub fn set_order(&mut self, graph: &Graph, position: &[u32]) {
         match self {
-            Abreast::Narrow(trees) => trees.set_order(graph, place),
-            Abreast::Wide(trees) => trees.set_order(graph, place),
+            BatchedTrees::Narrow(batch) => batch.set_order(graph, position),
+            BatchedTrees::Wide(batch) => batch.set_order(graph, position),
         }
     }
 
-    /// For each root from `first` on: the sum of the distances of all switches, each counted as `counts`
-    /// says. Switches that shortest paths leave over are given [`LEFT_OVER`] times the longest distance
-    /// found; the tree builder knows better, but only one tree at a time.
-    pub fn hops(&mut self, graph: &Graph, first: u32, counts: impl Fn(u32) -> f64) -> [f64; ABREAST] {
+    /// For each root from `first` on: the sum of the distances of all switches, each multiplied by
+    /// `counts`.
+    ///
+    /// Switches that shortest paths leave out get [`LEFT_OUT`] times the longest distance found. The tree
+    /// builder finds their paths, but it builds one tree at a time.
+    pub fn hops(&mut self, graph: &Graph, first: u32, counts: impl Fn(u32) -> f64) -> [f64; BATCH] {
         match self {
-            Abreast::Narrow(trees) => trees.hops(graph, first, counts),
-            Abreast::Wide(trees) => trees.hops(graph, first, counts),
+            BatchedTrees::Narrow(batch) => batch.hops(graph, first, counts),
+            BatchedTrees::Wide(batch) => batch.hops(graph, first, counts),
         }
     }
 }
 
-/// For each root, where a switch's next channel stands among the channels at that switch: greater is
-/// later. 0 if it has none yet.
-type Departures<T> = [T; ABREAST];
+/// For each root: the position of a switch's next channel among the channels of that switch, and 0 if the
+/// switch has no next channel yet. A greater position is a later departure.
+type Departures<T> = [T; BATCH];
 
-pub(super) struct Trees<T> {
-    /// By channel: its place among all channels, in and out, at the switch where it begins, and at the one
-    /// where it ends. A tree compares channels at one switch only, and there are so few of them that small
-    /// numbers do.
+/// A batch of trees.
+pub(super) struct Batch<T> {
+    /// By channel: its position among all channels of the switch that it leaves, and of the switch that it
+    /// enters, counted from 1. A tree compares only channels of one switch. These are so few that small
+    /// numbers suffice.
     at_start: Vec<T>,
     at_end: Vec<T>,
     /// By switch.
     departures: Vec<Departures<T>>,
-    /// By switch and root: hops, where it departs. Beyond what fits, distances are taken for less than they
-    /// are.
-    distances: Vec<[T; ABREAST]>,
-    /// By switch: the level at which it departed for some root last.
+    /// By switch and root: hops, once the switch has departed. Distances that do not fit are too small.
+    distances: Vec<[T; BATCH]>,
+    /// By switch: the last level at which it departed for some root.
     changed: Vec<u32>,
-    /// What changes at a level, which is seen at the next.
-    after: Vec<(u32, Departures<T>)>,
-    /// Memory to sort in.
+    /// Departures of the present level, which count from the next level on.
+    new_departures: Vec<(u32, Departures<T>)>,
+    /// Memory for sorting.
     channels: Vec<(u32, bool)>,
 }
 
-impl<T: Number> Trees<T> {
-    fn new(graph: &Graph) -> Trees<T> {
-        let none = vec![[T::default(); ABREAST]; graph.switches];
-        let (places, changed) = (vec![T::default(); graph.channels], vec![0; graph.switches]);
-        Trees {
-            at_start: places.clone(),
-            at_end: places,
+impl<T: Number> Batch<T> {
+    fn new(graph: &Graph) -> Batch<T> {
+        let none = vec![[T::default(); BATCH]; graph.switches];
+        let (positions, changed) = (vec![T::default(); graph.channels], vec![0; graph.switches]);
+        Batch {
+            at_start: positions.clone(),
+            at_end: positions,
             departures: none.clone(),
             distances: none,
             changed,
-            after: Vec::new(),
+            new_departures: Vec::new(),
             channels: Vec::new(),
         }
     }
 
-    fn set_order(&mut self, graph: &Graph, place: &[u32]) {
+    fn set_order(&mut self, graph: &Graph, position: &[u32]) {
         for s in 0..graph.switches as u32 {
             self.channels.clear();
             self.channels.extend(graph.leaving(s).iter().map(|c| (*c, true)));
             self.channels.extend(graph.entering(s).iter().map(|c| (*c, false)));
-            self.channels.sort_unstable_by_key(|(c, _)| place[*c as usize]);
+            self.channels.sort_unstable_by_key(|(c, _)| position[*c as usize]);
             for (i, (c, leaves)) in self.channels.iter().enumerate() {
-                let places = if *leaves { &mut self.at_start } else { &mut self.at_end };
-                places[*c as usize] = T::of(i + 1);
+                let positions = if *leaves { &mut self.at_start } else { &mut self.at_end };
+                positions[*c as usize] = T::of(i + 1);
             }
         }
     }
 
-    fn hops(&mut self, graph: &Graph, first: u32, counts: impl Fn(u32) -> f64) -> [f64; ABREAST] {
+    fn hops(&mut self, graph: &Graph, first: u32, counts: impl Fn(u32) -> f64) -> [f64; BATCH] {
+        self.start_at_roots(graph, first);
+        let mut waiting: Vec<u32> = (0..graph.switches as u32).collect();
+        let mut level = 0;
+        loop {
+            level += 1;
+            self.depart_at_level(graph, level, &waiting);
+            for (s, next) in &self.new_departures {
+                join(&mut self.departures[*s as usize], next);
+                self.changed[*s as usize] = level + 1;
+            }
+            let (changed, departures) = (&self.changed, &self.departures);
+            waiting.retain(|s| changed[*s as usize] != level + 1 || !all_departed(&departures[*s as usize]));
+            if self.new_departures.is_empty() || waiting.is_empty() {
+                break;
+            }
+        }
+        let mut hops = [0.0; BATCH];
+        for s in 0..graph.switches as u32 {
+            add(&mut hops, counts(s), &self.distances[s as usize]);
+        }
+        for s in waiting {
+            let left_out = counts(s) * f64::from(level) * LEFT_OUT;
+            (0..BATCH)
+                .filter(|i| self.departures[s as usize][*i] == T::default())
+                .for_each(|i| hops[i] += left_out);
+        }
+        hops
+    }
+
+    /// Begins the trees of the roots from `first` on.
+    fn start_at_roots(&mut self, graph: &Graph, first: u32) {
         let none = T::default();
-        let roots = ABREAST.min(graph.switches - first as usize);
-        // Of what holds no root nothing is asked: every switch has departed there.
-        let mut idle = [none; ABREAST];
-        idle[roots..].fill(T::LAST);
-        self.departures.fill(idle);
-        self.distances.fill([none; ABREAST]);
+        let roots = BATCH.min(graph.switches - first as usize);
+        // The last batch may have fewer roots. Where there is no root, all switches count as departed.
+        let mut unused = [none; BATCH];
+        unused[roots..].fill(T::LAST);
+        self.departures.fill(unused);
+        self.distances.fill([none; BATCH]);
         self.changed.fill(0);
         for i in 0..roots {
             self.departures[first as usize + i][i] = T::LAST;
             self.changed[first as usize + i] = 1;
         }
-        let mut waiting: Vec<u32> = (0..graph.switches as u32).collect();
-        let mut level = 0;
-        loop {
-            level += 1;
-            let far = T::of(level as usize);
-            self.after.clear();
-            for s in &waiting {
-                // What stays out of reach of all changes stays as it is.
-                let leaving = graph.leaving(*s);
-                if leaving.iter().all(|c| self.changed[graph.to[*c as usize] as usize] != level) {
-                    continue;
-                }
-                let mut next: Departures<T> = [none; ABREAST];
-                for c in leaving {
-                    let to = &self.departures[graph.to[*c as usize] as usize];
-                    later(&mut next, self.at_start[*c as usize], self.at_end[*c as usize], to);
-                }
-                if depart(&mut next, &self.departures[*s as usize], &mut self.distances[*s as usize], far) {
-                    self.after.push((*s, next));
-                }
-            }
-            for (s, next) in &self.after {
-                join(&mut self.departures[*s as usize], next);
-                self.changed[*s as usize] = level + 1;
-            }
-            let changed = &self.changed;
-            waiting.retain(|s| changed[*s as usize] != level + 1 || !all(&self.departures[*s as usize]));
-            if self.after.is_empty() || waiting.is_empty() {
-                break;
-            }
-        }
-        let mut hops = [0.0; ABREAST];
-        for s in 0..graph.switches as u32 {
-            add(&mut hops, counts(s), &self.distances[s as usize]);
-        }
+    }
+
+    /// Finds the switches that depart at a level, and sets their distances.
+    fn depart_at_level(&mut self, graph: &Graph, level: u32, waiting: &[u32]) {
+        let distance = T::of(level as usize);
+        self.new_departures.clear();
         for s in waiting {
-            let left_over = counts(s) * f64::from(level) * LEFT_OVER;
-            (0..ABREAST)
-                .filter(|i| self.departures[s as usize][*i] == none)
-                .for_each(|i| hops[i] += left_over);
+            // A switch can depart only if a neighbour departed at the level before.
+            let leaving = graph.leaving(*s);
+            if leaving.iter().all(|c| self.changed[graph.to[*c as usize] as usize] != level) {
+                continue;
+            }
+            let mut next: Departures<T> = [T::default(); BATCH];
+            for c in leaving {
+                let to = &self.departures[graph.to[*c as usize] as usize];
+                depart_later(&mut next, self.at_start[*c as usize], self.at_end[*c as usize], to);
+            }
+            let s_index = *s as usize;
+            if keep_new(&mut next, &self.departures[s_index], &mut self.distances[s_index], distance) {
+                self.new_departures.push((*s, next));
+            }
         }
-        hops
     }
 }
 
-/// Departs by a channel where that is later than what was found before, and early enough for the switch
-/// that it leads to.
-// Not inlined, and in arithmetic without a choice: only so does the compiler do all of it in a few registers.
+// The functions below are not inlined, and compute without branches. Only then does the compiler keep a
+// batch in a few vector registers.
+
+/// Departs by a channel if that is later than the channels tried before, and early enough for the switch
+/// that the channel enters.
 #[inline(never)]
-fn later<T: Number>(next: &mut Departures<T>, at_start: T, at_end: T, to: &Departures<T>) {
+fn depart_later<T: Number>(next: &mut Departures<T>, at_start: T, at_end: T, to: &Departures<T>) {
     for (next, to) in next.iter_mut().zip(to) {
         *next = (*next).max(at_start.only_if(at_end < *to));
     }
 }
 
-/// Leaves in `next` what departs now and had not before, and sets its distance. Whether anything does.
+/// Keeps in `next` only the departures for roots for which the switch had none, and sets their distances.
+/// Returns whether there are any.
 #[inline(never)]
-fn depart<T: Number>(
+fn keep_new<T: Number>(
     next: &mut Departures<T>,
-    now: &Departures<T>,
-    distance: &mut [T; ABREAST],
-    far: T,
+    departed: &Departures<T>,
+    distances: &mut [T; BATCH],
+    distance: T,
 ) -> bool {
-    for (next, now) in next.iter_mut().zip(now) {
-        *next = next.only_if(*now == T::default());
+    for (next, departed) in next.iter_mut().zip(departed) {
+        *next = next.only_if(*departed == T::default());
     }
-    for (distance, next) in distance.iter_mut().zip(&*next) {
-        // What departed before has a distance already, and does not depart now.
-        *distance = (*distance).max(far.only_if(*next != T::default()));
+    for (known, next) in distances.iter_mut().zip(&*next) {
+        // A switch that departed earlier has a distance already and does not depart now.
+        *known = (*known).max(distance.only_if(*next != T::default()));
     }
-    *next != [T::default(); ABREAST]
+    *next != [T::default(); BATCH]
 }
 
-/// Departs by `next`, too. Where one is, the other is 0.
+/// Adds new departures. For each root, at most one of the two is not 0.
 #[inline(never)]
 fn join<T: Number>(departures: &mut Departures<T>, next: &Departures<T>) {
-    for (now, next) in departures.iter_mut().zip(next) {
-        *now = (*now).max(*next);
+    for (departed, next) in departures.iter_mut().zip(next) {
+        *departed = (*departed).max(*next);
     }
 }
 
-/// Adds distances, each counted so many times.
+/// Adds distances, multiplied by a number.
 #[inline(never)]
-fn add<T: Number>(hops: &mut [f64; ABREAST], counted: f64, distances: &[T; ABREAST]) {
+fn add<T: Number>(hops: &mut [f64; BATCH], count: f64, distances: &[T; BATCH]) {
     for (hops, distance) in hops.iter_mut().zip(distances) {
-        *hops += counted * distance.value();
+        *hops += count * distance.value();
     }
 }
 
-/// Whether it has departed for all roots.
+/// Whether the switch has departed for all roots.
 #[inline(never)]
-fn all<T: Number>(departures: &Departures<T>) -> bool {
+fn all_departed<T: Number>(departures: &Departures<T>) -> bool {
     departures.iter().fold(T::LAST, |least, d| least.min(*d)) != T::default()
 }

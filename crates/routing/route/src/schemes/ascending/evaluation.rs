@@ -1,40 +1,46 @@
-//! What an order is worth: the trees under it, and what they lack.
+//! Evaluates an order by the trees of shortest paths under it: their hops, the turns that they use, and the
+//! turns that would shorten them.
 
-use super::batched_trees::{ABREAST, Abreast};
-use crate::tables::{Graph, NONE, Places, TreeBuilder};
+use super::batched_trees::{BATCH, BatchedTrees};
+use crate::tables::{ChannelPositions, Graph, NONE, TreeBuilder};
 
-/// What was measured.
+/// The value of an order.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-pub(super) struct Measured {
-    /// Ordered pairs of switches without an ascending path. It comes first in comparisons.
+pub(super) struct Evaluation {
+    /// Ordered pairs of switches without an ascending path. Comparisons look at it first.
     pub unreached: u32,
-    /// Hops from end nodes to end nodes, in sum over those that are reached.
+    /// Hops from end nodes to end nodes, as a sum over the pairs with a path.
     pub hops: f64,
 }
 
-pub(super) struct Measure {
+/// Evaluates orders one after the other in the same memory.
+pub(super) struct Evaluator {
     builder: TreeBuilder,
-    abreast: Abreast,
+    batched: BatchedTrees,
     /// By turn: how many pairs of end nodes use it.
     pub used: Vec<f64>,
-    /// By turn: how many hops pairs of end nodes would save if it were allowed, all else being equal.
+    /// By turn: how many hops pairs of end nodes would save if the order allowed this turn and nothing else
+    /// changed.
     pub gain: Vec<f64>,
+    /// By switch: end nodes that send through it.
     through: Vec<f64>,
-    /// Of two paths of one length the later one: that is what no costs at all mean.
+    /// By channel: zeros. Without costs, the later one of two paths of the same length is chosen.
     no_costs: Vec<f64>,
 }
 
-/// What a switch counts beside its end nodes: those without any still have to be reached.
-const SWITCH: f64 = 1e-3;
-/// A switch that does not reach a destination at all would save this many hops.
+/// What a switch counts in addition to its end nodes, because paths to and from switches without end nodes
+/// matter too.
+pub(super) const EMPTY_SWITCH: f64 = 1e-3;
+/// The hops that count as saved if a turn gives a path to a switch that has none.
 const UNREACHED: f64 = 1000.0;
 
-impl Measure {
-    pub fn new(graph: &Graph) -> Measure {
+impl Evaluator {
+    /// An evaluator for orders of a graph.
+    pub fn new(graph: &Graph) -> Evaluator {
         let turns = graph.turns();
-        Measure {
+        Evaluator {
             builder: TreeBuilder::new(graph),
-            abreast: Abreast::new(graph),
+            batched: BatchedTrees::new(graph),
             used: vec![0.0; turns],
             gain: vec![0.0; turns],
             through: vec![0.0; graph.switches],
@@ -42,13 +48,14 @@ impl Measure {
         }
     }
 
-    /// About how many hops there are: exactly, but for switches that shortest paths leave over. O(switches
-    /// · cables · hops), many trees at a time.
-    pub fn estimate(&mut self, graph: &Graph, order: &Places) -> f64 {
-        self.abreast.set_order(graph, &order.place);
+    /// An estimate of the hops. It is exact except for switches that have no place among shortest paths.
+    ///
+    /// O(switches · cables · hops), but for many trees at a time.
+    pub fn estimate(&mut self, graph: &Graph, order: &ChannelPositions) -> f64 {
+        self.batched.set_order(graph, &order.position);
         let mut sum = 0.0;
-        for first in (0..graph.switches as u32).step_by(ABREAST) {
-            let hops = self.abreast.hops(graph, first, |s| counted(graph, s));
+        for first in (0..graph.switches as u32).step_by(BATCH) {
+            let hops = self.batched.hops(graph, first, |s| senders(graph, s));
             sum += (first..graph.switches as u32)
                 .zip(hops)
                 .map(|(root, hops)| receivers(graph, root) * hops)
@@ -57,54 +64,56 @@ impl Measure {
         sum
     }
 
-    /// Measures, and fills `used` and `gain`. O(switches · cables).
-    pub fn flows(&mut self, graph: &Graph, order: &Places) -> Measured {
+    /// Evaluates an order, and fills in `used` and `gain`. O(switches · cables).
+    pub fn evaluate(&mut self, graph: &Graph, order: &ChannelPositions) -> Evaluation {
         self.used.fill(0.0);
         self.gain.fill(0.0);
-        let mut measured = Measured { unreached: 0, hops: 0.0 };
+        let mut evaluation = Evaluation { unreached: 0, hops: 0.0 };
         for root in 0..graph.switches as u32 {
-            self.tree(graph, order, root, &mut measured);
-            self.flows_of_tree(graph, root);
+            self.tree(graph, order, root, &mut evaluation);
+            self.add_tree(graph, root);
         }
-        measured
+        evaluation
     }
 
-    /// Hops of all switches to one, each counted with its end nodes.
-    pub fn hops_to(&mut self, graph: &Graph, order: &Places, root: u32) -> f64 {
-        let mut measured = Measured { unreached: 0, hops: 0.0 };
-        self.tree(graph, order, root, &mut measured);
-        measured.hops / receivers(graph, root)
+    /// Hops to a switch, as a sum over switches with their end nodes.
+    pub fn hops_to(&mut self, graph: &Graph, order: &ChannelPositions, root: u32) -> f64 {
+        let mut evaluation = Evaluation { unreached: 0, hops: 0.0 };
+        self.tree(graph, order, root, &mut evaluation);
+        evaluation.hops / receivers(graph, root)
     }
 
-    fn tree(&mut self, graph: &Graph, order: &Places, root: u32, measured: &mut Measured) {
+    fn tree(&mut self, graph: &Graph, order: &ChannelPositions, root: u32, evaluation: &mut Evaluation) {
         let tree = self.builder.build(graph, Some(order), root, &self.no_costs);
-        measured.unreached += (graph.switches - tree.order.len()) as u32;
-        let hops = tree.order[1..]
+        evaluation.unreached += (graph.switches - tree.from_root.len()) as u32;
+        let hops = tree.from_root[1..]
             .iter()
-            .map(|s| counted(graph, *s) * f64::from(tree.distance[*s as usize]))
+            .map(|s| senders(graph, *s) * f64::from(tree.distance[*s as usize]))
             .sum::<f64>();
-        measured.hops += receivers(graph, root) * hops;
+        evaluation.hops += receivers(graph, root) * hops;
     }
 
-    fn flows_of_tree(&mut self, graph: &Graph, root: u32) {
+    /// Adds what the tree to a root uses and lacks.
+    fn add_tree(&mut self, graph: &Graph, root: u32) {
         let (tree, receivers) = (&self.builder.tree, receivers(graph, root));
-        (0..graph.switches).for_each(|s| self.through[s] = counted(graph, s as u32));
-        for s in tree.order[1..].iter().rev() {
+        (0..graph.switches).for_each(|s| self.through[s] = senders(graph, s as u32));
+        for s in tree.from_root[1..].iter().rev() {
             let c = tree.next[*s as usize];
             let to = graph.to[c as usize];
-            let (sending, on) = (self.through[*s as usize], tree.next[to as usize]);
+            let (sending, following) = (self.through[*s as usize], tree.next[to as usize]);
             self.through[to as usize] += sending;
-            if on != NONE {
-                self.used[graph.turn(c, on)] += receivers * sending;
+            if following != NONE {
+                self.used[graph.turn(c, following)] += receivers * sending;
             }
         }
         for s in 0..graph.switches {
             let distance = tree.distance[s];
             for c in graph.leaving(s as u32) {
                 let to = graph.to[*c as usize] as usize;
-                // NONE is above all distances: what is not reached gains from any neighbour that is.
+                // NONE is greater than all distances, so that a switch without a path gains from any
+                // neighbour with one.
                 if tree.next[to] != NONE && tree.distance[to] + 1 < distance {
-                    // A switch without end nodes has to be reached as much as one with some.
+                    // Paths for switches without end nodes are needed as much as for others.
                     self.gain[graph.turn(*c, tree.next[to])] += if distance == NONE {
                         UNREACHED * (1.0 + receivers) * (1.0 + self.through[s])
                     } else {
@@ -116,12 +125,14 @@ impl Measure {
     }
 }
 
-fn counted(graph: &Graph, s: u32) -> f64 {
-    f64::from(graph.weight[s as usize]) + SWITCH
+/// What a switch counts as a sender.
+fn senders(graph: &Graph, s: u32) -> f64 {
+    f64::from(graph.senders[s as usize]) + EMPTY_SWITCH
 }
 
+/// What a switch counts as a destination.
 fn receivers(graph: &Graph, root: u32) -> f64 {
-    f64::from(graph.receiving[root as usize]) + SWITCH
+    f64::from(graph.receivers[root as usize]) + EMPTY_SWITCH
 }
 
 #[cfg(test)]
@@ -130,11 +141,11 @@ mod tests {
     use crate::generate::{Irregular, irregular};
     use evenkeel_random::Random;
 
-    /// The estimate is the trees' lengths, but for what shortest paths leave over; there it is above the
-    /// truth or below it, but not far.
+    /// The estimate equals the hops of the trees, unless shortest paths leave switches out. Then it may be
+    /// too large or too small, but not by much.
     #[test]
-    fn trees_abreast_are_as_long_as_one_by_one() {
-        let (mut exact, mut left_over) = (0, 0);
+    fn batched_trees_have_the_same_hops_as_single_trees() {
+        let (mut exact, mut left_out) = (0, 0);
         for seed in 0..40 {
             let network = irregular(
                 Irregular {
@@ -150,54 +161,52 @@ mod tests {
             let root = crate::SwitchId(seed as u32 % 37);
             let up_down =
                 crate::ChannelOrder::up_down(&network, &crate::schemes::breadth_first(&network, root));
-            let mut measure = Measure::new(&graph);
-            for order in [Places::of(&network, &up_down), random_order(&graph, seed)] {
-                let measured = measure.flows(&graph, &order);
-                let estimate = measure.estimate(&graph, &order);
-                if (estimate - measured.hops).abs() < 1e-6 * measured.hops {
+            let mut evaluator = Evaluator::new(&graph);
+            for order in [ChannelPositions::of(&network, &up_down), random_order(&graph, seed)] {
+                let evaluation = evaluator.evaluate(&graph, &order);
+                let estimate = evaluator.estimate(&graph, &order);
+                if (estimate - evaluation.hops).abs() < 1e-6 * evaluation.hops {
                     exact += 1;
                 } else {
-                    left_over += 1;
+                    left_out += 1;
                     assert!(
-                        measured.unreached > 0 || (estimate / measured.hops - 1.0).abs() < 0.2,
-                        "{estimate} {measured:?}"
+                        evaluation.unreached > 0 || (estimate / evaluation.hops - 1.0).abs() < 0.2,
+                        "{estimate} {evaluation:?}"
                     );
                 }
             }
         }
         assert!(
-            exact > 5 && left_over > 5,
-            "{exact} exact, {left_over} with switches left over: too few of some kind"
+            exact > 5 && left_out > 5,
+            "too few of one kind: {exact} exact, {left_out} with switches left out"
         );
     }
 
-    fn random_order(graph: &Graph, seed: u64) -> Places {
-        let mut place: Vec<u32> = (0..graph.channels as u32).collect();
-        Random::new(seed).shuffle(&mut place);
-        Places::new(place)
+    fn random_order(graph: &Graph, seed: u64) -> ChannelPositions {
+        let mut position: Vec<u32> = (0..graph.channels as u32).collect();
+        Random::new(seed).shuffle(&mut position);
+        ChannelPositions::new(position)
     }
 
-    /// What a turn gains by being allowed is what the trees lack: none under an order that allows all
-    /// minimal paths.
     #[test]
-    fn a_tree_network_lacks_nothing() {
+    fn no_turn_would_shorten_paths_under_an_order_that_allows_all_minimal_paths() {
         let network = irregular(Irregular { switches: 12, degree: 2, end_nodes: 1, parallel: false }, 3)
             .unwrap()
             .without(&[crate::Channel(0)], &[]);
         let graph = Graph::of(&network);
-        let order = Places::of(
+        let order = ChannelPositions::of(
             &network,
             &crate::ChannelOrder::up_down(
                 &network,
                 &crate::schemes::breadth_first(&network, crate::SwitchId(0)),
             ),
         );
-        let mut measure = Measure::new(&graph);
-        let measured = measure.flows(&graph, &order);
-        if network.connected() {
-            assert_eq!(measured.unreached, 0);
-            assert!(measure.gain.iter().all(|gain| *gain == 0.0));
-            assert!(measure.used.iter().any(|used| *used > 0.0));
+        let mut evaluator = Evaluator::new(&graph);
+        let evaluation = evaluator.evaluate(&graph, &order);
+        if network.is_connected() {
+            assert_eq!(evaluation.unreached, 0);
+            assert!(evaluator.gain.iter().all(|gain| *gain == 0.0));
+            assert!(evaluator.used.iter().any(|used| *used > 0.0));
         }
     }
 }

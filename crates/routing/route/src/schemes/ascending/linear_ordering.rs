@@ -1,67 +1,70 @@
-//! The channels in line: where to put each so that heavy turns ascend.
+//! The linear ordering problem: arrange the channels so that the turns that ascend have the greatest weight.
 
-use crate::tables::{Graph, Places};
+use crate::tables::{ChannelPositions, Graph};
 use evenkeel_random::Random;
 
-pub(super) struct Line {
-    /// By turn (see [`Graph::turn`]): what it is worth that the turn ascends.
+/// An arrangement of the channels, and the weights of turns.
+pub(super) struct LinearOrdering {
+    /// By turn (see [`Graph::turn`]): what counts if the turn ascends.
     pub weight: Vec<f64>,
-    /// By channel. Only which is greater counts.
+    /// By channel. Only the order of these numbers matters.
     position: Vec<f64>,
+    /// The channels in the order in which they were moved last.
     channels: Vec<u32>,
-    /// Memory: positions of a channel's neighbours, with what is gained by passing above each.
-    steps: Vec<(f64, f64)>,
+    /// Memory for [`LinearOrdering::move_to_best`]: the positions of a channel's neighbours, each with the
+    /// weight that is gained by a position above it.
+    neighbours: Vec<(f64, f64)>,
 }
 
-impl Line {
-    pub fn new(graph: &Graph, order: &Places) -> Line {
-        let position = order.place.iter().map(|p| f64::from(*p)).collect();
-        Line {
+impl LinearOrdering {
+    /// An order of the channels, with turns of weight 0.
+    pub fn new(graph: &Graph, order: &ChannelPositions) -> LinearOrdering {
+        let position = order.position.iter().map(|p| f64::from(*p)).collect();
+        LinearOrdering {
             weight: vec![0.0; graph.turns()],
             position,
             channels: (0..graph.channels as u32).collect(),
-            steps: Vec::new(),
+            neighbours: Vec::new(),
         }
     }
 
-    pub fn set(&mut self, order: &Places) {
-        self.position.iter_mut().zip(&order.place).for_each(|(position, p)| *position = f64::from(*p));
+    /// Arranges the channels as in an order.
+    pub fn set_order(&mut self, order: &ChannelPositions) {
+        self.position.iter_mut().zip(&order.position).for_each(|(position, p)| *position = f64::from(*p));
     }
 
-    /// The order in which the channels stand.
-    pub fn places(&self) -> Places {
+    /// The arrangement as an order.
+    pub fn order(&self) -> ChannelPositions {
         let mut order: Vec<u32> = (0..self.position.len() as u32).collect();
         order.sort_unstable_by(|a, b| {
             self.position[*a as usize].total_cmp(&self.position[*b as usize]).then(a.cmp(b))
         });
-        let mut place = vec![0; order.len()];
-        order.iter().enumerate().for_each(|(i, c)| place[*c as usize] = i as u32);
-        Places::new(place)
+        ChannelPositions::from_lowest(&order)
     }
 
-    /// Puts a random share of the channels, one after the other, where their turns ascend best. Returns how
-    /// many moved.
-    pub fn pass(&mut self, graph: &Graph, share: f64, random: &mut Random) -> u32 {
+    /// Moves a random share of the channels, one after the other, to their best positions. Returns how many
+    /// moved.
+    pub fn improve(&mut self, graph: &Graph, share: f64, random: &mut Random) -> u32 {
         let mut channels = std::mem::take(&mut self.channels);
         random.shuffle(&mut channels);
         let count = ((channels.len() as f64 * share).ceil() as usize).min(channels.len());
-        let moved = channels[..count].iter().filter(|c| self.place_best(graph, **c)).count();
+        let moved = channels[..count].iter().filter(|c| self.move_to_best(graph, **c)).count();
         self.channels = channels;
         moved as u32
     }
 
-    /// Moves one channel to the place where the turns into it and out of it that ascend weigh most. False
-    /// if it has that already.
-    fn place_best(&mut self, graph: &Graph, c: u32) -> bool {
+    /// Moves a channel to the position where those of its turns that ascend have the greatest weight.
+    /// Returns false if it has such a position already.
+    fn move_to_best(&mut self, graph: &Graph, c: u32) -> bool {
         let here = self.position[c as usize];
-        // `now`: what ascends where the channel stands. `lowest`: what would, below all its neighbours.
+        // The weight of the turns that ascend now, and of those that would below all neighbours.
         let (mut now, mut lowest) = (0.0, 0.0);
-        self.steps.clear();
+        self.neighbours.clear();
         for before in graph.entering(graph.from[c as usize]) {
             let weight = self.weight[graph.turn(*before, c)];
             if weight > 0.0 && before ^ 1 != c {
                 let at = self.position[*before as usize];
-                self.steps.push((at, weight));
+                self.neighbours.push((at, weight));
                 now += if at < here { weight } else { 0.0 };
             }
         }
@@ -69,32 +72,30 @@ impl Line {
             let weight = self.weight[graph.turn(c, *after)];
             if weight > 0.0 && after ^ 1 != c {
                 let at = self.position[*after as usize];
-                self.steps.push((at, -weight));
+                self.neighbours.push((at, -weight));
                 lowest += weight;
                 now += if at > here { weight } else { 0.0 };
             }
         }
-        if self.steps.is_empty() {
+        if self.neighbours.is_empty() {
             return false;
         }
-        self.steps.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-        let mut worth = lowest;
-        let (mut best, mut place) = (lowest, self.steps[0].0 - 1.0);
-        for i in 0..self.steps.len() {
-            worth += self.steps[i].1;
-            if worth > best {
-                best = worth;
-                place = self
-                    .steps
-                    .get(i + 1)
-                    .map_or(self.steps[i].0 + 1.0, |above| (self.steps[i].0 + above.0) / 2.0);
+        self.neighbours.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        let mut weight = lowest;
+        let (mut best, mut best_position) = (lowest, self.neighbours[0].0 - 1.0);
+        for (i, (position, gained)) in self.neighbours.iter().enumerate() {
+            weight += gained;
+            if weight > best {
+                best = weight;
+                let above = self.neighbours.get(i + 1);
+                best_position = above.map_or(position + 1.0, |above| (position + above.0) / 2.0);
             }
         }
         // Sums of the same numbers in another order differ in the last digits.
         if best <= now * (1.0 + 1e-9) {
             return false;
         }
-        self.position[c as usize] = place;
+        self.position[c as usize] = best_position;
         true
     }
 }
@@ -104,31 +105,32 @@ mod tests {
     use super::*;
     use crate::generate::{Irregular, irregular};
 
-    fn ascending_weight(graph: &Graph, line: &Line) -> f64 {
-        let place = line.places().place;
+    fn ascending_weight(graph: &Graph, ordering: &LinearOrdering) -> f64 {
+        let position = ordering.order().position;
         let turns = (0..graph.channels as u32)
             .flat_map(|c| graph.leaving(graph.to[c as usize]).iter().map(move |next| (c, *next)));
         turns
-            .filter(|(c, next)| *next != c ^ 1 && place[*c as usize] < place[*next as usize])
-            .map(|(c, next)| line.weight[graph.turn(c, next)])
+            .filter(|(c, next)| *next != c ^ 1 && position[*c as usize] < position[*next as usize])
+            .map(|(c, next)| ordering.weight[graph.turn(c, next)])
             .sum()
     }
 
     #[test]
-    fn no_pass_makes_what_ascends_weigh_less() {
+    fn no_pass_lowers_the_weight_of_ascending_turns() {
         for seed in 0..5 {
             let network =
                 irregular(Irregular { switches: 20, degree: 4, end_nodes: 1, parallel: seed % 2 == 0 }, seed)
                     .unwrap();
             let graph = Graph::of(&network);
             let mut random = Random::new(seed);
-            let mut line = Line::new(&graph, &Places::new((0..graph.channels as u32).collect()));
-            line.weight.iter_mut().for_each(|weight| *weight = random.unit());
-            let first = ascending_weight(&graph, &line);
+            let mut ordering =
+                LinearOrdering::new(&graph, &ChannelPositions::new((0..graph.channels as u32).collect()));
+            ordering.weight.iter_mut().for_each(|weight| *weight = random.unit());
+            let first = ascending_weight(&graph, &ordering);
             let mut last = first;
             for _ in 0..30 {
-                line.pass(&graph, 1.0, &mut random);
-                let now = ascending_weight(&graph, &line);
+                ordering.improve(&graph, 1.0, &mut random);
+                let now = ascending_weight(&graph, &ordering);
                 assert!(now > last - 1e-9, "seed {seed}: {now} after {last}");
                 last = now;
             }

@@ -1,11 +1,11 @@
-//! Faults in words, by the names of nodes and the numbers of ports.
+//! Sentences about faults, with the names of nodes and the numbers of ports.
 
-use super::Fault;
+use super::findings::Fault;
 use crate::network::{Channel, Network, SwitchId};
 use crate::table::Destination;
 
 impl Fault {
-    /// The fault in one or, for loops and cycles, several lines.
+    /// A sentence about the fault. For loops and cycles it has several lines.
     pub fn describe(&self, network: &Network) -> String {
         match self {
             Fault::NoEntry { at, to } => {
@@ -13,7 +13,7 @@ impl Fault {
             }
             Fault::WrongPort { at, to, port } => {
                 format!(
-                    "{} sends what is for {} to port {}, which does not lead there",
+                    "{} forwards packets for {} to port {}, which does not lead there",
                     switch(network, *at),
                     destination(network, *to),
                     port.0
@@ -35,7 +35,7 @@ impl Fault {
                     )
                 });
                 format!(
-                    "lane {lane} can deadlock, for {} channels wait for each other in a ring:{}",
+                    "lane {lane} can deadlock, because {} channels wait for each other in a cycle:{}",
                     waits.len(),
                     lines.collect::<String>()
                 )
