@@ -22,7 +22,7 @@ enum Phase {
     /// The ranks here have to contribute first.
     AwaitingRanks,
     /// The agents exchange data.
-    Exchanging(ScheduleRun),
+    Exchanging(Box<ScheduleRun>),
     /// What has come of the exchange is for the ranks here.
     Exchanged(Bytes),
     Done,
@@ -231,7 +231,7 @@ impl CollectiveUnderWay {
         });
         let mut run = ScheduleRun::new(schedule, me, element_bytes, reduction, input);
         std::mem::take(&mut self.early).into_iter().try_for_each(|step| run.receive(step))?;
-        self.phase = Phase::Exchanging(run);
+        self.phase = Phase::Exchanging(Box::new(run));
         Ok(())
     }
 

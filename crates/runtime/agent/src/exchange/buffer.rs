@@ -32,7 +32,7 @@ impl Buffer {
     }
 
     /// How many bytes there are.
-    pub fn len(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         self.length
     }
 

@@ -99,7 +99,7 @@ impl ScheduleRun {
         if !self.raised.insert((flag, turn)) || data.is_empty() {
             return Ok(());
         }
-        let (bytes, buffer_bytes) = (data.len(), self.buffers[index(place.buffer())].len());
+        let (bytes, buffer_bytes) = (data.len(), self.buffers[index(place.buffer())].bytes());
         if !self.write(place, data) {
             return Err(AgentError::MisplacedData { bytes, place, buffer_bytes });
         }

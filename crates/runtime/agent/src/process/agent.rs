@@ -124,7 +124,9 @@ impl Agent {
             }
             next = self.wire.next_event();
         }
-        moved |= self.communicators.advance(&mut self.outgoing)?;
+        for communicator in self.communicators.iter_mut() {
+            moved |= communicator.advance(&mut self.outgoing)?;
+        }
         self.send_outgoing();
         Ok(moved)
     }

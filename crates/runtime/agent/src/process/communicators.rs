@@ -88,13 +88,9 @@ impl Communicators {
         Ok(())
     }
 
-    /// Moves everything on. Whether anything happened. Adds what is to be sent to `out`.
-    pub fn advance(&mut self, out: &mut Vec<AddressedMessage>) -> Result<bool, AgentError> {
-        let mut moved = false;
-        for communicator in &mut self.attached {
-            moved |= communicator.advance(out)?;
-        }
-        Ok(moved)
+    /// All of them, to be moved on.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut AgentCommunicator> {
+        self.attached.iter_mut()
     }
 
     /// Wakes the ranks here that sleep for what has been done.
