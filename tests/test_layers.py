@@ -25,7 +25,7 @@ ALLOWED = {
     "tune": {"engine", "schedule", "model", "schedule-sim", "random"},
     "primitives": {"fabric", "segment"},
     "primitives-c": {"fabric", "primitives"},
-    "agent": {"engine", "fabric", "schedule", "spanning", "segment", "options", "random"},
+    "agent": {"diagnostics", "engine", "fabric", "schedule", "spanning", "segment", "options", "random"},
     "mpi": {"engine", "report", "options", "record"},
     "shim-generate": set(),
     "switch-sim": {"route"},

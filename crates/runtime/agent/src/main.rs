@@ -41,6 +41,7 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     }
     daemon::daemonize(info);
+    evenkeel_diagnostics::start("evenkeel-agent");
     // SAFETY: descriptors that were inherited for this, and that nothing else here uses.
     let (commands_file, info_file) = unsafe { (File::from_raw_fd(commands), File::from_raw_fd(info)) };
     match serve(commands, commands_file, info_file) {
@@ -65,7 +66,17 @@ fn serve(pipe: RawFd, commands: File, mut info: File) -> Result<(), AgentError> 
     info.write_all(&bytes.expect("it is plain data")).map_err(AgentError::NoListener)?;
     drop(info);
     let mut commands = CommandPipe::new(commands);
-    let Some(setup) = commands.wait_for_setup()? else { return Ok(()) };
+    let Some(setup) = commands.wait_for_setup()? else {
+        tracing::info!("the job does without agents");
+        return Ok(());
+    };
+    tracing::info!(
+        host = setup.nodes[setup.node as usize].host,
+        node = setup.node,
+        nodes = setup.nodes.len(),
+        ranks_here = setup.here.len(),
+        "this node's agent is set up"
+    );
     commands.set_nonblocking();
     let addresses: Vec<Vec<u8>> = setup.nodes.iter().map(|node| node.address.clone()).collect();
     let wire = opened.connect(NodeId(setup.node), &addresses)?;

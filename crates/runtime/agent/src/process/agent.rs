@@ -244,12 +244,14 @@ impl Agent {
 
     /// Tells the ranks here that a node is lost.
     fn report_lost(&self, node: usize, loss: NodeLoss) {
+        tracing::warn!(node, host = self.setup.nodes[node].host, ?loss, "a node is lost");
         self.world.status().report_lost_node(LostNode { node: node as u32, loss });
     }
 
     /// A rank here has ended. If it has died, all ranks of the job are told.
     fn handle_end_of_rank(&mut self, place: usize) {
         let Some(rank) = self.ranks.end(place) else { return };
+        tracing::warn!(rank, "a rank of this node has died");
         self.world.status().report_dead_rank(rank);
         let others = (0..self.setup.nodes.len() as u32).filter(|node| *node != self.setup.node);
         self.outgoing.extend(others.map(|node| (NodeId(node), Message::RankDied(rank))));
@@ -266,6 +268,7 @@ impl Agent {
 
     /// What the ranks here have contributed has been sent; waits until the last messages have left.
     fn leave(mut self) {
+        tracing::info!("the ranks here have ended");
         let until = Instant::now() + MAX_LEAVING;
         while !self.wire.is_flushed() && Instant::now() < until {
             std::thread::yield_now();

@@ -48,6 +48,8 @@ impl Communicators {
         out: &mut Vec<AddressedMessage>,
     ) -> Result<(), AgentError> {
         let mut communicator = AgentCommunicator::join(self.world, new, self.share_cores)?;
+        let (ranks_here, nodes) = (new.members.len(), new.nodes.len());
+        tracing::info!(communicator = new.id, ranks_here, nodes, "a communicator is attached");
         for (from, content) in self.unclaimed.remove(&new.id).unwrap_or_default() {
             communicator.receive(from, content, out)?;
         }
@@ -106,6 +108,7 @@ impl Communicators {
             if self.over.len() > MAX_REMEMBERED {
                 self.over.pop_front();
             }
+            tracing::info!(communicator = communicator.id, "a communicator is over");
             communicator.resign();
         }
     }
