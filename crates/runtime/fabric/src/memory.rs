@@ -1,4 +1,4 @@
-//! Memory that other nodes write into: everything in it may change at any moment, so it is read and
+//! Memory that other nodes write into. Everything in it may change at any moment, so it is read and
 //! written by atomics alone.
 
 use evenkeel_segment::Segment;
@@ -7,18 +7,64 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-/// Memory of one node, shared by all clones; zero at first.
+/// An atomic operation on one 64-bit word. It fetches the old value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Atomic {
+    /// Adds, wrapping around.
+    Add(u64),
+    /// Replaces the word.
+    Swap(u64),
+    /// Replaces the word if it has the expected value.
+    CompareSwap {
+        /// The value at which the word is replaced.
+        expected: u64,
+        /// What replaces it.
+        new: u64,
+    },
+    /// Bitwise and.
+    And(u64),
+    /// Bitwise or.
+    Or(u64),
+    /// Bitwise exclusive or.
+    Xor(u64),
+}
+
+impl Atomic {
+    /// The new value of a word.
+    pub fn apply(self, word: u64) -> u64 {
+        match self {
+            Atomic::Add(by) => word.wrapping_add(by),
+            Atomic::Swap(new) => new,
+            Atomic::CompareSwap { expected, new } if word == expected => new,
+            Atomic::CompareSwap { .. } => word,
+            Atomic::And(with) => word & with,
+            Atomic::Or(with) => word | with,
+            Atomic::Xor(with) => word ^ with,
+        }
+    }
+}
+
+/// A value for the word at an offset, a multiple of 8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WordWrite {
+    /// Offset of the word, in bytes.
+    pub at: usize,
+    /// What is stored there.
+    pub value: u64,
+}
+
+/// Memory of one node, shared by all clones. It is zero at first.
 #[derive(Clone)]
 pub struct Memory(Arc<Pages>);
 
 struct Pages {
     start: NonNull<u8>,
     bytes: usize,
-    /// The segment that it lies in; None: it is a mapping of its own.
+    /// The segment that the pages lie in; None: they are a mapping of their own.
     segment: Option<Arc<Segment>>,
 }
 
-// SAFETY: the pages are plain memory, touched through atomics only, and there until the last clone is gone.
+// SAFETY: the pages are plain memory, accessed through atomics only, and stay until the last clone is gone.
 unsafe impl Send for Pages {}
 // SAFETY: as above.
 unsafe impl Sync for Pages {}
@@ -26,45 +72,38 @@ unsafe impl Sync for Pages {}
 impl Drop for Pages {
     fn drop(&mut self) {
         if self.segment.is_none() {
-            // SAFETY: mapped in `new` with the same length; nobody holds a reference any more.
+            // SAFETY: mapped in `Memory::new` with the same length; no reference to the pages is left.
             unsafe { libc::munmap(self.start.as_ptr().cast(), self.bytes) };
         }
     }
 }
 
 impl Memory {
-    /// So many bytes, rounded up to whole words. Pages are taken as they are touched.
+    /// Memory of so many bytes, rounded up to whole words. Pages are taken as they are touched.
     pub fn new(bytes: usize) -> io::Result<Memory> {
         let bytes = bytes.max(1).next_multiple_of(8);
-        let (access, kind) = (
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_SHARED | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-        );
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_SHARED | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
         // SAFETY: a new mapping at a place of the kernel's choice.
-        let start = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, kind, -1, 0) };
+        let start = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, flags, -1, 0) };
         if start == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        Ok(Memory(Arc::new(Pages {
-            start: NonNull::new(start.cast()).expect("a mapping is not at 0"),
-            bytes,
-            segment: None,
-        })))
+        let start = NonNull::new(start.cast()).expect("a mapping is not at 0");
+        Ok(Memory(Arc::new(Pages { start, bytes, segment: None })))
     }
 
     /// A part of a segment that is used for nothing else; `at` and `bytes` are multiples of 8.
-    pub(crate) fn within(segment: &Arc<Segment>, at: usize, bytes: usize) -> Memory {
+    pub(crate) fn in_segment(segment: &Arc<Segment>, at: usize, bytes: usize) -> Memory {
         assert!(at % 8 == 0 && bytes % 8 == 0 && bytes > 0 && at + bytes <= segment.bytes());
         let start = NonNull::new(segment.at(at).pointer(0)).expect("a mapping is not at 0");
         Memory(Arc::new(Pages { start, bytes, segment: Some(Arc::clone(segment)) }))
     }
 
+    /// Size in bytes; at least 8.
+    #[allow(clippy::len_without_is_empty, reason = "there is at least one word")]
     pub fn len(&self) -> usize {
         self.0.bytes
-    }
-
-    pub fn is_empty(&self) -> bool {
-        false // there is at least one word
     }
 
     pub(crate) fn start(&self) -> *mut u8 {
@@ -83,27 +122,30 @@ impl Memory {
         unsafe { &*self.start().add(at).cast::<AtomicU8>() }
     }
 
-    /// The word at a multiple of 8. Acquire: pairs with `store` and with the flag that a put writes after
-    /// its data.
+    /// The word at a multiple of 8. Acquire: pairs with [`Memory::store`] and with the flag that a put writes
+    /// after its data.
+    ///
+    /// # Panics
+    /// If there is no such word; so do the other methods that take an offset.
     pub fn load(&self, at: usize) -> u64 {
         self.word(at).load(Ordering::Acquire)
     }
 
-    /// Sets the word at a multiple of 8. Release: pairs with `load`.
+    /// Sets the word at a multiple of 8. Release: pairs with [`Memory::load`].
     pub fn store(&self, at: usize, value: u64) {
         self.word(at).store(value, Ordering::Release);
     }
 
-    /// Carries an atomic out here; gives the old value.
-    pub fn change(&self, at: usize, what: crate::Atomic) -> u64 {
-        let change = |word| Some(what.apply(word));
+    /// Carries out an atomic operation here; returns the old value.
+    pub fn update(&self, at: usize, operation: Atomic) -> u64 {
+        let update = |word| Some(operation.apply(word));
         // AcqRel: pairs with itself, `load` and `store`, at any node.
-        self.word(at).fetch_update(Ordering::AcqRel, Ordering::Acquire, change).expect("always some")
+        self.word(at).fetch_update(Ordering::AcqRel, Ordering::Acquire, update).expect("always some")
     }
 
-    /// A copy of some bytes. Bytes that are being written at this moment may be old or new, each for itself.
+    /// A copy of some bytes. Each byte that is being written at this moment may be old or new.
     pub fn bytes(&self, at: usize, length: usize) -> Vec<u8> {
-        // Relaxed: who wants them all new has seen a flag first, by `load`.
+        // Relaxed: a caller that wants all of them new has seen a flag first, by `load`.
         let head = length.min(at.next_multiple_of(8) - at);
         let middle = at + head;
         let words = (length - head) / 8;
@@ -118,14 +160,14 @@ impl Memory {
 
     /// Sets some bytes.
     pub fn write(&self, at: usize, bytes: &[u8]) {
-        // Whole words where they are: eight times as fast, which for megabytes on many nodes of one machine
-        // is what takes the time.
+        // By whole words where possible: that is eight times as fast, and for megabytes on many nodes of one
+        // machine this takes most of the time.
         let head = bytes.len().min(at.next_multiple_of(8) - at);
         let (head, rest) = bytes.split_at(head);
         let words = rest.chunks_exact(8);
         let (middle, tail) = (at + head.len(), words.remainder());
         for (place, &byte) in (at..).zip(head).chain((middle + words.len() * 8..).zip(tail)) {
-            // Relaxed: `store` of a flag makes them visible.
+            // Relaxed: the `store` of a flag makes them visible.
             self.byte(place).store(byte, Ordering::Relaxed);
         }
         for (place, word) in (middle..).step_by(8).zip(words) {
@@ -139,7 +181,7 @@ impl Memory {
 mod tests {
     use super::*;
 
-    /// Every beginning and length about a word's, with what stands beside untouched.
+    /// Every start and length around a word's, with what stands beside left alone.
     #[test]
     fn bytes_are_where_they_were_written() {
         for at in 0..17 {
@@ -149,10 +191,10 @@ mod tests {
                 let bytes: Vec<u8> = (1..=length as u8).collect();
                 memory.write(at, &bytes);
                 assert_eq!(memory.bytes(at, length), bytes, "{length} at {at}");
-                let beside = |byte: &u8| *byte == 0xee;
+                let untouched = |byte: &u8| *byte == 0xee;
                 assert!(
-                    memory.bytes(0, at).iter().all(beside)
-                        && memory.bytes(at + length, 64 - at - length).iter().all(beside),
+                    memory.bytes(0, at).iter().all(untouched)
+                        && memory.bytes(at + length, 64 - at - length).iter().all(untouched),
                     "{length} at {at}"
                 );
             }

@@ -1,14 +1,16 @@
-//! A wire between processes of one machine: messages through the segment's rings, puts and atomics
-//! straight into the other's memory.
+//! A wire between processes of one machine: messages through the segment's rings, puts and atomic operations
+//! straight into the other process's memory.
 //!
-//! Every process maps the same [`Segment`], which one of them has made with [`bytes_needed`]. Message
-//! larger than a ring's largest record go in parts. What finds no room waits at its sender, up to a
-//! bound; beyond that it is lost, which a wire may do: only a process that takes nothing up, for it has
-//! stopped or died, is ever that far behind.
+//! Every process maps the same [`Segment`], which one of them has made with [`bytes_needed`]. Messages
+//! larger than a ring's largest record go in parts. Parts that find no room wait at their sender, up to a
+//! bound; beyond that the message is lost, which a wire may do. Only a receiver that has stopped or died
+//! is ever that far behind.
+//!
+//! May use: the segment. Must never: wait for a receiver.
 
-use crate::memory::Memory;
-use crate::wire::{check, check_word};
-use crate::{Atomic, Event, NodeId, Ticket, Trouble, Wire};
+use crate::memory::{Atomic, Memory, WordWrite};
+use crate::node::NodeId;
+use crate::wire::{Event, Ticket, Wire, WireError, check_atomic, check_node, check_put};
 use evenkeel_segment::channel::{self, Channels, Reader, Writer};
 use evenkeel_segment::eventcount::{self, Fencing};
 use evenkeel_segment::layout::PAGE;
@@ -17,35 +19,39 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A record that ends a message, and one that does not.
+/// Kind of a record that ends a message.
 const LAST: u8 = 1;
+/// Kind of a record after which more of the message follows.
 const MORE: u8 = 2;
-/// What waits at its sender for one receiver at most.
-const MOST_UNSENT_BYTES: usize = 64 << 20;
+/// Bytes that wait at their sender for one receiver at most.
+const MAX_UNSENT_BYTES: usize = 64 << 20;
 /// How long a sleep lasts at most while something waits for room.
-const ROOM_NAP: Duration = Duration::from_millis(1);
+const MAX_SLEEP_FOR_ROOM: Duration = Duration::from_millis(1);
 
-/// Why there is no wire in a segment.
+/// Why a segment cannot serve as a fabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoWire {
+pub enum SegmentWireError {
+    /// Too few or too many processes.
     #[error("a segment has rings for 2 to 256 processes, not for {0}")]
     Processes(usize),
+    /// The segment is smaller than [`bytes_needed`].
     #[error("a segment of {0} bytes is too small: {1} are needed")]
     TooSmall(usize, usize),
+    /// There are fewer nodes.
     #[error("{0} is not one of {1} nodes")]
     NoSuchNode(NodeId, usize),
 }
 
-/// Bytes of address space of a segment for so many processes that each show the others so much memory.
-pub fn bytes_needed(nodes: usize, memory_bytes: usize) -> Result<usize, NoWire> {
+/// Bytes of address space of a segment for so many processes, each of which exposes so much memory.
+pub fn bytes_needed(nodes: usize, memory_bytes: usize) -> Result<usize, SegmentWireError> {
     const HUGE: usize = 1 << 46;
-    let rings = HUGE - Channels::new(nodes, HUGE).ok_or(NoWire::Processes(nodes))?.start();
+    let rings = HUGE - Channels::new(nodes, HUGE).ok_or(SegmentWireError::Processes(nodes))?.start();
     let memories = PAGE + nodes * memory_bytes.max(1).next_multiple_of(PAGE);
     // Rings take a quarter of a segment at most.
     Ok((rings + memories).max(4 * rings).next_multiple_of(PAGE))
 }
 
-/// The ways to and from one other process.
+/// The rings to and from one other process, and its memory.
 struct Peer {
     node: NodeId,
     memory: Memory,
@@ -55,8 +61,8 @@ struct Peer {
     /// Records that have found no room, and their bytes.
     unsent: VecDeque<(u8, Vec<u8>)>,
     unsent_bytes: usize,
-    /// The beginning of a message whose end has not come yet.
-    begun: Vec<u8>,
+    /// The first parts of a message whose last part has not come yet.
+    incomplete: Vec<u8>,
 }
 
 /// One process's end.
@@ -69,7 +75,7 @@ pub struct SegmentWire {
     peers: Vec<Option<Peer>>,
     inbox: VecDeque<Event>,
     tickets: u64,
-    /// Kept: rings and bells lie in it. Dropped last.
+    /// Kept because rings and eventcounts lie in it. Dropped last.
     _segment: Arc<Segment>,
 }
 
@@ -80,17 +86,17 @@ impl SegmentWire {
         node: NodeId,
         nodes: usize,
         memory_bytes: usize,
-    ) -> Result<SegmentWire, NoWire> {
+    ) -> Result<SegmentWire, SegmentWireError> {
         let needed = bytes_needed(nodes, memory_bytes)?;
         let channels = Channels::new(nodes, segment.bytes())
             .filter(|_| segment.bytes() >= needed)
-            .ok_or(NoWire::TooSmall(segment.bytes(), needed))?;
+            .ok_or(SegmentWireError::TooSmall(segment.bytes(), needed))?;
         if node.index() >= nodes {
-            return Err(NoWire::NoSuchNode(node, nodes));
+            return Err(SegmentWireError::NoSuchNode(node, nodes));
         }
         let stride = memory_bytes.max(1).next_multiple_of(PAGE);
         let memory = |node: usize| {
-            Memory::within(&segment, PAGE + node * stride, memory_bytes.max(1).next_multiple_of(8))
+            Memory::in_segment(&segment, PAGE + node * stride, memory_bytes.max(1).next_multiple_of(8))
         };
         let (me, ring_bytes) = (node.index(), channels.ring_bytes());
         let peer = |other: usize| {
@@ -102,7 +108,7 @@ impl SegmentWire {
                 reader: Reader::new(segment.at(channels.ring(other, me)), ring_bytes),
                 unsent: VecDeque::new(),
                 unsent_bytes: 0,
-                begun: Vec::new(),
+                incomplete: Vec::new(),
             })
         };
         Ok(SegmentWire {
@@ -121,52 +127,65 @@ impl SegmentWire {
         self.peers[node.index()].as_ref().map_or(&self.memory, |peer| &peer.memory)
     }
 
-    /// What is carried out at once has come to its end at once.
-    fn done(&mut self, to: NodeId, fetched: u64) -> Ticket {
+    /// Reports an operation as completed. Operations on memory are completed as soon as they are begun.
+    fn complete(&mut self, to: NodeId, fetched: u64) -> Ticket {
         if let Some(peer) = &self.peers[to.index()] {
             eventcount::notify(&peer.eventcount, Fencing::Both);
         }
         self.tickets += 1;
         let ticket = Ticket(self.tickets);
-        self.inbox.push_back(Event::Done { ticket, fetched });
+        self.inbox.push_back(Event::Completed { ticket, fetched });
         ticket
     }
 
     fn progress(&mut self) {
         for peer in self.peers.iter_mut().flatten() {
-            peer.write_on();
+            peer.write_unsent();
             peer.read(&mut self.inbox);
         }
     }
 }
 
 impl Peer {
-    /// Writes what waits, as far as there is room.
-    fn write_on(&mut self) {
-        let mut written = false;
+    /// Puts a message, cut into records of at most `largest_record`, behind those that wait for room.
+    fn enqueue(&mut self, message: &[u8], largest_record: usize) {
+        let parts = message.len().div_ceil(largest_record).max(1);
+        for part in 0..parts {
+            let end = message.len().min((part + 1) * largest_record);
+            let bytes = message[part * largest_record..end].to_vec();
+            self.unsent_bytes += bytes.len();
+            self.unsent.push_back((if part + 1 == parts { LAST } else { MORE }, bytes));
+        }
+    }
+
+    /// Writes records that wait, as far as there is room.
+    fn write_unsent(&mut self) {
+        let mut has_written = false;
         while let Some((kind, bytes)) = self.unsent.front() {
             if !self.writer.write(*kind, &[bytes]) {
                 break;
             }
             self.unsent_bytes -= bytes.len();
             self.unsent.pop_front();
-            written = true;
+            has_written = true;
         }
-        if written {
+        if has_written {
             channel::notify(&self.eventcount, Fencing::Both);
         }
     }
 
-    /// Takes up every record that is there.
+    /// Takes every record that is there.
     fn read(&mut self, inbox: &mut VecDeque<Event>) {
         while let Some(record) = self.reader.next() {
             // SAFETY: the payload is valid until the reader advances.
-            self.begun.extend_from_slice(unsafe { std::slice::from_raw_parts(record.payload, record.bytes) });
+            let payload = unsafe { std::slice::from_raw_parts(record.payload, record.bytes) };
+            self.incomplete.extend_from_slice(payload);
             if record.kind == LAST {
-                inbox.push_back(Event::Message { from: self.node, bytes: std::mem::take(&mut self.begun) });
+                let bytes = std::mem::take(&mut self.incomplete);
+                inbox.push_back(Event::Message { from: self.node, bytes });
             }
             if self.reader.advance(record) {
-                eventcount::notify(&self.eventcount, Fencing::Both); // it may wait for room
+                eventcount::notify(&self.eventcount, Fencing::Both); // the writer may wait for room
             }
         }
     }
@@ -185,22 +204,16 @@ impl Wire for SegmentWire {
         &self.memory
     }
 
-    fn send(&mut self, to: NodeId, message: &[u8]) -> Result<(), Trouble> {
-        check(to, self.nodes(), 0, 0, 0)?;
+    fn send(&mut self, to: NodeId, message: &[u8]) -> Result<(), WireError> {
+        check_node(to, self.nodes())?;
         let Some(peer) = &mut self.peers[to.index()] else {
             self.inbox.push_back(Event::Message { from: self.node, bytes: message.to_vec() });
             return Ok(());
         };
-        if peer.unsent_bytes + message.len() <= MOST_UNSENT_BYTES {
-            let parts = message.len().div_ceil(self.largest_record).max(1);
-            for part in 0..parts {
-                let end = message.len().min((part + 1) * self.largest_record);
-                let bytes = message[part * self.largest_record..end].to_vec();
-                peer.unsent_bytes += bytes.len();
-                peer.unsent.push_back((if part + 1 == parts { LAST } else { MORE }, bytes));
-            }
+        if peer.unsent_bytes + message.len() <= MAX_UNSENT_BYTES {
+            peer.enqueue(message, self.largest_record);
         }
-        peer.write_on();
+        peer.write_unsent();
         Ok(())
     }
 
@@ -209,24 +222,21 @@ impl Wire for SegmentWire {
         to: NodeId,
         at: usize,
         bytes: &[u8],
-        flag: Option<(usize, u64)>,
-    ) -> Result<Ticket, Trouble> {
-        check(to, self.nodes(), at, bytes.len(), self.memory.len())?;
-        if let Some((flag_at, _)) = flag {
-            check_word(to, self.nodes(), flag_at, self.memory.len())?;
-        }
+        flag: Option<WordWrite>,
+    ) -> Result<Ticket, WireError> {
+        check_put(to, self.nodes(), at, bytes.len(), flag, self.memory.len())?;
         let memory = self.memory_of(to);
         memory.write(at, bytes);
-        if let Some((at, value)) = flag {
-            memory.store(at, value);
+        if let Some(flag) = flag {
+            memory.store(flag.at, flag.value);
         }
-        Ok(self.done(to, 0))
+        Ok(self.complete(to, 0))
     }
 
-    fn atomic(&mut self, to: NodeId, at: usize, what: Atomic) -> Result<Ticket, Trouble> {
-        check_word(to, self.nodes(), at, self.memory.len())?;
-        let fetched = self.memory_of(to).change(at, what);
-        Ok(self.done(to, fetched))
+    fn atomic(&mut self, to: NodeId, at: usize, operation: Atomic) -> Result<Ticket, WireError> {
+        check_atomic(to, self.nodes(), at, self.memory.len())?;
+        let fetched = self.memory_of(to).update(at, operation);
+        Ok(self.complete(to, fetched))
     }
 
     fn poll(&mut self) -> Option<Event> {
@@ -245,14 +255,14 @@ impl Wire for SegmentWire {
                 return;
             }
             let wants_room = self.peers.iter().flatten().any(|peer| !peer.unsent.is_empty());
-            let nap = if wants_room { left.min(ROOM_NAP) } else { left };
+            let timeout = if wants_room { left.min(MAX_SLEEP_FOR_ROOM) } else { left };
             let peers = &mut self.peers;
-            eventcount::sleep_unless(&self.eventcount, Fencing::Both, nap.as_nanos() as u64, || {
+            eventcount::sleep_unless(&self.eventcount, Fencing::Both, timeout.as_nanos() as u64, || {
                 peers.iter_mut().flatten().any(|peer| peer.reader.next().is_some())
             });
             if !wants_room {
-                // A put announces itself too, and leaves nothing to read here: who waits for a flag looks for
-                // it himself.
+                // A put wakes this process, too, and leaves nothing to read: the caller looks for the flag
+                // itself.
                 self.progress();
                 return;
             }

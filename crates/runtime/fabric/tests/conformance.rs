@@ -1,9 +1,9 @@
-//! What every wire promises, asked of every wire there is.
+//! What every wire promises, tested with every wire there is.
 
 use evenkeel_fabric::segment_wire::bytes_needed;
-use evenkeel_fabric::ucx::{UcxError, UcxWire, library, open};
-use evenkeel_fabric::virtual_network::{Faults, Network};
-use evenkeel_fabric::{Atomic, Event, NodeId, SegmentWire, Ticket, Trouble, Wire};
+use evenkeel_fabric::ucx::{UcxError, UcxWire, UnconnectedWire, library, open};
+use evenkeel_fabric::virtual_network::{Faults, VirtualNetwork};
+use evenkeel_fabric::{Atomic, Event, NodeId, SegmentWire, Ticket, Wire, WireError, WordWrite};
 use evenkeel_segment::Segment;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -12,18 +12,17 @@ use std::time::{Duration, Instant};
 const MEMORY: usize = 1 << 16;
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Ends over UCX within this process; None, with the reason printed, where there is no UCX.
+/// Wires over UCX within this process; None, with the reason printed, where there is no UCX.
 fn over_ucx(nodes: usize, settings: &[(&str, &str)]) -> Option<Vec<UcxWire>> {
     if let Err(error @ (UcxError::NoLibrary(_) | UcxError::TooOld(_))) = library() {
-        println!("not tested here: {error}");
+        println!("skipped: {error}");
         return None;
     }
-    let opened: Vec<_> = (0..nodes).map(|_| open(nodes, MEMORY, settings).unwrap()).collect();
-    let addresses: Vec<_> = opened.iter().map(|end| end.address().to_vec()).collect();
-    let connect = |(node, end): (usize, evenkeel_fabric::ucx::Opened)| {
-        end.connect(NodeId(node as u32), &addresses).unwrap()
-    };
-    Some(opened.into_iter().enumerate().map(connect).collect())
+    let unconnected: Vec<_> = (0..nodes).map(|_| open(nodes, MEMORY, settings).unwrap()).collect();
+    let addresses: Vec<_> = unconnected.iter().map(|end| end.address().to_vec()).collect();
+    let connect =
+        |(node, end): (usize, UnconnectedWire)| end.connect(NodeId(node as u32), &addresses).unwrap();
+    Some(unconnected.into_iter().enumerate().map(connect).collect())
 }
 
 fn in_a_segment(nodes: usize) -> Vec<SegmentWire> {
@@ -33,30 +32,30 @@ fn in_a_segment(nodes: usize) -> Vec<SegmentWire> {
         .collect()
 }
 
-/// Lets all ends act by turns until `enough` of what they saw.
-fn drive<W: Wire>(wires: &mut [W], mut enough: impl FnMut(NodeId, Event) -> bool) {
+/// Lets all wires act in turns until `is_enough` of an event.
+fn drive<W: Wire>(wires: &mut [W], mut is_enough: impl FnMut(NodeId, Event) -> bool) {
     let end = Instant::now() + PATIENCE;
     loop {
         for wire in wires.iter_mut() {
             while let Some(event) = wire.poll() {
-                if enough(wire.node(), event) {
+                if is_enough(wire.node(), event) {
                     return;
                 }
             }
             wire.wait(Duration::from_micros(100));
         }
-        assert!(Instant::now() < end, "it did not come");
+        assert!(Instant::now() < end, "an event did not come");
     }
 }
 
-fn finish<W: Wire>(wires: &mut [W], ticket: Ticket) -> u64 {
+fn complete<W: Wire>(wires: &mut [W], ticket: Ticket) -> u64 {
     let mut result = 0;
     drive(wires, |_, event| match event {
-        Event::Done { ticket: done, fetched } if done == ticket => {
+        Event::Completed { ticket: completed, fetched } if completed == ticket => {
             result = fetched;
             true
         }
-        other => panic!("not expected: {other:?}"),
+        other => panic!("unexpected: {other:?}"),
     });
     result
 }
@@ -65,7 +64,7 @@ fn messages<W: Wire>(mut wires: Vec<W>) {
     for (number, length) in [0, 1, 1000, 70_000, 3_000_000].into_iter().enumerate() {
         for (from, to) in [(0, 1), (2, 0), (1, 1)] {
             let sent: Vec<u8> = (0..length).map(|i| (i * 7 + number) as u8).collect();
-            // Whole, and in parts: a head of no bytes, some, and more than a transport's own header takes.
+            // Whole, and in two parts: with a head of no bytes, of some, and of more than UCX's header takes.
             for head in [None, Some(0), Some(40), Some(64), Some(65), Some(900)] {
                 match head {
                     None => wires[from].send(NodeId(to), &sent).unwrap(),
@@ -78,7 +77,7 @@ fn messages<W: Wire>(mut wires: Vec<W>) {
                     assert_eq!(node, NodeId(to));
                     assert!(
                         event == Event::Message { from: NodeId(from as u32), bytes: sent.clone() },
-                        "{length} bytes, {head:?} of them apart, are not the same"
+                        "{length} bytes, {head:?} of them as head, are not the same"
                     );
                     true
                 });
@@ -92,16 +91,16 @@ fn puts<W: Wire>(mut wires: Vec<W>) {
         for to in 0..2 {
             let sent: Vec<u8> = (0..length).map(|i| (i * 3 + round) as u8).collect();
             let flag = round as u64 + 100;
-            let ticket = wires[0].put(NodeId(to), 64, &sent, Some((8, flag))).unwrap();
-            assert_eq!(finish(&mut wires, ticket), 0);
+            let ticket = wires[0].put(NodeId(to), 64, &sent, Some(WordWrite { at: 8, value: flag })).unwrap();
+            assert_eq!(complete(&mut wires, ticket), 0);
             let memory = wires[to as usize].memory();
             assert_eq!(memory.load(8), flag);
             assert!(memory.bytes(64, length) == sent, "{length} bytes are not the same");
-            assert_eq!(memory.load(0), 0, "a neighbour was touched");
+            assert_eq!(memory.load(0), 0, "the word beside was touched");
         }
     }
     let ticket = wires[1].put(NodeId(0), 3, b"odd", None).unwrap();
-    finish(&mut wires, ticket);
+    complete(&mut wires, ticket);
     assert_eq!(wires[0].memory().bytes(3, 3), b"odd");
 }
 
@@ -121,12 +120,12 @@ fn atomics<W: Wire>(mut wires: Vec<W>) {
         let mut before = 0;
         for (what, after) in all {
             let ticket = wires[from].atomic(NodeId(2), 16, what).unwrap();
-            assert_eq!(finish(&mut wires, ticket), before, "{what:?}");
+            assert_eq!(complete(&mut wires, ticket), before, "{what:?}");
             assert_eq!(wires[2].memory().load(16), after, "{what:?}");
             before = after;
         }
     }
-    // All at once: nobody's addition is lost, and each sees another old value.
+    // All at once: no addition is lost, and each fetches another old value.
     let mut open = HashSet::new();
     for wire in &mut wires {
         for _ in 0..50 {
@@ -135,28 +134,29 @@ fn atomics<W: Wire>(mut wires: Vec<W>) {
     }
     let mut old = HashSet::new();
     drive(&mut wires, |node, event| {
-        let Event::Done { ticket, fetched } = event else { panic!("not expected: {event:?}") };
+        let Event::Completed { ticket, fetched } = event else { panic!("unexpected: {event:?}") };
         assert!(open.remove(&(node, ticket)) && old.insert(fetched));
         open.is_empty()
     });
     assert_eq!((wires[0].memory().load(24), old.len()), (150, 150));
 }
 
-fn mistakes<W: Wire>(mut wires: Vec<W>) {
+fn invalid_arguments<W: Wire>(mut wires: Vec<W>) {
     let wire = &mut wires[0];
-    assert_eq!(wire.send(NodeId(3), b""), Err(Trouble::NoSuchNode(NodeId(3), 3)));
-    assert!(matches!(wire.put(NodeId(1), MEMORY - 1, b"ab", None), Err(Trouble::OutOfRange { .. })));
-    assert!(matches!(wire.put(NodeId(1), usize::MAX, b"ab", None), Err(Trouble::OutOfRange { .. })));
-    assert!(matches!(wire.put(NodeId(1), 0, b"ab", Some((MEMORY - 4, 1))), Err(Trouble::OutOfRange { .. })));
-    assert_eq!(wire.atomic(NodeId(1), 12, Atomic::Add(1)), Err(Trouble::Misaligned(12)));
+    assert_eq!(wire.send(NodeId(3), b""), Err(WireError::NoSuchNode(NodeId(3), 3)));
+    assert!(matches!(wire.put(NodeId(1), MEMORY - 1, b"ab", None), Err(WireError::OutOfRange { .. })));
+    assert!(matches!(wire.put(NodeId(1), usize::MAX, b"ab", None), Err(WireError::OutOfRange { .. })));
+    let flag = Some(WordWrite { at: MEMORY - 4, value: 1 });
+    assert!(matches!(wire.put(NodeId(1), 0, b"ab", flag), Err(WireError::OutOfRange { .. })));
+    assert_eq!(wire.atomic(NodeId(1), 12, Atomic::Add(1)), Err(WireError::Misaligned(12)));
     assert_eq!(wire.poll(), None);
     wire.wait(Duration::from_millis(2));
     assert_eq!(wire.poll(), None);
 }
 
-/// Many at once, both ways, of all sizes: every message comes once (this network doubles nothing), none
-/// is mixed up.
-fn crowds<W: Wire>(mut wires: Vec<W>) {
+/// Many messages at once, both ways, of all sizes: every message arrives once (these networks duplicate
+/// nothing), and none is mixed up with another.
+fn many_messages_at_once<W: Wire>(mut wires: Vec<W>) {
     let mut expected: HashMap<(NodeId, Vec<u8>), usize> = HashMap::new();
     for number in 0..300_usize {
         let (from, to) = (number % 3, (number / 3) % 3);
@@ -166,8 +166,8 @@ fn crowds<W: Wire>(mut wires: Vec<W>) {
     }
     let mut left = 300;
     drive(&mut wires, |node, event| {
-        let Event::Message { bytes, .. } = event else { panic!("not expected: {event:?}") };
-        let count = expected.get_mut(&(node, bytes)).expect("nobody sent that");
+        let Event::Message { bytes, .. } = event else { panic!("unexpected: {event:?}") };
+        let count = expected.get_mut(&(node, bytes)).expect("a message that was sent");
         assert!(*count > 0);
         (*count, left) = (*count - 1, left - 1);
         left == 0
@@ -178,7 +178,7 @@ macro_rules! of_every_wire {
     ($($test:ident),*) => {$(mod $test {
         #[test]
         fn in_virtual_time() {
-            super::$test(super::Network::new(3, super::MEMORY, super::Faults::none(), 1).1);
+            super::$test(super::VirtualNetwork::new(3, super::MEMORY, super::Faults::none(), 1).1);
         }
 
         #[test]
@@ -195,10 +195,11 @@ macro_rules! of_every_wire {
 
         #[test]
         fn over_ucx_tcp() {
-            let Some(wires) = super::over_ucx(3, &[("TLS", "tcp,self"), ("NET_DEVICES", "lo")]) else { return };
+            let tcp = [("TLS", "tcp,self"), ("NET_DEVICES", "lo")];
+            let Some(wires) = super::over_ucx(3, &tcp) else { return };
             super::$test(wires);
         }
     })*};
 }
 
-of_every_wire!(messages, puts, atomics, mistakes, crowds);
+of_every_wire!(messages, puts, atomics, invalid_arguments, many_messages_at_once);

@@ -1,6 +1,6 @@
-//! The virtual network does what its faults say, and the same for the same seed.
+//! The virtual network has the faults that it is told to have, the same ones for the same seed.
 
-use evenkeel_fabric::virtual_network::{Faults, Health, Network, VirtualWire};
+use evenkeel_fabric::virtual_network::{Faults, Liveness, VirtualNetwork, VirtualWire};
 use evenkeel_fabric::{Event, NodeId, Wire};
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ const C: NodeId = NodeId(2);
 
 /// Sends 0, 1, … from A to B and returns what arrives.
 fn arrivals(count: u32, faults: Faults, seed: u64) -> Vec<u32> {
-    let (network, mut wires) = Network::new(2, 64, faults, seed);
+    let (network, mut wires) = VirtualNetwork::new(2, 64, faults, seed);
     for number in 0..count {
         wires[0].send(B, &number.to_le_bytes()).unwrap();
     }
@@ -28,25 +28,25 @@ fn inbox(wire: &mut VirtualWire) -> Vec<u32> {
 }
 
 #[test]
-fn a_good_network_is_good() {
+fn without_faults_everything_arrives_once_and_in_order() {
     assert_eq!(arrivals(100, Faults::none(), 1), (0..100).collect::<Vec<_>>());
 }
 
 #[test]
-fn loss() {
+fn messages_are_lost_with_the_given_probability() {
     let came = arrivals(10_000, Faults { loss: 0.2, ..Faults::none() }, 1);
     assert!((7800..8200).contains(&came.len()), "{}", came.len());
     assert!(came.is_sorted());
 }
 
 #[test]
-fn duplicates() {
+fn messages_are_duplicated_with_the_given_probability() {
     let came = arrivals(10_000, Faults { duplicate: 0.2, ..Faults::none() }, 1);
     assert!((11_800..12_200).contains(&came.len()), "{}", came.len());
 }
 
 #[test]
-fn overtaking() {
+fn with_varying_latencies_messages_overtake_each_other() {
     let came = arrivals(100, Faults { longest: Duration::from_millis(1), ..Faults::none() }, 1);
     let mut sorted = came.clone();
     sorted.sort_unstable();
@@ -55,14 +55,14 @@ fn overtaking() {
 }
 
 #[test]
-fn the_same_seed_is_the_same_run() {
+fn the_same_seed_gives_the_same_run() {
     assert_eq!(arrivals(1000, Faults::bad(), 7), arrivals(1000, Faults::bad(), 7));
     assert_ne!(arrivals(1000, Faults::bad(), 7), arrivals(1000, Faults::bad(), 8));
 }
 
 #[test]
-fn what_is_promised_to_happen_once_happens_once() {
-    let (network, mut wires) = Network::new(
+fn atomic_operations_are_not_duplicated() {
+    let (network, mut wires) = VirtualNetwork::new(
         2,
         64,
         Faults { duplicate: 1.0, longest: Duration::from_millis(1), ..Faults::none() },
@@ -76,25 +76,25 @@ fn what_is_promised_to_happen_once_happens_once() {
 }
 
 #[test]
-fn a_partition_and_its_end() {
-    let (network, mut wires) = Network::new(3, 64, Faults::none(), 1);
-    network.part(&[&[A], &[B, C]]);
+fn a_partition_separates_its_groups_until_it_ends() {
+    let (network, mut wires) = VirtualNetwork::new(3, 64, Faults::none(), 1);
+    network.partition(&[&[A], &[B, C]]);
     for (from, to) in [(0, B), (1, A), (1, C)] {
         wires[from].send(to, &1_u32.to_le_bytes()).unwrap();
     }
     while network.step().is_some() {}
     assert_eq!([0, 1, 2].map(|node| inbox(&mut wires[node])), [vec![], vec![], vec![1]]);
-    network.part(&[&[A, B, C]]);
+    network.partition(&[&[A, B, C]]);
     wires[0].send(B, &2_u32.to_le_bytes()).unwrap();
     while network.step().is_some() {}
     assert_eq!(inbox(&mut wires[1]), [2]);
 }
 
 #[test]
-fn frozen_nodes_go_on_and_dead_ones_do_not() {
-    let (network, mut wires) = Network::new(3, 64, Faults::none(), 1);
-    network.set_health(B, Health::Frozen);
-    network.set_health(C, Health::Dead);
+fn frozen_nodes_run_again_and_dead_ones_do_not() {
+    let (network, mut wires) = VirtualNetwork::new(3, 64, Faults::none(), 1);
+    network.set_liveness(B, Liveness::Frozen);
+    network.set_liveness(C, Liveness::Dead);
     for to in [B, C] {
         wires[0].send(to, &5_u32.to_le_bytes()).unwrap();
         wires[0].put(to, 8, b"x", None).unwrap();
@@ -104,15 +104,15 @@ fn frozen_nodes_go_on_and_dead_ones_do_not() {
     assert!(wires[1].poll().is_none(), "a frozen node does nothing");
     assert_eq!(wires[1].memory().bytes(8, 1), b"x", "but its memory can be written");
     assert_eq!(wires[2].memory().bytes(8, 1), [0]);
-    network.set_health(B, Health::Well);
+    network.set_liveness(B, Liveness::Running);
     assert_eq!(inbox(&mut wires[1]), [5]);
-    let dones = std::iter::from_fn(|| wires[0].poll()).count();
-    assert_eq!(dones, 1, "of the put to B alone; what B sent while it was frozen was never sent");
+    let completed = std::iter::from_fn(|| wires[0].poll()).count();
+    assert_eq!(completed, 1, "the put to B; B sent nothing while it was frozen");
 }
 
 #[test]
-fn waiting_passes_virtual_time() {
-    let (network, mut wires) = Network::new(2, 64, Faults::none(), 1);
+fn waiting_lets_virtual_time_pass() {
+    let (network, mut wires) = VirtualNetwork::new(2, 64, Faults::none(), 1);
     wires[0].send(B, &1_u32.to_le_bytes()).unwrap();
     wires[0].wait(Duration::from_secs(3));
     assert_eq!(network.now(), Duration::from_secs(3));

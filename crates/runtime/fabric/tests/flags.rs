@@ -1,9 +1,9 @@
-//! A put's flag is never visible before its data: one thread puts again and again, another looks at
-//! flag and data at any moment.
+//! A put's flag is never visible before its data. One thread puts again and again; another looks at flag and
+//! data at any moment.
 
 use evenkeel_fabric::segment_wire::bytes_needed;
 use evenkeel_fabric::ucx::{UcxError, library, open};
-use evenkeel_fabric::{Event, NodeId, SegmentWire, Wire};
+use evenkeel_fabric::{Event, NodeId, SegmentWire, Wire, WordWrite};
 use evenkeel_segment::Segment;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ const LENGTH: usize = 20_000;
 const PUTS: u8 = 200;
 
 /// Puts 1, 2, …, each into all bytes and then into the flag. So no byte is ever below a flag that was
-/// seen before it was read.
+/// seen before the byte was read.
 fn flags_come_last<W: Wire + Send>(mut from: W, to: W) {
     let (over, looks) = (AtomicBool::new(false), AtomicUsize::new(0));
     std::thread::scope(|scope| {
@@ -29,11 +29,13 @@ fn flags_come_last<W: Wire + Send>(mut from: W, to: W) {
             }
         });
         for value in 1..=PUTS {
-            let ticket = from.put(NodeId(1), 64, &[value; LENGTH], Some((0, value.into()))).unwrap();
-            while from.poll() != Some(Event::Done { ticket, fetched: 0 }) && !reader.is_finished() {
+            let ticket = from
+                .put(NodeId(1), 64, &[value; LENGTH], Some(WordWrite { at: 0, value: value.into() }))
+                .unwrap();
+            while from.poll() != Some(Event::Completed { ticket, fetched: 0 }) && !reader.is_finished() {
                 std::thread::yield_now();
             }
-            // On a busy machine the reader may not have run so far.
+            // On a busy machine the reader may not have run yet.
             while value == PUTS / 2 && looks.load(Ordering::Relaxed) == 0 && !reader.is_finished() {
                 std::thread::yield_now();
             }
@@ -53,7 +55,7 @@ fn in_a_segment() {
 #[test]
 fn over_ucx() {
     if let Err(error @ (UcxError::NoLibrary(_) | UcxError::TooOld(_))) = library() {
-        return println!("not tested here: {error}");
+        return println!("skipped: {error}");
     }
     let (a, b) = (open(2, MEMORY, &[]).unwrap(), open(2, MEMORY, &[]).unwrap());
     let addresses = [a.address().to_vec(), b.address().to_vec()];

@@ -1,11 +1,11 @@
-//! UCX's structures here have the layout that its header gives them, asked of the C compiler where the
+//! UCX's structures have the same layout here as in its header, according to the C compiler, where the
 //! header is installed.
 
 use evenkeel_fabric::ucx::ffi::*;
 use std::mem::{offset_of, size_of};
 use std::process::Command;
 
-/// Sizes and offsets here, and the C expressions for the same.
+/// C expressions, and their values here.
 fn ours() -> Vec<(&'static str, usize)> {
     vec![
         ("offsetof(ucp_params_t, name)", offset_of!(Params, name)),
@@ -29,7 +29,8 @@ fn ours() -> Vec<(&'static str, usize)> {
         ("offsetof(ucp_ep_params_t, local_sockaddr)", offset_of!(EpParams, local_sockaddr)),
         ("sizeof(ucp_ep_params_t)", size_of::<EpParams>()),
         (
-            "UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER",
+            "UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | \
+             UCP_EP_PARAM_FIELD_ERR_HANDLER",
             (EP_PARAM_REMOTE_ADDRESS | EP_PARAM_ERR_HANDLING_MODE | EP_PARAM_ERR_HANDLER) as usize,
         ),
         ("UCP_ERR_HANDLING_MODE_PEER", ERR_HANDLING_MODE_PEER as usize),
@@ -42,7 +43,8 @@ fn ours() -> Vec<(&'static str, usize)> {
         ("offsetof(ucp_am_handler_param_t, cb)", offset_of!(AmHandlerParam, cb)),
         ("sizeof(ucp_am_handler_param_t)", size_of::<AmHandlerParam>()),
         (
-            "UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS | UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG",
+            "UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS | \
+             UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG",
             (AM_HANDLER_ID | AM_HANDLER_FLAGS | AM_HANDLER_CB | AM_HANDLER_ARG) as usize,
         ),
         ("UCP_AM_FLAG_WHOLE_MSG", AM_FLAG_WHOLE_MSG as usize),
@@ -58,7 +60,8 @@ fn ours() -> Vec<(&'static str, usize)> {
         ),
         ("ucp_dt_make_contig(8)", DATATYPE_8_BYTES as usize),
         (
-            "UCP_ATOMIC_OP_CSWAP * 1000 + UCP_ATOMIC_OP_ADD * 100 + UCP_ATOMIC_OP_XOR * 10 + UCP_ATOMIC_OP_SWAP",
+            "UCP_ATOMIC_OP_CSWAP * 1000 + UCP_ATOMIC_OP_ADD * 100 + UCP_ATOMIC_OP_XOR * 10 + \
+             UCP_ATOMIC_OP_SWAP",
             (ATOMIC_CSWAP * 1000 + ATOMIC_ADD * 100 + ATOMIC_XOR * 10 + ATOMIC_SWAP) as usize,
         ),
         ("UCP_ATOMIC_OP_AND * 10 + UCP_ATOMIC_OP_OR", (ATOMIC_AND * 10 + ATOMIC_OR) as usize),
@@ -71,7 +74,7 @@ fn ours() -> Vec<(&'static str, usize)> {
 }
 
 #[test]
-fn structures_are_the_header_s() {
+fn structures_have_the_layout_of_the_header() {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
     let (source, program) = (folder.join("ucx_layout.c"), folder.join("ucx_layout"));
     let prints: String = ours()
@@ -79,13 +82,14 @@ fn structures_are_the_header_s() {
         .map(|(expression, _)| format!("printf(\"%zu\\n\", (size_t)({expression}));\n"))
         .collect();
     let text = format!(
-        "#include <ucp/api/ucp.h>\n#include <stddef.h>\n#include <stdio.h>\nint main(void) {{\n{prints}return 0; }}\n"
+        "#include <ucp/api/ucp.h>\n#include <stddef.h>\n#include <stdio.h>\n\
+         int main(void) {{\n{prints}return 0; }}\n"
     );
     std::fs::write(&source, text).unwrap();
     let header =
         Command::new("cc").args(["-E", "-include", "ucp/api/ucp.h", "-x", "c", "/dev/null"]).output();
     if !header.is_ok_and(|done| done.status.success()) {
-        println!("not tested here: no C compiler, or no ucp/api/ucp.h (Debian's package libucx-dev)");
+        println!("skipped: no C compiler, or no ucp/api/ucp.h (Debian's package libucx-dev)");
         return;
     }
     let done = Command::new("cc").arg("-o").arg(&program).arg(&source).output().unwrap();

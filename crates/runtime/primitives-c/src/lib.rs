@@ -3,7 +3,7 @@
 //! May use: the primitives and the fabric. Must never let a panic out, or trust a length without a pointer.
 
 use evenkeel_fabric::NodeId;
-use evenkeel_fabric::ucx::{Opened, UcxWire, open};
+use evenkeel_fabric::ucx::{UcxWire, UnconnectedWire, open};
 use evenkeel_primitives::{Comparison, Domain, EventId, Fault, NodeSet, Settings};
 use std::cell::RefCell;
 use std::ffi::{CString, c_char, c_int, c_void};
@@ -90,7 +90,11 @@ fn inside(node: &Node, at: usize, length: usize) -> Result<(), String> {
 /// # Safety
 /// See the header.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn evenkeel_open(nodes: u32, memory_bytes: usize, opened: *mut *mut Opened) -> c_int {
+pub unsafe extern "C" fn evenkeel_open(
+    nodes: u32,
+    memory_bytes: usize,
+    opened: *mut *mut UnconnectedWire,
+) -> c_int {
     match open(nodes as usize, memory_bytes, &[]) {
         // SAFETY: the header asks for a place for a pointer.
         Ok(end) => unsafe {
@@ -104,7 +108,10 @@ pub unsafe extern "C" fn evenkeel_open(nodes: u32, memory_bytes: usize, opened: 
 /// # Safety
 /// See the header.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn evenkeel_address(opened: *const Opened, length: *mut usize) -> *const c_void {
+pub unsafe extern "C" fn evenkeel_address(
+    opened: *const UnconnectedWire,
+    length: *mut usize,
+) -> *const c_void {
     // SAFETY: from `evenkeel_open`, and a place for a length.
     unsafe {
         let address = (*opened).address();
@@ -117,7 +124,7 @@ pub unsafe extern "C" fn evenkeel_address(opened: *const Opened, length: *mut us
 /// See the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn evenkeel_connect(
-    opened: *mut Opened,
+    opened: *mut UnconnectedWire,
     node: u32,
     nodes: u32,
     addresses: *const *const u8,

@@ -24,11 +24,11 @@
 //! network's word for a node's life.
 //!
 //! ```
-//! use evenkeel_fabric::virtual_network::{Faults, Network};
+//! use evenkeel_fabric::virtual_network::{Faults, VirtualNetwork};
 //! use evenkeel_primitives::{Comparison, Domain, NodeSet, Settings};
 //! use std::time::Duration;
 //!
-//! let (network, mut wires) = Network::new(1, 4096, Faults::none(), 1);
+//! let (network, mut wires) = VirtualNetwork::new(1, 4096, Faults::none(), 1);
 //! let clock = move || network.now();
 //! let mut domain = Domain::new(wires.remove(0), Settings::default(), clock);
 //! let all = NodeSet::all(1);

@@ -4,7 +4,7 @@
 mod lab;
 
 use evenkeel_fabric::NodeId;
-use evenkeel_fabric::virtual_network::{Faults, Health};
+use evenkeel_fabric::virtual_network::{Faults, Liveness};
 use evenkeel_primitives::{Rules, Settings};
 use lab::history::{Answer, Call, Entry, explanation};
 use lab::{Job, Random, WORDS, settings};
@@ -45,33 +45,39 @@ fn job(seed: u64, trouble: Trouble, settings: Settings) -> Job {
             0 => {
                 let (left, right): (Vec<NodeId>, Vec<NodeId>) =
                     all.iter().partition(|_| random.below(2) == 0);
-                job.network.part(&[&left, &right]);
+                job.network.partition(&[&left, &right]);
             }
-            1 | 2 => {
-                job.network.part(&[&all.iter().copied().filter(|&node| node != victim).collect::<Vec<_>>()])
-            }
-            3 => job.network.set_health(
+            1 | 2 => job.network.partition(&[&all
+                .iter()
+                .copied()
+                .filter(|&node| node != victim)
+                .collect::<Vec<_>>()]),
+            3 => job.network.set_liveness(
                 victim,
-                if job.network.health(victim) == Health::Dead { Health::Dead } else { Health::Frozen },
+                if job.network.liveness(victim) == Liveness::Dead {
+                    Liveness::Dead
+                } else {
+                    Liveness::Frozen
+                },
             ),
-            4 => job.network.set_health(victim, Health::Dead),
+            4 => job.network.set_liveness(victim, Liveness::Dead),
             _ => {}
         }
         at += ms(random.below(120));
         job.run(at);
         if random.below(3) > 0 {
-            job.network.part(&[&all]);
+            job.network.partition(&[&all]);
             thaw(&job);
         }
     }
-    job.network.part(&[&all]);
+    job.network.partition(&[&all]);
     job.network.set_faults(Faults::none());
     thaw(&job);
     at += ms(1500);
     job.run(at);
     for word in 0..WORDS {
         for node in 0..nodes {
-            if job.network.health(NodeId(node as u32)) == Health::Well {
+            if job.network.liveness(NodeId(node as u32)) == Liveness::Running {
                 job.begin_read(node, word);
             }
         }
@@ -83,8 +89,8 @@ fn job(seed: u64, trouble: Trouble, settings: Settings) -> Job {
 
 fn thaw(job: &Job) {
     for node in 0..job.nodes() as u32 {
-        if job.network.health(NodeId(node)) == Health::Frozen {
-            job.network.set_health(NodeId(node), Health::Well);
+        if job.network.liveness(NodeId(node)) == Liveness::Frozen {
+            job.network.set_liveness(NodeId(node), Liveness::Running);
         }
     }
 }
@@ -165,7 +171,7 @@ fn the_node_that_orders_dies_at_any_step() {
     for step in 0..60 {
         let mut job = Job::new(4, settings(), Faults::bad(), step, 10);
         job.run(Duration::from_micros(300 * step));
-        job.network.set_health(NodeId(0), Health::Dead);
+        job.network.set_liveness(NodeId(0), Liveness::Dead);
         job.run(ms(600));
         job.network.set_faults(Faults::none());
         job.run(ms(1200));

@@ -2,7 +2,7 @@
 
 mod lab;
 
-use evenkeel_fabric::virtual_network::{Faults, Health};
+use evenkeel_fabric::virtual_network::{Faults, Liveness};
 use evenkeel_fabric::{NodeId, Wire};
 use evenkeel_primitives::{
     Comparison, EventId, Failure, Fault, Machine, Mistake, NodeSet, Number, Operation, Outcome, Rules,
@@ -132,7 +132,7 @@ fn the_dead_node_is_named() {
     for dead in 1..7 {
         let mut job = quiet(7);
         carry_out(&mut job, 0, &[0, 1, 2, 3, 4, 5, 6], xfer(0, 1, None)).unwrap();
-        job.network.set_health(NodeId(dead), Health::Dead);
+        job.network.set_liveness(NodeId(dead), Liveness::Dead);
         let number = job.start(if dead == 1 { 2 } else { 1 }, &[0, 1, 2, 3, 4, 5, 6], xfer(0, 2, None));
         let (outcome, took) = result(&mut job, if dead == 1 { 2 } else { 1 }, number);
         assert_eq!(outcome, Err(Fault { node: NodeId(dead), what: Failure::Silent, undone: true }));
@@ -147,7 +147,7 @@ fn the_dead_node_is_named() {
 #[test]
 fn without_the_node_that_orders_that_one_is_named() {
     let mut job = quiet(3);
-    job.network.set_health(NodeId(0), Health::Dead);
+    job.network.set_liveness(NodeId(0), Liveness::Dead);
     let number = job.start(1, &[1, 2], xfer(0, 2, None));
     let (outcome, took) = result(&mut job, 1, number);
     assert_eq!(outcome, Err(Fault { node: NodeId(0), what: Failure::Silent, undone: false }));
@@ -162,7 +162,7 @@ fn the_next_that_lives_takes_over() {
         let mut job = quiet(5);
         carry_out(&mut job, 4, &[0, 1, 2, 3, 4], xfer(0, 1, None)).unwrap();
         for node in 0..dead {
-            job.network.set_health(NodeId(node), Health::Dead);
+            job.network.set_liveness(NodeId(node), Liveness::Dead);
         }
         let alive: Vec<usize> = (dead as usize..5).collect();
         let (outcome, took) = {
@@ -193,13 +193,13 @@ fn the_next_that_lives_takes_over() {
 #[test]
 fn a_minority_elects_nobody() {
     let mut job = quiet(4);
-    job.network.part(&[&[NodeId(0), NodeId(1)], &[NodeId(2), NodeId(3)]]);
+    job.network.partition(&[&[NodeId(0), NodeId(1)], &[NodeId(2), NodeId(3)]]);
     for _ in 0..4 {
         carry_out(&mut job, 2, &[2, 3], xfer(0, 2, None)).unwrap_err();
         assert_eq!(words(&job, 0)[2..], [0; 2]);
     }
     assert_eq!(carry_out(&mut job, 1, &[0, 1], xfer(0, 3, None)), Ok(true));
-    job.network.part(&[&[NodeId(0), NodeId(1), NodeId(2), NodeId(3)]]);
+    job.network.partition(&[&[NodeId(0), NodeId(1), NodeId(2), NodeId(3)]]);
     let until = job.network.now() + settings().limit * 4;
     job.run(until);
     let last = (0..4).map(|_| carry_out(&mut job, 2, &[0, 1, 2, 3], xfer(0, 4, None))).last().unwrap();
@@ -213,12 +213,12 @@ fn a_minority_elects_nobody() {
 fn one_that_was_succeeded_follows() {
     let mut job = quiet(5);
     let all = [0, 1, 2, 3, 4];
-    job.network.set_health(NodeId(0), Health::Frozen);
+    job.network.set_liveness(NodeId(0), Liveness::Frozen);
     carry_out(&mut job, 4, &[1, 2, 3, 4], xfer(0, 2, None)).unwrap_err();
     let until = job.network.now() + settings().limit * 3;
     job.run(until);
     assert_eq!(carry_out(&mut job, 4, &[1, 2, 3, 4], xfer(0, 3, None)), Ok(true));
-    job.network.set_health(NodeId(0), Health::Well);
+    job.network.set_liveness(NodeId(0), Liveness::Running);
     let first = carry_out(&mut job, 0, &all, xfer(0, 4, None));
     let again = carry_out(&mut job, 0, &all, xfer(0, 5, None));
     assert!(first.is_ok() || first.unwrap_err().undone, "it knows that nothing came of it");
@@ -234,18 +234,18 @@ fn comparison_across_a_succession(fenced: bool) -> Outcome {
     let mut job = Job::new(5, Settings { rules, ..settings() }, Faults::none(), 1, 0);
     let all: Vec<NodeId> = (0..5).map(NodeId).collect();
     carry_out(&mut job, 1, &[4], xfer(0, 1, None)).unwrap();
-    job.network.part(&[&[all[0], all[3]], &[all[1], all[2], all[4]]]);
+    job.network.partition(&[&[all[0], all[3]], &[all[1], all[2], all[4]]]);
     let number = job.start(0, &[3, 4], compare(Comparison::Equal, 0, None));
     let until = job.network.now() + Duration::from_micros(100);
     job.run_leaving_outcomes(until);
-    job.network.set_health(NodeId(0), Health::Frozen);
-    job.network.part(&[&all]);
+    job.network.set_liveness(NodeId(0), Liveness::Frozen);
+    job.network.partition(&[&all]);
     carry_out(&mut job, 2, &[1, 2], xfer(8, 1, None)).unwrap_err();
     let until = job.network.now() + settings().limit * 3;
     job.run_leaving_outcomes(until);
     assert_eq!(carry_out(&mut job, 2, &[3], xfer(0, 1, None)), Ok(true));
     assert_eq!(carry_out(&mut job, 2, &[4], xfer(0, 0, None)), Ok(true));
-    job.network.set_health(NodeId(0), Health::Well);
+    job.network.set_liveness(NodeId(0), Liveness::Running);
     result(&mut job, 0, number).0
 }
 
@@ -266,11 +266,11 @@ fn nobody_follows_two_at_once() {
 fn slow_is_not_dead() {
     for slow in 0..7 {
         let mut job = quiet(7);
-        job.network.set_health(NodeId(slow), Health::Frozen);
+        job.network.set_liveness(NodeId(slow), Liveness::Frozen);
         let number = job.start(if slow == 1 { 2 } else { 1 }, &[0, 1, 2, 3, 4, 5, 6], xfer(0, 2, None));
         let until = job.network.now() + settings().limit * 8 / 10;
         job.run_leaving_outcomes(until);
-        job.network.set_health(NodeId(slow), Health::Well);
+        job.network.set_liveness(NodeId(slow), Liveness::Running);
         assert_eq!(result(&mut job, if slow == 1 { 2 } else { 1 }, number).0, Ok(true));
         assert_eq!(words(&job, 0), [2; 7]);
     }
@@ -279,7 +279,7 @@ fn slow_is_not_dead() {
 #[test]
 fn evicted_nodes_are_not_waited_for() {
     let mut job = quiet(4);
-    job.network.set_health(NodeId(2), Health::Dead);
+    job.network.set_liveness(NodeId(2), Liveness::Dead);
     job.machines.iter_mut().for_each(|machine| machine.evict(NodeId(2)));
     let number = job.start(1, &[0, 1, 2, 3], xfer(0, 2, None));
     let (outcome, took) = result(&mut job, 1, number);
@@ -326,7 +326,7 @@ fn large_data_to_many() {
     // Nobody has the data of a transfer that one node cannot get, wherever it is.
     for dead in [1, 44, 89] {
         let mut job = Job::with_memory(1 << 18, 90, settings(), Faults::none(), 1, 0);
-        job.network.set_health(NodeId(dead), Health::Dead);
+        job.network.set_liveness(NodeId(dead), Liveness::Dead);
         let number = job.start(
             0,
             &(0..90).collect::<Vec<_>>(),
@@ -342,7 +342,7 @@ fn large_data_to_many() {
     // 88 below it, and in the first tree they are no neighbours.
     let mut job = Job::with_memory(1 << 18, 90, settings(), Faults::none(), 1, 0);
     let without = |node: u32| (0..90).filter(|other| *other != node).map(NodeId).collect::<Vec<_>>();
-    job.network.part(&[&without(88), &without(89)]);
+    job.network.partition(&[&without(88), &without(89)]);
     let number = job.start(
         0,
         &(0..90).collect::<Vec<_>>(),
@@ -361,7 +361,7 @@ fn large_data_to_many() {
 fn large_data_and_a_dead_node() {
     for dead in 1..5 {
         let mut job = Job::with_memory(1 << 18, 5, settings(), Faults::none(), 1, 0);
-        job.network.set_health(NodeId(dead), Health::Dead);
+        job.network.set_liveness(NodeId(dead), Liveness::Dead);
         let number =
             job.start(0, &[0, 1, 2, 3, 4], Operation::Xfer { at: 0, bytes: vec![7; 200_000], event: None });
         let (outcome, took) = result(&mut job, 0, number);
@@ -383,7 +383,7 @@ fn an_origin_that_dies_while_it_sends() {
     let mut job = Job::with_memory(1 << 22, 3, settings(), Faults::none(), 1, 0);
     job.start(0, &[0, 1, 2], Operation::Xfer { at: 0, bytes: vec![7; 4 << 20], event: None });
     job.run(std::time::Duration::from_micros(15));
-    job.network.set_health(NodeId(0), Health::Dead);
+    job.network.set_liveness(NodeId(0), Liveness::Dead);
     job.run(settings().limit);
     assert!(job.machines[1].staged_bytes() > 0, "it came to nothing at once: this is no test");
     job.run(settings().limit * 10);

@@ -120,7 +120,7 @@ impl Agent {
                     self.receive(from, &bytes.into())?;
                 }
                 Event::Lost { node, .. } => self.liveness.set_unreachable(node.index()),
-                Event::Done { .. } => {}
+                Event::Completed { .. } => {}
             }
             next = self.wire.next_event();
         }

@@ -1,12 +1,13 @@
-//! UCX's types and constants, as far as they are used here: `ucp/api/ucp.h` of version 1.11 and later,
-//! which only appends to its structures and says with a mask which fields are meant. `tests/layout.rs`
-//! compares them with the header, where that is installed.
+//! UCX's types and constants, as far as they are used here, from `ucp/api/ucp.h` of version 1.11 and later.
+//!
+//! UCX only ever appends to its structures; a mask in each says which fields are set. `tests/layout.rs`
+//! compares the structures with the header, where that is installed.
 
 #![allow(missing_docs, reason = "named and described by ucp.h")]
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-/// One byte in C too (`UCS_S_PACKED`).
+/// `ucs_status_t`, one byte in C, too (`UCS_S_PACKED`).
 pub type Status = i8;
 pub const OK: Status = 0;
 pub const IN_PROGRESS: Status = 1;
@@ -135,9 +136,9 @@ pub const OP_ATTR_REPLY_BUFFER: u32 = 1 << 5;
 pub const DATATYPE_8_BYTES: u64 = 8 << 3;
 
 impl RequestParam {
-    /// Nothing out of the ordinary.
+    /// Parameters without any of the optional ones.
     pub fn plain() -> RequestParam {
-        // SAFETY: all-zero is a value of every field, and the mask says that none is meant.
+        // SAFETY: all-zero is a valid value of every field, and the mask says that none is set.
         unsafe { std::mem::zeroed() }
     }
 }

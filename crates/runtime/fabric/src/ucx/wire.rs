@@ -1,124 +1,72 @@
-//! A node's end that knows the others.
+//! A node's end that is connected to the other nodes.
 
+use super::connection::{Connection, NodeAddress};
 use super::ffi::*;
-use super::inbox::{Announced, Inbox, Peer, peer_lost};
+use super::inbox::{Inbox, Rendezvous};
 use super::library::UcxError;
-use super::pending::{Pending, Then};
+use super::pending::{Pending, Report};
 use super::worker::Worker;
-use crate::wire::{check, check_word};
-use crate::{Atomic, Event, Memory, NodeId, Ticket, Trouble, Wire};
+use crate::memory::{Atomic, Memory, WordWrite};
+use crate::node::NodeId;
+use crate::wire::{Event, Ticket, Wire, WireError, check_atomic, check_node, check_put};
 use bytes::Bytes;
-use std::ffi::c_void;
 use std::os::fd::RawFd;
-use std::ptr::null_mut;
 use std::time::{Duration, Instant};
 
-/// How long the end of a wire waits for UCX to close its connections.
+/// How long dropping a wire waits for UCX to close its connections.
 const CLOSING: Duration = Duration::from_millis(500);
-/// Data that is not worth copying behind its head.
+/// Data of at least so many bytes are not copied behind their head.
 const LONG: usize = 2048;
-/// The longest head that goes in UCX's header, whose length each transport limits: all that UCX has
-/// take some hundred bytes.
-const MOST_HEAD: usize = 64;
-
-/// The way to one other node.
-struct Endpoint {
-    endpoint: *mut c_void,
-    key: *mut c_void,
-    /// Where the other node's memory starts, over there.
-    start: u64,
-    /// Why UCX has given it up.
-    lost: Option<String>,
-    /// From `Box::into_raw`; UCX's error handler looks into it.
-    peer: *mut Peer,
-}
+/// The longest head that goes in UCX's header. Each transport limits the header's length; all transports of
+/// UCX take some hundred bytes.
+const MAX_HEAD_IN_HEADER: usize = 64;
 
 /// One node's end of a fabric over UCX.
 pub struct UcxWire {
     node: NodeId,
     /// By node; None: this one.
-    endpoints: Vec<Option<Endpoint>>,
+    connections: Vec<Option<Connection>>,
     pending: Vec<Pending>,
     tickets: u64,
     worker: Worker,
 }
 
-// SAFETY: see `Worker`; endpoints and requests are the worker's.
+// SAFETY: as for `Worker`, to which connections and requests belong.
 unsafe impl Send for UcxWire {}
-
-/// A node's address taken apart: the worker's, the memory's start, its key.
-fn parts(blob: &[u8]) -> Option<(&[u8], u64, &[u8])> {
-    let (length, rest) = blob.split_first_chunk::<4>()?;
-    let (address, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
-    let (start, key) = rest.split_first_chunk::<8>()?;
-    (!key.is_empty()).then_some((address, u64::from_le_bytes(*start), key))
-}
 
 impl UcxWire {
     pub(super) fn new(worker: Worker, node: NodeId, addresses: &[Vec<u8>]) -> Result<UcxWire, UcxError> {
-        let mut wire = UcxWire { node, endpoints: Vec::new(), pending: Vec::new(), tickets: 0, worker };
+        let mut wire = UcxWire { node, connections: Vec::new(), pending: Vec::new(), tickets: 0, worker };
         if node.index() >= addresses.len() {
             return Err(UcxError::Addresses(addresses.len(), node.index() + 1));
         }
-        for (index, blob) in addresses.iter().enumerate() {
+        for (index, address) in addresses.iter().enumerate() {
             let to = NodeId(index as u32);
-            let endpoint = if to == node {
-                None
-            } else {
-                let made = parts(blob)
-                    .ok_or(UcxError::Addresses(addresses.len(), addresses.len()))
-                    .and_then(|parts| wire.endpoint(to, parts));
-                match made {
-                    Ok(endpoint) => Some(endpoint),
-                    Err(error) => {
-                        // UCX 1.13 ends the process if a worker is destroyed in the middle of making
-                        // connections. Better to lose its memory.
-                        std::mem::forget(wire);
-                        return Err(error);
-                    }
+            if to == node {
+                wire.connections.push(None);
+                continue;
+            }
+            let connection = NodeAddress::parse(address)
+                .ok_or(UcxError::Addresses(addresses.len(), addresses.len()))
+                .and_then(|address| Connection::new(&wire.worker, to, &address));
+            match connection {
+                Ok(connection) => wire.connections.push(Some(connection)),
+                Err(error) => {
+                    // UCX 1.13 ends the process if a worker is destroyed while it makes connections. Leaking
+                    // its memory is better.
+                    std::mem::forget(wire);
+                    return Err(error);
                 }
-            };
-            wire.endpoints.push(endpoint);
+            }
         }
         Ok(wire)
     }
 
-    fn endpoint(
-        &self,
-        node: NodeId,
-        (address, start, key): (&[u8], u64, &[u8]),
-    ) -> Result<Endpoint, UcxError> {
-        let library = self.worker.library;
-        let of_node = |call, status| UcxError::Failed { call, node: Some(node), why: library.words(status) };
-        let peer = Box::into_raw(Box::new(Peer { inbox: self.worker.inbox, node }));
-        let mut made = Endpoint { endpoint: null_mut(), key: null_mut(), start, lost: None, peer };
-        // SAFETY: the mask says which fields are set; address and key are another worker's of the same job,
-        // in full.
-        unsafe {
-            let params = EpParams {
-                field_mask: EP_PARAM_REMOTE_ADDRESS | EP_PARAM_ERR_HANDLING_MODE | EP_PARAM_ERR_HANDLER,
-                address: address.as_ptr().cast(),
-                err_mode: ERR_HANDLING_MODE_PEER,
-                err_handler_cb: Some(peer_lost),
-                err_handler_arg: peer.cast(),
-                ..std::mem::zeroed()
-            };
-            match (library.ep_create)(self.worker.worker, &params, &mut made.endpoint) {
-                OK => {}
-                status => return Err(of_node("ucp_ep_create", status)),
-            }
-            match (library.ep_rkey_unpack)(made.endpoint, key.as_ptr().cast(), &mut made.key) {
-                OK => Ok(made),
-                status => Err(of_node("ucp_ep_rkey_unpack", status)),
-            }
-        }
-    }
-
-    /// The way to a node that has not been given up; None: it is this one.
-    fn way(&self, to: NodeId) -> Result<Option<&Endpoint>, Trouble> {
-        match &self.endpoints[to.index()] {
-            Some(Endpoint { lost: Some(why), .. }) => Err(Trouble::Lost { node: to, why: why.clone() }),
-            way => Ok(way.as_ref()),
+    /// The connection to a node that has not been given up; None for this node itself.
+    fn connection(&self, to: NodeId) -> Result<Option<&Connection>, WireError> {
+        match &self.connections[to.index()] {
+            Some(Connection { loss: Some(why), .. }) => Err(WireError::Lost { node: to, why: why.clone() }),
+            connection => Ok(connection.as_ref()),
         }
     }
 
@@ -128,23 +76,23 @@ impl UcxWire {
     }
 
     fn inbox(&mut self) -> &mut Inbox {
-        // SAFETY: outside of `worker_progress` no callback runs, and `&mut self` is the only way to here.
+        // SAFETY: no callback runs outside of `worker_progress`, and all other access is through `&mut self`.
         unsafe { &mut *self.worker.inbox }
     }
 
-    /// Says so at once when an operation on one's own memory is done.
-    fn done(&mut self, fetched: u64) -> Ticket {
+    /// Reports an operation on this node's own memory as completed.
+    fn complete(&mut self, fetched: u64) -> Ticket {
         let ticket = self.ticket();
-        self.inbox().events.push_back(Event::Done { ticket, fetched });
+        self.inbox().events.push_back(Event::Completed { ticket, fetched });
         ticket
     }
 
-    /// The next thing that had come when the network was looked at last.
+    /// The next event that was there when the wire last looked at the network. Does not look again.
     pub fn next_event(&mut self) -> Option<Event> {
         let event = self.inbox().events.pop_front();
         if let Some(Event::Lost { node, why }) = &event {
-            if let Some(endpoint) = &mut self.endpoints[node.index()] {
-                endpoint.lost = Some(why.clone());
+            if let Some(connection) = &mut self.connections[node.index()] {
+                connection.loss = Some(why.clone());
             }
         }
         event
@@ -152,66 +100,73 @@ impl UcxWire {
 
     fn progress(&mut self) {
         let library = self.worker.library;
-        // SAFETY: the worker is alive, and no reference into the inbox is.
-        while unsafe { (library.worker_progress)(self.worker.worker) } != 0 && self.inbox().events.is_empty()
-        {
+        loop {
+            // SAFETY: the worker is alive, and no reference into the inbox is.
+            let has_progressed = unsafe { (library.worker_progress)(self.worker.worker) } != 0;
+            if !has_progressed || !self.inbox().events.is_empty() {
+                break;
+            }
         }
-        for announced in std::mem::take(&mut self.inbox().announced) {
-            self.fetch(announced);
+        for rendezvous in std::mem::take(&mut self.inbox().rendezvous) {
+            self.fetch(rendezvous);
         }
         for mut pending in std::mem::take(&mut self.pending) {
-            if pending.ended(library) {
-                self.inbox().events.extend(pending.event());
+            if pending.is_completed(library) {
+                self.inbox().events.extend(pending.into_event());
             } else {
                 self.pending.push(pending);
             }
         }
     }
 
-    /// Makes ready to sleep: a descriptor that becomes readable when something may have come. None:
-    /// something has, or UCX cannot sleep.
+    /// Prepares for sleep: returns a descriptor that becomes readable when there may be an event. None if
+    /// there is one already, or if UCX cannot sleep.
     pub fn arm(&mut self) -> Option<RawFd> {
         self.progress();
         if !self.inbox().events.is_empty() {
             return None;
         }
-        let library = self.worker.library;
-        let mut file = -1;
-        // SAFETY: the worker is alive and was made with wake-ups.
-        let armed = unsafe {
-            (library.worker_get_efd)(self.worker.worker, &mut file) == OK
-                && (library.worker_arm)(self.worker.worker) == OK
-        };
-        armed.then_some(file)
+        match self.try_arm() {
+            (OK, descriptor) => Some(descriptor),
+            _ => None,
+        }
     }
 
-    /// Whether everything that was begun here has come to its end.
+    /// UCX's status (busy, if something has come in between), and the descriptor.
+    fn try_arm(&mut self) -> (Status, RawFd) {
+        let library = self.worker.library;
+        let mut descriptor = -1;
+        // SAFETY: the worker is alive and was made with wake-ups.
+        let status = unsafe {
+            match (library.worker_get_efd)(self.worker.worker, &mut descriptor) {
+                OK => (library.worker_arm)(self.worker.worker),
+                status => status,
+            }
+        };
+        (status, descriptor)
+    }
+
+    /// Whether all operations that were begun here are completed.
     pub fn is_flushed(&mut self) -> bool {
         self.progress();
         self.was_flushed()
     }
 
-    /// Whether it had when the network was looked at last.
+    /// Whether they were when the wire last looked at the network.
     pub fn was_flushed(&self) -> bool {
         self.pending.is_empty()
     }
 
-    /// Asks for the bytes of a large message.
-    fn fetch(&mut self, Announced { from, head, descriptor, length }: Announced) {
+    /// Fetches the data of a large message.
+    fn fetch(&mut self, Rendezvous { from, head, descriptor, length }: Rendezvous) {
         let (start, mut bytes) = (head.len(), head);
         bytes.resize(start + length, 0);
-        let mut pending = Pending::new(vec![bytes], Then::Message { from });
-        let buffer = pending.buffers[0][start..].as_mut_ptr();
-        // SAFETY: the descriptor is ours until this call; the buffer is kept until the request has ended.
-        pending.started(unsafe {
-            (self.worker.library.am_recv_data_nbx)(
-                self.worker.worker,
-                descriptor,
-                buffer.cast(),
-                length,
-                &RequestParam::plain(),
-            )
-        });
+        let mut pending = Pending::new(vec![bytes], Report::Message { from });
+        let buffer = pending.buffers[0][start..].as_mut_ptr().cast();
+        let receive = self.worker.library.am_recv_data_nbx;
+        let plain = RequestParam::plain();
+        // SAFETY: the descriptor is valid until this call; the buffer is kept until the request is completed.
+        pending.add(unsafe { receive(self.worker.worker, descriptor, buffer, length, &plain) });
         self.pending.push(pending);
     }
 }
@@ -222,49 +177,47 @@ impl Wire for UcxWire {
     }
 
     fn nodes(&self) -> usize {
-        self.endpoints.len()
+        self.connections.len()
     }
 
     fn memory(&self) -> &Memory {
         &self.worker.memory
     }
 
-    fn send(&mut self, to: NodeId, message: &[u8]) -> Result<(), Trouble> {
+    fn send(&mut self, to: NodeId, message: &[u8]) -> Result<(), WireError> {
         self.send_parts(to, message.to_vec(), Bytes::new())
     }
 
-    fn send_parts(&mut self, to: NodeId, mut head: Vec<u8>, data: Bytes) -> Result<(), Trouble> {
-        check(to, self.nodes(), 0, 0, 0)?;
-        let Some(way) = self.way(to)? else {
+    fn send_parts(&mut self, to: NodeId, mut head: Vec<u8>, data: Bytes) -> Result<(), WireError> {
+        check_node(to, self.nodes())?;
+        let Some(connection) = self.connection(to)? else {
             let from = self.node;
             head.extend_from_slice(&data);
             self.inbox().events.push_back(Event::Message { from, bytes: head });
             return Ok(());
         };
-        // UCX's own header is this node's number and, of a long message, our head: so the data need not be
-        // copied behind it.
+        // UCX's header is this node's number and, for a long message, the head. So the data need not be
+        // copied behind the head.
         let mut header = self.node.0.to_le_bytes().to_vec();
-        let data = if data.len() < LONG || head.len() > MOST_HEAD {
+        let data = if data.len() < LONG || head.len() > MAX_HEAD_IN_HEADER {
             head.extend_from_slice(&data);
             Bytes::from(head)
         } else {
             header.append(&mut head);
             data
         };
-        let mut pending = Pending::new(vec![header], Then::Sent(data));
-        // SAFETY: header and data are kept until the request has ended.
-        pending.started(unsafe {
-            let (header, Then::Sent(data)) = (&pending.buffers[0], &pending.then) else {
-                unreachable!("just made")
-            };
-            let send = self.worker.library.am_send_nbx;
-            send(
-                way.endpoint,
+        let (header_start, header_length) = (header.as_ptr(), header.len());
+        let (data_start, data_length) = (data.as_ptr(), data.len());
+        let mut pending = Pending::new(vec![header], Report::Sent(data));
+        // SAFETY: header and data are kept, where they are, until the request is completed.
+        pending.add(unsafe {
+            (self.worker.library.am_send_nbx)(
+                connection.endpoint,
                 0,
-                header.as_ptr().cast(),
-                header.len(),
-                data.as_ptr().cast(),
-                data.len(),
+                header_start.cast(),
+                header_length,
+                data_start.cast(),
+                data_length,
                 &RequestParam::plain(),
             )
         });
@@ -279,69 +232,56 @@ impl Wire for UcxWire {
         to: NodeId,
         at: usize,
         bytes: &[u8],
-        flag: Option<(usize, u64)>,
-    ) -> Result<Ticket, Trouble> {
-        let size = self.worker.memory.len();
-        check(to, self.nodes(), at, bytes.len(), size)?;
-        if let Some((flag_at, _)) = flag {
-            check_word(to, self.nodes(), flag_at, size)?;
-        }
-        if self.way(to)?.is_none() {
+        flag: Option<WordWrite>,
+    ) -> Result<Ticket, WireError> {
+        check_put(to, self.nodes(), at, bytes.len(), flag, self.worker.memory.len())?;
+        if self.connection(to)?.is_none() {
             self.worker.memory.write(at, bytes);
-            if let Some((at, value)) = flag {
-                self.worker.memory.store(at, value);
+            if let Some(flag) = flag {
+                self.worker.memory.store(flag.at, flag.value);
             }
-            return Ok(self.done(0));
+            return Ok(self.complete(0));
         }
         let ticket = self.ticket();
-        let flag_bytes = flag.map_or(Vec::new(), |(_, value)| value.to_ne_bytes().to_vec());
-        let mut pending =
-            Pending::new(vec![bytes.to_vec(), flag_bytes], Then::Done { ticket, fetched: Box::new(0) });
-        let way = self.way(to)?.expect("another node");
+        let flag_bytes = flag.map_or(Vec::new(), |flag| flag.value.to_ne_bytes().to_vec());
+        let report = Report::Completed { ticket, fetched: Box::new(0) };
+        let mut pending = Pending::new(vec![bytes.to_vec(), flag_bytes], report);
+        let connection = self.connection(to)?.expect("another node");
         let library = self.worker.library;
         let plain = RequestParam::plain();
-        // SAFETY: the buffers are kept until all requests have ended; offsets have been checked against the
+        // SAFETY: the buffers are kept until all requests are completed; offsets were checked against the
         // memory's size, which is the same at all nodes.
         unsafe {
+            let put = |data: *const u8, length: usize, at: usize| {
+                let there = connection.remote_address(at);
+                (library.put_nbx)(connection.endpoint, data.cast(), length, there, connection.key, &plain)
+            };
             let (data, flag_data) = (pending.buffers[0].as_ptr(), pending.buffers[1].as_ptr());
-            pending.started((library.put_nbx)(
-                way.endpoint,
-                data.cast(),
-                bytes.len(),
-                way.start + at as u64,
-                way.key,
-                &plain,
-            ));
-            if let Some((flag_at, _)) = flag {
+            pending.add(put(data, bytes.len(), at));
+            if let Some(flag) = flag {
                 // What comes after the fence is not visible before what came before it.
                 (library.worker_fence)(self.worker.worker);
-                pending.started((library.put_nbx)(
-                    way.endpoint,
-                    flag_data.cast(),
-                    8,
-                    way.start + flag_at as u64,
-                    way.key,
-                    &plain,
-                ));
+                pending.add(put(flag_data, 8, flag.at));
             }
-            // A put has ended when its buffer can be used again; a flush has when all is visible over there.
-            pending.started((library.ep_flush_nbx)(way.endpoint, &plain));
+            // A put is completed when its buffer can be used again; a flush, when all is visible at the
+            // target.
+            pending.add((library.ep_flush_nbx)(connection.endpoint, &plain));
         }
         self.pending.push(pending);
         Ok(ticket)
     }
 
-    fn atomic(&mut self, to: NodeId, at: usize, what: Atomic) -> Result<Ticket, Trouble> {
-        check_word(to, self.nodes(), at, self.worker.memory.len())?;
-        if self.way(to)?.is_none() {
-            let fetched = self.worker.memory.change(at, what);
-            return Ok(self.done(fetched));
+    fn atomic(&mut self, to: NodeId, at: usize, operation: Atomic) -> Result<Ticket, WireError> {
+        check_atomic(to, self.nodes(), at, self.worker.memory.len())?;
+        if self.connection(to)?.is_none() {
+            let fetched = self.worker.memory.update(at, operation);
+            return Ok(self.complete(fetched));
         }
         let ticket = self.ticket();
-        let (code, operand, reply) = match what {
+        let (code, operand, reply) = match operation {
             Atomic::Add(by) => (ATOMIC_ADD, by, 0),
             Atomic::Swap(new) => (ATOMIC_SWAP, new, 0),
-            // The operand is what is expected; the buffer for the old value brings the new one.
+            // The operand is the expected value; the buffer for the old value brings the new one.
             Atomic::CompareSwap { expected, new } => (ATOMIC_CSWAP, expected, new),
             Atomic::And(with) => (ATOMIC_AND, with, 0),
             Atomic::Or(with) => (ATOMIC_OR, with, 0),
@@ -354,21 +294,14 @@ impl Wire for UcxWire {
             reply_buffer: (&raw mut *fetched).cast(),
             ..RequestParam::plain()
         };
-        let mut pending = Pending::new(vec![operand.to_ne_bytes().to_vec()], Then::Done { ticket, fetched });
-        let way = self.way(to)?.expect("another node");
-        // SAFETY: operand and reply are kept until the request has ended; the offset has been checked.
-        pending.started(unsafe {
-            let operand = pending.buffers[0].as_ptr();
-            (self.worker.library.atomic_op_nbx)(
-                way.endpoint,
-                code,
-                operand.cast(),
-                1,
-                way.start + at as u64,
-                way.key,
-                &param,
-            )
-        });
+        let report = Report::Completed { ticket, fetched };
+        let mut pending = Pending::new(vec![operand.to_ne_bytes().to_vec()], report);
+        let connection = self.connection(to)?.expect("another node");
+        let (operand, there) = (pending.buffers[0].as_ptr().cast(), connection.remote_address(at));
+        let (endpoint, key) = (connection.endpoint, connection.key);
+        let begin = self.worker.library.atomic_op_nbx;
+        // SAFETY: operand and reply are kept until the request is completed; the offset was checked.
+        pending.add(unsafe { begin(endpoint, code, operand, 1, there, key, &param) });
         self.pending.push(pending);
         Ok(ticket)
     }
@@ -381,7 +314,6 @@ impl Wire for UcxWire {
     }
 
     fn wait(&mut self, longest: Duration) {
-        let library = self.worker.library;
         let until = Instant::now() + longest;
         loop {
             self.progress();
@@ -389,20 +321,12 @@ impl Wire for UcxWire {
             if !self.inbox().events.is_empty() || left.is_zero() {
                 return;
             }
-            let mut file = -1;
-            // SAFETY: the worker is alive and was made with wake-ups.
-            let armed = unsafe {
-                match (library.worker_get_efd)(self.worker.worker, &mut file) {
-                    OK => (library.worker_arm)(self.worker.worker),
-                    status => status,
-                }
-            };
-            match armed {
-                ERR_BUSY => continue, // something came in between
-                OK => {
+            match self.try_arm() {
+                (ERR_BUSY, _) => continue, // something came in between
+                (OK, fd) => {
                     // Rounded up: waiting for 0 ms would be polling.
                     let milliseconds = left.as_micros().div_ceil(1000).min(i32::MAX as u128) as i32;
-                    let mut watched = libc::pollfd { fd: file, events: libc::POLLIN, revents: 0 };
+                    let mut watched = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
                     // SAFETY: one descriptor, alive with the worker.
                     unsafe { libc::poll(&mut watched, 1, milliseconds) };
                 }
@@ -415,30 +339,22 @@ impl Wire for UcxWire {
 impl Drop for UcxWire {
     fn drop(&mut self) {
         let library = self.worker.library;
-        let close =
-            RequestParam { op_attr_mask: OP_ATTR_FLAGS, flags: EP_CLOSE_FLAG_FORCE, ..RequestParam::plain() };
-        let mut closing = Pending::new(Vec::new(), Then::Nothing);
-        for endpoint in self.endpoints.iter().flatten() {
-            // SAFETY: each is destroyed and closed once.
-            unsafe {
-                (library.rkey_destroy)(endpoint.key);
-                closing.started((library.ep_close_nbx)(endpoint.endpoint, &close));
-            }
+        let mut closing = Pending::new(Vec::new(), Report::Nothing);
+        for connection in self.connections.iter().flatten() {
+            connection.begin_close(library, &mut closing);
         }
         let until = Instant::now() + CLOSING;
         self.pending.push(closing);
         while !self.pending.is_empty() && Instant::now() < until {
             // SAFETY: the worker is alive.
             unsafe { (library.worker_progress)(self.worker.worker) };
-            self.pending.retain_mut(|pending| !pending.ended(library));
+            self.pending.retain_mut(|pending| !pending.is_completed(library));
         }
-        // Should UCX still have a request now, its memory is better lost than used after it is freed.
+        // If UCX still has a request now, leaking its memory is better than freeing what UCX may still use.
         std::mem::take(&mut self.pending).into_iter().for_each(std::mem::forget);
-        let peers: Vec<*mut Peer> =
-            self.endpoints.drain(..).flatten().map(|endpoint| endpoint.peer).collect();
-        for peer in peers {
-            // SAFETY: from `Box::into_raw`, and its endpoint is closed.
-            drop(unsafe { Box::from_raw(peer) });
+        for connection in self.connections.drain(..).flatten() {
+            // SAFETY: closed above.
+            unsafe { connection.free() };
         }
     }
 }

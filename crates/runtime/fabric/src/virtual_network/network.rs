@@ -1,70 +1,30 @@
-//! The network itself: who is where, what is under way, and the clock.
+//! The network as its owner sees it.
 
-use super::faults::{Dice, Faults};
-use super::transmission::{Flight, InAir};
+use super::faults::Faults;
+use super::state::{Liveness, NetworkState};
 use super::wire::VirtualWire;
-use crate::{Event, Memory, NodeId};
+use crate::node::NodeId;
 use std::cell::RefCell;
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashSet, VecDeque};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// How a node is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Health {
-    Well,
-    /// Stopped: what comes waits until it goes on. Its memory can be written meanwhile.
-    Frozen,
-    Dead,
-}
-
-pub(super) struct Node {
-    pub(super) memory: Memory,
-    pub(super) inbox: VecDeque<Event>,
-    pub(super) health: Health,
-}
-
-pub(super) struct State {
-    now: Duration,
-    pub(super) nodes: Vec<Node>,
-    air: BinaryHeap<Reverse<InAir>>,
-    /// Pairs (from, to) that do not hear each other.
-    cut: HashSet<(NodeId, NodeId)>,
-    faults: Faults,
-    dice: Dice,
-    /// Everything that was ever sent, for the order of what arrives at the same moment.
-    sent: u64,
-    messages: u64,
-    bytes: u64,
-}
-
-/// The network as its owner sees it. Clones are the same network.
+/// A network in virtual time. Clones are the same network.
 #[derive(Clone)]
-pub struct Network(pub(super) Rc<RefCell<State>>);
+pub struct VirtualNetwork(Rc<RefCell<NetworkState>>);
 
-impl Network {
-    /// A network of so many nodes that show each other so many bytes, and the nodes' ends of it.
-    pub fn new(nodes: usize, memory_bytes: usize, faults: Faults, seed: u64) -> (Network, Vec<VirtualWire>) {
-        let make = |_| Node {
-            memory: Memory::new(memory_bytes).expect("address space for a node's memory"),
-            inbox: VecDeque::new(),
-            health: Health::Well,
-        };
-        let state = State {
-            now: Duration::ZERO,
-            nodes: (0..nodes).map(make).collect(),
-            air: BinaryHeap::new(),
-            cut: HashSet::new(),
-            faults,
-            dice: Dice::new(seed),
-            sent: 0,
-            messages: 0,
-            bytes: 0,
-        };
-        let network = Network(Rc::new(RefCell::new(state)));
-        let wires = (0..nodes as u32).map(|node| VirtualWire::new(network.clone(), NodeId(node))).collect();
-        (network, wires)
+impl VirtualNetwork {
+    /// A network of so many nodes, each of which exposes so many bytes to the others; and the nodes' ends of
+    /// it.
+    pub fn new(
+        nodes: usize,
+        memory_bytes: usize,
+        faults: Faults,
+        seed: u64,
+    ) -> (VirtualNetwork, Vec<VirtualWire>) {
+        let state = Rc::new(RefCell::new(NetworkState::new(nodes, memory_bytes, faults, seed)));
+        let wire = |node| VirtualWire::new(Rc::clone(&state), NodeId(node));
+        let wires = (0..nodes as u32).map(wire).collect();
+        (VirtualNetwork(state), wires)
     }
 
     /// Virtual time since the start.
@@ -72,29 +32,28 @@ impl Network {
         self.0.borrow().now
     }
 
-    /// When the next thing arrives.
+    /// When the next transmission arrives; None if nothing is under way.
     pub fn next_arrival(&self) -> Option<Duration> {
-        self.0.borrow().air.peek().map(|Reverse(in_air)| in_air.at)
+        self.0.borrow().next_arrival()
     }
 
-    /// Brings the next thing to its node, which is returned; None when nothing is in the air.
+    /// Delivers the next transmission and moves the clock to that moment. Returns the receiver; None if
+    /// nothing is under way.
     pub fn step(&self) -> Option<NodeId> {
         self.0.borrow_mut().step()
     }
 
-    /// Lets the clock go on to a moment; what arrives until then has to be stepped through before.
-    pub fn pass(&self, until: Duration) {
-        let mut state = self.0.borrow_mut();
-        assert!(
-            state.air.peek().is_none_or(|Reverse(next)| next.at >= until),
-            "something arrives before that"
-        );
-        state.now = state.now.max(until);
+    /// Moves the clock to a moment.
+    ///
+    /// # Panics
+    /// If something arrives before that moment: it has to be delivered first, by [`VirtualNetwork::step`].
+    pub fn advance_to(&self, until: Duration) {
+        self.0.borrow_mut().advance_to(until);
     }
 
-    /// Nodes of different groups hear each other no more; one that is in no group hears nobody. One group
-    /// of all makes it whole again.
-    pub fn part(&self, groups: &[&[NodeId]]) {
+    /// Partitions the network: nothing arrives between nodes that are not in one of these groups together,
+    /// from now on. One group of all nodes ends the partition.
+    pub fn partition(&self, groups: &[&[NodeId]]) {
         let mut state = self.0.borrow_mut();
         let all = 0..state.nodes.len() as u32;
         let together = |a, b| a == b || groups.iter().any(|group| group.contains(&a) && group.contains(&b));
@@ -110,73 +69,27 @@ impl Network {
         self.0.borrow_mut().faults = faults;
     }
 
-    pub fn set_health(&self, node: NodeId, health: Health) {
+    /// Freezes a node, lets it run again, or kills it.
+    ///
+    /// # Panics
+    /// If a dead node is to live again.
+    pub fn set_liveness(&self, node: NodeId, liveness: Liveness) {
         let mut state = self.0.borrow_mut();
-        let node = &mut state.nodes[node.index()];
-        assert!(node.health != Health::Dead || health == Health::Dead, "the dead stay dead");
-        node.health = health;
-        if health == Health::Dead {
+        let node = state.node(node);
+        assert!(node.liveness != Liveness::Dead || liveness == Liveness::Dead, "a dead node stays dead");
+        node.liveness = liveness;
+        if liveness == Liveness::Dead {
             node.inbox.clear();
         }
     }
 
-    pub fn health(&self, node: NodeId) -> Health {
-        self.0.borrow().nodes[node.index()].health
+    /// Whether a node runs.
+    pub fn liveness(&self, node: NodeId) -> Liveness {
+        self.0.borrow_mut().node(node).liveness
     }
 
-    /// Messages and puts that were sent, each hop once, and their bytes.
+    /// How many transmissions were sent, and their bytes of payload.
     pub fn traffic(&self) -> (u64, u64) {
-        let state = self.0.borrow();
-        (state.messages, state.bytes)
-    }
-}
-
-impl State {
-    /// Sends a flight on its way: lost, once or twice.
-    pub(crate) fn launch(&mut self, from: NodeId, to: NodeId, flight: Flight) {
-        self.messages += 1;
-        self.bytes += flight.bytes();
-        if from != to && self.dice.falls(self.faults.loss) {
-            return;
-        }
-        let again = from != to && flight.may_be_doubled() && self.dice.falls(self.faults.duplicate);
-        for _ in 0..=usize::from(again) {
-            let spread = self.faults.longest.saturating_sub(self.faults.shortest);
-            let delay =
-                if from == to { Duration::ZERO } else { self.faults.shortest + self.dice.up_to(spread) };
-            self.sent += 1;
-            let flight = flight.clone();
-            self.air.push(Reverse(InAir { at: self.now + delay, order: self.sent, from, to, flight }));
-        }
-    }
-
-    fn step(&mut self) -> Option<NodeId> {
-        let Reverse(InAir { at, from, to, flight, .. }) = self.air.pop()?;
-        self.now = self.now.max(at);
-        // A cable that is pulled loses what is in it.
-        if self.nodes[to.index()].health == Health::Dead || self.cut.contains(&(from, to)) {
-            return Some(to);
-        }
-        self.arrive(from, to, flight);
-        Some(to)
-    }
-
-    fn arrive(&mut self, from: NodeId, to: NodeId, flight: Flight) {
-        let node = &mut self.nodes[to.index()];
-        match flight {
-            Flight::Message(bytes) => node.inbox.push_back(Event::Message { from, bytes }),
-            Flight::Put { ticket, at, bytes, flag } => {
-                node.memory.write(at, &bytes);
-                if let Some((at, value)) = flag {
-                    node.memory.store(at, value);
-                }
-                self.launch(to, from, Flight::Done { ticket, fetched: 0 });
-            }
-            Flight::Atomic { ticket, at, what } => {
-                let fetched = node.memory.change(at, what);
-                self.launch(to, from, Flight::Done { ticket, fetched });
-            }
-            Flight::Done { ticket, fetched } => node.inbox.push_back(Event::Done { ticket, fetched }),
-        }
+        self.0.borrow().traffic
     }
 }

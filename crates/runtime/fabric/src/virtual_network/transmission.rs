@@ -1,64 +1,68 @@
-//! What is in the air.
+//! What travels through a virtual network.
 
-use crate::{Atomic, NodeId, Ticket};
+use crate::memory::{Atomic, WordWrite};
+use crate::node::NodeId;
+use crate::wire::Ticket;
 use std::cmp::Ordering;
 use std::time::Duration;
 
 #[derive(Clone, Debug)]
-pub(crate) enum Flight {
+pub(super) enum Transmission {
     Message(Vec<u8>),
-    Put { ticket: Ticket, at: usize, bytes: Vec<u8>, flag: Option<(usize, u64)> },
-    Atomic { ticket: Ticket, at: usize, what: Atomic },
-    Done { ticket: Ticket, fetched: u64 },
+    Put { ticket: Ticket, at: usize, bytes: Vec<u8>, flag: Option<WordWrite> },
+    Atomic { ticket: Ticket, at: usize, operation: Atomic },
+    Completion { ticket: Ticket, fetched: u64 },
 }
 
-impl Flight {
-    /// Payload.
+impl Transmission {
+    /// Bytes of payload.
     pub fn bytes(&self) -> u64 {
         match self {
-            Flight::Message(bytes) | Flight::Put { bytes, .. } => bytes.len() as u64,
-            Flight::Atomic { .. } | Flight::Done { .. } => 8,
+            Transmission::Message(bytes) | Transmission::Put { bytes, .. } => bytes.len() as u64,
+            Transmission::Atomic { .. } | Transmission::Completion { .. } => 8,
         }
     }
 
-    /// What a wire promises to happen once at most is never doubled.
-    pub fn may_be_doubled(&self) -> bool {
-        matches!(self, Flight::Message(_))
+    /// Whether it may arrive twice. What a wire promises to happen at most once may not.
+    pub fn may_be_duplicated(&self) -> bool {
+        matches!(self, Transmission::Message(_))
     }
 }
 
-/// A flight and its arrival. Ordered by that, and then by when it was sent.
+/// A transmission under way. Ordered by its arrival, and then by when it was sent.
 #[derive(Clone, Debug)]
-pub(crate) struct InAir {
-    pub at: Duration,
-    pub order: u64,
+pub(super) struct InFlight {
+    /// When it arrives, in virtual time.
+    pub arrival: Duration,
+    /// Its number among all that were sent.
+    pub number: u64,
     pub from: NodeId,
     pub to: NodeId,
-    pub flight: Flight,
+    pub transmission: Transmission,
 }
 
-impl InAir {
+impl InFlight {
     fn key(&self) -> (Duration, u64) {
-        (self.at, self.order)
+        (self.arrival, self.number)
     }
 }
 
-impl PartialEq for InAir {
-    fn eq(&self, other: &InAir) -> bool {
+impl PartialEq for InFlight {
+    fn eq(&self, other: &InFlight) -> bool {
         self.key() == other.key()
     }
 }
 
-impl Eq for InAir {}
+impl Eq for InFlight {}
 
-impl PartialOrd for InAir {
-    fn partial_cmp(&self, other: &InAir) -> Option<Ordering> {
+impl PartialOrd for InFlight {
+    fn partial_cmp(&self, other: &InFlight) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for InAir {
-    fn cmp(&self, other: &InAir) -> Ordering {
+impl Ord for InFlight {
+    fn cmp(&self, other: &InFlight) -> Ordering {
         self.key().cmp(&other.key())
     }
 }

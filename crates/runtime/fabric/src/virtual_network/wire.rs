@@ -1,14 +1,17 @@
 //! A node's end of a virtual network.
 
-use super::network::{Health, Network};
-use super::transmission::Flight;
-use crate::wire::{check, check_word};
-use crate::{Atomic, Event, Memory, NodeId, Ticket, Trouble, Wire};
+use super::state::{Liveness, NetworkState};
+use super::transmission::Transmission;
+use crate::memory::{Atomic, Memory, WordWrite};
+use crate::node::NodeId;
+use crate::wire::{Event, Ticket, Wire, WireError, check_atomic, check_node, check_put};
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::time::Duration;
 
-/// One node's end of a [`Network`].
+/// One node's end of a [`VirtualNetwork`](super::VirtualNetwork).
 pub struct VirtualWire {
-    network: Network,
+    network: Rc<RefCell<NetworkState>>,
     node: NodeId,
     memory: Memory,
     nodes: usize,
@@ -16,20 +19,20 @@ pub struct VirtualWire {
 }
 
 impl VirtualWire {
-    pub(super) fn new(network: Network, node: NodeId) -> VirtualWire {
+    pub(super) fn new(network: Rc<RefCell<NetworkState>>, node: NodeId) -> VirtualWire {
         let (memory, nodes) = {
-            let state = network.0.borrow();
-            (state.nodes[node.index()].memory.clone(), state.nodes.len())
+            let mut state = network.borrow_mut();
+            (state.node(node).memory.clone(), state.nodes.len())
         };
         VirtualWire { network, node, memory, nodes, tickets: 0 }
     }
 
-    fn launch(&mut self, to: NodeId, flight: impl FnOnce(Ticket) -> Flight) -> Ticket {
+    fn begin(&mut self, to: NodeId, transmission: impl FnOnce(Ticket) -> Transmission) -> Ticket {
         self.tickets += 1;
         let ticket = Ticket(self.tickets);
-        let mut state = self.network.0.borrow_mut();
-        if state.nodes[self.node.index()].health == Health::Well {
-            state.launch(self.node, to, flight(ticket));
+        let mut state = self.network.borrow_mut();
+        if state.node(self.node).liveness == Liveness::Running {
+            state.send(self.node, to, transmission(ticket));
         }
         ticket
     }
@@ -48,9 +51,9 @@ impl Wire for VirtualWire {
         &self.memory
     }
 
-    fn send(&mut self, to: NodeId, message: &[u8]) -> Result<(), Trouble> {
-        check(to, self.nodes, 0, 0, 0)?;
-        self.launch(to, |_| Flight::Message(message.to_vec()));
+    fn send(&mut self, to: NodeId, message: &[u8]) -> Result<(), WireError> {
+        check_node(to, self.nodes)?;
+        self.begin(to, |_| Transmission::Message(message.to_vec()));
         Ok(())
     }
 
@@ -59,33 +62,31 @@ impl Wire for VirtualWire {
         to: NodeId,
         at: usize,
         bytes: &[u8],
-        flag: Option<(usize, u64)>,
-    ) -> Result<Ticket, Trouble> {
-        check(to, self.nodes, at, bytes.len(), self.memory.len())?;
-        if let Some((flag_at, _)) = flag {
-            check_word(to, self.nodes, flag_at, self.memory.len())?;
-        }
-        Ok(self.launch(to, |ticket| Flight::Put { ticket, at, bytes: bytes.to_vec(), flag }))
+        flag: Option<WordWrite>,
+    ) -> Result<Ticket, WireError> {
+        check_put(to, self.nodes, at, bytes.len(), flag, self.memory.len())?;
+        Ok(self.begin(to, |ticket| Transmission::Put { ticket, at, bytes: bytes.to_vec(), flag }))
     }
 
-    fn atomic(&mut self, to: NodeId, at: usize, what: Atomic) -> Result<Ticket, Trouble> {
-        check_word(to, self.nodes, at, self.memory.len())?;
-        Ok(self.launch(to, |ticket| Flight::Atomic { ticket, at, what }))
+    fn atomic(&mut self, to: NodeId, at: usize, operation: Atomic) -> Result<Ticket, WireError> {
+        check_atomic(to, self.nodes, at, self.memory.len())?;
+        Ok(self.begin(to, |ticket| Transmission::Atomic { ticket, at, operation }))
     }
 
     fn poll(&mut self) -> Option<Event> {
-        let mut state = self.network.0.borrow_mut();
-        let node = &mut state.nodes[self.node.index()];
-        if node.health == Health::Well { node.inbox.pop_front() } else { None }
+        let mut state = self.network.borrow_mut();
+        let node = state.node(self.node);
+        if node.liveness == Liveness::Running { node.inbox.pop_front() } else { None }
     }
 
-    /// Steps the network until something is here for this node, or the time is up in virtual time.
+    /// Steps the network until there is an event for this node, or the time is up in virtual time.
     fn wait(&mut self, longest: Duration) {
-        let until = self.network.now() + longest;
-        while self.network.0.borrow().nodes[self.node.index()].inbox.is_empty() {
-            match self.network.next_arrival() {
-                Some(at) if at <= until => drop(self.network.step()),
-                _ => return self.network.pass(until),
+        let mut state = self.network.borrow_mut();
+        let until = state.now + longest;
+        while state.node(self.node).inbox.is_empty() {
+            match state.next_arrival() {
+                Some(at) if at <= until => drop(state.step()),
+                _ => return state.advance_to(until),
             }
         }
     }

@@ -4,7 +4,7 @@
 
 pub mod history;
 
-use evenkeel_fabric::virtual_network::{Faults, Health, Network, VirtualWire};
+use evenkeel_fabric::virtual_network::{Faults, Liveness, VirtualNetwork, VirtualWire};
 use evenkeel_fabric::{Event, NodeId, Wire};
 use evenkeel_primitives::{Comparison, Machine, Message, NodeSet, Number, Operation, Outcome, Settings};
 use history::{Answer, Call, Entry};
@@ -54,7 +54,7 @@ impl Client {
 
 /// Several nodes, their network and their clients.
 pub struct Job {
-    pub network: Network,
+    pub network: VirtualNetwork,
     pub wires: Vec<VirtualWire>,
     pub machines: Vec<Machine>,
     pub history: Vec<Entry>,
@@ -75,7 +75,7 @@ impl Job {
         seed: u64,
         calls: usize,
     ) -> Job {
-        let (network, wires) = Network::new(nodes, bytes, faults, seed);
+        let (network, wires) = VirtualNetwork::new(nodes, bytes, faults, seed);
         let client = |node| Client {
             random: Random(seed * 1000 + node as u64),
             calls_left: calls,
@@ -99,7 +99,7 @@ impl Job {
     }
 
     fn well(&self, node: usize) -> bool {
-        self.network.health(NodeId(node as u32)) == Health::Well
+        self.network.liveness(NodeId(node as u32)) == Liveness::Running
     }
 
     fn send(&mut self, node: usize, out: Vec<(NodeId, Message)>) {
@@ -140,12 +140,12 @@ impl Job {
             let alarms = well.iter().filter_map(alarm).chain(well.iter().filter_map(client));
             let Some(next) = alarms.chain(self.network.next_arrival()).min().filter(|&next| next <= until)
             else {
-                return self.network.pass(until);
+                return self.network.advance_to(until);
             };
             if self.network.next_arrival().is_some_and(|arrival| arrival <= next.max(self.network.now())) {
                 self.network.step();
             } else {
-                self.network.pass(next);
+                self.network.advance_to(next);
             }
         }
     }

@@ -226,7 +226,7 @@ impl<W: Wire> Lead<W> {
                     Some(head) => return Ok((from.index(), head, bytes)),
                 },
                 Some(Event::Lost { node, why }) => return Err(Trouble::Lost(node.index(), why)),
-                Some(Event::Done { .. }) => {}
+                Some(Event::Completed { .. }) => {}
                 None => rest(share),
             }
             looks = looks.wrapping_add(1);
