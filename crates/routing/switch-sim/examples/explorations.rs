@@ -5,8 +5,8 @@
 
 use evenkeel_route::SwitchId;
 use evenkeel_switch_sim::Wiring;
-use evenkeel_switch_sim::reconfiguration::explore::{Mistake, explore};
-use evenkeel_switch_sim::reconfiguration::graph::Directed;
+use evenkeel_switch_sim::reconfiguration::directed_graph::Directed;
+use evenkeel_switch_sim::reconfiguration::exploration::{Mistake, explore};
 use evenkeel_switch_sim::reconfiguration::{Change, Method};
 
 /// Links, changes one after the other, and the protocol.

@@ -4,8 +4,8 @@
 //!     cargo run --release -p evenkeel-switch-sim --example reconfigurations > bench/switch-sim/reconfigurations.jsonl
 
 use evenkeel_route::generate;
-use evenkeel_switch_sim::reconfiguration::graph::Directed;
-use evenkeel_switch_sim::reconfiguration::views::Views;
+use evenkeel_switch_sim::reconfiguration::directed_graph::Directed;
+use evenkeel_switch_sim::reconfiguration::switch_tables::Views;
 use evenkeel_switch_sim::reconfiguration::{Change, Method, Settings, reconfigure};
 use evenkeel_switch_sim::*;
 

@@ -13,31 +13,17 @@
 //! do I/O or look at a clock.
 
 pub mod application;
-mod arbitration;
-mod buffer;
-mod curve;
-mod deadlock;
-mod faults;
-mod interval;
-mod measure;
-mod movement;
-mod packet;
+mod measurement;
 mod parameters;
-mod pattern;
 pub mod reconfiguration;
 mod routing;
 mod simulator;
 mod traffic;
 mod wiring;
 
-pub use curve::{Job, Throughput, run_jobs, throughput};
-pub use deadlock::Deadlock;
-pub use interval::Interval;
-pub use measure::{Point, Rules, measure};
-pub use packet::{Packet, PacketId};
+pub use measurement::{Interval, Job, Point, Rules, Throughput, measure, run_jobs, throughput};
 pub use parameters::{Impossible, Parameters, Switching};
-pub use pattern::{Destinations, Length, Pattern};
 pub use routing::{EscapeRouting, Lane, Routes, Routing, SourceRouting, TableRouting};
-pub use simulator::{Count, Halt, Post, Simulator, Workload};
-pub use traffic::{OpenLoop, Traffic};
+pub use simulator::{Count, Deadlock, Halt, Packet, PacketId, Post, Simulator, Workload};
+pub use traffic::{Destinations, Length, OpenLoop, Pattern, Traffic};
 pub use wiring::{ChannelId, End, Wiring};

@@ -11,7 +11,7 @@
 //!   phases carry the topology for the adaptive tables and clear nothing; when it has been collected,
 //!   false roots make their regions known, borders report, one border at a time reverses the links up
 //!   to a false root, and escape tables follow by an exchange of distances. What the paper leaves to
-//!   its references is our reconstruction: merges as in [`graph::Directed::merges`].
+//!   its references is our reconstruction: merges as in [`directed_graph::Directed::merges`].
 //! * [`Method::Planned`] (what the authors left for later): every switch has the topology from before,
 //!   so only the change is flooded; each computes the same merges and tables, and only the switches
 //!   between a border and a false root exchange messages to reverse their links.
@@ -20,24 +20,24 @@
 //! whichever the first was: it clears what the first has left half done. A switch that has joined a
 //! later reconfiguration no longer hears of earlier ones ([`reconfigure_all`]).
 //!
-//! Links are reversed a switch at a time ([`turning`]). Always checked: escape channels free of cycles
+//! Links are reversed a switch at a time ([`link_reversal`]). Always checked: escape channels free of cycles
 //! after every event; in the end one root for each connected part and a way from all to all; no
 //! injection stopped but by the static protocol; adaptive tables offer working channels only. On tiny
-//! networks every order of events is tried ([`explore`]).
+//! networks every order of events is tried ([`exploration`]).
 
-mod courier;
-pub mod explore;
-pub mod graph;
-mod judge;
-mod live;
+mod control_network;
+mod diffusing_computation;
+pub mod directed_graph;
+pub mod exploration;
+mod final_check;
+pub mod link_reversal;
 mod protocol;
-mod spread;
+mod simulation;
+pub mod switch_tables;
 mod timeline;
-pub mod turning;
-pub mod views;
 
-pub use judge::Failed;
-pub use live::{Outcome, reconfigure, reconfigure_all};
+pub use final_check::Failed;
+pub use simulation::{Outcome, reconfigure, reconfigure_all};
 pub use timeline::{Course, Moment, Timeline, timeline};
 
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! Where packets may go next.
 
-use crate::packet::Packet;
 use crate::parameters::Switching;
+use crate::simulator::packet::Packet;
 use crate::wiring::{ChannelId, End, Wiring};
 use evenkeel_route::{Destination, EndNodeId, Network, SourceRoutes, SwitchId, Table};
 

@@ -1,9 +1,9 @@
 //! Networks that change under traffic.
 
 use evenkeel_route::{SwitchId, generate};
-use evenkeel_switch_sim::reconfiguration::graph::Directed;
-use evenkeel_switch_sim::reconfiguration::turning::{Mistake, explore};
-use evenkeel_switch_sim::reconfiguration::views::Views;
+use evenkeel_switch_sim::reconfiguration::directed_graph::Directed;
+use evenkeel_switch_sim::reconfiguration::link_reversal::{Mistake, explore};
+use evenkeel_switch_sim::reconfiguration::switch_tables::Views;
 use evenkeel_switch_sim::reconfiguration::{Change, Method, Outcome, Settings, reconfigure, reconfigure_all};
 use evenkeel_switch_sim::*;
 

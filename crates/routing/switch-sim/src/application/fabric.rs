@@ -4,9 +4,9 @@
 //! table of token latencies, which single messages in an empty network make; the constants below were
 //! found from it by hand, and all other tables are what comes out.
 
-use super::frames::{Framing, Line, Lines, Node, Order, Replicas};
+use super::frame_network::{Framing, Line, Lines, Node, Order, Replicas};
 use super::outcome::Outcome;
-use super::phits;
+use super::phit_network;
 use super::program::{Core, Load, Program};
 use crate::parameters::{Parameters, Switching};
 use crate::routing::SourceRouting;
@@ -89,7 +89,7 @@ pub fn load(fabric: Fabric, core: Core, bytes: u32) -> Load {
 pub fn run(fabric: Fabric, load: Load, seed: u64) -> Result<Outcome, Halt> {
     let mut program = Program::new(load);
     match fabric {
-        Fabric::Myrinet => phits::run(&mut myrinet(seed), &mut program)?,
+        Fabric::Myrinet => phit_network::run(&mut myrinet(seed), &mut program)?,
         Fabric::Ethernet => ethernet().run(&mut program),
         Fabric::Avici => avici(seed, &GIGABIT).run(&mut program),
         Fabric::AviciFabric => avici(seed, &NO_PORT).run(&mut program),
@@ -301,7 +301,7 @@ mod tests {
         };
         let mut simulator = on_myrinet(&wiring, SourceRouting::new(&wiring, path).any_cable(&wiring));
         let mut program = Program::new(load(Fabric::Myrinet, Core::Torus, 2048));
-        let halted = phits::run(&mut simulator, &mut program);
+        let halted = phit_network::run(&mut simulator, &mut program);
         assert!(matches!(halted, Err(Halt::Deadlock(_))), "{halted:?}");
     }
 }

@@ -1,10 +1,10 @@
 //! What packets notice of a change: latency and deliveries, a little while at a time.
 
-use super::graph::Directed;
-use super::views::Views;
+use super::directed_graph::Directed;
+use super::switch_tables::Views;
 use super::{Change, Failed, Method, Outcome, Settings, reconfigure_all};
-use crate::packet::Packet;
 use crate::parameters::Parameters;
+use crate::simulator::packet::Packet;
 use crate::simulator::{Post, Simulator, Workload};
 use crate::traffic::{OpenLoop, Traffic};
 use crate::wiring::Wiring;

@@ -1,7 +1,7 @@
 //! What is known of a lane: the buffer at its far end, and where the packet at the front of that buffer
 //! is going.
 
-use crate::packet::PacketId;
+use crate::simulator::packet::PacketId;
 use std::collections::VecDeque;
 
 /// Stands for no lane and no packet.

@@ -1,6 +1,6 @@
 //! Many simulations: a curve of latency against traffic, and the most that a network accepts.
 
-use crate::measure::{Point, Rules, measure};
+use crate::measurement::{Point, Rules, measure};
 use crate::parameters::Parameters;
 use crate::routing::Routes;
 use crate::simulator::{Halt, Simulator};

@@ -1,8 +1,8 @@
 //! A program on the phit simulator: a message is a packet, and one to several hosts is a packet for each.
 
 use super::program::{Program, Send};
-use crate::packet::Packet;
 use crate::routing::Routing;
+use crate::simulator::packet::Packet;
 use crate::simulator::{Halt, Post, Simulator, Workload};
 use evenkeel_route::EndNodeId;
 

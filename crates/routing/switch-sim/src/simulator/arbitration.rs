@@ -1,10 +1,10 @@
 //! Heads that want an output, and switches that give them one.
 
-use crate::buffer::NONE;
-use crate::packet::PacketId;
 use crate::parameters::Switching;
 use crate::routing::{Lane, Routing};
 use crate::simulator::Simulator;
+use crate::simulator::buffer::NONE;
+use crate::simulator::packet::PacketId;
 use crate::wiring::ChannelId;
 use evenkeel_route::{EndNodeId, SwitchId};
 

@@ -1,10 +1,10 @@
 //! Protocols at work in the time of the simulator, among packets.
 
-use super::courier::{Courier, Event};
-use super::graph::Directed;
-use super::judge::{Failed, judge};
+use super::control_network::{Courier, Event};
+use super::directed_graph::Directed;
+use super::final_check::{Failed, judge};
 use super::protocol::{Ground, Run, Word, carrier, make};
-use super::views::Views;
+use super::switch_tables::Views;
 use super::{Change, Method, Settings};
 use crate::simulator::{Simulator, Workload};
 use crate::wiring::ChannelId;

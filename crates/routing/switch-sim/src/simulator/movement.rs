@@ -1,10 +1,10 @@
 //! Phits that arrive and phits that leave.
 
-use crate::buffer::NONE;
-use crate::packet::{Packet, PacketId};
 use crate::parameters::Switching;
 use crate::routing::Routing;
-use crate::simulator::{Arrival, Post, Simulator, Workload};
+use crate::simulator::buffer::NONE;
+use crate::simulator::contents::{Arrival, Post, Simulator, Workload};
+use crate::simulator::packet::{Packet, PacketId};
 
 impl<R: Routing> Simulator<R> {
     pub(crate) fn arrive(&mut self, arrival: Arrival, workload: &mut impl Workload, posts: &mut Vec<Post>) {

@@ -1,7 +1,7 @@
 //! A diffusing computation: a flood that leaves a tree behind, and answers that come back along it
 //! (Rodeheffer's propagation-order spanning tree).
 
-use super::graph::Directed;
+use super::directed_graph::Directed;
 
 /// What each switch knows of the tree.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -1,7 +1,7 @@
 //! What must hold when a reconfiguration is over.
 
-use super::graph::{Directed, FAR};
-use super::views::{Knowledge, View, Views};
+use super::directed_graph::{Directed, FAR};
+use super::switch_tables::{Knowledge, View, Views};
 use crate::simulator::Halt;
 use std::rc::Rc;
 use thiserror::Error;

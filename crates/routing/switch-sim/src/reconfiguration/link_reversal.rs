@@ -6,8 +6,8 @@
 //! part of those of the old directions together with a part of those of the new ones that meet at
 //! narrow links only, and never close a cycle ([`explore`] tries every order).
 
-use super::graph::{Directed, Merge};
-use super::views::{View, Views};
+use super::directed_graph::{Directed, Merge};
+use super::switch_tables::{View, Views};
 use std::collections::{BTreeMap, HashSet};
 
 /// Where a merge stands.

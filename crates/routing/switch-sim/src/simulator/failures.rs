@@ -1,9 +1,9 @@
 //! Channels that die, switches that stop, packets that are taken out.
 
-use crate::buffer::NONE;
-use crate::packet::{Packet, PacketId};
 use crate::routing::Routing;
 use crate::simulator::Simulator;
+use crate::simulator::buffer::NONE;
+use crate::simulator::packet::{Packet, PacketId};
 use crate::wiring::ChannelId;
 use evenkeel_route::{EndNodeId, SwitchId};
 

@@ -1,9 +1,9 @@
 //! One point of a curve: traffic on a network until enough has been seen.
 
-use crate::interval::Interval;
+use crate::measurement::Interval;
 use crate::routing::Routing;
 use crate::simulator::{Halt, Simulator};
-use crate::traffic::{OpenLoop, Tally};
+use crate::traffic::open_loop::{OpenLoop, Tally};
 use serde::Serialize;
 
 /// When to look, and when to stop: after `warm_up` cycles come batches, at least `least`, until the 95%

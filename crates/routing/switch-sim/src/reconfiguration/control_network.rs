@@ -1,7 +1,7 @@
 //! Control messages between neighbouring switches, in the same time and over the same channels as packets.
 
 use super::Settings;
-use super::views::Views;
+use super::switch_tables::Views;
 use crate::simulator::Simulator;
 use crate::wiring::ChannelId;
 use evenkeel_route::Random;

@@ -5,9 +5,9 @@
 //! A link that a switch is about to reverse is *narrow* there: only turns that are legal both ways are
 //! made.
 
-use super::graph::{Directed, FAR};
-use crate::packet::Packet;
+use super::directed_graph::{Directed, FAR};
 use crate::routing::{Lane, Routing};
+use crate::simulator::packet::Packet;
 use crate::wiring::{ChannelId, End, Wiring};
 use evenkeel_route::SwitchId;
 use std::rc::Rc;

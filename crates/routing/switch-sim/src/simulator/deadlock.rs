@@ -4,9 +4,9 @@
 //! may take is free, or is held by a packet that can go on. What is left when this has been followed to
 //! its end is deadlocked, also while other traffic still flows.
 
-use crate::buffer::NONE;
 use crate::parameters::Switching;
 use crate::routing::{Lane, Routing};
+use crate::simulator::buffer::NONE;
 use crate::simulator::{Halt, Simulator};
 use std::fmt;
 use thiserror::Error;

@@ -5,18 +5,18 @@
 //! is also all that losing one and sending it again can do. Packets are left out: they move by the
 //! tables alone, whose dependencies are looked at after every event.
 
-use super::courier::Event;
-use super::graph::Directed;
-use super::judge::judge;
+use super::control_network::Event;
+use super::diffusing_computation::Spread;
+use super::directed_graph::Directed;
+use super::final_check::judge;
 use super::protocol::{Ground, Run, State, What, Word, carrier, make};
-use super::spread::Spread;
-use super::views::{Knowledge, View, Views};
+use super::switch_tables::{Knowledge, View, Views};
 use super::{Change, Method, Settings};
 use crate::wiring::Wiring;
 use std::collections::HashSet;
 use std::rc::Rc;
 
-/// What goes wrong on purpose, to see that it is noticed. [`super::turning::explore`] has mistakes in
+/// What goes wrong on purpose, to see that it is noticed. [`super::link_reversal::explore`] has mistakes in
 /// reversing links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mistake {
