@@ -1,6 +1,6 @@
 //! The primitives on a wire: one per node, used by one thread.
 
-use crate::here::Settings;
+use crate::context::Settings;
 use crate::machine::{Machine, Mistake, Number};
 use crate::message::Message;
 use crate::operation::{Comparison, EventId, Fault, NodeSet, Operation, Outcome};

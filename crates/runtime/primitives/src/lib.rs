@@ -36,22 +36,22 @@
 //! assert_eq!(domain.read(8, 8, Duration::ZERO), Some(42_u64.to_ne_bytes().to_vec()));
 //! ```
 
+mod collector;
+mod context;
+mod dissemination;
 mod domain;
-mod gather;
-mod here;
 pub mod machine;
 mod message;
 mod operation;
 mod origin;
 mod participant;
-mod relay;
 mod sequencer;
-mod succession;
 mod tree;
 mod view;
+mod view_change;
 
+pub use context::{Rules, Settings};
 pub use domain::Domain;
-pub use here::{Rules, Settings};
 pub use machine::{Machine, Mistake, Number};
 pub use message::Message;
 pub use operation::{Comparison, EventId, Failure, Fault, NodeSet, Operation, Outcome};

@@ -1,15 +1,15 @@
 //! One node's part in the primitives as a state machine: messages, calls and the time go in, messages
 //! come out. No I/O, no clock.
 
-use crate::here::{Here, Settings};
+use crate::context::{Here, Settings};
+use crate::dissemination::{Relay, Staged};
 use crate::message::{Message, Turn};
 use crate::operation::{EventId, NodeSet, Operation, Outcome};
 use crate::origin::Origin;
 use crate::participant::Participant;
-use crate::relay::{Relay, Staged};
 use crate::sequencer::Sequencer;
-use crate::succession::Succession;
 use crate::view::{View, sequencer_of, view_of};
+use crate::view_change::Succession;
 use evenkeel_fabric::{Memory, NodeId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;

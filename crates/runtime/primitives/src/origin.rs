@@ -1,11 +1,11 @@
 //! A node's own operations: each is sent to the sequencer again and again until its outcome comes, or
 //! the sequencer has been silent for too long.
 
-use crate::gather::Gather;
-use crate::here::Here;
+use crate::collector::Gather;
+use crate::context::Here;
+use crate::dissemination::{Relay, Sent};
 use crate::message::Message;
 use crate::operation::{Failure, Fault, NodeSet, Operation, Outcome};
-use crate::relay::{Relay, Sent};
 use evenkeel_fabric::NodeId;
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Questions that are repeated until each has been answered, or its node has been silent for too long.
 
-use crate::here::Here;
+use crate::context::Here;
 use evenkeel_fabric::NodeId;
 use std::collections::BTreeMap;
 use std::time::Duration;

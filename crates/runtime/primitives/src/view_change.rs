@@ -13,8 +13,8 @@
 //! viewstamped replication, Oki and Liskov 1988; what is replicated here is the right to order alone,
 //! for each node keeps what it has voted for.)
 
-use crate::gather::Gather;
-use crate::here::Here;
+use crate::collector::Gather;
+use crate::context::Here;
 use crate::message::Message;
 use crate::view::{View, next_own, sequencer_of};
 use evenkeel_fabric::NodeId;

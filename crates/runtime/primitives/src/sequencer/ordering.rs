@@ -6,8 +6,8 @@
 //! is known to have carried it out: until then the others, should they lose sight of this node, may
 //! have settled it the other way. Hence this node itself, if it is one of the set, follows last.
 
-use crate::gather::Gather;
-use crate::here::Here;
+use crate::collector::Gather;
+use crate::context::Here;
 use crate::message::{Ack, Message, Turn, Vote};
 use crate::operation::{Failure, Fault, NodeSet, Operation, Outcome};
 use crate::tree::{below, children};

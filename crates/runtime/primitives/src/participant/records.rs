@@ -9,8 +9,8 @@
 //! Bernstein et al. 1987, chapter 7. The promise is what keeps a sequencer that was only cut off from
 //! being obeyed late.)
 
-use crate::gather::Gather;
-use crate::here::Here;
+use crate::collector::Gather;
+use crate::context::Here;
 use crate::message::{Ack, Message, Told, Turn, Vote};
 use crate::operation::{EventId, NodeSet, Operation};
 use crate::tree::{below, children};

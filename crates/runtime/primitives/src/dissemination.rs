@@ -11,8 +11,8 @@
 //! all or none, and one order, are its matter, not this one's. Between neighbours at most [`WINDOW`]
 //! bytes are under way; what is lost is sent again from where the other's bytes end.
 
-use crate::gather::Patience;
-use crate::here::Here;
+use crate::collector::Patience;
+use crate::context::Here;
 use crate::message::Message;
 use crate::operation::NodeSet;
 use crate::tree::{children, passes_half_to};

@@ -1,8 +1,8 @@
 //! What every part of a node's machine sees of its surroundings, and the settings.
 
+use crate::dissemination::Staged;
 use crate::message::{Message, Turn};
 use crate::operation::EventId;
-use crate::relay::Staged;
 use crate::view::{View, sequencer_of, view_of};
 use evenkeel_fabric::{Memory, NodeId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};

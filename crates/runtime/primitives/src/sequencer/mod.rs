@@ -1,0 +1,5 @@
+//! The node that orders all operations.
+
+mod ordering;
+
+pub(crate) use ordering::Sequencer;
