@@ -1,141 +1,45 @@
-//! What an algorithm tells of itself, and the function that it is.
+//! An algorithm: its description, its parameters, and the functions that generate its steps.
 
-use crate::problem::Problem;
+use crate::collective::{Collective, CombiningOrder};
+use crate::problem::{MAX_PARAMETERS, ParameterValues, Problem};
+use crate::resources::Resources;
 use crate::round::Round;
-use crate::schedule::Resources;
 use crate::step::Rank;
 
-/// What a collective operation does with data. Lengths below: e is [`Problem::elements`], n the number
-/// of ranks.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub enum Collective {
-    /// Nobody leaves before all have entered. No data.
-    Barrier,
-    /// The root's input (e) comes to be every other rank's output (e).
-    Bcast,
-    /// Everybody's input (e), combined, is the root's output (e).
-    Reduce,
-    /// Everybody's input (e), combined, is everybody's output (e).
-    Allreduce,
-    /// Everybody's input (e), one after the other, is everybody's output (n·e).
-    Allgather,
-    /// The i-th part (e) of rank j's input (n·e) is the j-th part of rank i's output (n·e).
-    Alltoall,
-    /// Everybody's input (e), one after the other, is the root's output (n·e).
-    Gather,
-    /// The i-th part (e) of the root's input (n·e) is rank i's output (e).
-    Scatter,
-    /// The i-th parts (e) of all inputs (n·e), combined, are rank i's output (e).
-    ReduceScatter,
-    /// The inputs (e) of ranks 0 to i, combined, are rank i's output (e).
-    Scan,
-    /// The inputs (e) of ranks 0 to i-1, combined, are rank i's output (e); rank 0 has none.
-    Exscan,
-}
-
-impl Collective {
-    pub const ALL: [Collective; 11] = [
-        Collective::Barrier,
-        Collective::Bcast,
-        Collective::Reduce,
-        Collective::Allreduce,
-        Collective::Allgather,
-        Collective::Alltoall,
-        Collective::Gather,
-        Collective::Scatter,
-        Collective::ReduceScatter,
-        Collective::Scan,
-        Collective::Exscan,
-    ];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Collective::Barrier => "barrier",
-            Collective::Bcast => "bcast",
-            Collective::Reduce => "reduce",
-            Collective::Allreduce => "allreduce",
-            Collective::Allgather => "allgather",
-            Collective::Alltoall => "alltoall",
-            Collective::Gather => "gather",
-            Collective::Scatter => "scatter",
-            Collective::ReduceScatter => "reduce-scatter",
-            Collective::Scan => "scan",
-            Collective::Exscan => "exscan",
-        }
-    }
-
-    /// Elements of a rank's input buffer.
-    pub fn input_elements(self, problem: &Problem, rank: Rank) -> u64 {
-        match self {
-            Collective::Barrier => 0,
-            Collective::Bcast | Collective::Scatter if rank != problem.root => 0,
-            Collective::Alltoall | Collective::Scatter | Collective::ReduceScatter => {
-                u64::from(problem.elements) * u64::from(problem.ranks)
-            }
-            _ => problem.elements.into(),
-        }
-    }
-
-    /// Elements of a rank's output buffer.
-    pub fn output_elements(self, problem: &Problem, rank: Rank) -> u64 {
-        match self {
-            Collective::Barrier => 0,
-            Collective::Bcast if rank == problem.root => 0,
-            Collective::Exscan if rank == Rank(0) => 0,
-            Collective::Reduce | Collective::Gather if rank != problem.root => 0,
-            Collective::Allgather | Collective::Alltoall | Collective::Gather => {
-                u64::from(problem.elements) * u64::from(problem.ranks)
-            }
-            _ => problem.elements.into(),
-        }
-    }
-}
-
-/// In which order an algorithm combines, as far as it combines at all. The checker holds an algorithm to it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum CombiningOrder {
-    /// It combines nothing.
-    Nothing,
-    /// x₀ ∘ (x₁ ∘ (… ∘ xₙ₋₁)): the order of ranks and this one grouping, as the engine combines.
-    Fold,
-    /// The order of ranks, in another grouping: right for every associative operation.
-    Ranks,
-    /// Another order: right for associative operations that are commutative too.
-    Any,
-}
-
-/// A number that an algorithm can be given.
-#[derive(Debug)]
-pub struct Parameter {
-    pub name: &'static str,
-    pub default: u32,
-    pub min: u32,
-    pub max: u32,
-    /// Names of the values from `least` on, where they are choices and not numbers.
-    pub choices: &'static [&'static str],
-    pub about: &'static str,
-}
-
-/// An algorithm. What can be computed from its steps is not written down here.
+/// An algorithm for one collective. Facts that follow from its steps are computed, not stated here.
 pub struct Algorithm {
-    /// As typed on a command line: `n-way-dissemination`.
+    /// The name on command lines and in files: `n-way-dissemination`.
     pub name: &'static str,
+    /// The collective that it performs.
     pub collective: Collective,
+    /// The order in which it combines contributions.
     pub order: CombiningOrder,
     /// One sentence that says how it works.
     pub about: &'static str,
-    /// Who described it where.
+    /// The publication that describes it.
     pub source: &'static str,
-    /// Its cost in the models' letters, as the source or the field gives it: L latency, o overhead, g gap,
-    /// P ranks, M bytes, G gap per byte.
+    /// Its cost in the symbols of the models, as the source or the field gives it: L latency, o overhead,
+    /// g gap, P ranks, M bytes, G gap per byte.
     pub cost: &'static str,
+    /// The parameters that a user may set, at most [`MAX_PARAMETERS`].
     pub parameters: &'static [Parameter],
-    /// The memory it needs and how many rounds it has, equal for all ranks. Rounds may be empty at some
-    /// ranks.
+    /// The resources and the number of rounds, equal for all ranks. A rank may have no steps in some
+    /// rounds.
     pub resources: fn(&Problem) -> Resources,
-    /// Appends the steps of one round of one rank, in time proportional to their number or, where a tree
-    /// has to be walked down, to its depth.
+    /// Appends the steps of one round of one rank. Its time is proportional to their number or, where it
+    /// has to walk down a tree, to the depth of the tree.
     pub round: fn(&Problem, Rank, u32, &mut Round),
+}
+
+impl Algorithm {
+    /// The default values of the parameters; 0 where there is no parameter.
+    pub fn default_values(&self) -> ParameterValues {
+        let mut values = [0; MAX_PARAMETERS];
+        for (value, parameter) in values.iter_mut().zip(self.parameters) {
+            *value = parameter.default;
+        }
+        values
+    }
 }
 
 impl std::fmt::Debug for Algorithm {
@@ -144,8 +48,25 @@ impl std::fmt::Debug for Algorithm {
     }
 }
 
+/// A number, or a choice between names, that an algorithm takes.
+#[derive(Debug)]
+pub struct Parameter {
+    /// The name on command lines and in schedule names.
+    pub name: &'static str,
+    /// The value if the user sets none.
+    pub default: u32,
+    /// The smallest permitted value.
+    pub min: u32,
+    /// The largest permitted value.
+    pub max: u32,
+    /// The names of the values from `min` on, if the values are choices. Empty for numbers.
+    pub choices: &'static [&'static str],
+    /// What the parameter means.
+    pub about: &'static str,
+}
+
 impl Parameter {
-    /// The value that a word stands for: a number or one of the choices' names.
+    /// The value that a word stands for: a number or the name of a choice.
     pub fn parse(&self, word: &str) -> Option<u32> {
         match self.choices.iter().position(|c| *c == word) {
             Some(i) => Some(self.min + i as u32),
@@ -154,7 +75,7 @@ impl Parameter {
         }
     }
 
-    /// A value as it is typed.
+    /// A value as a user types it.
     pub fn show(&self, value: u32) -> String {
         match self.choices.get(value.wrapping_sub(self.min) as usize) {
             Some(name) => (*name).to_string(),
@@ -162,7 +83,7 @@ impl Parameter {
         }
     }
 
-    /// What may be typed: `1..64`, `multicast|binomial`.
+    /// The permitted values: `1..64`, `multicast|binomial`.
     pub fn range(&self) -> String {
         match self.choices {
             [] if self.max == u32::MAX => format!("{} or more", self.min),

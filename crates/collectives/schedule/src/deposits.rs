@@ -1,31 +1,33 @@
-//! The way of deposits: who hands in what, who needs whose, and in which order that is combined.
+//! What each rank deposits, whose deposits it needs, and in which order deposits are combined.
 //!
-//! Within a node everybody hands in what others need of it once, in memory that all see, and leaves
-//! unless something is owed to it. What that means for an operation is said here and nowhere else: the
-//! listed schedules that work so (`reduce-flat`, `scan-flat`, `allreduce-parts`, …) are made of these
-//! functions, and the engine calls them for the deposits of a node. They are plain arithmetic: nothing
-//! is allocated, and with an operation known beforehand a compiler leaves nothing of them.
+//! Within a node each rank deposits its contribution once, in memory that all ranks can read, and leaves
+//! as soon as it has what it needs itself. This module is the only definition of what that means for each
+//! collective. The listed algorithms that work this way (`reduce-flat`, `scan-flat`, `allreduce-parts`,
+//! …) are made of these functions, and the engine calls them for the deposits of a node. They are plain
+//! arithmetic and allocate nothing. When the collective is a constant, a compiler reduces them to
+//! constants.
 
-use crate::algorithm::Collective;
+use crate::collective::Collective;
 use crate::problem::Problem;
 use crate::step::Rank;
 use std::iter::Rev;
 use std::ops::Range;
 
-/// Whose deposits a rank needs before it can leave; its own contribution it has.
+/// The other ranks whose deposits a rank needs before it can leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sources {
-    /// It leaves at once.
+    /// None: the rank leaves at once.
     Empty,
+    /// One rank.
     One(Rank),
-    /// Of all ranks below this one.
+    /// All ranks below this one.
     Below(Rank),
-    /// Of all others.
+    /// All other ranks.
     AllOthers,
 }
 
 impl Sources {
-    /// Whether `me`, who is owed this, waits for `other`.
+    /// Whether `me`, which needs these sources, waits for `other`.
     pub const fn includes(self, me: Rank, other: Rank) -> bool {
         match self {
             Sources::Empty => false,
@@ -36,15 +38,16 @@ impl Sources {
     }
 }
 
-/// A rank's part in an operation.
+/// What a rank gives to a collective and what it needs from it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Participation {
-    /// Whether it deposits something. In a barrier nobody does: there, entering is all.
+    /// Whether it deposits something. In a barrier no rank does: entering is all that counts.
     pub contributes: bool,
+    /// The ranks whose deposits it waits for.
     pub needs: Sources,
 }
 
-/// The part of `me` among `ranks`. `root` counts where the operation has one.
+/// The participation of rank `me` among `ranks`. `root` matters for collectives that have a root.
 ///
 /// ```
 /// use evenkeel_schedule::deposits::{Participation, Sources, participation};
@@ -76,14 +79,14 @@ pub const fn participation(collective: Collective, ranks: u32, root: Rank, me: R
     }
 }
 
-/// Whether somebody needs all: then arrivals can be counted at one place, instead of looking at each
-/// rank's flag.
+/// Whether some rank needs the deposits of all others. Then ranks can count arrivals in one place instead
+/// of looking at the flag of each rank.
 #[inline(always)]
 pub const fn some_rank_needs_all(collective: Collective) -> bool {
     !matches!(collective, Collective::Bcast | Collective::Scatter | Collective::Scan | Collective::Exscan)
 }
 
-/// How many contributions, those of ranks 0, 1, …, are combined into what `me` gets.
+/// How many contributions are combined into the result of rank `me`: those of ranks 0, 1, … in order.
 #[inline(always)]
 pub const fn operand_count(collective: Collective, ranks: u32, me: Rank) -> u32 {
     match collective {
@@ -93,9 +96,9 @@ pub const fn operand_count(collective: Collective, ranks: u32, me: Rank) -> u32 
     }
 }
 
-/// The order in which `n` contributions are combined, at least one: the one to begin with, and those
-/// that come to the left of the result so far, one after the other. So x₀ ∘ (x₁ ∘ (… ∘ xₙ₋₁)), whoever
-/// came late.
+/// The order in which `n` contributions (at least one) are combined: the index to begin with, then those
+/// that become the left operand of the result so far, one after the other. This gives
+/// x₀ ∘ (x₁ ∘ (… ∘ xₙ₋₁)), whichever rank arrived last.
 ///
 /// ```
 /// let (innermost, rest) = evenkeel_schedule::deposits::fold_order(4);
@@ -106,19 +109,19 @@ pub fn fold_order(n: usize) -> (usize, Rev<Range<usize>>) {
     (n - 1, (0..n - 1).rev())
 }
 
-/// Everybody but `me`, the next one first: so that not all go to the same rank at once.
+/// All ranks but `me`, beginning with the next one, so that not all ranks address the same rank first.
 #[inline(always)]
 pub fn others(ranks: usize, me: usize) -> impl Iterator<Item = usize> {
     (1..ranks).map(move |distance| (me + distance) % ranks)
 }
 
 impl Problem {
-    /// A rank's part in an operation of this size.
+    /// [`participation`] for this number of ranks and this root.
     pub fn participation(&self, collective: Collective, rank: Rank) -> Participation {
         participation(collective, self.ranks, self.root, rank)
     }
 
-    /// Everybody but `rank`, the next one first.
+    /// All ranks but `rank`, beginning with the next one.
     pub fn others(&self, rank: Rank) -> impl Iterator<Item = Rank> + use<> {
         others(self.ranks as usize, rank.0 as usize).map(|other| Rank(other as u32))
     }
@@ -129,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_is_needed_hands_in_and_nobody_else_does() {
+    fn exactly_the_ranks_that_others_need_contribute() {
         for collective in Collective::ALL.into_iter().filter(|o| *o != Collective::Barrier) {
             for ranks in 1..=9 {
                 for root in (0..ranks).map(Rank) {
@@ -137,22 +140,26 @@ mod tests {
                     let all = || (0..ranks).map(Rank);
                     for me in all() {
                         let needed = all().any(|other| other != me && part(other).needs.includes(other, me));
-                        // Alone, one hands in for nobody where all do.
+                        // A single rank contributes where all ranks do, though no other rank needs it.
                         assert!(
                             part(me).contributes == needed || ranks == 1,
                             "{collective:?}, {ranks} ranks, root {root:?}, {me:?}"
                         );
                         assert!(!part(me).needs.includes(me, me));
                     }
-                    let somebody = all().any(|me| part(me).needs == Sources::AllOthers);
-                    assert_eq!(some_rank_needs_all(collective), somebody, "{collective:?}, {ranks} ranks");
+                    let one_needs_all = all().any(|me| part(me).needs == Sources::AllOthers);
+                    assert_eq!(
+                        some_rank_needs_all(collective),
+                        one_needs_all,
+                        "{collective:?}, {ranks} ranks"
+                    );
                 }
             }
         }
     }
 
     #[test]
-    fn what_is_combined_is_what_is_needed_and_the_own() {
+    fn a_rank_combines_what_it_needs_and_its_own() {
         for collective in [
             Collective::Reduce,
             Collective::Allreduce,
@@ -173,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn others_are_all_others_and_begin_with_the_next() {
+    fn others_begin_with_the_next_rank() {
         assert_eq!(others(4, 2).collect::<Vec<_>>(), [3, 0, 1]);
         assert_eq!(others(1, 0).count(), 0);
     }

@@ -2,27 +2,27 @@
 
 use std::sync::Arc;
 
-/// The map from ranks to nodes. The first rank of a node is its leader; nodes are numbered by their
-/// leaders' order.
+/// The map from ranks to nodes. The first rank of a node is its leader. Nodes are numbered in the order
+/// of their leaders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Nodes {
-    /// As many consecutive ranks on each node as this; fewer on the last.
+    /// So many consecutive ranks on each node, fewer on the last one.
     Blocks(u32),
-    /// Any map.
+    /// An arbitrary map.
     Table(Arc<NodeTable>),
 }
 
-/// A map that is no rule: made once, looked up by all.
+/// An arbitrary map, made once and shared.
 #[derive(Debug, PartialEq, Eq)]
 pub struct NodeTable {
-    /// Of each rank: its node, and its place among that node's ranks.
+    /// For each rank: its node, and its place among that node's ranks.
     position: Vec<(u32, u32)>,
-    /// Of each node: its ranks in order.
+    /// For each node: its ranks in order.
     members: Vec<Vec<u32>>,
 }
 
 impl Nodes {
-    /// The map that has rank i on the node of the i-th name; names may be any numbers.
+    /// The map that puts rank i on the node named `node_of[i]`. Names may be any numbers.
     pub fn table(node_of: &[u32]) -> Nodes {
         let mut names: Vec<u32> = Vec::new();
         let mut members: Vec<Vec<u32>> = Vec::new();
@@ -40,7 +40,7 @@ impl Nodes {
         Nodes::Table(Arc::new(NodeTable { position, members }))
     }
 
-    /// How many nodes `ranks` ranks have.
+    /// The number of nodes that hold `ranks` ranks.
     pub fn count(&self, ranks: u32) -> u32 {
         match self {
             Nodes::Blocks(size) => ranks.div_ceil(*size),
@@ -56,7 +56,7 @@ impl Nodes {
         }
     }
 
-    /// How many of `ranks` ranks are on a node.
+    /// How many of the `ranks` ranks are on a node.
     pub fn size(&self, ranks: u32, node: u32) -> u32 {
         match self {
             Nodes::Blocks(size) => (*size).min(ranks - node * size),
@@ -64,7 +64,7 @@ impl Nodes {
         }
     }
 
-    /// The most ranks that one node has.
+    /// The number of ranks on the fullest node.
     pub fn largest(&self, ranks: u32) -> u32 {
         match self {
             Nodes::Blocks(size) => (*size).min(ranks),
@@ -80,7 +80,7 @@ impl Nodes {
         }
     }
 
-    /// Whether the map tells the node of exactly `ranks` ranks.
+    /// Whether the map covers exactly `ranks` ranks.
     pub fn fits(&self, ranks: u32) -> bool {
         match self {
             Nodes::Blocks(size) => *size > 0,
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_and_the_table_of_the_same_map_agree() {
+    fn blocks_and_an_equal_table_agree() {
         let (blocks, table) = (Nodes::Blocks(3), Nodes::table(&[9, 9, 9, 4, 4, 4, 7]));
         assert_eq!((blocks.count(7), blocks.largest(7)), (table.count(7), table.largest(7)));
         for rank in 0..7 {
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn scattered_ranks_are_gathered() {
+    fn ranks_of_a_node_need_not_be_consecutive() {
         let nodes = Nodes::table(&[5, 6, 5, 6, 6]);
         assert_eq!((nodes.count(5), nodes.size(5, 1), nodes.of(4), nodes.rank(1, 2)), (2, 3, (1, 2), 4));
     }

@@ -1,12 +1,12 @@
 //! Powers and logarithms of whole numbers, exact for any number of ranks.
 
-/// `base` to the `exponent`, or the largest number there is.
+/// `base` to the `exponent`, saturating at `u32::MAX`.
 pub fn power(base: u32, exponent: u32) -> u32 {
     base.checked_pow(exponent).unwrap_or(u32::MAX)
 }
 
-/// The least r with base^r ≥ n: how many rounds it takes to reach n if each multiplies by `base` (at
-/// least 2).
+/// The least r with base^r ≥ n: how many rounds reach n ranks if each round multiplies the number of
+/// ranks reached by `base` (at least 2).
 pub fn ceil_log(base: u32, n: u32) -> u32 {
     let (mut reach, mut rounds) = (1u64, 0);
     while reach < u64::from(n) {

@@ -1,18 +1,18 @@
-//! Every listed algorithm, at all numbers of ranks to 64 and with many values of its parameters, held
-//! to the rules of `check`.
+//! Every listed algorithm keeps the rules of `check`, for 1 to 64 ranks and many values of its
+//! parameters.
 //!
-//! One run proves an algorithm without branches right in every interleaving (`check` says why). The
-//! other drivers run too, where they are cheap, so that nothing rests on that argument alone.
+//! One execution proves an algorithm without branches correct in every interleaving (`check` says why).
+//! Other interleavings are executed too, where they are cheap, so that the proof is tested as well.
 
-use evenkeel_schedule::check::{Interleaving, explore::explore, run};
+use evenkeel_schedule::check::{Interleaving, explore, run};
 use evenkeel_schedule::{Algorithm, Collective, Nodes, Problem, Rank, Schedule, algorithms};
 
-const EPOCHS: u64 = 5; // each of two banks is used twice, and one of them a third time
+const EPOCHS: u64 = 5; // uses each of two banks twice, and one of them a third time
 
-/// Numeric parameters are tried up to this.
+/// Numeric parameters are tried up to so much above their minimum.
 const MOST: u32 = 5;
 
-/// The defaults, and every parameter changed by itself.
+/// The defaults, and each parameter changed alone.
 fn settings(algorithm: &Algorithm) -> Vec<Vec<(&'static str, u32)>> {
     let mut all = vec![vec![]];
     for parameter in algorithm.parameters {
@@ -28,7 +28,7 @@ fn settings(algorithm: &Algorithm) -> Vec<Vec<(&'static str, u32)>> {
     all
 }
 
-/// Roots at both ends and in the middle; vectors of no, one, few, and more elements than ranks.
+/// Roots at both ends and in the middle; vectors of no, one, few, and more elements than there are ranks.
 fn problems(algorithm: &Algorithm, ranks: u32) -> Vec<Problem> {
     let problem = Problem::new(ranks);
     match algorithm.collective {
@@ -59,7 +59,7 @@ fn check(algorithm: &'static Algorithm, problem: &Problem, set: &[(&str, u32)], 
 }
 
 #[test]
-fn one_run_of_each_at_all_numbers_of_ranks() {
+fn every_algorithm_is_correct_for_1_to_64_ranks() {
     for algorithm in algorithms::ALL {
         for set in settings(algorithm) {
             for ranks in 1..=64 {
@@ -72,7 +72,7 @@ fn one_run_of_each_at_all_numbers_of_ranks() {
 }
 
 #[test]
-fn each_rank_late_and_messages_late() {
+fn late_ranks_and_late_messages_do_no_harm() {
     for algorithm in algorithms::ALL {
         for ranks in (1..=9).chain([16, 23]) {
             for problem in problems(algorithm, ranks) {
@@ -86,7 +86,7 @@ fn each_rank_late_and_messages_late() {
 }
 
 #[test]
-fn many_orders_of_those_that_decide_while_running() {
+fn algorithms_with_branches_are_correct_in_many_random_orders() {
     for name in ["central-counter", "climbing-tree", "allreduce-central-counter"] {
         let algorithm = algorithms::find(name).unwrap();
         for ranks in 1..=64 {
@@ -98,7 +98,7 @@ fn many_orders_of_those_that_decide_while_running() {
 }
 
 #[test]
-fn random_orders_of_all() {
+fn every_algorithm_is_correct_in_random_orders() {
     for algorithm in algorithms::ALL {
         for (seed, ranks) in [2, 3, 5, 7, 8, 12, 17].into_iter().enumerate() {
             for problem in problems(algorithm, ranks) {
@@ -109,14 +109,15 @@ fn random_orders_of_all() {
 }
 
 #[test]
-fn every_order_of_each_at_few_ranks() {
+fn every_algorithm_is_correct_in_every_order_of_few_ranks() {
     for algorithm in algorithms::ALL {
         for (ranks, epochs) in [(1, 3), (2, 3), (3, 1), (3, 2)] {
             let schedule = Schedule::new(algorithm, Problem::new(ranks), &[]).unwrap();
             let explored = explore(&schedule, epochs, 60_000)
                 .unwrap_or_else(|e| panic!("{} {ranks}: {e}", algorithm.name));
             println!("{} {ranks} ranks, {epochs} epochs: {explored:?}", algorithm.name);
-            // All are small enough to be seen whole, but for one, in which everybody tells everybody twice.
+            // All are small enough to be explored completely, except one, in which each rank signals each
+            // rank twice.
             let whole = (algorithm.name, ranks, epochs) != ("flag-groups", 3, 2);
             assert!(
                 explored.ends > 0 && explored.cut_off != whole,
@@ -128,7 +129,7 @@ fn every_order_of_each_at_few_ranks() {
 }
 
 #[test]
-fn every_order_of_those_that_decide_while_running() {
+fn algorithms_with_branches_are_correct_in_every_order_of_few_ranks() {
     for (name, ranks, epochs) in [
         ("central-counter", 3, 3),
         ("central-counter", 4, 2),
@@ -149,7 +150,7 @@ fn every_order_of_those_that_decide_while_running() {
 }
 
 #[test]
-fn any_check_in_with_any_barrier_on_any_nodes() {
+fn every_check_in_works_with_every_barrier_on_any_nodes() {
     let algorithm = algorithms::find("hierarchical").unwrap();
     let scattered = Nodes::table(&[3, 1, 3, 3, 1, 2, 3, 2, 9, 9, 9]);
     for inner in 0..=algorithm.parameters[0].max {

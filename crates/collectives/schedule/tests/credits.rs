@@ -1,7 +1,7 @@
-//! Why the pipelined broadcast cannot deadlock, shown on what can: two ranks that each broadcast a
-//! vector in segments, with one buffer for the other's.
+//! Why the pipelined broadcast cannot deadlock, shown on algorithms that can: two ranks that each
+//! broadcast a vector in segments and have one buffer for the segments of the other.
 
-use evenkeel_schedule::check::{CheckError, Interleaving, explore::explore, run};
+use evenkeel_schedule::check::{CheckError, Interleaving, explore, run};
 use evenkeel_schedule::{
     Algorithm, Collective, CombiningOrder, Flag, Place, Problem, Rank, Resources, Round, Schedule, Step,
 };
@@ -24,7 +24,7 @@ const BOTH: Algorithm = Algorithm {
 const DATA: Flag = Flag(0);
 const CREDIT: Flag = Flag(1);
 
-/// Sends an element once the other has given its one buffer back.
+/// Sends an element once the other rank has returned its one buffer.
 fn send(problem: &Problem, rank: Rank, element: u32, out: &mut Round) {
     let (to, turn) = (Rank(1 - rank.0), element as u16 + 1);
     out.copy(Place::input(element), Place::output(rank.0 * problem.elements + element), 1);
@@ -40,7 +40,7 @@ fn send(problem: &Problem, rank: Rank, element: u32, out: &mut Round) {
     });
 }
 
-/// Takes one and gives the buffer back.
+/// Takes an element and returns the buffer.
 fn take(problem: &Problem, rank: Rank, element: u32, out: &mut Round) {
     let from = Rank(1 - rank.0);
     out.wait_turn(DATA, element as u16 + 1);
@@ -48,7 +48,7 @@ fn take(problem: &Problem, rank: Rank, element: u32, out: &mut Round) {
     out.put_turn(from, CREDIT, element as u16 + 1);
 }
 
-/// Nothing is taken while a message is open, as Fast Messages has it.
+/// Takes nothing while a message is open, as in Fast Messages.
 static SEND_ALL_FIRST: Algorithm = Algorithm {
     round: |problem, rank, round, out| match round.checked_sub(problem.elements) {
         None => send(problem, rank, round, out),
@@ -57,7 +57,7 @@ static SEND_ALL_FIRST: Algorithm = Algorithm {
     ..BOTH
 };
 
-/// What has come is taken before another buffer is asked for.
+/// Takes what has arrived before it asks for another buffer.
 static TAKE_FIRST: Algorithm = Algorithm {
     round: |problem, rank, round, out| match round % 2 {
         0 => send(problem, rank, round / 2, out),
@@ -71,7 +71,7 @@ fn schedule(algorithm: &'static Algorithm, segments: u32) -> Schedule {
 }
 
 #[test]
-fn whoever_takes_nothing_while_sending_deadlocks_when_there_are_more_segments_than_buffers() {
+fn taking_nothing_while_sending_deadlocks_if_there_are_more_segments_than_buffers() {
     assert!(run(&schedule(&SEND_ALL_FIRST, 1), 3, Interleaving::Prompt).is_ok());
     let found = run(&schedule(&SEND_ALL_FIRST, 2), 3, Interleaving::Prompt).err();
     assert!(
@@ -81,7 +81,7 @@ fn whoever_takes_nothing_while_sending_deadlocks_when_there_are_more_segments_th
 }
 
 #[test]
-fn whoever_gives_buffers_back_before_asking_does_not() {
+fn returning_buffers_before_asking_for_one_does_not_deadlock() {
     for segments in 1..6 {
         assert!(run(&schedule(&TAKE_FIRST, segments), 3, Interleaving::Prompt).is_ok());
     }

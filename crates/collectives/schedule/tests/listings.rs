@@ -1,10 +1,10 @@
-//! The listings of Höfler 2005, section 2.2, as printed, and what the checker says to them.
+//! The listings of Höfler 2005, section 2.2, as printed, and the defects that the checker finds in them.
 //!
-//! Each is transcribed as far as the step language can say it: the flags of the thesis that hold 0 and
-//! 1 hold epochs here and counters that are never reset count on, which repairs one defect of several
-//! listings and leaves the others.
+//! Each listing is transcribed as far as the step language allows. Flags that hold 0 and 1 in the thesis
+//! hold epochs here, and counters that are never reset continue to count. That repairs one defect of
+//! several listings and leaves the others.
 
-use evenkeel_schedule::check::{CheckError, Interleaving, costs, explore::explore, run};
+use evenkeel_schedule::check::{CheckError, Interleaving, costs, explore, run};
 use evenkeel_schedule::radix::{ceil_log, floor_log, power};
 use evenkeel_schedule::{
     Algorithm, Collective, CombiningOrder, Counter, Flag, Parameter, Problem, Rank, RankSet, Resources,
@@ -46,7 +46,8 @@ fn release(problem: &Problem, rank: Rank, flag: Flag, out: &mut Round) {
     }
 }
 
-/// Listing 2.1: the counter starts at 1, as if rank 0 had counted; whoever counts up to P lets all go.
+/// Listing 2.1: the counter starts at 1, as if rank 0 had counted. The rank that counts up to P releases
+/// all.
 static CENTRAL: Algorithm = Algorithm {
     resources: |_| Resources::flags(3, 1).and_counters(1),
     round: |problem, rank, round, out| match (rank, round) {
@@ -60,9 +61,10 @@ static CENTRAL: Algorithm = Algorithm {
 };
 
 #[test]
-fn listing_2_1_lets_the_others_go_before_rank_0_has_come() {
+fn listing_2_1_releases_the_others_before_rank_0_has_entered() {
     assert!(matches!(defect(&CENTRAL, 4, 1), CheckError::LeftEarly { missing: Rank(0), .. }));
-    // Also if rank 0 is early in the run that is looked at: it is not in the others' past.
+    // Also if rank 0 enters early in this execution, because its entering is not in the past of the
+    // others.
     assert!(matches!(
         found(&CENTRAL, 4, 1, Interleaving::Late(Rank(2))),
         Some(CheckError::LeftEarly { missing: Rank(0), .. })
@@ -88,20 +90,17 @@ static COMBINING: Algorithm = Algorithm {
 
 #[test]
 fn listing_2_2_counts_several_levels_in_one_counter_and_waits_for_missing_members() {
-    // Rank 1, counted on the first level, stands in for rank 2 on the second.
+    // Rank 1, counted on the first level, is taken for rank 2 on the second.
     assert!(matches!(
         defect(&COMBINING, 4, 2),
         CheckError::LeftEarly { rank: Rank(0), missing: Rank(2), .. }
     ));
     assert!(matches!(defect(&COMBINING, 3, 4), CheckError::Deadlock { .. }));
-    assert!(
-        run(&schedule(&COMBINING, 4, 4), 3, Interleaving::Prompt).is_ok(),
-        "with one full group there is nothing wrong"
-    );
+    assert!(run(&schedule(&COMBINING, 4, 4), 3, Interleaving::Prompt).is_ok(), "one full group is correct");
 }
 
-/// Listing 2.3: the higher rank waits as winner, the lower one tells it, waits, and plays on; one flag
-/// for all.
+/// Listing 2.3: the higher rank waits as the winner. The lower rank signals it, waits, and plays on.
+/// There is one flag for all games.
 static TOURNAMENT: Algorithm = Algorithm {
     resources: |problem| Resources::flags(ceil_log(2, problem.ranks) + 1, 1),
     round: |problem, rank, round, out| {
@@ -121,14 +120,14 @@ static TOURNAMENT: Algorithm = Algorithm {
 };
 
 #[test]
-fn listing_2_3_has_the_loser_wait_for_nobody_and_plays_against_a_rank_too_many() {
+fn listing_2_3_makes_the_loser_wait_and_plays_against_a_rank_that_does_not_exist() {
     assert!(matches!(defect(&TOURNAMENT, 2, 1), CheckError::Deadlock { .. }));
-    // What lets rank 1 go is what rank 0 tells it in the first game.
+    // Rank 1 leaves because of the signal that rank 0 sends it in the first game.
     assert!(matches!(defect(&TOURNAMENT, 4, 1), CheckError::LeftEarly { rank: Rank(1), .. }));
     assert!(matches!(defect(&TOURNAMENT, 3, 1), CheckError::NoSuchRank { to: Rank(3), .. }));
 }
 
-/// Listing 2.4: four children are waited for whatever n is, and also a child P.
+/// Listing 2.4: a rank waits for four children whatever n is, and also for a child P.
 static MCS: Algorithm = Algorithm {
     resources: |problem| Resources::flags(2, problem.values[0].max(4) + 1),
     round: |problem, rank, round, out| {
@@ -147,14 +146,14 @@ static MCS: Algorithm = Algorithm {
 
 #[test]
 fn listing_2_4_waits_for_children_that_do_not_exist() {
-    // Rank 0 waits for flags 2 and 3, which nobody writes.
+    // Rank 0 waits for flags 2 and 3, which no rank raises.
     assert!(matches!(defect(&MCS, 3, 2), CheckError::Deadlock { .. }));
-    // n = 4 is what the literal 4 means, and ranks 1 to 4 are all of rank 0's children; rank 1 waits for
-    // rank 5.
+    // With n = 4, which the literal 4 assumes, ranks 1 to 4 are all children of rank 0. Rank 1 waits for
+    // rank 5, which does not exist.
     assert!(matches!(defect(&MCS, 5, 4), CheckError::Deadlock { .. }));
 }
 
-/// Listing 2.5: every rank waits for its own entry, which says nothing of its children.
+/// Listing 2.5: every rank waits for its own entry, which says nothing about its children.
 static SPANNING: Algorithm = Algorithm {
     resources: |problem| Resources::flags(2, problem.ranks + 1),
     round: |problem, rank, round, out| {
@@ -172,8 +171,8 @@ fn listing_2_5_waits_for_no_child() {
     assert!(matches!(defect(&SPANNING, 2, 1), CheckError::LeftEarly { rank: Rank(0), missing: Rank(1), .. }));
 }
 
-/// Listing 2.8: each message is waited for before the next is sent, there are too many rounds, and
-/// distances go around.
+/// Listing 2.8: a rank waits for each message before it sends the next, there are too many rounds, and
+/// distances wrap around.
 static N_WAY: Algorithm = Algorithm {
     resources: |problem| {
         let n = problem.values[0];
@@ -191,7 +190,7 @@ static N_WAY: Algorithm = Algorithm {
     ..PRINTED
 };
 
-/// The same without the repetitions, to see what the order of sending and waiting costs.
+/// The same without the repetitions, to see the cost of the order of sending and waiting alone.
 static N_WAY_INTERLEAVED: Algorithm = Algorithm {
     resources: |problem| {
         let rounds = ceil_log(problem.values[0] + 1, problem.ranks);
@@ -208,28 +207,28 @@ static N_WAY_INTERLEAVED: Algorithm = Algorithm {
 };
 
 #[test]
-fn listing_2_8_repeats_itself_and_waits_too_early() {
-    // Seven rounds where four suffice: from the fifth on, ranks are told again what they know.
+fn listing_2_8_repeats_messages_and_waits_too_early() {
+    // Seven rounds where four suffice: from the fifth on, ranks are told what they know already.
     assert_eq!((schedule(&N_WAY, 64, 2).rounds(), ceil_log(3, 64)), (7, 4));
     let right = algorithms::find("n-way-dissemination").unwrap();
     let (printed, corrected) =
         (costs(&schedule(&N_WAY, 64, 2)).unwrap(), costs(&schedule(right, 64, 2)).unwrap());
     assert_eq!((printed.rounds, printed.messages), (14, 64 * 14));
     assert_eq!((corrected.rounds, corrected.messages), (4, 64 * 8));
-    // Where the distances come around to the same rank, a flag is raised a second time.
+    // Where two distances lead to the same rank, a flag is raised a second time.
     assert!(matches!(defect(&N_WAY, 9, 2), CheckError::RaisedTwice { .. }));
     let (printed, right) =
         (costs(&schedule(&N_WAY_INTERLEAVED, 27, 2)).unwrap(), costs(&schedule(right, 27, 2)).unwrap());
     assert_eq!(
         (printed.rounds, right.rounds),
         (6, 3),
-        "messages that could be on their way together wait for each other"
+        "messages that could be in flight together wait for each other"
     );
     assert_eq!(printed.messages, right.messages);
 }
 
-/// Listing 2.9: as 2.8 within groups; the ranks beyond report and never wait; one rank in the main
-/// group waits for one reporter.
+/// Listing 2.9: as 2.8 within groups. The ranks beyond the power report and never wait, and a rank in the
+/// main group waits for one reporter only.
 static N_WISE: Algorithm = Algorithm {
     resources: |problem| {
         let rounds = floor_log(problem.values[0] + 1, problem.ranks);
@@ -258,7 +257,7 @@ static N_WISE: Algorithm = Algorithm {
 };
 
 #[test]
-fn listing_2_9_deadlocks_and_lets_the_upper_group_go() {
+fn listing_2_9_deadlocks_and_never_holds_the_upper_group() {
     // Three ranks, n = 2: each waits for the next, which first waits for the one after it.
     assert!(matches!(defect(&N_WISE, 3, 2), CheckError::Deadlock { waiting: 3, .. }));
     // n = 1 does not deadlock, but the rank beyond the power of two leaves at once.
@@ -267,7 +266,7 @@ fn listing_2_9_deadlocks_and_lets_the_upper_group_go() {
     assert!(matches!(defect(&N_WISE, 8, 2), CheckError::LeftEarly { rank: Rank(3..), .. }));
     assert!(
         run(&schedule(&N_WISE, 4, 1), 3, Interleaving::Prompt).is_ok(),
-        "a power of two with n = 1 is what the listing is right for"
+        "the listing is correct for a power of two with n = 1"
     );
     let repaired = algorithms::find("n-wise-exchange").unwrap();
     for (ranks, n) in [(3, 1), (3, 2), (8, 2), (9, 2)] {
@@ -275,7 +274,7 @@ fn listing_2_9_deadlocks_and_lets_the_upper_group_go() {
     }
 }
 
-/// Flags that are told apart by nothing: two ranks raise the same one.
+/// Two ranks raise the same flag, so that a wait cannot tell the raises apart.
 static SHARED_FLAG: Algorithm = Algorithm {
     resources: |_| Resources::flags(2, 2),
     round: |problem, rank, round, out| match (rank, round) {
@@ -292,7 +291,7 @@ fn a_flag_that_two_ranks_raise_is_found() {
     assert!(matches!(explore(&schedule(&SHARED_FLAG, 3, 1), 1, 10_000), Err(CheckError::RaisedTwice { .. })));
 }
 
-/// One counter for barrier after barrier with ranks that run ahead: nobody waits for anybody.
+/// One counter for consecutive barriers, and ranks that run ahead because they wait for no rank.
 static RUNNING_AHEAD: Algorithm = Algorithm {
     resources: |_| Resources::flags(1, 1).and_counters(1),
     round: |problem, rank, _, out| {
@@ -306,7 +305,7 @@ static RUNNING_AHEAD: Algorithm = Algorithm {
 };
 
 #[test]
-fn early_arrivals_that_stand_in_for_missing_ones_are_found() {
+fn early_arrivals_that_are_taken_for_missing_ones_are_found() {
     assert!(matches!(
         found(&RUNNING_AHEAD, 3, 1, Interleaving::Late(Rank(2))),
         Some(CheckError::LeftEarly { .. } | CheckError::CountedEarly { .. })

@@ -1,4 +1,4 @@
-//! The checker finds mistakes: every step of every algorithm is left out once, and some are made otherwise.
+//! The checker finds mistakes: each step of each algorithm is left out once, and some steps are changed.
 
 use evenkeel_schedule::check::{CheckError, Execution, Interleaving, drive};
 use evenkeel_schedule::{
@@ -22,44 +22,43 @@ fn schedule(algorithm: &'static Algorithm, ranks: u32) -> Schedule {
     Schedule::new(algorithm, Problem::new(ranks).with_elements(elements), &[]).unwrap()
 }
 
-/// How many steps can be left out of an algorithm by itself without harm, of how many.
-fn spare(algorithm: &'static Algorithm, ranks: u32) -> (Vec<String>, usize) {
+/// The steps that can each be left out of an algorithm without harm, and the number of all steps.
+fn redundant(algorithm: &'static Algorithm, ranks: u32) -> (Vec<String>, usize) {
     let schedule = schedule(algorithm, ranks);
     let whole = programs(&schedule);
-    let (mut spare, mut all) = (Vec::new(), 0);
+    let (mut found, mut all) = (Vec::new(), 0);
     for rank in 0..whole.len() {
         for at in 0..whole[rank].len() {
             all += 1;
             let mut less = whole.clone();
             let (_, step) = less[rank].remove(at);
             if outcome(&schedule, less).is_ok() {
-                spare.push(format!("rank {rank}: {step:?}"));
+                found.push(format!("rank {rank}: {step:?}"));
             }
         }
     }
-    (spare, all)
+    (found, all)
 }
 
 #[test]
 fn no_step_can_be_left_out() {
     for algorithm in algorithms::ALL {
-        let (spare, all) = spare(algorithm, 4);
-        let redundant = match algorithm.name {
-            // Four ranks and n = 2: in the second round everybody hears from the rank below it once more.
+        let (found, all) = redundant(algorithm, 4);
+        let expected = match algorithm.name {
+            // With four ranks and n = 2 each rank hears from the rank below it again in the second round.
             "n-way-dissemination" => 4,
-            // One group: its other members look at all flags too, and wait for the release, as its authors
-            // have it.
+            // In its one group the other members read all flags too and then wait for the release, as the
+            // authors describe it.
             "flag-groups" => 12,
-            // The root hears from its neighbour in every round; the last one would do.
+            // The root is signalled by its neighbour in every round; the last signal would be enough.
             "bcast-scatter-allgather" => 1,
             _ => 0,
         };
-        assert_eq!(spare.len(), redundant, "{}, of {all} steps: {spare:#?}", algorithm.name);
+        assert_eq!(found.len(), expected, "{}, of {all} steps: {found:#?}", algorithm.name);
     }
 }
 
-/// What `check` claims: whether something is wrong can be seen in any order, not only in one in which
-/// it goes wrong.
+/// The claim of `check`: a mistake is visible in every order, not only in one in which it does harm.
 #[test]
 fn a_mistake_is_found_in_every_order() {
     let drivers = [
@@ -97,7 +96,7 @@ fn a_mistake_is_found_in_every_order() {
 #[test]
 fn operands_cannot_be_exchanged() {
     for algorithm in algorithms::ALL.iter().filter(|a| a.order != CombiningOrder::Nothing) {
-        // Where whoever comes last combines: no more ranks than epochs, so that each comes last once.
+        // Where the last rank combines: no more ranks than epochs, so that each rank is last once.
         let ranks = if algorithm.name == "allreduce-central-counter" { 4 } else { 6 };
         let schedule = schedule(algorithm, ranks);
         let whole = programs(&schedule);
@@ -111,7 +110,7 @@ fn operands_cannot_be_exchanged() {
             other[rank][at].1 = Step::Combine { into, first: second, second: first, length };
             let found = outcome(&schedule, other);
             match algorithm.order {
-                // Only all ranks together could do without anybody noticing: each part is combined once.
+                // Each part is combined once, so no rank sees the difference.
                 CombiningOrder::Any => assert_eq!(found, Ok(()), "{}", algorithm.name),
                 _ => assert!(
                     matches!(found, Err(CheckError::WrongData { .. } | CheckError::UnequalGrouping { .. })),
@@ -126,7 +125,7 @@ fn operands_cannot_be_exchanged() {
 
 #[test]
 fn one_bank_is_not_enough_where_messages_are_not_acknowledged() {
-    // Their last messages are read by ranks that may be told of nothing more before they are sent to again.
+    // Their last messages are read by ranks that may not be asked again before the next message to them.
     let found: Vec<&str> = algorithms::ALL
         .iter()
         .filter(|algorithm| {
@@ -176,9 +175,9 @@ fn an_output_is_not_written_before_its_owner_has_entered() {
     assert!(matches!(outcome(&schedule, direct), Err(CheckError::WriteRace { .. })));
 }
 
-/// At some number of ranks and with some root: elsewhere a little may be left over.
+/// For some number of ranks and some root. For others a little may be left over.
 #[test]
-fn memory_is_no_more_than_what_is_stated() {
+fn no_algorithm_states_more_resources_than_it_uses() {
     for algorithm in algorithms::ALL {
         for less in [0, 1, 2] {
             let mut stated = false;

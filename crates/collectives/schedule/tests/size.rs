@@ -1,8 +1,9 @@
-//! A rank's steps come without looking at the others: also with more ranks than could be looked at.
+//! The steps of a rank are generated without looking at other ranks, even if there are too many to look
+//! at.
 
 use evenkeel_schedule::{Collective, Problem, Rank, Round, Schedule, Step, algorithms};
 
-/// Algorithms with a message or an area for each rank have as many steps.
+/// Algorithms with a message or an area for each rank have as many steps as there are ranks.
 fn grows_with_ranks(name: &str) -> bool {
     ["ring", "flat", "scatter", "pairwise", "bruck", "simultaneous", "gather", "allreduce-central", "parts"]
         .iter()
@@ -10,7 +11,7 @@ fn grows_with_ranks(name: &str) -> bool {
 }
 
 #[test]
-fn any_rank_of_a_thousand_million() {
+fn the_steps_of_any_rank_of_a_billion_are_few() {
     let mut round = Round::new();
     for algorithm in algorithms::ALL.iter().filter(|a| !grows_with_ranks(a.name)) {
         for ranks in [1_000_000, 1 << 30] {
@@ -42,7 +43,7 @@ fn any_rank_of_a_thousand_million() {
 }
 
 #[test]
-fn a_million_ranks_of_dissemination_have_forty_million_steps() {
+fn dissemination_with_a_million_ranks_has_forty_million_steps() {
     let schedule =
         Schedule::new(algorithms::find("dissemination").unwrap(), Problem::new(1 << 20), &[]).unwrap();
     assert_eq!((schedule.algorithm.collective, schedule.rounds()), (Collective::Barrier, 20));
@@ -55,5 +56,5 @@ fn a_million_ranks_of_dissemination_have_forty_million_steps() {
         }
     }
     assert_eq!(steps * 64, 40 << 20);
-    assert_eq!(round.steps.capacity(), 4, "one list serves all");
+    assert_eq!(round.steps.capacity(), 4, "one list is reused for all rounds");
 }

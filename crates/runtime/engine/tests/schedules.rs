@@ -4,7 +4,7 @@
 //! are one word, fences, wakes, jumps.
 
 use evenkeel_engine::barrier::program::{Layout, Program};
-use evenkeel_schedule::algorithms::barrier::dissemination::ALGORITHM as DISSEMINATION;
+
 use evenkeel_schedule::{Algorithm, Collective, CombiningOrder, Problem, Rank, Schedule, Step, algorithms};
 use evenkeel_segment::eventcount::Fencing;
 use evenkeel_segment::membarrier;
@@ -182,6 +182,10 @@ fn many_epochs_with_either_way_of_fencing() {
     }
 }
 
+fn dissemination() -> &'static Algorithm {
+    algorithms::find("dissemination").expect("it is listed")
+}
+
 /// Dissemination that does not wait in its last round.
 static HASTY: Algorithm = Algorithm {
     name: "hasty",
@@ -191,10 +195,10 @@ static HASTY: Algorithm = Algorithm {
     source: "",
     cost: "",
     parameters: &[],
-    resources: |problem| (DISSEMINATION.resources)(problem),
+    resources: |problem| (dissemination().resources)(problem),
     round: |problem, rank, round, out| {
-        (DISSEMINATION.round)(problem, rank, round, out);
-        if round + 1 == (DISSEMINATION.resources)(problem).rounds {
+        (dissemination().round)(problem, rank, round, out);
+        if round + 1 == (dissemination().resources)(problem).rounds {
             out.steps.retain(|step| !matches!(step, Step::Wait { .. }));
         }
     },

@@ -4,9 +4,7 @@ use super::arguments::{Check, Gallery, List, ScheduleTask, Show, Which};
 use crate::commands::report::command as record_file;
 use crate::errors::Failure;
 use crate::output::file::write;
-use evenkeel_schedule::check::{
-    CheckError, Costs, Interleaving, costs, explore::explore, fits_in_memory, run,
-};
+use evenkeel_schedule::check::{CheckError, Costs, Interleaving, costs, explore, fits_in_memory, run};
 use evenkeel_schedule::picture::{Picture, gallery, svg, text};
 use evenkeel_schedule::{
     Algorithm, Collective, CombiningOrder, Nodes, Problem, Rank, Schedule, Step, algorithms,

@@ -1,7 +1,12 @@
-//! Every algorithm, one file each. A new one is a file with one [`Algorithm`] in it and one line in
-//! [`ALL`]; being listed is what makes it checked, shown and simulated.
-
-use crate::algorithm::{Algorithm, Collective};
+//! The algorithms: a folder for each collective, a file for each algorithm.
+//!
+//! A new algorithm is a file with one [`Algorithm`](crate::Algorithm) in it and one line in [`ALL`]. An
+//! algorithm on the list is checked, drawn and simulated. What several algorithms share stands beside the
+//! folders: the groups of [`power_of_two_groups`], the steps of [`root_collects`], [`prefix`] and
+//! [`fold`].
+//!
+//! May use: problems, rounds, steps and [`deposits`](crate::deposits). Must never: look at other ranks'
+//! steps, or depend on the checker.
 
 pub mod allgather;
 pub mod allreduce;
@@ -15,71 +20,10 @@ pub mod reduce_scatter;
 pub mod scan;
 pub mod scatter;
 
-mod collect;
 mod fold;
-mod halves;
+mod list;
+mod power_of_two_groups;
 mod prefix;
+mod root_collects;
 
-/// All algorithms, by operation.
-pub static ALL: &[&Algorithm] = &[
-    &barrier::central_counter::ALGORITHM,
-    &barrier::combining_tree::ALGORITHM,
-    &barrier::climbing_tree::ALGORITHM,
-    &barrier::tournament::ALGORITHM,
-    &barrier::f_way_tournament::ALGORITHM,
-    &barrier::mcs::ALGORITHM,
-    &barrier::binomial_spanning_tree::ALGORITHM,
-    &barrier::butterfly::ALGORITHM,
-    &barrier::pairwise_exchange::ALGORITHM,
-    &barrier::dissemination::ALGORITHM,
-    &barrier::n_way_dissemination::ALGORITHM,
-    &barrier::n_wise_exchange::ALGORITHM,
-    &barrier::flag_groups::ALGORITHM,
-    &barrier::hierarchical::ALGORITHM,
-    &bcast::flat::ALGORITHM,
-    &bcast::binomial::ALGORITHM,
-    &bcast::flag_tree::ALGORITHM,
-    &bcast::postal::ALGORITHM,
-    &bcast::multi_send::ALGORITHM,
-    &bcast::pipelined::ALGORITHM,
-    &bcast::scatter_allgather::ALGORITHM,
-    &reduce::flat::ALGORITHM,
-    &reduce::binomial::ALGORITHM,
-    &allreduce::simultaneous_broadcast::ALGORITHM,
-    &allreduce::recursive_doubling::ALGORITHM,
-    &allreduce::rabenseifner::ALGORITHM,
-    &allreduce::ring::ALGORITHM,
-    &allreduce::reduce_broadcast::ALGORITHM,
-    &allreduce::central_counter::ALGORITHM,
-    &allreduce::parts::ALGORITHM,
-    &allgather::flat::ALGORITHM,
-    &allgather::ring::ALGORITHM,
-    &allgather::bruck::ALGORITHM,
-    &allgather::recursive_doubling::ALGORITHM,
-    &alltoall::flat::ALGORITHM,
-    &alltoall::pairwise::ALGORITHM,
-    &alltoall::bruck::ALGORITHM,
-    &gather::flat::ALGORITHM,
-    &gather::binomial::ALGORITHM,
-    &scatter::flat::ALGORITHM,
-    &scatter::binomial::ALGORITHM,
-    &reduce_scatter::flat::ALGORITHM,
-    &reduce_scatter::pairwise::ALGORITHM,
-    &reduce_scatter::halving::ALGORITHM,
-    &scan::flat::ALGORITHM,
-    &scan::linear::ALGORITHM,
-    &scan::recursive_doubling::ALGORITHM,
-    &exscan::flat::ALGORITHM,
-    &exscan::linear::ALGORITHM,
-    &exscan::recursive_doubling::ALGORITHM,
-];
-
-/// The algorithm of that name.
-pub fn find(name: &str) -> Option<&'static Algorithm> {
-    ALL.iter().copied().find(|a| a.name == name)
-}
-
-/// The algorithms for an operation.
-pub fn for_collective(collective: Collective) -> impl Iterator<Item = &'static Algorithm> {
-    ALL.iter().copied().filter(move |a| a.collective == collective)
-}
+pub use list::{ALL, find, for_collective};

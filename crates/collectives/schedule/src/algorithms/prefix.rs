@@ -1,26 +1,26 @@
-//! Ranks that need what all below them hand in.
+//! Every rank needs the contributions of all ranks below it: the scans.
 //!
-//! Nobody hears from the ranks above it, so whoever has read says so to whom it read from, by adding to
-//! a counter there; who sends awaits the additions of the bank's previous use.
+//! No rank hears from the ranks above it. So a rank that has read tells each rank it read from by adding
+//! to a counter there, and a sender waits for the additions of the bank's previous use.
 
-use crate::algorithm::Collective;
 use crate::algorithms::fold::fold;
+use crate::collective::Collective;
 use crate::deposits::operand_count;
 use crate::problem::Problem;
+use crate::resources::Resources;
 use crate::round::Round;
-use crate::schedule::Resources;
 use crate::step::{Counter, Flag, Place, Rank};
 
-/// Counts those above that have read.
+/// Counts the ranks above that have read.
 const READ: Counter = Counter(0);
 
-/// A flag and a vector for each rank that has some above it.
+/// One flag and one vector for each rank that has ranks above it.
 pub fn resources(problem: &Problem) -> Resources {
     let vectors = u64::from(problem.elements) * u64::from(problem.ranks - 1);
     Resources::flags(1, problem.ranks - 1).and_counters(1).and_scratch(vectors).in_banks(2)
 }
 
-/// All that a rank does. `place`: where it has the vector of a rank that is combined.
+/// All steps of a rank. `place` says where the rank has the vector of each rank that it combines.
 pub fn round(
     collective: Collective,
     problem: &Problem,

@@ -1,29 +1,32 @@
-//! What a schedule costs, counted in a run of it.
+//! What a schedule costs, counted in an execution of it.
 
 use super::error::CheckError;
+use super::execution::Tally;
 use super::interleaving::{Interleaving, run};
+use crate::round::Round;
 use crate::schedule::Schedule;
 use crate::step::{Rank, Step};
 
-/// Of one epoch in which all ranks enter at once. Acknowledgements and the answers of counters are
-/// messages too.
+/// The costs of one epoch that all ranks enter at once. Acknowledgements and the answers of counters
+/// count as messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Costs {
-    /// Messages one after the other that the last rank to leave has to wait for.
+    /// The length of the longest chain of messages that a rank has to wait for.
     pub rounds: u32,
-    /// Of all ranks; a multicast counts once for each rank it goes to, a write to all ranks as one.
+    /// Messages of all ranks. A multicast counts once for each receiver, a write to all ranks counts as
+    /// one.
     pub messages: u64,
-    /// That one rank sends, at most.
+    /// Messages that one rank sends, at most.
     pub sent: u64,
-    /// That one rank waits for, at most.
+    /// Messages that one rank waits for, at most.
     pub received: u64,
     /// Elements that are moved between ranks.
     pub elements: u64,
     /// Elements that one rank sends, at most.
     pub sent_elements: u64,
-    /// Others that must respond between a rank's entering and its leaving: of the rank with most of them.
+    /// Other ranks that must respond between a rank's entering and its leaving, for the rank with most.
     pub responders: u32,
-    /// The same of the rank with fewest.
+    /// The same for the rank with fewest.
     pub least_responders: u32,
     /// Flags and counters of a rank, in all banks.
     pub flags: u64,
@@ -31,11 +34,11 @@ pub struct Costs {
     pub scratch: u64,
 }
 
-/// Runs a schedule twice over its banks, which also checks it, and counts the last epoch.
+/// Executes a schedule twice over its banks, which also checks it, and counts the last epoch.
 pub fn costs(schedule: &Schedule) -> Result<Costs, CheckError> {
     let banks = u64::from(schedule.resources.banks);
     let tally = run(schedule, 2 * banks, Interleaving::Prompt)?.tally;
-    let most = |of: fn(&super::execution::Tally) -> u64| tally.iter().map(of).max().unwrap_or(0);
+    let most = |of: fn(&Tally) -> u64| tally.iter().map(of).max().unwrap_or(0);
     Ok(Costs {
         rounds: most(|t| t.depth.into()) as u32,
         messages: tally.iter().map(|t| t.sent + t.answers).sum(),
@@ -50,13 +53,13 @@ pub fn costs(schedule: &Schedule) -> Result<Costs, CheckError> {
     })
 }
 
-/// Whether a run's knowledge takes no more than so many bytes, about: what every rank knew of every
-/// other is kept with each message.
+/// Whether an execution takes no more than about so many bytes. Each message keeps a vector clock: what
+/// its sender knew of every rank.
 pub fn fits_in_memory(schedule: &Schedule, bytes: u64) -> bool {
-    let mut round = crate::Round::new();
+    let mut round = Round::new();
     let (ranks, banks) = (u64::from(schedule.problem.ranks), u64::from(schedule.resources.banks));
-    let cells = schedule.resources.scratch * banks + 2 * u64::from(schedule.problem.elements);
-    let mut used = cells * 16 * ranks;
+    let elements = schedule.resources.scratch * banks + 2 * u64::from(schedule.problem.elements);
+    let mut used = elements * 16 * ranks;
     for rank in 0..schedule.problem.ranks {
         for number in 0..schedule.rounds() {
             if used > bytes {

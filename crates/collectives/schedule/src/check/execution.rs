@@ -1,10 +1,13 @@
-//! Runs a schedule, one step or delivery at a time, and sees to the rules of [`check`](super).
+//! The state of an execution: what each rank has done and knows, what is in flight, what was counted.
+//!
+//! [`advance`](super::advance) and [`take_step`](super::take_step) change it.
 
+use super::clock::VectorClock;
+use super::counters::CounterHistory;
 use super::error::CheckError;
-use super::flags::{CounterHistory, FlagHistory};
-use super::memory::{Clock, Memory, MemoryError};
+use super::flags::FlagHistory;
+use super::memory::{Memory, MemoryError};
 use super::terms::{Term, Terms};
-use crate::algorithm::{Collective, CombiningOrder};
 use crate::schedule::Schedule;
 use crate::step::{Counter, Flag, Place, Rank, Step};
 use std::rc::Rc;
@@ -16,7 +19,7 @@ pub(super) struct Program {
     pub(super) begins: Vec<usize>,
 }
 
-/// A message on its way to a flag, with what it brings.
+/// A message on its way to a flag, with the elements it carries.
 #[derive(Clone, Debug)]
 pub struct Message {
     pub(super) to: Rank,
@@ -26,131 +29,135 @@ pub struct Message {
     pub(super) data: Option<(Place, Vec<Term>)>,
 }
 
-/// A write to all ranks that has not been taken by everybody yet.
+/// A write to all ranks that some ranks do not know of yet.
 #[derive(Clone, Debug)]
-pub(super) struct Shared {
+pub(super) struct SharedWrite {
     pub(super) by: Rank,
     pub(super) time: u32,
     pub(super) bank: usize,
     pub(super) place: Place,
     pub(super) length: u32,
-    /// Who still has to come to know of it.
-    pub(super) missing: Vec<bool>,
+    /// The ranks that do not know of it yet.
+    pub(super) unaware: Vec<bool>,
 }
 
+/// How far a rank has come, and what it knows.
 #[derive(Clone, Debug)]
-pub(super) struct State {
+pub(super) struct RankState {
     /// The epoch it is in, or was in last.
     pub(super) epoch: u64,
     pub(super) inside: bool,
+    /// The index of its next step.
     pub(super) at: usize,
-    pub(super) clock: Clock,
+    pub(super) clock: VectorClock,
+    /// The length of the longest chain of messages that it has waited for in this epoch.
     pub(super) depth: u32,
     pub(super) memory: Memory,
 }
 
 /// What a message does where it arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum MessageKind {
+    /// Raises a flag.
     Flag(Flag),
+    /// Brings elements and raises a flag.
     Data,
-    Again,
+    /// Brings the elements of the previous message once more.
+    Repeat,
+    /// Writes into memory that all ranks see.
     Shared,
+    /// Adds to a counter.
     Count(Counter),
-    /// What the counter was, for who waits to know.
+    /// Tells a rank that added to a counter the new value.
     Answer,
 }
 
 /// A message of the last epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sent {
+pub struct SentMessage {
+    /// The sender.
     pub from: Rank,
+    /// The receiver.
     pub to: Rank,
-    /// Which step of its sender it is.
+    /// The index of the sender's step.
     pub step: usize,
-    /// Messages one after the other that had to arrive before.
+    /// The length of the longest chain of messages that had to arrive before.
     pub depth: u32,
+    /// The elements that it carries.
     pub elements: u32,
-    pub kind: Kind,
+    /// What it does where it arrives.
+    pub kind: MessageKind,
 }
 
-/// What the costs are made of, for one rank and its last epoch.
+/// What one rank did in its last epoch, for [`Costs`](super::Costs).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
+    /// Messages that it sent to other ranks.
     pub sent: u64,
-    /// Answers that it got from others' counters.
+    /// Answers that it got from counters of other ranks.
     pub answers: u64,
+    /// Elements that it sent.
     pub elements: u64,
+    /// Messages that it waited for.
     pub received: u64,
+    /// The length of the longest chain of messages that it waited for.
     pub depth: u32,
+    /// Other ranks whose entering lies in its past when it leaves.
     pub responders: u32,
 }
 
+/// An execution of a schedule for some epochs.
 #[derive(Clone)]
 pub struct Execution<'a> {
     pub(super) schedule: &'a Schedule,
     pub(super) programs: Rc<Vec<Program>>,
     pub(super) epochs: u64,
-    pub(super) ranks: Vec<State>,
+    pub(super) ranks: Vec<RankState>,
     pub(super) flags: Vec<FlagHistory>,
-    pub(super) counts: Vec<CounterHistory>,
+    pub(super) counters: Vec<CounterHistory>,
+    /// Messages that have been sent and not delivered.
     pub in_flight: Vec<Message>,
-    pub(super) shared: Vec<Shared>,
+    pub(super) shared: Vec<SharedWrite>,
     pub(super) terms: Terms,
-    /// Of each rank, when it entered each epoch.
+    /// For each rank, when it entered each epoch.
     pub(super) entered: Vec<Vec<u32>>,
-    /// The first output of the epoch that was handed out, where all must be equal.
-    outputs: Vec<Option<Vec<Term>>>,
+    /// For each epoch, the first output that a rank got, where all must be equal.
+    pub(super) outputs: Vec<Option<Vec<Term>>>,
+    /// For each rank, what it did in its last epoch.
     pub tally: Vec<Tally>,
-    /// Messages of the last epoch.
-    pub sent: Vec<Sent>,
+    /// The messages of the last epoch.
+    pub sent: Vec<SentMessage>,
 }
 
 impl<'a> Execution<'a> {
+    /// An execution of a schedule, before the first rank has entered.
     pub fn new(schedule: &'a Schedule, epochs: u64) -> Execution<'a> {
-        Execution::with_programs(
-            schedule,
-            epochs,
-            (0..schedule.problem.ranks).map(|rank| schedule.program(Rank(rank))).collect(),
-        )
+        let programs = (0..schedule.problem.ranks).map(|rank| schedule.program(Rank(rank))).collect();
+        Execution::with_programs(schedule, epochs, programs)
     }
 
-    /// Runs other steps than the schedule's own, with all else as the schedule states it: to see what
-    /// becomes of mistakes.
+    /// An execution of other steps than the schedule's own, with all else as the schedule states it: to
+    /// see that mistakes are found.
     pub fn with_programs(
         schedule: &'a Schedule,
         epochs: u64,
         programs: Vec<Vec<(u32, Step)>>,
     ) -> Execution<'a> {
-        let (n, resources, collective) =
-            (schedule.problem.ranks, schedule.resources, schedule.algorithm.collective);
+        let (n, resources) = (schedule.problem.ranks, schedule.resources);
         let program = |steps: Vec<(u32, Step)>| Program {
             begins: (0..=resources.rounds)
                 .map(|round| steps.partition_point(|(of, _)| *of < round))
                 .collect(),
             steps: steps.into_iter().map(|(_, step)| step).collect(),
         };
-        let state = |rank| State {
-            epoch: 0,
-            inside: false,
-            at: 0,
-            clock: vec![0; n as usize],
-            depth: 0,
-            memory: Memory::new(
-                collective.input_elements(&schedule.problem, Rank(rank)) as usize,
-                collective.output_elements(&schedule.problem, Rank(rank)) as usize,
-                resources.scratch as usize,
-                resources.banks.into(),
-            ),
-        };
         let per_rank = |number: u32| (number * n) as usize * usize::from(resources.banks);
         Execution {
             schedule,
             programs: Rc::new(programs.into_iter().map(program).collect()),
             epochs,
-            ranks: (0..n).map(state).collect(),
+            ranks: (0..n).map(|rank| RankState::new(schedule, Rank(rank))).collect(),
             flags: vec![FlagHistory::default(); per_rank(resources.flags)],
-            counts: vec![CounterHistory::default(); per_rank(resources.counters)],
+            counters: vec![CounterHistory::default(); per_rank(resources.counters)],
             in_flight: Vec::new(),
             shared: Vec::new(),
             terms: Terms::default(),
@@ -161,10 +168,12 @@ impl<'a> Execution<'a> {
         }
     }
 
+    /// The number of ranks.
     pub fn ranks(&self) -> u32 {
         self.ranks.len() as u32
     }
 
+    /// Whether a rank has left its last epoch.
     pub fn is_done(&self, rank: Rank) -> bool {
         let state = &self.ranks[rank.0 as usize];
         !state.inside && state.epoch == self.epochs
@@ -175,131 +184,26 @@ impl<'a> Execution<'a> {
         (owner.0 as usize * usize::from(resources.banks) + bank) * resources.flags as usize + flag.0 as usize
     }
 
-    pub(super) fn count_index(&self, owner: Rank, bank: usize, counter: Counter) -> usize {
+    pub(super) fn counter_index(&self, owner: Rank, bank: usize, counter: Counter) -> usize {
         let resources = &self.schedule.resources;
         (owner.0 as usize * usize::from(resources.banks) + bank) * resources.counters as usize
             + counter.0 as usize
     }
 
-    /// The rank's next step; nothing if it is outside, or past its last one.
-    fn next(&self, rank: Rank) -> Option<Step> {
+    /// The next step of a rank. None if it is outside of an epoch, or past its last step.
+    pub(super) fn next(&self, rank: Rank) -> Option<Step> {
         let state = &self.ranks[rank.0 as usize];
         if state.inside { self.programs[rank.0 as usize].steps.get(state.at).copied() } else { None }
     }
 
-    /// Lets a rank do the next thing: enter, take a step, or leave. False if it has to wait or is done.
-    pub fn advance(&mut self, rank: Rank) -> Result<bool, CheckError> {
-        if self.is_done(rank) {
-            return Ok(false);
-        }
-        if !self.ranks[rank.0 as usize].inside {
-            self.enter(rank)?;
-            return Ok(true);
-        }
-        match self.next(rank) {
-            None => self.leave(rank).map(|()| true),
-            Some(step) => {
-                self.check_bounds(rank, step)?;
-                self.act(rank, step)
-            }
-        }
-    }
-
-    fn enter(&mut self, rank: Rank) -> Result<(), CheckError> {
-        let now = self.tick(rank);
-        let state = &mut self.ranks[rank.0 as usize];
-        state.epoch += 1;
-        state.inside = true;
-        state.at = 0;
-        state.depth = 0;
-        self.tally[rank.0 as usize] = Tally::default();
-        self.entered[rank.0 as usize].push(now);
-        let epoch = state.epoch;
-        let terms = &mut self.terms;
-        let values: Vec<Term> =
-            (0..state.memory.input.len() as u32).map(|i| terms.item(rank.0, i, epoch)).collect();
-        state.memory.enter(now, |i| values[i as usize]).map_err(|fault| reading(rank, epoch, fault))
-    }
-
-    /// Hands the output to the program, which looks at it.
-    fn leave(&mut self, rank: Rank) -> Result<(), CheckError> {
-        let now = self.tick(rank);
-        let me = rank.0 as usize;
-        let (epoch, collective) = (self.ranks[me].epoch, self.schedule.algorithm.collective);
-        let entered = |other: usize, clock: &Clock| {
-            self.entered[other].get(epoch as usize - 1).is_some_and(|time| clock[other] >= *time)
-        };
-        let heard: Vec<bool> =
-            (0..self.ranks.len()).map(|other| entered(other, &self.ranks[me].clock)).collect();
-        if collective == Collective::Barrier {
-            if let Some(missing) = heard.iter().position(|h| !h) {
-                return Err(CheckError::LeftEarly { rank, epoch, missing: Rank(missing as u32) });
-            }
-        }
-        let state = &mut self.ranks[me];
-        self.tally[me].responders = heard.iter().filter(|h| **h).count() as u32 - 1;
-        self.tally[me].depth = state.depth;
-        state.inside = false;
-        let length = state.memory.output.len() as u32;
-        let bank = self.schedule.bank(epoch).0;
-        let output = state
-            .memory
-            .read(now, bank, Place::output(0), length)
-            .map_err(|fault| reading(rank, epoch, fault))?;
-        output.iter().enumerate().try_for_each(|(i, term)| self.verify(rank, epoch, i as u32, *term))?;
-        if collective == Collective::Allreduce {
-            let first = self.outputs[epoch as usize].get_or_insert_with(|| output.clone());
-            if let Some(i) = first.iter().zip(&output).position(|(a, b)| a != b) {
-                let (one, other) = (self.terms.show(first[i]), self.terms.show(output[i]));
-                return Err(CheckError::UnequalGrouping { rank, element: i as u32, epoch, one, other });
-            }
-        }
-        Ok(())
-    }
-
-    /// Compares an element of an output with what the operation is defined to give.
-    fn verify(&self, rank: Rank, epoch: u64, i: u32, term: Term) -> Result<(), CheckError> {
-        let problem = &self.schedule.problem;
-        let all: Vec<u32> = (0..problem.ranks).collect();
-        let part = |i: u32| (i / problem.elements, i % problem.elements);
-        let (ranks, element) = match self.schedule.algorithm.collective {
-            Collective::Barrier => return Ok(()),
-            Collective::Bcast => (vec![problem.root.0], i),
-            Collective::Reduce | Collective::Allreduce => (all, i),
-            Collective::Allgather | Collective::Gather => (vec![part(i).0], part(i).1),
-            Collective::Scatter => (vec![problem.root.0], rank.0 * problem.elements + i),
-            Collective::ReduceScatter => (all, rank.0 * problem.elements + i),
-            Collective::Alltoall => (vec![part(i).0], rank.0 * problem.elements + part(i).1),
-            Collective::Scan => (all[..=rank.0 as usize].to_vec(), i),
-            Collective::Exscan => (all[..rank.0 as usize].to_vec(), i),
-        };
-        let found = self.terms.ranks(term);
-        let in_order = match self.schedule.algorithm.order {
-            CombiningOrder::Any => {
-                let mut sorted = found.to_vec();
-                sorted.sort_unstable();
-                sorted == ranks
-            }
-            CombiningOrder::Fold => found == ranks && self.terms.is_fold(term),
-            CombiningOrder::Ranks | CombiningOrder::Nothing => found == ranks,
-        };
-        if in_order && self.terms.element(term) == Some((element, epoch)) {
-            return Ok(());
-        }
-        let wanted = format!(
-            "element {element} of epoch {epoch} of ranks {ranks:?}, combined in the order of {:?}",
-            self.schedule.algorithm.order
-        );
-        Err(CheckError::WrongData { rank, element: i, epoch, found: self.terms.show(term), wanted })
-    }
-
+    /// Counts an event of a rank and returns its time.
     pub(super) fn tick(&mut self, rank: Rank) -> u32 {
         let clock = &mut self.ranks[rank.0 as usize].clock;
         clock[rank.0 as usize] += 1;
         clock[rank.0 as usize]
     }
 
-    /// One message arrives: what it brings, then its flag, which never falls.
+    /// Delivers a message in flight: first its elements, then its flag, which never falls.
     pub fn deliver(&mut self, which: usize) {
         let message = self.in_flight.swap_remove(which);
         if let Some((place, values)) = &message.data {
@@ -310,7 +214,7 @@ impl<'a> Execution<'a> {
         flag.value = flag.value.max(message.value);
     }
 
-    /// The defect that it is if nobody can do anything and nothing is on its way; nothing if all are done.
+    /// The error if no rank can continue and nothing is in flight. None if all ranks are done.
     pub fn deadlock(&self) -> Option<CheckError> {
         let stuck: Vec<Rank> = (0..self.ranks()).map(Rank).filter(|r| !self.is_done(*r)).collect();
         let first = *stuck.first()?;
@@ -323,8 +227,8 @@ impl<'a> Execution<'a> {
         })
     }
 
-    /// All that decides what can happen from here on, for telling states apart.
-    pub fn state(&self) -> Vec<u64> {
+    /// Everything that decides what can happen from here on, for telling states apart.
+    pub fn fingerprint(&self) -> Vec<u64> {
         let term = |t: Option<Term>| {
             t.map_or(0, |t| {
                 1 + self.terms.ranks(t).iter().fold(7u64, |h, r| h.wrapping_mul(1_000_003) ^ u64::from(*r))
@@ -336,22 +240,42 @@ impl<'a> Execution<'a> {
             all.extend(rank.memory.values().map(term));
         }
         all.extend(self.flags.iter().map(|f| f.value));
-        all.extend(self.counts.iter().map(|c| c.value));
-        let mut flying: Vec<u64> = self
+        all.extend(self.counters.iter().map(|c| c.value));
+        let mut in_flight: Vec<u64> = self
             .in_flight
             .iter()
             .map(|m| (m.value << 40) | (u64::from(m.to.0) << 24) | (u64::from(m.flag.0) << 4) | m.bank as u64)
             .collect();
-        flying.sort_unstable();
-        all.extend(flying);
+        in_flight.sort_unstable();
+        all.extend(in_flight);
         all
     }
 }
 
-pub(super) fn reading(rank: Rank, epoch: u64, fault: MemoryError) -> CheckError {
-    match fault {
+impl RankState {
+    fn new(schedule: &Schedule, rank: Rank) -> RankState {
+        let (problem, collective) = (&schedule.problem, schedule.algorithm.collective);
+        RankState {
+            epoch: 0,
+            inside: false,
+            at: 0,
+            clock: vec![0; problem.ranks as usize],
+            depth: 0,
+            memory: Memory::new(
+                collective.input_elements(problem, rank) as usize,
+                collective.output_elements(problem, rank) as usize,
+                schedule.resources.scratch as usize,
+                schedule.resources.banks.into(),
+            ),
+        }
+    }
+}
+
+/// The error of a rank that reads its own memory.
+pub(super) fn read_error(rank: Rank, epoch: u64, error: MemoryError) -> CheckError {
+    match error {
         MemoryError::Unwritten(place) => CheckError::Unwritten { rank, place, epoch },
         MemoryError::Race(place) => CheckError::ReadRace { rank, place, epoch },
-        MemoryError::Beyond => unreachable!("a whole buffer is within itself"),
+        MemoryError::OutOfBounds => unreachable!("a whole buffer is within itself"),
     }
 }

@@ -6,49 +6,55 @@ use crate::schedule::Schedule;
 use crate::step::Rank;
 use std::collections::HashSet;
 
-/// How much was seen.
+/// How many states an exploration has visited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Explored {
+pub struct Exploration {
+    /// States that were visited.
     pub states: usize,
-    /// Ends that were reached, with all ranks done.
+    /// Final states that were reached, with all ranks done.
     pub ends: usize,
-    /// Whether there were more states than allowed, so that some were not seen.
+    /// Whether there were more states than allowed, so that some were not visited.
     pub cut_off: bool,
 }
 
-/// Visits every state that any order of steps and deliveries leads to, up to `max_states` states. States are
-/// told apart by all that decides what can follow, so that ways that meet again are gone once.
-pub fn explore<'a>(schedule: &'a Schedule, epochs: u64, max_states: usize) -> Result<Explored, CheckError> {
+/// Visits every state that some order of steps and deliveries leads to, up to `max_states` states. States
+/// are told apart by everything that decides what can follow, so a state that is reached on several paths
+/// is visited once.
+pub fn explore<'a>(
+    schedule: &'a Schedule,
+    epochs: u64,
+    max_states: usize,
+) -> Result<Exploration, CheckError> {
     let mut seen = HashSet::new();
-    let mut found = Explored { states: 0, ends: 0, cut_off: false };
+    let mut found = Exploration { states: 0, ends: 0, cut_off: false };
     let start = Execution::new(schedule, epochs);
-    seen.insert(start.state());
+    seen.insert(start.fingerprint());
     let mut open = vec![start];
-    while let Some(machine) = open.pop() {
+    while let Some(execution) = open.pop() {
         found.states += 1;
-        let mut stuck = true;
+        let mut is_final = true;
         let mut visit = |next: Execution<'a>, open: &mut Vec<Execution<'a>>| {
             if seen.len() >= max_states {
                 found.cut_off = true;
-            } else if seen.insert(next.state()) {
+            } else if seen.insert(next.fingerprint()) {
                 open.push(next);
             }
         };
-        for rank in (0..machine.ranks()).map(Rank) {
-            let mut next = machine.clone();
+        for rank in (0..execution.ranks()).map(Rank) {
+            let mut next = execution.clone();
             if next.advance(rank)? {
-                stuck = false;
+                is_final = false;
                 visit(next, &mut open);
             }
         }
-        for message in 0..machine.in_flight.len() {
-            let mut next = machine.clone();
+        for message in 0..execution.in_flight.len() {
+            let mut next = execution.clone();
             next.deliver(message);
-            stuck = false;
+            is_final = false;
             visit(next, &mut open);
         }
-        if stuck {
-            machine.deadlock().map_or(Ok(()), Err)?;
+        if is_final {
+            execution.deadlock().map_or(Ok(()), Err)?;
             found.ends += 1;
         }
     }

@@ -1,101 +1,94 @@
-//! A rank's buffers, cell by cell, with what is needed to see races.
+//! A rank's buffers, element by element, with what is needed to see data races.
 
+use super::clock::EventTime;
 use super::terms::Term;
 use crate::step::{Buffer, Place};
 
-/// When something happened at a rank: that rank's own count of its events. 0 is before everything.
-pub type Time = u32;
+/// The time of a write that the owner has not waited for: later than anything another rank can know.
+const ON_ITS_WAY: EventTime = EventTime::MAX;
 
-/// What a rank knows of the others: of each, the time up to which its events lie in this rank's past.
-pub type Clock = Vec<Time>;
-
-/// Takes over what another knows.
-pub fn learn(clock: &mut Clock, other: &Clock) {
-    for (mine, theirs) in clock.iter_mut().zip(other) {
-        *mine = (*mine).max(*theirs);
-    }
-}
-
-/// The owner has not waited for it yet: later than anything that another rank can know.
-const ON_ITS_WAY: Time = Time::MAX;
-
+/// One element of a buffer.
 #[derive(Clone, Debug)]
-pub struct Cell {
+pub struct Element {
+    /// What it holds. None if nothing was written.
     pub value: Option<Term>,
     /// When the owner came to know of the last write.
-    taken: Time,
+    taken: EventTime,
     /// When the owner last read it.
-    read: Time,
+    read: EventTime,
 }
 
-const FRESH: Cell = Cell { value: None, taken: 0, read: 0 };
+const UNWRITTEN: Element = Element { value: None, taken: 0, read: 0 };
 
+/// Why an access breaks the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryError {
+    /// Another access to the place may happen at the same time.
     Race(Place),
+    /// Nothing has been written to the place.
     Unwritten(Place),
-    /// Past the end of the buffer.
-    Beyond,
+    /// The access goes past the end of the buffer.
+    OutOfBounds,
 }
 
-/// All buffers of a rank: input, output, and scratch of each bank.
+/// All buffers of a rank: input, output, and scratch in each bank.
 #[derive(Clone, Debug)]
 pub struct Memory {
-    pub input: Vec<Cell>,
-    pub output: Vec<Cell>,
-    scratch: Vec<Vec<Cell>>,
+    pub input: Vec<Element>,
+    pub output: Vec<Element>,
+    scratch: Vec<Vec<Element>>,
 }
 
 impl Memory {
+    /// Buffers of so many elements, nothing written.
     pub fn new(input: usize, output: usize, scratch: usize, banks: usize) -> Memory {
         Memory {
-            input: vec![FRESH; input],
-            output: vec![FRESH; output],
-            scratch: vec![vec![FRESH; scratch]; banks],
+            input: vec![UNWRITTEN; input],
+            output: vec![UNWRITTEN; output],
+            scratch: vec![vec![UNWRITTEN; scratch]; banks],
         }
     }
 
-    fn cells(&mut self, bank: usize, place: Place, length: u32) -> Result<&mut [Cell], MemoryError> {
+    fn elements(&mut self, bank: usize, place: Place, length: u32) -> Result<&mut [Element], MemoryError> {
         let buffer = match place.buffer() {
             Buffer::Input => &mut self.input,
             Buffer::Output => &mut self.output,
             Buffer::Scratch => &mut self.scratch[bank],
         };
         let first = place.element() as usize;
-        buffer.get_mut(first..first + length as usize).ok_or(MemoryError::Beyond)
+        buffer.get_mut(first..first + length as usize).ok_or(MemoryError::OutOfBounds)
     }
 
-    /// The owner enters an epoch: the program has written its input, and what its output holds counts no
-    /// more.
-    pub fn enter(&mut self, now: Time, values: impl Fn(u32) -> Term) -> Result<(), MemoryError> {
-        for (i, cell) in self.input.iter_mut().enumerate() {
-            *cell = Cell { value: Some(values(i as u32)), taken: now, read: 0 };
+    /// The owner enters an epoch: the program has written its input, and the old output no longer counts.
+    pub fn enter(&mut self, now: EventTime, values: impl Fn(u32) -> Term) -> Result<(), MemoryError> {
+        for (i, element) in self.input.iter_mut().enumerate() {
+            *element = Element { value: Some(values(i as u32)), taken: now, read: 0 };
         }
-        for (i, cell) in self.output.iter_mut().enumerate() {
-            if cell.taken == ON_ITS_WAY {
+        for (i, element) in self.output.iter_mut().enumerate() {
+            if element.taken == ON_ITS_WAY {
                 return Err(MemoryError::Race(Place::output(i as u32)));
             }
-            *cell = Cell { value: None, taken: now, read: 0 };
+            *element = Element { value: None, taken: now, read: 0 };
         }
         Ok(())
     }
 
-    /// The owner reads: what was written last must have been waited for.
+    /// The owner reads. It must have waited for the last write.
     pub fn read(
         &mut self,
-        now: Time,
+        now: EventTime,
         bank: usize,
         place: Place,
         length: u32,
     ) -> Result<Vec<Term>, MemoryError> {
-        let cells = self.cells(bank, place, length)?;
+        let elements = self.elements(bank, place, length)?;
         let mut values = Vec::with_capacity(length as usize);
-        for (i, cell) in cells.iter_mut().enumerate() {
-            if cell.taken == ON_ITS_WAY {
+        for (i, element) in elements.iter_mut().enumerate() {
+            if element.taken == ON_ITS_WAY {
                 return Err(MemoryError::Race(place.plus(i as u32)));
             }
-            values.push(cell.value.ok_or(MemoryError::Unwritten(place.plus(i as u32)))?);
-            cell.read = now;
+            values.push(element.value.ok_or(MemoryError::Unwritten(place.plus(i as u32)))?);
+            element.read = now;
         }
         Ok(values)
     }
@@ -103,55 +96,55 @@ impl Memory {
     /// The owner writes.
     pub fn write(
         &mut self,
-        now: Time,
+        now: EventTime,
         bank: usize,
         place: Place,
         values: &[Term],
     ) -> Result<(), MemoryError> {
-        for (i, (cell, value)) in
-            self.cells(bank, place, values.len() as u32)?.iter_mut().zip(values).enumerate()
-        {
-            if cell.taken == ON_ITS_WAY {
+        let elements = self.elements(bank, place, values.len() as u32)?;
+        for (i, (element, value)) in elements.iter_mut().zip(values).enumerate() {
+            if element.taken == ON_ITS_WAY {
                 return Err(MemoryError::Race(place.plus(i as u32)));
             }
-            *cell = Cell { value: Some(*value), taken: now, read: cell.read };
+            *element = Element { value: Some(*value), taken: now, read: element.read };
         }
         Ok(())
     }
 
-    /// Another rank, which knows of the owner's events up to `known`, sends a write off: the owner must be
-    /// done with what is there.
+    /// Another rank, which knows the owner's events up to `known`, sends a write. The owner must be done
+    /// with the old contents.
     pub fn announce(
         &mut self,
-        known: Time,
+        known: EventTime,
         bank: usize,
         place: Place,
         length: u32,
     ) -> Result<(), MemoryError> {
-        for (i, cell) in self.cells(bank, place, length)?.iter_mut().enumerate() {
-            // A write that is on its way has a time that nobody can know of.
-            if cell.taken > known || cell.read > known {
+        for (i, element) in self.elements(bank, place, length)?.iter_mut().enumerate() {
+            // A write on its way has a time that no rank can know.
+            if element.taken > known || element.read > known {
                 return Err(MemoryError::Race(place.plus(i as u32)));
             }
-            cell.taken = ON_ITS_WAY;
+            element.taken = ON_ITS_WAY;
         }
         Ok(())
     }
 
-    /// The write arrives.
+    /// An announced write arrives.
     pub fn deliver(&mut self, bank: usize, place: Place, values: &[Term]) {
-        let cells = self.cells(bank, place, values.len() as u32).expect("announced within the buffer");
-        cells.iter_mut().zip(values).for_each(|(cell, value)| cell.value = Some(*value));
+        let elements = self.elements(bank, place, values.len() as u32).expect("announced within the buffer");
+        elements.iter_mut().zip(values).for_each(|(element, value)| element.value = Some(*value));
     }
 
-    /// The owner has waited for the write.
-    pub fn take(&mut self, now: Time, bank: usize, place: Place, length: u32) {
-        let cells = self.cells(bank, place, length).expect("announced within the buffer");
-        cells.iter_mut().for_each(|cell| cell.taken = now);
+    /// The owner has waited for an announced write.
+    pub fn take(&mut self, now: EventTime, bank: usize, place: Place, length: u32) {
+        let elements = self.elements(bank, place, length).expect("announced within the buffer");
+        elements.iter_mut().for_each(|element| element.taken = now);
     }
 
     /// All values, for comparing states.
     pub fn values(&self) -> impl Iterator<Item = Option<Term>> {
-        self.input.iter().chain(&self.output).chain(self.scratch.iter().flatten()).map(|cell| cell.value)
+        let all = self.input.iter().chain(&self.output).chain(self.scratch.iter().flatten());
+        all.map(|element| element.value)
     }
 }

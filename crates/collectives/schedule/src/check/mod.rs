@@ -1,48 +1,55 @@
-//! Proves a schedule right, from one run of it where that is enough.
+//! Proves that a schedule is correct, where possible from one execution of it.
 //!
-//! **What one run proves.** A rank's steps have no alternatives (but for
+//! **What one execution proves.** A rank's steps have no alternatives (except for
 //! [`Count`](crate::Step::Count)), flags and counters only grow, and a wait that is satisfied stays
-//! satisfied. Whichever step is taken next, all others that could be taken can still be taken
-//! afterwards, and lead to the same state: the schedule is a Kahn network. So if one interleaving of
-//! steps and deliveries completes, all do, and *which event lies in the past of which* is the same in
-//! all of them. The [`execution`] carries that relation along as vector clocks, and every rule is stated
-//! in it rather than in the order in which things happened to happen in this run:
+//! satisfied. So whichever step is taken next, every other step that could be taken can still be taken
+//! afterwards, and both orders lead to the same state: the schedule is a Kahn network. If one
+//! interleaving of steps and deliveries completes, all interleavings complete, and *which event lies in
+//! the past of which* is the same in all of them. [`Execution`] carries that relation along as vector
+//! clocks, and every rule refers to it instead of the order in which things happened in this execution:
 //!
-//! * a rank leaves a barrier only if every rank's entering lies in its past;
-//! * who raises a flag again must have the earlier raise in its past or, if that one brought data, that
-//!   its owner has taken them: else a wait could take the one for the other, as messages may overtake
-//!   each other;
-//! * who adds to a counter for the next use must have all additions of this use in its past: early
-//!   arrivals must not stand in for missing ones;
-//! * who writes into memory must have the last read and the last write of it in its past, and who reads
-//!   must have waited for what it reads: no data races, so every interleaving also computes the same
-//!   values;
-//! * a program's output may be written by others only if its entering lies in their past.
+//! * A rank leaves a barrier only if the entering of every rank lies in its past.
+//! * A rank that raises a flag again must have the earlier raise in its past or, if that raise brought
+//!   data, must know that the owner has taken the data. Otherwise a wait could mistake one raise for the
+//!   other, because messages may overtake each other.
+//! * A rank that adds to a counter for the next use must have all additions of this use in its past, so
+//!   that early arrivals never stand in for missing ones.
+//! * A rank that writes into memory must have the last read and the last write of it in its past, and a
+//!   rank that reads must have waited for what it reads. So there are no data races, and every
+//!   interleaving computes the same values.
+//! * Another rank may write into a program's output only if the entering of that rank lies in its past.
 //!
-//! A run that breaks none of these has completed, and so has every other one, with the same data. Three
-//! epochs or more are run, so that every bank is used again.
+//! An execution that breaks none of these rules has completed. So does every other one, with the same
+//! data. Three epochs or more are executed, so that every bank is reused.
 //!
-//! **What it does not.** With [`Count`](crate::Step::Count) it is decided in the run who goes on, so
-//! different interleavings differ. [`explore()`](explore::explore) visits *every* interleaving of steps
-//! and deliveries for a few ranks, of any schedule: it confirms the argument above where it is small
-//! enough, and it is what counts for schedules with branches, together with many random runs
+//! **What one execution does not prove.** [`Count`](crate::Step::Count) decides during the execution
+//! which rank continues, so different interleavings differ. [`explore()`] visits *every* interleaving of
+//! steps and deliveries of any schedule for a few ranks. It confirms the argument above where it is small
+//! enough. For schedules with branches it is the proof, together with many random executions
 //! ([`Interleaving::Random`]).
 //!
-//! ParameterValues are [`terms`]: who contributed, in which order, grouped how. So an output is compared with
-//! what it must be, including the order of operands ([`CombiningOrder`](crate::CombiningOrder)), and with the other
-//! ranks' outputs, which must be grouped the same way.
+//! Values are [`terms`]: which ranks contributed, in which order, in which grouping. So an output is
+//! compared with what it must be, including the order of operands
+//! ([`CombiningOrder`](crate::CombiningOrder)), and with the outputs of the other ranks, which must have
+//! the same grouping.
+//!
+//! May use: schedules and random numbers. Must never: trust what an algorithm says about itself.
 
-pub mod costs;
-pub mod error;
+mod advance;
+mod clock;
+mod costs;
+mod counters;
+mod error;
 pub mod execution;
-pub mod explore;
+mod explore;
 mod flags;
-pub mod interleaving;
+mod interleaving;
 mod memory;
-mod steps;
+mod take_step;
 pub mod terms;
 
 pub use costs::{Costs, costs, fits_in_memory};
 pub use error::CheckError;
 pub use execution::Execution;
+pub use explore::{Exploration, explore};
 pub use interleaving::{Interleaving, drive, run};

@@ -1,62 +1,63 @@
-//! Symbolic values: which contributions were combined, in which order, grouped how.
+//! Symbolic values: which contributions were combined, in which order and grouping.
 
 use std::collections::HashMap;
 
-/// A value. Two are equal exactly if they were computed in the same way from the same contributions.
+/// A value. Two terms are equal exactly if they were computed in the same way from the same
+/// contributions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct Term(u32);
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Made {
+enum Origin {
     Item { rank: u32, element: u32, epoch: u64 },
     Pair { left: Term, right: Term },
 }
 
 #[derive(Clone, Debug)]
-struct Entry {
-    made: Made,
+struct TermFacts {
+    origin: Origin,
     /// Ranks that contributed, from left to right.
     ranks: Vec<u32>,
-    /// Of the contributions, if they agree.
+    /// The element and epoch of the contributions, if they agree.
     element: Option<(u32, u64)>,
-    /// Whether it is grouped x ∘ (y ∘ (z ∘ …)).
+    /// Whether the grouping is x ∘ (y ∘ (z ∘ …)).
     fold: bool,
 }
 
-/// All values of a run.
+/// All values of an execution.
 #[derive(Clone, Debug, Default)]
 pub struct Terms {
-    entries: Vec<Entry>,
-    known: HashMap<Made, Term>,
+    entries: Vec<TermFacts>,
+    known: HashMap<Origin, Term>,
 }
 
 impl Terms {
     /// What a rank contributes as an element of its input.
     pub fn item(&mut self, rank: u32, element: u32, epoch: u64) -> Term {
-        self.add(Made::Item { rank, element, epoch }, || (vec![rank], Some((element, epoch)), true))
+        self.add(Origin::Item { rank, element, epoch }, || (vec![rank], Some((element, epoch)), true))
     }
 
     /// `left ∘ right`.
     pub fn pair(&mut self, left: Term, right: Term) -> Term {
-        let made = Made::Pair { left, right };
-        if let Some(term) = self.known.get(&made) {
+        let origin = Origin::Pair { left, right };
+        if let Some(term) = self.known.get(&origin) {
             return *term;
         }
         let (l, r) = (&self.entries[left.0 as usize], &self.entries[right.0 as usize]);
         let ranks = [l.ranks.as_slice(), &r.ranks].concat();
         let element = if l.element == r.element { l.element } else { None };
         let fold = l.ranks.len() == 1 && r.fold;
-        self.add(made, || (ranks, element, fold))
+        self.add(origin, || (ranks, element, fold))
     }
 
-    fn add(&mut self, made: Made, entry: impl FnOnce() -> (Vec<u32>, Option<(u32, u64)>, bool)) -> Term {
-        if let Some(term) = self.known.get(&made) {
+    fn add(&mut self, origin: Origin, facts: impl FnOnce() -> (Vec<u32>, Option<(u32, u64)>, bool)) -> Term {
+        if let Some(term) = self.known.get(&origin) {
             return *term;
         }
         let term = Term(self.entries.len() as u32);
-        let (ranks, element, fold) = entry();
-        self.entries.push(Entry { made, ranks, element, fold });
-        self.known.insert(made, term);
+        let (ranks, element, fold) = facts();
+        self.entries.push(TermFacts { origin, ranks, element, fold });
+        self.known.insert(origin, term);
         term
     }
 
@@ -65,20 +66,21 @@ impl Terms {
         &self.entries[term.0 as usize].ranks
     }
 
-    /// Which element of the inputs, of which epoch; nothing if contributions of several were combined.
+    /// The element of the inputs and the epoch. None if contributions of several were combined.
     pub fn element(&self, term: Term) -> Option<(u32, u64)> {
         self.entries[term.0 as usize].element
     }
 
+    /// Whether the grouping is x ∘ (y ∘ (z ∘ …)).
     pub fn is_fold(&self, term: Term) -> bool {
         self.entries[term.0 as usize].fold
     }
 
-    /// As in `(x0[3] ∘ x1[3])`.
+    /// The term as text: `(x0[3] of epoch 1 ∘ x1[3] of epoch 1)`.
     pub fn show(&self, term: Term) -> String {
-        match self.entries[term.0 as usize].made {
-            Made::Item { rank, element, epoch } => format!("x{rank}[{element}] of epoch {epoch}"),
-            Made::Pair { left, right } => format!("({} ∘ {})", self.show(left), self.show(right)),
+        match self.entries[term.0 as usize].origin {
+            Origin::Item { rank, element, epoch } => format!("x{rank}[{element}] of epoch {epoch}"),
+            Origin::Pair { left, right } => format!("({} ∘ {})", self.show(left), self.show(right)),
         }
     }
 }
@@ -88,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_computation_is_the_same_term() {
+    fn equal_computations_give_equal_terms() {
         let mut terms = Terms::default();
         let [a, b, c] = [0, 1, 2].map(|rank| terms.item(rank, 5, 1));
         let (ab, bc) = (terms.pair(a, b), terms.pair(b, c));

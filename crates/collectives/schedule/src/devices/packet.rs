@@ -1,60 +1,74 @@
-//! What hosts and the switch's unit say to each other.
+//! The packets between hosts and the barrier unit of the switch.
 
-/// The types with their codes; 5 and 6 are not used.
+/// Which of the two protocols of the switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Protocol {
+    /// As printed: packets of 11 bits. A repeated packet cannot be told from a new one.
+    Printed,
+    /// With the epoch behind the 11 bits.
+    WithEpoch,
+}
+
+/// The types of packets with their codes. Codes 5 and 6 are not used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
-pub enum Kind {
-    /// A host asks for a barrier of its own.
+pub enum PacketType {
+    /// A host asks for a new barrier.
     GetId = 1,
-    /// Its number; [`NONE_FREE`] if there is none.
+    /// The number of the barrier, or [`NONE_FREE`].
     GetIdAck = 2,
-    /// A host will take part.
+    /// A host will take part in a barrier.
     WantParticipate = 3,
+    /// Acknowledges [`PacketType::WantParticipate`].
     ParticipateAck = 4,
     /// A host has entered.
     Reached = 7,
+    /// Acknowledges [`PacketType::Reached`].
     ReachedAck = 8,
-    /// All have entered.
+    /// All hosts have entered.
     Ready = 9,
+    /// Acknowledges [`PacketType::Ready`].
     ReadyAck = 10,
-    /// The barrier is not needed any more.
+    /// A host no longer needs the barrier.
     Free = 11,
+    /// Acknowledges [`PacketType::Free`].
     FreeAck = 12,
 }
 
-const KINDS: [Kind; 10] = [
-    Kind::GetId,
-    Kind::GetIdAck,
-    Kind::WantParticipate,
-    Kind::ParticipateAck,
-    Kind::Reached,
-    Kind::ReachedAck,
-    Kind::Ready,
-    Kind::ReadyAck,
-    Kind::Free,
-    Kind::FreeAck,
+const TYPES: [PacketType; 10] = [
+    PacketType::GetId,
+    PacketType::GetIdAck,
+    PacketType::WantParticipate,
+    PacketType::ParticipateAck,
+    PacketType::Reached,
+    PacketType::ReachedAck,
+    PacketType::Ready,
+    PacketType::ReadyAck,
+    PacketType::Free,
+    PacketType::FreeAck,
 ];
 
-/// Numbers of barriers have 7 bits; the last of these says that there is none.
+/// The number that says that no barrier is free. Numbers have 7 bits; this is the last one.
 pub const NONE_FREE: u8 = 127;
 
-/// A packet: 4 bits of type and 7 of the barrier's number, as printed; behind them what makes repeated
-/// ones harmless.
+/// A packet: 4 bits of type and 7 of the barrier's number, as printed, then the fields that make repeated
+/// packets harmless.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Packet {
-    pub kind: Kind,
-    /// Less than 128.
+    /// The type.
+    pub packet_type: PacketType,
+    /// The number of the barrier, less than 128.
     pub id: u8,
-    /// Which barrier in the life of the unit's row it is about.
+    /// Which use of the unit's row it refers to: see [`barrier_unit`](super::barrier_unit).
     pub epoch: u32,
-    /// Of set-up packets: which request of the host's it is or answers.
+    /// For set-up packets: the number of the host's request.
     pub request: u8,
 }
 
 impl Packet {
     /// The 11 bits of the printed format: type, then number.
     pub fn printed(self) -> u16 {
-        (u16::from(self.kind as u8) << 7) | u16::from(self.id)
+        (u16::from(self.packet_type as u8) << 7) | u16::from(self.id)
     }
 
     /// All 51 bits: the printed 11, then epoch and request.
@@ -62,19 +76,19 @@ impl Packet {
         (u64::from(self.printed()) << 40) | (u64::from(self.epoch) << 8) | u64::from(self.request)
     }
 
-    /// Reads the printed format; nothing if there is no such type or a bit too many.
+    /// Reads the printed format. None if there is no such type or one bit too many.
     pub fn from_printed(bits: u16) -> Option<Packet> {
-        let kind = KINDS.into_iter().find(|k| u16::from(*k as u8) == bits >> 7)?;
-        Some(Packet { kind, id: (bits & 127) as u8, epoch: 0, request: 0 })
+        let packet_type = TYPES.into_iter().find(|t| u16::from(*t as u8) == bits >> 7)?;
+        Some(Packet { packet_type, id: (bits & 127) as u8, epoch: 0, request: 0 })
     }
 
-    /// Reads all 51 bits.
+    /// Reads all 51 bits. None as for [`Packet::from_printed`].
     pub fn from_bits(bits: u64) -> Option<Packet> {
         let printed = u16::try_from(bits >> 40).ok()?;
         Some(Packet { epoch: (bits >> 8) as u32, request: bits as u8, ..Packet::from_printed(printed)? })
     }
 
-    /// Without what the printed format has no room for.
+    /// The packet without the fields that the printed format lacks.
     pub fn as_printed(self) -> Packet {
         Packet { epoch: 0, request: 0, ..self }
     }
@@ -85,17 +99,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bits_are_those_of_the_format() {
-        let packet = Packet { kind: Kind::Reached, id: 5, epoch: 0, request: 0 };
+    fn printed_bits_follow_the_format() {
+        let packet = Packet { packet_type: PacketType::Reached, id: 5, epoch: 0, request: 0 };
         assert_eq!(packet.printed(), 0b0111_0000101);
-        assert!(KINDS.iter().all(|k| Packet { kind: *k, id: 127, epoch: 0, request: 0 }.printed() < 1 << 11));
+        assert!(
+            TYPES
+                .iter()
+                .all(|t| Packet { packet_type: *t, id: 127, epoch: 0, request: 0 }.printed() < 1 << 11)
+        );
     }
 
     #[test]
-    fn what_is_written_is_read() {
-        for kind in KINDS {
+    fn written_packets_are_read_back() {
+        for packet_type in TYPES {
             for (id, epoch, request) in [(0, 0, 0), (127, u32::MAX, 255), (64, 77, 3)] {
-                let packet = Packet { kind, id, epoch, request };
+                let packet = Packet { packet_type, id, epoch, request };
                 assert_eq!(Packet::from_bits(packet.bits()), Some(packet));
                 assert_eq!(Packet::from_printed(packet.printed()), Some(packet.as_printed()));
             }

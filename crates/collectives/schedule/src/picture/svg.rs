@@ -1,21 +1,22 @@
 //! A picture as SVG: ranks across, time down.
 
-use super::{Arrow, Picture, Purpose};
+use super::content::{Arrow, Picture, Purpose};
+use crate::step::Rank;
 use std::fmt::Write;
 
-/// Between two ranks, in pixels.
+/// The distance between two ranks, in pixels; the other lengths are in pixels too.
 const STEP: f64 = 64.0;
 const LEFT: f64 = 76.0;
 const RIGHT: f64 = 36.0;
 const TOP: f64 = 84.0;
-/// From one message of a rank to its next in the same round.
+/// The distance between two messages of a rank in the same round.
 const NEXT: f64 = 7.0;
 
 fn colour(purpose: Purpose) -> &'static str {
     match purpose {
         Purpose::Flag => "#2563a8",
         Purpose::Data | Purpose::Shared => "#c2410c",
-        Purpose::Again => "#e08a4f",
+        Purpose::Repeat => "#e08a4f",
         Purpose::Count | Purpose::Answer => "#1b7f5c",
         Purpose::Acknowledgement => "#8a94a3",
     }
@@ -25,7 +26,7 @@ fn class(purpose: Purpose) -> char {
     match purpose {
         Purpose::Flag => 'f',
         Purpose::Data => 'd',
-        Purpose::Again => 'r',
+        Purpose::Repeat => 'r',
         Purpose::Shared => 's',
         Purpose::Count => 'c',
         Purpose::Answer => 'w',
@@ -33,114 +34,137 @@ fn class(purpose: Purpose) -> char {
     }
 }
 
-/// One self-contained file.
+/// The picture as one self-contained SVG file.
 pub fn svg(picture: &Picture) -> String {
-    let ranks = picture.schedule.problem.ranks;
-    let x = |rank: u32| LEFT + f64::from(rank) * STEP;
-    // A round is higher if somebody sends much in it, and if messages go far.
-    let mut tops = vec![TOP + 14.0];
-    for round in 1..=picture.rounds {
-        let arrows = picture.arrows.iter().filter(|a| a.round == round);
-        let (sends, far) = arrows.fold((0, 0), |(sends, far), a| {
-            let reach = a.to.iter().map(|to| to.0.abs_diff(a.from.0)).max().unwrap_or(0);
-            (sends.max(a.before), far.max(reach))
-        });
-        tops.push(tops[tops.len() - 1] + 40.0 + NEXT * f64::from(sends) + 4.0 * f64::from(far.min(10)));
-    }
-    let bottom = tops[tops.len() - 1] + 10.0;
+    let layout = Layout::of(picture);
     let purposes = picture.purposes();
-    let legend_width: f64 = purposes.iter().map(|p| 60.0 + 6.6 * p.name().len() as f64).sum();
-    let width = (LEFT + f64::from(ranks - 1) * STEP + RIGHT)
-        .max(LEFT + legend_width)
-        .max(36.0 + 9.4 * picture.name().len() as f64 + 6.9 * picture.parameters().len() as f64);
-    let height = bottom + 42.0;
     let mut out = String::new();
-    head(&mut out, picture, &purposes, width, height);
-    nodes(&mut out, picture, x, bottom);
-    for round in 1..=picture.rounds as usize {
-        let (top, end) = (tops[round - 1], tops[round]);
-        if round % 2 == 1 {
-            let _ = write!(
-                out,
-                r##"<rect x="8" y="{top:.0}" width="{:.0}" height="{:.0}" fill="#1e293b" fill-opacity=".045"/>"##,
-                width - 16.0,
-                end - top
-            );
-        }
-        let _ = writeln!(
-            out,
-            r#"<text x="16" y="{:.0}" class="t">round {round}</text>"#,
-            (top + end) / 2.0 + 4.0
-        );
-    }
-    for rank in 0..ranks {
-        let _ = writeln!(
-            out,
-            r##"<path d="M{0:.0} {1:.0}V{bottom:.0}" stroke="#cbd2dc"/><circle cx="{0:.0}" cy="{2:.0}" r="12" fill="#334155"/><text x="{0:.0}" y="{3:.0}" class="n">{rank}</text>"##,
-            x(rank),
-            TOP,
-            TOP - 12.0,
-            TOP - 8.0
-        );
-    }
+    head(&mut out, picture, &purposes, &layout);
+    nodes(&mut out, picture, &layout);
+    rounds(&mut out, &layout);
+    ranks(&mut out, picture, &layout);
     for purpose in &purposes {
-        let class = class(*purpose);
         for arrow in picture.arrows.iter().filter(|a| a.purpose == *purpose) {
-            let (top, end) = (tops[arrow.round as usize - 1], tops[arrow.round as usize]);
-            let sends =
-                picture.arrows.iter().filter(|a| (a.round, a.from) == (arrow.round, arrow.from)).count()
-                    as f64;
-            let y = top + 4.0 + NEXT * f64::from(arrow.before);
-            let arrive = end - 4.0 - NEXT * (sends - 1.0 - f64::from(arrow.before));
             if *purpose == Purpose::Shared {
-                shared(&mut out, arrow, x, y);
-                continue;
+                shared_write(&mut out, arrow, &layout);
+            } else {
+                messages(&mut out, picture, arrow, &layout);
             }
-            let mut path = String::new();
-            for to in &arrow.to {
-                let _ = write!(
-                    path,
-                    "M{:.0} {y:.0}L{}",
-                    x(arrow.from.0),
-                    tip(x(arrow.from.0), y, x(to.0), arrive)
-                );
-            }
-            // What goes around the end of the row is not to hide the rest.
-            let reach = arrow.to.iter().map(|to| to.0.abs_diff(arrow.from.0)).max().unwrap_or(0);
-            let faint =
-                if arrow.to.len() == 1 && 2 * reach > ranks { r#" stroke-opacity=".45""# } else { "" };
-            let _ = write!(out, r#"<path class="{class}"{faint} d="{path}"/>"#);
-            // Several tips of one path need their own, as a marker stands at the last end only.
-            for to in &arrow.to {
-                let _ = write!(out, "{}", arrowhead(class, x(arrow.from.0), y, x(to.0), arrive));
-            }
-            let _ = writeln!(
-                out,
-                r#"<circle class="{class}o" cx="{:.0}" cy="{y:.0}" r="2.6"/>"#,
-                x(arrow.from.0)
-            );
         }
     }
-    legend(&mut out, &purposes, bottom + 26.0);
+    legend(&mut out, &purposes, layout.bottom + 26.0);
     out.push_str("</svg>\n");
     out
 }
 
-/// A write that all see: a line along the row, with a mark at each rank that sees it and a dot at who writes.
-fn shared(out: &mut String, arrow: &Arrow, x: impl Fn(u32) -> f64, y: f64) {
-    let all = arrow.to.iter().chain([&arrow.from]).map(|rank| rank.0);
-    let (first, last) = (all.clone().min().expect("it has ends"), all.max().expect("it has ends"));
-    let marks: String = arrow.to.iter().map(|to| format!("M{:.0} {:.0}v7", x(to.0), y - 3.5)).collect();
-    let _ = writeln!(
-        out,
-        r#"<path class="s" d="M{:.0} {y:.0}H{:.0}"/><path class="m" d="{marks}"/><circle class="so" cx="{:.0}" cy="{y:.0}" r="3.4"/>"#,
-        x(first),
-        x(last),
-        x(arrow.from.0)
-    );
+/// Where things are, in pixels.
+struct Layout {
+    /// The upper edge of each round, and the lower edge of the last one.
+    tops: Vec<f64>,
+    /// Where the lines of the ranks end.
+    bottom: f64,
+    width: f64,
+    height: f64,
 }
 
-/// Where a stroke ends: a little before its tip.
+impl Layout {
+    fn of(picture: &Picture) -> Layout {
+        // A round is higher if a rank sends many messages in it, and if messages go far.
+        let mut tops = vec![TOP + 14.0];
+        for round in 1..=picture.rounds {
+            let arrows = picture.arrows.iter().filter(|a| a.round == round);
+            let (sends, far) =
+                arrows.fold((0, 0), |(sends, far), a| (sends.max(a.before), far.max(reach(a))));
+            tops.push(tops[tops.len() - 1] + 40.0 + NEXT * f64::from(sends) + 4.0 * f64::from(far.min(10)));
+        }
+        let bottom = tops[tops.len() - 1] + 10.0;
+        let legend: f64 = picture.purposes().iter().map(|p| 60.0 + 6.6 * p.name().len() as f64).sum();
+        let ranks = picture.schedule.problem.ranks;
+        let title = 9.4 * picture.name().len() as f64 + 6.9 * picture.parameters().len() as f64;
+        let width = (LEFT + f64::from(ranks - 1) * STEP + RIGHT).max(LEFT + legend).max(36.0 + title);
+        Layout { tops, bottom, width, height: bottom + 42.0 }
+    }
+
+    fn x(&self, rank: u32) -> f64 {
+        LEFT + f64::from(rank) * STEP
+    }
+
+    /// The upper and lower edge of a round.
+    fn round(&self, round: u32) -> (f64, f64) {
+        (self.tops[round as usize - 1], self.tops[round as usize])
+    }
+}
+
+/// The distance of the farthest receiver, in ranks.
+fn reach(arrow: &Arrow) -> u32 {
+    arrow.to.iter().map(|to| to.0.abs_diff(arrow.from.0)).max().unwrap_or(0)
+}
+
+/// A label for each round, and a background for every second one.
+fn rounds(out: &mut String, layout: &Layout) {
+    for round in 1..layout.tops.len() {
+        let (top, end) = (layout.tops[round - 1], layout.tops[round]);
+        if round % 2 == 1 {
+            let (width, height) = (layout.width - 16.0, end - top);
+            let _ = write!(
+                out,
+                r##"<rect x="8" y="{top:.0}" width="{width:.0}" height="{height:.0}" fill="#1e293b" "##
+            );
+            let _ = write!(out, r#"fill-opacity=".045"/>"#);
+        }
+        let y = (top + end) / 2.0 + 4.0;
+        let _ = writeln!(out, r#"<text x="16" y="{y:.0}" class="t">round {round}</text>"#);
+    }
+}
+
+/// A line for each rank, with its number on top.
+fn ranks(out: &mut String, picture: &Picture, layout: &Layout) {
+    for rank in 0..picture.schedule.problem.ranks {
+        let x = layout.x(rank);
+        let _ = write!(out, r##"<path d="M{x:.0} {TOP:.0}V{:.0}" stroke="#cbd2dc"/>"##, layout.bottom);
+        let _ = write!(out, r##"<circle cx="{x:.0}" cy="{:.0}" r="12" fill="#334155"/>"##, TOP - 12.0);
+        let _ = writeln!(out, r#"<text x="{x:.0}" y="{:.0}" class="n">{rank}</text>"#, TOP - 8.0);
+    }
+}
+
+/// The strokes of an arrow: one for each receiver.
+fn messages(out: &mut String, picture: &Picture, arrow: &Arrow, layout: &Layout) {
+    let class = class(arrow.purpose);
+    let (top, end) = layout.round(arrow.round);
+    let same = |a: &&Arrow| (a.round, a.from) == (arrow.round, arrow.from);
+    let sends = picture.arrows.iter().filter(same).count() as f64;
+    let (x, y) = (layout.x(arrow.from.0), top + 4.0 + NEXT * f64::from(arrow.before));
+    let arrive = end - 4.0 - NEXT * (sends - 1.0 - f64::from(arrow.before));
+    let mut path = String::new();
+    for to in &arrow.to {
+        let _ = write!(path, "M{x:.0} {y:.0}L{}", tip(x, y, layout.x(to.0), arrive));
+    }
+    // A stroke that wraps around the end of the row must not hide the others.
+    let is_faint = arrow.to.len() == 1 && 2 * reach(arrow) > picture.schedule.problem.ranks;
+    let faint = if is_faint { r#" stroke-opacity=".45""# } else { "" };
+    let _ = write!(out, r#"<path class="{class}"{faint} d="{path}"/>"#);
+    // Each stroke of the path needs a tip of its own, because a marker stands only at the end of the
+    // path.
+    for to in &arrow.to {
+        let _ = write!(out, "{}", arrowhead(class, x, y, layout.x(to.0), arrive));
+    }
+    let _ = writeln!(out, r#"<circle class="{class}o" cx="{x:.0}" cy="{y:.0}" r="2.6"/>"#);
+}
+
+/// A write that all ranks see: a line along the row, a mark at each rank that sees it, a dot at the
+/// writer.
+fn shared_write(out: &mut String, arrow: &Arrow, layout: &Layout) {
+    let y = layout.round(arrow.round).0 + 4.0 + NEXT * f64::from(arrow.before);
+    let all = arrow.to.iter().chain([&arrow.from]).map(|rank| rank.0);
+    let (first, last) = (all.clone().min().expect("it has ends"), all.max().expect("it has ends"));
+    let mark = |to: &Rank| format!("M{:.0} {:.0}v7", layout.x(to.0), y - 3.5);
+    let marks: String = arrow.to.iter().map(mark).collect();
+    let (first, last, x) = (layout.x(first), layout.x(last), layout.x(arrow.from.0));
+    let _ = write!(out, r#"<path class="s" d="M{first:.0} {y:.0}H{last:.0}"/><path class="m" d="{marks}"/>"#);
+    let _ = writeln!(out, r#"<circle class="so" cx="{x:.0}" cy="{y:.0}" r="3.4"/>"#);
+}
+
+/// Where a stroke ends: a little before the point of its tip.
 fn tip(x0: f64, y0: f64, x1: f64, y1: f64) -> String {
     let length = (x1 - x0).hypot(y1 - y0);
     format!("{:.1} {:.1}", x1 - (x1 - x0) / length * 7.0, y1 - (y1 - y0) / length * 7.0)
@@ -149,24 +173,30 @@ fn tip(x0: f64, y0: f64, x1: f64, y1: f64) -> String {
 fn arrowhead(class: char, x0: f64, y0: f64, x1: f64, y1: f64) -> String {
     let angle = (y1 - y0).atan2(x1 - x0).to_degrees();
     format!(
-        r#"<path class="{class}o" transform="translate({x1:.0} {y1:.1})rotate({angle:.0})" d="M0 0L-8.5-3.6V3.6z"/>"#
+        r#"<path class="{class}o" transform="translate({x1:.0} {y1:.1})rotate({angle:.0})" {}/>"#,
+        r#"d="M0 0L-8.5-3.6V3.6z""#
     )
 }
 
-fn head(out: &mut String, picture: &Picture, purposes: &[Purpose], width: f64, height: f64) {
+fn head(out: &mut String, picture: &Picture, purposes: &[Purpose], layout: &Layout) {
+    let Layout { width, height, .. } = layout;
+    let _ = write!(
+        out,
+        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0} {height:.0}" width="{width:.0}" "#
+    );
     let _ = writeln!(
         out,
-        r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0} {height:.0}" width="{width:.0}" height="{height:.0}" role="img" font-family="system-ui,'DejaVu Sans',sans-serif" font-size="12">
-<title>{}</title>
-<style>path{{fill:none}}.t{{fill:#64748b}}.n{{fill:#fff;text-anchor:middle}}.h{{fill:#1e293b;font-size:15px;font-weight:600}}"##,
-        picture.title()
+        r#"height="{height:.0}" role="img" font-family="system-ui,'DejaVu Sans',sans-serif" font-size="12">"#
     );
+    let _ = writeln!(out, "<title>{}</title>", picture.title());
+    let _ = write!(out, "<style>path{{fill:none}}.t{{fill:#64748b}}.n{{fill:#fff;text-anchor:middle}}");
+    let _ = writeln!(out, ".h{{fill:#1e293b;font-size:15px;font-weight:600}}");
     for purpose in purposes {
         let (class, colour) = (class(*purpose), colour(*purpose));
         let more = match purpose {
             Purpose::Flag => "stroke-width:1.5",
             Purpose::Data => "stroke-width:2.4",
-            Purpose::Again => "stroke-width:2.4;stroke-dasharray:6 3",
+            Purpose::Repeat => "stroke-width:2.4;stroke-dasharray:6 3",
             Purpose::Shared => "stroke-width:1.6;stroke-dasharray:2 3}.m{stroke:#c2410c;stroke-width:1.6",
             Purpose::Count => "stroke-width:1.5;stroke-dasharray:5 3",
             Purpose::Answer => "stroke-width:.9",
@@ -174,41 +204,34 @@ fn head(out: &mut String, picture: &Picture, purposes: &[Purpose], width: f64, h
         };
         let _ = writeln!(out, ".{class}{{stroke:{colour};{more}}}.{class}o{{fill:{colour}}}");
     }
-    let _ = writeln!(
-        out,
-        r##"</style>
-<rect x=".5" y=".5" width="{:.0}" height="{:.0}" rx="10" fill="#fff" stroke="#d5dbe3"/>
-<text x="16" y="30"><tspan class="h">{}</tspan><tspan class="t" dx="10">{}</tspan></text>"##,
-        width - 1.0,
-        height - 1.0,
-        picture.name(),
-        picture.parameters()
-    );
+    let (width, height) = (layout.width - 1.0, layout.height - 1.0);
+    let _ = writeln!(out, "</style>");
+    let _ = write!(out, r#"<rect x=".5" y=".5" width="{width:.0}" height="{height:.0}" rx="10" "#);
+    let _ = writeln!(out, r##"fill="#fff" stroke="#d5dbe3"/>"##);
+    let (name, parameters) = (picture.name(), picture.parameters());
+    let _ = write!(out, r#"<text x="16" y="30"><tspan class="h">{name}</tspan>"#);
+    let _ = writeln!(out, r#"<tspan class="t" dx="10">{parameters}</tspan></text>"#);
 }
 
-/// Ranks that share a node, where the algorithm cares, stand in front of the same ground.
-fn nodes(out: &mut String, picture: &Picture, x: impl Fn(u32) -> f64, bottom: f64) {
+/// A common background for the ranks of each node, if the algorithm knows nodes.
+fn nodes(out: &mut String, picture: &Picture, layout: &Layout) {
     let problem = &picture.schedule.problem;
-    let size = picture
-        .schedule
-        .algorithm
-        .parameters
-        .iter()
-        .position(|p| p.name == "node")
-        .map(|i| problem.values[i]);
+    let parameters = picture.schedule.algorithm.parameters;
+    let size = parameters.iter().position(|p| p.name == "node").map(|i| problem.values[i]);
     let (None, Some(size)) = (&problem.nodes, size) else { return };
     for node in 0..problem.ranks.div_ceil(size) {
         let (first, last) = (node * size, (node * size + size - 1).min(problem.ranks - 1));
-        let _ = writeln!(
+        let (first, last) = (layout.x(first), layout.x(last));
+        let (left, top) = (first - 22.0, TOP - 30.0);
+        let (width, height) = (last - first + 44.0, layout.bottom - TOP + 30.0);
+        let _ = write!(
             out,
-            r##"<rect x="{:.0}" y="{:.0}" width="{:.0}" height="{:.0}" rx="8" fill="#2563a8" fill-opacity=".07"/><text x="{:.0}" y="{:.0}" class="t" text-anchor="middle">node {node}</text>"##,
-            x(first) - 22.0,
-            TOP - 30.0,
-            x(last) - x(first) + 44.0,
-            bottom - TOP + 30.0,
-            (x(first) + x(last)) / 2.0,
-            TOP - 33.0
+            r#"<rect x="{left:.0}" y="{top:.0}" width="{width:.0}" height="{height:.0}" rx="8" "#
         );
+        let _ = write!(out, r##"fill="#2563a8" fill-opacity=".07"/>"##);
+        let (x, y) = ((first + last) / 2.0, TOP - 33.0);
+        let _ =
+            writeln!(out, r#"<text x="{x:.0}" y="{y:.0}" class="t" text-anchor="middle">node {node}</text>"#);
     }
 }
 
@@ -216,7 +239,7 @@ fn legend(out: &mut String, purposes: &[Purpose], y: f64) {
     let mut x = 16.0;
     for purpose in purposes {
         let class = class(*purpose);
-        // Drawn as a line along the row, it has no tip.
+        // A shared write is a line along the row and has no tip.
         let tip = if *purpose == Purpose::Shared {
             format!(r#"<circle class="so" cx="{x:.0}" cy="{:.0}" r="3.4"/>"#, y - 4.0)
         } else {

@@ -1,8 +1,9 @@
-//! A picture for the terminal: a column for each rank, a line for messages that do not cross.
+//! A picture as text for the terminal: a column for each rank, and messages that do not cross on one
+//! line.
 
-use super::{Arrow, Picture, Purpose};
+use super::content::{Arrow, Picture, Purpose};
 
-/// The picture, in lines no wider than `width`; nothing if the ranks do not fit.
+/// The picture in lines no wider than `width` characters. None if the ranks do not fit.
 pub fn text(picture: &Picture, width: usize) -> Option<String> {
     let ranks = picture.schedule.problem.ranks as usize;
     let digits = (ranks - 1).to_string().len();
@@ -23,13 +24,11 @@ pub fn text(picture: &Picture, width: usize) -> Option<String> {
         line
     };
     for round in 1..=picture.rounds {
-        let mut drawn: Vec<Drawn> = Vec::new();
+        let mut drawn: Vec<Line> = Vec::new();
         for arrow in picture.arrows.iter().filter(|a| a.round == round) {
-            // Messages of one rank to both sides are two strokes of one line.
-            let fitting = drawn.iter_mut().find(|d| d.fits(arrow));
-            match fitting {
+            match drawn.iter_mut().find(|line| line.fits(arrow)) {
                 Some(line) => line.add(arrow),
-                None => drawn.push(Drawn::new(ranks, arrow)),
+                None => drawn.push(Line::new(ranks, arrow)),
             }
         }
         lines.push(empty().into_iter().collect());
@@ -49,15 +48,15 @@ pub fn text(picture: &Picture, width: usize) -> Option<String> {
     Some(lines.iter().map(|line| format!("{}\n", line.trim_end())).collect())
 }
 
-/// Arrows in one line: their spans do not touch.
-struct Drawn<'a> {
+/// Arrows on one line: their spans do not touch.
+struct Line<'a> {
     taken: Vec<bool>,
     arrows: Vec<&'a Arrow>,
 }
 
-impl<'a> Drawn<'a> {
-    fn new(ranks: usize, arrow: &'a Arrow) -> Drawn<'a> {
-        let mut line = Drawn { taken: vec![false; ranks], arrows: Vec::new() };
+impl<'a> Line<'a> {
+    fn new(ranks: usize, arrow: &'a Arrow) -> Line<'a> {
+        let mut line = Line { taken: vec![false; ranks], arrows: Vec::new() };
         line.add(arrow);
         line
     }
@@ -72,6 +71,7 @@ impl<'a> Drawn<'a> {
     }
 }
 
+/// The lowest and the highest rank that an arrow touches.
 fn span(arrow: &Arrow) -> (usize, usize) {
     let all = arrow.to.iter().chain([&arrow.from]).map(|r| r.0 as usize);
     (all.clone().min().expect("it has ends"), all.max().expect("it has ends"))
@@ -80,7 +80,7 @@ fn span(arrow: &Arrow) -> (usize, usize) {
 fn draw(cells: &mut [char], arrow: &Arrow, column: impl Fn(usize) -> usize) {
     let stroke = match arrow.purpose {
         Purpose::Flag => '─',
-        Purpose::Data | Purpose::Again | Purpose::Shared => '━',
+        Purpose::Data | Purpose::Repeat | Purpose::Shared => '━',
         Purpose::Count => '╌',
         Purpose::Answer => '·',
         Purpose::Acknowledgement => '┄',
@@ -94,7 +94,7 @@ fn draw(cells: &mut [char], arrow: &Arrow, column: impl Fn(usize) -> usize) {
     for to in arrow.to.iter().map(|r| r.0 as usize) {
         cells[column(to)] = if to > from { '▶' } else { '◀' };
     }
-    cells[column(from)] = if arrow.purpose == Purpose::Again { '○' } else { '●' };
+    cells[column(from)] = if arrow.purpose == Purpose::Repeat { '○' } else { '●' };
 }
 
 fn legend(picture: &Picture) -> String {
@@ -105,7 +105,7 @@ fn legend(picture: &Picture) -> String {
             let stroke = match purpose {
                 Purpose::Flag => "●──▶",
                 Purpose::Data | Purpose::Shared => "●━━▶",
-                Purpose::Again => "○━━▶",
+                Purpose::Repeat => "○━━▶",
                 Purpose::Count => "●╌╌▶",
                 Purpose::Answer => "●··▶",
                 Purpose::Acknowledgement => "●┄┄▶",

@@ -1,17 +1,19 @@
-//! What everybody has doubles in each round, for any number of ranks.
+//! The number of parts that a rank has doubles in each round, for any number of ranks.
 
 use super::resources;
-use crate::algorithm::{Algorithm, Collective, CombiningOrder};
+use crate::algorithm::Algorithm;
+use crate::collective::{Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::radix::{ceil_log, power};
 use crate::round::Round;
 use crate::step::{Flag, Place, Rank};
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "allgather-bruck",
     collective: Collective::Allgather,
     order: CombiningOrder::Nothing,
-    about: "In round r everybody sends the first 2^r parts it has to the rank 2^r below, which puts them behind its own; then all rotate.",
+    about: "In round r each rank sends the first 2^r parts it has to the rank 2^r below, which appends \
+            them to its own; then all rotate.",
     source: "Bruck, Ho, Kipnis, Upfal, Weathersby 1997",
     cost: "⌈log₂ P⌉·(L + 2o) + (P-1)·M·G, M the bytes of one rank",
     parameters: &[],
@@ -19,7 +21,7 @@ pub static ALGORITHM: Algorithm = Algorithm {
     round,
 };
 
-/// The i-th area holds the part of the rank i further on.
+/// Area i holds the part of the rank i further on.
 fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     let (ranks, length) = (problem.ranks, problem.elements);
     let area = |i: u32| Place::scratch(i * length);

@@ -1,18 +1,22 @@
-//! Everybody shows its vector to all.
+//! Every rank shows its vector to all.
 
 use super::resources;
-use crate::algorithm::{Algorithm, Collective, CombiningOrder};
+use crate::algorithm::Algorithm;
+use crate::collective::{Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::round::Round;
 use crate::step::{Flag, Place, Rank};
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "allgather-flat",
     collective: Collective::Allgather,
     order: CombiningOrder::Nothing,
-    about: "Everybody writes its vector once into memory that all see, raises a flag at each, the next rank first, and copies all.",
-    source: "Moorthy, Panda, Sadayappan 2000 (CANPC), their simultaneous broadcast without the combining; the engine's allgathers within a node",
-    cost: "t_write + M·P·t_slot + (P-1)·t_flag_write + (P-1)·t_read(M) on a ring of reflective memory, M the bytes of one rank",
+    about: "Each rank writes its vector once into memory that all see, raises a flag at each rank, the \
+            next one first, and copies all vectors.",
+    source: "Moorthy, Panda, Sadayappan 2000 (CANPC), their simultaneous broadcast without the combining; \
+             the engine's allgathers within a node",
+    cost: "t_write + M·P·t_slot + (P-1)·t_flag_write + (P-1)·t_read(M) on a ring of reflective memory, M \
+           the bytes of one rank",
     parameters: &[],
     resources: |problem| resources(problem, 1, problem.ranks),
     round,

@@ -1,14 +1,15 @@
-//! Everybody's input comes to be a part of everybody's output.
+//! Allgathers: the input of every rank becomes a part of the output of every rank.
 //!
-//! As in allreduce, everybody needs something from everybody, so two banks need no acknowledgements.
+//! As in allreduce, every rank needs something from every rank, so two banks make acknowledgements
+//! unnecessary.
 
-pub mod bruck;
-pub mod flat;
-pub mod recursive_doubling;
-pub mod ring;
+pub(crate) mod bruck;
+pub(crate) mod flat;
+pub(crate) mod recursive_doubling;
+pub(crate) mod ring;
 
 use crate::problem::Problem;
-use crate::schedule::Resources;
+use crate::resources::Resources;
 
 fn resources(problem: &Problem, rounds: u32, flags: u32) -> Resources {
     Resources::flags(rounds, flags)

@@ -1,18 +1,19 @@
-//! In each stage groups of groups exchange what they have.
+//! In each stage, groups of groups exchange what they have.
 
 use super::resources;
-use crate::algorithm::{Algorithm, Collective, CombiningOrder};
-use crate::algorithms::halves::{Halves, Role};
+use crate::algorithm::Algorithm;
+use crate::algorithms::power_of_two_groups::{GroupRole, PowerOfTwoGroups};
+use crate::collective::{Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::radix::{floor_log, power};
 use crate::round::Round;
 use crate::step::{Flag, Place, Rank};
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "allgather-recursive-doubling",
     collective: Collective::Allgather,
     order: CombiningOrder::Nothing,
-    about: "In stage s everybody exchanges all it has with the rank whose number differs in bit s.",
+    about: "In stage s each rank exchanges all it has with the rank whose number differs in bit s.",
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.1",
     cost: "log₂ P·(L + 2o) + (P-1)·M·G, and 2(L + 2o) + (P+1)·M·G more if P is no power of two",
     parameters: &[],
@@ -21,27 +22,27 @@ pub static ALGORITHM: Algorithm = Algorithm {
 };
 
 fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
-    let (halves, length) = (Halves::of(problem), problem.elements);
+    let (groups, length) = (PowerOfTwoGroups::of(problem), problem.elements);
     let area = |r: u32| Place::scratch(r * length);
-    let (done, all) = (Flag(halves.stages + 1), problem.ranks * length);
-    match halves.role(rank) {
-        Role::Represented => match round {
+    let (done, all) = (Flag(groups.stages + 1), problem.ranks * length);
+    match groups.role(rank) {
+        GroupRole::Represented => match round {
             0 => out.send(Rank(rank.0 + 1), Flag(0), Place::input(0), area(rank.0), length),
-            r if r == halves.stages + 1 => out.wait(done),
+            r if r == groups.stages + 1 => out.wait(done),
             _ => {}
         },
-        role @ (Role::Alone(_) | Role::ForTwo(_)) if round == 0 => {
+        role @ (GroupRole::Single(_) | GroupRole::Representative(_)) if round == 0 => {
             out.copy(Place::input(0), area(rank.0), length);
-            if let Role::ForTwo(_) = role {
+            if let GroupRole::Representative(_) = role {
                 out.wait(Flag(0));
             }
         }
-        Role::Alone(group) | Role::ForTwo(group) if round <= halves.stages => {
+        GroupRole::Single(group) | GroupRole::Representative(group) if round <= groups.stages => {
             let have = power(2, round - 1);
             let base = group - group % have;
-            let (first, end) = (halves.first(base), halves.first(base + have));
+            let (first, end) = (groups.first(base), groups.first(base + have));
             out.send(
-                halves.acting(group ^ have),
+                groups.representative(group ^ have),
                 Flag(round),
                 area(first),
                 area(first),
@@ -51,8 +52,8 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
         }
         role => {
             out.copy(area(0), Place::output(0), all);
-            if let Role::ForTwo(_) = role {
-                // It is in the epoch: it has sent its part.
+            if let GroupRole::Representative(_) = role {
+                // The rank below has entered the epoch: it has sent its part.
                 out.send(Rank(rank.0 - 1), done, area(0), Place::output(0), all);
             }
         }

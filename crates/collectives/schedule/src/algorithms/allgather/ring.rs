@@ -1,16 +1,17 @@
-//! Parts go around.
+//! Parts travel around a ring.
 
 use super::resources;
-use crate::algorithm::{Algorithm, Collective, CombiningOrder};
+use crate::algorithm::Algorithm;
+use crate::collective::{Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::round::Round;
 use crate::step::{Flag, Place, Rank};
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "allgather-ring",
     collective: Collective::Allgather,
     order: CombiningOrder::Nothing,
-    about: "In each round everybody hands on to the next rank what it got in the round before.",
+    about: "In each round each rank passes on to the next rank what it received in the round before.",
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.1",
     cost: "(P-1)·(L + 2o + M·G), M the bytes of one rank",
     parameters: &[],

@@ -1,17 +1,19 @@
-//! One counter for all, and whoever comes last combines.
+//! One counter for all ranks; the rank that comes last combines for all.
 
-use crate::algorithm::{Algorithm, Collective, CombiningOrder};
+use crate::algorithm::Algorithm;
 use crate::algorithms::fold::fold;
+use crate::collective::{Collective, CombiningOrder};
 use crate::problem::Problem;
+use crate::resources::Resources;
 use crate::round::Round;
-use crate::schedule::Resources;
 use crate::step::{Counter, Flag, Place, Rank, RankSet};
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "allreduce-central-counter",
     collective: Collective::Allreduce,
     order: CombiningOrder::Fold,
-    about: "Everybody writes its vector into memory that all see and adds one to a counter at rank 0; who makes it full combines for all and tells all.",
+    about: "Each rank writes its vector into memory that all see and adds one to a counter at rank 0; the \
+            rank that completes the count combines for all and tells all.",
     source: "the engine's small reductions; its barrier is Höfler 2005, section 2.2.1.1",
     cost: "L + P·o + (P-1)·M·γ + t_bc + P·M·G, γ the time to combine a byte",
     parameters: &[],

@@ -1,29 +1,33 @@
-//! Everybody hands in, each combines a part, and all copy the parts.
+//! Every rank contributes, each combines one part, and all copy the parts.
 
-use crate::algorithm::{Algorithm, Collective, CombiningOrder};
+use crate::algorithm::Algorithm;
 use crate::algorithms::fold::fold;
+use crate::collective::{Collective, CombiningOrder};
 use crate::problem::Problem;
+use crate::resources::Resources;
 use crate::round::Round;
-use crate::schedule::Resources;
 use crate::step::{Flag, Place, Rank};
 
-/// Beyond so many parts there is more to be told of than there is to be combined.
+/// With more parts, announcing them costs more than combining them in parallel saves.
 const MOST_PARTS: u32 = 16;
 
-/// The parts that `elements` are divided into among `ranks`: one for each, as far as there are
-/// elements, and at most 16.
+/// The number of parts into which `elements` are divided among `ranks`: one for each rank, no more than
+/// there are elements, and at most 16.
 pub const fn part_count(ranks: u32, elements: u64) -> u32 {
     let least = if MOST_PARTS < ranks { MOST_PARTS } else { ranks };
     if elements < least as u64 { elements as u32 } else { least }
 }
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "allreduce-parts",
     collective: Collective::Allreduce,
     order: CombiningOrder::Fold,
-    about: "Everybody writes its vector into memory that all see; the i-th rank combines the i-th part of all and writes that there too.",
-    source: "the engine's large reductions, in which whoever is awake takes the next part; reduce-scatter and allgather in one memory",
-    cost: "2·(L + 2o + (P-2)·g) + 2·M·P·G + M·γ, γ the time to combine a byte, with as many parts as ranks; at most 16 are made",
+    about: "Each rank writes its vector into memory that all see; rank i combines part i of all vectors \
+            and writes the result there too.",
+    source: "the engine's large reductions, in which any rank that is awake takes the next part; \
+             reduce-scatter and allgather in one memory",
+    cost: "2·(L + 2o + (P-2)·g) + 2·M·P·G + M·γ, γ the time to combine a byte, with as many parts as \
+           ranks; at most 16 are made",
     parameters: &[],
     resources: |problem| {
         let vectors = u64::from(problem.elements) * (u64::from(problem.ranks) + 1);
@@ -34,8 +38,8 @@ pub static ALGORITHM: Algorithm = Algorithm {
     round,
 };
 
-/// With fewer parts than ranks not everybody hears in the second round what the others have seen of the
-/// first one: hence two banks, as where all only show their vectors.
+/// With fewer parts than ranks, some ranks do not learn in the second round what the others have seen of
+/// the first one. Hence two banks, as in the algorithms that only show their vectors.
 fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     let (ranks, length) = (problem.ranks, problem.elements);
     let parts = part_count(ranks, length.into());

@@ -1,19 +1,22 @@
 //! Parts are combined by recursive halving, then gathered by recursive doubling.
 
-use crate::algorithm::{Algorithm, Collective, CombiningOrder};
-use crate::algorithms::halves::{Halves, Role};
+use crate::algorithm::Algorithm;
+use crate::algorithms::power_of_two_groups::{GroupRole, PowerOfTwoGroups};
+use crate::collective::{Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::radix::{floor_log, power};
+use crate::resources::Resources;
 use crate::round::Round;
-use crate::schedule::Resources;
 use crate::step::{Flag, Place, Rank};
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "allreduce-rabenseifner",
     collective: Collective::Allreduce,
     order: CombiningOrder::Ranks,
-    about: "Pairs halve between them the part they still combine, nearest ranks first; then the parts are put together in reverse.",
-    source: "Rabenseifner 2004; Thakur, Rabenseifner, Gropp 2005, section 4.5; nearest first keeps the order of ranks",
+    about: "Pairs halve between them the part they still combine, nearest ranks first; then the parts are \
+            gathered in reverse order.",
+    source: "Rabenseifner 2004; Thakur, Rabenseifner, Gropp 2005, section 4.5; nearest first keeps the \
+             order of ranks",
     cost: "2·log₂ P·(L + 2o) + 2·M·G·(P-1)/P + M·γ·(P-1)/P, and 2(L + 2o + M·G) more if P is no power of two",
     parameters: &[],
     resources: |problem| {
@@ -24,7 +27,7 @@ pub static ALGORITHM: Algorithm = Algorithm {
     round,
 };
 
-/// What a group still combines after `stages` stages.
+/// The range of elements that a group still combines after `stages` stages.
 fn range(problem: &Problem, group: u32, stages: u32) -> (u32, u32) {
     let (mut begin, mut end) = (0, problem.elements);
     for stage in 0..stages {
@@ -35,13 +38,13 @@ fn range(problem: &Problem, group: u32, stages: u32) -> (u32, u32) {
 }
 
 fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
-    let (halves, length) = (Halves::of(problem), problem.elements);
+    let (groups, length) = (PowerOfTwoGroups::of(problem), problem.elements);
     let (own, result) = (Place::input(0), Place::output(0));
-    // One area for the rank that is represented, then one for each stage, half as large each.
+    // One area for the represented rank, then one for each stage, each half as large as the one before.
     let area = |i: u32| Place::scratch((0..i).map(|s| length.div_ceil(power(2, s))).sum());
-    let last = 2 * halves.stages + 1;
-    let group = match halves.role(rank) {
-        Role::Represented => {
+    let last = 2 * groups.stages + 1;
+    let group = match groups.role(rank) {
+        GroupRole::Represented => {
             match round {
                 0 => out.send(Rank(rank.0 + 1), Flag(0), own, area(0), length),
                 r if r == last => out.wait(Flag(last)),
@@ -49,13 +52,13 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
             }
             return;
         }
-        Role::Alone(group) => {
+        GroupRole::Single(group) => {
             if round == 0 {
                 out.copy(own, result, length);
             }
             group
         }
-        Role::ForTwo(group) => {
+        GroupRole::Representative(group) => {
             if round == 0 {
                 out.wait(Flag(0));
                 out.combine(result, area(0), own, length);
@@ -65,21 +68,33 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
             group
         }
     };
-    if (1..=halves.stages).contains(&round) {
+    if (1..=groups.stages).contains(&round) {
         let other = group ^ power(2, round - 1);
         let ((kept, kept_end), (given, given_end)) =
             (range(problem, group, round), range(problem, other, round));
-        out.send(halves.acting(other), Flag(round), result.plus(given), area(round), given_end - given);
+        out.send(
+            groups.representative(other),
+            Flag(round),
+            result.plus(given),
+            area(round),
+            given_end - given,
+        );
         out.wait(Flag(round));
         let (mine, theirs) = (result.plus(kept), area(round));
         let (first, second) = if other < group { (theirs, mine) } else { (mine, theirs) };
         out.combine(mine, first, second, kept_end - kept);
-    } else if round > halves.stages && round < last {
+    } else if round > groups.stages && round < last {
         let stage = last - round;
         let other = group ^ power(2, stage - 1);
         let (begin, end) = range(problem, group, stage);
-        // The other has sent this part away before this rank combined it, and looks at it no more.
-        out.send(halves.acting(other), Flag(round), result.plus(begin), result.plus(begin), end - begin);
+        // The other rank sent this part before this rank combined it, and reads it no more.
+        out.send(
+            groups.representative(other),
+            Flag(round),
+            result.plus(begin),
+            result.plus(begin),
+            end - begin,
+        );
         out.wait(Flag(round));
     }
 }

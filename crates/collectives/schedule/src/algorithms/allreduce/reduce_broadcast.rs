@@ -1,18 +1,19 @@
-//! A reduction to rank 0, and a broadcast from there.
+//! A reduction to rank 0 and a broadcast from there.
 
-use crate::algorithm::{Algorithm, Collective, CombiningOrder};
+use crate::algorithm::Algorithm;
+use crate::collective::{Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::radix::{ceil_log, floor_log, power};
+use crate::resources::Resources;
 use crate::round::Round;
-use crate::schedule::Resources;
 use crate::step::{Flag, Place, Rank};
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "allreduce-reduce-broadcast",
     collective: Collective::Allreduce,
     order: CombiningOrder::Ranks,
-    about: "Up a binomial tree to rank 0, in the order of ranks, and down another to all.",
-    source: "Moorthy, Panda, Sadayappan 2000 (CANPC) name it as what others do; any textbook",
+    about: "Up a binomial tree to rank 0, in the order of ranks, and down another tree to all.",
+    source: "Moorthy, Panda, Sadayappan 2000 (CANPC) name it as the usual method; any textbook",
     cost: "2·⌈log₂ P⌉·(L + 2o + M·G) + ⌈log₂ P⌉·M·γ",
     parameters: &[],
     resources: |problem| {
@@ -40,7 +41,7 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
         if me > 0 && known == power(2, floor_log(2, me)) {
             out.wait(Flag(tree));
         } else if me < known && me + known < ranks {
-            // All have entered, and have sent away what their output held.
+            // All ranks have entered and have sent what their output held.
             out.send(Rank(me + known), Flag(tree), result, result, length);
         }
     }

@@ -1,16 +1,18 @@
-//! Parts go around a ring to be combined, then once more to be seen by all.
+//! Parts travel around a ring to be combined, then once more to be distributed.
 
-use crate::algorithm::{Algorithm, Collective, CombiningOrder};
+use crate::algorithm::Algorithm;
+use crate::collective::{Collective, CombiningOrder};
 use crate::problem::Problem;
+use crate::resources::Resources;
 use crate::round::Round;
-use crate::schedule::Resources;
 use crate::step::{Flag, Place, Rank};
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "allreduce-ring",
     collective: Collective::Allreduce,
     order: CombiningOrder::Any,
-    about: "Each of P parts goes once around the ring, every rank adding its own, and a second time, complete.",
+    about: "Each of P parts goes once around the ring, each rank adding its own contribution, and a second \
+            time, complete.",
     source: "Patarasuk, Yuan 2009",
     cost: "2(P-1)·(L + 2o) + 2·M·G·(P-1)/P + M·γ·(P-1)/P",
     parameters: &[],
@@ -21,8 +23,8 @@ pub static ALGORITHM: Algorithm = Algorithm {
     round,
 };
 
-/// A part begins at the rank of its number, so its operands are in an order that goes around: not that
-/// of ranks.
+/// A part begins at the rank of its number, so its operands wrap around: they are not in the order of
+/// ranks.
 fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     let (ranks, me) = (problem.ranks, u64::from(rank.0));
     if ranks == 1 {
@@ -41,7 +43,7 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
         let (begin, length) = span(part(round + 1));
         out.combine(Place::output(begin), Place::scratch(begin), Place::input(begin), length);
     } else if round < 2 * (ranks - 1) {
-        // A complete part has been at the next rank before, which is done with it.
+        // The next rank has had this part before and is done with its incomplete state.
         let (begin, length) = span(part_after(round - (ranks - 1)));
         out.send(next, Flag(round), Place::output(begin), Place::output(begin), length);
         out.wait(Flag(round));

@@ -1,18 +1,21 @@
-//! Everybody shows its vector to all, and combines all.
+//! Every rank shows its vector to all and combines all vectors itself.
 
-use crate::algorithm::{Algorithm, Collective, CombiningOrder};
+use crate::algorithm::Algorithm;
 use crate::algorithms::fold::fold;
+use crate::collective::{Collective, CombiningOrder};
 use crate::problem::Problem;
+use crate::resources::Resources;
 use crate::round::Round;
-use crate::schedule::Resources;
 use crate::step::{Flag, Place, Rank};
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "allreduce-simultaneous-broadcast",
     collective: Collective::Allreduce,
     order: CombiningOrder::Fold,
-    about: "Everybody writes its vector once into memory that all see, raises a flag at each, the next rank first, and combines all.",
-    source: "Moorthy, Panda, Sadayappan 2000 (CANPC); combined in the order of ranks instead of that of arrival",
+    about: "Each rank writes its vector once into memory that all see, raises a flag at each rank, the \
+            next one first, and combines all vectors.",
+    source: "Moorthy, Panda, Sadayappan 2000 (CANPC); combined in the order of ranks instead of the order \
+             of arrival",
     cost: "t_write + M·P·t_slot + (P-1)·t_flag_write + (P-1)·t_read(M) on a ring of reflective memory",
     parameters: &[],
     resources: |problem| {
@@ -22,7 +25,7 @@ pub static ALGORITHM: Algorithm = Algorithm {
     round,
 };
 
-/// Flags are raised in staggered order, so that no rank is everybody's first.
+/// The order in which flags rise is staggered, so that no rank is the first target of all others.
 fn round(problem: &Problem, rank: Rank, _: u32, out: &mut Round) {
     let length = problem.elements;
     let area = |r: u32| Place::scratch(r * length);

@@ -1,17 +1,19 @@
 //! Fewer messages for more bytes.
 
-use crate::algorithm::{Algorithm, Collective, CombiningOrder};
+use crate::algorithm::Algorithm;
+use crate::collective::{Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::radix::{ceil_log, power};
+use crate::resources::Resources;
 use crate::round::Round;
-use crate::schedule::Resources;
 use crate::step::{Flag, Place, Rank};
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "alltoall-bruck",
     collective: Collective::Alltoall,
     order: CombiningOrder::Nothing,
-    about: "In round r all parts whose way has bit r in it go 2^r ranks further, in one message; before and after, all rotate.",
+    about: "In round r all parts whose distance has bit r travel 2^r ranks further, in one message; before \
+            and after, all rotate.",
     source: "Bruck, Ho, Kipnis, Upfal, Weathersby 1997",
     cost: "⌈log₂ P⌉·(L + 2o + M·G·P/2), M the bytes for one rank, and the copies",
     parameters: &[],
@@ -23,8 +25,8 @@ pub static ALGORITHM: Algorithm = Algorithm {
     round,
 };
 
-/// A rank's scratch: the i-th of P areas holds what has i ranks to go in all; then what is packed to be
-/// sent; then what each round brings.
+/// A rank's scratch: area i of P holds the part that has to travel i ranks in all; then the packed parts
+/// that it sends; then what each round brings.
 fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     let (ranks, length, rounds) = (problem.ranks, problem.elements, ceil_log(2, problem.ranks));
     let area = |i: u32| Place::scratch(i * length);

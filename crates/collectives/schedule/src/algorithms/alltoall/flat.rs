@@ -1,32 +1,35 @@
-//! Everybody hands in all its parts at once.
+//! Every rank sends all its parts at once.
 
-use crate::algorithm::{Algorithm, Collective, CombiningOrder};
+use crate::algorithm::Algorithm;
+use crate::collective::{Collective, CombiningOrder};
 use crate::problem::Problem;
+use crate::resources::Resources;
 use crate::round::Round;
-use crate::schedule::Resources;
 use crate::step::{Flag, Place, Rank};
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "alltoall-flat",
     collective: Collective::Alltoall,
     order: CombiningOrder::Nothing,
-    about: "Everybody sends its part to one rank after the other, the next rank first, without waiting in between; then it takes what it got.",
-    source: "all sends and receives posted at once, as in MPICH for parts of middle size: Thakur, Rabenseifner, Gropp 2005, section 4.4; the engine's alltoalls within a node",
+    about: "Each rank sends its parts to one rank after the other, the next rank first, without waiting in \
+            between; then it takes what it received.",
+    source: "all sends and receives posted at once, as in MPICH for parts of medium size: Thakur, \
+             Rabenseifner, Gropp 2005, section 4.4; the engine's alltoalls within a node",
     cost: "L + 2o + (P-2)·g + (P-1)·M·G, M the bytes for one rank",
     parameters: &[],
     resources,
     round,
 };
 
-/// A flag and a part from each rank.
+/// One flag and one part from each rank.
 pub(in crate::algorithms) fn resources(problem: &Problem) -> Resources {
     Resources::flags(1, problem.ranks)
         .and_scratch(u64::from(problem.elements) * u64::from(problem.ranks))
         .in_banks(2)
 }
 
-/// Sends everybody its part; what comes from a rank stands at that rank's part of the scratch.
-pub(in crate::algorithms) fn hand_in_parts(problem: &Problem, rank: Rank, out: &mut Round) {
+/// Sends its part to each other rank. The part from a rank arrives at that rank's part of the scratch.
+pub(in crate::algorithms) fn send_parts(problem: &Problem, rank: Rank, out: &mut Round) {
     let length = problem.elements;
     for other in problem.others(rank) {
         out.send(
@@ -42,7 +45,7 @@ pub(in crate::algorithms) fn hand_in_parts(problem: &Problem, rank: Rank, out: &
 fn round(problem: &Problem, rank: Rank, _: u32, out: &mut Round) {
     let length = problem.elements;
     let part = |r: Rank| r.0 * length;
-    hand_in_parts(problem, rank, out);
+    send_parts(problem, rank, out);
     out.copy(Place::input(part(rank)), Place::output(part(rank)), length);
     for other in problem.others(rank) {
         out.wait(Flag(other.0));

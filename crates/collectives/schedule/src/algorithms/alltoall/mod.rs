@@ -1,7 +1,8 @@
-//! Everybody has a part for everybody.
+//! Alltoalls: every rank has a part for every rank.
 //!
-//! As in allreduce, everybody needs something from everybody, so two banks need no acknowledgements.
+//! As in allreduce, every rank needs something from every rank, so two banks make acknowledgements
+//! unnecessary.
 
-pub mod bruck;
-pub mod flat;
-pub mod pairwise;
+pub(crate) mod bruck;
+pub(crate) mod flat;
+pub(crate) mod pairwise;

@@ -1,16 +1,18 @@
 //! One partner after the other.
 
-use crate::algorithm::{Algorithm, Collective, CombiningOrder};
+use crate::algorithm::Algorithm;
+use crate::collective::{Collective, CombiningOrder};
 use crate::problem::Problem;
+use crate::resources::Resources;
 use crate::round::Round;
-use crate::schedule::Resources;
 use crate::step::{Flag, Place, Rank};
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "alltoall-pairwise",
     collective: Collective::Alltoall,
     order: CombiningOrder::Nothing,
-    about: "In round r everybody sends to the rank r above and hears from the rank r below, so that nobody is sent to by two at a time.",
+    about: "In round r each rank sends to the rank r above and hears from the rank r below, so that no \
+            rank receives from two at a time.",
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.4",
     cost: "(P-1)·(L + 2o + M·G), M the bytes for one rank",
     parameters: &[],

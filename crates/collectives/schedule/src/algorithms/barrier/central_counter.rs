@@ -1,25 +1,28 @@
-//! One counter for all.
+//! One counter for all ranks.
 
 use super::release::CheckIn;
-use crate::algorithm::{Algorithm, Collective, CombiningOrder};
+use crate::algorithm::Algorithm;
+use crate::collective::{Collective, CombiningOrder};
 use crate::problem::Problem;
+use crate::resources::Resources;
 use crate::round::Round;
-use crate::schedule::Resources;
 use crate::step::{Counter, Flag, Rank, RankSet};
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "central-counter",
     collective: Collective::Barrier,
     order: CombiningOrder::Nothing,
-    about: "Everybody adds one to a counter at rank 0; who makes it full tells all.",
-    source: "Höfler 2005, section 2.2.1.1, with every rank counted; a counter in shared memory is older than its papers",
+    about: "Each rank adds one to a counter at rank 0; the rank that completes the count tells all.",
+    source: "Höfler 2005, section 2.2.1.1, with every rank counted; a counter in shared memory is older \
+             than its papers",
     cost: "L + P·o + t_bc",
     parameters: &[],
     resources: |_| Resources::flags(3, 1).and_counters(1),
     round,
 };
 
-/// Who comes last is not known beforehand, so the release is a multicast; the last tells itself too.
+/// Which rank comes last is not known beforehand, so the release is a multicast to all ranks, the sender
+/// included.
 fn round(problem: &Problem, _: Rank, round: u32, out: &mut Round) {
     match round {
         0 => out.count(Rank(0), Counter(0), problem.ranks, 2),
@@ -28,8 +31,8 @@ fn round(problem: &Problem, _: Rank, round: u32, out: &mut Round) {
     }
 }
 
-/// The same with the counter's owner waiting for it.
-pub const CHECK_IN: CheckIn = CheckIn {
+/// The same, with the owner of the counter waiting for it.
+pub(super) const CHECK_IN: CheckIn = CheckIn {
     name: "central-counter",
     resources: |_| Resources::flags(1, 0).and_counters(1),
     round: |problem, rank, _, out| match rank {

@@ -1,18 +1,20 @@
-//! The combining tree in which the last of each group goes on.
+//! The combining tree in which the last rank of each group continues at the next level.
 
 use super::combining_tree::{WIDTH, members};
-use crate::algorithm::{Algorithm, Collective, CombiningOrder};
+use crate::algorithm::Algorithm;
+use crate::collective::{Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::radix::{ceil_log, power};
+use crate::resources::Resources;
 use crate::round::Round;
-use crate::schedule::Resources;
 use crate::step::{Counter, Flag, Rank, RankSet};
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "climbing-tree",
     collective: Collective::Barrier,
     order: CombiningOrder::Nothing,
-    about: "Each group of n counts; whoever comes last counts for it one level further up, and the last of all tells all.",
+    about: "Each group of n counts; its last rank counts for it one level further up, and the last of all \
+            tells all.",
     source: "Yew, Tzeng, Lawrie 1987; Mellor-Crummey, Scott 1991, section 3.2",
     cost: "(2L + n·o)·⌈log_n P⌉ + t_bc",
     parameters: &[WIDTH],
@@ -23,8 +25,8 @@ pub static ALGORITHM: Algorithm = Algorithm {
     round,
 };
 
-/// No rank waits for the counters of a group to be full; who does not come last has nothing more to do
-/// but to be told.
+/// No rank waits for the counter of a group to be complete. A rank that is not the last of its group only
+/// waits for the release.
 fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     let n = problem.values[0];
     let levels = ceil_log(n, problem.ranks);

@@ -1,22 +1,24 @@
-//! Groups of n, whose leaders form groups of n, and so on.
+//! Groups of n ranks, whose leaders form groups of n, and so on.
 
 use super::release::{self, CheckIn, RELEASE};
-use crate::algorithm::{Algorithm, Collective, CombiningOrder, Parameter};
+use crate::algorithm::{Algorithm, Parameter};
+use crate::collective::{Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::radix::{ceil_log, power};
+use crate::resources::Resources;
 use crate::round::Round;
-use crate::schedule::Resources;
 use crate::step::{Counter, Rank};
 
-/// 4 is what Yew, Tzeng and Lawrie, and Höfler, measured as best.
-pub const WIDTH: Parameter =
+/// Yew, Tzeng and Lawrie, and Höfler, measured 4 as the best value.
+pub(super) const WIDTH: Parameter =
     Parameter { name: "n", default: 4, min: 2, max: 1 << 16, choices: &[], about: "ranks in a group" };
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "combining-tree",
     collective: Collective::Barrier,
     order: CombiningOrder::Nothing,
-    about: "Each group of n counts at its leader; leaders form groups again, until rank 0 is left and lets all go.",
+    about: "Each group of n counts at its leader; leaders form groups again, until rank 0 is left and \
+            releases all.",
     source: "Yew, Tzeng, Lawrie 1987; Höfler 2005, section 2.2.1.2, with a counter for each level",
     cost: "(L + n·o)·⌈log_n P⌉ + t_bc",
     parameters: &[WIDTH, RELEASE],
@@ -26,9 +28,9 @@ pub static ALGORITHM: Algorithm = Algorithm {
     },
 };
 
-/// A counter for each level: groups of different levels may have the same leader, and be counting at
-/// the same time.
-pub const CHECK_IN: CheckIn = CheckIn {
+/// One counter for each level: groups of different levels may have the same leader and count at the same
+/// time.
+pub(super) const CHECK_IN: CheckIn = CheckIn {
     name: "combining-tree",
     resources: |problem| {
         let levels = ceil_log(problem.values[0], problem.ranks);
@@ -48,7 +50,7 @@ fn group(problem: &Problem, rank: Rank, level: u32, out: &mut Round) {
     }
 }
 
-/// How many of the `n` ranks leader, leader + near, … there are.
+/// How many of the `n` ranks leader, leader + near, … exist.
 pub(super) fn members(ranks: u32, leader: u32, near: u32, n: u32) -> u32 {
     n.min((ranks - leader).div_ceil(near))
 }

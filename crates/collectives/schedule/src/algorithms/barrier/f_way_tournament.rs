@@ -1,18 +1,19 @@
-//! Games of f contestants, of whom the first wins by agreement.
+//! A tournament with f contestants in each game; the first contestant wins by agreement.
 
 use super::release::{self, CheckIn, RELEASE};
-use crate::algorithm::{Algorithm, Collective, CombiningOrder, Parameter};
+use crate::algorithm::{Algorithm, Parameter};
+use crate::collective::{Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::radix::{ceil_log, power};
+use crate::resources::Resources;
 use crate::round::Round;
-use crate::schedule::Resources;
 use crate::step::{Flag, Rank};
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "f-way-tournament",
     collective: Collective::Barrier,
     order: CombiningOrder::Nothing,
-    about: "A tournament with f contestants in a game: f - 1 losers tell one winner at the same time.",
+    about: "A tournament with f contestants in a game: f - 1 losers signal one winner at the same time.",
     source: "Grunwald, Vajracharya 1994; Höfler 2005, section 2.2.1.4",
     cost: "(L + f·o)·⌈log_f P⌉ + t_bc",
     parameters: &[
@@ -32,7 +33,7 @@ pub static ALGORITHM: Algorithm = Algorithm {
     },
 };
 
-pub const CHECK_IN: CheckIn = CheckIn {
+pub(super) const CHECK_IN: CheckIn = CheckIn {
     name: "f-way-tournament",
     resources: |problem| resources(problem.values[0], problem),
     round: |problem, rank, round, out| game(problem.values[0], problem, rank, round, out),
@@ -43,7 +44,7 @@ pub(super) fn resources(f: u32, problem: &Problem) -> Resources {
     Resources::flags(games, games * (f - 1))
 }
 
-/// Each loser has a flag of its own at the winner, in each game.
+/// In each game each loser has a flag of its own at the winner.
 pub(super) fn game(f: u32, problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     let (near, far) = (power(f, round), power(f, round + 1));
     let flag = |contestant: u32| Flag(round * (f - 1) + contestant - 1);

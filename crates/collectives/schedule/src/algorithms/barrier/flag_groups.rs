@@ -1,17 +1,19 @@
-//! Groups that look at each other's flags in a memory that is replicated to all.
+//! Groups that read each other's flags in a memory that is replicated to all ranks.
 
-use crate::algorithm::{Algorithm, Collective, CombiningOrder, Parameter};
+use crate::algorithm::{Algorithm, Parameter};
+use crate::collective::{Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::radix::{ceil_log, power};
+use crate::resources::Resources;
 use crate::round::Round;
-use crate::schedule::Resources;
 use crate::step::{Flag, Rank, RankSet};
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "flag-groups",
     collective: Collective::Barrier,
     order: CombiningOrder::Nothing,
-    about: "Everybody shows a flag to its group of r and looks at the others'; the first of each group goes on; rank 0 tells all.",
+    about: "Each rank shows a flag to its group of r and reads the flags of the others; the first of each \
+            group goes on; rank 0 tells all.",
     source: "Moorthy, Panda, Sadayappan 2000 (CANPC), with epochs",
     cost: "⌈log_r P⌉·((r-1)·t_flag_read + t_write + 3(P-1)·t_slot) on a ring of reflective memory",
     parameters: &[Parameter {
@@ -29,7 +31,7 @@ pub static ALGORITHM: Algorithm = Algorithm {
     round,
 };
 
-/// A flag that is written once is seen by the whole group: each level has a flag for each member.
+/// A flag that is written once is seen by the whole group: each level has one flag for each member.
 fn round(problem: &Problem, rank: Rank, level: u32, out: &mut Round) {
     let r = problem.values[0];
     let levels = ceil_log(r, problem.ranks);

@@ -1,20 +1,23 @@
-//! One algorithm within nodes, another between them.
+//! One algorithm within nodes and another between them.
 
 use super::release::CheckIn;
 use super::*;
-use crate::algorithm::{Algorithm, Collective, CombiningOrder, Parameter};
+use crate::algorithm::{Algorithm, Parameter};
+use crate::collective::{Collective, CombiningOrder};
 use crate::nodes::Nodes;
 use crate::problem::Problem;
+use crate::resources::Resources;
 use crate::round::Round;
-use crate::schedule::{Resources, defaults};
 use crate::step::{Flag, Rank, RankSet, Step};
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "hierarchical",
     collective: Collective::Barrier,
     order: CombiningOrder::Nothing,
-    about: "The ranks of a node check in with their first, the first ones hold a barrier between the nodes, then let their node go.",
-    source: "Kielmann et al. 1999 (MagPIe) for the shape; any check-in of this list within, any barrier of it between",
+    about: "The ranks of a node check in with their first rank, the first ranks hold a barrier between the \
+            nodes, then release their node.",
+    source: "Kielmann et al. 1999 (MagPIe) for the structure; any check-in of this list within nodes, any \
+             barrier of it between them",
     cost: "cost of the check-in on a node + cost of the barrier between nodes + t_bc on a node",
     parameters: &[
         Parameter {
@@ -47,11 +50,11 @@ pub static ALGORITHM: Algorithm = Algorithm {
             min: 0,
             max: 1 << 12,
             choices: &[],
-            about: "n of both, where they have one; 0: their own default",
+            about: "n of both, if they have one; 0: their own default",
         },
     ],
-    resources: |problem| Parts::of(problem).resources(),
-    round: |problem, rank, round, out| Parts::of(problem).round(rank, round, out),
+    resources: |problem| Composition::of(problem).resources(),
+    round: |problem, rank, round, out| Composition::of(problem).round(rank, round, out),
 };
 
 const INNER_NAMES: &[&str] = &[
@@ -85,8 +88,8 @@ const OUTER_NAMES: &[&str] = &[
     "flag-groups",
 ];
 
-/// Check-ins, in the order of their names. After a barrier without a release everybody knows, and so
-/// does the first: such a barrier is a check-in as it is.
+/// The check-ins, in the order of their names. After a barrier without a release every rank knows that
+/// all have entered, so such a barrier is a check-in as it is.
 static INNER: &[(&Algorithm, Option<&CheckIn>)] = &[
     (&central_counter::ALGORITHM, Some(&central_counter::CHECK_IN)),
     (&combining_tree::ALGORITHM, Some(&combining_tree::CHECK_IN)),
@@ -118,31 +121,31 @@ static OUTER: &[&Algorithm] = &[
     &flag_groups::ALGORITHM,
 ];
 
-/// The two algorithms, and what each is asked.
-struct Parts {
+/// The two algorithms and the problem of each.
+struct Composition {
     nodes: Nodes,
     ranks: u32,
     inner: CheckIn,
-    /// On the largest node.
+    /// The check-in on the largest node.
     within: Problem,
     outer: &'static Algorithm,
     between: Problem,
 }
 
-impl Parts {
-    fn of(problem: &Problem) -> Parts {
+impl Composition {
+    fn of(problem: &Problem) -> Composition {
         let [inner, outer, size, n] = problem.values;
         let nodes = problem.nodes.clone().unwrap_or(Nodes::Blocks(size));
         let (algorithm, check_in) = INNER[inner as usize];
         let whole = CheckIn { name: algorithm.name, resources: algorithm.resources, round: algorithm.round };
         let ask = |algorithm: &Algorithm, ranks: u32| {
-            let mut values = defaults(algorithm);
+            let mut values = algorithm.default_values();
             if let Some(i) = algorithm.parameters.iter().position(|p| p.name == "n" && n >= p.min) {
                 values[i] = n;
             }
             Problem { values, ..Problem::new(ranks) }
         };
-        Parts {
+        Composition {
             ranks: problem.ranks,
             inner: check_in.copied().unwrap_or(whole),
             within: ask(algorithm, nodes.largest(problem.ranks)),
@@ -184,8 +187,8 @@ impl Parts {
         }
     }
 
-    /// Gives the steps from `begin` on the ranks they mean, and flags, counters and rounds past those of
-    /// the part before.
+    /// Rewrites the steps from `begin` on: ranks of the part become ranks of the whole, and flags,
+    /// counters and rounds move past those of the part before.
     fn translate(
         &self,
         out: &mut Round,
@@ -194,16 +197,7 @@ impl Parts {
         rank: impl Fn(u32) -> u32,
     ) {
         if let Nodes::Table(_) = self.nodes {
-            // Ranks at equal distances may lie anywhere now.
-            let sets = std::mem::take(&mut out.steps);
-            for step in sets {
-                match step {
-                    Step::Multicast { to, flag, turn } => {
-                        to.iter().for_each(|to| out.push(Step::Put { to, flag, turn }))
-                    }
-                    other => out.push(other),
-                }
-            }
+            multicasts_to_puts(out);
         }
         for step in &mut out.steps[begin..] {
             match step {
@@ -219,20 +213,35 @@ impl Parts {
                     unreachable!("barriers carry no data")
                 }
             }
-            match step {
-                Step::Put { to, .. } | Step::Add { at: to, .. } | Step::Count { at: to, .. } => {
-                    to.0 = rank(to.0)
-                }
-                Step::Multicast { to, .. } => {
-                    let first = rank(to.first.0);
-                    if to.count > 1 {
-                        to.stride = rank(to.first.0 + to.stride) - first;
-                    }
-                    to.first = Rank(first);
-                }
-                _ => {}
-            }
+            rename_ranks(step, &rank);
         }
+    }
+}
+
+/// With an arbitrary map of nodes, ranks at equal distances within a part may lie anywhere in the whole.
+fn multicasts_to_puts(out: &mut Round) {
+    let steps = std::mem::take(&mut out.steps);
+    for step in steps {
+        match step {
+            Step::Multicast { to, flag, turn } => {
+                to.iter().for_each(|to| out.push(Step::Put { to, flag, turn }))
+            }
+            other => out.push(other),
+        }
+    }
+}
+
+fn rename_ranks(step: &mut Step, rank: &impl Fn(u32) -> u32) {
+    match step {
+        Step::Put { to, .. } | Step::Add { at: to, .. } | Step::Count { at: to, .. } => to.0 = rank(to.0),
+        Step::Multicast { to, .. } => {
+            let first = rank(to.first.0);
+            if to.count > 1 {
+                to.stride = rank(to.first.0 + to.stride) - first;
+            }
+            to.first = Rank(first);
+        }
+        _ => {}
     }
 }
 
@@ -241,7 +250,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_choices_are_the_algorithms() {
+    fn the_names_of_the_choices_are_those_of_the_algorithms() {
         assert_eq!(INNER_NAMES, INNER.iter().map(|(a, _)| a.name).collect::<Vec<_>>());
         assert_eq!(OUTER_NAMES, OUTER.iter().map(|a| a.name).collect::<Vec<_>>());
         assert!(INNER.iter().all(|(a, c)| c.is_none_or(|c| c.name == a.name)));

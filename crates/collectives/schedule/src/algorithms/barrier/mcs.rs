@@ -1,17 +1,19 @@
-//! A tree as a heap.
+//! A tree numbered like a heap (Mellor-Crummey and Scott).
 
 use super::release::{self, CheckIn, RELEASE};
-use crate::algorithm::{Algorithm, Collective, CombiningOrder, Parameter};
+use crate::algorithm::{Algorithm, Parameter};
+use crate::collective::{Collective, CombiningOrder};
 use crate::problem::Problem;
+use crate::resources::Resources;
 use crate::round::Round;
-use crate::schedule::Resources;
 use crate::step::{Flag, Rank};
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "mcs",
     collective: Collective::Barrier,
     order: CombiningOrder::Nothing,
-    about: "A tree with n children to a parent, numbered like a heap: who has heard from its children tells its parent.",
+    about: "A tree with n children for each parent, numbered like a heap: a rank that has heard from its \
+            children tells its parent.",
     source: "Mellor-Crummey, Scott 1991; Höfler 2005, section 2.2.1.5",
     cost: "(L + (n+1)·o)·⌈log_n P⌉ + t_bc",
     parameters: &[
@@ -24,7 +26,7 @@ pub static ALGORITHM: Algorithm = Algorithm {
     },
 };
 
-pub const CHECK_IN: CheckIn = CheckIn {
+pub(super) const CHECK_IN: CheckIn = CheckIn {
     name: "mcs",
     resources: |problem| Resources::flags(1, problem.values[0]),
     round: |problem, rank, _, out| climb(problem, rank, out),

@@ -1,21 +1,24 @@
-//! Recursive doubling to another base.
+//! Recursive doubling with base n + 1 instead of 2.
 
 use super::n_way_dissemination::PEERS;
-use crate::algorithm::{Algorithm, Collective, CombiningOrder};
+use crate::algorithm::Algorithm;
+use crate::collective::{Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::radix::{floor_log, power};
+use crate::resources::Resources;
 use crate::round::Round;
-use crate::schedule::Resources;
 use crate::step::{Flag, Rank};
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "n-wise-exchange",
     collective: Collective::Barrier,
     order: CombiningOrder::Nothing,
-    about: "In each round groups of n + 1 exchange flags, all with all; ranks beyond the power of n + 1 report to one within.",
-    source: "Höfler 2005, section 2.2.6.2, whose listing deadlocks for n ≥ 2: all are told before anybody is waited for, and several \
-             ranks may report to one",
-    cost: "about (L + 2o + (n-1)·max(o, g))·⌊log_(n+1) P⌋ + 2(L + 2o + (n-1)·o); Höfler: (n+2)·max(g, L + 2o)·⌈log_(n+1) P⌉",
+    about: "In each round groups of n + 1 exchange flags, all with all; each rank beyond the largest power \
+            of n + 1 reports to a rank within.",
+    source: "Höfler 2005, section 2.2.6.2, whose listing deadlocks for n ≥ 2: here a rank signals all \
+             before it waits for any, and several ranks may report to one",
+    cost: "about (L + 2o + (n-1)·max(o, g))·⌊log_(n+1) P⌋ + 2(L + 2o + (n-1)·o); Höfler: (n+2)·max(g, L + \
+           2o)·⌈log_(n+1) P⌉",
     parameters: &[PEERS],
     resources: |problem| {
         let (n, rounds) = (problem.values[0], floor_log(problem.values[0] + 1, problem.ranks));

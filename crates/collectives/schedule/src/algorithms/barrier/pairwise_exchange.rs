@@ -1,17 +1,20 @@
-//! Recursive doubling among the largest power of two, with the others looked after by one of these each.
+//! Recursive doubling among the largest power of two of the ranks. Each of the other ranks reports to one
+//! of these.
 
-use crate::algorithm::{Algorithm, Collective, CombiningOrder};
+use crate::algorithm::Algorithm;
+use crate::collective::{Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::radix::{floor_log, power};
+use crate::resources::Resources;
 use crate::round::Round;
-use crate::schedule::Resources;
 use crate::step::{Flag, Rank};
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "pairwise-exchange",
     collective: Collective::Barrier,
     order: CombiningOrder::Nothing,
-    about: "Recursive doubling among a power of two of the ranks; each of the rest reports to one of them and is told by it.",
+    about: "Recursive doubling among a power of two of the ranks; each of the rest reports to one of them, \
+            which releases it.",
     source: "Gupta, Tipparaju, Nieplocha, Panda 2002; Höfler 2005, section 2.2.2.2",
     cost: "(L + 2o)·log₂ P for powers of two, else (L + 2o)·(⌊log₂ P⌋ + 2)",
     parameters: &[],
@@ -27,11 +30,11 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     let main = power(2, stages);
     let (enter, leave) = (Flag(stages), Flag(stages + 1));
     let outside = rank.0 >= main;
-    let looks_after = !outside && rank.0 + main < problem.ranks;
+    let has_reporter = !outside && rank.0 + main < problem.ranks;
     if round == 0 {
         if outside {
             out.put(Rank(rank.0 - main), enter);
-        } else if looks_after {
+        } else if has_reporter {
             out.wait(enter);
         }
     } else if round <= stages {
@@ -41,7 +44,7 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
         }
     } else if outside {
         out.wait(leave);
-    } else if looks_after {
+    } else if has_reporter {
         out.put(Rank(rank.0 + main), leave);
     }
 }

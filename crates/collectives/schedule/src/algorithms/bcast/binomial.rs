@@ -1,18 +1,19 @@
 //! The binomial tree.
 
 use super::{DATA, READ, own, receive};
-use crate::algorithm::{Algorithm, Collective, CombiningOrder};
+use crate::algorithm::Algorithm;
+use crate::collective::{Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::radix::{ceil_log, floor_log, power};
+use crate::resources::Resources;
 use crate::round::Round;
-use crate::schedule::Resources;
 use crate::step::{Place, Rank};
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "bcast-binomial",
     collective: Collective::Bcast,
     order: CombiningOrder::Nothing,
-    about: "In round r the 2^r ranks that have the vector each send it to one that has not.",
+    about: "In round r each of the 2^r ranks that have the vector sends it to one that does not have it.",
     source: "Johnsson, Ho 1989; Höfler 2005, section 2.2.1 (t_bc)",
     cost: "⌈log₂ P⌉·(L + 2o + M·G)",
     parameters: &[],
@@ -28,12 +29,12 @@ pub static ALGORITHM: Algorithm = Algorithm {
 fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     let me = problem.from_root(rank);
     let (known, last) = (power(2, round), ceil_log(2, problem.ranks));
-    // The round in which it hears; the root has known before.
-    let heard = if me == 0 { None } else { Some(floor_log(2, me)) };
-    if heard == Some(round) {
+    // The round in which the rank receives; the root has the vector from the beginning.
+    let received = if me == 0 { None } else { Some(floor_log(2, me)) };
+    if received == Some(round) {
         receive(problem, problem.to_rank(me - known), out);
-    } else if heard.is_none_or(|heard| heard < round) {
-        let first = heard.map_or(0, |heard| heard + 1);
+    } else if received.is_none_or(|received| received < round) {
+        let first = received.map_or(0, |received| received + 1);
         let reached = |r: u32| u64::from(me) + u64::from(power(2, r)) < problem.ranks.into();
         if round == first {
             out.await_previous_count(READ, (first..last).filter(|r| reached(*r)).count() as u32);

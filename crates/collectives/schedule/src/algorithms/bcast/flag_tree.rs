@@ -1,19 +1,22 @@
-//! One payload in a memory that is replicated to all, and a tree of flags that point to it.
+//! One payload in a memory that is replicated to all ranks, and a tree of flags that announce it.
 
 use super::{DATA, READ};
-use crate::algorithm::{Algorithm, Collective, CombiningOrder, Parameter};
+use crate::algorithm::{Algorithm, Parameter};
+use crate::collective::{Collective, CombiningOrder};
 use crate::problem::Problem;
+use crate::resources::Resources;
 use crate::round::Round;
-use crate::schedule::Resources;
 use crate::step::{Place, Rank};
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "bcast-flag-tree",
     collective: Collective::Bcast,
     order: CombiningOrder::Nothing,
-    about: "The root writes the vector once into memory that all see; only the flag goes down a tree of r children to a rank.",
+    about: "The root writes the vector once into memory that all see; only the flag travels down a tree \
+            with r children for each rank.",
     source: "Moorthy, Panda, Sadayappan 2000 (CANPC); with r of P - 1 or more it is their single copy",
-    cost: "⌈log_r (P-1)⌉·t_flag_read + (r-1)·t_flag_write + (M + P - 1)·t_slot on a ring of reflective memory",
+    cost: "⌈log_r (P-1)⌉·t_flag_read + (r-1)·t_flag_write + (M + P - 1)·t_slot on a ring of reflective \
+           memory",
     parameters: &[Parameter {
         name: "r",
         default: 4,
@@ -28,8 +31,8 @@ pub static ALGORITHM: Algorithm = Algorithm {
     round,
 };
 
-/// The flag goes on before the rank reads. Everybody acknowledges to the root: it is the root's memory
-/// that all read.
+/// A rank passes the flag on before it reads the vector. All ranks acknowledge to the root, because they
+/// read the root's memory.
 fn round(problem: &Problem, rank: Rank, _: u32, out: &mut Round) {
     let me = problem.from_root(rank);
     if problem.participation(Collective::Bcast, rank).contributes {

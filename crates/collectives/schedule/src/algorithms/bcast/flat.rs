@@ -1,18 +1,19 @@
-//! The root sends to all.
+//! The root sends to each rank itself.
 
 use super::{DATA, READ, receive};
-use crate::algorithm::{Algorithm, Collective, CombiningOrder};
+use crate::algorithm::Algorithm;
+use crate::collective::{Collective, CombiningOrder};
 use crate::problem::Problem;
+use crate::resources::Resources;
 use crate::round::Round;
-use crate::schedule::Resources;
 use crate::step::{Place, Rank};
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "bcast-flat",
     collective: Collective::Bcast,
     order: CombiningOrder::Nothing,
     about: "The root sends the vector to one rank after the other.",
-    source: "linear broadcast; Karp, Sahay, Santos, Schauser 1993 for when it is best",
+    source: "linear broadcast; Karp, Sahay, Santos, Schauser 1993 say when it is best",
     cost: "L + 2o + (P-2)·g + (P-1)·M·G",
     parameters: &[],
     resources: |problem| {

@@ -1,14 +1,16 @@
 //! The tree of the postal model for a network interface that repeats a message by itself.
 
 use super::postal::{LAMBDA, whole};
-use crate::algorithm::{Algorithm, Collective, CombiningOrder};
-use crate::schedule::Resources;
+use crate::algorithm::Algorithm;
+use crate::collective::{Collective, CombiningOrder};
+use crate::resources::Resources;
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "bcast-multi-send",
     collective: Collective::Bcast,
     order: CombiningOrder::Nothing,
-    about: "As bcast-postal, but each rank hands the vector over once and its network interface sends it to all children.",
+    about: "As bcast-postal, but each rank gives the vector to its network interface once, which sends it \
+            to all children.",
     source: "Buntinas, Panda, Duato, Sadayappan 2000 (CANPC)",
     cost: "t_send + (k-1)·t_transmit + t_receive for k children, instead of k·t_send + t_receive",
     parameters: &[LAMBDA],

@@ -1,17 +1,19 @@
-//! Segments that follow each other down a tree.
+//! Segments follow each other down a tree.
 
-use crate::algorithm::{Algorithm, Collective, CombiningOrder, Parameter};
+use crate::algorithm::{Algorithm, Parameter};
+use crate::collective::{Collective, CombiningOrder};
 use crate::problem::Problem;
+use crate::resources::Resources;
 use crate::round::Round;
-use crate::schedule::Resources;
 use crate::step::{Flag, Place, Rank, Step};
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "bcast-pipelined",
     collective: Collective::Bcast,
     order: CombiningOrder::Nothing,
-    about: "The vector goes down a tree in segments; each rank has buffers set aside for its parent, which are credits to send.",
-    source: "after Buntinas, Panda, Duato, Sadayappan 2000 (CANPC), with a rule that keeps it from deadlock",
+    about: "The vector travels down a tree in segments; each rank has buffers for its parent, and each \
+            free buffer is a credit to send.",
+    source: "after Buntinas, Panda, Duato, Sadayappan 2000 (CANPC), with a rule that prevents deadlock",
     cost: "about (depth + segments - 1)·(L + 2o + M·G·arity/segments)",
     parameters: &[
         Parameter {
@@ -36,7 +38,7 @@ pub static ALGORITHM: Algorithm = Algorithm {
             min: 1,
             max: 1 << 10,
             choices: &[],
-            about: "segments that a rank can hold for its parent",
+            about: "segments that a rank can buffer for its parent",
         },
     ],
     resources: |problem| {
@@ -53,10 +55,11 @@ pub static ALGORITHM: Algorithm = Algorithm {
 
 /// One segment.
 ///
-/// No deadlock: a rank gives a buffer back as soon as it has copied the segment out of it, before it
-/// asks its children for buffers. So whether a rank ever gets a credit depends only on its child and
-/// that child's subtree; leaves ask nobody. The buffers are this broadcast's own, so broadcasts with
-/// other roots cannot close a circle. One bank is enough: the credits cover the next epoch too.
+/// This cannot deadlock. A rank returns a buffer as soon as it has copied the segment out of it, before
+/// it asks its children for buffers. So whether a rank ever gets a credit depends only on its child and
+/// that child's subtree, and leaves ask no rank. The buffers belong to this broadcast alone, so
+/// broadcasts with other roots cannot close a cycle. One bank is enough, because the credits cover the
+/// next epoch too.
 fn round(problem: &Problem, rank: Rank, segment: u32, out: &mut Round) {
     let [segments, arity, buffers, _] = problem.values;
     let me = problem.from_root(rank);
@@ -73,7 +76,7 @@ fn round(problem: &Problem, rank: Rank, segment: u32, out: &mut Round) {
     for child in 0..arity {
         let to = u64::from(me) * u64::from(arity) + u64::from(child) + 1;
         if to < problem.ranks.into() {
-            // The buffer's first segment of the epoch needs the credit of the last one of the epoch before.
+            // The first segment in a buffer needs the credit for the last segment of the previous epoch.
             out.wait_turn(credit(child), if segment < buffers { 0 } else { turn - 1 });
             out.push(Step::Send {
                 to: problem.to_rank(to as u32),
@@ -88,9 +91,8 @@ fn round(problem: &Problem, rank: Rank, segment: u32, out: &mut Round) {
     }
 }
 
-/// The buffer that a segment goes through and its turn there. Each buffer's last turn has the highest
-/// number, so that the next epoch knows what to wait for even if the buffers are not used equally
-/// often.
+/// The buffer that a segment goes through, and its turn there. The last turn of each buffer has the
+/// highest number, so the next epoch knows what to wait for even if some buffers are used less often.
 fn turn(segment: u32, segments: u32, buffers: u32) -> (u32, u16) {
     let buffer = segment % buffers;
     let uses = (segments - buffer).div_ceil(buffers);

@@ -1,29 +1,32 @@
-//! The tree that is optimal if a message can be sent on λ sendings after it was sent.
+//! The optimal tree of the postal model: a received message can be sent on λ send times after its own
+//! sending began.
 
 use super::{DATA, READ, own, receive};
-use crate::algorithm::{Algorithm, Collective, CombiningOrder, Parameter};
+use crate::algorithm::{Algorithm, Parameter};
+use crate::collective::{Collective, CombiningOrder};
 use crate::problem::Problem;
+use crate::resources::Resources;
 use crate::round::Round;
-use crate::schedule::Resources;
 use crate::step::{Place, Rank, Step};
 
-/// λ = 1 makes the binomial tree; the larger, the flatter.
-pub const LAMBDA: Parameter = Parameter {
+/// λ = 1 gives the binomial tree. The larger λ, the flatter the tree.
+pub(super) const LAMBDA: Parameter = Parameter {
     name: "lambda",
     default: 3,
     min: 1,
     max: 1 << 12,
     choices: &[],
-    about: "time from sending to being able to send on, in sendings",
+    about: "time until a message can be sent on, in send times",
 };
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "bcast-postal",
     collective: Collective::Bcast,
     order: CombiningOrder::Nothing,
-    about: "A tree in which everybody keeps sending, and whoever hears early gets the larger subtree: F(t) = F(t-1) + F(t-λ).",
+    about: "A tree in which each rank keeps sending, and a rank that receives early gets a larger subtree: \
+            F(t) = F(t-1) + F(t-λ).",
     source: "Bar-Noy, Kipnis 1992; Buntinas, Panda, Duato, Sadayappan 2000 (CANPC)",
-    cost: "T sendings, T the least with F(T) ≥ P; λ = (o + L + o + M·G) / max(g, o + M·G)",
+    cost: "T send times, T the least with F(T) ≥ P; λ = (o + L + o + M·G) / max(g, o + M·G)",
     parameters: &[LAMBDA],
     resources: |problem| {
         Resources::flags(1, 1).and_counters(1).and_scratch(problem.elements.into()).in_banks(2)
@@ -31,8 +34,9 @@ pub static ALGORITHM: Algorithm = Algorithm {
     round: |problem, rank, _, out| whole(problem, rank, false, out),
 };
 
-/// All of a rank's steps. With `again`, all messages after the first are the first one's elements again.
-pub(super) fn whole(problem: &Problem, rank: Rank, is_repeat: bool, out: &mut Round) {
+/// All steps of a rank. With `repeat`, each message after the first is marked as a repetition of the
+/// first.
+pub(super) fn whole(problem: &Problem, rank: Rank, repeat: bool, out: &mut Round) {
     let tree = Tree::of(problem.values[0], problem.ranks);
     let place = tree.place(problem.from_root(rank), problem.ranks);
     if let Some(parent) = place.parent {
@@ -42,7 +46,7 @@ pub(super) fn whole(problem: &Problem, rank: Rank, is_repeat: bool, out: &mut Ro
     let mut children = 0;
     tree.children(place, |child| {
         let (to, from) = (problem.to_rank(child), own(problem, rank));
-        let is_repeat = is_repeat && children > 0;
+        let is_repeat = repeat && children > 0;
         out.push(Step::Send {
             to,
             flag: DATA,
@@ -59,19 +63,20 @@ pub(super) fn whole(problem: &Problem, rank: Rank, is_repeat: bool, out: &mut Ro
     }
 }
 
-/// Reach by time: F(0), F(1), … up to the first that is enough.
+/// How many ranks can be reached by time: F(0), F(1), … up to the first value that suffices.
 struct Tree {
     lambda: usize,
     reach: Vec<u32>,
 }
 
-/// A rank of the tree when it begins to send: it has to see to the ranks from its own on.
+/// A rank of the tree when it begins to send, with the ranks it is responsible for: its own and those
+/// above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Position {
     parent: Option<u32>,
     me: u32,
     ranks: u32,
-    /// Sendings that are left.
+    /// Send times that are left.
     time: usize,
 }
 
@@ -87,14 +92,13 @@ impl Tree {
         Tree { lambda, reach }
     }
 
-    /// Gives a child away if there are ranks left; ties go to who already has the message, which keeps all
-    /// it can still reach by itself.
-    fn give(&self, from: &mut Position) -> Option<Position> {
+    /// Splits off a child if there are ranks left. Ties go to the rank that already has the message: it
+    /// keeps all ranks that it can still reach by itself.
+    fn split(&self, from: &mut Position) -> Option<Position> {
         if from.ranks == 1 {
             return None;
         }
-        // There are at most F(time) ranks, so what is not kept is at most F(time - λ), and time is at least
-        // λ.
+        // There are at most F(time) ranks, so at most F(time - λ) are not kept, and time is at least λ.
         let kept = self.reach[from.time - 1].min(from.ranks - 1);
         let child = Position {
             parent: Some(from.me),
@@ -110,7 +114,7 @@ impl Tree {
     fn place(&self, me: u32, ranks: u32) -> Position {
         let mut here = Position { parent: None, me: 0, ranks, time: self.reach.len() - 1 };
         while here.me != me {
-            let child = self.give(&mut here).expect("the ranks from `here` on contain it");
+            let child = self.split(&mut here).expect("the ranks from `here` on contain it");
             if me >= child.me {
                 here = child;
             }
@@ -119,7 +123,7 @@ impl Tree {
     }
 
     fn children(&self, mut place: Position, mut child: impl FnMut(u32)) {
-        while let Some(position) = self.give(&mut place) {
+        while let Some(position) = self.split(&mut place) {
             child(position.me);
         }
     }
@@ -143,8 +147,8 @@ mod tests {
         assert_eq!(children(100, 9, 0).len(), 8);
     }
 
-    /// Over all trees: who has a message and m ranks to see to gives some of them away first, and goes on
-    /// with the rest.
+    /// Over all trees: a rank that has the message and is responsible for m ranks first gives some of
+    /// them away, then continues with the rest.
     #[test]
     fn no_tree_is_faster() {
         for lambda in 1..=6u32 {
@@ -161,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_hears_when_the_recurrence_says() {
+    fn the_last_rank_receives_when_the_recurrence_says() {
         for lambda in 1..=6 {
             for ranks in 1..=64u32 {
                 let mut heard = vec![0; ranks as usize];

@@ -1,17 +1,18 @@
-//! Parts are scattered, then passed around.
+//! Parts are scattered, then passed around a ring.
 
-use crate::algorithm::{Algorithm, Collective, CombiningOrder};
+use crate::algorithm::Algorithm;
+use crate::collective::{Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::radix::{ceil_log, power};
+use crate::resources::Resources;
 use crate::round::Round;
-use crate::schedule::Resources;
 use crate::step::{Flag, Place, Rank};
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "bcast-scatter-allgather",
     collective: Collective::Bcast,
     order: CombiningOrder::Nothing,
-    about: "The root scatters the vector along a binomial tree; then the parts go around a ring.",
+    about: "The root scatters the vector along a binomial tree; then the parts travel around a ring.",
     source: "van de Geijn 1994; Barnett et al. 1994; Thakur, Rabenseifner, Gropp 2005, section 4.2",
     cost: "(⌈log₂ P⌉ + P - 1)·(L + 2o) + 2·M·G·(P-1)/P",
     parameters: &[],
@@ -22,8 +23,9 @@ pub static ALGORITHM: Algorithm = Algorithm {
     round,
 };
 
-/// Nobody finishes an epoch that another has not entered, since each part comes from the rank it was
-/// scattered to. The root needs no part; it is told all the same, so that this holds for it too.
+/// No rank finishes an epoch that another has not entered, since each part comes from the rank it was
+/// scattered to. The root needs no part, but it is signalled all the same, so that this holds for the
+/// root too.
 fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     let (me, ranks, scatter) = (problem.from_root(rank), problem.ranks, ceil_log(2, problem.ranks));
     let part = |i: u32| problem.part(i.min(ranks), ranks);

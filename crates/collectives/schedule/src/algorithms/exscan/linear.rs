@@ -1,17 +1,19 @@
 //! From one rank to the next.
 
 use super::{READ, RESULT};
-use crate::algorithm::{Algorithm, Collective, CombiningOrder};
+use crate::algorithm::Algorithm;
+use crate::collective::{Collective, CombiningOrder};
 use crate::problem::Problem;
+use crate::resources::Resources;
 use crate::round::Round;
-use crate::schedule::Resources;
 use crate::step::{Place, Rank};
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "exscan-linear",
     collective: Collective::Exscan,
     order: CombiningOrder::Ranks,
-    about: "Everybody gets its result from the rank below, adds its own, and sends the sum to the rank above, whose result it is.",
+    about: "Each rank gets its result from the rank below, adds its own contribution, and sends the sum to \
+            the rank above as its result.",
     source: "any textbook",
     cost: "(P-1)·(L + 2o + M·G) + (P-2)·M·γ",
     parameters: &[],

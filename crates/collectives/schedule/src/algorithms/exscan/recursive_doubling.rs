@@ -1,20 +1,21 @@
-//! A scan in which everybody's result reaches twice as far down in each round, and one step upwards at
-//! the end.
+//! A scan by recursive doubling, then a shift by one rank.
 
 use super::{READ, RESULT};
-use crate::algorithm::{Algorithm, Collective, CombiningOrder};
+use crate::algorithm::Algorithm;
+use crate::collective::{Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::radix::{ceil_log, power};
+use crate::resources::Resources;
 use crate::round::Round;
-use crate::schedule::Resources;
 use crate::step::{Flag, Place, Rank};
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "exscan-recursive-doubling",
     collective: Collective::Exscan,
     order: CombiningOrder::Ranks,
-    about: "A scan by recursive doubling among all but the last; then everybody sends its sum to the rank above, whose result it is.",
-    source: "Hillis, Steele 1986, for the scan; moved on by one rank",
+    about: "A scan by recursive doubling among all ranks but the last; then each rank sends its sum to the \
+            rank above as its result.",
+    source: "Hillis, Steele 1986, for the scan; then a shift by one rank",
     cost: "(⌈log₂ (P-1)⌉ + 1)·(L + 2o + M·G) + ⌈log₂ (P-1)⌉·M·γ",
     parameters: &[],
     resources: |problem| {
@@ -26,7 +27,7 @@ pub static ALGORITHM: Algorithm = Algorithm {
     round,
 };
 
-/// Rounds of the scan among all ranks but the last, to which nobody listens.
+/// Rounds of the scan among all ranks but the last, whose sum no rank needs.
 fn doublings(problem: &Problem) -> u32 {
     ceil_log(2, (problem.ranks - 1).max(1))
 }
@@ -34,7 +35,7 @@ fn doublings(problem: &Problem) -> u32 {
 fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     let (length, rounds, is_last) = (problem.elements, doublings(problem), rank.0 + 1 == problem.ranks);
     let (came, sum) = (Place::scratch(0), Place::scratch(length));
-    // Whether a sum goes to the rank so far above, which has to be one that sends itself.
+    // Whether the rank so far above needs a sum: it does if it sends itself.
     let reaches = |far: u32| rank.0 + far + 1 < problem.ranks;
     if round == 0 {
         if !is_last {
@@ -51,7 +52,7 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
             out.wait(data);
             out.combine(sum, area, sum, length);
             if far > 1 {
-                out.put(Rank(rank.0 - far), read); // the one below is told at the end
+                out.put(Rank(rank.0 - far), read); // the rank directly below is told at the end
             }
         }
     } else {

@@ -1,7 +1,7 @@
-//! Gathers: everybody's input comes to be a part of the root's output.
+//! Gathers: the input of every rank becomes a part of the root's output.
 //!
-//! Whoever has been sent to tells the sender when what it sent has been read, and the sender awaits
-//! that from the bank's previous use.
+//! A receiver tells the sender when it has read, and the sender waits for that message of the bank's
+//! previous use before it sends again.
 
-pub mod binomial;
-pub mod flat;
+pub(crate) mod binomial;
+pub(crate) mod flat;

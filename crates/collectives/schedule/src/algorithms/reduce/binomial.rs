@@ -1,18 +1,21 @@
 //! The binomial tree, in the order of ranks.
 
-use crate::algorithm::{Algorithm, Collective, CombiningOrder};
+use crate::algorithm::Algorithm;
+use crate::collective::{Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::radix::{ceil_log, power};
+use crate::resources::Resources;
 use crate::round::Round;
-use crate::schedule::Resources;
 use crate::step::{Flag, Place, Rank};
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "reduce-binomial",
     collective: Collective::Reduce,
     order: CombiningOrder::Ranks,
-    about: "In round r every other one of the ranks that are left sends to the one 2^r below it; rank 0 sends on to the root.",
-    source: "Johnsson, Ho 1989; kept in the order of ranks as by Thakur, Rabenseifner, Gropp 2005, section 4.5",
+    about: "In round r every second one of the remaining ranks sends to the rank 2^r below it; rank 0 \
+            sends the result to the root.",
+    source: "Johnsson, Ho 1989; kept in the order of ranks as by Thakur, Rabenseifner, Gropp 2005, section \
+             4.5",
     cost: "⌈log₂ P⌉·(L + 2o + M·G + M·γ), and L + 2o + M·G if the root is not rank 0",
     parameters: &[],
     resources: |problem| {
@@ -23,13 +26,14 @@ pub static ALGORITHM: Algorithm = Algorithm {
     round,
 };
 
-/// A rank's scratch: what its children send, what it has combined, what rank 0 sends to the root.
+/// A rank's scratch: the messages of its children, its partial result, and at the root the message of
+/// rank 0.
 fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
     let (me, ranks, length, tree) = (rank.0, problem.ranks, problem.elements, ceil_log(2, problem.ranks));
     let area = |i: u32| Place::scratch(i * length);
     let (result, at_root) = (area(tree), area(tree + 1));
     let (read, for_root) = (Flag(tree), Flag(tree + 1));
-    // Its first child, if it has any, is the next rank.
+    // The first child of a rank, if it has any, is the next rank.
     let held = |round: u32| if round > 0 && me + 1 < ranks { result } else { Place::input(0) };
     let near = power(2, round);
     if round < tree {

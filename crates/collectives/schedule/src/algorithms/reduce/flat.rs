@@ -1,35 +1,36 @@
-//! The root combines all.
+//! The root combines all vectors.
 
-use crate::algorithm::{Algorithm, Collective, CombiningOrder};
-use crate::algorithms::collect;
+use crate::algorithm::Algorithm;
 use crate::algorithms::fold::fold;
+use crate::algorithms::root_collects;
+use crate::collective::{Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::round::Round;
 use crate::step::{Place, Rank};
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "reduce-flat",
     collective: Collective::Reduce,
     order: CombiningOrder::Fold,
-    about: "Everybody sends its vector to the root, which combines them in the order of ranks.",
+    about: "Each rank sends its vector to the root, which combines them in the order of ranks.",
     source: "linear reduction; the grouping is the engine's",
     cost: "L + 2o + (P-2)·g + (P-1)·(M·G + M·γ), γ the time to combine a byte",
     parameters: &[],
-    resources: collect::resources,
+    resources: root_collects::resources,
     round,
 };
 
 fn round(problem: &Problem, rank: Rank, _: u32, out: &mut Round) {
     if problem.participation(Collective::Reduce, rank).contributes {
-        return collect::hand_in(problem, rank, out);
+        return root_collects::contribute(problem, rank, out);
     }
-    (0..problem.ranks).for_each(|other| collect::await_from(problem, Rank(other), out));
+    (0..problem.ranks).for_each(|other| root_collects::await_from(problem, Rank(other), out));
     fold(
         out,
         problem.ranks,
-        |other| collect::place(problem, Rank(other)),
+        |other| root_collects::place(problem, Rank(other)),
         Place::output(0),
         problem.elements,
     );
-    collect::release(problem, out);
+    root_collects::release(problem, out);
 }

@@ -1,7 +1,7 @@
-//! Reductions: everybody's input, combined, comes to be the root's output.
+//! Reductions: the inputs of all ranks, combined, become the root's output.
 //!
-//! Nobody but the root has to wait for anybody, so contributions are acknowledged: a rank sends again only
-//! when what it sent in the bank's previous use has been read.
+//! Only the root waits for other ranks, so contributions are acknowledged: a rank sends again only when
+//! its message of the bank's previous use has been read.
 
-pub mod binomial;
-pub mod flat;
+pub(crate) mod binomial;
+pub(crate) mod flat;

@@ -1,8 +1,8 @@
-//! Reduce-scatters: the i-th parts of all inputs, combined, come to be rank i's output.
+//! Reduce-scatters: parts i of all inputs, combined, become the output of rank i.
 //!
-//! Nobody can finish an epoch that another has not entered, and two banks keep those apart that are one
-//! epoch ahead.
+//! No rank can finish an epoch that another has not entered, and two banks separate the messages of ranks
+//! that are one epoch ahead.
 
-pub mod flat;
-pub mod halving;
-pub mod pairwise;
+pub(crate) mod flat;
+pub(crate) mod halving;
+pub(crate) mod pairwise;

@@ -1,17 +1,19 @@
-//! Parts are exchanged with one partner after the other, then each combines its own.
+//! Parts are exchanged with one partner after the other; then each rank combines its own.
 
-use crate::algorithm::{Algorithm, Collective, CombiningOrder};
+use crate::algorithm::Algorithm;
 use crate::algorithms::fold::fold;
+use crate::collective::{Collective, CombiningOrder};
 use crate::problem::Problem;
+use crate::resources::Resources;
 use crate::round::Round;
-use crate::schedule::Resources;
 use crate::step::{Flag, Place, Rank};
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "reduce-scatter-pairwise",
     collective: Collective::ReduceScatter,
     order: CombiningOrder::Fold,
-    about: "In round r everybody sends the part of the rank r above to it; at the end each combines what it got in the order of ranks.",
+    about: "In round r each rank sends to the rank r above the part of that rank; at the end each combines \
+            what it received in the order of ranks.",
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.3; the grouping is the engine's",
     cost: "(P-1)·(L + 2o + M·G) + (P-1)·M·γ, M the bytes of a part, γ the time to combine a byte",
     parameters: &[],

@@ -1,14 +1,16 @@
-//! Everybody hands in, and combines what those below handed in with its own.
+//! Every rank contributes, and combines the contributions of the ranks below with its own.
 
-use crate::algorithm::{Algorithm, Collective, CombiningOrder};
+use crate::algorithm::Algorithm;
 use crate::algorithms::prefix;
+use crate::collective::{Collective, CombiningOrder};
 use crate::step::{Place, Rank};
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "scan-flat",
     collective: Collective::Scan,
     order: CombiningOrder::Fold,
-    about: "Everybody sends its vector to all ranks above it, which combine what comes from below, and then their own, in the order of ranks.",
+    about: "Each rank sends its vector to all ranks above it, and combines the vectors from below, then \
+            its own, in the order of ranks.",
     source: "the engine's scans within a node; the definition, written out",
     cost: "L + 2o + (P-2)·g + (P-1)·(M·G + M·γ), γ the time to combine a byte",
     parameters: &[],

@@ -1,16 +1,18 @@
 //! From one rank to the next.
 
-use crate::algorithm::{Algorithm, Collective, CombiningOrder};
+use crate::algorithm::Algorithm;
+use crate::collective::{Collective, CombiningOrder};
 use crate::problem::Problem;
+use crate::resources::Resources;
 use crate::round::Round;
-use crate::schedule::Resources;
 use crate::step::{Flag, Place, Rank};
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "scan-linear",
     collective: Collective::Scan,
     order: CombiningOrder::Ranks,
-    about: "Everybody waits for the rank below, adds its own, and sends the result to the rank above.",
+    about: "Each rank waits for the rank below, adds its own contribution, and sends the result to the \
+            rank above.",
     source: "any textbook",
     cost: "(P-1)·(L + 2o + M·G + M·γ)",
     parameters: &[],

@@ -1,17 +1,19 @@
-//! In each round everybody's result reaches twice as far down.
+//! In each round the result of a rank covers twice as many ranks below it.
 
-use crate::algorithm::{Algorithm, Collective, CombiningOrder};
+use crate::algorithm::Algorithm;
+use crate::collective::{Collective, CombiningOrder};
 use crate::problem::Problem;
 use crate::radix::{ceil_log, power};
+use crate::resources::Resources;
 use crate::round::Round;
-use crate::schedule::Resources;
 use crate::step::{Flag, Place, Rank};
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "scan-recursive-doubling",
     collective: Collective::Scan,
     order: CombiningOrder::Ranks,
-    about: "In round r everybody sends what it has to the rank 2^r above, and puts what it gets before its own.",
+    about: "In round r each rank sends what it has to the rank 2^r above, and puts what it receives before \
+            its own.",
     source: "Hillis, Steele 1986",
     cost: "⌈log₂ P⌉·(L + 2o + M·G + M·γ)",
     parameters: &[],

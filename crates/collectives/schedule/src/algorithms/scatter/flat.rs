@@ -1,16 +1,17 @@
-//! The root sends each its part.
+//! The root sends each rank its part.
 
-use crate::algorithm::{Algorithm, Collective, CombiningOrder};
+use crate::algorithm::Algorithm;
+use crate::collective::{Collective, CombiningOrder};
 use crate::problem::Problem;
+use crate::resources::Resources;
 use crate::round::Round;
-use crate::schedule::Resources;
 use crate::step::{Counter, Flag, Place, Rank};
 
-pub static ALGORITHM: Algorithm = Algorithm {
+pub(crate) static ALGORITHM: Algorithm = Algorithm {
     name: "scatter-flat",
     collective: Collective::Scatter,
     order: CombiningOrder::Nothing,
-    about: "The root sends its part to one rank after the other.",
+    about: "The root sends each rank its part, one after the other.",
     source: "linear scatter; Alexandrov, Ionescu, Schauser, Scheiman 1995 for its cost",
     cost: "L + 2o + (P-2)·g + (P-1)·M·G, M the bytes of a part",
     parameters: &[],

@@ -1,7 +1,7 @@
-//! Scatters: each part of the root's input comes to be the output of one rank.
+//! Scatters: each part of the root's input becomes the output of one rank.
 //!
-//! Every receiver says that it has read by adding to a counter of its sender, who awaits that from the
-//! bank's previous use.
+//! A receiver says that it has read by adding to a counter of its sender, which waits for those additions
+//! of the bank's previous use.
 
-pub mod binomial;
-pub mod flat;
+pub(crate) mod binomial;
+pub(crate) mod flat;

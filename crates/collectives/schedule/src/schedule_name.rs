@@ -1,12 +1,13 @@
-//! Schedules by their names, as they are typed and written into files: `n-way-dissemination:n=3`.
+//! The name of a schedule on command lines and in files: `n-way-dissemination:n=3`.
 
 use crate::algorithms;
+use crate::error::ScheduleError;
 use crate::problem::Problem;
-use crate::schedule::{Schedule, ScheduleError, defaults};
+use crate::schedule::Schedule;
 
 impl Schedule {
-    /// The schedule of that name: an algorithm's name, and after a colon those parameters that are not to
-    /// have their defaults.
+    /// The schedule of that name: an algorithm's name and, after a colon, the parameters that differ from
+    /// their defaults.
     ///
     /// ```
     /// use evenkeel_schedule::{Problem, Schedule};
@@ -28,16 +29,17 @@ impl Schedule {
                     value: word.into(),
                     range: parameter.range(),
                 })?,
-                None => 0, // refused below, by name
+                None => 0, // `Schedule::new` refuses the unknown name
             };
             set.push((name, value));
         }
         Schedule::new(algorithm, problem, &set)
     }
 
-    /// Its name: what [`Schedule::parse`] makes the same of.
+    /// The schedule's name. [`Schedule::parse`] makes an equal schedule of it.
     pub fn name(&self) -> String {
-        let values = self.algorithm.parameters.iter().zip(self.problem.values).zip(defaults(self.algorithm));
+        let values =
+            self.algorithm.parameters.iter().zip(self.problem.values).zip(self.algorithm.default_values());
         let set: Vec<String> = values
             .filter(|((_, value), default)| value != default)
             .map(|((p, value), _)| format!("{}={}", p.name, p.show(value)))
@@ -55,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_algorithm_is_found_by_its_name_and_named_as_it_was_asked_for() {
+    fn every_algorithm_is_found_by_its_name_and_keeps_it() {
         for algorithm in algorithms::ALL {
             let schedule = Schedule::parse(algorithm.name, Problem::new(8)).unwrap();
             assert!(std::ptr::eq(schedule.algorithm, *algorithm));
@@ -68,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_is_refused_with_a_reason() {
+    fn a_wrong_name_is_refused_with_a_reason() {
         let refused = |name: &str| Schedule::parse(name, Problem::new(8)).unwrap_err().to_string();
         assert!(refused("disseminate").contains("`disseminate`"));
         assert!(refused("mcs:4").contains("NAME=VALUE"));

@@ -1,23 +1,22 @@
-//! The simulated devices: random faults at length, and every way through small systems.
+//! The barrier unit of a switch, under long sequences of random faults and in every state of a small system.
 
 use evenkeel_schedule::devices::Protocol;
-use evenkeel_schedule::devices::host::{Done, Host};
+use evenkeel_schedule::devices::barrier_unit::BarrierUnit;
+use evenkeel_schedule::devices::host::{Completion, Host};
 use evenkeel_schedule::devices::medium::{Direction, Faults, Medium};
-use evenkeel_schedule::devices::network::{Network, Node};
 use evenkeel_schedule::devices::packet::Packet;
-use evenkeel_schedule::devices::unit::Unit;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
 const PORTS: usize = 3;
 
-/// Hosts that hold barriers at one unit; `entered` and `left` count them from the outside.
+/// Hosts that perform barriers at one unit. `entered` and `left` count barriers from the outside.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct System {
-    unit: Unit,
+    unit: BarrierUnit,
     hosts: Vec<Host>,
     entered: Vec<u32>,
     left: Vec<u32>,
-    /// What was created last: number and epoch.
+    /// The number and epoch of the barrier that was created last.
     created: Option<(u8, u32)>,
 }
 
@@ -25,7 +24,7 @@ impl System {
     fn idle(protocol: Protocol, ports: usize) -> System {
         let hosts = vec![Host::new(protocol); ports];
         System {
-            unit: Unit::new(protocol, ports, 1),
+            unit: BarrierUnit::new(protocol, ports, 1),
             hosts,
             entered: vec![0; ports],
             left: vec![0; ports],
@@ -33,7 +32,7 @@ impl System {
         }
     }
 
-    /// All take part in barrier 0.
+    /// All hosts take part in barrier 0.
     fn new(protocol: Protocol, ports: usize) -> System {
         let mut system = System::idle(protocol, ports);
         let first = system.hosts[0].create();
@@ -46,10 +45,10 @@ impl System {
         system
     }
 
-    /// A request and its answer, over a link that is good.
+    /// A request and its answer over a reliable link.
     fn answered(&mut self, port: usize, packet: Packet) {
         for (to, answer) in self.unit.receive(port, packet) {
-            self.arrive(Direction::Down(to), answer).expect("nobody has entered");
+            self.arrive(Direction::Down(to), answer).expect("no host has entered");
         }
         assert!(self.hosts[port].is_idle());
     }
@@ -59,7 +58,7 @@ impl System {
         (Direction::Up(port), self.hosts[port].enter())
     }
 
-    /// A packet arrives; what is sent, or who has left before whom.
+    /// A packet arrives. Returns what is sent, or which host has left before which other has entered.
     fn arrive(&mut self, direction: Direction, packet: Packet) -> Result<Vec<(Direction, Packet)>, String> {
         match direction {
             Direction::Up(port) => Ok(self
@@ -70,10 +69,10 @@ impl System {
                 .collect()),
             Direction::Down(port) => {
                 let (answer, done) = self.hosts[port].receive(packet);
-                if let Some(Done::Created { id, since }) = done {
+                if let Some(Completion::Created { id, since }) = done {
                     self.created = Some((id, since));
                 }
-                if done == Some(Done::Left) {
+                if done == Some(Completion::Left) {
                     self.left[port] += 1;
                     if let Some(missing) = self.entered.iter().position(|entered| *entered < self.left[port])
                     {
@@ -98,7 +97,7 @@ impl System {
     }
 }
 
-/// Barriers over bad links until all have left `barriers` of them.
+/// Barriers over unreliable links until every host has left `barriers` of them.
 fn fuzz(protocol: Protocol, ports: usize, barriers: u32, faults: Faults, seed: u64) -> Result<(), String> {
     let mut system = System::new(protocol, ports);
     let mut medium = Medium::new(faults, seed);
@@ -107,7 +106,7 @@ fn fuzz(protocol: Protocol, ports: usize, barriers: u32, faults: Faults, seed: u
             return Ok(());
         }
         if step > 1_000_000 {
-            return Err(format!("nobody gets on any more: {:?} left", system.left));
+            return Err(format!("no host makes progress: {:?} left", system.left));
         }
         let port = medium.draw(ports as u64) as usize;
         let sent = match medium.draw(8) {
@@ -139,17 +138,17 @@ fn with_the_epoch_lost_repeated_and_reordered_packets_do_no_harm() {
 }
 
 #[test]
-fn as_printed_repeated_packets_let_hosts_go_early() {
+fn as_printed_repeated_packets_let_hosts_leave_early() {
     let early = (0..100)
         .filter(|seed| fuzz(Protocol::Printed, PORTS, 10, BAD, *seed).is_err_and(|e| e.contains("has left")))
         .count();
     assert!(early > 50, "{early} of 100");
-    // Without faults the printed protocol is right as long as packets of one link do not overtake each
-    // other by a barrier.
+    // Without faults the printed protocol is correct as long as packets of one link do not overtake each
+    // other by a whole barrier.
     assert!(fuzz(Protocol::Printed, 1, 10, Faults { lost: 0, repeated: 0 }, 1).is_ok());
 }
 
-/// A system over bad links.
+/// A system over unreliable links.
 struct Linked {
     system: System,
     medium: Medium,
@@ -160,7 +159,7 @@ impl Linked {
         sent.into_iter().for_each(|(direction, packet)| self.medium.send(direction, packet));
     }
 
-    /// Something arrives, or is said again.
+    /// A packet arrives, or is repeated.
     fn event(&mut self) -> Result<(), String> {
         let late = self.system.timeouts();
         if !late.is_empty() && self.medium.draw(8) == 0 {
@@ -174,7 +173,7 @@ impl Linked {
         Ok(())
     }
 
-    /// Until all hosts have what they wait for.
+    /// Continues until all hosts have what they wait for.
     fn settle(&mut self) -> Result<(), String> {
         for _ in 0..100_000 {
             if self.system.hosts.iter().all(Host::is_idle) {
@@ -182,26 +181,26 @@ impl Linked {
             }
             self.event()?;
         }
-        Err("nobody gets on any more".into())
+        Err("no host makes progress".into())
     }
 }
 
-/// A barrier that is created, held three times, given back, and created again by another host, while
-/// old packets are still on their way.
-fn lives(protocol: Protocol, faults: Faults, seed: u64) -> Result<(), String> {
+/// A barrier is created, used three times, given back, and created again by another host, while old
+/// packets are still in flight.
+fn reuse(protocol: Protocol, faults: Faults, seed: u64) -> Result<(), String> {
     let mut linked = Linked { system: System::idle(protocol, PORTS), medium: Medium::new(faults, seed) };
-    for life in 0..8 {
-        let creator = life % PORTS;
+    for round in 0..8 {
+        let creator = round % PORTS;
         linked.system.created = None;
         let packet = linked.system.hosts[creator].create();
         linked.send([(Direction::Up(creator), packet)]);
         linked.settle()?;
         let Some((id, since)) = linked.system.created else {
-            return Err(format!("the only barrier is not to be had in life {life}"));
+            return Err(format!("the only barrier is not free in round {round}"));
         };
-        // Not always all.
+        // Later not all hosts take part.
         let members: Vec<usize> =
-            (0..PORTS).filter(|port| life < 4 || *port != (creator + 1) % PORTS).collect();
+            (0..PORTS).filter(|port| round < 4 || *port != (creator + 1) % PORTS).collect();
         for port in 0..PORTS {
             linked.system.left[port] = 0;
             linked.system.entered[port] = if members.contains(&port) { 0 } else { u32::MAX };
@@ -217,7 +216,7 @@ fn lives(protocol: Protocol, faults: Faults, seed: u64) -> Result<(), String> {
                 let sent = linked.system.enter(port);
                 linked.send([sent]);
             }
-            // Time enough for the others to go, if anything lets them.
+            // Time enough for the others to leave, if anything lets them.
             (0..60).try_for_each(|_| linked.event())?;
             let sent = linked.system.enter(late);
             linked.send([sent]);
@@ -226,80 +225,91 @@ fn lives(protocol: Protocol, faults: Faults, seed: u64) -> Result<(), String> {
         let packet = linked.system.hosts[creator].free();
         linked.send([(Direction::Up(creator), packet)]);
         linked.settle()?;
-        // Time for old packets to come while nobody has the row.
+        // Time for old packets to arrive while no host has the row.
         (0..60).try_for_each(|_| linked.event())?;
     }
     Ok(())
 }
 
 #[test]
-fn old_packets_do_no_harm_to_who_uses_the_row_next() {
+fn with_the_epoch_old_packets_do_not_disturb_the_next_user_of_a_row() {
     for seed in 0..200 {
-        lives(Protocol::WithEpoch, BAD, seed).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        reuse(Protocol::WithEpoch, BAD, seed).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
     }
 }
 
 #[test]
-fn as_printed_old_packets_disturb_who_uses_the_row_next() {
-    let disturbed = (0..100).filter(|seed| lives(Protocol::Printed, BAD, *seed).is_err()).count();
+fn as_printed_old_packets_disturb_the_next_user_of_a_row() {
+    let disturbed = (0..100).filter(|seed| reuse(Protocol::Printed, BAD, *seed).is_err()).count();
     assert!(disturbed > 90, "{disturbed} of 100");
 }
 
-type Flying = BTreeSet<(Direction, Packet)>;
+type InFlight = BTreeSet<(Direction, Packet)>;
 
 struct Explored {
     states: usize,
-    /// From how many states the end can be reached.
+    /// The number of states from which the end can be reached.
     live: usize,
     early: Option<String>,
 }
 
-/// Goes all ways in which packets arrive (and stay, so that they arrive again), are lost, and are said
-/// again; at most `max_in_flight` different ones are on their way at a time, as more would be lost.
+/// What can happen next in a state: the system and the packets in flight after it, and the packets that it
+/// sends. An event that makes a host leave early is returned as an error.
+type Event = Result<(System, InFlight, Vec<(Direction, Packet)>), String>;
+
+/// All events in a state: a host enters, a sender repeats a packet, a packet in flight is lost, or it arrives
+/// and stays in flight, so that it can arrive again.
+fn events(system: &System, in_flight: &InFlight, barriers: u32) -> Vec<Event> {
+    let mut next = Vec::new();
+    for port in 0..PORTS {
+        if system.hosts[port].is_idle() && system.left[port] < barriers {
+            let mut entering = system.clone();
+            let sent = entering.enter(port);
+            next.push(Ok((entering, in_flight.clone(), vec![sent])));
+        }
+    }
+    for late in system.timeouts() {
+        next.push(Ok((system.clone(), in_flight.clone(), vec![late])));
+    }
+    for (direction, packet) in in_flight {
+        let mut without = in_flight.clone();
+        without.remove(&(*direction, *packet));
+        next.push(Ok((system.clone(), without, Vec::new())));
+        let mut after = system.clone();
+        next.push(after.arrive(*direction, *packet).map(|sent| (after, in_flight.clone(), sent)));
+    }
+    next
+}
+
+/// Visits all states. At most `max_in_flight` different packets are in flight at a time; others are lost.
 fn explore(protocol: Protocol, barriers: u32, max_in_flight: usize) -> Explored {
-    let start = (System::new(protocol, PORTS), Flying::new());
-    let mut numbers: HashMap<(System, Flying), usize> = HashMap::from([(start.clone(), 0)]);
+    let start = (System::new(protocol, PORTS), InFlight::new());
+    let mut numbers: HashMap<(System, InFlight), usize> = HashMap::from([(start.clone(), 0)]);
     let mut open = VecDeque::from([start]);
     let mut before: Vec<Vec<usize>> = vec![Vec::new()];
     let mut ends = Vec::new();
     let mut early = None;
     while let Some(state) = open.pop_front() {
         let number = numbers[&state];
-        let (system, flying) = state;
+        let (system, in_flight) = state;
         if system.left.iter().all(|left| *left == barriers) {
             ends.push(number);
         }
-        let mut next = Vec::new();
-        for port in 0..PORTS {
-            if system.hosts[port].is_idle() && system.left[port] < barriers {
-                let mut entering = system.clone();
-                let sent = entering.enter(port);
-                next.push((entering, flying.clone(), vec![sent]));
-            }
-        }
-        for late in system.timeouts() {
-            next.push((system.clone(), flying.clone(), vec![late]));
-        }
-        for (direction, packet) in &flying {
-            let mut without = flying.clone();
-            without.remove(&(*direction, *packet));
-            next.push((system.clone(), without, Vec::new()));
-            let mut after = system.clone();
-            match after.arrive(*direction, *packet) {
-                Ok(sent) => next.push((after, flying.clone(), sent)),
+        for event in events(&system, &in_flight, barriers) {
+            let (system, mut in_flight, sent) = match event {
+                Ok(next) => next,
                 Err(found) => {
                     early.get_or_insert(found);
+                    continue;
                 }
-            }
-        }
-        for (system, mut flying, sent) in next {
+            };
             for packet in sent {
-                if flying.len() < max_in_flight {
-                    flying.insert(packet);
+                if in_flight.len() < max_in_flight {
+                    in_flight.insert(packet);
                 }
             }
             let fresh = numbers.len();
-            let state = (system, flying);
+            let state = (system, in_flight);
             let known = *numbers.entry(state.clone()).or_insert(fresh);
             if known == fresh {
                 before.push(Vec::new());
@@ -311,103 +321,32 @@ fn explore(protocol: Protocol, barriers: u32, max_in_flight: usize) -> Explored 
             break;
         }
     }
-    let mut live = vec![false; numbers.len()];
+    Explored { states: numbers.len(), live: count_live(ends, &before), early }
+}
+
+/// The number of states from which some end can be reached. `before`: for each state, those that lead to it.
+fn count_live(mut ends: Vec<usize>, before: &[Vec<usize>]) -> usize {
+    let mut live = vec![false; before.len()];
     while let Some(number) = ends.pop() {
         if !std::mem::replace(&mut live[number], true) {
             ends.extend(&before[number]);
         }
     }
-    Explored { states: numbers.len(), live: live.iter().filter(|l| **l).count(), early }
+    live.iter().filter(|l| **l).count()
 }
 
 #[test]
-fn every_way_through_three_ports_is_right_with_the_epoch() {
+fn with_the_epoch_every_state_of_three_ports_is_right() {
     let found = explore(Protocol::WithEpoch, 2, 3);
     println!("{} states", found.states);
     assert_eq!(found.early, None);
-    assert_eq!(found.live, found.states, "from every state all can still get to the end");
+    assert_eq!(found.live, found.states, "every state can still reach the end");
     assert!(found.states > 1000);
 }
 
 #[test]
-fn some_way_through_three_ports_is_wrong_as_printed() {
+fn as_printed_some_state_of_three_ports_is_wrong() {
     let found = explore(Protocol::Printed, 2, 2);
     println!("{} states", found.states);
     assert!(found.early.is_some_and(|e| e.contains("has left barrier 2")));
-}
-
-/// Nodes at the dedicated network. Wires are slow: the network looks when it looks, and so do the nodes.
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct Wired<N> {
-    network: N,
-    nodes: Vec<Node>,
-    wires: Vec<bool>,
-    shown: bool,
-    entered: Vec<u32>,
-    left: Vec<u32>,
-}
-
-/// Every order in which nodes enter, look and leave and the network looks, for some barriers. Who
-/// leaves early, or how many states.
-fn wired<N: Clone + Eq + std::hash::Hash>(
-    network: N,
-    look: impl Fn(&mut N, &[bool]) -> bool,
-    barriers: u32,
-    members: &[bool],
-) -> Result<usize, String> {
-    let n = members.len();
-    let start = Wired {
-        network,
-        nodes: vec![Node::default(); n],
-        wires: vec![false; n],
-        shown: false,
-        entered: vec![0; n],
-        left: vec![0; n],
-    };
-    let mut seen = std::collections::HashSet::from([start.clone()]);
-    let mut open = vec![start];
-    let mut ended = false;
-    while let Some(state) = open.pop() {
-        let mut next = Vec::new();
-        let mut looked = state.clone();
-        looked.shown = look(&mut looked.network, &state.wires);
-        next.push(looked);
-        for node in (0..n).filter(|node| members[*node]) {
-            let mut after = state.clone();
-            if state.entered[node] == state.left[node] {
-                if state.entered[node] == barriers {
-                    continue;
-                }
-                after.entered[node] += 1;
-                after.wires[node] = after.nodes[node].enter();
-            } else if state.nodes[node].may_leave(state.shown) {
-                after.left[node] += 1;
-                if let Some(missing) = (0..n).find(|m| members[*m] && state.entered[*m] < after.left[node]) {
-                    return Err(format!(
-                        "node {node} leaves barrier {} before node {missing} has entered it",
-                        after.left[node]
-                    ));
-                }
-            }
-            next.push(after);
-        }
-        ended |= (0..n).all(|node| !members[node] || state.left[node] == barriers);
-        open.extend(next.into_iter().filter(|s| seen.insert(s.clone())));
-    }
-    if ended { Ok(seen.len()) } else { Err("nobody gets to the end".into()) }
-}
-
-#[test]
-fn the_dedicated_network_is_right_for_any_group() {
-    for members in [vec![true; 3], vec![true; 4], vec![true, false, true], vec![true]] {
-        let states = wired(Network::new(members.clone()), |network, wires| network.look(wires), 4, &members);
-        assert!(states.as_ref().is_ok_and(|s| *s > 8), "{states:?}");
-    }
-}
-
-#[test]
-fn without_its_state_the_network_would_let_nodes_go_early() {
-    // All inputs and nothing else: with the second barrier the first 0 would be shown at once.
-    let found = wired((), |(), wires| wires.iter().all(|w| *w), 2, &[true; 3]);
-    assert!(found.is_err_and(|e| e.contains("leaves barrier 2")));
 }
