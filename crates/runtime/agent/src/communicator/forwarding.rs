@@ -69,7 +69,7 @@ impl ForwardedBroadcasts {
         Ok(moved)
     }
 
-    /// The ranks here call a collective: hands over what has been done of it, if anything.
+    /// The ranks here call a collective. Returns what has been done of it, if anything.
     ///
     /// # Errors
     /// If they call another one than its root has.

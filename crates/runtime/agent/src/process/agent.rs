@@ -164,7 +164,7 @@ impl Agent {
         Ok(())
     }
 
-    /// Says once that somebody sends what does not belong to this job.
+    /// Reports once that another process sends messages that are not of this job.
     fn complain_about_foreign_message(&mut self) {
         if !std::mem::replace(&mut self.has_complained, true) {
             eprintln!("evenkeel: the agent on {} has refused a message that is not of its job", self.host());
