@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Measures evenkeel and every MPI library found here in one interleaved run; writes tables, CSV and plots to bench/results/."""
+"""Measures evenkeel and every MPI library found here, in one run of interleaved rounds.
+
+Writes tables, CSV and plots to bench/results/.
+"""
 
 import argparse
 import dataclasses
@@ -11,60 +14,47 @@ import tempfile
 import time
 from pathlib import Path
 
-from tqdm import tqdm
-
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from evenkeel_bench import disturbance, launch, machine, peers, plan, plots, programs, tables
+from evenkeel_bench import disturbance, launch, libraries, machine, plan, plots, programs, tables
+from evenkeel_bench.progress import INTERRUPTED, Progress, say_interrupted
 from evenkeel_bench.results import Results, read_csv, rows_of, write_csv
+from evenkeel_bench.run_reports import rows_of_report
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
+SHIMS = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/lib/evenkeel"
 
 
 def arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    sections, on_request = ", ".join(plan.SECTIONS), ", ".join(plan.ON_REQUEST)
     p.add_argument("--quick", action="store_true", help="two rounds, fewer libraries: about three minutes")
-    p.add_argument("--rounds", type=int, help="rounds instead of the mode's (full: 5, quick: 2)")
-    p.add_argument(
-        "--seconds", type=float, help="measuring time for each operation of one run, instead of the mode's"
-    )
+    p.add_argument("--rounds", type=int, help="number of rounds (else 5, or 2 with --quick)")
+    p.add_argument("--seconds", type=float, help="measuring time for each operation of one run")
     p.add_argument("--ranks", help="numbers of ranks for the collectives, such as 2,16")
     p.add_argument(
         "--only",
         action="append",
         default=[],
         metavar="NAME",
-        help=f"a section ({', '.join(plan.SECTIONS)}; also {', '.join(plan.ON_REQUEST)}, not run unless named) or a configuration, such as impi or openmpi4-bound+evenkeel; repeatable",
+        help=f"a section ({sections}; also {on_request}, which is not run unless named) or a configuration, "
+        "such as impi or openmpi4-bound+evenkeel; may be repeated",
     )
     p.add_argument("--seed", type=int, default=1, help="of the order of the runs and the random delays")
-    p.add_argument(
-        "--build",
-        type=Path,
-        default=ROOT / "build",
-        help="folder with the virtual environments of the wheels",
-    )
-    p.add_argument(
-        "--shims",
-        type=Path,
-        default=Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/lib/evenkeel",
-        help="folder with evenkeel's shims",
-    )
+    p.add_argument("--build", type=Path, default=ROOT / "build", help="folder with the wheels' environments")
+    p.add_argument("--shims", type=Path, default=SHIMS, help="folder with evenkeel's shims")
     p.add_argument("--without-evenkeel", action="store_true", help="measure the libraries alone")
     p.add_argument(
         "--results",
         type=Path,
-        help="folder for the results; bench/results, or a folder in it if one of the sections that "
-        "must be named is run alone",
+        help="folder for the results (else bench/results, or a folder in it if one of the sections that must "
+        "be named is run alone)",
     )
     p.add_argument(
-        "--list", action="store_true", help="say what would be run and how long it would take, and stop"
+        "--list", action="store_true", help="only say what would be run, and how long it would take"
     )
-    p.add_argument(
-        "--render",
-        action="store_true",
-        help="write tables and plots again from the results.csv that is there",
-    )
+    p.add_argument("--render", action="store_true", help="only write tables and plots again from results.csv")
     a = p.parse_args()
     if a.results is None:
         alone = a.only[0] if len(a.only) == 1 and a.only[0] in plan.ON_REQUEST else ""
@@ -72,234 +62,169 @@ def arguments():
     return a
 
 
-def mode_of(a):
-    mode = plan.QUICK if a.quick else plan.FULL
+def budget_of(a):
+    budget = plan.QUICK if a.quick else plan.FULL
     changes = {}
     if a.rounds:
-        changes |= {
-            "rounds": a.rounds,
-            "section_rounds": {s: min(n, a.rounds) for s, n in mode.section_rounds.items()},
-        }
+        fewer = {section: min(n, a.rounds) for section, n in budget.section_rounds.items()}
+        changes |= {"rounds": a.rounds, "section_rounds": fewer}
     if a.seconds:
         changes |= {"op_s": a.seconds}
     if a.ranks:
         changes |= {"ranks": tuple(int(n) for n in a.ranks.split(","))}
-    return dataclasses.replace(mode, **changes)
+    return dataclasses.replace(budget, **changes)
 
 
-def deferral_rows(path, task, round_):
-    """How many barriers were left pending, of all ranks, from evenkeel's own record of the run."""
-    common = {
-        "round": round_,
-        "section": task.section,
-        "configuration": task.configuration,
-        "ranks": task.ranks,
-        "variant": task.variant,
-        "op": "deferral",
-    }
-    try:
-        with open(path) as file:
-            record = json.load(file)
-        barriers = [
-            op for rank in record["ranks"] for c in rank["comms"] for op in c["ops"] if op["op"] == "barrier"
-        ]
-        return [
-            common
-            | {
-                "calls": sum(op["calls"] for op in barriers),
-                "deferred": sum(op["deferred"] for op in barriers),
-            }
-        ]
-    except (OSError, ValueError, LookupError) as error:
-        return [common | {"reason": f"no record of the run: {error}"}]
+@dataclasses.dataclass
+class Session:
+    """What a benchmark measures with, and where it puts what it found."""
+
+    folder: Path  # of the compiled programs
+    by_name: dict  # name → configuration
+    disturber: disturbance.Disturber
+    report: Path  # where evenkeel writes its report of a run
+    results: Results
+    failures: dict = dataclasses.field(default_factory=dict)  # key of a task → how often it failed
+
+    def measure(self, task, round_):
+        """Runs a task and adds its rows. Returns why it failed, or ''.
+
+        After two failures it is not run again.
+        """
+        if self.failures.get(task.key(), 0) >= 2:
+            return ""
+        outcome, more = self.run(task, round_)
+        self.results.add(rows_of(task, round_, outcome) + more)
+        if outcome.reason:
+            self.failures[task.key()] = self.failures.get(task.key(), 0) + 1
+        return outcome.reason
+
+    def run(self, task, round_):
+        """One run: its outcome, and the rows of evenkeel's report."""
+        configuration = self.by_name.get(task.configuration)
+        if task.wants_report:
+            self.report.unlink(missing_ok=True)
+        try:
+            command = self.disturber.command(task.disturbance, self.command(task, configuration))
+        except disturbance.DisturbanceError as error:
+            return launch.Outcome([], str(error), 0), []
+        environment = configuration and configuration.environment | configuration.launcher_environment
+        outcome = launch.run(command, task.limit_s, environment)
+        is_reported = task.wants_report and not outcome.reason
+        return outcome, rows_of_report(self.report, task, round_) if is_reported else []
+
+    def command(self, task, configuration):
+        if configuration is None:
+            return [str(programs.path(self.folder, task.program)), *map(str, task.arguments)]
+        report = {"EVENKEEL_REPORT": str(self.report)} if task.wants_report else {}
+        program = programs.path(self.folder, task.program, configuration.library)
+        return configuration.command(task.ranks, program, task.arguments, task.environment | report)
 
 
-def report_rows(path, task, round_):
-    """Memory, and who carried the calls out, from evenkeel's own record of the run."""
-    if task.section == "deferred":
-        return deferral_rows(path, task, round_)
-    common = {
-        "round": round_,
-        "section": "collectives",
-        "configuration": task.configuration,
-        "ranks": task.ranks,
-        "variant": "",
-        "op": "memory",
-    }
-    try:
-        with open(path) as file:
-            record = json.load(file)
-        comms = record["ranks"][0]["comms"]
-        per_rank = [c["segment_bytes"] / len(c["members"]) for c in comms if c["segment_bytes"]]
-        ops = [op for c in comms for op in c["ops"]]
-        reasons = sorted({c["host_reason"] for c in comms if c["host_reason"]})
-        return [
-            common
-            | {
-                "segment_bytes_per_rank": max(per_rank) if per_rank else None,
-                "calls": sum(op["calls"] for op in ops),
-                "host_calls": sum(op["host_calls"] for op in ops),
-                "reason": "; ".join(reasons),
-            }
-        ]
-    except (OSError, ValueError, LookupError) as error:
-        return [common | {"reason": f"no record of the run: {error}"}]
-
-
-def measure(mode, configurations, planned, folder, results):
+def measure(budget, configurations, planned, folder, results):
+    """Runs all rounds; `results` has all rows so far if this is interrupted."""
     by_name = {c.name: c for c in configurations}
-    given_up = {}
     with (
         tempfile.TemporaryDirectory(prefix="evenkeel-bench-") as scratch,
         disturbance.Disturber(programs.path(folder, "competitors")) as disturber,
-        tqdm(
-            total=round(plan.expected_s(planned), 1),
-            unit="s",
-            smoothing=0.05,
-            dynamic_ncols=True,
-            mininterval=0.1 if sys.stderr.isatty() else 30,
-            bar_format="{percentage:3.0f}% |{bar}| {elapsed} gone, {remaining} to go  {desc}",
-        ) as bar,
+        Progress(plan.expected_s(planned)) as progress,
     ):
+        session = Session(folder, by_name, disturber, Path(scratch) / "run.json", results)
         for number, tasks in enumerate(planned, 1):
             for task in tasks:
-                bar.set_description_str(
-                    f"round {number}/{mode.rounds}: {task.section}, {task.configuration}, {task.ranks} ranks",
-                    refresh=sys.stderr.isatty(),
+                progress.begin(
+                    f"round {number}/{budget.rounds}: {task.section}, {task.configuration}, {task.ranks} "
+                    "ranks"
                 )
-                if given_up.get(task.key(), 0) < 2:
-                    outcome, more = one(
-                        task,
-                        by_name.get(task.configuration),
-                        folder,
-                        Path(scratch) / "run.json",
-                        number,
-                        disturber,
-                    )
-                    results.add(rows_of(task, number, outcome) + more)
-                    if outcome.reason:
-                        given_up[task.key()] = given_up.get(task.key(), 0) + 1
-                        bar.write(
-                            f"{task.configuration}, {task.section}, {task.ranks} ranks: {outcome.reason}",
-                            file=sys.stderr,
-                        )
-                bar.update(min(task.expected_s, bar.total - bar.n))
-
-
-def one(task, configuration, folder, report, round_, disturber):
-    environment = dict(task.environment)
-    if task.wants_report:
-        report.unlink(missing_ok=True)
-        environment["EVENKEEL_REPORT"] = str(report)
-    if configuration is None:
-        command = [str(programs.path(folder, task.program)), *map(str, task.arguments)]
-    else:
-        command = configuration.command(
-            task.ranks,
-            programs.path(folder, task.program, configuration.library),
-            task.arguments,
-            environment,
-        )
-    try:
-        command = disturber.command(task.disturbance, command)
-    except disturbance.Impossible as e:
-        return launch.Outcome([], str(e), 0), []
-    outcome = launch.run(
-        command,
-        task.limit_s,
-        configuration.environment | configuration.launcher_environment if configuration else None,
-    )
-    more = report_rows(report, task, round_) if task.wants_report and not outcome.reason else []
-    return outcome, more
+                if reason := session.measure(task, number):
+                    progress.say(f"{task.configuration}, {task.section}, {task.ranks} ranks: {reason}")
+                progress.advance(task.expected_s)
 
 
 def versions(results):
     """Names of configurations → library version, as the libraries themselves say."""
-    said = {}
+    names_by_version = {}
     for row in results.select(op="start"):
         if not row["configuration"].endswith("+evenkeel"):
-            said.setdefault(" ".join(row.get("library", "").split()), set()).add(row["configuration"])
-    return {
-        ", ".join(sorted(names)): library
-        for library, names in sorted(said.items(), key=lambda item: sorted(item[1]))
-    }
+            version = " ".join(row.get("library", "").split())
+            names_by_version.setdefault(version, set()).add(row["configuration"])
+    ordered = sorted(names_by_version.items(), key=lambda item: sorted(item[1]))
+    return {", ".join(sorted(names)): version for version, names in ordered}
 
 
 def write(results, head, left_out, seconds, folder):
+    """Writes CSV, figures and tables."""
     folder.mkdir(parents=True, exist_ok=True)
     write_csv(folder / "results.csv", results.rows)
-    pictures = plots.write_all(results, folder)
-    text = tables.write(results, head, versions(results), left_out, seconds, pictures)
+    figures = plots.write_all(results, folder)
+    text = tables.write(results, head, versions(results), left_out, seconds, figures)
     (folder / "results.md").write_text(text)
-    return text
+
+
+def render(folder):
+    """Writes tables and figures again, from what an earlier run has kept."""
+    kept = json.loads((folder / "run.json").read_text())
+    results = Results(read_csv(folder / "results.csv"))
+    write(results, kept["machine"], kept["left_out"], kept["seconds"], folder)
+
+
+def list_tasks(budget, planned):
+    for task in planned[0]:
+        where = f"{task.section:12} {task.configuration:28} {task.ranks:3} ranks"
+        print(f"{where}  {task.expected_s:5.1f} s  {task.variant}")
+    minutes = plan.expected_s(planned) / 60
+    print(f"{budget.rounds} rounds, {sum(map(len, planned))} runs, about {minutes:.1f} minutes")
+
+
+def describe(a, budget):
+    """Lines about the machine and this run; warns if the machine is busy."""
+    head = machine.describe(" ".join(["bench/run.py", *map(shlex.quote, sys.argv[1:])]))
+    head.append(f"mode: {budget.name}, {budget.rounds} rounds, seed {a.seed}")
+    if machine.load() > 0.5:
+        load = f"the load is {machine.load():.2f}"
+        print(f"bench: {load}: something else is running, and it will show in the numbers", file=sys.stderr)
+    return head
 
 
 def main():
     a = arguments()
-    about = a.results / "run.json"
     if a.render:
-        kept = json.loads(about.read_text())
-        write(
-            Results(read_csv(a.results / "results.csv")),
-            kept["machine"],
-            kept["left_out"],
-            kept["seconds"],
-            a.results,
-        )
+        render(a.results)
         return 0
-    mode = mode_of(a)
-    head = machine.describe(" ".join(["bench/run.py", *map(shlex.quote, sys.argv[1:])]))
-    head.append(f"mode: {mode.name}, {mode.rounds} rounds, seed {a.seed}")
-    if machine.load() > 0.5:
-        print(
-            f"bench: the load is {machine.load():.2f}: something else is running, and it will show in the numbers",
-            file=sys.stderr,
-        )
-    found, left_out = peers.libraries(a.build)
-    configurations, more = peers.configurations(
-        found, None if a.without_evenkeel else a.shims, programs.one_session(a.build / "bench")
-    )
+    budget = budget_of(a)
+    head = describe(a, budget)
+    found, left_out = libraries.libraries(a.build)
+    folder = a.build / "bench"
+    shims = None if a.without_evenkeel else a.shims
+    configurations, more = libraries.configurations(found, shims, programs.one_session(folder))
     left_out |= more
     known = (*plan.SECTIONS, *plan.ON_REQUEST)
     sections = [s for s in known if s in a.only] or plan.SECTIONS
     only = [name for name in a.only if name not in known]
-    unknown = [n for n in only if n not in {c.name for c in configurations}]
-    if unknown:
-        print(
-            f"bench: nothing here is called {', '.join(unknown)}; there are {', '.join(c.name for c in configurations)}",
-            file=sys.stderr,
-        )
+    names = [c.name for c in configurations]
+    if unknown := [name for name in only if name not in names]:
+        print(f"bench: there is no {', '.join(unknown)}; there are {', '.join(names)}", file=sys.stderr)
         return 2
-    cores = len(os.sched_getaffinity(0))
-    configurations = plan.chosen(mode, configurations, only)
-    planned = plan.rounds(mode, configurations, cores, a.seed, sections, only)
-    if a.list:
-        for task in planned[0]:
-            print(
-                f"{task.section:12} {task.configuration:28} {task.ranks:3} ranks  {task.expected_s:5.1f} s  {task.variant}"
-            )
-        print(
-            f"{mode.rounds} rounds, {sum(map(len, planned))} runs, about {plan.expected_s(planned) / 60:.1f} minutes"
-        )
-        return 0
-    folder = a.build / "bench"
-    failed = programs.compile_all(folder, found)
-    left_out |= failed
-    if failed:
+    configurations = plan.chosen(budget, configurations, only)
+    if not a.list:
+        failed = programs.compile_all(folder, found)
+        left_out |= failed
         configurations = [c for c in configurations if c.library.name not in failed]
-        planned = plan.rounds(mode, configurations, cores, a.seed, sections, only)
+    cores = len(os.sched_getaffinity(0))
+    planned = plan.rounds(budget, configurations, cores, a.seed, sections, only)
+    if a.list:
+        list_tasks(budget, planned)
+        return 0
     results, start = Results(), time.monotonic()
     try:
-        measure(mode, configurations, planned, folder, results)
+        measure(budget, configurations, planned, folder, results)
     except KeyboardInterrupt:
-        print("bench: interrupted; writing what there is", file=sys.stderr)
-        head.append("**interrupted**: not all rounds were run")
+        say_interrupted("bench")
+        head.append(INTERRUPTED)
     seconds = time.monotonic() - start
     write(results, head, left_out, seconds, a.results)
-    about.write_text(
-        json.dumps({"machine": head, "left_out": left_out, "seconds": seconds}, indent=1, ensure_ascii=False)
-        + "\n"
-    )
+    about = {"machine": head, "left_out": left_out, "seconds": seconds}
+    (a.results / "run.json").write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n")
     print(tables.target_table(results))
     print(f"\n{a.results / 'results.md'}: all tables; results.csv: every round; plots beside them")
     return 0

@@ -1,8 +1,14 @@
-"""Side by side: evenkeel and every MPI library found here, measured in one interleaved run.
+"""The parts of the benchmarks. `bench/run.py` measures on one host, `bench/nodes/run.py` on several.
 
-`bench/run.py` is the program; this package is its parts: `peers` (which libraries, with which settings), `programs` (the C
-programs and how they are compiled), `plan` (what is run, how often, in which order), `launch` (one run, bounded in time),
-`results` (what came out, round by round), `targets` (what was promised), `tables`, `plots`, `machine`. It may start
-processes and write below `bench/results` and `build/`; it must never change a setting of the machine, and never leave out
-a number because it is bad.
+What is measured: `libraries` (which MPI libraries, in which settings), `programs` (the C programs), `plan`
+and `deferral` (what is run, how often, in which order). Measuring: `launch` (one run of one program),
+`disturbance` (what disturbs a run on purpose), `run_reports` (evenkeel's own report of a run), `machine`
+(what the numbers were measured on). What comes out: `results` (rows), `statistics`, `judgement`, `targets`
+and `deferral_targets` (what was promised, and whether it was kept), `tables`, `deferral_tables` and
+`markdown`, `plots` and `figures`.
+
+Modules that say "Pure" in their first line take values and return values.
+
+May: start processes, and write below bench/results and build/. Must never: change a setting of the machine,
+or leave out a number because it is bad.
 """

@@ -3,36 +3,55 @@
 from . import deferral, deferral_targets, statistics
 from .deferral import AUTO, DEFERRED, HOST, STRICT
 from .deferral_targets import SECTION, penalty_by_round, ratio, seconds
+from .judgement import host, number, ranged
 from .markdown import table
 from .results import is_evenkeel
-from .targets import number, ranged
+
+CALLS = (
+    "Nanoseconds of one MPI_Barrier for the rank that calls it, `--barrier deferred`, less the time of two "
+    "readings of the processor's counter (last column). Calls of more than 1 µs have waited, or were "
+    "interrupted, and are left out. The counter advances in steps: the mean of the middle half is a median "
+    "without them, and 8 calls in a row share one step."
+)
+LOOPS = (
+    f"{deferral.LOOP_RANKS} ranks compute for a random time, then call a barrier; to the same loop without "
+    "barriers. The last column is the mean computation that the program measured on this machine, µs."
+)
+PAIRS = (
+    "Milliseconds of whole programs, the longest rank's; for scans the ratio of the ranks' mean as well. "
+    "Pending: of all barriers, those that did not wait."
+)
+RADIX = (
+    "Milliseconds, idle and disturbed: one busy process on each core; all ranks on half of the cores; a "
+    "control group with half of the cores' time. Pending: of all barriers, those that did not wait."
+)
+MESSAGES = (
+    "Nanoseconds one way between two ranks: the library's messages without evenkeel, and evenkeel's with "
+    "`--barrier auto`."
+)
 
 
 def write(results):
-    """All of it, "" if nothing was measured."""
-    parts = [
-        (title, text)
-        for title, text in (
-            ("One call", calls(results)),
-            ("Computation between barriers", loops(results)),
-            ("Deferred, or not", pairs(results)),
-            ("Radix sort, disturbed", radix(results)),
-            ("Messages", messages(results)),
-        )
-        if text
-    ]
-    return "\n\n".join(f"### {title}\n\n{text}" for title, text in parts)
+    """All tables, "" if nothing was measured."""
+    parts = (
+        ("One call", calls(results)),
+        ("Computation between barriers", loops(results)),
+        ("Deferred, or not", pairs(results)),
+        ("Radix sort, disturbed", radix(results)),
+        ("Messages", messages(results)),
+    )
+    return "\n\n".join(f"### {title}\n\n{text}" for title, text in parts if text)
 
 
-def _configurations(results):
-    return results.configurations(SECTION)
+def _with_text(text, head, rows):
+    return f"{text}\n\n{table(head, rows)}" if rows else ""
 
 
-def share(results, configuration, ranks, case, way):
-    """Of all barriers of the program those that were left pending, as evenkeel counted them: %."""
-    of = {"variant": deferral.variant(case.name, way)}
+def share(results, configuration, ranks, workload, barriers):
+    """The share of all barriers of the program that were left pending, as evenkeel counted them, in %."""
+    variant = deferral.variant(workload.name, barriers)
     deferred, all_ = (
-        results.series(stat, SECTION, configuration, ranks, "deferral", **of)
+        results.series(stat, SECTION, configuration, ranks, "deferral", variant=variant)
         for stat in ("deferred", "calls")
     )
     s = statistics.ratio_by_round(deferred, all_)
@@ -41,206 +60,114 @@ def share(results, configuration, ranks, case, way):
 
 def calls(results):
     rows = []
-    for c in _configurations(results):
-        for way in (DEFERRED, HOST):
+    for c in results.configurations(SECTION):
+        for barriers in (DEFERRED, HOST):
             for ranks in results.ranks(SECTION):
                 found = {
-                    stat: deferral_targets.call_ns(results, c, ranks, way, stat)
+                    stat: deferral_targets.call_ns(results, c, ranks, barriers, stat)
                     for stat in ("call_ns", "worst_rank_ns", "middle_ns", "row_ns", "waited", "clock_ns")
                 }
-                if found["waited"]:
-                    rows.append(
-                        [
-                            c,
-                            ranks,
-                            *(ranged(found[s]) for s in ("middle_ns", "call_ns", "worst_rank_ns", "row_ns")),
-                            f"{100 * found['waited'].median:.1f}%",
-                            number(found["clock_ns"].median) if found["clock_ns"] else "-",
-                        ]
-                    )
-    if not rows:
-        return ""
-    return (
-        "Nanoseconds of one MPI_Barrier for the rank that calls it, `--barrier deferred`; what two readings of the "
-        "processor's counter take (last column) is taken off. Calls of more than 1 µs have waited, or were interrupted, and are left "
-        "out. The counter moves in steps; 8 calls in a row share one, and the mean of the middle half is a median without them.\n\n"
-        + table(
-            [
-                "",
-                "ranks",
-                "mean of the middle half",
-                "median",
-                "median of the worst rank",
-                "8 in a row, each",
-                "waited",
-                "clock",
-            ],
-            rows,
-        )
-    )
+                if not found["waited"]:
+                    continue
+                times = [ranged(found[s]) for s in ("middle_ns", "call_ns", "worst_rank_ns", "row_ns")]
+                clock = number(found["clock_ns"].median) if found["clock_ns"] else "-"
+                rows.append([c, ranks, *times, f"{100 * found['waited'].median:.1f}%", clock])
+    head = ["mean of the middle half", "median", "median of the worst rank", "8 in a row, each"]
+    return _with_text(CALLS, ["", "ranks", *head, "waited", "clock"], rows)
 
 
 def loops(results):
     rows = []
+    ranks = deferral.LOOP_RANKS
     for mean_us in deferral.MEANS_US:
-        case, without = deferral.loop(mean_us), deferral.loop(mean_us, False)
-        turns = int(dict(a.split("=") for a in case.arguments)["count"])
-        for c in _configurations(results):
+        with_barriers, without = deferral.loop(mean_us), deferral.loop(mean_us, False)
+        for c in results.configurations(SECTION):
             plain = AUTO if is_evenkeel(c) else HOST
-            base = seconds(results, c, without, deferral.LOOP_RANKS, plain)
-            computed = seconds(results, c, without, deferral.LOOP_RANKS, plain, "compute_s")
+            base = seconds(results, c, without, ranks, plain)
             if not base:
                 continue
-            cells = [
-                ranged(ratio(results, c, deferral.LOOP_RANKS, case, way, without, plain), " ×")
-                for way in (AUTO, STRICT, HOST)
+            ratios = [
+                ranged(ratio(results, c, ranks, with_barriers, barriers, without, plain), " ×")
+                for barriers in (AUTO, STRICT, HOST)
             ]
-            mean = statistics.spread(v / turns * 1e6 for v in computed.values())
-            rows.append(
-                [
-                    mean_us,
-                    c,
-                    ranged(statistics.spread(base.values()), " s"),
-                    *cells,
-                    share(results, c, deferral.LOOP_RANKS, case, AUTO),
-                    number(mean.median) if mean else "-",
-                ]
-            )
-    if not rows:
-        return ""
-    return (
-        f"{deferral.LOOP_RANKS} ranks compute for a random time, then call a barrier; to the same loop without barriers. The last column "
-        "is the mean computation as the program found it on this machine, µs.\n\n"
-        + table(
-            [
-                "mean, µs",
-                "",
-                "without barriers",
-                "evenkeel auto",
-                "evenkeel strict",
-                "the library's own",
-                "pending, auto",
-                "computed",
-            ],
-            rows,
-        )
-    )
+            computed = seconds(results, c, without, ranks, plain, "compute_s")
+            count = with_barriers.parameter("count")
+            mean = statistics.spread(v / count * 1e6 for v in computed.values())
+            pending = share(results, c, ranks, with_barriers, AUTO)
+            alone = ranged(statistics.spread(base.values()), " s")
+            rows.append([mean_us, c, alone, *ratios, pending, number(mean.median) if mean else "-"])
+    head = ["without barriers", "evenkeel auto", "evenkeel strict", "the library's own", "pending, auto"]
+    return _with_text(LOOPS, ["mean, µs", "", *head, "computed"], rows)
+
+
+def _milliseconds(results, configuration, workload, ranks, barriers):
+    values = seconds(results, configuration, workload, ranks, barriers).values()
+    return statistics.spread(v * 1e3 for v in values)
 
 
 def pairs(results):
     rows = []
-    groups = (
-        (
-            (
-                deferral.SCAN,
-                deferral.SCAN_DISTURBED,
-                deferral.SCAN_DOUBLED,
-                deferral.SCAN_QUOTA,
-                deferral.NAIVE,
-            ),
-            DEFERRED,
-        ),
+    scans = tuple(workload for workload, _, _ in deferral_targets.SCANS)
+    compared = (
+        (scans, DEFERRED),
         (deferral.BLOCK, DEFERRED),
         (deferral.BLOCK, AUTO),
         (deferral.SMALL, AUTO),
     )
-    for cases, way in groups:
+    for workloads, barriers in compared:
         for c in results.configurations(SECTION, is_evenkeel):
-            for case, ranks, s in deferral_targets.each(results, c, cases, way):
-                took = [
-                    statistics.spread(v * 1e3 for v in seconds(results, c, case, ranks, w).values())
-                    for w in (way, STRICT)
-                ]
-                rows.append(
-                    [
-                        case.name,
-                        ranks,
-                        c,
-                        way,
-                        share(results, c, ranks, case, way),
-                        ranged(took[0]),
-                        ranged(took[1]),
-                        ranged(s, " ×"),
-                        _by_mean(results, c, case, ranks, way),
-                    ]
-                )
-    if not rows:
-        return ""
-    return (
-        "Milliseconds of whole programs, the longest rank's; for scans the ratio of the ranks' mean as well. Pending: of all barriers, those that did not wait.\n\n"
-        + table(["", "ranks", "", "`--barrier`", "pending", "with it", "strict", "ratio", "by mean"], rows)
-    )
+            for workload, ranks, s in deferral_targets.ratios_to_strict(results, c, workloads, barriers):
+                took = [ranged(_milliseconds(results, c, workload, ranks, b)) for b in (barriers, STRICT)]
+                pending = share(results, c, ranks, workload, barriers)
+                by_mean = _by_mean(results, c, workload, ranks, barriers)
+                ratio_ = ranged(s, " ×")
+                rows.append([workload.name, ranks, c, barriers, pending, *took, ratio_, by_mean])
+    head = ["", "ranks", "", "`--barrier`", "pending", "with it", "strict", "ratio", "by mean"]
+    return _with_text(PAIRS, head, rows)
 
 
-def _by_mean(results, configuration, case, ranks, way):
-    s = statistics.ratio_by_round(
-        *(seconds(results, configuration, case, ranks, w, "mean_s") for w in (way, STRICT))
+def _by_mean(results, configuration, workload, ranks, barriers):
+    with_it, strict = (
+        seconds(results, configuration, workload, ranks, b, "mean_s") for b in (barriers, STRICT)
     )
+    s = statistics.ratio_by_round(with_it, strict)
     return ranged(s, " ×") if s else ""
 
 
 def radix(results):
     rows = []
     for ranks in results.ranks(SECTION):
-        for c in _configurations(results):
-            for way in (AUTO, DEFERRED, HOST):
-                idle = statistics.spread(
-                    v * 1e3 for v in seconds(results, c, deferral.RADIX, ranks, way).values()
-                )
-                found = False
-                for case in (deferral.RADIX_DISTURBED, deferral.RADIX_DOUBLED, deferral.RADIX_QUOTA):
-                    disturbed = statistics.spread(
-                        v * 1e3 for v in seconds(results, c, case, ranks, way).values()
-                    )
-                    if disturbed:
-                        found = True
-                        penalty = statistics.spread(penalty_by_round(results, c, ranks, way, case).values())
-                        rows.append(
-                            [
-                                ranks,
-                                c,
-                                way,
-                                case.disturbance,
-                                share(results, c, ranks, case, way),
-                                ranged(idle),
-                                ranged(disturbed),
-                                ranged(penalty, " ×"),
-                            ]
-                        )
-                if idle and not found:
-                    rows.append([ranks, c, way, "-", "-", ranged(idle), "-", "-"])
-    if not rows:
-        return ""
-    return (
-        "Milliseconds, idle and disturbed: one busy process on each core; all ranks on half of the cores; a control group with half of "
-        "the cores' time. Pending: of all barriers, those that did not wait.\n\n"
-        + table(
-            ["ranks", "", "barriers", "disturbed by", "pending", "idle machine", "disturbed", "ratio"], rows
-        )
-    )
+        for c in results.configurations(SECTION):
+            for barriers in (AUTO, DEFERRED, HOST):
+                rows += _radix_rows(results, c, ranks, barriers)
+    head = ["ranks", "", "barriers", "disturbed by", "pending", "idle machine", "disturbed", "ratio"]
+    return _with_text(RADIX, head, rows)
+
+
+def _radix_rows(results, configuration, ranks, barriers):
+    rows = []
+    idle = _milliseconds(results, configuration, deferral.RADIX, ranks, barriers)
+    for workload in (deferral.RADIX_DISTURBED, deferral.RADIX_DOUBLED, deferral.RADIX_QUOTA):
+        disturbed = _milliseconds(results, configuration, workload, ranks, barriers)
+        if disturbed:
+            penalty = penalty_by_round(results, configuration, ranks, barriers, workload)
+            pending = share(results, configuration, ranks, workload, barriers)
+            times = [ranged(idle), ranged(disturbed), ranged(statistics.spread(penalty.values()), " ×")]
+            rows.append([ranks, configuration, barriers, workload.disturbance, pending, *times])
+    if idle and not rows:
+        rows.append([ranks, configuration, barriers, "-", "-", ranged(idle), "-", "-"])
+    return rows
 
 
 def messages(results):
     rows = []
     for c in results.configurations(SECTION, is_evenkeel):
-        theirs = c.removesuffix("+evenkeel")
-        for case in deferral.MESSAGES.values():
+        for workload in deferral.MESSAGES.values():
             took = [
-                statistics.spread(deferral_targets.message_ns(results, of, case, way).values())
-                for of, way in ((theirs, HOST), (c, AUTO))
+                statistics.spread(deferral_targets.message_ns(results, of, workload, barriers).values())
+                for of, barriers in ((host(c), HOST), (c, AUTO))
             ]
             if all(took):
-                rows.append(
-                    [
-                        case.name,
-                        theirs,
-                        *map(ranged, took),
-                        ranged(deferral_targets.message_ratio(results, c, case), " ×"),
-                    ]
-                )
-    if not rows:
-        return ""
-    return (
-        "Nanoseconds one way between two ranks: the library's messages without evenkeel, and evenkeel's with `--barrier auto`.\n\n"
-        + table(["", "", "the library's", "evenkeel's", "ratio"], rows)
-    )
+                s = deferral_targets.message_ratio(results, c, workload)
+                rows.append([workload.name, host(c), *map(ranged, took), ranged(s, " ×")])
+    return _with_text(MESSAGES, ["", "", "the library's", "evenkeel's", "ratio"], rows)

@@ -3,7 +3,8 @@
 ""             nothing
 "competitors"  one busy process on each core (src/competitors.c)
 "doubled"      all ranks on half of the cores: twice as many processes on each
-"quota"        a control group that may use QUOTA of the cores' time; once that is used up, all ranks stop until the period is over
+"quota"        a control group that may use QUOTA of the cores' time; once it is used up, all ranks stop until
+               the period is over
 """
 
 import contextlib
@@ -16,15 +17,19 @@ KINDS = (NOTHING, COMPETITORS, DOUBLED, QUOTA_SET)
 QUOTA, PERIOD_US = 0.5, 100_000
 
 
-class Impossible(Exception):
-    """This machine does not let us disturb a run so; says why."""
+class DisturbanceError(Exception):
+    """This machine does not allow a disturbance; the text says why."""
 
 
 class Disturber:
-    """Disturbs commands as long as it is open; a group is made when it is first wanted, and removed at the end."""
+    """Disturbs commands while it is open.
+
+    Its control group is made when it is first needed, and removed at the end.
+    """
 
     def __init__(self, competitors):
-        self.competitors, self.group, self.trouble = competitors, None, None
+        """`competitors`: path of the program of this name."""
+        self.competitors, self.group, self.error = competitors, None, None
 
     def __enter__(self):
         return self
@@ -37,10 +42,10 @@ class Disturber:
                 self.group.rmdir()
                 self.group = None
             except OSError:
-                time.sleep(0.1)  # a rank that was killed is not gone yet
+                time.sleep(0.1)  # a rank that was killed has not ended yet
 
     def command(self, kind, command):
-        """The command that runs `command` so disturbed. Raises Impossible."""
+        """The command that runs `command` with this disturbance. Raises DisturbanceError."""
         command = [str(word) for word in command]
         cores = sorted(os.sched_getaffinity(0))
         if kind == COMPETITORS:
@@ -48,23 +53,18 @@ class Disturber:
         if kind == DOUBLED:
             return ["taskset", "-c", ",".join(map(str, half(cores))), *command]
         if kind == QUOTA_SET:
-            return [
-                "sh",
-                "-c",
-                'echo $$ >"$0" && exec "$@"',
-                str(self._group(len(cores)) / "cgroup.procs"),
-                *command,
-            ]
+            procs = str(self._group(len(cores)) / "cgroup.procs")
+            return ["sh", "-c", 'echo $$ >"$0" && exec "$@"', procs, *command]
         return command
 
     def _group(self, cores):
-        if self.group is None and self.trouble is None:
+        if self.group is None and self.error is None:
             try:
                 self.group = make_group(round(QUOTA * cores * PERIOD_US))
-            except Impossible as e:
-                self.trouble = e
-        if self.trouble is not None:
-            raise self.trouble
+            except DisturbanceError as error:
+                self.error = error
+        if self.error is not None:
+            raise self.error
         return self.group
 
 
@@ -77,10 +77,14 @@ def half(cores):
 
 
 def own_groups(cgroup, mountinfo):
-    """Directories of this process's control groups that could have a CPU quota, as (version, directory), version 1 first: where both are
-    mounted, the controller belongs to that. `cgroup`, `mountinfo`: the texts of these files in /proc/self.
+    """This process's control groups that could have a CPU quota: (version, directory), version 1 first.
 
-    >>> own_groups("1:cpu,cpuacct:/a\\n0::/b", "30 2 0:1 / /sys/cpu rw - cgroup cgroup rw,cpu,cpuacct\\n31 2 0:2 /b /sys/u rw - cgroup2 cgroup2 rw")
+    Where both versions are mounted, the controller belongs to version 1. `cgroup` and `mountinfo` are the
+    texts of these files in /proc/self.
+
+    >>> v1 = "30 2 0:1 / /sys/cpu rw - cgroup cgroup rw,cpu,cpuacct"
+    >>> v2 = "31 2 0:2 /b /sys/u rw - cgroup2 cgroup2 rw"
+    >>> own_groups("1:cpu,cpuacct:/a\\n0::/b", v1 + "\\n" + v2)
     [(1, '/sys/cpu/a'), (2, '/sys/u')]
     """
     paths = {}
@@ -103,9 +107,9 @@ def own_groups(cgroup, mountinfo):
 
 
 def make_group(quota_us):
-    """A group below this process's own that may use so many µs of each period, all cores together."""
+    """A group below this process's own that may use so many µs of each period, on all cores together."""
     own = Path("/proc/self")
-    troubles = []
+    reasons = []
     for version, directory in own_groups((own / "cgroup").read_text(), (own / "mountinfo").read_text()):
         group = Path(directory) / f"evenkeel-bench-{os.getpid()}"
         try:
@@ -118,10 +122,9 @@ def make_group(quota_us):
                 (group / "cpu.cfs_period_us").write_text(str(PERIOD_US))
                 (group / "cpu.cfs_quota_us").write_text(str(quota_us))
             return group
-        except OSError as e:
-            troubles.append(f"{e.filename}: {e.strerror}")
+        except OSError as error:
+            reasons.append(f"{error.filename}: {error.strerror}")
             with contextlib.suppress(OSError):
                 group.rmdir()
-    raise Impossible(
-        "no control group with a CPU quota can be made here: " + ("; ".join(troubles) or "none are mounted")
-    )
+    why = "; ".join(reasons) or "none are mounted"
+    raise DisturbanceError(f"no control group with a CPU quota can be made here: {why}")

@@ -1,46 +1,47 @@
-"""One run of one program, bounded in time: what it printed, or the reason why there is nothing."""
+"""One run of one program, bounded in time: what it printed, or the reason why it printed nothing."""
 
+import contextlib
 import json
 import os
 import signal
 import subprocess
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
-from . import peers
+from .libraries import rank_environment
 
 
+@dataclass
 class Outcome:
-    """`rows`: the result lines in order; `reason`: "" or why the run did not come to its end."""
+    """`rows`: the result lines in order; `reason`: "", or why the run did not come to its end."""
 
-    def __init__(self, rows, reason, seconds):
-        self.rows, self.reason, self.seconds = rows, reason, seconds
+    rows: list
+    reason: str
+    seconds: float
 
 
 def parse(text):
-    """The result lines among whatever else was printed. The programs of apps/ have a form of their own; one whose answer is wrong
-    also ends with an exit code, and its time is none.
+    """The result lines among whatever else was printed. The programs of apps/ have a form of their own.
+
+    Lines that were cut off, and times of wrong answers, are left out.
 
     >>> parse('hello\\nresult {"op": "barrier", "mean_us": 1.5}\\nresult {"op": "red')
     [{'op': 'barrier', 'mean_us': 1.5}]
-    >>> parse('RESULT ok app=scan ranks=8 algorithm=naive n=4096 seconds=0.25\\nRESULT wrong app=scan ranks=8 seconds=1')
+    >>> parse('RESULT ok app=scan ranks=8 n=9 seconds=0.25\\nRESULT wrong app=scan ranks=8 seconds=1')
     [{'op': 'scan', 'bytes': 0, 'seconds': 0.25}]
     """
     rows = []
     for line in text.splitlines():
         if line.startswith("RESULT ok "):
             said = dict(word.split("=", 1) for word in line.split()[2:] if "=" in word)
-            if "app" in said and "seconds" in said:  # else it was cut off in the middle of the line
-                rows.append(
-                    {"op": said["app"], "bytes": 0}
-                    | {k: float(said[k]) for k in ("seconds", "mean_s", "compute_s") if k in said}
-                )
+            if "app" in said and "seconds" in said:
+                times = {k: float(said[k]) for k in ("seconds", "mean_s", "compute_s") if k in said}
+                rows.append({"op": said["app"], "bytes": 0} | times)
         elif line.startswith("result {"):
-            try:
+            with contextlib.suppress(ValueError):
                 rows.append(json.loads(line[len("result ") :]))
-            except ValueError:
-                pass  # cut off in the middle of the line
     return rows
 
 
@@ -51,17 +52,14 @@ def reason_of(code, seconds, limit_s, stderr):
     if code is None or seconds >= limit_s - 0.5:
         return f"cut off after {limit_s:g} s"
     said = [line.strip() for line in stderr.splitlines() if line.strip()]
-    telling = [
-        line
-        for line in said
-        if any(w in line for w in ("wrong answer", "evenkeel:", "error", "Error", "signal"))
-    ]
-    words = (telling or said or ["nothing said"])[0]
+    marks = ("wrong answer", "evenkeel:", "error", "Error", "signal")
+    telling = [line for line in said if any(mark in line for mark in marks)]
+    words = (telling or said or ["no output"])[0]
     return f"exit code {code}: {words[:160]}"
 
 
 def run(command, limit_s, environment=None):
-    """Starts `command` in a session of its own and waits for it, `limit_s` at most."""
+    """Runs a command in a session of its own, for `limit_s` at most."""
     start = time.monotonic()
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         process = subprocess.Popen(
@@ -70,45 +68,40 @@ def run(command, limit_s, environment=None):
             stdout=out,
             stderr=err,
             start_new_session=True,
-            env=peers.rank_environment() | (environment or {}),
+            env=rank_environment() | (environment or {}),
         )
         try:
-            code = process.wait(
-                limit_s + 3
-            )  # the ranks' own alarm comes first: then the launcher cleans up by itself
+            # The ranks' own alarm comes first, so that the launcher cleans up by itself.
+            code = process.wait(limit_s + 3)
         except subprocess.TimeoutExpired:
             code = None
         finally:
             _end(process)
         if code != 0:
-            _sweep(time.time() - (time.monotonic() - start))
+            _remove_shared_memory(time.time() - (time.monotonic() - start))
         seconds = time.monotonic() - start
         out.seek(0)
         err.seek(0)
         return Outcome(parse(out.read()), reason_of(code, seconds, limit_s, err.read()), seconds)
 
 
-def _sweep(since):
-    """Removes the shared memory that MPICH leaves behind when it is killed, if it is of this run and nobody maps it."""
+def _remove_shared_memory(since):
+    """Removes what a killed MPICH leaves in /dev/shm, if it is of this run and no process maps it."""
     left = {str(p) for p in Path("/dev/shm").glob("mpich_shm_*") if p.stat().st_mtime >= since}
     if not left:
         return
     for maps in Path("/proc").glob("[0-9]*/maps"):
-        try:
+        with contextlib.suppress(OSError):  # it has ended, or belongs to another user
             text = maps.read_text()
-        except OSError:
-            continue  # gone, or somebody else's
-        left = {name for name in left if name not in text}
+            left = {name for name in left if name not in text}
     for name in left:
         Path(name).unlink(missing_ok=True)
 
 
 def _end(process):
-    for how, patience in ((signal.SIGTERM, 3), (signal.SIGKILL, 3)):
+    for kind, patience_s in ((signal.SIGTERM, 3), (signal.SIGKILL, 3)):
         if process.poll() is not None:
             return
-        try:
-            os.killpg(process.pid, how)
-            process.wait(patience)
-        except (ProcessLookupError, subprocess.TimeoutExpired):
-            pass
+        with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
+            os.killpg(process.pid, kind)
+            process.wait(patience_s)

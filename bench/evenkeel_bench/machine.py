@@ -1,13 +1,15 @@
-"""What the numbers were measured on. Reads /proc and asks the compilers; changes nothing."""
+"""What the numbers were measured on. Reads /proc and asks the compiler; changes nothing."""
 
 import os
 import platform
 import shutil
 import subprocess
 import time
+from pathlib import Path
 
 
 def load():
+    """The load average of the last minute."""
     return os.getloadavg()[0]
 
 
@@ -26,10 +28,9 @@ def describe(command_line):
 
 
 def cpu_model():
-    with open("/proc/cpuinfo") as file:
-        for line in file:
-            if line.startswith(("model name", "Processor", "cpu model")):
-                return line.partition(":")[2].strip()
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith(("model name", "Processor", "cpu model")):
+            return line.partition(":")[2].strip()
     return platform.machine()
 
 
@@ -47,5 +48,6 @@ def system_name():
 def first_line(command):
     if not shutil.which(command[0]):
         return f"no {command[0]}"
-    done = subprocess.run(command, capture_output=True, text=True)
-    return (done.stdout or done.stderr).splitlines()[0] if done.stdout or done.stderr else "says nothing"
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    said = done.stdout or done.stderr
+    return said.splitlines()[0] if said else "no output"

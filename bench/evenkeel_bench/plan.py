@@ -1,7 +1,8 @@
-"""What is run, how often and in which order: rounds outermost, every configuration once a round, order by a seeded generator.
+"""What is run, how often and in which order. Pure: nothing is started here.
 
-Within a round the runs of one group (the same operation and number of ranks) follow each other, the floor among them, so
-that a ratio compares minutes of the same weather. Pure: nothing is started here.
+Rounds are outermost. Every configuration runs once in a round, in an order that a seeded generator draws.
+Within a round the runs of one group (the same operations and number of ranks) follow each other, the floor
+among them, so that a ratio compares runs that were made under the same conditions.
 """
 
 import random
@@ -26,7 +27,7 @@ SPINS = "left out: spins, up to a second a call"
 
 
 @dataclass(frozen=True)
-class Mode:
+class Budget:
     """How much time goes where. Rounds of a section beyond `rounds` are not run."""
 
     name: str
@@ -41,8 +42,8 @@ class Mode:
     late_ranks: tuple = (3, 4, 8)
 
 
-FULL = Mode("full", 5, (2, 4, 8, 16, 32), 0.05, 0.1, {0: 1.0, 1000: 2.5}, {"late": 3, "separator": 3})
-QUICK = Mode(
+FULL = Budget("full", 5, (2, 4, 8, 16, 32), 0.05, 0.1, {0: 1.0, 1000: 2.5}, {"late": 3, "separator": 3})
+QUICK = Budget(
     "quick",
     2,
     (2, 4, 8, 16, 32),
@@ -53,9 +54,9 @@ QUICK = Mode(
     ("openmpi4-bound", "mpich5", "mpich5-one-session", "impi"),
 )
 
-# Evenkeel over each of these: the same engine over another setting of the same library says nothing new.
+# evenkeel is measured over each of these: over another setting of the same library it is the same engine.
 EVENKEEL_OVER = ("openmpi4-bound", "openmpi5-bound", "mpich4", "mpich5", "mpich5-one-session", "impi")
-# Reductions under skew: the settings that yield, and evenkeel over one library of each kind.
+# Reductions under skew: the settings that yield, and evenkeel over one library of each family.
 SKEW = (
     "openmpi4-bound",
     "openmpi5-bound",
@@ -81,6 +82,8 @@ RECORD = ("openmpi4-bound+evenkeel", "mpich5+evenkeel")
 
 @dataclass(frozen=True)
 class Task:
+    """One run of one program."""
+
     section: str
     configuration: str
     ranks: int
@@ -88,10 +91,10 @@ class Task:
     arguments: tuple
     limit_s: int
     expected_s: float
-    variant: str = ""  # what sets it apart from other runs of the same section, configuration and ranks
+    variant: str = ""  # distinguishes runs of the same section, configuration and ranks
     environment: dict = field(default_factory=dict, hash=False)
     disturbance: str = ""  # one of disturbance.KINDS
-    wants_report: bool = False  # evenkeel's run record is read afterwards
+    wants_report: bool = False  # evenkeel's own report of the run is read afterwards
     left_out: tuple = ()  # operations of the section that this run leaves out, and why
     why_left_out: str = ""
 
@@ -99,15 +102,15 @@ class Task:
         return (self.section, self.configuration, self.ranks, self.variant)
 
 
-def chosen(mode, configurations, only_configurations=()):
-    """The configurations that this mode measures at all."""
+def chosen(budget, configurations, only_configurations=()):
+    """The configurations that are measured within this budget."""
     names = []
     for c in configurations:
         base = c.name.removesuffix("+evenkeel")
         if only_configurations:
             wanted = any(c.name == o or base == o for o in only_configurations)
         else:
-            wanted = (not mode.configurations or base in mode.configurations) and (
+            wanted = (not budget.configurations or base in budget.configurations) and (
                 not c.evenkeel or base in EVENKEEL_OVER
             )
         if wanted:
@@ -115,13 +118,13 @@ def chosen(mode, configurations, only_configurations=()):
     return names
 
 
-def rounds(mode, configurations, cores, seed=1, sections=SECTIONS, only_configurations=()):
+def rounds(budget, configurations, cores, seed=1, sections=SECTIONS, only_configurations=()):
     """List of rounds, each a list of `Task` in the order in which they are to be run."""
-    configurations = chosen(mode, configurations, only_configurations)
+    configurations = chosen(budget, configurations, only_configurations)
     generator = random.Random(seed)
     out = []
-    for number in range(1, mode.rounds + 1):
-        groups = [g for g in _groups(mode, configurations, cores, number, sections) if g]
+    for number in range(1, budget.rounds + 1):
+        groups = [g for g in _groups(budget, configurations, cores, number, sections) if g]
         generator.shuffle(groups)
         for group in groups:
             generator.shuffle(group)
@@ -129,79 +132,79 @@ def rounds(mode, configurations, cores, seed=1, sections=SECTIONS, only_configur
     return out
 
 
-def _groups(mode, configurations, cores, number, sections):
+def _groups(budget, configurations, cores, number, sections):
     by_name = {c.name: c for c in configurations}
 
-    def within(section):
-        return section in sections and number <= mode.section_rounds.get(section, mode.rounds)
+    def is_due(section):
+        return section in sections and number <= budget.section_rounds.get(section, budget.rounds)
 
     def among(names):
         return [by_name[n] for n in names if n in by_name]
 
-    if within("collectives"):
-        for ranks in mode.ranks:
+    if is_due("collectives"):
+        for ranks in budget.ranks:
             yield [
-                _floor(mode, ranks),
-                *(t for c in configurations for t in _collectives(mode, c, ranks, cores, number)),
+                _floor(budget, ranks),
+                *(t for c in configurations for t in _collectives(budget, c, ranks, cores, number)),
             ]
-    if within("separator"):
-        yield [_separator(mode, c) for c in among(SEPARATOR)]
-    if within("skew"):
-        yield [_skew(mode, c, number) for c in among(SKEW)]
-    if within("late"):
-        for ranks in mode.late_ranks:
+    if is_due("separator"):
+        yield [_separator(budget, c) for c in among(SEPARATOR)]
+    if is_due("skew"):
+        yield [_skew(budget, c, number) for c in among(SKEW)]
+    if is_due("late"):
+        for ranks in budget.late_ranks:
             yield [_late(c, ranks) for c in among(LATE)]
-    if within("compute"):
+    if is_due("compute"):
         for name in COMPUTE:
             pair = among((name, f"{name}+evenkeel"))
             if len(pair) == 2:
                 yield [_compute(c, turn) for c in pair for turn in (1, 2)]
-    if within("record"):
+    if is_due("record"):
         for c in among(RECORD):
-            yield [_record(mode, c, on, turn) for on in (0, 1) for turn in (1, 2)]
-    if within("deferred"):
+            yield [_record(budget, c, on, turn) for on in (0, 1) for turn in (1, 2)]
+    if is_due("deferred"):
         ours, hosts = among(deferral.OURS), among(deferral.HOSTS)
-        for runs in deferral.runs(cores):
+        for group in deferral.groups(cores):
             yield [
-                _deferred(c, case, ranks, way)
-                for case, ranks, ways in runs
-                for way in ways
-                for c in (hosts if way == deferral.HOST else ours)
+                _deferred(c, workload, ranks, barriers)
+                for workload, ranks, modes in group
+                for barriers in modes
+                for c in (hosts if barriers == deferral.HOST else ours)
             ]
 
 
 def start_s(c, ranks):
-    """About what it takes to start and end."""
+    """About how long it takes to start and end so many ranks."""
     return c.start_s + 0.03 * ranks
 
 
-def _floor(mode, ranks):
+def _floor(budget, ranks):
     return Task(
         "collectives",
         FLOOR,
         ranks,
         "floor",
-        ("--ranks", ranks, "--cap", mode.floor_s),
+        ("--ranks", ranks, "--cap", budget.floor_s),
         10,
-        mode.floor_s * 3.2,
+        budget.floor_s * 3.2,
     )
 
 
-def _collectives(mode, c, ranks, cores, number):
-    operations, budget, left_out = OPERATIONS, 10, ()
+def _collectives(budget, c, ranks, cores, number):
+    operations, limit_s, left_out = OPERATIONS, 10, ()
     slow = c.spins and ranks > cores
     if slow:
         if number > 2 and ranks != 16:
-            return  # tens of milliseconds a call: the first two rounds say enough, but the targets want 16 ranks
-        operations, budget = ("barrier", "allreduce:8"), 2
+            return  # a call takes tens of milliseconds: two rounds say enough, except of 16 ranks
+        operations, limit_s = ("barrier", "allreduce:8"), 2
         left_out = tuple(op for op in OPERATIONS if op not in operations)
-    expected = start_s(c, ranks) + (ranks * 0.12 if slow else len(operations) * mode.op_s * 1.25)
+    expected = start_s(c, ranks) + (ranks * 0.12 if slow else len(operations) * budget.op_s * 1.25)
     yield Task(
         "collectives",
         c.name,
         ranks,
         "collectives",
-        ("--ops", ",".join(operations), "--cap", mode.op_s, "--budget", budget, "--limit", 25),
+        ("--ops", ",".join(operations), "--cap", budget.op_s, "--budget", limit_s, "--limit", 25),
         25,
         expected,
         wants_report=bool(c.evenkeel),
@@ -210,42 +213,32 @@ def _collectives(mode, c, ranks, cores, number):
     )
 
 
-def _separator(mode, c):
+def _separator(budget, c):
     operations = OPERATIONS[1:]
+    measuring = ("--cap", budget.op_s, "--budget", 10)
     return Task(
         "separator",
         c.name,
         16,
         "collectives",
-        (
-            "--separator",
-            "mpi",
-            "--ops",
-            ",".join(operations),
-            "--cap",
-            mode.op_s,
-            "--budget",
-            10,
-            "--limit",
-            25,
-        ),
+        ("--separator", "mpi", "--ops", ",".join(operations), *measuring, "--limit", 25),
         25,
-        start_s(c, 16) + len(operations) * mode.op_s * 1.25,
+        start_s(c, 16) + len(operations) * budget.op_s * 1.25,
         "mpi",
     )
 
 
-def _skew(mode, c, number):
+def _skew(budget, c, number):
     skews = SKEWS_US
-    cap = ",".join(f"{mode.skew_s[s]:g}" for s in skews)
+    cap = ",".join(f"{budget.skew_s[s]:g}" for s in skews)
     return Task(
         "skew",
         c.name,
-        mode.skew_ranks,
+        budget.skew_ranks,
         "reduce_skew",
         ("--skew", ",".join(map(str, skews)), "--cap", cap, "--seed", number, "--limit", 40),
         40,
-        start_s(c, 16) + sum(mode.skew_s[s] for s in skews) * 1.1,
+        start_s(c, 16) + sum(budget.skew_s[s] for s in skews) * 1.1,
     )
 
 
@@ -267,13 +260,13 @@ def _compute(c, turn):
     return Task("compute", c.name, 2, "compute", ("--limit", 20), 20, start_s(c, 2) + 0.2, f"turn {turn}")
 
 
-def _record(mode, c, on, turn):
+def _record(budget, c, on, turn):
     return Task(
         "record",
         c.name,
         16,
         "collectives",
-        ("--ops", "barrier", "--cap", max(0.2, 4 * mode.op_s), "--limit", 20),
+        ("--ops", "barrier", "--cap", max(0.2, 4 * budget.op_s), "--limit", 20),
         20,
         start_s(c, 16) + 0.4,
         f"record={on}, turn {turn}",
@@ -281,21 +274,22 @@ def _record(mode, c, on, turn):
     )
 
 
-def _deferred(c, case, ranks, way):
+def _deferred(c, workload, ranks, barriers):
     return Task(
         "deferred",
         c.name,
         ranks,
-        case.program,
-        case.arguments,
-        case.limit_s,
-        start_s(c, ranks) + case.expected_s,
-        deferral.variant(case.name, way),
-        deferral.environment(case, way),
-        case.disturbance,
+        workload.program,
+        workload.arguments,
+        workload.limit_s,
+        start_s(c, ranks) + workload.expected_s,
+        deferral.variant(workload.name, barriers),
+        deferral.environment(workload, barriers),
+        workload.disturbance,
         wants_report=bool(c.evenkeel),
     )
 
 
 def expected_s(planned):
+    """About how long all rounds take."""
     return sum(task.expected_s for tasks in planned for task in tasks)

@@ -1,5 +1,9 @@
-"""What came out: one row per round, configuration, ranks and operation. Rows are plain dictionaries; a row with a `reason`
-stands for numbers that are missing. Pure but for `write_csv` and `read_csv`."""
+"""What came out: one row per round, configuration, ranks and operation.
+
+Pure, except `write_csv` and `read_csv`.
+
+Rows are plain dictionaries. A row with a `reason` stands for numbers that are missing.
+"""
 
 import csv
 
@@ -54,12 +58,12 @@ def is_evenkeel(configuration):
     return configuration.endswith("+evenkeel")
 
 
-def is_peer(configuration):
+def is_library(configuration):
     return configuration != FLOOR and not is_evenkeel(configuration)
 
 
 def rows_of(task, round_, outcome):
-    """The rows of one run: what it printed, and a reason for every operation that it did not come to."""
+    """The rows of one run: what it printed, and a reason for every operation that it did not reach."""
     common = {
         "round": round_,
         "section": task.section,
@@ -88,18 +92,12 @@ def rows_of(task, round_, outcome):
 
 
 def _operations(task):
-    arguments = dict(zip(task.arguments[::2], task.arguments[1::2]))
-    if task.program == "collectives":
-        yield from _split(arguments["--ops"].split(","))
-    elif task.program == "late":
-        yield from ((f"late_{op}", bytes_) for op, bytes_ in _split(arguments["--ops"].split(",")))
-    else:
-        yield (
-            {"reduce_skew": "reduce_skew", "compute": "compute", "floor": "barrier"}.get(
-                task.program, task.program
-            ),
-            0,
-        )
+    if task.program not in ("collectives", "late"):
+        yield ("barrier" if task.program == "floor" else task.program), 0
+        return
+    words = task.arguments[task.arguments.index("--ops") + 1].split(",")
+    prefix = "late_" if task.program == "late" else ""
+    yield from ((prefix + op, bytes_) for op, bytes_ in _split(words))
 
 
 def _split(words):
@@ -132,7 +130,7 @@ class Results:
         return statistics.spread(self.series(stat, section, configuration, ranks, op, **more).values())
 
     def reason(self, section, configuration, ranks, op, **more):
-        """Why there is no number, "" if nobody said."""
+        """Why there is no number; "" if no row gives a reason."""
         reasons = [
             r["reason"]
             for r in self.select(section=section, configuration=configuration, ranks=ranks, op=op, **more)
@@ -141,22 +139,23 @@ class Results:
         return reasons[-1] if reasons else ""
 
     def configurations(self, section=None, kind=None):
-        """Names in order of first appearance in the list of all names, sorted; `kind`: a predicate on the name."""
+        """Names, the libraries first, then evenkeel, then the floor; `kind`: a predicate on the name."""
         names = {r["configuration"] for r in self.rows if section in (None, r["section"])}
         return sorted(
             (n for n in names if kind is None or kind(n)), key=lambda n: (n == FLOOR, is_evenkeel(n), n)
         )
 
-    def best_peer(self, stat, section, ranks, op, **more):
-        """Round → the best of all libraries, whatever their setting."""
+    def best_library(self, stat, section, ranks, op, **more):
+        """Round → the best of all libraries in all settings."""
         return statistics.best_by_round(
-            self.series(stat, section, c, ranks, op, **more) for c in self.configurations(section, is_peer)
+            self.series(stat, section, c, ranks, op, **more) for c in self.configurations(section, is_library)
         )
 
-    def best_peer_name(self, stat, section, ranks, op, **more):
+    def best_library_name(self, stat, section, ranks, op, **more):
         """The library with the smallest median over the rounds; "" if none was measured."""
         medians = {
-            c: self.spread(stat, section, c, ranks, op, **more) for c in self.configurations(section, is_peer)
+            c: self.spread(stat, section, c, ranks, op, **more)
+            for c in self.configurations(section, is_library)
         }
         medians = {c: s.median for c, s in medians.items() if s}
         return min(medians, key=medians.get) if medians else ""
@@ -166,7 +165,7 @@ class Results:
 
 
 def write_csv(path, rows):
-    with open(path, "w", newline="") as file:
+    with path.open("w", newline="") as file:
         writer = csv.DictWriter(file, FIELDS, extrasaction="ignore")
         writer.writeheader()
         for row in rows:
@@ -175,7 +174,7 @@ def write_csv(path, rows):
 
 def read_csv(path):
     """Rows as `write_csv` wrote them: numbers are numbers again, empty cells are left out."""
-    with open(path, newline="") as file:
+    with path.open(newline="") as file:
         return [
             {k: v if k in TEXTS else _number(v) for k, v in row.items() if v != ""}
             for row in csv.DictReader(file)

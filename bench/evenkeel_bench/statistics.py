@@ -5,7 +5,7 @@ from statistics import median
 
 
 def geometric_mean(values):
-    """Of positive numbers; None for none at all.
+    """Of positive numbers; None if there are none.
 
     >>> geometric_mean([0.5, 2.0])
     1.0
@@ -32,18 +32,15 @@ class Spread:
     def __repr__(self):
         return f"Spread({self.median:.4g}, {self.low:.4g}–{self.high:.4g}, {len(self.values)} rounds)"
 
-    def __eq__(self, other):
-        return isinstance(other, Spread) and self.values == other.values
-
 
 def spread(values):
-    """`Spread` of the values, or None if there are none."""
+    """`Spread` of the values that are not None, or None if there are none."""
     values = [v for v in values if v is not None]
     return Spread(values) if values else None
 
 
 def ratio_by_round(ours, theirs):
-    """Ratios within each round that has both (round → value each); None if there is no such round."""
+    """Spread of the ratios within each round that both have (round → value each); None if there is none."""
     return spread(ours[r] / theirs[r] for r in sorted(ours) if r in theirs and theirs[r] > 0)
 
 
@@ -62,7 +59,7 @@ def best_by_round(many):
 
 
 def paired_ratio(with_it, without):
-    """Ratio of two medians, each of several runs made by turns; None if either is missing."""
+    """Ratio of two medians, each of several alternating runs; None if either is missing."""
     if not with_it or not without or median(without) <= 0:
         return None
     return median(with_it) / median(without)

@@ -1,10 +1,48 @@
-"""The results as Markdown. Pure: takes results, gives text."""
+"""The results on one host as Markdown. Pure: takes results, gives text."""
 
 from . import deferral_tables, deferral_targets, statistics, targets
+from .judgement import host, number, ranged
 from .markdown import table
 from .plan import FLOOR, SPINS
 from .results import is_evenkeel
-from .targets import host, number, ranged
+
+METHOD = """Rounds are outermost; within a round every configuration runs once, in an order that a
+seeded generator shuffles. Ratios are taken within a round; a cell shows their median over the rounds
+and, in brackets, the lowest and the highest. "Best library" is the best of all libraries in that round,
+each in its default and its best known setting. Every timed call follows the same bare shared-memory
+barrier, whatever the library; the barrier itself is called back to back. Bound ranks are bound by the
+launcher, one core each in turn; the bare programs are bound the same way. A target counts as met when
+it is met over every library."""
+
+LATENCY = """Microseconds: mean / median / 99th percentile over ranks and iterations, and in brackets the
+completion (median over the iterations of the slowest rank); each the median over the rounds. The best
+library's mean is bold. "Bare" are the barest programs that do the same through shared memory, without MPI
+and without what a library needs besides: no flow control, one operation at a time."""
+
+RATIO = """By mean over ranks and iterations, and by completion. Below 1 evenkeel is faster."""
+
+SKEW = (
+    "Processor time per reduction of 4 doubles beyond the delays, µs (benchmark of Wagner et al.: random "
+    "delay, reduction, catch-up delay; control windows without the reduction); mean over the ranks, and the "
+    "root's."
+)
+LATE = (
+    "How long the ranks are held that need nothing from the late one, ms (the worst of the callers, and of "
+    "the ranks that were late in turn)."
+)
+COMPUTE = (
+    "Two ranks, µs per step of a heat equation on a ring (edges by MPI_Isend and MPI_Irecv), and per round "
+    "trip of 8 bytes."
+)
+CORES = (
+    "the cores that they may use after MPI_Init, and how they wait in the separating barrier. They yield, "
+    "except where the launcher gives each rank a session and the kernel schedules each session as one "
+    "(sched_autogroup), so that sched_yield gives no core to another rank: there they sleep on a futex."
+)
+COVERAGE = (
+    "Runs with evenkeel in which the host library carried out collective calls all the same; their numbers "
+    "above are the host's."
+)
 
 
 def size(bytes_):
@@ -13,20 +51,15 @@ def size(bytes_):
     return f"{bytes_ // 1024} KiB" if bytes_ >= 1024 else f"{bytes_} B"
 
 
-def named(op, bytes_):
+def label(op, bytes_):
     return f"{op} {size(bytes_)}".strip()
 
 
 def write(results, machine, libraries, left_out, seconds, plots=()):
     """The whole of results.md."""
-    parts = [
-        "# evenkeel beside the MPI libraries",
-        "\n".join(f"* {line}" for line in machine)
-        + "\n"
-        + "\n".join(f"* {name}: {text}" for name, text in libraries.items())
-        + f"\n* duration: {seconds / 60:.1f} minutes",
-    ]
-    parts += ["## Targets", target_table(results), METHOD]
+    conditions = [*machine, *(f"{name}: {text}" for name, text in libraries.items())]
+    head = "\n".join(f"* {line}" for line in [*conditions, f"duration: {seconds / 60:.1f} minutes"])
+    parts = ["# evenkeel beside the MPI libraries", head, "## Targets", target_table(results), METHOD]
     if plots:
         parts.append("\n".join(f"![{title}]({name})" for name, title in plots))
     if results.ranks("collectives"):
@@ -51,34 +84,25 @@ def write(results, machine, libraries, left_out, seconds, plots=()):
     return "\n\n".join(parts) + "\n"
 
 
-METHOD = """Rounds are outermost; within a round every configuration runs once, in an order that a seeded generator shuffles. Ratios are
-taken within a round; a cell shows their median over the rounds and, in brackets, the lowest and the highest. "Best library" is
-the best of all libraries in that round, each in its default and its best known setting. Every timed call follows the same bare
-shared-memory barrier, whatever the library; the barrier itself is called back to back. Bound ranks are bound by the launcher,
-one core each in turn; the bare programs are bound the same way. A target counts as met when it is met over every library."""
+def _with_text(text, head, rows):
+    return f"{text}\n\n{table(head, rows)}" if rows else ""
 
-LATENCY = """Microseconds: mean / median / 99th percentile over ranks and iterations, and in brackets the completion (median over the
-iterations of the slowest rank); each the median over the rounds. The best library's mean is bold. "Bare" are the barest programs
-that do the same through shared memory, without MPI and without what a library needs beside: no flow control, one operation at a
-time."""
 
-RATIO = """By mean over ranks and iterations, and by completion. Below 1 evenkeel is faster."""
+def _per_ranks(results, section):
+    return [f"{n} ranks" for n in results.ranks(section)]
 
 
 def target_table(results):
-    rows = []
-    deferred = {
-        r["section"] == deferral_targets.SECTION for r in results.rows
-    }  # what of the two was run: it may be both
-    judged = [
-        *(targets.evaluate(results) if False in deferred else []),
-        *(deferral_targets.evaluate(results) if True in deferred else []),
+    """Targets of the sections that were run."""
+    is_deferred = {row["section"] == deferral_targets.SECTION for row in results.rows}
+    evaluated = [
+        *(targets.evaluate(results) if False in is_deferred else []),
+        *(deferral_targets.evaluate(results) if True in is_deferred else []),
     ]
-    for t in judged:
-        measured = (
-            "; ".join(f"{host(j.configuration)}: {j.text}" for j in t.judged if j.value is not None) or "-"
-        )
-        rows.append([t.what, t.target, measured, t.verdict])
+    rows = []
+    for t in evaluated:
+        measured = [f"{host(j.configuration)}: {j.text}" for j in t.judgements if j.value is not None]
+        rows.append([t.what, t.target, "; ".join(measured) or "-", t.verdict])
     return table(["what", "target", "measured over each library", ""], rows)
 
 
@@ -86,11 +110,8 @@ def operations(results, section):
     """(operation, bytes) in the order in which they were measured."""
     seen = {}
     for row in results.rows:
-        if (
-            row["section"] == section
-            and row["op"] not in ("start", "memory")
-            and row["configuration"] != FLOOR
-        ):
+        is_operation = row["op"] not in ("start", "memory") and row["configuration"] != FLOOR
+        if row["section"] == section and is_operation:
             seen.setdefault((row["op"], row.get("bytes", 0)))
     return list(seen)
 
@@ -98,19 +119,15 @@ def operations(results, section):
 def latency_tables(results):
     ranks = results.ranks("collectives")
     for op, bytes_ in sorted(operations(results, "collectives"), key=lambda o: (o[0] != "barrier", o)):
-        best = {n: results.best_peer_name("mean_us", "collectives", n, op, bytes=bytes_) for n in ranks}
+        best = {n: results.best_library_name("mean_us", "collectives", n, op, bytes=bytes_) for n in ranks}
         rows = []
         for c in results.configurations("collectives"):
-            rows.append(
-                [
-                    "bare, no MPI" if c == FLOOR else c,
-                    *(latency_cell(results, c, n, op, bytes_, best[n] == c) for n in ranks),
-                ]
-            )
-        yield f"### {named(op, bytes_)}\n\n" + table(["", *(f"{n} ranks" for n in ranks)], rows)
+            cells = [latency_cell(results, c, n, op, bytes_, best[n] == c) for n in ranks]
+            rows.append(["bare, no MPI" if c == FLOOR else c, *cells])
+        yield f"### {label(op, bytes_)}\n\n" + table(["", *_per_ranks(results, "collectives")], rows)
 
 
-def latency_cell(results, configuration, ranks, op, bytes_, bold):
+def latency_cell(results, configuration, ranks, op, bytes_, is_best):
     more = {"bytes": bytes_}
     if configuration == FLOOR:
         spins = results.series("mean_us", "collectives", FLOOR, ranks, op, bytes=bytes_, variant="spin")
@@ -122,7 +139,7 @@ def latency_cell(results, configuration, ranks, op, bytes_, bold):
     if stats[0] is None:
         return results.reason("collectives", configuration, ranks, op, **more) or "-"
     mean, median, p99, completion = (number(s.median) if s else "-" for s in stats)
-    return f"{'**' + mean + '**' if bold else mean} / {median} / {p99} ({completion})"
+    return f"{'**' + mean + '**' if is_best else mean} / {median} / {p99} ({completion})"
 
 
 def ratio_tables(results):
@@ -130,30 +147,31 @@ def ratio_tables(results):
     for c in results.configurations("collectives", is_evenkeel):
         rows = []
         for op, bytes_ in operations(results, "collectives"):
-            for stat, said in (("mean_us", "mean"), ("completion_us", "completion")):
+            for stat, by in (("mean_us", "mean"), ("completion_us", "completion")):
                 found = [targets.to_best(results, c, n, op, bytes_, stat) for n in ranks]
-                rows.append([named(op, bytes_), said, *(ranged(s) for s in found)])
-        yield f"### {c}\n\n" + table(["", "by", *(f"{n} ranks" for n in ranks)], rows)
+                rows.append([label(op, bytes_), by, *(ranged(s) for s in found)])
+        yield f"### {c}\n\n" + table(["", "by", *_per_ranks(results, "collectives")], rows)
 
 
 def separator_table(results, much=1.25):
+    """Where the library's own barrier as separator makes a difference of more than `much`."""
     rows = []
     for c in results.configurations("separator"):
         for op, bytes_ in operations(results, "separator"):
-            for stat, said in (("mean_us", "mean"), ("completion_us", "completion")):
+            for stat, by in (("mean_us", "mean"), ("completion_us", "completion")):
                 neutral = results.spread(stat, "collectives", c, 16, op, bytes=bytes_)
                 own = results.spread(stat, "separator", c, 16, op, bytes=bytes_)
                 if neutral and own and neutral.median > 0:
                     ratio = own.median / neutral.median
                     if ratio > much or ratio < 1 / much:
-                        rows.append([c, named(op, bytes_), said, ranged(neutral), ranged(own), number(ratio)])
-    if not rows:
-        return ""
+                        rows.append([c, label(op, bytes_), by, ranged(neutral), ranged(own), number(ratio)])
     text = (
-        "16 ranks. The order in which a barrier lets its ranks go is part of what the next call costs. Where MPI_Barrier of the "
-        f"library itself as separator makes a difference of more than {much} ×, µs:\n\n"
+        "16 ranks. The order in which ranks leave a barrier is part of what the next call costs. Where "
+        f"MPI_Barrier of the library itself as separator makes a difference of more than {much} ×, µs:"
     )
-    return text + table(["", "operation", "", "after the neutral barrier", "after its own", "ratio"], rows)
+    return _with_text(
+        text, ["", "operation", "", "after the neutral barrier", "after its own", "ratio"], rows
+    )
 
 
 def skew_table(results):
@@ -167,37 +185,26 @@ def skew_table(results):
                     s = results.spread(stat, "skew", c, ranks, "reduce_skew", skew_us=skew)
                     cells.append(ranged(s) if s else results.reason("skew", c, ranks, "reduce_skew") or "-")
             rows.append(cells)
-    if not rows:
-        return ""
-    head = ["", "ranks"] + [
-        f"{what}, skew {s} µs"
-        for s in skews
-        for what in ("main thread", "standard error of a run", "whole process", "root")
-    ]
-    return (
-        "Processor time per reduction of 4 doubles beyond the delays, µs (benchmark of Wagner et al.: random delay, reduction, "
-        "catch-up delay; control windows without the reduction); mean over the ranks, and the root's.\n\n"
-        + table(head, rows)
-    )
+    columns = ("main thread", "standard error of a run", "whole process", "root")
+    return _with_text(SKEW, ["", "ranks", *(f"{what}, skew {s} µs" for s in skews for what in columns)], rows)
 
 
 def late_table(results):
-    ranks = results.ranks("late")
-    ops = operations(results, "late")
     rows = []
     for c in results.configurations("late"):
-        for op, bytes_ in ops:
+        for op, bytes_ in operations(results, "late"):
             cells = []
-            for n in ranks:
+            for n in results.ranks("late"):
                 s = results.spread("worst_ms", "late", c, n, op, bytes=bytes_)
                 cells.append(ranged(s) if s else results.reason("late", c, n, op, bytes=bytes_) or "-")
-            rows.append([c, named(op.removeprefix("late_"), bytes_), *cells])
-    if not rows:
-        return ""
-    return (
-        "How long the ranks are held that need nothing from the late one, ms (the worst of the callers and of the ranks that came "
-        "late in turn).\n\n" + table(["", "", *(f"{n} ranks" for n in ranks)], rows)
-    )
+            rows.append([c, label(op.removeprefix("late_"), bytes_), *cells])
+    return _with_text(LATE, ["", "", *_per_ranks(results, "late")], rows)
+
+
+def _ratio_cells(without, with_it):
+    ratio = statistics.paired_ratio(with_it, without)
+    spreads = [ranged(statistics.spread(values)) for values in (without, with_it)]
+    return [*spreads, f"{ratio:.4f}" if ratio else "-"]
 
 
 def compute_table(results):
@@ -205,157 +212,100 @@ def compute_table(results):
     for c in results.configurations("compute", is_evenkeel):
         cells = [host(c)]
         for stat in ("mean_us", "trip_us"):
-            without = targets._turns(results, "compute", host(c), stat, "compute")
-            with_it = targets._turns(results, "compute", c, stat, "compute")
-            ratio = statistics.paired_ratio(with_it, without)
-            cells += [
-                ranged(statistics.spread(without)),
-                ranged(statistics.spread(with_it)),
-                f"{ratio:.4f}" if ratio else "-",
-            ]
+            cells += _ratio_cells(
+                *(targets.values_of_turns(results, "compute", of, stat, "compute") for of in (host(c), c))
+            )
         rows.append(cells)
-    if not rows:
-        return ""
-    return (
-        "Two ranks, µs per step of a heat equation on a ring (edges by MPI_Isend and MPI_Irecv), and per round trip of 8 bytes.\n\n"
-        + table(["", "step without", "step with", "ratio", "trip without", "trip with", "ratio"], rows)
-    )
+    head = ["", "step without", "step with", "ratio", "trip without", "trip with", "ratio"]
+    return _with_text(COMPUTE, head, rows)
 
 
 def record_table(results):
     rows = []
     for c in results.configurations("record"):
-        off = targets._turns(results, "record", c, "mean_us", "barrier", "record=0")
-        on = targets._turns(results, "record", c, "mean_us", "barrier", "record=1")
-        ratio = statistics.paired_ratio(on, off)
-        rows.append(
-            [
-                c,
-                ranged(statistics.spread(off)),
-                ranged(statistics.spread(on)),
-                f"{ratio:.4f}" if ratio else "-",
-            ]
+        off, on = (
+            targets.values_of_turns(results, "record", c, "mean_us", "barrier", f"record={record}")
+            for record in (0, 1)
         )
-    if not rows:
-        return ""
-    return "Barrier of 16 ranks, µs, by turns.\n\n" + table(
-        ["", "EVENKEEL_RECORD=0", "EVENKEEL_RECORD=1", "ratio"], rows
-    )
+        rows.append([c, *_ratio_cells(off, on)])
+    head = ["", "EVENKEEL_RECORD=0", "EVENKEEL_RECORD=1", "ratio"]
+    return _with_text("Barrier of 16 ranks, µs, by turns.", head, rows)
 
 
 def memory_table(results):
     rows = []
     for c in results.configurations("collectives", is_evenkeel):
-        cells = [c]
+        cells = []
         for n in results.ranks("collectives"):
+            of_runs = results.select(configuration=c, ranks=n, op="memory")
             found = [
-                r["segment_bytes_per_rank"]
-                for r in results.select(configuration=c, ranks=n, op="memory")
-                if r.get("segment_bytes_per_rank") is not None
+                r["segment_bytes_per_rank"] for r in of_runs if r.get("segment_bytes_per_rank") is not None
             ]
             cells.append(f"{max(found) / 1024:.1f}" if found else "-")
-        if any(cell != "-" for cell in cells[1:]):
-            rows.append(cells)
-    if not rows:
-        return ""
-    head = ["", *(f"{n} ranks" for n in results.ranks("collectives"))]
-    return "KiB of segment per communicator and rank, from evenkeel's own record of the run.\n\n" + table(
-        head, rows
-    )
+        if any(cell != "-" for cell in cells):
+            rows.append([c, *cells])
+    text = "KiB of segment per communicator and rank, from evenkeel's own record of the run."
+    return _with_text(text, ["", *_per_ranks(results, "collectives")], rows)
 
 
 def floor_table(results):
     ranks = results.ranks("collectives")
     rows = []
-    for variant, said in (("spin", "spinning"), ("yield", "yielding"), ("futex", "sleeping on a futex")):
+    for variant, waiting in (("spin", "spinning"), ("yield", "yielding"), ("futex", "sleeping on a futex")):
         cells = [
             results.spread("mean_us", "collectives", FLOOR, n, "barrier", variant=variant) for n in ranks
         ]
         if any(cells):
-            rows.append([f"barrier, {said}", *(ranged(s) for s in cells)])
-    singles = []
-    for row in results.select(section="collectives", configuration=FLOOR, variant="single"):
-        if (row["op"], row["bytes"]) not in singles:
-            singles.append((row["op"], row["bytes"]))
-    for op, bytes_ in singles:
+            rows.append([f"barrier, {waiting}", *(ranged(s) for s in cells)])
+    singles = results.select(section="collectives", configuration=FLOOR, variant="single")
+    for op, bytes_ in dict.fromkeys((row["op"], row["bytes"]) for row in singles):
         s = results.spread("mean_us", "collectives", FLOOR, 2, op, bytes=bytes_)
-        rows.append([named(op.replace("_", " "), bytes_), ranged(s), *("" for _ in ranks[1:])])
-    if not rows:
-        return ""
-    return "Bare programs without MPI, bound, µs.\n\n" + table(["", *(f"{n} ranks" for n in ranks)], rows)
+        rows.append([label(op.replace("_", " "), bytes_), ranged(s), *("" for _ in ranks[1:])])
+    text = "Bare programs without MPI, bound, µs."
+    return _with_text(text, ["", *_per_ranks(results, "collectives")], rows)
 
 
 def cores_table(results):
+    ranks = max(results.ranks("collectives"), default=0)
     rows = {}
-    for row in results.select(op="start"):
-        if (
-            row["section"] == "collectives"
-            and row["ranks"] == max(results.ranks("collectives"))
-            and row.get("cores")
-        ):
-            masks = row["cores"].split()
-            rows[row["configuration"]] = [
-                row["configuration"],
-                row.get("library", ""),
-                row.get("separator", ""),
-                ", ".join(f"{masks.count(m)} on {_cores(int(m, 16))}" for m in dict.fromkeys(masks)),
-            ]
-    if not rows:
-        return ""
-    return (
-        f"{max(results.ranks('collectives'))} ranks; the cores that they may use after MPI_Init, and how they wait in the separating "
-        "barrier: by yielding, but where the launcher gives each rank a session and the kernel schedules each session as one "
-        "(sched_autogroup), so that sched_yield hands nothing over, by sleeping on a futex.\n\n"
-        + table(["", "library", "separating barrier", "ranks on cores"], [rows[k] for k in sorted(rows)])
-    )
+    for row in results.select(op="start", section="collectives", ranks=ranks):
+        if masks := row.get("cores", "").split():
+            places = ", ".join(f"{masks.count(m)} on {_cores(int(m, 16))}" for m in dict.fromkeys(masks))
+            name = row["configuration"]
+            rows[name] = [name, row.get("library", ""), row.get("separator", ""), places]
+    head = ["", "library", "separating barrier", "ranks on cores"]
+    return _with_text(f"{ranks} ranks; {CORES}", head, [rows[name] for name in sorted(rows)])
 
 
 def _cores(mask):
     found = [str(i) for i in range(64) if mask >> i & 1]
-    return ("core " if len(found) == 1 else "cores ") + "+".join(found) if found else "no core"
+    if not found:
+        return "no core"
+    return ("core " if len(found) == 1 else "cores ") + "+".join(found)
 
 
 def coverage_table(results):
     rows = {}
     for row in results.select(op="memory"):
         if row.get("host_calls"):
-            rows[row["configuration"], row["ranks"]] = [
-                row["configuration"],
-                row["ranks"],
-                row["calls"],
-                row["host_calls"],
-                row.get("reason", ""),
-            ]
-    if not rows:
-        return ""
-    return (
-        "Runs with evenkeel in which collective calls were carried out by the host library all the same; their numbers above are "
-        "the host's.\n\n"
-        + table(["", "ranks", "evenkeel's calls", "host's calls", "why"], [rows[k] for k in sorted(rows)])
-    )
+            key = row["configuration"], row["ranks"]
+            rows[key] = [*key, row["calls"], row["host_calls"], row.get("reason", "")]
+    head = ["", "ranks", "evenkeel's calls", "host's calls", "why"]
+    return _with_text(COVERAGE, head, [rows[key] for key in sorted(rows)])
 
 
 def missing_table(results, left_out):
-    """One line for each thing that is missing and why; operations and rounds with the same reason share a line."""
+    """A line for each thing that is missing, and why; operations and rounds with one reason share a line."""
     lines = {}
     for row in results.rows:
         if row.get("reason") and row["op"] != "memory" and row["reason"] != SPINS:
-            ops, rounds = lines.setdefault(
-                (row["configuration"], row["section"], row["ranks"], row["reason"]), ({}, set())
-            )
-            ops[row["variant"] if row["section"] == "deferred" else named(row["op"], row.get("bytes", 0))] = (
-                None
-            )
+            key = row["configuration"], row["section"], row["ranks"], row["reason"]
+            ops, rounds = lines.setdefault(key, ({}, set()))
+            is_deferral = row["section"] == deferral_targets.SECTION
+            ops[row["variant"] if is_deferral else label(row["op"], row.get("bytes", 0))] = None
             rounds.add(row["round"])
-    out = [[name, "", "", "", why] for name, why in left_out.items()]
+    rows = [[name, "", "", "", why] for name, why in left_out.items()]
     for (configuration, section, ranks, reason), (ops, rounds) in lines.items():
-        out.append(
-            [
-                configuration,
-                section,
-                ranks,
-                ", ".join(ops),
-                f"{reason} (rounds {', '.join(map(str, sorted(rounds)))})",
-            ]
-        )
-    return table(["", "", "ranks", "operations", "reason"], out) if out else ""
+        why = f"{reason} (rounds {', '.join(map(str, sorted(rounds)))})"
+        rows.append([configuration, section, ranks, ", ".join(ops), why])
+    return table(["", "", "ranks", "operations", "reason"], rows) if rows else ""

@@ -1,19 +1,20 @@
-"""What was promised, and whether it was kept: judged for evenkeel over each library it was measured with. Pure.
+"""What was promised on one host, and whether it was kept: judged for evenkeel over each library. Pure.
 
-Ratios are taken within each round, then the median over the rounds; the spread is shown beside it. "Best library" is the best
-of all libraries measured in that round, each in its default and in its best known setting. Latencies are means over ranks and
-iterations; where only the completion (the slowest rank) tells whether the work was done, the same by completion is shown too.
+Ratios are taken within each round; a target is judged by their median over the rounds, and the spread is
+shown beside it. "Best library" is the best of all libraries measured in that round, each in its default and
+in its best known setting. Latencies are means over ranks and iterations. Where only the completion (the
+slowest rank) tells whether the work was done, the same by completion is shown too.
 """
 
 import math
-from dataclasses import dataclass
 
 from . import statistics
+from .judgement import Judgement, Target, at_least, at_most, host, not_measured, number, ranged
 from .plan import FLOOR
 from .results import is_evenkeel
 
-MET, MISSED, PARTLY, UNKNOWN = "met", "**missed**", "partly", "not measured"
-CELLS = (
+# Operations that are compared with the best library, at each number of ranks.
+OPERATIONS = (
     ("allreduce", 8),
     ("allreduce", 32768),
     ("reduce", 8),
@@ -21,70 +22,133 @@ CELLS = (
     ("bcast", 8),
     ("bcast", 65536),
 )
+TO_BEST_BARRIER = {2: 0.6, 16: 0.4, 32: 0.3}  # ranks → limit
 
 
-@dataclass(frozen=True)
-class Judged:
-    """One promise for one evenkeel configuration. `value` is None where nothing was measured."""
-
-    configuration: str
-    value: float | None
-    met: bool | None
-    text: str
-
-
-@dataclass(frozen=True)
-class Target:
-    what: str
-    target: str
-    judged: tuple
-
-    @property
-    def verdict(self):
-        known = [j.met for j in self.judged if j.met is not None]
-        if not known:
-            return UNKNOWN
-        if all(known):
-            return MET
-        if not any(known):
-            return MISSED
-        missed = ", ".join(host(j.configuration) for j in self.judged if j.met is False)
-        return f"{PARTLY}: **missed** over {missed}"
+def evaluate(results):
+    """All targets, in the order of the table."""
+    return [
+        *_barriers(results),
+        *_speed_ups(results),
+        *_latencies(results),
+        *_skew(results),
+        *_late(results),
+        *_costs(results),
+    ]
 
 
-def host(configuration):
-    return configuration.removesuffix("+evenkeel")
+def _target(what, target, configurations, judge):
+    return Target(what, target, tuple(judge(c) for c in configurations))
 
 
-def number(x):
-    """Three significant digits, never an exponent for what people read as a number."""
-    if x is None:
-        return "-"
-    if x == 0:
-        return "0"
-    digits = 2 - math.floor(math.log10(abs(x)))
-    return f"{x:.{max(0, digits)}f}" if digits > 0 else f"{x:,.0f}"
+def _measured(results, section="collectives"):
+    return results.configurations(section, is_evenkeel)
 
 
-def ranged(s, unit=""):
-    """A spread for people: the median, and lowest–highest over the rounds."""
-    return "-" if s is None else f"{number(s.median)}{unit} ({number(s.low)}–{number(s.high)})"
+def _barriers(results):
+    ours = _measured(results)
+    for ranks in (2, 4, 8, 16, 32):
+        bare = "bare two-flag exchange" if ranks == 2 else "bare counter-and-yield barrier"
+        yield _target(
+            f"barrier, {ranks} ranks, to the {bare}",
+            "≤ 1.4 ×",
+            ours,
+            lambda c, n=ranks: at_most(c, to_floor(results, c, n), 1.4, " ×"),
+        )
+        if limit := TO_BEST_BARRIER.get(ranks):
+            yield _target(
+                f"barrier, {ranks} ranks, to the best library",
+                f"≤ {limit} ×",
+                ours,
+                lambda c, n=ranks, m=limit: at_most(c, to_best(results, c, n, "barrier", 0), m, " ×"),
+            )
 
 
-def _at_most(configuration, s, limit, unit=""):
-    if s is None:
-        return Judged(configuration, None, None, "-")
-    return Judged(configuration, s.median, s.median <= limit, ranged(s, unit))
+def _speed_ups(results):
+    over_default_mpich = [c for c in _measured(results) if host(c) == "mpich5"]
+    for op, bytes_ in (("barrier", 0), ("allreduce", 8)):
+        yield _target(
+            f"{_label(op, bytes_)} under default MPICH 5, 16 ranks, faster than without",
+            "≥ 500 ×",
+            over_default_mpich,
+            lambda c, o=op, b=bytes_: at_least(c, _speed_up(results, c, o, b), 500, " ×"),
+        )
 
 
-def _at_least(configuration, s, limit, unit=""):
-    if s is None:
-        return Judged(configuration, None, None, "-")
-    return Judged(configuration, s.median, s.median >= limit, ranged(s, unit))
+def _latencies(results):
+    ours = _measured(results)
+    operations = "allreduce 8 B, 32 KiB, reduce 8 B, 1 KiB, bcast 8 B, 64 KiB"
+    for stat, label in (("mean_us", ""), ("completion_us", " (by completion)")):
+        yield _target(
+            f"{operations}, 2–32 ranks, to the best library: geometric mean{label}",
+            "≤ 0.7 ×",
+            ours,
+            lambda c, s=stat: _judge_mean(results, c, s),
+        )
+        yield _target(
+            f"the same, the worst of the 30{label}",
+            "≤ 1.0 ×",
+            ours,
+            lambda c, s=stat: _judge_worst(results, c, s),
+        )
+
+
+def _skew(results):
+    ours = _measured(results, "skew")
+    yield _target(
+        "processor time of MPI_Reduce (4 doubles), skew 1000 µs, 16 ranks, less than the best library",
+        "≥ 10 ×",
+        ours,
+        lambda c: _judge_skewed(results, c),
+    )
+    yield _target(
+        "the same without skew, to the best library", "≤ 1.1 ×", ours, lambda c: _judge_unskewed(results, c)
+    )
+
+
+def _late(results):
+    ours = _measured(results, "late")
+    for ranks in (3, 4, 8):
+        yield _target(
+            f"all in MPI_Ibarrier, all but rank 0 then away for 100 ms, {ranks} ranks: rank 0 leaves after",
+            "< 1 ms",
+            ours,
+            lambda c, n=ranks: _judge_held(results, c, n, "late_ibarrier"),
+        )
+    for op in ("reduce", "bcast"):
+        for ranks in (4, 8):
+            yield _target(
+                f"MPI_{op.capitalize()}, {ranks} ranks, a rank that the caller does not need is 100 ms late: "
+                "caller held",
+                "< 1 ms",
+                ours,
+                lambda c, n=ranks, o=op: _judge_held(results, c, n, f"late_{o}"),
+            )
+
+
+def _costs(results):
+    yield _target(
+        "a program without collective calls, time with to time without",
+        "< 1.01 ×",
+        _measured(results, "compute"),
+        lambda c: _judge_compute(results, c),
+    )
+    yield _target(
+        "segment per communicator and rank",
+        "≤ 64 KiB",
+        _measured(results),
+        lambda c: _judge_memory(results, c),
+    )
+    yield _target(
+        "cost of recording, 16-rank barrier",
+        "< 1.03 ×",
+        _measured(results, "record"),
+        lambda c: _judge_recording(results, c),
+    )
 
 
 def floor_series(results, ranks):
-    """Round → the bare barrier's time: spinning where there is a core for each, yielding otherwise."""
+    """Round → the bare barrier's time: spinning where there is a core for each rank, yielding otherwise."""
     for variant in ("spin", "yield"):
         series = results.series("mean_us", "collectives", FLOOR, ranks, "barrier", variant=variant)
         if series:
@@ -102,98 +166,30 @@ def to_floor(results, configuration, ranks):
 def to_best(results, configuration, ranks, op, bytes_, stat="mean_us"):
     return statistics.ratio_by_round(
         results.series(stat, "collectives", configuration, ranks, op, bytes=bytes_),
-        results.best_peer(stat, "collectives", ranks, op, bytes=bytes_),
+        results.best_library(stat, "collectives", ranks, op, bytes=bytes_),
     )
 
 
-def cells(results, configuration, stat="mean_us"):
+def ratios_to_best(results, configuration, stat="mean_us"):
     """(operation, bytes, ranks) → ratio to the best library, for all that were measured."""
-    out = {}
-    for op, bytes_ in CELLS:
+    found = {}
+    for op, bytes_ in OPERATIONS:
         for ranks in results.ranks("collectives"):
-            s = to_best(results, configuration, ranks, op, bytes_, stat)
-            if s:
-                out[op, bytes_, ranks] = s
-    return out
+            if ratio := to_best(results, configuration, ranks, op, bytes_, stat):
+                found[op, bytes_, ranks] = ratio
+    return found
 
 
-def evaluate(results):
-    """All targets in the order of the list they come from."""
-    out = []
-    ours = results.configurations("collectives", is_evenkeel)
-
-    def add(what, target, judge, configurations=ours):
-        out.append(Target(what, target, tuple(judge(c) for c in configurations)))
-
-    for ranks in (2, 4, 8, 16, 32):
-        bare = "bare two-flag exchange" if ranks == 2 else "bare counter-and-yield barrier"
-        add(
-            f"barrier, {ranks} ranks, to the {bare}",
-            "≤ 1.4 ×",
-            lambda c, n=ranks: _at_most(c, to_floor(results, c, n), 1.4, " ×"),
-        )
-        limit = {2: 0.6, 16: 0.4, 32: 0.3}.get(ranks)
-        if limit:
-            add(
-                f"barrier, {ranks} ranks, to the best library",
-                f"≤ {limit} ×",
-                lambda c, n=ranks, m=limit: _at_most(c, to_best(results, c, n, "barrier", 0), m, " ×"),
-            )
-    for op, bytes_ in (("barrier", 0), ("allreduce", 8)):
-        add(
-            f"{_called(op, bytes_)} under default MPICH 5, 16 ranks, faster than without",
-            "≥ 500 ×",
-            lambda c, o=op, b=bytes_: _at_least(c, _speed_up(results, c, o, b), 500, " ×"),
-            [c for c in ours if host(c) == "mpich5"],
-        )
-    for stat, said in (("mean_us", ""), ("completion_us", " (by completion)")):
-        add(
-            f"allreduce 8 B, 32 KiB, reduce 8 B, 1 KiB, bcast 8 B, 64 KiB, 2–32 ranks, to the best library: geometric mean{said}",
-            "≤ 0.7 ×",
-            lambda c, s=stat: _geometric(results, c, s),
-        )
-        add(f"the same, the worst of the 30{said}", "≤ 1.0 ×", lambda c, s=stat: _worst(results, c, s))
-    skewed = results.configurations("skew", is_evenkeel)
-    add(
-        "processor time of MPI_Reduce (4 doubles), skew 1000 µs, 16 ranks, less than the best library",
-        "≥ 10 ×",
-        lambda c: _skewed(results, c),
-        skewed,
-    )
-    add("the same without skew, to the best library", "≤ 1.1 ×", lambda c: _unskewed(results, c), skewed)
-    late = results.configurations("late", is_evenkeel)
-    for ranks in (3, 4, 8):
-        add(
-            f"all in MPI_Ibarrier, all but rank 0 then away for 100 ms, {ranks} ranks: rank 0 leaves after",
-            "< 1 ms",
-            lambda c, n=ranks: _held(results, c, n, "late_ibarrier"),
-            late,
-        )
-    for op in ("reduce", "bcast"):
-        for ranks in (4, 8):
-            add(
-                f"MPI_{op.capitalize()}, {ranks} ranks, a rank that the caller does not need is 100 ms late: caller held",
-                "< 1 ms",
-                lambda c, n=ranks, o=op: _held(results, c, n, f"late_{o}"),
-                late,
-            )
-    add(
-        "a program without collective calls, time with to time without",
-        "< 1.01 ×",
-        lambda c: _undisturbed(results, c),
-        results.configurations("compute", is_evenkeel),
-    )
-    add("segment per communicator and rank", "≤ 64 KiB", lambda c: _memory(results, c))
-    add(
-        "cost of recording, 16-rank barrier",
-        "< 1.03 ×",
-        lambda c: _recording(results, c),
-        results.configurations("record", is_evenkeel),
-    )
-    return out
+def values_of_turns(results, section, configuration, stat, op, variant=""):
+    """Values of alternating runs whose variant begins so, of all rounds."""
+    return [
+        row[stat]
+        for row in results.select(section=section, configuration=configuration, op=op)
+        if row.get("variant", "").startswith(variant) and row.get(stat) is not None
+    ]
 
 
-def _called(op, bytes_):
+def _label(op, bytes_):
     return f"{op} {bytes_} B" if bytes_ else op
 
 
@@ -204,110 +200,95 @@ def _speed_up(results, configuration, op, bytes_):
     )
 
 
-def _geometric(results, configuration, stat):
-    measured = cells(results, configuration, stat)
+def _judge_mean(results, configuration, stat):
+    measured = ratios_to_best(results, configuration, stat)
     if not measured:
-        return Judged(configuration, None, None, "-")
+        return not_measured(configuration)
     value = statistics.geometric_mean(max(s.median, 1e-6) for s in measured.values())
-    return Judged(configuration, value, value <= 0.7, f"{number(value)} × over {len(measured)}")
+    return Judgement(configuration, value, value <= 0.7, f"{number(value)} × over {len(measured)}")
 
 
-def _worst(results, configuration, stat):
-    measured = cells(results, configuration, stat)
+def _judge_worst(results, configuration, stat):
+    measured = ratios_to_best(results, configuration, stat)
     if not measured:
-        return Judged(configuration, None, None, "-")
-    (op, bytes_, ranks), s = max(measured.items(), key=lambda item: item[1].median)
-    above = sum(1 for s in measured.values() if s.median > 1)
-    return Judged(
-        configuration,
-        s.median,
-        above == 0,
-        f"{ranged(s, ' ×')}: {_called(op, bytes_)}, {ranks} ranks; {above} of {len(measured)} above 1",
-    )
+        return not_measured(configuration)
+    (op, bytes_, ranks), worst = max(measured.items(), key=lambda item: item[1].median)
+    above = sum(1 for ratio in measured.values() if ratio.median > 1)
+    where = f"{_label(op, bytes_)}, {ranks} ranks; {above} of {len(measured)} above 1"
+    return Judgement(configuration, worst.median, above == 0, f"{ranged(worst, ' ×')}: {where}")
 
 
 def _skew_pair(results, configuration, skew_us):
-    """Medians over the rounds: ours, and the best library's. A library's name comes third."""
+    """Spreads of evenkeel and of the best library, and that library's name; None if one is missing."""
     ours = results.spread("mean_us", "skew", configuration, 16, "reduce_skew", skew_us=skew_us)
-    name = results.best_peer_name("mean_us", "skew", 16, "reduce_skew", skew_us=skew_us)
+    name = results.best_library_name("mean_us", "skew", 16, "reduce_skew", skew_us=skew_us)
     if not ours or not name:
         return None
     return ours, results.spread("mean_us", "skew", name, 16, "reduce_skew", skew_us=skew_us), name
 
 
-def _skewed(results, configuration):
-    """Differences of two clocks scatter around nothing at all, so medians are divided, not rounds; what is below zero counts
-    as its highest round."""
+def _judge_skewed(results, configuration):
+    """Differences of two clocks scatter around zero, so medians are divided, not rounds.
+
+    A median below zero counts as its highest round.
+    """
     pair = _skew_pair(results, configuration, 1000)
     if not pair:
-        return Judged(configuration, None, None, "-")
+        return not_measured(configuration)
     ours, best, name = pair
     text = f"{ranged(ours)} µs, {name} {ranged(best)} µs"
-    below = ours.median if ours.median > 0 else ours.high
-    if below <= 0:
-        return Judged(configuration, math.inf, best.median > 0, f"below what can be measured: {text}")
-    return Judged(
-        configuration,
-        best.median / below,
-        best.median / below >= 10,
-        f"{number(best.median / below)} ×: {text}",
-    )
+    positive = ours.median if ours.median > 0 else ours.high
+    if positive <= 0:
+        return Judgement(configuration, math.inf, best.median > 0, f"below what can be measured: {text}")
+    value = best.median / positive
+    return Judgement(configuration, value, value >= 10, f"{number(value)} ×: {text}")
 
 
-def _unskewed(results, configuration):
+def _judge_unskewed(results, configuration):
     pair = _skew_pair(results, configuration, 0)
     if not pair:
-        return Judged(configuration, None, None, "-")
+        return not_measured(configuration)
     ours, best, name = pair
     text = f"{ranged(ours)} µs, {name} {ranged(best)} µs"
     if best.median <= 0:
-        return Judged(configuration, ours.median, ours.median <= 0, f"below what can be measured: {text}")
+        return Judgement(configuration, ours.median, ours.median <= 0, f"below what can be measured: {text}")
     value = ours.median / best.median
-    return Judged(configuration, value, value <= 1.1, f"{number(value)} ×: {text}")
+    return Judgement(configuration, value, value <= 1.1, f"{number(value)} ×: {text}")
 
 
-def _held(results, configuration, ranks, op):
-    stat = "worst_ms"
-    s = results.spread(stat, "late", configuration, ranks, op)
+def _judge_held(results, configuration, ranks, op):
+    s = results.spread("worst_ms", "late", configuration, ranks, op)
     if s is None:
-        return Judged(configuration, None, None, "-")
-    return Judged(configuration, s.median, s.median < 1, ranged(s, " ms"))
+        return not_measured(configuration)
+    return Judgement(configuration, s.median, s.median < 1, ranged(s, " ms"))
 
 
-def _turns(results, section, configuration, stat, op, variant=""):
-    return [
-        r[stat]
-        for r in results.select(section=section, configuration=configuration, op=op)
-        if r.get("variant", "").startswith(variant) and r.get(stat) is not None
-    ]
-
-
-def _undisturbed(results, configuration):
-    value = statistics.paired_ratio(
-        _turns(results, "compute", configuration, "mean_us", "compute"),
-        _turns(results, "compute", host(configuration), "mean_us", "compute"),
-    )
+def _judge_pair(configuration, with_it, without, limit):
+    value = statistics.paired_ratio(with_it, without)
     if value is None:
-        return Judged(configuration, None, None, "-")
-    return Judged(configuration, value, value < 1.01, f"{value:.4f} ×")
+        return not_measured(configuration)
+    return Judgement(configuration, value, value < limit, f"{value:.4f} ×")
 
 
-def _recording(results, configuration):
-    value = statistics.paired_ratio(
-        _turns(results, "record", configuration, "mean_us", "barrier", "record=1"),
-        _turns(results, "record", configuration, "mean_us", "barrier", "record=0"),
+def _judge_compute(results, configuration):
+    with_it, without = (
+        values_of_turns(results, "compute", c, "mean_us", "compute")
+        for c in (configuration, host(configuration))
     )
-    if value is None:
-        return Judged(configuration, None, None, "-")
-    return Judged(configuration, value, value < 1.03, f"{value:.4f} ×")
+    return _judge_pair(configuration, with_it, without, 1.01)
 
 
-def _memory(results, configuration):
-    found = [
-        r["segment_bytes_per_rank"]
-        for r in results.select(configuration=configuration, op="memory")
-        if r.get("segment_bytes_per_rank") is not None
-    ]
+def _judge_recording(results, configuration):
+    on, off = (
+        values_of_turns(results, "record", configuration, "mean_us", "barrier", f"record={record}")
+        for record in (1, 0)
+    )
+    return _judge_pair(configuration, on, off, 1.03)
+
+
+def _judge_memory(results, configuration):
+    rows = results.select(configuration=configuration, op="memory")
+    found = [r["segment_bytes_per_rank"] for r in rows if r.get("segment_bytes_per_rank") is not None]
     if not found:
-        return Judged(configuration, None, None, "-")
-    return Judged(configuration, max(found), max(found) <= 65536, f"{max(found) / 1024:.1f} KiB")
+        return not_measured(configuration)
+    return Judgement(configuration, max(found), max(found) <= 65536, f"{max(found) / 1024:.1f} KiB")

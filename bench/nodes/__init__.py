@@ -1,5 +1,6 @@
-"""The benchmark on several hosts: evenkeel and every MPI library that is installed, by turns, on virtual hosts of this machine (tests/rig/).
+"""The benchmark on several hosts: evenkeel and every MPI library by turns, on virtual hosts (tests/rig).
 
-`settings` says which libraries in which settings, `plan` what is run, `rigged` runs it on the hosts, `tables` and `plots` say what came out. Programs are those
-of bench/src, results go to bench/results/nodes.
+`settings` says which libraries are measured in which settings, `plan` what is run. `runs`, `agents`,
+`multicast` and `network_floor` run it on the hosts. `targets`, `tables` and `plots` say what came out. The
+programs are those of bench/src; results go to bench/results/nodes.
 """

@@ -1,26 +1,26 @@
-"""12 MB to 8 hosts by `xfer_and_signal`, over links that are limited, beside what TCP alone moves over one of them."""
+"""12 MiB to 8 hosts by `xfer_and_signal` over limited links, beside what TCP alone moves over one of them."""
 
 import re
-import signal
 import subprocess
-import sys
 
 from evenkeel_bench import programs
 from evenkeel_rig import Rig
 from evenkeel_rig.network import LinkShape
-from evenkeel_rig.processes import signal_all
 
-from . import rigged
+from .network_floor import kill_processes, tcp_server
+from .runs import run_on_host
 
 BYTES = 12 << 20
 RATES_MBIT = (100, 200)
+EXPECTED_S = 4.0
 
 
-def expected_s(mode):
-    return mode.multicast_rounds * len(RATES_MBIT) * 4.0
+def expected_s(budget):
+    return budget.multicast_rounds * len(RATES_MBIT) * EXPECTED_S
 
 
-def measure(mode, folder, release, bar, rows):
+def measure(budget, folder, release, progress, rows):
+    """Adds a row for each rate and round. `release`: the folder with what cargo built."""
     program = release / "examples" / "multicast"
     common = {"section": "multicast", "setting": "primitives", "hosts": 8, "per_host": 1, "variant": ""}
     if not program.exists():
@@ -29,53 +29,41 @@ def measure(mode, folder, release, bar, rows):
     with Rig(9, shared=[release, folder]) as rig:
         for mbit in RATES_MBIT:
             rig.shape(LinkShape(rate_mbit=mbit))
-            for number in range(1, mode.multicast_rounds + 1):
-                bar.set_description_str(
-                    f"round {number}/{mode.multicast_rounds}: multicast over {mbit} Mbit/s",
-                    refresh=sys.stderr.isatty(),
-                )
-                tcp_s, seconds = alone(rig, folder), together(rig, program, f"{mbit}-{number}")
-                found = (
-                    {"tcp_s": tcp_s, "seconds": seconds, "share": tcp_s / seconds}
-                    if tcp_s and seconds
-                    else {"reason": "it did not come to its end"}
-                )
-                rows.append(
-                    common | {"round": number, "op": "multicast", "bytes": BYTES, "mbit": mbit} | found
-                )
-                bar.update(min(4.0, bar.total - bar.n))
+            for number in range(1, budget.multicast_rounds + 1):
+                progress.begin(f"round {number}/{budget.multicast_rounds}: multicast over {mbit} Mbit/s")
+                row = {"round": number, "op": "multicast", "bytes": BYTES, "mbit": mbit}
+                rows.append(common | row | compare(rig, folder, program, f"{mbit}-{number}"))
+                progress.advance(EXPECTED_S)
 
 
-def alone(rig, folder):
-    """Seconds for the same bytes between two hosts; None if it did not work."""
-    server = rig[0].popen([programs.path(folder, "tcp"), "serve", "7000"], stdout=subprocess.PIPE, text=True)
-    server.stdout.readline()
-    try:
-        done = rigged.on_host(rig[1], [programs.path(folder, "tcp"), "stream", "h0", "7000", str(BYTES)], 30)
+def compare(rig, folder, program, name):
+    """Seconds of TCP alone and of the multicast, and the share of TCP's rate that the multicast reaches."""
+    tcp_s, seconds = send_by_tcp(rig, folder), send_to_all(rig, program, name)
+    if not tcp_s or not seconds:
+        return {"reason": "it did not come to its end"}
+    return {"tcp_s": tcp_s, "seconds": seconds, "share": tcp_s / seconds}
+
+
+def send_by_tcp(rig, folder):
+    """Seconds for the same bytes between two hosts; None if it failed."""
+    with tcp_server(rig[0], folder):
+        line = [programs.path(folder, "tcp"), "stream", "h0", "7000", str(BYTES)]
+        done = run_on_host(rig[1], line, 30)
         return done.rows[0]["seconds"] if done.rows else None
-    finally:
-        signal_all(
-            [pid for pid, words in rig[0].processes().items() if " serve 7000" in words], signal.SIGKILL
-        )
-        server.communicate()
 
 
-def together(rig, program, name):
-    """Seconds from the call at the ninth host until its local event: all eight have it. None if it did not work."""
-    folder = rig.path(f"/tmp/rig/multicast-{name}")
-    folder.mkdir()
+def send_to_all(rig, program, name):
+    """Seconds from the call at the ninth host until its local event, when all eight have the data.
+
+    None if it failed.
+    """
+    folder = f"/tmp/rig/multicast-{name}"
+    rig.path(folder).mkdir()
     # Over TCP a rendezvous costs round trips through queues that are full of data.
     env = {"UCX_NET_DEVICES": "eth0", "UCX_TLS": "tcp,self", "UCX_RNDV_THRESH": "inf"}
-    line = [program, len(rig), f"/tmp/rig/multicast-{name}", BYTES]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     processes = [
-        host.popen(
-            [line[0], host.index, *line[1:]],
-            env=env,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for host in rig.hosts
+        host.popen([program, host.index, len(rig), folder, BYTES], env=env, **pipes) for host in rig.hosts
     ]
     said = []
     for process in processes:
@@ -85,6 +73,6 @@ def together(rig, program, name):
             process.kill()
             said.append("".join(process.communicate()))
     for host in rig.hosts:
-        signal_all([pid for pid, words in host.processes().items() if program.name in words], signal.SIGKILL)
+        kill_processes(host, program.name)
     found = re.search(r"sent \d+ bytes in ([0-9.]+) s", said[-1])
     return float(found.group(1)) if found and all("received all" in text for text in said[:-1]) else None

@@ -1,4 +1,7 @@
-"""What is run on how many hosts, how often and in which order: rounds outermost, every setting once a round, order by a seeded generator. Pure."""
+"""What is run on how many hosts, how often and in which order. Pure.
+
+Rounds are outermost. Every setting runs once in a round, in an order that a seeded generator draws.
+"""
 
 import random
 from dataclasses import dataclass, field
@@ -16,9 +19,12 @@ OPERATIONS = (
 SECTIONS = ("collectives", "skew", "late", "traffic", "stopped", "idle", "floor", "multicast")
 FLOOR = "floor"
 
+# Strict barriers, as the libraries' are. Deferred ones are measured by the section `stopped`.
+STRICT = {"EVENKEEL_BARRIER": "strict"}
+
 
 @dataclass(frozen=True)
-class Mode:
+class Budget:
     """How much time goes where; `rounds` for the collectives, `other_rounds` for all other sections."""
 
     name: str
@@ -31,12 +37,14 @@ class Mode:
     multicast_rounds: int
 
 
-FULL = Mode("full", 4, 3, tuple((h, r) for h in (2, 4, 8) for r in (1, 2, 4)), 0.08, 1.5, 3.0, 5)
-QUICK = Mode("quick", 2, 1, ((2, 1), (4, 1), (8, 1), (4, 2), (4, 4)), 0.05, 1.0, 2.5, 3)
+FULL = Budget("full", 4, 3, tuple((h, r) for h in (2, 4, 8) for r in (1, 2, 4)), 0.08, 1.5, 3.0, 5)
+QUICK = Budget("quick", 2, 1, ((2, 1), (4, 1), (8, 1), (4, 2), (4, 4)), 0.05, 1.0, 2.5, 3)
 
 
 @dataclass(frozen=True)
 class Task:
+    """One run of one program."""
+
     section: str
     setting: str
     hosts: int
@@ -52,12 +60,12 @@ class Task:
         return (self.section, self.setting, self.hosts, self.per_host, self.variant)
 
 
-def rounds(mode, settings, cores, seed=1, sections=SECTIONS):
+def rounds(budget, settings, cores, seed=1, sections=SECTIONS):
     """List of rounds, each a list of `Task`."""
     generator = random.Random(seed)
     out = []
-    for number in range(1, mode.rounds + 1):
-        groups = [group for group in _groups(mode, settings, cores, number, sections) if group]
+    for number in range(1, budget.rounds + 1):
+        groups = [group for group in _groups(budget, settings, cores, number, sections) if group]
         generator.shuffle(groups)
         for group in groups:
             generator.shuffle(group)
@@ -66,130 +74,75 @@ def rounds(mode, settings, cores, seed=1, sections=SECTIONS):
 
 
 def start_s(setting, ranks):
+    """About how long it takes to start and end so many ranks."""
     return {"openmpi5": 2.0, "impi": 2.3}.get(setting.library.name, 1.0) + 0.05 * ranks
 
 
-def _groups(mode, settings, cores, number, sections):
+def _groups(budget, settings, cores, number, sections):
     if "floor" in sections:
         yield [Task("floor", FLOOR, 2, 1, "tcp", (), 20, 2.0)]
     if "collectives" in sections:
-        for hosts, per_host in mode.cells:
-            yield [_collectives(mode, s, hosts, per_host) for s in settings]
-    if number > mode.other_rounds:
+        for hosts, per_host in budget.cells:
+            yield [_collectives(budget, s, hosts, per_host) for s in settings]
+    if number > budget.other_rounds:
         return
     if "skew" in sections:
-        yield [_skew(mode, s, number) for s in settings]
+        yield [_skew(budget, s, number) for s in settings]
     if "late" in sections:
-        yield [
-            Task(
-                "late",
-                s.name,
-                8,
-                1,
-                "late",
-                ("--ops", "reduce:8,bcast:8", "--repeat", 1, "--limit", 25),
-                25,
-                start_s(s, 8) + 1.2,
-                environment=STRICT,
-            )
-            for s in settings
-        ]
+        yield [_late(s) for s in settings]
     if "traffic" in sections:
         for per_host in (1, 2):
-            yield [
-                Task(
-                    "traffic",
-                    s.name,
-                    4,
-                    per_host,
-                    "traffic",
-                    ("--limit", 25),
-                    25,
-                    start_s(s, 4 * per_host) + 0.5,
-                    environment=STRICT,
-                )
-                for s in settings
-            ]
+            yield [_traffic(s, per_host) for s in settings]
     if "stopped" in sections:
-        yield [task for s in settings for task in _stopped(mode, s, cores)]
+        yield [task for s in settings for task in _stopped(budget, s, cores)]
     if "idle" in sections:
-        yield [
-            Task(
-                "idle",
-                s.name,
-                4,
-                1,
-                "late",
-                ("--ops", "ibarrier", "--repeat", 1, "--delay", 2000, "--limit", 20),
-                20,
-                start_s(s, 4) + 2.3,
-            )
-            for s in settings
-            if s.is_evenkeel
-        ]
+        yield [_idle(s) for s in settings if s.is_evenkeel]
 
 
-# Barriers that wait, as the libraries' do; what deferring them brings is the section `stopped`.
-STRICT = {"EVENKEEL_BARRIER": "strict"}
+def _task(section, setting, hosts, per_host, arguments, limit_s, work_s, **more):
+    """A task of this section that runs a program for about `work_s`."""
+    program = {"skew": "reduce_skew", "idle": "late"}.get(section, section)
+    expected_s = start_s(setting, hosts * per_host) + work_s
+    arguments = (*arguments, "--limit", limit_s)
+    return Task(section, setting.name, hosts, per_host, program, arguments, limit_s, expected_s, **more)
 
 
-def _collectives(mode, s, hosts, per_host):
-    arguments = ("--ops", ",".join(OPERATIONS), "--cap", mode.op_s, "--budget", 8, "--limit", 15)
-    return Task(
-        "collectives",
-        s.name,
-        hosts,
-        per_host,
-        "collectives",
-        arguments,
-        15,
-        start_s(s, hosts * per_host) + 1.3 * mode.op_s * len(OPERATIONS),
-        environment=STRICT,
-    )
+def _collectives(budget, s, hosts, per_host):
+    arguments = ("--ops", ",".join(OPERATIONS), "--cap", budget.op_s, "--budget", 8)
+    work_s = 1.3 * budget.op_s * len(OPERATIONS)
+    return _task("collectives", s, hosts, per_host, arguments, 15, work_s, environment=STRICT)
 
 
-def _skew(mode, s, number):
-    arguments = ("--skew", "1000", "--cap", f"{mode.skew_s:g}", "--seed", number, "--limit", 40)
-    return Task(
-        "skew",
-        s.name,
-        8,
-        1,
-        "reduce_skew",
-        arguments,
-        40,
-        start_s(s, 8) + 1.3 * mode.skew_s,
-        environment=STRICT,
-    )
+def _skew(budget, s, number):
+    arguments = ("--skew", "1000", "--cap", f"{budget.skew_s:g}", "--seed", number)
+    return _task("skew", s, 8, 1, arguments, 40, 1.3 * budget.skew_s, environment=STRICT)
 
 
-def _stopped(mode, s, cores, hosts=8, compute_us=1000):
-    """The same loop undisturbed and with h1's rank stopped now and then; evenkeel with barriers that may be left pending."""
-    loops = int(mode.stopped_s * 1e6 * min(cores, hosts) / (hosts * compute_us))
+def _late(s):
+    arguments = ("--ops", "reduce:8,bcast:8", "--repeat", 1)
+    return _task("late", s, 8, 1, arguments, 25, 1.2, environment=STRICT)
+
+
+def _traffic(s, per_host):
+    return _task("traffic", s, 4, per_host, (), 25, 0.5, environment=STRICT)
+
+
+def _idle(s):
+    arguments = ("--ops", "ibarrier", "--repeat", 1, "--delay", 2000)
+    return _task("idle", s, 4, 1, arguments, 20, 2.3)
+
+
+def _stopped(budget, s, cores, hosts=8, compute_us=1000):
+    """The same loop undisturbed, and with h1's rank stopped now and then; evenkeel may defer barriers."""
+    loops = int(budget.stopped_s * 1e6 * min(cores, hosts) / (hosts * compute_us))
+    arguments = ("--loops", loops, "--compute", compute_us, "--limit", 60)
     environment = {"EVENKEEL_BARRIER": "auto"}
-    for variant, victim in (("undisturbed", ""), ("stopped", "h1")):
-        arguments = (
-            "--loops",
-            loops,
-            "--compute",
-            compute_us,
-            "--limit",
-            60,
-            *(("--victim", victim) if victim else ()),
-        )
-        yield Task(
-            "stopped",
-            s.name,
-            hosts,
-            1,
-            "stopped",
-            arguments,
-            60,
-            start_s(s, hosts) + mode.stopped_s * 1.4,
-            variant,
-            environment,
-        )
+    expected_s = start_s(s, hosts) + budget.stopped_s * 1.4
+    for variant, victim in (("undisturbed", ()), ("stopped", ("--victim", "h1"))):
+        words = (*arguments, *victim)
+        yield Task("stopped", s.name, hosts, 1, "stopped", words, 60, expected_s, variant, environment)
 
 
 def expected_s(planned):
+    """About how long all rounds take."""
     return sum(task.expected_s for tasks in planned for task in tasks)

@@ -1,15 +1,13 @@
-"""The results as pictures (SVG): collectives against the number of ranks, and what a stopped host costs the others."""
+"""The results on several hosts as figures (SVG): collectives against ranks, and what a stopped host costs."""
 
-import matplotlib
-
-matplotlib.use("svg")
 import matplotlib.pyplot as plt
 
+from evenkeel_bench.figures import errors, save, use_style
 from evenkeel_bench.statistics import spread
 
-from . import targets
+from .rows import is_evenkeel, loss_by_round
 
-# A library has one colour, evenkeel over it the same with a solid, thick line.
+# Each library has one colour; evenkeel over it is the solid, thick line.
 COLOURS = {
     "openmpi4": "#56b4e9",
     "openmpi5": "#009e73",
@@ -20,20 +18,15 @@ COLOURS = {
 
 
 def write_all(rows, folder):
-    """Writes the pictures; returns (file name, title) of each."""
-    plt.rcParams |= {
-        "font.size": 9,
-        "svg.fonttype": "none",
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "svg.hashsalt": "evenkeel",
-    }
+    """Writes the figures; returns (file name, title) of each."""
+    use_style()
     written = []
     mine = rows.where(section="collectives")
     for op, bytes_ in sorted({(row["op"], row["bytes"]) for row in mine if row.get("mean_us") is not None}):
         name = f"nodes-{op}" + (f"-{bytes_}" if bytes_ else "") + ".svg"
-        _collective(mine.where(op=op, bytes=bytes_), f"{op} {bytes_ or ''}".strip(), folder / name)
-        written.append((name, f"{op} {bytes_ or ''}".strip()))
+        title = f"{op} {bytes_ or ''}".strip()
+        _collective(mine.where(op=op, bytes=bytes_), title, folder / name)
+        written.append((name, title))
     if rows.where(section="stopped", op="stopped"):
         _stopped(rows, folder / "nodes-stopped.svg")
         written.append(("nodes-stopped.svg", "what the others lose when a host is stopped"))
@@ -41,7 +34,7 @@ def write_all(rows, folder):
 
 
 def _style(name):
-    ours = targets.is_evenkeel(name)
+    ours = is_evenkeel(name)
     return {
         "color": COLOURS.get(name.removesuffix("+evenkeel"), "#888888"),
         "linewidth": 2.4 if ours else 1.1,
@@ -51,29 +44,21 @@ def _style(name):
     }
 
 
-def _save(figure, path):
-    figure.savefig(path, bbox_inches="tight", metadata={"Date": None})
-    plt.close(figure)
-
-
 def _collective(rows, title, path):
-    cells = sorted({(row["hosts"], row["per_host"]) for row in rows}, key=lambda c: (c[0] * c[1], c))
+    cells = sorted(rows.cells(), key=lambda c: (c[0] * c[1], c))
     figure, axis = plt.subplots(figsize=(7.5, 4))
     for name in rows.names():
-        points = [
-            (
-                place,
-                spread(rows.series("completion_us", setting=name, hosts=hosts, per_host=per_host).values()),
-            )
-            for place, (hosts, per_host) in enumerate(cells)
-        ]
+        points = []
+        for place, (hosts, per_host) in enumerate(cells):
+            series = rows.series("completion_us", setting=name, hosts=hosts, per_host=per_host)
+            points.append((place, spread(series.values())))
         points = [(place, s) for place, s in points if s]
         if points:
-            errors = ([s.median - s.low for _, s in points], [s.high - s.median for _, s in points])
+            places, spreads = zip(*points, strict=True)
             axis.errorbar(
-                [place for place, _ in points],
-                [s.median for _, s in points],
-                yerr=errors,
+                places,
+                [s.median for s in spreads],
+                yerr=errors(spreads),
                 label=name,
                 capsize=2,
                 elinewidth=0.7,
@@ -86,19 +71,18 @@ def _collective(rows, title, path):
     axis.set_title(title)
     axis.grid(True, which="major", alpha=0.3)
     axis.legend(loc="center left", bbox_to_anchor=(1.02, 0.5), frameon=False)
-    _save(figure, path)
+    save(figure, path)
 
 
 def _stopped(rows, path):
     names = rows.names(section="stopped")
-    losses = [spread(targets._loss(rows, name).values()) for name in names]
     figure, axis = plt.subplots(figsize=(7, 0.4 * len(names) + 1))
-    for place, (name, loss) in enumerate(zip(names, losses)):
+    for place, name in enumerate(names):
+        loss = spread(loss_by_round(rows, name).values())
         if loss:
-            axis.barh(
-                place, loss.median, color=_style(name)["color"], alpha=1 if targets.is_evenkeel(name) else 0.5
-            )
+            alpha = 1 if is_evenkeel(name) else 0.5
+            axis.barh(place, loss.median, color=_style(name)["color"], alpha=alpha)
     axis.axvline(5, color="#888888", linewidth=0.8)
     axis.set_yticks(range(len(names)), names)
     axis.set_xlabel("time lost by the others, %")
-    _save(figure, path)
+    save(figure, path)

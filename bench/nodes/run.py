@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Measures evenkeel and every MPI library found here on virtual hosts of this machine, by turns; writes a table, JSON and plots to bench/results/nodes/."""
+"""Measures evenkeel and every MPI library found here on virtual hosts of this machine, by turns.
+
+Writes tables, JSON and plots to bench/results/nodes/.
+"""
 
 import argparse
 import dataclasses
@@ -11,18 +14,19 @@ import tempfile
 import time
 from pathlib import Path
 
-from tqdm import tqdm
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "rig"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from evenkeel_bench import libraries, machine, programs
+from evenkeel_bench.progress import INTERRUPTED, Progress, say_interrupted
+from evenkeel_rig import Rig, RigUnavailableError
+from nodes import multicast, network_floor, plan, plots, runs, settings, tables
+from nodes.rows import Rows
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-sys.path[0:0] = [str(HERE.parent), str(ROOT / "tests" / "rig")]
-
-from evenkeel_bench import machine, peers, programs  # noqa: E402
-from evenkeel_rig import Rig, RigUnavailableError  # noqa: E402
-from nodes import multicast, plan, plots, rigged, settings, tables  # noqa: E402
-from nodes.targets import Rows  # noqa: E402
-
 RELEASE = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
+NAME = "evenkeel: bench-nodes"
 
 
 def arguments():
@@ -30,97 +34,97 @@ def arguments():
     p.add_argument(
         "--quick", action="store_true", help="fewer hosts × ranks, fewer rounds: at most eight minutes"
     )
-    p.add_argument("--rounds", type=int, help="rounds of all sections instead of the mode's")
+    p.add_argument("--rounds", type=int, help="number of rounds of all sections")
     p.add_argument(
         "--only",
         action="append",
         default=[],
         metavar="NAME",
-        help=f"a section ({', '.join(plan.SECTIONS)}) or a setting, such as impi or openmpi4+evenkeel; repeatable",
+        help=f"a section ({', '.join(plan.SECTIONS)}) or a setting, such as impi or openmpi4+evenkeel; "
+        "may be repeated",
     )
     p.add_argument("--cells", help="hosts × ranks on each for the collectives, such as 2x1,4x4")
     p.add_argument(
         "--nodes",
         choices=("library", "agents"),
         default="agents",
-        help="EVENKEEL_NODES of evenkeel's runs: whether it carries collectives across hosts itself",
+        help="EVENKEEL_NODES of evenkeel's runs: whether it carries collectives between hosts itself",
     )
     p.add_argument("--seed", type=int, default=1, help="of the order of the runs")
+    p.add_argument("--build", type=Path, default=ROOT / "build", help="folder with the wheels' environments")
     p.add_argument(
-        "--build",
-        type=Path,
-        default=ROOT / "build",
-        help="folder with the virtual environments of the wheels",
-    )
-    p.add_argument(
-        "--release", type=Path, default=RELEASE, help="folder of what cargo built, shims in lib/evenkeel"
+        "--release", type=Path, default=RELEASE, help="folder with what cargo built, shims in lib/evenkeel"
     )
     p.add_argument("--without-evenkeel", action="store_true", help="measure the libraries alone")
     p.add_argument(
         "--results", type=Path, default=HERE.parent / "results" / "nodes", help="folder for the results"
     )
     p.add_argument(
-        "--list", action="store_true", help="say what would be run and how long it would take, and stop"
+        "--list", action="store_true", help="only say what would be run, and how long it would take"
     )
-    p.add_argument(
-        "--render",
-        action="store_true",
-        help="write table and plots again from the results.json that is there",
-    )
+    p.add_argument("--render", action="store_true", help="only write table and plots again from results.json")
     return p.parse_args()
 
 
-def mode_of(a):
-    mode = plan.QUICK if a.quick else plan.FULL
+def budget_of(a):
+    budget = plan.QUICK if a.quick else plan.FULL
     changes = {}
     if a.rounds:
         changes |= {"rounds": a.rounds, "other_rounds": a.rounds, "multicast_rounds": a.rounds}
     if a.cells:
         changes["cells"] = tuple(tuple(map(int, word.split("x"))) for word in a.cells.split(","))
-    return dataclasses.replace(mode, **changes)
+    return dataclasses.replace(budget, **changes)
 
 
-def measure(planned, mode, by_name, folder, environment, bar, rows):
+@dataclasses.dataclass
+class Session:
+    """What a benchmark measures with, and where it puts what it found."""
+
+    folder: Path  # of the compiled programs
+    by_name: dict  # name → setting
+    environment: dict  # of all evenkeel's runs
+    rows: Rows
+    failures: dict = dataclasses.field(default_factory=dict)  # key of a task → how often it failed
+
+    def measure(self, rig, task, round_):
+        """Runs a task and adds its rows.
+
+        Returns why it failed, or ''; after two failures it is not run again.
+        """
+        common = {"round": round_} | {
+            key: getattr(task, key) for key in ("section", "setting", "hosts", "per_host", "variant")
+        }
+        if task.section == "floor":
+            self.rows += [common | row for row in network_floor.measure(rig, self.folder)]
+            return ""
+        if self.failures.get(task.key(), 0) >= 2:
+            return ""
+        changed = dataclasses.replace(task, environment=task.environment | self.environment)
+        outcome, more = runs.run_task(rig, changed, self.by_name[task.setting], self.folder)
+        for row in outcome.rows + more:
+            self.rows.append(common | (row | {"op": "start"} if "program" in row else row))
+        if outcome.reason:
+            self.failures[task.key()] = self.failures.get(task.key(), 0) + 1
+            self.rows.append(common | {"op": "run", "reason": outcome.reason})
+        return outcome.reason
+
+
+def measure(budget, planned, session, progress):
     hosts = max((task.hosts for tasks in planned for task in tasks), default=0)
     if not hosts:
         return
-    given_up = {}
-    with Rig(hosts, shared=shared(folder, by_name.values())) as rig:
+    with Rig(hosts, shared=shared(session.folder, session.by_name.values())) as rig:
         for number, tasks in enumerate(planned, 1):
             for task in tasks:
-                bar.set_description_str(
-                    f"round {number}/{mode.rounds}: {task.section}, {task.setting}, {task.hosts}×{task.per_host}",
-                    refresh=sys.stderr.isatty(),
-                )
-                common = {
-                    "round": number,
-                    "section": task.section,
-                    "setting": task.setting,
-                    "hosts": task.hosts,
-                    "per_host": task.per_host,
-                    "variant": task.variant,
-                }
-                if task.section == "floor":
-                    rows += [common | row for row in rigged.floor(rig, folder)]
-                elif given_up.get(task.key(), 0) < 2:
-                    task = dataclasses.replace(task, environment=task.environment | environment)
-                    outcome, more = rigged.run_task(rig, task, by_name[task.setting], folder)
-                    rows += [
-                        common | (row | {"op": "start"} if "program" in row else row)
-                        for row in outcome.rows + more
-                    ]
-                    if outcome.reason:
-                        given_up[task.key()] = given_up.get(task.key(), 0) + 1
-                        rows.append(common | {"op": "run", "reason": outcome.reason})
-                        bar.write(
-                            f"{task.setting}, {task.section}, {task.hosts}×{task.per_host}: {outcome.reason}",
-                            file=sys.stderr,
-                        )
-                bar.update(min(task.expected_s, bar.total - bar.n))
+                what = f"{task.section}, {task.setting}, {task.hosts}×{task.per_host}"
+                progress.begin(f"round {number}/{budget.rounds}: {what}")
+                if reason := session.measure(rig, task, number):
+                    progress.say(f"{what}: {reason}")
+                progress.advance(task.expected_s)
 
 
 def shared(folder, chosen):
-    """What the hosts must see: programs, libraries and shims, wherever they lie."""
+    """What the hosts must see: programs, libraries and shims, wherever they are."""
     paths = {
         ROOT,
         Path(folder),
@@ -130,98 +134,88 @@ def shared(folder, chosen):
     return sorted({path.resolve() for path in paths if path.exists()})
 
 
+def versions(rows):
+    """Lines with the names of settings and the version that the library itself says."""
+    names_by_version = {}
+    for row in rows.where(op="start"):
+        version = " ".join(row.get("library", "").split())
+        names_by_version.setdefault(version, set()).add(row["setting"].removesuffix("+evenkeel"))
+    return [f"{', '.join(sorted(names))}: {version}" for version, names in sorted(names_by_version.items())]
+
+
 def write(rows, about, folder):
+    """Writes JSON, figures and tables."""
     folder.mkdir(parents=True, exist_ok=True)
-    for row in rows:  # megabytes per second of streams
+    for row in rows:
         if row.get("op") == "tcp_stream":
             row["mb_s"] = row["bytes"] / row["seconds"] / 1e6
-    (folder / "results.json").write_text(
-        json.dumps(about | {"rows": rows}, indent=0, ensure_ascii=False) + "\n"
-    )
-    said = {}
-    for row in rows.where(op="start"):
-        said.setdefault(" ".join(row.get("library", "").split()), set()).add(
-            row["setting"].removesuffix("+evenkeel")
-        )
-    versions = [f"{', '.join(sorted(names))}: {library}" for library, names in sorted(said.items())]
-    text = tables.write(
-        rows,
-        about["machine"] + [f"duration: {about['seconds'] / 60:.1f} minutes"],
-        versions,
-        about["left_out"],
-        plots.write_all(rows, folder),
-    )
-    (folder / "results.md").write_text(text)
+    text = json.dumps(about | {"rows": rows}, indent=0, ensure_ascii=False)
+    (folder / "results.json").write_text(text + "\n")
+    head = [*about["machine"], f"duration: {about['seconds'] / 60:.1f} minutes"]
+    figures = plots.write_all(rows, folder)
+    (folder / "results.md").write_text(tables.write(rows, head, versions(rows), about["left_out"], figures))
+
+
+def render(folder):
+    """Writes table and figures again, from what an earlier run has kept."""
+    kept = json.loads((folder / "results.json").read_text())
+    write(Rows(kept.pop("rows")), kept, folder)
+
+
+def list_tasks(planned, expected_s):
+    for number, tasks in enumerate(planned, 1):
+        said = (f"{t.section} {t.setting} {t.hosts}×{t.per_host} {t.variant}".strip() for t in tasks)
+        print(f"round {number}: " + "; ".join(said))
+    print(f"about {expected_s / 60:.1f} minutes")
+
+
+def choose(a):
+    """The libraries, the settings to measure, and what is left out and why."""
+    found, missing = libraries.libraries(a.build)
+    # It spins; on hosts that share cores half of its runs hang.
+    found = [library for library in found if library.name != "mpich4"]
+    missing.pop("mpich4", None)
+    known, left_out = settings.settings(found, None if a.without_evenkeel else a.release / "lib/evenkeel")
+    names = [name for name in a.only if name not in plan.SECTIONS]
+    if unknown := set(names) - {s.name for s in known}:
+        sys.exit(f"{NAME}: there is no section and no setting {', '.join(sorted(unknown))}")
+    chosen = [s for s in known if not names or s.name in names]
+    return found, chosen, left_out | missing
 
 
 def main():
     a = arguments()
     if a.render:
-        kept = json.loads((a.results / "results.json").read_text())
-        write(Rows(kept.pop("rows")), kept, a.results)
+        render(a.results)
         return 0
-    mode = mode_of(a)
-    found, missing = peers.libraries(a.build)
-    found = [
-        library for library in found if library.name != "mpich4"
-    ]  # spins, and hangs every other time on hosts that share cores
-    all_settings, left_out = settings.settings(
-        found, None if a.without_evenkeel else a.release / "lib/evenkeel"
-    )
-    left_out |= {name: why for name, why in missing.items() if name != "mpich4"}
+    budget = budget_of(a)
+    found, chosen, left_out = choose(a)
     sections = [name for name in a.only if name in plan.SECTIONS] or plan.SECTIONS
-    names = [name for name in a.only if name not in plan.SECTIONS]
-    chosen = [s for s in all_settings if not names or s.name in names]
-    if unknown := set(names) - {s.name for s in all_settings}:
-        sys.exit(
-            f"evenkeel: bench-nodes: neither a section nor a setting that is there: {', '.join(sorted(unknown))}"
-        )
-    planned = plan.rounds(mode, chosen, len(os.sched_getaffinity(0)), a.seed, sections)
-    expected = plan.expected_s(planned) + (multicast.expected_s(mode) if "multicast" in sections else 0)
+    planned = plan.rounds(budget, chosen, len(os.sched_getaffinity(0)), a.seed, sections)
+    is_multicast = "multicast" in sections
+    expected_s = plan.expected_s(planned) + (multicast.expected_s(budget) if is_multicast else 0)
     if a.list:
-        for number, tasks in enumerate(planned, 1):
-            print(
-                f"round {number}: "
-                + "; ".join(
-                    f"{t.section} {t.setting} {t.hosts}×{t.per_host} {t.variant}".strip() for t in tasks
-                )
-            )
-        print(f"about {expected / 60:.1f} minutes")
+        list_tasks(planned, expected_s)
         return 0
     head = machine.describe(" ".join(["bench/nodes/run.py", *map(shlex.quote, sys.argv[1:])]))
-    head.append(f"mode: {mode.name}, {mode.rounds} rounds, seed {a.seed}")
+    head.append(f"mode: {budget.name}, {budget.rounds} rounds, seed {a.seed}")
     rows, start = Rows(), time.monotonic()
+    # Not in the checkout's build folder: the hosts see this one, and the programs must be this checkout's.
     with tempfile.TemporaryDirectory(prefix="evenkeel-bench-") as scratch:
-        # Not in the checkout's build folder: the programs must be those of this checkout, and the hosts see
-        # this one.
         folder = Path(scratch)
         left_out |= programs.compile_all(folder, found)
+        session = Session(folder, {s.name: s for s in chosen}, {"EVENKEEL_NODES": a.nodes}, rows)
         try:
-            with tqdm(
-                total=round(expected, 1),
-                unit="s",
-                smoothing=0.05,
-                dynamic_ncols=True,
-                mininterval=0.1 if sys.stderr.isatty() else 30,
-                bar_format="{percentage:3.0f}% |{bar}| {elapsed} gone, {remaining} to go  {desc}",
-            ) as bar:
-                measure(
-                    planned,
-                    mode,
-                    {s.name: s for s in chosen},
-                    folder,
-                    {"EVENKEEL_NODES": a.nodes} if a.nodes else {},
-                    bar,
-                    rows,
-                )
-                if "multicast" in sections:
-                    multicast.measure(mode, folder, a.release, bar, rows)
+            with Progress(expected_s) as progress:
+                measure(budget, planned, session, progress)
+                if is_multicast:
+                    multicast.measure(budget, folder, a.release, progress, rows)
         except RigUnavailableError as error:
-            print(f"evenkeel: bench-nodes: {refusal}", file=sys.stderr)
+            print(f"{NAME}: {error}", file=sys.stderr)
             return 3
         except KeyboardInterrupt:
-            print("evenkeel: bench-nodes: interrupted; writing what there is", file=sys.stderr)
-            head.append("**interrupted**: not all rounds were run")
+            say_interrupted(NAME)
+            head.append(INTERRUPTED)
     write(rows, {"machine": head, "left_out": left_out, "seconds": time.monotonic() - start}, a.results)
     print(tables.target_table(rows))
     print(f"\n{a.results / 'results.md'}: all tables; results.json: every round; plots beside them")

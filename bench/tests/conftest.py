@@ -1,4 +1,4 @@
-"""The benchmark's parts are imported from the folder above."""
+"""The parts of the benchmarks are imported from the folder above, the rig from tests/rig."""
 
 import sys
 from pathlib import Path

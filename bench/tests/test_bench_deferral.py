@@ -1,4 +1,4 @@
-"""The section `deferred`: which runs it has, and how its promises are judged, on made-up results."""
+"""The section `deferred`: which runs it has, and how its targets are judged, on made-up results."""
 
 import doctest
 import json
@@ -7,23 +7,23 @@ import subprocess
 
 import pytest
 
-import run
 from evenkeel_bench import (
     deferral,
     deferral_tables,
     deferral_targets,
     disturbance,
+    judgement,
     launch,
     markdown,
     plan,
     plots,
     programs,
-    targets,
 )
 from evenkeel_bench.deferral import AUTO, DEFERRED, HOST, STRICT
 from evenkeel_bench.launch import Outcome
-from evenkeel_bench.peers import Configuration, Library
+from evenkeel_bench.libraries import Configuration, Library
 from evenkeel_bench.results import Results, read_csv, rows_of, write_csv
+from evenkeel_bench.run_reports import rows_of_report
 
 EK, EK5 = deferral.OURS
 OMPI, MPICH = deferral.HOSTS
@@ -34,20 +34,20 @@ ALL = [
 ]
 
 
-def row(configuration, case, ranks, way, value, round_=1, **more):
+def row(configuration, workload, ranks, barriers, value, round_=1, **more):
     return {
         "round": round_,
         "section": "deferred",
         "configuration": configuration,
         "ranks": ranks,
-        "variant": deferral.variant(case.name, way),
-        "op": case.program,
+        "variant": deferral.variant(workload.name, barriers),
+        "op": workload.program,
         "bytes": 0,
         "seconds": value,
     } | more
 
 
-def the(rows, beginning):
+def target_of(rows, beginning):
     found = [t for t in deferral_targets.evaluate(Results(rows)) if t.what.startswith(beginning)]
     assert len(found) == 1, [t.what for t in found]
     return found[0]
@@ -58,33 +58,33 @@ def test_examples_in_the_documentation(module):
     assert doctest.testmod(module).failed == 0
 
 
-def test_nothing_measured_is_not_met():
-    assert {t.verdict for t in deferral_targets.evaluate(Results())} == {targets.UNKNOWN}
+def test_what_was_not_measured_is_not_met():
+    assert {t.verdict for t in deferral_targets.evaluate(Results())} == {judgement.UNKNOWN}
     assert deferral_tables.write(Results()) == ""
 
 
-def planned(mode=plan.FULL):
-    return plan.rounds(mode, ALL, 2, sections=("deferred",))
+def planned(budget=plan.FULL):
+    return plan.rounds(budget, ALL, 2, sections=("deferred",))
 
 
-def test_it_runs_only_when_asked_for():
+def test_the_section_runs_only_if_it_is_named():
     assert not any(t.section == "deferred" for tasks in plan.rounds(plan.FULL, ALL, 2) for t in tasks)
     assert all(t.section == "deferred" for t in planned()[0])
 
 
-def test_runs_differ_by_their_key_and_set_the_mode_of_evenkeel_alone():
+def test_every_run_has_its_own_key_and_sets_barriers_only_for_evenkeel():
     for tasks in planned():
         keys = [t.key() for t in tasks]
         assert len(keys) == len(set(keys))
     for t in planned()[0]:
-        way = deferral.case_of(t.variant)[1]
-        assert t.environment.get("EVENKEEL_BARRIER") == (None if way == HOST else way)
-        assert (way == HOST) == (t.configuration in deferral.HOSTS)
+        barriers = deferral.split_variant(t.variant)[1]
+        assert t.environment.get("EVENKEEL_BARRIER") == (None if barriers == HOST else barriers)
+        assert (barriers == HOST) == (t.configuration in deferral.HOSTS)
         assert t.disturbance == next((k for k in disturbance.KINDS if k and k in t.variant), "")
         assert ("EVENKEEL_WAIT" in t.environment) == ("blocking" in t.variant)
 
 
-def test_it_keeps_its_time():
+def test_all_rounds_take_less_than_the_time_that_the_readme_gives():
     assert plan.expected_s(planned()) < 15 * 60
     assert plan.expected_s(planned(plan.QUICK)) < 6 * 60
 
@@ -108,11 +108,11 @@ def test_one_call_is_judged_at_each_number_of_ranks():
         row(EK, deferral.CALL, n, DEFERRED, None, call_ns=30, middle_ns=v)
         for n, v in ((2, 12), (16, 25), (64, 26))
     ]
-    assert the(rows, "one deferred barrier, 16 ranks").verdict == targets.MET
-    assert the(rows, "one deferred barrier, 64 ranks").verdict == targets.MISSED
-    assert the(rows, "one deferred barrier, 4 ranks").verdict == targets.UNKNOWN
-    flat = the(rows, "the same, 64 ranks to 2")
-    assert flat.judged[0].value == pytest.approx(26 / 12) and flat.verdict == targets.MISSED
+    assert target_of(rows, "one deferred barrier, 16 ranks").verdict == judgement.MET
+    assert target_of(rows, "one deferred barrier, 64 ranks").verdict == judgement.MISSED
+    assert target_of(rows, "one deferred barrier, 4 ranks").verdict == judgement.UNKNOWN
+    flat = target_of(rows, "the same, 64 ranks to 2")
+    assert flat.judgements[0].value == pytest.approx(26 / 12) and flat.verdict == judgement.MISSED
 
 
 def test_a_loop_is_compared_with_its_own_library_without_barriers():
@@ -126,15 +126,18 @@ def test_a_loop_is_compared_with_its_own_library_without_barriers():
         row(OMPI, with_barriers, 16, HOST, 3.0),
         row(OMPI, without, 16, HOST, 0.5, compute_s=0.1),
     ]
-    t = the(rows, "barriers between 0 to 200 µs")
-    assert {j.configuration: j.value for j in t.judged} == {EK: pytest.approx(1.04), EK5: pytest.approx(1.2)}
+    t = target_of(rows, "barriers between 0 to 200 µs")
+    assert {j.configuration: j.value for j in t.judgements} == {
+        EK: pytest.approx(1.04),
+        EK5: pytest.approx(1.2),
+    }
     assert t.verdict == "partly: **missed** over mpich5-one-session"
     text = deferral_tables.loops(Results(rows))
     assert "6.00 × (6.00–6.00) | - | 200 |" in text and "2.00 × (2.00–2.00) | - | - | - |" in text
 
 
 @pytest.mark.parametrize(
-    "case, beginning, limit",
+    "workload, beginning, limit",
     [
         (deferral.SCAN, "prefix scan, idle", 0.81),
         (deferral.NAIVE, "naive", 1.0),
@@ -143,26 +146,30 @@ def test_a_loop_is_compared_with_its_own_library_without_barriers():
         (deferral.SCAN_QUOTA, "prefix scan, half of the cores' time", 1.03),
     ],
 )
-def test_scans_are_compared_within_a_round(case, beginning, limit):
-    rows = [row(EK, case, 8, way, v * r, r) for r in (1, 2, 5) for way, v in ((DEFERRED, limit), (STRICT, 1))]
-    assert the(rows, beginning).judged[0].value == pytest.approx(limit)
-    more = [row(EK, case, 8, DEFERRED, 2, r) for r in (6, 7, 8, 9)] + [
-        row(EK, case, 8, STRICT, 1, r) for r in (6, 7, 8, 9)
+def test_scans_are_compared_within_a_round(workload, beginning, limit):
+    rows = [
+        row(EK, workload, 8, barriers, v * r, r)
+        for r in (1, 2, 5)
+        for barriers, v in ((DEFERRED, limit), (STRICT, 1))
     ]
-    assert the(rows + more, beginning).verdict == targets.MISSED
+    assert target_of(rows, beginning).judgements[0].value == pytest.approx(limit)
+    more = [row(EK, workload, 8, DEFERRED, 2, r) for r in (6, 7, 8, 9)] + [
+        row(EK, workload, 8, STRICT, 1, r) for r in (6, 7, 8, 9)
+    ]
+    assert target_of(rows + more, beginning).verdict == judgement.MISSED
 
 
-def radix(configuration, ranks, way, idle, disturbed):
+def radix(configuration, ranks, barriers, idle, disturbed):
     return [
-        row(configuration, deferral.RADIX, ranks, way, idle),
-        row(configuration, deferral.RADIX_DISTURBED, ranks, way, disturbed),
+        row(configuration, deferral.RADIX, ranks, barriers, idle),
+        row(configuration, deferral.RADIX_DISTURBED, ranks, barriers, disturbed),
     ]
 
 
-def test_competitors_are_compared_with_the_library_that_minds_them_least():
+def test_what_competitors_cost_is_compared_with_the_library_that_loses_least():
     rows = radix(EK, 8, AUTO, 1, 3) + radix(OMPI, 8, HOST, 2, 8) + radix(MPICH, 8, HOST, 1, 9)
-    t = the(rows, "radix sort, 8 ranks")
-    assert t.judged[0].value == pytest.approx(3 / 4) and t.verdict == targets.MISSED  # half is wanted
+    t = target_of(rows, "radix sort, 8 ranks")
+    assert t.judgements[0].value == pytest.approx(3 / 4) and t.verdict == judgement.MISSED  # half is wanted
     assert (
         "| 8 | mpich5-one-session | host | competitors | - | 1,000 (1,000–1,000) | 9,000 (9,000–9,000) | 9.00 × (9.00–9.00) |"
         in deferral_tables.radix(Results(rows))
@@ -182,7 +189,7 @@ def test_each_disturbance_has_a_row_of_its_own():
         and "| quota | - | 1,000" in text
         and "4.00 × (4.00–4.00) |" in text
     )
-    assert the(rows, "radix sort, 8 ranks").verdict == targets.UNKNOWN, (
+    assert target_of(rows, "radix sort, 8 ranks").verdict == judgement.UNKNOWN, (
         "what competitors cost was not measured"
     )
 
@@ -193,65 +200,66 @@ def test_half_the_ranks_are_compared_with_all_of_the_fastest_library():
         + radix(MPICH, 16, HOST, 1, 9)
         + [row(EK, deferral.RADIX_DISTURBED, 8, DEFERRED, 4.4)]
     )
-    t = the(rows, "radix sort beside competitors, 8 ranks deferred to 16")
-    assert t.judged[0].value == pytest.approx(0.55) and t.verdict == targets.MISSED
+    t = target_of(rows, "radix sort beside competitors, 8 ranks deferred to 16")
+    assert t.judgements[0].value == pytest.approx(0.55) and t.verdict == judgement.MISSED
 
 
 def test_messages_are_compared_with_those_of_the_library_underneath():
-    case = deferral.MESSAGES[8]
+    workload = deferral.MESSAGES[8]
     rows = [
-        row(c, case, 2, way, ns) for c, way, ns in ((EK, AUTO, 110), (OMPI, HOST, 100), (MPICH, HOST, 10))
+        row(c, workload, 2, barriers, ns)
+        for c, barriers, ns in ((EK, AUTO, 110), (OMPI, HOST, 100), (MPICH, HOST, 10))
     ]
-    assert the(rows, "messages of 8 B").judged[0].value == pytest.approx(1.1)
+    assert target_of(rows, "messages of 8 B").judgements[0].value == pytest.approx(1.1)
     assert "| messages of 8 B | openmpi4-bound |" in deferral_tables.messages(Results(rows))
 
 
-def test_one_program_that_loses_is_a_miss_and_is_named():
+def test_one_slower_program_is_a_miss_and_is_named():
     rows = [
-        row(EK, case, 8, way, v)
-        for case in deferral.SMALL
-        for way, v in ((AUTO, 1.04 if case.program == "mg" else 0.9), (STRICT, 1))
+        row(EK, workload, 8, barriers, v)
+        for workload in deferral.SMALL
+        for barriers, v in ((AUTO, 1.04 if workload.program == "mg" else 0.9), (STRICT, 1))
     ]
-    t = the(rows, "small programs")
-    assert t.verdict == targets.MISSED and "small mg; 1 of 6 above 1.03" in t.judged[0].text
+    t = target_of(rows, "small programs")
+    assert t.verdict == judgement.MISSED and "small mg; 1 of 6 above 1.03" in t.judgements[0].text
     assert "| small mg | 8 |" in deferral_tables.pairs(Results(rows))
     assert (
-        the(
+        target_of(
             [row(EK, k, 4, w, 1) for k in deferral.BLOCK for w in (DEFERRED, STRICT)],
             "two ranks on each core, --wait block, deferred",
         ).verdict
-        == targets.MET
+        == judgement.MET
     )
     assert (
-        the(
+        target_of(
             [row(EK, k, 4, w, v) for k in deferral.BLOCK for w, v in ((AUTO, 1.1), (STRICT, 1))],
             "two ranks on each core, --wait block, auto",
         ).verdict
-        == targets.MISSED
+        == judgement.MISSED
     )
 
 
-def test_the_record_says_how_many_barriers_were_left_pending(tmp_path):
+def test_the_report_of_a_run_says_how_many_barriers_were_left_pending(tmp_path):
     task = next(t for t in planned()[0] if t.program == "scan" and t.wants_report)
     ops = [{"op": "barrier", "calls": 10, "deferred": 9}, {"op": "gather", "calls": 1, "deferred": 0}]
     (tmp_path / "run.json").write_text(
         json.dumps({"ranks": [{"comms": [{"ops": ops}]}, {"comms": [{"ops": ops}, {"ops": []}]}]})
     )
-    found = run.report_rows(tmp_path / "run.json", task, 3)
+    found = rows_of_report(tmp_path / "run.json", task, 3)
     assert [(r["op"], r["calls"], r["deferred"], r["variant"]) for r in found] == [
         ("deferral", 20, 18, task.variant)
     ]
-    case, way = deferral.case_of(task.variant)
+    name, barriers = deferral.split_variant(task.variant)
     assert (
         deferral_tables.share(
-            Results(found), task.configuration, task.ranks, deferral.Case(case, "scan", ()), way
+            Results(found), task.configuration, task.ranks, deferral.Workload(name, "scan", ()), barriers
         )
         == "90%"
     )
-    assert "no record" in run.report_rows(tmp_path / "none.json", task, 3)[0]["reason"]
+    assert "no record" in rows_of_report(tmp_path / "none.json", task, 3)[0]["reason"]
 
 
-def test_rows_come_back_from_the_csv_and_make_a_picture(tmp_path):
+def test_rows_read_from_the_csv_make_a_figure(tmp_path):
     rows = [
         row(
             EK,
@@ -270,7 +278,7 @@ def test_rows_come_back_from_the_csv_and_make_a_picture(tmp_path):
     ]
     write_csv(tmp_path / "r.csv", rows)
     back = Results(read_csv(tmp_path / "r.csv"))
-    assert the(back.rows, "one deferred barrier, 2 ranks").judged[0].value == 12.5
+    assert target_of(back.rows, "one deferred barrier, 2 ranks").judgements[0].value == 12.5
     assert f"| {EK} | 64 | 12.5 (12.5–12.5) | 12.0 (12.0–12.0) |" in deferral_tables.calls(back)
     assert (
         "deferred.svg",
@@ -291,11 +299,11 @@ def test_doubled_ranks_have_half_of_the_cores():
         assert disturber.command("", ["a", 1]) == ["a", "1"]
 
 
-def test_a_quota_holds_what_is_run_and_is_gone_afterwards():
+def test_a_quota_limits_the_command_and_is_gone_afterwards():
     with disturbance.Disturber("competitors") as disturber:
         try:
             command = disturber.command(disturbance.QUOTA_SET, ["sh", "-c", "cat /proc/self/cgroup; exit 5"])
-        except disturbance.Impossible as e:
+        except disturbance.DisturbanceError as e:
             pytest.skip(str(e))
         group = disturber.group
         done = subprocess.run(command, capture_output=True, text=True)
@@ -310,7 +318,7 @@ def test_a_quota_holds_what_is_run_and_is_gone_afterwards():
     assert not group.exists()
 
 
-def test_competitors_hand_on_the_exit_code_and_end_with_the_command(tmp_path):
+def test_competitors_return_the_exit_code_and_end_with_the_command(tmp_path):
     program = tmp_path / "competitors"
     subprocess.run(["gcc", *programs.FLAGS, "-o", program, programs.SOURCES / "competitors.c"], check=True)
     assert subprocess.run([program, "1", "true"]).returncode == 0

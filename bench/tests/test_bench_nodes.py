@@ -2,8 +2,9 @@
 
 import doctest
 
-from nodes import plan, rigged, tables, targets
-from nodes.targets import Rows
+from nodes import agents as agent_watch
+from nodes import plan, tables, targets
+from nodes.rows import Rows
 
 
 def latency(setting, round_, value, op="barrier", bytes_=0, hosts=4, per_host=1):
@@ -22,7 +23,7 @@ def latency(setting, round_, value, op="barrier", bytes_=0, hosts=4, per_host=1)
 
 
 def by_name(rows):
-    return {j.what: j for j in targets.judged(Rows(rows))}
+    return {j.what: j for j in targets.judge(Rows(rows))}
 
 
 def test_the_best_library_is_that_of_the_same_round():
@@ -35,7 +36,7 @@ def test_the_best_library_is_that_of_the_same_round():
         latency("openmpi4+evenkeel", 2, 70),
     ]
     judged = by_name(rows)["barrier , openmpi4+evenkeel"]
-    assert judged.met and abs(judged.value - 0.7) < 1e-9
+    assert judged.is_met and abs(judged.value - 0.7) < 1e-9
 
 
 def test_one_cell_above_is_a_miss():
@@ -46,7 +47,7 @@ def test_one_cell_above_is_a_miss():
         latency("openmpi4+evenkeel", 1, 9, hosts=8),
     ]
     judged = by_name(rows)["barrier , openmpi4+evenkeel"]
-    assert judged.met is False and "1 of 2 cells" in judged.text
+    assert judged.is_met is False and "1 of 2 cells" in judged.text
 
 
 def stopped(setting, variant, seconds):
@@ -71,7 +72,7 @@ def test_what_the_others_lose_is_taken_within_a_round():
         stopped("openmpi4+evenkeel", "stopped", 2.02),
     ]
     judged = by_name(rows)["a host stopped 100 ms of each second: what the others lose, openmpi4+evenkeel"]
-    assert judged.met and judged.text == "1.0%; the best library 20.0%"
+    assert judged.is_met and judged.text == "1.0%; the best library 20.0%"
 
 
 def agents(hosts, counted, messages, us):
@@ -95,16 +96,16 @@ def agents(hosts, counted, messages, us):
 
 
 def test_a_run_whose_agents_have_not_all_counted_tells_nothing():
-    name = "agent's processor time for a message sent or taken in, openmpi4+evenkeel"
+    name = "agent's processor time for a message sent or received, openmpi4+evenkeel"
     judged = by_name([agents(4, 4, 1000, 4000), agents(4, 3, 1000, 90000)])[name]
-    assert judged.met and judged.value == 4 and "1 runs, 1,000 messages" in judged.text
-    assert by_name([agents(4, 4, 1000, 6000)])[name].met is False
+    assert judged.is_met and judged.value == 4 and "1 runs, 1,000 messages" in judged.text
+    assert by_name([agents(4, 4, 1000, 6000)])[name].is_met is False
     assert name not in by_name([agents(4, 3, 1000, 90000)])
 
 
 def test_no_agent_is_said_to_be_none():
     judged = by_name([latency("openmpi4+evenkeel", 1, 1)])["agent, openmpi4+evenkeel"]
-    assert judged.met is None and "evenkeel-agent" in judged.text
+    assert judged.is_met is None and "evenkeel-agent" in judged.text
 
 
 def test_what_was_cut_off_stands_in_the_table():
@@ -115,7 +116,7 @@ def test_what_was_cut_off_stands_in_the_table():
 
 
 def test_the_quietest_second():
-    assert doctest.testmod(rigged).failed == 0
+    assert doctest.testmod(agent_watch).failed == 0
 
 
 def test_the_same_seed_is_the_same_order():

@@ -1,3 +1,5 @@
+"""The statistics of the benchmarks."""
+
 import pytest
 
 from evenkeel_bench import statistics as st
@@ -10,7 +12,7 @@ def test_geometric_mean_weighs_half_and_double_alike():
 
 
 def test_geometric_mean_refuses_what_has_none():
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="positive"):
         st.geometric_mean([1, 0])
 
 

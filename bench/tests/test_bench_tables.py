@@ -1,10 +1,12 @@
+"""Plans, runs, rows and tables of the benchmark on one host."""
+
 import doctest
 
 import pytest
 
 from evenkeel_bench import launch, plan, results, statistics, tables
 from evenkeel_bench.launch import Outcome
-from evenkeel_bench.peers import Configuration, Library
+from evenkeel_bench.libraries import Configuration, Library
 from evenkeel_bench.results import Results, read_csv, rows_of, write_csv
 
 OPENMPI = Library("openmpi4", "Open MPI", "mpicc", "mpirun", "openmpi", "openmpi4")
@@ -22,7 +24,7 @@ def test_examples_in_the_documentation(module):
     assert doctest.testmod(module).failed == 0
 
 
-def test_commands_hand_the_environment_to_the_ranks():
+def test_the_environment_is_passed_on_to_the_ranks():
     assert ALL[2].command(4, "p", ["--cap", 1], {"EVENKEEL_RECORD": "0"}) == [
         "mpirun",
         "-x",
@@ -61,7 +63,7 @@ def test_every_configuration_runs_once_a_round():
             }
 
 
-def test_order_is_shuffled_but_repeats_with_its_seed():
+def test_the_order_is_shuffled_and_repeats_with_its_seed():
     def order(rounds):
         return [[t.key() for t in tasks] for tasks in rounds]
 
@@ -69,7 +71,7 @@ def test_order_is_shuffled_but_repeats_with_its_seed():
     assert order(planned(seed=1))[0] != order(planned(seed=1))[1]
 
 
-def test_what_spins_is_measured_in_part_and_says_so():
+def test_a_spinning_library_is_measured_in_part_and_the_table_says_so():
     first, last = planned()[0], planned()[-1]
     slow = next(t for t in first if t.key() == ("collectives", "mpich5", 16, ""))
     assert "--ops barrier,allreduce:8" in " ".join(map(str, slow.arguments)) and slow.left_out
@@ -85,7 +87,7 @@ def test_what_spins_is_measured_in_part_and_says_so():
     }
 
 
-def test_full_and_quick_keep_their_time():
+def test_all_rounds_take_less_than_the_time_that_the_readme_gives():
     many = [
         c
         for base in (
@@ -110,7 +112,7 @@ def task(ops="barrier,reduce:8"):
     return plan.Task("collectives", "openmpi4-bound", 4, "collectives", ("--ops", ops, "--limit", 5), 5, 1.0)
 
 
-def test_a_run_that_hangs_leaves_its_reason_not_a_gap():
+def test_a_run_that_hangs_has_a_reason_in_the_table():
     rows = rows_of(
         task(), 2, Outcome([{"op": "barrier", "bytes": 0, "mean_us": 3.0}], "cut off after 5 s", 5)
     )
@@ -130,7 +132,7 @@ def test_a_run_that_hangs_leaves_its_reason_not_a_gap():
     assert "| openmpi4-bound | cut off after 5 s |" in text
 
 
-def test_reasons():
+def test_a_failed_run_has_a_reason():
     assert launch.reason_of(0, 1, 5, "") == ""
     assert launch.reason_of(None, 8, 5, "") == "cut off after 5 s"
     assert launch.reason_of(142, 5.1, 5, "killed") == "cut off after 5 s"
@@ -140,7 +142,7 @@ def test_reasons():
     )
 
 
-def test_latency_table_marks_the_best_library_not_evenkeel():
+def test_the_latency_table_marks_the_best_library_and_never_evenkeel():
     rows = [
         {
             "round": r,
@@ -163,7 +165,7 @@ def test_latency_table_marks_the_best_library_not_evenkeel():
     assert "| impi+evenkeel | 0.100 / 0.100 / 0.200 (0.100) |" in text
 
 
-def test_csv_brings_back_what_was_written(tmp_path):
+def test_the_csv_gives_back_what_was_written(tmp_path):
     rows = [
         {
             "round": 1,
@@ -192,7 +194,7 @@ def test_csv_brings_back_what_was_written(tmp_path):
     assert Results(back).series("worst_ms", "late", "impi", 3, "late_ibarrier") == {1: 100.25}
 
 
-def test_separators_are_shown_only_where_they_differ_much():
+def test_separators_are_shown_where_they_make_a_difference():
     def row(section, op, value):
         return {
             "round": 1,
@@ -219,7 +221,7 @@ def test_separators_are_shown_only_where_they_differ_much():
     assert "reduce 8 B" in text and "bcast" not in text
 
 
-def test_calls_that_the_host_carried_out_are_not_hidden():
+def test_calls_that_the_host_library_carried_out_are_listed():
     row = {
         "round": 1,
         "section": "collectives",
@@ -231,4 +233,8 @@ def test_calls_that_the_host_carried_out_are_not_hidden():
         "reason": "no room",
     }
     assert "| impi+evenkeel | 4 | 10 | 5 | no room |" in tables.coverage_table(Results([row]))
-    assert results.is_peer("impi") and not results.is_peer("impi+evenkeel") and not results.is_peer("floor")
+    assert (
+        results.is_library("impi")
+        and not results.is_library("impi+evenkeel")
+        and not results.is_library("floor")
+    )
