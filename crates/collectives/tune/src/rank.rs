@@ -5,7 +5,7 @@ use crate::comparison::{self, Comparison, TimeLimits, VariantTimer};
 use crate::handshake;
 use evenkeel_engine::barrier::scheduled::Scheduled;
 use evenkeel_engine::collective::call::{Call, Kind};
-use evenkeel_engine::comm::communicator::Comm;
+use evenkeel_engine::communicator::node::Comm;
 use evenkeel_engine::job::bootstrap::Candidate;
 use evenkeel_engine::job::node::World;
 use evenkeel_schedule::{Problem, Schedule};

@@ -1,7 +1,7 @@
 //! Why an agent cannot go on.
 
 use crate::message::MessageError;
-use evenkeel_engine::across::commands::CommandError;
+use evenkeel_engine::job::agent_commands::CommandError;
 use evenkeel_fabric::ucx::UcxError;
 use evenkeel_schedule::Place;
 use evenkeel_segment::memory::SegmentError;

@@ -2,7 +2,7 @@
 //!
 //! An agent is one small process per node and job. The node's first rank starts it, and it ends with the
 //! last rank. In the node's segment it is one more member of every communicator that spans nodes
-//! ([`evenkeel_engine::across`]); between nodes it has the fabric. It collects what the ranks of its node
+//! ([`evenkeel_engine::spanning`]); between nodes it has the fabric. It collects what the ranks of its node
 //! contribute, exchanges that with the other nodes' agents, and gives its ranks the result. What other
 //! nodes need it forwards whether its own ranks have called it or not. It sleeps when nothing happens,
 //! and finds out when a node that is waited for is gone.

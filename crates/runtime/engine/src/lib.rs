@@ -16,14 +16,18 @@
 //! anything that ranks may see differently, hold a rank for something it does not need, or combine in
 //! another order than that of the ranks.
 
-pub mod across;
 pub mod barrier;
+pub mod blocking;
 pub mod clock;
 pub mod collective;
 pub mod comm;
+pub mod communicator;
 pub mod copy;
+pub mod deferral;
 pub mod job;
 pub mod message;
+pub mod nonblocking;
 pub mod record;
 pub mod reduction;
+pub mod spanning;
 pub mod wait;

@@ -10,7 +10,7 @@
 
 mod interleaving;
 
-use evenkeel_engine::barrier::deferral::{Act, Pending, must_complete};
+use evenkeel_engine::deferral::pending::{Act, Pending, must_complete};
 use evenkeel_random::Random;
 use interleaving::Interleaved;
 

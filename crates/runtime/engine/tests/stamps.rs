@@ -10,7 +10,7 @@
 
 mod interleaving;
 
-use evenkeel_engine::message::stamp::{Going, Look, Progress, Strength, going, may_see};
+use evenkeel_engine::message::visibility::{Going, Look, Progress, Strength, going, may_see};
 use evenkeel_random::Random;
 use interleaving::Interleaved;
 

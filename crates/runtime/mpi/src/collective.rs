@@ -1,9 +1,9 @@
 //! Collectives and requests, for C.
 
-use evenkeel_engine::barrier::fast_path;
 use evenkeel_engine::collective::call::{Call, Combine, Kind};
-use evenkeel_engine::comm::communicator::{Comm, Revoked};
-use evenkeel_engine::comm::request::{self, Request};
+use evenkeel_engine::communicator::node::{Comm, Revoked};
+use evenkeel_engine::deferral::fast_path;
+use evenkeel_engine::nonblocking::request::{self, Request};
 use evenkeel_engine::reduction::kernels;
 use std::ffi::{CStr, c_char, c_int};
 

@@ -1,6 +1,6 @@
 //! Deferred barriers, for C.
 
-use evenkeel_engine::barrier::deferral::{self, Mode, Observer};
+use evenkeel_engine::deferral::pending::{self as deferral, Mode, Observer};
 use evenkeel_engine::job::node::{self, world};
 use evenkeel_options as options;
 use std::ffi::{c_char, c_int};

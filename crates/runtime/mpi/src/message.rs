@@ -1,10 +1,10 @@
 //! Messages, for C.
 
-use evenkeel_engine::comm::communicator::Comm;
+use evenkeel_engine::communicator::node::Comm;
 use evenkeel_engine::job::node::{self, world};
 use evenkeel_engine::message::matching::Pattern;
 use evenkeel_engine::message::request::Matched;
-use evenkeel_engine::message::stamp::{Look, Strength};
+use evenkeel_engine::message::visibility::{Look, Strength};
 use evenkeel_engine::message::waiting::{self, Beside};
 use evenkeel_engine::message::{self, Message, calls};
 use evenkeel_options as options;

@@ -1,39 +1,39 @@
 //! Agents, and communicators across nodes, for C.
 
 use crate::world::members;
-use evenkeel_engine::across::communicator::{self as across, Reservation, SpanningCommunicator};
-use evenkeel_engine::across::nodes::{self, AGENT_INFO_BYTES};
-use evenkeel_engine::comm::communicator::Comm;
+use evenkeel_engine::communicator::node::Comm;
+use evenkeel_engine::communicator::spanning::{self as across, Reservation, SpanningCommunicator};
+use evenkeel_engine::job::agent_start::{self, AGENT_INFO_BYTES};
 use evenkeel_engine::job::node::world;
 use std::ffi::c_int;
 use std::sync::Arc;
 
 #[unsafe(no_mangle)]
 extern "C" fn ek_nodes_count() -> c_int {
-    nodes::count() as c_int
+    agent_start::count() as c_int
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn ek_nodes_leads(rank: c_int) -> c_int {
-    nodes::leads(rank as usize) as c_int
+    agent_start::leads(rank as usize) as c_int
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ek_nodes_start(mine: *mut [u8; AGENT_INFO_BYTES]) {
     // SAFETY: room for an offer, by the interface.
-    nodes::start(unsafe { &mut *mine });
+    agent_start::start(unsafe { &mut *mine });
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ek_nodes_join(offers: *const [u8; AGENT_INFO_BYTES], count: c_int) -> c_int {
     // SAFETY: so many offers, by the interface.
-    nodes::join(world(), unsafe { std::slice::from_raw_parts(offers, count as usize) }) as c_int
+    agent_start::join(world(), unsafe { std::slice::from_raw_parts(offers, count as usize) }) as c_int
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ek_nodes_agree(joined: *const u8, ranks: c_int) {
     // SAFETY: one byte a rank, by the interface.
-    nodes::agree(world(), unsafe { std::slice::from_raw_parts(joined, ranks as usize) });
+    agent_start::agree(world(), unsafe { std::slice::from_raw_parts(joined, ranks as usize) });
 }
 
 #[unsafe(no_mangle)]

@@ -4,7 +4,8 @@ use crate::world::NAMES;
 use evenkeel_engine::clock::{self, Ticks};
 use evenkeel_engine::job::node::world;
 use evenkeel_engine::{
-    barrier::deferral, comm::communicator, comm::registry, job::cores, job::node as engine_world, message,
+    communicator::node as communicator, communicator::registry, deferral::pending as deferral, job::cores,
+    job::node as engine_world, message,
 };
 use evenkeel_options as options;
 use evenkeel_record::{RankRecord, RunRecord};

@@ -1,11 +1,11 @@
 //! The world, communicators and waiting, for C.
 
 use evenkeel_engine::clock::Ticks;
-use evenkeel_engine::comm::communicator::{self, Comm};
+use evenkeel_engine::communicator::node::{self as communicator, Comm};
 use evenkeel_engine::job::bootstrap::Candidate;
 use evenkeel_engine::job::node::{self, world};
 use evenkeel_engine::job::process_info::Card;
-use evenkeel_engine::wait::policy::Wait;
+use evenkeel_engine::wait::settings::Wait;
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::{Arc, Mutex};
 
@@ -81,14 +81,14 @@ extern "C" fn ek_world_leave() {
 
 #[unsafe(no_mangle)]
 extern "C" fn ek_world_forget() {
-    evenkeel_engine::barrier::deferral::close();
+    evenkeel_engine::deferral::pending::close();
     evenkeel_engine::message::close();
     node::forget();
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn ek_world_host(progress: extern "C" fn()) {
-    evenkeel_engine::wait::library::set_host_progress(progress);
+    evenkeel_engine::wait::chores::set_host_progress(progress);
 }
 
 #[unsafe(no_mangle)]
@@ -177,7 +177,7 @@ unsafe extern "C" fn ek_pause_once(state: *mut [u64; 4]) {
         state[0] = Ticks::now().0.max(1);
     }
     let Some(world) = world() else {
-        evenkeel_engine::wait::policy::offer_the_core();
+        evenkeel_engine::wait::settings::offer_the_core();
         return;
     };
     let mut wait = Wait::resume(Ticks(state[0]), state[1] as u32);

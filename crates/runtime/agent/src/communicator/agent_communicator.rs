@@ -8,9 +8,9 @@ use crate::communicator::global_minimum::{CountMessage, GlobalMinimum, Pattern};
 use crate::error::AgentError;
 use crate::exchange::schedule::ScheduleCache;
 use crate::message::{Content, Count, Message, OutgoingMessage, Stream};
-use evenkeel_engine::across::agent_member::AgentMember;
-use evenkeel_engine::across::commands::NewCommunicator;
+use evenkeel_engine::job::agent_commands::NewCommunicator;
 use evenkeel_engine::job::node::World;
+use evenkeel_engine::spanning::agent_member::AgentMember;
 use evenkeel_fabric::NodeId;
 use evenkeel_spanning::{NodeCounts, NodePosition};
 

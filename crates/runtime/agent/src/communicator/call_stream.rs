@@ -8,7 +8,7 @@ use crate::communicator::run_ahead::RunAheadLimit;
 use crate::error::AgentError;
 use crate::exchange::schedule::ScheduleCache;
 use crate::message::{Content, Count, OutgoingMessage, StepMessage, Stream};
-use evenkeel_engine::across::agent_member::AgentMember;
+use evenkeel_engine::spanning::agent_member::AgentMember;
 use evenkeel_spanning::{NodePosition, PieceDescription};
 use std::collections::{HashMap, VecDeque};
 

@@ -11,7 +11,7 @@ use crate::process::liveness::{NodeLiveness, Verdict};
 use crate::process::local_ranks::LocalRanks;
 use crate::process::traffic::Traffic;
 use bytes::Bytes;
-use evenkeel_engine::across::commands::{AgentCommand, NodeSetup, share_cores};
+use evenkeel_engine::job::agent_commands::{AgentCommand, NodeSetup, share_cores};
 use evenkeel_engine::job::node::World;
 use evenkeel_fabric::ucx::UcxWire;
 use evenkeel_fabric::{Event, NodeId, Wire};

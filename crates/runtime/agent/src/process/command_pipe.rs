@@ -1,7 +1,7 @@
 //! The pipe over which the ranks of a node speak to their agent.
 
 use crate::error::AgentError;
-use evenkeel_engine::across::commands::{AgentCommand, CommandReader, NodeSetup};
+use evenkeel_engine::job::agent_commands::{AgentCommand, CommandReader, NodeSetup};
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::os::fd::{AsRawFd, RawFd};

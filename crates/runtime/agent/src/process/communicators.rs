@@ -3,7 +3,7 @@
 use crate::communicator::agent_communicator::{AddressedMessage, AgentCommunicator};
 use crate::error::AgentError;
 use crate::message::Content;
-use evenkeel_engine::across::commands::NewCommunicator;
+use evenkeel_engine::job::agent_commands::NewCommunicator;
 use evenkeel_engine::job::node::World;
 use evenkeel_fabric::NodeId;
 use std::collections::{HashMap, VecDeque};

@@ -9,9 +9,9 @@
 use crate::barrier::program::{Layout, Program, Unfit};
 use crate::clock::Ticks;
 use crate::collective::call::Kind;
-use crate::comm::communicator::{Comm, Revoked};
 use crate::comm::shared::Served;
 use crate::comm::state::State;
+use crate::communicator::node::{Comm, Revoked};
 use crate::record::tally::is_sampled;
 use evenkeel_schedule::{Rank, Schedule};
 use evenkeel_segment::block::Block;

@@ -4,14 +4,14 @@
 //! [`evenkeel_schedule::deposits`]: the schedules named here are made of it, and the engine asks it at
 //! every call. What the engine adds is how deposits travel ([`crate::collective::deposit`], [`crate::collective::plan`]), and
 //! what schedules know nothing of: it counts, keeps the window of operations under way, leaves barriers
-//! pending ([`crate::barrier::blocking`]), and lets others combine for whoever is overdue. Each schedule is
+//! pending ([`crate::barrier::central`]), and lets others combine for whoever is overdue. Each schedule is
 //! proved where it is listed, and tests compare who is held by a late rank with it.
 //!
 //! A long call is cut into instances ([`crate::collective::plan`]): each is one epoch of the schedule, with a slice
 //! of the vector as its vector.
 
-use crate::collective::allreduce::SHARED_RESULT;
 use crate::collective::call::Kind;
+use crate::collective::shared_fold::SHARED_RESULT;
 use evenkeel_schedule::{Collective, Problem, Rank, Schedule};
 
 /// The schedule that one instance of a blocking call comes to, for vectors of `bytes`. `root` counts

@@ -8,16 +8,16 @@
 //! instances of a long call are under way together, as far as the segment has room.
 //!
 //! What is deposited is in [`crate::collective::deposit`]; what is done with deposits in [`crate::collective::completion`] and,
-//! where ranks share the work, in [`crate::collective::allreduce`].
+//! where ranks share the work, in [`crate::collective::shared_fold`].
 
 use crate::clock::Ticks;
-use crate::collective::allreduce::SHARED_RESULT;
 use crate::collective::call::{Call, Kind};
 use crate::collective::deposit::Deposit;
 use crate::collective::plan::{Plan, Route};
-use crate::comm::communicator::{Comm, common_bytes};
+use crate::collective::shared_fold::SHARED_RESULT;
 use crate::comm::shared::Served;
 use crate::comm::state::State;
+use crate::communicator::node::{Comm, common_bytes};
 use crate::record::tally::is_sampled;
 use evenkeel_schedule::Rank;
 use evenkeel_schedule::deposits::{Participation, Sources};

@@ -1,8 +1,5 @@
 //! What a communicator is: its shared memory, its numbering, what is under way on it.
 
-pub mod communicator;
-pub mod registry;
-pub mod request;
 pub mod ring_allocator;
 pub mod shared;
 pub mod state;

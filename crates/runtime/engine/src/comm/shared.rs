@@ -3,7 +3,7 @@
 use crate::collective::call::Kind;
 use crate::collective::plan::NodeFacts;
 use crate::job::node::World;
-use crate::wait::policy::Waiting;
+use crate::wait::settings::Waiting;
 use evenkeel_segment::block::Block;
 use evenkeel_segment::eventcount::Fencing;
 use evenkeel_segment::sync::{Ordering, fence};

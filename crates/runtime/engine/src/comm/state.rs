@@ -1,10 +1,10 @@
 //! What changes from call to call on one communicator: numbering, the window, room, what is under way.
 
-use crate::barrier::blocking::Barriers;
+use crate::barrier::central::Barriers;
 use crate::collective::call::Kind;
-use crate::comm::request::Request;
 use crate::comm::ring_allocator::Strip;
 use crate::copy::streaming::Bulk;
+use crate::nonblocking::request::Request;
 use crate::record::tally::Tallies;
 use evenkeel_record::OpRecord;
 use evenkeel_segment::board::geometry::WINDOW;

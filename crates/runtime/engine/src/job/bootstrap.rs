@@ -1,17 +1,17 @@
 //! The world in the making: the card this process hands round, the segment that it joins, and what all
 //! agree on.
 
-use crate::across::nodes;
-use crate::barrier::deferral;
 use crate::clock::{self, Ticks};
 use crate::collective::plan::NodeFacts;
+use crate::deferral::pending as deferral;
+use crate::job::agent_start;
 use crate::job::agreement::{self, Told};
 use crate::job::cores;
 use crate::job::neighbour::Neighbour;
 use crate::job::node::{self, World, note, room_for_blocks};
 use crate::job::process_info::{ACROSS, Card, ENABLED, FENCES, READS, STRICT, THREADED};
 use crate::record::tally::Timeline;
-use crate::wait::policy::{Policy, Waiting};
+use crate::wait::settings::{Policy, Waiting};
 use evenkeel_barrier_table::TableError;
 use evenkeel_barrier_table::location::{self, ActiveTable};
 use evenkeel_options as options;
@@ -191,7 +191,7 @@ impl Candidate {
             .filter(|&r| self.same_node(&self.cards[r]) && answers[r] & 1 != 0)
             .take(MAX_PROCESSES - 1) // one place is the agent's
             .collect();
-        nodes::prepare(&self.cards, answers, self.me, &segment);
+        agent_start::prepare(&self.cards, answers, self.me, &segment);
         segment.close_file();
         if !here.contains(&self.me) {
             return None;

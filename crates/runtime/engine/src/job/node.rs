@@ -1,13 +1,13 @@
 //! This process among the ranks of its job: who they are, who shares its node, and what they all know alike.
 
-use crate::across::job::Job;
 use crate::barrier::scheduled::Scheduled;
 use crate::clock::Ticks;
 use crate::collective::plan::NodeFacts;
+use crate::job::agent_link::Job;
 use crate::job::neighbour::Neighbour;
-use crate::message::stamp::Stamp;
+use crate::message::visibility::Stamp;
 use crate::record::tally::Timeline;
-use crate::wait::policy::Waiting;
+use crate::wait::settings::Waiting;
 use evenkeel_barrier_table::{BarrierTable, RankPlacement};
 use evenkeel_segment::block::{Block, BlockAllocator, WORLD};
 use evenkeel_segment::channel::Channels;

@@ -4,9 +4,9 @@
 use super::matching::Pattern;
 use super::port::port;
 use super::request::{Matched, Message, Probed};
-use super::stamp::Stamp;
-use crate::barrier::deferral;
-use crate::comm::communicator::Comm;
+use super::visibility::Stamp;
+use crate::communicator::node::Comm;
+use crate::deferral::pending as deferral;
 
 #[inline(always)]
 fn stamp() -> Option<Stamp> {

@@ -8,7 +8,7 @@
 //! | `WANTED` | token of an offered send, token of the receive, bytes: send it in parts, it cannot be read directly | |
 //! | `PART`  | token of the receive, offset | a part of the message |
 
-use super::stamp::Stamp;
+use super::visibility::Stamp;
 
 pub const EAGER: u8 = 1;
 pub const OFFER: u8 = 2;

@@ -1,8 +1,8 @@
 //! What this process knows of the barriers that stamps name. A program may have thousands of messages
 //! from after one barrier.
 
-use super::stamp::{Look, Progress, Stamp, Strength, may_see};
-use crate::barrier::deferral;
+use super::visibility::{Look, Progress, Stamp, Strength, may_see};
+use crate::deferral::pending as deferral;
 use crate::job::node::World;
 use std::cell::Cell;
 

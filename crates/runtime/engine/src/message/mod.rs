@@ -21,8 +21,8 @@ pub mod port;
 mod receiving;
 pub mod request;
 mod sending;
-pub mod stamp;
 mod table;
+pub mod visibility;
 pub mod waiting;
 
 pub use port::{close, forget, incomplete, is_busy, is_on, is_sending, open, progress, sent};

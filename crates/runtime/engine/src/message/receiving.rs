@@ -4,8 +4,8 @@
 use super::envelope::{DONE, EAGER, Envelope, Fields, OFFER, Offer, PART, Record, Token, WANTED};
 use super::port::{ANY_GONE, GONE, NEEDING, Port, count, slice};
 use super::request::{Data, Early, Message};
-use super::stamp::Stamp;
-use crate::comm::communicator::lock;
+use super::visibility::Stamp;
+use crate::communicator::node::lock;
 use evenkeel_segment::{cross_memory, eventcount};
 use std::sync::atomic::Ordering;
 

@@ -1,8 +1,8 @@
 //! One send or receive, from the call that starts it to its completion.
 
 use super::envelope::{Envelope, Offer, Token};
-use super::stamp::{Look, Stamp};
-use crate::comm::communicator::Comm;
+use super::visibility::{Look, Stamp};
+use crate::communicator::node::Comm;
 
 /// A send or receive that is not complete, or not known to be. The first fields are `ek_message` of the
 /// C interface.

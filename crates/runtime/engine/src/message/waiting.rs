@@ -3,8 +3,8 @@
 
 use super::port::{self, port};
 use crate::clock::Ticks;
-use crate::wait::library::HostWatch;
-use crate::wait::policy::Wait;
+use crate::wait::chores::HostWatch;
+use crate::wait::settings::Wait;
 use evenkeel_segment::eventcount;
 
 /// One wait, from the first look that failed.
@@ -40,7 +40,7 @@ pub fn idle() {
     if let Some(port) = unsafe { port() } {
         port.vain = port.vain.saturating_add(1);
         if port.vain > if port.world.waiting.oversubscribed() { 1 } else { VAIN } {
-            crate::wait::policy::offer_the_core();
+            crate::wait::settings::offer_the_core();
         }
     }
 }
@@ -75,7 +75,7 @@ pub fn pause(beside: Beside) {
     let all = || (0..world.neighbours.len()).collect::<Vec<_>>();
     if waiter.wait.once(&world.waiting, port.expected_ns, || world.anybody_runs(&all())) {
         let unannounced = beside != Beside::Nothing || port.is_outbound() || port.holds();
-        let under_way = crate::comm::request::pending() > 0;
+        let under_way = crate::nonblocking::request::pending() > 0;
         let timeout = if unannounced { NAP_NS } else { waiter.watch.nap_ns(under_way) };
         let eventcount = port.eventcount;
         eventcount::sleep_unless(&eventcount, world.message_fencing(), timeout, || port::progress() > 0);

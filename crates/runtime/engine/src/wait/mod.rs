@@ -1,5 +1,3 @@
 //! What a rank does while it waits.
-
-pub mod communicator;
-pub mod library;
-pub mod policy;
+pub mod chores;
+pub mod settings;

@@ -1,6 +1,6 @@
 //! All communicators of this process that have been used, for the record.
 
-use crate::comm::communicator::{Comm, lock};
+use crate::communicator::node::{Comm, lock};
 use evenkeel_record::CommRecord;
 use std::sync::{Arc, Mutex};
 

@@ -2,17 +2,17 @@
 //!
 //! The protocol is [`evenkeel_segment::board::barrier`]'s; ranks that wait and ranks that do not may meet in
 //! one barrier, so each decides for itself. What keeps the program from noticing is
-//! [`crate::barrier::deferral`]'s part.
+//! [`crate::deferral::pending`]'s part.
 
-use crate::barrier::deferral::{self, Observer};
-use crate::barrier::fast_path;
 use crate::barrier::trial::{Advice, Trial};
 use crate::clock::Ticks;
 use crate::collective::call::Kind;
-use crate::comm::communicator::{Comm, Revoked};
 use crate::comm::shared::Served;
 use crate::comm::state::State;
-use crate::message::stamp::Stamp;
+use crate::communicator::node::{Comm, Revoked};
+use crate::deferral::fast_path;
+use crate::deferral::pending::{self as deferral, Observer};
+use crate::message::visibility::Stamp;
 use crate::record::tally::{Tallies, is_sampled};
 
 /// Looks at the release flag alone, at the start of a wait: fewer than come before any sleep.

@@ -1,11 +1,11 @@
 //! Allreduce among three or more: who combines, and how nobody waits for somebody else's combining.
 
+use crate::blocking::fast_path::OVERDUE_NS;
 use crate::clock::Ticks;
-use crate::collective::fast_path::OVERDUE_NS;
 use crate::collective::operation::Operation;
-use crate::comm::communicator::Comm;
 use crate::comm::shared::Served;
 use crate::comm::state::State;
+use crate::communicator::node::Comm;
 use crate::copy::copy;
 use crate::reduction::fold::fold;
 use evenkeel_schedule::algorithms::allreduce::parts::part_count;

@@ -1,7 +1,7 @@
 //! What a rank's world knows of other nodes.
 
-use super::commands::AgentCommand;
-use super::job::Job;
+use super::agent_commands::AgentCommand;
+use super::agent_link::Job;
 use crate::job::node::World;
 use evenkeel_segment::node_status::{LostNode, NodeLoss};
 

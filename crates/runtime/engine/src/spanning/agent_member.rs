@@ -8,12 +8,12 @@
 //! Wake-ups are batched until [`AgentMember::announce`]: a woken rank may occupy the agent's core for a whole
 //! time slice, so messages to other nodes are sent first.
 
-use super::commands::NewCommunicator;
-use super::communicator::part;
 use crate::collective::call::{Call, Combine, Kind};
 use crate::collective::deposit::{self, Piece};
-use crate::comm::communicator::Comm;
 use crate::comm::shared::Served;
+use crate::communicator::node::Comm;
+use crate::communicator::spanning::part;
+use crate::job::agent_commands::NewCommunicator;
 use crate::job::node::World;
 use crate::reduction::fold::fold;
 use evenkeel_segment::Seq;

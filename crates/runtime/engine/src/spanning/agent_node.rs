@@ -1,13 +1,13 @@
 //! The world of a node, as its agent sees it.
 
-use super::commands::NodeSetup;
-use super::launch::INHERITED;
 use crate::clock::Ticks;
 use crate::collective::plan::NodeFacts;
+use crate::job::agent_commands::NodeSetup;
+use crate::job::agent_process::INHERITED;
 use crate::job::neighbour::Neighbour;
 use crate::job::node::World;
 use crate::record::tally::Timeline;
-use crate::wait::policy::{Policy, Waiting};
+use crate::wait::settings::{Policy, Waiting};
 use evenkeel_segment::Segment;
 use evenkeel_segment::eventcount::Fencing;
 use evenkeel_segment::memory::SegmentError;

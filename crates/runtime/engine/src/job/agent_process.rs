@@ -64,7 +64,7 @@ pub enum LaunchError {
 pub(super) struct StartedAgent {
     /// The end of its pipe that ranks write to.
     pub(super) pipe: File,
-    /// What it tells of itself: an encoded [`AgentInfo`](super::commands::AgentInfo).
+    /// What it tells of itself: an encoded [`AgentInfo`](super::agent_commands::AgentInfo).
     pub(super) info: Vec<u8>,
 }
 

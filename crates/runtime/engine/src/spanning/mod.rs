@@ -16,12 +16,6 @@
 //! job's nodes and starts their agents with [`launch`]; [`job`] is what a rank knows of them afterwards.
 
 pub mod agent_member;
-pub mod agent_world;
-pub mod commands;
-pub mod communicator;
-pub mod job;
-pub mod launch;
-pub mod nodes;
+pub mod agent_node;
 pub mod operation;
 mod staged_buffers;
-mod world;

@@ -10,9 +10,9 @@
 //! Deferral is for programs with one thread; everything here is called by that one, also from the
 //! handler of a caught system call: nothing here may allocate or take a lock.
 
-use crate::barrier::fast_path;
-use crate::comm::communicator::Comm;
-use crate::message::stamp::{Going, Stamp, going};
+use crate::communicator::node::Comm;
+use crate::deferral::fast_path;
+use crate::message::visibility::{Going, Stamp, going};
 use evenkeel_options as options;
 use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_char, c_int};

@@ -1,13 +1,13 @@
 //! Nonblocking operations: started here, moved on whenever anybody in this process looks.
 
-use crate::across::operation::SpanningOperation;
-use crate::barrier::deferral;
 use crate::clock::Ticks;
 use crate::collective::call::{Call, Kind};
 use crate::collective::operation::Operation;
-use crate::comm::communicator::{Comm, Revoked, lock};
 use crate::comm::shared::Served;
 use crate::comm::state::State;
+use crate::communicator::node::{Comm, Revoked, lock};
+use crate::deferral::pending as deferral;
+use crate::spanning::operation::SpanningOperation;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 

@@ -1,20 +1,20 @@
 //! A communicator as this rank sees it: its block, the numbering of its instances, and the guard of the
 //! window.
 
-use crate::across::communicator::SpanningCommunicator;
-use crate::barrier::deferral;
-use crate::barrier::fast_path;
 use crate::barrier::scheduled::Scheduled;
 use crate::clock::Ticks;
 use crate::collective::call::{Call, Combine, Kind};
 use crate::collective::operation::Operation;
 use crate::collective::plan::{self, Plan};
-use crate::comm::registry;
 use crate::comm::shared::Served;
 use crate::comm::state::State;
+use crate::communicator::registry;
+use crate::communicator::spanning::SpanningCommunicator;
+use crate::deferral::fast_path;
+use crate::deferral::pending as deferral;
 use crate::job::node::World;
 use crate::message;
-use crate::wait::policy::offer_the_core;
+use crate::wait::settings::offer_the_core;
 use evenkeel_record::CommRecord;
 use evenkeel_segment::Geometry;
 use evenkeel_segment::block::Block;

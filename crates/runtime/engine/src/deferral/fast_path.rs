@@ -1,12 +1,12 @@
 //! Deferred barriers that follow one another on a communicator, while nothing else is pending: what
 //! there is to decide has been decided for the first of them, and each is a word written.
-//! [`crate::barrier::blocking`] has what comes now and then: room in the window, samples, a look at the clock or
+//! [`crate::barrier::central`] has what comes now and then: room in the window, samples, a look at the clock or
 //! at advice.
 
-use crate::barrier::blocking::Barriers;
-use crate::barrier::deferral::GATE;
+use crate::barrier::central::Barriers;
 use crate::collective::call::Kind;
-use crate::comm::communicator::Comm;
+use crate::communicator::node::Comm;
+use crate::deferral::pending::GATE;
 use crate::record::tally::{Tallies, is_sampled};
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering, compiler_fence};
 

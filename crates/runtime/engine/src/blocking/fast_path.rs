@@ -8,9 +8,9 @@
 use crate::clock::Ticks;
 use crate::collective::call::{Call, Kind};
 use crate::collective::deposit::{self, Piece};
-use crate::comm::communicator::{Comm, Revoked};
 use crate::comm::shared::Served;
 use crate::comm::state::State;
+use crate::communicator::node::{Comm, Revoked};
 use crate::record::tally::is_sampled;
 use evenkeel_schedule::deposits::fold_order;
 use evenkeel_segment::Seq;

@@ -3,11 +3,11 @@
 
 use crate::clock::Ticks;
 use crate::collective::call::Kind;
-use crate::comm::communicator::{Comm, Revoked};
 use crate::comm::shared::Served;
+use crate::communicator::node::{Comm, Revoked};
 use crate::message;
-use crate::wait::library::HostWatch;
-use crate::wait::policy::Wait;
+use crate::wait::chores::HostWatch;
+use crate::wait::settings::Wait;
 
 /// Looks of a wait from one for messages that nobody here is waiting for to the next.
 const UNASKED: u32 = 8;
@@ -44,8 +44,8 @@ impl Comm {
         let mut wait = Wait::begin();
         let mut watch = HostWatch::new(world.patience_ns);
         loop {
-            if crate::comm::request::pending() > 0 {
-                crate::comm::request::progress_all();
+            if crate::nonblocking::request::pending() > 0 {
+                crate::nonblocking::request::progress_all();
             }
             // What comes unasked needs this rank only when it fills its channel: it is not worth a look at
             // all channels each time.
@@ -60,7 +60,8 @@ impl Comm {
             }
             if wait.once(&served.waiting, expected_ns, || world.anybody_runs(&served.places)) {
                 message::progress();
-                let timeout = watch.nap_ns(crate::comm::request::pending() > 0 || message::incomplete() > 0);
+                let timeout =
+                    watch.nap_ns(crate::nonblocking::request::pending() > 0 || message::incomplete() > 0);
                 sleep(timeout, &mut done);
                 // A sleeper cannot tell how it woke; the loop looks again.
             }

@@ -1,17 +1,17 @@
 //! A communicator that spans nodes, as one of its ranks sees it.
 
-use super::commands::{AgentCommand, NewCommunicator};
-use super::operation::SpanningOperation;
-use crate::barrier::deferral;
 use crate::clock::Ticks;
 use crate::collective::call::{Call, Combine, Kind};
 use crate::collective::plan::{Plan, Route};
-use crate::comm::communicator::{Comm, Revoked};
 use crate::comm::shared::Served;
+use crate::communicator::node::{Comm, Revoked};
+use crate::deferral::pending as deferral;
+use crate::job::agent_commands::{AgentCommand, NewCommunicator};
 use crate::job::node::World;
 use crate::record::tally::is_sampled;
 use crate::reduction::kernels;
-use crate::wait::policy::offer_the_core;
+use crate::spanning::operation::SpanningOperation;
+use crate::wait::settings::offer_the_core;
 use evenkeel_random::Random;
 use evenkeel_segment::Geometry;
 use evenkeel_segment::block::Block;

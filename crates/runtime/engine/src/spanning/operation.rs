@@ -9,9 +9,9 @@
 use super::staged_buffers::StagedBuffers;
 use crate::collective::call::{Call, Kind};
 use crate::collective::operation::Operation;
-use crate::comm::communicator::Comm;
 use crate::comm::shared::Served;
 use crate::comm::state::State;
+use crate::communicator::node::Comm;
 use crate::reduction::kernels;
 use evenkeel_segment::board::call_queue::CONTENT_BITS;
 use evenkeel_spanning::cut::{Cut, Piece};

@@ -1,6 +1,6 @@
 //! The nodes of a job, as one of its ranks knows them, and the pipe to this node's agent.
 
-use super::commands::{AgentCommand, PIPE_BUF, WAKE_UP};
+use super::agent_commands::{AgentCommand, PIPE_BUF, WAKE_UP};
 use crate::job::neighbour::Neighbour;
 use std::fs::File;
 use std::io::Write;

@@ -4,10 +4,10 @@
 //! [`start`], [`join`], [`agree`]. Agents are used by all ranks or by none. An agent belongs to no rank:
 //! it ends when the last rank has closed its end of the agent's pipe, for whatever reason.
 
-use super::commands::{AgentCommand, AgentInfo, NodeSetup, share_cores};
-use super::job::Job;
-use super::launch::{LaunchError, duplicate, start_agent};
-use crate::comm::communicator::lock;
+use super::agent_commands::{AgentCommand, AgentInfo, NodeSetup, share_cores};
+use super::agent_link::Job;
+use super::agent_process::{LaunchError, duplicate, start_agent};
+use crate::communicator::node::lock;
 use crate::job::neighbour::Neighbour;
 use crate::job::node::{World, note};
 use crate::job::process_info::{ACROSS, Card};

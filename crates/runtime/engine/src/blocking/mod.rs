@@ -1,0 +1,4 @@
+//! Blocking collectives.
+
+pub mod fast_path;
+pub mod wait_loop;

@@ -1,0 +1,4 @@
+//! Pending barriers.
+
+pub mod fast_path;
+pub mod pending;

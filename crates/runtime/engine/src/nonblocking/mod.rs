@@ -1,0 +1,3 @@
+//! Nonblocking collectives.
+
+pub mod request;
