@@ -1,23 +1,26 @@
 #!/usr/bin/env python3
-"""evenkeel's tables against OpenSM's on the same networks, on one lane.
+"""Compares evenkeel's forwarding tables with OpenSM's on the same networks, on one lane.
 
     build/venv-tools/bin/python bench/routing/study.py [--evenkeel PROGRAM] [--pages] [--only NAME]...
 
-Makes random irregular networks, faulty fat trees, tori, a dragonfly and hierarchical networks, has `evenkeel route compare` compute and judge tables of evenkeel's
-schemes and of OpenSM's engines (ibdmchk judges them too), and writes results.json beside this file and docs/src/routing-results.md. --pages only writes the page
-anew. Takes opensm, ibsim-utils and ibutils of Debian.
+Makes random irregular networks, faulty fat trees, tori, a dragonfly and hierarchical networks. On each of
+them `evenkeel route compare` computes and checks tables of evenkeel's schemes and of OpenSM's engines;
+ibdmchk checks them too. Writes results.json beside this file, and docs/src/routing-results.md; with --pages
+only the latter. Needs Debian's opensm, ibsim-utils and ibutils.
 """
 
 import argparse
 import json
-import pathlib
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import pages
 
-HERE = pathlib.Path(__file__).resolve().parent
+HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 SCHEMES = ["ascending", "bfs", "dfs", "minimal"]
 ENGINES = ["nue", "updn", "minhop", "sssp"]
@@ -40,49 +43,59 @@ def networks():
     ]:
         for degree in degrees:
             for seed in range(1, seeds + 1):
-                yield (
-                    f"random-{switches}-{degree}-{seed}",
-                    f"irregular --switches {switches} --degree {degree} --end-nodes {hosts} --seed {seed}",
-                )
+                size = f"--switches {switches} --degree {degree} --end-nodes {hosts}"
+                yield f"random-{switches}-{degree}-{seed}", f"irregular {size} --seed {seed}"
 
 
 def run(command):
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{' '.join(map(str, command))}\n{done.stderr}")
 
 
+def compare(evenkeel, folder, name, description, schemes, engines):
+    """Rows of one network."""
+    topology, record = folder / f"{name}.topo", folder / "record.json"
+    run([evenkeel, "route", "generate", *description.split(), "-o", topology])
+    ours = [word for scheme in schemes for word in ("--scheme", scheme)]
+    opensm = ["--opensm", ",".join(engines), "--ibdmchk"]
+    run([evenkeel, "route", "compare", topology, *ours, *opensm, "--json", record])
+    rows = json.loads(record.read_text())
+    for row in rows:
+        if row["figures"]:
+            # The description of a cycle is long; a second's computation makes it again.
+            row["figures"]["faults"] = len(row["figures"]["faults"])
+    return rows
+
+
 def measure(evenkeel, only):
-    """One network after the other, as they are done."""
+    """Yields one network after the other."""
     schemes = [s for s in SCHEMES if s in only] if only else SCHEMES
-    engines = [e for e in ENGINES if e in only] or ["none"] if only else ENGINES
-    with tempfile.TemporaryDirectory(prefix="routing-") as place:
-        place = pathlib.Path(place)
+    engines = ([e for e in ENGINES if e in only] or ["none"]) if only else ENGINES
+    with tempfile.TemporaryDirectory(prefix="routing-") as folder:
         all_networks = list(networks())
-        for i, (name, made) in enumerate(all_networks):
+        for i, (name, description) in enumerate(all_networks):
             print(f"{i + 1} of {len(all_networks)}: {name}", file=sys.stderr)
-            topology, record = place / f"{name}.topo", place / "record.json"
-            run([evenkeel, "route", "generate", *made.split(), "-o", topology])
-            run(
-                [
-                    evenkeel,
-                    "route",
-                    "compare",
-                    topology,
-                    *(word for s in schemes for word in ("--scheme", s)),
-                    "--opensm",
-                    ",".join(engines),
-                    "--ibdmchk",
-                    "--json",
-                    record,
-                ]
-            )
-            rows = json.loads(record.read_text())
-            for row in rows:
-                if row["figures"]:
-                    # Words about a cycle are long, and made anew in a second.
-                    row["figures"]["faults"] = len(row["figures"]["faults"])
-            yield {"name": name, "made": made, "rows": rows}
+            rows = compare(evenkeel, Path(folder), name, description, schemes, engines)
+            yield {"name": name, "made": description, "rows": rows}
+
+
+def opensm_version():
+    done = subprocess.run(["opensm", "--version"], capture_output=True, text=True, check=False)
+    lines = (line.strip() for line in done.stdout.splitlines() if line.startswith("OpenSM"))
+    return next(lines, "unknown")
+
+
+def measure_all(evenkeel, only, file):
+    """Writes results.json after each network; with `only`, rows that are not measured stay as they are."""
+    results = {"opensm": opensm_version(), "networks": []}
+    known = {n["name"]: n for n in json.loads(file.read_text())["networks"]} if only else {}
+    for network in measure(evenkeel, only):
+        kept = known.get(network["name"], {"rows": []})["rows"]
+        rows = {row["scheme"]: row for row in [*kept, *network["rows"]]}
+        results["networks"].append({**network, "rows": list(rows.values())})
+        text = json.dumps(results, separators=(",", ":"))
+        file.write_text(text.replace('{"name"', '\n{"name"') + "\n")
 
 
 def main():
@@ -90,31 +103,20 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--evenkeel", default=ROOT / "target" / "release" / "evenkeel")
-    parser.add_argument("--pages", action="store_true")
+    parser.add_argument("--pages", action="store_true", help="measure nothing, write the page")
     parser.add_argument(
         "--only",
         metavar="NAME",
         action="append",
-        help="measure this scheme of evenkeel's, or engine of OpenSM's, anew, and keep what is known of the others; one of "
-        "evenkeel's at least, may be given several times",
+        help="measure only this scheme of evenkeel's, or engine of OpenSM's, and keep the other rows; "
+        "may be repeated, and must name at least one scheme of evenkeel's",
     )
     arguments = parser.parse_args()
     file = HERE / "results.json"
     if not arguments.pages:
-        results = {"opensm": opensm_version(), "networks": []}
-        known = {n["name"]: n for n in json.loads(file.read_text())["networks"]} if arguments.only else {}
-        for network in measure(arguments.evenkeel, arguments.only):
-            rows = {row["scheme"]: row for row in known.get(network["name"], {"rows": []})["rows"]} | {
-                row["scheme"]: row for row in network["rows"]
-            }
-            results["networks"].append({**network, "rows": list(rows.values())})
-            file.write_text(json.dumps(results, separators=(",", ":")).replace('{"name"', '\n{"name"') + "\n")
-    (ROOT / "docs" / "src" / "routing-results.md").write_text(pages.results(json.loads(file.read_text())))
-
-
-def opensm_version():
-    said = subprocess.run(["opensm", "--version"], capture_output=True, text=True).stdout
-    return next((line.strip() for line in said.splitlines() if line.startswith("OpenSM")), "unknown")
+        measure_all(arguments.evenkeel, arguments.only, file)
+    page = pages.results(json.loads(file.read_text()))
+    (ROOT / "docs" / "src" / "routing-results.md").write_text(page)
 
 
 if __name__ == "__main__":

@@ -170,10 +170,9 @@ def test_what_competitors_cost_is_compared_with_the_library_that_loses_least():
     rows = radix(EK, 8, AUTO, 1, 3) + radix(OMPI, 8, HOST, 2, 8) + radix(MPICH, 8, HOST, 1, 9)
     t = target_of(rows, "radix sort, 8 ranks")
     assert t.judgements[0].value == pytest.approx(3 / 4) and t.verdict == judgement.MISSED  # half is wanted
-    assert (
-        "| 8 | mpich5-one-session | host | competitors | - | 1,000 (1,000–1,000) | 9,000 (9,000–9,000) | 9.00 × (9.00–9.00) |"
-        in deferral_tables.radix(Results(rows))
-    )
+    cells = "1,000 (1,000–1,000) | 9,000 (9,000–9,000) | 9.00 × (9.00–9.00) |"
+    text = deferral_tables.radix(Results(rows))
+    assert f"| 8 | mpich5-one-session | host | competitors | - | {cells}" in text
 
 
 def test_each_disturbance_has_a_row_of_its_own():
@@ -306,7 +305,7 @@ def test_a_quota_limits_the_command_and_is_gone_afterwards():
         except disturbance.DisturbanceError as e:
             pytest.skip(str(e))
         group = disturber.group
-        done = subprocess.run(command, capture_output=True, text=True)
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 5 and group.name in done.stdout
         allowed = [
             int(n)
@@ -321,9 +320,11 @@ def test_a_quota_limits_the_command_and_is_gone_afterwards():
 def test_competitors_return_the_exit_code_and_end_with_the_command(tmp_path):
     program = tmp_path / "competitors"
     subprocess.run(["gcc", *programs.FLAGS, "-o", program, programs.SOURCES / "competitors.c"], check=True)
-    assert subprocess.run([program, "1", "true"]).returncode == 0
-    done = subprocess.run(
-        [program, "2", "sh", "-c", "pgrep -P $PPID | wc -l; exit 7"], capture_output=True, text=True
-    )
+
+    def run_beside(*words):
+        return subprocess.run([program, *words], capture_output=True, text=True, check=False)
+
+    assert run_beside("1", "true").returncode == 0
+    done = run_beside("2", "sh", "-c", "pgrep -P $PPID | wc -l; exit 7")
     assert done.returncode == 7 and int(done.stdout) == 2 * len(os.sched_getaffinity(0)) + 1
-    assert subprocess.run([program, "0", "true"], capture_output=True).returncode == 2
+    assert run_beside("0", "true").returncode == 2

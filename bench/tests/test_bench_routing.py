@@ -1,20 +1,11 @@
-"""The page of the comparison of forwarding tables says what the numbers say."""
+"""The page about forwarding tables says what the results say."""
 
-import importlib.util
 import json
-import pathlib
+from pathlib import Path
 
-HERE = pathlib.Path(__file__).resolve().parent.parent / "routing"
+from routing import pages
 
-
-def load(name):
-    spec = importlib.util.spec_from_file_location(f"routing_{name}", HERE / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-pages = load("pages")
+HERE = Path(__file__).resolve().parents[1] / "routing"
 
 
 def row(scheme, hops, load, cyclic=0, free=True, note=None):
@@ -45,23 +36,19 @@ def study(ours, nue):
     }
 
 
-def test_means_are_over_nue_and_who_is_worse_is_named():
+def test_means_are_over_nue_and_networks_with_more_hops_are_named():
     page = pages.results(study((3.0, 200), (3.0, 400)))
     assert "**0.50 times the load" in page and "1.000 times Nue's hops" in page
     assert "On none of them" in page
     assert "More hops than Nue's: a, b" in pages.results(study((3.1, 200), (3.0, 400)))
 
 
-def test_judges_that_differ_and_engines_that_gave_up_are_counted():
+def test_checkers_that_differ_and_engines_that_gave_up_are_counted():
     page = pages.results(study((3.0, 200), (3.0, 400)))
     assert "| minimal | 2 of 2 | 2 of 2 | 0 | 0 |" in page
     assert "| OpenSM updn | 0 of 0 | 0 of 0 | 0 | 2 |" in page
     differing = study((3.0, 200, 1), (3.0, 400))
     assert "| ascending | 2 of 2 | 0 of 2 | 2 | 0 |" in pages.results(differing)
-
-
-def test_geometric_means():
-    assert pages.geometric([0.5, 2.0]) == 1.0
 
 
 def test_the_book_has_the_page_that_the_results_make():

@@ -35,12 +35,11 @@ def test_a_barrier_is_compared_with_the_floor_that_waits_alike():
         row("floor", 16, "barrier", variant="yield", mean_us=10),
         row("floor", 16, "barrier", variant="futex", mean_us=1),
     ]
-    met = target_of(floor + [row(EK, 16, "barrier", mean_us=14)], "barrier, 16 ranks, to the bare")
+    what = "barrier, 16 ranks, to the bare"
+    met = target_of([*floor, row(EK, 16, "barrier", mean_us=14)], what)
     assert met.verdict == judgement.MET and met.judgements[0].value == pytest.approx(1.4)
-    assert (
-        target_of(floor + [row(EK, 16, "barrier", mean_us=14.1)], "barrier, 16 ranks, to the bare").verdict
-        == judgement.MISSED
-    )
+    missed = target_of([*floor, row(EK, 16, "barrier", mean_us=14.1)], what)
+    assert missed.verdict == judgement.MISSED
     two = [
         row("floor", 2, "barrier", variant="spin", mean_us=0.07),
         row("floor", 2, "barrier", variant="yield", mean_us=9),
@@ -95,10 +94,8 @@ def all_ratios(ratio_of):
 
 def test_the_geometric_mean_is_over_all_thirty_ratios():
     half = all_ratios(lambda op, bytes_, ranks: 0.5)
-    mean = target_of(
-        half,
-        "allreduce 8 B, 32 KiB, reduce 8 B, 1 KiB, bcast 8 B, 64 KiB, 2–32 ranks, to the best library: geometric mean (by",
-    )
+    operations = "allreduce 8 B, 32 KiB, reduce 8 B, 1 KiB, bcast 8 B, 64 KiB, 2–32 ranks"
+    mean = target_of(half, f"{operations}, to the best library: geometric mean (by")
     assert mean.judgements[0].value == pytest.approx(1) and mean.verdict == judgement.MISSED
     targeted = [t for t in targets.evaluate(Results(half)) if t.what.endswith("geometric mean")]
     assert targeted[0].judgements[0].value == pytest.approx(0.5) and targeted[0].verdict == judgement.MET
