@@ -1,42 +1,42 @@
 //! A control group with a CPU quota for one run.
 
-use crate::errors::Failure;
-use crate::machine::limits::group_directories;
+use crate::errors::InjectionError;
+use crate::machine::control_groups;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// The kernel's default period.
 const PERIOD_US: u64 = 100_000;
 
-/// Makes a group below this process's own that may use this share of so many cores, and returns its
-/// directory.
-pub fn make(share: f64, cores: usize) -> Result<PathBuf, Failure> {
-    let read = |name: &str| std::fs::read_to_string(format!("/proc/self/{name}")).unwrap_or_default();
-    let (cgroup, mountinfo) = (read("cgroup"), read("mountinfo"));
+/// Makes a group below this process's own that may use this share of so many cores, and returns its directory.
+pub fn make(share: f64, cores: usize) -> Result<PathBuf, InjectionError> {
+    let (cgroup, mountinfo) = control_groups::own_texts();
     let quota_us = (share * cores as f64 * PERIOD_US as f64).round() as u64;
-    let mut troubles = Vec::new();
-    // Version 1 first: where both are mounted, a controller belongs to the one that has it.
+    let mut obstacles = Vec::new();
+    // Version 1 first: where both versions are mounted, a controller belongs to the one that lists it.
     for (controller, files) in [("cpu", quota_files_1(quota_us)), ("", quota_files_2(quota_us))] {
-        let Some(own) = group_directories(&cgroup, &mountinfo, controller).into_iter().next() else {
+        let Some(own) = control_groups::directories(&cgroup, &mountinfo, controller).into_iter().next()
+        else {
             continue;
         };
         match make_in(&own, controller.is_empty(), &files) {
             Ok(made) => return Ok(made),
-            Err(trouble) => troubles.push(trouble),
+            Err(obstacle) => obstacles.push(obstacle),
         }
     }
     let why =
-        if troubles.is_empty() { "no control groups are mounted here".into() } else { troubles.join("; ") };
-    Err(Failure::InjectQuota { why })
+        if obstacles.is_empty() { "no control groups are mounted here".into() } else { obstacles.join("; ") };
+    Err(InjectionError::Quota { why })
 }
 
-/// This process, and all that it will start, moves there.
-pub fn join(group: &Path) -> Result<(), Failure> {
+/// Moves this process, and so all that it will start, into a group.
+pub fn join(group: &Path) -> Result<(), InjectionError> {
     let file = group.join("cgroup.procs");
     std::fs::write(&file, std::process::id().to_string())
-        .map_err(|e| Failure::InjectQuota { why: format!("{}: {e}", file.display()) })
+        .map_err(|e| InjectionError::Quota { why: format!("{}: {e}", file.display()) })
 }
 
-/// Removes a group once its processes have ended; false if one is still there.
+/// Removes a group. Returns false while one of its processes still runs.
 pub fn remove(group: &Path) -> bool {
     match std::fs::remove_dir(group) {
         Ok(()) => true,
@@ -44,6 +44,7 @@ pub fn remove(group: &Path) -> bool {
     }
 }
 
+/// Names of a group's files, and what is written into them.
 type Files = Vec<(&'static str, String)>;
 
 fn quota_files_1(quota_us: u64) -> Files {
@@ -77,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_where() {
+    fn each_version_has_its_files() {
         assert_eq!(
             quota_files_1(75_000),
             [("cpu.cfs_period_us", "100000".to_string()), ("cpu.cfs_quota_us", "75000".to_string())]

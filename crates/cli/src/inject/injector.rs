@@ -1,76 +1,99 @@
-//! The process that disturbs a run, beside it and as long as it.
+//! The process that disturbs a run: it lives as long as the launcher.
 
-use crate::commands::Injector;
-use crate::errors::Failure;
-use crate::inject::injection::{Spec, Stalls};
-use crate::inject::injections::MARK;
-use crate::inject::{control_group as group, rank_processes as ranks, resume_guarantee as mercy};
-use crate::machine::limits as quota;
+use super::injection::{Injection, Stalls};
+use super::injections::MARK;
+use super::resume_guarantee::PIPES_PER_RANK;
+use super::{control_group, rank_processes, resume_guarantee};
+use crate::errors::InjectionError;
+use crate::machine::cores;
 use evenkeel_random::Random;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
-use rustix::thread::{CpuSet, sched_setaffinity};
 use std::hint::black_box;
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// How often ranks are looked for: often until all are there, then for those that are started later.
+/// How often ranks are searched while some are missing, and afterwards, for ranks that are started later.
 const SEARCH: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
-/// After this they are on other machines, or no ranks at all; looking often would only disturb.
-const EAGER: Duration = Duration::from_secs(20);
+/// Ranks that are missing after this time are on other machines, or are no ranks at all. Searching often would
+/// only disturb.
+const SEARCHED_OFTEN: Duration = Duration::from_secs(20);
+/// Ranks may take a moment to end after their launcher; so long their control group is waited for.
+const GROUP_REMOVAL: Duration = Duration::from_secs(3);
 
-/// Disturbs until the launcher ends, then puts everything right.
-pub fn act(arguments: &Injector) -> Result<(), Failure> {
+/// The injector's hidden command line.
+#[derive(Debug, clap::Args)]
+pub struct InjectorArguments {
+    /// The value of the variable that marks the run's ranks.
+    #[arg(long)]
+    pub token: String,
+    /// What it does.
+    #[arg(long = "inject")]
+    pub injections: Vec<Injection>,
+    /// Descriptors of reading ends, see [`resume_guarantee`].
+    #[arg(long = "pipe")]
+    pub pipes: Vec<i32>,
+    /// The control group that it removes at the end.
+    #[arg(long)]
+    pub group: Option<PathBuf>,
+    /// It is no child of the launcher any more.
+    #[arg(long)]
+    pub detached: bool,
+}
+
+/// Disturbs until the launcher ends, then undoes everything.
+pub fn disturb(arguments: &InjectorArguments) -> Result<(), InjectionError> {
     if !arguments.detached {
-        return detach().map_err(|e| Failure::Inject { what: "anything".into(), why: e.to_string() });
+        return detach()
+            .map_err(|e| InjectionError::Refused { injection: "anything".into(), why: e.to_string() });
     }
-    for spec in &arguments.specs {
-        if let Spec::Competitors(number) = spec {
+    for injection in &arguments.injections {
+        if let Injection::Competitors(number) = injection {
             compete(*number);
         }
     }
-    let stalls =
-        arguments.specs.iter().find_map(|s| if let Spec::Stalls(stalls) = s { Some(stalls) } else { None });
+    let stalls = arguments.injections.iter().find_map(|injection| match injection {
+        Injection::Stalls(stalls) => Some(stalls),
+        _ => None,
+    });
     match stalls {
         Some(stalls) => stall(stalls, arguments),
         None => while !launcher_ended_within(Duration::from_secs(3600)) {},
     }
     if let Some(directory) = &arguments.group {
-        // The ranks may take a moment to end after their launcher.
-        let deadline = Instant::now() + Duration::from_secs(3);
-        while !group::remove(directory) && Instant::now() < deadline {
+        let deadline = Instant::now() + GROUP_REMOVAL;
+        while !control_group::remove(directory) && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(20));
         }
     }
     Ok(())
 }
 
-/// Starts the injector proper and leaves it to init. The launcher must not have it as a child: Hydra
-/// takes any child that dies for one of its own that died badly, and ends the job.
+/// Starts the injector proper, which then belongs to init. It must not be a child of the launcher: Hydra takes any
+/// child that dies for one of its own that failed, and ends the run.
 fn detach() -> std::io::Result<()> {
     let mut again = Command::new(std::env::current_exe()?);
     again.args(std::env::args_os().skip(1)).arg("--detached").spawn().map(drop)
 }
 
-/// Sleeps that long, or until the launcher has ended; whether it has. The launcher's descriptor is
-/// standard input.
+/// Sleeps for this time, or until the launcher has ended, and returns whether it has. Standard input is the
+/// launcher's descriptor.
 fn launcher_ended_within(time: Duration) -> bool {
     let launcher = rustix::stdio::stdin();
     let timeout = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos().into() };
     matches!(poll(&mut [PollFd::new(&launcher, PollFlags::IN)], Some(&timeout)), Ok(1..))
 }
 
-/// Threads that do nothing but compute, held on their cores; they end with the process.
+/// Starts threads that do nothing but compute, each held on a core. They end with the process.
 fn compete(number: u32) {
-    for core in quota::usable_cores() {
+    for core in cores::usable() {
         for _ in 0..number {
             std::thread::spawn(move || {
-                let mut set = CpuSet::new();
-                set.set(core);
-                let _ = sched_setaffinity(None, &set);
+                let _ = cores::hold_on(&[core]);
                 loop {
-                    // no pause instruction: hypervisors take the core away from those who pause
+                    // No pause instruction: hypervisors take the core away from a thread that pauses.
                     black_box(());
                 }
             });
@@ -78,80 +101,102 @@ fn compete(number: u32) {
     }
 }
 
-/// One rank that is stalled now and then.
-struct Victim {
+/// A rank that is stopped repeatedly. It continues when this is dropped.
+struct StalledRank {
     pid: i32,
     process: OwnedFd,
     random: Random,
-    stopped: bool,
+    is_stopped: bool,
     next: Instant,
 }
 
-impl Victim {
+impl StalledRank {
+    fn new(rank: usize, pid: i32, pipe: i32, stalls: &Stalls) -> Result<StalledRank, std::io::Error> {
+        let raw = Pid::from_raw(pid).ok_or(std::io::ErrorKind::NotFound)?;
+        let process = pidfd_open(raw, PidfdFlags::empty())?;
+        resume_guarantee::guarantee(pipe, raw)?;
+        let mut random = Random::stream(stalls.seed, rank as u64);
+        let next = Instant::now() + stalls.interval.draw(&mut random);
+        Ok(StalledRank { pid, process, random, is_stopped: false, next })
+    }
+
     fn is_due(&self) -> bool {
         self.next <= Instant::now()
     }
 
-    /// Stops it, or lets it go on; an error means that it is no more.
-    fn turn(&mut self, stalls: &Stalls) -> rustix::io::Result<()> {
-        pidfd_send_signal(&self.process, if self.stopped { Signal::CONT } else { Signal::STOP })?;
-        self.stopped = !self.stopped;
-        self.next = Instant::now()
-            + if self.stopped { &stalls.length } else { &stalls.interval }.draw(&mut self.random);
+    /// Stops the rank, or lets it continue. An error means that it has ended.
+    fn stop_or_continue(&mut self, stalls: &Stalls) -> rustix::io::Result<()> {
+        pidfd_send_signal(&self.process, if self.is_stopped { Signal::CONT } else { Signal::STOP })?;
+        self.is_stopped = !self.is_stopped;
+        let span = if self.is_stopped { &stalls.length } else { &stalls.interval };
+        self.next = Instant::now() + span.draw(&mut self.random);
         Ok(())
     }
 }
 
-impl Drop for Victim {
+impl Drop for StalledRank {
     fn drop(&mut self) {
         let _ = pidfd_send_signal(&self.process, Signal::CONT);
     }
 }
 
-fn stall(stalls: &Stalls, arguments: &Injector) {
-    let mut victims: Vec<Victim> = Vec::new();
-    let mut pipes = arguments.pipes.iter();
-    let wanted = stalls.ranks.as_ref().map_or(arguments.pipes.len() / mercy::FOR_EACH, Vec::len);
+/// Stalls ranks until the launcher ends.
+fn stall(stalls: &Stalls, arguments: &InjectorArguments) {
+    let mut ranks = StalledRanks {
+        stalls,
+        token: &arguments.token,
+        pipes: arguments.pipes.iter(),
+        found: Vec::new(),
+        has_warned: false,
+    };
+    let wanted = stalls.ranks.as_ref().map_or(arguments.pipes.len() / PIPES_PER_RANK, Vec::len);
     let start = Instant::now();
     let mut search = start;
-    let mut warned = false;
     loop {
         if search <= Instant::now() {
-            for (rank, pid) in ranks::of(&ranks::processes(), MARK, &arguments.token) {
-                let chosen = stalls.ranks.as_ref().is_none_or(|list| list.contains(&rank));
-                if !chosen || victims.iter().any(|v| v.pid == pid) {
-                    continue;
-                }
-                // No rank is stopped whose going on is not promised; ranks that were started again may find
-                // no pipe left.
-                let Some(pipe) = pipes.next() else { continue };
-                match victim(rank, pid, *pipe, stalls) {
-                    Ok(victim) => victims.push(victim),
-                    Err(why) if !warned => {
-                        warned = true;
-                        eprintln!(
-                            "evenkeel: cannot stall rank {rank} (process {pid}): {why}. It runs undisturbed."
-                        );
-                    }
-                    Err(_) => {}
-                }
-            }
-            let eager = victims.len() < wanted && start.elapsed() < EAGER;
-            search = Instant::now() + if eager { SEARCH.0 } else { SEARCH.1 };
+            ranks.search();
+            let often = ranks.found.len() < wanted && start.elapsed() < SEARCHED_OFTEN;
+            search = Instant::now() + if often { SEARCH.0 } else { SEARCH.1 };
         }
-        victims.retain_mut(|v| !v.is_due() || v.turn(stalls).is_ok());
-        let next = victims.iter().map(|v| v.next).chain([search]).min().unwrap_or(search);
+        ranks.found.retain_mut(|rank| !rank.is_due() || rank.stop_or_continue(stalls).is_ok());
+        let next = ranks.found.iter().map(|rank| rank.next).chain([search]).min().unwrap_or(search);
         if launcher_ended_within(next.saturating_duration_since(Instant::now())) {
             return;
         }
     }
 }
 
-fn victim(rank: usize, pid: i32, pipe: i32, stalls: &Stalls) -> Result<Victim, String> {
-    let raw = Pid::from_raw(pid).ok_or("it is no process")?;
-    let process = pidfd_open(raw, PidfdFlags::empty()).map_err(|e| e.to_string())?;
-    mercy::promise(pipe, raw).map_err(|e| e.to_string())?;
-    let mut random = Random::stream(stalls.seed, rank as u64);
-    let next = Instant::now() + stalls.interval.draw(&mut random);
-    Ok(Victim { pid, process, random, stopped: false, next })
+/// The ranks of the run that are stalled.
+struct StalledRanks<'a> {
+    stalls: &'a Stalls,
+    token: &'a str,
+    /// Pipes that are still free.
+    pipes: std::slice::Iter<'a, i32>,
+    found: Vec<StalledRank>,
+    has_warned: bool,
+}
+
+impl StalledRanks<'_> {
+    /// Finds ranks that have been started since the last search.
+    fn search(&mut self) {
+        for (rank, pid) in rank_processes::of(&rank_processes::processes(), MARK, self.token) {
+            let chosen = self.stalls.ranks.as_ref().is_none_or(|list| list.contains(&rank));
+            if !chosen || self.found.iter().any(|found| found.pid == pid) {
+                continue;
+            }
+            // A rank is stopped only if it is guaranteed to continue. For ranks that were started again there may
+            // be no pipe left.
+            let Some(pipe) = self.pipes.next() else { continue };
+            match StalledRank::new(rank, pid, *pipe, self.stalls) {
+                Ok(stalled) => self.found.push(stalled),
+                Err(why) if !self.has_warned => {
+                    self.has_warned = true;
+                    eprintln!(
+                        "evenkeel: cannot stall rank {rank} (process {pid}): {why}. It runs undisturbed."
+                    );
+                }
+                Err(_) => {}
+            }
+        }
+    }
 }

@@ -1,22 +1,25 @@
-//! Finds the processes that are the ranks of a run, by what stands in their environment.
+//! Finds the processes that are the ranks of a run, by their environment.
 
 use std::path::Path;
 
-/// Where launchers write a rank's number.
+/// Variables in which launchers tell a rank its number.
 const NUMBERS: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"];
 
-/// What is known of a process.
+/// A process of this machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Process {
+    /// Its number.
     pub pid: i32,
+    /// The number of its parent.
     pub parent: i32,
     /// As in /proc/PID/environ: `NAME=value`, each followed by a zero byte.
     pub environ: Vec<u8>,
 }
 
-/// Rank and process, for all processes with this mark that are ranks. A rank that is started by a
-/// script counts, not the script: of marked processes those that are not the parent of another marked
-/// one.
+/// Rank number and process number of all ranks whose variable `mark` has the value `token`, sorted.
+///
+/// A rank that a script has started counts, the script does not: of the marked processes those count that are not
+/// the parent of another marked one.
 pub fn of(processes: &[Process], mark: &str, token: &str) -> Vec<(usize, i32)> {
     let marked: Vec<&Process> = processes.iter().filter(|p| value(&p.environ, mark) == Some(token)).collect();
     let leaves = marked.iter().filter(|p| !marked.iter().any(|child| child.parent == p.pid));
@@ -32,7 +35,7 @@ fn value<'a>(environ: &'a [u8], name: &str) -> Option<&'a str> {
     entries.find_map(|entry| entry.strip_prefix(name)?.strip_prefix('='))
 }
 
-/// All processes of this machine that may be looked at.
+/// All processes of this machine whose environment this user may read.
 pub fn processes() -> Vec<Process> {
     let Ok(entries) = Path::new("/proc").read_dir() else { return Vec::new() };
     let pids = entries.flatten().filter_map(|e| e.file_name().to_str()?.parse().ok());
@@ -42,7 +45,7 @@ pub fn processes() -> Vec<Process> {
 fn process(pid: i32) -> Option<Process> {
     let environ = std::fs::read(format!("/proc/{pid}/environ")).ok().filter(|e| !e.is_empty())?;
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in the second field may contain anything, blanks and parentheses too.
+    // The second field is the program's name, which may contain blanks and parentheses.
     let parent = stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()?;
     Some(Process { pid, parent, environ })
 }
@@ -56,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_are_told_from_scripts_launchers_and_other_runs() {
+    fn scripts_launchers_and_other_runs_are_not_ranks() {
         let all = [
             process(1, 0, "HOME=/ "),
             process(10, 1, "A=1 MARK=t PMI_RANK=1 "),
@@ -71,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn this_process_is_seen() {
+    fn this_process_is_found() {
         let me = std::process::id() as i32;
         assert!(processes().iter().any(|p| p.pid == me));
     }

@@ -3,19 +3,23 @@
 use evenkeel_random::Random;
 use std::time::Duration;
 
+/// How random spans are distributed around their mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distribution {
-    /// Memoryless: stalls as unrelated events make them.
+    /// Memoryless, as unrelated events cause stalls.
     Exponential,
     /// Between nothing and twice the mean.
     Uniform,
+    /// Always the mean.
     Fixed,
 }
 
 impl Distribution {
+    /// All of them.
     pub const ALL: [Distribution; 3] =
         [Distribution::Exponential, Distribution::Uniform, Distribution::Fixed];
 
+    /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Distribution::Exponential => "exp",
@@ -25,14 +29,17 @@ impl Distribution {
     }
 }
 
-/// A span of time with a mean.
+/// A random span of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Span {
+    /// How it is distributed.
     pub distribution: Distribution,
+    /// Its mean.
     pub mean: Duration,
 }
 
 impl Span {
+    /// Draws one.
     pub fn draw(&self, random: &mut Random) -> Duration {
         let factor = match self.distribution {
             Distribution::Exponential => random.exponential(),

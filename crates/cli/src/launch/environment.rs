@@ -1,14 +1,15 @@
-//! What the ranks find in their environment: the preloaded shim and the options; and how to write it down for
-//! somebody else's launcher line.
+//! The environment of the ranks: the preloaded shim and the options, and how to write it for a launcher line that
+//! evenkeel does not start itself.
 
-use crate::errors::Failure;
-use crate::launch::launcher::Style;
+use super::launcher::LauncherStyle;
+use crate::errors::LaunchError;
+use evenkeel_diagnostics::VARIABLE as DIAGNOSTICS;
 use evenkeel_options as options;
 use std::path::Path;
 
 /// Variables that give the ranks their shim and its options.
 ///
-/// A preload that is already there stays in front: a profiler above evenkeel sees all of the program's calls.
+/// Libraries that are preloaded already stay in front, so that a profiler still sees all of the program's calls.
 pub fn variables(shim: &Path, preloaded: &str, chosen: &[(String, String)]) -> Vec<(String, String)> {
     let shim = shim.display().to_string();
     let mut preload: Vec<&str> =
@@ -19,28 +20,33 @@ pub fn variables(shim: &Path, preloaded: &str, chosen: &[(String, String)]) -> V
     all
 }
 
-/// The options in force as variables: those given on the command line, else those that the caller's
-/// environment has.
+/// What is preloaded into this process already.
+pub fn preloaded() -> String {
+    std::env::var("LD_PRELOAD").unwrap_or_default()
+}
+
+/// The options that hold, as variables: those of the command line, else those of the caller's environment. Last comes
+/// the variable that switches diagnostics on, so that agents on other machines have it too.
 pub fn chosen(
     given: &[(String, String)],
     from_environment: impl Fn(&str) -> Option<String>,
 ) -> Vec<(String, String)> {
-    options::ALL
-        .iter()
-        .filter_map(|option| {
-            let value = given.iter().find(|(env, _)| env == option.env).map(|(_, v)| v.clone());
-            let value = value.or_else(|| from_environment(option.env).filter(|v| !v.is_empty()))?;
-            Some((option.env.to_string(), value))
-        })
-        .collect()
+    let set = |name: &str| from_environment(name).filter(|value| !value.is_empty());
+    let chosen = options::ALL.iter().filter_map(|option| {
+        let value = given.iter().find(|(env, _)| env == option.env).map(|(_, value)| value.clone());
+        Some((option.env.to_string(), value.or_else(|| set(option.env))?))
+    });
+    // A list of modules would be split by some launchers; processes of this machine inherit it in any case.
+    let log = set(DIAGNOSTICS).filter(|value| !value.contains([',', ' ']));
+    chosen.chain(log.map(|value| (DIAGNOSTICS.to_string(), value))).collect()
 }
 
-/// One line to put between a launcher and a program: `$(evenkeel env …)` is split at blanks by the
-/// shell, nothing else.
-pub fn as_arguments(style: Style, variables: &[(String, String)]) -> Result<String, Failure> {
-    let taken_apart = |v: &str| v.chars().any(|c| c.is_whitespace() || "*?[".contains(c));
-    if let Some((variable, value)) = variables.iter().find(|(_, v)| taken_apart(v)) {
-        return Err(Failure::NotOneWord { variable: variable.clone(), value: value.clone() });
+/// One line to stand between a launcher and a program. The shell splits `$(evenkeel env …)` at blanks and expands
+/// wildcards; a value with one of these is refused.
+pub fn as_arguments(style: LauncherStyle, variables: &[(String, String)]) -> Result<String, LaunchError> {
+    let is_split = |v: &str| v.chars().any(|c| c.is_whitespace() || "*?[".contains(c));
+    if let Some((variable, value)) = variables.iter().find(|(_, v)| is_split(v)) {
+        return Err(LaunchError::NotOneWord { variable: variable.clone(), value: value.clone() });
     }
     Ok(style.pass(variables)?.join(" "))
 }
@@ -50,7 +56,7 @@ pub fn as_shell(variables: &[(String, String)]) -> String {
     variables.iter().map(|(k, v)| format!("export {k}={}\n", quote(v))).collect()
 }
 
-/// A word as a shell reads it back; quotes only where they are needed.
+/// A word as a shell reads it back, with quotes only where they are needed.
 pub fn quote(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,+@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

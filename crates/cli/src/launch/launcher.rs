@@ -1,12 +1,13 @@
-//! The launcher that belongs to an MPI library, and the command line it is given.
+//! The launcher that belongs to an MPI library, and its command line.
 
-use crate::errors::Failure;
-use crate::program::mpi::{Library, Maker, file_name};
+use crate::errors::LaunchError;
+use crate::program::mpi::{Library, Maker};
+use crate::program::search_path::{file_name, find};
 use std::path::{Path, PathBuf};
 
-/// How a launcher takes its arguments.
+/// Which arguments a launcher takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
+pub enum LauncherStyle {
     /// `mpirun -n 4 -x NAME=value`
     OpenMpi,
     /// `mpiexec -n 4 -genv NAME value`
@@ -15,54 +16,62 @@ pub enum Style {
     Slurm,
 }
 
+/// A launcher on this machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Launcher {
+    /// The program.
     pub path: PathBuf,
-    pub style: Style,
+    /// Which arguments it takes.
+    pub style: LauncherStyle,
 }
 
-/// What is to be started.
+/// What a launcher is to start.
 #[derive(Clone, Debug, Default)]
-pub struct Job {
+pub struct LaunchRequest {
+    /// Number of ranks.
     pub ranks: u32,
     /// Variables for the ranks.
     pub variables: Vec<(String, String)>,
     /// The user's own arguments for the launcher.
     pub extra: Vec<String>,
+    /// The program.
     pub program: String,
+    /// The program's arguments.
     pub arguments: Vec<String>,
-    /// Whether evenkeel places the ranks, so that the launcher must not.
-    pub place: bool,
+    /// Whether evenkeel places the ranks on cores, so that the launcher must not.
+    pub evenkeel_places: bool,
 }
 
-impl Style {
-    pub fn of(maker: Maker) -> Style {
+impl LauncherStyle {
+    /// That of a maker's own launcher.
+    pub fn of(maker: Maker) -> LauncherStyle {
         match maker {
-            Maker::OpenMpi => Style::OpenMpi,
-            Maker::Mpich => Style::Hydra,
+            Maker::OpenMpi => LauncherStyle::OpenMpi,
+            Maker::Mpich => LauncherStyle::Hydra,
         }
     }
 
+    /// Names of such launchers, the most specific ones first.
     fn names(self) -> &'static [&'static str] {
         match self {
-            Style::OpenMpi => &["mpirun.openmpi", "orterun", "mpirun", "mpiexec", "prterun"],
-            Style::Hydra => &["mpiexec.mpich", "mpiexec.hydra", "mpiexec", "mpirun"],
-            Style::Slurm => &["srun"],
+            LauncherStyle::OpenMpi => &["mpirun.openmpi", "orterun", "mpirun", "mpiexec", "prterun"],
+            LauncherStyle::Hydra => &["mpiexec.mpich", "mpiexec.hydra", "mpiexec", "mpirun"],
+            LauncherStyle::Slurm => &["srun"],
         }
     }
 
     /// The arguments that hand variables to the ranks.
-    pub fn pass(self, variables: &[(String, String)]) -> Result<Vec<String>, Failure> {
+    pub fn pass(self, variables: &[(String, String)]) -> Result<Vec<String>, LaunchError> {
         Ok(match self {
-            Style::OpenMpi => {
+            LauncherStyle::OpenMpi => {
                 variables.iter().flat_map(|(k, v)| ["-x".to_string(), format!("{k}={v}")]).collect()
             }
-            Style::Hydra => {
+            LauncherStyle::Hydra => {
                 variables.iter().flat_map(|(k, v)| ["-genv".to_string(), k.clone(), v.clone()]).collect()
             }
-            Style::Slurm => {
+            LauncherStyle::Slurm => {
                 if let Some((variable, value)) = variables.iter().find(|(_, v)| v.contains(',')) {
-                    return Err(Failure::NotOneWord { variable: variable.clone(), value: value.clone() });
+                    return Err(LaunchError::NotOneWord { variable: variable.clone(), value: value.clone() });
                 }
                 let list: Vec<String> = variables.iter().map(|(k, v)| format!("{k}={v}")).collect();
                 vec![format!("--export=ALL,{}", list.join(","))]
@@ -71,25 +80,25 @@ impl Style {
     }
 }
 
-/// The launcher of a library: beside it (`../bin` and further up, as Debian has it), else along PATH.
-pub fn of_library(library: &Library, on_path: &[PathBuf]) -> Result<Launcher, Failure> {
-    let style = Style::of(library.maker);
+/// The launcher of a library: in `../bin` beside it or further up, as on Debian, else on PATH.
+pub fn of_library(library: &Library, on_path: &[PathBuf]) -> Result<Launcher, LaunchError> {
+    let style = LauncherStyle::of(library.maker);
     let real = library.path.canonicalize().unwrap_or_else(|_| library.path.clone());
-    let mut looked: Vec<PathBuf> = Vec::new();
+    let mut searched: Vec<PathBuf> = Vec::new();
     // The real file first: /lib is a link to /usr/lib on most systems.
     for file in [real.as_path(), library.path.as_path()] {
         let directories = file.ancestors().skip(2).take(3).map(|up| up.join("bin"));
-        looked.extend(directories.filter(|d| d.is_dir()));
+        searched.extend(directories.filter(|d| d.is_dir()));
     }
-    looked.extend(on_path.iter().cloned());
+    searched.extend(on_path.iter().cloned());
     let mut seen = Vec::new();
-    looked.retain(|d| {
+    searched.retain(|d| {
         !seen.contains(d) && {
             seen.push(d.clone());
             true
         }
     });
-    for directory in &looked {
+    for directory in &searched {
         for name in style.names() {
             let path = directory.join(name);
             if path.is_file() && !is_of_another_maker(&path, style) {
@@ -98,14 +107,14 @@ pub fn of_library(library: &Library, on_path: &[PathBuf]) -> Result<Launcher, Fa
         }
     }
     let names = style.names().iter().map(|n| n.to_string()).collect();
-    Err(Failure::NoLauncher { library: library.path.clone(), names, looked })
+    Err(LaunchError::NoLauncher { library: library.path.clone(), names, searched })
 }
 
-/// The launcher that the user names; its name tells srun from the launchers of MPI libraries.
-pub fn named(name: &str, maker: Maker, on_path: &[PathBuf]) -> Result<Launcher, Failure> {
-    let path = crate::program::examination::find(name, on_path).map_err(|_| Failure::LauncherMissing {
+/// The launcher that the user names. Its name tells srun from the launchers of MPI libraries.
+pub fn named(name: &str, maker: Maker, on_path: &[PathBuf]) -> Result<Launcher, LaunchError> {
+    let path = find(name, on_path).map_err(|_| LaunchError::LauncherMissing {
         launcher: name.to_string(),
-        looked: if name.contains('/') {
+        searched: if name.contains('/') {
             Path::new(name).parent().map(Path::to_path_buf).into_iter().collect()
         } else {
             on_path.to_vec()
@@ -113,59 +122,63 @@ pub fn named(name: &str, maker: Maker, on_path: &[PathBuf]) -> Result<Launcher, 
     })?;
     let real = file_name(&path.canonicalize().unwrap_or_else(|_| path.clone()));
     let style = match () {
-        () if file_name(&path).starts_with("srun") => Style::Slurm,
-        () if real.contains("hydra") => Style::Hydra,
-        () if real.contains("orterun") || real.contains("prterun") => Style::OpenMpi,
-        () => Style::of(maker),
+        () if file_name(&path).starts_with("srun") => LauncherStyle::Slurm,
+        () if real.contains("hydra") => LauncherStyle::Hydra,
+        () if real.contains("orterun") || real.contains("prterun") => LauncherStyle::OpenMpi,
+        () => LauncherStyle::of(maker),
     };
     Ok(Launcher { path, style })
 }
 
-/// `/usr/bin/mpirun` belongs to whoever the system's administrator gave it to; the file behind the
-/// links tells.
-fn is_of_another_maker(path: &Path, style: Style) -> bool {
+/// Whether a launcher belongs to another MPI. The file behind the links tells: `/usr/bin/mpirun` leads to the launcher
+/// that the administrator has chosen.
+fn is_of_another_maker(path: &Path, style: LauncherStyle) -> bool {
     let real = file_name(&path.canonicalize().unwrap_or_else(|_| path.to_path_buf()));
     let open = ["orterun", "prte", "openmpi", "ompi"].iter().any(|n| real.contains(n));
     let hydra = ["hydra", "mpich"].iter().any(|n| real.contains(n));
     match style {
-        Style::OpenMpi => hydra,
-        Style::Hydra => open,
-        Style::Slurm => false,
+        LauncherStyle::OpenMpi => hydra,
+        LauncherStyle::Hydra => open,
+        LauncherStyle::Slurm => false,
     }
 }
 
-/// The whole command line. `physical_cores`: those that this process may use.
-pub fn command(launcher: &Launcher, job: &Job, physical_cores: usize) -> Result<Vec<String>, Failure> {
+/// The whole command line. `physical_cores`: how many of them this process may use.
+pub fn command(
+    launcher: &Launcher,
+    request: &LaunchRequest,
+    physical_cores: usize,
+) -> Result<Vec<String>, LaunchError> {
     let mut line = vec![launcher.path.display().to_string()];
-    if launcher.style == Style::OpenMpi {
-        let user_says = |names: &[&str]| {
-            job.extra.iter().any(|a| names.iter().any(|n| a.trim_start_matches('-').starts_with(n)))
+    if launcher.style == LauncherStyle::OpenMpi {
+        let user_gives = |names: &[&str]| {
+            request.extra.iter().any(|a| names.iter().any(|n| a.trim_start_matches('-').starts_with(n)))
         };
-        if job.ranks as usize > physical_cores
-            && !user_says(&["oversubscribe", "nooversubscribe", "host", "hostfile", "machinefile", "map-by"])
+        if request.ranks as usize > physical_cores
+            && !user_gives(&["oversubscribe", "nooversubscribe", "host", "hostfile", "machinefile", "map-by"])
         {
             line.push("--oversubscribe".into());
         }
-        if job.place
-            && !user_says(&["bind-to", "cpu-set", "cpu-list", "rankfile", "rf", "report-bindings", "map-by"])
+        if request.evenkeel_places
+            && !user_gives(&["bind-to", "cpu-set", "cpu-list", "rankfile", "rf", "report-bindings", "map-by"])
         {
             line.extend(["--bind-to".into(), "none".into()]);
         }
     }
-    line.extend(launcher.style.pass(&job.variables)?);
-    line.extend(job.extra.iter().cloned());
-    line.extend(["-n".into(), job.ranks.to_string(), job.program.clone()]);
-    line.extend(job.arguments.iter().cloned());
+    line.extend(launcher.style.pass(&request.variables)?);
+    line.extend(request.extra.iter().cloned());
+    line.extend(["-n".into(), request.ranks.to_string(), request.program.clone()]);
+    line.extend(request.arguments.iter().cloned());
     Ok(line)
 }
 
 /// Variables for the launcher itself.
 ///
-/// Open MPI's launchers refuse to run for root unless told twice. MPICH's gives each rank a session of
-/// its own; where the kernel schedules by session, yielding would then hand the core to nobody, so
-/// `one_session` is preloaded into it.
+/// Open MPI's launchers refuse to run for root unless two variables allow it. MPICH's launcher gives each rank a
+/// session of its own. Where the kernel schedules by session, a rank that yields would keep the core within its
+/// session, so `one_session` is preloaded into the launcher.
 pub fn own_variables(
-    style: Style,
+    style: LauncherStyle,
     is_root: bool,
     one_session: Option<&Path>,
     preloaded: &str,
@@ -177,8 +190,10 @@ pub fn own_variables(
         "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM",
     ];
     match (style, one_session) {
-        (Style::OpenMpi, _) if is_root => names.map(|name| (name.to_string(), "1".to_string())).to_vec(),
-        (Style::Hydra, Some(library)) => {
+        (LauncherStyle::OpenMpi, _) if is_root => {
+            names.map(|name| (name.to_string(), "1".to_string())).to_vec()
+        }
+        (LauncherStyle::Hydra, Some(library)) => {
             let before = if preloaded.is_empty() { String::new() } else { format!("{preloaded}:") };
             vec![("LD_PRELOAD".to_string(), format!("{before}{}", library.display()))]
         }

@@ -1,5 +1,8 @@
-//! The shim, the launcher and the environment of a run.
+//! What a run is made of once its MPI is known: the shim that fits, the launcher, the environment of the ranks.
+//!
+//! May use: [`program`](crate::program) and [`errors`](crate::errors). Must never: start anything.
 
 pub mod environment;
 pub mod launcher;
+pub mod preparation;
 pub mod shim;

@@ -1,5 +1,9 @@
-//! What commands write: files, progress bars, plots.
+//! What commands show and write: the terminal, progress bars, files, plots.
+//!
+//! May use: [`errors`](crate::errors), indicatif, plotters, tempfile. Must never: know a command.
 
 pub mod file;
-pub mod plot_style;
+pub mod outcome;
+pub mod plot;
 pub mod progress;
+pub mod terminal;

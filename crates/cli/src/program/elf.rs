@@ -1,5 +1,6 @@
-//! Reads of an ELF file what the dynamic linker reads of it: interpreter, needed libraries, search
-//! paths, symbols. Only the parts that are asked for are read from disk; some MPI libraries have 50 MB.
+//! What the dynamic linker reads of an ELF file: interpreter, needed libraries, search paths, symbols.
+//!
+//! Only the parts that are asked for are read from disk, because some MPI libraries have 50 MB.
 
 use object::LittleEndian;
 use object::elf;
@@ -8,45 +9,60 @@ use object::read::{ReadCache, ReadRef};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use thiserror::Error;
 
 type Header = elf::FileHeader64<LittleEndian>;
 
-/// What one ELF file says about how it wants to be loaded.
+/// How one ELF file asks to be loaded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Elf {
+    /// The file.
     pub path: PathBuf,
+    /// The processor that it is for (`e_machine`).
     pub machine: u16,
     /// Path of the dynamic linker; none in libraries and in statically linked programs.
     pub interpreter: Option<String>,
-    /// Whether there is a dynamic section at all.
+    /// Whether it has a dynamic section.
     pub dynamic: bool,
+    /// The name by which other files ask for it (DT_SONAME).
     pub soname: Option<String>,
+    /// The libraries that it asks for (DT_NEEDED), in their order.
     pub needed: Vec<String>,
+    /// Directories in which it and the libraries it loads are searched first (DT_RPATH).
     pub rpath: Vec<String>,
+    /// Directories in which its own libraries are searched after LD_LIBRARY_PATH (DT_RUNPATH).
     pub runpath: Vec<String>,
 }
 
 /// Why a file could not be read as an ELF file.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Unreadable {
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum ElfError {
     /// The file itself cannot be opened or read.
+    #[error("{0}")]
     Io(String),
     /// It does not begin as ELF files do.
+    #[error("it is no ELF file")]
     NotElf,
     /// ELF, but not 64-bit little-endian.
+    #[error("it is {0}")]
     OtherFormat(&'static str),
+    /// Its tables contradict each other.
+    #[error("it is damaged ({0})")]
     Damaged(String),
 }
 
 /// One dynamic symbol.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Symbol {
+    /// Its name.
     pub name: String,
+    /// Whether the file defines it; otherwise another file must.
     pub defined: bool,
 }
 
 impl Elf {
-    pub fn read(path: &Path) -> Result<Elf, Unreadable> {
+    /// Reads the file's program headers and its dynamic section.
+    pub fn read(path: &Path) -> Result<Elf, ElfError> {
         let cache = open(path)?;
         let data = &cache;
         let header = Header::parse(data).map_err(damaged)?;
@@ -66,30 +82,47 @@ impl Elf {
             let strings = segments
                 .iter()
                 .find_map(|s| s.data_range(endian, data, start, size).ok().flatten())
-                .ok_or_else(|| Unreadable::Damaged("its string table lies outside of the file".into()))?;
-            for entry in entries {
-                let text = || text_at(strings, entry.d_val(endian));
-                match entry.tag(endian) {
-                    elf::DT_NEEDED => found.needed.push(text()?),
-                    elf::DT_SONAME => found.soname = Some(text()?),
-                    elf::DT_RPATH => found.rpath = split_path(&text()?),
-                    elf::DT_RUNPATH => found.runpath = split_path(&text()?),
-                    elf::DT_NULL => break,
-                    _ => {}
-                }
-            }
+                .ok_or_else(|| ElfError::Damaged("its string table lies outside of the file".into()))?;
+            found.take_entries(
+                entries.iter().map(|entry| (entry.tag(endian), entry.d_val(endian))),
+                strings,
+            )?;
         }
         Ok(found)
     }
 
-    /// Whether the dynamic linker will have a hand in it: only then can a shim be preloaded.
+    /// Takes what the entries of the dynamic section say; values are offsets into `strings`.
+    fn take_entries(
+        &mut self,
+        entries: impl Iterator<Item = (elf::DynamicTag, u64)>,
+        strings: &[u8],
+    ) -> Result<(), ElfError> {
+        for (tag, value) in entries.take_while(|(tag, _)| *tag != elf::DT_NULL) {
+            let text = || text_at(strings, value);
+            match tag {
+                elf::DT_NEEDED => self.needed.push(text()?),
+                elf::DT_SONAME => self.soname = Some(text()?),
+                elf::DT_RPATH => self.rpath = split_path(&text()?),
+                elf::DT_RUNPATH => self.runpath = split_path(&text()?),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the dynamic linker loads it. Only then can a shim be preloaded.
     pub fn takes_preload(&self) -> bool {
         self.interpreter.is_some() && self.dynamic
+    }
+
+    /// Whether it is for this machine's own processor.
+    pub fn fits_this_machine(&self) -> bool {
+        self.machine == own_machine()
     }
 }
 
 /// The dynamic symbols, or, for a statically linked program, those of its symbol table.
-pub fn symbols(path: &Path) -> Result<Vec<Symbol>, Unreadable> {
+pub fn symbols(path: &Path) -> Result<Vec<Symbol>, ElfError> {
     let cache = open(path)?;
     let data = &cache;
     let header = Header::parse(data).map_err(damaged)?;
@@ -110,7 +143,7 @@ pub fn symbols(path: &Path) -> Result<Vec<Symbol>, Unreadable> {
     Ok(found)
 }
 
-/// Whether any of these is a defined symbol of the file; no for a file that cannot be read.
+/// Whether the file defines any of these symbols. A file that cannot be read defines none.
 pub fn defines(path: &Path, names: &[&str]) -> bool {
     symbols(path).is_ok_and(|all| all.iter().any(|s| s.defined && names.contains(&s.name.as_str())))
 }
@@ -137,38 +170,38 @@ pub fn machine_name(machine: u16) -> String {
     }
 }
 
-fn open(path: &Path) -> Result<ReadCache<File>, Unreadable> {
-    let mut file = File::open(path).map_err(|e| Unreadable::Io(e.to_string()))?;
+fn open(path: &Path) -> Result<ReadCache<File>, ElfError> {
+    let mut file = File::open(path).map_err(|e| ElfError::Io(e.to_string()))?;
     let mut ident = [0u8; 16];
     let mut have = 0;
     while have < ident.len() {
         match file.read(&mut ident[have..]) {
             Ok(0) => break,
             Ok(n) => have += n,
-            Err(e) => return Err(Unreadable::Io(e.to_string())),
+            Err(e) => return Err(ElfError::Io(e.to_string())),
         }
     }
     if have < 16 || ident[..4] != elf::ELFMAG {
-        return Err(Unreadable::NotElf);
+        return Err(ElfError::NotElf);
     }
     if ident[4] != elf::ELFCLASS64.0 {
-        return Err(Unreadable::OtherFormat("a 32-bit program"));
+        return Err(ElfError::OtherFormat("a 32-bit program"));
     }
     if ident[5] != elf::ELFDATA2LSB.0 {
-        return Err(Unreadable::OtherFormat("a big-endian program"));
+        return Err(ElfError::OtherFormat("a big-endian program"));
     }
     Ok(ReadCache::new(file))
 }
 
-fn damaged(error: object::read::Error) -> Unreadable {
-    Unreadable::Damaged(error.to_string())
+fn damaged(error: object::read::Error) -> ElfError {
+    ElfError::Damaged(error.to_string())
 }
 
-fn text_at(strings: &[u8], offset: u64) -> Result<String, Unreadable> {
+fn text_at(strings: &[u8], offset: u64) -> Result<String, ElfError> {
     let end = strings.len() as u64;
     let bytes = strings
         .read_bytes_at_until(offset..end, 0)
-        .map_err(|()| Unreadable::Damaged("a name lies outside of its string table".into()))?;
+        .map_err(|()| ElfError::Damaged("a name lies outside of its string table".into()))?;
     Ok(String::from_utf8_lossy(bytes).into_owned())
 }
 

@@ -1,26 +1,30 @@
-//! Finds the libraries that the dynamic linker would load, by its own rules (ld.so(8)): RPATH of the
-//! file and of those that need it unless it has a RUNPATH, LD_LIBRARY_PATH, RUNPATH, the cache, the
-//! default directories.
+//! Finds the libraries that the dynamic linker would load, by its own rules (ld.so(8)).
+//!
+//! It searches, in this order: the RPATH of the file and of the files that need it, unless the file has a
+//! RUNPATH; LD_LIBRARY_PATH; the RUNPATH; the linker's cache; the default directories.
 
-use crate::program::elf::{self, Elf};
+use super::elf::Elf;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where libraries are looked for on this machine.
+/// Where libraries are searched on this machine.
 #[derive(Clone, Debug, Default)]
 pub struct Search {
+    /// The directories of LD_LIBRARY_PATH.
     pub library_path: Vec<PathBuf>,
-    /// soname → files, in the cache's order.
+    /// The linker's cache: name to files, in the cache's order.
     pub cache: HashMap<String, Vec<PathBuf>>,
+    /// The directories that are searched last.
     pub defaults: Vec<PathBuf>,
 }
 
 /// A library as it would be loaded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loaded {
-    /// The name it was asked for by.
+    /// The name by which it was asked for.
     pub name: String,
+    /// The file that was found.
     pub elf: Elf,
     /// Index of the file that asked for it first; none for the program.
     parent: Option<usize>,
@@ -29,20 +33,25 @@ pub struct Loaded {
 /// A library that would not be found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Missing {
+    /// The name by which it was asked for.
     pub name: String,
+    /// The file that asks for it.
     pub needed_by: PathBuf,
-    pub looked: Vec<PathBuf>,
+    /// The directories that were searched.
+    pub searched: Vec<PathBuf>,
 }
 
-/// Everything that a program brings with it, in the linker's order; the program is first.
+/// A program and its libraries, in the order in which the linker loads them.
 #[derive(Clone, Debug, Default)]
 pub struct Resolved {
+    /// The program, then what was found.
     pub loaded: Vec<Loaded>,
+    /// What was not found.
     pub missing: Vec<Missing>,
 }
 
 impl Search {
-    /// The rules in force for a program started from this environment.
+    /// The places that hold for a program that is started from this environment.
     pub fn of_this_machine() -> Search {
         Search {
             library_path: std::env::var("LD_LIBRARY_PATH")
@@ -53,7 +62,7 @@ impl Search {
         }
     }
 
-    /// What `root` would be loaded with.
+    /// The program `root` and everything that would be loaded with it.
     pub fn resolve(&self, root: Elf) -> Resolved {
         let mut found = Resolved::default();
         let mut seen: HashSet<String> = HashSet::new();
@@ -65,10 +74,10 @@ impl Search {
                 if !seen.insert(name.clone()) {
                     continue;
                 }
-                let mut looked = Vec::new();
-                match self.find(&name, index, &found.loaded, machine, &mut looked) {
+                let mut searched = Vec::new();
+                match self.find(&name, index, &found.loaded, machine, &mut searched) {
                     Some(elf) => {
-                        // A file may also be known by its soname; a second request for that loads nothing.
+                        // The file is known by its soname too: a request for that loads nothing more.
                         seen.extend(elf.soname.clone());
                         found.loaded.push(Loaded { name, elf, parent: Some(index) });
                         queue.push_back(found.loaded.len() - 1);
@@ -76,7 +85,7 @@ impl Search {
                     None => found.missing.push(Missing {
                         name,
                         needed_by: found.loaded[index].elf.path.clone(),
-                        looked,
+                        searched,
                     }),
                 }
             }
@@ -84,8 +93,7 @@ impl Search {
         found
     }
 
-    /// Every file of this soname on the linker's standard ways, for a program without search paths of its
-    /// own.
+    /// Every file of this name that a program without search paths of its own could get, the first one first.
     pub fn all_named(&self, name: &str) -> Vec<PathBuf> {
         let direct = self.library_path.iter().chain(&self.defaults).map(|d| d.join(name));
         let cached = self.cache.get(name).cloned().unwrap_or_default();
@@ -98,31 +106,23 @@ impl Search {
         files
     }
 
+    /// Finds the library `name` that `loaded[index]` asks for; adds the directories that were searched in vain.
     fn find(
         &self,
         name: &str,
         index: usize,
         loaded: &[Loaded],
         machine: u16,
-        looked: &mut Vec<PathBuf>,
+        searched: &mut Vec<PathBuf>,
     ) -> Option<Elf> {
         let usable = |file: &Path| Elf::read(file).ok().filter(|e| e.machine == machine);
         if name.contains('/') {
-            looked.push(PathBuf::from(name));
+            searched.push(PathBuf::from(name));
             return usable(Path::new(name));
         }
-        let mut directories = Vec::new();
-        let needing = &loaded[index].elf;
-        if needing.runpath.is_empty() {
-            let mut next = Some(index);
-            while let Some(i) = next {
-                if loaded[i].elf.runpath.is_empty() {
-                    directories.extend(loaded[i].elf.rpath.iter().map(|p| expand(p, &loaded[i].elf.path)));
-                }
-                next = loaded[i].parent;
-            }
-        }
+        let mut directories = inherited_rpath(index, loaded);
         directories.extend(self.library_path.iter().cloned());
+        let needing = &loaded[index].elf;
         directories.extend(needing.runpath.iter().map(|p| expand(p, &needing.path)));
         let cached = self.cache.get(name).cloned().unwrap_or_default();
         let files = directories
@@ -134,17 +134,32 @@ impl Search {
             if let Some(elf) = usable(&file) {
                 return Some(elf);
             }
-            if let Some(directory) = file.parent() {
-                if !looked.iter().any(|l| l == directory) {
-                    looked.push(directory.to_path_buf());
-                }
+            if let Some(directory) = file.parent().filter(|parent| !searched.iter().any(|s| s == parent)) {
+                searched.push(directory.to_path_buf());
             }
         }
         None
     }
 }
 
-/// `$ORIGIN`, `$LIB` and `$PLATFORM` of a search path, as ld.so replaces them.
+/// The RPATH that holds for a file: its own and that of the files that asked for it, unless it has a RUNPATH.
+fn inherited_rpath(index: usize, loaded: &[Loaded]) -> Vec<PathBuf> {
+    if !loaded[index].elf.runpath.is_empty() {
+        return Vec::new();
+    }
+    let mut directories = Vec::new();
+    let mut next = Some(index);
+    while let Some(at) = next {
+        let elf = &loaded[at].elf;
+        if elf.runpath.is_empty() {
+            directories.extend(elf.rpath.iter().map(|path| expand(path, &elf.path)));
+        }
+        next = loaded[at].parent;
+    }
+    directories
+}
+
+/// A search path with `$ORIGIN`, `$LIB` and `$PLATFORM` replaced as ld.so does.
 pub fn expand(path: &str, file: &Path) -> PathBuf {
     let absolute = std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf());
     let origin = absolute.parent().map(|p| p.display().to_string()).unwrap_or_default();
@@ -156,7 +171,7 @@ pub fn expand(path: &str, file: &Path) -> PathBuf {
     PathBuf::from(text)
 }
 
-/// The value of LD_LIBRARY_PATH as directories; an empty entry is the current one.
+/// The directories of a value of LD_LIBRARY_PATH. An empty entry is the current directory.
 pub fn split_library_path(value: &str) -> Vec<PathBuf> {
     if value.is_empty() {
         return Vec::new();
@@ -203,9 +218,4 @@ fn default_directories() -> Vec<PathBuf> {
     .into_iter()
     .map(PathBuf::from)
     .collect()
-}
-
-/// Whether a file is ELF for this machine's own processor.
-pub fn fits_this_machine(elf: &Elf) -> bool {
-    elf.machine == elf::own_machine()
 }

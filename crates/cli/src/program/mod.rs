@@ -1,4 +1,11 @@
-//! What a program is and which MPI it gets.
+//! What a program is and which MPI it gets, found out as the dynamic linker would: without running it.
+//!
+//! [`examination`] looks at a program with the help of the others: [`search_path`] finds its file, [`script`] its
+//! interpreter, [`elf`] reads what it asks for, [`loader`] finds the libraries, [`mpi`] recognises the MPI among
+//! them, [`python`] asks an interpreter, and [`bindings`] judges which of its calls a shim sees.
+//!
+//! May use: object to read ELF files, [`errors`](crate::errors). Must never: start the program (a Python
+//! interpreter is asked, the script is not run), or know a shim or a launcher.
 
 pub mod bindings;
 pub mod elf;
@@ -6,3 +13,5 @@ pub mod examination;
 pub mod loader;
 pub mod mpi;
 pub mod python;
+pub mod script;
+pub mod search_path;

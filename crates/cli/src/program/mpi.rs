@@ -1,34 +1,44 @@
-//! Which MPI a library file is: the ABI decides about the shim, the maker about the launcher.
+//! Which MPI a library file is: its ABI decides which shim fits, its maker which launcher starts it.
 
-use crate::program::elf::{self, Elf};
-use crate::program::loader::{Resolved, Search};
+use super::elf::{self, Elf};
+use super::loader::{Resolved, Search};
+use super::search_path::file_name;
 use std::path::{Path, PathBuf};
 
 /// The binary interfaces for which there is a shim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Abi {
+    /// Open MPI 4.
     OpenMpi4,
+    /// Open MPI 5.
     OpenMpi5,
+    /// MPICH 3.1 to 4, Intel MPI, MVAPICH.
     Mpich4,
+    /// MPICH 5.
     Mpich5,
-    /// The standard ABI of MPI 5, `libmpi_abi.so.1`, whoever made the library.
+    /// The standard ABI of MPI 5, `libmpi_abi.so.1`, of any maker.
     Standard,
 }
 
-/// Whose launcher starts it and how that launcher takes its arguments.
+/// Who made a library: their launcher starts its programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Maker {
+    /// The Open MPI project.
     OpenMpi,
-    /// MPICH and what descends from it: Intel MPI, MVAPICH, …
+    /// The MPICH project, and the makers of MPIs that descend from it: Intel MPI, MVAPICH, …
     Mpich,
 }
 
 /// An MPI library on this machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Library {
+    /// Its binary interface.
     pub abi: Abi,
+    /// Who made it.
     pub maker: Maker,
+    /// The file.
     pub path: PathBuf,
+    /// The name under which programs ask for it.
     pub soname: String,
 }
 
@@ -46,6 +56,7 @@ pub const SONAMES: &[&str] = &[
 ];
 
 impl Abi {
+    /// All of them.
     pub const ALL: [Abi; 5] = [Abi::OpenMpi4, Abi::OpenMpi5, Abi::Mpich4, Abi::Mpich5, Abi::Standard];
 
     /// Name of the shim: `libevenkeel-<name>.so`; also what `--mpi` takes.
@@ -59,6 +70,7 @@ impl Abi {
         }
     }
 
+    /// What people call it.
     pub fn title(self) -> &'static str {
         match self {
             Abi::OpenMpi4 => "Open MPI 4",
@@ -69,8 +81,8 @@ impl Abi {
         }
     }
 
-    /// Shims that serve it, the best first. The ABI of MPICH has not changed since 3.1, so its two shims
-    /// stand in for each other.
+    /// Shims that serve it, the best first. The ABI of MPICH has not changed since 3.1, so each of its two shims
+    /// serves both.
     pub fn shims(self) -> &'static [&'static str] {
         match self {
             Abi::OpenMpi4 => &["openmpi4"],
@@ -84,52 +96,67 @@ impl Abi {
 
 /// What `--mpi` accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Wanted {
+pub enum MpiChoice {
     /// Look at the program
     Auto,
     /// Open MPI, whichever version is found
     Openmpi,
+    /// Open MPI 4
     Openmpi4,
+    /// Open MPI 5
     Openmpi5,
     /// MPICH or a relative (Intel MPI, MVAPICH), whichever version is found
     Mpich,
+    /// MPICH 3 or 4, or a relative
     Mpich4,
+    /// MPICH 5
     Mpich5,
     /// A library of the MPI 5 standard ABI
     Mpiabi,
 }
 
-impl Wanted {
+impl MpiChoice {
+    /// Whether a library of this ABI is meant.
     pub fn accepts(self, abi: Abi) -> bool {
         match self {
-            Wanted::Auto => true,
-            Wanted::Openmpi => matches!(abi, Abi::OpenMpi4 | Abi::OpenMpi5),
-            Wanted::Openmpi4 => abi == Abi::OpenMpi4,
-            Wanted::Openmpi5 => abi == Abi::OpenMpi5,
-            Wanted::Mpich => matches!(abi, Abi::Mpich4 | Abi::Mpich5),
-            Wanted::Mpich4 => abi == Abi::Mpich4,
-            Wanted::Mpich5 => abi == Abi::Mpich5,
-            Wanted::Mpiabi => abi == Abi::Standard,
+            MpiChoice::Auto => true,
+            MpiChoice::Openmpi => matches!(abi, Abi::OpenMpi4 | Abi::OpenMpi5),
+            MpiChoice::Openmpi4 => abi == Abi::OpenMpi4,
+            MpiChoice::Openmpi5 => abi == Abi::OpenMpi5,
+            MpiChoice::Mpich => matches!(abi, Abi::Mpich4 | Abi::Mpich5),
+            MpiChoice::Mpich4 => abi == Abi::Mpich4,
+            MpiChoice::Mpich5 => abi == Abi::Mpich5,
+            MpiChoice::Mpiabi => abi == Abi::Standard,
         }
     }
 
+    /// As it is written on the command line.
     pub fn name(self) -> &'static str {
         match self {
-            Wanted::Auto => "auto",
-            Wanted::Openmpi => "openmpi",
-            Wanted::Openmpi4 => "openmpi4",
-            Wanted::Openmpi5 => "openmpi5",
-            Wanted::Mpich => "mpich",
-            Wanted::Mpich4 => "mpich4",
-            Wanted::Mpich5 => "mpich5",
-            Wanted::Mpiabi => "mpiabi",
+            MpiChoice::Auto => "auto",
+            MpiChoice::Openmpi => "openmpi",
+            MpiChoice::Openmpi4 => "openmpi4",
+            MpiChoice::Openmpi5 => "openmpi5",
+            MpiChoice::Mpich => "mpich",
+            MpiChoice::Mpich4 => "mpich4",
+            MpiChoice::Mpich5 => "mpich5",
+            MpiChoice::Mpiabi => "mpiabi",
         }
     }
 }
 
-/// The MPI library among a program's libraries; `Err` with the soname if it is one that no shim fits.
-pub fn among(resolved: &Resolved) -> Option<Result<Library, (PathBuf, String)>> {
-    // The standard ABI first: an implementation may bring its own libmpi along behind it.
+/// An MPI library that no shim fits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnknownMpi {
+    /// The file.
+    pub library: PathBuf,
+    /// The name under which programs ask for it.
+    pub soname: String,
+}
+
+/// The MPI library among a program's libraries, or the one that no shim fits; None if there is no MPI among them.
+pub fn among(resolved: &Resolved) -> Option<Result<Library, UnknownMpi>> {
+    // The standard ABI first: behind it an implementation may load its own libmpi.
     let mut candidates: Vec<&Elf> = resolved
         .loaded
         .iter()
@@ -139,10 +166,10 @@ pub fn among(resolved: &Resolved) -> Option<Result<Library, (PathBuf, String)>> 
         .collect();
     candidates.sort_by_key(|e| !known_as(e).starts_with("libmpi_abi"));
     let first = candidates.first()?;
-    Some(identify(first).ok_or_else(|| (first.path.clone(), known_as(first))))
+    Some(identify(first).ok_or_else(|| UnknownMpi { library: first.path.clone(), soname: known_as(first) }))
 }
 
-/// What a library file is; none if no shim fits.
+/// What a library file is; None if no shim fits it.
 pub fn identify(elf: &Elf) -> Option<Library> {
     let soname = known_as(elf);
     let (abi, maker) = match soname.as_str() {
@@ -163,18 +190,29 @@ pub fn identify(elf: &Elf) -> Option<Library> {
     Some(Library { abi, maker, path: elf.path.clone(), soname })
 }
 
+/// The MPI library in a file, or that no shim fits it; None for a file that is no MPI library.
+pub fn recognise(file: &Path) -> Option<Result<Library, UnknownMpi>> {
+    let elf = Elf::read(file).ok()?;
+    let soname = elf.soname.clone().filter(|soname| SONAMES.contains(&soname.as_str()))?;
+    Some(identify(&elf).ok_or_else(|| UnknownMpi { library: file.into(), soname }))
+}
+
+/// Whether this is the name of an MPI library: libmpi.so.40, libmpich.so.12, libmpi_mpifh.so.40, libmpi_abi.so.1.
+pub fn is_mpi_name(name: &str) -> bool {
+    ["libmpi.", "libmpi_", "libmpich", "libmpifort", "libmpicxx"].iter().any(|start| name.starts_with(start))
+}
+
 /// The MPI libraries that `wanted` accepts where a program would find them by itself and beside the
 /// launchers on PATH.
-pub fn installed(wanted: Wanted, search: &Search, path: &[PathBuf]) -> Vec<Library> {
+pub fn installed(wanted: MpiChoice, search: &Search, path: &[PathBuf]) -> Vec<Library> {
     let mut files: Vec<PathBuf> = Vec::new();
-    // A launcher on PATH says what its user means more clearly than the system's library cache.
-    for directory in path {
-        if ["mpirun", "mpiexec"].iter().any(|l| directory.join(l).exists()) {
-            if let Some(prefix) = directory.parent().filter(|p| !matches!(p.to_str(), Some("/" | "/usr"))) {
-                for name in SONAMES {
-                    files.extend([prefix.join("lib").join(name), prefix.join("lib64").join(name)]);
-                }
-            }
+    // A launcher on PATH shows what the user means more clearly than the system's library cache.
+    let has_launcher =
+        |directory: &&PathBuf| ["mpirun", "mpiexec"].iter().any(|l| directory.join(l).exists());
+    for prefix in path.iter().filter(has_launcher).filter_map(|directory| directory.parent()) {
+        if !matches!(prefix.to_str(), Some("/" | "/usr")) {
+            let of_name = |name: &&str| ["lib", "lib64"].map(|lib| prefix.join(lib).join(name));
+            files.extend(SONAMES.iter().flat_map(of_name));
         }
     }
     files.extend(SONAMES.iter().flat_map(|name| search.all_named(name)));
@@ -186,8 +224,7 @@ pub fn installed(wanted: Wanted, search: &Search, path: &[PathBuf]) -> Vec<Libra
             continue;
         }
         seen.push(real);
-        let library =
-            Elf::read(&file).ok().filter(|e| e.machine == elf::own_machine()).and_then(|e| identify(&e));
+        let library = Elf::read(&file).ok().filter(Elf::fits_this_machine).and_then(|elf| identify(&elf));
         found.extend(library.filter(|l| wanted.accepts(l.abi)));
     }
     found
@@ -195,7 +232,7 @@ pub fn installed(wanted: Wanted, search: &Search, path: &[PathBuf]) -> Vec<Libra
 
 fn is_open_mpi_5(elf: &Elf) -> bool {
     let needs = |start: &str| elf.needed.iter().any(|n| n.starts_with(start));
-    // 4 has the run-time layer libopen-rte beside it; 5 gave it up. Builds in one file are told apart by
+    // Version 4 has the run-time layer libopen-rte beside it, which version 5 gave up. Builds in one file differ in
     // MPI 4's sessions.
     needs("libopen-pal.so.80")
         || (!needs("libopen-rte")
@@ -205,8 +242,4 @@ fn is_open_mpi_5(elf: &Elf) -> bool {
 
 fn known_as(elf: &Elf) -> String {
     elf.soname.clone().unwrap_or_else(|| file_name(&elf.path))
-}
-
-pub fn file_name(path: &Path) -> String {
-    path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default()
 }

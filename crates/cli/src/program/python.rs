@@ -1,12 +1,16 @@
-//! Asks a Python interpreter which MPI its mpi4py will load. Nothing is guessed: the interpreter itself
-//! imports what mpi4py would import (without MPI_Init) and says which files came with it.
+//! Asks a Python interpreter which MPI its mpi4py will load.
+//!
+//! Nothing is guessed: the interpreter itself imports what mpi4py would import, without calling MPI_Init, and prints
+//! which files were loaded.
 
-use crate::errors::Failure;
+use super::search_path::file_name;
+use crate::errors::ProgramError;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Finding the module's spec makes the wheels of mpi4py ≥ 4.1 load the MPI library by which they choose
-/// among their extension modules; older ones have one module, whose own libraries tell.
+/// The program that the interpreter runs. Finding the module's spec makes the wheels of mpi4py 4.1 and newer load
+/// the MPI library by which they choose among their extension modules. Older ones have one module, whose own
+/// libraries tell.
 const QUESTION: &str = r#"
 import importlib.util, sys
 try:
@@ -23,39 +27,40 @@ for line in open("/proc/self/maps"):
         print("library", part[5].rstrip("\n"))
 "#;
 
-/// What the interpreter said.
+/// What the interpreter answered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// mpi4py's extension module.
     pub module: PathBuf,
-    /// MPI libraries that were loaded to choose it; empty with an mpi4py built for one MPI.
+    /// MPI libraries that were loaded to choose it; none with an mpi4py that was built for one MPI.
     pub libraries: Vec<PathBuf>,
 }
 
-/// Whether a program of this name is a Python interpreter (`python3.11`, `pypy3`).
+/// Whether a program with this name is a Python interpreter (`python3.11`, `pypy3`).
 pub fn is_interpreter(path: &Path) -> bool {
-    let name = crate::program::mpi::file_name(path);
+    let name = file_name(path);
     let rest = name.strip_prefix("python").or_else(|| name.strip_prefix("pypy"));
     rest.is_some_and(|r| r.chars().all(|c| c.is_ascii_digit() || c == '.'))
 }
 
-/// Asks. Only interpreters of Python 2.7 and 3 understand the question; others answer with an error,
-/// which is passed on.
-pub fn ask(interpreter: &Path) -> Result<Answer, Failure> {
-    let failed = |said: String| Failure::NoMpi4py { interpreter: interpreter.display().to_string(), said };
+/// Asks an interpreter of Python 2.7 or 3. Others answer with an error, which becomes a part of ours.
+pub fn ask(interpreter: &Path) -> Result<Answer, ProgramError> {
+    let failed =
+        |answer: String| ProgramError::NoMpi4py { interpreter: interpreter.display().to_string(), answer };
     let out = Command::new(interpreter)
         .args(["-c", QUESTION])
         .output()
         .map_err(|e| failed(format!("it cannot be started: {e}")))?;
     if !out.status.success() {
-        let said = String::from_utf8_lossy(&out.stderr);
-        let last = said.lines().rev().find(|l| !l.trim().is_empty()).unwrap_or("it said nothing");
+        let errors = String::from_utf8_lossy(&out.stderr);
+        let last = errors.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it printed nothing");
         return Err(failed(last.trim().to_string()));
     }
-    parse(&String::from_utf8_lossy(&out.stdout)).ok_or_else(|| failed("its answer makes no sense".into()))
+    parse(&String::from_utf8_lossy(&out.stdout))
+        .ok_or_else(|| failed("its answer cannot be understood".into()))
 }
 
-/// Reads the lines that the question prints.
+/// The lines that [`QUESTION`] prints; None if the module is not among them.
 pub fn parse(text: &str) -> Option<Answer> {
     let mut module = None;
     let mut libraries: Vec<PathBuf> = Vec::new();

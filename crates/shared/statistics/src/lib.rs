@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn the_median_is_the_middle_quantile() {
         let mut values: Vec<f64> = (0..50).map(|i| f64::from(i * 37 % 101)).collect();
-        while let Some(_) = values.pop() {
+        while values.pop().is_some() {
             let mut sorted = values.clone();
             sorted.sort_by(f64::total_cmp);
             assert!((median(values.clone()) - quantile(&sorted, 0.5)).abs() < 1e-12, "{}", values.len());

@@ -1,25 +1,28 @@
-//! The other processes of the doctor's trials. Ranks are siblings, not parents of each other, and some
-//! kernels make a difference there: so one child offers memory and another child reaches for it. A
-//! third one has a system call caught.
+//! The other processes of the doctor's trials.
+//!
+//! Ranks are siblings, and some kernels allow a process to read its children but not its siblings. Therefore one child
+//! offers memory and another child reads it. A third one has a system call caught.
 
-use crate::commands::PeerRole;
+use super::arguments::{TrialArguments, TrialRole};
+use super::system_call_dispatch;
 use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
 
+/// The bytes that are offered.
 const WORD: &[u8; 16] = b"evenkeel trial 1";
 
-/// Plays the part; the text goes to standard output.
-pub fn act(role: &PeerRole) -> Vec<u8> {
-    match role {
-        PeerRole::Offer => offer(),
-        PeerRole::Catch => super::system_call_dispatch::say().into_bytes(),
-        PeerRole::Reach { pid, fd, address } => reach(*pid, *fd, *address).into_bytes(),
+/// Does what the role says and returns what is printed for the doctor.
+pub fn take_part_in_trial(arguments: &TrialArguments) -> Vec<u8> {
+    match &arguments.role {
+        TrialRole::Offer => offer(),
+        TrialRole::Catch => system_call_dispatch::report().into_bytes(),
+        TrialRole::Reach { pid, fd, address } => reach(*pid, *fd, *address).into_bytes(),
     }
 }
 
 fn offer() -> Vec<u8> {
-    // As the ranks do: where the Yama module lets only ancestors read a process, it may invite others.
-    // SAFETY: no memory is passed; without Yama the call fails, which is fine.
+    // As the ranks do: where the Yama module lets only ancestors read a process, the process may allow others.
+    // SAFETY: no memory is passed. Without Yama the call fails, which changes nothing.
     unsafe { libc::prctl(libc::PR_SET_PTRACER, libc::PR_SET_PTRACER_ANY, 0, 0, 0) };
     let memory = Box::new(*WORD);
     let file =
@@ -36,16 +39,16 @@ fn offer() -> Vec<u8> {
     Vec::new()
 }
 
-/// Two lines: how opening the other's file went, and how reading the other's memory went.
+/// Two lines: whether opening the other process's file worked, and whether reading its memory did.
 fn reach(pid: i32, fd: i32, address: usize) -> String {
     let opened = std::fs::OpenOptions::new().read(true).write(true).open(format!("/proc/{pid}/fd/{fd}"));
     let opened = opened.and_then(|mut f| {
         let mut bytes = [0u8; 16];
-        // The offering process has written it, and the new descriptor has its own offset.
+        // The new descriptor has an offset of its own, so the read begins at the first byte.
         f.read_exact(&mut bytes).map(|()| bytes == *WORD)
     });
     let read = read_memory(pid, address).map(|bytes| bytes == *WORD);
-    format!("{}\n{}\n", say(opened.map_err(|e| e.to_string())), say(read.map_err(|e| e.to_string())))
+    format!("{}\n{}\n", verdict(opened.map_err(|e| e.to_string())), verdict(read.map_err(|e| e.to_string())))
 }
 
 /// Sixteen bytes of another process's memory.
@@ -62,10 +65,11 @@ fn read_memory(pid: i32, address: usize) -> std::io::Result<[u8; 16]> {
     }
 }
 
-fn say(result: Result<bool, String>) -> String {
+/// "works", or why not.
+fn verdict(result: Result<bool, String>) -> String {
     match result {
         Ok(true) => "works".into(),
-        Ok(false) => "gives other bytes than were written".into(),
+        Ok(false) => "the bytes differ from those that were written".into(),
         Err(why) => why,
     }
 }

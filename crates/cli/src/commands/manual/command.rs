@@ -1,50 +1,58 @@
-//! What is generated from the grammar and the table of options: completions, manual pages, the book's
-//! options page.
+//! Carries out `evenkeel completions`, `evenkeel man` and `evenkeel options`.
 
-use crate::commands::Cli;
-use crate::errors::Failure;
-use clap::CommandFactory;
+use super::arguments::{CompletionsArguments, ManArguments};
+use crate::errors::FileError;
+use crate::output::file::make_directory;
+use evenkeel_diagnostics as diagnostics;
 use evenkeel_options as options;
-use std::io;
-use std::path::Path;
 
 /// The completion script for a shell.
-pub fn completions(shell: clap_complete::Shell) -> Vec<u8> {
+pub fn completions(mut grammar: clap::Command, arguments: &CompletionsArguments) -> Vec<u8> {
     let mut text = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "evenkeel", &mut text);
+    clap_complete::generate(arguments.shell, &mut grammar, "evenkeel", &mut text);
     text
 }
 
-/// Writes evenkeel.1 and one page per subcommand.
-pub fn man(directory: &Path) -> Result<(), Failure> {
-    let failed = |e: io::Error| Failure::Unwritable { path: directory.to_path_buf(), why: e.to_string() };
-    std::fs::create_dir_all(directory).map_err(failed)?;
-    clap_mangen::generate_to(Cli::command().disable_help_subcommand(true), directory).map_err(failed)
+/// Writes evenkeel.1 and one page per command.
+pub fn man(grammar: clap::Command, arguments: &ManArguments) -> Result<(), FileError> {
+    let directory = &arguments.directory;
+    make_directory(directory)?;
+    clap_mangen::generate_to(grammar.disable_help_subcommand(true), directory)
+        .map_err(|e| FileError::Unwritable { path: directory.clone(), why: e.to_string() })
 }
 
-/// docs/options.md.
-pub fn options_markdown() -> String {
+/// The book's page of options, docs/src/options.md.
+pub fn options_page() -> String {
     let mut text = String::from(
         "# Options\n\n\
-         Every option can be given to `evenkeel run` and `evenkeel env` as `--name value`, or stand in the environment;\n\
-         the command line wins. The engine inside the program reads the environment only, so the variables work under\n\
-         any launcher that hands them to the ranks. A switch (`0|1`) may stand alone: `--quiet` is `--quiet=1`.\n\n\
-         This page is generated from `crates/shared/options/src/lib.rs`: `evenkeel options --markdown > docs/src/options.md`.\n\n\
+         Every option can be given to `evenkeel run` and `evenkeel env` as `--name value`, or set in the environment.\n\
+         The command line takes precedence. The engine inside the program reads the environment only, so the variables\n\
+         work under any launcher that passes them to the ranks. A switch (`0|1`) may stand alone: `--quiet` is \
+         `--quiet=1`.\n\n\
+         This page is generated from `crates/shared/options/src/lib.rs`: `evenkeel options --markdown > \
+         docs/src/options.md`.\n\n\
          | option | variable | values | default |\n|---|---|---|---|\n",
     );
-    for o in options::ALL {
-        let default = if o.default.is_empty() { "none".to_string() } else { format!("`{}`", o.default) };
-        let values = o.values.replace('|', "\\|");
-        text += &format!("| [`--{0}`](#{0}) | `{1}` | {values} | {default} |\n", o.name, o.env);
+    for option in options::ALL {
+        let default = match option.default {
+            "" => "none".to_string(),
+            default => format!("`{default}`"),
+        };
+        let (name, values) = (option.name, option.values.replace('|', "\\|"));
+        text += &format!("| [`--{name}`](#{name}) | `{}` | {values} | {default} |\n", option.env);
     }
-    for o in options::ALL {
-        text += &format!("\n## {}\n\n`--{} {}`, `{}`: {}\n", o.name, o.name, o.values, o.env, squeeze(o.doc));
+    for option in options::ALL {
+        let doc = option.doc.split_whitespace().collect::<Vec<_>>().join(" ");
+        let (name, values) = (option.name, option.values);
+        text += &format!("\n## {name}\n\n`--{name} {values}`, `{}`: {doc}\n", option.env);
     }
-    text += "\n## Where the shims are\n\n`EVENKEEL_LIB=DIRECTORY` tells the `evenkeel` program where its shims are, if they are neither in \
-             `lib/evenkeel` beside it nor in `../lib/evenkeel`.\n";
-    text
-}
-
-fn squeeze(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    text + &format!(
+        "\n## Where the shims are\n\n`EVENKEEL_LIB=DIRECTORY` tells the `evenkeel` program where its shims are, if they \
+         are neither in `lib/evenkeel` beside it nor in `../lib/evenkeel`.\n\n\
+         ## Diagnostics\n\n`{0}=debug` makes the `evenkeel` program, and the agents of a run over several machines, say \
+         on standard error what they examine and decide. The value is a level (`error`, `warn`, `info`, `debug`, \
+         `trace`, `off`), or modules with levels: `{0}=evenkeel_cli::program=debug`. [When something \
+         fails](failures.md#diagnostics) shows an example.\n",
+        diagnostics::VARIABLE
+    )
 }

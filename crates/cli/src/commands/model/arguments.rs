@@ -1,14 +1,16 @@
-//! The grammar of `evenkeel model`.
+//! The command line of `evenkeel model`.
 
+use super::measure::RankArguments;
+use crate::commands::value_parsers::core_list;
 use clap::{Subcommand, ValueEnum, value_parser};
 use evenkeel_model::measurement::ModelKind;
 use std::path::PathBuf;
 
 /// Measure what communication costs here, and compute what barriers cost under a model
 ///
-/// A model says what a message takes: LogGP by constants (latency L, overheads o_s and o_r, gap g, gap
-/// per byte G), LoP by functions of the number of peers that are addressed at once. With it the cost of
-/// an algorithm can be computed before it is run.
+/// A model says what a message takes: LogGP by constants (latency L, overheads o_s and o_r, gap g, gap per byte G), LoP by
+/// functions of the number of peers that are addressed at once. With it the cost of an algorithm can be computed before
+/// it is run.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -17,49 +19,53 @@ Examples:
                                               the network between three hosts
   evenkeel model show here.json               what barriers would take on it
   evenkeel model show mozart-infiniband       a cluster of 2005
-  evenkeel model list                         what is built in")]
-pub struct Model {
+  evenkeel model list                         the sets that are built in")]
+pub struct ModelArguments {
+    /// What is to be done.
     #[command(subcommand)]
-    pub act: Act,
+    pub command: ModelCommand,
 }
 
+/// The subcommands.
 #[derive(Debug, Subcommand)]
-pub enum Act {
-    Measure(Measure),
-    Show(Show),
-    /// Name the sets of parameters that are built in
+#[allow(
+    missing_docs,
+    reason = "clap prefers a variant's comment to that of the arguments, which is the help text"
+)]
+pub enum ModelCommand {
+    Measure(MeasureArguments),
+    Show(ShowArguments),
+    /// List the sets of parameters that are built in
     List,
+    /// A rank of a measurement. Its passes come on standard input.
     #[command(hide = true)]
-    Rank(Rank),
-    /// A node of a measurement between hosts
+    Rank(RankArguments),
+    /// A node of a measurement between hosts.
     #[command(hide = true)]
     Node,
 }
 
 /// Measure the parameters of this machine's shared memory, or of the network between hosts
 ///
-/// Without --hosts: starts processes, as the ranks of a job are, each held on a core, and has them
-/// signal through memory that they share:
+/// Without --hosts: starts processes, as the ranks of a run are, each held on a core, and has them signal through memory
+/// that they share.
 ///
-/// 1:n and back: rank 0 signals n peers, each answers; how long the signals take to post is o_s(n),
-/// until all answers are there n·RTT(n). The same with the peers' own time stamps: when the last has
-/// seen its signal, and how long after the last has answered rank 0 knows. n:1: rank 0 takes n signals
-/// that are there already: o_r(n). A stream of signals to one peer: g. Messages of 1 B to 1 MiB there
-/// and back: G. Two ranks on one core: what handing over the core takes.
+/// 1:n and back: rank 0 signals n peers and each answers. Posting the signals takes o_s(n); all answers are there after
+/// n·RTT(n). The peers' own time stamps give when the last one has seen its signal, and how long after the last answer
+/// rank 0 knows. n:1: rank 0 takes n signals that are there already: o_r(n). A stream of signals to one peer gives g,
+/// messages of 1 B to 1 MiB there and back give G, and two ranks on one core give what handing over the core takes.
 ///
-/// All scenarios take turns, pass by pass, after a pause each; what comes back is checked. The numbers
-/// are medians with 95% intervals. Parameters are fitted so that disturbed samples do not count, and
-/// tried on what was held out.
+/// All scenarios take turns, pass by pass, each after a pause; what comes back is checked. The numbers are medians with
+/// 95% intervals. Parameters are fitted so that disturbed samples do not count, and tested on samples that were held out.
 ///
-/// Where there are more ranks than cores a rank has to be given a core before it can answer. Such times
-/// are labelled, and kept apart from the others.
+/// Where there are more ranks than cores, a rank must be given a core before it can answer. Such times are marked and
+/// kept apart from the others.
 ///
-/// With --hosts: starts one process on each host through a remote shell, held on a core, and measures
-/// the messages that agents use between them (UCX): 1:n and back from the first host, o_s(n) and
-/// RTT(n); n:1, answers that have had time to come, o_r(n); a stream, g; messages of 16 B to 512 KiB
-/// there and back, whose long ones give G. There are no stamps, because hosts have no common clock.
-/// evenkeel has to lie at the same path on all hosts. Variables that begin with UCX_ are passed on:
-/// UCX_NET_DEVICES says which network is meant.
+/// With --hosts: starts one process on each host through a remote shell, held on a core, and measures the messages that
+/// agents use between them (UCX): 1:n and back from the first host, o_s(n) and RTT(n); n:1, answers that have had time to
+/// arrive, o_r(n); a stream, g; messages of 16 B to 512 KiB there and back, of which the long ones give G. There are no
+/// time stamps, because hosts have no common clock. evenkeel must lie at the same path on all hosts. Variables that begin
+/// with UCX_ are passed on; UCX_NET_DEVICES selects the network.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -70,37 +76,38 @@ Examples:
 
 Between hosts, with ssh, and in an allocation of Slurm:
   evenkeel model measure --hosts node1,node2,node3,node4 --json network.json
-  evenkeel model measure --remote-shell 'srun --overlap -N1 -n1 -w' \
+  evenkeel model measure --remote-shell 'srun --overlap -N1 -n1 -w' \\
       --hosts $(scontrol show hostnames | paste -sd,) --json network.json
 Then, with the nodes' own memory from a measurement without --hosts:
-  evenkeel simulate dissemination --ranks 1024 --machine network.json \
+  evenkeel simulate dissemination --ranks 1024 --machine network.json \\
       --node here.json --ranks-per-node 16
 
-Leave the machine alone meanwhile: unlike `evenkeel noise`, this asks what the machine can do.")]
-pub struct Measure {
-    /// Ranks at most, rank 0 among them. Without it 16, or the number of cores if that is more, but not
-    /// more than 64
+Let nothing else run meanwhile: unlike `evenkeel noise`, this measures what the machine can do.")]
+pub struct MeasureArguments {
+    /// Ranks at most, rank 0 among them. Without it 16, or the number of cores if that is more, but not more
+    /// than 64
     #[arg(short = 'n', long = "ranks", value_name = "N", value_parser = value_parser!(u16).range(2..=256))]
     pub ranks: Option<u16>,
     /// Measure the network between these hosts: a,b,c. The first takes the times
     #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with_all = ["ranks", "cores"])]
     pub hosts: Vec<String>,
-    /// What starts a command on a host: words that the host's name and the command can follow
+    /// What starts a command on a host: words that are followed by the host's name and the command
     #[arg(long, value_name = "COMMAND", default_value = DEFAULT_SHELL, requires = "hosts")]
     pub remote_shell: String,
-    /// Passes; more make the intervals narrower
+    /// Passes; more passes make the intervals narrower
     #[arg(long, value_name = "N", default_value = "20", value_parser = value_parser!(u16).range(2..=10_000))]
     pub passes: u16,
     /// Pause before each pass
-    #[arg(long, value_name = "MICROSECONDS", default_value = "1000", value_parser = value_parser!(u32).range(0..=1_000_000))]
+    #[arg(long, value_name = "MICROSECONDS", default_value = "1000")]
+    #[arg(value_parser = value_parser!(u32).range(0..=1_000_000))]
     pub pause_us: u32,
     /// Which cores: 0-3,8. Without it, all that this process may use
-    #[arg(long, value_name = "LIST", value_parser = crate::commands::core_list)]
+    #[arg(long, value_name = "LIST", value_parser = core_list)]
     pub cores: Option<String>,
-    /// Which model the file is to hold
+    /// The model whose parameters the file is to hold
     #[arg(long, value_enum, default_value = "loggp")]
-    pub model: Which,
-    /// What the parameters are called. Without it this-machine, or this-network
+    pub model: FittedModel,
+    /// The name of the parameters. Without it this-machine, or this-network
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
     /// Write parameters and all numbers to this file
@@ -111,44 +118,46 @@ pub struct Measure {
     pub svg: Option<PathBuf>,
 }
 
-/// Asks for no password: there may be nobody to type it.
+/// Asks for no password, because a script could not type it.
 const DEFAULT_SHELL: &str = "ssh -o BatchMode=yes -o ConnectTimeout=10";
 
-impl Measure {
-    /// What the parameters are to be called.
+impl MeasureArguments {
+    /// The name of the parameters.
     pub fn name(&self) -> &str {
         self.name.as_deref().unwrap_or(if self.hosts.is_empty() { "this-machine" } else { "this-network" })
     }
 
+    /// Whether no other remote shell was asked for.
     pub fn has_default_shell(&self) -> bool {
         self.remote_shell == DEFAULT_SHELL
     }
 }
 
+/// The models that can be fitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Which {
+pub enum FittedModel {
     /// Constants, of ranks that have a core each
     #[value(name = "loggp")]
     LogGp,
-    /// Functions of the number of peers; where cores are shared, with the context switches in them
+    /// Functions of the number of peers; where cores are shared, they contain the context switches
     #[value(name = "lop")]
     LoP,
 }
 
-impl From<Which> for ModelKind {
-    fn from(which: Which) -> ModelKind {
-        match which {
-            Which::LogGp => ModelKind::LogGp,
-            Which::LoP => ModelKind::LoP,
+impl From<FittedModel> for ModelKind {
+    fn from(model: FittedModel) -> ModelKind {
+        match model {
+            FittedModel::LogGp => ModelKind::LogGp,
+            FittedModel::LoP => ModelKind::LoP,
         }
     }
 }
 
 /// Show parameters, and what all barriers cost under them
 ///
-/// The costs are closed forms for ranks that arrive at the same time and for a network without
-/// contention: what is left when nothing goes wrong. Algorithms with an n are shown with the best one;
-/// at most log2 of the ranks are worth considering.
+/// The costs are closed forms for ranks that arrive at the same time and for a network without contention: what remains
+/// when nothing goes wrong. Algorithms with an n are shown with the best one; at most log2 of the ranks are worth
+/// considering.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -157,21 +166,23 @@ Examples:
   evenkeel model show clic-fast-ethernet --ranks 256 --release linear
   evenkeel model show mozart-infiniband --node here.json --ranks-per-node 2
 
-The last line puts ranks of a node on what was measured here, and nodes on that network.")]
-pub struct Show {
+The last line combines the memory that was measured here, within nodes, with that network between nodes.")]
+pub struct ShowArguments {
     /// A built-in set (evenkeel model list), or a file that `evenkeel model measure --json` has written
     pub parameters: String,
     /// Ranks at most
-    #[arg(short = 'n', long = "ranks", value_name = "N", default_value = "1024", value_parser = value_parser!(u32).range(2..))]
+    #[arg(short = 'n', long = "ranks", value_name = "N", default_value = "1024")]
+    #[arg(value_parser = value_parser!(u32).range(2..))]
     pub ranks: u32,
-    /// What ranks of one node have between them: another set or file
+    /// What carries messages between ranks of one node: another set or file
     #[arg(long, value_name = "PARAMETERS", requires = "ranks_per_node")]
     pub node: Option<String>,
+    /// Ranks of each node
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..), requires = "node")]
     pub ranks_per_node: Option<u32>,
-    /// How the rank that knows that all have come tells the others
+    /// How the rank that knows that all have arrived tells the others
     #[arg(long, value_enum, default_value = "binomial")]
-    pub release: How,
+    pub release: ReleaseMethod,
     /// Charge the messages of a round one after the other, as the thesis does, instead of overlapped
     #[arg(long)]
     pub serialised: bool,
@@ -180,8 +191,9 @@ pub struct Show {
     pub consecutive: u32,
 }
 
+/// How ranks are told that all have arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum How {
+pub enum ReleaseMethod {
     /// One after the other
     Linear,
     /// Along a binomial tree
@@ -190,21 +202,12 @@ pub enum How {
     Multicast,
 }
 
-impl From<How> for evenkeel_model::Release {
-    fn from(how: How) -> Self {
-        match how {
-            How::Linear => Self::Linear,
-            How::Binomial => Self::Binomial,
-            How::Multicast => Self::Multicast,
+impl From<ReleaseMethod> for evenkeel_model::Release {
+    fn from(method: ReleaseMethod) -> Self {
+        match method {
+            ReleaseMethod::Linear => Self::Linear,
+            ReleaseMethod::Binomial => Self::Binomial,
+            ReleaseMethod::Multicast => Self::Multicast,
         }
     }
-}
-
-/// A rank of a measurement. Its tasks come on standard input.
-#[derive(Debug, clap::Args)]
-pub struct Rank {
-    pub pid: u32,
-    pub descriptor: i32,
-    pub token: u64,
-    pub rank: usize,
 }

@@ -1,6 +1,11 @@
-//! `evenkeel model`.
+//! `evenkeel model`: measures parameters, shows sets of parameters, and what barriers cost under them.
 
-pub mod arguments;
-pub mod command;
-pub mod measure;
+mod arguments;
+mod barrier_costs;
+mod command;
+mod list;
+mod measure;
 mod show;
+
+pub use arguments::{ModelArguments, ModelCommand};
+pub use command::model;

@@ -1,3 +1,7 @@
-//! `evenkeel noise`.
+//! `evenkeel noise`: measures how this machine disturbs a program.
 
-pub mod command;
+mod arguments;
+mod command;
+
+pub use arguments::NoiseArguments;
+pub use command::noise;

@@ -1,3 +1,7 @@
-//! `evenkeel report`.
+//! `evenkeel report`: shows the record of a run again.
 
-pub mod command;
+mod arguments;
+mod command;
+
+pub use arguments::ReportArguments;
+pub use command::report;

@@ -1,9 +1,13 @@
-//! `evenkeel route`.
+//! `evenkeel route`: forwarding tables for irregular networks, and what they are worth under traffic.
+//!
+//! Each subcommand has a folder. They share: [`network_file`] reads networks and tables, [`table_scheme`] computes
+//! tables, [`figures`] describes them, [`opensm`] runs OpenSM on a simulated subnet, [`parallel_runs`] holds the
+//! arguments of simulations that run beside each other.
 
-pub mod application;
-pub mod arguments;
+mod application;
+mod arguments;
 mod check;
-pub mod command;
+mod command;
 mod compare;
 mod compute;
 mod figures;
@@ -11,7 +15,10 @@ mod generate;
 mod network_file;
 mod opensm;
 mod parallel_runs;
-pub mod plan;
-pub mod reconfigure;
-pub mod simulate;
+mod plan;
+mod reconfigure;
+mod simulate;
 mod table_scheme;
+
+pub use arguments::{RouteArguments, RouteCommand};
+pub use command::route;

@@ -1,40 +1,51 @@
 //! Networks and tables from files.
 
-use super::command::refuse;
-use crate::errors::Failure;
+use crate::errors::RouteReason;
 use evenkeel_route::format::{lfts, read_network};
 use evenkeel_route::{Network, Table};
 use std::path::Path;
 
 /// A network that can be routed: connected, with two end nodes at least.
-pub fn network(file: &Path) -> Result<Network, Failure> {
-    let network =
-        read_network(&text(file)?).map_err(|e| refuse(format!("{} is no network: {e}", file.display())))?;
+pub fn network(file: &Path) -> Result<Network, RouteReason> {
+    let network = read_network(&text(file)?)
+        .map_err(|e| RouteReason::NotANetwork { file: file.into(), why: e.to_string() })?;
     if !network.is_connected() {
-        return Err(refuse(format!(
-            "{} is in pieces: some switches cannot be reached from others, whatever the tables",
-            file.display()
-        )));
+        return Err(RouteReason::InPieces { file: file.into() });
     }
     if network.end_nodes().len() < 2 {
-        return Err(refuse(format!(
-            "{} has fewer than two end nodes, so there is nothing to send",
-            file.display()
-        )));
+        return Err(RouteReason::TooFewEndNodes { file: file.into() });
     }
     Ok(network)
 }
 
-/// Tables for a network, and what the file said of things that the network does not have.
-pub fn tables(network: &Network, file: &Path) -> Result<(Table, lfts::SkippedEntries), Failure> {
-    lfts::read(network, &text(file)?).map_err(|e| refuse(format!("{} holds no tables: {e}", file.display())))
+/// Tables for a network, and what of the file the network does not have.
+pub fn tables(network: &Network, file: &Path) -> Result<(Table, lfts::SkippedEntries), RouteReason> {
+    lfts::read(network, &text(file)?)
+        .map_err(|e| RouteReason::NotTables { file: file.into(), why: e.to_string() })
 }
 
-fn text(file: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(file).map_err(|e| refuse(format!("{} cannot be read: {e}", file.display())))
+/// The text of tables, for OpenSM.
+pub fn tables_text(network: &Network, table: &Table) -> Result<String, RouteReason> {
+    let lids = lfts::Lids::of(network).ok_or(RouteReason::TooManyDestinations)?;
+    Ok(lfts::write(network, table, &lids))
 }
 
-/// A network's name in tables: its file's, without directory and ending.
+fn text(file: &Path) -> Result<String, RouteReason> {
+    std::fs::read_to_string(file)
+        .map_err(|e| RouteReason::Unreadable { file: file.into(), why: e.to_string() })
+}
+
+/// A network's name in tables: the name of its file without directory and ending.
 pub fn name(file: &Path) -> String {
-    file.file_stem().map_or_else(|| file.display().to_string(), |n| n.to_string_lossy().into_owned())
+    file.file_stem().map_or_else(|| file.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+/// `64 switches, 256 end nodes, 192 cables between switches`.
+pub fn size(network: &Network) -> String {
+    format!(
+        "{} switches, {} end nodes, {} cables between switches",
+        network.switches().len(),
+        network.end_nodes().len(),
+        network.channels() / 2
+    )
 }

@@ -1,13 +1,14 @@
-//! The schemes by the names that the command line has for them.
+//! The schemes by which tables are computed, under their names on the command line.
 
+use crate::errors::RouteReason;
 use clap::ValueEnum;
 use evenkeel_route::schemes::{self, AscendingSearch, GeneticParameters, MOST_EXHAUSTIVE};
 use evenkeel_route::{ChannelOrder, Network, Random, SwitchId, SwitchOrder, Table, tables};
 
-/// Ways to compute tables.
+/// How tables are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TableScheme {
-    /// our own: a search among the orders of the channels for short paths and low loads
+    /// evenkeel's own: a search among the orders of the channels for short paths and low loads
     Ascending,
     /// up*/down* by a breadth-first tree from the switch with the lowest number (Autonet; MDST)
     Mdst,
@@ -24,17 +25,17 @@ pub enum TableScheme {
     Local,
     /// up*/down* by the best of all orders, for eight switches at most
     Exhaustive,
-    /// minimal paths, balanced; they can deadlock on one lane: for comparison
+    /// minimal paths, balanced; they can deadlock on one lane; for comparison only
     Minimal,
 }
 
 impl TableScheme {
-    /// As on the command line.
+    /// The name on the command line.
     pub fn name(self) -> String {
         self.to_possible_value().expect("none is skipped").get_name().into()
     }
 
-    /// All that make sense for a network, without those that only the patient would wait for.
+    /// All schemes that suit a network, without those that would take very long on it.
     pub fn suited(network: &Network) -> Vec<TableScheme> {
         let switches = network.switches().len();
         let suits = |scheme: &TableScheme| match scheme {
@@ -46,66 +47,86 @@ impl TableScheme {
     }
 }
 
-/// The tables of a scheme, or why there are none. `progress` is told the share that is done.
-pub fn compute(
-    network: &Network,
-    scheme: TableScheme,
-    lanes: u8,
-    seed: u64,
-    effort: f64,
-    progress: &mut dyn FnMut(f64),
-) -> Result<Table, String> {
-    let spread = tables::BalanceEffort::fitting(network);
-    if scheme == TableScheme::Ascending {
-        let search = AscendingSearch { effort, seed };
-        if lanes == 1 {
-            return Ok(tables::balanced(network, &schemes::ascending(network, search, progress), spread));
+/// What is to be computed.
+#[derive(Clone, Copy, Debug)]
+pub struct Request {
+    /// How.
+    pub scheme: TableScheme,
+    /// Virtual lanes that packets may use.
+    pub lanes: u8,
+    /// The seed of what is random.
+    pub seed: u64,
+    /// How much to search; 1 is usual.
+    pub effort: f64,
+}
+
+/// The largest network on which depth-first trees from all switches are compared.
+const MOST_FOR_ALL_TREES: usize = 256;
+/// Steps of the local search.
+const LOCAL_STEPS: usize = 500;
+
+impl Request {
+    /// Computes the tables. `progress` is told the share that is done.
+    pub fn compute(&self, network: &Network, progress: &mut dyn FnMut(f64)) -> Result<Table, RouteReason> {
+        let spread = tables::BalanceEffort::fitting(network);
+        if self.scheme == TableScheme::Ascending {
+            return Ok(self.ascending(network, spread, progress));
         }
-        let (orders, lane) = schemes::ascending_lanes(network, search, lanes, progress);
-        return Ok(tables::balanced_lanes(network, &orders, &lane, spread));
+        if self.lanes != 1 {
+            return Err(RouteReason::OneLaneOnly { scheme: self.scheme.name() });
+        }
+        if self.scheme == TableScheme::Minimal {
+            return Ok(tables::minimal(network, spread));
+        }
+        let order = self.switch_order(network)?;
+        Ok(tables::balanced(network, &ChannelOrder::up_down(network, &order), spread))
     }
-    if lanes != 1 {
-        return Err(format!("only the scheme `ascending` uses several lanes; `{}` uses one", scheme.name()));
+
+    fn ascending(
+        &self,
+        network: &Network,
+        spread: tables::BalanceEffort,
+        progress: &mut dyn FnMut(f64),
+    ) -> Table {
+        let search = AscendingSearch { effort: self.effort, seed: self.seed };
+        if self.lanes == 1 {
+            return tables::balanced(network, &schemes::ascending(network, search, progress), spread);
+        }
+        let (orders, lane) = schemes::ascending_lanes(network, search, self.lanes, progress);
+        tables::balanced_lanes(network, &orders, &lane, spread)
     }
-    let random = &mut Random::new(seed);
-    let best_root = || schemes::breadth_first(network, schemes::best_root(network));
-    let depth_first = || {
-        if network.switches().len() <= 256 {
-            schemes::depth_first(network)
-        } else {
-            schemes::depth_first_from(network, schemes::best_root(network))
-        }
-    };
-    let order: SwitchOrder = match scheme {
-        TableScheme::Ascending => unreachable!("it is no order of switches"),
-        TableScheme::Minimal => return Ok(tables::minimal(network, spread)),
-        TableScheme::Mdst => schemes::breadth_first(network, SwitchId(0)),
-        TableScheme::Bfs => best_root(),
-        TableScheme::Post => {
-            let begins = SwitchId(random.below(network.switches().len()) as u32);
-            schemes::propagation_order(network, begins, random)
-        }
-        TableScheme::Dfs => depth_first(),
-        TableScheme::Genetic => {
-            let seeds = [best_root(), depth_first()];
-            schemes::genetic(
-                network,
-                &seeds,
-                GeneticParameters::default(),
-                &mut schemes::static_fitness(network),
-                random,
-            )
-        }
-        TableScheme::Local => {
-            schemes::local_search(network, &depth_first(), 500, &mut schemes::static_fitness(network), random)
-        }
-        TableScheme::Exhaustive if network.switches().len() > MOST_EXHAUSTIVE => {
-            return Err(format!(
-                "all orders can be tried for {MOST_EXHAUSTIVE} switches at most, and there are {}",
-                network.switches().len()
-            ));
-        }
-        TableScheme::Exhaustive => schemes::exhaustive(network, &mut schemes::static_fitness(network)),
-    };
-    Ok(tables::balanced(network, &ChannelOrder::up_down(network, &order), spread))
+
+    /// The order of switches of an up*/down* scheme.
+    fn switch_order(&self, network: &Network) -> Result<SwitchOrder, RouteReason> {
+        let random = &mut Random::new(self.seed);
+        let switches = network.switches().len();
+        let best_root = || schemes::breadth_first(network, schemes::best_root(network));
+        let depth_first = || match switches <= MOST_FOR_ALL_TREES {
+            true => schemes::depth_first(network),
+            false => schemes::depth_first_from(network, schemes::best_root(network)),
+        };
+        Ok(match self.scheme {
+            TableScheme::Ascending | TableScheme::Minimal => unreachable!("they order no switches"),
+            TableScheme::Mdst => schemes::breadth_first(network, SwitchId(0)),
+            TableScheme::Bfs => best_root(),
+            TableScheme::Post => {
+                let begins = SwitchId(random.below(switches) as u32);
+                schemes::propagation_order(network, begins, random)
+            }
+            TableScheme::Dfs => depth_first(),
+            TableScheme::Genetic => {
+                let seeds = [best_root(), depth_first()];
+                let fitness = &mut schemes::static_fitness(network);
+                schemes::genetic(network, &seeds, GeneticParameters::default(), fitness, random)
+            }
+            TableScheme::Local => {
+                let fitness = &mut schemes::static_fitness(network);
+                schemes::local_search(network, &depth_first(), LOCAL_STEPS, fitness, random)
+            }
+            TableScheme::Exhaustive if switches > MOST_EXHAUSTIVE => {
+                return Err(RouteReason::TooManySwitches { most: MOST_EXHAUSTIVE, switches });
+            }
+            TableScheme::Exhaustive => schemes::exhaustive(network, &mut schemes::static_fitness(network)),
+        })
+    }
 }

@@ -1,3 +1,7 @@
-//! `evenkeel run` and `evenkeel env`.
+//! `evenkeel run`: from a program's name to the launcher that this process becomes.
 
-pub mod command;
+mod arguments;
+mod command;
+
+pub use arguments::RunArguments;
+pub use command::{check_ranks, run};

@@ -1,4 +1,4 @@
-//! The grammar of `evenkeel schedule`.
+//! The command line of `evenkeel schedule`.
 
 use clap::{ValueEnum, value_parser};
 use evenkeel_schedule::Collective;
@@ -6,41 +6,50 @@ use std::path::PathBuf;
 
 /// Show, check and draw collective algorithms
 ///
-/// Every collective algorithm is written once, as a function from the number of ranks and parameters to
-/// the steps of each rank. These commands work on the steps: nothing is run on a network.
+/// Every collective algorithm is written once, as a function from the number of ranks and parameters to the steps of
+/// each rank. These commands work on the steps; nothing runs on a network.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  evenkeel schedule list --ranks 64                           what there is, and what it costs
-  evenkeel schedule show n-way-dissemination --ranks 9 --n 2  who tells whom in which round
+  evenkeel schedule list --ranks 64                           the algorithms, and what each costs
+  evenkeel schedule show n-way-dissemination --ranks 9 --n 2  which rank signals which, round by round
   evenkeel schedule show allreduce-ring --ranks 5 --elements 10 --svg ring.svg
   evenkeel schedule show hierarchical --ranks 12 --param inner=mcs --param outer=dissemination --param node=4
-  evenkeel schedule check n-wise-exchange --ranks 100 --n 3   is it right?")]
-pub struct Schedule {
+  evenkeel schedule check n-wise-exchange --ranks 100 --n 3   prove that it is right")]
+pub struct ScheduleArguments {
+    /// What is to be done.
     #[command(subcommand)]
-    pub task: ScheduleTask,
+    pub command: ScheduleCommand,
 }
 
+/// The subcommands.
 #[derive(Debug, clap::Subcommand)]
-pub enum ScheduleTask {
-    List(List),
-    Show(Box<Show>),
-    Check(Box<Check>),
+#[allow(
+    missing_docs,
+    reason = "clap prefers a variant's comment to that of the arguments, which is the help text"
+)]
+pub enum ScheduleCommand {
+    List(ListArguments),
+    Show(Box<ShowArguments>),
+    Check(Box<CheckArguments>),
     #[command(hide = true)]
-    Gallery(Gallery),
+    Gallery(GalleryArguments),
 }
 
 /// List all algorithms and what they cost, counted from their steps
 ///
-/// rounds: messages that must follow one another. sent: messages of the rank that sends most. must
-/// respond: how many other ranks must do something between a rank's entering and its leaving; whoever
-/// is late among these holds it up.
+/// rounds: messages that must follow one another. sent: messages of the rank that sends most. must respond: how many
+/// other ranks must do something between a rank's entering and its leaving; if one of these is late, the rank waits.
 #[derive(Debug, clap::Args)]
-pub struct List {
+#[command(after_help = "\
+Examples:
+  evenkeel schedule list --operation barrier --ranks 64
+  evenkeel schedule list --operation allreduce --elements 1000")]
+pub struct ListArguments {
     /// Number of ranks
     #[arg(short = 'n', long, value_name = "N", default_value = "16", value_parser = value_parser!(u32).range(1..))]
     pub ranks: u32,
-    /// Elements of a rank's vector; of its part for another rank, where parts are exchanged
+    /// Elements of a rank's vector; where ranks exchange parts, of a part
     #[arg(long, value_name = "E", default_value = "16")]
     pub elements: u32,
     /// Only algorithms for this operation
@@ -48,13 +57,19 @@ pub struct List {
     pub operation: Option<OperationName>,
 }
 
-/// Draw an algorithm's messages, round by round, and tell what it costs
+/// Draw an algorithm's messages, round by round, and say what it costs
 ///
 /// A message is in round r if r - 1 others had to arrive, one after the other, before it could be sent.
 #[derive(Debug, clap::Args)]
-pub struct Show {
+#[command(after_help = "\
+Examples:
+  evenkeel schedule show dissemination --ranks 8
+  evenkeel schedule show mcs --ranks 20 --n 4 --svg mcs.svg   as a picture, for more ranks than fit a terminal
+  evenkeel schedule show bcast-flat --ranks 4 --steps 0       the steps of rank 0")]
+pub struct ShowArguments {
+    /// The schedule.
     #[command(flatten)]
-    pub which: Which,
+    pub selection: ScheduleSelection,
     /// Write the picture to this file
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
@@ -63,16 +78,22 @@ pub struct Show {
     pub steps: Option<u32>,
 }
 
-/// Prove an algorithm right for a number of ranks, or say what is wrong
+/// Prove that an algorithm is right for a number of ranks, or say what is wrong
 ///
-/// It completes, epoch after epoch, in every order in which steps may be taken and messages may arrive;
-/// nobody leaves a barrier before all have entered; data is right; flags and memory are not used again
-/// while they are needed. One run proves that unless it is decided while running who goes on; then
-/// orders are tried: all of them for up to 3 ranks, and random ones.
+/// It is right if it completes, epoch after epoch, in every order in which steps may be taken and messages may arrive; if
+/// no rank leaves a barrier before all have entered; if data is right; and if flags and memory are not reused while they
+/// are needed. One run proves that, unless the algorithm decides while it runs which rank continues. Then orders are
+/// tried: all of them for up to 3 ranks, and random ones.
 #[derive(Debug, clap::Args)]
-pub struct Check {
+#[command(after_help = "\
+Examples:
+  evenkeel schedule check dissemination --ranks 1000
+  evenkeel schedule check central-counter --ranks 3           every order of steps and messages
+  evenkeel schedule check hierarchical --ranks 5 --nodes 0,1,0,1,2 --param outer=mcs")]
+pub struct CheckArguments {
+    /// The schedule.
     #[command(flatten)]
-    pub which: Which,
+    pub selection: ScheduleSelection,
     /// How many random orders to try as well
     #[arg(long, value_name = "K", default_value = "20")]
     pub random: u64,
@@ -83,14 +104,14 @@ pub struct Check {
 
 /// Write the book's page of algorithms and its pictures
 #[derive(Debug, clap::Args)]
-pub struct Gallery {
-    /// The book's sources
+pub struct GalleryArguments {
+    /// The directory of the book's sources
     pub directory: PathBuf,
 }
 
-/// An algorithm and what it is asked.
+/// An algorithm, and the problem that it is to solve.
 #[derive(Debug, clap::Args)]
-pub struct Which {
+pub struct ScheduleSelection {
     /// The algorithm, by its name in `evenkeel schedule list`
     pub algorithm: String,
     /// Number of ranks
@@ -102,18 +123,20 @@ pub struct Which {
     /// The parameter n: short for --param n=N
     #[arg(long = "n", value_name = "N")]
     pub n: Option<u32>,
-    /// Elements of a rank's vector; of its part for another rank, where parts are exchanged
+    /// Elements of a rank's vector; where ranks exchange parts, of a part
     #[arg(long, value_name = "E", default_value = "16")]
     pub elements: u32,
     /// The root of a broadcast or reduction
     #[arg(long, value_name = "RANK", default_value = "0")]
     pub root: u32,
-    /// Which node each rank is on, for hierarchical algorithms: 0,0,1,1,2
+    /// The node of each rank, for hierarchical algorithms: 0,0,1,1,2
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub nodes: Vec<u32>,
 }
 
+/// The collective operations that have algorithms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs, reason = "each is the MPI function of that name")]
 pub enum OperationName {
     Barrier,
     Bcast,
@@ -128,9 +151,9 @@ pub enum OperationName {
     Exscan,
 }
 
-impl OperationName {
-    pub fn operation(self) -> Collective {
-        match self {
+impl From<OperationName> for Collective {
+    fn from(name: OperationName) -> Collective {
+        match name {
             OperationName::Barrier => Collective::Barrier,
             OperationName::Bcast => Collective::Bcast,
             OperationName::Reduce => Collective::Reduce,

@@ -1,70 +1,49 @@
-//! All runs of a command as a picture: completion and time held against ranks, and whom the others
-//! waited for.
+//! All results of a command as a picture: completion and time held against ranks, and the ranks that others waited for.
 
-use super::command::Run;
-use crate::errors::Failure;
-use crate::output::plot_style::{COLOURS, FONT};
+use super::simulated::Simulated;
+use crate::errors::SimulationError;
+use crate::output::plot::{self, Area, COLOURS, Drawn, FONT, draw_legend, legend_line};
 use evenkeel_schedule_sim::VirtualTime;
 use evenkeel_text::units::{duration, short_count};
 use plotters::prelude::*;
 
-/// Of a panel.
+/// The size of a panel in pixels.
 const SIZE: (u32, u32) = (460, 440);
-/// Of an axis of ranks: powers of two, but not so many that they touch.
+/// Labels of the axis of ranks: powers of two, but not so many that they touch.
 const LABELS: usize = 7;
-/// A logarithmic axis has no zero: what is less stands on its lower edge.
+/// A logarithmic axis has no zero: smaller values stand on its lower edge.
 const LEAST_NS: f64 = 1.0;
 
-type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
-type Done = Result<(), Box<dyn std::error::Error>>;
-/// A line of a panel: its name, how wide it is drawn, and its value of a run.
-type Curve = (&'static str, u32, fn(&Run) -> VirtualTime);
+/// A line of a panel: the width of its stroke, and its value of a result.
+type Curve = (u32, fn(&Simulated) -> VirtualTime);
 
-const COMPLETION: [Curve; 2] =
-    [("mean", 2, |r| r.outcome.completion.mean), ("p99", 1, |r| r.outcome.completion.p99)];
-const HELD: [Curve; 3] = [
-    ("mean", 3, |r| r.outcome.held.mean),
-    ("p99", 2, |r| r.outcome.held.p99),
-    ("longest", 1, |r| r.outcome.held.max),
-];
+const COMPLETION: [Curve; 2] = [(2, |r| r.outcome.completion.mean), (1, |r| r.outcome.completion.p99)];
+const HELD: [Curve; 3] =
+    [(3, |r| r.outcome.held.mean), (2, |r| r.outcome.held.p99), (1, |r| r.outcome.held.max)];
 
-/// An SVG document that needs nothing else.
-pub fn svg(runs: &[Run]) -> Result<String, Failure> {
-    let mut text = String::new();
-    draw(runs, &mut text)
-        .map_err(|e| Failure::Simulate { why: format!("the plot could not be drawn ({e})") })?;
-    Ok(text)
-}
-
-fn draw(runs: &[Run], text: &mut String) -> Done {
-    let waited_for = most_ranks_with_lateness(runs);
+/// An SVG document that needs no other file.
+pub fn svg(results: &[Simulated]) -> Result<String, SimulationError> {
+    let waited_for = largest_with_late_ranks(results);
     let panels = if waited_for.is_some() { 3 } else { 2 };
-    let area = SVGBackend::with_string(text, (panels as u32 * SIZE.0, SIZE.1)).into_drawing_area();
-    let said = |e: &dyn std::fmt::Display| e.to_string();
-    area.fill(&WHITE).map_err(|e| said(&e))?;
-    let panels = area.split_evenly((1, panels));
-    against_ranks(runs, "Completion: wide mean, narrow p99", &COMPLETION, &panels[0])
-        .map_err(|e| said(&*e))?;
-    against_ranks(runs, "Time in a call: from wide mean, p99, longest", &HELD, &panels[1])
-        .map_err(|e| said(&*e))?;
-    if let Some(run) = waited_for {
-        late_ranks(run, &panels[2]).map_err(|e| said(&*e))?;
-    }
-    area.present().map_err(|e| said(&e))?;
-    Ok(())
+    let draw = |area: &Area| {
+        let panels = area.split_evenly((1, panels));
+        against_ranks(results, "Completion: wide mean, narrow p99", &COMPLETION, &panels[0])?;
+        against_ranks(results, "Time in a call: from wide mean, p99, longest", &HELD, &panels[1])?;
+        waited_for.map_or(Ok(()), |result| late_ranks(result, &panels[2]))
+    };
+    plot::svg((panels as u32 * SIZE.0, SIZE.1), draw).map_err(SimulationError::Plot)
 }
 
-fn against_ranks(runs: &[Run], title: &str, curves: &[Curve], area: &Area) -> Done {
-    let mut schedules: Vec<&str> = Vec::new();
-    runs.iter().for_each(|r| {
-        if !schedules.contains(&r.schedule.as_str()) {
-            schedules.push(&r.schedule)
-        }
-    });
-    let value = |run: &Run, of: fn(&Run) -> VirtualTime| of(run).ns().max(LEAST_NS);
-    let all: Vec<f64> = runs.iter().flat_map(|r| curves.iter().map(move |c| value(r, c.2))).collect();
-    let (least, most) = all.iter().fold((f64::INFINITY, LEAST_NS), |(a, b), v| (a.min(*v), b.max(*v)));
-    let (few, many) = runs.iter().fold((u32::MAX, 1), |(a, b), r| (a.min(r.ranks), b.max(r.ranks)));
+/// The value of a result, not below the axis.
+fn value(result: &Simulated, of: fn(&Simulated) -> VirtualTime) -> f64 {
+    of(result).ns().max(LEAST_NS)
+}
+
+fn against_ranks(results: &[Simulated], title: &str, curves: &[Curve], area: &Area) -> Drawn {
+    let values = results.iter().flat_map(|result| curves.iter().map(move |curve| value(result, curve.1)));
+    let (least, most) = values.fold((f64::INFINITY, LEAST_NS), |(a, b), v| (a.min(v), b.max(v)));
+    let ranks = results.iter().map(|result| result.ranks);
+    let (few, many) = ranks.fold((u32::MAX, 1), |(a, b), ranks| (a.min(ranks), b.max(ranks)));
     let mut chart = ChartBuilder::on(area)
         .caption(title, (FONT, 15))
         .margin(12)
@@ -78,50 +57,50 @@ fn against_ranks(runs: &[Run], title: &str, curves: &[Curve], area: &Area) -> Do
         .configure_mesh()
         .x_desc("ranks")
         .x_labels(LABELS)
-        .x_label_formatter(&|n| short_count(n.round() as u64))
+        .x_label_formatter(&|ranks| short_count(ranks.round() as u64))
         .y_label_formatter(&|ns| duration(ns.round() as u64))
         .label_style((FONT, 12))
         .light_line_style(WHITE)
         .draw()?;
-    for (i, schedule) in schedules.iter().enumerate() {
-        let colour = COLOURS[i % COLOURS.len()];
-        for (which, (_, width, of)) in curves.iter().enumerate() {
-            let mut points: Vec<(f64, f64)> = runs
-                .iter()
-                .filter(|r| r.schedule == *schedule)
-                .map(|r| (f64::from(r.ranks), value(r, *of)))
-                .collect();
+    for (schedule, colour) in schedules(results).into_iter().zip(COLOURS.into_iter().cycle()) {
+        for (at, (width, of)) in curves.iter().enumerate() {
+            let of_schedule = results.iter().filter(|result| result.schedule == schedule);
+            let mut points: Vec<(f64, f64)> =
+                of_schedule.map(|result| (f64::from(result.ranks), value(result, *of))).collect();
             points.sort_by(|a, b| a.0.total_cmp(&b.0));
-            chart.draw_series(points.iter().map(|p| Circle::new(*p, 2, colour.filled())))?;
+            chart.draw_series(points.iter().map(|point| Circle::new(*point, 2, colour.filled())))?;
             let line = chart.draw_series(LineSeries::new(points, colour.stroke_width(*width)))?;
-            if which == 0 {
-                line.label(*schedule).legend(move |(x, y)| {
-                    PathElement::new(vec![(x, y), (x + 16, y)], colour.stroke_width(2))
-                });
+            if at == 0 {
+                line.label(schedule).legend(legend_line(colour));
             }
         }
     }
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::UpperLeft)
-        .label_font((FONT, 12))
-        .background_style(WHITE.mix(0.8))
-        .draw()?;
-    Ok(())
+    draw_legend(&mut chart, 12)
 }
 
-/// The last run with most ranks in which some were seen to be late: where cores are shared nobody is.
-fn most_ranks_with_lateness(runs: &[Run]) -> Option<&Run> {
-    let most = runs.iter().map(|r| r.ranks).max()?;
-    runs.iter().rfind(|r| r.ranks == most && !r.outcome.late.is_empty())
+/// The names of schedules, in the order of their first results.
+fn schedules(results: &[Simulated]) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for result in results {
+        if !names.contains(&result.schedule.as_str()) {
+            names.push(&result.schedule);
+        }
+    }
+    names
+}
+
+/// The last of the results with most ranks in which some ranks were late. Where ranks share cores none is.
+fn largest_with_late_ranks(results: &[Simulated]) -> Option<&Simulated> {
+    let most = results.iter().map(|result| result.ranks).max()?;
+    results.iter().rfind(|result| result.ranks == most && !result.outcome.late.is_empty())
 }
 
 /// The ranks that others waited for longest.
-fn late_ranks(run: &Run, area: &Area) -> Done {
-    let late = &run.outcome.late;
+fn late_ranks(result: &Simulated, area: &Area) -> Drawn {
+    let late = &result.outcome.late;
     let most = late.iter().map(|l| l.held.ns()).fold(LEAST_NS, f64::max);
-    let title =
-        format!("Whom the others waited for: {}, {} ranks", run.schedule, short_count(run.ranks.into()));
+    let ranks = short_count(result.ranks.into());
+    let title = format!("Ranks that others waited for: {}, {ranks} ranks", result.schedule);
     let mut chart = ChartBuilder::on(area)
         .caption(title, (FONT, 15))
         .margin(12)

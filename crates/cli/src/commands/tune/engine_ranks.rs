@@ -1,21 +1,23 @@
-//! The processes of a measurement: started, introduced to each other, listened to, and seen to their end.
+//! The ranks of a measurement: processes that are started, introduced to each other, given a task, and ended.
 
-use crate::errors::Failure;
+use crate::errors::MeasurementError;
+use crate::machine::worker::{self, WorkerOutput};
 use evenkeel_options as options;
 use evenkeel_tune::comparison::Comparison;
 use evenkeel_tune::rank::MeasurementTask;
-use rustix::process::{Signal, getppid, set_parent_process_death_signal};
-use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// A rank that says nothing for so long beyond its time is taken to be stuck.
+/// A rank that has not answered for so long beyond its time is taken to be stuck.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// A process that closes its output has ended a moment later.
+const ENDING: Duration = Duration::from_millis(50);
 
-/// What ranks are measured with: barriers that are waited for, and no table. How they wait and where
+/// The options of ranks that are measured: barriers wait for all ranks, and there is no table. How ranks wait and where
 /// they run is as in a run.
-const SETTINGS: &[(&options::OptionSpec, &str)] = &[
+const OPTIONS: &[(&options::OptionSpec, &str)] = &[
     (&options::BARRIER, "strict"),
     (&options::TABLE, "none"),
     (&options::OFF, "0"),
@@ -23,100 +25,88 @@ const SETTINGS: &[(&options::OptionSpec, &str)] = &[
     (&options::REPORT, ""),
 ];
 
-/// All ranks of one measurement.
-pub struct Ranks {
-    children: Vec<Child>,
-    lines: Receiver<(usize, String)>,
+/// All ranks of one measurement. They end with it.
+pub struct EngineRanks {
+    processes: Vec<Child>,
+    output: Receiver<(usize, WorkerOutput)>,
 }
 
-impl Ranks {
-    /// Starts `program tune rank` as often as there are ranks.
-    pub fn start(program: &std::path::Path, ranks: u32) -> Result<Ranks, Failure> {
-        let (sender, lines) = channel();
-        let mut all = Ranks { children: Vec::new(), lines };
+impl EngineRanks {
+    /// Starts `program tune rank` once for each rank.
+    pub fn start(program: &Path, ranks: u32) -> Result<EngineRanks, MeasurementError> {
+        let (sender, output) = channel();
+        let mut all = EngineRanks { processes: Vec::new(), output };
         for rank in 0..ranks as usize {
             let mut command = Command::new(program);
-            command
-                .args(["tune", "rank", &std::process::id().to_string()])
-                .stdin(Stdio::piped())
-                .stdout(Stdio::piped());
-            SETTINGS.iter().for_each(|(option, value)| _ = command.env(option.env, value));
-            let mut child =
+            command.args(["tune", "rank", &std::process::id().to_string()]);
+            command.envs(OPTIONS.iter().map(|(option, value)| (option.env, value)));
+            command.stdin(Stdio::piped()).stdout(Stdio::piped());
+            let mut process =
                 command.spawn().map_err(|e| failed(format!("rank {rank} could not be started ({e})")))?;
-            listen(rank, &mut child, sender.clone());
-            all.children.push(child);
+            worker::forward_output(rank, &mut process, sender.clone());
+            all.processes.push(process);
         }
         Ok(all)
     }
 
-    /// Has them measure; `progress` is told the share of the time.
+    /// Has the ranks measure. `progress` is told the share of the time.
     pub fn measure(
         &mut self,
         task: &MeasurementTask,
         mut progress: impl FnMut(f64),
-    ) -> Result<Comparison, Failure> {
-        let cards = self.answers("card ")?.join(" ");
-        self.tell(|rank| format!("{rank} {cards}"))?;
+    ) -> Result<Comparison, MeasurementError> {
+        let introductions = self.answers("card ")?.join(" ");
+        self.send(|rank| format!("{rank} {introductions}"))?;
         let joined = self.answers("joined ")?.join(" ");
-        self.tell(|_| joined.clone())?;
-        self.tell(|rank| {
-            serde_json::to_string(&MeasurementTask { rank, ..task.clone() })
-                .expect("plain data has a JSON form")
-        })?;
+        self.send(|_| joined.clone())?;
+        let task_of = |rank| MeasurementTask { rank, ..task.clone() };
+        self.send(|rank| serde_json::to_string(&task_of(rank)).expect("tasks consist of plain data"))?;
         let longest = PATIENCE + Duration::from_millis(task.screening_ms + task.finals_ms);
         loop {
-            let (_, line) = self.next(longest)?;
+            let (rank, line) = self.next_line(longest)?;
             match line.split_once(' ') {
                 Some(("progress", share)) => progress(share.parse().unwrap_or(0.0)),
-                Some(("found", findings)) => {
-                    return serde_json::from_str(findings)
-                        .map_err(|e| failed(format!("rank 0 found nonsense ({e})")));
+                Some(("found", comparison)) => {
+                    return serde_json::from_str(comparison)
+                        .map_err(|e| failed(format!("the result of rank {rank} cannot be read ({e})")));
                 }
-                _ => return Err(failed(format!("a rank said `{line}`, which makes no sense"))),
+                _ => return Err(not_understood(rank, &line)),
             }
         }
     }
 
-    /// One line of each rank, in the order of ranks, without what they begin with.
-    fn answers(&mut self, begin: &str) -> Result<Vec<String>, Failure> {
-        let mut answers = vec![None; self.children.len()];
+    /// One line of each rank, in the order of ranks, without the word that they begin with.
+    fn answers(&mut self, word: &str) -> Result<Vec<String>, MeasurementError> {
+        let mut answers = vec![None; self.processes.len()];
         while answers.iter().any(Option::is_none) {
-            let (rank, line) = self.next(PATIENCE)?;
-            let answer = line
-                .strip_prefix(begin)
-                .ok_or_else(|| failed(format!("rank {rank} said `{line}`, which makes no sense")))?;
+            let (rank, line) = self.next_line(PATIENCE)?;
+            let answer = line.strip_prefix(word).ok_or_else(|| not_understood(rank, &line))?;
             answers[rank] = Some(answer.to_string());
         }
         Ok(answers.into_iter().flatten().collect())
     }
 
-    fn next(&mut self, longest: Duration) -> Result<(usize, String), Failure> {
-        self.lines
-            .recv_timeout(longest)
-            .map_err(|_| self.trouble())
-            .and_then(|(rank, line)| if line.is_empty() { Err(self.trouble()) } else { Ok((rank, line)) })
+    fn next_line(&mut self, longest: Duration) -> Result<(usize, String), MeasurementError> {
+        match self.output.recv_timeout(longest) {
+            Ok((rank, WorkerOutput::Line(line))) => Ok((rank, line)),
+            Ok((_, WorkerOutput::End)) | Err(_) => Err(self.lost_rank()),
+        }
     }
 
-    fn tell(&mut self, what: impl Fn(usize) -> String) -> Result<(), Failure> {
-        for (rank, child) in self.children.iter_mut().enumerate() {
-            let told =
-                child.stdin.as_mut().map(|pipe| writeln!(pipe, "{}", what(rank)).and_then(|()| pipe.flush()));
-            if !matches!(told, Some(Ok(()))) {
-                return Err(self.trouble());
+    fn send(&mut self, line: impl Fn(usize) -> String) -> Result<(), MeasurementError> {
+        for (rank, process) in self.processes.iter_mut().enumerate() {
+            if worker::send_line(process, &line(rank)).is_err() {
+                return Err(self.lost_rank());
             }
         }
         Ok(())
     }
 
-    /// Who has ended, or that nobody has.
-    fn trouble(&mut self) -> Failure {
-        // A process that closes its end is gone a moment later.
-        std::thread::sleep(Duration::from_millis(50));
-        let ended = self
-            .children
-            .iter_mut()
-            .enumerate()
-            .find_map(|(rank, child)| Some((rank, child.try_wait().ok()??)));
+    /// The error that names the rank that has ended, or says that ranks do not answer.
+    fn lost_rank(&mut self) -> MeasurementError {
+        std::thread::sleep(ENDING);
+        let mut processes = self.processes.iter_mut().enumerate();
+        let ended = processes.find_map(|(rank, process)| Some((rank, process.try_wait().ok()??)));
         match ended {
             Some((rank, status)) => failed(format!("rank {rank} has ended ({status})")),
             None => failed("the ranks do not answer".into()),
@@ -124,38 +114,28 @@ impl Ranks {
     }
 }
 
-impl Drop for Ranks {
+impl Drop for EngineRanks {
     fn drop(&mut self) {
-        for child in &mut self.children {
-            // Those that have found something end by themselves; of the others nothing is wanted any more.
-            drop(child.stdin.take());
-            let _ = child.kill();
-            let _ = child.wait();
+        for process in &mut self.processes {
+            // Ranks that have delivered a result end by themselves; the others are not needed any more.
+            drop(process.stdin.take());
+            let _ = process.kill();
+            let _ = process.wait();
         }
     }
 }
 
-/// Sends each line that a rank says, and an empty one if it ends before its time.
-fn listen(rank: usize, child: &mut Child, to: Sender<(usize, String)>) {
-    let from = child.stdout.take().expect("it is a pipe");
-    std::thread::spawn(move || {
-        for line in BufReader::new(from).lines().map_while(Result::ok) {
-            let _ = to.send((rank, line)); // nobody listens any more: then nothing is lost
-        }
-        let _ = to.send((rank, String::new()));
-    });
+fn failed(why: String) -> MeasurementError {
+    MeasurementError::Failed { why }
 }
 
-fn failed(why: String) -> Failure {
-    Failure::Measuring { why }
+fn not_understood(rank: usize, line: &str) -> MeasurementError {
+    failed(format!("rank {rank} answered `{line}`, which is not understood"))
 }
 
-/// A rank's whole life.
-pub fn serve(starter: u32) -> Result<(), Failure> {
-    // Nobody is left to tell when the command is gone.
-    set_parent_process_death_signal(Some(Signal::KILL)).map_err(|e| failed(e.to_string()))?;
-    if getppid().is_none_or(|parent| parent.as_raw_nonzero().get() as u32 != starter) {
-        return Err(failed("it was not started by a measurement".into()));
-    }
-    evenkeel_tune::rank::run_rank(std::io::stdin().lock(), std::io::stdout().lock()).map_err(failed)
+/// Works as a rank until its task is done.
+pub fn serve(starter: u32) -> Result<(), MeasurementError> {
+    worker::end_with(starter).map_err(|e| failed(e.to_string()))?;
+    evenkeel_tune::rank::run_rank(std::io::stdin().lock(), std::io::stdout().lock())
+        .map_err(|e| failed(e.to_string()))
 }

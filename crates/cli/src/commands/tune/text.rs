@@ -1,98 +1,85 @@
-//! What was tried and chosen, told in a terminal.
+//! What was tried and chosen, for a terminal.
 
-use super::command::{Case, Record, Way};
-use evenkeel_text::paragraph::wrap;
-use evenkeel_text::table::{Column, table};
-use evenkeel_text::units::nanoseconds as ns;
-use evenkeel_text::units::plural;
-use evenkeel_tune::ratio::Ratio;
-use std::path::Path;
+use super::result::{BarrierResult, RankCountResult, TuneRecord};
+use super::table_file::TableFile;
+use evenkeel_text::page::Page;
+use evenkeel_text::table::Column;
+use evenkeel_text::units::{nanoseconds, plural};
 
-const COLUMNS: [Column; 6] = [
-    Column { group: "", head: "ranks: way", dispensable: 0 },
+const COLUMNS: &[Column] = &[
+    Column { group: "", head: "ranks: barrier", dispensable: 0 },
     Column { group: "", head: "a call", dispensable: 0 },
-    Column { group: "to the built-in way", head: "time", dispensable: 0 },
-    Column { group: "to the built-in way", head: "99.9% interval", dispensable: 1 },
-    Column { group: "to the built-in way", head: "predicted", dispensable: 2 },
+    Column { group: "to the built-in barrier", head: "time", dispensable: 0 },
+    Column { group: "to the built-in barrier", head: "99.9% interval", dispensable: 1 },
+    Column { group: "to the built-in barrier", head: "predicted", dispensable: 2 },
     Column { group: "", head: "turns", dispensable: 3 },
 ];
 
-const LEGEND: &str = "a call: median of turns. time: median of ratios of turns that followed each other. *: chosen, since the interval lies below \
-     0.98. predicted: by the simulator, the built-in way being a central counter, or an exchange of two.";
+const LEGEND: &str = "a call: median of turns. time: median of ratios of turns that followed each other. *: chosen, \
+                      because the interval lies below 0.98. predicted: by the simulator, which takes a central \
+                      counter, or an exchange of two, for the built-in barrier.";
 
-/// Text that ends with a newline. `written`: the table's file, and whether it was named.
-pub fn text(record: &Record, written: Option<(&Path, bool)>, width: usize) -> String {
-    let width = width.clamp(60, 160);
-    let tried: usize =
-        record.cases.iter().map(|c| c.ways.iter().filter(|w| w.found.is_some()).count() - 1).sum();
-    let cores = plural(record.cores as u64, "core", "cores");
-    let headline = format!(
-        "evenkeel: tuned barriers on {cores} of {} in {:.0} s: {} tried beside the built-in way.",
+/// Text that ends with a line break.
+pub fn text(record: &TuneRecord, table: Option<&TableFile>, width: usize) -> String {
+    let measured =
+        |found: &RankCountResult| found.barriers.iter().filter(|barrier| barrier.measured.is_some()).count();
+    let tried: usize = record.rank_counts.iter().map(|found| measured(found) - 1).sum();
+    let mut page = Page::new(width);
+    page.hanging(&format!(
+        "evenkeel: tuned barriers on {} of {} in {:.0} s: {} tried beside the built-in barrier.",
+        plural(record.cores as u64, "core", "cores"),
         record.machine.processor,
         record.elapsed_s,
         plural(tried as u64, "schedule", "schedules")
-    );
-    let mut lines = wrap(&headline, width, "  ");
-    lines.push(String::new());
-    let rows: Vec<Vec<String>> = record.cases.iter().flat_map(rows).collect();
-    lines.extend(table(&COLUMNS, &rows, width).lines());
-    lines.push(String::new());
-    lines.extend(wrap(LEGEND, width, ""));
-    lines.push(String::new());
-    lines.extend(wrap(&verdict(record, written), width, ""));
-    lines.join("\n") + "\n"
+    ));
+    let rows: Vec<Vec<String>> = record.rank_counts.iter().flat_map(rows).collect();
+    page.blank().table(COLUMNS, &rows).blank().paragraph(LEGEND).blank();
+    page.paragraph(&verdict(record, table)).text()
 }
 
-/// The built-in way, and those that came into the finals, the best first.
-fn rows(case: &Case) -> Vec<Vec<String>> {
-    let ratio = Way::ratio;
-    let mut finalists: Vec<usize> =
-        (1..case.ways.len()).filter(|i| ratio(&case.ways[*i]).is_some()).collect();
-    finalists.sort_by(|a, b| {
-        ratio(&case.ways[*a])
-            .map(|r| r.median)
-            .partial_cmp(&ratio(&case.ways[*b]).map(|r| r.median))
-            .expect("ratios are finite")
-    });
-    let shown = std::iter::once(0).chain(finalists);
-    shown.map(|i| row(case, &case.ways[i], i > 0 && i == case.chosen, ratio(&case.ways[i]))).collect()
+/// The built-in barrier, and those that reached the finals, the best first.
+fn rows(found: &RankCountResult) -> Vec<Vec<String>> {
+    let median = |at: &usize| found.barriers[*at].ratio().map(|ratio| ratio.median);
+    let mut finalists: Vec<usize> = (1..found.barriers.len()).filter(|at| median(at).is_some()).collect();
+    finalists.sort_by(|a, b| median(a).partial_cmp(&median(b)).expect("ratios are finite"));
+    std::iter::once(0)
+        .chain(finalists)
+        .map(|at| row(found, &found.barriers[at], at > 0 && at == found.chosen))
+        .collect()
 }
 
-fn row(case: &Case, way: &Way, chosen: bool, ratio: Option<Ratio>) -> Vec<String> {
-    let found = way.found.as_ref();
-    let name = way.schedule.as_deref().unwrap_or("built-in");
-    let predicted = way.predicted_ns.zip(case.ways[0].predicted_ns).map(|(way, builtin)| way / builtin);
-    let mark = if chosen { " *" } else { "" };
+fn row(found: &RankCountResult, barrier: &BarrierResult, is_chosen: bool) -> Vec<String> {
+    let (measured, ratio) = (barrier.measured.as_ref(), barrier.ratio());
+    let name = barrier.schedule.as_deref().unwrap_or("built-in");
+    let builtin_ns = found.barriers[0].predicted_ns;
+    let predicted = barrier.predicted_ns.zip(builtin_ns).map(|(predicted, builtin)| predicted / builtin);
+    let predicted = predicted.filter(|_| barrier.schedule.is_some());
+    let shown = |value: Option<String>| value.unwrap_or("-".into());
     vec![
-        format!("{}: {name}{mark}", case.ranks),
-        found.map_or("-".into(), |f| ns(f.median_ns)),
-        ratio.map_or("-".into(), |r| format!("{:.2}", r.median)),
-        ratio.map_or("-".into(), |r| format!("{:.2} to {:.2}", r.low, r.high)),
-        predicted.filter(|_| way.schedule.is_some()).map_or("-".into(), |p| format!("{p:.2}")),
-        found.map_or("-".into(), |f| f.turns.to_string()),
+        format!("{}: {name}{}", found.ranks, if is_chosen { " *" } else { "" }),
+        shown(measured.map(|measured| nanoseconds(measured.median_ns))),
+        shown(ratio.map(|ratio| format!("{:.2}", ratio.median))),
+        shown(ratio.map(|ratio| format!("{:.2} to {:.2}", ratio.low, ratio.high))),
+        shown(predicted.map(|predicted| format!("{predicted:.2}"))),
+        shown(measured.map(|measured| measured.turns.to_string())),
     ]
 }
 
-fn verdict(record: &Record, written: Option<(&Path, bool)>) -> String {
-    let better = record.cases.iter().filter(|c| c.chosen > 0).count();
-    let said = match (better, record.cases.len()) {
-        (0, 1) => "The built-in way stays.".to_string(),
-        (0, _) => "The built-in way stays, with every number of ranks.".to_string(),
-        (n, all) => format!(
-            "With {n} of {} a schedule is clearly better.",
+fn verdict(record: &TuneRecord, table: Option<&TableFile>) -> String {
+    let better = record.rank_counts.iter().filter(|found| found.chosen > 0).count();
+    let result = match (better, record.rank_counts.len()) {
+        (0, 1) => "The built-in barrier stays.".to_string(),
+        (0, _) => "The built-in barrier stays for every number of ranks.".to_string(),
+        (better, all) => format!(
+            "With {better} of {} a schedule is clearly faster.",
             plural(all as u64, "number of ranks", "numbers of ranks")
         ),
     };
-    match written {
-        None => format!("{said} Nothing was written."),
-        Some((file, named)) => {
-            let file = file.display();
-            let use_it = if named {
-                format!("Use it: evenkeel run --barrier strict --table {file}")
-            } else {
-                "evenkeel run --barrier strict uses it from now on".into()
-            };
-            format!("{said} {file} written. {use_it}")
-        }
-    }
+    let Some(table) = table else { return format!("{result} Nothing was written.") };
+    let file = table.path.display();
+    let use_it = match table.is_named {
+        true => format!("Use it: evenkeel run --barrier strict --table {file}"),
+        false => "evenkeel run --barrier strict uses it from now on".into(),
+    };
+    format!("{result} {file} written. {use_it}")
 }

@@ -1,13 +1,15 @@
 //! What was measured and what was fitted, side by side: times against peers, and times against bytes.
 
-use crate::errors::Failure;
-use crate::output::plot_style::{COLOURS, FONT};
+use crate::errors::MeasurementError;
+use crate::output::plot::{self, Area, COLOURS, Drawn, FONT, draw_legend, legend_line};
 use evenkeel_model::Model;
 use evenkeel_model::measurement::{Curve, MeasuredParameters};
 use evenkeel_model::samples::{Quantity, SeriesSummary};
 use plotters::prelude::*;
 
+/// In pixels.
 const SIZE: (u32, u32) = (1120, 480);
+/// Quantities that depend on the number of peers, and how they are drawn.
 const CURVES: [(Quantity, &str, RGBColor); 5] = [
     (Quantity::RoundTrip, "RTT(p), round trip per peer", COLOURS[0]),
     (Quantity::SendOverhead, "o_s(p), send overhead", COLOURS[1]),
@@ -15,30 +17,23 @@ const CURVES: [(Quantity, &str, RGBColor); 5] = [
     (Quantity::OneToMany, "1:n, until the last has seen it", COLOURS[3]),
     (Quantity::ManyToOne, "n:1, after the last has signalled", COLOURS[6]),
 ];
-/// Shorter times stand on the lower edge: a logarithmic axis has no zero.
+/// A logarithmic axis has no zero: shorter times stand on its lower edge.
 const LEAST_NS: f64 = 0.5;
 
-/// An SVG document that needs nothing else. Points are medians with 95% intervals; lines are LoP's fits
-/// with theirs, and LogGP.
-pub fn svg(found: &MeasuredParameters) -> Result<String, Failure> {
-    let mut text = String::new();
-    draw(found, &mut text)
-        .map_err(|why| Failure::Measuring { why: format!("the plot could not be drawn ({why})") })?;
-    Ok(text)
+/// An SVG document that needs no other file. Points are medians with 95% intervals; lines are LoP's fits with theirs, and
+/// LogGP.
+pub fn svg(found: &MeasuredParameters) -> Result<String, MeasurementError> {
+    let draw = |area: &Area| {
+        let (left, right) = area.split_horizontally(SIZE.0 * 6 / 11);
+        against_peers(found, &left)?;
+        against_bytes(found, &right)
+    };
+    plot::svg(SIZE, draw)
+        .map_err(|why| MeasurementError::Failed { why: format!("the plot could not be drawn ({why})") })
 }
 
-fn draw(found: &MeasuredParameters, text: &mut String) -> Result<(), String> {
-    let said = |e: &dyn std::fmt::Display| e.to_string();
-    let area = SVGBackend::with_string(text, SIZE).into_drawing_area();
-    area.fill(&WHITE).map_err(|e| said(&e))?;
-    let (left, right) = area.split_horizontally(SIZE.0 * 6 / 11);
-    against_peers(found, &left).map_err(|e| said(&e))?;
-    against_bytes(found, &right).map_err(|e| said(&e))?;
-    area.present().map_err(|e| said(&e))
-}
-
-type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
-type Done = Result<(), Box<dyn std::error::Error>>;
+/// A chart with two logarithmic axes.
+type LogChart<'a> = ChartContext<'a, SVGBackend<'a>, Cartesian2d<LogCoord<f64>, LogCoord<f64>>>;
 
 /// From a little below the least of times to a little above the greatest.
 fn range(times: impl Iterator<Item = f64>) -> std::ops::Range<f64> {
@@ -51,11 +46,12 @@ fn range(times: impl Iterator<Item = f64>) -> std::ops::Range<f64> {
     }
 }
 
+/// The label of an axis of times.
 fn label(ns: &f64) -> String {
     evenkeel_text::units::nanoseconds(*ns).replace(".00", "").replace(".0 ", " ")
 }
 
-fn against_peers(found: &MeasuredParameters, area: &Area) -> Done {
+fn against_peers(found: &MeasuredParameters, area: &Area) -> Drawn {
     let of =
         |quantity| found.measurement.points.iter().filter(move |p: &&SeriesSummary| p.quantity == quantity);
     let drawn = CURVES.iter().flat_map(|(quantity, _, _)| of(*quantity));
@@ -85,42 +81,47 @@ fn against_peers(found: &MeasuredParameters, area: &Area) -> Done {
         .light_line_style(WHITE)
         .draw()?;
     for curve in &found.measurement.curves {
-        let Some((_, _, colour)) = CURVES.iter().find(|c| c.0 == curve.quantity) else { continue };
-        let at = |values: &[f64]| {
-            curve
-                .peers
-                .iter()
-                .zip(values)
-                .map(|(p, v)| (f64::from(*p), v.max(times.start)))
-                .collect::<Vec<_>>()
-        };
-        chart.draw_series(std::iter::once(Polygon::new(band(curve, times.start), colour.mix(0.15))))?;
-        chart.draw_series(LineSeries::new(at(&curve.value_ns), colour.stroke_width(2)))?;
+        draw_fit(&mut chart, curve, times.start)?;
     }
-    for (quantity, name, colour) in &CURVES {
-        let points: Vec<&SeriesSummary> = of(*quantity).collect();
-        if points.is_empty() {
-            continue; // between hosts there are no stamps, and what needs them is not measured
-        }
-        let colour = *colour;
-        let at = |p: &SeriesSummary, ns: f64| (f64::from(p.peers), ns.max(times.start));
-        let bars = points.iter().map(|p| {
-            PathElement::new(vec![at(p, p.median_low_ns), at(p, p.median_high_ns)], colour.stroke_width(1))
-        });
-        chart.draw_series(bars)?;
-        let style =
-            |p: &SeriesSummary| if p.oversubscribed { colour.stroke_width(1) } else { colour.filled() };
-        chart
-            .draw_series(points.iter().map(|p| Circle::new(at(p, p.median_ns), 4, style(p))))?
-            .label(*name)
-            .legend(move |(x, y)| Circle::new((x + 8, y), 4, colour.filled()));
+    for (quantity, name, colour) in CURVES {
+        // Between hosts there are no time stamps, and quantities that need them are not measured.
+        let points: Vec<&SeriesSummary> = of(quantity).collect();
+        draw_medians(&mut chart, &points, |point| f64::from(point.peers), times.start, (name, colour))?;
     }
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::UpperLeft)
-        .label_font((FONT, 12))
-        .background_style(WHITE.mix(0.8))
-        .draw()?;
+    draw_legend(&mut chart, 12)
+}
+
+/// The fitted function with its interval.
+fn draw_fit(chart: &mut LogChart, curve: &Curve, least: f64) -> Drawn {
+    let Some((_, _, colour)) = CURVES.iter().find(|drawn| drawn.0 == curve.quantity) else { return Ok(()) };
+    let values = curve.peers.iter().zip(&curve.value_ns).map(|(p, v)| (f64::from(*p), v.max(least)));
+    chart.draw_series(std::iter::once(Polygon::new(band(curve, least), colour.mix(0.15))))?;
+    chart.draw_series(LineSeries::new(values, colour.stroke_width(2)))?;
+    Ok(())
+}
+
+/// Medians with their intervals; open points where cores are shared.
+fn draw_medians(
+    chart: &mut LogChart,
+    points: &[&SeriesSummary],
+    x: fn(&SeriesSummary) -> f64,
+    least: f64,
+    (name, colour): (&'static str, RGBColor),
+) -> Drawn {
+    if points.is_empty() {
+        return Ok(());
+    }
+    let bars = points.iter().map(|point| {
+        let ends = [point.median_low_ns, point.median_high_ns].map(|ns| (x(point), ns.max(least)));
+        PathElement::new(ends.to_vec(), colour.stroke_width(1))
+    });
+    chart.draw_series(bars)?;
+    let style = |point: &SeriesSummary| {
+        if point.oversubscribed { colour.stroke_width(1) } else { colour.filled() }
+    };
+    let medians =
+        points.iter().map(|point| Circle::new((x(point), point.median_ns.max(least)), 4, style(point)));
+    chart.draw_series(medians)?.label(name).legend(move |(x, y)| Circle::new((x + 8, y), 4, colour.filled()));
     Ok(())
 }
 
@@ -131,7 +132,7 @@ fn band(curve: &Curve, least: f64) -> Vec<(f64, f64)> {
     upper.chain(lower).collect()
 }
 
-fn against_bytes(found: &MeasuredParameters, area: &Area) -> Done {
+fn against_bytes(found: &MeasuredParameters, area: &Area) -> Drawn {
     let points: Vec<&SeriesSummary> =
         found.measurement.points.iter().filter(|p| p.quantity == Quantity::Message).collect();
     let times = range(points.iter().flat_map(|p| [p.median_low_ns, p.median_high_ns]));
@@ -156,7 +157,6 @@ fn against_bytes(found: &MeasuredParameters, area: &Area) -> Done {
         .axis_desc_style((FONT, 13))
         .light_line_style(WHITE)
         .draw()?;
-    let colour = CURVES[0].2;
     let parts = &found.parameters;
     if let Some(Model::LogGp(m)) = parts.node.as_ref().map(|n| n.model).or(parts.network) {
         let line = points.iter().map(|p| (p.bytes as f64, m.message_ns(p.bytes).max(times.start)));
@@ -164,26 +164,8 @@ fn against_bytes(found: &MeasuredParameters, area: &Area) -> Done {
         chart
             .draw_series(LineSeries::new(line, grey.stroke_width(2)))?
             .label("LogGP: o_s + (m - 1)G + L + o_r")
-            .legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 16, y)], grey.stroke_width(2)));
+            .legend(legend_line(grey));
     }
-    let bars = points.iter().map(|p| {
-        let ends = [p.median_low_ns, p.median_high_ns].map(|ns| (p.bytes as f64, ns.max(times.start)));
-        PathElement::new(ends.to_vec(), colour.stroke_width(1))
-    });
-    chart.draw_series(bars)?;
-    chart
-        .draw_series(
-            points
-                .iter()
-                .map(|p| Circle::new((p.bytes as f64, p.median_ns.max(times.start)), 4, colour.filled())),
-        )?
-        .label("measured")
-        .legend(move |(x, y)| Circle::new((x + 8, y), 4, colour.filled()));
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::UpperLeft)
-        .label_font((FONT, 12))
-        .background_style(WHITE.mix(0.8))
-        .draw()?;
-    Ok(())
+    draw_medians(&mut chart, &points, |point| point.bytes as f64, times.start, ("measured", CURVES[0].2))?;
+    draw_legend(&mut chart, 12)
 }

@@ -1,29 +1,11 @@
-//! `evenkeel model measure`: takes the times, has them digested, and tells.
+//! Samples of a measurement: which numbers of peers are measured, and how the times of passes become series.
 
-use super::local::pass::{BLOCK, Scenario};
-use super::local::ranks::Machine;
-use super::local::signal_memory::now_ns;
-use crate::errors::Failure;
+use super::signal::now_ns;
 use evenkeel_model::samples::{Quantity, Series};
-use std::time::Duration;
+use evenkeel_statistics::quantile;
 
-/// What to measure.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Plan {
-    /// Numbers of peers.
-    pub peers: Vec<usize>,
-    /// Sizes of messages in bytes.
-    pub sizes: Vec<usize>,
-    pub passes: usize,
-    /// Before each pass, so that caches and pipelines are as cold as in a program that does something else
-    /// meanwhile.
-    pub pause: Duration,
-}
-
-/// Turns of a pass, and turns before them that only warm up.
-const TURNS: (u64, u64) = (200, 20);
-/// The same where cores are shared: a turn takes a context switch for each rank.
-const SHARED_TURNS: (u64, u64) = (40, 5);
+/// Redraws of samples are random, but the same for the same samples.
+pub const REDRAW_SEED: u64 = 1;
 
 /// 1 to 8 peers, then steps of about a quarter, up to `most`.
 pub fn numbers_of_peers(most: usize) -> Vec<usize> {
@@ -34,133 +16,81 @@ pub fn numbers_of_peers(most: usize) -> Vec<usize> {
     peers
 }
 
-/// Whether six numbers of peers leave each rank a core, or six do not.
-pub fn enough_for_lop(peers: &[usize], cores: usize) -> bool {
-    let own = peers.iter().filter(|p| **p < cores).count();
-    own >= 6 || peers.len() - own >= 6
-}
+/// Posts are shorter than the clock's steps. The mean of so many posts is a useful sample, because the moments at which
+/// they begin are random between two steps.
+pub const POSTS_PER_SAMPLE: usize = 20;
 
-/// Sizes of messages: one byte, then powers of four from a line to a MiB.
-pub fn sizes() -> Vec<usize> {
-    std::iter::once(1).chain((3..=10).map(|i| 1 << (2 * i))).collect()
-}
-
-/// Posts are shorter than the clock's steps. The mean of so many is not, since where they begin between
-/// two steps is random.
-pub const TOGETHER: usize = 20;
-
-/// What reading the clock takes, in nanoseconds: pairs of readings, as finely as posts are timed.
+/// What reading the clock takes, in nanoseconds: the median of pairs of readings, as finely as posts are timed.
 pub fn clock_ns() -> f64 {
     let pair = || {
         let before = now_ns();
         now_ns() - before
     };
-    let mut means = means(&(0..4000).map(|_| pair()).collect::<Vec<_>>(), TOGETHER);
+    let mut means = means(&(0..4000).map(|_| pair()).collect::<Vec<_>>(), POSTS_PER_SAMPLE);
     means.sort_by(f64::total_cmp);
-    evenkeel_statistics::quantile(&means, 0.5)
+    quantile(&means, 0.5)
 }
 
-/// Means of so many consecutive times each; what is left over at the end is not used, unless there is
-/// nothing else.
-fn means(times: &[u64], together: usize) -> Vec<f64> {
+/// The means of each `count` consecutive times. A rest at the end is left out, unless there is nothing else.
+fn means(times: &[u64], count: usize) -> Vec<f64> {
     let mean = |part: &[u64]| part.iter().sum::<u64>() as f64 / part.len() as f64;
-    if times.len() < together {
+    if times.len() < count {
         times.chunks(times.len().max(1)).map(mean).collect()
     } else {
-        times.chunks_exact(together).map(mean).collect()
+        times.chunks_exact(count).map(mean).collect()
     }
+}
+
+/// What was timed in a pass.
+#[derive(Clone, Copy, Debug)]
+pub struct Timed {
+    /// What the times are of.
+    pub quantity: Quantity,
+    /// Peers that took part.
+    pub peers: usize,
+    /// Bytes of a message; 0 for signals.
+    pub bytes: usize,
+    /// Whether ranks shared cores.
+    pub oversubscribed: bool,
+    /// Each time is that of so many.
+    pub count: f64,
 }
 
 /// Series under construction.
-pub struct Table {
+pub struct SampleTable {
     clock_ns: f64,
-    posts_together: usize,
+    posts_per_sample: usize,
+    /// One for each quantity, number of peers and size.
     pub series: Vec<Series>,
 }
 
-impl Table {
-    /// `clock_ns`: what reading the clock takes. `posts_together`: of so many posts the mean is a sample.
-    pub fn new(clock_ns: f64, posts_together: usize) -> Table {
-        Table { clock_ns, posts_together, series: Vec::new() }
+impl SampleTable {
+    /// `clock_ns`: what reading the clock takes. `posts_per_sample`: of how many posts a sample is the mean.
+    pub fn new(clock_ns: f64, posts_per_sample: usize) -> SampleTable {
+        SampleTable { clock_ns, posts_per_sample, series: Vec::new() }
     }
 
-    /// Adds a pass; each time without the clock's part, divided by `by`.
-    pub fn add(
-        &mut self,
-        quantity: Quantity,
-        peers: usize,
-        bytes: usize,
-        oversubscribed: bool,
-        times: &[u64],
-        by: f64,
-    ) {
-        let times = if quantity == Quantity::SendOverhead {
-            means(times, self.posts_together)
+    /// Adds a pass: each time without the clock's part, divided by `timed.count`.
+    pub fn add(&mut self, timed: Timed, times: &[u64]) {
+        let times = if timed.quantity == Quantity::SendOverhead {
+            means(times, self.posts_per_sample)
         } else {
             times.iter().map(|ns| *ns as f64).collect()
         };
-        let pass = times.iter().map(|ns| (ns - self.clock_ns).max(0.0) / by).collect();
-        let (peers, bytes) = (peers as u32, bytes as u64);
-        match self.series.iter_mut().find(|s| (s.quantity, s.peers, s.bytes) == (quantity, peers, bytes)) {
+        let pass = times.iter().map(|ns| (ns - self.clock_ns).max(0.0) / timed.count).collect();
+        let (peers, bytes) = (timed.peers as u32, timed.bytes as u64);
+        let key = (timed.quantity, peers, bytes);
+        match self.series.iter_mut().find(|series| (series.quantity, series.peers, series.bytes) == key) {
             Some(series) => series.passes.push(pass),
-            None => self.series.push(Series { quantity, peers, bytes, oversubscribed, passes: vec![pass] }),
+            None => self.series.push(Series {
+                quantity: timed.quantity,
+                peers,
+                bytes,
+                oversubscribed: timed.oversubscribed,
+                passes: vec![pass],
+            }),
         }
     }
-}
-
-/// Takes all passes, one of each scenario after the other, so that what disturbs for a while disturbs
-/// all a little. `progress` is told the share done.
-pub fn samples(
-    machine: &mut Machine,
-    plan: &Plan,
-    clock_ns: f64,
-    mut progress: impl FnMut(f64),
-) -> Result<Vec<Series>, Failure> {
-    let mut table = Table::new(clock_ns, TOGETHER);
-    let steps = plan.passes * (3 * plan.peers.len() + plan.sizes.len() + 2);
-    let mut done = 0;
-    let mut step = |progress: &mut dyn FnMut(f64)| {
-        done += 1;
-        progress(done as f64 / steps as f64);
-        std::thread::sleep(plan.pause);
-    };
-    for _ in 0..plan.passes {
-        for &peers in &plan.peers {
-            let over = machine.shares(peers);
-            let (turns, warm_up) = if over { SHARED_TURNS } else { TURNS };
-            let each = peers as f64;
-            step(&mut progress);
-            let times = machine.run(Scenario::Exchange, peers, turns, warm_up, false)?;
-            table.add(Quantity::RoundTrip, peers, 0, over, &times.whole, each);
-            table.add(Quantity::SendOverhead, peers, 0, over, &times.posting, each);
-            step(&mut progress);
-            let times = machine.run(Scenario::Stamped, peers, turns, warm_up, false)?;
-            table.add(Quantity::OneToMany, peers, 0, over, &times.to_last, 1.0);
-            table.add(Quantity::ManyToOne, peers, 0, over, &times.from_last, 1.0);
-            step(&mut progress);
-            let times = machine.run(Scenario::Collect, peers, turns, warm_up, false)?;
-            table.add(Quantity::ReceiveOverhead, peers, 0, over, &times.whole, each);
-        }
-        let over = machine.shares(1);
-        step(&mut progress);
-        let times = machine.run(Scenario::Stream, 1, 10, 1, false)?;
-        table.add(Quantity::Gap, 1, 0, over, &times.whole, BLOCK as f64);
-        for &bytes in &plan.sizes {
-            step(&mut progress);
-            let times = machine.run(
-                Scenario::Letters { bytes },
-                1,
-                if bytes > 1 << 16 { 20 } else { 60 },
-                5,
-                false,
-            )?;
-            table.add(Quantity::Message, 1, bytes, over, &times.whole, 2.0);
-        }
-        step(&mut progress);
-        let times = machine.run(Scenario::Exchange, 1, 100, 10, true)?;
-        table.add(Quantity::Switch, 1, 0, true, &times.whole, 2.0);
-    }
-    Ok(table.series)
 }
 
 #[cfg(test)]
@@ -168,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_of_peers_grow_and_end_where_they_should() {
+    fn numbers_of_peers_grow_up_to_the_most() {
         assert_eq!(numbers_of_peers(1), [1]);
         assert_eq!(numbers_of_peers(7), [1, 2, 3, 4, 5, 6, 7]);
         assert_eq!(numbers_of_peers(15), [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15]);
@@ -176,23 +106,22 @@ mod tests {
             let peers = numbers_of_peers(most);
             assert!(peers.last() == Some(&most) && peers.windows(2).all(|w| w[0] < w[1]) && peers.len() < 30);
         }
-        assert!(enough_for_lop(&numbers_of_peers(6), 7) && enough_for_lop(&numbers_of_peers(7), 2));
-        assert!(!enough_for_lop(&numbers_of_peers(5), 7) && !enough_for_lop(&numbers_of_peers(8), 4));
-        assert_eq!(sizes(), [1, 64, 256, 1024, 4096, 16384, 65536, 262_144, 1_048_576]);
     }
 
     #[test]
-    fn passes_of_one_kind_come_together_without_the_clock() {
-        let mut table = Table::new(20.0, TOGETHER);
-        table.add(Quantity::RoundTrip, 2, 0, true, &[220, 10], 2.0);
-        table.add(Quantity::RoundTrip, 3, 0, true, &[320], 3.0);
-        table.add(Quantity::RoundTrip, 2, 0, true, &[420], 2.0);
+    fn passes_of_one_kind_become_one_series_without_the_clock() {
+        let timed =
+            |quantity, peers| Timed { quantity, peers, bytes: 0, oversubscribed: true, count: peers as f64 };
+        let mut table = SampleTable::new(20.0, POSTS_PER_SAMPLE);
+        table.add(timed(Quantity::RoundTrip, 2), &[220, 10]);
+        table.add(timed(Quantity::RoundTrip, 3), &[320]);
+        table.add(timed(Quantity::RoundTrip, 2), &[420]);
         assert_eq!(table.series.len(), 2);
         assert_eq!(table.series[0].passes, [vec![100.0, 0.0], vec![200.0]]);
         assert_eq!(table.series[1].passes, [vec![100.0]]);
-        // Of posts means: 10 ns steps tell 2.5 ns.
-        table.add(Quantity::SendOverhead, 2, 0, true, &[20, 30, 20, 30].repeat(12), 2.0);
+        // Posts give means: steps of 10 ns tell 2.5 ns.
+        table.add(timed(Quantity::SendOverhead, 2), &[20, 30, 20, 30].repeat(12));
         assert_eq!(table.series[2].passes, [vec![2.5; 2]]);
-        assert_eq!((means(&[], TOGETHER), means(&[4, 6], TOGETHER)), (vec![], vec![5.0]));
+        assert_eq!((means(&[], POSTS_PER_SAMPLE), means(&[4, 6], POSTS_PER_SAMPLE)), (vec![], vec![5.0]));
     }
 }

@@ -1,49 +1,45 @@
-//! A measurement, told in a terminal.
+//! A measurement, for a terminal.
 
-use evenkeel_model::measurement::{Curve, MeasuredParameters};
+use evenkeel_model::measurement::{Check, Curve, Estimate, MeasuredParameters};
 use evenkeel_model::samples::{Quantity, SeriesSummary};
-use evenkeel_text::paragraph::{firm, wrap};
-use evenkeel_text::table::{Column, table};
-use evenkeel_text::units::{bytes, count, duration, nanoseconds as ns};
+use evenkeel_text::page::Page;
+use evenkeel_text::paragraph::firm;
+use evenkeel_text::table::Column;
+use evenkeel_text::units::{bytes, count, duration, nanoseconds as ns, plural};
 
-/// Text that ends with a newline, no line longer than `width` characters (within 60 and 160).
+/// The text for a terminal of this width.
 pub fn text(found: &MeasuredParameters, width: usize) -> String {
-    let width = width.clamp(60, 160);
-    let mut lines = wrap(&headline(found), width, "  ");
-    lines.push(String::new());
-    lines.extend(estimates(found, width));
-    lines.push(String::new());
-    lines.extend(peers(found, width));
-    lines.push(String::new());
-    lines.extend(messages(found, width));
+    let mut page = Page::new(width);
+    page.hanging(&headline(found)).blank().table(ESTIMATES, &estimates(found)).blank();
+    let (columns, rows) = peers(found);
+    page.table(columns, &rows).blank().table(MESSAGES, &messages(found));
     if !found.measurement.curves.is_empty() {
-        lines.push(String::new());
-        lines.extend(curves(found, width));
+        page.blank().table(CURVES, &curves(found));
     }
-    let checks = checks(found, width);
-    if !checks.is_empty() {
-        lines.push(String::new());
-        lines.extend(checks);
+    if !found.measurement.checks.is_empty() {
+        page.blank().table(CHECKS, &checks(found));
     }
-    lines.push(String::new());
+    page.blank();
     for note in found.measurement.notes.iter().map(String::as_str).chain([LEGEND]) {
-        lines.extend(wrap(note, width, ""));
+        page.paragraph(note);
     }
-    lines.join("\n") + "\n"
+    page.text()
 }
 
-const LEGEND: &str = "All times are medians. In brackets: 95% intervals from passes drawn again; they tell how far another measurement may differ, not \
-     what disturbs all passes alike. *: more ranks than cores, a context switch is part of the time.";
+const LEGEND: &str = "All times are medians. In brackets: 95% intervals from passes drawn again. They tell how far another \
+                      measurement may differ, but not what disturbs all passes alike. *: more ranks than cores, so that a \
+                      context switch is part of the time.";
 
 fn headline(found: &MeasuredParameters) -> String {
     let c = &found.measurement.conditions;
-    let cores = if c.cores.len() == 1 { "1 core".into() } else { format!("{} cores", c.cores.len()) };
+    let cores = plural(c.cores.len() as u64, "core", "cores");
     let most = found.measurement.points.iter().map(|p| p.peers).max().unwrap_or(0);
     let samples: u64 = found.measurement.points.iter().map(|p| p.samples).sum();
     if c.of_network() {
         let first = c.hosts.first().map_or("", String::as_str);
         return format!(
-            "evenkeel: network between {} hosts ({}; {}), by UCX messages from {first} to up to {most} others, measured in {}: {} samples.",
+            "evenkeel: network between {} hosts ({}; {}), by UCX messages from {first} to up to {most} others, measured in \
+             {}: {} samples.",
             c.hosts.len(),
             c.processor,
             c.kernel,
@@ -68,9 +64,9 @@ const ESTIMATES: &[Column] = &[
     Column { group: "", head: "95% interval", dispensable: 0 },
 ];
 
-fn estimates(found: &MeasuredParameters, width: usize) -> Vec<String> {
+fn estimates(found: &MeasuredParameters) -> Vec<Vec<String>> {
     let shown = |value: f64, unit: &str| if unit == "ns" { ns(value) } else { format!("{value:.4} {unit}") };
-    let row = |e: &evenkeel_model::measurement::Estimate| {
+    let row = |e: &Estimate| {
         vec![
             e.name.clone(),
             e.symbol.clone(),
@@ -78,9 +74,7 @@ fn estimates(found: &MeasuredParameters, width: usize) -> Vec<String> {
             format!("[{}, {}]", shown(e.low, &e.unit), shown(e.high, &e.unit)),
         ]
     };
-    table(ESTIMATES, &found.measurement.estimates.iter().map(row).collect::<Vec<_>>(), width)
-        .lines()
-        .collect()
+    found.measurement.estimates.iter().map(row).collect()
 }
 
 const PEERS: &[Column] = &[
@@ -95,7 +89,8 @@ const PEERS: &[Column] = &[
     Column { group: "to and from the last", head: "n:1", dispensable: 0 },
 ];
 
-fn peers(found: &MeasuredParameters, width: usize) -> Vec<String> {
+/// The columns and rows of the table of peers. Hosts have no common clock, and hence no columns for time stamps.
+fn peers(found: &MeasuredParameters) -> (&'static [Column], Vec<Vec<String>>) {
     let points = &found.measurement.points;
     let at =
         |quantity: Quantity, peers: u32| points.iter().find(|p| p.quantity == quantity && p.peers == peers);
@@ -114,11 +109,10 @@ fn peers(found: &MeasuredParameters, width: usize) -> Vec<String> {
         ]
     };
     let mut rows: Vec<_> = points.iter().filter(|p| p.quantity == Quantity::RoundTrip).map(row).collect();
-    // Hosts have no common clock, and hence no stamps.
-    let shown =
-        if points.iter().any(|p| p.quantity == Quantity::OneToMany) { PEERS.len() } else { PEERS.len() - 2 };
+    let has_stamps = points.iter().any(|point| point.quantity == Quantity::OneToMany);
+    let shown = if has_stamps { PEERS.len() } else { PEERS.len() - 2 };
     rows.iter_mut().for_each(|row| row.truncate(shown));
-    table(&PEERS[..shown], &rows, width).lines().collect()
+    (&PEERS[..shown], rows)
 }
 
 const MESSAGES: &[Column] = &[
@@ -129,7 +123,7 @@ const MESSAGES: &[Column] = &[
     Column { group: "", head: "per second", dispensable: 3 },
 ];
 
-fn messages(found: &MeasuredParameters, width: usize) -> Vec<String> {
+fn messages(found: &MeasuredParameters) -> Vec<Vec<String>> {
     let row = |p: &SeriesSummary| {
         vec![
             bytes(p.bytes),
@@ -139,9 +133,8 @@ fn messages(found: &MeasuredParameters, width: usize) -> Vec<String> {
             if p.median_ns > 0.0 { bytes((p.bytes as f64 / p.median_ns * 1e9) as u64) } else { "-".into() },
         ]
     };
-    let rows: Vec<_> =
-        found.measurement.points.iter().filter(|p| p.quantity == Quantity::Message).map(row).collect();
-    table(MESSAGES, &rows, width).lines().collect()
+    let points = found.measurement.points.iter();
+    points.filter(|point| point.quantity == Quantity::Message).map(row).collect()
 }
 
 const CURVES: &[Column] = &[
@@ -153,11 +146,12 @@ const CURVES: &[Column] = &[
     Column { group: "held out", head: "worst", dispensable: 1 },
 ];
 
+/// A share in percent.
 fn share(x: f64) -> String {
     format!("{:.1}%", x * 100.0)
 }
 
-fn curves(found: &MeasuredParameters, width: usize) -> Vec<String> {
+fn curves(found: &MeasuredParameters) -> Vec<Vec<String>> {
     let row = |c: &Curve| {
         let name = match c.quantity {
             Quantity::RoundTrip => "RTT(p)",
@@ -171,7 +165,7 @@ fn curves(found: &MeasuredParameters, width: usize) -> Vec<String> {
         let name = format!("{name}{}", if c.oversubscribed { " *" } else { "" });
         vec![name, range, share(c.seen.median), share(c.seen.worst), out(|d| d.median), out(|d| d.worst)]
     };
-    table(CURVES, &found.measurement.curves.iter().map(row).collect::<Vec<_>>(), width).lines().collect()
+    found.measurement.curves.iter().map(row).collect()
 }
 
 const CHECKS: &[Column] = &[
@@ -181,20 +175,19 @@ const CHECKS: &[Column] = &[
     Column { group: "", head: "off by", dispensable: 0 },
 ];
 
-fn checks(found: &MeasuredParameters, width: usize) -> Vec<String> {
-    let row = |c: &evenkeel_model::measurement::Check| {
-        let what = if c.bytes > 0 {
-            format!("{} of {}", c.what, bytes(c.bytes))
+fn checks(found: &MeasuredParameters) -> Vec<Vec<String>> {
+    let row = |c: &Check| {
+        let of = if c.bytes > 0 {
+            format!(" of {}", bytes(c.bytes))
         } else {
-            format!("{}, {} peers", c.what, c.peers)
+            format!(", {}", plural(c.peers.into(), "peer", "peers"))
         };
         vec![
-            what.replace(", 1 peers", ", 1 peer"),
+            format!("{}{of}", c.what),
             ns(c.predicted_ns),
             ns(c.measured_ns),
             format!("{:+.0}%", (c.predicted_ns / c.measured_ns - 1.0) * 100.0),
         ]
     };
-    let rows: Vec<_> = found.measurement.checks.iter().map(row).collect();
-    if rows.is_empty() { Vec::new() } else { table(CHECKS, &rows, width).lines().collect() }
+    found.measurement.checks.iter().map(row).collect()
 }

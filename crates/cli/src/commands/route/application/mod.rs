@@ -1,3 +1,9 @@
-//! `evenkeel route application`.
+//! `evenkeel route application`: application cores on models of Myrinet, Gigabit Ethernet and a router of line cards.
 
-pub mod command;
+mod arguments;
+mod case;
+mod command;
+mod plot;
+
+pub use arguments::ApplicationArguments;
+pub use command::application;

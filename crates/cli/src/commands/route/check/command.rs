@@ -1,100 +1,104 @@
-//! `evenkeel route check`: proves tables, or says what is wrong.
+//! Carries out `evenkeel route check`.
 
-use crate::commands::report::command as record_file;
-use crate::commands::route::arguments::Check;
-use crate::commands::route::command::{Verdict, refuse};
+use super::arguments::CheckArguments;
 use crate::commands::route::figures::Figures;
-use crate::commands::route::network_file as read;
-use crate::commands::route::opensm::subnet::{OpenSm, SecondJudge};
-use crate::errors::Failure;
-use crate::output::file::write;
+use crate::commands::route::network_file;
+use crate::commands::route::opensm::{CreditLoops, OpenSm, SWEEP_LIMIT, SweepRequest, scratch_directory};
+use crate::errors::{CommandError, RouteReason};
+use crate::output::outcome::Outcome;
+use crate::output::{file, terminal};
 use evenkeel_route::check::{Traffic, check_traffic};
 use evenkeel_route::format::lfts;
 use evenkeel_route::{Network, Table};
-use evenkeel_text::paragraph::wrap;
+use evenkeel_text::page::Page;
 use serde::Serialize;
-use std::time::Duration;
 
-/// OpenSM on a network that ibsim plays answers within seconds, or not at all.
-const LIMIT: Duration = Duration::from_secs(120);
-
+/// The layout of `--json`.
 #[derive(Serialize)]
 struct Record {
     network: String,
     tables: String,
     traffic: &'static str,
     figures: Figures,
-    /// Entries that OpenSM set otherwise than they stand in the file; nothing if it was not asked.
+    /// Entries that OpenSM set otherwise than they stand in the file; None if it was not asked.
     changed_by_opensm: Option<usize>,
-    /// Whether ibdmchk finds them free of credit loops; nothing if it was not asked.
+    /// Whether ibdmchk finds the tables free of credit loops; None if it was not asked.
     free_by_ibdmchk: Option<bool>,
 }
 
-/// The verdict and, where asked for, what OpenSM makes of the tables.
-pub fn check(arguments: &Check) -> Result<Verdict, Failure> {
-    if let Some(file) = &arguments.json {
-        record_file::check_place(file)?;
-    }
-    let network = read::network(&arguments.network)?;
-    let (table, unknown) = read::tables(&network, &arguments.lfts)?;
-    let traffic = if arguments.everything { Traffic::Everything } else { Traffic::EndNodes };
-    let figures = Figures::of(&network, &check_traffic(&network, &table, traffic));
-    let width = record_file::terminal().0.clamp(60, 160);
-    let mut text = figures.text(&network, width);
-    if unknown != lfts::SkippedEntries::default() {
-        let note = format!(
-            "The tables name {} switches and, in {} entries, destinations that the network does not have; these were passed over.",
-            unknown.switches, unknown.destinations
-        );
-        wrap(&note, width, "  ").into_iter().for_each(|line| text += &format!("{line}\n"));
-    }
-    let mut right = figures.sound;
-    let (mut changed_by_opensm, mut free_by_ibdmchk) = (None, None);
-    if arguments.through_opensm {
-        let (changed, ibdmchk) = through_opensm(&network, &table)?;
-        right &= changed == 0 && ibdmchk != Some(false);
-        text += &match changed {
-            0 => "OpenSM, on a simulated network, gives the switches exactly these tables.\n".to_string(),
-            n => format!(
-                "OpenSM, on a simulated network, gives the switches other tables: {n} entries differ.\n"
-            ),
-        };
-        text += match ibdmchk {
-            Some(true) => "ibdmchk finds no credit loops either.\n",
-            Some(false) => "ibdmchk finds fault with them.\n",
-            None => "ibdmchk was not asked: it is in the Debian package ibutils.\n",
-        };
-        (changed_by_opensm, free_by_ibdmchk) = (Some(changed), ibdmchk);
-    }
-    if let Some(file) = &arguments.json {
-        let traffic = if arguments.everything { "everything" } else { "end nodes" };
-        let record = Record {
-            network: read::name(&arguments.network),
-            tables: read::name(&arguments.lfts),
-            traffic,
-            figures,
-            changed_by_opensm,
-            free_by_ibdmchk,
-        };
-        write(file, &(serde_json::to_string_pretty(&record).expect("numbers and words") + "\n"))?;
-    }
-    Ok(Verdict { text, right })
+/// What OpenSM makes of the tables.
+struct LoadedTables {
+    /// Entries that it set otherwise.
+    changed: usize,
+    /// Whether ibdmchk finds what it set free of credit loops; None if ibdmchk is not installed.
+    is_free: Option<bool>,
 }
 
-/// Entries that OpenSM sets otherwise, and what ibdmchk says of those that it sets.
-fn through_opensm(network: &Network, table: &Table) -> Result<(usize, Option<bool>), Failure> {
-    let opensm = OpenSm::find().map_err(|missing| {
-        refuse(format!(
-            "{missing}; install the Debian packages opensm and ibsim-utils, or leave --through-opensm out"
-        ))
-    })?;
-    let directory = crate::commands::route::command::scratch()?;
-    let file = directory.path().join("tables.lfts");
-    let lids =
-        lfts::Lids::of(network).ok_or_else(|| refuse("there are more destinations than addresses".into()))?;
-    write(&file, &lfts::write(network, table, &lids))?;
-    let sweep = opensm.sweep(network, "file", Some(&file), true, directory.path(), LIMIT)?;
-    let differs =
-        |to| network.switch_ids().filter(|s| sweep.table.port(*s, to) != table.port(*s, to)).count();
-    Ok((table.destinations().map(differs).sum(), sweep.ibdmchk.map(|said| said == SecondJudge::Free)))
+/// Returns the verdict and, where asked for, what OpenSM makes of the tables.
+pub fn check(arguments: &CheckArguments) -> Result<Outcome, CommandError> {
+    file::check_writable(&arguments.json)?;
+    let network = network_file::network(&arguments.network)?;
+    let (table, unknown) = network_file::tables(&network, &arguments.lfts)?;
+    let traffic = if arguments.everything { Traffic::Everything } else { Traffic::EndNodes };
+    let figures = Figures::of(&network, &check_traffic(&network, &table, traffic));
+    let mut page = Page::new(terminal::width());
+    figures.describe(&network, &mut page);
+    if unknown != lfts::SkippedEntries::default() {
+        page.hanging(&format!(
+            "The file names {} switches and, in {} entries, destinations that the network does not have. These were \
+             ignored.",
+            unknown.switches, unknown.destinations
+        ));
+    }
+    let loaded = match arguments.through_opensm {
+        true => Some(load(&network, &table)?),
+        false => None,
+    };
+    let mut is_right = figures.sound;
+    if let Some(loaded) = &loaded {
+        is_right &= loaded.changed == 0 && loaded.is_free != Some(false);
+        loaded.describe(&mut page);
+    }
+    if let Some(json) = &arguments.json {
+        let record = Record {
+            network: network_file::name(&arguments.network),
+            tables: network_file::name(&arguments.lfts),
+            traffic: if arguments.everything { "everything" } else { "end nodes" },
+            figures,
+            changed_by_opensm: loaded.as_ref().map(|loaded| loaded.changed),
+            free_by_ibdmchk: loaded.as_ref().and_then(|loaded| loaded.is_free),
+        };
+        file::write_json(json, &record)?;
+    }
+    Ok(Outcome::of_examination(page.text(), is_right))
+}
+
+/// Has OpenSM load the tables on a simulated network.
+fn load(network: &Network, table: &Table) -> Result<LoadedTables, CommandError> {
+    let opensm = OpenSm::find()
+        .map_err(|missing| RouteReason::OpenSmNeeded { missing, without: "leave --through-opensm out" })?;
+    let directory = scratch_directory()?;
+    let tables = directory.path().join("tables.lfts");
+    file::write(&tables, &network_file::tables_text(network, table)?)?;
+    let request = SweepRequest { engine: "file", tables: Some(&tables), with_ibdmchk: true };
+    let sweep = opensm.simulate_and_sweep(network, request, directory.path(), SWEEP_LIMIT);
+    let sweep = sweep.map_err(RouteReason::from)?;
+    let is_free = sweep.ibdmchk.map(|found| found == CreditLoops::Free);
+    Ok(LoadedTables { changed: sweep.entries_that_differ_from(network, table), is_free })
+}
+
+impl LoadedTables {
+    fn describe(&self, page: &mut Page) {
+        page.paragraph(&match self.changed {
+            0 => "OpenSM, on a simulated network, gives the switches exactly these tables.".to_string(),
+            n => format!(
+                "OpenSM, on a simulated network, gives the switches other tables: {n} entries differ."
+            ),
+        });
+        page.paragraph(match self.is_free {
+            Some(true) => "ibdmchk finds no credit loops either.",
+            Some(false) => "ibdmchk finds fault with them.",
+            None => "ibdmchk was not asked: it is in the Debian package ibutils.",
+        });
+    }
 }

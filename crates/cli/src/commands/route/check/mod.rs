@@ -1,3 +1,7 @@
-//! `evenkeel route check`.
+//! `evenkeel route check`: proves tables, or says what is wrong with them.
 
-pub mod command;
+mod arguments;
+mod command;
+
+pub use arguments::CheckArguments;
+pub use command::check;

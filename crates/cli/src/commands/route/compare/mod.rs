@@ -1,3 +1,9 @@
-//! `evenkeel route compare`.
+//! `evenkeel route compare`: all schemes, and OpenSM's engines, on the same networks.
 
-pub mod command;
+mod arguments;
+mod command;
+mod comparison;
+mod table;
+
+pub use arguments::CompareArguments;
+pub use command::compare;

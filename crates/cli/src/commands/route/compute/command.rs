@@ -1,20 +1,20 @@
-//! `evenkeel route compute`: tables for a network, proved, for OpenSM.
+//! Carries out `evenkeel route compute`.
 
-use crate::commands::report::command as record_file;
-use crate::commands::route::arguments::Compute;
-use crate::commands::route::command::{progress_bar, refuse};
+use super::arguments::ComputeArguments;
 use crate::commands::route::figures::Figures;
-use crate::commands::route::network_file as read;
-use crate::commands::route::table_scheme as scheme;
-use crate::errors::Failure;
-use crate::output::file::write;
+use crate::commands::route::{network_file, table_scheme};
+use crate::errors::{CommandError, RouteReason};
+use crate::output::progress::Progress;
+use crate::output::{file, terminal};
 use evenkeel_route::check::{Traffic, check, check_traffic};
-use evenkeel_route::format::{lfts, source_routes};
-use evenkeel_route::{Network, Table};
-use evenkeel_text::paragraph::wrap;
+use evenkeel_route::format::source_routes;
+use evenkeel_route::{Destination, Network, Table};
+use evenkeel_text::page::Page;
 use serde::Serialize;
+use std::path::Path;
 use std::time::Instant;
 
+/// The layout of `--json`.
 #[derive(Serialize)]
 struct Record {
     network: String,
@@ -31,87 +31,91 @@ struct Record {
     service_levels: Vec<(String, u8)>,
 }
 
-/// Computes, proves and writes, and returns what is printed.
-pub fn compute(arguments: &Compute) -> Result<String, Failure> {
-    for file in [&arguments.lfts, &arguments.source_routes, &arguments.json].into_iter().flatten() {
-        record_file::check_place(file)?;
-    }
+/// Computes, proves and writes tables, and returns what is printed.
+pub fn compute(arguments: &ComputeArguments) -> Result<String, CommandError> {
+    let files = [&arguments.lfts, &arguments.source_routes, &arguments.json];
+    file::check_writable(files.into_iter().flatten())?;
     if !(arguments.effort > 0.0 && arguments.effort <= 1000.0) {
-        return Err(refuse("--effort is above 0 and at most 1000".into()));
+        return Err(RouteReason::Effort.into());
     }
-    let network = read::network(&arguments.network)?;
-    let bar = progress_bar(1);
-    bar.set_message(arguments.scheme.name());
+    let network = network_file::network(&arguments.network)?;
+    let progress = Progress::new(&arguments.scheme.name(), 1);
     let begun = Instant::now();
-    let mut progress = |share: f64| bar.set_position((share * 1000.0) as u64);
-    let table = scheme::compute(
-        &network,
-        arguments.scheme,
-        arguments.lanes,
-        arguments.seed,
-        arguments.effort,
-        &mut progress,
-    )
-    .map_err(refuse)?;
+    let request = table_scheme::Request {
+        scheme: arguments.scheme,
+        lanes: arguments.lanes,
+        seed: arguments.seed,
+        effort: arguments.effort,
+    };
+    let table = request.compute(&network, &mut |share| progress.set_share(share))?;
     let seconds = begun.elapsed().as_secs_f64();
-    bar.set_message("checking");
+    progress.show("checking");
     let figures = Figures::of(&network, &check(&network, &table));
-    let everything = check_traffic(&network, &table, Traffic::Everything);
-    bar.finish_and_clear();
-    let width = record_file::terminal().0.clamp(60, 160);
-    let mut text = figures.text(&network, width);
-    let end = if everything.is_sound() {
-        "That holds for packets from and to switches too"
-    } else {
-        "Packets from or to switches themselves do not count in that"
+    let is_sound_for_switches = check_traffic(&network, &table, Traffic::Everything).is_sound();
+    drop(progress);
+    let mut page = Page::new(terminal::width());
+    figures.describe(&network, &mut page);
+    page.hanging(&sentence(arguments, is_sound_for_switches, seconds));
+    if let Some(lfts) = &arguments.lfts {
+        file::write(lfts, &network_file::tables_text(&network, &table)?)?;
+        page.blank().line(format!(
+            "{} written: {}",
+            lfts.display(),
+            next_step(arguments, lfts, figures.sound)
+        ));
+    }
+    if let Some(routes) = &arguments.source_routes {
+        file::write(routes, &source_routes::write(&network, &table))?;
+        let warning = if figures.sound { "" } else { ": do not use it, it can deadlock" };
+        page.blank().line(format!("{} written{warning}", routes.display()));
+    }
+    if let Some(json) = &arguments.json {
+        file::write_json(json, &record(arguments, &network, &table, seconds, figures))?;
+    }
+    Ok(page.text())
+}
+
+/// What holds for packets of switches, and how the tables were made.
+fn sentence(arguments: &ComputeArguments, is_sound_for_switches: bool, seconds: f64) -> String {
+    let switches = match is_sound_for_switches {
+        true => "The same holds for packets from and to switches.",
+        false => "Packets from and to switches themselves are not covered by that.",
     };
     let lanes = if arguments.lanes == 1 { String::new() } else { format!(", {} lanes", arguments.lanes) };
-    for line in wrap(
-        &format!("{end}. Scheme `{}`{lanes}, computed in {seconds:.2} s.", arguments.scheme.name()),
-        width,
-        "  ",
-    ) {
-        text += &format!("{line}\n");
+    format!("{switches} Scheme `{}`{lanes}, computed in {seconds:.2} s.", arguments.scheme.name())
+}
+
+/// What to do with the file of tables.
+fn next_step(arguments: &ComputeArguments, lfts: &Path, is_sound: bool) -> String {
+    if !is_sound {
+        "do not load it: it can deadlock".to_string()
+    } else if arguments.lanes > 1 {
+        "senders need the service levels of --json; on one lane these tables can deadlock".into()
+    } else {
+        format!("opensm -R file -U {}", lfts.display())
     }
-    if let Some(file) = &arguments.lfts {
-        let lids = lfts::Lids::of(&network).ok_or_else(|| {
-            refuse(format!("{} has more destinations than there are addresses", arguments.network.display()))
-        })?;
-        write(file, &lfts::write(&network, &table, &lids))?;
-        let next = if !figures.sound {
-            "do not load it: it can deadlock".to_string()
-        } else if arguments.lanes > 1 {
-            "senders need the service levels of --json; on one lane these tables can deadlock".into()
-        } else {
-            format!("opensm -R file -U {}", file.display())
-        };
-        text += &format!("\n{} written: {next}\n", file.display());
+}
+
+fn record(
+    arguments: &ComputeArguments,
+    network: &Network,
+    table: &Table,
+    seconds: f64,
+    figures: Figures,
+) -> Record {
+    Record {
+        network: network_file::name(&arguments.network),
+        switches: network.switches().len(),
+        end_nodes: network.end_nodes().len(),
+        cables: network.channels() / 2,
+        scheme: arguments.scheme.name(),
+        lanes: arguments.lanes,
+        seed: arguments.seed,
+        effort: arguments.effort,
+        seconds,
+        figures,
+        service_levels: service_levels(network, table),
     }
-    if let Some(file) = &arguments.source_routes {
-        write(file, &source_routes::write(&network, &table))?;
-        text += &format!(
-            "\n{} written{}\n",
-            file.display(),
-            if figures.sound { "" } else { ": do not use it, it can deadlock" }
-        );
-    }
-    if let Some(file) = &arguments.json {
-        let record = Record {
-            network: read::name(&arguments.network),
-            switches: network.switches().len(),
-            end_nodes: network.end_nodes().len(),
-            cables: network.channels() / 2,
-            scheme: arguments.scheme.name(),
-            lanes: arguments.lanes,
-            seed: arguments.seed,
-            effort: arguments.effort,
-            seconds,
-            figures,
-            service_levels: service_levels(&network, &table),
-        };
-        write(file, &(serde_json::to_string_pretty(&record).expect("numbers and words") + "\n"))?;
-    }
-    Ok(text)
 }
 
 fn service_levels(network: &Network, table: &Table) -> Vec<(String, u8)> {
@@ -119,8 +123,8 @@ fn service_levels(network: &Network, table: &Table) -> Vec<(String, u8)> {
         return Vec::new();
     }
     let guid = |to| match to {
-        evenkeel_route::Destination::EndNode(e) => network.end_node(e).port_guid,
-        evenkeel_route::Destination::Switch(s) => network.switch(s).guid,
+        Destination::EndNode(end_node) => network.end_node(end_node).port_guid,
+        Destination::Switch(switch) => network.switch(switch).guid,
     };
     table.destinations().map(|to| (format!("0x{:016x}", guid(to)), table.lane(to))).collect()
 }

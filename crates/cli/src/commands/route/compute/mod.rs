@@ -1,3 +1,7 @@
-//! `evenkeel route compute`.
+//! `evenkeel route compute`: forwarding tables for a network, proved, for OpenSM.
 
-pub mod command;
+mod arguments;
+mod command;
+
+pub use arguments::ComputeArguments;
+pub use command::compute;

@@ -1,3 +1,7 @@
-//! `evenkeel route generate`.
+//! `evenkeel route generate`: makes networks, regular or random.
 
-pub mod command;
+mod arguments;
+mod command;
+
+pub use arguments::GenerateArguments;
+pub use command::generate;

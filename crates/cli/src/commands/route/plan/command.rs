@@ -1,70 +1,19 @@
-//! `evenkeel route plan`: from today's tables to tomorrow's under traffic, as files for OpenSM.
+//! Carries out `evenkeel route plan`.
 
+use super::arguments::PlanArguments;
 use super::rehearsal::{Rehearsal, rehearse};
-use crate::commands::report::command as record_file;
-use crate::commands::route::command::Verdict;
-use crate::commands::route::network_file as read;
-use crate::errors::Failure;
-use crate::output::file::write;
+use crate::commands::route::network_file;
+use crate::errors::{CommandError, RouteError, RouteReason};
+use crate::output::outcome::Outcome;
+use crate::output::{file, terminal};
 use evenkeel_route::format::lfts;
-use evenkeel_route::plan::{UpdatePlan as Found, plan, prove, usual_targets};
-use evenkeel_route::{Network, Random, check};
-use evenkeel_text::paragraph::wrap;
-use evenkeel_text::table::{Column, table};
+use evenkeel_route::plan::{EntryChange, UpdatePlan, UpdateStep, plan as find_plan, prove, usual_targets};
+use evenkeel_route::{Destination, Network, Random, Table, check};
+use evenkeel_text::page::Page;
+use evenkeel_text::table::Column;
 use serde_json::json;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
-
-/// Lead a changed network from today's tables to tomorrow's without stopping traffic
-///
-/// Prints steps of table updates. Within a step updates may reach the switches in any order; whatever
-/// has arrived, nobody loses a path and nothing can deadlock, which is proved for each step. Begin the
-/// next step when the last has arrived everywhere and packets under way have left.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Examples:
-  evenkeel route plan old.topo opensm-lfts.dump new.topo
-  evenkeel route plan old.topo opensm-lfts.dump new.topo --out steps     steps/1.lfts, 2.lfts, ...: the tables after each step
-  evenkeel route plan old.topo opensm-lfts.dump new.topo --through-opensm    a rehearsal first (takes opensm and ibsim)
-
-OpenSM reads its file of tables anew when it gets SIGHUP. If it was started with opensm -R file -U current.lfts:
-  cp steps/1.lfts current.lfts; kill -HUP $(pidof opensm)     then 2.lfts, and so on
-
-The new network is the one that is there while the plan is carried out: without what has failed, or is to be unplugged; with what was added.")]
-pub struct Plan {
-    /// The network that today's tables were made for
-    #[arg(value_name = "NET")]
-    pub network: PathBuf,
-    /// Today's tables, as OpenSM dumps them
-    #[arg(value_name = "LFTS")]
-    pub lfts: PathBuf,
-    /// The network as it is now
-    #[arg(value_name = "NEWNET")]
-    pub new_network: PathBuf,
-    /// Steps that may be spent on shortening paths once all are there
-    #[arg(long, default_value_t = 2, value_name = "N")]
-    pub improve: u32,
-    /// Write the tables after each step to files in a directory, which is made
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-    /// Have OpenSM carry the plan out on a simulated network, and both judges look at what is there on the
-    /// way
-    ///
-    /// Sets today's tables, then for each step some random mixtures of old and new entries, then the tables
-    /// after the step; compares what the switches get, and asks evenkeel's checker and, where all paths are
-    /// there, ibdmchk for rings of waiting packets. The exit code is 1 if anything differs or is found.
-    #[arg(long)]
-    pub through_opensm: bool,
-    /// Random mixtures of each step's old and new entries that --through-opensm looks at
-    #[arg(long, default_value_t = 2, value_name = "N", requires = "through_opensm")]
-    pub mixtures: u32,
-    /// What they are drawn from
-    #[arg(long, default_value_t = 1, value_name = "N", requires = "through_opensm")]
-    pub seed: u64,
-    /// Write the changes of each step to a file
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-}
+use std::path::Path;
 
 const COLUMNS: &[Column] = &[
     Column { group: "", head: "step", dispensable: 0 },
@@ -74,102 +23,107 @@ const COLUMNS: &[Column] = &[
     Column { group: "", head: "any order", dispensable: 0 },
 ];
 
-/// Plans, proves each step, rehearses if asked to, writes the files that were asked for, and returns
-/// what is printed.
-pub fn act(arguments: &Plan) -> Result<Verdict, Failure> {
-    let refuse = |why: String| Failure::RoutePlan { why };
-    let old = read::network(&arguments.network)?;
-    let new = read::network(&arguments.new_network)?;
-    let unread = |e| refuse(format!("{} holds no tables: {e}", arguments.lfts.display()));
-    // By GUID and port, so that the numbers of switches and addresses may differ.
-    let (before, _) = read::tables(&old, &arguments.lfts)?;
-    let lids = |network: &Network| {
-        lfts::Lids::of(network).ok_or_else(|| refuse("there are more destinations than addresses".into()))
-    };
-    let (today, _) = lfts::read(&new, &lfts::write(&old, &before, &lids(&old)?)).map_err(unread)?;
-    let found =
-        plan(&new, &today, arguments.improve, &usual_targets(&new)).map_err(|e| refuse(e.to_string()))?;
-    let mut states = vec![today];
-    for (i, step) in found.steps.iter().enumerate() {
-        let after = step.applied(&states[i]);
-        prove(&new, &states[i], &after).map_err(|e| refuse(format!("step {} would be wrong: {e}", i + 1)))?;
-        states.push(after);
-    }
-    if let Some(folder) = &arguments.out {
-        std::fs::create_dir_all(folder)
-            .map_err(|e| Failure::Unwritable { path: folder.clone(), why: e.to_string() })?;
-        for (i, state) in states.iter().enumerate().skip(1) {
-            write(&folder.join(format!("{i}.lfts")), &lfts::write(&new, state, &lids(&new)?))?;
+/// Plans, proves each step, rehearses if asked to, writes the files that were asked for, and returns what is printed.
+pub fn plan(arguments: &PlanArguments) -> Result<Outcome, CommandError> {
+    let old = network_file::network(&arguments.network)?;
+    let new = network_file::network(&arguments.new_network)?;
+    let today = todays_tables(&old, &new, &arguments.lfts)?;
+    let found = find_plan(&new, &today, arguments.improve, &usual_targets(&new))
+        .map_err(|e| RouteError::Plan(RouteReason::NoPlan(e.to_string())))?;
+    let tables = tables_of_steps(&new, today, &found.steps).map_err(RouteError::Plan)?;
+    if let Some(directory) = &arguments.out {
+        file::make_directory(directory)?;
+        for (step, table) in tables.iter().enumerate().skip(1) {
+            let text = network_file::tables_text(&new, table).map_err(RouteError::Plan)?;
+            file::write(&directory.join(format!("{step}.lfts")), &text)?;
         }
     }
     let rehearsal = match arguments.through_opensm {
-        true => Some(rehearse(
-            &new,
-            &states[0],
-            &found.steps,
-            arguments.mixtures,
-            &mut Random::new(arguments.seed),
-        )?),
+        true => {
+            let random = &mut Random::new(arguments.seed);
+            Some(rehearse(&new, &tables[0], &found.steps, arguments.mixtures, random)?)
+        }
         false => None,
     };
     if let Some(file) = &arguments.json {
-        write(file, &record(&new, &found, rehearsal.as_ref()))?;
+        file::write_json(file, &record(&new, &found, rehearsal.as_ref()))?;
     }
-    let width = record_file::terminal().0;
-    let mut text = said(&new, &found, width);
+    let mut page = Page::new(terminal::width());
+    describe(&new, &found, &mut page);
     if let Some(rehearsal) = &rehearsal {
-        text += &(String::from("\n") + &wrap(&rehearsal.said(), width, "").join("\n") + "\n");
+        page.blank().paragraph(&rehearsal.describe());
     }
-    Ok(Verdict { text, right: rehearsal.is_none_or(|r| r.right()) })
+    Ok(Outcome::of_examination(page.text(), rehearsal.is_none_or(|rehearsal| rehearsal.is_right())))
 }
 
-fn said(network: &Network, found: &Found, width: usize) -> String {
-    let row = |(i, step): (usize, &evenkeel_route::plan::UpdateStep)| {
-        let switches: BTreeSet<u32> = step.changes.iter().map(|c| c.at.0).collect();
-        let destinations: BTreeSet<_> = step.changes.iter().map(|c| c.to).collect();
-        [
-            (i + 1).to_string(),
+/// Today's tables on the new network. They are matched by GUID and port, so that numbers of switches and addresses may
+/// differ.
+fn todays_tables(old: &Network, new: &Network, file: &Path) -> Result<Table, CommandError> {
+    let (table, _) = network_file::tables(old, file)?;
+    let text = network_file::tables_text(old, &table).map_err(RouteError::Plan)?;
+    let (today, _) = lfts::read(new, &text)
+        .map_err(|e| RouteError::Plan(RouteReason::NotTables { file: file.into(), why: e.to_string() }))?;
+    Ok(today)
+}
+
+/// Today's tables, and those after each step, which is proved.
+fn tables_of_steps(network: &Network, today: Table, steps: &[UpdateStep]) -> Result<Vec<Table>, RouteReason> {
+    let mut tables = vec![today];
+    for (at, step) in steps.iter().enumerate() {
+        let after = step.applied(&tables[at]);
+        prove(network, &tables[at], &after)
+            .map_err(|e| RouteReason::WrongStep { step: at + 1, why: e.to_string() })?;
+        tables.push(after);
+    }
+    Ok(tables)
+}
+
+fn describe(network: &Network, found: &UpdatePlan, page: &mut Page) {
+    let row = |(at, step): (usize, &UpdateStep)| {
+        let switches: BTreeSet<u32> = step.changes.iter().map(|change| change.at.0).collect();
+        let destinations: BTreeSet<_> = step.changes.iter().map(|change| change.to).collect();
+        vec![
+            (at + 1).to_string(),
             step.changes.len().to_string(),
             switches.len().to_string(),
             destinations.len().to_string(),
             "proved".into(),
         ]
-        .to_vec()
     };
-    let mut lines = if found.steps.is_empty() {
-        vec!["Nothing has to be changed.".to_string()]
+    if found.steps.is_empty() {
+        page.line("Nothing has to be changed.");
     } else {
-        table(COLUMNS, &found.steps.iter().enumerate().map(row).collect::<Vec<_>>(), width).lines().collect()
-    };
-    lines.push(String::new());
+        page.table(COLUMNS, &found.steps.iter().enumerate().map(row).collect::<Vec<_>>());
+    }
     let end = check::check(network, &found.end);
-    let sentence = match found.missing_paths.len() {
+    page.blank().paragraph(&match found.missing_paths.len() {
         0 => format!(
-            "At the end all {} pairs of end nodes reach each other, in {:.2} hops on average (at least {:.2}); the busiest channel carries {} of them.",
+            "At the end all {} pairs of end nodes reach each other, in {:.2} hops on average (at least {:.2}). The \
+             busiest channel carries {} of them.",
             end.pairs,
             end.mean_hops(),
             end.mean_minimal_hops(),
             end.max_load()
         ),
         n => format!(
-            "{n} paths could not be restored by these rules; for these, tables have to be loaded anew with traffic stopped."
+            "{n} paths could not be restored by these rules. For them, tables have to be loaded with traffic stopped."
         ),
-    };
-    lines.extend(wrap(&sentence, width, ""));
-    lines.join("\n") + "\n"
+    });
 }
 
-fn record(network: &Network, found: &Found, rehearsal: Option<&Rehearsal>) -> String {
+/// The layout of `--json`.
+fn record(network: &Network, found: &UpdatePlan, rehearsal: Option<&Rehearsal>) -> serde_json::Value {
     let guid = |to| match to {
-        evenkeel_route::Destination::EndNode(e) => network.end_node(e).port_guid,
-        evenkeel_route::Destination::Switch(s) => network.switch(s).guid,
+        Destination::EndNode(end_node) => network.end_node(end_node).port_guid,
+        Destination::Switch(switch) => network.switch(switch).guid,
     };
-    let change = |c: &evenkeel_route::plan::EntryChange| json!({"switch": format!("0x{:016x}", network.switch(c.at).guid), "destination": format!("0x{:016x}", guid(c.to)), "port": c.port.0});
-    let steps: Vec<_> =
-        found.steps.iter().map(|s| s.changes.iter().map(change).collect::<Vec<_>>()).collect();
-    serde_json::to_string_pretty(
-        &json!({"steps": steps, "lost": found.missing_paths.len(), "rehearsal": rehearsal}),
-    )
-    .expect("numbers and texts")
-        + "\n"
+    let change = |change: &EntryChange| {
+        json!({
+            "switch": format!("0x{:016x}", network.switch(change.at).guid),
+            "destination": format!("0x{:016x}", guid(change.to)),
+            "port": change.port.0,
+        })
+    };
+    let steps = found.steps.iter().map(|step| step.changes.iter().map(change).collect::<Vec<_>>());
+    json!({"steps": steps.collect::<Vec<_>>(), "lost": found.missing_paths.len(), "rehearsal": rehearsal})
 }

@@ -1,4 +1,8 @@
-//! `evenkeel route plan`.
+//! `evenkeel route plan`: from today's tables to tomorrow's without stopping traffic, as files for OpenSM.
 
-pub mod command;
+mod arguments;
+mod command;
 mod rehearsal;
+
+pub use arguments::PlanArguments;
+pub use command::plan;

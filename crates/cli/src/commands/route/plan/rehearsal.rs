@@ -1,53 +1,49 @@
-//! A plan carried out by OpenSM on a simulated network: does it set what the plan says, and what do the
-//! judges say of what may be there on the way?
+//! A rehearsal: OpenSM carries the plan out on a simulated network. Does it set what the plan says, and what do the
+//! checkers find in the tables that may exist on the way?
 
-use crate::commands::route::command::{progress_bar, refuse};
-use crate::commands::route::opensm::subnet::{OpenSm, SecondJudge};
-use crate::errors::Failure;
-use crate::output::file::write;
+use crate::commands::route::network_file;
+use crate::commands::route::opensm::{CreditLoops, OpenSm, SWEEP_LIMIT, SweepRequest, scratch_directory};
+use crate::errors::{CommandError, RouteReason};
+use crate::output::file;
+use crate::output::progress::Progress;
 use evenkeel_route::check::{Fault, Traffic, check_traffic};
-use evenkeel_route::format::lfts;
 use evenkeel_route::plan::UpdateStep;
 use evenkeel_route::{Network, Random, Table};
 use serde::Serialize;
-use std::time::Duration;
 
-/// OpenSM on a network that ibsim plays answers within seconds, or not at all.
-const LIMIT: Duration = Duration::from_secs(120);
-
-/// What was seen of one set of tables.
+/// One set of tables that was set and checked.
 #[derive(Debug, Serialize)]
-pub struct State {
-    /// The step that is under way, from 1.
+pub struct RehearsedTables {
+    /// The step that is under way, from 1; 0 for today's tables.
     pub step: usize,
-    /// How many of the step's entries have arrived, and out of how many. The rest stand as they were.
+    /// How many of the step's entries have arrived. The rest are as they were.
     pub arrived: usize,
+    /// How many entries the step has.
     pub of: usize,
     /// Entries that OpenSM set otherwise.
     pub changed_by_opensm: usize,
-    /// Whether packets can wait for each other in a ring, by evenkeel's checker; packets from and to
-    /// switches count, too.
+    /// Whether packets can wait for each other in a ring, by evenkeel's checker; packets from and to switches count too.
     pub cyclic: bool,
-    /// The same by ibdmchk, of packets between end nodes; nothing where paths are missing, as it looks for
-    /// no rings then, or if it is not installed.
+    /// The same by ibdmchk, for packets between end nodes. None where paths are missing, because ibdmchk does not search
+    /// for rings then, or if it is not installed.
     pub loops_by_ibdmchk: Option<bool>,
 }
 
-impl State {
-    fn right(&self) -> bool {
+impl RehearsedTables {
+    fn is_right(&self) -> bool {
         self.changed_by_opensm == 0 && !self.cyclic && self.loops_by_ibdmchk != Some(true)
     }
 }
 
-/// All that was looked at, in the order in which the switches of one simulated network got it.
+/// All tables, in the order in which the switches of one simulated network got them.
 #[derive(Debug, Serialize)]
 pub struct Rehearsal {
-    pub states: Vec<State>,
+    /// The tables.
+    pub states: Vec<RehearsedTables>,
 }
 
-/// Has OpenSM set, on one simulated network and one after the other: today's tables, then for each step
-/// `mixtures` random mixtures of old and new entries, then what stands when all of the step has
-/// arrived.
+/// Has OpenSM set, on one simulated network and one after the other: today's tables, then for each step `mixtures` random
+/// mixtures of old and new entries, and the tables after the step.
 ///
 /// # Errors
 /// OpenSM or ibsim are missing or do not answer.
@@ -57,90 +53,74 @@ pub fn rehearse(
     steps: &[UpdateStep],
     mixtures: u32,
     random: &mut Random,
-) -> Result<Rehearsal, Failure> {
-    let opensm = OpenSm::find().map_err(|missing| {
-        refuse(format!(
-            "{missing}; install the Debian packages opensm and ibsim-utils, or leave --through-opensm out"
-        ))
-    })?;
-    let directory = crate::commands::route::command::scratch()?;
-    let simulated = opensm.simulate(network, directory.path(), LIMIT)?;
-    let file = directory.path().join("tables.lfts");
-    let lids =
-        lfts::Lids::of(network).ok_or_else(|| refuse("there are more destinations than addresses".into()))?;
-    let bar = progress_bar(steps.len() as u64);
-    bar.set_message("OpenSM carries the plan out");
-    let set = |table: &Table, step: usize, arrived: usize, of: usize| -> Result<State, Failure> {
-        write(&file, &lfts::write(network, table, &lids))?;
-        let sweep = simulated.sweep("file", Some(&file), true)?;
-        let changed =
-            |to| network.switch_ids().filter(|s| sweep.table.port(*s, to) != table.port(*s, to)).count();
+) -> Result<Rehearsal, CommandError> {
+    let opensm = OpenSm::find()
+        .map_err(|missing| RouteReason::OpenSmNeeded { missing, without: "leave --through-opensm out" })?;
+    let directory = scratch_directory()?;
+    let subnet = opensm.simulate(network, directory.path(), SWEEP_LIMIT).map_err(RouteReason::from)?;
+    let tables_file = directory.path().join("tables.lfts");
+    let progress = Progress::new("OpenSM carries the plan out", steps.len());
+    let set = |table: &Table, step: usize, arrived: usize, of: usize| {
+        file::write(&tables_file, &network_file::tables_text(network, table)?)?;
+        let request = SweepRequest { engine: "file", tables: Some(&tables_file), with_ibdmchk: true };
+        let sweep = subnet.sweep(request).map_err(RouteReason::from)?;
         let faults = check_traffic(network, table, Traffic::Everything).faults;
-        Ok(State {
+        let loops = sweep.ibdmchk.filter(|found| *found != CreditLoops::Unknown);
+        Ok::<_, CommandError>(RehearsedTables {
             step,
             arrived,
             of,
-            changed_by_opensm: table.destinations().map(changed).sum(),
-            cyclic: faults.iter().any(|f| matches!(f, Fault::Cycle { .. })),
-            loops_by_ibdmchk: sweep
-                .ibdmchk
-                .filter(|said| *said != SecondJudge::Incomplete)
-                .map(|said| said == SecondJudge::Loops),
+            changed_by_opensm: sweep.entries_that_differ_from(network, table),
+            cyclic: faults.iter().any(|fault| matches!(fault, Fault::Cycle { .. })),
+            loops_by_ibdmchk: loops.map(|found| found == CreditLoops::Found),
         })
     };
     let mut states = vec![set(today, 0, 0, 0)?];
     let mut before = today.clone();
-    for (i, step) in steps.iter().enumerate() {
+    for (at, step) in steps.iter().enumerate() {
         let of = step.changes.len();
         for _ in 0..mixtures {
-            let arrived = UpdateStep {
-                changes: step.changes.iter().filter(|_| random.below(2) == 1).copied().collect(),
-            };
-            states.push(set(&arrived.applied(&before), i + 1, arrived.changes.len(), of)?);
+            let arrived = step.changes.iter().filter(|_| random.below(2) == 1).copied().collect();
+            let arrived = UpdateStep { changes: arrived };
+            states.push(set(&arrived.applied(&before), at + 1, arrived.changes.len(), of)?);
         }
         before = step.applied(&before);
-        states.push(set(&before, i + 1, of, of)?);
-        bar.inc(1000);
+        states.push(set(&before, at + 1, of, of)?);
+        progress.finish_task();
     }
-    bar.finish_and_clear();
     Ok(Rehearsal { states })
 }
 
 impl Rehearsal {
-    /// OpenSM set all of it as it is, and neither judge finds a ring of waiting packets.
-    pub fn right(&self) -> bool {
-        self.states.iter().all(State::right)
+    /// Whether OpenSM set everything as it is, and no checker finds a ring of waiting packets.
+    pub fn is_right(&self) -> bool {
+        self.states.iter().all(RehearsedTables::is_right)
     }
 
-    /// In a sentence or two.
-    pub fn said(&self) -> String {
-        let count = |is: fn(&State) -> bool| self.states.iter().filter(|s| is(s)).count();
-        let (all, judged, changed) =
-            (self.states.len(), count(|s| s.loops_by_ibdmchk.is_some()), count(|s| s.changed_by_opensm > 0));
-        let whole = self.states.last().map_or(0, |s| s.step + 1);
-        let set = match changed {
+    /// A sentence or two for people.
+    pub fn describe(&self) -> String {
+        let count = |is: fn(&RehearsedTables) -> bool| self.states.iter().filter(|state| is(state)).count();
+        let all = self.states.len();
+        let whole = self.states.last().map_or(0, |state| state.step + 1);
+        let set = match count(|state| state.changed_by_opensm > 0) {
             0 => format!(
-                "OpenSM, on a simulated network, set {all} tables one after the other exactly as they are: today's, those of each step, and {} random mixtures of old and new entries.",
+                "OpenSM, on a simulated network, set {all} tables one after the other exactly as they are: today's, \
+                 those of each step, and {} random mixtures of old and new entries.",
                 all - whole
             ),
             n => format!("OpenSM, on a simulated network, set OTHER TABLES in {n} of {all} cases."),
         };
-        let rings = |n: usize| {
-            if n == 0 {
-                "no ring of waiting packets".to_string()
-            } else {
-                format!("RINGS OF WAITING PACKETS in {n} of them")
-            }
+        let rings = |n: usize| match n {
+            0 => "no ring of waiting packets".to_string(),
+            n => format!("RINGS OF WAITING PACKETS in {n} of them"),
         };
-        let ours = rings(count(|s| s.cyclic));
-        let theirs = match judged {
-            0 => "ibdmchk says nothing where paths are missing, or is not installed (Debian package ibutils)"
-                .to_string(),
-            n if n == all => format!("ibdmchk finds {}", rings(count(|s| s.loops_by_ibdmchk == Some(true)))),
-            n => format!(
-                "ibdmchk finds {} where it can tell: in the {n} that have all paths",
-                rings(count(|s| s.loops_by_ibdmchk == Some(true)))
-            ),
+        let ours = rings(count(|state| state.cyclic));
+        let by_ibdmchk = rings(count(|state| state.loops_by_ibdmchk == Some(true)));
+        let theirs = match count(|state| state.loops_by_ibdmchk.is_some()) {
+            0 => "ibdmchk cannot tell where paths are missing, or is not installed (Debian package ibutils)"
+                .into(),
+            n if n == all => format!("ibdmchk finds {by_ibdmchk}"),
+            n => format!("ibdmchk finds {by_ibdmchk} where it can tell: in the {n} that have all paths"),
         };
         format!("{set} The checker finds {ours}; {theirs}.")
     }
@@ -151,8 +131,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_wrong_state_is_enough_and_is_said() {
-        let state = |step| State {
+    fn one_wrong_table_is_enough_and_is_named() {
+        let tables = |step| RehearsedTables {
             step,
             arrived: 4,
             of: 4,
@@ -160,24 +140,23 @@ mod tests {
             cyclic: false,
             loops_by_ibdmchk: None,
         };
-        let with = |wrong: State| Rehearsal {
-            states: vec![state(0), wrong, State { loops_by_ibdmchk: Some(false), ..state(1) }],
+        let with = |wrong: RehearsedTables| Rehearsal {
+            states: vec![tables(0), wrong, RehearsedTables { loops_by_ibdmchk: Some(false), ..tables(1) }],
         };
-        let right = with(State { arrived: 2, ..state(1) });
+        let right = with(RehearsedTables { arrived: 2, ..tables(1) });
+        let text = right.describe();
         assert!(
-            right.right()
-                && right.said().contains("1 random mixtures")
-                && right.said().contains("in the 1 that"),
-            "{}",
-            right.said()
+            right.is_right() && text.contains("1 random mixtures") && text.contains("in the 1 that"),
+            "{text}"
         );
-        for (wrong, said) in [
-            (State { changed_by_opensm: 1, ..state(1) }, "OTHER TABLES in 1 of 3"),
-            (State { cyclic: true, ..state(1) }, "checker finds RINGS"),
-            (State { loops_by_ibdmchk: Some(true), ..state(1) }, "ibdmchk finds RINGS"),
+        for (wrong, words) in [
+            (RehearsedTables { changed_by_opensm: 1, ..tables(1) }, "OTHER TABLES in 1 of 3"),
+            (RehearsedTables { cyclic: true, ..tables(1) }, "checker finds RINGS"),
+            (RehearsedTables { loops_by_ibdmchk: Some(true), ..tables(1) }, "ibdmchk finds RINGS"),
         ] {
             let rehearsal = with(wrong);
-            assert!(!rehearsal.right() && rehearsal.said().contains(said), "{}", rehearsal.said());
+            let text = rehearsal.describe();
+            assert!(!rehearsal.is_right() && text.contains(words), "{text}");
         }
     }
 }

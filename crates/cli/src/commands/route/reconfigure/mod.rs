@@ -1,3 +1,8 @@
-//! `evenkeel route reconfigure`.
+//! `evenkeel route reconfigure`: switches go and come back under traffic, with each protocol.
 
-pub mod command;
+mod arguments;
+mod command;
+mod plot;
+
+pub use arguments::ReconfigureArguments;
+pub use command::reconfigure;

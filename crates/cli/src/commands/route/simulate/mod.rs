@@ -1,7 +1,16 @@
-//! `evenkeel route simulate`.
+//! `evenkeel route simulate`: latency and throughput of routing schemes under traffic, as a table, a record and
+//! pictures.
+//!
+//! [`routes`] reads networks and finds routes, [`result`] is what was simulated, [`table`], [`curves`] and [`map`] show
+//! it.
 
-pub mod arguments;
-pub mod command;
-mod plot;
+mod arguments;
+mod command;
+mod curves;
+mod map;
+mod result;
 mod routes;
-mod text;
+mod table;
+
+pub use arguments::SimulateArguments;
+pub use command::simulate;

@@ -1,156 +1,178 @@
 //! From files and names of schemes to networks with routes.
 
-use super::arguments::{Paths, Scheme, Simulate};
-use super::command::refuse;
-use crate::commands::route::command::scratch;
-use crate::commands::route::network_file as read;
-use crate::commands::route::opensm::subnet::OpenSm;
-use crate::errors::Failure;
+use super::arguments::{PathKind, RoutingScheme, SimulateArguments};
+use crate::commands::route::network_file;
+use crate::commands::route::opensm::{OpenSm, SWEEP_LIMIT, SweepRequest, scratch_directory};
+use crate::errors::{CommandError, RouteError, RouteReason};
 use crate::machine::processor_time;
 use evenkeel_route::schemes::{self, AscendingSearch, GeneticParameters};
 use evenkeel_route::{ChannelOrder, Network, Random, SourceRoutes, SwitchId, SwitchOrder, tables};
 use evenkeel_switch_sim::{EscapeRouting, Parameters, Routes, SourceRouting, TableRouting, Wiring};
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::time::Instant;
 
 /// A network with its routes.
-pub struct Routed {
+pub struct RoutedNetwork {
+    /// The network's name.
     pub network: String,
+    /// How it was routed.
     pub scheme: String,
+    /// The network as the simulator sees it.
     pub wiring: Wiring,
+    /// The routes.
     pub routes: Routes,
     /// What finding the routes took.
-    pub took: Took,
+    pub took: RoutingTime,
 }
 
 /// What finding routes took.
 #[derive(Clone, Copy, Debug)]
-pub struct Took {
+pub struct RoutingTime {
+    /// On the clock.
     pub seconds: f64,
     /// Of the processor: it depends less on what else the machine does.
     pub processor_seconds: f64,
 }
 
-/// From when on it is counted. Routes are found one after the other, so that what the process takes in
-/// the meantime is theirs.
-struct Begun {
-    at: Instant,
-    processor_seconds: f64,
-}
-
-impl Begun {
-    fn now() -> Begun {
-        Begun { at: Instant::now(), processor_seconds: processor_time::of_this_process() }
-    }
-
-    fn took(&self) -> Took {
-        Took {
-            seconds: self.at.elapsed().as_secs_f64(),
-            processor_seconds: processor_time::of_this_process() - self.processor_seconds,
-        }
+impl RoutingTime {
+    /// The result of some work, and what it took. Routes are found one after the other, so that the processor time of the
+    /// process belongs to this work.
+    fn of<T>(work: impl FnOnce() -> Result<T, CommandError>) -> Result<(T, RoutingTime), CommandError> {
+        let (begun, processor_before) = (Instant::now(), processor_time::of_this_process());
+        let result = work()?;
+        let seconds = begun.elapsed().as_secs_f64();
+        let processor_seconds = processor_time::of_this_process() - processor_before;
+        Ok((result, RoutingTime { seconds, processor_seconds }))
     }
 }
 
-pub fn read_and_route(arguments: &Simulate, parameters: &Parameters) -> Result<Vec<Routed>, Failure> {
-    let schemes = match (arguments.scheme.as_slice(), arguments.lfts.is_empty()) {
-        ([], true) => &[Scheme::Bfs, Scheme::Dfs],
-        (given, _) => given,
-    };
+/// Reads all networks and routes each of them by all schemes, tables and engines.
+pub fn read_and_route(
+    arguments: &SimulateArguments,
+    parameters: &Parameters,
+) -> Result<Vec<RoutedNetwork>, CommandError> {
     if arguments.networks.len() > 1 && !arguments.lfts.is_empty() {
-        return Err(refuse("tables belong to one network: give one".into()));
+        return Err(RouteError::Simulate(RouteReason::TablesOfOneNetwork).into());
     }
-    let mut all = Vec::new();
-    let opensm = if arguments.opensm.is_empty() {
-        None
-    } else {
-        Some(OpenSm::find().map_err(|why| refuse(format!("{why}: install opensm and ibsim-utils")))?)
+    let opensm = match arguments.opensm.is_empty() {
+        true => None,
+        false => Some(OpenSm::find().map_err(|missing| {
+            RouteError::Simulate(RouteReason::OpenSmNeeded { missing, without: "leave --opensm out" })
+        })?),
     };
+    let mut all = Vec::new();
     for file in &arguments.networks {
-        let network = read::network(file)?;
-        let name = read::name(file);
-        let wiring = Wiring::of(&network);
-        let mut add = |scheme: String, routes: Routes, took: Took| {
-            all.push(Routed { network: name.clone(), scheme, wiring: wiring.clone(), routes, took });
-        };
-        for scheme in schemes {
-            let begun = Begun::now();
-            let routes = route(&network, *scheme, arguments, parameters)?;
-            add(scheme.name().into(), routes, begun.took());
-        }
-        for file in &arguments.lfts {
-            let begun = Begun::now();
-            let (table, _) = read::tables(&network, file)?;
-            let routes = Routes::Table(TableRouting::of(&network, &table));
-            add(read::name(file), routes, begun.took());
-        }
-        for (engine, opensm) in
-            arguments.opensm.iter().flat_map(|engine| opensm.as_ref().map(|o| (engine, o)))
-        {
-            let scratch = scratch()?;
-            let sweep = opensm.sweep(&network, engine, None, false, scratch.path(), OPENSM_LIMIT)?;
-            add(
-                format!("opensm {engine}"),
-                Routes::Table(TableRouting::of(&network, &sweep.table)),
-                Took { seconds: sweep.seconds, processor_seconds: sweep.processor_seconds },
-            );
+        let network = network_file::network(file)?;
+        let routed = Routed { file, wiring: Wiring::of(&network), network, arguments, parameters };
+        all.extend(routed.by_schemes()?);
+        all.extend(routed.by_files()?);
+        if let Some(opensm) = &opensm {
+            all.extend(routed.by_engines(opensm)?);
         }
     }
     Ok(all)
 }
 
-/// What OpenSM may take for a network.
-const OPENSM_LIMIT: Duration = Duration::from_secs(120);
+/// A network that is being routed.
+struct Routed<'a> {
+    file: &'a Path,
+    network: Network,
+    wiring: Wiring,
+    arguments: &'a SimulateArguments,
+    parameters: &'a Parameters,
+}
 
-fn route(
-    network: &Network,
-    scheme: Scheme,
-    arguments: &Simulate,
-    parameters: &Parameters,
-) -> Result<Routes, Failure> {
-    let mut random = Random::new(arguments.seed);
-    let by_switches = |order: SwitchOrder| ChannelOrder::up_down(network, &order);
-    let order: ChannelOrder = match scheme {
-        Scheme::Mdst => by_switches(schemes::breadth_first(network, SwitchId(0))),
-        Scheme::Bfs => by_switches(schemes::breadth_first(network, schemes::best_root(network))),
-        Scheme::Post => {
-            let begins = SwitchId(random.below(network.switches().len()) as u32);
-            by_switches(schemes::propagation_order(network, begins, &mut random))
-        }
-        Scheme::Dfs | Scheme::Adaptive => by_switches(schemes::depth_first(network)),
-        Scheme::Genetic => {
-            let seeds =
-                [schemes::breadth_first(network, schemes::best_root(network)), schemes::depth_first(network)];
-            by_switches(schemes::genetic(
-                network,
-                &seeds,
-                GeneticParameters::default(),
-                &mut schemes::static_fitness(network),
-                &mut random,
-            ))
-        }
-        Scheme::Ascending => {
-            schemes::ascending(network, AscendingSearch { effort: 1.0, seed: arguments.seed }, &mut |_| {})
-        }
-    };
-    if scheme == Scheme::Adaptive {
-        if parameters.lanes < 2 {
-            return Err(refuse("adaptive routing escapes by a lane of its own: it takes two lanes".into()));
-        }
-        let table = tables::balanced(network, &order, tables::BalanceEffort::default());
-        let wiring = Wiring::of(network);
-        return Ok(Routes::Escape(EscapeRouting::new(
-            &wiring,
-            TableRouting::of(network, &table),
-            parameters.lanes as u8,
-            parameters.switching,
-        )));
+impl Routed<'_> {
+    fn routed(&self, scheme: String, routes: Routes, took: RoutingTime) -> RoutedNetwork {
+        let network = network_file::name(self.file);
+        RoutedNetwork { network, scheme, wiring: self.wiring.clone(), routes, took }
     }
-    Ok(match arguments.paths {
-        Paths::Source => {
-            Routes::Source(SourceRouting::of(network, &SourceRoutes::shortest(network, &order, &mut random)))
+
+    /// By the schemes that are named; if none are, and no tables are given, by two usual ones.
+    fn by_schemes(&self) -> Result<Vec<RoutedNetwork>, CommandError> {
+        let schemes = match (self.arguments.scheme.as_slice(), self.arguments.lfts.is_empty()) {
+            ([], true) => &[RoutingScheme::Bfs, RoutingScheme::Dfs],
+            (given, _) => given,
+        };
+        let route = |scheme: &RoutingScheme| {
+            let (routes, took) =
+                RoutingTime::of(|| Ok(self.route(*scheme).map_err(RouteError::Simulate)?))?;
+            Ok(self.routed(scheme.name().into(), routes, took))
+        };
+        schemes.iter().map(route).collect()
+    }
+
+    /// By tables from files.
+    fn by_files(&self) -> Result<Vec<RoutedNetwork>, CommandError> {
+        let read = |file: &Path| {
+            let (routes, took) = RoutingTime::of(|| {
+                let (table, _) = network_file::tables(&self.network, file)?;
+                Ok(Routes::Table(TableRouting::of(&self.network, &table)))
+            })?;
+            Ok(self.routed(network_file::name(file), routes, took))
+        };
+        self.arguments.lfts.iter().map(|file| read(file)).collect()
+    }
+
+    /// By engines of OpenSM.
+    fn by_engines(&self, opensm: &OpenSm) -> Result<Vec<RoutedNetwork>, CommandError> {
+        let sweep = |engine: &String| {
+            let directory = scratch_directory()?;
+            let request = SweepRequest { engine, tables: None, with_ibdmchk: false };
+            let sweep = opensm
+                .simulate_and_sweep(&self.network, request, directory.path(), SWEEP_LIMIT)
+                .map_err(RouteReason::from)?;
+            let took = RoutingTime { seconds: sweep.seconds, processor_seconds: sweep.processor_seconds };
+            let routes = Routes::Table(TableRouting::of(&self.network, &sweep.table));
+            Ok(self.routed(format!("opensm {engine}"), routes, took))
+        };
+        self.arguments.opensm.iter().map(sweep).collect()
+    }
+
+    fn route(&self, scheme: RoutingScheme) -> Result<Routes, RouteReason> {
+        let (network, mut random) = (&self.network, Random::new(self.arguments.seed));
+        let order = channel_order(network, scheme, self.arguments.seed, &mut random);
+        let balanced = || tables::balanced(network, &order, tables::BalanceEffort::default());
+        if scheme == RoutingScheme::Adaptive {
+            if self.parameters.lanes < 2 {
+                return Err(RouteReason::AdaptiveNeedsTwoLanes);
+            }
+            return Ok(Routes::Escape(EscapeRouting::new(
+                &self.wiring,
+                TableRouting::of(network, &balanced()),
+                self.parameters.lanes as u8,
+                self.parameters.switching,
+            )));
         }
-        Paths::Table => Routes::Table(TableRouting::of(
-            network,
-            &tables::balanced(network, &order, tables::BalanceEffort::default()),
-        )),
-    })
+        Ok(match self.arguments.paths {
+            PathKind::Source => {
+                let routes = SourceRoutes::shortest(network, &order, &mut random);
+                Routes::Source(SourceRouting::of(network, &routes))
+            }
+            PathKind::Table => Routes::Table(TableRouting::of(network, &balanced())),
+        })
+    }
+}
+
+/// The order of channels by which a scheme routes.
+fn channel_order(network: &Network, scheme: RoutingScheme, seed: u64, random: &mut Random) -> ChannelOrder {
+    let by_switches = |order: SwitchOrder| ChannelOrder::up_down(network, &order);
+    let best_root = || schemes::breadth_first(network, schemes::best_root(network));
+    match scheme {
+        RoutingScheme::Mdst => by_switches(schemes::breadth_first(network, SwitchId(0))),
+        RoutingScheme::Bfs => by_switches(best_root()),
+        RoutingScheme::Post => {
+            let begins = SwitchId(random.below(network.switches().len()) as u32);
+            by_switches(schemes::propagation_order(network, begins, random))
+        }
+        RoutingScheme::Dfs | RoutingScheme::Adaptive => by_switches(schemes::depth_first(network)),
+        RoutingScheme::Genetic => {
+            let seeds = [best_root(), schemes::depth_first(network)];
+            let fitness = &mut schemes::static_fitness(network);
+            by_switches(schemes::genetic(network, &seeds, GeneticParameters::default(), fitness, random))
+        }
+        RoutingScheme::Ascending => {
+            schemes::ascending(network, AscendingSearch { effort: 1.0, seed }, &mut |_| {})
+        }
+    }
 }

@@ -1,160 +1,163 @@
-//! The ranks of a measurement: processes of this program, each held on a core, that share memory and
-//! are given tasks.
+//! The ranks of a measurement: processes of this program, each held on a core, that share memory and are given passes.
 
-use super::pass::{self as task, Scenario, Task, Times, Trouble};
-use super::signal_memory::Wires;
-use crate::errors::Failure;
-use rustix::process::{Signal, getppid, set_parent_process_death_signal};
+use super::super::pass_times::PassTimes;
+use super::super::signal::now_ns;
+use super::rank_pass::{self, BLOCK, PassError, RankPass, Scenario};
+use super::signal_memory::SignalMemory;
+use crate::errors::MeasurementError;
+use crate::machine::{cores, worker};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-use std::io::{BufRead, Write};
+use std::io::BufRead;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// What a rank needs to know to take part; the hidden command's arguments.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+/// What a rank needs to know to take part: the arguments of the hidden command.
+#[derive(Clone, Debug, PartialEq, Eq, clap::Args)]
+pub struct RankArguments {
+    /// The process that has made the memory.
     pub pid: u32,
+    /// Its descriptor of the memory.
     pub descriptor: i32,
+    /// The token of the memory.
     pub token: u64,
+    /// The number of the rank.
     pub rank: usize,
 }
 
-/// Rank 0 is this process; the others sleep until there is a task for them.
-pub struct Machine {
-    wires: Wires,
+impl RankArguments {
+    fn words(&self) -> [String; 4] {
+        let RankArguments { pid, descriptor, token, rank } = self;
+        [pid.to_string(), descriptor.to_string(), token.to_string(), rank.to_string()]
+    }
+}
+
+/// All ranks of a measurement. Rank 0 is this process; the others sleep until there is a pass for them.
+pub struct MeasuringRanks {
+    memory: SignalMemory,
     peers: Vec<Child>,
     cores: Vec<usize>,
     epoch: u64,
-    /// Where this process was allowed to run before.
-    before: Option<CpuSet>,
+    /// The affinity of this process before the measurement.
+    affinity_before: Option<CpuSet>,
     /// Why ranks could not be held on their cores.
     pub unpinned: Option<String>,
 }
 
-impl Machine {
-    /// Starts the peers: `program` is started with the arguments that `arguments` makes of a place.
-    pub fn start(
-        program: &std::path::Path,
-        peers: usize,
-        cores: &[usize],
-        arguments: impl Fn(&Place) -> Vec<String>,
-    ) -> Result<Machine, Failure> {
-        let token = super::signal_memory::now_ns() ^ u64::from(std::process::id()) << 40;
-        let failed = |why: String| Failure::Measuring { why };
-        let wires = Wires::create(token).map_err(|e| failed(e.to_string()))?;
-        let mut machine = Machine {
-            wires,
+impl MeasuringRanks {
+    /// Starts the peers: `program` with a hidden command.
+    pub fn start(program: &Path, peers: usize, cores: &[usize]) -> Result<MeasuringRanks, MeasurementError> {
+        let token = now_ns() ^ u64::from(std::process::id()) << 40;
+        let memory = SignalMemory::create(token).map_err(|e| failed(e.to_string()))?;
+        let mut ranks = MeasuringRanks {
+            memory,
             peers: Vec::new(),
             cores: cores.to_vec(),
             epoch: 0,
-            before: sched_getaffinity(None).ok(),
+            affinity_before: sched_getaffinity(None).ok(),
             unpinned: None,
         };
         for rank in 1..=peers {
-            let place =
-                Place { pid: std::process::id(), descriptor: machine.wires.descriptor(), token, rank };
-            let child = Command::new(program)
-                .args(arguments(&place))
-                .stdin(Stdio::piped())
-                .stdout(Stdio::null())
-                .spawn();
-            machine.peers.push(child.map_err(|e| failed(format!("rank {rank} could not be started ({e})")))?);
+            let (pid, descriptor) = (std::process::id(), ranks.memory.descriptor());
+            let arguments = RankArguments { pid, descriptor, token, rank };
+            let mut command = Command::new(program);
+            command.args(["model", "rank"]).args(arguments.words());
+            let peer = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn();
+            ranks.peers.push(peer.map_err(|e| failed(format!("rank {rank} could not be started ({e})")))?);
         }
-        machine.unpinned = hold_on(cores[0]).err();
-        Ok(machine)
+        ranks.unpinned = cores::hold_on(&cores[..1]).err().map(|e| e.to_string());
+        Ok(ranks)
     }
 
     /// Whether so many peers and rank 0 share cores.
-    pub fn shares(&self, peers: usize) -> bool {
+    pub fn share_cores(&self, peers: usize) -> bool {
         peers + 1 > self.cores.len()
     }
 
-    /// One pass. `together`: rank 1 on the core of rank 0.
+    /// One pass of `turns.0` timed turns, after `turns.1` turns that are not timed.
     pub fn run(
         &mut self,
         scenario: Scenario,
         peers: usize,
-        times: u64,
-        warm_up: u64,
-        together: bool,
-    ) -> Result<Times, Failure> {
-        let core_of =
-            |rank: usize| if together { self.cores[0] } else { self.cores[rank % self.cores.len()] };
-        let task = Task {
-            scenario,
-            peers,
-            base: self.epoch,
-            times: times + warm_up,
-            warm_up,
-            cores: (0..=peers).map(core_of).collect(),
-            share: together || self.shares(peers),
-        };
-        // A stream counts messages, the others turns.
-        self.epoch += task.times * if scenario == Scenario::Stream { task::BLOCK } else { 1 };
-        task::prepare(&self.wires, &task);
-        let line = serde_json::to_string(&task).expect("plain data has a JSON form") + "\n";
-        for peer in &mut self.peers[..peers] {
-            let told =
-                peer.stdin.as_mut().map(|pipe| pipe.write_all(line.as_bytes()).and_then(|()| pipe.flush()));
-            if !matches!(told, Some(Ok(()))) {
-                return Err(self.trouble(&Trouble::Silent));
-            }
-        }
-        task::lead(&self.wires, &task).map_err(|trouble| self.trouble(&trouble))
+        turns: (u64, u64),
+    ) -> Result<PassTimes, MeasurementError> {
+        let cores = (0..=peers).map(|rank| self.cores[rank % self.cores.len()]).collect();
+        self.run_on(scenario, turns, cores, self.share_cores(peers))
     }
 
-    fn trouble(&mut self, trouble: &Trouble) -> Failure {
-        for (i, peer) in self.peers.iter_mut().enumerate() {
-            if let Ok(Some(status)) = peer.try_wait() {
-                return Failure::Measuring { why: format!("rank {} has ended ({status})", i + 1) };
+    /// The same for rank 0 and one peer that share a core.
+    pub fn run_on_one_core(
+        &mut self,
+        scenario: Scenario,
+        turns: (u64, u64),
+    ) -> Result<PassTimes, MeasurementError> {
+        self.run_on(scenario, turns, vec![self.cores[0]; 2], true)
+    }
+
+    fn run_on(
+        &mut self,
+        scenario: Scenario,
+        (timed, warm_up): (u64, u64),
+        cores: Vec<usize>,
+        shares_cores: bool,
+    ) -> Result<PassTimes, MeasurementError> {
+        let (peers, turns) = (cores.len() - 1, timed + warm_up);
+        let pass = RankPass { scenario, peers, base: self.epoch, turns, warm_up, cores, shares_cores };
+        // A stream counts messages, the others count turns.
+        self.epoch += turns * if scenario == Scenario::Stream { BLOCK } else { 1 };
+        rank_pass::prepare(&self.memory, &pass);
+        let line = serde_json::to_string(&pass).expect("passes consist of plain data");
+        for peer in &mut self.peers[..peers] {
+            if worker::send_line(peer, &line).is_err() {
+                return Err(self.lost_rank("a rank does not take its task".into()));
             }
         }
-        let why = match trouble {
-            Trouble::Silent => "a rank did not answer within 20 s",
-            Trouble::Wrong => "what a rank got was not what had been sent to it",
-        };
-        Failure::Measuring { why: why.into() }
+        rank_pass::lead(&self.memory, &pass).map_err(|error: PassError| self.lost_rank(error.to_string()))
+    }
+
+    /// The error that names the rank that has ended, or says what else was noticed.
+    fn lost_rank(&mut self, noticed: String) -> MeasurementError {
+        let mut peers = self.peers.iter_mut().enumerate();
+        match peers.find_map(|(at, peer)| Some((at + 1, peer.try_wait().ok()??))) {
+            Some((rank, status)) => failed(format!("rank {rank} has ended ({status})")),
+            None => failed(noticed),
+        }
     }
 }
 
-impl Drop for Machine {
+impl Drop for MeasuringRanks {
     fn drop(&mut self) {
         for peer in &mut self.peers {
-            drop(peer.stdin.take()); // the end of their tasks
+            drop(peer.stdin.take()); // there are no more passes
         }
         for peer in &mut self.peers {
-            // One that still waits for a signal would not look at its tasks again.
+            // A peer that still waits for a signal would not read its input again.
             let _ = peer.kill();
             let _ = peer.wait();
         }
-        if let Some(before) = &self.before {
+        if let Some(before) = &self.affinity_before {
             let _ = sched_setaffinity(None, before);
         }
     }
 }
 
-/// Holds this process on a core, or says why not.
-pub fn hold_on(core: usize) -> Result<(), String> {
-    let mut set = CpuSet::new();
-    set.set(core);
-    sched_setaffinity(None, &set).map_err(|e| e.to_string())
+fn failed(why: String) -> MeasurementError {
+    MeasurementError::Failed { why }
 }
 
-/// A peer's whole life: tasks from standard input until it ends.
-pub fn serve(place: &Place) -> Result<(), Failure> {
-    let failed = |why: String| Failure::Measuring { why: format!("rank {}: {why}", place.rank) };
-    // Nobody is left to wait for when the measurement is gone.
-    set_parent_process_death_signal(Some(Signal::KILL)).map_err(|e| failed(e.to_string()))?;
-    if getppid().is_none_or(|parent| parent.as_raw_nonzero().get() as u32 != place.pid) {
-        return Err(failed("it was not started by a measurement".into()));
-    }
-    let wires = Wires::open(place.pid, place.descriptor, place.token).map_err(|e| failed(e.to_string()))?;
+/// Works as a peer: takes passes from standard input until it ends.
+pub fn serve(arguments: &RankArguments) -> Result<(), MeasurementError> {
+    let failed = |why: String| failed(format!("rank {}: {why}", arguments.rank));
+    worker::end_with(arguments.pid).map_err(|e| failed(e.to_string()))?;
+    let memory = SignalMemory::open(arguments.pid, arguments.descriptor, arguments.token)
+        .map_err(|e| failed(e.to_string()))?;
     for line in std::io::stdin().lock().lines() {
         let line = line.map_err(|e| failed(e.to_string()))?;
-        let task: Task = serde_json::from_str(&line).map_err(|e| failed(e.to_string()))?;
-        if let Some(core) = task.cores.get(place.rank) {
-            let _ = hold_on(*core); // where that is not allowed rank 0 has noticed, and says so
+        let pass: RankPass = serde_json::from_str(&line).map_err(|e| failed(e.to_string()))?;
+        if let Some(core) = pass.cores.get(arguments.rank) {
+            // Where this is not allowed, rank 0 has noticed it for itself and reports it.
+            let _ = cores::hold_on(&[*core]);
         }
-        task::follow(&wires, &task, place.rank).map_err(|trouble| failed(format!("{trouble:?}")))?;
+        rank_pass::follow(&memory, &pass, arguments.rank).map_err(|e| failed(e.to_string()))?;
     }
     Ok(())
 }

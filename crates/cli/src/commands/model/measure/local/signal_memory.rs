@@ -1,11 +1,11 @@
-//! The memory through which a measurement's ranks signal: where the flags lie, how they are waited for,
-//! what they carry.
+//! The memory through which a measurement's ranks signal: where the flags lie, how ranks wait for them, what they carry.
 
 use evenkeel_segment::layout::{LINE, PAGE};
 use evenkeel_segment::mailbox::{self, Reader, Writer};
 use evenkeel_segment::sync::{AtomicU64, Ordering, Words};
 use evenkeel_segment::{Segment, memory::SegmentError};
 use std::time::{Duration, Instant};
+use thiserror::Error;
 
 /// Ranks that a measurement may have.
 pub const MOST_RANKS: usize = 256;
@@ -13,10 +13,10 @@ pub const MOST_RANKS: usize = 256;
 pub const MOST_BYTES: usize = 4 << 20;
 /// Messages of a stream that may be under way.
 pub const STREAM: u64 = 64;
-/// A rank that is not seen for so long is taken to be gone.
+/// A rank that has not signalled for so long is taken to be gone.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Each kind of flag has a line for each rank: two ranks never write one line.
+/// Each kind of flag has a cache line for each rank, so that no two ranks write to one line.
 #[derive(Clone, Copy)]
 pub enum Flag {
     /// A rank has begun with a task.
@@ -31,67 +31,74 @@ pub enum Flag {
 
 const COUNTERS_AT: usize = PAGE + 4 * MOST_RANKS * LINE;
 const STREAM_AT: usize = COUNTERS_AT + 2 * LINE;
-const LETTERS_AT: usize = STREAM_AT + STREAM as usize * LINE;
-const LETTERS: [usize; 2] = [LETTERS_AT, LETTERS_AT + mailbox::bytes_for(MOST_BYTES)];
-const BYTES: usize = LETTERS[1] + mailbox::bytes_for(MOST_BYTES) + PAGE;
+const MAILBOXES_AT: usize = STREAM_AT + STREAM as usize * LINE;
+const MAILBOXES: [usize; 2] = [MAILBOXES_AT, MAILBOXES_AT + mailbox::bytes_for(MOST_BYTES)];
+const BYTES: usize = MAILBOXES[1] + mailbox::bytes_for(MOST_BYTES) + PAGE;
 
-/// Nobody answered.
-#[derive(Debug)]
-pub struct Silence;
+/// The ends of the mailboxes between two ranks that one of them holds.
+pub type MailboxEnds<'a> = (Writer<'a>, Reader<'a>);
 
-/// The memory, and how this measurement waits.
-pub struct Wires {
+/// A rank did not signal in time.
+#[derive(Debug, Error)]
+#[error("a rank did not answer within {} s", PATIENCE.as_secs())]
+pub struct TimeoutError;
+
+/// The memory that all ranks of a measurement share.
+pub struct SignalMemory {
     segment: Segment,
 }
 
-impl Wires {
-    pub fn create(token: u64) -> Result<Wires, SegmentError> {
-        Ok(Wires { segment: Segment::create(BYTES, token)? })
+impl SignalMemory {
+    /// Makes the memory. `token` is known to its ranks only.
+    pub fn create(token: u64) -> Result<SignalMemory, SegmentError> {
+        Ok(SignalMemory { segment: Segment::create(BYTES, token)? })
     }
 
-    pub fn open(pid: u32, descriptor: i32, token: u64) -> Result<Wires, SegmentError> {
-        Ok(Wires { segment: Segment::open(pid, descriptor, token)? })
+    /// Opens the memory that another process has made.
+    pub fn open(pid: u32, descriptor: i32, token: u64) -> Result<SignalMemory, SegmentError> {
+        Ok(SignalMemory { segment: Segment::open(pid, descriptor, token)? })
     }
 
-    /// What others open.
+    /// The descriptor that other processes open.
     pub fn descriptor(&self) -> i32 {
         self.segment.descriptor().expect("it is kept open")
     }
 
-    /// First word of a flag's line: counts up, never back.
+    /// First word of a flag's line: it only counts up.
     fn flag(&self, flag: Flag, rank: usize) -> &AtomicU64 {
         self.segment.word(PAGE + (flag as usize * MOST_RANKS + rank) * LINE)
     }
 
-    /// Second word: what comes with it.
+    /// Second word: the content of the signal.
     fn content(&self, flag: Flag, rank: usize) -> &AtomicU64 {
         self.segment.word(PAGE + (flag as usize * MOST_RANKS + rank) * LINE + 8)
     }
 
-    /// Raises a flag to an epoch, with its content.
+    /// Raises a flag to an epoch, with a content.
     #[inline]
     pub fn raise(&self, flag: Flag, rank: usize, epoch: u64, content: u64) {
         self.content(flag, rank).store(content, Ordering::Relaxed);
         self.flag(flag, rank).store(epoch, Ordering::Release); // pairs with the load in `is_raised`
     }
 
+    /// Whether a flag has reached an epoch.
     #[inline]
     pub fn is_raised(&self, flag: Flag, rank: usize, epoch: u64) -> bool {
         self.flag(flag, rank).load(Ordering::Acquire) >= epoch // pairs with `raise`
     }
 
-    /// What came with a flag that was seen raised.
+    /// The content of a flag that was seen raised.
     #[inline]
     pub fn content_of(&self, flag: Flag, rank: usize) -> u64 {
         self.content(flag, rank).load(Ordering::Relaxed)
     }
 
-    /// Signals that have been sent up and need not be looked at yet.
+    /// How many signals have been sent to rank 0; it counts them before it looks at their lines.
     pub fn sent_up(&self) -> &AtomicU64 {
         self.segment.word(COUNTERS_AT)
     }
 
-    /// How far the reader of the stream has come.
+    /// The last message of the stream that its reader has taken.
     pub fn streamed(&self) -> &AtomicU64 {
         self.segment.word(COUNTERS_AT + LINE)
     }
@@ -102,61 +109,49 @@ impl Wires {
         self.segment.word(STREAM_AT + (message % STREAM) as usize * LINE)
     }
 
-    /// The ends of the two boxes that rank 0 (`side` 0) or rank 1 holds; None while another has them.
-    pub fn letters(&self, side: usize) -> Option<(Writer<'_>, Reader<'_>)> {
+    /// The ends of the two mailboxes that belong to rank 0 (`side` 0) or rank 1; None while another process has them.
+    pub fn mailbox_ends(&self, side: usize) -> Option<MailboxEnds<'_>> {
         Some((
-            Writer::take(&self.segment, LETTERS[side], MOST_BYTES)?,
-            Reader::take(&self.segment, LETTERS[1 - side], MOST_BYTES)?,
+            Writer::take(&self.segment, MAILBOXES[side], MOST_BYTES)?,
+            Reader::take(&self.segment, MAILBOXES[1 - side], MOST_BYTES)?,
         ))
     }
 }
 
-/// What a flag of an epoch is to carry to or from a rank: any other value is another message.
+/// Polls until something has happened: without a pause where each rank has a core; if ranks share cores
+/// (`shares_core`), giving the core to others after each poll.
 #[inline]
-pub fn content(epoch: u64, rank: usize) -> u64 {
-    (epoch ^ (rank as u64) << 48).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-}
-
-/// Looks until something has happened: busily where each rank has a core, else giving the core to
-/// others after each look.
-#[inline]
-pub fn until(share: bool, mut happened: impl FnMut() -> bool) -> Result<(), Silence> {
+pub fn poll_until(shares_core: bool, mut happened: impl FnMut() -> bool) -> Result<(), TimeoutError> {
     let mut began = None;
-    let mut looks = 0_u32;
+    let mut polls = 0_u32;
     while !happened() {
-        if share {
+        if shares_core {
             std::thread::yield_now();
         } else {
             std::hint::spin_loop();
         }
-        looks = looks.wrapping_add(1);
-        // The clock is too slow to be asked at each look.
-        if looks % 8192 == 0 && began.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
-            return Err(Silence);
+        polls = polls.wrapping_add(1);
+        // Reading the clock after each poll would take too long.
+        if polls % 8192 == 0 && began.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
+            return Err(TimeoutError);
         }
     }
     Ok(())
 }
 
-/// The clock that all processes of a machine share.
-#[inline]
-pub fn now_ns() -> u64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::super::signal::content;
     use super::*;
 
     #[test]
-    fn flags_carry_what_came_with_them_and_lie_apart() {
-        let wires = Wires::create(5).unwrap();
-        let other = Wires::open(std::process::id(), wires.descriptor(), 5).unwrap();
+    fn flags_lie_apart_and_carry_their_contents() {
+        let memory = SignalMemory::create(5).unwrap();
+        let other = SignalMemory::open(std::process::id(), memory.descriptor(), 5).unwrap();
         for (i, flag) in [Flag::Ready, Flag::Down, Flag::Up, Flag::Seen].into_iter().enumerate() {
             for rank in [0, 1, MOST_RANKS - 1] {
                 assert!(!other.is_raised(flag, rank, 1));
-                wires.raise(flag, rank, 1 + i as u64, content(1, rank));
+                memory.raise(flag, rank, 1 + i as u64, content(1, rank));
             }
         }
         for (i, flag) in [Flag::Ready, Flag::Down, Flag::Up, Flag::Seen].into_iter().enumerate() {
@@ -170,9 +165,8 @@ mod tests {
             (other.sent_up().load(Ordering::Relaxed), other.streamed().load(Ordering::Relaxed)),
             (0, 0)
         );
-        assert_ne!(content(1, 2), content(2, 1));
-        let ends = wires.letters(0).unwrap();
-        assert!(other.letters(0).is_none() && other.letters(1).is_some());
+        let ends = memory.mailbox_ends(0).unwrap();
+        assert!(other.mailbox_ends(0).is_none() && other.mailbox_ends(1).is_some());
         drop(ends);
     }
 }

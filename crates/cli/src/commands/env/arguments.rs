@@ -1,0 +1,38 @@
+//! The command line of `evenkeel env`.
+
+use crate::commands::launch_arguments::{EngineOptions, MpiArguments};
+use clap::ValueEnum;
+
+/// Print what makes your own launcher line run under evenkeel
+///
+/// Prints arguments that give the ranks their shim and options: -x for Open MPI, -genv for MPICH and Intel MPI, --export
+/// for srun. With --format shell it prints lines for a shell to evaluate instead.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  mpirun -n 16 $(evenkeel env ./app) ./app
+  mpiexec -n 16 $(evenkeel env --mpi mpich --wait yield) ./app
+  srun -n 16 $(evenkeel env --launcher srun ./app) ./app
+  eval \"$(evenkeel env --format shell ./app)\"; mpirun -n 16 ./app")]
+pub struct EnvArguments {
+    /// --mpi and --launcher.
+    #[command(flatten)]
+    pub mpi: MpiArguments,
+    /// Launcher arguments, or lines for a shell
+    #[arg(long, value_enum, default_value = "args")]
+    pub format: EnvFormat,
+    /// The options of the engine.
+    #[command(flatten)]
+    pub options: EngineOptions,
+    /// The program, whose MPI is to be found out; may be left out with --mpi. For Python: python3, or the script
+    pub program: Option<String>,
+}
+
+/// What `evenkeel env` prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EnvFormat {
+    /// Arguments for the launcher
+    Args,
+    /// Lines for a shell
+    Shell,
+}

@@ -1,0 +1,33 @@
+//! Carries out `evenkeel env`.
+
+use super::arguments::{EnvArguments, EnvFormat};
+use crate::errors::CommandError;
+use crate::launch::environment;
+use crate::launch::launcher::LauncherStyle;
+use crate::launch::preparation::prepare;
+use crate::program::loader::Search;
+use crate::program::search_path::{self, file_name};
+use std::path::Path;
+
+/// Returns the arguments or the lines that are printed.
+pub fn env(arguments: &EnvArguments) -> Result<String, CommandError> {
+    let on_path = search_path::directories();
+    let program = arguments.program.as_deref();
+    let file = program.map(|name| search_path::find(name, &on_path)).transpose()?;
+    let given = arguments.options.with_absolute_paths()?;
+    let search = Search::of_this_machine();
+    let prepared = prepare(file.as_deref(), arguments.mpi.mpi, &given, &search, &on_path)?;
+    if let Some(warning) = &prepared.warning {
+        eprintln!("evenkeel: {warning}");
+    }
+    match arguments.format {
+        EnvFormat::Shell => Ok(environment::as_shell(&prepared.variables)),
+        EnvFormat::Args => {
+            let style = match arguments.mpi.launcher.as_deref() {
+                Some(name) if file_name(Path::new(name)).starts_with("srun") => LauncherStyle::Slurm,
+                _ => LauncherStyle::of(prepared.library.maker),
+            };
+            Ok(environment::as_arguments(style, &prepared.variables)? + "\n")
+        }
+    }
+}

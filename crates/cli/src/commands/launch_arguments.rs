@@ -1,0 +1,132 @@
+//! Arguments that `evenkeel run` and `evenkeel env` share: which MPI and launcher, and the options of the engine.
+//!
+//! The engine's options come from the one table that its environment variables and the book are made from too.
+
+use crate::errors::FileError;
+use crate::output::file::obstacle;
+use crate::program::mpi::MpiChoice;
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use evenkeel_barrier_table::location::NONE;
+use evenkeel_options::{self as options, OptionSpec};
+use std::path::{Path, PathBuf};
+
+/// Which MPI and which launcher, where the user knows better.
+#[derive(Debug, clap::Args)]
+pub struct MpiArguments {
+    /// The program's MPI, if it cannot be told from the program
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    pub mpi: MpiChoice,
+    /// The launcher to use instead of the one that belongs to the MPI: a path, or srun
+    #[arg(long, value_name = "PATH")]
+    pub launcher: Option<String>,
+}
+
+/// The options of the engine that were given: pairs of environment variable and value.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EngineOptions {
+    /// In the order of the table.
+    pub given: Vec<(String, String)>,
+}
+
+impl EngineOptions {
+    /// The options, with the files that they name as absolute paths, because ranks may have another working directory.
+    pub fn with_absolute_paths(&self) -> Result<Vec<(String, String)>, FileError> {
+        let absolute = |(env, value): &(String, String)| {
+            let value = match env {
+                env if env == options::REPORT.env => writable_report(Path::new(value))?.display().to_string(),
+                // The engine says it if the table cannot be read.
+                env if env == options::TABLE.env && value != NONE => {
+                    std::path::absolute(value).map_or_else(|_| value.clone(), |p| p.display().to_string())
+                }
+                _ => value.clone(),
+            };
+            Ok((env.clone(), value))
+        };
+        self.given.iter().map(absolute).collect()
+    }
+}
+
+/// The absolute path of a report. A file that cannot be written is refused before the run, not after it.
+fn writable_report(file: &Path) -> Result<PathBuf, FileError> {
+    let unwritable = |why: String| FileError::ReportUnwritable { path: file.to_path_buf(), why };
+    let absolute = std::path::absolute(file).map_err(|e| unwritable(e.to_string()))?;
+    match obstacle(&absolute) {
+        Some(why) => Err(unwritable(why)),
+        None => Ok(absolute),
+    }
+}
+
+impl Args for EngineOptions {
+    fn augment_args(command: Command) -> Command {
+        options::ALL.iter().fold(command, |command, option| command.arg(argument(option)))
+    }
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for EngineOptions {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut read = EngineOptions::default();
+        read.update_from_arg_matches(matches)?;
+        Ok(read)
+    }
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        for option in options::ALL {
+            let value = match option.values {
+                "MILLISECONDS" => matches.get_one::<u64>(option.name).map(u64::to_string),
+                _ => matches.get_one::<String>(option.name).cloned(),
+            };
+            self.given.extend(value.map(|value| (option.env.to_string(), value)));
+        }
+        Ok(())
+    }
+}
+
+/// One option of the table as an argument. A switch (`0|1`) may stand alone: `--quiet` is `--quiet=1`.
+fn argument(option: &'static OptionSpec) -> Arg {
+    let default = if option.default.is_empty() { "none" } else { option.default };
+    let argument = Arg::new(option.name)
+        .long(option.name)
+        .help(format!("{} [{}]", first_sentence(option.doc), option.env))
+        .long_help(format!("{} [{}; default: {default}]", option.doc, option.env))
+        .help_heading("Options of the engine");
+    match option.values {
+        "0|1" => argument
+            .value_name("0|1")
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("1")
+            .value_parser(PossibleValuesParser::new(["0", "1"])),
+        "MILLISECONDS" => argument.value_name("MILLISECONDS").value_parser(value_parser!(u64)),
+        values if values.contains('|') => {
+            let choices: Vec<&'static str> = values.split('|').collect();
+            argument
+                .value_name(option.values)
+                .hide_possible_values(true)
+                .value_parser(PossibleValuesParser::new(choices))
+        }
+        _ => argument.value_name(option.values),
+    }
+}
+
+/// The first sentence of a text, without its full stop.
+fn first_sentence(text: &str) -> &str {
+    text.split_once(". ").map_or(text.trim_end_matches('.'), |(sentence, _)| sentence)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_short_help_is_the_first_sentence() {
+        assert_eq!(first_sentence("Wait by 0.5 ms. Then sleep."), "Wait by 0.5 ms");
+        assert_eq!(first_sentence("Print nothing."), "Print nothing");
+        for option in options::ALL {
+            let sentence = first_sentence(option.doc);
+            assert!(sentence.len() > 10 && !sentence.contains('\n'), "{}: {sentence}", option.name);
+        }
+    }
+}

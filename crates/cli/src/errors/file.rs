@@ -1,0 +1,59 @@
+//! A file cannot be read or written.
+
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Why a file that a command was given is of no use.
+#[derive(Debug, Error)]
+pub enum FileError {
+    /// A file cannot be written.
+    #[error(
+        "cannot write {}: {why}. Name a file in a directory that exists and is writable.",
+        .path.display()
+    )]
+    Unwritable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        why: String,
+    },
+
+    /// The file of `--report` cannot be written.
+    #[error(
+        "cannot write the report {}: {why}. Give --report a file in a directory that exists and is writable.",
+        .path.display()
+    )]
+    ReportUnwritable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        why: String,
+    },
+
+    /// A file is no record of a run.
+    #[error(
+        "cannot read the record {}: {why}. Give a file that `evenkeel run --report FILE` has written.",
+        .path.display()
+    )]
+    RecordUnreadable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+
+    /// A record was written by a newer evenkeel.
+    #[error(
+        "cannot read the record {}: its layout has number {theirs}, and this evenkeel knows up to {ours}. Use an \
+         evenkeel as new as the one that wrote it.",
+        .path.display()
+    )]
+    RecordNewer {
+        /// The file.
+        path: PathBuf,
+        /// Number of its layout.
+        theirs: u32,
+        /// The newest layout that this program knows.
+        ours: u32,
+    },
+}

@@ -1,0 +1,121 @@
+//! The shim, the launcher or the environment of the ranks is not what a run needs.
+
+use super::program::{list, names};
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Why a run, or the line that `evenkeel env` prints, cannot be prepared.
+#[derive(Debug, Error)]
+pub enum LaunchError {
+    /// There is no directory of shims.
+    #[error(
+        "cannot find evenkeel's shims (searched {}). Build them with `make build`, or name their directory: \
+         EVENKEEL_LIB=DIRECTORY.",
+        list(.searched)
+    )]
+    NoShims {
+        /// The directories that were searched.
+        searched: Vec<PathBuf>,
+    },
+
+    /// No shim fits the MPI.
+    #[error(
+        "cannot serve {}: evenkeel has no shim for {title} in {} (there: {}). Install that MPI's headers and run `make \
+         build` again.",
+        .library.display(), .directory.display(), names(.present)
+    )]
+    NoShim {
+        /// The MPI library.
+        library: PathBuf,
+        /// What it is.
+        title: &'static str,
+        /// The directory of shims.
+        directory: PathBuf,
+        /// The names of the shims in it.
+        present: Vec<String>,
+    },
+
+    /// The shim is of another version of evenkeel.
+    #[error(
+        "cannot use the shim {}: it belongs to evenkeel {theirs}, and this is evenkeel {ours}. Run `make build` (or \
+         `make install`) again, so that both have one version.",
+        .shim.display()
+    )]
+    ShimVersion {
+        /// The shim.
+        shim: PathBuf,
+        /// Its version.
+        theirs: String,
+        /// This program's version.
+        ours: String,
+    },
+
+    /// The launcher of an MPI is not installed.
+    #[error(
+        "cannot find the launcher of {} (searched for {} in {}). Install it, or name it with --launcher.",
+        .library.display(), .names.join(", "), list(.searched)
+    )]
+    NoLauncher {
+        /// The MPI library.
+        library: PathBuf,
+        /// Names that its launcher may have.
+        names: Vec<String>,
+        /// The directories that were searched.
+        searched: Vec<PathBuf>,
+    },
+
+    /// `--launcher` names no program.
+    #[error(
+        "cannot use the launcher `{launcher}`: no such program was found (searched {}). Check the spelling of \
+         --launcher.",
+        list(.searched)
+    )]
+    LauncherMissing {
+        /// What was given.
+        launcher: String,
+        /// The directories that were searched.
+        searched: Vec<PathBuf>,
+    },
+
+    /// `--launcher-args` cannot be split into words.
+    #[error("cannot read --launcher-args `{arguments}`: a quote is not closed. Close it.")]
+    LauncherArguments {
+        /// What was given.
+        arguments: String,
+    },
+
+    /// The kernel allows fewer processes.
+    #[error(
+        "cannot start {ranks} ranks: only {most} processes are allowed here ({limit}). Ask for fewer ranks, or raise \
+         that limit."
+    )]
+    TooManyRanks {
+        /// Ranks that were asked for.
+        ranks: u32,
+        /// Processes that are allowed.
+        most: u64,
+        /// The file or command that says so.
+        limit: String,
+    },
+
+    /// A value would be split by the shell or the launcher.
+    #[error(
+        "cannot print this as launcher arguments: {variable}={value} contains a blank or a comma, at which the shell or \
+         the launcher would split it. Use --format shell, or move evenkeel to a path without them."
+    )]
+    NotOneWord {
+        /// The variable.
+        variable: String,
+        /// Its value.
+        value: String,
+    },
+
+    /// The launcher could not be executed.
+    #[error("cannot start {}: {why}. Check that it starts by itself.", .launcher.display())]
+    Exec {
+        /// The launcher.
+        launcher: PathBuf,
+        /// What the system says.
+        why: String,
+    },
+}

@@ -1,0 +1,225 @@
+//! `evenkeel run` and `evenkeel env` from the outside: which launcher is started with which arguments.
+
+mod fixture;
+
+use evenkeel_cli::launch::launcher::{self, LauncherStyle as Style};
+use fixture::{Fixture, Kind, NO_MPI, PRINT_ARGUMENTS, err, out};
+use std::path::Path;
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+fn machine(kind: Kind) -> Fixture {
+    let f = Fixture::new();
+    f.mpi("mpi", kind);
+    f.shims(VERSION);
+    f
+}
+
+fn shim(f: &Fixture, name: &str) -> String {
+    f.path(&format!("shims/libevenkeel-{name}.so")).display().to_string()
+}
+
+#[test]
+fn open_mpi_gets_its_launcher_and_exported_variables() {
+    for (kind, name) in [(Kind::OpenMpi4, "openmpi4"), (Kind::OpenMpi5, "openmpi5")] {
+        let f = machine(kind);
+        let done = f.evenkeel(&[
+            "run",
+            "-n",
+            "600",
+            "--wait",
+            "yield",
+            "--",
+            "mpi/app",
+            "one",
+            "two words",
+            "--wait",
+        ]);
+        assert_eq!(done.status.code(), Some(7), "the launcher's exit code: {}", err(&done));
+        let said = out(&done);
+        let lines: Vec<&str> = said.lines().collect();
+        let preload = format!("LD_PRELOAD={}", shim(&f, name));
+        let wanted = [
+            "--oversubscribe",
+            "--bind-to",
+            "none",
+            "-x",
+            &preload,
+            "-x",
+            "EVENKEEL_WAIT=yield",
+            "-n",
+            "600",
+            "mpi/app",
+            "one",
+            "two words",
+            "--wait",
+        ];
+        assert_eq!(lines, wanted);
+    }
+}
+
+#[test]
+fn mpich_gets_general_variables() {
+    for (kind, name) in [(Kind::Mpich4, "mpich4"), (Kind::Mpich5, "mpich5"), (Kind::Standard, "mpiabi")] {
+        let f = machine(kind);
+        let done = f.evenkeel(&["run", "-n", "2", "--quiet", "--", "mpi/app"]);
+        let said = out(&done);
+        let wanted =
+            ["-genv", "LD_PRELOAD", &shim(&f, name), "-genv", "EVENKEEL_QUIET", "1", "-n", "2", "mpi/app"];
+        assert_eq!(said.lines().collect::<Vec<_>>(), wanted, "{}", err(&done));
+    }
+}
+
+#[test]
+fn the_users_own_binding_and_mapping_are_left_alone() {
+    let f = machine(Kind::OpenMpi4);
+    let said = out(&f.evenkeel(&[
+        "run",
+        "-n",
+        "600",
+        "--launcher-args",
+        "--bind-to core --hostfile 'my hosts'",
+        "--",
+        "mpi/app",
+    ]));
+    assert!(!said.contains("--oversubscribe") && !said.contains("none"), "{said}");
+    assert!(said.contains("--bind-to\ncore\n--hostfile\nmy hosts\n"), "{said}");
+    let said = out(&f.evenkeel(&["run", "-n", "2", "--place", "none", "--", "mpi/app"]));
+    assert!(!said.contains("--bind-to"), "evenkeel does not place, so the launcher may: {said}");
+}
+
+#[test]
+fn a_named_launcher_is_used_in_its_own_manner() {
+    let f = machine(Kind::Mpich5);
+    f.script("bin/srun", PRINT_ARGUMENTS);
+    let done = f.evenkeel(&["run", "-n", "8", "--wait", "block", "--launcher", "srun", "--", "mpi/app"]);
+    let export = format!("--export=ALL,LD_PRELOAD={},EVENKEEL_WAIT=block", shim(&f, "mpich5"));
+    assert_eq!(out(&done).lines().collect::<Vec<_>>(), [&export, "-n", "8", "mpi/app"], "{}", err(&done));
+}
+
+#[test]
+fn launchers_get_what_they_themselves_need() {
+    let library = Path::new("/lib/one.so");
+    let of = |style, root, library, preloaded| launcher::own_variables(style, root, library, preloaded);
+    let names: Vec<String> =
+        of(Style::OpenMpi, true, Some(library), "").into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names.len(), 4, "{names:?}");
+    assert!(names.iter().all(|n| n.contains("ALLOW_RUN_AS_ROOT")), "{names:?}");
+    assert!(of(Style::OpenMpi, false, Some(library), "").is_empty());
+    let preload = |value: &str| vec![("LD_PRELOAD".to_string(), value.to_string())];
+    assert_eq!(of(Style::Hydra, true, Some(library), ""), preload("/lib/one.so"));
+    assert_eq!(of(Style::Hydra, true, Some(library), "/lib/tool.so"), preload("/lib/tool.so:/lib/one.so"));
+    assert!(of(Style::Hydra, true, None, "/lib/tool.so").is_empty());
+    assert!(of(Style::Slurm, true, Some(library), "").is_empty());
+}
+
+#[test]
+fn a_dry_run_shows_the_line_and_starts_nothing() {
+    let f = machine(Kind::Mpich4);
+    let done = f.evenkeel(&["run", "-n", "3", "--dry-run", "--", "mpi/app", "a b"]);
+    assert_eq!(done.status.code(), Some(0));
+    let launcher = f.path("mpi/bin/mpiexec");
+    assert_eq!(
+        out(&done),
+        format!("{} -genv LD_PRELOAD {} -n 3 mpi/app 'a b'\n", launcher.display(), shim(&f, "mpich4"))
+    );
+}
+
+#[test]
+fn a_preload_that_is_there_stays_in_front() {
+    let f = machine(Kind::Mpich5);
+    let variables = [("LD_PRELOAD", ""), ("EVENKEEL_WAIT", "spin")];
+    let said = out(&f.evenkeel_with(&["env", "mpi/app"], &variables));
+    assert_eq!(said, format!("-genv LD_PRELOAD {} -genv EVENKEEL_WAIT spin\n", shim(&f, "mpich5")));
+    let tool = f.library("lib/libtool.so", "libtool.so", "int tool;", &[]);
+    let said = out(&f.evenkeel_with(&["env", "mpi/app"], &[("LD_PRELOAD", tool.to_str().unwrap())]));
+    assert_eq!(said, format!("-genv LD_PRELOAD {}:{}\n", tool.display(), shim(&f, "mpich5")));
+}
+
+#[test]
+fn the_command_line_wins_over_the_environment() {
+    let f = machine(Kind::Mpich5);
+    let said = out(&f.evenkeel_with(&["env", "--wait", "block", "mpi/app"], &[("EVENKEEL_WAIT", "spin")]));
+    assert!(said.contains("EVENKEEL_WAIT block") && !said.contains("spin"), "{said}");
+}
+
+#[test]
+fn env_speaks_the_language_of_each_launcher() {
+    let f = machine(Kind::OpenMpi5);
+    let shim = shim(&f, "openmpi5");
+    assert_eq!(out(&f.evenkeel(&["env", "mpi/app"])), format!("-x LD_PRELOAD={shim}\n"));
+    assert_eq!(
+        out(&f.evenkeel(&["env", "--launcher", "srun", "mpi/app"])),
+        format!("--export=ALL,LD_PRELOAD={shim}\n")
+    );
+    assert_eq!(
+        out(&f.evenkeel(&["env", "--format", "shell", "mpi/app"])),
+        format!("export LD_PRELOAD={shim}\n")
+    );
+}
+
+#[test]
+fn env_finds_a_named_mpi_beside_the_launcher_on_path() {
+    let f = machine(Kind::Mpich5);
+    let path = format!("{}:/usr/bin:/bin", f.path("mpi/bin").display());
+    let said = out(&f.evenkeel_with(&["env", "--mpi", "mpich"], &[("PATH", &path)]));
+    assert_eq!(said, format!("-genv LD_PRELOAD {}\n", shim(&f, "mpich5")));
+}
+
+#[test]
+fn a_python_program_is_asked_for_its_mpi() {
+    let f = machine(Kind::Mpich5);
+    let library = f.path("mpi/lib/libmpi.so.12").display().to_string();
+    let module = f.library("site/MPI.so", "MPI.so", "int module;", &[&library]).display().to_string();
+    f.script("bin/python3", &format!("#!/bin/sh\necho module {module}\necho library {library}\n"));
+    let script = f.script("job.py", "#!/usr/bin/env python3\nfrom mpi4py import MPI\n");
+    for program in ["python3", script.to_str().unwrap()] {
+        let said = out(&f.evenkeel(&["run", "-n", "2", "--", program]));
+        assert!(said.contains(&format!("LD_PRELOAD\n{}\n", shim(&f, "mpich5"))), "{program}: {said}");
+    }
+}
+
+#[test]
+fn a_wrapper_script_runs_with_a_named_mpi() {
+    let f = machine(Kind::Mpich5);
+    f.script("wrap.sh", "#!/bin/sh\nexec mpi/app\n");
+    let path = format!("{}:/usr/bin:/bin", f.path("mpi/bin").display());
+    let done = f.evenkeel_with(&["run", "-n", "2", "--mpi", "mpich", "--", "./wrap.sh"], &[("PATH", &path)]);
+    let wanted = ["-genv", "LD_PRELOAD", &shim(&f, "mpich5"), "-n", "2", "./wrap.sh"];
+    assert_eq!(out(&done).lines().collect::<Vec<_>>(), wanted, "{}", err(&done));
+}
+
+#[test]
+fn a_static_program_runs_unmodified_where_its_mpi_is_named() {
+    let f = machine(Kind::Mpich5);
+    f.program("still", NO_MPI, &["-static", "-nostdlib", "-nostartfiles", "-Wl,-e,main"]);
+    let path = format!("{}:/usr/bin:/bin", f.path("mpi/bin").display());
+    let done = f.evenkeel_with(&["run", "-n", "2", "--mpi", "mpich", "--", "./still"], &[("PATH", &path)]);
+    assert_eq!(done.status.code(), Some(7));
+    assert!(err(&done).contains("./still is linked statically"), "{}", err(&done));
+    assert!(out(&done).ends_with("-n\n2\n./still\n"));
+}
+
+#[test]
+fn evenkeel_becomes_the_launcher_so_signals_reach_it() {
+    let f = machine(Kind::Mpich5);
+    f.script("mpi/bin/mpiexec", "#!/bin/sh\necho $$\nkill -TERM $$\n");
+    let child = std::process::Command::new(env!("CARGO_BIN_EXE_evenkeel"))
+        .args(["run", "-n", "2", "--", "mpi/app"])
+        .current_dir(f.path(""))
+        .env("EVENKEEL_LIB", f.path("shims"))
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let pid = child.id();
+    let done = child.wait_with_output().unwrap();
+    assert_eq!(out(&done), format!("{pid}\n"));
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&done.status), Some(15));
+}
+
+#[test]
+fn the_report_file_becomes_absolute() {
+    let f = machine(Kind::Mpich5);
+    let said = out(&f.evenkeel(&["run", "-n", "2", "--report", "run.json", "--", "mpi/app"]));
+    assert!(said.contains(&format!("EVENKEEL_REPORT\n{}\n", f.path("run.json").display())), "{said}");
+}
