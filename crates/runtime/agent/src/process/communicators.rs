@@ -49,7 +49,12 @@ impl Communicators {
     ) -> Result<(), AgentError> {
         let mut communicator = AgentCommunicator::join(self.world, new, self.share_cores)?;
         let (ranks_here, nodes) = (new.members.len(), new.nodes.len());
-        tracing::info!(communicator = new.id, ranks_here, nodes, "a communicator is attached");
+        tracing::info!(
+            communicator = format_args!("{:x}", new.id),
+            ranks_here,
+            nodes,
+            "a communicator is attached"
+        );
         for (from, content) in self.unclaimed.remove(&new.id).unwrap_or_default() {
             communicator.receive(from, content, out)?;
         }
@@ -108,7 +113,7 @@ impl Communicators {
             if self.over.len() > MAX_REMEMBERED {
                 self.over.pop_front();
             }
-            tracing::info!(communicator = communicator.id, "a communicator is over");
+            tracing::info!(communicator = format_args!("{:x}", communicator.id), "a communicator is over");
             communicator.resign();
         }
     }
