@@ -176,7 +176,7 @@ def test_run_uses_what_tune_writes(openmpi4, tmp_path, report):
         chosen = case["ways"][case["chosen"]]
         assert entry["schedule"] == chosen["schedule"]
         # Another schedule than the built-in one only if it is clearly better.
-        assert case["chosen"] == 0 or chosen["found"]["again"]["high"] < 0.98
+        assert case["chosen"] == 0 or chosen["found"]["confirmation"]["high"] < 0.98
     assert tried["elapsed_s"] < 10
     schedule = written["entries"][1]["schedule"] or ""
     options = ["--table", path, "--barrier", "strict"]

@@ -32,7 +32,7 @@ SENT = {1024: 1 << 20, 4096: 512 << 10, 16384: 256 << 10}
 
 
 class Simulations:
-    """Runs the example at_scale, which simulates the primitives' protocol by node, and `evenkeel simulate`."""
+    """Runs `evenkeel simulate`, and the example at_scale, which simulates the protocol node by node."""
 
     def __init__(self, options):
         self.example, self.evenkeel = options.example, options.evenkeel

@@ -116,9 +116,9 @@ def verdict(rows, sizes):
 
 def assumptions(rows):
     one_way = ", ".join(f"{r['latency_ns'] + 2 * OVERHEAD_NS:,} ns ({r['nodes']:,})" for r in rows)
-    return f"""- One way takes 2.4 µs among 64 nodes (measured there, up to 64 bytes), of which {OVERHEAD_NS} ns
-  are each processor's: this division is ours. On the longest path each further switch adds {SWITCH_NS} ns and
-  each further metre {METRE_NS} ns, with 2·log₄ n − 1 switches and √(2n) metres:
+    return f"""- One way takes 2.4 µs among 64 nodes (measured there, up to 64 bytes). Of these,
+  {OVERHEAD_NS} ns are each processor's: this division is ours. On the longest path each further switch adds
+  {SWITCH_NS} ns and each further metre {METRE_NS} ns, with 2·log₄ n − 1 switches and √(2n) metres:
   {one_way}.
 - A link moves 200 MB/s in each direction at the same time, main memory to main memory. (It was measured as a
   ping, one direction at a time: the bus of those machines could not do both.)

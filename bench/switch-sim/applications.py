@@ -1,24 +1,31 @@
 #!/usr/bin/env python3
-"""Application cores on three fabrics, against the tables of the paper: makes docs/src/fabric-applications.md.
+"""Simulates application cores on three fabrics, beside the tables of the paper.
 
 python3 bench/switch-sim/applications.py          (two minutes on one core)
-python3 bench/switch-sim/applications.py --page   (the page alone, from applications.json)
+python3 bench/switch-sim/applications.py --page   (only the page, from applications.json)
+
+Writes docs/src/fabric-applications.md.
 """
 
 import argparse
 import json
-import pathlib
 import subprocess
+import sys
 import tempfile
+from pathlib import Path
 
-HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from evenkeel_bench.markdown import table
+
+HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 PAGE = ROOT / "docs/src/fabric-applications.md"
 FABRICS = ["myrinet", "ethernet", "avici", "avici-fabric"]
 SIZES = [32, 64, 128, 256, 512, 1024, 2048]
 SEEDS = 10
 
-# Chen, Wyckoff, CANPC 2000, tables 1 to 4: least, mean, most, deviation, in microseconds.
+# Chen and Wyckoff, CANPC 2000, tables 1 to 4: least, mean, most, standard deviation, in microseconds.
 TOKEN = {
     "myrinet": (0.388, 0.427, 0.869, 0.093),
     "ethernet": (1.564, 1.595, 3.532, 0.244),
@@ -68,8 +75,11 @@ MESH = {
 }
 
 
+STATISTICS = ("least", "mean", "most", "deviation")
+
+
 def lines():
-    """Command lines, as few as will do."""
+    """The command lines' options: as few lines as possible."""
     seeds = ["--seeds", str(SEEDS)]
     yield ["--core", "token", *seeds]
     yield ["--core", "fan-in", "--core", "fan-out", *seeds]
@@ -77,108 +87,105 @@ def lines():
 
 
 def measure(evenkeel, threads):
-    cases = []
+    """Runs all simulations. Returns what the page needs of each."""
+    found = []
     for line in lines():
         with tempfile.TemporaryDirectory() as folder:
-            record = pathlib.Path(folder) / "record.json"
-            subprocess.run(
-                [evenkeel, "route", "application", *line, "--threads", threads, "--json", record],
-                check=True,
-                stdout=subprocess.DEVNULL,
-            )
-            cases += json.loads(record.read_text())["cases"]
-    for case in cases:
+            record = Path(folder) / "record.json"
+            command = [evenkeel, "route", "application", *line, "--threads", threads, "--json", record]
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+            found += json.loads(record.read_text())["cases"]
+    for result in found:
         for key in ("percentiles", "iterations"):
-            del case[key]
-    return cases
+            del result[key]
+    return found
 
 
 def times(values):
     return " / ".join(f"{v:.3f}" if v < 10 else f"{v:.2f}" for v in values)
 
 
-def row(what, found, paper):
-    off = round(100 * (found["mean"] / paper[1] - 1), 1) + 0.0
-    mark = "" if abs(off) <= 10 else " **"
-    return f"| {what} | {times([found[k] for k in ('least', 'mean', 'most', 'deviation')])} | {times(paper)} | {off:+.1f}%{mark} |"
+def statistics(result):
+    return times([result[key] for key in STATISTICS])
 
 
-HEAD = "| {} | found | paper | mean off by |\n|---|---|---|---|"
+def compare(first_column, rows):
+    """A table of (what, simulated, the paper's). Means that are more than a tenth off are marked."""
+    lines = []
+    for what, found, paper in rows:
+        off = round(100 * (found["mean"] / paper[1] - 1), 1) + 0.0
+        mark = "" if abs(off) <= 10 else " **"
+        lines.append([what, statistics(found), times(paper), f"{off:+.1f}%{mark}"])
+    return table([first_column, "found", "paper", "mean off by"], lines)
 
 
-def page(cases):
-    of = {(c["fabric"], c["core"], c["bytes"]): c for c in cases}
-    text = [
+def fan(by_key, core, paper):
+    # The paper's figures for conventional Ethernet are those of frames.
+    rows = [
+        (f, by_key[f, core, 2048]["frames" if f == "ethernet" else "messages"], paper[f]) for f in FABRICS
+    ]
+    return f"## {core.capitalize()}: 255 messages of 2 KB\n\n{compare('fabric', rows)}"
+
+
+def meshes(by_key):
+    """A table for each fabric."""
+    for fabric, paper in MESH.items():
+        rows = [(size, by_key[fabric, "mesh", size]["messages"], paper[i]) for i, size in enumerate(SIZES)]
+        yield compare(f"{fabric}, bytes", rows)
+
+
+def totals(by_key):
+    lines = []
+    for size in SIZES:
+        results = [by_key[fabric, "mesh", size] for fabric in MESH]
+        lines.append([size, *(cell for r in results for cell in (f"{r['total']:,.0f}", r["farthest_apart"]))])
+    return table(["bytes", *(cell for fabric in MESH for cell in (f"{fabric}, µs", "apart"))], lines)
+
+
+def torus(by_key):
+    lines = [
+        [size, *(statistics(by_key[fabric, "torus", size]["messages"]) for fabric in MESH)] for size in SIZES
+    ]
+    return table(["bytes", *MESH], lines)
+
+
+def page(results):
+    """The whole page."""
+    by_key = {(r["fabric"], r["core"], r["bytes"]): r for r in results}
+    token = [(f, by_key[f, "token", 1]["messages"], TOKEN[f]) for f in FABRICS]
+    parts = [
         "# Simulated: application cores on three fabrics",
-        "",
-        "This page is generated: `python3 bench/switch-sim/applications.py`. What is not said here stands in [Simulation of fabrics](switch-simulation.md#application-cores).",
-        "",
-        f"Latencies in microseconds, each as least / mean / most / standard deviation; means over {SEEDS} seeds. Paper: Chen, Wyckoff, CANPC 2000, tables 1 to 4. Means that are more than a tenth off have two stars.",
-        "",
-        "## Token: one byte round a ring of 256 hosts",
-        "",
-        HEAD.format("fabric"),
-    ]
-    text += [row(f, of[f, "token", 1]["messages"], TOKEN[f]) for f in FABRICS]
-    for core, paper in (("fan-in", FAN_IN), ("fan-out", FAN_OUT)):
-        text += ["", f"## {core.capitalize()}: 255 messages of 2 KB", "", HEAD.format("fabric")]
-        # The paper's figures for conventional Ethernet are those of frames.
-        text += [
-            row(f, of[f, core, 2048]["frames" if f == "ethernet" else "messages"], paper[f]) for f in FABRICS
-        ]
-    text += ["", "## Mesh: exchange with two to four neighbours, ten iterations", ""]
-    for f, paper in MESH.items():
-        text += [
-            HEAD.format(f"{f}, bytes"),
-            *[row(s, of[f, "mesh", s]["messages"], paper[i]) for i, s in enumerate(SIZES)],
-            "",
-        ]
-    text += [
+        "This page is generated by `python3 bench/switch-sim/applications.py`. For what is not said here, "
+        "see [Simulation of fabrics](switch-simulation.md#application-cores).",
+        f"Latencies in microseconds, each as least / mean / most / standard deviation; means over {SEEDS} "
+        "seeds. Paper: Chen and Wyckoff, CANPC 2000, tables 1 to 4. Means that are more than a tenth off "
+        "have two stars.",
+        "## Token: one byte around a ring of 256 hosts",
+        compare("fabric", token),
+        fan(by_key, "fan-in", FAN_IN),
+        fan(by_key, "fan-out", FAN_OUT),
+        "## Mesh: exchange with two to four neighbours, ten iterations",
+        *meshes(by_key),
         "Total times, and the most iterations that two hosts were apart:",
-        "",
-        "| bytes | " + " | ".join(f"{f}, µs | apart" for f in MESH) + " |",
-        "|---" * (1 + 2 * len(MESH)) + "|",
-    ]
-    text += [
-        f"| {s} | "
-        + " | ".join(f"{of[f, 'mesh', s]['total']:,.0f} | {of[f, 'mesh', s]['farthest_apart']}" for f in MESH)
-        + " |"
-        for s in SIZES
-    ]
-    text += [
-        "",
+        totals(by_key),
         "## Torus: the same with the edges joined",
-        "",
-        "| bytes | " + " | ".join(MESH) + " |",
-        "|---" * (1 + len(MESH)) + "|",
+        torus(by_key),
     ]
-    text += [
-        f"| {s} | "
-        + " | ".join(
-            times([of[f, "torus", s]["messages"][k] for k in ("least", "mean", "most", "deviation")])
-            for f in MESH
-        )
-        + " |"
-        for s in SIZES
-    ]
-    return "\n".join(text) + "\n"
+    return "\n\n".join(parts) + "\n"
 
 
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--evenkeel", default=ROOT / "target/release/evenkeel", type=pathlib.Path)
+    parser.add_argument("--evenkeel", default=ROOT / "target/release/evenkeel", type=Path)
     parser.add_argument("--threads", default="2", help="how many simulations at a time")
-    parser.add_argument("--page", action="store_true", help="run nothing")
+    parser.add_argument("--page", action="store_true", help="run nothing, write the page")
     arguments = parser.parse_args()
     results = HERE / "applications.json"
     if not arguments.page:
-        results.write_text(
-            "[\n"
-            + ",\n".join(json.dumps(c) for c in measure(arguments.evenkeel, arguments.threads))
-            + "\n]\n"
-        )
+        found = measure(arguments.evenkeel, arguments.threads)
+        results.write_text("[\n" + ",\n".join(json.dumps(result) for result in found) + "\n]\n")
     PAGE.write_text(page(json.loads(results.read_text())))
 
 
