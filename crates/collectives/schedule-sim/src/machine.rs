@@ -1,40 +1,44 @@
-//! What steps cost: a model's parameters in whole picoseconds, tabulated, so that no formula is
-//! evaluated per message.
+//! The simulated machine: what messages and work cost. The parameters of a model are tabulated in whole
+//! picoseconds, so that no formula is evaluated per message.
 
 use crate::time::VirtualTime;
 use evenkeel_model::{Model, Parameters};
 
-/// A message between two ranks.
+/// What a message between two ranks costs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
-    /// o_s: the sender's processor.
+    /// o_s: how long the sender's processor is busy.
     pub send: VirtualTime,
-    /// o_r: the receiver's processor.
+    /// o_r: how long the receiver's processor is busy.
     pub receive: VirtualTime,
-    /// L: from card to card.
+    /// L: from network card to network card.
     pub latency: VirtualTime,
-    /// g: the least time between the beginnings of two sends of a rank, and between two arrivals at one.
+    /// g: the least time between the beginnings of two sends of a rank, and between two arrivals at a
+    /// rank.
     pub gap: VirtualTime,
-    /// The sender's card handles one message after the other, and L is what each takes (LoP); otherwise
-    /// messages of one rank overlap on their way (LogGP).
+    /// Whether the sender's card handles one message after the other, each taking L (LoP). Otherwise
+    /// messages of one rank overlap (LogGP).
     pub serial: bool,
 }
 
-/// A kind of way between ranks: within a node, or between nodes.
+/// What lies between ranks: within a node, or between nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
-    /// By the number of messages that are sent at once, less one; the last is for all that is more.
+    /// By the number of messages that are sent together, less one. The last entry is for that number and
+    /// more.
     pub costs: Vec<Cost>,
-    /// G in picoseconds per byte, beyond the first.
+    /// G: picoseconds for each byte beyond the first.
     pub per_byte_ps: f64,
 }
 
 impl Link {
+    /// The cost of one of `burst` messages that are sent together.
     #[inline]
     pub fn cost(&self, burst: u8) -> &Cost {
         &self.costs[(usize::from(burst).max(1) - 1).min(self.costs.len() - 1)]
     }
 
+    /// How long the bytes of a message beyond the first occupy the link.
     pub fn wire(&self, bytes: u64) -> VirtualTime {
         if bytes < 2 {
             VirtualTime::ZERO
@@ -44,20 +48,20 @@ impl Link {
     }
 }
 
-/// A machine to run on.
+/// A machine to simulate ranks on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Machine {
-    /// Between nodes, and within one.
+    /// The links between nodes ([0]) and within a node ([`WITHIN_NODE`]).
     pub links: [Link; 2],
-    /// Ranks r and s are on one node if r / per_node = s / per_node.
+    /// Ranks of a node: ranks r and s are on one node if r / per_node = s / per_node.
     pub per_node: u32,
     /// What combining or copying takes, in picoseconds per byte.
     pub work_per_byte_ps: f64,
-    /// One send reaches all ranks of a set, between nodes and within one.
+    /// For each link: whether one send reaches all ranks of a set.
     pub multicast: [bool; 2],
-    /// A network card can send the message before once more, to another rank (multi-send).
+    /// Whether a network card can send the previous message once more, to another rank (multi-send).
     pub repeats: bool,
-    /// What handing a contribution to the agent takes a rank that need not wait.
+    /// How long a rank that need not wait takes to pass its contribution to the agent.
     pub deposit: VirtualTime,
 }
 
@@ -77,7 +81,7 @@ impl Link {
     fn of(model: &Model) -> Link {
         let bursts = match model {
             Model::LogGp(_) => 1,
-            // Nothing is known of more peers than were measured.
+            // Nothing is known about more peers than were measured.
             Model::LoP(lop) => lop.most_peers.clamp(1, 255),
         };
         let per_byte_ps = (model.wire_ns(1_000_001) - model.wire_ns(1)) / 1e3;
@@ -85,13 +89,14 @@ impl Link {
     }
 }
 
+/// The index in [`Machine::links`] of the link between nodes.
 const BETWEEN_NODES: usize = 0;
-/// Which of [`Machine::links`] joins ranks of one node.
+/// The index in [`Machine::links`] of the link between ranks of one node.
 pub const WITHIN_NODE: usize = 1;
 
 impl Machine {
-    /// The machine that has these parameters: no multicast, work on data for nothing, a deposit that takes
-    /// o_s. What a model cannot say, the caller may set.
+    /// The machine with these parameters, without multicast, with work on data that takes no time and a
+    /// deposit that takes o_s. The caller may set what a model does not say.
     pub fn new(parameters: &Parameters) -> Result<Machine, evenkeel_model::ParameterError> {
         parameters.check()?;
         let node = parameters.node.as_ref();
@@ -108,8 +113,9 @@ impl Machine {
         })
     }
 
+    /// The index in [`Machine::links`] of the link between two ranks.
     #[inline]
-    pub fn way(&self, a: u32, b: u32) -> usize {
+    pub fn link_index(&self, a: u32, b: u32) -> usize {
         if self.per_node <= 1 {
             BETWEEN_NODES
         } else {
@@ -117,7 +123,7 @@ impl Machine {
         }
     }
 
-    /// No rank's doing reaches another sooner.
+    /// The least time in which anything that a rank does reaches another rank.
     pub fn least_latency(&self) -> VirtualTime {
         self.links.iter().flat_map(|l| &l.costs).map(|c| c.latency).min().unwrap_or(VirtualTime::ZERO)
     }

@@ -1,25 +1,31 @@
-//! What can be looked at while a simulation runs.
+//! What can be observed while a simulation runs.
 
 use crate::time::VirtualTime;
 
 /// What a rank does during a span of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Activity {
+    /// The program computes.
     Compute,
+    /// The rank sends.
     Send,
+    /// It receives.
     Receive,
+    /// It waits.
     Wait,
-    /// Combines or copies.
+    /// It combines or copies.
     Combine,
 }
 
-/// Is told everything, in the order of virtual time for each rank.
+/// Gets a report of everything that happens, for each rank in the order of virtual time.
 pub trait Observer {
+    /// A rank does something from one moment to another.
     fn span(&mut self, rank: u32, activity: Activity, from: VirtualTime, to: VirtualTime);
+    /// A message from one rank arrives at another.
     fn message(&mut self, from: u32, to: u32, sent: VirtualTime, arrived: VirtualTime);
 }
 
-/// Looks at nothing, and costs nothing.
+/// Ignores everything, at no cost.
 pub struct NoObserver;
 
 impl Observer for NoObserver {
@@ -29,11 +35,12 @@ impl Observer for NoObserver {
     fn message(&mut self, _: u32, _: u32, _: VirtualTime, _: VirtualTime) {}
 }
 
-/// Keeps everything, for a picture or a transcript.
+/// Keeps all reports, for a diagram or a transcript.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recording {
+    /// Rank, activity, beginning, end.
     pub spans: Vec<(u32, Activity, VirtualTime, VirtualTime)>,
-    /// From, to, sent, arrived.
+    /// Sender, receiver, when it was sent, when it arrived.
     pub messages: Vec<(u32, u32, VirtualTime, VirtualTime)>,
 }
 
@@ -49,7 +56,7 @@ impl Observer for Recording {
 }
 
 impl Recording {
-    /// A line for each span and message, in order of time: what ranks did when.
+    /// One line for each span and message, in the order of time.
     pub fn transcript(&self) -> String {
         let spans = self.spans.iter().map(|(rank, activity, from, to)| {
             (*from, *rank, *to, format!("rank {rank} {}", activity.name()))
@@ -65,6 +72,7 @@ impl Recording {
 }
 
 impl Activity {
+    /// The verb for it: `computes`.
     pub fn name(self) -> &'static str {
         match self {
             Activity::Compute => "computes",

@@ -1,191 +1,81 @@
-//! What a simulation found: counted while it runs, put in numbers at its end.
+//! What a simulation found.
 
 use crate::time::VirtualTime;
-use hdrhistogram::Histogram;
 use serde::Serialize;
 
-/// When a call of all ranks was.
+/// When the ranks entered a call and completed it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Call {
+    /// When the first rank entered.
     #[serde(rename = "first_entered_ns")]
     pub first_entered: VirtualTime,
+    /// When the last rank entered.
     #[serde(rename = "last_entered_ns")]
     pub last_entered: VirtualTime,
-    /// When the first rank's steps were done. No barrier is right if that is before the last entered.
+    /// When the first rank's steps were done. A barrier in which that is before the last rank entered is
+    /// wrong.
     #[serde(rename = "first_done_ns")]
     pub first_done: VirtualTime,
     /// When the last rank's steps were done.
     #[serde(rename = "done_ns")]
     pub done: VirtualTime,
-    /// How many ranks' steps were done.
+    /// The number of ranks whose steps were done.
     pub ranks_done: u32,
 }
 
-/// Numbers of how something is distributed.
+/// The distribution of a duration over many occurrences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Spread {
+    /// The mean.
     #[serde(rename = "mean_ns")]
     pub mean: VirtualTime,
+    /// The median.
     #[serde(rename = "median_ns")]
     pub median: VirtualTime,
+    /// The 90th percentile.
     #[serde(rename = "p90_ns")]
     pub p90: VirtualTime,
+    /// The 99th percentile.
     #[serde(rename = "p99_ns")]
     pub p99: VirtualTime,
+    /// The 99.9th percentile.
     #[serde(rename = "p999_ns")]
     pub p999: VirtualTime,
+    /// The maximum.
     #[serde(rename = "max_ns")]
     pub max: VirtualTime,
 }
 
-/// A rank for which others waited: at the end of their chain of messages stood its lateness.
+/// A rank for which others waited: its lateness was the first cause of their waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LateRank {
+    /// The rank.
     pub rank: u32,
-    /// How many calls of other ranks it held up.
+    /// The number of calls of other ranks that it delayed.
     pub calls: u64,
-    /// How long those ranks were in these calls, in sum.
+    /// The sum of the times that those ranks spent in these calls.
     #[serde(rename = "held_ns")]
     pub held: VirtualTime,
 }
 
-/// What there is to be told of a run.
+/// What a simulation found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Outcome {
-    /// Messages that arrived, answers of counters among them.
+    /// Messages that arrived, including the answers of counters.
     pub messages: u64,
-    /// When the last call that was completed at all was done.
+    /// When the last completed call was done.
     #[serde(rename = "end_ns")]
     pub end: VirtualTime,
+    /// All calls that a rank entered.
     pub calls: Vec<Call>,
     /// How long ranks were in a call.
     pub held: Spread,
-    /// From when the last rank entered a call until the last rank's steps were done; calls that were
-    /// completed.
+    /// From when the last rank entered a call until the last rank's steps were done, for completed calls.
     pub completion: Spread,
-    /// Whom the others waited for most, ten at most, the worst first.
+    /// The ranks that others waited for longest, ten at most, the worst first.
     pub late: Vec<LateRank>,
-    /// Calls that ranks did not come through, because a rank was dead.
+    /// Calls that ranks did not complete because a rank was dead. Each rank counts by itself.
     pub stuck: u64,
     /// Ranks that died.
     pub dead: u32,
-}
-
-/// Counts while a simulation runs.
-pub struct Tally {
-    pub messages: u64,
-    pub calls: u64,
-    pub dead: u32,
-    ranks: u32,
-    of_calls: Vec<Call>,
-    held: Sample,
-    /// By the rank that was late: calls, and picoseconds.
-    late: Vec<(u64, u64)>,
-}
-
-/// Relative width of the classes of a histogram: a thousandth.
-const DIGITS: u8 = 3;
-const SHOWN: usize = 10;
-
-impl Tally {
-    pub fn new(ranks: u32, iterations: u32) -> Tally {
-        let none = Call {
-            first_entered: VirtualTime::NEVER,
-            last_entered: VirtualTime::ZERO,
-            first_done: VirtualTime::NEVER,
-            done: VirtualTime::ZERO,
-            ranks_done: 0,
-        };
-        Tally {
-            messages: 0,
-            calls: 0,
-            dead: 0,
-            ranks,
-            of_calls: vec![none; iterations as usize],
-            held: Sample::new(),
-            late: vec![(0, 0); ranks as usize],
-        }
-    }
-
-    #[inline]
-    pub fn enters(&mut self, epoch: u32, time: VirtualTime) {
-        let call = &mut self.of_calls[epoch as usize - 1];
-        call.first_entered = call.first_entered.min(time);
-        call.last_entered = call.last_entered.max(time);
-    }
-
-    #[inline]
-    pub fn done(&mut self, epoch: u32, time: VirtualTime) {
-        let call = &mut self.of_calls[epoch as usize - 1];
-        call.first_done = call.first_done.min(time);
-        call.done = call.done.max(time);
-        call.ranks_done += 1;
-        self.calls += 1;
-    }
-
-    #[inline]
-    pub fn leaves(&mut self, entered: VirtualTime, left: VirtualTime, rank: u32, origin: u32) {
-        let held = (left - entered).ps();
-        self.held.add(held);
-        if origin != rank {
-            let late = &mut self.late[origin as usize];
-            *late = (late.0 + 1, late.1 + held);
-        }
-    }
-
-    pub fn outcome(&self) -> Outcome {
-        let complete = |call: &&Call| call.ranks_done == self.ranks;
-        let mut completion = Sample::new();
-        for call in self.of_calls.iter().filter(complete) {
-            completion.add(call.done.saturating_sub(call.last_entered).ps());
-        }
-        let mut late: Vec<LateRank> = (0..)
-            .zip(&self.late)
-            .filter(|(_, (calls, _))| *calls > 0)
-            .map(|(rank, (calls, held))| LateRank { rank, calls: *calls, held: VirtualTime::from_ps(*held) })
-            .collect();
-        late.sort_by_key(|l| (std::cmp::Reverse(l.held), l.rank));
-        late.truncate(SHOWN);
-        Outcome {
-            messages: self.messages,
-            end: self.of_calls.iter().map(|c| c.done).max().unwrap_or(VirtualTime::ZERO),
-            calls: self.of_calls.iter().filter(|c| c.first_entered != VirtualTime::NEVER).copied().collect(),
-            held: self.held.spread(),
-            completion: completion.spread(),
-            late,
-            stuck: u64::from(self.ranks) * self.of_calls.len() as u64 - self.calls,
-            dead: self.dead,
-        }
-    }
-}
-
-/// Mean and maximum exactly, quantiles by a histogram.
-struct Sample {
-    of: Histogram<u64>,
-    sum: u128,
-    most: u64,
-}
-
-impl Sample {
-    fn new() -> Sample {
-        Sample { of: Histogram::new(DIGITS).expect("three digits are possible"), sum: 0, most: 0 }
-    }
-
-    fn add(&mut self, ps: u64) {
-        self.of.record(ps).expect("the histogram grows by itself");
-        self.sum += u128::from(ps);
-        self.most = self.most.max(ps);
-    }
-
-    fn spread(&self) -> Spread {
-        let at = |quantile: f64| VirtualTime::from_ps(self.of.value_at_quantile(quantile).min(self.most));
-        Spread {
-            mean: VirtualTime::from_ps((self.sum / u128::from(self.of.len().max(1))) as u64),
-            median: at(0.5),
-            p90: at(0.9),
-            p99: at(0.99),
-            p999: at(0.999),
-            max: VirtualTime::from_ps(self.most),
-        }
-    }
 }

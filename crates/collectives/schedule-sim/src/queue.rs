@@ -1,44 +1,51 @@
-//! The events of the future, handed out window by window.
+//! The queue of future events, which are taken out window by window.
 //!
-//! Whatever a rank does reaches another rank after the least latency of the machine at the earliest. So
-//! the events of a window of that length cannot cause each other, and only those at the same rank need
-//! an order among themselves. A window is handed out sorted by rank, then by time: the state of a
-//! million ranks is walked through from end to end instead of being jumped about in, which is where a
-//! simulator's time goes. (Conservative windows: Lubachevsky 1989.)
+//! Whatever a rank does reaches another rank no sooner than the least latency of the machine. So the
+//! events of a window of that length cannot cause each other, and only events at the same rank need an
+//! order among themselves. A window is sorted by rank, then by time. So the simulator walks through the
+//! states of a million ranks from end to end instead of jumping about in memory, which would take most of
+//! its time. (Conservative windows: Lubachevsky 1989.)
 
 use crate::time::VirtualTime;
 use std::collections::BTreeMap;
 
 /// Something that happens at a rank at a time.
 pub trait Event: Copy {
+    /// When it happens.
     fn time(&self) -> VirtualTime;
+    /// The rank at which it happens.
     fn rank(&self) -> u32;
 }
 
-/// Windows that are at hand by index; later ones wait in a tree.
+/// The number of windows that are found by index. Later windows are kept in a tree.
 const NEAR: u64 = 4096;
 
-pub struct Queue<E> {
+/// Future events, by window.
+pub struct EventQueue<E> {
     window: VirtualTime,
-    /// Number of the window that was handed out last, or of the first one.
+    /// The number of the window that was taken out last, or of the first one.
     current: u64,
-    /// No event may come before this window any more.
+    /// The first window to which events may still be added.
     next: u64,
-    /// Window w is in near[w mod NEAR], if it is less than NEAR away from the current one.
+    /// Window w is in near[w mod NEAR] if it is less than NEAR away from the current one.
     near: Vec<Vec<E>>,
     in_near: usize,
     far: BTreeMap<u64, Vec<E>>,
-    /// Emptied vectors for windows to come. Few: each keeps the room of the fullest window that it held.
+    /// Empty vectors for future windows. There are few, because each keeps the capacity of the fullest
+    /// window it held.
     spare: Vec<Vec<E>>,
 }
 
 const SPARE: usize = 4;
 
-impl<E: Event> Queue<E> {
-    /// `window`: no event causes another one sooner than this. It must not be zero.
-    pub fn new(window: VirtualTime) -> Queue<E> {
+impl<E: Event> EventQueue<E> {
+    /// An empty queue. `window`: no event causes another one sooner than this.
+    ///
+    /// # Panics
+    /// If `window` is zero.
+    pub fn new(window: VirtualTime) -> EventQueue<E> {
         assert!(window > VirtualTime::ZERO, "without latency there is no order of events");
-        Queue {
+        EventQueue {
             window,
             current: 0,
             next: 0,
@@ -49,7 +56,7 @@ impl<E: Event> Queue<E> {
         }
     }
 
-    /// O(1) for what happens within NEAR windows, O(log windows) beyond.
+    /// Adds an event, in O(1) within the next 4096 windows and in O(log windows) beyond.
     pub fn push(&mut self, event: E) {
         let window = event.time().ps() / self.window.ps();
         debug_assert!(window >= self.next, "an event comes sooner than the least latency");
@@ -65,8 +72,8 @@ impl<E: Event> Queue<E> {
         }
     }
 
-    /// Puts the next window that has events into `events`, in place of what was there: by rank, then time,
-    /// then order of pushing. False if there is nothing left.
+    /// Replaces `events` by the events of the next window that has any, ordered by rank, then time, then
+    /// the order in which they were pushed. Returns false if there are no events.
     pub fn next_window(&mut self, events: &mut Vec<E>) -> bool {
         events.clear();
         if self.in_near == 0 {
@@ -75,11 +82,11 @@ impl<E: Event> Queue<E> {
                 Some(first) => self.current = *first,
             }
         }
-        // Windows that have come near since.
+        // Windows that have come within reach of the index.
         while let Some(entry) = self.far.first_entry().filter(|e| *e.key() < self.current + NEAR) {
             let (window, mut come) = entry.remove_entry();
             self.in_near += come.len();
-            // They were pushed before those that found the window near.
+            // Its events in the tree were pushed before those that found the window in the index.
             let near = &mut self.near[(window % NEAR) as usize];
             come.append(near);
             *near = come;
@@ -101,7 +108,7 @@ impl<E: Event> Queue<E> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::{Purpose, sequence};
+    use crate::random::{RandomStream, stream};
 
     #[derive(Clone, Copy, Debug, PartialEq)]
     struct Ping(VirtualTime, u32);
@@ -115,13 +122,13 @@ mod tests {
     }
 
     #[test]
-    fn everything_comes_out_once_and_in_order_at_each_rank() {
-        let mut queue = Queue::new(VirtualTime::from_ps(10));
-        let mut random = sequence(1, 0, Purpose::Noise);
+    fn every_event_comes_out_once_and_in_order_at_each_rank() {
+        let mut queue = EventQueue::new(VirtualTime::from_ps(10));
+        let mut random = stream(1, 0, RandomStream::Noise);
         let mut pushed = 0;
         let mut last = [VirtualTime::ZERO; 8];
-        let push = |queue: &mut Queue<Ping>, random: &mut evenkeel_random::Random, now: u64| {
-            // Now and then far away, beyond the windows at hand.
+        let push = |queue: &mut EventQueue<Ping>, random: &mut evenkeel_random::Random, now: u64| {
+            // Some are far away, beyond the windows in the index.
             let ahead =
                 if random.less_than(10) == 0 { random.less_than(1_000_000) } else { random.less_than(100) };
             queue.push(Ping(VirtualTime::from_ps(now + 10 + ahead), random.less_than(8) as u32));

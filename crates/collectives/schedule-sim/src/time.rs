@@ -1,40 +1,45 @@
-//! Virtual time: whole picoseconds, so that sums do not depend on their order and a run is the same on
-//! every machine.
+//! Virtual time, in whole picoseconds, so that sums do not depend on their order and a simulation gives
+//! the same result on every machine.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 use std::str::FromStr;
 
-/// A moment, counted from the beginning of the run, or a span between two. It reaches to 213 days.
+/// A moment, counted from the beginning of the simulation, or the span between two moments. The largest
+/// value is 213 days.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "f64", from = "f64")]
 pub struct VirtualTime(u64);
 
 impl VirtualTime {
+    /// The beginning, or no span.
     pub const ZERO: VirtualTime = VirtualTime(0);
-    /// Never: what a dead rank would do.
+    /// Later than every moment: when a dead rank would do something.
     pub const NEVER: VirtualTime = VirtualTime(u64::MAX);
     const PER_NS: f64 = 1e3;
 
+    /// From picoseconds.
     pub const fn from_ps(ps: u64) -> VirtualTime {
         VirtualTime(ps)
     }
 
-    /// Rounded to the nearest picosecond; what is negative or no number is zero.
+    /// From nanoseconds, rounded to the nearest picosecond. Negative values and NaN give zero.
     pub fn from_ns(ns: f64) -> VirtualTime {
         VirtualTime((ns * VirtualTime::PER_NS).round() as u64)
     }
 
+    /// In picoseconds.
     pub const fn ps(self) -> u64 {
         self.0
     }
 
+    /// In nanoseconds.
     pub fn ns(self) -> f64 {
         self.0 as f64 / VirtualTime::PER_NS
     }
 
-    /// This many times as long. Never stays never.
+    /// So many times as long. [`VirtualTime::NEVER`] stays never.
     pub fn scaled(self, factor: f64) -> VirtualTime {
         if factor == 1.0 || self == VirtualTime::NEVER {
             self
@@ -43,12 +48,13 @@ impl VirtualTime {
         }
     }
 
+    /// The difference, or zero if `other` is larger.
     pub const fn saturating_sub(self, other: VirtualTime) -> VirtualTime {
         VirtualTime(self.0.saturating_sub(other.0))
     }
 }
 
-/// What comes after never is never.
+/// Any span after [`VirtualTime::NEVER`] is never.
 impl Add for VirtualTime {
     type Output = VirtualTime;
     fn add(self, other: VirtualTime) -> VirtualTime {
@@ -70,7 +76,7 @@ impl Sub for VirtualTime {
     }
 }
 
-/// In nanoseconds, as files have it.
+/// In nanoseconds, as in files.
 impl From<VirtualTime> for f64 {
     fn from(time: VirtualTime) -> f64 {
         time.ns()
@@ -86,12 +92,22 @@ impl From<f64> for VirtualTime {
 const UNITS: [(&str, f64); 6] =
     [("ps", 1e-3), ("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
 
-/// `120ns`, `1.5us`, `10ms`, `2s`; `0` needs no unit.
+/// Why a text is no time.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ParseTimeError {
+    /// It is not a number with a unit.
+    #[error("`{0}` is no time: it must be a number and a unit, like 120ns, 1.5us, 10ms or 2s")]
+    NotATime(String),
+    /// It is longer than virtual time can be.
+    #[error("`{0}` is too long: virtual time ends at 115 days")]
+    TooLong(String),
+}
+
+/// `120ns`, `1.5us`, `10ms`, `2s`. `0` needs no unit.
 impl FromStr for VirtualTime {
-    type Err = String;
-    fn from_str(text: &str) -> Result<VirtualTime, String> {
-        let wrong =
-            || format!("`{text}` is no time: it must be a number and a unit, like 120ns, 1.5us, 10ms or 2s");
+    type Err = ParseTimeError;
+    fn from_str(text: &str) -> Result<VirtualTime, ParseTimeError> {
+        let wrong = || ParseTimeError::NotATime(text.into());
         let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
         let (number, unit) = text.split_at(digits);
         let number: f64 = number.parse().map_err(|_| wrong())?;
@@ -100,14 +116,15 @@ impl FromStr for VirtualTime {
         }
         let (_, ns) = UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(wrong)?;
         if number * ns > 1e16 {
-            Err(format!("`{text}` is too long: virtual time ends at 115 days"))
+            Err(ParseTimeError::TooLong(text.into()))
         } else {
             Ok(VirtualTime::from_ns(number * ns))
         }
     }
 }
 
-/// What `FromStr` reads back, in the largest unit that needs no more than three digits behind the point.
+/// As `FromStr` reads it, in the largest unit that is not larger than the time, with up to three
+/// decimals.
 impl fmt::Display for VirtualTime {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match *self {
@@ -130,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_read_and_written() {
+    fn times_are_parsed_and_printed() {
         for (text, ps) in [
             ("0", 0),
             ("7ps", 7),

@@ -1,46 +1,57 @@
-//! What the program does around the collective operation, and what happens to its ranks.
+//! The simulated program, and what happens to its ranks.
 
 use crate::noise::Noise;
-use crate::processors::Processors;
-use crate::random::{Purpose, Span, sequence};
+use crate::span::Span;
 use crate::time::VirtualTime;
 
 /// When a rank may leave a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leaving {
-    /// When its own steps are done; it does them itself.
+    /// When its own steps are done. The rank takes them itself.
     Strict,
-    /// A rank that is owed nothing leaves at once, and an agent does its steps; it may be ahead by so many
-    /// calls.
-    Bypass { window: u32 },
+    /// At once, unless the rank needs a result. An agent takes its steps.
+    Bypass {
+        /// By how many calls a rank may be ahead.
+        window: u32,
+    },
 }
 
-/// A loop: compute, then the operation.
+/// A loop: compute, then the collective.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
+    /// How often the loop runs.
     pub iterations: u32,
-    /// Work of a rank before each call.
+    /// The work of a rank before each call.
     pub compute: Span,
-    /// How much later than the others a rank begins, once.
+    /// How much later than time 0 a rank begins.
     pub skew: Span,
+    /// When the ranks' processors do something else.
     pub noise: Noise,
+    /// When ranks leave a call.
     pub leaving: Leaving,
+    /// What happens to single ranks.
     pub faults: Vec<(u32, Fault)>,
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 
 /// What happens to one rank.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fault {
-    /// All that its processor does takes so many times as long.
+    /// Everything that its processor does takes so many times as long.
     Slow(f64),
     /// It does nothing for a while.
-    Stall { at: VirtualTime, length: VirtualTime },
-    /// From then on it does nothing.
+    Stall {
+        /// The beginning.
+        at: VirtualTime,
+        /// How long it lasts.
+        length: VirtualTime,
+    },
+    /// It does nothing from this moment on.
     Death(VirtualTime),
 }
 
-/// One call, without anything before it and without disturbance.
+/// One call without work before it and without disturbance.
 impl Default for Workload {
     fn default() -> Workload {
         Workload {
@@ -53,17 +64,4 @@ impl Default for Workload {
             seed: 1,
         }
     }
-}
-
-/// When the last of `ranks` would be through if nobody waited for anybody and calls took no time: the
-/// least that the loop takes. Ranks that die do not count.
-pub fn time_without_calls(workload: &Workload, ranks: u32) -> VirtualTime {
-    let mut processors = Processors::new(workload, ranks);
-    let through = |rank| {
-        let begin = workload.skew.draw(&mut sequence(workload.seed, rank, Purpose::Skew));
-        (0..workload.iterations).fold(begin, |from, _| {
-            if from == VirtualTime::NEVER { from } else { processors.compute(rank, from) }
-        })
-    };
-    (0..ranks).map(through).filter(|end| *end != VirtualTime::NEVER).max().unwrap_or(VirtualTime::ZERO)
 }

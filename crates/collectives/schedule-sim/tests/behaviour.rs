@@ -1,4 +1,4 @@
-//! What ranks may and may not do, under noise, skew and faults.
+//! What ranks may do and must not do, under noise, skew and faults.
 
 use evenkeel_model::{LogGp, Node, Parameters};
 use evenkeel_schedule::{Collective, Problem, Schedule, algorithms};
@@ -38,7 +38,7 @@ fn noisy(iterations: u32) -> Workload {
 }
 
 #[test]
-fn every_listed_schedule_completes_and_no_barrier_lets_go_early() {
+fn every_listed_schedule_completes_and_no_barrier_releases_early() {
     for algorithm in algorithms::ALL {
         for ranks in [1, 2, 3, 7, 8, 13, 32] {
             let found = run(&schedule(algorithm.name, ranks), &noisy(5));
@@ -58,14 +58,14 @@ fn every_listed_schedule_completes_and_no_barrier_lets_go_early() {
 }
 
 #[test]
-fn the_seed_makes_the_run() {
+fn the_seed_determines_the_outcome() {
     let of = |seed| run(&schedule("dissemination", 50), &Workload { seed, ..noisy(10) });
     assert_eq!(of(3), of(3));
     assert_ne!(of(3).end, of(4).end);
 }
 
 #[test]
-fn a_late_rank_is_named_and_everybody_waits_for_it() {
+fn all_ranks_wait_for_a_late_rank_which_is_named() {
     let workload = Workload {
         faults: vec![(5, Fault::Stall { at: us(30), length: us(1000) })],
         compute: Span::fixed(us(20)),
@@ -75,15 +75,15 @@ fn a_late_rank_is_named_and_everybody_waits_for_it() {
     let found = run(&schedule("dissemination", 16), &workload);
     let undisturbed = run(&schedule("dissemination", 16), &Workload { faults: vec![], ..workload.clone() });
     assert_eq!(found.end, undisturbed.end + us(1000));
-    // All others in that call; in the calls without disturbance somebody is the last, too.
+    // All other ranks in that call. In the calls without disturbance some rank is the last, too.
     assert!(found.late[0].rank == 5 && found.late[0].held > us(15 * 990), "{:?}", found.late);
     assert!(found.held.max > us(990) && undisturbed.held.max < us(10));
-    // 15 of 64 calls were held for a millisecond.
+    // 15 of 64 calls took a millisecond.
     assert!(found.held.median < us(10) && found.held.p90 > us(980) && found.held.p90 <= found.held.max);
 }
 
 #[test]
-fn a_slow_rank_makes_all_slow() {
+fn a_slow_rank_slows_all_ranks_down() {
     let workload = Workload {
         faults: vec![(2, Fault::Slow(3.0))],
         compute: Span::fixed(us(20)),
@@ -96,7 +96,7 @@ fn a_slow_rank_makes_all_slow() {
 }
 
 #[test]
-fn nobody_passes_a_barrier_that_a_dead_rank_has_not_entered() {
+fn no_rank_passes_a_barrier_that_a_dead_rank_has_not_entered() {
     let workload = Workload {
         faults: vec![(3, Fault::Death(us(60)))],
         compute: Span::fixed(us(20)),
@@ -109,7 +109,7 @@ fn nobody_passes_a_barrier_that_a_dead_rank_has_not_entered() {
         assert_eq!((found.dead, found.calls.iter().filter(|c| c.ranks_done == 8).count()), (1, 2), "{name}");
         assert!(found.stuck >= 8 * 7, "{name}: {}", found.stuck);
     }
-    // The others' deferred barriers stay pending, until their windows are full.
+    // The deferred barriers of the other ranks stay pending until their windows are full.
     let deferred =
         run(&schedule("dissemination", 8), &Workload { leaving: Leaving::Bypass { window: 4 }, ..workload });
     assert_eq!(deferred.calls.len(), 7);
@@ -117,7 +117,7 @@ fn nobody_passes_a_barrier_that_a_dead_rank_has_not_entered() {
 }
 
 #[test]
-fn deferred_barriers_cost_their_deposit_until_the_window_is_full() {
+fn a_deferred_barrier_costs_its_deposit_until_the_window_is_full() {
     let strict = noisy(40);
     let with = |window| Workload { leaving: Leaving::Bypass { window }, ..strict.clone() };
     let schedule = schedule("dissemination", 64);
@@ -126,8 +126,8 @@ fn deferred_barriers_cost_their_deposit_until_the_window_is_full() {
         [1, 4, 16, 40].map(|w| run(&schedule, &with(w)).calls.last().unwrap().last_entered).to_vec();
     assert!(ends.windows(2).all(|w| w[0] >= w[1]), "{ends:?}");
     assert!(run(&schedule, &strict).end > ends[0]);
-    // With room for all calls the slowest rank is held by nobody: it pays for 39 deposits of o_s, and
-    // noise that they meet.
+    // With room for all calls the slowest rank waits for no other: it pays for 39 deposits of o_s, and
+    // for the noise that they meet.
     let free = run(&schedule, &with(40));
     assert_eq!(free.held.max, VirtualTime::from_ns(200.0));
     assert!(
@@ -148,7 +148,7 @@ fn the_window_bounds_how_far_ranks_run_ahead() {
     };
     let schedule = schedule("dissemination", 8);
     let with = |window| run(&schedule, &Workload { leaving: Leaving::Bypass { window }, ..stalled.clone() });
-    // Rank 3 has entered five barriers. Of the sixth, the others have the result when it comes back.
+    // Rank 3 has entered five barriers. The others can complete the sixth when it comes back.
     for window in [1, 4, 32] {
         let calls = with(window).calls;
         let entered = calls.iter().filter(|c| c.first_entered < us(10_000)).count();
@@ -159,7 +159,7 @@ fn the_window_bounds_how_far_ranks_run_ahead() {
 }
 
 #[test]
-fn a_reduction_that_lets_go_holds_the_root_alone() {
+fn a_reduction_with_bypass_holds_only_the_root() {
     let strict = Workload {
         faults: vec![(7, Fault::Stall { at: us(1), length: us(500) })],
         compute: Span::fixed(us(20)),
@@ -187,26 +187,26 @@ fn a_reduction_that_lets_go_holds_the_root_alone() {
         ranks.dedup();
         ranks
     };
-    // Rank 7 tells 6, 6 tells 4, and 4 tells 0.
+    // Rank 7 sends to 6, 6 to 4, and 4 to 0.
     assert_eq!(count_held(Leaving::Strict), [0, 4, 6]);
     assert_eq!(count_held(Leaving::Bypass { window: 8 }), [0]);
 }
 
 #[test]
-fn one_multicast_reaches_all_at_once() {
+fn a_multicast_reaches_all_ranks_at_once() {
     let at = |multicast| {
         let machine = Machine { multicast: [multicast; 2], ..machine() };
         simulate(&schedule("mcs", 5), 8, &machine, &Workload::default(), &mut NoObserver, &mut |_| {})
             .unwrap()
             .end
     };
-    // Four children tell rank 0, whose release takes one message or four.
+    // Four children report to rank 0, whose release takes one message or four.
     assert_eq!(at(true), VirtualTime::from_ns(1400.0 + 3.0 * 200.0 + 1400.0));
     assert_eq!(at(false), at(true) + VirtualTime::from_ns(3.0 * 200.0));
 }
 
 #[test]
-fn ranks_of_a_node_are_near() {
+fn messages_within_a_node_use_the_link_of_the_node() {
     let node = Node {
         source: "none".into(),
         model: LogGp::logp(100.0, 10.0, 10.0).into(),
@@ -227,14 +227,14 @@ fn ranks_of_a_node_are_near() {
         .unwrap()
         .end
     };
-    // Three rounds within the node. With two nodes each of four rounds has somebody who hears from the
+    // Three rounds within the node. With two nodes, in each of the four rounds some rank hears from the
     // other node.
     assert_eq!(time(8), VirtualTime::from_ns(3.0 * 120.0));
     assert!(time(16) > VirtualTime::from_ns(1400.0) && time(16) < VirtualTime::from_ns(4.0 * 1400.0));
 }
 
 #[test]
-fn what_cannot_be_simulated_is_refused() {
+fn an_impossible_simulation_is_refused() {
     let none =
         Machine::new(&Parameters::of_network("test", "none", LogGp::logp(0.0, 200.0, 100.0).into())).unwrap();
     let refused = |machine: &Machine, workload: &Workload| {
@@ -251,9 +251,10 @@ fn what_cannot_be_simulated_is_refused() {
     assert!(refused(&machine(), &away).to_string().contains("no time for work"));
 }
 
-/// A run in full. If it changes on purpose, the new transcript has to be understood line by line.
+/// A complete transcript. If it changes on purpose, every line of the new transcript has to be
+/// understood.
 #[test]
-fn a_small_run_goes_as_it_always_went() {
+fn a_small_simulation_gives_its_golden_transcript() {
     let workload = Workload {
         compute: "exp:2us".parse().unwrap(),
         noise: Noise::Periodic { length: VirtualTime::from_ns(500.0), period: us(4), aligned: false },

@@ -1,5 +1,5 @@
-//! Simulated barriers beside the closed forms of the models: the same to the picosecond where a formula
-//! is exact, within it where it is a bound.
+//! Simulated barriers compared with the closed forms of the models: equal to the picosecond where a
+//! formula is exact, not more where it is a bound.
 
 use evenkeel_model::{Barrier, Charge, LogGp, Parameters, Release};
 use evenkeel_schedule::{Problem, Schedule, algorithms};
@@ -16,7 +16,7 @@ fn formula_ns(model: &LogGp, barrier: Barrier, ranks: u32) -> f64 {
     barrier.loggp_ns(model, ranks.into(), Release::Multicast, Charge::Overlapped)
 }
 
-/// g below o, between o and L, and a network on which latency is nearly all. All with o_s ≠ o_r.
+/// g below o; g between o and L; a network in which nearly all is latency. All with o_s ≠ o_r.
 const MODELS: [LogGp; 3] = [
     LogGp {
         latency_ns: 1000.0,
@@ -50,7 +50,7 @@ fn same(model: &LogGp, name: &str, set: &[(&str, u32)], barrier: Barrier, ranks:
 }
 
 #[test]
-fn dissemination_takes_its_formula_for_any_number_of_ranks() {
+fn dissemination_agrees_with_its_formula_for_any_number_of_ranks() {
     for model in &MODELS {
         for ranks in 1..=66 {
             same(model, "dissemination", &[], Barrier::Dissemination, ranks);
@@ -59,11 +59,11 @@ fn dissemination_takes_its_formula_for_any_number_of_ranks() {
     }
 }
 
-/// Where every round is full. The formula keeps receipts g apart even if the messages have been there
-/// for long; here, arrivals are g apart. So with g above o_r it is exact as long as the first message
-/// comes after the last was sent: (n − 1)·max{o_s, g} ≤ L.
+/// The cases in which every round is full. The formula keeps receipts g apart even if the messages
+/// arrived long before; here, arrivals are g apart. So with g above o_r it is exact as long as the first
+/// message arrives after the last was sent: (n − 1)·max{o_s, g} ≤ L.
 #[test]
-fn n_way_and_n_wise_take_their_formula_at_powers() {
+fn n_way_and_n_wise_agree_with_their_formulas_at_powers() {
     for (model, most) in MODELS.iter().zip([7, 5, 7_u32]) {
         for n in 1..=most {
             for ranks in [n + 1, (n + 1).pow(2), (n + 1).pow(3)] {
@@ -80,9 +80,9 @@ fn n_way_and_n_wise_take_their_formula_at_powers() {
     }
 }
 
-/// With one multicast as release.
+/// With one multicast as the release.
 #[test]
-fn trees_take_their_formula_where_they_are_complete() {
+fn complete_trees_agree_with_their_formulas() {
     for model in &MODELS {
         for power in 1..=8 {
             same(model, "tournament", &[], Barrier::Tournament, 1 << power);
@@ -101,8 +101,8 @@ fn trees_take_their_formula_where_they_are_complete() {
             }
         }
     }
-    // The counter of a group hides o_r of all but the last, so the formula, which charges max{o_r, g}, is
-    // exact if g is the larger.
+    // The counter of a group hides o_r of all members but the last. So the formula, which charges
+    // max{o_r, g}, is exact if g is the larger.
     for power in 1..=4 {
         same(&MODELS[1], "combining-tree", &[("n", 4)], Barrier::CombiningTree { n: 4 }, 4_u32.pow(power));
     }
@@ -112,10 +112,10 @@ fn trees_take_their_formula_where_they_are_complete() {
     }
 }
 
-/// The formula charges the P − 1 others their way to rank 0; here every rank, the owner too, gets an
-/// answer from the counter.
+/// The formula charges the messages of the P − 1 other ranks to rank 0. Here every rank, including the
+/// owner, gets an answer from the counter.
 #[test]
-fn a_central_counter_takes_its_own_formula() {
+fn a_central_counter_has_a_formula_of_its_own() {
     for model in &MODELS {
         for ranks in [2, 3, 16, 100] {
             let counted = model.one_way_ns() + f64::from(ranks - 1) * model.gap_ns + model.latency_ns;
@@ -126,10 +126,10 @@ fn a_central_counter_takes_its_own_formula() {
 }
 
 /// For other numbers of ranks the formulas count whole rounds, and are upper bounds. The binomial
-/// spanning tree is the exception: it charges one receipt a level, and the root, which waits for its
-/// children in order, has more.
+/// spanning tree is an exception: its formula charges one receipt for each level, and the root, which
+/// waits for its children in order, has more.
 #[test]
-fn elsewhere_formulas_are_bounds() {
+fn incomplete_trees_stay_within_their_formulas() {
     for ranks in (2..200).step_by(7) {
         for (name, set, barrier) in [
             ("tournament", [].as_slice(), Barrier::Tournament),
@@ -141,8 +141,8 @@ fn elsewhere_formulas_are_bounds() {
         ] {
             let (found, bound) =
                 (simulated_ns(&MODELS[0], name, set, ranks), formula_ns(&MODELS[0], barrier, ranks));
-            // Formulas leave out that two messages of different rounds may arrive at the same moment, and are
-            // g apart then.
+            // The formulas ignore that two messages of different rounds may arrive at the same moment and
+            // are then kept g apart.
             assert!(
                 found <= bound + MODELS[0].gap_ns + 1e-3,
                 "{name}, {ranks} ranks: {found} ns, and the bound is {bound}"
@@ -152,10 +152,10 @@ fn elsewhere_formulas_are_bounds() {
     }
 }
 
-/// LogGP: o_s + (k − 1)·G + L + o_r for a message of k bytes. Flat broadcast: the next message begins g
-/// after the one before and its bytes.
+/// LogGP: o_s + (k − 1)·G + L + o_r for a message of k bytes. In a flat broadcast the next message begins
+/// g after the previous one and its bytes.
 #[test]
-fn bytes_take_their_time() {
+fn a_message_of_many_bytes_takes_the_time_of_loggp() {
     let model = LogGp { gap_per_byte_ns: 0.5, ..MODELS[1] };
     let machine = Machine::new(&Parameters::of_network("test", "none", model.into())).unwrap();
     let schedule =
@@ -170,9 +170,9 @@ fn bytes_take_their_time() {
     }
 }
 
-/// LoP: the last of n messages that are posted at once arrives after o(n) + n·L(n), where L(n) ≥ o(n).
+/// LoP: the last of n messages that are posted together arrives after o(n) + n·L(n), where L(n) ≥ o(n).
 #[test]
-fn messages_under_lop_arrive_as_the_model_says() {
+fn messages_arrive_as_lop_says() {
     let parameters = evenkeel_model::builtin::find("mozart-infiniband").unwrap();
     let machine = Machine::new(&parameters).unwrap();
     let Some(evenkeel_model::Model::LoP(model)) = parameters.network else { panic!("it is a LoP model") };

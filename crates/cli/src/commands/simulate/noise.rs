@@ -57,7 +57,7 @@ fn measured(file: &Path) -> Result<Noise, NoiseFileError> {
         watched: ns(core.watched_ns),
         detours: core.gaps_ns.iter().map(|[start, length]| (ns(*start), ns(*length))).collect(),
     };
-    Ok(Noise::MeasuredParameters(Arc::new(gaps.cores.iter().map(trace).collect())))
+    Ok(Noise::Measured(Arc::new(gaps.cores.iter().map(trace).collect())))
 }
 
 #[cfg(test)]

@@ -1,34 +1,38 @@
-//! A core that several ranks take turns on.
+//! A core that several ranks use in turn.
 
 use crate::time::VirtualTime;
 use evenkeel_random::Random;
 
-/// The ranks of a core, which have their turns in an order that stays the same, and the core's time.
+/// The ranks of a core, which take turns in an order that stays the same, and the core's time.
 pub struct Core {
+    /// The time up to which the core is used.
     pub clock: VirtualTime,
     ranks: Vec<u32>,
     next: usize,
-    /// Whoever is not done with its work keeps the core.
+    /// The rank that keeps the core because its work is not done.
     keeps: Option<u32>,
-    /// Turns since anything happened anywhere.
+    /// Turns since anything happened on any core.
     idle: usize,
 }
 
 impl Core {
+    /// A core with these ranks, in an order drawn from `random`.
     pub fn new(mut ranks: Vec<u32>, mut random: Random) -> Core {
         random.shuffle(&mut ranks);
         Core { clock: VirtualTime::ZERO, ranks, next: 0, keeps: None, idle: 0 }
     }
 
+    /// Whether no rank is left.
     pub fn is_empty(&self) -> bool {
         self.ranks.is_empty()
     }
 
+    /// Whether one rank has the core for itself.
     pub fn is_single(&self) -> bool {
         self.ranks.len() == 1
     }
 
-    /// Whose turn it is. The core must not be empty.
+    /// The rank whose turn it is. The core must not be empty.
     pub fn turn(&mut self) -> u32 {
         if let Some(rank) = self.keeps.take() {
             return rank;
@@ -38,34 +42,36 @@ impl Core {
         self.ranks[self.next - 1]
     }
 
-    /// The rank that has just had its turn works so long, and goes on then.
+    /// The rank whose turn it is works for so long and continues afterwards.
     pub fn work(&mut self, rank: u32, length: VirtualTime) {
         self.clock += length;
         self.keeps = Some(rank);
     }
 
-    /// Takes out the rank that has just had its turn.
+    /// Removes the rank whose turn it is.
     pub fn remove(&mut self, rank: u32) {
         self.next -= 1;
         debug_assert_eq!(self.ranks[self.next], rank);
         self.ranks.remove(self.next);
     }
 
-    /// Something has happened, here or on another core: a rank that waited may go on.
+    /// Something has happened on this core or another one, so a rank that waited may be able to continue.
     pub fn wake(&mut self) {
         self.idle = 0;
     }
 
-    pub fn has_waited(&mut self) {
+    /// The rank whose turn it is has found nothing to do.
+    pub fn count_idle_turn(&mut self) {
         self.idle += 1;
     }
 
-    /// All of its ranks have looked since anything happened, and wait.
+    /// Whether all ranks of the core have had a turn since anything happened, and all wait.
     pub fn all_wait(&self) -> bool {
         self.idle >= self.ranks.len()
     }
 
-    /// Goes around, by turns of `each`, for as long as a turn begins before `until`: nothing happens before.
+    /// Takes idle turns of length `each` for as long as a turn begins before `until`, because nothing
+    /// happens before.
     pub fn idle_until(&mut self, until: VirtualTime, each: VirtualTime) {
         let turns = until.saturating_sub(self.clock).ps().div_ceil(each.ps().max(1));
         self.clock += VirtualTime::from_ps(turns * each.ps());

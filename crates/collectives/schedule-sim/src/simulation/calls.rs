@@ -1,15 +1,16 @@
 //! When programs enter calls and leave them.
 
-use super::{NOTHING, OVER, Simulation, State};
+use super::state::{NOTHING, OVER, RankState, Simulation};
 use crate::observer::{Activity, Observer};
 use crate::time::VirtualTime;
 use crate::workload::Leaving;
 use evenkeel_schedule::deposits::Sources;
 use evenkeel_schedule::{Collective, Rank};
 
-impl<W: Observer> Simulation<'_, W> {
-    /// The rank's program computes from `from` on and enters its next call. False if it never does.
-    pub(super) fn enter(&mut self, rank: u32, state: &mut State, from: VirtualTime) -> bool {
+impl<O: Observer> Simulation<'_, O> {
+    /// The rank's program computes from `from` on and enters its next call. Returns false if it never
+    /// does.
+    pub(super) fn enter(&mut self, rank: u32, state: &mut RankState, from: VirtualTime) -> bool {
         state.waits = OVER;
         if state.epoch == self.workload.iterations {
             return false;
@@ -20,8 +21,8 @@ impl<W: Observer> Simulation<'_, W> {
             return false;
         }
         self.observer.span(rank, Activity::Compute, from, entered);
-        // An agent may still be busy with the call before.
-        *state = State {
+        // An agent may still be busy with the previous call.
+        *state = RankState {
             clock: state.clock.max(entered),
             entered,
             epoch: state.epoch + 1,
@@ -35,8 +36,8 @@ impl<W: Observer> Simulation<'_, W> {
         true
     }
 
-    /// The steps of the rank's call are done. When its program leaves the call: then, or sooner.
-    pub(super) fn leave(&mut self, rank: u32, state: &State) -> VirtualTime {
+    /// The steps of the rank's call are done. Returns when its program leaves the call: now, or earlier.
+    pub(super) fn leave(&mut self, rank: u32, state: &RankState) -> VirtualTime {
         self.tally.done(state.epoch, state.clock);
         let Leaving::Bypass { window } = self.workload.leaving else {
             self.tally.leaves(state.entered, state.clock, rank, state.origin);
@@ -44,7 +45,7 @@ impl<W: Observer> Simulation<'_, W> {
         };
         let mut left = (state.entered + self.machine.deposit, rank);
         let slot = rank as usize * window as usize + (state.epoch % window) as usize;
-        if self.owed(rank) {
+        if self.needs_result(rank) {
             left = left.max((state.clock, state.origin));
         } else if state.epoch > window {
             left = left.max(self.complete[slot]);
@@ -55,12 +56,12 @@ impl<W: Observer> Simulation<'_, W> {
         left.0
     }
 
-    /// Nothing comes any more. A rank whose calls will never be complete still goes on until its window is
-    /// full.
+    /// No message is in flight any more. A rank whose calls will never complete still continues until its
+    /// window is full.
     pub(super) fn run_ahead(&mut self, rank: u32) {
         let mut state = self.states[rank as usize];
         let Leaving::Bypass { window } = self.workload.leaving else { return };
-        if state.waits == OVER || self.owed(rank) {
+        if state.waits == OVER || self.needs_result(rank) {
             return;
         }
         for _ in 0..window {
@@ -74,12 +75,12 @@ impl<W: Observer> Simulation<'_, W> {
         }
     }
 
-    /// Whether the call has something for the rank that it cannot leave without.
-    fn owed(&self, rank: u32) -> bool {
-        // Nobody can tell that a barrier has not completed, until a message is received: it is left, and
-        // completes behind the program's back.
-        let operation = self.schedule.algorithm.collective;
-        operation != Collective::Barrier
-            && self.schedule.problem.participation(operation, Rank(rank)).needs != Sources::Empty
+    /// Whether the rank cannot leave a call without its result.
+    fn needs_result(&self, rank: u32) -> bool {
+        // No process can tell that a barrier has not completed until a message is received. So the rank
+        // leaves the barrier, which completes later without the program.
+        let collective = self.schedule.algorithm.collective;
+        collective != Collective::Barrier
+            && self.schedule.problem.participation(collective, Rank(rank)).needs != Sources::Empty
     }
 }
