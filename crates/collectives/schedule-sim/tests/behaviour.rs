@@ -117,6 +117,16 @@ fn no_rank_passes_a_barrier_that_a_dead_rank_has_not_entered() {
 }
 
 #[test]
+fn a_rank_that_dies_while_it_takes_the_answer_of_a_counter_dies_once() {
+    // The answer arrives 2.2 µs after rank 2 has sent, and taking it lasts until 2.4 µs.
+    for rank in 1..4 {
+        let faults = vec![(rank, Fault::Death(VirtualTime::from_ns(2_300.0)))];
+        let found = run(&schedule("central-counter", 4), &Workload { faults, ..Workload::default() });
+        assert_eq!(found.dead, 1, "rank {rank}");
+    }
+}
+
+#[test]
 fn a_deferred_barrier_costs_its_deposit_until_the_window_is_full() {
     let strict = noisy(40);
     let with = |window| Workload { leaving: Leaving::Bypass { window }, ..strict.clone() };

@@ -130,6 +130,9 @@ impl<O: Observer> Simulation<'_, O> {
         if state.waits == AN_ANSWER {
             let cost = *self.machine.links[self.machine.link_index(rank, at.0)].cost(1);
             self.work(rank, state, Activity::Receive, cost.receive);
+            if state.waits == OVER {
+                return Next::Step;
+            }
             state.waits = NOTHING;
             return if state.wants == 0 { Next::Round(otherwise) } else { Next::Step };
         }
