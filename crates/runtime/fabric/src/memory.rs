@@ -2,6 +2,7 @@
 //! written by atomics alone.
 
 use evenkeel_segment::Segment;
+use serde::{Deserialize, Serialize};
 use std::io;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -45,7 +46,7 @@ impl Atomic {
 }
 
 /// A value for the word at an offset, a multiple of 8.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WordWrite {
     /// Offset of the word, in bytes.
     pub at: usize,

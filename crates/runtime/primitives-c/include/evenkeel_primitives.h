@@ -1,16 +1,30 @@
-/* The three global primitives on sets of nodes, over UCX. Link with -levenkeel_primitives_c.
+/* Three global primitives on sets of nodes, over UCX: write a block on all nodes and signal an event there
+ * (xfer_and_signal), test an event of this node (test_event), compare a variable of all nodes and write
+ * another one on all if the comparison holds (compare_and_write). Link with -levenkeel_primitives_c.
  *
- * What they do and what may be relied upon is said in the book, "Sets of nodes: three primitives". A node
- * opens, tells the others its address by whatever means it has (MPI, PMIx, a file), connects when it knows
- * all addresses, and closes. One thread at a time may use a node. Nothing goes on at a node but in calls of
- * these functions: a node that has nothing to call calls evenkeel_serve.
+ * An operation is carried out on all nodes of its set or on none, and all operations behave as if carried out
+ * one after the other, whatever the network loses and whichever nodes stop or die. The book explains what is
+ * guaranteed, and how ("Primitives on node sets").
  *
- * Functions return
- *     EVENKEEL_YES      done; or: it holds, there was a signal
- *     EVENKEEL_NO       it does not hold; or: there was none in time
- *     EVENKEEL_FAULT    a node failed: *fault says which
- *     EVENKEEL_MISTAKE  the call makes no sense, or UCX is not there: evenkeel_last_error says why
- */
+ * A node's life:
+ *
+ *     evenkeel_open         makes this node's end
+ *     evenkeel_address      gives its address, which the program passes to all other nodes by any means it
+ * has (MPI, PMIx, a file) evenkeel_connect      takes the addresses of all nodes
+ *     ...                   the operations below
+ *     evenkeel_close        ends it
+ *
+ * One thread at a time may use a node. Nothing happens at a node except within calls of these functions: a
+ * node that has nothing to call must call evenkeel_serve, or the operations of other nodes wait for it.
+ *
+ * Functions return, unless they say otherwise,
+ *
+ *     EVENKEEL_YES          it is done; or: it holds, there was a signal
+ *     EVENKEEL_NO           it does not hold; or: there was no signal in time
+ *     EVENKEEL_NODE_FAILED  a node failed; *failure says which one
+ *     EVENKEEL_ERROR        the call is invalid, or UCX is missing; evenkeel_last_error says why
+ *
+ * Pointers must be valid unless a comment allows NULL. */
 #ifndef EVENKEEL_PRIMITIVES_H
 #define EVENKEEL_PRIMITIVES_H
 #include <stddef.h>
@@ -20,9 +34,9 @@
 extern "C" {
 #endif
 
-enum { EVENKEEL_YES = 1, EVENKEEL_NO = 0, EVENKEEL_FAULT = -1, EVENKEEL_MISTAKE = -2 };
+enum { EVENKEEL_YES = 1, EVENKEEL_NO = 0, EVENKEEL_NODE_FAILED = -1, EVENKEEL_ERROR = -2 };
 
-/* How a variable is compared with a value: variable < value, and so on. Unsigned. */
+/* How a variable is compared with a value: variable < value, and so on. Both are unsigned. */
 typedef enum {
     EVENKEEL_LESS,
     EVENKEEL_LESS_OR_EQUAL,
@@ -32,56 +46,78 @@ typedef enum {
     EVENKEEL_GREATER
 } evenkeel_comparison;
 
+/* A node that failed, and what that means for the operation. */
 typedef struct {
-    uint32_t node; /* which failed */
-    int undone; /* 1: the operation is carried out nowhere; 0: everywhere or nowhere, which is not known here
-                 */
-} evenkeel_fault;
+    uint32_t node; /* the node that failed */
+    int undone;    /* 1: the operation is carried out on no node, now or later.
+                    * 0: it is carried out on all nodes or on none; which of the two cannot be known here. */
+} evenkeel_failure;
 
+/* A value for a variable. */
 typedef struct {
-    size_t at;
+    size_t at; /* offset in global memory, a multiple of 8 */
     uint64_t value;
-} evenkeel_write;
+} evenkeel_word_write;
 
-/* No event. Others are numbered from 0 as the program likes. */
+/* In place of an event: none. Events are numbered from 0 to UINT32_MAX; the program chooses the numbers. */
 #define EVENKEEL_NO_EVENT (-1)
 
-typedef struct evenkeel_opened evenkeel_opened; /* a node that does not know the others */
+/* A node that does not know the other nodes yet. */
+typedef struct evenkeel_unconnected evenkeel_unconnected;
+
+/* A node that is connected to the other nodes. */
 typedef struct evenkeel_node evenkeel_node;
 
-/* memory_bytes: what the primitives read and write, the same at all nodes; zero at first. */
-int evenkeel_open(uint32_t nodes, size_t memory_bytes, evenkeel_opened **opened);
-/* Valid until evenkeel_connect. */
-const void *evenkeel_address(const evenkeel_opened *opened, size_t *length);
-/* Addresses of all nodes in order, one's own among them. Consumes `opened` in any case. limit_ms: silence
- * after which a node has failed; 0: 2000. */
-int evenkeel_connect(evenkeel_opened *opened, uint32_t node, uint32_t nodes, const void *const *addresses,
-                     const size_t *lengths, uint64_t limit_ms, evenkeel_node **connected);
+/* Makes this node's end of a job of so many nodes. memory_bytes: size of global memory, which the primitives
+ * read and write. It must be the same at all nodes, and is zero at first. */
+int evenkeel_open(uint32_t nodes, size_t memory_bytes, evenkeel_unconnected **unconnected);
+
+/* The address of this node, of *length bytes: some hundreds. Valid until evenkeel_connect. */
+const void *evenkeel_address(const evenkeel_unconnected *unconnected, size_t *length);
+
+/* Connects node number `node` of `nodes`. addresses: those of all nodes in order, this node's among them.
+ * limit_ms: a node has failed if it was asked and nothing was heard of it for so long; 0: for 2000 ms.
+ * Consumes `unconnected`, even if it fails. */
+int evenkeel_connect(evenkeel_unconnected *unconnected, uint32_t node, uint32_t nodes,
+                     const void *const *addresses, const size_t *lengths, uint64_t limit_ms,
+                     evenkeel_node **connected);
+
+/* Closes the connections and frees the node. */
 void evenkeel_close(evenkeel_node *node);
 
-/* Writes at `at` of all nodes of the set, and signals the event `remote` there. Does not wait; the bytes can
- * be used again at once. The event `local` is signalled here when it is done; if it fails,
- * evenkeel_test_event of it says so. */
+/* Writes `length` bytes at offset `at` of the global memory of all nodes of the set (an array of `count` node
+ * numbers), and signals the event `remote` there. Does not wait; the bytes are copied. When it has been
+ * carried out, the event `local` is signalled at this node; if a node fails, evenkeel_test_event of `local`
+ * returns EVENKEEL_NODE_FAILED. Either event may be EVENKEEL_NO_EVENT. */
 int evenkeel_xfer_and_signal(evenkeel_node *node, const uint32_t *set, size_t count, size_t at,
                              const void *bytes, size_t length, int64_t local, int64_t remote);
-/* Takes one signal; waits so long for it at most. */
-int evenkeel_test_event(evenkeel_node *node, uint32_t event, uint64_t longest_ms, evenkeel_fault *fault);
-/* If the word at `variable` compares so with `value` at all nodes of the set, writes *write (or nothing, if
- * null) at all. Waits. */
-int evenkeel_compare_and_write(evenkeel_node *node, const uint32_t *set, size_t count, size_t variable,
-                               evenkeel_comparison comparison, uint64_t value, const evenkeel_write *write,
-                               evenkeel_fault *fault);
 
-/* This node's own bytes. EVENKEEL_NO: after so long it is still in doubt what they are. */
+/* Takes one signal of an event of this node; waits for it at most longest_ms. failure may be NULL. */
+int evenkeel_test_event(evenkeel_node *node, uint32_t event, uint64_t longest_ms, evenkeel_failure *failure);
+
+/* Compares the variable (the 64-bit word at this offset, a multiple of 8) of all nodes of the set with a
+ * value. If the comparison holds on all of them, writes *write on all of them, or nothing if write is NULL.
+ * Waits until that is done. failure may be NULL. */
+int evenkeel_compare_and_write(evenkeel_node *node, const uint32_t *set, size_t count, size_t variable,
+                               evenkeel_comparison comparison, uint64_t value,
+                               const evenkeel_word_write *write, evenkeel_failure *failure);
+
+/* Reads this node's own global memory. While an operation that is not settled may change these bytes, waits,
+ * at most longest_ms; EVENKEEL_NO: one still may, and nothing was read. */
 int evenkeel_read(evenkeel_node *node, size_t at, void *to, size_t length, uint64_t longest_ms);
-/* Sets a word of this node's own that others compare and no operation writes. */
+
+/* Sets a variable of this node alone, for others to compare. Only for variables that no operation writes. */
 int evenkeel_set(evenkeel_node *node, size_t at, uint64_t value);
-/* Does the others' work for so long at most. */
+
+/* Serves the operations of other nodes: sleeps until a message may have come, at most longest_ms, and acts on
+ * it. */
 int evenkeel_serve(evenkeel_node *node, uint64_t longest_ms);
-/* A node is dead for good: nothing waits for it any more. To be said at all nodes. */
+
+/* Declares a node dead, for good: nothing waits for it any more, and its messages are ignored. The program
+ * must be sure of it, and must say so at all nodes. */
 int evenkeel_evict(evenkeel_node *node, uint32_t dead);
 
-/* Why the last call of this thread was a mistake. */
+/* Why the last call of this thread that returned EVENKEEL_ERROR did so. Valid until the next such call. */
 const char *evenkeel_last_error(void);
 
 #ifdef __cplusplus

@@ -1,50 +1,53 @@
-//! The primitives for C. What each function does is said in `include/evenkeel_primitives.h`.
+//! The primitives for C. `include/evenkeel_primitives.h` documents each function.
 //!
-//! May use: the primitives and the fabric. Must never let a panic out, or trust a length without a pointer.
+//! May use: the primitives, the fabric. Must never: let a panic out, or trust a length without a pointer.
 
-use evenkeel_fabric::NodeId;
 use evenkeel_fabric::ucx::{UcxWire, UnconnectedWire, open};
-use evenkeel_primitives::{Comparison, Domain, EventId, Fault, NodeSet, Settings};
+use evenkeel_fabric::{NodeId, WordWrite};
+use evenkeel_primitives::{Comparison, Domain, EventId, NodeSet, OperationError, Settings};
 use std::cell::RefCell;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::time::{Duration, Instant};
 
 const YES: c_int = 1;
 const NO: c_int = 0;
-const FAULT: c_int = -1;
-const MISTAKE: c_int = -2;
+const NODE_FAILED: c_int = -1;
+const ERROR: c_int = -2;
 
 type Clock = Box<dyn Fn() -> Duration + Send>;
 
-/// `evenkeel_node`
+/// `evenkeel_node`: a connected node.
 pub struct Node(Domain<UcxWire, Clock>);
 
-/// `evenkeel_fault`
+/// `evenkeel_failure`: a node that failed, and whether the operation is certain not to be carried out.
 #[repr(C)]
-pub struct CFault {
+pub struct Failure {
     node: u32,
     undone: c_int,
 }
 
-/// `evenkeel_write`
+/// `evenkeel_word_write`: a value for a variable.
 #[repr(C)]
-pub struct CWrite {
+pub struct CWordWrite {
     at: usize,
     value: u64,
 }
 
 thread_local! {
-    static LAST: RefCell<CString> = RefCell::default();
+    static LAST_ERROR: RefCell<CString> = RefCell::default();
 }
 
-fn mistake(why: impl ToString) -> c_int {
+/// Keeps the reason for `evenkeel_last_error`.
+fn keep_error(why: impl ToString) -> c_int {
     let text: Vec<u8> = why.to_string().into_bytes().into_iter().filter(|&byte| byte != 0).collect();
-    LAST.with(|last| *last.borrow_mut() = CString::new(text).unwrap_or_default());
-    MISTAKE
+    LAST_ERROR.with(|last| *last.borrow_mut() = CString::new(text).unwrap_or_default());
+    ERROR
 }
 
+/// The array at `start`.
+///
 /// # Safety
-/// `count` values, or null and 0.
+/// `start` must point to `count` values, or `count` must be 0.
 unsafe fn slice<'a, T>(start: *const T, count: usize) -> Result<&'a [T], &'static str> {
     match (start.is_null(), count) {
         (_, 0) => Ok(&[]),
@@ -54,12 +57,12 @@ unsafe fn slice<'a, T>(start: *const T, count: usize) -> Result<&'a [T], &'stati
     }
 }
 
-fn failed(fault: &Fault, to: *mut CFault) -> c_int {
+fn failed(error: &OperationError, to: *mut Failure) -> c_int {
     if !to.is_null() {
-        // SAFETY: the header asks for a place for a fault, or null.
-        unsafe { to.write(CFault { node: fault.node.0, undone: c_int::from(fault.undone) }) };
+        // SAFETY: the header asks for a place for a failure, or null.
+        unsafe { to.write(Failure { node: error.node.0, undone: c_int::from(error.undone) }) };
     }
-    FAULT
+    NODE_FAILED
 }
 
 fn answer(held: bool) -> c_int {
@@ -79,7 +82,7 @@ fn event(number: i64) -> Result<Option<EventId>, String> {
     }
 }
 
-fn inside(node: &Node, at: usize, length: usize) -> Result<(), String> {
+fn check_range(node: &Node, at: usize, length: usize) -> Result<(), String> {
     let bytes = node.0.memory_bytes();
     match at.checked_add(length) {
         Some(end) if end <= bytes => Ok(()),
@@ -87,44 +90,50 @@ fn inside(node: &Node, at: usize, length: usize) -> Result<(), String> {
     }
 }
 
+/// Makes a node's end that does not know the other nodes yet.
+///
 /// # Safety
 /// See the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn evenkeel_open(
     nodes: u32,
     memory_bytes: usize,
-    opened: *mut *mut UnconnectedWire,
+    unconnected: *mut *mut UnconnectedWire,
 ) -> c_int {
     match open(nodes as usize, memory_bytes, &[]) {
         // SAFETY: the header asks for a place for a pointer.
         Ok(end) => unsafe {
-            opened.write(Box::into_raw(Box::new(end)));
+            unconnected.write(Box::into_raw(Box::new(end)));
             YES
         },
-        Err(error) => mistake(error),
+        Err(error) => keep_error(error),
     }
 }
 
+/// The address of a node that is not connected yet.
+///
 /// # Safety
 /// See the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn evenkeel_address(
-    opened: *const UnconnectedWire,
+    unconnected: *const UnconnectedWire,
     length: *mut usize,
 ) -> *const c_void {
     // SAFETY: from `evenkeel_open`, and a place for a length.
     unsafe {
-        let address = (*opened).address();
+        let address = (*unconnected).address();
         length.write(address.len());
         address.as_ptr().cast()
     }
 }
 
+/// Connects a node to the others.
+///
 /// # Safety
 /// See the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn evenkeel_connect(
-    opened: *mut UnconnectedWire,
+    unconnected: *mut UnconnectedWire,
     node: u32,
     nodes: u32,
     addresses: *const *const u8,
@@ -133,21 +142,20 @@ pub unsafe extern "C" fn evenkeel_connect(
     connected: *mut *mut Node,
 ) -> c_int {
     // SAFETY: from `evenkeel_open`, and used for the last time; `nodes` addresses of the given lengths.
-    let (opened, addresses) = unsafe {
-        let opened = Box::from_raw(opened);
+    let (unconnected, addresses) = unsafe {
+        let unconnected = Box::from_raw(unconnected);
         let (Ok(starts), Ok(lengths)) = (slice(addresses, nodes as usize), slice(lengths, nodes as usize))
         else {
-            return mistake("addresses and their lengths are needed");
+            return keep_error("addresses and their lengths are needed");
         };
         let copy = |(&start, &length): (&*const u8, &usize)| slice(start, length).map(<[u8]>::to_vec);
-        (opened, starts.iter().zip(lengths).map(copy).collect::<Result<Vec<_>, _>>())
+        (unconnected, starts.iter().zip(lengths).map(copy).collect::<Result<Vec<_>, _>>())
     };
-    let wire = match addresses
-        .map_err(str::to_string)
-        .and_then(|addresses| opened.connect(NodeId(node), &addresses).map_err(|error| error.to_string()))
-    {
+    let wire = match addresses.map_err(str::to_string).and_then(|addresses| {
+        unconnected.connect(NodeId(node), &addresses).map_err(|error| error.to_string())
+    }) {
         Ok(wire) => wire,
-        Err(why) => return mistake(why),
+        Err(why) => return keep_error(why),
     };
     let mut settings = Settings::default();
     if limit_ms > 0 {
@@ -160,6 +168,8 @@ pub unsafe extern "C" fn evenkeel_connect(
     YES
 }
 
+/// Closes a node.
+///
 /// # Safety
 /// See the header.
 #[unsafe(no_mangle)]
@@ -168,6 +178,8 @@ pub unsafe extern "C" fn evenkeel_close(node: *mut Node) {
     drop(unsafe { Box::from_raw(node) });
 }
 
+/// Writes a block on all nodes of a set, and signals an event there.
+///
 /// # Safety
 /// See the header.
 #[unsafe(no_mangle)]
@@ -185,13 +197,15 @@ pub unsafe extern "C" fn evenkeel_xfer_and_signal(
     let (node, set, bytes) = unsafe { (&mut *node, slice(set, count), slice(bytes, length)) };
     match (set, bytes, event(local), event(remote)) {
         (Ok(set), Ok(bytes), Ok(local), Ok(remote)) => {
-            node.0.xfer_and_signal(&set_of(set), at, bytes, local, remote).map_or_else(mistake, |()| YES)
+            node.0.xfer_and_signal(&set_of(set), at, bytes, local, remote).map_or_else(keep_error, |()| YES)
         }
-        (Err(why), ..) | (_, Err(why), ..) => mistake(why),
-        (.., Err(why), _) | (.., Err(why)) => mistake(why),
+        (Err(why), ..) | (_, Err(why), ..) => keep_error(why),
+        (.., Err(why), _) | (.., Err(why)) => keep_error(why),
     }
 }
 
+/// Takes a signal of an event of this node.
+///
 /// # Safety
 /// See the header.
 #[unsafe(no_mangle)]
@@ -199,15 +213,17 @@ pub unsafe extern "C" fn evenkeel_test_event(
     node: *mut Node,
     event: u32,
     longest_ms: u64,
-    fault: *mut CFault,
+    failure: *mut Failure,
 ) -> c_int {
     // SAFETY: from `evenkeel_connect`.
     let node = unsafe { &mut *node };
     node.0
         .wait_event(EventId(event), Duration::from_millis(longest_ms))
-        .map_or_else(|error| failed(&error, fault), answer)
+        .map_or_else(|error| failed(&error, failure), answer)
 }
 
+/// Compares a variable of all nodes of a set; if the comparison holds, writes a variable on all.
+///
 /// # Safety
 /// See the header.
 #[unsafe(no_mangle)]
@@ -218,32 +234,34 @@ pub unsafe extern "C" fn evenkeel_compare_and_write(
     variable: usize,
     comparison: c_int,
     value: u64,
-    write: *const CWrite,
-    fault: *mut CFault,
+    write: *const CWordWrite,
+    failure: *mut Failure,
 ) -> c_int {
     // SAFETY: from `evenkeel_connect`; an array of the given length; a write or null.
     let (node, set, write) = unsafe { (&mut *node, slice(set, count), write.as_ref()) };
     let Some(&comparison) = usize::try_from(comparison).ok().and_then(|index| Comparison::ALL.get(index))
     else {
-        return mistake(format!("{comparison} is none of the six comparisons"));
+        return keep_error(format!("{comparison} is none of the six comparisons"));
     };
     let set = match set {
         Ok(set) => set_of(set),
-        Err(why) => return mistake(why),
+        Err(why) => return keep_error(why),
     };
     match node.0.compare_and_write(
         &set,
         variable,
         comparison,
         value,
-        write.map(|write| (write.at, write.value)),
+        write.map(|write| WordWrite { at: write.at, value: write.value }),
     ) {
         Ok(Ok(held)) => answer(held),
-        Ok(Err(error)) => failed(&error, fault),
-        Err(error) => mistake(error),
+        Ok(Err(error)) => failed(&error, failure),
+        Err(error) => keep_error(error),
     }
 }
 
+/// Reads this node's own memory.
+///
 /// # Safety
 /// See the header.
 #[unsafe(no_mangle)]
@@ -256,8 +274,8 @@ pub unsafe extern "C" fn evenkeel_read(
 ) -> c_int {
     // SAFETY: from `evenkeel_connect`.
     let node = unsafe { &mut *node };
-    if let Err(why) = inside(node, at, length) {
-        return mistake(why);
+    if let Err(why) = check_range(node, at, length) {
+        return keep_error(why);
     }
     match node.0.read(at, length, Duration::from_millis(longest_ms)) {
         // SAFETY: the header asks for room for `length` bytes.
@@ -269,15 +287,17 @@ pub unsafe extern "C" fn evenkeel_read(
     }
 }
 
+/// Sets a variable of this node.
+///
 /// # Safety
 /// See the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn evenkeel_set(node: *mut Node, at: usize, value: u64) -> c_int {
     // SAFETY: from `evenkeel_connect`.
     let node = unsafe { &mut *node };
-    match inside(node, at, 8) {
-        Err(why) => mistake(why),
-        Ok(()) if at % 8 != 0 => mistake(format!("a variable lies at a multiple of 8, and {at} is none")),
+    match check_range(node, at, 8) {
+        Err(why) => keep_error(why),
+        Ok(()) if at % 8 != 0 => keep_error(format!("a variable lies at a multiple of 8, and {at} is none")),
         Ok(()) => {
             node.0.set(at, value);
             YES
@@ -285,6 +305,8 @@ pub unsafe extern "C" fn evenkeel_set(node: *mut Node, at: usize, value: u64) ->
     }
 }
 
+/// Serves the operations of other nodes.
+///
 /// # Safety
 /// See the header.
 #[unsafe(no_mangle)]
@@ -294,6 +316,8 @@ pub unsafe extern "C" fn evenkeel_serve(node: *mut Node, longest_ms: u64) -> c_i
     YES
 }
 
+/// Declares a node dead.
+///
 /// # Safety
 /// See the header.
 #[unsafe(no_mangle)]
@@ -303,7 +327,8 @@ pub unsafe extern "C" fn evenkeel_evict(node: *mut Node, dead: u32) -> c_int {
     YES
 }
 
+/// Why the last call of this thread that returned an error did so.
 #[unsafe(no_mangle)]
 pub extern "C" fn evenkeel_last_error() -> *const c_char {
-    LAST.with(|last| last.borrow().as_ptr())
+    LAST_ERROR.with(|last| last.borrow().as_ptr())
 }

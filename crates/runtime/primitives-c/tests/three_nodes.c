@@ -1,5 +1,4 @@
-/* Three nodes, each a thread: a barrier, a contest, data and events, and calls that make no sense. Prints OK.
- */
+/* Three nodes, each a thread: a barrier, a contest, data and events, and invalid calls. Prints OK. */
 #include "evenkeel_primitives.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -16,18 +15,18 @@
     } while (0)
 
 static const uint32_t all[NODES] = {0, 1, 2};
-static evenkeel_opened *opened[NODES];
+static evenkeel_unconnected *unconnected[NODES];
 static void *addresses[NODES];
 static size_t lengths[NODES];
 static int winners[NODES];
 
 static void barrier(evenkeel_node *me, uint64_t epoch)
 {
-    evenkeel_fault fault;
+    evenkeel_failure failure;
     int held;
     CHECK(evenkeel_set(me, 0, epoch) == EVENKEEL_YES);
     while ((held = evenkeel_compare_and_write(me, all, NODES, 0, EVENKEEL_GREATER_OR_EQUAL, epoch, NULL,
-                                              &fault)) == EVENKEEL_NO)
+                                              &failure)) == EVENKEEL_NO)
         evenkeel_serve(me, 1);
     CHECK(held == EVENKEEL_YES);
 }
@@ -36,38 +35,37 @@ static void *run(void *argument)
 {
     uint32_t node = (uint32_t)(size_t)argument;
     evenkeel_node *me;
-    evenkeel_fault fault;
-    CHECK(evenkeel_connect(opened[node], node, NODES, (const void *const *)addresses, lengths, 20000, &me) ==
-          EVENKEEL_YES);
+    evenkeel_failure failure;
+    CHECK(evenkeel_connect(unconnected[node], node, NODES, (const void *const *)addresses, lengths, 20000,
+                           &me) == EVENKEEL_YES);
     barrier(me, 1);
-    evenkeel_write mine = {8, node + 1};
-    int won = evenkeel_compare_and_write(me, all, NODES, 8, EVENKEEL_EQUAL, 0, &mine, &fault);
+    evenkeel_word_write mine = {8, node + 1};
+    int won = evenkeel_compare_and_write(me, all, NODES, 8, EVENKEEL_EQUAL, 0, &mine, &failure);
     CHECK(won == EVENKEEL_YES || won == EVENKEEL_NO);
     winners[node] = won;
     barrier(me, 2);
     if (node == 2)
         CHECK(evenkeel_xfer_and_signal(me, all, NODES, 100, "to all of you", 14, 5, 6) == EVENKEEL_YES);
-    CHECK(evenkeel_test_event(me, 6, 20000, &fault) == EVENKEEL_YES);
-    CHECK(evenkeel_test_event(me, 6, 0, &fault) == EVENKEEL_NO); /* taken */
+    CHECK(evenkeel_test_event(me, 6, 20000, &failure) == EVENKEEL_YES);
+    CHECK(evenkeel_test_event(me, 6, 0, &failure) == EVENKEEL_NO); /* taken */
     if (node == 2)
-        CHECK(evenkeel_test_event(me, 5, 20000, &fault) == EVENKEEL_YES);
+        CHECK(evenkeel_test_event(me, 5, 20000, &failure) == EVENKEEL_YES);
     char text[14];
     CHECK(evenkeel_read(me, 100, text, 14, 20000) == EVENKEEL_YES && !strcmp(text, "to all of you"));
     uint64_t winner;
     CHECK(evenkeel_read(me, 8, &winner, 8, 20000) == EVENKEEL_YES && winner >= 1 && winner <= NODES);
     CHECK(won == (winner == node + 1));
 
-    uint32_t nobody = 9;
-    CHECK(evenkeel_compare_and_write(me, &nobody, 1, 0, EVENKEEL_LESS, 0, NULL, &fault) == EVENKEEL_MISTAKE);
+    uint32_t missing = 9;
+    CHECK(evenkeel_compare_and_write(me, &missing, 1, 0, EVENKEEL_LESS, 0, NULL, &failure) == EVENKEEL_ERROR);
     CHECK(strstr(evenkeel_last_error(), "node 9"));
-    CHECK(evenkeel_compare_and_write(me, NULL, 0, 0, EVENKEEL_LESS, 0, NULL, &fault) == EVENKEEL_MISTAKE);
-    CHECK(evenkeel_compare_and_write(me, all, NODES, 0, (evenkeel_comparison)6, 0, NULL, &fault) ==
-          EVENKEEL_MISTAKE);
-    CHECK(evenkeel_read(me, 4090, text, 14, 0) == EVENKEEL_MISTAKE &&
-          evenkeel_set(me, 4, 0) == EVENKEEL_MISTAKE);
-    CHECK(evenkeel_xfer_and_signal(me, all, NODES, 0, "", 1, -7, EVENKEEL_NO_EVENT) == EVENKEEL_MISTAKE);
+    CHECK(evenkeel_compare_and_write(me, NULL, 0, 0, EVENKEEL_LESS, 0, NULL, &failure) == EVENKEEL_ERROR);
+    CHECK(evenkeel_compare_and_write(me, all, NODES, 0, (evenkeel_comparison)6, 0, NULL, &failure) ==
+          EVENKEEL_ERROR);
+    CHECK(evenkeel_read(me, 4090, text, 14, 0) == EVENKEEL_ERROR && evenkeel_set(me, 4, 0) == EVENKEEL_ERROR);
+    CHECK(evenkeel_xfer_and_signal(me, all, NODES, 0, "", 1, -7, EVENKEEL_NO_EVENT) == EVENKEEL_ERROR);
     barrier(me, 3);
-    for (int i = 0; i < 20; i++) /* the others may still ask whether they have come */
+    for (int i = 0; i < 20; i++) /* other nodes may still need answers */
         evenkeel_serve(me, 10);
     evenkeel_close(me);
     return NULL;
@@ -77,8 +75,8 @@ int main(void)
 {
     pthread_t threads[NODES];
     for (size_t i = 0; i < NODES; i++) {
-        CHECK(evenkeel_open(NODES, 4096, &opened[i]) == EVENKEEL_YES);
-        const void *address = evenkeel_address(opened[i], &lengths[i]);
+        CHECK(evenkeel_open(NODES, 4096, &unconnected[i]) == EVENKEEL_YES);
+        const void *address = evenkeel_address(unconnected[i], &lengths[i]);
         memcpy(addresses[i] = malloc(lengths[i]), address, lengths[i]);
     }
     for (size_t i = 0; i < NODES; i++)

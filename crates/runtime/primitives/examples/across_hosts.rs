@@ -1,14 +1,14 @@
-//! The primitives between processes, over UCX: each node of a job runs this once, on whatever host.
+//! The primitives between processes, over UCX. Each node of a job runs this program once, on any host.
 //!
 //!     across_hosts NODE NODES FOLDER SECONDS
 //!
-//! Addresses are exchanged as files in a folder that all nodes see; it must be empty. All meet at a
-//! barrier, compete for a variable, receive 4 MiB in chunks, and then node 1 asks all nodes over and
-//! over whether they are there, for so many seconds or until one has failed.
+//! Addresses are exchanged as files in a folder that all nodes see; it must be empty. All nodes meet at a
+//! barrier, compete for a variable, and receive 4 MiB in chunks. Then node 1 asks all nodes again and
+//! again whether they are there, for so many seconds or until one has failed.
 
 use evenkeel_fabric::ucx::{UcxWire, open};
-use evenkeel_fabric::{NodeId, Wire};
-use evenkeel_primitives::{Comparison, Domain, EventId, Fault, NodeSet, Settings};
+use evenkeel_fabric::{NodeId, Wire, WordWrite};
+use evenkeel_primitives::{Comparison, Domain, EventId, NodeSet, OperationError, Settings};
 use std::error::Error;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -41,7 +41,7 @@ impl<C: Fn() -> Duration> Node<C> {
         self.watch(seconds)
     }
 
-    /// Until all have come here. Each epoch is compared with >=, so nothing has to be cleared.
+    /// Waits until all nodes have come here. Epochs are compared with >=, so nothing has to be cleared.
     fn barrier(&mut self) -> Result<(), Box<dyn Error>> {
         self.epoch += 1;
         self.domain.set(ARRIVED, self.epoch);
@@ -64,7 +64,7 @@ impl<C: Fn() -> Duration> Node<C> {
             WINNER,
             Comparison::Equal,
             0,
-            Some((WINNER, mine)),
+            Some(WordWrite { at: WINNER, value: mine }),
         )??;
         self.barrier()?;
         let bytes = self.domain.read(WINNER, 8, PATIENCE).ok_or("in doubt")?;
@@ -72,7 +72,7 @@ impl<C: Fn() -> Duration> Node<C> {
         Ok(())
     }
 
-    /// Node 1 sends some chunks to all, the next when the last has been carried out everywhere.
+    /// Node 1 sends some chunks to all nodes, each when the last one has arrived everywhere.
     fn send(&mut self) -> Result<(), Box<dyn Error>> {
         let start = Instant::now();
         if self.domain.node() == NodeId(1) {
@@ -130,7 +130,7 @@ impl<C: Fn() -> Duration> Node<C> {
                     rounds += 1;
                     last_good = Instant::now();
                 }
-                Err(Fault { node, .. }) => {
+                Err(OperationError { node, .. }) => {
                     println!(
                         "lost node {} {} ms after it was heard last",
                         node.0,
@@ -143,14 +143,19 @@ impl<C: Fn() -> Duration> Node<C> {
             self.domain.serve(Duration::from_millis(20));
         }
         println!("rounds {rounds} longest {} ms", longest.as_millis());
-        // If it was the node that orders, the next one has to take over first, and may have carried this out
-        // by the time that it is asked again.
+        // If the lost node was the sequencer, the next one has to take over first, and may have carried this
+        // operation out when it is asked again.
         let end = Instant::now() + PATIENCE;
-        while self.domain.compare_and_write(&living, STOP, Comparison::LessOrEqual, 1, Some((STOP, 1)))?
-            != Ok(true)
+        while self.domain.compare_and_write(
+            &living,
+            STOP,
+            Comparison::LessOrEqual,
+            1,
+            Some(WordWrite { at: STOP, value: 1 }),
+        )? != Ok(true)
         {
             if Instant::now() > end {
-                return Err("nobody took over".into());
+                return Err("no node took over".into());
             }
             self.domain.serve(Duration::from_millis(20));
         }
@@ -165,9 +170,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("usage: across_hosts NODE NODES FOLDER SECONDS".into());
     };
     let (node, nodes) = (node.parse()?, nodes.parse()?);
-    let opened = open(nodes as usize, DATA + CHUNKS * CHUNK, &[])?;
-    let addresses = exchange::exchange(Path::new(folder), node, nodes, opened.address())?;
-    let wire = opened.connect(NodeId(node), &addresses)?;
+    let unconnected = open(nodes as usize, DATA + CHUNKS * CHUNK, &[])?;
+    let addresses = exchange::exchange(Path::new(folder), node, nodes, unconnected.address())?;
+    let wire = unconnected.connect(NodeId(node), &addresses)?;
     let all = NodeSet::all(wire.nodes());
     let start = Instant::now();
     let mut node =
@@ -175,7 +180,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let seconds = seconds.parse()?;
     let result = node.run(seconds);
     if let Err(error) = &result {
-        eprintln!("{}: {error}", node.domain.node()); // before UCX is closed, which can take a while
+        eprintln!("{}: {error}", node.domain.node()); // before UCX is closed, which may take a while
     }
     result
 }

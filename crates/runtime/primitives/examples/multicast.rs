@@ -1,11 +1,11 @@
-//! Large data from one node to all others, over UCX: each node of a job runs this once, on whatever
+//! Large data from one node to all others, over UCX. Each node of a job runs this program once, on any
 //! host. The last node sends.
 //!
 //!     multicast NODE NODES FOLDER BYTES
 //!
-//! Addresses are exchanged as files in a folder that all nodes see; it must be empty. All meet at a
-//! barrier; then the last node sends so many bytes to the others and says how long it took until its
-//! local event: everybody has them then. Afterwards all look whether they are right.
+//! Addresses are exchanged as files in a folder that all nodes see; it must be empty. All nodes meet at a
+//! barrier. Then the last node sends so many bytes to the others, and prints how long it took until its
+//! local event, at which all nodes have them. Afterwards all nodes compare the bytes.
 
 use evenkeel_fabric::ucx::open;
 use evenkeel_fabric::{NodeId, Wire};
@@ -39,35 +39,35 @@ fn run<W: Wire>(
         Ok(())
     };
     let others = NodeSet::all(nodes - 1);
-    let sends = domain.node() == NodeId(nodes as u32 - 1);
-    // As memory that is in use: pages that nobody has touched would be made while they are written.
+    let is_sender = domain.node() == NodeId(nodes as u32 - 1);
+    // As memory in use: pages that were never touched would be made while data arrive.
     (DATA..DATA + bytes).step_by(4096).for_each(|at| domain.set(at, 0));
-    let expected: Vec<u8> = (0..bytes).map(|i| (i * 31 >> 4) as u8).collect();
-    // Once with a little: connections are made when they are first used.
+    let expected: Vec<u8> = (0..bytes).map(|i| ((i * 31) >> 4) as u8).collect();
+    // Once with little data, since connections are made when they are first used.
     for (length, counts) in [(WARM.min(bytes), false), (bytes, true)] {
         barrier(domain)?;
         let start = Instant::now();
-        if sends {
+        if is_sender {
             domain.xfer_and_signal(&others, DATA, &expected[..length], Some(SENT), Some(RECEIVED))?;
         }
-        if !domain.wait_event(if sends { SENT } else { RECEIVED }, PATIENCE)? {
+        if !domain.wait_event(if is_sender { SENT } else { RECEIVED }, PATIENCE)? {
             return Err("the data did not arrive in time".into());
         }
-        if sends && counts {
+        if is_sender && counts {
             println!("sent {length} bytes in {:.6} s", start.elapsed().as_secs_f64());
         }
-        // Looking at it is this program's matter, and would take the others' time where nodes share cores:
-        // not before all have it.
+        // Comparing would take other nodes' time where nodes share cores, so it waits until all have the
+        // data.
         barrier(domain)?;
-        if !sends && domain.read(DATA, length, PATIENCE).ok_or("in doubt")? != expected[..length] {
-            return Err("what came is not what was sent".into());
+        if !is_sender && domain.read(DATA, length, PATIENCE).ok_or("in doubt")? != expected[..length] {
+            return Err("the data that arrived are not those that were sent".into());
         }
     }
-    if !sends {
+    if !is_sender {
         println!("received all");
     }
     barrier(domain)?;
-    // The others may not have heard yet that all have come.
+    // The other nodes may not have heard yet that all have arrived.
     let end = Instant::now() + Duration::from_millis(300);
     while Instant::now() < end {
         domain.serve(Duration::from_millis(20));
@@ -81,14 +81,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("usage: multicast NODE NODES FOLDER BYTES".into());
     };
     let (node, nodes, bytes): (u32, usize, usize) = (node.parse()?, nodes.parse()?, bytes.parse()?);
-    let opened = open(nodes, DATA + bytes, &[])?;
-    let addresses = exchange::exchange(Path::new(folder), node, nodes as u32, opened.address())?;
-    let wire = opened.connect(NodeId(node), &addresses)?;
+    let unconnected = open(nodes, DATA + bytes, &[])?;
+    let addresses = exchange::exchange(Path::new(folder), node, nodes as u32, unconnected.address())?;
+    let wire = unconnected.connect(NodeId(node), &addresses)?;
     let start = Instant::now();
     let mut domain = Domain::new(wire, Settings::default(), move || start.elapsed());
     let result = run(&mut domain, nodes, bytes);
     if let Err(error) = &result {
-        eprintln!("{}: {error}", domain.node()); // before UCX is closed, which can take a while
+        eprintln!("{}: {error}", domain.node()); // before UCX is closed, which may take a while
     }
     result
 }

@@ -1,87 +1,91 @@
-//! Questions that are repeated until each has been answered, or its node has been silent for too long.
+//! Requests that are repeated until each is answered, or its receiver has been silent for too long.
 
-use crate::context::Here;
+use crate::context::Context;
 use evenkeel_fabric::NodeId;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// When a question is repeated: after twice as long each time.
+/// When a request is repeated: after twice as long each time, up to an eighth of the limit.
 #[derive(Debug)]
-pub(crate) struct Patience {
+pub(crate) struct Backoff {
+    /// When it was first sent.
     pub first: Duration,
-    pub again: Duration,
+    /// When it is sent next.
+    pub next: Duration,
     interval: Duration,
 }
 
-impl Patience {
-    /// For a question that is asked at this moment.
-    pub fn from(here: &Here) -> Patience {
-        let interval = here.settings.resend;
-        Patience { first: here.now, again: here.now + interval, interval }
+impl Backoff {
+    /// For a request that is sent now.
+    pub fn start(context: &Context) -> Backoff {
+        let interval = context.settings.resend;
+        Backoff { first: context.now, next: context.now + interval, interval }
     }
 
-    /// Whether it is to be repeated now.
-    pub fn due(&mut self, here: &Here) -> bool {
-        let due = self.again <= here.now;
-        if due {
-            self.interval = (self.interval * 2).min(here.settings.limit / 8).max(here.settings.resend);
-            self.again = here.now + self.interval;
+    /// Whether the request has to be repeated now; if so, the next time is set.
+    pub fn is_due(&mut self, context: &Context) -> bool {
+        let is_due = self.next <= context.now;
+        if is_due {
+            let settings = context.settings;
+            self.interval = (self.interval * 2).min(settings.limit / 8).max(settings.resend);
+            self.next = context.now + self.interval;
         }
-        due
+        is_due
     }
 }
 
-/// Who has been asked, and what they answered.
+/// Collects the answers of several nodes to one request.
 #[derive(Debug)]
-pub(crate) struct Gather<A> {
-    waiting: BTreeMap<NodeId, Patience>,
+pub(crate) struct Collector<A> {
+    waiting: BTreeMap<NodeId, Backoff>,
     pub answers: Vec<(NodeId, A)>,
+    /// Nodes that have been silent for too long.
     pub silent: Vec<NodeId>,
 }
 
-impl<A> Gather<A> {
-    /// Nodes that are being asked at this moment.
-    pub fn asking(nodes: &[NodeId], here: &Here) -> Gather<A> {
-        Gather {
-            waiting: nodes.iter().map(|&node| (node, Patience::from(here))).collect(),
+impl<A> Collector<A> {
+    /// For a request that is sent to these nodes now.
+    pub fn new(nodes: &[NodeId], context: &Context) -> Collector<A> {
+        Collector {
+            waiting: nodes.iter().map(|&node| (node, Backoff::start(context))).collect(),
             answers: Vec::new(),
             silent: Vec::new(),
         }
     }
 
-    /// Takes an answer up; false if none was expected.
-    pub fn answered(&mut self, node: NodeId, answer: A) -> bool {
-        let expected = self.waiting.remove(&node).is_some();
-        if expected {
+    /// Adds an answer; false if none was expected of this node.
+    pub fn add(&mut self, node: NodeId, answer: A) -> bool {
+        let is_expected = self.waiting.remove(&node).is_some();
+        if is_expected {
             self.answers.push((node, answer));
         }
-        expected
+        is_expected
     }
 
-    /// Whether there is nobody left to wait for.
-    pub fn complete(&self) -> bool {
+    /// Whether every node has answered or is silent.
+    pub fn is_complete(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// Who is to be asked again now. Nodes that have not been heard of for the limit, or have been declared
-    /// dead, are moved to `silent`.
-    pub fn due(&mut self, here: &Here) -> Vec<NodeId> {
-        let (silent, waiting) = std::mem::take(&mut self.waiting)
+    /// The nodes to which the request has to be sent again now. Nodes that have not been heard of for the
+    /// limit, or were declared dead, are moved to `silent`.
+    pub fn due(&mut self, context: &Context) -> Vec<NodeId> {
+        let (silent, waiting): (BTreeMap<_, _>, _) = std::mem::take(&mut self.waiting)
             .into_iter()
-            .partition(|(node, asked)| here.silent(*node, asked.first));
+            .partition(|(node, backoff)| context.is_silent(*node, backoff.first));
         self.waiting = waiting;
-        let silent: BTreeMap<NodeId, Patience> = silent;
         self.silent.extend(silent.into_keys());
-        self.waiting.iter_mut().filter_map(|(&node, asked)| asked.due(here).then_some(node)).collect()
+        let due = |(&node, backoff): (&NodeId, &mut Backoff)| backoff.is_due(context).then_some(node);
+        self.waiting.iter_mut().filter_map(due).collect()
     }
 
-    /// When the one that is still waited for longest was first asked.
-    pub fn since(&self) -> Option<Duration> {
-        self.waiting.values().map(|asked| asked.first).min()
+    /// When the request was first sent to the nodes that have not answered.
+    pub fn waiting_since(&self) -> Option<Duration> {
+        self.waiting.values().map(|backoff| backoff.first).min()
     }
 
     /// When `due` has to be called next.
-    pub fn alarm(&self) -> Option<Duration> {
-        self.waiting.values().map(|asked| asked.again).min()
+    pub fn next_due(&self) -> Option<Duration> {
+        self.waiting.values().map(|backoff| backoff.next).min()
     }
 }

@@ -1,85 +1,83 @@
-//! Large data on their way to a set of nodes, before the operation that needs them is ordered.
+//! Sends large data to a set of nodes ahead of the operation that needs them.
 //!
-//! Data go from their origin along a chain of the set's nodes, in chunks, each node passing on what it
-//! has while more comes in: every link carries them once, and node 0 none of them unless it is one of
-//! the set. The last of a long chain would wait for as many chunks as there are nodes: where the set is
-//! large, each half of the data goes down a tree of its own, two below each, and who passes one half on
-//! is at the end of the other's tree (Sanders, Speck, Träff: Two-tree algorithms for full bandwidth
-//! broadcast, reduction and scan, 2009). So there too nobody sends more than came in. They wait in a
-//! place of their own, where no operation and no reader sees them. When the origin knows that every
-//! node has all of them it has the operation ordered, which then moves bytes that are already there:
-//! all or none, and one order, are its matter, not this one's. Between neighbours at most [`WINDOW`]
-//! bytes are under way; what is lost is sent again from where the other's bytes end.
+//! Data go from their origin along a chain of the set's nodes, in chunks. Each node forwards what it has
+//! while more arrives, so every link carries the data once, and the sequencer carries none of them unless
+//! it is in the set. At the end of a long chain data would arrive late by as many chunks as there are
+//! nodes. Where the set is large, each half of the data therefore goes down a tree of its own, with two
+//! nodes below each; a node that forwards one half is a leaf of the other's tree (Sanders, Speck, Träff:
+//! Two-tree algorithms for full bandwidth broadcast, reduction and scan, 2009). So there, too, no node
+//! sends more than it receives.
+//!
+//! Data wait in a place of their own, where no operation and no reader sees them. When the origin knows that
+//! every node has all of them, it has the operation ordered, which then moves bytes that are already there.
+//! Atomicity and order are the operation's business, not this module's.
+//!
+//! Between neighbours at most [`WINDOW`] bytes are under way. Lost data are sent again from where the other
+//! node's bytes end.
 
-use crate::collector::Patience;
-use crate::context::Here;
-use crate::message::Message;
-use crate::operation::NodeSet;
-use crate::tree::{children, passes_half_to};
+use crate::collector::Backoff;
+use crate::context::Context;
+use crate::message::{Body, Chunk, ChunkProgress, TransferKey};
+use crate::node_set::NodeSet;
+use crate::operation::OperationNumber;
+use crate::tree::{children, children_of_half};
 use evenkeel_fabric::NodeId;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Bytes that go at once.
+/// Bytes that are sent at once.
 const CHUNK: usize = 32 << 10;
-/// Bytes that a neighbour may not have acknowledged yet. What it says waits behind data of its own: 20
+/// Bytes that a neighbour may not have acknowledged yet. Its acknowledgement waits behind data of its own: 20
 /// ms in the queue of a limited link, and more on two of them.
 const WINDOW: usize = 4 << 20;
-/// The same where each half goes down a tree of its own. With more, what one half has sent ahead is in
-/// the other's way: among 256 nodes (simulated, 200 MB/s) 12 MiB take 71 ms so, 86 with four times as
-/// much, 73 with half.
+/// The same where each half goes down a tree of its own. With a larger window, what one half has sent
+/// ahead is in the other half's way: among 256 nodes (simulated, 200 MB/s) 12 MiB take 71 ms with this
+/// one, 86 with four times as much, 73 with half.
 const WINDOW_OF_HALVES: usize = 1 << 20;
 /// Sets of more nodes than this use two trees.
 const LONGEST_CHAIN: usize = 64;
-/// What nothing is heard of for so many limits is forgotten: its origin is gone, or has long had its answer.
-const FORGOTTEN_AFTER: u32 = 4;
+/// Data of which nothing is heard for so many limits are dropped: their origin is gone, or has had its
+/// outcome long ago.
+const DROPPED_AFTER: u32 = 4;
 
-/// Data of one transfer, or a half of them: whose, its number there, and which half.
-pub(crate) type Key = (NodeId, u64, u8);
-
-/// What has come of each transfer, from its first byte on.
-pub(crate) type Staged = HashMap<Key, Vec<u8>>;
-
-/// A node to which this one passes data on.
-struct Below {
+/// A node to which this one forwards data.
+struct Child {
     node: NodeId,
-    /// Bytes that have been sent, that it has, and that it and all below it have.
+    /// Bytes that were sent to it.
     sent: usize,
+    /// Bytes that it has.
     own: usize,
+    /// Bytes that it and all nodes below it have.
     all: usize,
-    patience: Patience,
+    backoff: Backoff,
 }
 
+/// Data on their way through this node.
 struct Stream {
     set: NodeSet,
     total: usize,
-    above: Option<NodeId>,
-    below: Vec<Below>,
-    /// When something last came from above. What comes from below does not count: two nodes would keep each
-    /// other's alive for ever.
+    /// The node from which they come; None: this one.
+    parent: Option<NodeId>,
+    children: Vec<Child>,
+    /// When something last came from the parent. What comes from children does not count: two nodes would
+    /// keep each other's stream alive for ever.
     last: Duration,
 }
 
-impl Stream {
-    /// Bytes that this node, which has `own`, and all below it have.
-    fn all(&self, own: usize) -> usize {
-        self.below.iter().map(|below| below.all).fold(own, usize::min)
-    }
-}
-
-/// What came of sending data from this node.
-pub(crate) enum Sent {
-    Everywhere(u64),
+/// What came of sending this node's data ahead.
+pub(crate) enum Dissemination {
+    /// Every node has all of them.
+    Complete(OperationNumber),
     /// A node has been silent for too long.
-    Broken(u64, NodeId),
+    Failed(OperationNumber, NodeId),
 }
 
-/// All data that this node sends, takes or passes on.
+/// All data that this node sends, receives or forwards.
 #[derive(Default)]
-pub(crate) struct Relay {
-    streams: BTreeMap<Key, Stream>,
-    /// For this node's own transfers, until they are taken up.
-    pub sent: Vec<Sent>,
+pub(crate) struct Disseminator {
+    streams: BTreeMap<TransferKey, Stream>,
+    /// Results for this node's own transfers, until they are taken.
+    pub results: Vec<Dissemination>,
 }
 
 /// Whether data for these nodes go in halves, each down a tree of its own.
@@ -87,226 +85,206 @@ fn is_halved(set: &NodeSet) -> bool {
     set.len() > LONGEST_CHAIN
 }
 
-impl Relay {
-    /// Begins to send data of this node.
-    pub fn send(&mut self, here: &mut Here, number: u64, set: NodeSet, mut bytes: Vec<u8>) {
-        let second = if is_halved(&set) { Some(bytes.split_off(bytes.len() / 2)) } else { None };
-        let mut keys = Vec::new();
-        for (half, bytes) in [Some(bytes), second].into_iter().flatten().enumerate() {
-            let (key, total) = ((here.node, number, half as u8), bytes.len());
-            here.staged.insert(key, bytes);
-            self.streams.insert(key, Stream::new(here, set.clone(), total, key, None));
-            keys.push(key);
-        }
-        self.push(here, &keys);
-        keys.into_iter().for_each(|key| self.report(here, key, None));
-    }
-
-    /// Some bytes have come from the node above. None: it asks how far this one is, having sent all up to
-    /// `at`.
-    #[allow(clippy::too_many_arguments, reason = "the parts of one message")]
-    pub fn data(
-        &mut self,
-        here: &mut Here,
-        from: NodeId,
-        key: Key,
+impl Stream {
+    fn new(
+        context: &Context,
         set: NodeSet,
         total: usize,
-        at: usize,
-        bytes: &[u8],
-    ) {
+        key: TransferKey,
+        parent: Option<NodeId>,
+    ) -> Stream {
+        let next = if is_halved(&set) {
+            children_of_half(&set, key.origin, context.node, key.half)
+        } else {
+            children(&set, key.origin, context.node, 1)
+        };
+        let child = |node| Child { node, sent: 0, own: 0, all: 0, backoff: Backoff::start(context) };
+        let children = next.into_iter().map(child).collect();
+        Stream { set, total, parent, children, last: context.now }
+    }
+
+    /// Bytes that this node, which has `own`, and all nodes below it have.
+    fn all(&self, own: usize) -> usize {
+        self.children.iter().map(|child| child.all).fold(own, usize::min)
+    }
+
+    fn chunk(&self, key: TransferKey, at: usize, bytes: Vec<u8>) -> Body {
+        Body::Chunk(Chunk { key, set: self.set.clone(), total: self.total, at, bytes })
+    }
+}
+
+/// How many bytes of a transfer this node has. If they were taken out by their operation, it had all.
+fn own_bytes(context: &Context, key: TransferKey, total: usize) -> usize {
+    context.staged.get(&key).map_or(total, Vec::len)
+}
+
+impl Disseminator {
+    /// Begins to send data of this node.
+    pub fn send(&mut self, context: &mut Context, number: OperationNumber, set: NodeSet, mut bytes: Vec<u8>) {
+        let second = if is_halved(&set) { Some(bytes.split_off(bytes.len() / 2)) } else { None };
+        let mut keys = Vec::new();
+        for (half, bytes) in (0..).zip([Some(bytes), second].into_iter().flatten()) {
+            let key = TransferKey { origin: context.node, number, half };
+            let total = bytes.len();
+            context.staged.insert(key, bytes);
+            self.streams.insert(key, Stream::new(context, set.clone(), total, key, None));
+            keys.push(key);
+        }
+        self.forward(context, &keys);
+        keys.into_iter().for_each(|key| self.report(context, key, None));
+    }
+
+    /// Some bytes have come from the parent; or it asks how far this node is.
+    pub fn receive(&mut self, context: &mut Context, from: NodeId, chunk: Chunk) {
+        let Chunk { key, set, total, at, bytes } = chunk;
         if at.checked_add(bytes.len()).is_none_or(|end| end > total)
-            || !set.contains(here.node)
-            || key.0 == here.node
+            || !set.contains(context.node)
+            || key.origin == context.node
         {
             return;
         }
         let stream = self.streams.entry(key).or_insert_with(|| {
-            here.staged.insert(key, Vec::new());
-            Stream::new(here, set, total, key, Some(from))
+            context.staged.insert(key, Vec::new());
+            Stream::new(context, set, total, key, Some(from))
         });
-        stream.last = here.now;
-        // Taken out already, by the operation that it was for: then all of it was here.
-        if let Some(staged) = here.staged.get_mut(&key) {
+        stream.last = context.now;
+        // If the operation has taken the data out already, all of them were here.
+        if let Some(staged) = context.staged.get_mut(&key) {
             if at <= staged.len() && at + bytes.len() > staged.len() {
                 staged.extend_from_slice(&bytes[staged.len() - at..]);
             }
         }
-        self.push(here, &[key]);
-        self.report(here, key, bytes.is_empty().then_some(at));
+        self.forward(context, &[key]);
+        self.report(context, key, bytes.is_empty().then_some(at));
     }
 
-    /// A node below says how far it, and all below it, are; `asked`: when it was asked, so many bytes had
-    /// been sent to it.
-    pub fn have(
-        &mut self,
-        here: &mut Here,
-        from: NodeId,
-        key: Key,
-        own: usize,
-        all: usize,
-        asked: Option<usize>,
-    ) {
+    /// A child says how far it, and all nodes below it, are.
+    pub fn progress(&mut self, context: &mut Context, from: NodeId, progress: ChunkProgress) {
+        let ChunkProgress { key, own, all, asked } = progress;
         let Some(stream) = self.streams.get_mut(&key) else { return };
-        let Some(below) = stream.below.iter_mut().find(|below| below.node == from) else { return };
-        if asked == Some(below.sent) && own < below.sent {
-            // What was sent before the question is not there: lost, or overtaken, and then it comes twice.
-            below.sent = own.max(below.own);
-            self.push(here, &[key]);
+        let Some(child) = stream.children.iter_mut().find(|child| child.node == from) else { return };
+        if asked == Some(child.sent) && own < child.sent {
+            // What was sent before the question did not arrive: it is lost. (Or it was overtaken; then it
+            // arrives twice.)
+            child.sent = own.max(child.own);
+            self.forward(context, &[key]);
             return;
         }
-        if own <= below.own && all <= below.all {
+        if own <= child.own && all <= child.all {
             return;
         }
-        below.own = below.own.max(own);
-        below.all = below.all.max(all);
-        below.sent = below.sent.max(own);
-        below.patience = Patience::from(here);
-        self.push(here, &[key]);
-        self.report(here, key, None);
+        child.own = child.own.max(own);
+        child.all = child.all.max(all);
+        child.sent = child.sent.max(own);
+        child.backoff = Backoff::start(context);
+        self.forward(context, &[key]);
+        self.report(context, key, None);
     }
 
     /// A node somewhere below has been silent for too long.
-    pub fn broken(&mut self, here: &mut Here, key: Key, node: NodeId) {
-        match self.streams.get(&key).map(|stream| stream.above) {
-            Some(Some(above)) => {
-                here.send(above, Message::Broken { origin: key.0, number: key.1, half: key.2, node })
-            }
-            Some(None) => self.sent.push(Sent::Broken(key.1, node)),
+    pub fn lose(&mut self, context: &mut Context, key: TransferKey, node: NodeId) {
+        match self.streams.get(&key).map(|stream| stream.parent) {
+            Some(Some(parent)) => context.send(parent, Body::ChunkLost { key, node }),
+            Some(None) => self.results.push(Dissemination::Failed(key.number, node)),
             None => {}
         }
     }
 
-    /// A transfer of this node has its outcome.
-    pub fn end(&mut self, here: &mut Here, number: u64) {
+    /// Drops the data of an operation of this node that has its outcome.
+    pub fn end(&mut self, context: &mut Context, number: OperationNumber) {
         for half in [0, 1] {
-            self.streams.remove(&(here.node, number, half));
-            here.staged.remove(&(here.node, number, half));
+            let key = TransferKey { origin: context.node, number, half };
+            self.streams.remove(&key);
+            context.staged.remove(&key);
         }
     }
 
-    /// How many bytes of a transfer this node has.
-    fn own(here: &Here, key: Key, total: usize) -> usize {
-        here.staged.get(&key).map_or(total, Vec::len)
-    }
-
-    /// Passes on what is here of these and may be sent.
-    fn push(&mut self, here: &mut Here, keys: &[Key]) {
-        // By turns: who got its first chunk after the other's last would have to make up for it.
-        let mut more = true;
-        while std::mem::take(&mut more) {
+    /// Forwards what is here of these transfers and may be sent.
+    fn forward(&mut self, context: &mut Context, keys: &[TransferKey]) {
+        // In turns: a child that got its first chunk only after the other child's last would lag by that
+        // much.
+        let mut has_sent = true;
+        while std::mem::take(&mut has_sent) {
             for key in keys {
                 let Some(stream) = self.streams.get_mut(key) else { continue };
-                // Without the bytes everybody has them: the operation is carried out only then.
-                let Some(staged) = here.staged.get(key) else { continue };
+                // If they are not here any more, their operation is carried out, and so every node has them.
+                let Some(staged) = context.staged.get(key) else { continue };
                 let window = if is_halved(&stream.set) { WINDOW_OF_HALVES } else { WINDOW };
-                for below in
-                    stream.below.iter_mut().filter(|below| below.sent < staged.len().min(below.own + window))
-                {
-                    let end = (below.sent + CHUNK).min(staged.len());
-                    let bytes = staged[below.sent..end].to_vec();
-                    let message = Message::Data {
-                        origin: key.0,
-                        number: key.1,
-                        half: key.2,
-                        set: stream.set.clone(),
-                        total: stream.total,
-                        at: below.sent,
-                        bytes,
-                    };
-                    here.out.push((below.node, message));
-                    below.sent = end;
-                    more = true;
+                for index in 0..stream.children.len() {
+                    let child = &stream.children[index];
+                    let (node, at) = (child.node, child.sent);
+                    if at >= staged.len().min(child.own + window) {
+                        continue;
+                    }
+                    let end = (at + CHUNK).min(staged.len());
+                    context.outgoing.push((node, stream.chunk(*key, at, staged[at..end].to_vec())));
+                    stream.children[index].sent = end;
+                    has_sent = true;
                 }
             }
         }
     }
 
-    /// Tells the node above how far this part of the chain is, or the origin that all is done.
-    fn report(&mut self, here: &mut Here, key: Key, asked: Option<usize>) {
+    /// Tells the parent how far this part of the chain is; or notes that this node's data are everywhere.
+    fn report(&mut self, context: &mut Context, key: TransferKey, asked: Option<usize>) {
         let Some(stream) = self.streams.get(&key) else { return };
-        let own = Relay::own(here, key, stream.total);
+        let own = own_bytes(context, key, stream.total);
         let all = stream.all(own);
-        match stream.above {
-            Some(above) => {
-                here.send(above, Message::Have { origin: key.0, number: key.1, half: key.2, own, all, asked })
-            }
-            None if self.is_everywhere(here, key) || !here.settings.rules.data_first => {
-                self.sent.push(Sent::Everywhere(key.1))
+        match stream.parent {
+            Some(parent) => context.send(parent, Body::ChunkProgress(ChunkProgress { key, own, all, asked })),
+            None if self.is_complete(context, key) || !context.settings.rules.data_first => {
+                self.results.push(Dissemination::Complete(key.number))
             }
             None => {}
         }
     }
 
     /// Whether all nodes have all of a transfer of this node, both halves.
-    fn is_everywhere(&self, here: &Here, (origin, number, _): Key) -> bool {
-        let mut halves = self.streams.range((origin, number, 0)..=(origin, number, 1));
-        halves.all(|(key, stream)| stream.all(Relay::own(here, *key, stream.total)) == stream.total)
+    fn is_complete(&self, context: &Context, key: TransferKey) -> bool {
+        let mut halves = self.streams.range(TransferKey { half: 0, ..key }..=TransferKey { half: 1, ..key });
+        halves.all(|(key, stream)| stream.all(own_bytes(context, *key, stream.total)) == stream.total)
     }
 
-    pub fn tick(&mut self, here: &mut Here) {
-        let mut broken = Vec::new();
+    /// Asks children from which nothing has come, gives silent ones up, and drops old data.
+    pub fn tick(&mut self, context: &mut Context) {
+        let mut failed = Vec::new();
         for (&key, stream) in &mut self.streams {
-            let total = stream.total;
-            for below in stream.below.iter_mut().filter(|below| below.all < total) {
-                if !below.patience.due(here) {
+            for index in 0..stream.children.len() {
+                let child = &mut stream.children[index];
+                if child.all >= stream.total || !child.backoff.is_due(context) {
                     continue;
                 }
-                if here.silent(below.node, below.patience.first) {
-                    broken.push((key, below.node));
+                let (node, at) = (child.node, child.sent);
+                if context.is_silent(node, child.backoff.first) {
+                    failed.push((key, node));
                 }
-                // It may be slow, and what it has been sent on its way: a question costs nothing, and where
-                // messages keep their order its answer tells.
-                let message = Message::Data {
-                    origin: key.0,
-                    number: key.1,
-                    half: key.2,
-                    set: stream.set.clone(),
-                    total,
-                    at: below.sent,
-                    bytes: Vec::new(),
-                };
-                here.out.push((below.node, message));
+                // The child may be slow, and its data on their way. A question costs little, and where
+                // messages keep their order its answer tells whether data were lost.
+                context.outgoing.push((node, stream.chunk(key, at, Vec::new())));
             }
         }
-        for (key, node) in broken {
-            self.broken(here, key, node);
+        for (key, node) in failed {
+            self.lose(context, key, node);
         }
-        let longest = here.settings.limit * FORGOTTEN_AFTER;
-        let (now, staged, evicted) = (here.now, &mut *here.staged, here.evicted);
+        let longest = context.settings.limit * DROPPED_AFTER;
+        let (now, staged, evicted) = (context.now, &mut *context.staged, context.evicted);
         self.streams.retain(|key, stream| {
-            let kept = stream.above.is_none() || (now < stream.last + longest && !evicted.contains(&key.0));
-            if !kept {
+            let is_kept =
+                stream.parent.is_none() || (now < stream.last + longest && !evicted.contains(&key.origin));
+            if !is_kept {
                 staged.remove(key);
             }
-            kept
+            is_kept
         });
     }
 
     /// When `tick` has to be called next.
-    pub fn alarm(&self, limit: Duration) -> Option<Duration> {
+    pub fn next_due(&self, limit: Duration) -> Option<Duration> {
         let of = |stream: &Stream| {
-            let again = stream
-                .below
-                .iter()
-                .filter(|below| below.all < stream.total)
-                .map(|below| below.patience.again);
-            let forgotten = stream.above.map(|_| stream.last + limit * FORGOTTEN_AFTER);
-            again.chain(forgotten).min()
+            let incomplete = stream.children.iter().filter(|child| child.all < stream.total);
+            let dropped = stream.parent.map(|_| stream.last + limit * DROPPED_AFTER);
+            incomplete.map(|child| child.backoff.next).chain(dropped).min()
         };
         self.streams.values().filter_map(of).min()
-    }
-}
-
-impl Stream {
-    fn new(here: &Here, set: NodeSet, total: usize, (origin, _, half): Key, above: Option<NodeId>) -> Stream {
-        let below = |node| Below { node, sent: 0, own: 0, all: 0, patience: Patience::from(here) };
-        let next = if is_halved(&set) {
-            passes_half_to(&set, origin, here.node, half)
-        } else {
-            children(&set, origin, here.node, 1)
-        };
-        let below = next.into_iter().map(below).collect();
-        Stream { set, total, above, below, last: here.now }
     }
 }

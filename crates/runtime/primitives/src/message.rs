@@ -1,28 +1,43 @@
-//! What nodes say to each other. Encoded by postcard; every message makes sense alone, twice, late, or never.
+//! What nodes send to each other, encoded by postcard. Every message makes sense alone, twice, late, or
+//! never.
 
-use crate::operation::{NodeSet, Operation, Outcome};
-use crate::view::View;
+use crate::node_set::NodeSet;
+use crate::operation::{Operation, OperationNumber};
+use crate::outcome::Outcome;
+use crate::view::{View, Viewstamp};
 use evenkeel_fabric::NodeId;
 use serde::{Deserialize, Serialize};
 
-/// The place of an operation in the order of all: the view in which a sequencer gave it, and its number
-/// there, from 1 on.
-pub type Turn = u64;
+/// A message from one node's machine to another's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message(pub(crate) Body);
 
-/// What a node, with all below it in the tree, says to an operation.
+impl Message {
+    /// The bytes to send.
+    pub fn encode(&self) -> Vec<u8> {
+        postcard::to_allocvec(&self.0).expect("messages have no part that cannot be encoded")
+    }
+
+    /// None for bytes that are no message.
+    pub fn decode(bytes: &[u8]) -> Option<Message> {
+        postcard::from_bytes(bytes).ok().map(Message)
+    }
+}
+
+/// The answer to a [`Prepare`], of a node together with all nodes below it in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Vote {
+pub(crate) enum Vote {
     Yes,
     /// The comparison does not hold.
     No,
-    /// This node took no part: it was out of touch, and others have settled the matter.
+    /// This node does not take part: it was cut off, and the others have settled the operation.
     Refused(NodeId),
     /// This node did not answer.
     Silent(NodeId),
 }
 
 impl Vote {
-    /// The vote of both together: a failure before No, No before Yes.
+    /// The vote of both together: a failure outweighs No, and No outweighs Yes.
     pub fn and(self, other: Vote) -> Vote {
         let weight = |vote: Vote| match vote {
             Vote::Yes => 0,
@@ -36,151 +51,133 @@ impl Vote {
 
 /// What became of a decision in a part of the tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ack {
-    /// Only the node that sends it is meant, not those below it.
-    pub alone: bool,
+pub(crate) struct Ack {
+    /// It is about the node that sends it, not about those below it.
+    pub direct: bool,
     /// Some node has carried the operation out.
     pub applied: bool,
-    /// Some node never will: they settled it without the sequencer.
+    /// Some node never will: the nodes settled the operation without the sequencer.
     pub overruled: bool,
-    /// Nodes of whom nothing is known, because they, or a node above them in the tree, do not answer.
+    /// Nodes about which nothing is known, because they, or a node above them in the tree, do not answer.
     pub missing: Vec<NodeId>,
 }
 
-/// What a node tells another one that is in doubt about an operation.
+/// What a node knows of an operation about which another node is in doubt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Told {
-    /// The sequencer is at it; wait for its word.
+pub(crate) enum Knowledge {
+    /// The sequencer is still at it: wait for its decision.
     Pending,
-    /// Undecided here too, and the sequencer's word, should it still come, will not be followed.
-    Promised,
+    /// In doubt here, too; and this node will not follow the sequencer's decision any more, should it come.
+    Terminating,
     Applied,
     Aborted,
     /// Settled long ago.
     Forgotten,
 }
 
+/// Asks whether an operation can be carried out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Message {
-    /// From an origin to the sequencer: its operation `number`. It has no more interest in those below
-    /// `settled`.
-    Request {
-        number: u64,
-        settled: u64,
-        set: NodeSet,
-        operation: Operation,
-    },
-    /// From the sequencer to an origin: it is being worked at.
-    Underway {
-        number: u64,
-    },
-    Outcome {
-        number: u64,
-        outcome: Outcome,
-    },
-
-    /// Down the tree: can this be carried out? All turns below `horizon` are settled.
-    Prepare {
-        turn: Turn,
-        horizon: Turn,
-        set: NodeSet,
-        operation: Operation,
-    },
-    /// Up the tree.
-    Vote {
-        turn: Turn,
-        vote: Vote,
-    },
-    /// Up the tree: I live, and am not ready to answer.
-    Busy {
-        turn: Turn,
-    },
-    /// Down the tree, or to one node alone: carry it out, or do not.
-    Decide {
-        turn: Turn,
-        horizon: Turn,
-        set: NodeSet,
-        commit: bool,
-        alone: bool,
-    },
-    /// Up the tree.
-    Ack {
-        turn: Turn,
-        ack: Ack,
-    },
-
-    /// From a node that is in doubt: what became of this turn?
-    Ask {
-        turn: Turn,
-    },
-    Tell {
-        turn: Turn,
-        told: Told,
-    },
-    /// Down the chain or tree: bytes of a half of a transfer that has not been ordered yet, `total` in all.
-    /// None: how far are you?
-    Data {
-        origin: NodeId,
-        number: u64,
-        half: u8,
-        set: NodeSet,
-        total: usize,
-        at: usize,
-        #[serde(with = "serde_bytes")]
-        bytes: Vec<u8>,
-    },
-    /// Up again: how many of them the sender has, and it and all below it; and the `at` of the question
-    /// that this answers.
-    Have {
-        origin: NodeId,
-        number: u64,
-        half: u8,
-        own: usize,
-        all: usize,
-        asked: Option<usize>,
-    },
-    /// Up again: a node below does not answer.
-    Broken {
-        origin: NodeId,
-        number: u64,
-        half: u8,
-        node: NodeId,
-    },
-
-    /// From a node that the sequencer of a view does not answer, to all others.
-    Suspect {
-        view: View,
-    },
-    /// To the sequencer: are you there?
-    Probe,
-    Alive,
-    /// From a node that would order operations in this view.
-    Campaign {
-        view: View,
-    },
-    /// To it: this node follows no lower view any more.
-    Promise {
-        view: View,
-    },
-    /// To who speaks from a lower view: this is the one.
-    View {
-        view: View,
-    },
-
-    /// From the sequencer, and never to be overruled.
-    Final {
-        turn: Turn,
-        commit: bool,
-    },
+pub(crate) struct Prepare {
+    pub stamp: Viewstamp,
+    /// All operations of the same view before this place are settled.
+    pub horizon: Viewstamp,
+    pub set: NodeSet,
+    pub operation: Operation,
 }
 
-impl Message {
-    pub fn encode(&self) -> Vec<u8> {
-        postcard::to_allocvec(self).expect("messages have no part that cannot be encoded")
-    }
+/// Tells nodes to carry an operation out, or not to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Decide {
+    pub stamp: Viewstamp,
+    /// As in [`Prepare`].
+    pub horizon: Viewstamp,
+    pub set: NodeSet,
+    pub commit: bool,
+    /// It is for one node, which does not pass it on.
+    pub direct: bool,
+}
 
-    /// None for bytes that are no message.
-    pub fn decode(bytes: &[u8]) -> Option<Message> {
-        postcard::from_bytes(bytes).ok()
-    }
+/// Data of one transfer, or one half of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub(crate) struct TransferKey {
+    pub origin: NodeId,
+    pub number: OperationNumber,
+    /// 0 or 1: which half. Data that are not halved are half 0.
+    pub half: u8,
+}
+
+/// Data of a transfer that has not been ordered yet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Chunk {
+    pub key: TransferKey,
+    pub set: NodeSet,
+    /// Bytes in all.
+    pub total: usize,
+    /// Offset of these bytes.
+    pub at: usize,
+    /// Empty: the sender asks how far the receiver is, having sent all bytes before `at`.
+    #[serde(with = "serde_bytes")]
+    pub bytes: Vec<u8>,
+}
+
+/// How far the data of a transfer have come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ChunkProgress {
+    pub key: TransferKey,
+    /// Bytes that the sender of this message has.
+    pub own: usize,
+    /// Bytes that it and all nodes below it have.
+    pub all: usize,
+    /// If this answers a question: the `at` of that question.
+    pub asked: Option<usize>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Body {
+    /// From an origin to the sequencer: its operation `number`. It needs no outcome of those below `settled`
+    /// any more.
+    Request { number: OperationNumber, settled: OperationNumber, set: NodeSet, operation: Operation },
+    /// From the sequencer to an origin: the operation is queued or under way.
+    Underway { number: OperationNumber },
+    /// From the sequencer to an origin.
+    Outcome { number: OperationNumber, outcome: Outcome },
+
+    /// Down the tree.
+    Prepare(Prepare),
+    /// Up the tree.
+    Vote { stamp: Viewstamp, vote: Vote },
+    /// Up the tree: this node lives, and cannot answer yet.
+    Busy { stamp: Viewstamp },
+    /// Down the tree, or to one node directly.
+    Decide(Decide),
+    /// Up the tree.
+    Ack { stamp: Viewstamp, ack: Ack },
+
+    /// From a node that is in doubt: what became of this operation?
+    Inquiry { stamp: Viewstamp },
+    /// The answer.
+    InquiryAnswer { stamp: Viewstamp, knowledge: Knowledge },
+
+    /// Down the chain or tree of a transfer's data.
+    Chunk(Chunk),
+    /// Up again.
+    ChunkProgress(ChunkProgress),
+    /// Up again: a node below does not answer.
+    ChunkLost { key: TransferKey, node: NodeId },
+
+    /// From a node to which the sequencer of a view does not answer, to all others.
+    Suspect { view: View },
+    /// To the sequencer: are you there?
+    Probe,
+    /// The answer.
+    Alive,
+    /// From a node that wants to order operations in this view.
+    Campaign { view: View },
+    /// To that node: this node follows no lower view any more.
+    Promise { view: View },
+    /// To a node that acts in a lower view: this view is the current one.
+    NewView { view: View },
+
+    /// From the sequencer: a decision that cannot be overruled any more.
+    FinalDecision { stamp: Viewstamp, commit: bool },
 }

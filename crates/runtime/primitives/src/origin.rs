@@ -1,153 +1,177 @@
-//! A node's own operations: each is sent to the sequencer again and again until its outcome comes, or
-//! the sequencer has been silent for too long.
+//! A node's own operations. Each is sent to the sequencer again and again until its outcome comes, or
+//! until the sequencer has been silent for too long.
 
-use crate::collector::Gather;
-use crate::context::Here;
-use crate::dissemination::{Relay, Sent};
-use crate::message::Message;
-use crate::operation::{Failure, Fault, NodeSet, Operation, Outcome};
+use crate::collector::Collector;
+use crate::context::Context;
+use crate::dissemination::{Dissemination, Disseminator};
+use crate::message::Body;
+use crate::node_set::NodeSet;
+use crate::operation::{Operation, OperationNumber};
+use crate::outcome::{NodeFailure, OperationError, Outcome};
 use evenkeel_fabric::NodeId;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+/// An operation without an outcome.
 struct Open {
     set: NodeSet,
     operation: Operation,
-    /// None: its data are on their way to the nodes of the set.
-    asked: Option<Gather<()>>,
-    /// Who was asked, and is asked again: another node might have it carried out a second time.
-    by: NodeId,
+    /// The request to the sequencer. None: the operation's data are still being sent ahead.
+    request: Option<Collector<()>>,
+    /// The node to which the request went. It is never sent to another one, which might have the operation
+    /// carried out a second time.
+    sequencer: NodeId,
 }
 
 /// The operations that this node has begun.
 #[derive(Default)]
 pub(crate) struct Origin {
-    next: u64,
-    open: BTreeMap<u64, Open>,
-    outcomes: BTreeMap<u64, Outcome>,
+    next: OperationNumber,
+    open: BTreeMap<OperationNumber, Open>,
+    outcomes: BTreeMap<OperationNumber, Outcome>,
 }
 
 impl Origin {
-    pub fn start(&mut self, here: &mut Here, relay: &mut Relay, set: NodeSet, operation: Operation) -> u64 {
+    pub fn start(
+        &mut self,
+        context: &mut Context,
+        disseminator: &mut Disseminator,
+        set: NodeSet,
+        operation: Operation,
+    ) -> OperationNumber {
         let number = self.next;
-        self.next += 1;
+        self.next = number.next();
+        let sequencer = context.node;
         match operation {
-            Operation::Xfer { at, bytes, event } if bytes.len() > here.settings.inline_bytes => {
+            Operation::Xfer { at, bytes, event } if bytes.len() > context.settings.inline_bytes => {
                 let operation =
-                    Operation::Staged { at, length: bytes.len(), origin: here.node, number, event };
-                self.open.insert(number, Open { set: set.clone(), operation, asked: None, by: here.node });
-                relay.send(here, number, set, bytes);
-                self.sent(here, relay);
+                    Operation::Staged { at, length: bytes.len(), origin: context.node, number, event };
+                self.open.insert(number, Open { set: set.clone(), operation, request: None, sequencer });
+                disseminator.send(context, number, set, bytes);
+                self.take_disseminated(context, disseminator);
             }
             operation => {
-                self.open.insert(number, Open { set, operation, asked: None, by: here.node });
-                self.ask(here, number);
+                self.open.insert(number, Open { set, operation, request: None, sequencer });
+                self.request(context, number);
             }
         }
         number
     }
 
     /// Has an operation ordered.
-    fn ask(&mut self, here: &mut Here, number: u64) {
-        let open = self.open.get_mut(&number).expect("begun above");
-        open.by = here.leader();
-        open.asked = Some(Gather::asking(&[open.by], here));
-        self.send(here, number);
+    fn request(&mut self, context: &mut Context, number: OperationNumber) {
+        let open = self.open.get_mut(&number).expect("begun by the caller");
+        open.sequencer = context.sequencer();
+        open.request = Some(Collector::new(&[open.sequencer], context));
+        self.send_request(context, number);
     }
 
-    /// Goes on with transfers whose data are everywhere, or cannot be.
-    pub fn sent(&mut self, here: &mut Here, relay: &mut Relay) {
-        for sent in std::mem::take(&mut relay.sent) {
-            match sent {
-                Sent::Everywhere(number)
-                    if self.open.get(&number).is_some_and(|open| open.asked.is_none()) =>
-                {
-                    self.ask(here, number)
-                }
-                Sent::Broken(number, node)
-                    if self.open.get(&number).is_some_and(|open| open.asked.is_none()) =>
-                {
-                    let what = if here.evicted.contains(&node) { Failure::Evicted } else { Failure::Silent };
-                    self.outcome_came(here, relay, number, Err(Fault { node, what, undone: true }));
-                }
-                _ => {}
+    fn send_request(&self, context: &mut Context, number: OperationNumber) {
+        let settled = self.open.keys().next().copied().unwrap_or(number);
+        let Open { set, operation, sequencer, .. } = &self.open[&number];
+        let (set, operation) = (set.clone(), operation.clone());
+        context.send(*sequencer, Body::Request { number, settled, set, operation });
+    }
+
+    /// Goes on with transfers whose data have arrived everywhere, or cannot.
+    pub fn take_disseminated(&mut self, context: &mut Context, disseminator: &mut Disseminator) {
+        for result in std::mem::take(&mut disseminator.results) {
+            let (Dissemination::Complete(number) | Dissemination::Failed(number, _)) = result;
+            if self.open.get(&number).is_none_or(|open| open.request.is_some()) {
+                continue;
+            }
+            match result {
+                Dissemination::Complete(_) => self.request(context, number),
+                Dissemination::Failed(_, node) => self.fail(context, disseminator, number, node, true),
             }
         }
     }
 
-    fn send(&self, here: &mut Here, number: u64) {
-        let settled = self.open.keys().next().copied().unwrap_or(number);
-        let Open { set, operation, by, .. } = &self.open[&number];
-        here.send(*by, Message::Request { number, settled, set: set.clone(), operation: operation.clone() });
-    }
-
-    pub fn outcome_came(&mut self, here: &mut Here, relay: &mut Relay, number: u64, outcome: Outcome) {
+    /// Ends an operation.
+    pub fn conclude(
+        &mut self,
+        context: &mut Context,
+        disseminator: &mut Disseminator,
+        number: OperationNumber,
+        outcome: Outcome,
+    ) {
         if self.open.remove(&number).is_some() {
-            relay.end(here, number);
+            disseminator.end(context, number);
             self.outcomes.insert(number, outcome);
         }
     }
 
+    /// Ends an operation because a node does not answer.
+    fn fail(
+        &mut self,
+        context: &mut Context,
+        disseminator: &mut Disseminator,
+        number: OperationNumber,
+        node: NodeId,
+        undone: bool,
+    ) {
+        let failure =
+            if context.evicted.contains(&node) { NodeFailure::Evicted } else { NodeFailure::Silent };
+        let error = OperationError { node, failure, undone };
+        self.conclude(context, disseminator, number, Err(error));
+    }
+
     /// The outcome of an operation, once; None while it is under way.
-    pub fn take(&mut self, number: u64) -> Option<Outcome> {
+    pub fn take_outcome(&mut self, number: OperationNumber) -> Option<Outcome> {
         self.outcomes.remove(&number)
     }
 
-    /// Everything that has come to its end since the last time.
-    pub fn ended(&mut self) -> BTreeMap<u64, Outcome> {
+    /// All outcomes that have not been taken.
+    pub fn take_outcomes(&mut self) -> BTreeMap<OperationNumber, Outcome> {
         std::mem::take(&mut self.outcomes)
     }
 
-    pub fn tick(&mut self, here: &mut Here, relay: &mut Relay) {
-        self.sent(here, relay);
-        let mut again = Vec::new();
-        let mut given_up = Vec::new();
+    /// Repeats requests, and gives up those to a silent sequencer.
+    pub fn tick(&mut self, context: &mut Context, disseminator: &mut Disseminator) {
+        self.take_disseminated(context, disseminator);
+        let mut due = Vec::new();
+        let mut failed = Vec::new();
         for (&number, open) in &mut self.open {
-            let Some(asked) = &mut open.asked else { continue };
-            if !asked.due(here).is_empty() {
-                again.push(number);
+            let Some(request) = &mut open.request else { continue };
+            if !request.due(context).is_empty() {
+                due.push(number);
             }
-            if asked.complete() {
-                given_up.push(number);
+            if request.is_complete() {
+                failed.push((number, open.sequencer));
             }
         }
-        for number in again {
-            self.send(here, number);
+        for number in due {
+            self.send_request(context, number);
         }
-        for number in given_up {
-            let by = self.open[&number].by;
-            self.lose(here, relay, number, by);
+        for (number, sequencer) in failed {
+            self.fail(context, disseminator, number, sequencer, false);
         }
     }
 
-    /// The node that would have had an operation carried out is silent, or orders no more.
-    fn lose(&mut self, here: &mut Here, relay: &mut Relay, number: u64, node: NodeId) {
-        let what = if here.evicted.contains(&node) { Failure::Evicted } else { Failure::Silent };
-        self.outcome_came(here, relay, number, Err(Fault { node, what, undone: false }));
-    }
-
-    /// Another node orders from now on. Nobody asks it for what the last one was asked for: that may have
-    /// been carried out. If this node was that itself, it brings it to its end and will know.
-    pub fn follow(&mut self, here: &mut Here, relay: &mut Relay) {
-        let asked: Vec<(u64, NodeId)> = self
+    /// Another node orders from now on. It is not asked for what the last sequencer was asked for, since that
+    /// may have been carried out. If this node was the last sequencer, it brings its operations to their end,
+    /// and will know.
+    pub fn change_view(&mut self, context: &mut Context, disseminator: &mut Disseminator) {
+        let requested: Vec<(OperationNumber, NodeId)> = self
             .open
             .iter()
-            .filter(|(_, open)| open.asked.is_some() && open.by != here.node)
-            .map(|(&number, open)| (number, open.by))
+            .filter(|(_, open)| open.request.is_some() && open.sequencer != context.node)
+            .map(|(&number, open)| (number, open.sequencer))
             .collect();
-        for (number, by) in asked {
-            self.lose(here, relay, number, by);
+        for (number, sequencer) in requested {
+            self.fail(context, disseminator, number, sequencer, false);
         }
     }
 
-    /// Whether something has been waited for for half of the limit.
-    pub fn waits_long(&self, here: &Here) -> bool {
-        let since = self.open.values().filter_map(|open| open.asked.as_ref()).filter_map(Gather::since).min();
-        since.is_some_and(|since| here.quiet(here.leader(), since))
+    /// Whether the sequencer has not answered for half of the limit.
+    pub fn has_waited_long(&self, context: &Context) -> bool {
+        let requests = self.open.values().filter_map(|open| open.request.as_ref());
+        let since = requests.filter_map(Collector::waiting_since).min();
+        since.is_some_and(|since| context.is_quiet(context.sequencer(), since))
     }
 
     /// When `tick` has to be called next.
-    pub fn alarm(&self) -> Option<Duration> {
-        self.open.values().filter_map(|open| open.asked.as_ref().and_then(Gather::alarm)).min()
+    pub fn next_due(&self) -> Option<Duration> {
+        self.open.values().filter_map(|open| open.request.as_ref().and_then(Collector::next_due)).min()
     }
 }

@@ -1,18 +1,18 @@
-//! The tree over which questions go down and answers, combined on the way, come up. The sequencer is
-//! above all.
+//! The trees over a set of nodes: one over which requests go down and answers, combined on the way, come
+//! up; and two over which the halves of large data go down.
 
-use crate::operation::NodeSet;
+use crate::node_set::NodeSet;
 use evenkeel_fabric::NodeId;
 
-/// The nodes of a set but for the sequencer, in the order of their places in the tree.
-fn places(set: &NodeSet, sequencer: NodeId) -> Vec<NodeId> {
-    set.iter().filter(|&node| node != sequencer).collect()
+/// The nodes of a set without the root, in the order of their places in the tree.
+fn places(set: &NodeSet, root: NodeId) -> Vec<NodeId> {
+    set.iter().filter(|&node| node != root).collect()
 }
 
-/// The nodes directly below a node; each has `fanout` at most.
-pub fn children(set: &NodeSet, sequencer: NodeId, node: NodeId, fanout: usize) -> Vec<NodeId> {
-    let places = places(set, sequencer);
-    let first = if node == sequencer {
+/// The nodes directly below a node, at most `fanout`. The root need not be in the set.
+pub fn children(set: &NodeSet, root: NodeId, node: NodeId, fanout: usize) -> Vec<NodeId> {
+    let places = places(set, root);
+    let first = if node == root {
         0
     } else {
         match places.binary_search(&node) {
@@ -23,12 +23,13 @@ pub fn children(set: &NodeSet, sequencer: NodeId, node: NodeId, fanout: usize) -
     places.into_iter().skip(first).take(fanout).collect()
 }
 
-/// To whom a node passes on a half of an origin's data (0 or 1), each by a tree of its own: who is at
-/// the end of one tree may be within the other, and nobody is within both. An origin sends each half
-/// once, to the tree's first; two at most are below each of the others.
-pub fn passes_half_to(set: &NodeSet, origin: NodeId, node: NodeId, half: u8) -> Vec<NodeId> {
+/// The nodes directly below a node in the tree for one half (0 or 1) of an origin's data. A node that is
+/// inside one tree is a leaf of the other. The origin sends each half once, to the tree's first node;
+/// every other node has at most two nodes below it.
+pub fn children_of_half(set: &NodeSet, origin: NodeId, node: NodeId, half: u8) -> Vec<NodeId> {
     let places = places(set, origin);
-    // The second tree has the places in reverse, so that the ends of the first, its last half, come first.
+    // The second tree has the places in reverse, so that the leaves of the first tree, which are its last
+    // half, come first.
     let turned = |place: usize| if half == 0 { place } else { places.len() - 1 - place };
     let below = if node == origin {
         0..1
@@ -41,12 +42,12 @@ pub fn passes_half_to(set: &NodeSet, origin: NodeId, node: NodeId, half: u8) -> 
     below.filter(|place| *place < places.len()).map(|place| places[turned(place)]).collect()
 }
 
-/// A node and all below it.
-pub fn below(set: &NodeSet, sequencer: NodeId, node: NodeId, fanout: usize) -> Vec<NodeId> {
+/// A node and all nodes below it.
+pub fn subtree(set: &NodeSet, root: NodeId, node: NodeId, fanout: usize) -> Vec<NodeId> {
     let mut found = vec![node];
     let mut next = 0;
     while next < found.len() {
-        found.extend(children(set, sequencer, found[next], fanout));
+        found.extend(children(set, root, found[next], fanout));
         next += 1;
     }
     found
@@ -57,11 +58,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_half_reaches_everybody_once_and_nobody_passes_both_on() {
+    fn each_half_reaches_every_node_once_and_no_node_forwards_both() {
         for nodes in 1..70 {
             for origin in [NodeId(0), NodeId(nodes / 2), NodeId(nodes)] {
                 let set = NodeSet::all(nodes as usize);
-                let of = |node: NodeId, half| passes_half_to(&set, origin, node, half);
+                let of = |node: NodeId, half| children_of_half(&set, origin, node, half);
                 for half in [0, 1] {
                     let mut reached = of(origin, half);
                     assert!(reached.len() <= 1);
@@ -89,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn everybody_is_reached_once() {
+    fn every_node_is_reached_once() {
         let sequencer = NodeId(0);
         for nodes in 1..40 {
             for fanout in 1..5 {
@@ -97,7 +98,7 @@ mod tests {
                     let set: NodeSet = (first..nodes).map(NodeId).collect();
                     let mut reached: Vec<_> = children(&set, sequencer, sequencer, fanout)
                         .into_iter()
-                        .flat_map(|child| below(&set, sequencer, child, fanout))
+                        .flat_map(|child| subtree(&set, sequencer, child, fanout))
                         .collect();
                     reached.sort_unstable();
                     assert_eq!(

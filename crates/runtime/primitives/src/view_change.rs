@@ -1,189 +1,204 @@
-//! Who follows when the node that orders operations falls silent: the next that lives.
+//! Which node orders operations when the sequencer falls silent: the next living one.
 //!
-//! Who waits for an answer of it in vain for half of the limit tells all others, and everybody asks it
-//! for a sign of life. A node that gets none for the limit *campaigns* for its own next view: the first
-//! after the silent one at once, each further one half a limit later. Nodes that hear of a higher view
-//! than theirs follow it, and *never again* a lower one: they refuse to take part in anything that is
-//! ordered there. A campaign is won with the promises of more than half of all nodes that have not been
-//! declared dead.
+//! A node that waits in vain for half of the limit for the sequencer's answer tells all others, and all
+//! nodes ask the sequencer for a sign of life. A node that gets none for the limit *campaigns* for its
+//! own next view: the first node after the silent one at once, each further one half a limit later. Nodes
+//! that hear of a higher view than theirs follow it, and *never again* a lower one: they refuse to take
+//! part in anything that is ordered there. A campaign is won with the promises of a majority of all nodes
+//! that have not been declared dead.
 //!
-//! What the silent one had under way is not taken over: nodes in doubt settle it among themselves
-//! (`participant`), and what conflicts with it waits for that. Who had an operation there is told that
-//! its outcome is unknown; asked for again it might be carried out twice. (Views and promises as in
-//! viewstamped replication, Oki and Liskov 1988; what is replicated here is the right to order alone,
-//! for each node keeps what it has voted for.)
+//! What the silent sequencer had under way is not taken over: nodes in doubt settle it among themselves
+//! (see [`participant`](crate::participant)), and what conflicts with it waits for that. The origin of an
+//! operation there is told that its outcome is unknown, since requested again it might be carried out
+//! twice. (Views and promises are those of viewstamped replication, Oki and Liskov 1988. Only the right
+//! to order is replicated here, because each node keeps what it has voted for.)
+//!
+//! May use: the context, collectors. Must never: settle an operation.
 
-use crate::collector::Gather;
-use crate::context::Here;
-use crate::message::Message;
-use crate::view::{View, next_own, sequencer_of};
+use crate::collector::Collector;
+use crate::context::Context;
+use crate::message::Body;
+use crate::view::View;
 use evenkeel_fabric::NodeId;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// What a node does about a sequencer that it does not hear.
-enum State {
-    Content,
-    /// It has been asked for a sign of life.
-    Asking(Gather<()>),
-    /// It is taken for dead; somebody before this node should have campaigned by then.
-    Waiting(Duration),
-    Campaigning {
-        asked: Gather<()>,
-        promised: BTreeSet<NodeId>,
-    },
-    /// Its campaign did not reach enough nodes, this one among them.
-    Lost(NodeId),
+/// What a node does about the sequencer.
+enum Stance {
+    /// It follows the sequencer, or is the sequencer.
+    Following,
+    /// It has asked the sequencer for a sign of life.
+    Probing(Collector<()>),
+    /// It takes the sequencer for dead, and lets the nodes before it campaign until then.
+    Deferring(Duration),
+    /// It campaigns.
+    Campaigning { promises: Collector<()>, promised: BTreeSet<NodeId> },
+    /// Its campaign did not reach enough nodes; this is one of those that it did not reach.
+    Defeated(NodeId),
 }
 
-/// A node's part in it.
-pub(crate) struct Succession {
-    state: State,
-    /// The view in which this node may order; view 0 is node 0's without a campaign.
-    pub established: View,
+/// A node's part in changes of the view.
+pub(crate) struct ViewChange {
+    stance: Stance,
+    /// The view in which this node may order. Node 0 may order in view 0 without a campaign.
+    established: View,
 }
 
-impl Default for Succession {
-    fn default() -> Succession {
-        Succession { state: State::Content, established: 0 }
+impl Default for ViewChange {
+    fn default() -> ViewChange {
+        ViewChange { stance: Stance::Following, established: View::default() }
     }
 }
 
-impl Succession {
-    fn others(here: &Here) -> Vec<NodeId> {
-        (0..here.nodes as u32)
-            .map(NodeId)
-            .filter(|&node| node != here.node && !here.evicted.contains(&node))
-            .collect()
+/// All other nodes that have not been declared dead.
+fn others(context: &Context) -> Vec<NodeId> {
+    let all = (0..context.nodes as u32).map(NodeId);
+    all.filter(|&node| node != context.node && !context.evicted.contains(&node)).collect()
+}
+
+impl ViewChange {
+    /// Whether this node has the right to order in the current view, if that is one of its own.
+    pub fn may_order(&self, context: &Context) -> bool {
+        self.established == *context.view
     }
 
-    /// The sequencer does not answer this node; `told`: another node says so of itself.
-    pub fn suspect(&mut self, here: &mut Here, told: bool) {
-        let leader = here.leader();
-        if leader == here.node || !matches!(self.state, State::Content) {
+    /// The sequencer does not answer this node; or, if `is_told`, another node says that of itself.
+    pub fn suspect(&mut self, context: &mut Context, is_told: bool) {
+        let sequencer = context.sequencer();
+        if sequencer == context.node || !matches!(self.stance, Stance::Following) {
             return;
         }
-        self.state = State::Asking(Gather::asking(&[leader], here));
-        here.send(leader, Message::Probe);
-        if !told {
-            for other in Succession::others(here).into_iter().filter(|&other| other != leader) {
-                here.send(other, Message::Suspect { view: *here.view });
+        self.stance = Stance::Probing(Collector::new(&[sequencer], context));
+        context.send(sequencer, Body::Probe);
+        if !is_told {
+            for other in others(context).into_iter().filter(|&other| other != sequencer) {
+                context.send(other, Body::Suspect { view: *context.view });
             }
         }
     }
 
-    /// A sign of life.
-    pub fn alive(&mut self, here: &Here, from: NodeId) {
-        if from == here.leader() && matches!(self.state, State::Asking(_) | State::Waiting(_)) {
-            self.state = State::Content;
+    /// A node has given a sign of life.
+    pub fn alive(&mut self, context: &Context, from: NodeId) {
+        if from == context.sequencer() && matches!(self.stance, Stance::Probing(_) | Stance::Deferring(_)) {
+            self.stance = Stance::Following;
         }
     }
 
-    /// Another node asks for this one's promise. True: it has a higher view.
-    pub fn campaign(&mut self, here: &mut Here, from: NodeId, view: View) -> bool {
-        if view < *here.view {
-            here.send(from, Message::View { view: *here.view });
+    /// Another node campaigns for a view, and asks for this one's promise. True: this node has to follow that
+    /// view from now on.
+    pub fn campaign_of(&mut self, context: &mut Context, from: NodeId, view: View) -> bool {
+        if view < *context.view {
+            context.send(from, Body::NewView { view: *context.view });
             return false;
         }
-        let higher = view > *here.view;
-        here.send(from, Message::Promise { view });
-        higher
+        let is_higher = view > *context.view;
+        context.send(from, Body::Promise { view });
+        is_higher
     }
 
     /// Follows a higher view from now on.
-    pub fn adopt(&mut self, here: &mut Here, view: View) {
-        *here.view = view;
-        self.state = State::Content;
+    pub fn adopt(&mut self, context: &mut Context, view: View) {
+        *context.view = view;
+        self.stance = Stance::Following;
     }
 
-    /// A promise has come. True: this node orders from now on.
-    pub fn promise(&mut self, here: &Here, from: NodeId, view: View) -> bool {
-        if view != *here.view {
+    /// A node has given its promise. True: this node orders from now on.
+    pub fn add_promise(&mut self, context: &Context, from: NodeId, view: View) -> bool {
+        if view != *context.view {
             return false;
         }
-        let State::Campaigning { asked, promised } = &mut self.state else { return false };
-        asked.answered(from, ());
+        let Stance::Campaigning { promises, promised } = &mut self.stance else { return false };
+        promises.add(from, ());
         promised.insert(from);
-        self.won(here)
+        self.has_won(context)
     }
 
-    fn won(&mut self, here: &Here) -> bool {
-        let State::Campaigning { promised, .. } = &self.state else { return false };
-        let members = here.nodes - here.evicted.len();
-        let won = promised.iter().filter(|node| !here.evicted.contains(node)).count() > members / 2;
-        if won {
-            self.established = *here.view;
-            self.state = State::Content;
+    fn has_won(&mut self, context: &Context) -> bool {
+        let Stance::Campaigning { promised, .. } = &self.stance else { return false };
+        let members = context.nodes - context.evicted.len();
+        let has_won = promised.iter().filter(|node| !context.evicted.contains(node)).count() > members / 2;
+        if has_won {
+            self.established = *context.view;
+            self.stance = Stance::Following;
         }
-        won
+        has_won
     }
 
-    /// What is due: None, or the view that this node now campaigns for.
-    pub fn tick(&mut self, here: &mut Here) -> Option<View> {
-        let leader = here.leader();
-        match &mut self.state {
-            State::Content => {}
-            State::Asking(asked) => {
-                let again = !asked.due(here).is_empty();
-                if asked.complete() {
-                    let before = (1..here.nodes as u64)
-                        .map(|step| sequencer_of(*here.view + step, here.nodes))
-                        .take_while(|&node| node != here.node)
-                        .filter(|node| !here.evicted.contains(node))
-                        .count();
-                    self.state = State::Waiting(here.now + here.settings.limit / 2 * before as u32);
-                } else if again {
-                    here.send(leader, Message::Probe);
+    /// Does what is due. Returns the view for which this node has to campaign now, if any.
+    pub fn tick(&mut self, context: &mut Context) -> Option<View> {
+        let sequencer = context.sequencer();
+        match &mut self.stance {
+            Stance::Following | Stance::Deferring(_) | Stance::Defeated(_) => {}
+            Stance::Probing(probe) => {
+                let is_due = !probe.due(context).is_empty();
+                if probe.is_complete() {
+                    let earlier = nodes_before(context) as u32;
+                    self.stance = Stance::Deferring(context.now + context.settings.limit / 2 * earlier);
+                } else if is_due {
+                    context.send(sequencer, Body::Probe);
                 }
             }
-            State::Campaigning { asked, .. } => {
-                let view = *here.view;
-                for node in asked.due(here) {
-                    here.send(node, Message::Campaign { view });
+            Stance::Campaigning { promises, .. } => {
+                let view = *context.view;
+                for node in promises.due(context) {
+                    context.send(node, Body::Campaign { view });
                 }
-                if asked.complete() {
-                    // Too few could be heard. Whoever wants something ordered makes this node try again.
-                    let lacking = asked.silent.first().copied().unwrap_or(here.node);
-                    self.state = State::Lost(lacking);
+                if promises.is_complete() {
+                    // Too few nodes could be heard. The next request makes this node try again.
+                    let lacking = promises.silent.first().copied().unwrap_or(context.node);
+                    self.stance = Stance::Defeated(lacking);
                 }
             }
-            State::Waiting(_) | State::Lost(_) => {}
         }
-        match self.state {
-            State::Waiting(until) if until <= here.now => Some(next_own(*here.view, here.node, here.nodes)),
+        match self.stance {
+            Stance::Deferring(until) if until <= context.now => {
+                Some(context.view.next_of(context.node, context.nodes))
+            }
             _ => None,
         }
     }
 
-    /// A node that this one's campaign did not reach, if it was lost.
-    pub fn lost(&self, here: &Here) -> Option<NodeId> {
-        match self.state {
-            State::Lost(lacking) => Some(lacking),
-            // Its view came to it without a campaign of its own; nobody else orders in it.
-            State::Content if here.leader() == here.node => Some(here.node),
+    /// A node that this one's campaign did not reach, if the campaign was lost.
+    pub fn lacking(&self, context: &Context) -> Option<NodeId> {
+        match self.stance {
+            Stance::Defeated(lacking) => Some(lacking),
+            // The view came to this node without a campaign of its own. No other node orders in it.
+            Stance::Following if context.sequencer() == context.node => Some(context.node),
             _ => None,
         }
     }
 
-    /// Asks all nodes for their promise, in a view that this node has adopted. True: it needs nobody else's.
-    pub fn run(&mut self, here: &mut Here) -> bool {
-        let others = Succession::others(here);
+    /// Asks all nodes for their promise, in a view that this node has adopted. True: it needs no promise
+    /// but its own.
+    pub fn campaign(&mut self, context: &mut Context) -> bool {
+        let others = others(context);
         for &other in &others {
-            here.send(other, Message::Campaign { view: *here.view });
+            context.send(other, Body::Campaign { view: *context.view });
         }
-        self.state = State::Campaigning {
-            asked: Gather::asking(&others, here),
-            promised: BTreeSet::from([here.node]),
+        self.stance = Stance::Campaigning {
+            promises: Collector::new(&others, context),
+            promised: BTreeSet::from([context.node]),
         };
-        self.won(here)
+        self.has_won(context)
     }
 
     /// When `tick` has to be called next.
-    pub fn alarm(&self) -> Option<Duration> {
-        match &self.state {
-            State::Content | State::Lost(_) => None,
-            State::Asking(asked) | State::Campaigning { asked, .. } => asked.alarm(),
-            State::Waiting(until) => Some(*until),
+    pub fn next_due(&self) -> Option<Duration> {
+        match &self.stance {
+            Stance::Following | Stance::Defeated(_) => None,
+            Stance::Probing(collector) | Stance::Campaigning { promises: collector, .. } => {
+                collector.next_due()
+            }
+            Stance::Deferring(until) => Some(*until),
         }
     }
+}
+
+/// How many living nodes come before this one after the sequencer.
+fn nodes_before(context: &Context) -> usize {
+    (1..context.nodes as u64)
+        .map(|views| context.view.after(views).sequencer(context.nodes))
+        .take_while(|&node| node != context.node)
+        .filter(|node| !context.evicted.contains(node))
+        .count()
 }

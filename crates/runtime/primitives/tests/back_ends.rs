@@ -1,9 +1,9 @@
-//! The same job on every back end that runs by itself, each node a thread: barriers, contests, data
-//! with events. (Virtual time: `semantics.rs`, `linearizability.rs`.)
+//! The same job over every wire in real time, each node a thread: barriers, contests, data with events.
+//! (Virtual time: `semantics.rs`, `linearizability.rs`.)
 
 use evenkeel_fabric::segment_wire::bytes_needed;
 use evenkeel_fabric::ucx::{UcxError, UcxWire, library, open};
-use evenkeel_fabric::{NodeId, SegmentWire, Wire};
+use evenkeel_fabric::{NodeId, SegmentWire, Wire, WordWrite};
 use evenkeel_primitives::{Comparison, Domain, EventId, NodeSet, Settings};
 use evenkeel_segment::Segment;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ const ARRIVED: usize = 0;
 const CONTEST: usize = 8;
 const DATA: usize = 64;
 const LENGTH: usize = 40_000;
-const CAME: EventId = EventId(7);
+const RECEIVED: EventId = EventId(7);
 const PATIENCE: Duration = Duration::from_secs(30);
 
 fn in_a_segment() -> Vec<SegmentWire> {
@@ -28,15 +28,15 @@ fn in_a_segment() -> Vec<SegmentWire> {
 
 fn over_ucx() -> Option<Vec<UcxWire>> {
     if let Err(error @ (UcxError::NoLibrary(_) | UcxError::TooOld(_))) = library() {
-        println!("not tested here: {error}");
+        println!("skipped: {error}");
         return None;
     }
-    let opened: Vec<_> = (0..NODES)
+    let unconnected: Vec<_> = (0..NODES)
         .map(|_| open(NODES, MEMORY, &[("TLS", "tcp,self"), ("NET_DEVICES", "lo")]).unwrap())
         .collect();
-    let addresses: Vec<_> = opened.iter().map(|end| end.address().to_vec()).collect();
+    let addresses: Vec<_> = unconnected.iter().map(|end| end.address().to_vec()).collect();
     Some(
-        opened
+        unconnected
             .into_iter()
             .enumerate()
             .map(|(node, end)| end.connect(NodeId(node as u32), &addresses).unwrap())
@@ -44,10 +44,10 @@ fn over_ucx() -> Option<Vec<UcxWire>> {
     )
 }
 
-/// Returns in which rounds this node won.
-fn node<W: Wire>(wire: W) -> Vec<u64> {
+/// One node's part; returns the rounds in which it won.
+fn play<W: Wire>(wire: W) -> Vec<u64> {
     let start = Instant::now();
-    // Threads of a busy machine may be slow: nobody here is ever dead.
+    // Threads of a busy machine may be slow, and no node fails here.
     let settings = Settings { limit: PATIENCE, fanout: 2, ..Settings::default() };
     let mut domain = Domain::new(wire, settings, move || start.elapsed());
     let (all, me) = (NodeSet::all(NODES), u64::from(domain.node().0));
@@ -64,26 +64,32 @@ fn node<W: Wire>(wire: W) -> Vec<u64> {
     let mut won = Vec::new();
     for round in 0..ROUNDS {
         barrier(&mut domain, 2 * round + 1);
-        // From the last round's winner to this one's: each value is unlike all before it.
+        // From the last round's winner to this round's: each value differs from all earlier ones.
         let seen = u64::from_ne_bytes(domain.read(CONTEST, 8, PATIENCE).unwrap().try_into().unwrap());
         barrier(&mut domain, 2 * round + 2);
         let mine = (round + 1) * 100 + me;
         if domain
-            .compare_and_write(&all, CONTEST, Comparison::Equal, seen, Some((CONTEST, mine)))
+            .compare_and_write(
+                &all,
+                CONTEST,
+                Comparison::Equal,
+                seen,
+                Some(WordWrite { at: CONTEST, value: mine }),
+            )
             .unwrap()
             .unwrap()
         {
             won.push(round);
         }
         if round % NODES as u64 == me {
-            domain.xfer_and_signal(&all, DATA, &[round as u8 + 1; LENGTH], None, Some(CAME)).unwrap();
+            domain.xfer_and_signal(&all, DATA, &[round as u8 + 1; LENGTH], None, Some(RECEIVED)).unwrap();
         }
-        assert_eq!(domain.wait_event(CAME, PATIENCE), Ok(true));
+        assert_eq!(domain.wait_event(RECEIVED, PATIENCE), Ok(true));
         assert_eq!(domain.read(DATA, LENGTH, PATIENCE).unwrap(), [round as u8 + 1; LENGTH]);
     }
     barrier(&mut domain, 2 * ROUNDS + 1);
-    assert_eq!(domain.test_event(CAME), Ok(false), "a signal too many");
-    // The others may not have heard yet that all have come.
+    assert_eq!(domain.test_event(RECEIVED), Ok(false), "a signal too many");
+    // The other nodes may not have heard yet that all have arrived.
     let end = Instant::now() + Duration::from_millis(300);
     while Instant::now() < end {
         domain.serve(Duration::from_millis(20));
@@ -91,9 +97,9 @@ fn node<W: Wire>(wire: W) -> Vec<u64> {
     won
 }
 
-fn job<W: Wire + Send>(wires: Vec<W>) {
+fn play_all<W: Wire + Send>(wires: Vec<W>) {
     let mut won: Vec<u64> = std::thread::scope(|scope| {
-        let threads: Vec<_> = wires.into_iter().map(|wire| scope.spawn(|| node(wire))).collect();
+        let threads: Vec<_> = wires.into_iter().map(|wire| scope.spawn(|| play(wire))).collect();
         threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
     });
     won.sort_unstable();
@@ -101,13 +107,13 @@ fn job<W: Wire + Send>(wires: Vec<W>) {
 }
 
 #[test]
-fn segment() {
-    job(in_a_segment());
+fn primitives_in_a_segment() {
+    play_all(in_a_segment());
 }
 
 #[test]
-fn fabric() {
+fn primitives_over_ucx() {
     if let Some(wires) = over_ucx() {
-        job(wires);
+        play_all(wires);
     }
 }

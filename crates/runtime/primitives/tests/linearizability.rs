@@ -1,5 +1,5 @@
-//! Random calls under random faults are as if carried out one after the other; with a rule broken they
-//! are not, and that is found.
+//! Random calls under random faults are as if carried out one after the other. With a rule broken they
+//! are not, and the search finds that.
 
 mod lab;
 
@@ -14,30 +14,31 @@ fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
 }
 
-/// What may go wrong in a run.
+/// What goes wrong in a run.
 #[derive(Clone, Copy, PartialEq)]
-enum Trouble {
-    Nothing,
-    /// Loss, duplicates, overtaking.
+enum FaultLevel {
+    /// Latencies vary; that is all.
+    None,
+    /// Messages are lost, duplicated and overtaken.
     Messages,
-    /// The same, and partitions, nodes that stop for shorter or longer than the limit, nodes that die.
+    /// The same; and there are partitions, nodes that stop for less or more than the limit, and nodes
+    /// that die.
     Everything,
 }
 
-/// One job from a seed: random calls and troubles, then all is mended, and everybody who lives reads
-/// everything.
-fn job(seed: u64, trouble: Trouble, settings: Settings) -> Job {
+/// One job from a seed: random calls and faults; then all faults end, and every living node reads every word.
+fn job(seed: u64, level: FaultLevel, settings: Settings) -> Job {
     let mut random = Random(seed ^ 0xfeed);
     let nodes = 2 + random.below(4) as usize;
     let faults =
-        if trouble == Trouble::Nothing { Faults { longest: ms(1), ..Faults::none() } } else { Faults::bad() };
+        if level == FaultLevel::None { Faults { longest: ms(1), ..Faults::none() } } else { Faults::bad() };
     let mut job = Job::new(nodes, settings, faults, seed, 10);
     let all: Vec<NodeId> = (0..nodes as u32).map(NodeId).collect();
     let mut at = Duration::ZERO;
     for _ in 0..4 {
         at += ms(random.below(20));
         job.run(at);
-        if trouble != Trouble::Everything {
+        if level != FaultLevel::Everything {
             continue;
         }
         let victim = NodeId(random.below(nodes as u64) as u32);
@@ -103,14 +104,14 @@ fn show(job: &Job) -> String {
     job.history.iter().map(|entry| format!("{entry:?}\n")).collect()
 }
 
-fn all_are_explained(seeds: std::ops::Range<u64>, trouble: Trouble) -> Vec<Job> {
-    all_are_explained_with(settings(), seeds, trouble)
+fn all_are_explained(seeds: std::ops::Range<u64>, level: FaultLevel) -> Vec<Job> {
+    all_are_explained_with(settings(), seeds, level)
 }
 
-fn all_are_explained_with(settings: Settings, seeds: std::ops::Range<u64>, trouble: Trouble) -> Vec<Job> {
+fn all_are_explained_with(settings: Settings, seeds: std::ops::Range<u64>, level: FaultLevel) -> Vec<Job> {
     seeds
         .map(|seed| {
-            let job = job(seed, trouble, settings);
+            let job = job(seed, level, settings);
             assert!(explained(&job), "seed {seed}: no order explains this history\n{}", show(&job));
             job
         })
@@ -122,13 +123,13 @@ fn answered(jobs: &[Job], is: impl Fn(&Entry) -> bool) -> usize {
 }
 
 #[test]
-fn a_good_network() {
-    let jobs = all_are_explained(0..60, Trouble::Nothing);
+fn without_faults_every_call_succeeds_and_is_explained() {
+    let jobs = all_are_explained(0..60, FaultLevel::None);
     assert!(jobs.iter().all(|job| job.unanswered() == 0));
     assert_eq!(
         answered(&jobs, |entry| matches!(entry.answer, Answer::Unknown | Answer::Undone)),
         0,
-        "nobody failed, so nothing may"
+        "no node failed, so no operation may"
     );
     let comparisons = |held| {
         answered(&jobs, |entry| {
@@ -137,37 +138,37 @@ fn a_good_network() {
     };
     assert!(
         comparisons(true) > 50 && comparisons(false) > 50,
-        "the calls are no test: {} held, {} did not",
+        "too few comparisons for a test: {} held, {} did not",
         comparisons(true),
         comparisons(false)
     );
 }
 
 #[test]
-fn a_bad_network() {
-    let jobs = all_are_explained(0..60, Trouble::Messages);
+fn lost_duplicated_and_overtaken_messages_change_no_answer() {
+    let jobs = all_are_explained(0..60, FaultLevel::Messages);
     assert!(jobs.iter().all(|job| job.unanswered() == 0));
     assert_eq!(
         answered(&jobs, |entry| matches!(entry.answer, Answer::Unknown | Answer::Undone)),
         0,
-        "nobody was silent for the limit"
+        "no node was silent for the limit"
     );
 }
 
 #[test]
-fn nodes_that_are_cut_off_stop_or_die() {
-    let jobs = all_are_explained(0..200, Trouble::Everything);
+fn histories_with_partitions_and_dead_nodes_are_explained() {
+    let jobs = all_are_explained(0..200, FaultLevel::Everything);
     let (undone, unknown) = (
         answered(&jobs, |entry| entry.answer == Answer::Undone),
         answered(&jobs, |entry| entry.answer == Answer::Unknown),
     );
-    assert!(undone > 50 && unknown > 50, "the faults are no test: {undone} undone, {unknown} unknown");
+    assert!(undone > 50 && unknown > 50, "too few failures for a test: {undone} undone, {unknown} unknown");
 }
 
-/// The node that orders dies at every step of a job; the next one that lives takes over, and all of it
-/// is explained.
+/// The sequencer dies at one of many moments of a job. The next living node takes over, and the history is
+/// explained.
 #[test]
-fn the_node_that_orders_dies_at_any_step() {
+fn the_sequencer_may_die_at_any_moment() {
     for step in 0..60 {
         let mut job = Job::new(4, settings(), Faults::bad(), step, 10);
         job.run(Duration::from_micros(300 * step));
@@ -192,79 +193,98 @@ fn the_node_that_orders_dies_at_any_step() {
 }
 
 /// The first of some seeds whose history cannot be explained.
-fn found(rules: Rules, trouble: Trouble, mut seeds: std::ops::Range<u64>) -> Option<u64> {
-    seeds.find(|&seed| !explained(&job(seed, trouble, Settings { rules, ..settings() })))
+fn unexplained(rules: Rules, level: FaultLevel, mut seeds: std::ops::Range<u64>) -> Option<u64> {
+    seeds.find(|&seed| !explained(&job(seed, level, Settings { rules, ..settings() })))
 }
 
-/// Every transfer's data go ahead of it, however short they are.
-fn ahead() -> Settings {
+/// Settings with which all transfers send their data ahead, however short they are.
+fn staged() -> Settings {
     Settings { inline_bytes: 0, ..settings() }
 }
 
 #[test]
-fn data_that_go_ahead() {
-    let jobs = all_are_explained_with(ahead(), 0..60, Trouble::Messages);
+fn histories_with_staged_transfers_are_explained() {
+    let jobs = all_are_explained_with(staged(), 0..60, FaultLevel::Messages);
     assert!(jobs.iter().all(|job| job.unanswered() == 0));
     assert_eq!(
         answered(&jobs, |entry| matches!(entry.answer, Answer::Unknown | Answer::Undone)),
         0,
-        "nobody was silent for the limit"
+        "no node was silent for the limit"
     );
-    let jobs = all_are_explained_with(ahead(), 0..150, Trouble::Everything);
+    let jobs = all_are_explained_with(staged(), 0..150, FaultLevel::Everything);
     let undone =
         answered(&jobs, |entry| matches!(entry.call, Call::Xfer { .. }) && entry.answer == Answer::Undone);
-    assert!(undone > 20, "the faults are no test: {undone} undone");
+    assert!(undone > 20, "too few failures for a test: {undone} undone");
 }
 
 #[test]
-fn ordering_data_that_are_not_everywhere_is_found() {
+fn ordering_a_transfer_before_its_data_have_arrived_is_found() {
     let rules = Rules { data_first: false, ..Rules::default() };
-    assert!((0..200).any(|seed| !explained(&job(seed, Trouble::Messages, Settings { rules, ..ahead() }))));
+    assert!((0..200).any(|seed| !explained(&job(
+        seed,
+        FaultLevel::Messages,
+        Settings { rules, ..staged() }
+    ))));
 }
 
 #[test]
-fn without_the_order_it_is_found() {
+fn starting_conflicting_operations_together_is_found() {
     assert!(
-        found(Rules { in_turn: false, reads_wait: false, ..Rules::default() }, Trouble::Nothing, 0..200)
-            .is_some()
+        unexplained(
+            Rules { conflicts_wait: false, reads_wait: false, ..Rules::default() },
+            FaultLevel::None,
+            0..200
+        )
+        .is_some()
     );
 }
 
 #[test]
-fn reads_of_what_is_in_doubt_are_found() {
-    assert!(found(Rules { reads_wait: false, ..Rules::default() }, Trouble::Messages, 0..200).is_some());
+fn reading_what_is_in_doubt_is_found() {
+    assert!(
+        unexplained(Rules { reads_wait: false, ..Rules::default() }, FaultLevel::Messages, 0..200).is_some()
+    );
 }
 
 #[test]
-fn carrying_out_before_all_agree_is_found() {
-    assert!(found(Rules { all_or_none: false, ..Rules::default() }, Trouble::Nothing, 0..200).is_some());
+fn applying_before_all_nodes_agree_is_found() {
+    assert!(
+        unexplained(Rules { all_or_none: false, ..Rules::default() }, FaultLevel::None, 0..200).is_some()
+    );
 }
 
 #[test]
-fn broken_promises_are_found() {
-    // It takes a sequencer that is cut off while it decides, and is heard again after the others have
-    // settled it: the first such seed of 20,000.
-    assert!(found(Rules { promises: false, ..Rules::default() }, Trouble::Everything, 7411..7412).is_some());
+fn following_the_sequencer_after_terminating_is_found() {
+    // It takes a sequencer that is cut off while it decides, and is heard again after the other nodes have
+    // settled the operation: the first such seed of 20,000.
+    assert!(
+        unexplained(
+            Rules { termination_binds: false, ..Rules::default() },
+            FaultLevel::Everything,
+            7411..7412
+        )
+        .is_some()
+    );
 }
 
-/// What one node says of itself is no word for those below it in the tree: the first seed of 6,000 that
-/// showed that it had been taken for one.
+/// What a node says of itself alone is no answer for the nodes below it in the tree. This is the first
+/// seed of 6,000 that showed that it had been taken for one.
 #[test]
-fn an_answer_to_a_question_is_not_the_tree_s() {
-    all_are_explained(2166..2167, Trouble::Everything);
+fn a_direct_answer_does_not_count_for_the_nodes_below() {
+    all_are_explained(2166..2167, FaultLevel::Everything);
 }
 
-/// A node that ordered, was succeeded, and would order again told its own client that nothing had come
-/// of what it was still bringing to its end.
+/// A node that had ordered, was succeeded, and wanted to order again told its own client that an
+/// operation was not carried out, while it was still bringing that operation to its end.
 #[test]
-fn what_is_under_way_is_not_refused() {
-    all_are_explained(3517..3518, Trouble::Everything);
+fn an_operation_under_way_is_not_refused() {
+    all_are_explained(3517..3518, FaultLevel::Everything);
 }
 
 #[test]
-fn the_same_seed_is_the_same_job() {
+fn the_same_seed_gives_the_same_job() {
     assert_eq!(
-        show(&job(5, Trouble::Everything, settings())),
-        show(&job(5, Trouble::Everything, settings()))
+        show(&job(5, FaultLevel::Everything, settings())),
+        show(&job(5, FaultLevel::Everything, settings()))
     );
 }

@@ -1,5 +1,5 @@
-//! Addresses of all nodes, exchanged as files in a folder that all see: for programs that have no
-//! launcher to do it.
+//! Exchange of the nodes' addresses as files in a folder that all nodes see, for programs without a
+//! launcher that does it.
 
 use std::error::Error;
 use std::path::Path;
@@ -18,7 +18,7 @@ pub fn exchange(folder: &Path, node: u32, nodes: u32, mine: &[u8]) -> Result<Vec
     for node in 0..nodes {
         while !name(node).exists() {
             if Instant::now() > end {
-                return Err(format!("node {node} did not come").into());
+                return Err(format!("node {node} did not publish its address").into());
             }
             std::thread::sleep(Duration::from_millis(2));
         }

@@ -1,5 +1,4 @@
-//! What was called, when, and what came of it; and whether that could have come of calls carried out
-//! one after the other.
+//! A history of calls and answers, and the search for an order of the calls that explains all answers.
 
 use evenkeel_primitives::Comparison;
 use std::collections::HashSet;
@@ -13,13 +12,13 @@ pub enum Call {
     Read { node: usize, word: usize },
 }
 
-/// What came of a call.
+/// The answer to a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     Done,
     Held(bool),
     Value(u64),
-    /// It was carried out at some time after the call, or never.
+    /// It was carried out at some time after the call, or never will be.
     Unknown,
     /// It was never carried out.
     Undone,
@@ -36,13 +35,13 @@ pub struct Entry {
 
 /// All words of all nodes.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct State {
+struct Memories {
     words: Vec<Vec<u64>>,
 }
 
-impl State {
-    /// The state after a call that had a certain answer; None if it cannot have had that.
-    fn after(&self, call: &Call, answer: Answer) -> Option<State> {
+impl Memories {
+    /// What the words are after a call that had a certain answer; None if it cannot have had that answer.
+    fn after(&self, call: &Call, answer: Answer) -> Option<Memories> {
         let mut next = self.clone();
         let actual = match call {
             Call::Xfer { set, word, value } => {
@@ -62,12 +61,12 @@ impl State {
     }
 }
 
-/// An order of all calls that explains every answer and in which none comes before one that had
-/// returned when it was called (Herlihy and Wing 1990); None if there is none. Searched as by Wing and
-/// Gong (1993), with states that led nowhere remembered (Lowe 2017).
+/// An order of all calls that explains every answer and in which no call comes before one that had
+/// returned when it was made (Herlihy and Wing 1990); None if there is no such order. The search is that
+/// of Wing and Gong (1993), which remembers states that led nowhere (Lowe 2017).
 pub fn explanation(history: &[Entry], nodes: usize, words: usize) -> Option<Vec<usize>> {
-    // What changed nothing and told nobody anything explains nothing either. What may never have happened
-    // is tried last.
+    // A call that changed nothing and had no answer explains nothing. Calls that may never have been
+    // carried out are tried last.
     let without_effect = |call: &Call| matches!(call, Call::Read { .. } | Call::Compare { write: None, .. });
     let matters = |entry: &&Entry| {
         entry.answer != Answer::Undone && !(entry.answer == Answer::Unknown && without_effect(&entry.call))
@@ -77,20 +76,21 @@ pub fn explanation(history: &[Entry], nodes: usize, words: usize) -> Option<Vec<
     let mut search = Search { entries, seen: HashSet::new() };
     let mut order = Vec::new();
     let done = vec![false; search.entries.len()];
-    search.go(State { words: vec![vec![0; words]; nodes] }, done, &mut order).then_some(order)
+    search.extend(Memories { words: vec![vec![0; words]; nodes] }, done, &mut order).then_some(order)
 }
 
 struct Search<'a> {
     entries: Vec<&'a Entry>,
-    seen: HashSet<(Vec<bool>, State)>,
+    seen: HashSet<(Vec<bool>, Memories)>,
 }
 
 impl Search<'_> {
-    fn go(&mut self, state: State, done: Vec<bool>, order: &mut Vec<usize>) -> bool {
+    /// Extends the order to all calls that must be in it, if that is possible.
+    fn extend(&mut self, state: Memories, done: Vec<bool>, order: &mut Vec<usize>) -> bool {
         let open = |index: &usize| !done[*index];
         let must = |index: &usize| self.entries[*index].answer != Answer::Unknown;
         let left: Vec<usize> = (0..self.entries.len()).filter(open).collect();
-        // The earliest return of what is left: nothing that was called later can come first.
+        // The earliest return among the calls that are left: no call that was made later can come next.
         let Some(earliest) = left
             .iter()
             .copied()
@@ -112,7 +112,7 @@ impl Search<'_> {
                 let mut done = done.clone();
                 done[index] = true;
                 order.push(index);
-                if self.go(next, done, order) {
+                if self.extend(next, done, order) {
                     return true;
                 }
                 order.pop();

@@ -1,12 +1,14 @@
-//! A job of several nodes in virtual time: clients that call at random, faults at random, and a history
-//! of all of it.
-#![allow(dead_code, reason = "each test uses a part of it")]
+//! A job of several nodes in virtual time: clients that call at random, random faults, and a history of
+//! all of it.
+#![allow(dead_code, reason = "each test uses some of it")]
 
 pub mod history;
 
 use evenkeel_fabric::virtual_network::{Faults, Liveness, VirtualNetwork, VirtualWire};
-use evenkeel_fabric::{Event, NodeId, Wire};
-use evenkeel_primitives::{Comparison, Machine, Message, NodeSet, Number, Operation, Outcome, Settings};
+use evenkeel_fabric::{Event, NodeId, Wire, WordWrite};
+use evenkeel_primitives::{
+    Comparison, Machine, Message, NodeSet, Operation, OperationNumber, Outcome, Outgoing, Settings,
+};
 use history::{Answer, Call, Entry};
 use std::collections::HashMap;
 use std::time::Duration;
@@ -14,7 +16,7 @@ use std::time::Duration;
 pub const WORDS: usize = 3;
 const BYTES: usize = WORDS * 8;
 
-/// splitmix64, for what clients and faults do; the network has dice of its own.
+/// splitmix64, for what clients do and which faults happen. The network has random numbers of its own.
 pub struct Random(pub u64);
 
 impl Random {
@@ -39,16 +41,16 @@ pub fn settings() -> Settings {
 struct Client {
     random: Random,
     calls_left: usize,
-    again: Duration,
+    next: Duration,
     /// The entry of the read that waits.
     reading: Option<usize>,
-    open: HashMap<Number, usize>,
+    open: HashMap<OperationNumber, usize>,
 }
 
 impl Client {
-    /// When it calls next, unless it has to wait for an answer before.
+    /// When it makes its next call, unless it has to wait for an answer first.
     fn next_call(&self) -> Option<Duration> {
-        (self.calls_left > 0 && self.reading.is_none() && self.open.len() < 2).then_some(self.again)
+        (self.calls_left > 0 && self.reading.is_none() && self.open.len() < 2).then_some(self.next)
     }
 }
 
@@ -79,7 +81,7 @@ impl Job {
         let client = |node| Client {
             random: Random(seed * 1000 + node as u64),
             calls_left: calls,
-            again: Duration::ZERO,
+            next: Duration::ZERO,
             reading: None,
             open: HashMap::new(),
         };
@@ -98,17 +100,17 @@ impl Job {
         self.machines.len()
     }
 
-    fn well(&self, node: usize) -> bool {
+    fn is_running(&self, node: usize) -> bool {
         self.network.liveness(NodeId(node as u32)) == Liveness::Running
     }
 
-    fn send(&mut self, node: usize, out: Vec<(NodeId, Message)>) {
+    fn send(&mut self, node: usize, out: Outgoing) {
         for (to, message) in out {
             self.wires[node].send(to, &message.encode()).unwrap();
         }
     }
 
-    pub fn start(&mut self, node: usize, set: &[usize], operation: Operation) -> Number {
+    pub fn start(&mut self, node: usize, set: &[usize], operation: Operation) -> OperationNumber {
         let set: NodeSet = set.iter().map(|&node| NodeId(node as u32)).collect();
         let memory = self.wires[node].memory().clone();
         let (number, out) = self.machines[node].start(self.network.now(), &memory, set, operation).unwrap();
@@ -116,29 +118,29 @@ impl Job {
         number
     }
 
-    /// Lets the job go on until a moment.
+    /// Runs the job until a moment.
     pub fn run(&mut self, until: Duration) {
-        self.go_on(until, true);
+        self.run_with(until, true);
     }
 
-    /// The same; outcomes are left for who asks the machines.
+    /// The same, but leaves outcomes to the caller, who takes them from the machines.
     pub fn run_leaving_outcomes(&mut self, until: Duration) {
-        self.go_on(until, false);
+        self.run_with(until, false);
     }
 
-    fn go_on(&mut self, until: Duration, take_outcomes: bool) {
+    fn run_with(&mut self, until: Duration, take_outcomes: bool) {
         loop {
             for node in 0..self.nodes() {
                 self.act(node);
                 if take_outcomes {
-                    self.note_outcomes(node);
+                    self.record_outcomes(node);
                 }
             }
-            let alarm = |node: &usize| self.machines[*node].alarm();
+            let due = |node: &usize| self.machines[*node].next_due();
             let client = |node: &usize| self.clients[*node].next_call();
-            let well: Vec<usize> = (0..self.nodes()).filter(|&node| self.well(node)).collect();
-            let alarms = well.iter().filter_map(alarm).chain(well.iter().filter_map(client));
-            let Some(next) = alarms.chain(self.network.next_arrival()).min().filter(|&next| next <= until)
+            let running: Vec<usize> = (0..self.nodes()).filter(|&node| self.is_running(node)).collect();
+            let due = running.iter().filter_map(due).chain(running.iter().filter_map(client));
+            let Some(next) = due.chain(self.network.next_arrival()).min().filter(|&next| next <= until)
             else {
                 return self.network.advance_to(until);
             };
@@ -150,9 +152,9 @@ impl Job {
         }
     }
 
-    /// Everything that a node can do at this moment, but for taking outcomes.
+    /// Does everything that a node can do at this moment, except for taking outcomes.
     fn act(&mut self, node: usize) {
-        if !self.well(node) {
+        if !self.is_running(node) {
             return;
         }
         let now = self.network.now();
@@ -163,39 +165,39 @@ impl Job {
                 now,
                 &memory,
                 from,
-                Message::decode(&bytes).expect("what was sent"),
+                Message::decode(&bytes).expect("a message that was sent"),
             );
             self.send(node, out);
         }
-        if self.machines[node].alarm().is_some_and(|alarm| alarm <= now) {
+        if self.machines[node].next_due().is_some_and(|due| due <= now) {
             let out = self.machines[node].tick(now, &memory);
             self.send(node, out);
         }
-        self.read_on(node);
-        if self.clients[node].next_call().is_some_and(|again| again <= now) {
+        self.finish_read(node);
+        if self.clients[node].next_call().is_some_and(|next| next <= now) {
             self.call(node);
         }
     }
 
-    fn note_outcomes(&mut self, node: usize) {
+    fn record_outcomes(&mut self, node: usize) {
         let now = self.network.now();
-        for (number, outcome) in self.machines[node].ended() {
+        for (number, outcome) in self.machines[node].take_outcomes() {
             if let Some(entry) = self.clients[node].open.remove(&number) {
                 self.history[entry].returned = Some(now);
                 self.history[entry].answer = answer(&self.history[entry].call, &outcome);
                 if self.history[entry].answer == Answer::Unknown {
-                    // each such call doubles the number of histories that are possible
+                    // Each such call doubles the number of possible histories.
                     self.clients[node].calls_left = 0;
                 }
             }
         }
     }
 
-    /// Ends a read that waits, if it can be.
-    fn read_on(&mut self, node: usize) {
+    /// Ends a read that waits, if the word can be read.
+    fn finish_read(&mut self, node: usize) {
         let Some(entry) = self.clients[node].reading else { return };
         let Call::Read { word, .. } = self.history[entry].call else { unreachable!() };
-        if self.machines[node].readable(&(word * 8..word * 8 + 8)) {
+        if self.machines[node].is_readable(&(word * 8..word * 8 + 8)) {
             self.history[entry].answer = Answer::Value(self.wires[node].memory().load(word * 8));
             self.history[entry].returned = Some(self.network.now());
             self.clients[node].reading = None;
@@ -204,11 +206,11 @@ impl Job {
 
     pub fn begin_read(&mut self, node: usize, word: usize) {
         self.clients[node].reading = Some(self.history.len());
-        self.note(Call::Read { node, word });
-        self.read_on(node);
+        self.record(Call::Read { node, word });
+        self.finish_read(node);
     }
 
-    fn note(&mut self, call: Call) {
+    fn record(&mut self, call: Call) {
         self.history.push(Entry {
             called: self.network.now(),
             returned: None,
@@ -222,7 +224,7 @@ impl Job {
         let nodes = self.nodes() as u64;
         let now = self.network.now();
         let random = &mut self.clients[node].random;
-        let again = now + Duration::from_micros(random.below(4000));
+        let next = now + Duration::from_micros(random.below(4000));
         let kind = random.below(10);
         let word = random.below(WORDS as u64) as usize;
         let mut set: Vec<usize> = (0..nodes as usize).filter(|_| random.below(3) > 0).collect();
@@ -231,7 +233,7 @@ impl Job {
         }
         let (comparison, other, near) =
             (Comparison::ALL[random.below(6) as usize], random.below(WORDS as u64) as usize, random.below(3));
-        self.clients[node].again = again;
+        self.clients[node].next = next;
         self.clients[node].calls_left -= 1;
         if kind < 4 {
             return self.begin_read(node, word);
@@ -249,20 +251,20 @@ impl Job {
                 variable: word * 8,
                 comparison,
                 value: compared,
-                write: write.map(|(word, value)| (word * 8, value)),
+                write: write.map(|(word, value)| WordWrite { at: word * 8, value }),
             };
             (Call::Compare { set: set.clone(), word, comparison, value: compared, write }, operation)
         };
         let entry = self.history.len();
-        self.note(call);
+        self.record(call);
         let number = self.start(node, &set, operation);
         self.clients[node].open.insert(number, entry);
     }
 
-    /// Operations that have not returned, of nodes that are well.
+    /// How many operations of running nodes have not returned.
     pub fn unanswered(&self) -> usize {
         (0..self.nodes())
-            .filter(|&node| self.well(node))
+            .filter(|&node| self.is_running(node))
             .map(|node| self.clients[node].open.len() + usize::from(self.clients[node].reading.is_some()))
             .sum()
     }
@@ -272,7 +274,7 @@ fn answer(call: &Call, outcome: &Outcome) -> Answer {
     match (outcome, call) {
         (Ok(_), Call::Xfer { .. }) => Answer::Done,
         (Ok(held), _) => Answer::Held(*held),
-        (Err(fault), _) if fault.undone => Answer::Undone,
+        (Err(error), _) if error.undone => Answer::Undone,
         (Err(_), _) => Answer::Unknown,
     }
 }
