@@ -1,5 +1,5 @@
-//! How many phits a core moves in a second: a mesh of 64 switches with 256 hosts, dimension-order
-//! tables, wormhole and cut-through.
+//! Measures how many phits the simulator moves per second on one core: a mesh of 64 switches and 256 hosts
+//! with dimension-order tables, with wormhole and with cut-through switching.
 //!
 //!     cargo run --release -p evenkeel-switch-sim --example speed
 
@@ -23,7 +23,7 @@ fn mesh() -> (Wiring, TableRouting) {
     let mut table = TableRouting::new(wiring.switches(), wiring.hosts());
     for at in 0..wiring.switches() {
         for to in 0..wiring.hosts() {
-            let end = wiring.home(EndNodeId(to)).0;
+            let end = wiring.switch_of(EndNodeId(to)).0;
             let next = match (at % SIDE, end % SIDE) {
                 (a, b) if a < b => at + 1,
                 (a, b) if a > b => at - 1,
@@ -31,9 +31,9 @@ fn mesh() -> (Wiring, TableRouting) {
                 _ if at > end => at - SIDE,
                 _ => continue,
             };
-            let leads = |c: &&ChannelId| wiring.to(**c) == End::Switch(SwitchId(next));
-            let channel = *wiring.leaving(SwitchId(at)).iter().find(leads).expect("neighbours are joined");
-            table.set(SwitchId(at), to, Lane { channel, lane: 0 });
+            let leads = |c: &&ChannelId| wiring.to(**c) == Node::Switch(SwitchId(next));
+            let channel = *wiring.leaving(SwitchId(at)).iter().find(leads).expect("neighbours are connected");
+            table.set(SwitchId(at), to, VirtualLane { channel, lane: 0 });
         }
     }
     (wiring, table)
@@ -45,16 +45,17 @@ fn main() {
         [("wormhole, one lane", Parameters::MYRINET), ("cut-through, two lanes", Parameters::CUT_THROUGH)]
     {
         for load in [0.05, 0.15, 0.9] {
-            let mut simulator = Simulator::new(&wiring, parameters, table.clone()).expect("right parameters");
+            let mut simulator =
+                Simulator::new(&wiring, parameters, table.clone()).expect("the parameters are in range");
             let traffic =
                 Traffic { pattern: Pattern::Uniform, length: Length::Fixed(32), load, copies: 1, seed: 1 };
             let mut traffic = OpenLoop::new(traffic, &wiring);
             let begun = Instant::now();
             simulator.run(50_000, &mut traffic).expect("no deadlock");
-            let moves = simulator.moved().iter().sum::<u64>() as f64 / 1e6;
+            let moves = simulator.phits_moved().iter().sum::<u64>() as f64 / 1e6;
             let seconds = begun.elapsed().as_secs_f64();
             println!(
-                "{name:>24}, load {load:4}: {moves:6.1} million moves in {seconds:.2} s, {:.1} million a second",
+                "{name:>24}, load {load:4}: {moves:6.1} million moves in {seconds:.2} s, {:.1} million per second",
                 moves / seconds
             );
         }

@@ -1,5 +1,5 @@
-//! What breadth-first and depth-first trees leave of random networks (Sancho, Robles, Duato, CANPC
-//! 2000, table 1): a line of JSON for each network.
+//! Compares up*/down* routing by breadth-first and by depth-first trees on random networks (Sancho, Robles,
+//! Duato, CANPC 2000, table 1). Prints a line of JSON for each network and tree.
 //!
 //!     cargo run --release -p evenkeel-switch-sim --example table1 > bench/switch-sim/table1.jsonl
 
@@ -10,8 +10,8 @@ const NETWORKS: u64 = 100;
 fn main() {
     for switches in [9, 16, 32, 64] {
         for seed in 1..=NETWORKS {
-            let of = generate::Irregular { switches, degree: 4, end_nodes: 4, parallel: false };
-            let network = generate::irregular(of, seed).expect("a possible network");
+            let shape = generate::Irregular { switches, degree: 4, end_nodes: 4, parallel: false };
+            let network = generate::irregular(shape, seed).expect("such a network exists");
             for (scheme, order) in [
                 ("bfs", schemes::breadth_first(&network, schemes::best_root(&network))),
                 ("dfs", schemes::depth_first(&network)),
@@ -22,7 +22,7 @@ fn main() {
     }
 }
 
-/// Over ordered pairs of switches, one random shortest legal path each.
+/// Figures over all ordered pairs of switches, with one random shortest legal path for each.
 fn figures(network: &Network, order: &SwitchOrder, scheme: &str, seed: u64) -> serde_json::Value {
     let routes =
         SourceRoutes::shortest(network, &ChannelOrder::up_down(network, order), &mut Random::new(seed));
@@ -30,18 +30,19 @@ fn figures(network: &Network, order: &SwitchOrder, scheme: &str, seed: u64) -> s
     let mut load = vec![0_u32; network.channels()];
     let (mut hops, mut longer, mut diameter) = (0, 0, 0);
     for from in network.switch_ids() {
-        let least = distances(network, from);
+        let minimal = distances(network, from);
         for to in network.switch_ids().filter(|to| *to != from) {
             let path = routes.path(from, to);
             path.iter().for_each(|c| load[c.index()] += 1);
             hops += path.len();
-            longer += u32::from(path.len() > least[to.0 as usize]);
+            longer += u32::from(path.len() > minimal[to.0 as usize]);
             diameter = diameter.max(path.len());
         }
     }
     let pairs = (n * (n - 1)) as f64;
     serde_json::json!({
-        "switches": n, "scheme": scheme, "seed": seed, "distance": hops as f64 / pairs, "restrictions": order.restrictions(network) as f64 / n as f64,
+        "switches": n, "scheme": scheme, "seed": seed, "distance": hops as f64 / pairs,
+        "restrictions": order.restrictions(network) as f64 / n as f64,
         "longer": f64::from(longer) / pairs, "diameter": diameter, "load": load.into_iter().max(),
     })
 }

@@ -1,19 +1,22 @@
-//! Switched networks phit by phit: what routing tables, traffic and changes of the network do to
-//! throughput and latency.
+//! A simulator of switched networks, phit by phit. It shows what routing tables, traffic and changes of the
+//! network do to throughput and latency.
 //!
-//! A [`Simulator`] is a [`Wiring`] (switches, hosts, channels) with [`Parameters`] (wormhole, virtual
-//! cut-through or store-and-forward switching; lanes, buffers and times) and a [`Routing`] function. A
-//! [`Workload`] says what hosts send: [`OpenLoop`] is random [`Traffic`], and [`measure()`] makes of it
-//! one [`Point`] of a latency-throughput curve, with confidence intervals. Time is counted in cycles; a
-//! channel moves a phit in a cycle unless it is said to be slower.
+//! A [`Simulator`] combines a [`Wiring`] (switches, hosts, channels), [`Parameters`] (wormhole, virtual
+//! cut-through or store-and-forward switching; lanes, buffers, times) and a [`Routing`] function. A
+//! [`Workload`] decides what hosts send. [`OpenLoop`] is a workload of random [`Traffic`], and
+//! [`measure()`] turns it into a [`LoadPoint`] of a latency-throughput curve, with confidence intervals.
+//! Time is in cycles. A channel moves one phit per cycle, unless it is made slower.
 //!
-//! The same arguments give the same outcome on every machine. Every phit and packet is accounted for
-//! every few thousand cycles, and a deadlock ends the simulation with the packets that wait for each
-//! other ([`Deadlock`]). This crate may use the networks and tables of `evenkeel-route`; it must never
-//! do I/O or look at a clock.
+//! The same arguments give the same results on every machine. Every few thousand cycles the simulator
+//! checks that no phit and no packet is lost, and looks for deadlocks. A [`Deadlock`] ends the simulation
+//! and names the packets that wait for each other.
+//!
+//! May use: std, serde, thiserror, and the networks and tables of `evenkeel-route`. Must never: do I/O,
+//! read a clock, or depend on the iteration order of a hash map.
 
 pub mod application;
 mod measurement;
+mod packet;
 mod parameters;
 pub mod reconfiguration;
 mod routing;
@@ -21,9 +24,14 @@ mod simulator;
 mod traffic;
 mod wiring;
 
-pub use measurement::{Interval, Job, Point, Rules, Throughput, measure, run_jobs, throughput};
-pub use parameters::{Impossible, Parameters, Switching};
-pub use routing::{EscapeRouting, Lane, Routes, Routing, SourceRouting, TableRouting};
-pub use simulator::{Count, Deadlock, Halt, Packet, PacketId, Post, Simulator, Workload};
-pub use traffic::{Destinations, Length, OpenLoop, Pattern, Traffic};
-pub use wiring::{ChannelId, End, Wiring};
+pub use measurement::{
+    Experiment, Interval, LoadPoint, StoppingRules, Throughput, measure, run_parallel, throughput,
+};
+pub use packet::{Packet, PacketId};
+pub use parameters::{Parameters, ParametersError, Switching};
+pub use routing::{AnyRouting, EscapeRouting, Routing, SourceRouting, TableRouting, VirtualLane};
+pub use simulator::{
+    ConservationError, Deadlock, NewPacket, SimulationError, Simulator, TrafficCount, Workload,
+};
+pub use traffic::{Length, OpenLoop, Pattern, Traffic, TrafficError};
+pub use wiring::{ChannelId, Node, Wiring};

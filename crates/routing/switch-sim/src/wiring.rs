@@ -1,45 +1,53 @@
-//! Switches, hosts and the channels between them, as arrays.
+//! Switches, hosts and the channels between them, as arrays of numbers.
 
 use evenkeel_route::{EndNodeId, Network, SwitchId};
 
-/// One direction of a link, by its number in its [`Wiring`].
+/// One direction of a link, by its number in a [`Wiring`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChannelId(pub u32);
 
-/// What stands at an end of a channel.
+/// What is at an end of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum Node {
+    /// A switch.
     Switch(SwitchId),
+    /// A host.
     Host(EndNodeId),
 }
 
-/// A network as the simulator wants it. Link `i` is the channels `2i` (as given) and `2i + 1` (back);
-/// after all links, host `h` has a channel into its switch and one out of it. Several links between the
-/// same switches are several links.
+/// A network as the simulator needs it.
+///
+/// Link `i` between switches has the channels `2i`, from its first switch to its second, and `2i + 1`,
+/// back. After all links, each host has a channel into its switch and one from it. Parallel links are links
+/// of their own.
 #[derive(Clone, Debug)]
 pub struct Wiring {
     switches: u32,
     links: Vec<(SwitchId, SwitchId)>,
-    home: Vec<SwitchId>,
-    /// Outgoing channels of each switch, those to hosts last.
+    /// By host: its switch.
+    host_switch: Vec<SwitchId>,
+    /// By switch: its outgoing channels, those to hosts last.
     out: Vec<Vec<ChannelId>>,
 }
 
 impl Wiring {
-    /// `home[h]` is the switch of host `h`. Panics if a link or a host names a switch that is not there.
-    pub fn new(switches: u32, links: Vec<(SwitchId, SwitchId)>, home: Vec<SwitchId>) -> Wiring {
+    /// The wiring of some links, with the switch of each host.
+    ///
+    /// # Panics
+    /// If a link or a host names a switch that does not exist.
+    pub fn new(switches: u32, links: Vec<(SwitchId, SwitchId)>, host_switch: Vec<SwitchId>) -> Wiring {
         let mut out = vec![Vec::new(); switches as usize];
         for (i, (a, b)) in links.iter().enumerate() {
             out[a.0 as usize].push(ChannelId(2 * i as u32));
             out[b.0 as usize].push(ChannelId(2 * i as u32 + 1));
         }
-        for (h, s) in home.iter().enumerate() {
+        for (h, s) in host_switch.iter().enumerate() {
             out[s.0 as usize].push(ChannelId((2 * links.len() + 2 * h + 1) as u32));
         }
-        Wiring { switches, links, home, out }
+        Wiring { switches, links, host_switch, out }
     }
 
-    /// Channels between switches keep the numbers that they have in the network.
+    /// The wiring of a network. Channels between switches keep their numbers.
     pub fn of(network: &Network) -> Wiring {
         let links = network.channel_ids().step_by(2).map(|c| (network.from(c), network.to(c))).collect();
         Wiring::new(
@@ -49,25 +57,29 @@ impl Wiring {
         )
     }
 
+    /// Number of switches.
     pub fn switches(&self) -> u32 {
         self.switches
     }
 
+    /// Number of hosts.
     pub fn hosts(&self) -> u32 {
-        self.home.len() as u32
+        self.host_switch.len() as u32
     }
 
+    /// Number of channels, including those of hosts.
     pub fn channels(&self) -> u32 {
-        2 * (self.links.len() + self.home.len()) as u32
+        2 * (self.links.len() + self.host_switch.len()) as u32
     }
 
+    /// The links between switches, each with its two switches.
     pub fn links(&self) -> &[(SwitchId, SwitchId)] {
         &self.links
     }
 
-    /// The switch that a host is attached to.
-    pub fn home(&self, host: EndNodeId) -> SwitchId {
-        self.home[host.0 as usize]
+    /// The switch to which a host is attached.
+    pub fn switch_of(&self, host: EndNodeId) -> SwitchId {
+        self.host_switch[host.0 as usize]
     }
 
     /// All channels that leave a switch, to switches and to hosts.
@@ -75,39 +87,38 @@ impl Wiring {
         &self.out[switch.0 as usize]
     }
 
-    /// From a host into its switch.
+    /// The channel from a host into its switch.
     pub fn injection(&self, host: EndNodeId) -> ChannelId {
         ChannelId((2 * self.links.len()) as u32 + 2 * host.0)
     }
 
-    /// From a switch to its host.
+    /// The channel from a switch to its host.
     pub fn ejection(&self, host: EndNodeId) -> ChannelId {
         ChannelId(self.injection(host).0 + 1)
     }
 
-    /// Where a channel begins.
-    pub fn from(&self, channel: ChannelId) -> End {
+    /// The node that a channel leaves.
+    pub fn from(&self, channel: ChannelId) -> Node {
         self.end(channel, channel.0 % 2 == 0)
     }
 
-    /// Where a channel ends.
-    pub fn to(&self, channel: ChannelId) -> End {
+    /// The node that a channel enters.
+    pub fn to(&self, channel: ChannelId) -> Node {
         self.end(channel, channel.0 % 2 == 1)
     }
 
-    fn end(&self, channel: ChannelId, first: bool) -> End {
+    fn end(&self, channel: ChannelId, first: bool) -> Node {
         let link = channel.0 as usize / 2;
         match self.links.get(link) {
-            Some((a, b)) => End::Switch(if first { *a } else { *b }),
+            Some((a, b)) => Node::Switch(if first { *a } else { *b }),
             None => {
                 let host = EndNodeId((link - self.links.len()) as u32);
-                if first { End::Host(host) } else { End::Switch(self.home(host)) }
+                if first { Node::Host(host) } else { Node::Switch(self.switch_of(host)) }
             }
         }
     }
 
-    /// Links from each switch to each other along the fewest of them; `u32::MAX` where there is no way.
-    /// `[from][to]`.
+    /// The least number of links from a switch to another, as `[from][to]`; `u32::MAX` without a path.
     pub fn distances(&self) -> Vec<Vec<u32>> {
         (0..self.switches).map(|s| self.distances_from(SwitchId(s))).collect()
     }
@@ -118,7 +129,7 @@ impl Wiring {
         let mut queue = std::collections::VecDeque::from([from]);
         while let Some(s) = queue.pop_front() {
             for channel in self.leaving(s) {
-                if let End::Switch(next) = self.to(*channel) {
+                if let Node::Switch(next) = self.to(*channel) {
                     if distance[next.0 as usize] == u32::MAX {
                         distance[next.0 as usize] = distance[s.0 as usize] + 1;
                         queue.push_back(next);
@@ -129,11 +140,11 @@ impl Wiring {
         distance
     }
 
-    /// "switch 3 -> switch 5", for people.
+    /// A name for people: "switch 3 -> switch 5".
     pub fn name(&self, channel: ChannelId) -> String {
-        let end = |e: End| match e {
-            End::Switch(s) => format!("switch {}", s.0),
-            End::Host(h) => format!("host {}", h.0),
+        let end = |e: Node| match e {
+            Node::Switch(s) => format!("switch {}", s.0),
+            Node::Host(h) => format!("host {}", h.0),
         };
         format!("{} -> {}", end(self.from(channel)), end(self.to(channel)))
     }
@@ -150,11 +161,11 @@ mod tests {
         assert_eq!(wiring.channels(), 8);
         assert_eq!(
             (wiring.from(ChannelId(3)), wiring.to(ChannelId(3))),
-            (End::Switch(s(2)), End::Switch(s(1)))
+            (Node::Switch(s(2)), Node::Switch(s(1)))
         );
         let (into, out) = (wiring.injection(EndNodeId(1)), wiring.ejection(EndNodeId(1)));
-        assert_eq!((wiring.from(into), wiring.to(into)), (End::Host(EndNodeId(1)), End::Switch(s(2))));
-        assert_eq!((wiring.from(out), wiring.to(out)), (End::Switch(s(2)), End::Host(EndNodeId(1))));
+        assert_eq!((wiring.from(into), wiring.to(into)), (Node::Host(EndNodeId(1)), Node::Switch(s(2))));
+        assert_eq!((wiring.from(out), wiring.to(out)), (Node::Switch(s(2)), Node::Host(EndNodeId(1))));
         assert_eq!(wiring.leaving(s(2)), [ChannelId(3), out]);
         assert_eq!(wiring.distances()[0], [0, 1, 2]);
         assert_eq!(wiring.name(ChannelId(0)), "switch 0 -> switch 1");

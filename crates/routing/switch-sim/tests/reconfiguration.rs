@@ -1,56 +1,94 @@
 //! Networks that change under traffic.
 
-use evenkeel_route::{SwitchId, generate};
-use evenkeel_switch_sim::reconfiguration::directed_graph::Directed;
-use evenkeel_switch_sim::reconfiguration::link_reversal::{Mistake, explore};
-use evenkeel_switch_sim::reconfiguration::switch_tables::Views;
-use evenkeel_switch_sim::reconfiguration::{Change, Method, Outcome, Settings, reconfigure, reconfigure_all};
+use evenkeel_route::generate;
+use evenkeel_switch_sim::reconfiguration::directed_graph::DirectedGraph;
+use evenkeel_switch_sim::reconfiguration::switch_tables::SwitchTables;
+use evenkeel_switch_sim::reconfiguration::{
+    ControlParameters, Protocol, ReconfigurationCost, TopologyChange, reconfigure, reconfigure_all,
+};
 use evenkeel_switch_sim::*;
 
-fn network(switches: usize, seed: u64) -> (Wiring, Directed) {
-    let of = generate::Irregular { switches, degree: 4.min(switches - 1), end_nodes: 2, parallel: false };
-    let wiring = Wiring::of(&generate::irregular(of, seed).unwrap());
-    let links: Vec<(u32, u32)> = wiring.links().iter().map(|(a, b)| (a.0, b.0)).collect();
-    let graph = Directed::breadth_first(vec![true; switches], links.clone(), vec![true; links.len()], 0);
-    (wiring, graph)
+const PROTOCOLS: [Protocol; 3] = [Protocol::Static, Protocol::Overlapped, Protocol::Planned];
+
+/// A network with traffic on it.
+struct Simulation {
+    graph: DirectedGraph,
+    simulator: Simulator<SwitchTables>,
+    traffic: OpenLoop,
 }
 
-/// Switch 0, the root, goes, and comes back; then traffic ends, and everything that was not discarded
-/// must arrive.
-fn goes_and_comes(switches: usize, seed: u64, method: Method, settings: Settings) -> [Outcome; 2] {
-    let (wiring, mut graph) = network(switches, seed);
-    let parameters = Parameters { buffer_phits: 16, ..Parameters::CUT_THROUGH };
-    let mut simulator = Simulator::new(&wiring, parameters, Views::new(&wiring, &graph)).unwrap();
-    let mut traffic = OpenLoop::new(
-        Traffic { pattern: Pattern::Uniform, length: Length::Fixed(16), load: 0.1, copies: 1, seed },
-        &wiring,
-    );
-    simulator.run(3_000, &mut traffic).unwrap();
-    let outcomes = [Change::SwitchGoes(0), Change::SwitchComes(0)].map(|change| {
-        let outcome = reconfigure(&mut simulator, &mut traffic, &mut graph, change, method, settings)
-            .unwrap_or_else(|e| panic!("{switches} {seed} {method:?} {change:?}: {e}"));
-        // Packets for hosts that are gone are stopped where they are found to have no way.
+impl Simulation {
+    fn new(switches: usize, load: f64, seed: u64) -> Simulation {
+        let degree = 4.min(switches - 1);
+        let shape = generate::Irregular { switches, degree, end_nodes: 2, parallel: false };
+        let wiring = Wiring::of(&generate::irregular(shape, seed).unwrap());
+        let links: Vec<(u32, u32)> = wiring.links().iter().map(|(a, b)| (a.0, b.0)).collect();
+        let working = vec![true; links.len()];
+        let graph = DirectedGraph::breadth_first(vec![true; switches], links, working, 0);
+        let parameters = Parameters { buffer_phits: 16, ..Parameters::CUT_THROUGH };
+        let simulator = Simulator::new(&wiring, parameters, SwitchTables::new(&wiring, &graph)).unwrap();
+        let length = Length::Fixed(16);
+        let traffic = Traffic { pattern: Pattern::Uniform, length, load, copies: 1, seed };
+        Simulation { graph, simulator, traffic: OpenLoop::new(traffic, &wiring) }
+    }
+
+    fn run(&mut self, cycles: u64) {
+        self.simulator.run(self.simulator.now() + cycles, &mut self.traffic).unwrap();
+    }
+
+    fn change(
+        &mut self,
+        change: TopologyChange,
+        protocol: Protocol,
+        parameters: ControlParameters,
+    ) -> ReconfigurationCost {
+        let Simulation { graph, simulator, traffic } = self;
+        reconfigure(simulator, traffic, graph, change, protocol, parameters)
+            .unwrap_or_else(|e| panic!("{protocol:?} {change:?}: {e}"))
+    }
+
+    /// Continues for a while, and discards packets for hosts of removed switches, which have no path.
+    fn discard_stranded(&mut self) {
         for _ in 0..4 {
-            simulator.run(simulator.now() + 500, &mut traffic).unwrap();
-            simulator.discard_stranded();
+            self.run(500);
+            self.simulator.discard_stranded();
         }
-        outcome
+    }
+
+    /// Ends the traffic. Everything that was not discarded must arrive.
+    fn finish(&mut self) {
+        self.traffic.stop();
+        let limit = self.simulator.now() + 1_000_000;
+        assert!(self.simulator.finish(limit, &mut self.traffic).unwrap(), "packets did not arrive");
+    }
+}
+
+/// Removes switch 0, the root, and adds it again.
+fn remove_and_add(
+    switches: usize,
+    seed: u64,
+    protocol: Protocol,
+    parameters: ControlParameters,
+) -> [ReconfigurationCost; 2] {
+    let mut simulation = Simulation::new(switches, 0.1, seed);
+    simulation.run(3_000);
+    let changes = [TopologyChange::SwitchRemoved(0), TopologyChange::SwitchAdded(0)];
+    let costs = changes.map(|change| {
+        let cost = simulation.change(change, protocol, parameters);
+        simulation.discard_stranded();
+        cost
     });
-    traffic.stop();
-    assert!(
-        simulator.finish(simulator.now() + 1_000_000, &mut traffic).unwrap(),
-        "{switches} {seed} {method:?}: what was not discarded arrives"
-    );
-    outcomes
+    simulation.finish();
+    costs
 }
 
 #[test]
 fn every_protocol_brings_all_tables_up_to_date() {
-    let mut less = [0; 3];
+    let mut discarded = [0; 3];
     for switches in [8, 16] {
         for seed in 0..4 {
-            let [fixed, overlapped, planned] = [Method::Static, Method::Overlapped, Method::Planned]
-                .map(|m| goes_and_comes(switches, seed, m, Settings::USUAL));
+            let [fixed, overlapped, planned] =
+                PROTOCOLS.map(|p| remove_and_add(switches, seed, p, ControlParameters::USUAL));
             for change in 0..2 {
                 assert!(fixed[change].stopped > 0);
                 assert_eq!(
@@ -63,144 +101,67 @@ fn every_protocol_brings_all_tables_up_to_date() {
                     "{switches} {seed} {change}: {planned:?} {fixed:?}"
                 );
             }
-            less[0] += fixed[0].discarded;
-            less[1] += overlapped[0].discarded;
-            less[2] += planned[0].discarded;
+            discarded[0] += fixed[0].discarded;
+            discarded[1] += overlapped[0].discarded;
+            discarded[2] += planned[0].discarded;
         }
     }
-    assert!(less[2] < less[0] && less[2] <= less[1], "{less:?} packets were discarded");
+    assert!(discarded[2] < discarded[0] && discarded[2] <= discarded[1], "{discarded:?}");
 }
 
-/// Whether the network holds together without some switches.
-fn connected_without(graph: &Directed, dead: &[u32]) -> bool {
-    let mut left = graph.clone();
-    dead.iter().for_each(|s| left.alive[*s as usize] = false);
-    let first = left.alive.iter().position(|a| *a).unwrap() as u32;
-    left.component(first).len() == left.alive.iter().filter(|a| **a).count()
+/// Whether a network is connected without some of its switches.
+fn is_connected_without(graph: &DirectedGraph, removed: &[u32]) -> bool {
+    let mut graph = graph.clone();
+    removed.iter().for_each(|s| graph.is_alive[*s as usize] = false);
+    let first = graph.is_alive.iter().position(|a| *a).unwrap() as u32;
+    graph.component(first).len() == graph.is_alive.iter().filter(|a| **a).count()
+}
+
+/// Removes a second switch `later` cycles after the root, and adds the root again 100 cycles after that.
+/// Returns the cost.
+fn change_during_a_change(seed: u64, loss: f64, protocol: Protocol, later: u64) -> ReconfigurationCost {
+    let mut simulation = Simulation::new(12, 0.05, seed);
+    let second = (1..12).find(|s| is_connected_without(&simulation.graph, &[0, *s]));
+    let second = second.expect("the network remains connected when two switches fail");
+    simulation.run(2_000);
+    let changes = [
+        (0, TopologyChange::SwitchRemoved(0)),
+        (later, TopologyChange::SwitchRemoved(second)),
+        (later + 100, TopologyChange::SwitchAdded(0)),
+    ];
+    let parameters = ControlParameters { loss, ..ControlParameters::USUAL };
+    let Simulation { graph, simulator, traffic } = &mut simulation;
+    let cost = reconfigure_all(simulator, traffic, graph, &changes, protocol, parameters)
+        .unwrap_or_else(|e| panic!("{seed} {protocol:?} {later}: {e}"));
+    assert_eq!(graph.is_alive.iter().filter(|a| !**a).count(), 1);
+    simulation.change(TopologyChange::SwitchAdded(second), protocol, parameters);
+    simulation.discard_stranded();
+    simulation.finish();
+    let simulator = &simulation.simulator;
+    assert_eq!(simulator.created().packets, simulator.delivered().packets + simulator.discarded().packets);
+    cost
 }
 
 #[test]
-fn a_change_during_a_change_is_met_by_the_static_protocol() {
-    let mut fell_back = 0;
+fn the_static_protocol_handles_a_change_during_a_change() {
+    let mut stopped = 0;
     for (seed, loss) in [(1, 0.0), (2, 0.3), (5, 0.3)] {
-        for method in [Method::Static, Method::Overlapped, Method::Planned] {
+        for protocol in PROTOCOLS {
             for later in [30, 150, 300, 600] {
-                let (wiring, mut graph) = network(12, seed);
-                let second = (1..12)
-                    .find(|s| connected_without(&graph, &[0, *s]))
-                    .expect("a network that stands two failures");
-                let parameters = Parameters { buffer_phits: 16, ..Parameters::CUT_THROUGH };
-                let mut simulator = Simulator::new(&wiring, parameters, Views::new(&wiring, &graph)).unwrap();
-                let mut traffic = OpenLoop::new(
-                    Traffic {
-                        pattern: Pattern::Uniform,
-                        length: Length::Fixed(16),
-                        load: 0.05,
-                        copies: 1,
-                        seed,
-                    },
-                    &wiring,
-                );
-                simulator.run(2_000, &mut traffic).unwrap();
-                let changes = [
-                    (0, Change::SwitchGoes(0)),
-                    (later, Change::SwitchGoes(second)),
-                    (later + 100, Change::SwitchComes(0)),
-                ];
-                let settings = Settings { loss, ..Settings::USUAL };
-                let outcome =
-                    reconfigure_all(&mut simulator, &mut traffic, &mut graph, &changes, method, settings)
-                        .unwrap_or_else(|e| panic!("{seed} {method:?} {later}: {e}"));
-                fell_back += u32::from(method != Method::Static && outcome.stopped > 0);
-                assert_eq!(graph.alive.iter().filter(|a| !**a).count(), 1);
-                reconfigure(
-                    &mut simulator,
-                    &mut traffic,
-                    &mut graph,
-                    Change::SwitchComes(second),
-                    method,
-                    settings,
-                )
-                .unwrap();
-                for _ in 0..4 {
-                    simulator.run(simulator.now() + 500, &mut traffic).unwrap();
-                    simulator.discard_stranded();
-                }
-                traffic.stop();
-                assert!(
-                    simulator.finish(simulator.now() + 1_000_000, &mut traffic).unwrap(),
-                    "{seed} {method:?} {later}: what was not discarded arrives"
-                );
-                assert_eq!(
-                    simulator.created().packets,
-                    simulator.delivered().packets + simulator.discarded().packets
-                );
+                let cost = change_during_a_change(seed, loss, protocol, later);
+                stopped += u32::from(protocol != Protocol::Static && cost.stopped > 0);
             }
         }
     }
-    assert!(fell_back > 10, "{fell_back}");
+    assert!(stopped > 10, "{stopped}");
 }
 
 #[test]
 fn lost_messages_cost_time_only() {
-    let settings = Settings { loss: 0.5, ..Settings::USUAL };
-    for method in [Method::Static, Method::Overlapped, Method::Planned] {
-        let [with, without] = [settings, Settings::USUAL].map(|s| goes_and_comes(8, 3, method, s)[0]);
-        assert!(with.cycles >= without.cycles && with.messages > without.messages, "{method:?}");
+    let usual = ControlParameters::USUAL;
+    let lossy = ControlParameters { loss: 0.5, ..usual };
+    for protocol in PROTOCOLS {
+        let [with, without] = [lossy, usual].map(|p| remove_and_add(8, 3, protocol, p)[0]);
+        assert!(with.cycles >= without.cycles && with.messages > without.messages, "{protocol:?}");
     }
-}
-
-/// Up is the higher number: that is free of circles, and may leave several roots.
-fn by_numbers(switches: usize, links: &[(u32, u32)]) -> (Wiring, Directed) {
-    let wiring = Wiring::new(
-        switches as u32,
-        links.iter().map(|(a, b)| (SwitchId(*a), SwitchId(*b))).collect(),
-        Vec::new(),
-    );
-    let second_is_up = links.iter().map(|(a, b)| b > a).collect();
-    (
-        wiring,
-        Directed {
-            alive: vec![true; switches],
-            second_is_up,
-            link_alive: vec![true; links.len()],
-            links: links.to_vec(),
-        },
-    )
-}
-
-#[test]
-fn links_are_reversed_without_a_circle_whatever_arrives_first() {
-    let mut cases: Vec<(Wiring, Directed)> = (0..30)
-        .map(|seed| {
-            let of = generate::Irregular {
-                switches: 5 + seed as usize % 4,
-                degree: 3,
-                end_nodes: 0,
-                parallel: false,
-            };
-            let network = generate::irregular(of, seed).unwrap();
-            let links: Vec<(u32, u32)> =
-                network.channel_ids().step_by(2).map(|c| (network.from(c).0, network.to(c).0)).collect();
-            by_numbers(of.switches, &links)
-        })
-        .collect();
-    // A long way from the border, 0, to the false root, 3.
-    cases.push(by_numbers(8, &[(0, 1), (1, 2), (2, 3), (0, 7), (4, 7), (5, 7), (6, 7), (0, 2)]));
-    let (mut states, mut caught) = (0, [0, 0]);
-    for (case, (wiring, mut graph)) in cases.into_iter().enumerate() {
-        for merge in graph.merges() {
-            let views = Views::new(&wiring, &graph);
-            states +=
-                explore(&graph, &views, &merge, Mistake::None).unwrap_or_else(|e| panic!("case {case}: {e}"));
-            for (i, mistake) in [Mistake::NotNarrow, Mistake::NoOrder].into_iter().enumerate() {
-                caught[i] += u32::from(explore(&graph, &views, &merge, mistake).is_err());
-            }
-            for turn in &merge.turns {
-                turn.links.iter().for_each(|link| graph.second_is_up[*link as usize] ^= true);
-            }
-        }
-    }
-    assert!(states > 100, "{states}");
-    assert!(caught.iter().all(|c| *c > 0), "{caught:?}: mistakes are noticed");
 }

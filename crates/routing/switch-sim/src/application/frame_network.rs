@@ -1,195 +1,200 @@
-//! Whole frames in switches with queues at their outputs.
+//! A network of switches that queue whole frames at their outputs.
 //!
-//! A frame is an event at each line it takes, not a move of each of its bytes: store-and-forward
-//! switches with unlimited queues need no more. A line takes one frame after the other and rests for a
-//! gap; the node at its end gets the frame when its last byte is there, or its first
-//! ([`Line::cut_through`]).
+//! A frame causes one event per line, not one per byte, which suffices for store-and-forward switches with
+//! unlimited queues. A line transmits one frame after the other, with a gap between them. The node at its
+//! end receives a frame when its last byte has arrived or, with [`Line::cut_through`], its first.
 
-use super::program::{Program, Send};
+use super::framing::Framing;
+use super::program::{Message, Program};
 use evenkeel_route::Random;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 
-/// How a message is cut into frames.
+/// The node at the end of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Framing {
-    /// The most bytes of a message in one frame.
-    pub payload: u32,
-    /// Bytes around them.
-    pub overhead: u32,
-    /// The least that a frame has, with those.
-    pub least: u32,
-}
-
-impl Framing {
-    /// Bytes on the line of each frame.
-    pub fn frames(&self, bytes: u32) -> Vec<u32> {
-        let whole = bytes / self.payload;
-        let rest = (bytes % self.payload > 0 || bytes == 0).then_some(bytes % self.payload);
-        let payloads = (0..whole).map(|_| self.payload).chain(rest);
-        payloads.map(|p| (p + self.overhead).max(self.least)).collect()
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Node {
+pub enum LineEnd {
+    /// A host.
     Host(u32),
+    /// A switch.
     Switch(u32),
 }
 
-/// Which frame is next.
+/// Which frame of a queue is transmitted next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// The one that has waited longest.
-    Arrival,
-    /// The first of a source drawn by chance from those that have any here: a queue for each connection.
-    Connections,
+pub enum QueueDiscipline {
+    /// The frame that has waited longest.
+    Fifo,
+    /// The first frame of a random source among those with frames in the queue, as if each source had its
+    /// own queue.
+    PerSource,
 }
 
-/// One direction of a link, with the queue before it.
+/// One direction of a link, and the queue before it.
 #[derive(Clone, Copy, Debug)]
 pub struct Line {
-    pub to: Node,
-    /// It takes so many ticks for so many bytes, or a part of them.
+    /// The node at its end.
+    pub to: LineEnd,
+    /// The line transmits units of this size. A part of a unit takes as long as a whole one.
     pub unit_bytes: u32,
+    /// Time to transmit a unit.
     pub unit_ticks: u64,
+    /// Gap after a frame.
     pub gap_ticks: u64,
-    /// From the last byte's leaving until the node has looked at the frame.
+    /// Time from the departure of the last byte until the node has processed the frame.
     pub delay_ticks: u64,
-    /// The node looks at the frame when its first byte comes. The lines that it goes on by must not be
+    /// Whether the node processes a frame when its first byte arrives. The following lines must not be
     /// faster.
     pub cut_through: bool,
-    pub order: Order,
+    /// Which frame is next.
+    pub discipline: QueueDiscipline,
 }
 
-/// Where a frame to several hosts becomes several frames.
+/// Where a frame to several hosts is replicated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Replicas {
-    /// Where their ways part.
-    Late,
-    /// At the first switch, which takes the whole message in before.
-    First,
+pub enum Replication {
+    /// At the switches where the paths to the hosts separate.
+    AtBranch,
+    /// At the first switch, after it has received the whole message.
+    AtFirstSwitch,
 }
 
-/// A network of lines.
+/// A network of lines and switches.
 #[derive(Clone, Debug)]
-pub struct Lines {
+pub struct FrameNetwork {
+    /// All lines.
     pub lines: Vec<Line>,
     /// By host: its line into the network.
     pub first: Vec<usize>,
-    /// By switch and host: the line that leads to it.
+    /// By switch and host: the line towards the host.
     pub next: Vec<Vec<usize>>,
-    pub replicas: Replicas,
+    /// Where frames to several hosts are replicated.
+    pub replication: Replication,
+    /// How messages are divided into frames.
     pub framing: Framing,
+    /// Seed of the random choices.
     pub seed: u64,
 }
 
-/// A frame on its way, by its message.
+/// A frame on its way.
 #[derive(Clone, Debug)]
 struct Frame {
+    /// The number of its message.
     message: u32,
     from: u32,
     bytes: u32,
-    of: u32,
+    /// Frames of the whole message.
+    frame_count: u32,
     to: Vec<u32>,
 }
 
 enum Event {
-    /// A line may take the next frame.
-    Free(usize),
-    Arrives(Node, Frame),
+    /// A line may transmit the next frame.
+    LineIsFree(usize),
+    FrameArrives(LineEnd, Frame),
 }
 
-struct Running<'a> {
-    network: &'a Lines,
-    events: BinaryHeap<Reverse<(u64, u64)>>,
-    /// By the number that is in the heap.
-    what: HashMap<u64, Event>,
-    count: u64,
+/// Stands for the first switch among hosts.
+const FIRST_SWITCH: u32 = u32::MAX;
+
+/// A frame network at work.
+struct FrameSimulation<'a> {
+    network: &'a FrameNetwork,
+    /// Time and number of each event.
+    times: BinaryHeap<Reverse<(u64, u64)>>,
+    /// The events, by number.
+    events: HashMap<u64, Event>,
+    event_count: u64,
+    /// By line.
     queues: Vec<VecDeque<Frame>>,
-    busy: Vec<bool>,
-    /// Frames of a message that have come, by message and host (or switch, where copies are made).
-    come: HashMap<(u32, u32), Vec<u32>>,
+    is_busy: Vec<bool>,
+    /// The sizes of the frames that have arrived, by message and host. [`FIRST_SWITCH`] stands for the
+    /// switch that replicates messages.
+    arrived: HashMap<(u32, u32), Vec<u32>>,
     random: Random,
 }
 
-impl Lines {
-    /// Runs a program to its end. The last thing is that it has finished, or that nothing is left to happen.
+impl FrameNetwork {
+    /// Runs a program until nothing is left to happen. The program is finished then, unless it waits for a
+    /// message that no host sends.
     pub fn run(&self, program: &mut Program) {
-        let mut running = Running {
+        let mut simulation = FrameSimulation {
             network: self,
-            events: BinaryHeap::new(),
-            what: HashMap::new(),
-            count: 0,
+            times: BinaryHeap::new(),
+            events: HashMap::new(),
+            event_count: 0,
             queues: vec![VecDeque::new(); self.lines.len()],
-            busy: vec![false; self.lines.len()],
-            come: HashMap::new(),
+            is_busy: vec![false; self.lines.len()],
+            arrived: HashMap::new(),
             random: Random::new(self.seed),
         };
         loop {
-            let event = running.events.peek().map_or(u64::MAX, |e| e.0.0);
-            let now = event.min(program.next());
+            let event = simulation.times.peek().map_or(u64::MAX, |e| e.0.0);
+            let now = event.min(program.next_time());
             if now == u64::MAX {
                 return;
             }
-            let mut sends = Vec::new();
-            if program.next() <= event {
-                program.act(now, &mut sends);
-            } else if let Some(Reverse((_, number))) = running.events.pop() {
-                match running.what.remove(&number).expect("what is in the heap is known") {
-                    Event::Free(line) => {
-                        running.busy[line] = false;
-                        running.serve(now, line);
-                    }
-                    Event::Arrives(Node::Switch(s), frame) => running.forward(now, s, frame),
-                    Event::Arrives(Node::Host(h), frame) => {
-                        program.piece(now, frame.message);
-                        let come = running.come.entry((frame.message, h)).or_default();
-                        come.push(frame.bytes);
-                        if come.len() as u32 == frame.of {
-                            running.come.remove(&(frame.message, h));
-                            program.received(now, frame.message, h, &mut sends);
-                        }
-                    }
-                }
+            let mut messages = Vec::new();
+            if program.next_time() <= event {
+                program.generate(now, &mut messages);
+            } else if let Some(Reverse((_, number))) = simulation.times.pop() {
+                let event = simulation.events.remove(&number).expect("every event has a time");
+                simulation.happen(now, event, program, &mut messages);
             }
-            sends.into_iter().for_each(|send| running.send(now, send));
+            messages.into_iter().for_each(|message| simulation.send(now, message));
         }
     }
 }
 
-impl Running<'_> {
-    fn at(&mut self, time: u64, event: Event) {
-        self.count += 1;
-        self.what.insert(self.count, event);
-        self.events.push(Reverse((time, self.count)));
+impl FrameSimulation<'_> {
+    fn schedule(&mut self, time: u64, event: Event) {
+        self.event_count += 1;
+        self.events.insert(self.event_count, event);
+        self.times.push(Reverse((time, self.event_count)));
     }
 
-    fn send(&mut self, now: u64, send: Send) {
-        let frames = self.network.framing.frames(send.bytes);
-        let of = frames.len() as u32;
+    fn happen(&mut self, now: u64, event: Event, program: &mut Program, messages: &mut Vec<Message>) {
+        match event {
+            Event::LineIsFree(line) => {
+                self.is_busy[line] = false;
+                self.transmit(now, line);
+            }
+            Event::FrameArrives(LineEnd::Switch(s), frame) => self.forward(now, s, frame),
+            Event::FrameArrives(LineEnd::Host(h), frame) => {
+                program.frame_arrived(now, frame.message);
+                let arrived = self.arrived.entry((frame.message, h)).or_default();
+                arrived.push(frame.bytes);
+                if arrived.len() as u32 == frame.frame_count {
+                    self.arrived.remove(&(frame.message, h));
+                    program.message_arrived(now, frame.message, h, messages);
+                }
+            }
+        }
+    }
+
+    fn send(&mut self, now: u64, message: Message) {
+        let frames = self.network.framing.frames(message.bytes);
+        let frame_count = frames.len() as u32;
+        let line = self.network.first[message.from as usize];
         for bytes in frames {
-            self.enqueue(
-                now,
-                self.network.first[send.from as usize],
-                Frame { message: send.message, from: send.from, bytes, of, to: send.to.clone() },
-            );
+            let (number, from, to) = (message.number, message.from, message.to.clone());
+            self.enqueue(now, line, Frame { message: number, from, bytes, frame_count, to });
         }
     }
 
     fn forward(&mut self, now: u64, switch: u32, frame: Frame) {
         let line_to = |host: u32| self.network.next[switch as usize][host as usize];
-        if frame.to.len() > 1 && self.network.replicas == Replicas::First {
-            // A number that no host has: the message itself.
-            let come = self.come.entry((frame.message, u32::MAX)).or_default();
-            come.push(frame.bytes);
-            if (come.len() as u32) < frame.of {
+        if frame.to.len() > 1 && self.network.replication == Replication::AtFirstSwitch {
+            let key = (frame.message, FIRST_SWITCH);
+            let arrived = self.arrived.entry(key).or_default();
+            arrived.push(frame.bytes);
+            if (arrived.len() as u32) < frame.frame_count {
                 return;
             }
-            let sizes = self.come.remove(&(frame.message, u32::MAX)).expect("it was just filled");
+            let sizes = self.arrived.remove(&key).expect("it was just filled");
             for to in &frame.to {
                 for bytes in &sizes {
-                    self.enqueue(now, line_to(*to), Frame { bytes: *bytes, to: vec![*to], ..frame.clone() });
+                    let copy = Frame { bytes: *bytes, to: vec![*to], ..frame.clone() };
+                    self.enqueue(now, line_to(*to), copy);
                 }
             }
             return;
@@ -205,18 +210,18 @@ impl Running<'_> {
 
     fn enqueue(&mut self, now: u64, line: usize, frame: Frame) {
         self.queues[line].push_back(frame);
-        self.serve(now, line);
+        self.transmit(now, line);
     }
 
-    /// A free line takes the next frame.
-    fn serve(&mut self, now: u64, line: usize) {
-        if self.busy[line] || self.queues[line].is_empty() {
+    /// Transmits the next frame of a line, if the line is free and has one.
+    fn transmit(&mut self, now: u64, line: usize) {
+        if self.is_busy[line] || self.queues[line].is_empty() {
             return;
         }
         let of = &self.network.lines[line];
-        let place = match of.order {
-            Order::Arrival => 0,
-            Order::Connections => {
+        let index = match of.discipline {
+            QueueDiscipline::Fifo => 0,
+            QueueDiscipline::PerSource => {
                 let mut seen = vec![false; self.network.first.len()];
                 let firsts: Vec<usize> = (0..self.queues[line].len())
                     .filter(|i| !std::mem::replace(&mut seen[self.queues[line][*i].from as usize], true))
@@ -224,11 +229,11 @@ impl Running<'_> {
                 firsts[self.random.below(firsts.len())]
             }
         };
-        let frame = self.queues[line].remove(place).expect("it is in the queue");
-        let takes = u64::from(frame.bytes.div_ceil(of.unit_bytes)) * of.unit_ticks;
-        self.busy[line] = true;
-        self.at(now + takes + of.gap_ticks, Event::Free(line));
-        let there = now + of.delay_ticks + if of.cut_through { 0 } else { takes };
-        self.at(there, Event::Arrives(of.to, frame));
+        let frame = self.queues[line].remove(index).expect("the frame is in the queue");
+        let duration = u64::from(frame.bytes.div_ceil(of.unit_bytes)) * of.unit_ticks;
+        self.is_busy[line] = true;
+        self.schedule(now + duration + of.gap_ticks, Event::LineIsFree(line));
+        let arrival = now + of.delay_ticks + if of.cut_through { 0 } else { duration };
+        self.schedule(arrival, Event::FrameArrives(of.to, frame));
     }
 }

@@ -1,52 +1,58 @@
-//! A program on the phit simulator: a message is a packet, and one to several hosts is a packet for each.
+//! Programs on the phit simulator. A message is a packet, and a message to several hosts is a packet for
+//! each.
 
-use super::program::{Program, Send};
+use super::program::{Message, Program};
+use crate::packet::Packet;
 use crate::routing::Routing;
-use crate::simulator::packet::Packet;
-use crate::simulator::{Halt, Post, Simulator, Workload};
+use crate::simulator::{NewPacket, SimulationError, Simulator, Workload};
 use evenkeel_route::EndNodeId;
 
-struct Posting<'a> {
+/// A program as the workload of the simulator.
+struct ProgramWorkload<'a> {
     program: &'a mut Program,
-    sends: Vec<Send>,
+    messages: Vec<Message>,
 }
 
-impl Posting<'_> {
-    fn post(&mut self, posts: &mut Vec<Post>) {
-        for send in self.sends.drain(..) {
-            let post = |to: &u32| Post {
-                source: EndNodeId(send.from),
+impl ProgramWorkload<'_> {
+    /// Makes packets of the messages that the program sends.
+    fn make_packets(&mut self, packets: &mut Vec<NewPacket>) {
+        for message in self.messages.drain(..) {
+            let packet = |to: &u32| NewPacket {
+                source: EndNodeId(message.from),
                 destination: EndNodeId(*to),
-                phits: send.bytes.max(1),
-                tag: u64::from(send.message),
+                phits: message.bytes.max(1),
+                tag: u64::from(message.number),
             };
-            posts.extend(send.to.iter().map(post));
+            packets.extend(message.to.iter().map(packet));
         }
     }
 }
 
-impl Workload for Posting<'_> {
-    fn next(&self) -> u64 {
-        self.program.next()
+impl Workload for ProgramWorkload<'_> {
+    fn next_time(&self) -> u64 {
+        self.program.next_time()
     }
 
-    fn act(&mut self, now: u64, posts: &mut Vec<Post>) {
-        self.program.act(now, &mut self.sends);
-        self.post(posts);
+    fn generate(&mut self, now: u64, packets: &mut Vec<NewPacket>) {
+        self.program.generate(now, &mut self.messages);
+        self.make_packets(packets);
     }
 
-    fn delivered(&mut self, now: u64, packet: &Packet, posts: &mut Vec<Post>) {
+    fn delivered(&mut self, now: u64, packet: &Packet, packets: &mut Vec<NewPacket>) {
         let message = packet.tag as u32;
-        self.program.piece(now, message);
-        self.program.received(now, message, packet.destination.0, &mut self.sends);
-        self.post(posts);
+        self.program.frame_arrived(now, message);
+        self.program.message_arrived(now, message, packet.destination.0, &mut self.messages);
+        self.make_packets(packets);
     }
 }
 
-/// Runs a program to its end; a phit is a byte.
+/// Runs a program to its end. A phit is a byte.
 ///
 /// # Errors
-/// A deadlock.
-pub fn run<R: Routing>(simulator: &mut Simulator<R>, program: &mut Program) -> Result<(), Halt> {
-    simulator.finish(u64::MAX / 2, &mut Posting { program, sends: Vec::new() }).map(|_| ())
+/// Packets are deadlocked, or the simulator has a bug.
+pub(super) fn run<R: Routing>(
+    simulator: &mut Simulator<R>,
+    program: &mut Program,
+) -> Result<(), SimulationError> {
+    simulator.finish(u64::MAX / 2, &mut ProgramWorkload { program, messages: Vec::new() }).map(|_| ())
 }

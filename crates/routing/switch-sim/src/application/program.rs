@@ -1,125 +1,70 @@
-//! The cores: who sends to whom when.
+//! An application core at work: who sends to whom, and when.
 
+use super::application_core::{ApplicationCore, CoreParameters};
 use super::outcome::Outcome;
-use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::fmt;
-use std::str::FromStr;
 
-/// An application core.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Core {
-    /// A message goes round a ring of all hosts once.
-    Token,
-    /// All others send to host 0 at once.
-    FanIn,
-    /// Host 0 sends to all others at once.
-    FanOut,
-    /// Hosts form a square; in each iteration each sends to its two to four neighbours, waits for theirs of
-    /// the same iteration, and computes. There is no barrier.
-    Mesh,
-    /// The same with the square's edges joined.
-    Torus,
-}
-
-impl Core {
-    pub const ALL: [Core; 5] = [Core::Token, Core::FanIn, Core::FanOut, Core::Mesh, Core::Torus];
-}
-
-impl fmt::Display for Core {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(match self {
-            Core::Token => "token",
-            Core::FanIn => "fan-in",
-            Core::FanOut => "fan-out",
-            Core::Mesh => "mesh",
-            Core::Torus => "torus",
-        })
-    }
-}
-
-impl FromStr for Core {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Core, String> {
-        Core::ALL
-            .into_iter()
-            .find(|c| c.to_string() == text)
-            .ok_or_else(|| format!("`{text}` is no core: there are token, fan-in, fan-out, mesh and torus"))
-    }
-}
-
-/// How much a core has to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Load {
-    pub core: Core,
-    /// A square number for [`Core::Mesh`] and [`Core::Torus`].
-    pub hosts: u32,
-    /// Of each message.
-    pub bytes: u32,
-    /// Of [`Core::Mesh`] and [`Core::Torus`].
-    pub iterations: u32,
-    /// What computing takes in each iteration, in ticks of the fabric.
-    pub compute_ticks: u64,
-}
-
-/// A message, to several hosts if the core says the same to all of them.
+/// A message to one or several hosts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Send {
-    /// By which the program knows it again.
-    pub message: u32,
+pub struct Message {
+    /// Its number, by which the program identifies it.
+    pub number: u32,
+    /// The host that sends it.
     pub from: u32,
+    /// The hosts that receive it.
     pub to: Vec<u32>,
+    /// Its length.
     pub bytes: u32,
 }
 
-/// A core at work.
+/// An application core at work on all hosts.
 #[derive(Clone, Debug)]
 pub struct Program {
-    load: Load,
+    parameters: CoreParameters,
     /// By message: when it was sent, and in which iteration.
     sent: Vec<(u64, u32)>,
-    /// When a host goes on by itself.
+    /// When hosts continue: the tick and the host.
     due: BinaryHeap<Reverse<(u64, u32)>>,
-    /// By host: the iteration it is in, and by iteration how many messages have come.
+    /// By host: its iteration, and by iteration the number of messages that have arrived.
     iteration: Vec<u32>,
     arrived: Vec<Vec<u32>>,
-    /// Receipts that are still to come.
+    /// Number of receipts that are missing.
     expected: u64,
     outcome: Outcome,
 }
 
 impl Program {
-    pub fn new(load: Load) -> Program {
-        let hosts = u64::from(load.hosts);
+    /// A program before its start.
+    pub fn new(parameters: CoreParameters) -> Program {
+        let hosts = u64::from(parameters.hosts);
         let mut program = Program {
-            load,
+            parameters,
             sent: Vec::new(),
             due: BinaryHeap::from([Reverse((0, 0))]),
-            iteration: vec![0; load.hosts as usize],
-            arrived: vec![vec![0; load.iterations as usize]; load.hosts as usize],
+            iteration: vec![0; parameters.hosts as usize],
+            arrived: vec![vec![0; parameters.iterations as usize]; parameters.hosts as usize],
             expected: 0,
             outcome: Outcome::default(),
         };
-        program.expected = match load.core {
-            Core::Token => hosts,
-            Core::FanIn | Core::FanOut => hosts - 1,
-            Core::Mesh | Core::Torus => {
-                program.due = (0..load.hosts).map(|h| Reverse((0, h))).collect();
-                program.outcome.iterations = vec![Vec::new(); load.iterations as usize];
-                u64::from(load.iterations)
-                    * (0..load.hosts).map(|h| program.neighbours(h).len() as u64).sum::<u64>()
+        program.expected = match parameters.core {
+            ApplicationCore::Token => hosts,
+            ApplicationCore::FanIn | ApplicationCore::FanOut => hosts - 1,
+            ApplicationCore::Mesh | ApplicationCore::Torus => {
+                program.due = (0..parameters.hosts).map(|h| Reverse((0, h))).collect();
+                program.outcome.iterations = vec![Vec::new(); parameters.iterations as usize];
+                u64::from(parameters.iterations)
+                    * (0..parameters.hosts).map(|h| program.neighbours(h).len() as u64).sum::<u64>()
             }
         };
         program
     }
 
-    /// Whom a host exchanges messages with: those beside it first, then those above and below.
+    /// The hosts with which a host exchanges messages: first those beside it, then those above and below.
     pub fn neighbours(&self, host: u32) -> Vec<u32> {
-        let side = self.load.hosts.isqrt();
+        let side = self.parameters.hosts.isqrt();
         let (x, y) = (host % side, host / side);
-        let wraps = self.load.core == Core::Torus;
+        let wraps = self.parameters.core == ApplicationCore::Torus;
         let step = |at: u32, back: bool| match (back, at) {
             (true, 0) => wraps.then_some(side - 1),
             (true, at) => Some(at - 1),
@@ -130,64 +75,70 @@ impl Program {
         all.extend([true, false].into_iter().filter_map(|back| step(x, back)).map(|x| y * side + x));
         all.extend([true, false].into_iter().filter_map(|back| step(y, back)).map(|y| y * side + x));
         all.retain(|n| *n != host);
-        let mut once = Vec::new();
-        all.into_iter().for_each(|n| {
-            if !once.contains(&n) {
-                once.push(n)
+        let mut distinct = Vec::new();
+        for n in all {
+            if !distinct.contains(&n) {
+                distinct.push(n);
             }
-        });
-        once
+        }
+        distinct
     }
 
-    /// When it wants to act next; `u64::MAX`: not before something arrives.
-    pub fn next(&self) -> u64 {
+    /// The tick in which [`Program::generate`] is to be called next; `u64::MAX` if nothing happens before
+    /// something arrives.
+    pub fn next_time(&self) -> u64 {
         self.due.peek().map_or(u64::MAX, |d| d.0.0)
     }
 
-    /// It is the time that [`Program::next`] named.
-    pub fn act(&mut self, now: u64, sends: &mut Vec<Send>) {
+    /// Adds the messages that hosts send in the tick that [`Program::next_time`] names.
+    pub fn generate(&mut self, now: u64, messages: &mut Vec<Message>) {
         while let Some(Reverse((_, host))) = self.due.peek().copied().filter(|d| d.0.0 <= now) {
             self.due.pop();
-            let others = || (1..self.load.hosts).collect::<Vec<u32>>();
-            match self.load.core {
-                Core::Token => self.send(now, 0, vec![1 % self.load.hosts], sends),
-                Core::FanIn => others().into_iter().for_each(|from| self.send(now, from, vec![0], sends)),
-                Core::FanOut => self.send(now, 0, others(), sends),
-                Core::Mesh | Core::Torus => {
-                    self.neighbours(host).into_iter().for_each(|to| self.send(now, host, vec![to], sends));
+            let others = || (1..self.parameters.hosts).collect::<Vec<u32>>();
+            match self.parameters.core {
+                ApplicationCore::Token => self.send(now, 0, vec![1 % self.parameters.hosts], messages),
+                ApplicationCore::FanIn => {
+                    others().into_iter().for_each(|from| self.send(now, from, vec![0], messages))
+                }
+                ApplicationCore::FanOut => self.send(now, 0, others(), messages),
+                ApplicationCore::Mesh | ApplicationCore::Torus => {
+                    self.neighbours(host).into_iter().for_each(|to| self.send(now, host, vec![to], messages));
                     self.advance(now, host);
                 }
             }
         }
     }
 
-    fn send(&mut self, now: u64, from: u32, to: Vec<u32>, sends: &mut Vec<Send>) {
-        let message = self.sent.len() as u32;
+    /// Sends a message.
+    fn send(&mut self, now: u64, from: u32, to: Vec<u32>, messages: &mut Vec<Message>) {
+        let number = self.sent.len() as u32;
         self.sent.push((now, self.iteration[from as usize]));
-        sends.push(Send { message, from, to, bytes: self.load.bytes });
+        messages.push(Message { number, from, to, bytes: self.parameters.bytes });
     }
 
     /// When a message was sent.
-    pub fn sent_at(&self, message: u32) -> u64 {
+    fn sent_at(&self, message: u32) -> u64 {
         self.sent[message as usize].0
     }
 
-    /// A packet or frame of a message has arrived, not the whole of it yet perhaps.
-    pub fn piece(&mut self, now: u64, message: u32) {
+    /// A frame of a message has arrived at a host.
+    pub fn frame_arrived(&mut self, now: u64, message: u32) {
         self.outcome.pieces.push(now - self.sent_at(message));
     }
 
-    /// The whole message is there.
-    pub fn received(&mut self, now: u64, message: u32, by: u32, sends: &mut Vec<Send>) {
+    /// All frames of a message have arrived at a host. Adds the messages that the host sends because of that.
+    pub fn message_arrived(&mut self, now: u64, message: u32, by: u32, messages: &mut Vec<Message>) {
         let (sent, iteration) = self.sent[message as usize];
         self.outcome.messages.push(now - sent);
         self.outcome.end = self.outcome.end.max(now);
         self.expected -= 1;
-        match self.load.core {
-            Core::Token if self.expected > 0 => self.send(now, by, vec![(by + 1) % self.load.hosts], sends),
-            Core::Mesh | Core::Torus => {
+        match self.parameters.core {
+            ApplicationCore::Token if self.expected > 0 => {
+                self.send(now, by, vec![(by + 1) % self.parameters.hosts], messages)
+            }
+            ApplicationCore::Mesh | ApplicationCore::Torus => {
                 self.arrived[by as usize][iteration as usize] += 1;
-                // A neighbour may be ahead.
+                // A neighbour may be in a later iteration.
                 if iteration == self.iteration[by as usize] {
                     self.advance(now, by);
                 }
@@ -196,26 +147,27 @@ impl Program {
         }
     }
 
-    /// A host goes on if it has all messages of its iteration: it computes, unless this was the last.
+    /// If a host has all messages of its iteration, it computes, unless that was the last iteration.
     fn advance(&mut self, now: u64, host: u32) {
-        let place = host as usize;
-        let iteration = self.iteration[place];
-        if self.arrived[place][iteration as usize] < self.neighbours(host).len() as u32 {
+        let index = host as usize;
+        let iteration = self.iteration[index];
+        if self.arrived[index][iteration as usize] < self.neighbours(host).len() as u32 {
             return;
         }
         self.outcome.iterations[iteration as usize].push((now, host));
         self.outcome.end = self.outcome.end.max(now);
-        if iteration + 1 < self.load.iterations {
-            self.iteration[place] += 1;
-            self.due.push(Reverse((now + self.load.compute_ticks, host)));
+        if iteration + 1 < self.parameters.iterations {
+            self.iteration[index] += 1;
+            self.due.push(Reverse((now + self.parameters.compute_ticks, host)));
         }
     }
 
-    /// Whether everything that has to arrive has arrived.
-    pub fn finished(&self) -> bool {
+    /// Whether all messages have arrived.
+    pub fn is_finished(&self) -> bool {
         self.expected == 0 && self.due.is_empty()
     }
 
+    /// What happened.
     pub fn outcome(self) -> Outcome {
         self.outcome
     }

@@ -1,17 +1,20 @@
-//! A mean and how far it may be off.
+//! Means with confidence intervals.
 
 use serde::Serialize;
 
-/// A mean of independent values, with the half width of its 95% interval (Student's t; infinite for
-/// fewer than two values).
+/// A mean of independent values, with the half width of its 95% confidence interval (Student's t).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Interval {
+    /// The mean.
     pub mean: f64,
+    /// Half of the width of the interval; infinite for fewer than two values.
     pub half_width: f64,
+    /// Number of values.
     pub values: usize,
 }
 
 impl Interval {
+    /// The interval of some values.
     pub fn of(values: &[f64]) -> Interval {
         let n = values.len();
         let mean = values.iter().sum::<f64>() / n as f64;
@@ -22,22 +25,25 @@ impl Interval {
         Interval { mean, half_width: student(n - 1) * (variance / n as f64).sqrt(), values: n }
     }
 
+    /// The half width as a share of the mean.
     pub fn relative(&self) -> f64 {
         self.half_width / self.mean.abs()
     }
 
-    /// Of ratios: the geometric mean, and the ends of its interval.
+    /// The geometric mean of ratios, and the lower and upper end of its interval.
     pub fn geometric(ratios: &[f64]) -> (f64, f64, f64) {
         let logs = Interval::of(&ratios.iter().map(|r| r.ln()).collect::<Vec<f64>>());
         (logs.mean.exp(), (logs.mean - logs.half_width).exp(), (logs.mean + logs.half_width).exp())
     }
 }
 
-/// The 97.5% quantile of Student's distribution (Abramowitz and Stegun 26.7.5 from the normal quantile;
-/// a table where that is too rough).
+/// The 97.5% quantile of Student's distribution.
+///
+/// It comes from the normal quantile (Abramowitz and Stegun 26.7.5) or, where that is too inaccurate, from
+/// a table.
 fn student(freedom: usize) -> f64 {
-    const FEW: [f64; 6] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447];
-    if let Some(t) = FEW.get(freedom - 1) {
+    const TABLE: [f64; 6] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447];
+    if let Some(t) = TABLE.get(freedom - 1) {
         return *t;
     }
     let (x, v) = (1.959_963_985_f64, freedom as f64);
@@ -54,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantiles_are_those_of_the_tables() {
+    fn quantiles_agree_with_published_tables() {
         for (freedom, t) in
             [(1, 12.706), (4, 2.776), (7, 2.365), (9, 2.262), (19, 2.093), (30, 2.042), (1000, 1.962)]
         {
@@ -63,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_by_hand() {
+    fn an_interval_agrees_with_one_computed_by_hand() {
         let found = Interval::of(&[1.0, 2.0, 3.0]);
         assert_eq!(found.mean, 2.0);
         assert!((found.half_width - 4.303 / 3.0_f64.sqrt()).abs() < 1e-9);

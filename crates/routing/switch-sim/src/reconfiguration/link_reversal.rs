@@ -1,176 +1,104 @@
-//! Reversing links between neighbours that only hear of each other by messages.
+//! Reverses links whose two switches communicate by messages only.
 //!
-//! A switch whose turn has come takes the links that it is to reverse for *narrow*, and tells the
-//! switches at their other ends. Each of these takes its end for reversed at once and says so; when all
-//! have, the first takes its ends for reversed too. So at every moment the turns that are made are a
-//! part of those of the old directions together with a part of those of the new ones that meet at
-//! narrow links only, and never close a cycle ([`explore`] tries every order).
+//! When its prerequisites are met, a switch marks the links that it has to reverse as *reversing*, and
+//! sends a message to the switch at the other end of each. That switch reverses its end at once and
+//! answers. When all have answered, the first switch reverses its ends too. At every moment, the turns that
+//! are made are some of the old directions and some of the new ones, and the two meet only at links that
+//! are reversing. So they never close a cycle ([`super::reversal_exploration`] tries every order).
 
-use super::directed_graph::{Directed, Merge};
-use super::switch_tables::{View, Views};
-use std::collections::{BTreeMap, HashSet};
+use super::directed_graph::DirectedGraph;
+use super::link_direction::LinkDirection;
+use super::region_merge::RegionMerge;
+use super::switch_tables::SwitchTables;
+use std::collections::BTreeMap;
 
-/// Where a merge stands.
+/// The progress of a merge.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Turning {
-    /// By switch: links that it reverses, how many must be reversed with it before, and answers that it
-    /// waits for (once it has begun).
-    waiting: BTreeMap<u32, (Vec<u32>, u32)>,
-    answers: BTreeMap<u32, u32>,
+pub(super) struct LinkReversal {
+    /// By switch that has not begun: the links that it reverses, and how many prerequisites are missing.
+    pub(super) waiting: BTreeMap<u32, (Vec<u32>, u32)>,
+    /// By switch that has begun: how many answers are missing.
+    missing_answers: BTreeMap<u32, u32>,
 }
 
 /// Messages between the two ends of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Message {
+pub(super) enum ReversalMessage {
+    /// Reverse this link.
     Reverse(u32),
+    /// This link is reversed at the sender.
     Reversed(u32),
 }
 
-impl Turning {
-    pub fn new(merge: &Merge) -> Turning {
-        Turning {
-            waiting: merge.turns.iter().map(|t| (t.switch, (t.links.clone(), t.after))).collect(),
-            answers: BTreeMap::new(),
+impl LinkReversal {
+    /// A merge that has not begun.
+    pub(super) fn new(merge: &RegionMerge) -> LinkReversal {
+        LinkReversal {
+            waiting: merge.reversals.iter().map(|t| (t.switch, (t.links.clone(), t.prerequisites))).collect(),
+            missing_answers: BTreeMap::new(),
         }
     }
 
-    /// Nothing is left to reverse.
-    pub fn finished(&self) -> bool {
-        self.waiting.is_empty() && self.answers.is_empty()
+    /// Whether all links are reversed.
+    pub(super) fn is_finished(&self) -> bool {
+        self.waiting.is_empty() && self.missing_answers.is_empty()
     }
 
-    /// A switch begins, if its turn has come: the messages to send.
-    pub fn begin(&mut self, s: u32, graph: &Directed, views: &mut Views) -> Vec<Message> {
-        if self.waiting.get(&s).is_none_or(|(_, after)| *after > 0) {
-            return Vec::new();
-        }
-        let (links, _) = self.waiting.remove(&s).expect("it was just looked at");
-        if !links.is_empty() {
-            self.answers.insert(s, links.len() as u32);
-        }
-        for link in &links {
-            let channel = views.channel(graph, *link, s);
-            views.view[channel] = View::Narrow;
-        }
-        links.into_iter().map(Message::Reverse).collect()
-    }
-
-    /// A switch has got a message: its answer. Whether its own turn has come now is for [`Turning::begin`]
-    /// to see.
-    pub fn receive(
+    /// Lets a switch begin, if its prerequisites are met. Returns the messages that it sends.
+    pub(super) fn begin(
         &mut self,
         s: u32,
-        message: Message,
-        graph: &mut Directed,
-        views: &mut Views,
-    ) -> Option<Message> {
+        graph: &DirectedGraph,
+        tables: &mut SwitchTables,
+    ) -> Vec<ReversalMessage> {
+        if self.waiting.get(&s).is_none_or(|(_, prerequisites)| *prerequisites > 0) {
+            return Vec::new();
+        }
+        let (links, _) = self.waiting.remove(&s).expect("the switch was just found");
+        if !links.is_empty() {
+            self.missing_answers.insert(s, links.len() as u32);
+        }
+        for link in &links {
+            let channel = tables.channel(graph, *link, s);
+            tables.direction[channel] = LinkDirection::Reversing;
+        }
+        links.into_iter().map(ReversalMessage::Reverse).collect()
+    }
+
+    /// A switch receives a message. Returns its answer. Its own prerequisites may be met now: call
+    /// [`LinkReversal::begin`] afterwards.
+    pub(super) fn receive(
+        &mut self,
+        s: u32,
+        message: ReversalMessage,
+        graph: &mut DirectedGraph,
+        tables: &mut SwitchTables,
+    ) -> Option<ReversalMessage> {
         match message {
-            Message::Reverse(link) => {
-                let channel = views.channel(graph, link, s);
-                views.view[channel] = View::Up;
-                if let Some((_, after)) = self.waiting.get_mut(&s) {
-                    *after -= 1;
+            ReversalMessage::Reverse(link) => {
+                let channel = tables.channel(graph, link, s);
+                tables.direction[channel] = LinkDirection::Up;
+                if let Some((_, prerequisites)) = self.waiting.get_mut(&s) {
+                    *prerequisites -= 1;
                 }
-                Some(Message::Reversed(link))
+                Some(ReversalMessage::Reversed(link))
             }
-            Message::Reversed(link) => {
-                let answers = self.answers.get_mut(&s).expect("it asked");
-                *answers -= 1;
-                if *answers == 0 {
-                    self.answers.remove(&s);
-                    // All at once: until then every turn between them is narrow.
-                    for (link, _) in graph.around(s).collect::<Vec<_>>() {
-                        let channel = views.channel(graph, link, s);
-                        if views.view[channel] == View::Narrow {
-                            views.view[channel] = View::Down;
+            ReversalMessage::Reversed(_) => {
+                let missing = self.missing_answers.get_mut(&s).expect("the switch has begun");
+                *missing -= 1;
+                if *missing == 0 {
+                    self.missing_answers.remove(&s);
+                    // All links change together. Until then no turn between two of them is made.
+                    for (link, _) in graph.neighbours(s).collect::<Vec<_>>() {
+                        let channel = tables.channel(graph, link, s);
+                        if tables.direction[channel] == LinkDirection::Reversing {
+                            tables.direction[channel] = LinkDirection::Down;
                             graph.second_is_up[link as usize] ^= true;
                         }
                     }
                 }
-                let _ = link;
                 None
             }
         }
     }
-}
-
-/// What goes wrong on purpose, to see that it is noticed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mistake {
-    None,
-    /// Links are not narrow while they are being reversed.
-    NotNarrow,
-    /// Nobody waits for its turn.
-    NoOrder,
-}
-
-/// Tries every order in which messages may arrive, and gives the number of states; the error is a state
-/// in which escape channels may wait in a circle, or in which there is a root more.
-pub fn explore(graph: &Directed, views: &Views, merge: &Merge, mistake: Mistake) -> Result<usize, String> {
-    type Flying = Vec<(u32, Message)>;
-    let mut turning = Turning::new(merge);
-    if mistake == Mistake::NoOrder {
-        turning.waiting.values_mut().for_each(|(_, after)| *after = 0);
-    }
-    let roots_before = roots(graph, views);
-    let mut seen: HashSet<(Turning, Flying, Vec<View>)> = HashSet::new();
-    let mut open = vec![(turning, graph.clone(), views.clone(), Flying::new())];
-    while let Some((turning, graph, views, flying)) = open.pop() {
-        if !seen.insert((turning.clone(), flying.clone(), views.view.clone())) {
-            continue;
-        }
-        if !views.escape_is_acyclic(&graph.alive) {
-            return Err(format!("a circle with {flying:?} on the way"));
-        }
-        if roots(&graph, &views) > roots_before {
-            return Err(format!("a new root with {flying:?} on the way"));
-        }
-        for s in turning.waiting.keys() {
-            let mut next = (turning.clone(), graph.clone(), views.clone(), flying.clone());
-            if next.0.waiting[s].1 > 0 {
-                continue;
-            }
-            let links = next.0.begin(*s, &next.1, &mut next.2);
-            for message in &links {
-                let Message::Reverse(link) = message else { continue };
-                let (a, b) = graph.links[*link as usize];
-                next.3.push((if a == *s { b } else { a }, *message));
-                if mistake == Mistake::NotNarrow {
-                    let channel = next.2.channel(&graph, *link, *s);
-                    next.2.view[channel] = View::Down;
-                }
-            }
-            next.3.sort_unstable();
-            open.push(next);
-        }
-        for i in 0..flying.len() {
-            let mut next = (turning.clone(), graph.clone(), views.clone(), flying.clone());
-            let (s, message) = next.3.remove(i);
-            if mistake == Mistake::NoOrder {
-                if let Some((_, after)) = next.0.waiting.get_mut(&s) {
-                    *after += 1;
-                }
-            }
-            if let Some(answer) = next.0.receive(s, message, &mut next.1, &mut next.2) {
-                let Message::Reversed(link) = answer else { continue };
-                let (a, b) = graph.links[link as usize];
-                next.3.push((if a == s { b } else { a }, answer));
-                next.3.sort_unstable();
-            }
-            open.push(next);
-        }
-        if flying.is_empty() && turning.finished() && !graph.acyclic() {
-            return Err("directions in a circle at the end".into());
-        }
-    }
-    Ok(seen.len())
-}
-
-/// Live switches that take no neighbour for one that is up, or is about to be.
-fn roots(graph: &Directed, views: &Views) -> usize {
-    let top = |s: &u32| {
-        graph.alive[*s as usize]
-            && graph.around(*s).all(|(link, _)| views.view[views.channel(graph, link, *s)] == View::Down)
-    };
-    (0..graph.size()).filter(top).count()
 }

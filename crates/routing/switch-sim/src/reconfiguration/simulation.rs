@@ -1,197 +1,188 @@
-//! Protocols at work in the time of the simulator, among packets.
+//! Reconfigurations in simulated time, among packets.
 
-use super::control_network::{Courier, Event};
-use super::directed_graph::Directed;
-use super::final_check::{Failed, judge};
-use super::protocol::{Ground, Run, Word, carrier, make};
-use super::switch_tables::Views;
-use super::{Change, Method, Settings};
+use super::change::TopologyChange;
+use super::control_network::{ControlEvent, ControlNetwork};
+use super::control_parameters::{ControlParameters, Protocol};
+use super::cost::ReconfigurationCost;
+use super::directed_graph::DirectedGraph;
+use super::error::ReconfigurationError;
+use super::final_check::check_tables;
+use super::protocol::{EpochMessage, Reconfiguration};
+use super::simulated_environment::SimulatedEnvironment;
+use super::switch_tables::SwitchTables;
 use crate::simulator::{Simulator, Workload};
-use crate::wiring::ChannelId;
-use evenkeel_route::{EndNodeId, SwitchId};
-use serde::Serialize;
+use crate::wiring::Wiring;
+use evenkeel_route::SwitchId;
 
-/// What changes have cost.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Outcome {
-    /// From the first change until all tables were up to date.
-    pub cycles: u64,
-    /// Packets taken out because of the protocol: not those of the next two kinds.
-    pub discarded: u64,
-    /// Packets that the changes themselves took with them: those in the switches or on their channels.
-    pub hit: u64,
-    /// Packets for hosts at a switch that has gone, or has not been heard of yet.
-    pub addressed: u64,
-    /// Cycles in which a host might not inject, over all hosts.
-    pub stopped: u64,
-    pub messages: u64,
-    pub phits: u64,
-}
-
-/// The simulator as what a protocol stands on.
-struct Live<'a> {
-    simulator: &'a mut Simulator<Views>,
-    courier: Courier<Word>,
-    stopped_since: Vec<Option<u64>>,
-    stopped: u64,
-}
-
-impl Ground for Live<'_> {
-    fn views(&mut self) -> &mut Views {
-        &mut self.simulator.routing
-    }
-
-    fn send(&mut self, channel: usize, from: u32, at: u32, phits: u32, word: Word) {
-        // Who is sent something by a switch that has not heard of its end does not get it.
-        if !self.simulator.is_dead(ChannelId(channel as u32)) {
-            self.courier.send(self.simulator, channel, from, at, phits, word);
-        }
-    }
-
-    fn after(&mut self, cycles: u64, at: u32, word: Word) {
-        self.courier.after(self.simulator.now(), cycles, at, word);
-    }
-
-    fn clear(&mut self, s: u32) {
-        self.simulator.clear(SwitchId(s));
-    }
-
-    fn inject(&mut self, s: u32, allowed: bool) {
-        let hosts: Vec<EndNodeId> = (0..self.simulator.wiring().hosts())
-            .map(EndNodeId)
-            .filter(|h| self.simulator.wiring().home(*h) == SwitchId(s))
-            .collect();
-        let now = self.simulator.now();
-        let since = &mut self.stopped_since[s as usize];
-        match (allowed, *since) {
-            (true, Some(begun)) => {
-                self.stopped += (now - begun) * hosts.len() as u64;
-                *since = None;
-            }
-            (false, None) => *since = Some(now),
-            _ => {}
-        }
-        hosts.into_iter().for_each(|h| self.simulator.allow_injection(h, allowed));
-    }
-}
-
-/// Carries out a change now, and runs until all tables are up to date. `graph` is what is there before,
-/// and afterwards what is there then.
+/// Makes a change now, and runs the simulation until all tables are up to date. `graph` is the network
+/// before the change, and on return the network after it.
 ///
 /// # Errors
-/// A deadlock, or an invariant that did not hold.
+/// Packets are deadlocked, or an invariant does not hold.
 pub fn reconfigure(
-    simulator: &mut Simulator<Views>,
+    simulator: &mut Simulator<SwitchTables>,
     workload: &mut impl Workload,
-    graph: &mut Directed,
-    change: Change,
-    method: Method,
-    settings: Settings,
-) -> Result<Outcome, Failed> {
-    reconfigure_all(simulator, workload, graph, &[(0, change)], method, settings)
+    graph: &mut DirectedGraph,
+    change: TopologyChange,
+    protocol: Protocol,
+    parameters: ControlParameters,
+) -> Result<ReconfigurationCost, ReconfigurationError> {
+    reconfigure_all(simulator, workload, graph, &[(0, change)], protocol, parameters)
 }
 
-/// The same with several changes, each so many cycles from now, in the order of their times. One that
-/// comes while tables are not up to date yet is met by the static protocol. The network must stay
-/// connected.
+/// Makes several changes, and runs the simulation until all tables are up to date.
+///
+/// Each change comes with its time in cycles from now, in increasing order. The static protocol handles a
+/// change that happens while tables are not up to date. The network must remain connected.
 ///
 /// # Errors
-/// A deadlock, or an invariant that did not hold.
+/// Packets are deadlocked, or an invariant does not hold.
 pub fn reconfigure_all(
-    simulator: &mut Simulator<Views>,
+    simulator: &mut Simulator<SwitchTables>,
     workload: &mut impl Workload,
-    graph: &mut Directed,
-    changes: &[(u64, Change)],
-    method: Method,
-    settings: Settings,
-) -> Result<Outcome, Failed> {
+    graph: &mut DirectedGraph,
+    changes: &[(u64, TopologyChange)],
+    protocol: Protocol,
+    parameters: ControlParameters,
+) -> Result<ReconfigurationCost, ReconfigurationError> {
     let begun = simulator.now();
-    let n = graph.alive.len();
     let discarded_before = simulator.discarded().packets;
-    let courier = Courier::new(settings, simulator.wiring().channels() as usize, n);
+    let channels = simulator.wiring().channels() as usize;
+    let control = ControlNetwork::new(parameters, channels, graph.is_alive.len());
     let wiring = simulator.wiring().clone();
-    let mut live = Live { simulator, courier, stopped_since: vec![None; n], stopped: 0 };
-    let mut runs: Vec<Run> = Vec::new();
-    let (mut hit, mut addressed, mut last) = (0, 0, begun);
-    let mut to_come = changes.iter().peekable();
-    loop {
-        let event_at = live.courier.next_time();
-        if let Some((at, change)) =
-            to_come.next_if(|(at, _)| event_at.is_none_or(|event| begun + at <= event))
-        {
-            live.simulator.run((begun + at).max(live.simulator.now()), workload)?;
-            let neighbours = make(*change, graph);
-            // What carrier tells both ends at once.
-            hit += switch_power(live.simulator, graph, *change);
-            let how = if event_at.is_some() { Method::Static } else { method };
-            live.simulator.routing.changing = how != Method::Static;
-            let epoch = runs.len() as u8;
-            runs.push(Run::begin(&mut live, epoch, graph, *change, &neighbours, how, settings));
-            continue;
-        }
-        let Some((time, event)) = live.courier.next() else { break };
-        live.simulator.run(time, workload)?;
-        let (epoch, what) = event.what;
-        let (earlier, later) = runs.split_at_mut(usize::from(epoch) + 1);
-        if graph.alive[event.at as usize] && !later.iter().any(|r| r.spread.joined[event.at as usize]) {
-            let run = &mut earlier[usize::from(epoch)];
-            run.handle(&mut live, Event { at: event.at, from: event.from, what });
-            if later.is_empty() {
-                graph.second_is_up.clone_from(&run.graph.second_is_up);
-            }
-        }
-        last = live.simulator.now();
-        for (_, change) in &changes[..runs.len()] {
-            addressed += live
-                .simulator
-                .discard_stranded_if(|p| wiring.home(p.destination) == SwitchId(change.switch()));
-        }
-        // As the paper has it: what has no route at the moment is discarded.
-        if method == Method::Overlapped {
-            // Those that begin at a switch that has just come wait for its tables.
-            let new: Vec<SwitchId> =
-                changes.iter().filter(|(_, c)| c.comes()).map(|(_, c)| SwitchId(c.switch())).collect();
-            live.simulator.discard_stranded_if(|p| !new.contains(&wiring.home(p.source)));
-        }
-        live.simulator.wake_all();
-        if !live.simulator.routing.escape_is_acyclic(&graph.alive) {
-            return Err(Failed::Circle(last));
-        }
-    }
-    live.simulator.routing.changing = false;
-    for (_, change) in changes {
-        addressed +=
-            live.simulator.discard_stranded_if(|p| wiring.home(p.destination) == SwitchId(change.switch()));
-    }
-    live.simulator.discard_stranded();
-    if let Some(run) = runs.last() {
-        *graph = run.graph.clone();
-        judge(graph, &live.simulator.routing, &run.target)?;
-    }
-    let discarded = live.simulator.discarded().packets - discarded_before - hit - addressed;
-    Ok(Outcome {
+    let mut network = ChangingNetwork {
+        wiring,
+        environment: SimulatedEnvironment::new(simulator, control),
+        workload,
+        graph,
+        changes,
+        protocol,
+        parameters,
+        reconfigurations: Vec::new(),
+        hit: 0,
+        addressed: 0,
+    };
+    let last = network.run(begun)?;
+    network.finish()?;
+    let ChangingNetwork { environment, hit, addressed, .. } = network;
+    Ok(ReconfigurationCost {
         cycles: last - begun,
-        discarded,
+        discarded: environment.simulator.discarded().packets - discarded_before - hit - addressed,
         hit,
         addressed,
-        stopped: live.stopped,
-        messages: live.courier.messages,
-        phits: live.courier.phits,
+        stopped: environment.stopped_cycles,
+        messages: environment.network.messages,
+        phits: environment.network.phits,
     })
 }
 
-/// Takes a switch's channels out of service or into it. Returns the packets lost.
-fn switch_power(simulator: &mut Simulator<Views>, graph: &Directed, change: Change) -> u64 {
-    let mut hit = 0;
-    let own: Vec<ChannelId> = simulator.wiring().leaving(SwitchId(change.switch())).to_vec();
-    for out in own {
-        for channel in [out, ChannelId(out.0 ^ 1)] {
-            if change.comes() { simulator.revive(channel) } else { hit += simulator.kill(channel) }
+/// A network, its changes, and the reconfigurations that they cause.
+struct ChangingNetwork<'a, W> {
+    wiring: Wiring,
+    environment: SimulatedEnvironment<'a>,
+    workload: &'a mut W,
+    graph: &'a mut DirectedGraph,
+    changes: &'a [(u64, TopologyChange)],
+    protocol: Protocol,
+    parameters: ControlParameters,
+    /// One for each change that has been made.
+    reconfigurations: Vec<Reconfiguration>,
+    /// Packets that were lost with a switch.
+    hit: u64,
+    /// Packets that were discarded because their destination is at a changed switch.
+    addressed: u64,
+}
+
+impl<W: Workload> ChangingNetwork<'_, W> {
+    /// Makes all changes, and handles all events. Returns the time of the last event.
+    fn run(&mut self, begun: u64) -> Result<u64, ReconfigurationError> {
+        let mut last = begun;
+        let mut changes = self.changes.iter().peekable();
+        loop {
+            let event_at = self.environment.network.next_time();
+            let is_due = |at: &u64| event_at.is_none_or(|event| begun + at <= event);
+            if let Some((at, change)) = changes.next_if(|(at, _)| is_due(at)) {
+                self.run_simulator((begun + at).max(self.environment.simulator.now()))?;
+                self.make_change(*change, event_at.is_some());
+                continue;
+            }
+            let Some((time, event)) = self.environment.network.next_event() else { return Ok(last) };
+            self.run_simulator(time)?;
+            self.handle(event);
+            last = self.environment.simulator.now();
+            self.discard_without_path();
+            self.environment.simulator.retry_waiting_heads();
+            if !self.environment.simulator.routing.escape_is_acyclic(&self.graph.is_alive) {
+                return Err(ReconfigurationError::Cycle { at: last });
+            }
         }
     }
-    if !change.comes() {
-        hit += simulator.clear(SwitchId(change.switch()));
+
+    fn run_simulator(&mut self, until: u64) -> Result<(), ReconfigurationError> {
+        Ok(self.environment.simulator.run(until, self.workload)?)
     }
-    carrier(change, graph, &mut simulator.routing);
-    hit
+
+    /// Makes a change. If earlier ones are not finished, the static protocol handles it.
+    fn make_change(&mut self, change: TopologyChange, is_during_another: bool) {
+        let neighbours = change.apply(self.graph);
+        self.hit += self.environment.switch_channels(self.graph, change);
+        let protocol = if is_during_another { Protocol::Static } else { self.protocol };
+        self.environment.simulator.routing.is_changing = protocol != Protocol::Static;
+        self.reconfigurations.push(Reconfiguration::start(
+            &mut self.environment,
+            self.reconfigurations.len() as u8,
+            self.graph,
+            change,
+            &neighbours,
+            protocol,
+            self.parameters,
+        ));
+    }
+
+    /// Passes an event to its reconfiguration, unless its switch was removed or has joined a later one.
+    fn handle(&mut self, event: ControlEvent<EpochMessage>) {
+        let ControlEvent { at, from, message: (epoch, message) } = event;
+        let (earlier, later) = self.reconfigurations.split_at_mut(usize::from(epoch) + 1);
+        if !self.graph.is_alive[at as usize] || later.iter().any(|r| r.tree.has_joined[at as usize]) {
+            return;
+        }
+        let reconfiguration = &mut earlier[usize::from(epoch)];
+        reconfiguration.handle(&mut self.environment, ControlEvent { at, from, message });
+        if later.is_empty() {
+            self.graph.second_is_up.clone_from(&reconfiguration.graph.second_is_up);
+        }
+    }
+
+    fn discard_without_path(&mut self) {
+        self.discard_addressed(self.reconfigurations.len());
+        // In the paper, the overlapped protocol discards packets that have no path at the moment.
+        if self.protocol == Protocol::Overlapped {
+            // Packets from the hosts of a new switch wait for its tables.
+            let new = self.changes.iter().filter(|(_, c)| c.is_addition());
+            let new: Vec<SwitchId> = new.map(|(_, c)| SwitchId(c.switch())).collect();
+            let wiring = &self.wiring;
+            self.environment.simulator.discard_stranded_if(|p| !new.contains(&wiring.switch_of(p.source)));
+        }
+    }
+
+    /// Discards stranded packets for hosts of the switches of the first `count` changes.
+    fn discard_addressed(&mut self, count: usize) {
+        let (simulator, wiring) = (&mut self.environment.simulator, &self.wiring);
+        for (_, change) in &self.changes[..count] {
+            let switch = SwitchId(change.switch());
+            self.addressed += simulator.discard_stranded_if(|p| wiring.switch_of(p.destination) == switch);
+        }
+    }
+
+    /// Discards what is stranded, and checks the final tables.
+    fn finish(&mut self) -> Result<(), ReconfigurationError> {
+        self.environment.simulator.routing.is_changing = false;
+        self.discard_addressed(self.changes.len());
+        self.environment.simulator.discard_stranded();
+        if let Some(last) = self.reconfigurations.last() {
+            *self.graph = last.graph.clone();
+            check_tables(self.graph, &self.environment.simulator.routing, &last.target)?;
+        }
+        Ok(())
+    }
 }

@@ -1,117 +1,130 @@
-//! What packets notice of a change: latency and deliveries, a little while at a time.
+//! What packets notice of changes: deliveries and latency in short windows of time.
 
-use super::directed_graph::Directed;
-use super::switch_tables::Views;
-use super::{Change, Failed, Method, Outcome, Settings, reconfigure_all};
+use super::change::TopologyChange;
+use super::control_parameters::{ControlParameters, Protocol};
+use super::cost::ReconfigurationCost;
+use super::directed_graph::DirectedGraph;
+use super::error::ReconfigurationError;
+use super::simulation::reconfigure_all;
+use super::switch_tables::SwitchTables;
+use crate::packet::Packet;
 use crate::parameters::Parameters;
-use crate::simulator::packet::Packet;
-use crate::simulator::{Post, Simulator, Workload};
+use crate::simulator::{NewPacket, Simulator, Workload};
 use crate::traffic::{OpenLoop, Traffic};
 use crate::wiring::Wiring;
 use serde::Serialize;
 
-/// Packets that arrived in a window.
+/// Packets that arrived in a window of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Moment {
+pub struct TimeWindow {
+    /// Number of packets.
     pub packets: u64,
-    /// Mean cycles from making a packet to its arrival; 0 if none arrived.
+    /// Mean time from the creation of a packet to its arrival, in cycles; 0 if none arrived.
     pub latency: f64,
 }
 
-/// Switches that go and come back.
+/// What happens while switches are removed and added again.
 #[derive(Clone, Debug, Serialize)]
 pub struct Timeline {
-    pub method: Method,
+    /// The protocol that reconfigured the network.
+    #[serde(rename = "method")]
+    pub protocol: Protocol,
+    /// Length of a window.
     pub window_cycles: u64,
-    pub moments: Vec<Moment>,
-    /// When they began to go and what that cost, when they began to come back and what that cost.
-    pub changes: Vec<(u64, Outcome)>,
+    /// The windows from cycle 0 on.
+    #[serde(rename = "moments")]
+    pub windows: Vec<TimeWindow>,
+    /// The removal of the switches, then their addition: when it began, and what it cost.
+    pub changes: Vec<(u64, ReconfigurationCost)>,
 }
 
-struct Watched {
-    traffic: OpenLoop,
-    window: u64,
-    moments: Vec<Moment>,
-}
-
-impl Workload for Watched {
-    fn next(&self) -> u64 {
-        self.traffic.next()
-    }
-    fn act(&mut self, now: u64, posts: &mut Vec<Post>) {
-        self.traffic.act(now, posts);
-    }
-    fn delivered(&mut self, now: u64, packet: &Packet, posts: &mut Vec<Post>) {
-        let place = (now / self.window) as usize;
-        if self.moments.len() <= place {
-            self.moments.resize(place + 1, Moment::default());
-        }
-        let moment = &mut self.moments[place];
-        moment.packets += 1;
-        moment.latency += ((now - packet.created) as f64 - moment.latency) / moment.packets as f64;
-        self.traffic.delivered(now, packet, posts);
-    }
-}
-
-/// Which switches go and come back, and when.
+/// Which switches are removed and added again, and when.
 #[derive(Clone, Copy, Debug)]
-pub struct Course<'a> {
-    /// The network must stay connected whichever of them are away at a time.
+pub struct ChangeSchedule<'a> {
+    /// The switches, in the order of their removal. The network must remain connected at every moment.
     pub switches: &'a [u32],
-    /// From one of them to the next.
+    /// Time from one switch to the next.
     pub apart_cycles: u64,
-    /// Until the first goes, from then until the first comes back, and from then to the end.
+    /// Time until the first removal, from there to the first addition, and from there to the end.
     pub each_cycles: u64,
-    /// How long what arrives is taken together.
+    /// Length of a window in which arriving packets are counted together.
     pub window_cycles: u64,
 }
 
-impl Course<'_> {
-    fn changes(&self, change: fn(u32) -> Change) -> Vec<(u64, Change)> {
+impl ChangeSchedule<'_> {
+    fn changes(&self, change: fn(u32) -> TopologyChange) -> Vec<(u64, TopologyChange)> {
         (0..).map(|i| i * self.apart_cycles).zip(self.switches.iter().map(|s| change(*s))).collect()
     }
 }
 
-/// Switches go one soon after the other, and come back in the same order. Buffers hold one packet of 16
-/// phits; directions are by a breadth-first tree from switch 0 at the beginning, so that this one is
-/// the root.
+/// Traffic whose deliveries are counted by window.
+struct WindowedTraffic {
+    traffic: OpenLoop,
+    window_cycles: u64,
+    windows: Vec<TimeWindow>,
+}
+
+impl Workload for WindowedTraffic {
+    fn next_time(&self) -> u64 {
+        self.traffic.next_time()
+    }
+
+    fn generate(&mut self, now: u64, packets: &mut Vec<NewPacket>) {
+        self.traffic.generate(now, packets);
+    }
+
+    fn delivered(&mut self, now: u64, packet: &Packet, packets: &mut Vec<NewPacket>) {
+        let index = (now / self.window_cycles) as usize;
+        if self.windows.len() <= index {
+            self.windows.resize(index + 1, TimeWindow::default());
+        }
+        let window = &mut self.windows[index];
+        window.packets += 1;
+        window.latency += ((now - packet.created) as f64 - window.latency) / window.packets as f64;
+        self.traffic.delivered(now, packet, packets);
+    }
+}
+
+/// Simulates the removal of switches, one soon after the other, and their addition in the same order.
+///
+/// Buffers hold one packet of the greatest length. Directions are those of a breadth-first tree from switch
+/// 0.
 ///
 /// # Errors
-/// What a protocol did wrong.
+/// Packets are deadlocked, or an invariant of the protocol does not hold.
 pub fn timeline(
     wiring: &Wiring,
-    course: Course,
-    method: Method,
-    settings: Settings,
+    schedule: ChangeSchedule,
+    protocol: Protocol,
+    control: ControlParameters,
     traffic: Traffic,
-) -> Result<Timeline, Failed> {
-    let (each, window_cycles) = (course.each_cycles, course.window_cycles);
-    let n = wiring.switches() as usize;
+) -> Result<Timeline, ReconfigurationError> {
+    let (each, window_cycles) = (schedule.each_cycles, schedule.window_cycles);
     let links: Vec<(u32, u32)> = wiring.links().iter().map(|(a, b)| (a.0, b.0)).collect();
-    let mut graph = Directed::breadth_first(vec![true; n], links.clone(), vec![true; links.len()], 0);
+    let (switches, working) = (vec![true; wiring.switches() as usize], vec![true; links.len()]);
+    let mut graph = DirectedGraph::breadth_first(switches, links, working, 0);
     let parameters = Parameters { buffer_phits: traffic.length.longest(), ..Parameters::CUT_THROUGH };
-    let mut simulator =
-        Simulator::new(wiring, parameters, Views::new(wiring, &graph)).expect("right parameters");
-    let mut watched =
-        Watched { traffic: OpenLoop::new(traffic, wiring), window: window_cycles, moments: Vec::new() };
+    let mut simulator = Simulator::new(wiring, parameters, SwitchTables::new(wiring, &graph))
+        .expect("buffers hold the longest packet");
+    let mut traffic =
+        WindowedTraffic { traffic: OpenLoop::new(traffic, wiring), window_cycles, windows: Vec::new() };
     let mut changes = Vec::new();
     for (end, next) in [
-        (each, Some(course.changes(Change::SwitchGoes))),
-        (2 * each, Some(course.changes(Change::SwitchComes))),
+        (each, Some(schedule.changes(TopologyChange::SwitchRemoved))),
+        (2 * each, Some(schedule.changes(TopologyChange::SwitchAdded))),
         (3 * each, None),
     ] {
         while simulator.now() < end {
-            simulator.run((simulator.now() + window_cycles).min(end), &mut watched)?;
-            // Packets for hosts that are gone.
+            simulator.run((simulator.now() + window_cycles).min(end), &mut traffic)?;
+            // Packets for hosts of removed switches.
             simulator.discard_stranded();
         }
         if let Some(next) = next {
-            changes.push((
-                simulator.now(),
-                reconfigure_all(&mut simulator, &mut watched, &mut graph, &next, method, settings)?,
-            ));
+            let begun = simulator.now();
+            let cost = reconfigure_all(&mut simulator, &mut traffic, &mut graph, &next, protocol, control)?;
+            changes.push((begun, cost));
         }
     }
-    watched.moments.truncate((3 * each / window_cycles) as usize);
-    Ok(Timeline { method, window_cycles, moments: watched.moments, changes })
+    traffic.windows.truncate((3 * each / window_cycles) as usize);
+    Ok(Timeline { protocol, window_cycles, windows: traffic.windows, changes })
 }

@@ -1,73 +1,76 @@
-//! What is known of a lane: the buffer at its far end, and where the packet at the front of that buffer
-//! is going.
+//! Input buffers of switches and hosts, and queues of hosts.
 
-use crate::simulator::packet::PacketId;
+use crate::packet::PacketId;
 use std::collections::VecDeque;
 
-/// Stands for no lane and no packet.
+/// No lane, no buffer and no packet.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Half a cache line, since every move of a phit looks at two of them. Hosts' queues are buffers too,
-/// without a limit.
+/// The buffer at the far end of a virtual lane, and the allocation of that lane. The queue of a host is a
+/// buffer too, without a limit.
+///
+/// It has the size of half a cache line, because every move of a phit reads two of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Buffer {
     /// The packet whose phits leave next.
     pub front: u32,
-    /// Phits of it that are here.
+    /// Phits of the front packet that are in the buffer.
     pub present: u32,
-    /// Phits of it that have not left yet, here or still to come.
-    pub left: u32,
-    /// Phits of all packets here, and those under way to here.
+    /// Phits of the front packet that have not left the buffer: those present, and those still to arrive.
+    pub remaining: u32,
+    /// Phits of all packets that are in the buffer or on the channel to it.
     pub occupied: u32,
+    /// The most phits that may be in the buffer or on the channel to it.
     pub capacity: u32,
-    /// The lane that was given to the front packet.
-    pub out: u32,
-    /// The buffer whose front packet was given this lane.
-    pub feeder: u32,
-    /// In the list of those that may move.
-    pub active: bool,
-    /// Nothing of the front packet has left yet.
-    pub whole: bool,
-    /// No other packet is behind the front packet.
-    pub sole: bool,
+    /// The lane that is allocated to the front packet.
+    pub output: u32,
+    /// The buffer to whose front packet this lane is allocated.
+    pub allocated_to: u32,
+    /// Whether the buffer is in the list of those whose front packet may move.
+    pub is_movable: bool,
+    /// Whether no phit of the front packet has left yet.
+    pub has_head: bool,
+    /// Whether there is no packet behind the front packet.
+    pub is_alone: bool,
 }
 
 impl Buffer {
+    /// An empty buffer.
     pub fn empty(capacity: u32) -> Buffer {
         Buffer {
             front: NONE,
             present: 0,
-            left: 0,
+            remaining: 0,
             occupied: 0,
             capacity,
-            out: NONE,
-            feeder: NONE,
-            active: false,
-            whole: true,
-            sole: true,
+            output: NONE,
+            allocated_to: NONE,
+            is_movable: false,
+            has_head: true,
+            is_alone: true,
         }
     }
 
-    /// Makes the next packet the front one; its number of phits is what `phits` says.
-    pub fn advance(&mut self, behind: &mut Behind, phits: impl Fn(PacketId) -> u32) {
-        self.out = NONE;
-        self.whole = true;
-        match behind.pop_front() {
+    /// Makes the next packet the front packet. `phits` gives the length of a packet.
+    pub fn advance(&mut self, queued: &mut QueuedPackets, phits: impl Fn(PacketId) -> u32) {
+        self.output = NONE;
+        self.has_head = true;
+        match queued.pop_front() {
             Some((packet, arrived)) => {
                 self.front = packet.0;
                 self.present = arrived;
-                self.left = phits(packet);
-                self.sole = behind.is_empty();
+                self.remaining = phits(packet);
+                self.is_alone = queued.is_empty();
             }
             None => {
                 self.front = NONE;
                 self.present = 0;
-                self.left = 0;
-                self.sole = true;
+                self.remaining = 0;
+                self.is_alone = true;
             }
         }
     }
 }
 
-/// Packets behind the front one, with the phits of each that have arrived.
-pub(crate) type Behind = VecDeque<(PacketId, u32)>;
+/// The packets behind the front packet, each with its phits that have arrived.
+pub(crate) type QueuedPackets = VecDeque<(PacketId, u32)>;

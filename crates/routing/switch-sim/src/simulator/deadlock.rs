@@ -1,27 +1,28 @@
-//! Packets that can never move again.
+//! Finds packets that can never move again.
 //!
-//! A packet can go on some day if its head is moving or being looked at, or if one of the lanes that it
-//! may take is free, or is held by a packet that can go on. What is left when this has been followed to
-//! its end is deadlocked, also while other traffic still flows.
+//! A packet can move eventually if its head is moving or being routed, or if one of the lanes that it may
+//! take is free or held by a packet that can move eventually. The packets for which this never holds are
+//! deadlocked, even if other traffic still flows.
 
+use super::buffer::NONE;
+use super::contents::Simulator;
 use crate::parameters::Switching;
-use crate::routing::{Lane, Routing};
-use crate::simulator::buffer::NONE;
-use crate::simulator::{Halt, Simulator};
+use crate::routing::{Routing, VirtualLane};
+use std::collections::HashSet;
 use std::fmt;
 use thiserror::Error;
 
-/// Packets that wait for each other in a circle.
+/// Packets that wait for each other in a cycle.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub struct Deadlock {
-    /// The cycle in which it was found.
-    pub found: u64,
+    /// The simulated cycle in which it was found.
+    pub found_at: u64,
     /// Packets that can never move again.
     pub packets: usize,
-    /// Each of these lanes is held by a packet that waits for the next one, the last by one that waits for
-    /// the first.
-    pub circle: Vec<Lane>,
-    /// The same, for people.
+    /// The lanes of the cycle. A packet that holds one of them waits for the next, and one that holds the
+    /// last waits for the first.
+    pub cycle: Vec<VirtualLane>,
+    /// Names of these lanes, for people.
     pub names: Vec<String>,
 }
 
@@ -29,124 +30,132 @@ impl fmt::Display for Deadlock {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(
             f,
-            "deadlock at cycle {}: {} packets wait for ever, among them the holders of these lanes, each for the next: {}, and again the first",
-            self.found,
+            "deadlock at cycle {}: {} packets can never move again. Packets that hold these lanes wait for each other, \
+             each for the next lane and the last for the first: {}",
+            self.found_at,
             self.packets,
             self.names.join("; ")
         )
     }
 }
 
-/// What a packet waits for: any one of these lanes, each with the packet that has to leave first (or none).
-type Wait = Vec<(u32, u32)>;
+/// What a packet waits for: any one of these lanes, each with the packet that has to leave first, or
+/// [`NONE`].
+type AwaitedLanes = Vec<(u32, u32)>;
 
 impl<R: Routing> Simulator<R> {
-    /// The deadlock, if there is one.
-    pub fn no_deadlock(&mut self) -> Result<(), Halt> {
-        let waiting = self.waiting();
-        // Who has nowhere to go waits for nobody: it can be taken out, or be given a way, and then those
-        // behind it go on.
-        let mut alive: Vec<bool> =
-            waiting.iter().map(|wait| wait.as_ref().is_none_or(Vec::is_empty)).collect();
-        // Rounds until nothing changes: packets are few beside phits, and this is done every few thousand
-        // cycles.
-        loop {
-            let mut changed = false;
-            for (i, wait) in waiting.iter().enumerate() {
-                let free =
-                    |wait: &Wait| wait.iter().any(|(_, holder)| *holder == NONE || alive[*holder as usize]);
-                if !alive[i] && wait.as_ref().is_some_and(free) {
-                    alive[i] = true;
-                    changed = true;
-                }
-            }
-            if !changed {
-                break;
-            }
-        }
-        let dead: Vec<usize> = (0..waiting.len()).filter(|i| !alive[*i]).collect();
-        for start in &dead {
-            let mut seen: Vec<(usize, u32)> = Vec::new();
+    /// Checks that no packets are deadlocked.
+    ///
+    /// # Errors
+    /// The deadlock.
+    pub fn check_deadlock(&mut self) -> Result<(), Deadlock> {
+        let waiting = self.waiting_packets();
+        let can_move = can_move_eventually(&waiting);
+        let deadlocked: Vec<usize> = (0..waiting.len()).filter(|i| !can_move[*i]).collect();
+        for start in &deadlocked {
+            let mut visited: Vec<(usize, u32)> = Vec::new();
             let mut at = *start;
-            while let Some((lane, holder)) = waiting[at].as_ref().and_then(|wait| wait.first().copied()) {
-                if let Some(first) = seen.iter().position(|(i, _)| *i == at) {
-                    // The packets of the circle that lie in line in one lane wait for the same.
-                    let mut circle: Vec<Lane> =
-                        seen[first..].iter().map(|(_, lane)| self.lane_of(*lane)).collect();
-                    circle.dedup();
-                    if circle.len() > 1 && circle.first() == circle.last() {
-                        circle.pop();
-                    }
-                    let names = circle
-                        .iter()
-                        .map(|l| format!("{}, lane {}", self.wiring.name(l.channel), l.lane))
-                        .collect();
-                    return Err(Deadlock { found: self.now, packets: dead.len(), circle, names }.into());
+            while let Some((lane, holder)) = waiting[at].as_ref().and_then(|lanes| lanes.first().copied()) {
+                if let Some(first) = visited.iter().position(|(i, _)| *i == at) {
+                    let lanes = visited[first..].iter().map(|(_, lane)| self.lane_of(*lane)).collect();
+                    return Err(self.deadlock(deadlocked.len(), lanes));
                 }
-                seen.push((at, lane));
+                visited.push((at, lane));
                 at = holder as usize;
             }
         }
         Ok(())
     }
 
-    /// By packet: what it waits for; nothing for those that move, and those that have not left their host.
-    fn waiting(&mut self) -> Vec<Option<Wait>> {
-        let places = self.packets.ids().map(|id| id.0 as usize + 1).max().unwrap_or(0);
-        let mut found: Vec<Option<Wait>> = (0..places).map(|_| None).collect();
-        let pending: std::collections::HashSet<u32> = self.pending.iter().flatten().copied().collect();
+    fn deadlock(&self, packets: usize, mut cycle: Vec<VirtualLane>) -> Deadlock {
+        // Packets that queue in the same buffer wait for the same lane.
+        cycle.dedup();
+        if cycle.len() > 1 && cycle.first() == cycle.last() {
+            cycle.pop();
+        }
+        let name = |l: &VirtualLane| format!("{}, lane {}", self.wiring.name(l.channel), l.lane);
+        let names = cycle.iter().map(name).collect();
+        Deadlock { found_at: self.now, packets, cycle, names }
+    }
+
+    /// By packet: what it waits for. `None` for packets that move, and for packets that have not left their
+    /// host.
+    fn waiting_packets(&mut self) -> Vec<Option<AwaitedLanes>> {
+        let count = self.packets.ids().map(|id| id.0 as usize + 1).max().unwrap_or(0);
+        let mut found: Vec<Option<AwaitedLanes>> = (0..count).map(|_| None).collect();
+        let waiting_heads: HashSet<u32> = self.waiting_heads.iter().flatten().copied().collect();
         for at in 0..self.buffers.len() as u32 {
             let buffer = self.buffers[at as usize];
-            let from_host = self.is_host_queue(at);
-            if buffer.front == NONE || (!from_host && self.node_of(at) >= self.wiring.switches()) {
+            let is_host_queue = self.is_host_queue(at);
+            if buffer.front == NONE || (!is_host_queue && self.node_of(at) >= self.wiring.switches()) {
                 continue;
             }
-            if !from_host {
-                for (packet, _) in &self.behind[at as usize] {
+            if !is_host_queue {
+                for (packet, _) in &self.queued[at as usize] {
                     found[packet.0 as usize] = Some(vec![(at, buffer.front)]);
                 }
             }
-            if !buffer.whole {
-                continue; // its head is farther on
+            if !buffer.has_head {
+                // The head of the front packet is further on.
+                continue;
             }
-            let wait = if buffer.out != NONE {
-                let beyond = &self.buffers[buffer.out as usize];
-                (beyond.occupied >= beyond.capacity && beyond.front != NONE)
-                    .then(|| vec![(buffer.out, beyond.front)])
-            } else if !from_host && pending.contains(&at) {
-                let wanted = self.wanted(at);
-                let on = wanted
-                    .iter()
-                    .map(|l| self.buffer_of(*l))
-                    .map(|out| (out, self.holder(out, buffer.left)))
-                    .collect();
-                self.scratch.candidates = wanted;
-                Some(on)
+            let awaited = if buffer.output != NONE {
+                let next = &self.buffers[buffer.output as usize];
+                (next.occupied >= next.capacity && next.front != NONE)
+                    .then(|| vec![(buffer.output, next.front)])
+            } else if !is_host_queue && waiting_heads.contains(&at) {
+                let candidates = self.candidates(at);
+                let outputs = candidates.iter().map(|l| self.buffer_of(*l));
+                let awaited = outputs.map(|output| (output, self.holder(output, buffer.remaining))).collect();
+                self.scratch.candidates = candidates;
+                Some(awaited)
             } else {
                 None
             };
-            if wait.is_some() {
-                found[buffer.front as usize] = wait;
+            if awaited.is_some() {
+                found[buffer.front as usize] = awaited;
             }
         }
         found
     }
 
-    /// The packet that has to leave before a lane can be taken; none if it can be taken now.
-    fn holder(&self, out: u32, phits: u32) -> u32 {
-        let lane = self.buffers[out as usize];
-        // A whole packet fits into the buffer where its head is, so one whose head has gone on leaves for
-        // certain.
-        if self.parameters.switching != Switching::Wormhole && lane.front != NONE && !lane.whole {
+    /// The packet that has to leave before a lane can be allocated, or [`NONE`] if it can be allocated now.
+    fn holder(&self, lane: u32, phits: u32) -> u32 {
+        let buffer = self.buffers[lane as usize];
+        let is_wormhole = self.parameters.switching == Switching::Wormhole;
+        // Without wormhole switching, the buffer that has the head has room for the whole packet. So a
+        // packet whose head has left this buffer leaves it completely.
+        if !is_wormhole && buffer.front != NONE && !buffer.has_head {
             return NONE;
         }
-        if lane.feeder != NONE {
-            return self.buffers[lane.feeder as usize].front;
+        if buffer.allocated_to != NONE {
+            return self.buffers[buffer.allocated_to as usize].front;
         }
-        if self.parameters.switching != Switching::Wormhole && lane.capacity - lane.occupied < phits {
-            lane.front
-        } else {
-            NONE
+        if !is_wormhole && buffer.capacity - buffer.occupied < phits { buffer.front } else { NONE }
+    }
+}
+
+/// By packet: whether it can move eventually.
+fn can_move_eventually(waiting: &[Option<AwaitedLanes>]) -> Vec<bool> {
+    // A packet without any lane to wait for is not deadlocked: it can be discarded or be given a path, and
+    // then the packets behind it move.
+    let mut can_move: Vec<bool> =
+        waiting.iter().map(|lanes| lanes.as_ref().is_none_or(Vec::is_empty)).collect();
+    // Repeat until nothing changes. There are few packets compared with phits, and this is done every few
+    // thousand cycles.
+    loop {
+        let mut has_changed = false;
+        for (i, lanes) in waiting.iter().enumerate() {
+            let some_is_free = |lanes: &AwaitedLanes| {
+                lanes.iter().any(|(_, holder)| *holder == NONE || can_move[*holder as usize])
+            };
+            if !can_move[i] && lanes.as_ref().is_some_and(some_is_free) {
+                can_move[i] = true;
+                has_changed = true;
+            }
+        }
+        if !has_changed {
+            return can_move;
         }
     }
 }

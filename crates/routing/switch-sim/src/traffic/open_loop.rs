@@ -1,8 +1,10 @@
-//! Hosts that send without waiting for anything (an open loop), and what is measured of it.
+//! Open-loop traffic: hosts that send at random times, whatever happens to earlier messages.
 
-use crate::simulator::packet::Packet;
-use crate::simulator::{Post, Workload};
-use crate::traffic::{Destinations, Length, Pattern};
+use super::destinations::Destinations;
+use super::length::Length;
+use super::pattern::Pattern;
+use crate::packet::Packet;
+use crate::simulator::{NewPacket, Workload};
 use crate::wiring::Wiring;
 use evenkeel_route::{EndNodeId, Random};
 use std::cmp::Reverse;
@@ -11,38 +13,46 @@ use std::collections::BinaryHeap;
 /// What hosts send.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Traffic {
+    /// To which hosts.
     pub pattern: Pattern,
+    /// Lengths of messages.
     pub length: Length,
-    /// Phits per cycle and sending host, as many as they want to send; times between messages are
-    /// exponential.
+    /// The offered load, in phits per cycle and sending host. Times between messages are exponentially
+    /// distributed.
     pub load: f64,
-    /// Destinations of each message. Above 1 the host hands the message to its interface once, which makes
-    /// the copies (multi-send): they follow each other without a gap, and the load counts each of them.
+    /// Destinations of each message. With more than one, the host gives the message to its interface once,
+    /// and the interface sends the copies (multi-send). They follow each other without a gap, and each
+    /// counts as load.
     pub copies: u32,
+    /// Seed of the random choices.
     pub seed: u64,
 }
 
-/// Traffic on a network, counting what arrives.
+/// Open-loop traffic on a network, and totals of what has arrived.
 pub struct OpenLoop {
     traffic: Traffic,
     destinations: Destinations,
     /// By host: its random numbers, and when it wants to send next.
     hosts: Vec<(Random, f64)>,
+    /// When hosts send next: the cycle and the host.
     due: BinaryHeap<Reverse<(u64, u32)>>,
-    pub(crate) tally: Tally,
+    pub(crate) totals: DeliveryTotals,
 }
 
-/// Packets that have arrived since it was last taken.
+/// Totals of the packets that have arrived since the totals were last taken.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct DeliveryTotals {
     pub phits: u64,
     pub packets: u64,
+    /// Sums over packets, in cycles.
     pub latency: f64,
     pub network_latency: f64,
+    /// The longest latency of a packet.
     pub longest: u64,
 }
 
 impl OpenLoop {
+    /// Traffic on a network, from cycle 0 on.
     pub fn new(traffic: Traffic, wiring: &Wiring) -> OpenLoop {
         let destinations = Destinations::new(traffic.pattern, wiring);
         let mut hosts: Vec<(Random, f64)> =
@@ -57,26 +67,31 @@ impl OpenLoop {
                 due.push(Reverse((next.ceil() as u64, h as u32)));
             }
         }
-        OpenLoop { traffic, destinations, hosts, due, tally: Tally::default() }
+        OpenLoop { traffic, destinations, hosts, due, totals: DeliveryTotals::default() }
     }
 
-    /// How many hosts send.
+    /// Number of hosts that send.
     pub fn senders(&self) -> u32 {
         (0..self.hosts.len() as u32).filter(|h| self.destinations.sends(EndNodeId(*h))).count() as u32
     }
 
-    /// No host sends any more.
+    /// Returns the totals, and starts new ones.
+    pub(crate) fn take_totals(&mut self) -> DeliveryTotals {
+        std::mem::take(&mut self.totals)
+    }
+
+    /// Makes all hosts stop sending.
     pub fn stop(&mut self) {
         self.due.clear();
     }
 }
 
 impl Workload for OpenLoop {
-    fn next(&self) -> u64 {
+    fn next_time(&self) -> u64 {
         self.due.peek().map_or(u64::MAX, |d| d.0.0)
     }
 
-    fn act(&mut self, now: u64, posts: &mut Vec<Post>) {
+    fn generate(&mut self, now: u64, packets: &mut Vec<NewPacket>) {
         let copies = self.traffic.copies.max(1);
         while let Some(Reverse((at, host))) = self.due.peek().copied().filter(|d| d.0.0 <= now) {
             self.due.pop();
@@ -84,7 +99,7 @@ impl Workload for OpenLoop {
             let phits = self.traffic.length.draw(random);
             for _ in 0..copies {
                 let destination = self.destinations.draw(EndNodeId(host), random);
-                posts.push(Post { source: EndNodeId(host), destination, phits, tag: at });
+                packets.push(NewPacket { source: EndNodeId(host), destination, phits, tag: at });
             }
             *next +=
                 random.exponential() * (self.traffic.length.mean() * f64::from(copies) / self.traffic.load);
@@ -92,12 +107,12 @@ impl Workload for OpenLoop {
         }
     }
 
-    fn delivered(&mut self, now: u64, packet: &Packet, _posts: &mut Vec<Post>) {
-        self.tally.phits += u64::from(packet.phits);
-        self.tally.packets += 1;
+    fn delivered(&mut self, now: u64, packet: &Packet, _packets: &mut Vec<NewPacket>) {
+        self.totals.phits += u64::from(packet.phits);
+        self.totals.packets += 1;
         let latency = now - packet.created;
-        self.tally.latency += latency as f64;
-        self.tally.network_latency += (now - packet.injected) as f64;
-        self.tally.longest = self.tally.longest.max(latency);
+        self.totals.latency += latency as f64;
+        self.totals.network_latency += (now - packet.injected) as f64;
+        self.totals.longest = self.totals.longest.max(latency);
     }
 }

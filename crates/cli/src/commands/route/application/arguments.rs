@@ -2,7 +2,7 @@
 
 use crate::commands::route::parallel_runs::ParallelRuns;
 use clap::value_parser;
-use evenkeel_switch_sim::application::{Core, Fabric};
+use evenkeel_switch_sim::application::{ApplicationCore, Fabric};
 use std::path::PathBuf;
 
 /// Run application cores on models of three fabrics with 256 hosts, and see how long messages take
@@ -19,7 +19,7 @@ Examples:
 pub struct ApplicationArguments {
     /// A core; may be given several times [all]
     #[arg(long, value_name = "NAME")]
-    pub core: Vec<Core>,
+    pub core: Vec<ApplicationCore>,
     /// A fabric; may be given several times [all]
     #[arg(long, value_name = "NAME")]
     pub fabric: Vec<Fabric>,

@@ -1,6 +1,6 @@
 //! One core on one fabric, with its figures.
 
-use evenkeel_switch_sim::application::{Core, Fabric, Outcome, Statistics};
+use evenkeel_switch_sim::application::{ApplicationCore, Fabric, Outcome, Statistics};
 use serde::Serialize;
 
 /// One core on one fabric. Times are in microseconds, and means over the seeds.
@@ -9,7 +9,7 @@ pub struct ApplicationCase {
     /// The fabric.
     pub fabric: Fabric,
     /// The application core.
-    pub core: Core,
+    pub core: ApplicationCore,
     /// Bytes of a message.
     pub bytes: u32,
     /// How many runs there were.
@@ -30,7 +30,7 @@ pub struct ApplicationCase {
 
 impl ApplicationCase {
     /// The figures of these runs.
-    pub fn new(fabric: Fabric, core: Core, bytes: u32, runs: &[Outcome]) -> ApplicationCase {
+    pub fn new(fabric: Fabric, core: ApplicationCore, bytes: u32, runs: &[Outcome]) -> ApplicationCase {
         let us = fabric.tick_ns() / 1000.0;
         let mean = |value: &dyn Fn(&Outcome) -> f64| runs.iter().map(value).sum::<f64>() / runs.len() as f64;
         let statistics = |times: fn(&Outcome) -> &[u64]| {

@@ -6,8 +6,8 @@ use super::plot;
 use crate::errors::{CommandError, RouteReason};
 use crate::output::progress::Progress;
 use crate::output::{file, terminal};
-use evenkeel_switch_sim::application::{Core, Fabric, Outcome, load, run};
-use evenkeel_switch_sim::run_jobs;
+use evenkeel_switch_sim::application::{ApplicationCore, Fabric, Outcome, paper_parameters, run};
+use evenkeel_switch_sim::run_parallel;
 use evenkeel_text::page::Page;
 use evenkeel_text::table::Column;
 use serde_json::json;
@@ -29,7 +29,7 @@ const LEGEND: &str = "latency: from sending a message until all of it has arrive
                       time.";
 
 /// One core with messages of so many bytes on one fabric.
-type Combination = (Core, u32, Fabric);
+type Combination = (ApplicationCore, u32, Fabric);
 
 /// Runs everything, writes the files that were asked for, and returns what is printed.
 pub fn application(arguments: &ApplicationArguments) -> Result<String, CommandError> {
@@ -55,12 +55,13 @@ pub fn application(arguments: &ApplicationArguments) -> Result<String, CommandEr
 
 /// All combinations that were asked for.
 fn combinations(arguments: &ApplicationArguments) -> Vec<Combination> {
-    let cores = if arguments.core.is_empty() { Core::ALL.to_vec() } else { arguments.core.clone() };
+    let cores =
+        if arguments.core.is_empty() { ApplicationCore::ALL.to_vec() } else { arguments.core.clone() };
     let fabrics = if arguments.fabric.is_empty() { Fabric::ALL.to_vec() } else { arguments.fabric.clone() };
     let mut combinations = Vec::new();
     for core in cores {
         let sizes = match &arguments.bytes[..] {
-            [] => vec![if core == Core::Token { 1 } else { 2048 }],
+            [] => vec![if core == ApplicationCore::Token { 1 } else { 2048 }],
             given => given.to_vec(),
         };
         for bytes in sizes {
@@ -81,9 +82,9 @@ fn run_all(
         .collect();
     let progress = Progress::new("simulating", jobs.len());
     let run_job = |((core, bytes, fabric), seed): &(Combination, u64)| {
-        run(*fabric, load(*fabric, *core, *bytes), *seed)
+        run(*fabric, paper_parameters(*fabric, *core, *bytes), *seed)
     };
-    let found = run_jobs(&jobs, arguments.runs.threads(), run_job, || progress.finish_task());
+    let found = run_parallel(&jobs, arguments.runs.threads(), run_job, || progress.finish_task());
     found.into_iter().collect::<Result<_, _>>().map_err(|e| RouteReason::Halted(e.to_string()))
 }
 

@@ -6,8 +6,8 @@ use crate::commands::route::network_file;
 use crate::errors::{CommandError, RouteReason};
 use crate::output::{file, terminal};
 use evenkeel_route::{Network, SwitchId};
-use evenkeel_switch_sim::reconfiguration::{Course, Method, Settings, Timeline, timeline};
-use evenkeel_switch_sim::{Length, Pattern, Traffic, Wiring, run_jobs};
+use evenkeel_switch_sim::reconfiguration::{ChangeSchedule, ControlParameters, Protocol, Timeline, timeline};
+use evenkeel_switch_sim::{Length, Pattern, Traffic, Wiring, run_parallel};
 use evenkeel_text::page::Page;
 use evenkeel_text::table::Column;
 use serde_json::json;
@@ -23,8 +23,8 @@ const COLUMNS: &[Column] = &[
     Column { group: "", head: "phits", dispensable: 2 },
 ];
 /// The protocols, and their names.
-pub const PROTOCOLS: [(Method, &str); 3] =
-    [(Method::Static, "static"), (Method::Overlapped, "overlapped"), (Method::Planned, "planned")];
+pub const PROTOCOLS: [(Protocol, &str); 3] =
+    [(Protocol::Static, "static"), (Protocol::Overlapped, "overlapped"), (Protocol::Planned, "planned")];
 /// Windows over which latency is averaged, in each of the three phases.
 const WINDOWS: u64 = 120;
 
@@ -38,15 +38,16 @@ pub fn reconfigure(arguments: &ReconfigureArguments) -> Result<String, CommandEr
     let network = network_file::network(&arguments.network)?;
     let switches = switches(arguments, &network)?;
     check_ranges(arguments, switches.len())?;
-    let settings = Settings { loss: arguments.loss, seed: arguments.seed, ..Settings::USUAL };
-    let lines = timelines(arguments, &network, &switches, settings)?;
+    let usual = ControlParameters::USUAL;
+    let parameters = ControlParameters { loss: arguments.loss, seed: arguments.seed, ..usual };
+    let lines = timelines(arguments, &network, &switches, parameters)?;
     if let Some(json) = &arguments.runs.json {
         let record = json!({
             "network": network_file::name(&arguments.network),
             "switches": switches,
             "apart": arguments.apart,
             "load": arguments.load,
-            "settings": settings,
+            "settings": parameters,
             "timelines": lines,
         });
         file::write_json(json, &record)?;
@@ -75,7 +76,7 @@ fn timelines(
     arguments: &ReconfigureArguments,
     network: &Network,
     switches: &[u32],
-    settings: Settings,
+    parameters: ControlParameters,
 ) -> Result<Vec<Timeline>, RouteReason> {
     let wiring = Wiring::of(network);
     let traffic = Traffic {
@@ -85,14 +86,14 @@ fn timelines(
         copies: 1,
         seed: arguments.seed,
     };
-    let course = Course {
+    let schedule = ChangeSchedule {
         switches,
         apart_cycles: arguments.apart,
         each_cycles: arguments.each,
         window_cycles: 3 * arguments.each / WINDOWS,
     };
-    let run = |(method, _): &(Method, &str)| timeline(&wiring, course, *method, settings, traffic);
-    let found = run_jobs(&PROTOCOLS, arguments.runs.threads(), run, || {});
+    let run = |(protocol, _): &(Protocol, &str)| timeline(&wiring, schedule, *protocol, parameters, traffic);
+    let found = run_parallel(&PROTOCOLS, arguments.runs.threads(), run, || {});
     found.into_iter().collect::<Result<_, _>>().map_err(|e| RouteReason::Halted(e.to_string()))
 }
 
@@ -123,16 +124,16 @@ fn switches(arguments: &ReconfigureArguments, network: &Network) -> Result<Vec<u
 fn rows(lines: &[Timeline]) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     for (line, (_, name)) in lines.iter().zip(PROTOCOLS) {
-        for ((_, outcome), change) in line.changes.iter().zip(["goes", "comes"]) {
+        for ((_, cost), change) in line.changes.iter().zip(["goes", "comes"]) {
             rows.push(vec![
                 name.to_string(),
                 change.to_string(),
-                outcome.cycles.to_string(),
-                outcome.stopped.to_string(),
-                outcome.discarded.to_string(),
-                outcome.hit.to_string(),
-                outcome.messages.to_string(),
-                outcome.phits.to_string(),
+                cost.cycles.to_string(),
+                cost.stopped.to_string(),
+                cost.discarded.to_string(),
+                cost.hit.to_string(),
+                cost.messages.to_string(),
+                cost.phits.to_string(),
             ]);
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::errors::RouteReason;
 use crate::output::plot::{self, Area, COLOURS, Drawn, FONT, draw_legend, legend_line};
-use evenkeel_switch_sim::reconfiguration::{Moment, Timeline};
+use evenkeel_switch_sim::reconfiguration::{TimeWindow, Timeline};
 use plotters::prelude::*;
 
 /// In pixels.
@@ -12,12 +12,12 @@ const PROTOCOL_COLOURS: [RGBColor; 3] = [COLOURS[1], COLOURS[2], COLOURS[0]];
 /// What a panel shows.
 struct Panel {
     name: &'static str,
-    value: fn(&Moment) -> f64,
+    value: fn(&TimeWindow) -> f64,
 }
 
 const PANELS: [Panel; 2] = [
-    Panel { name: "latency, cycles", value: |moment| moment.latency },
-    Panel { name: "packets delivered", value: |moment| moment.packets as f64 },
+    Panel { name: "latency, cycles", value: |window| window.latency },
+    Panel { name: "packets delivered", value: |window| window.packets as f64 },
 ];
 
 /// An SVG document that needs no other file: a line for each protocol.
@@ -30,8 +30,8 @@ pub fn svg(lines: &[Timeline], names: [&str; 3]) -> Result<String, RouteReason> 
 }
 
 fn draw_panel(panel: &Panel, lines: &[Timeline], names: [&str; 3], area: &Area) -> Drawn {
-    let end = lines.iter().map(|line| line.moments.len() as u64 * line.window_cycles).max().unwrap_or(1);
-    let most = lines.iter().flat_map(|line| &line.moments).map(panel.value).fold(1.0, f64::max);
+    let end = lines.iter().map(|line| line.windows.len() as u64 * line.window_cycles).max().unwrap_or(1);
+    let most = lines.iter().flat_map(|line| &line.windows).map(panel.value).fold(1.0, f64::max);
     let mut chart = ChartBuilder::on(area)
         .margin(12)
         .margin_right(28)
@@ -49,7 +49,8 @@ fn draw_panel(panel: &Panel, lines: &[Timeline], names: [&str; 3], area: &Area) 
         .draw()?;
     for ((line, name), colour) in lines.iter().zip(names).zip(PROTOCOL_COLOURS) {
         let middle = |window: usize| (window as f64 + 0.5) * line.window_cycles as f64;
-        let points = line.moments.iter().enumerate().map(|(at, moment)| (middle(at), (panel.value)(moment)));
+        let points =
+            line.windows.iter().enumerate().map(|(index, window)| (middle(index), (panel.value)(window)));
         chart
             .draw_series(LineSeries::new(points, colour.stroke_width(2)))?
             .label(name)

@@ -7,7 +7,9 @@ use super::{curves, map, table};
 use crate::errors::{CommandError, RouteError, RouteReason};
 use crate::output::progress::Progress;
 use crate::output::{file, terminal};
-use evenkeel_switch_sim::{Halt, Interval, Job, Parameters, Rules, Traffic, run_jobs, throughput};
+use evenkeel_switch_sim::{
+    Experiment, Interval, Parameters, SimulationError, StoppingRules, Traffic, run_parallel, throughput,
+};
 use std::time::Instant;
 
 /// If no loads are given, each next load offers so many times as much traffic.
@@ -25,7 +27,8 @@ pub fn simulate(arguments: &SimulateArguments) -> Result<String, CommandError> {
         return Err(RouteError::Simulate(RouteReason::Load).into());
     }
     let routed = routes::read_and_route(arguments, &parameters)?;
-    let rules = Rules { warm_up: arguments.warm_up, precision: arguments.precision, ..Rules::USUAL };
+    let rules =
+        StoppingRules { warm_up: arguments.warm_up, precision: arguments.precision, ..StoppingRules::USUAL };
     let begun = Instant::now();
     let runs = run_all(arguments, &routed, parameters, rules);
     let seconds = begun.elapsed().as_secs_f64();
@@ -52,7 +55,7 @@ fn run_all(
     arguments: &SimulateArguments,
     routed: &[RoutedNetwork],
     parameters: Parameters,
-    rules: Rules,
+    rules: StoppingRules,
 ) -> Vec<Vec<SeedRun>> {
     let seeds = u64::from(arguments.seeds.max(1));
     let jobs: Vec<(usize, u64)> = (0..routed.len())
@@ -67,22 +70,27 @@ fn run_all(
             copies: arguments.copies,
             seed: *seed,
         };
-        let RoutedNetwork { wiring, routes, .. } = &routed[*at];
-        run(&Job { wiring, routes, parameters, traffic, rules }, &arguments.load, *seed)
+        let RoutedNetwork { wiring, routing, .. } = &routed[*at];
+        run(&Experiment { wiring, routing, parameters, traffic, rules }, &arguments.load, *seed)
     };
-    let mut runs = run_jobs(&jobs, arguments.runs.threads(), run_job, || progress.finish_task()).into_iter();
+    let mut runs =
+        run_parallel(&jobs, arguments.runs.threads(), run_job, || progress.finish_task()).into_iter();
     routed.iter().map(|_| runs.by_ref().take(seeds as usize).collect()).collect()
 }
 
 /// One routed network with one seed: at the given loads, or at growing ones.
-fn run(job: &Job, loads: &[f64], seed: u64) -> SeedRun {
+fn run(experiment: &Experiment, loads: &[f64], seed: u64) -> SeedRun {
     let mut points = Vec::new();
-    let found: Result<(), Halt> = if loads.is_empty() {
-        let first = FIRST_SHARE * f64::from(job.wiring.switches()) / f64::from(job.wiring.hosts());
-        throughput(job, first, LOAD_STEP).map(|found| points = found.points)
+    let found: Result<(), SimulationError> = if loads.is_empty() {
+        let first =
+            FIRST_SHARE * f64::from(experiment.wiring.switches()) / f64::from(experiment.wiring.hosts());
+        throughput(experiment, first, LOAD_STEP).map(|found| points = found.points)
     } else {
         loads.iter().try_for_each(|load| {
-            points.push(Job { traffic: Traffic { load: *load, ..job.traffic }, ..job.clone() }.run()?);
+            points.push(
+                Experiment { traffic: Traffic { load: *load, ..experiment.traffic }, ..experiment.clone() }
+                    .run()?,
+            );
             Ok(())
         })
     };

@@ -3,7 +3,7 @@
 use super::result::RoutedCase;
 use crate::errors::RouteReason;
 use crate::output::plot::{self, Area, Drawn, FONT};
-use evenkeel_switch_sim::{ChannelId, End, Wiring};
+use evenkeel_switch_sim::{ChannelId, Node, Wiring};
 use plotters::prelude::*;
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ fn utilizations(case: &RoutedCase, wiring: &Wiring) -> BTreeMap<(i32, i32), f64>
     let Some(point) = case.runs[0].points.last() else { return cells };
     for channel in 0..wiring.channels() {
         let ends = (wiring.from(ChannelId(channel)), wiring.to(ChannelId(channel)));
-        if let (End::Switch(from), End::Switch(to)) = ends {
+        if let (Node::Switch(from), Node::Switch(to)) = ends {
             let cell = cells.entry((from.0 as i32, to.0 as i32)).or_insert(0.0_f64);
             *cell = cell.max(point.utilization[channel as usize]);
         }

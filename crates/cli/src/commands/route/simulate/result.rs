@@ -1,7 +1,7 @@
 //! What was simulated; also the layout of `--json`.
 
 use super::arguments::SimulateArguments;
-use evenkeel_switch_sim::{Interval, Parameters, Point, Rules};
+use evenkeel_switch_sim::{Interval, LoadPoint, Parameters, StoppingRules};
 use serde::Serialize;
 
 /// One network under one scheme.
@@ -32,7 +32,7 @@ pub struct SeedRun {
     /// The seed.
     pub seed: u64,
     /// One for each load.
-    pub points: Vec<Point>,
+    pub points: Vec<LoadPoint>,
     /// Why it was stopped early.
     pub halted: Option<String>,
 }
@@ -41,7 +41,7 @@ pub struct SeedRun {
 #[derive(Debug, Serialize)]
 pub struct Record<'a> {
     parameters: &'a Parameters,
-    rules: &'a Rules,
+    rules: &'a StoppingRules,
     pattern: String,
     length: String,
     copies: u32,
@@ -53,7 +53,7 @@ impl<'a> Record<'a> {
     pub fn new(
         arguments: &SimulateArguments,
         parameters: &'a Parameters,
-        rules: &'a Rules,
+        rules: &'a StoppingRules,
         cases: &'a [RoutedCase],
     ) -> Record<'a> {
         let (pattern, length) = (arguments.pattern.to_string(), arguments.length.to_string());

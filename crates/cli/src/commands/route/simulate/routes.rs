@@ -7,7 +7,7 @@ use crate::errors::{CommandError, RouteError, RouteReason};
 use crate::machine::processor_time;
 use evenkeel_route::schemes::{self, AscendingSearch, GeneticParameters};
 use evenkeel_route::{ChannelOrder, Network, Random, SourceRoutes, SwitchId, SwitchOrder, tables};
-use evenkeel_switch_sim::{EscapeRouting, Parameters, Routes, SourceRouting, TableRouting, Wiring};
+use evenkeel_switch_sim::{AnyRouting, EscapeRouting, Parameters, SourceRouting, TableRouting, Wiring};
 use std::path::Path;
 use std::time::Instant;
 
@@ -19,8 +19,8 @@ pub struct RoutedNetwork {
     pub scheme: String,
     /// The network as the simulator sees it.
     pub wiring: Wiring,
-    /// The routes.
-    pub routes: Routes,
+    /// The routing function.
+    pub routing: AnyRouting,
     /// What finding the routes took.
     pub took: RoutingTime,
 }
@@ -83,9 +83,9 @@ struct Routed<'a> {
 }
 
 impl Routed<'_> {
-    fn routed(&self, scheme: String, routes: Routes, took: RoutingTime) -> RoutedNetwork {
+    fn routed(&self, scheme: String, routing: AnyRouting, took: RoutingTime) -> RoutedNetwork {
         let network = network_file::name(self.file);
-        RoutedNetwork { network, scheme, wiring: self.wiring.clone(), routes, took }
+        RoutedNetwork { network, scheme, wiring: self.wiring.clone(), routing, took }
     }
 
     /// By the schemes that are named; if none are, and no tables are given, by two usual ones.
@@ -95,9 +95,9 @@ impl Routed<'_> {
             (given, _) => given,
         };
         let route = |scheme: &RoutingScheme| {
-            let (routes, took) =
+            let (routing, took) =
                 RoutingTime::of(|| Ok(self.route(*scheme).map_err(RouteError::Simulate)?))?;
-            Ok(self.routed(scheme.name().into(), routes, took))
+            Ok(self.routed(scheme.name().into(), routing, took))
         };
         schemes.iter().map(route).collect()
     }
@@ -105,11 +105,11 @@ impl Routed<'_> {
     /// By tables from files.
     fn by_files(&self) -> Result<Vec<RoutedNetwork>, CommandError> {
         let read = |file: &Path| {
-            let (routes, took) = RoutingTime::of(|| {
+            let (routing, took) = RoutingTime::of(|| {
                 let (table, _) = network_file::tables(&self.network, file)?;
-                Ok(Routes::Table(TableRouting::of(&self.network, &table)))
+                Ok(AnyRouting::Table(TableRouting::of(&self.network, &table)))
             })?;
-            Ok(self.routed(network_file::name(file), routes, took))
+            Ok(self.routed(network_file::name(file), routing, took))
         };
         self.arguments.lfts.iter().map(|file| read(file)).collect()
     }
@@ -123,13 +123,13 @@ impl Routed<'_> {
                 .simulate_and_sweep(&self.network, request, directory.path(), SWEEP_LIMIT)
                 .map_err(RouteReason::from)?;
             let took = RoutingTime { seconds: sweep.seconds, processor_seconds: sweep.processor_seconds };
-            let routes = Routes::Table(TableRouting::of(&self.network, &sweep.table));
-            Ok(self.routed(format!("opensm {engine}"), routes, took))
+            let routing = AnyRouting::Table(TableRouting::of(&self.network, &sweep.table));
+            Ok(self.routed(format!("opensm {engine}"), routing, took))
         };
         self.arguments.opensm.iter().map(sweep).collect()
     }
 
-    fn route(&self, scheme: RoutingScheme) -> Result<Routes, RouteReason> {
+    fn route(&self, scheme: RoutingScheme) -> Result<AnyRouting, RouteReason> {
         let (network, mut random) = (&self.network, Random::new(self.arguments.seed));
         let order = channel_order(network, scheme, self.arguments.seed, &mut random);
         let balanced = || tables::balanced(network, &order, tables::BalanceEffort::default());
@@ -137,7 +137,7 @@ impl Routed<'_> {
             if self.parameters.lanes < 2 {
                 return Err(RouteReason::AdaptiveNeedsTwoLanes);
             }
-            return Ok(Routes::Escape(EscapeRouting::new(
+            return Ok(AnyRouting::Escape(EscapeRouting::new(
                 &self.wiring,
                 TableRouting::of(network, &balanced()),
                 self.parameters.lanes as u8,
@@ -147,9 +147,9 @@ impl Routed<'_> {
         Ok(match self.arguments.paths {
             PathKind::Source => {
                 let routes = SourceRoutes::shortest(network, &order, &mut random);
-                Routes::Source(SourceRouting::of(network, &routes))
+                AnyRouting::Source(SourceRouting::of(network, &routes))
             }
-            PathKind::Table => Routes::Table(TableRouting::of(network, &balanced())),
+            PathKind::Table => AnyRouting::Table(TableRouting::of(network, &balanced())),
         })
     }
 }
