@@ -7,8 +7,9 @@
 # STATICLIB  libevenkeel_mpi.a (the engine behind shims/include/evenkeel.h)
 # GENERATOR  the evenkeel-shim-generate program
 #
-# Where to look may be changed by environment variables, each a compiler wrapper (or, for MPIABI, an include directory
-# with mpi_abi.h): EVENKEEL_OPENMPI4_CC, EVENKEEL_OPENMPI5_CC, EVENKEEL_MPICH4_CC, EVENKEEL_MPICH5_CC, EVENKEEL_MPIABI_INCLUDE.
+# Where to look may be changed by environment variables, each a compiler wrapper (or, for MPIABI, an include
+# directory with mpi_abi.h): EVENKEEL_OPENMPI4_CC, EVENKEEL_OPENMPI5_CC, EVENKEEL_MPICH4_CC,
+# EVENKEEL_MPICH5_CC, EVENKEEL_MPIABI_INCLUDE.
 set -eu
 
 if [ $# -ne 3 ]; then
@@ -20,6 +21,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 venvs=${EVENKEEL_VENVS:-$here/../build}
 version=$(sed -n 's/^version *= *"\(.*\)"/\1/p' "$here/../Cargo.toml" | head -n 1)
 cc=${CC:-cc}
+warnings="-Wall -Wextra -Werror"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$out"
@@ -30,45 +32,62 @@ includes() {
     "$1" -show | tr ' ' '\n' | grep '^-I' | tr '\n' ' '
 }
 
-# shim NAME HEADER INCLUDES SONAMES [MACROS]: SONAMES are those that share this mpi.h's handles, the usual one first.
+# shim NAME HEADER INCLUDES SONAMES: SONAMES are those that share this mpi.h's handles, the usual one first.
 shim() {
     name=$1 header=$2 flags=$3 sonames=$4
     dir=$work/$name
     mkdir -p "$dir"
     echo "#include <$header>" >"$dir/probe.c"
-    # shellcheck disable=SC2086
+    # shellcheck disable=SC2086  # several flags
     "$cc" -E $flags "$dir/probe.c" >"$dir/mpi.i"
     "$generator" "$here/standard/mpi-standard-5.0-apis.json" "$dir/mpi.i" "$dir"
     quoted=$(for s in $sonames; do printf '"%s", ' "$s"; done)
-    # shellcheck disable=SC2086
-    "$cc" -std=gnu11 -O2 -g1 -fPIC -shared -fvisibility=hidden -fexceptions -Wall -Wextra -Werror ${CFLAGS:-} \
-        -I"$dir" -I"$here/include" -I"$here/src" $flags -DEK_MPI_H="<$header>" -DEK_SHIM="\"$name\"" -DEK_VERSION="\"$version\"" \
-        -DEK_SONAMES="${quoted%, }" "$dir/wrappers.c" "$here"/src/*/*.c "$staticlib" \
-        -Wl,--version-script="$here/shim.map" -Wl,-z,defs -Wl,-z,now -Wl,--gc-sections -Wl,-soname,"libevenkeel-$name.so" \
-        -o "$dir/shim.so" -lpthread -ldl -lm
+    # shellcheck disable=SC2086  # several flags
+    "$cc" -std=gnu11 -O2 -g1 -fPIC -shared -fvisibility=hidden -fexceptions $warnings ${CFLAGS:-} \
+        -I"$dir" -I"$here/include" -I"$here/src" $flags \
+        -DEK_MPI_H="<$header>" -DEK_SHIM="\"$name\"" -DEK_VERSION="\"$version\"" -DEK_SONAMES="${quoted%, }" \
+        "$dir/wrappers.c" "$here"/src/*/*.c "$staticlib" \
+        -Wl,--version-script="$here/shim.map" -Wl,-soname,"libevenkeel-$name.so" \
+        -Wl,-z,defs -Wl,-z,now -Wl,--gc-sections -o "$dir/shim.so" -lpthread -ldl -lm
     mv "$dir/shim.so" "$out/libevenkeel-$name.so"
     printf '{"name": "%s", "soname": "%s", "mpi": "%s", "version": "%s"}\n' \
-        "$name" "${sonames%% *}" "$(headline "$dir/mpi.i" "$header" "$flags")" "$version" >"$out/$name.json"
+        "$name" "${sonames%% *}" "$(headline "$header" "$flags")" "$version" >"$out/$name.json"
     built="$built $name"
 }
 
-# The library version that a header speaks of.
+# headline HEADER INCLUDES: the library and version that a header is from, as in "Open MPI 4.1.4".
 headline() {
-    # shellcheck disable=SC2086
-    printf '#include <%s>\n#if defined(OMPI_MAJOR_VERSION)\n@Open MPI @ OMPI_MAJOR_VERSION @.@ OMPI_MINOR_VERSION @.@ OMPI_RELEASE_VERSION\n#elif defined(MPICH_VERSION)\n@mpich_name @ MPICH_VERSION\n#else\n@MPI ABI @ MPI_ABI_VERSION @.@ MPI_ABI_SUBVERSION\n#endif\n' "$2" |
-        "$cc" -E -P $3 -x c - | grep '^ *@' | tail -n 1 | tr -d '"' | sed 's/ *@\([^@ ]\)/\1/g; s/@ */ /g; s/  */ /g; s/^ *//; s/ \././g; s/\. /./g; s/mpich_name/MPICH/'  # MPICH is a macro itself
+    cat >"$work/headline.c" <<EOF
+#include <$1>
+#if defined(OMPI_MAJOR_VERSION)
+@ "Open MPI" OMPI_MAJOR_VERSION . OMPI_MINOR_VERSION . OMPI_RELEASE_VERSION
+#elif defined(MPICH_VERSION)
+@ "MPICH" MPICH_VERSION
+#else
+@ "MPI ABI" MPI_ABI_VERSION . MPI_ABI_SUBVERSION
+#endif
+EOF
+    # shellcheck disable=SC2086  # several flags
+    "$cc" -E -P $2 "$work/headline.c" | sed -n 's/"//g; s/ *\. */./g; s/^@ *//p'
 }
 
-# A compiler wrapper of the wanted major version, or nothing.
-major() {
+# Whether a compiler wrapper is of the wanted family and major version.
+is_family() {
     command -v "$1" >/dev/null 2>&1 || return 1
-    printf '#include <mpi.h>\n#ifdef OMPI_MAJOR_VERSION\n@ompi OMPI_MAJOR_VERSION\n#else\n@mpich MPICH_NUMVERSION\n#endif\n' |
-        # shellcheck disable=SC2046
-        "$cc" -E -P $(includes "$1") -x c - 2>/dev/null | grep -q "^@$2"
+    cat >"$work/family.c" <<EOF
+#include <mpi.h>
+#ifdef OMPI_MAJOR_VERSION
+@ompi OMPI_MAJOR_VERSION
+#else
+@mpich MPICH_NUMVERSION
+#endif
+EOF
+    # shellcheck disable=SC2046  # several flags
+    "$cc" -E -P $(includes "$1") "$work/family.c" 2>/dev/null | grep -q "^@$2"
 }
 
 try() { # NAME WRAPPER FAMILY SONAMES
-    if major "$2" "$3"; then
+    if is_family "$2" "$3"; then
         shim "$1" mpi.h "$(includes "$2")" "$4"
     else
         echo "evenkeel: no shim $1 ($2 is not there, or not $3)" >&2
@@ -87,7 +106,8 @@ else
 fi
 
 if [ -z "$built" ]; then
-    echo "evenkeel: no MPI library with headers was found, so no shim was built; install one (Debian: libopenmpi-dev or libmpich-dev)" >&2
+    echo "evenkeel: no MPI library with headers was found, so no shim was built;" \
+        "install one (Debian: libopenmpi-dev or libmpich-dev)" >&2
     exit 1
 fi
 echo "evenkeel: built shims:$built"

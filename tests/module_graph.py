@@ -135,7 +135,7 @@ def rust(folder):
 
 
 def c(folder):
-    """The includes among the C files of a folder and those below it, a source with the header of its name as one.
+    """The includes among the C files in and below a folder, a source and the header of its name as one.
 
     A file is named, and included, by its path from `folder`. Headers from elsewhere do not count.
     """

@@ -1,286 +1,171 @@
-//! Which functions are interposed, and by what kind of wrapper.
+//! Which functions are interposed, and which template each of them has.
 
-/// What a wrapper does.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Family {
-    /// evenkeel carries it out or leaves it to the host.
-    Collective,
-    /// The same, through the shortest path there is.
-    Barrier,
-    /// Blocks until requests or messages are there: `ek_<name>` in waits.c while operations of ours are
-    /// under way.
-    Wait,
-    /// Looks and returns: ours are moved on first, and the host if a collective of ours might have left it
-    /// behind.
-    Look,
-    /// Makes an intracommunicator that evenkeel must get to know.
-    Creates,
-    /// Blocks inside the host and cannot be taken apart: escorted while operations of ours are under way.
-    Escorted,
-    Init,
-    Finalize,
-    Name,
-    /// Frees what an operation under way may still need.
-    Frees,
-    /// Starts something of the host's that completes later.
-    Starts,
-    /// Reads the clock.
-    Clock,
-    /// Of interest only where messages are ours.
-    Message,
+use std::collections::BTreeSet;
+
+/// Functions that are wrapped alike.
+pub struct Family {
+    /// The wrapper, one of `shims/templates`.
+    pub template: &'static str,
+    /// Names without `MPI_`, in the form with `int` counts; the large-count form is wrapped the same way.
+    pub functions: &'static [&'static str],
+    /// `ek_try_<name>` is asked first while messages are evenkeel's.
+    pub carries_messages: bool,
 }
 
-/// Every interposed function in its form with `int` counts; the large-count form goes the same way.
-pub fn all() -> Vec<(String, Family)> {
-    let mut list =
-        vec![("MPI_Barrier".to_string(), Family::Barrier), ("MPI_Ibarrier".to_string(), Family::Collective)];
-    for name in COLLECTIVES {
-        list.push((format!("MPI_{name}"), Family::Collective));
-        list.push((format!("MPI_I{}", name.to_lowercase()), Family::Collective));
-    }
-    let mut add = |names: &[&str], family| list.extend(names.iter().map(|n| (format!("MPI_{n}"), family)));
-    add(WAITS, Family::Wait);
-    add(LOOKS, Family::Look);
-    add(CREATES, Family::Creates);
-    add(ESCORTED, Family::Escorted);
-    add(&["Init", "Init_thread"], Family::Init);
-    add(&["Finalize"], Family::Finalize);
-    add(&["Comm_set_name"], Family::Name);
-    add(&["Op_free", "Type_free"], Family::Frees);
-    add(STARTS, Family::Starts);
-    add(&["Wtime"], Family::Clock);
-    add(MESSAGES_ALONE, Family::Message);
-    list
+macro_rules! template {
+    ($name:literal) => {
+        include_str!(concat!("../../templates/", $name, ".c.in"))
+    };
 }
 
-pub const COLLECTIVES: &[&str] = &[
-    "Bcast",
-    "Reduce",
-    "Allreduce",
-    "Gather",
-    "Gatherv",
-    "Scatter",
-    "Scatterv",
-    "Allgather",
-    "Allgatherv",
-    "Alltoall",
-    "Alltoallv",
-    "Alltoallw",
-    "Reduce_scatter",
-    "Reduce_scatter_block",
-    "Scan",
-    "Exscan",
+/// The beginning of the generated file.
+pub const HEAD: &str = template!("head");
+
+/// How a wrapper finds the next definition.
+pub const NEXT: &str = template!("next");
+
+/// What a wrapper of [`Family::carries_messages`] begins with.
+pub const TRY_MESSAGE: &str = template!("try_message");
+
+/// Every family. Partitioned communication is in none: it is always the host's.
+pub const FAMILIES: &[Family] = &[
+    Family { template: template!("barrier"), functions: &["Barrier"], carries_messages: false },
+    Family { template: template!("collective"), functions: COLLECTIVES, carries_messages: false },
+    Family { template: template!("wait"), functions: WAITS, carries_messages: true },
+    Family { template: template!("test"), functions: TESTS, carries_messages: true },
+    Family { template: template!("probe"), functions: PROBES, carries_messages: true },
+    Family { template: template!("probe"), functions: &["Win_test"], carries_messages: false },
+    Family { template: template!("send"), functions: SENDS, carries_messages: true },
+    Family { template: template!("receive"), functions: RECEIVES, carries_messages: true },
+    Family { template: template!("start_send"), functions: STARTED_SENDS, carries_messages: true },
+    Family { template: template!("start_receive"), functions: STARTED_RECEIVES, carries_messages: true },
+    Family { template: template!("message"), functions: LOCAL_MESSAGE_CALLS, carries_messages: true },
+    Family { template: template!("clock"), functions: &["Wtime"], carries_messages: false },
+    Family {
+        template: template!("create_communicator"),
+        functions: NEW_COMMUNICATORS,
+        carries_messages: false,
+    },
+    Family {
+        template: template!("name_communicator"),
+        functions: &["Comm_set_name"],
+        carries_messages: false,
+    },
+    Family { template: template!("free_op"), functions: &["Op_free"], carries_messages: false },
+    Family { template: template!("free_type"), functions: &["Type_free"], carries_messages: false },
+    Family { template: template!("make_window"), functions: NEW_WINDOWS, carries_messages: false },
+    Family { template: template!("free_window"), functions: &["Win_free"], carries_messages: false },
+    Family { template: template!("file"), functions: FILES, carries_messages: false },
+    Family { template: template!("block_in_host"), functions: BLOCKING_IN_HOST, carries_messages: false },
+    Family { template: template!("init"), functions: &["Init", "Init_thread"], carries_messages: false },
+    Family { template: template!("finalize"), functions: &["Finalize"], carries_messages: false },
 ];
 
-/// MPI_Bsend is local and the nonblocking calls return at once: they need no wrapper.
-const WAITS: &[&str] = &[
-    "Wait",
-    "Waitall",
-    "Waitany",
-    "Waitsome",
-    "Send",
-    "Ssend",
-    "Rsend",
-    "Recv",
-    "Sendrecv",
-    "Sendrecv_replace",
-    "Probe",
-    "Mprobe",
-    "Mrecv",
+/// Blocking ones and, with an I, nonblocking ones.
+#[rustfmt::skip]
+const COLLECTIVES: &[&str] = &[
+    "Ibarrier",
+    "Bcast", "Ibcast", "Reduce", "Ireduce", "Allreduce", "Iallreduce",
+    "Gather", "Igather", "Gatherv", "Igatherv", "Scatter", "Iscatter", "Scatterv", "Iscatterv",
+    "Allgather", "Iallgather", "Allgatherv", "Iallgatherv",
+    "Alltoall", "Ialltoall", "Alltoallv", "Ialltoallv", "Alltoallw", "Ialltoallw",
+    "Reduce_scatter", "Ireduce_scatter", "Reduce_scatter_block", "Ireduce_scatter_block",
+    "Scan", "Iscan", "Exscan", "Iexscan",
 ];
 
-const LOOKS: &[&str] = &[
-    "Test",
-    "Testall",
-    "Testany",
-    "Testsome",
+const WAITS: &[&str] = &["Wait", "Waitall", "Waitany", "Waitsome"];
+
+const TESTS: &[&str] = &["Test", "Testall", "Testany", "Testsome"];
+
+const PROBES: &[&str] = &[
     "Request_get_status",
     "Request_get_status_all",
     "Request_get_status_any",
     "Request_get_status_some",
     "Iprobe",
     "Improbe",
-    "Win_test",
 ];
 
-const STARTS: &[&str] = &[
-    "Isend",
-    "Issend",
-    "Irsend",
-    "Ibsend",
-    "Irecv",
-    "Imrecv",
-    "Start",
-    "Startall",
-    "Isendrecv",
-    "Isendrecv_replace",
+const SENDS: &[&str] = &["Send", "Ssend", "Rsend", "Sendrecv", "Sendrecv_replace"];
+
+const RECEIVES: &[&str] = &["Recv", "Probe", "Mprobe", "Mrecv"];
+
+#[rustfmt::skip]
+const STARTED_SENDS: &[&str] = &[
+    "Isend", "Issend", "Irsend", "Ibsend", "Start", "Startall", "Isendrecv", "Isendrecv_replace",
 ];
 
-const MESSAGES_ALONE: &[&str] = &[
-    "Bsend",
-    "Send_init",
-    "Bsend_init",
-    "Ssend_init",
-    "Rsend_init",
-    "Recv_init",
-    "Cancel",
-    "Request_free",
-    "Buffer_attach",
-    "Buffer_detach",
-    "Comm_attach_buffer",
+const STARTED_RECEIVES: &[&str] = &["Irecv", "Imrecv"];
+
+#[rustfmt::skip]
+const LOCAL_MESSAGE_CALLS: &[&str] = &[
+    "Bsend", "Send_init", "Bsend_init", "Ssend_init", "Rsend_init", "Recv_init", "Cancel", "Request_free",
+    "Buffer_attach", "Buffer_detach", "Comm_attach_buffer",
 ];
 
-/// Whether `ekm_<name>` in the shim is asked first while messages are ours. (Partitioned communication
-/// is always the host's.)
-pub fn has_to_do_with_messages(name: &str) -> bool {
-    name != "Win_test" && [WAITS, LOOKS, STARTS, MESSAGES_ALONE].iter().any(|names| names.contains(&name))
-}
-
-/// Functions whose call nobody outside this process could notice, and that tell nothing about others:
-/// pending barriers stay pending. Receiving is among them: what is sent after a barrier leaves its
-/// sender when that barrier is complete, so whatever arrives was sent before the receiver's pending
-/// barriers or after their completion.
-pub fn is_private(name: &str) -> bool {
-    PRIVATE.contains(&name)
-}
-
-const PRIVATE: &[&str] =
-    &["Wait", "Waitall", "Waitany", "Waitsome", "Recv", "Probe", "Mprobe", "Mrecv", "Irecv", "Imrecv"];
-
-/// Of those that have no wrapper: local questions, asked often.
-const QUESTIONS: &[&str] = &[
-    "Comm_rank",
-    "Comm_size",
-    "Comm_remote_size",
-    "Comm_test_inter",
-    "Comm_get_attr",
-    "Attr_get",
-    "Get_count",
-    "Get_elements",
-    "Get_elements_x",
-    "Status_set_elements",
-    "Status_set_cancelled",
-    "Test_cancelled",
-    "Initialized",
-    "Finalized",
-    "Is_thread_main",
-    "Query_thread",
-    "Type_size",
-    "Type_size_x",
-    "Type_get_extent",
-    "Type_get_extent_x",
-    "Type_get_true_extent",
-    "Type_extent",
-    "Type_lb",
-    "Type_ub",
-    "Get_address",
-    "Address",
-    "Aint_add",
-    "Aint_diff",
-    "Wtick",
-    "Pcontrol",
-    "Cart_coords",
-    "Cart_rank",
-    "Cart_shift",
-    "Topo_test",
-    "Get_version",
-    "Group_rank",
-    "Group_size",
-    "Error_class",
+#[rustfmt::skip]
+const NEW_COMMUNICATORS: &[&str] = &[
+    "Comm_create", "Comm_create_group", "Comm_split", "Comm_split_type", "Cart_create", "Cart_sub",
+    "Graph_create", "Dist_graph_create", "Dist_graph_create_adjacent", "Intercomm_merge",
 ];
 
-/// Functions that are neither wrapped nor questions: before the host carries them out, pending barriers
-/// are completed. `declared` are all functions of the library.
-pub fn observers(declared: &std::collections::BTreeSet<String>) -> Vec<String> {
-    let wrapped: std::collections::BTreeSet<String> = all().into_iter().map(|(name, _)| name).collect();
-    let base = |name: &str| name.strip_suffix("_c").unwrap_or(name).to_string();
-    let left_alone = |name: &str| {
-        let short = base(name).trim_start_matches("MPI_").to_string();
-        QUESTIONS.contains(&short.as_str())
-            || short.starts_with("T_")
-            || ["_c2f", "_f2c", "_toint", "_fromint", "_f082c", "_c2f08", "_f2f08", "_f082f"]
-                .iter()
-                .any(|s| short.ends_with(s))
-            || short.ends_with("_FN")
-    };
-    declared.iter().filter(|name| !wrapped.contains(&base(name)) && !left_alone(name)).cloned().collect()
-}
+const NEW_WINDOWS: &[&str] = &["Win_create", "Win_allocate", "Win_allocate_shared", "Win_create_dynamic"];
 
-/// Of those: they make a one-sided window.
-pub fn makes_window(name: &str) -> bool {
-    ["MPI_Win_create", "MPI_Win_allocate", "MPI_Win_allocate_shared", "MPI_Win_create_dynamic"]
-        .contains(&name.strip_suffix("_c").unwrap_or(name))
-}
-
-/// Duplicates are not here: the attribute's copy callback sees them.
-const CREATES: &[&str] = &[
-    "Comm_create",
-    "Comm_create_group",
-    "Comm_split",
-    "Comm_split_type",
-    "Cart_create",
-    "Cart_sub",
-    "Graph_create",
-    "Dist_graph_create",
-    "Dist_graph_create_adjacent",
-    "Intercomm_merge",
+#[rustfmt::skip]
+const FILES: &[&str] = &[
+    "File_open", "File_close", "File_set_size", "File_preallocate", "File_set_view", "File_set_atomicity",
+    "File_sync", "File_seek_shared", "File_read_all", "File_write_all", "File_read_at_all",
+    "File_write_at_all", "File_read_ordered", "File_write_ordered",
+    "File_read_all_begin", "File_write_all_begin", "File_read_at_all_begin", "File_write_at_all_begin",
+    "File_read_ordered_begin", "File_write_ordered_begin",
+    "File_read_all_end", "File_write_all_end", "File_read_at_all_end", "File_write_at_all_end",
+    "File_read_ordered_end", "File_write_ordered_end",
 ];
 
-const ESCORTED: &[&str] = &[
-    "Comm_dup",
-    "Comm_dup_with_info",
-    "Comm_disconnect",
-    "Intercomm_create",
-    "Comm_spawn",
-    "Comm_accept",
-    "Comm_connect",
-    "Comm_join",
-    "Win_create",
-    "Win_allocate",
-    "Win_allocate_shared",
-    "Win_create_dynamic",
-    "Win_free",
-    "Win_fence",
-    "Win_start",
-    "Win_complete",
-    "Win_wait",
-    "Win_lock",
-    "Win_lock_all",
-    "Win_unlock",
-    "Win_unlock_all",
-    "Win_flush",
-    "Win_flush_all",
-    "Win_flush_local",
-    "Win_flush_local_all",
-    "Neighbor_allgather",
-    "Neighbor_allgatherv",
-    "Neighbor_alltoall",
-    "Neighbor_alltoallv",
+#[rustfmt::skip]
+const BLOCKING_IN_HOST: &[&str] = &[
+    "Comm_dup", "Comm_dup_with_info", "Comm_disconnect", "Intercomm_create",
+    "Comm_spawn", "Comm_accept", "Comm_connect", "Comm_join",
+    "Win_fence", "Win_start", "Win_complete", "Win_wait", "Win_lock", "Win_lock_all", "Win_unlock",
+    "Win_unlock_all", "Win_flush", "Win_flush_all", "Win_flush_local", "Win_flush_local_all",
+    "Neighbor_allgather", "Neighbor_allgatherv", "Neighbor_alltoall", "Neighbor_alltoallv",
     "Neighbor_alltoallw",
-    "File_open",
-    "File_close",
-    "File_set_size",
-    "File_preallocate",
-    "File_set_view",
-    "File_set_atomicity",
-    "File_sync",
-    "File_seek_shared",
-    "File_read_all",
-    "File_write_all",
-    "File_read_at_all",
-    "File_write_at_all",
-    "File_read_ordered",
-    "File_write_ordered",
-    "File_read_all_end",
-    "File_write_all_end",
-    "File_read_at_all_end",
-    "File_write_at_all_end",
-    "File_read_ordered_end",
-    "File_write_ordered_end",
-    "File_read_all_begin",
-    "File_write_all_begin",
-    "File_read_at_all_begin",
-    "File_write_at_all_begin",
-    "File_read_ordered_begin",
-    "File_write_ordered_begin",
 ];
+
+/// Local questions, asked often: no wrapper, as no other process could notice them.
+#[rustfmt::skip]
+const QUESTIONS: &[&str] = &[
+    "Comm_rank", "Comm_size", "Comm_remote_size", "Comm_test_inter", "Comm_get_attr", "Attr_get",
+    "Get_count", "Get_elements", "Get_elements_x", "Status_set_elements", "Status_set_cancelled",
+    "Test_cancelled", "Initialized", "Finalized", "Is_thread_main", "Query_thread",
+    "Type_size", "Type_size_x", "Type_get_extent", "Type_get_extent_x", "Type_get_true_extent",
+    "Type_extent", "Type_lb", "Type_ub", "Get_address", "Address", "Aint_add", "Aint_diff",
+    "Wtick", "Pcontrol", "Cart_coords", "Cart_rank", "Cart_shift", "Topo_test", "Get_version",
+    "Group_rank", "Group_size", "Error_class",
+];
+
+/// Ends of names of conversions, which are local too.
+#[rustfmt::skip]
+const CONVERSIONS: &[&str] =
+    &["_c2f", "_f2c", "_toint", "_fromint", "_f082c", "_c2f08", "_f2f08", "_f082f", "_FN"];
+
+/// `MPI_Send` of `MPI_Send_c`.
+pub fn without_suffix(name: &str) -> &str {
+    name.strip_suffix("_c").unwrap_or(name)
+}
+
+/// Functions that are neither wrapped nor questions, of all that a library declares: pending barriers are
+/// completed before the host carries them out.
+pub fn forwarded(declared: &BTreeSet<String>) -> Vec<&String> {
+    let wrapped: BTreeSet<&str> = FAMILIES.iter().flat_map(|family| family.functions).copied().collect();
+    let is_left_alone = |name: &str| {
+        QUESTIONS.contains(&name)
+            || name.starts_with("T_")
+            || CONVERSIONS.iter().any(|conversion| name.ends_with(conversion))
+    };
+    let is_forwarded = |name: &&String| {
+        let short = without_suffix(name).trim_start_matches("MPI_");
+        !wrapped.contains(short) && !is_left_alone(short)
+    };
+    declared.iter().filter(is_forwarded).collect()
+}

@@ -1,15 +1,20 @@
-//! Generates the wrapper functions of a shim: `MPI_X` and `PMPI_X` for every X that evenkeel interposes
-//! and that the MPI library at hand declares.
+//! Generates the wrapper functions of a shim: `MPI_X` and `PMPI_X` for every X that evenkeel interposes and
+//! that the MPI library at hand declares.
 //!
-//! Input: the machine-readable MPI standard (what parameters a function has and what they mean) and the
-//! library's `mpi.h` after the preprocessor (which functions there are). Output: `declared.h` and
-//! `wrappers.c`, compiled together with `shims/src/*.c`. It may use serde_json; it knows the names of
-//! the shim's functions and nothing of what they do.
+//! Input: the machine-readable MPI standard ([`standard`]: what parameters a function has and what they
+//! mean) and the library's `mpi.h` after the preprocessor (which functions there are). Output: `declared.h`
+//! and `wrappers.c`, compiled together with `shims/src`. [`families`] says which function has which
+//! template of `shims/templates`, [`wrappers`] what is put into it.
+//!
+//! May use: serde_json, thiserror. Must never: know what the shim's functions do; that is in the templates.
 
+mod error;
 mod families;
 mod standard;
+mod template;
 mod wrappers;
 
+use error::GenerateError;
 use std::{collections::BTreeSet, fs, path::Path, process::ExitCode};
 
 fn main() -> ExitCode {
@@ -18,43 +23,45 @@ fn main() -> ExitCode {
         eprintln!("usage: evenkeel-shim-generate STANDARD.json PREPROCESSED_MPI_H OUTDIR");
         return ExitCode::from(2);
     };
-    match run(Path::new(standard), Path::new(header), Path::new(out)) {
+    match generate(Path::new(standard), Path::new(header), Path::new(out)) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(why) => {
-            eprintln!("evenkeel-shim-generate: {why}");
+        Err(error) => {
+            eprintln!("evenkeel-shim-generate: {error}");
             ExitCode::FAILURE
         }
     }
 }
 
-fn run(standard: &Path, header: &Path, out: &Path) -> Result<(), String> {
-    let read =
-        |path: &Path| fs::read_to_string(path).map_err(|e| format!("cannot read {}: {e}", path.display()));
-    let write = |name: &str, text: String| {
-        let path = out.join(name);
-        fs::write(&path, text).map_err(|e| format!("cannot write {}: {e}", path.display()))
-    };
+fn generate(standard: &Path, header: &Path, out: &Path) -> Result<(), GenerateError> {
     let apis = standard::Standard::parse(&read(standard)?)?;
     let declared = declared(&read(header)?);
     if !declared.contains("MPI_Init") {
-        return Err(format!("{} declares no PMPI_Init: not a preprocessed mpi.h", header.display()));
+        return Err(GenerateError::NotMpi(header.to_owned()));
     }
-    write("declared.h", declared_h(&declared))?;
-    write("wrappers.c", wrappers::source(&apis, &declared)?)
+    write(&out.join("declared.h"), &declared_h(&declared))?;
+    write(&out.join("wrappers.c"), &wrappers::source(&apis, &declared)?)
+}
+
+fn read(path: &Path) -> Result<String, GenerateError> {
+    fs::read_to_string(path).map_err(|source| GenerateError::Read { path: path.to_owned(), source })
+}
+
+fn write(path: &Path, text: &str) -> Result<(), GenerateError> {
+    fs::write(path, text).map_err(|source| GenerateError::Write { path: path.to_owned(), source })
 }
 
 /// Names (`MPI_X`) of all functions for which the header declares `PMPI_X`.
 fn declared(header: &str) -> BTreeSet<String> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut names = BTreeSet::new();
     for (at, _) in header.match_indices("PMPI_") {
-        let before = header[..at].chars().next_back();
-        if before.is_some_and(|c| c.is_alphanumeric() || c == '_') {
+        if header[..at].chars().next_back().is_some_and(is_word) {
             continue;
         }
-        let rest = &header[at + 1..];
-        let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
-        if rest[end..].trim_start().starts_with('(') {
-            names.insert(rest[..end].to_string());
+        let name = &header[at + 1..];
+        let end = name.find(|c| !is_word(c)).unwrap_or(name.len());
+        if name[end..].trim_start().starts_with('(') {
+            names.insert(name[..end].to_string());
         }
     }
     names
@@ -74,7 +81,8 @@ mod tests {
 
     #[test]
     fn finds_declarations_and_nothing_else() {
-        let header = "int PMPI_Send (const void *b, int n);\nint XPMPI_No(int);\n/* PMPI_Word */ int MPI_Recv(void);\nint\nPMPI_Recv_c(void)";
+        let header = "int PMPI_Send (const void *b, int n);\nint XPMPI_No(int);\n/* PMPI_Word */ \
+                      int MPI_Recv(void);\nint\nPMPI_Recv_c(void)";
         let names: Vec<_> = declared(header).into_iter().collect();
         assert_eq!(names, ["MPI_Recv_c", "MPI_Send"]);
     }

@@ -1,12 +1,14 @@
-//! The machine-readable standard, as far as the shims need it: functions, their parameters, and what C
-//! makes of them.
+//! The machine-readable standard, as far as the shims need it: functions, their parameters, and how these
+//! are written in C.
 
+use crate::error::GenerateError;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// One parameter as C sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
+    /// As the standard has it.
     pub name: String,
     /// The standard's kind: BUFFER, COMMUNICATOR, POLYDISPLACEMENT, …
     pub kind: String,
@@ -16,10 +18,12 @@ pub struct Parameter {
     pub out: bool,
 }
 
+/// One function of the standard, in one of its forms.
 #[derive(Clone, Debug)]
 pub struct Function {
     /// `MPI_Allreduce` or `MPI_Allreduce_c`.
     pub name: String,
+    /// Those that C has, in order.
     pub parameters: Vec<Parameter>,
 }
 
@@ -41,58 +45,60 @@ impl Function {
         self.parameters.iter().map(|p| p.name.as_str()).collect::<Vec<_>>().join(", ")
     }
 
+    /// Whether counts are MPI_Count.
     pub fn is_large(&self) -> bool {
         self.name.ends_with("_c")
     }
 }
 
+/// All functions by name.
 pub struct Standard {
     functions: BTreeMap<String, Value>,
 }
 
 impl Standard {
-    pub fn parse(json: &str) -> Result<Self, String> {
-        let all: BTreeMap<String, Value> =
-            serde_json::from_str(json).map_err(|e| format!("the standard's JSON: {e}"))?;
+    /// From `mpi-standard-*-apis.json`.
+    pub fn parse(json: &str) -> Result<Self, GenerateError> {
+        let all: BTreeMap<String, Value> = serde_json::from_str(json)?;
         let named = |v: Value| v["name"].as_str().map(str::to_string).map(|name| (name, v));
         Ok(Self { functions: all.into_values().filter_map(named).collect() })
     }
 
     /// `name` in the form with `int` counts.
-    pub fn function(&self, name: &str) -> Result<Function, String> {
+    pub fn function(&self, name: &str) -> Result<Function, GenerateError> {
         self.build(name, false)
     }
 
     /// The large-count form, `name_c`, where the standard has one.
-    pub fn large(&self, name: &str) -> Result<Option<Function>, String> {
+    pub fn large(&self, name: &str) -> Result<Option<Function>, GenerateError> {
         let poly = self.function(name)?.parameters.iter().any(|p| p.kind.starts_with("POLY"));
         if poly { self.build(name, true).map(Some) } else { Ok(None) }
     }
 
-    fn build(&self, name: &str, large: bool) -> Result<Function, String> {
-        let entry = self.functions.get(name).ok_or_else(|| format!("the standard has no {name}"))?;
+    fn build(&self, name: &str, large: bool) -> Result<Function, GenerateError> {
+        let entry = self.functions.get(name).ok_or_else(|| GenerateError::NoFunction(name.into()))?;
         let mut parameters = Vec::new();
-        for p in entry["parameters"].as_array().ok_or_else(|| format!("{name} has no parameter list"))? {
+        for p in entry["parameters"].as_array().ok_or_else(|| GenerateError::NoParameters(name.into()))? {
             let text = |key: &str| p[key].as_str().unwrap_or_default();
             if text("suppress").contains("c_parameter") || (p["large_only"] == true && !large) {
                 continue;
             }
             let out = text("param_direction") != "in";
             let by_address = !p["length"].is_null() || p["pointer"] == true;
+            let unknown = || GenerateError::UnknownKind {
+                function: name.into(),
+                parameter: text("name").into(),
+                kind: text("kind").into(),
+            };
             let c_type =
-                c_type(text("kind"), out, by_address, p["constant"] == true, large).ok_or_else(|| {
-                    format!(
-                        "{name}: parameter {} is of a kind ({}) that the generator does not know",
-                        text("name"),
-                        text("kind")
-                    )
-                })?;
+                c_type(text("kind"), out, by_address, p["constant"] == true, large).ok_or_else(unknown)?;
             parameters.push(Parameter { name: text("name").into(), kind: text("kind").into(), c_type, out });
         }
         Ok(Function { name: format!("{name}{}", if large { "_c" } else { "" }), parameters })
     }
 }
 
+/// How a parameter of this kind is declared in C; None: the kind is not known.
 fn c_type(kind: &str, out: bool, array: bool, constant: bool, large: bool) -> Option<String> {
     let base = match kind {
         "BUFFER" => return Some(if constant { "const void *" } else { "void *" }.into()),
@@ -173,8 +179,9 @@ mod tests {
         );
         assert_eq!(
             s.large("MPI_Gatherv").unwrap().unwrap().prototype(),
-            "const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count *recvcounts, \
-             const MPI_Aint *displs, MPI_Datatype recvtype, int root, MPI_Comm comm"
+            "const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, \
+             const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, int root, \
+             MPI_Comm comm"
         );
         assert_eq!(
             s.function("MPI_Waitany").unwrap().prototype(),

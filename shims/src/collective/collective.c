@@ -1,87 +1,54 @@
-/* Every collective call comes through here: is it ours, how are its data to be handed over, do it. */
-#include "shim.h"
+#include "collective/collective.h"
+#include "collective/describe.h"
+#include "collective/plain_reduction.h"
+#include "collective/request.h"
+#include "gate/deferral.h"
+#include "process/errors.h"
+#include "process/faults.h"
 
-int ek_failed(MPI_Comm comm, int error)
+static int run_plain(const ek_comm_entry *e, const ek_arguments *a, ek_call *call)
 {
-    int code = ek_error_class(error);
-    ek_depth++;
-    ek_host.Comm_call_errhandler(comm, code);
-    ek_depth--;
-    return code;
+    int code = ek_run(e->engine, call);
+    return EK_LIKELY(code == EK_DONE) || code == EK_DECLINED ? code : ek_raise(a->comm, ek_error_class(code));
 }
 
-/* A reduction of few elements of a plain type is what most programs call most often: no job, no table of
- * pieces. */
-static bool plain(ek_call *call, const ek_args *a, const ek_entry *e)
+static int run(ek_comm_entry *e, const ek_arguments *a)
 {
-    ek_type unused;
-    const ek_type *t;
-    int op;
-    if (a->sendcount < 0 || (a->kind == EK_REDUCE && (a->root < 0 || a->root >= e->size)))
-        return false;
-    t = ek_type_of(a->sendtype, &unused);
-    op = ek_op_of(a->op);
-    if (!t || op < 0 || !t->builtin[op] || a->sendcount > PTRDIFF_MAX / 16)
-        return false;
-    bool receives = a->kind == EK_ALLREDUCE || e->rank == a->root;
-    const void *send = a->sendbuf;
-    if (send == MPI_IN_PLACE)
-        send = receives ? a->recvbuf : NULL;
-    call->kind = a->kind;
-    call->root = a->root;
-    call->bytes = (size_t)(a->sendcount * t->size);
-    call->send = send;
-    call->recv = receives ? a->recvbuf : NULL;
-    call->send_spans = call->recv_spans = NULL;
-    call->combine = t->builtin[op];
-    call->combine_ctx = NULL;
-    call->elem_bytes = (size_t)t->size;
-    return send && (!receives || (call->recv && call->recv != MPI_IN_PLACE));
-}
-
-static int blocking(ek_entry *e, const ek_args *a)
-{
-    ek_job job;
-    int code = ek_prepare(&job, e, a);
+    ek_marshal m;
+    int code = ek_describe(&m, e, a);
     if (code)
         return code;
-    int error = ek_run(e->ek, &job.call);
-    if (error)
-        job.pieces_used = 0; /* there is nothing to unpack */
-    ek_job_settle(&job);
-    return error ? ek_failed(a->comm, error) : MPI_SUCCESS;
+    code = ek_run(e->engine, &m.call);
+    if (EK_LIKELY(code == EK_DONE)) {
+        ek_marshal_end(&m);
+        return MPI_SUCCESS;
+    }
+    ek_marshal_discard(&m);
+    if (code == EK_DECLINED)
+        return m.failure ? m.failure : EK_DECLINED;
+    return ek_raise(a->comm, ek_error_class(code));
 }
 
-static int nonblocking(ek_entry *e, const ek_args *a)
+static int carry_out(ek_comm_entry *e, const ek_arguments *a)
 {
-    ek_job *job = malloc(sizeof *job);
-    if (!job)
-        return MPI_ERR_NO_MEM;
-    int code = ek_prepare(job, e, a);
-    if (!code)
-        code = ek_launch(job, a->request);
-    else
-        free(job);
-    return code;
-}
-
-int ek_collective(ek_entry *e, const ek_args *a)
-{
-    ek_note_ran();
-    if (!a->request && (a->kind == EK_ALLREDUCE || a->kind == EK_REDUCE)) {
+    if (EK_UNLIKELY(!e->served)) {
+        ek_comm_count_host_call(e->engine, a->kind, a->request != NULL);
+        return EK_DECLINED;
+    }
+    ek_note_collective();
+    if (!a->request && (a->kind == EK_KIND_ALLREDUCE || a->kind == EK_KIND_REDUCE)) {
         ek_call call;
-        if (EK_LIKELY(plain(&call, a, e))) {
-            if (!ek_takes(e->ek, call.kind, call.bytes, call.elem_bytes, call.combine, 0))
-                return EK_HOST_SHALL;
-            int error = ek_run(e->ek, &call);
-            return EK_LIKELY(!error) ? MPI_SUCCESS : ek_failed(a->comm, error);
-        }
+        if (EK_LIKELY(ek_describe_plain_reduction(&call, a, e)))
+            return run_plain(e, a, &call);
     }
-    int code = a->request ? nonblocking(e, a) : blocking(e, a);
-    if (code > 0 && code == MPI_ERR_NO_MEM) {
-        ek_depth++;
-        ek_host.Comm_call_errhandler(a->comm, code);
-        ek_depth--;
-    }
+    int code = a->request ? ek_request_start(e, a) : run(e, a);
+    return code == MPI_ERR_NO_MEM ? ek_raise(a->comm, code) : code;
+}
+
+int ek_try_collective(ek_comm_entry *e, const ek_arguments *a)
+{
+    ek_gate = 0;
+    int code = carry_out(e, a);
+    ek_gate_close_if_deferred();
     return code;
 }

@@ -1,107 +1,99 @@
-/* A job: one collective call made ready for the engine, and what is left to do when it is complete. */
-#include "shim.h"
+#include "collective/marshal.h"
+#include "host/pack.h"
+#include <stdlib.h>
 
-void *ek_job_alloc(ek_job *job, size_t bytes)
+void ek_marshal_begin(ek_marshal *m, ek_comm_entry *entry, const ek_arguments *a)
+{
+    m->call = (ek_call){.kind = a->kind, .root = a->root};
+    m->entry = entry;
+    m->arguments = a;
+    m->materialize = NULL;
+    m->failure = MPI_SUCCESS;
+    m->unpackings = &m->one_unpacking;
+    m->unpackings_used = m->allocations_used = 0;
+}
+
+void ek_marshal_end(ek_marshal *m)
+{
+    for (int i = 0; i < m->unpackings_used; i++) {
+        const ek_unpacking *u = &m->unpackings[i];
+        ek_unpack(u->bytes, u->count, &u->layout, u->elements);
+    }
+    while (m->allocations_used)
+        free(m->allocations[--m->allocations_used]);
+}
+
+void ek_marshal_discard(ek_marshal *m)
+{
+    m->unpackings_used = 0;
+    ek_marshal_end(m);
+}
+
+int ek_marshal_materialize(ek_marshal *m)
+{
+    if (m->materialize)
+        m->failure = m->materialize(m);
+    return m->failure;
+}
+
+static int materialize(ek_call *call) { return ek_marshal_materialize(call->materialize_context); }
+
+int ek_marshal_data(ek_marshal *m, bool contiguous, ek_marshal_step *step)
+{
+    if (contiguous)
+        return step(m);
+    m->materialize = step;
+    m->call.materialize = materialize;
+    m->call.materialize_context = m;
+    return MPI_SUCCESS;
+}
+
+void *ek_marshal_allocate(ek_marshal *m, size_t bytes)
 {
     void *memory = malloc(bytes ? bytes : 1);
     if (memory)
-        job->owned[job->owned_used++] = memory;
+        m->allocations[m->allocations_used++] = memory;
     return memory;
 }
 
-void ek_job_settle(ek_job *job)
+/* A null pointer to data is the program's error, or MPI_BOTTOM; the host knows which. */
+static int check_buffer(const ek_elements *elements, const void *buffer, MPI_Count count)
 {
-    for (int i = 0; i < job->pieces_used; i++) {
-        const ek_piece *p = &job->pieces[i];
-        ek_unpack(p->packed, p->count, p->type, p->size, p->extent, p->user);
-    }
-    while (job->owned_used)
-        free(job->owned[--job->owned_used]);
+    return buffer || !count || !elements->type->layout.size ? MPI_SUCCESS : EK_DECLINED;
 }
 
-int ek_prepare(ek_job *job, ek_entry *e, const ek_args *a)
+int ek_marshal_send(ek_marshal *m, const ek_elements *elements, const void *buffer, MPI_Count count,
+                    char *place, const uint8_t **bytes)
 {
-    job->entry = e;
-    job->pieces_used = job->owned_used = 0;
-    job->pieces = &job->piece;
-    job->call = (ek_call){.kind = a->kind, .root = a->root};
-    int code;
-    switch (a->kind) {
-    case EK_BARRIER:
-        code = ek_takes(e->ek, EK_BARRIER, 0, 0, NULL, a->request != NULL) ? MPI_SUCCESS : EK_HOST_SHALL;
-        break;
-    case EK_REDUCE:
-    case EK_ALLREDUCE:
-    case EK_SCAN:
-    case EK_EXSCAN:
-    case EK_REDUCE_SCATTER:
-    case EK_REDUCE_SCATTER_BLOCK: code = ek_prepare_reduction(job, a); break;
-    case EK_BCAST:
-    case EK_GATHER:
-    case EK_SCATTER:
-    case EK_ALLGATHER:
-    case EK_ALLTOALL: code = ek_prepare_even(job, a); break;
-    default: code = ek_prepare_uneven(job, a);
+    const ek_layout *layout = &elements->type->layout;
+    if (elements->type->contiguous) {
+        *bytes = buffer;
+        return check_buffer(elements, buffer, count);
     }
-    if (code) { /* nothing has happened yet: nothing to unpack */
-        job->pieces_used = 0;
-        ek_job_settle(job);
-    }
-    return code;
-}
-
-bool ek_measure(ek_side *side, MPI_Count count, MPI_Datatype handle)
-{
-    side->handle = handle;
-    side->count = count;
-    side->type = ek_type_of(handle, &side->scratch);
-    MPI_Count bytes;
-    if (count < 0 || !side->type || __builtin_mul_overflow(count, side->type->size, &bytes) ||
-        bytes > PTRDIFF_MAX / 4)
-        return false;
-    side->bytes = (size_t)bytes;
-    return true;
-}
-
-bool ek_granted(const ek_job *job, const ek_args *a, size_t bytes)
-{
-    return ek_takes(job->entry->ek, a->kind, bytes, job->call.elem_bytes, job->call.combine,
-                    a->request != NULL);
-}
-
-int ek_hand_over(ek_job *job, const ek_side *side, const void *user, MPI_Count elements, char *place,
-                 const void **bytes)
-{
-    if (side->type->dense) {
-        *bytes = user;
-        return user || !elements || !side->type->size ? MPI_SUCCESS : EK_HOST_SHALL;
-    }
-    if (!place && !(place = ek_job_alloc(job, (size_t)(elements * side->type->size))))
+    if (!place && !(place = ek_marshal_allocate(m, (size_t)(count * layout->size))))
         return MPI_ERR_NO_MEM;
-    *bytes = place;
-    return ek_pack(user, elements, side->handle, side->type, place) ? EK_HOST_SHALL : MPI_SUCCESS;
+    *bytes = (const uint8_t *)place;
+    return ek_pack(buffer, count, layout, place) ? EK_DECLINED : MPI_SUCCESS;
 }
 
-void ek_add_piece(ek_job *job, const ek_side *side, void *user, MPI_Count elements, const char *packed)
+int ek_marshal_receive(ek_marshal *m, const ek_elements *elements, void *buffer, MPI_Count count,
+                       uint8_t **bytes)
 {
-    job->pieces[job->pieces_used++] = (ek_piece){.packed = packed,
-                                                 .user = user,
-                                                 .count = elements,
-                                                 .size = side->type->size,
-                                                 .extent = side->type->extent,
-                                                 .type = side->handle};
-}
-
-int ek_expect(ek_job *job, const ek_side *side, void *user, MPI_Count elements, void **bytes)
-{
-    if (side->type->dense) {
-        *bytes = user;
-        return user || !elements || !side->type->size ? MPI_SUCCESS : EK_HOST_SHALL;
+    if (elements->type->contiguous) {
+        *bytes = buffer;
+        return check_buffer(elements, buffer, count);
     }
-    char *place = ek_job_alloc(job, (size_t)(elements * side->type->size));
+    void *place = ek_marshal_allocate(m, (size_t)(count * elements->type->layout.size));
     if (!place)
         return MPI_ERR_NO_MEM;
-    ek_add_piece(job, side, user, elements, place);
+    ek_marshal_unpack_later(m, elements, buffer, count, place);
     *bytes = place;
     return MPI_SUCCESS;
+}
+
+void ek_marshal_unpack_later(ek_marshal *m, const ek_elements *elements, void *buffer, MPI_Count count,
+                             const void *bytes)
+{
+    m->unpackings[m->unpackings_used++] =
+        (ek_unpacking){.bytes = bytes, .elements = buffer, .count = count, .layout = elements->type->layout};
 }

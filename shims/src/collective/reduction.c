@@ -1,96 +1,142 @@
-/* Making reductions ready. All ranks pass the same count, type and operator (MPI demands it), so these may
- * decide. */
-#include "shim.h"
+/* All ranks pass the same count, type and operator (MPI demands it), so these may decide. */
+#include "collective/reduction.h"
+#include "host/pack.h"
 
-static int choose_combine(ek_job *job, const ek_args *a, const ek_side *side, bool laid_out)
+/* Elements that lie in the program's memory as they travel. Predefined pairs may have a hole
+ * (MPI_DOUBLE_INT): as every rank has the same type, they travel with their holes. */
+static bool is_laid_out(const ek_type *t) { return t->predefined || t->contiguous; }
+
+static int describe_operator(ek_marshal *m)
 {
-    const ek_type *t = side->type;
-    int op = ek_op_of(a->op);
-    if (op == -2 || t->size == 0 || (op >= 0 && !(t->named && ek_op_fits(op, t->class))))
-        return EK_HOST_SHALL; /* also what is an error: the host says so in its own words */
-    job->call.elem_bytes = (size_t)(laid_out ? t->extent : t->size);
-    if (op >= 0 && t->builtin[op]) {
-        job->call.combine = t->builtin[op];
+    const ek_type *t = m->sent.type;
+    const ek_layout *layout = &t->layout;
+    ek_host_operator *host = &m->host_operator;
+    int op = ek_operator_of(m->arguments->op);
+    bool is_predefined = op >= 0;
+    if (op == EK_OPERATOR_UNSERVED || layout->size == 0 ||
+        (is_predefined && !(t->predefined && ek_operator_fits(op, t->type_class))))
+        return EK_DECLINED; /* also what is an error: the host reports it in its own words */
+    m->call.elem_bytes = (size_t)(is_laid_out(t) ? layout->extent : layout->size);
+    if (is_predefined && t->combine[op]) {
+        m->call.combine = t->combine[op];
         return MPI_SUCCESS;
     }
-    job->fold = (ek_fold){.type = side->handle, .op = a->op, .size = t->size, .extent = t->extent};
-    if (!laid_out) {
+    *host = (ek_host_operator){.layout = *layout, .op = m->arguments->op};
+    if (!is_laid_out(t)) {
         MPI_Count extent;
-        if (ek_host.Type_get_true_extent_x(side->handle, &job->fold.low, &extent))
-            return EK_HOST_SHALL;
-        job->fold.high = job->fold.low + extent;
+        if (ek_host.Type_get_true_extent_x(layout->type, &host->low, &extent))
+            return EK_DECLINED;
+        host->high = host->low + extent;
     }
-    job->call.combine = laid_out ? ek_fold_laid_out : ek_fold_packed;
-    job->call.combine_ctx = &job->fold;
+    m->call.combine = is_laid_out(t) ? ek_reduce_laid_out : ek_reduce_packed;
+    m->call.combine_context = host;
     return MPI_SUCCESS;
 }
 
-/* REDUCE_SCATTER: the parts of the vector, in elements, to spans. */
-static int lay_parts(ek_job *job, const ek_args *a, MPI_Count *total)
+/* ---- Reduce_scatter: parts of the vector, as spans ---- */
+
+/* In elements. */
+static int lay_parts(ek_marshal *m, MPI_Count *total)
 {
-    int n = job->entry->size;
-    job->spans = n <= 2 * EK_FEW ? job->few_spans : ek_job_alloc(job, sizeof(ek_span) * (size_t)n);
-    if (!job->spans)
+    const ek_arguments *a = m->arguments;
+    int n = m->entry->size;
+    if (!a->recvcounts)
+        return EK_DECLINED;
+    m->spans = n <= 2 * EK_FEW_RANKS ? m->few_spans : ek_marshal_allocate(m, sizeof(ek_span) * (size_t)n);
+    if (!m->spans)
         return MPI_ERR_NO_MEM;
     *total = 0;
     for (int r = 0; r < n; r++) {
-        MPI_Count part = ek_number(a->recvcounts, a->wide, r);
+        MPI_Count part = ek_count_at(a->recvcounts, a->large_counts, r);
         if (part < 0)
-            return EK_HOST_SHALL;
-        job->spans[r] = (ek_span){.offset = (ptrdiff_t)*total, .bytes = (size_t)part};
+            return EK_DECLINED;
+        m->spans[r] = (ek_span){.offset = (ptrdiff_t)*total, .bytes = (size_t)part};
         *total += part;
     }
-    job->call.recv_spans = job->spans;
+    m->call.recv_spans = m->spans;
     return MPI_SUCCESS;
 }
 
-int ek_prepare_reduction(ek_job *job, const ek_args *a)
+/* From elements to bytes. */
+static void scale_parts(ek_marshal *m)
 {
-    const ek_entry *e = job->entry;
-    ek_call *call = &job->call;
-    MPI_Count vector = a->kind == EK_REDUCE_SCATTER_BLOCK ? a->recvcount : a->sendcount;
-    int code = MPI_SUCCESS;
-    if (a->kind == EK_REDUCE_SCATTER)
-        code = a->recvcounts ? lay_parts(job, a, &vector) : EK_HOST_SHALL;
-    ek_side side;
-    if (code || !ek_measure(&side, vector, a->sendtype))
-        return code ? code : EK_HOST_SHALL;
-    /* Predefined pairs may have a hole (MPI_DOUBLE_INT): as every rank has the same type, they travel hole
-     * and all. */
-    bool laid_out = side.type->named || side.type->dense;
-    if ((code = choose_combine(job, a, &side, laid_out)))
-        return code;
-    size_t unit = call->elem_bytes;
-    call->bytes = (size_t)vector * unit;
-    for (int r = 0; a->kind == EK_REDUCE_SCATTER && r < e->size; r++)
-        job->spans[r] =
-            (ek_span){.offset = job->spans[r].offset * (ptrdiff_t)unit, .bytes = job->spans[r].bytes * unit};
+    size_t unit = m->call.elem_bytes;
+    for (int r = 0; r < m->entry->size; r++) {
+        m->spans[r].offset *= (ptrdiff_t)unit;
+        m->spans[r].bytes *= unit;
+    }
+}
 
-    bool rooted = a->kind == EK_REDUCE, in_place = a->sendbuf == MPI_IN_PLACE,
-         receives = !rooted || e->rank == a->root;
-    const void *in = in_place ? a->recvbuf : a->sendbuf;
-    MPI_Count handed_in = a->kind == EK_REDUCE_SCATTER_BLOCK ? vector * e->size : vector;
-    if ((rooted && (a->root < 0 || a->root >= e->size)) || (in_place && !receives) ||
-        (receives && a->recvbuf == MPI_IN_PLACE))
-        return EK_HOST_SHALL;
-    if (laid_out && handed_in && (!in || (receives && !a->recvbuf)))
-        return EK_HOST_SHALL;
-    if (!ek_granted(job, a, call->bytes))
-        return EK_HOST_SHALL;
-    if (laid_out) {
-        call->send = in;
-        call->recv = receives ? a->recvbuf : NULL;
+/* ---- data ---- */
+
+static bool receives(const ek_marshal *m)
+{
+    return m->arguments->kind != EK_KIND_REDUCE || m->entry->rank == m->arguments->root;
+}
+
+static const void *input(const ek_arguments *a)
+{
+    return a->sendbuf == MPI_IN_PLACE ? a->recvbuf : a->sendbuf;
+}
+
+/* Elements that this rank contributes. */
+static MPI_Count contributed(const ek_marshal *m)
+{
+    return m->arguments->kind == EK_KIND_REDUCE_SCATTER_BLOCK ? m->sent.count * m->entry->size
+                                                              : m->sent.count;
+}
+
+static int reduction_data(ek_marshal *m)
+{
+    const ek_arguments *a = m->arguments;
+    const ek_layout *layout = &m->sent.type->layout;
+    ek_call *call = &m->call;
+    int me = m->entry->rank;
+    if (is_laid_out(m->sent.type)) {
+        call->send = input(a);
+        call->recv = receives(m) ? a->recvbuf : NULL;
         return MPI_SUCCESS;
     }
-    char *packed = ek_job_alloc(job, (size_t)handed_in * unit);
+    char *packed = ek_marshal_allocate(m, (size_t)contributed(m) * call->elem_bytes);
     if (!packed)
         return MPI_ERR_NO_MEM;
-    call->send = packed;
-    call->recv = receives ? packed : NULL;
-    if (ek_pack(in, handed_in, side.handle, side.type, packed))
-        return EK_HOST_SHALL;
-    MPI_Count out = a->kind == EK_REDUCE_SCATTER ? ek_number(a->recvcounts, a->wide, e->rank) : vector;
-    if (receives && !(a->kind == EK_EXSCAN && e->rank == 0))
-        ek_add_piece(job, &side, a->recvbuf, out, packed);
+    call->send = (const uint8_t *)packed;
+    call->recv = receives(m) ? (uint8_t *)packed : NULL;
+    if (ek_pack(input(a), contributed(m), layout, packed))
+        return EK_DECLINED;
+    MPI_Count result =
+        a->kind == EK_KIND_REDUCE_SCATTER ? ek_count_at(a->recvcounts, a->large_counts, me) : m->sent.count;
+    if (receives(m) && !(a->kind == EK_KIND_EXSCAN && me == 0))
+        ek_marshal_unpack_later(m, &m->sent, a->recvbuf, result, packed);
     return MPI_SUCCESS;
+}
+
+/* Whether root and buffers are as they should be. */
+static bool check_buffers(const ek_marshal *m)
+{
+    const ek_arguments *a = m->arguments;
+    bool is_rooted = a->kind == EK_KIND_REDUCE;
+    if ((is_rooted && (a->root < 0 || a->root >= m->entry->size)) ||
+        (a->sendbuf == MPI_IN_PLACE && !receives(m)) || (receives(m) && a->recvbuf == MPI_IN_PLACE))
+        return false;
+    return !is_laid_out(m->sent.type) || !contributed(m) || (input(a) && (!receives(m) || a->recvbuf));
+}
+
+int ek_describe_reduction(ek_marshal *m)
+{
+    const ek_arguments *a = m->arguments;
+    MPI_Count vector = a->kind == EK_KIND_REDUCE_SCATTER_BLOCK ? a->recvcount : a->sendcount;
+    int code = MPI_SUCCESS;
+    if (a->kind == EK_KIND_REDUCE_SCATTER && (code = lay_parts(m, &vector)))
+        return code;
+    if (!ek_elements_measure(&m->sent, vector, a->sendtype))
+        return EK_DECLINED;
+    if ((code = describe_operator(m)))
+        return code;
+    m->call.bytes = (size_t)vector * m->call.elem_bytes;
+    if (a->kind == EK_KIND_REDUCE_SCATTER)
+        scale_parts(m);
+    if (!check_buffers(m))
+        return EK_DECLINED;
+    return ek_marshal_data(m, is_laid_out(m->sent.type), reduction_data);
 }

@@ -1,108 +1,144 @@
-/* Making ready what moves blocks of one size: Bcast, Gather, Scatter, Allgather, Alltoall.
- * Ranks may describe the same bytes by different counts and types; only the number of bytes decides. */
-#include "shim.h"
+/* Ranks may describe the same bytes by different counts and types; only the number of bytes decides. */
+#include "collective/regular.h"
+#include "host/pack.h"
+#include <string.h>
 
-static char *block_at(const void *buffer, const ek_side *side, int rank)
+static bool is_contiguous(const ek_elements *elements) { return elements->type->contiguous; }
+
+static bool is_root(const ek_marshal *m) { return m->entry->rank == m->arguments->root; }
+
+/* ---- Bcast ---- */
+
+static int bcast_data(ek_marshal *m)
 {
-    return (char *)(uintptr_t)buffer + (MPI_Count)rank * side->count * side->type->extent;
+    void *buffer = m->arguments->recvbuf;
+    return is_root(m) ? ek_marshal_send(m, &m->sent, buffer, m->sent.count, NULL, &m->call.send)
+                      : ek_marshal_receive(m, &m->sent, buffer, m->sent.count, &m->call.recv);
 }
 
-static int bcast(ek_job *job, const ek_args *a)
+static int describe_bcast(ek_marshal *m)
 {
-    bool root = job->entry->rank == a->root;
-    ek_side side;
-    if (!ek_measure(&side, a->sendcount, a->sendtype) || a->recvbuf == MPI_IN_PLACE)
-        return EK_HOST_SHALL;
-    job->call.bytes = side.bytes;
-    if (!ek_granted(job, a, side.bytes))
-        return EK_HOST_SHALL;
-    return root ? ek_hand_over(job, &side, a->recvbuf, side.count, NULL, &job->call.send)
-                : ek_expect(job, &side, a->recvbuf, side.count, &job->call.recv);
+    const ek_arguments *a = m->arguments;
+    if (!ek_elements_measure(&m->sent, a->sendcount, a->sendtype) || a->recvbuf == MPI_IN_PLACE)
+        return EK_DECLINED;
+    m->call.bytes = m->sent.bytes;
+    return ek_marshal_data(m, is_contiguous(&m->sent), bcast_data);
 }
 
-/* Gather and Allgather: one block in, at some ranks all blocks out. In place: the own block is where it
- * belongs. */
-static int gather(ek_job *job, const ek_args *a, bool receives)
+/* ---- Gather and Allgather: one block in, at some ranks all blocks out ---- */
+
+static bool gathers(const ek_marshal *m) { return m->arguments->kind == EK_KIND_ALLGATHER || is_root(m); }
+
+/* In place: the own block is where it belongs. */
+static int gather_data(ek_marshal *m)
 {
-    ek_call *call = &job->call;
-    int me = job->entry->rank, n = job->entry->size, code;
-    bool in_place = a->sendbuf == MPI_IN_PLACE;
-    ek_side in, out;
+    const ek_arguments *a = m->arguments;
+    const ek_elements *out = &m->received;
+    ek_call *call = &m->call;
+    int code;
+    if (gathers(m) &&
+        (code = ek_marshal_receive(m, out, a->recvbuf, out->count * m->entry->size, &call->recv)))
+        return code;
+    if (a->sendbuf != MPI_IN_PLACE)
+        return ek_marshal_send(m, &m->sent, a->sendbuf, m->sent.count, NULL, &call->send);
+    const char *own = (char *)a->recvbuf + m->entry->rank * out->count * out->type->layout.extent;
+    char *place = (char *)call->recv + (size_t)m->entry->rank * out->bytes;
+    return ek_marshal_send(m, out, own, out->count, place, &call->send);
+}
+
+static int describe_gather(ek_marshal *m)
+{
+    const ek_arguments *a = m->arguments;
+    bool in_place = a->sendbuf == MPI_IN_PLACE, receives = gathers(m);
     if ((in_place && !receives) || (receives && a->recvbuf == MPI_IN_PLACE))
-        return EK_HOST_SHALL;
-    if ((!in_place && !ek_measure(&in, a->sendcount, a->sendtype)) ||
-        (receives && !ek_measure(&out, a->recvcount, a->recvtype)))
-        return EK_HOST_SHALL;
-    call->bytes = in_place ? out.bytes : in.bytes;
-    if (!ek_granted(job, a, call->bytes))
-        return EK_HOST_SHALL;
-    if (receives && (code = ek_expect(job, &out, a->recvbuf, out.count * n, &call->recv)))
-        return code;
-    if (!in_place)
-        return ek_hand_over(job, &in, a->sendbuf, in.count, NULL, &call->send);
-    return ek_hand_over(job, &out, block_at(a->recvbuf, &out, me), out.count,
-                        (char *)call->recv + (size_t)me * out.bytes, &call->send);
+        return EK_DECLINED;
+    if ((!in_place && !ek_elements_measure(&m->sent, a->sendcount, a->sendtype)) ||
+        (receives && !ek_elements_measure(&m->received, a->recvcount, a->recvtype)))
+        return EK_DECLINED;
+    m->call.bytes = in_place ? m->received.bytes : m->sent.bytes;
+    bool contiguous = (in_place || is_contiguous(&m->sent)) && (!receives || is_contiguous(&m->received));
+    return ek_marshal_data(m, contiguous, gather_data);
 }
 
-static int scatter(ek_job *job, const ek_args *a)
+/* ---- Scatter ---- */
+
+static int scatter_data(ek_marshal *m)
 {
-    ek_call *call = &job->call;
-    int me = job->entry->rank, n = job->entry->size, code;
-    bool root = me == a->root, in_place = a->recvbuf == MPI_IN_PLACE;
-    ek_side in, out;
-    if ((in_place && !root) || (root && a->sendbuf == MPI_IN_PLACE))
-        return EK_HOST_SHALL;
-    if ((root && !ek_measure(&in, a->sendcount, a->sendtype)) ||
-        (!in_place && !ek_measure(&out, a->recvcount, a->recvtype)))
-        return EK_HOST_SHALL;
-    call->bytes = in_place ? in.bytes : out.bytes;
-    if (!ek_granted(job, a, call->bytes))
-        return EK_HOST_SHALL;
-    if (root && (code = ek_hand_over(job, &in, a->sendbuf, in.count * n, NULL, &call->send)))
+    const ek_arguments *a = m->arguments;
+    ek_call *call = &m->call;
+    int code;
+    if (is_root(m) &&
+        (code = ek_marshal_send(m, &m->sent, a->sendbuf, m->sent.count * m->entry->size, NULL, &call->send)))
         return code;
-    if (!in_place)
-        return ek_expect(job, &out, a->recvbuf, out.count, &call->recv);
-    call->recv = (char *)(uintptr_t)call->send + (size_t)me * in.bytes;
+    if (a->recvbuf != MPI_IN_PLACE)
+        return ek_marshal_receive(m, &m->received, a->recvbuf, m->received.count, &call->recv);
+    call->recv = (uint8_t *)(uintptr_t)call->send + (size_t)m->entry->rank * m->sent.bytes;
     return MPI_SUCCESS;
 }
 
-static int alltoall(ek_job *job, const ek_args *a)
+static int describe_scatter(ek_marshal *m)
 {
-    ek_call *call = &job->call;
-    int n = job->entry->size, code;
-    bool in_place = a->sendbuf == MPI_IN_PLACE;
-    ek_side in, out;
-    if (a->recvbuf == MPI_IN_PLACE || !ek_measure(&out, a->recvcount, a->recvtype) ||
-        (!in_place && !ek_measure(&in, a->sendcount, a->sendtype)))
-        return EK_HOST_SHALL;
-    call->bytes = in_place ? out.bytes : in.bytes;
-    if (!ek_granted(job, a, call->bytes))
-        return EK_HOST_SHALL;
-    if ((code = ek_expect(job, &out, a->recvbuf, out.count * n, &call->recv)))
+    const ek_arguments *a = m->arguments;
+    bool root = is_root(m), in_place = a->recvbuf == MPI_IN_PLACE;
+    if ((in_place && !root) || (root && a->sendbuf == MPI_IN_PLACE))
+        return EK_DECLINED;
+    if ((root && !ek_elements_measure(&m->sent, a->sendcount, a->sendtype)) ||
+        (!in_place && !ek_elements_measure(&m->received, a->recvcount, a->recvtype)))
+        return EK_DECLINED;
+    m->call.bytes = in_place ? m->sent.bytes : m->received.bytes;
+    bool contiguous = (!root || is_contiguous(&m->sent)) && (in_place || is_contiguous(&m->received));
+    return ek_marshal_data(m, contiguous, scatter_data);
+}
+
+/* ---- Alltoall ---- */
+
+static int alltoall_data(ek_marshal *m)
+{
+    const ek_arguments *a = m->arguments;
+    const ek_elements *out = &m->received;
+    ek_call *call = &m->call;
+    MPI_Count all = out->count * m->entry->size;
+    int code = ek_marshal_receive(m, out, a->recvbuf, all, &call->recv);
+    if (code)
         return code;
-    if (!in_place)
-        return ek_hand_over(job, &in, a->sendbuf, in.count * n, NULL, &call->send);
-    char *copy = ek_job_alloc(job, out.bytes * (size_t)n);
+    if (a->sendbuf != MPI_IN_PLACE)
+        return ek_marshal_send(m, &m->sent, a->sendbuf, m->sent.count * m->entry->size, NULL, &call->send);
+    /* In place: what is sent must not be overwritten by what comes. */
+    size_t bytes = out->bytes * (size_t)m->entry->size;
+    char *copy = ek_marshal_allocate(m, bytes);
     if (!copy)
         return MPI_ERR_NO_MEM;
-    call->send = copy;
-    if (!out.type->dense)
-        return ek_pack(a->recvbuf, out.count * n, out.handle, out.type, copy) ? EK_HOST_SHALL : MPI_SUCCESS;
-    if (out.bytes)
-        memcpy(copy, a->recvbuf, out.bytes * (size_t)n);
+    call->send = (const uint8_t *)copy;
+    if (!is_contiguous(out))
+        return ek_pack(a->recvbuf, all, &out->type->layout, copy) ? EK_DECLINED : MPI_SUCCESS;
+    if (bytes)
+        memcpy(copy, a->recvbuf, bytes);
     return MPI_SUCCESS;
 }
 
-int ek_prepare_even(ek_job *job, const ek_args *a)
+static int describe_alltoall(ek_marshal *m)
 {
-    bool rooted = a->kind == EK_BCAST || a->kind == EK_GATHER || a->kind == EK_SCATTER;
-    if (rooted && (a->root < 0 || a->root >= job->entry->size))
-        return EK_HOST_SHALL;
+    const ek_arguments *a = m->arguments;
+    bool in_place = a->sendbuf == MPI_IN_PLACE;
+    if (a->recvbuf == MPI_IN_PLACE || !ek_elements_measure(&m->received, a->recvcount, a->recvtype) ||
+        (!in_place && !ek_elements_measure(&m->sent, a->sendcount, a->sendtype)))
+        return EK_DECLINED;
+    m->call.bytes = in_place ? m->received.bytes : m->sent.bytes;
+    bool contiguous = !in_place && is_contiguous(&m->sent) && is_contiguous(&m->received);
+    return ek_marshal_data(m, contiguous, alltoall_data);
+}
+
+int ek_describe_regular(ek_marshal *m)
+{
+    const ek_arguments *a = m->arguments;
+    bool is_rooted = a->kind == EK_KIND_BCAST || a->kind == EK_KIND_GATHER || a->kind == EK_KIND_SCATTER;
+    if (is_rooted && (a->root < 0 || a->root >= m->entry->size))
+        return EK_DECLINED;
     switch (a->kind) {
-    case EK_BCAST: return bcast(job, a);
-    case EK_GATHER: return gather(job, a, job->entry->rank == a->root);
-    case EK_ALLGATHER: return gather(job, a, true);
-    case EK_SCATTER: return scatter(job, a);
-    default: return alltoall(job, a);
+    case EK_KIND_BCAST: return describe_bcast(m);
+    case EK_KIND_GATHER:
+    case EK_KIND_ALLGATHER: return describe_gather(m);
+    case EK_KIND_SCATTER: return describe_scatter(m);
+    default: return describe_alltoall(m);
     }
 }

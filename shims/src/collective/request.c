@@ -1,164 +1,121 @@
-/* Nonblocking operations. Their requests are the host's generalized requests, so that every Wait and Test of
- * the host knows them; the wrappers of Wait and Test only see to it that ours move on, and complete them
- * here. */
-#include "shim.h"
+#include "collective/request.h"
+#include "collective/describe.h"
+#include "collective/postponed_free.h"
+#include "host/generalized_request.h"
+#include "process/faults.h"
 #include <pthread.h>
+#include <stdlib.h>
 
-_Atomic int ek_outstanding;
+typedef struct nonblocking {
+    int outcome; /* the request's, an MPI error code; must be first, as the request frees the whole */
+    MPI_Request handle;
+    ek_request *request;
+    ek_marshal marshal;
+    struct nonblocking *next, *previous;
+} nonblocking;
 
-static pthread_mutex_t lock =
-    PTHREAD_MUTEX_INITIALIZER; /* the list, entries' pending and doomed, the late frees */
-static ek_job *jobs;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list, and of completing what is on it */
+static nonblocking *under_way;
 
-/* Operators and types that the program freed while an operation might still use them: freed when none is
- * under way. */
-static struct late {
-    struct late *next;
-    bool is_op;
-    MPI_Op op;
-    MPI_Datatype type;
-} *late;
+/* ---- starting ---- */
 
-static int query(void *job, MPI_Status *status)
+/* When the engine has accepted the call: nothing can fail any more once there is a handle. */
+static int materialize(ek_call *call)
 {
-    status->MPI_SOURCE = MPI_ANY_SOURCE;
-    status->MPI_TAG = MPI_ANY_TAG;
-    status->MPI_ERROR = MPI_SUCCESS;
-    ek_host.Status_set_elements(status, ek_handles.byte, 0);
-    ek_host.Status_set_cancelled(status, 0);
-    return job ? ((const ek_job *)job)->outcome : MPI_SUCCESS;
+    nonblocking *n = call->materialize_context;
+    int failure = ek_marshal_materialize(&n->marshal);
+    if (!failure)
+        n->marshal.failure = failure = ek_generalized_request_start(&n->handle, &n->outcome);
+    return failure;
 }
 
-static int forget(void *job)
+static void link_in(nonblocking *n)
 {
-    free(job);
-    return MPI_SUCCESS;
-}
-static int refuse(void *unused, int complete)
-{
-    (void)unused, (void)complete;
-    return MPI_SUCCESS;
+    n->previous = NULL;
+    n->next = under_way;
+    if (under_way)
+        under_way->previous = n;
+    under_way = n;
 }
 
-int ek_request_unbound(MPI_Request *handle, ek_job *job)
+static void unlink(nonblocking *n)
 {
-    return ek_host.Grequest_start(query, forget, refuse, job, handle);
-}
-
-static void free_late(void)
-{
-    while (late) {
-        struct late *l = late;
-        late = l->next;
-        if (l->is_op)
-            ek_host.Op_free(&l->op);
-        else
-            ek_host.Type_free(&l->type);
-        free(l);
-    }
-}
-
-/* Under the lock. The job is complete in the engine; after this it is complete for MPI. */
-static void complete(ek_job *job)
-{
-    int error = ek_request_free(job->request);
-    if (error) {
-        job->pieces_used = 0; /* there is nothing to unpack */
-        job->outcome = ek_error_class(error);
-    }
-    ek_job_settle(job);
-    if (job->previous)
-        job->previous->next = job->next;
+    if (n->previous)
+        n->previous->next = n->next;
     else
-        jobs = job->next;
-    if (job->next)
-        job->next->previous = job->previous;
-    if (--job->entry->pending == 0 && job->entry->doomed)
-        ek_entry_release(job->entry);
-    ek_host.Grequest_complete(job->handle); /* the job is the request's now, and may be gone */
-    if (--ek_outstanding == 0)
-        free_late();
+        under_way = n->next;
+    if (n->next)
+        n->next->previous = n->previous;
 }
 
-void ek_poll(void)
+/* Under the lock. The engine is done with it; after this it is complete for MPI. */
+static void complete(nonblocking *n)
 {
-    /* Not waiting for the lock: whoever has it is doing the same; and an operator of the program that calls
-     * MPI_Test from inside gets past. */
+    int code = ek_request_free(n->request);
+    if (code) {
+        n->outcome = ek_error_class(code);
+        ek_marshal_discard(&n->marshal);
+    } else {
+        ek_marshal_end(&n->marshal);
+    }
+    unlink(n);
+    ek_comm_entry_drop(n->marshal.entry);
+    ek_host.Grequest_complete(n->handle); /* the request's now, and may be freed already */
+    if (--ek_process.requests == 0)
+        ek_free_postponed();
+}
+
+static int launch(nonblocking *n, MPI_Request *handle)
+{
+    ek_marshal *m = &n->marshal;
+    n->outcome = MPI_SUCCESS;
+    m->call.materialize = materialize;
+    m->call.materialize_context = n;
+    if (ek_start(m->entry->engine, &m->call, &n->request)) {
+        ek_marshal_discard(m);
+        return m->failure ? m->failure : EK_DECLINED;
+    }
+    *handle = n->handle;
+    ek_comm_entry_hold(m->entry);
+    pthread_mutex_lock(&lock);
+    ek_process.requests++;
+    link_in(n);
+    if (ek_request_test(n->request))
+        complete(n);
+    pthread_mutex_unlock(&lock);
+    return MPI_SUCCESS;
+}
+
+int ek_request_start(ek_comm_entry *entry, const ek_arguments *a)
+{
+    nonblocking *n = malloc(sizeof *n);
+    if (!n)
+        return MPI_ERR_NO_MEM;
+    int code = ek_describe(&n->marshal, entry, a);
+    if (!code) {
+        ek_depth++;
+        code = launch(n, a->request);
+        ek_depth--;
+    }
+    if (code)
+        free(n);
+    return code;
+}
+
+/* ---- moving on ---- */
+
+void ek_requests_poll_all(void)
+{
+    /* It does not wait for the lock: the thread that has it is doing the same, and an operator of the
+     * program's that calls MPI_Test from inside must get past. */
     if (ek_depth || pthread_mutex_trylock(&lock))
         return;
     ek_depth++;
-    for (ek_job *job = jobs, *next; job; job = next) {
-        next = job->next;
-        if (ek_done(job->request))
-            complete(job);
+    for (nonblocking *n = under_way, *next; n; n = next) {
+        next = n->next;
+        if (ek_request_test(n->request))
+            complete(n);
     }
     ek_depth--;
     pthread_mutex_unlock(&lock);
-}
-
-int ek_launch(ek_job *job, MPI_Request *handle)
-{
-    job->outcome = MPI_SUCCESS;
-    int code = ek_request_unbound(&job->handle, job);
-    if (code) { /* out of memory, most likely; the operation has not begun */
-        job->pieces_used = 0;
-        ek_job_settle(job);
-        free(job);
-        return code;
-    }
-    *handle = job->handle;
-    pthread_mutex_lock(&lock);
-    ek_depth++;
-    ek_outstanding++;
-    job->entry->pending++;
-    job->previous = NULL;
-    job->next = jobs;
-    if (jobs)
-        jobs->previous = job;
-    jobs = job;
-    job->request = ek_start(job->entry->ek, &job->call);
-    if (ek_done(job->request))
-        complete(job);
-    ek_depth--;
-    pthread_mutex_unlock(&lock);
-    return MPI_SUCCESS;
-}
-
-bool ek_entry_forsake(ek_entry *e)
-{
-    /* Inside complete() the lock is ours already, but no communicator is freed from there. */
-    pthread_mutex_lock(&lock);
-    bool idle = e->pending == 0;
-    e->doomed = !idle;
-    pthread_mutex_unlock(&lock);
-    return idle;
-}
-
-static int free_later(struct late l)
-{
-    if (!ek_outstanding)
-        return 0;
-    struct late *kept = malloc(sizeof *kept);
-    if (!kept)
-        return 0;
-    *kept = l;
-    pthread_mutex_lock(&lock);
-    kept->next = late;
-    late = kept;
-    if (!ek_outstanding)
-        free_late();
-    pthread_mutex_unlock(&lock);
-    return 1;
-}
-
-int ek_op_free_later(MPI_Op op)
-{
-    return ek_op_of(op) == -1 && free_later((struct late){.is_op = true, .op = op});
-}
-
-int ek_type_free_later(MPI_Datatype type)
-{
-    ek_type scratch;
-    const ek_type *t = ek_type_of(type, &scratch);
-    return t && !t->named && free_later((struct late){.type = type});
 }

@@ -1,211 +1,237 @@
-/* Making ready what moves blocks of different sizes: Gatherv, Scatterv, Allgatherv, Alltoallv, Alltoallw.
- * Their blocks become spans: of the program's buffer if no element has holes, else of one packed copy. */
-#include "shim.h"
+/* Blocks become spans: of the program's buffer if no element has holes, else of one packed copy. */
+#include "collective/vector.h"
+#include "host/pack.h"
+#include <string.h>
 
-/* One rank's blocks for, or from, all ranks: as the program describes them. */
-typedef struct blocks {
-    const void *buffer, *counts, *displs;
-    const MPI_Datatype
-        *types; /* one per rank, displacements in bytes; NULL: `type`, displacements in extents */
-    MPI_Datatype type;
-    bool wide;
-    char
-        *base; /* out: what the spans are relative to: the buffer, or if that is MPI_BOTTOM the first block */
-    bool dense;   /* out: no block needs packing */
-    size_t bytes; /* out: of all blocks */
-} blocks;
+enum { LOWEST_ADDRESS = 4096 }; /* below it there is nothing but null pointers with displacements */
 
-static bool block(const blocks *b, int rank, ek_side *side, char **user)
+/* ---- blocks ---- */
+
+/* The block for or from one rank, and where it starts. */
+static bool get_block(const ek_blocks *b, int rank, ek_elements *elements, char **start)
 {
-    MPI_Count count = ek_number(b->counts, b->wide, rank), displacement = ek_number(b->displs, b->wide, rank);
+    MPI_Count count = ek_count_at(b->counts, b->large_counts, rank);
+    MPI_Count displacement = ek_count_at(b->displacements, b->large_counts, rank);
     if (!count) { /* type and displacement of an empty block may be anything */
-        *user = NULL;
-        side->bytes = 0;
-        side->count = 0;
+        *start = NULL;
+        elements->bytes = 0;
+        elements->count = 0;
         return true;
     }
-    if (!ek_measure(side, count, b->types ? b->types[rank] : b->type))
+    if (!ek_elements_measure(elements, count, b->types ? b->types[rank] : b->type))
         return false;
-    *user = (char *)(uintptr_t)b->buffer + (b->types ? displacement : displacement * side->type->extent);
+    MPI_Count unit = b->types ? 1 : elements->type->layout.extent;
+    *start = (char *)(uintptr_t)b->buffer + displacement * unit;
     return true;
 }
 
-/* Spans within the program's buffer; what the sizes are is known afterwards. */
-static bool survey(blocks *b, int ranks, ek_span *spans)
+/* Lays spans over the program's buffer, and finds out what all blocks have in common. */
+static bool survey(ek_blocks *b, int ranks, ek_span *spans)
 {
-    ek_side side;
-    char *user;
-    if (!b->counts || !b->displs || b->buffer == MPI_IN_PLACE)
+    ek_elements elements;
+    char *start;
+    if (!b->counts || !b->displacements || b->buffer == MPI_IN_PLACE)
         return false;
     b->base = (char *)(uintptr_t)b->buffer;
-    b->dense = true;
+    b->contiguous = true;
     b->bytes = 0;
     for (int r = 0; r < ranks; r++) {
-        if (!block(b, r, &side, &user))
+        if (!get_block(b, r, &elements, &start))
             return false;
-        spans[r] = (ek_span){.offset = 0, .bytes = side.bytes};
-        if (!side.bytes)
+        spans[r] = (ek_span){.offset = 0, .bytes = elements.bytes};
+        if (!elements.bytes)
             continue;
         if (!b->base)
-            b->base = user;
-        spans[r].offset = user - b->base;
-        b->bytes += side.bytes;
-        b->dense &= side.type->dense;
-        if (side.type->dense && (uintptr_t)user < 4096)
+            b->base = start;
+        spans[r].offset = start - b->base;
+        b->bytes += elements.bytes;
+        b->contiguous &= elements.type->contiguous;
+        if (elements.type->contiguous && (uintptr_t)start < LOWEST_ADDRESS)
             return false; /* a null pointer, not an address relative to MPI_BOTTOM */
     }
     return true;
 }
 
-/* Spans within a packed copy, and the copy itself. */
-static char *compact(ek_job *job, const blocks *b, int ranks, ek_span *spans)
+/* Lays the spans over a packed copy, and allocates that. */
+static char *allocate_packed(ek_marshal *m, const ek_blocks *b, ek_span *spans)
 {
     size_t used = 0;
-    for (int r = 0; r < ranks; r++) {
+    for (int r = 0; r < m->entry->size; r++) {
         spans[r].offset = (ptrdiff_t)used;
         used += spans[r].bytes;
     }
-    return ek_job_alloc(job, b->bytes);
+    return ek_marshal_allocate(m, b->bytes);
 }
 
-static int pack_block(const blocks *b, int rank, char *to)
+static int pack_block(const ek_blocks *b, int rank, char *to)
 {
-    ek_side side;
-    char *user;
-    if (!block(b, rank, &side, &user))
-        return EK_HOST_SHALL;
-    if (side.bytes == 0)
+    ek_elements elements;
+    char *start;
+    if (!get_block(b, rank, &elements, &start))
+        return EK_DECLINED;
+    if (elements.bytes == 0)
         return MPI_SUCCESS;
-    if (!side.type->dense)
-        return ek_pack(user, side.count, side.handle, side.type, to) ? EK_HOST_SHALL : MPI_SUCCESS;
-    memcpy(to, user, side.bytes);
+    if (!elements.type->contiguous)
+        return ek_pack(start, elements.count, &elements.type->layout, to) ? EK_DECLINED : MPI_SUCCESS;
+    memcpy(to, start, elements.bytes);
     return MPI_SUCCESS;
 }
 
-static int send_blocks(ek_job *job, const blocks *b, int ranks, ek_span *spans, bool copy)
+/* `copy`: also if they are contiguous. */
+static int send_blocks(ek_marshal *m, const ek_blocks *b, ek_span *spans, bool copy)
 {
-    job->call.send = b->base;
-    job->call.send_spans = spans;
-    if (b->dense && !copy)
+    m->call.send = (const uint8_t *)b->base;
+    m->call.send_spans = spans;
+    if (b->contiguous && !copy)
         return MPI_SUCCESS;
-    char *packed = compact(job, b, ranks, spans);
+    char *packed = allocate_packed(m, b, spans);
     int code = packed ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-    for (int r = 0; !code && r < ranks; r++)
+    for (int r = 0; !code && r < m->entry->size; r++)
         code = pack_block(b, r, packed + spans[r].offset);
-    job->call.send = packed;
+    m->call.send = (const uint8_t *)packed;
     return code;
 }
 
-static int receive_blocks(ek_job *job, const blocks *b, int ranks, ek_span *spans)
+static int receive_blocks(ek_marshal *m, const ek_blocks *b, ek_span *spans)
 {
-    job->call.recv = b->base;
-    job->call.recv_spans = spans;
-    if (b->dense)
+    int ranks = m->entry->size;
+    m->call.recv = (uint8_t *)b->base;
+    m->call.recv_spans = spans;
+    if (b->contiguous)
         return MPI_SUCCESS;
-    char *packed = compact(job, b, ranks, spans);
-    job->pieces = ek_job_alloc(job, sizeof(ek_piece) * (size_t)ranks);
-    if (!packed || !job->pieces)
+    char *packed = allocate_packed(m, b, spans);
+    m->unpackings = ek_marshal_allocate(m, sizeof(ek_unpacking) * (size_t)ranks);
+    if (!packed || !m->unpackings)
         return MPI_ERR_NO_MEM;
     for (int r = 0; r < ranks; r++) {
-        ek_side side;
-        char *user;
-        if (!block(b, r, &side, &user))
-            return EK_HOST_SHALL;
-        if (side.bytes)
-            ek_add_piece(job, &side, user, side.count, packed + spans[r].offset);
+        ek_elements elements;
+        char *start;
+        if (!get_block(b, r, &elements, &start))
+            return EK_DECLINED;
+        if (elements.bytes)
+            ek_marshal_unpack_later(m, &elements, start, elements.count, packed + spans[r].offset);
     }
-    job->call.recv = packed;
+    m->call.recv = (uint8_t *)packed;
     return MPI_SUCCESS;
 }
 
-static int gatherv(ek_job *job, const ek_args *a, blocks *out, ek_span *spans, bool receives)
+/* ---- Gatherv and Allgatherv ---- */
+
+static bool gathers(const ek_marshal *m)
 {
-    ek_call *call = &job->call;
-    int me = job->entry->rank, n = job->entry->size, code;
-    bool in_place = a->sendbuf == MPI_IN_PLACE;
-    ek_side in;
-    if ((in_place && !receives) || (!in_place && !ek_measure(&in, a->sendcount, a->sendtype)) ||
-        (receives && !survey(out, n, spans)))
-        return EK_HOST_SHALL;
-    call->bytes = in_place ? spans[me].bytes : in.bytes;
-    size_t largest = 0;
-    for (int r = 0; a->kind == EK_ALLGATHERV && r < n; r++)
-        largest = spans[r].bytes > largest ? spans[r].bytes : largest;
-    if (!ek_granted(job, a, largest))
-        return EK_HOST_SHALL;
-    if (receives && (code = receive_blocks(job, out, n, spans)))
-        return code;
-    if (!in_place)
-        return ek_hand_over(job, &in, a->sendbuf, in.count, NULL, &call->send);
-    call->send = (char *)call->recv + spans[me].offset;
-    return out->dense ? MPI_SUCCESS : pack_block(out, me, (char *)call->recv + spans[me].offset);
+    return m->arguments->kind == EK_KIND_ALLGATHERV || m->entry->rank == m->arguments->root;
 }
 
-static int scatterv(ek_job *job, const ek_args *a, blocks *in, ek_span *spans)
+static int gatherv_data(ek_marshal *m)
 {
-    ek_call *call = &job->call;
-    int me = job->entry->rank, n = job->entry->size, code;
+    const ek_arguments *a = m->arguments;
+    ek_call *call = &m->call;
+    int me = m->entry->rank, code;
+    if (gathers(m) && (code = receive_blocks(m, &m->received_blocks, m->spans)))
+        return code;
+    if (a->sendbuf != MPI_IN_PLACE)
+        return ek_marshal_send(m, &m->sent, a->sendbuf, m->sent.count, NULL, &call->send);
+    uint8_t *own = call->recv + m->spans[me].offset;
+    call->send = own;
+    return m->received_blocks.contiguous ? MPI_SUCCESS : pack_block(&m->received_blocks, me, (char *)own);
+}
+
+static int describe_gatherv(ek_marshal *m)
+{
+    const ek_arguments *a = m->arguments;
+    bool in_place = a->sendbuf == MPI_IN_PLACE, receives = gathers(m);
+    if ((in_place && !receives) || (!in_place && !ek_elements_measure(&m->sent, a->sendcount, a->sendtype)) ||
+        (receives && !survey(&m->received_blocks, m->entry->size, m->spans)))
+        return EK_DECLINED;
+    if (receives)
+        m->call.recv_spans = m->spans;
+    m->call.bytes = in_place ? m->spans[m->entry->rank].bytes : m->sent.bytes;
+    bool contiguous = (in_place || m->sent.type->contiguous) && (!receives || m->received_blocks.contiguous);
+    return ek_marshal_data(m, contiguous, gatherv_data);
+}
+
+/* ---- Scatterv ---- */
+
+static int scatterv_data(ek_marshal *m)
+{
+    const ek_arguments *a = m->arguments;
+    ek_call *call = &m->call;
+    int me = m->entry->rank, code;
+    if (me == a->root && (code = send_blocks(m, &m->sent_blocks, m->spans, false)))
+        return code;
+    if (a->recvbuf != MPI_IN_PLACE)
+        return ek_marshal_receive(m, &m->received, a->recvbuf, m->received.count, &call->recv);
+    call->recv = (uint8_t *)(uintptr_t)call->send + m->spans[me].offset;
+    return MPI_SUCCESS;
+}
+
+static int describe_scatterv(ek_marshal *m)
+{
+    const ek_arguments *a = m->arguments;
+    int me = m->entry->rank;
     bool root = me == a->root, in_place = a->recvbuf == MPI_IN_PLACE;
-    ek_side out;
-    if ((in_place && !root) || (!in_place && !ek_measure(&out, a->recvcount, a->recvtype)) ||
-        (root && !survey(in, n, spans)))
-        return EK_HOST_SHALL;
-    call->bytes = in_place ? spans[me].bytes : out.bytes;
-    if (!ek_granted(job, a, 0))
-        return EK_HOST_SHALL;
-    if (root && (code = send_blocks(job, in, n, spans, false)))
-        return code;
-    if (!in_place)
-        return ek_expect(job, &out, a->recvbuf, out.count, &call->recv);
-    call->recv = (char *)(uintptr_t)call->send + spans[me].offset;
-    return MPI_SUCCESS;
+    if ((in_place && !root) || (!in_place && !ek_elements_measure(&m->received, a->recvcount, a->recvtype)) ||
+        (root && !survey(&m->sent_blocks, m->entry->size, m->spans)))
+        return EK_DECLINED;
+    m->call.bytes = in_place ? m->spans[me].bytes : m->received.bytes;
+    bool contiguous = (in_place || m->received.type->contiguous) && (!root || m->sent_blocks.contiguous);
+    return ek_marshal_data(m, contiguous, scatterv_data);
 }
 
-static int alltoallv(ek_job *job, const ek_args *a, blocks *in, blocks *out, ek_span *send_spans,
-                     ek_span *recv_spans)
+/* ---- Alltoallv and Alltoallw ---- */
+
+static int alltoallv_data(ek_marshal *m)
 {
-    int n = job->entry->size;
-    bool in_place = a->sendbuf == MPI_IN_PLACE;
-    if (!survey(out, n, recv_spans) || (!in_place && !survey(in, n, send_spans)))
-        return EK_HOST_SHALL;
-    if (!ek_granted(job, a, 0))
-        return EK_HOST_SHALL;
+    int n = m->entry->size;
+    ek_span *send_spans = m->spans, *recv_spans = m->spans + n;
+    bool in_place = m->arguments->sendbuf == MPI_IN_PLACE;
     if (in_place) {
-        *in = *out;
+        m->sent_blocks = m->received_blocks;
         memcpy(send_spans, recv_spans, sizeof(ek_span) * (size_t)n);
     }
-    int code = send_blocks(job, in, n, send_spans, in_place);
-    return code ? code : receive_blocks(job, out, n, recv_spans);
+    int code = send_blocks(m, &m->sent_blocks, send_spans, in_place);
+    return code ? code : receive_blocks(m, &m->received_blocks, recv_spans);
 }
 
-int ek_prepare_uneven(ek_job *job, const ek_args *a)
+static int describe_alltoallv(ek_marshal *m)
 {
-    int n = job->entry->size;
-    bool rooted = a->kind == EK_GATHERV || a->kind == EK_SCATTERV;
-    if (rooted && (a->root < 0 || a->root >= n))
-        return EK_HOST_SHALL;
-    job->spans = n <= EK_FEW ? job->few_spans : ek_job_alloc(job, 2 * sizeof(ek_span) * (size_t)n);
-    if (!job->spans)
+    const ek_arguments *a = m->arguments;
+    int n = m->entry->size;
+    bool in_place = a->sendbuf == MPI_IN_PLACE;
+    if (a->kind == EK_KIND_ALLTOALLW && (!a->recvtypes || (!a->sendtypes && !in_place)))
+        return EK_DECLINED;
+    if (!survey(&m->received_blocks, n, m->spans + n) || (!in_place && !survey(&m->sent_blocks, n, m->spans)))
+        return EK_DECLINED;
+    bool contiguous = !in_place && m->sent_blocks.contiguous && m->received_blocks.contiguous;
+    return ek_marshal_data(m, contiguous, alltoallv_data);
+}
+
+int ek_describe_vector(ek_marshal *m)
+{
+    const ek_arguments *a = m->arguments;
+    int n = m->entry->size;
+    bool is_rooted = a->kind == EK_KIND_GATHERV || a->kind == EK_KIND_SCATTERV;
+    if (is_rooted && (a->root < 0 || a->root >= n))
+        return EK_DECLINED;
+    m->spans = n <= EK_FEW_RANKS ? m->few_spans : ek_marshal_allocate(m, 2 * sizeof(ek_span) * (size_t)n);
+    if (!m->spans)
         return MPI_ERR_NO_MEM;
-    blocks in = {.buffer = a->sendbuf,
-                 .counts = a->sendcounts,
-                 .displs = a->sdispls,
-                 .types = a->sendtypes,
-                 .type = a->sendtype,
-                 .wide = a->wide};
-    blocks out = {.buffer = a->recvbuf,
-                  .counts = a->recvcounts,
-                  .displs = a->rdispls,
-                  .types = a->recvtypes,
-                  .type = a->recvtype,
-                  .wide = a->wide};
+    m->sent_blocks = (ek_blocks){.buffer = a->sendbuf,
+                                 .counts = a->sendcounts,
+                                 .displacements = a->sdispls,
+                                 .types = a->sendtypes,
+                                 .type = a->sendtype,
+                                 .large_counts = a->large_counts};
+    m->received_blocks = (ek_blocks){.buffer = a->recvbuf,
+                                     .counts = a->recvcounts,
+                                     .displacements = a->rdispls,
+                                     .types = a->recvtypes,
+                                     .type = a->recvtype,
+                                     .large_counts = a->large_counts};
     switch (a->kind) {
-    case EK_GATHERV: return gatherv(job, a, &out, job->spans, job->entry->rank == a->root);
-    case EK_ALLGATHERV: return gatherv(job, a, &out, job->spans, true);
-    case EK_SCATTERV: return scatterv(job, a, &in, job->spans);
-    default:
-        if (a->kind == EK_ALLTOALLW && (!a->recvtypes || (!a->sendtypes && a->sendbuf != MPI_IN_PLACE)))
-            return EK_HOST_SHALL;
-        return alltoallv(job, a, &in, &out, job->spans, job->spans + n);
+    case EK_KIND_GATHERV:
+    case EK_KIND_ALLGATHERV: return describe_gatherv(m);
+    case EK_KIND_SCATTERV: return describe_scatterv(m);
+    default: return describe_alltoallv(m);
     }
 }

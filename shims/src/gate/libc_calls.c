@@ -1,87 +1,78 @@
-/* Ways by which a program shares memory or control with others without asking the kernel each time: mappings,
- * semaphores, threads, signal handlers. They are noticed when they are made, and from then on barriers are
- * strict. What the host library makes for itself does not count. */
+/* Functions of the C library that the shim interposes: those by which a program makes a channel (channels.h),
+ * and those by which it could disturb the gate. What the host library makes for itself does not count. */
 #define _GNU_SOURCE
-#include "shim.h"
+#include "gate/system_calls.h"
 
-#if defined(__x86_64__) && defined(__linux__)
+#ifdef EK_CAN_CATCH_SYSTEM_CALLS
+#include "gate/channels.h"
+#include "gate/gate.h"
+#include "process/state.h"
 #include <dlfcn.h>
-#include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <threads.h>
 #include <unistd.h>
 
-#define EK_ENTRY __attribute__((visibility("default")))
 #define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
 
-static _Atomic unsigned made; /* one bit a reason */
+/* The next definition of a function, found at the first call. */
+#define NEXT(name)                 \
+    static __typeof__(name) *next; \
+    if (!next)                     \
+    next = (__typeof__(next))dlsym(RTLD_NEXT, #name)
 
-/* Objects that belong to MPI: what they make is theirs. */
-static const char *const hosts[] = {
+/* Beginnings of the names of objects that belong to MPI: what they make is theirs. */
+static const char *const mpi_objects[] = {
     "libevenkeel-", "libmpi", "libopen-", "libpmix",   "libprrte",   "libevent",  "libhwloc", "libucp",
     "libuct",       "libucs", "libucm",   "libfabric", "libpsm",     "libxpmem",  "libmunge", "mca_",
     "pmix_",        "prte_",  "ld-linux", "libcuda",   "libibverbs", "librdmacm", "libpmi",   NULL};
 
-static bool from_program(const void *address)
+/* Whether the code at this address is the program's. */
+static bool is_program(const void *address)
 {
-    Dl_info it;
-    if (ek_depth || !dladdr(address, &it) || !it.dli_fname)
-        return !ek_depth;
-    const char *slash = strrchr(it.dli_fname, '/'), *name = slash ? slash + 1 : it.dli_fname;
-    for (const char *const *h = hosts; *h; h++)
-        if (!strncmp(name, *h, strlen(*h)))
+    Dl_info object;
+    if (ek_depth)
+        return false;
+    if (!dladdr(address, &object) || !object.dli_fname)
+        return true;
+    const char *slash = strrchr(object.dli_fname, '/'), *name = slash ? slash + 1 : object.dli_fname;
+    for (const char *const *prefix = mpi_objects; *prefix; prefix++)
+        if (!strncmp(name, *prefix, strlen(*prefix)))
             return false;
     return true;
 }
 
-static void appeared(int reason, const char *how)
-{
-    atomic_fetch_or(&made, 1u << reason);
-    if (ek_gate)
-        ek_observed(how, 0);
-    if (ek_defers)
-        ek_deferral_forbid((uint32_t)reason);
-}
-
-void ek_channels_forbid(void)
-{
-    for (int reason = 0; reason < EK_CHANNELS; reason++)
-        if (atomic_load(&made) & 1u << reason)
-            ek_deferral_forbid((uint32_t)reason);
-}
-
-static void *next(const char *name) { return dlsym(RTLD_NEXT, name); }
-
 /* ---- memory ---- */
 
-/* Anonymous private memory is nobody else's. A file shows what others write to it, even where it is mapped
- * privately. */
+/* Anonymous private memory is this process's alone. A file shows what others write to it, even where it is
+ * mapped privately. */
 static bool is_shared(int flags) { return (flags & MAP_TYPE) != MAP_PRIVATE || !(flags & MAP_ANONYMOUS); }
+
+/* Mappings are made by the system call itself: the allocator may call this before dlsym can be used. */
 
 EK_ENTRY void *mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset)
 {
-    /* By the system call itself: the allocator may call this before dlsym can be used. */
-    if (EK_UNLIKELY(is_shared(flags)) && from_program(CALLER))
-        appeared(EK_SHARED_MEMORY, "mmap");
+    if (EK_UNLIKELY(is_shared(flags)) && is_program(CALLER))
+        ek_channel_open(EK_CHANNEL_SHARED_MEMORY, "mmap");
     return (void *)syscall(SYS_mmap, address, bytes, protection, flags, fd, offset);
 }
 
 EK_ENTRY void *mmap64(void *address, size_t bytes, int protection, int flags, int fd, off64_t offset)
 {
-    if (EK_UNLIKELY(is_shared(flags)) && from_program(CALLER))
-        appeared(EK_SHARED_MEMORY, "mmap");
+    if (EK_UNLIKELY(is_shared(flags)) && is_program(CALLER))
+        ek_channel_open(EK_CHANNEL_SHARED_MEMORY, "mmap");
     return (void *)syscall(SYS_mmap, address, bytes, protection, flags, fd, offset);
 }
 
 EK_ENTRY void *shmat(int id, const void *address, int flags)
 {
-    if (from_program(CALLER))
-        appeared(EK_SHARED_MEMORY, "shmat");
+    if (is_program(CALLER))
+        ek_channel_open(EK_CHANNEL_SHARED_MEMORY, "shmat");
     return (void *)syscall(SYS_shmat, id, address, flags);
 }
 
@@ -92,12 +83,10 @@ EK_ENTRY sem_t *sem_open(const char *name, int flags, ...)
     mode_t mode = va_arg(rest, mode_t);
     unsigned value = va_arg(rest, unsigned);
     va_end(rest);
-    if (from_program(CALLER))
-        appeared(EK_SHARED_MEMORY, "sem_open");
-    static __typeof__(sem_open) *real;
-    if (!real)
-        real = (__typeof__(real))next("sem_open");
-    return real(name, flags, mode, value);
+    if (is_program(CALLER))
+        ek_channel_open(EK_CHANNEL_SHARED_MEMORY, "sem_open");
+    NEXT(sem_open);
+    return next(name, flags, mode, value);
 }
 
 /* ---- threads ---- */
@@ -105,29 +94,25 @@ EK_ENTRY sem_t *sem_open(const char *name, int flags, ...)
 EK_ENTRY int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
                             void *argument)
 {
-    if (from_program(CALLER))
-        appeared(EK_THREADS, "pthread_create");
-    static __typeof__(pthread_create) *real;
-    if (!real)
-        real = (__typeof__(real))next("pthread_create");
-    return real(thread, attributes, start, argument);
+    if (is_program(CALLER))
+        ek_channel_open(EK_CHANNEL_THREADS, "pthread_create");
+    NEXT(pthread_create);
+    return next(thread, attributes, start, argument);
 }
 
 EK_ENTRY int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
 {
-    if (from_program(CALLER))
-        appeared(EK_THREADS, "thrd_create");
-    static __typeof__(thrd_create) *real;
-    if (!real)
-        real = (__typeof__(real))next("thrd_create");
-    return real(thread, start, argument);
+    if (is_program(CALLER))
+        ek_channel_open(EK_CHANNEL_THREADS, "thrd_create");
+    NEXT(thrd_create);
+    return next(thread, start, argument);
 }
 
-/* ---- signals ---- */
+/* ---- signal handlers ---- */
 
-/* A handler runs whenever another process says so, also while the program is inside MPI, where its system
- * calls pass. That does not matter for signals that end the program or come from itself. */
-static bool brings_news(int signal)
+/* A handler runs whenever another process sends the signal, also while the program is inside MPI, where its
+ * system calls are let through. That does not matter for signals that end the program or come from itself. */
+static bool is_sent_by_others(int signal)
 {
     switch (signal) {
     case SIGUSR1:
@@ -150,26 +135,25 @@ static bool is_function(void (*handler)(int))
 
 EK_ENTRY int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
 {
-    static __typeof__(sigaction) *real;
-    if (!real)
-        real = (__typeof__(real))next("sigaction");
-    if (ek_gate_owns(signal))
-        return ek_gate_sigaction(action, old);
+    NEXT(sigaction);
+    if (ek_gate_owns(signal)) {
+        ek_gate_sigaction(action, old);
+        return 0;
+    }
     if (!action)
-        return real(signal, NULL, old);
-    if (is_function(action->sa_handler) && brings_news(signal) && from_program(CALLER))
-        appeared(EK_SIGNALS, "sigaction");
-    /* A handler that runs while the gate is closed must be able to be caught. */
-    struct sigaction mine = *action;
-    sigdelset(&mine.sa_mask, SIGSYS);
-    return real(signal, &mine, old);
+        return next(signal, NULL, old);
+    if (is_function(action->sa_handler) && is_sent_by_others(signal) && is_program(CALLER))
+        ek_channel_open(EK_CHANNEL_SIGNALS, "sigaction");
+    /* The system calls of a handler that runs while the gate is closed must be caught too. */
+    struct sigaction unmasked = *action;
+    sigdelset(&unmasked.sa_mask, SIGSYS);
+    return next(signal, &unmasked, old);
 }
 
-static __typeof__(signal) *handled(int signum, void (*handler)(int), const void *caller, const char *name)
+static void note_handler(int signum, void (*handler)(int), const void *caller)
 {
-    if (is_function(handler) && brings_news(signum) && from_program(caller))
-        appeared(EK_SIGNALS, "signal");
-    return (__typeof__(signal) *)next(name);
+    if (is_function(handler) && is_sent_by_others(signum) && is_program(caller))
+        ek_channel_open(EK_CHANNEL_SIGNALS, "signal");
 }
 
 EK_ENTRY __sighandler_t signal(int signum, __sighandler_t handler)
@@ -179,73 +163,56 @@ EK_ENTRY __sighandler_t signal(int signum, __sighandler_t handler)
         ek_gate_sigaction(&action, &old);
         return old.sa_handler;
     }
-    return handled(signum, handler, CALLER, "signal")(signum, handler);
+    note_handler(signum, handler, CALLER);
+    NEXT(signal);
+    return next(signum, handler);
 }
 
 EK_ENTRY __sighandler_t bsd_signal(int signum, __sighandler_t handler)
 {
-    return handled(signum, handler, CALLER, "bsd_signal")(signum, handler);
+    note_handler(signum, handler, CALLER);
+    NEXT(bsd_signal);
+    return next(signum, handler);
 }
 
 EK_ENTRY __sighandler_t sysv_signal(int signum, __sighandler_t handler)
 {
-    return handled(signum, handler, CALLER, "sysv_signal")(signum, handler);
+    note_handler(signum, handler, CALLER);
+    NEXT(sysv_signal);
+    return next(signum, handler);
 }
 
 EK_ENTRY __sighandler_t __sysv_signal(int signum, __sighandler_t handler)
 {
-    return handled(signum, handler, CALLER, "__sysv_signal")(signum, handler);
+    note_handler(signum, handler, CALLER);
+    NEXT(__sysv_signal);
+    return next(signum, handler);
 }
 
-/* A thread that blocks SIGSYS would be ended by the kernel when it is caught. */
-static const sigset_t *without_ours(int how, const sigset_t *set, sigset_t *mine)
+/* ---- signal masks ---- */
+
+/* A thread that blocks SIGSYS would be ended by the kernel when a system call of its is caught. */
+static const sigset_t *without_sigsys(int how, const sigset_t *set, sigset_t *reduced)
 {
-    if (!set || how == SIG_UNBLOCK || !ek_defers)
+    if (!set || how == SIG_UNBLOCK || !ek_process.may_defer)
         return set;
-    *mine = *set;
-    sigdelset(mine, SIGSYS);
-    return mine;
+    *reduced = *set;
+    sigdelset(reduced, SIGSYS);
+    return reduced;
 }
 
 EK_ENTRY int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
-    sigset_t mine;
-    static __typeof__(sigprocmask) *real;
-    if (!real)
-        real = (__typeof__(real))next("sigprocmask");
-    return real(how, without_ours(how, set, &mine), old);
+    sigset_t reduced;
+    NEXT(sigprocmask);
+    return next(how, without_sigsys(how, set, &reduced), old);
 }
 
 EK_ENTRY int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
-    sigset_t mine;
-    static __typeof__(pthread_sigmask) *real;
-    if (!real)
-        real = (__typeof__(real))next("pthread_sigmask");
-    return real(how, without_ours(how, set, &mine), old);
+    sigset_t reduced;
+    NEXT(pthread_sigmask);
+    return next(how, without_sigsys(how, set, &reduced), old);
 }
-
-/* ---- windows ---- */
-
-static _Atomic int windows;
-
-void ek_window_made(void)
-{
-    atomic_fetch_add(&windows, 1);
-    if (ek_defers)
-        ek_deferral_forbid(EK_WINDOWS);
-}
-
-void ek_window_freed(void)
-{
-    if (atomic_fetch_sub(&windows, 1) == 1 && ek_defers)
-        ek_deferral_permit(EK_WINDOWS);
-}
-
-#else
-
-void ek_channels_forbid(void) {}
-void ek_window_made(void) {}
-void ek_window_freed(void) {}
 
 #endif

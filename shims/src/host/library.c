@@ -1,15 +1,20 @@
-/* Finding the host library: the definition of each MPI function that comes after the shim's own.
+/* Finding the host: the definition of each MPI function that comes after the shim's own.
  *
- * Usually the program is linked with its MPI library, which is then in the global scope (dlsym(RTLD_NEXT),
- * which also finds other preloaded tools). Python loads it later and privately: then it is found among the
+ * Usually the program is linked with its MPI library, which is then in the global scope: dlsym(RTLD_NEXT),
+ * which also finds other preloaded tools. Python loads it later and privately: then it is found among the
  * loaded objects. */
 #define _GNU_SOURCE
-#include "shim.h"
+#include "host/library.h"
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
+
+enum { NOT_FOUND_EXIT_CODE = 127 };
 
 struct ek_host ek_host;
 struct ek_handles ek_handles;
@@ -18,14 +23,13 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic bool resolved;
 static void *library; /* where to look when RTLD_NEXT has nothing */
 
-#define EK_TEXT_(x) #x
-#define EK_TEXT(x) EK_TEXT_(x)
-__attribute__((visibility("default"))) const char evenkeel_shim_version[] = EK_VERSION " " EK_SHIM;
+EK_ENTRY const char evenkeel_shim_version[] = EK_VERSION " " EK_SHIM;
 
-/* The libraries whose handles are laid out as in the mpi.h this shim was made with, and the others. */
-static const char *const ours[] = {EK_SONAMES, NULL};
-static const char *const families[] = {"libmpi.so.40",    "libmpich.so.12",  "libmpi.so.12",
-                                       "libmpi_abi.so.0", "libmpi_abi.so.1", NULL};
+/* Libraries whose handles are laid out as in the mpi.h that this shim was made with; and all that are known.
+ */
+static const char *const fitting[] = {EK_SONAMES, NULL};
+static const char *const known[] = {"libmpi.so.40",    "libmpich.so.12",  "libmpi.so.12",
+                                    "libmpi_abi.so.0", "libmpi_abi.so.1", NULL};
 
 static const char *base_name(const char *path)
 {
@@ -33,7 +37,7 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static bool listed(const char *const *list, const char *name)
+static bool is_listed(const char *const *list, const char *name)
 {
     for (; *list; list++)
         if (!strncmp(name, *list, strlen(*list)))
@@ -41,7 +45,8 @@ static bool listed(const char *const *list, const char *name)
     return false;
 }
 
-static int look_inside(struct dl_phdr_info *object, size_t bytes, void *found)
+/* Takes a loaded object that defines PMPI_Init and is not the shim. */
+static int take_library(struct dl_phdr_info *object, size_t bytes, void *found)
 {
     (void)bytes;
     if (!object->dlpi_name || !*object->dlpi_name)
@@ -50,9 +55,9 @@ static int look_inside(struct dl_phdr_info *object, size_t bytes, void *found)
     if (!handle)
         return 0;
     void *function = dlsym(handle, "PMPI_Init");
-    Dl_info me, it;
-    if (function && dladdr(evenkeel_shim_version, &me) && dladdr(function, &it) &&
-        me.dli_fbase != it.dli_fbase) {
+    Dl_info shim, definer;
+    if (function && dladdr(evenkeel_shim_version, &shim) && dladdr(function, &definer) &&
+        shim.dli_fbase != definer.dli_fbase) {
         *(void **)found = handle;
         return 1;
     }
@@ -62,10 +67,10 @@ static int look_inside(struct dl_phdr_info *object, size_t bytes, void *found)
 
 static void find_library(void)
 {
-    for (const char *const *name = ours; *name && !library; name++)
+    for (const char *const *name = fitting; *name && !library; name++)
         library = dlopen(*name, RTLD_LAZY | RTLD_NOLOAD);
     if (!library)
-        dl_iterate_phdr(look_inside, &library);
+        dl_iterate_phdr(take_library, &library);
 }
 
 void *ek_host_function(const char *name)
@@ -81,29 +86,33 @@ void *ek_host_object(const char *name)
     return found || !library ? found : dlsym(library, name);
 }
 
-void ek_missing(const char *name)
+void *ek_host_definition(const char *name)
 {
-    fprintf(
-        stderr,
-        "evenkeel: %s was called, but no MPI library that has it is loaded in this process (looked for %s). "
-        "The shim %s does not fit this program: start it with `evenkeel run`, which picks the right one.\n",
-        name, ours[0], EK_SHIM);
-    _exit(127);
+    ek_host_resolve();
+    void *found = ek_host_function(name);
+    if (found)
+        return found;
+    fprintf(stderr,
+            "evenkeel: %s was called, but no MPI library that has it is loaded in this process (looked for "
+            "%s). The shim %s does not fit this program: start it with `evenkeel run`, which picks the right "
+            "one.\n",
+            name, fitting[0], EK_SHIM);
+    _exit(NOT_FOUND_EXIT_CODE);
 }
 
-/* A shim made for another library would read its handles wrongly: nothing can be passed through either. */
-static void check_family(void *init)
+/* A shim made for another library would misread its handles. No call could be passed through either. */
+static void check_library(void *init)
 {
-    Dl_info it;
-    if (!dladdr(init, &it) || !it.dli_fname)
+    Dl_info definer;
+    if (!dladdr(init, &definer) || !definer.dli_fname)
         return;
-    const char *name = base_name(it.dli_fname);
-    if (listed(families, name) && !listed(ours, name)) {
+    const char *name = base_name(definer.dli_fname);
+    if (is_listed(known, name) && !is_listed(fitting, name)) {
         fprintf(stderr,
                 "evenkeel: this program uses %s, but the preloaded shim (%s) is made for %s. "
                 "Start it with `evenkeel run`, or preload the shim that `evenkeel doctor` names for it.\n",
-                it.dli_fname, EK_SHIM, ours[0]);
-        _exit(127);
+                definer.dli_fname, EK_SHIM, fitting[0]);
+        _exit(NOT_FOUND_EXIT_CODE);
     }
 }
 
@@ -118,26 +127,30 @@ static void resolve_handles(void)
     ek_handles.request_null = MPI_REQUEST_NULL;
 }
 
-void ek_resolve(void)
+static void resolve(void)
+{
+    void *init = dlsym(RTLD_NEXT, "PMPI_Init");
+    if (!init) {
+        find_library();
+        init = library ? dlsym(library, "PMPI_Init") : NULL;
+    }
+    if (!init)
+        return;
+    check_library(init);
+#define EK_FIND(name) ek_host.name = (__typeof__(PMPI_##name) *)ek_host_function("PMPI_" #name);
+    EK_HOST_FUNCTIONS(EK_FIND)
+    EK_HOST_FUNCTIONS_BY_AGE(EK_FIND)
+#undef EK_FIND
+    resolve_handles();
+    resolved = true;
+}
+
+void ek_host_resolve(void)
 {
     if (resolved)
         return;
     pthread_mutex_lock(&lock);
-    if (!resolved) {
-        void *init = dlsym(RTLD_NEXT, "PMPI_Init");
-        if (!init) {
-            find_library();
-            init = library ? dlsym(library, "PMPI_Init") : NULL;
-        }
-        if (init) {
-            check_family(init);
-#define EK_FIND(name) ek_host.name = (__typeof__(PMPI_##name) *)ek_host_function("PMPI_" #name);
-            EK_HOST_FUNCTIONS(EK_FIND)
-            EK_HOST_LARGE(EK_FIND)
-            ek_resolve_wrapped();
-            resolve_handles();
-            resolved = true;
-        }
-    }
+    if (!resolved)
+        resolve();
     pthread_mutex_unlock(&lock);
 }

@@ -1,79 +1,106 @@
-/* Persistent requests. See message.h. */
-#include "message/message.h"
+#include "message/persistent.h"
+#include "gate/deferral.h"
+#include "gate/host_requests.h"
+#include "message/arguments.h"
+#include "message/buffered.h"
+#include "message/request.h"
+#include "process/errors.h"
 
-static int make_persistent(void *buf, MPI_Count count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
-                           MPI_Request *request, bool receives, enum ek_mode mode)
+/* ---- making ---- */
+
+static int make(const ek_persistent_call *call, MPI_Comm comm, MPI_Request *request, bool receives)
 {
-    ek_entry *e = ek_message_entry(comm);
-    ek_side side;
-    if (!e || peer == MPI_PROC_NULL || !request || !ek_message_peer(e, peer, receives) ||
-        !ek_message_tag(tag, receives) || !ek_measure(&side, count, type))
-        return EK_HOST_SHALL;
-    EK_PASS;
-    ek_transfer *t = ek_transfer_obtain(e, comm);
-    if (!t)
-        return ek_raise(comm, e, MPI_ERR_NO_MEM);
-    t->state = EK_INACTIVE;
-    t->persistent = true;
-    t->receives = receives;
-    t->sends = !receives;
-    t->mode = mode;
-    t->buf = buf;
-    t->count = count;
-    t->type = type;
-    t->peer = peer;
-    t->tag = tag;
-    if (!side.type->named)
-        t->own_type = !ek_host.Type_dup(type, &t->type);
-    return ek_transfer_hand_out(t, MPI_SUCCESS, request);
+    ek_comm_entry *e = ek_message_comm(comm);
+    ek_elements elements;
+    if (!e || call->peer == MPI_PROC_NULL || !request || !ek_message_rank_is_valid(e, call->peer, receives) ||
+        !ek_message_tag_is_valid(call->tag, receives) ||
+        !ek_elements_measure(&elements, call->count, call->type))
+        return EK_DECLINED;
+    EK_OPEN_GATE_SCOPE;
+    ek_message_request *r = ek_message_request_obtain(e, comm);
+    if (!r)
+        return ek_raise_checked(comm, e, MPI_ERR_NO_MEM);
+    r->state = EK_INACTIVE;
+    r->is_persistent = true;
+    r->receives = receives;
+    r->sends = !receives;
+    r->call = *call;
+    if (!elements.type->predefined)
+        r->call.owns_type = !ek_host.Type_dup(call->type, &r->call.type);
+    return ek_message_request_hand_out(r, MPI_SUCCESS, request);
 }
 
-#define PERSISTENT_SEND(name, mode)                                                                         \
-    int ekm_##name(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,   \
-                   MPI_Request *request)                                                                    \
-    {                                                                                                       \
-        return make_persistent((void *)(uintptr_t)buf, count, type, dest, tag, comm, request, false, mode); \
-    }
-PERSISTENT_SEND(send_init, EK_STANDARD)
-PERSISTENT_SEND(rsend_init, EK_STANDARD)
-PERSISTENT_SEND(ssend_init, EK_SYNCHRONOUS)
-PERSISTENT_SEND(bsend_init, EK_BUFFERED)
-
-int ekm_recv_init(void *buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
-                  MPI_Request *request)
+static int make_send(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+                     MPI_Request *request, ek_send_mode mode)
 {
-    return make_persistent(buf, count, type, source, tag, comm, request, true, EK_STANDARD);
+    const ek_persistent_call call = {
+        .buf = (void *)(uintptr_t)buf, .count = count, .type = type, .peer = dest, .tag = tag, .mode = mode};
+    return make(&call, comm, request, false);
 }
 
-int ekm_start(MPI_Request *request)
+int ek_try_send_init(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+                     MPI_Request *request)
 {
-    ek_transfer *t = ek_transfer_of(*request);
-    if (!t || !t->persistent)
-        return EK_HOST_SHALL;
-    if (t->state != EK_INACTIVE)
-        return ek_raise(t->comm, t->entry, MPI_ERR_REQUEST);
-    EK_PASS;
-    int code = t->receives
-                   ? ek_transfer_receive(t, t->buf, t->count, t->type, t->peer, t->tag)
-                   : ek_begin_send(&t->out, t->entry, t->buf, t->count, t->type, t->peer, t->tag, t->mode);
-    if (code == EK_HOST_SHALL)
+    return make_send(buf, count, type, dest, tag, comm, request, EK_STANDARD);
+}
+
+int ek_try_rsend_init(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+                      MPI_Request *request)
+{
+    return make_send(buf, count, type, dest, tag, comm, request, EK_STANDARD);
+}
+
+int ek_try_ssend_init(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+                      MPI_Request *request)
+{
+    return make_send(buf, count, type, dest, tag, comm, request, EK_SYNCHRONOUS);
+}
+
+int ek_try_bsend_init(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+                      MPI_Request *request)
+{
+    return make_send(buf, count, type, dest, tag, comm, request, EK_BUFFERED);
+}
+
+int ek_try_recv_init(void *buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                     MPI_Request *request)
+{
+    const ek_persistent_call call = {.buf = buf, .count = count, .type = type, .peer = source, .tag = tag};
+    return make(&call, comm, request, true);
+}
+
+/* ---- starting ---- */
+
+int ek_try_start(MPI_Request *request)
+{
+    ek_message_request *r = ek_message_request_of(*request);
+    if (!r || !r->is_persistent)
+        return EK_DECLINED;
+    if (r->state != EK_INACTIVE)
+        return ek_raise_checked(r->comm, r->entry, MPI_ERR_REQUEST);
+    EK_OPEN_GATE_SCOPE;
+    const ek_persistent_call *c = &r->call;
+    int code = r->receives
+                   ? ek_transfer_receive(&r->in, r->entry, c->buf, c->count, c->type, c->peer, c->tag)
+                   : ek_begin_send(&r->out, r->entry, c->buf, c->count, c->type, c->peer, c->tag, c->mode);
+    if (code == EK_DECLINED)
         code = MPI_ERR_BUFFER;
     if (!code)
-        t->state = EK_ACTIVE;
-    return code ? ek_raise(t->comm, t->entry, code) : MPI_SUCCESS;
+        r->state = EK_ACTIVE;
+    return ek_raise_checked(r->comm, r->entry, code);
 }
 
-int ekm_startall(int count, MPI_Request *requests)
+int ek_try_startall(int count, MPI_Request *requests)
 {
     bool any = false;
     for (int i = 0; i < count; i++)
-        any = any || ek_transfer_of(requests[i]);
+        any = any || ek_message_request_of(requests[i]);
     if (!any)
-        return EK_HOST_SHALL;
+        return EK_DECLINED;
     for (int i = 0; i < count; i++) {
-        int code = ekm_start(&requests[i]);
-        if (code == EK_HOST_SHALL && !(code = ek_host.Start(&requests[i])))
-            ek_host_requests++;
+        int code = ek_try_start(&requests[i]);
+        if (code == EK_DECLINED && !(code = ek_host.Start(&requests[i])))
+            ek_host_requests_started(1);
         if (code)
             return code;
     }

@@ -1,184 +1,138 @@
-/* Probes, and receives of what a matched probe took out. See message.h. */
-#include "message/message.h"
+#include "message/probe.h"
+#include "collective/request.h"
+#include "host/status.h"
+#include "message/arguments.h"
+#include "message/matched.h"
+#include "message/poll.h"
+#include "message/request.h"
+#include "message/wait.h"
+#include "process/errors.h"
+#include "process/faults.h"
 
-/* ---- looking ---- */
+/* ---- probing ---- */
 
-static ek_entry *probed(int source, int tag, MPI_Comm comm)
+/* What a probe is for. */
+typedef struct pattern {
+    ek_comm_entry *entry;
+    int source, tag;
+    bool takes; /* what it finds is taken out */
+} pattern;
+
+static bool probe_once(const pattern *p, ek_found_message *found, MPI_Status *status)
 {
-    ek_entry *e = source == MPI_PROC_NULL ? NULL : ek_message_entry(comm);
-    return e && ek_message_peer(e, source, true) && ek_message_tag(tag, true) ? e : NULL;
+    bool is_there = ek_message_probe(p->entry->engine, ek_engine_source(p->source), ek_engine_tag(p->tag),
+                                     p->takes, found);
+    if (is_there)
+        ek_status_set(status, found->source, found->tag, found->bytes, false);
+    return is_there;
 }
 
-/* One look; 1 if something was found. */
-static int probe(ek_entry *e, int source, int tag, int take, ek_probed *found, MPI_Status *status)
-{
-    int there = ek_message_probe(e->ek, source == MPI_ANY_SOURCE ? -1 : source, tag == MPI_ANY_TAG ? -1 : tag,
-                                 take, found);
-    if (there)
-        ek_status(status, found->source, found->tag, found->bytes, false);
-    return there;
-}
-
-static int await(ek_entry *e, int source, int tag, int take, ek_probed *found, MPI_Status *status)
+static int wait_for(const pattern *p, ek_found_message *found, MPI_Status *status)
 {
     int code = MPI_SUCCESS;
     ek_message_wait_begin();
-    while (!code && !probe(e, source, tag, take, found, status)) {
-        ek_message_pause(ek_deferred ? EK_BESIDE_BARRIER : EK_BESIDE_NOTHING);
-        if (EK_UNLIKELY(ek_outstanding > 0))
-            ek_poll();
-        if (EK_UNLIKELY(ek_message_revoked(e)))
+    while (!code && !probe_once(p, found, status)) {
+        ek_message_wait_pause(ek_deferred ? EK_ALSO_AWAITED_BARRIER : EK_ALSO_AWAITED_NOTHING);
+        ek_requests_poll();
+        if (EK_UNLIKELY(ek_message_is_revoked(p->entry)))
             code = ek_error_class(EK_REVOKED);
     }
     ek_message_wait_end();
     return code;
 }
 
-/* ---- taking out ---- */
-
-/* What a matched probe took out goes by a genuine message handle of the host's, kept for later use. */
-typedef struct kept {
-    MPI_Message handle;
-    MPI_Request sent; /* what the handle comes from: complete when that is received, at the end */
-    void *matched;    /* NULL: free */
-    MPI_Comm comm;
-    ek_entry *entry;
-    struct kept *next;
-} kept;
-static kept *all_kept;
-static char nothing;
-static MPI_Comm aside; /* where genuine messages come from */
-static bool has_aside;
-
-static kept *keep(void)
+static bool poll(const char *name, const pattern *p, ek_found_message *found, MPI_Status *status)
 {
-    kept *k = all_kept;
-    while (k && k->matched)
-        k = k->next;
-    if (k || !(k = calloc(1, sizeof *k)))
-        return k;
-    int there = 0, code = has_aside ? MPI_SUCCESS : ek_host.Comm_dup(ek_handles.self, &aside);
-    has_aside = has_aside || !code;
+    bool is_there;
+    int rounds = EK_POLL_FIRST;
+    ek_requests_poll();
+    do
+        is_there = probe_once(p, found, status);
+    while (!is_there && ek_poll_again(name, &rounds));
+    return is_there;
+}
+
+/* Any of the four probes. `flag`: NULL if it waits; `message`: NULL if what it finds stays where it is. */
+static int probe(const char *name, int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
+                 MPI_Status *status)
+{
+    const pattern p = {ek_message_comm(comm), source, tag, message != NULL};
+    if (source == MPI_PROC_NULL || !p.entry || !ek_message_rank_is_valid(p.entry, source, true) ||
+        !ek_message_tag_is_valid(tag, true))
+        return EK_DECLINED;
+    EK_OPEN_GATE_SCOPE;
+    ek_found_message found;
+    int code = MPI_SUCCESS;
+    bool is_there = true;
+    if (flag)
+        *flag = is_there = poll(name, &p, &found, status);
+    else
+        code = wait_for(&p, &found, status);
+    if (!code && is_there && message)
+        code = ek_matched_hand_out(found.matched, p.entry, comm, message);
+    return ek_raise_checked(comm, p.entry, code);
+}
+
+int ek_try_probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    return probe("MPI_Probe", source, tag, comm, NULL, NULL, status);
+}
+
+int ek_try_iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
+{
+    return probe("MPI_Iprobe", source, tag, comm, flag, NULL, status);
+}
+
+int ek_try_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
+{
+    return probe("MPI_Mprobe", source, tag, comm, NULL, message, status);
+}
+
+int ek_try_improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
+{
+    return probe("MPI_Improbe", source, tag, comm, flag, message, status);
+}
+
+/* ---- receiving what was taken out ---- */
+
+/* Starts the receive. The message is evenkeel's, so what is wrong with the call cannot be left to the host.
+ */
+static int receive(ek_matched *m, ek_transfer *t, void *buf, MPI_Count count, MPI_Datatype type,
+                   MPI_Message *message)
+{
+    int code = ek_transfer_receive_matched(t, m->entry, buf, count, type, m->message);
+    if (code == MPI_SUCCESS)
+        ek_matched_release(m, message);
+    return code == EK_DECLINED ? MPI_ERR_TYPE : code;
+}
+
+int ek_try_mrecv(void *buf, MPI_Count count, MPI_Datatype type, MPI_Message *message, MPI_Status *status)
+{
+    EK_OPEN_GATE_SCOPE;
+    ek_transfer t;
+    ek_matched *m = ek_matched_of(*message);
+    if (!m)
+        return EK_DECLINED;
+    int code = receive(m, &t, buf, count, type, message);
     if (!code)
-        code = ek_host.Isend(&nothing, 0, ek_handles.byte, 0, 0, aside, &k->sent);
-    while (!code && !there)
-        code = ek_host.Improbe(0, 0, aside, &there, &k->handle, MPI_STATUS_IGNORE);
-    if (code) {
-        free(k);
-        return NULL;
-    }
-    k->next = all_kept;
-    all_kept = k;
-    return k;
+        code = ek_transfer_wait(&t, m->entry, status);
+    return ek_raise_checked(m->comm, m->entry, code);
 }
 
-void ek_matched_end(void)
+int ek_try_imrecv(void *buf, MPI_Count count, MPI_Datatype type, MPI_Message *message, MPI_Request *request)
 {
-    while (all_kept) {
-        kept *k = all_kept;
-        all_kept = k->next;
-        ek_host.Mrecv(&nothing, 0, ek_handles.byte, &k->handle, MPI_STATUS_IGNORE);
-        for (int there = 0; !there && !ek_host.Test(&k->sent, &there, MPI_STATUS_IGNORE);)
-            ;
-        free(k);
-    }
-    if (has_aside)
-        ek_host.Comm_free(&aside);
-    has_aside = false;
-}
-
-static int hand_out(ek_entry *e, MPI_Comm comm, const ek_probed *found, MPI_Message *message)
-{
-    ek_depth++;
-    kept *k = keep();
-    ek_depth--;
-    if (!k)
-        return MPI_ERR_NO_MEM;
-    k->matched = found->matched;
-    k->comm = comm;
-    k->entry = e;
-    *message = k->handle;
-    return MPI_SUCCESS;
-}
-
-/* ---- the four probes ---- */
-
-/* Any of them. `flag`: NULL if it waits; `message`: NULL if what it finds stays where it is. */
-static int any_probe(const char *name, int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
-                     MPI_Status *status)
-{
-    ek_entry *e = probed(source, tag, comm);
-    if (!e)
-        return EK_HOST_SHALL;
-    EK_PASS;
-    ek_probed found;
-    int code, there = 1, take = message != NULL;
-    if (!flag) {
-        code = await(e, source, tag, take, &found, status);
-    } else {
-        if (EK_UNLIKELY(ek_outstanding > 0))
-            ek_poll();
-        EK_LOOK(name, (there = probe(e, source, tag, take, &found, status), MPI_SUCCESS), there, code);
-        *flag = there;
-    }
-    if (!code && there && take)
-        code = hand_out(e, comm, &found, message);
-    return code ? ek_raise(comm, e, code) : MPI_SUCCESS;
-}
-
-int ekm_probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
-{
-    return any_probe("MPI_Probe", source, tag, comm, NULL, NULL, status);
-}
-
-int ekm_iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
-{
-    return any_probe("MPI_Iprobe", source, tag, comm, flag, NULL, status);
-}
-
-int ekm_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
-{
-    return any_probe("MPI_Mprobe", source, tag, comm, NULL, message, status);
-}
-
-int ekm_improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
-{
-    return any_probe("MPI_Improbe", source, tag, comm, flag, message, status);
-}
-
-/* ---- receives of what was taken out ---- */
-
-/* The receive of a matched message of ours, started. */
-int ek_half_matched(ek_half *h, void *buf, MPI_Count count, MPI_Datatype type, MPI_Message *message,
-                    ek_entry **e, MPI_Comm *comm)
-{
-    kept *k = all_kept;
-    while (k && (k->handle != *message || !k->matched))
-        k = k->next;
-    if (!k)
-        return EK_HOST_SHALL;
-    int code = ek_half_receive(h, k->entry, buf, count, type, 0, 0, k->matched);
-    *e = k->entry;
-    *comm = k->comm;
-    if (code == EK_HOST_SHALL)
-        return MPI_ERR_TYPE; /* the host knows nothing of this message */
-    if (code == MPI_SUCCESS) {
-        k->matched = NULL;
-        *message = MPI_MESSAGE_NULL;
-    }
-    return code;
-}
-
-int ekm_mrecv(void *buf, MPI_Count count, MPI_Datatype type, MPI_Message *message, MPI_Status *status)
-{
-    EK_PASS;
-    ek_half h;
-    ek_entry *e;
-    MPI_Comm comm;
-    int code = ek_half_matched(&h, buf, count, type, message, &e, &comm);
-    if (code == EK_HOST_SHALL)
-        return code;
-    if (!code)
-        code = ek_half_await(&h, e, status);
-    return code ? ek_raise(comm, e, code) : MPI_SUCCESS;
+    EK_OPEN_GATE_SCOPE;
+    ek_transfer t;
+    ek_matched *m = ek_matched_of(*message);
+    if (!m)
+        return EK_DECLINED;
+    int code = receive(m, &t, buf, count, type, message);
+    if (code)
+        return ek_raise_checked(m->comm, m->entry, code);
+    ek_message_request *r = ek_message_request_obtain(m->entry, m->comm);
+    if (!r)
+        return ek_raise_checked(m->comm, m->entry, MPI_ERR_NO_MEM);
+    r->receives = true;
+    r->in = t;
+    return ek_message_request_hand_out(r, MPI_SUCCESS, request);
 }

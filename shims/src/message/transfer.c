@@ -1,36 +1,26 @@
-/* One direction of a call: packing, the call to the engine, unpacking, the status. See message.h. */
-#include "message/message.h"
-
-/* ---- statuses ---- */
-
-void ek_status(MPI_Status *status, int source, int tag, size_t bytes, bool cancelled)
-{
-    if (status == MPI_STATUS_IGNORE)
-        return;
-    status->MPI_SOURCE = source;
-    status->MPI_TAG = tag;
-    ek_host.Status_set_elements_x(status, ek_handles.byte, (MPI_Count)bytes);
-    ek_host.Status_set_cancelled(status, cancelled);
-}
-
-void ek_status_empty(MPI_Status *status) { ek_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, false); }
+#include "message/transfer.h"
+#include "host/pack.h"
+#include "host/status.h"
+#include "message/arguments.h"
+#include <stdlib.h>
+#include <string.h>
 
 /* ---- data that need no packing ---- */
 
-/* The last datatype that was asked for and is predefined and dense: programs use one again and again. */
+/* The last datatype that was asked for and is predefined and contiguous: programs use one again and again. */
 static struct {
-    uintptr_t type;
-    MPI_Count size;
+    uintptr_t handle;
+    ek_layout layout;
 } plain;
 
 static bool remember_plain(MPI_Datatype type)
 {
     ek_type scratch;
     const ek_type *t = ek_type_of(type, &scratch);
-    if (!t || !t->named || !t->dense)
+    if (!t || !t->predefined || !t->contiguous)
         return false;
-    plain.type = (uintptr_t)type;
-    plain.size = t->size;
+    plain.handle = t->handle;
+    plain.layout = t->layout;
     return true;
 }
 
@@ -38,161 +28,198 @@ static bool remember_plain(MPI_Datatype type)
 static inline bool is_plain(const void *buf, MPI_Count count, MPI_Datatype type, size_t *bytes)
 {
     MPI_Count product;
-    if (EK_UNLIKELY((uintptr_t)type != plain.type || !plain.type) && !remember_plain(type))
+    if (EK_UNLIKELY((uintptr_t)type != plain.handle || !plain.handle) && !remember_plain(type))
         return false;
-    if (EK_UNLIKELY(count < 0 || __builtin_mul_overflow(count, plain.size, &product) ||
+    if (EK_UNLIKELY(count < 0 || __builtin_mul_overflow(count, plain.layout.size, &product) ||
                     product > PTRDIFF_MAX / 4))
         return false;
     *bytes = (size_t)product;
     return buf || !product;
 }
 
-/* ---- halves ---- */
+/* ---- starting ---- */
 
-void ek_half_drop(ek_half *h)
+/* Frees what it owns. */
+static void drop(ek_transfer *t)
 {
-    free(h->packed);
-    if (h->own_type)
-        ek_host.Type_free(&h->type);
-    *h = (ek_half){0};
+    free(t->packed);
+    if (t->owns_type)
+        ek_host.Type_free(&t->layout.type);
+    *t = (ek_transfer){0};
 }
 
-static int send_other(ek_half *h, ek_entry *e, const void *buf, MPI_Count count, MPI_Datatype type, int dest,
-                      int tag, enum ek_mode mode)
+/* Data with holes, or a buffered send. */
+static int send_copy(ek_transfer *t, const ek_comm_entry *e, const void *buf, MPI_Count count,
+                     MPI_Datatype type, int dest, int tag, ek_send_mode mode)
 {
-    ek_side side;
-    if (!ek_measure(&side, count, type))
-        return EK_HOST_SHALL;
+    ek_elements elements;
+    if (!ek_elements_measure(&elements, count, type))
+        return EK_DECLINED;
+    bool contiguous = elements.type->contiguous;
     const void *data = buf;
-    if (!side.type->dense || mode == EK_BUFFERED) {
-        if (!(h->packed = malloc(side.bytes + 1)))
+    if (!contiguous || mode == EK_BUFFERED) {
+        if (!(t->packed = malloc(elements.bytes + 1)))
             return MPI_ERR_NO_MEM;
-        if (!side.type->dense && ek_pack(buf, count, type, side.type, h->packed)) {
-            ek_half_drop(h);
-            return EK_HOST_SHALL; /* the host will say what is wrong */
+        if (!contiguous && ek_pack(buf, count, &elements.type->layout, t->packed)) {
+            drop(t);
+            return EK_DECLINED; /* the host reports what is wrong */
         }
-        if (side.type->dense && side.bytes)
-            memcpy(h->packed, buf, side.bytes);
-        data = h->packed;
-    } else if (!buf && side.bytes) {
-        return EK_HOST_SHALL;
+        if (contiguous && elements.bytes)
+            memcpy(t->packed, buf, elements.bytes);
+        data = t->packed;
+    } else if (!buf && elements.bytes) {
+        return EK_DECLINED;
     }
-    h->message = ek_message_send(e->ek, dest, tag, mode == EK_SYNCHRONOUS, data, side.bytes);
-    if (!h->message && h->packed)
-        ek_half_drop(h);
+    t->message = ek_message_send(e->engine, dest, tag, mode == EK_SYNCHRONOUS, data, elements.bytes);
+    if (!t->message && t->packed)
+        drop(t);
     return MPI_SUCCESS;
 }
 
-int ek_half_send(ek_half *h, ek_entry *e, const void *buf, MPI_Count count, MPI_Datatype type, int dest,
-                 int tag, enum ek_mode mode)
+int ek_transfer_send(ek_transfer *t, const ek_comm_entry *e, const void *buf, MPI_Count count,
+                     MPI_Datatype type, int dest, int tag, ek_send_mode mode)
 {
     size_t bytes;
-    *h = (ek_half){0};
-    if (!ek_message_peer(e, dest, false) || !ek_message_tag(tag, false))
-        return EK_HOST_SHALL;
+    *t = (ek_transfer){0};
+    if (!ek_message_rank_is_valid(e, dest, false) || !ek_message_tag_is_valid(tag, false))
+        return EK_DECLINED;
     if (EK_LIKELY(mode != EK_BUFFERED && is_plain(buf, count, type, &bytes))) {
-        h->message = ek_message_send(e->ek, dest, tag, mode == EK_SYNCHRONOUS, buf, bytes);
+        t->message = ek_message_send(e->engine, dest, tag, mode == EK_SYNCHRONOUS, buf, bytes);
         return MPI_SUCCESS;
     }
-    return send_other(h, e, buf, count, type, dest, tag, mode);
+    return send_copy(t, e, buf, count, type, dest, tag, mode);
 }
 
-static int receive_other(ek_half *h, ek_entry *e, void *buf, MPI_Count count, MPI_Datatype type, int source,
-                         int tag, void *matched)
+/* Finds out where the data are to be received: in the program's buffer, or to be unpacked. */
+static int prepare_receive(ek_transfer *t, void *buf, MPI_Count count, MPI_Datatype type, void **place,
+                           size_t *bytes)
 {
-    ek_side side;
-    if (!ek_measure(&side, count, type) || (side.type->dense && !buf && side.bytes))
-        return EK_HOST_SHALL;
-    void *room = buf;
-    if (!side.type->dense && side.bytes) {
-        if (!(h->packed = malloc(side.bytes)))
-            return MPI_ERR_NO_MEM;
-        h->type = type;
-        /* The program may free the type while the receive is under way. */
-        if (!side.type->named && !(h->own_type = !ek_host.Type_dup(type, &h->type))) {
-            ek_half_drop(h);
-            return MPI_ERR_TYPE;
-        }
-        room = h->packed;
+    ek_elements elements;
+    if (!ek_elements_measure(&elements, count, type) || (elements.type->contiguous && !buf && elements.bytes))
+        return EK_DECLINED;
+    t->buffer = buf;
+    t->count = count;
+    t->layout = elements.type->layout;
+    *place = buf;
+    *bytes = elements.bytes;
+    if (elements.type->contiguous || !elements.bytes)
+        return MPI_SUCCESS;
+    if (!(t->packed = malloc(elements.bytes)))
+        return MPI_ERR_NO_MEM;
+    /* The program may free the type while the receive is under way. */
+    if (!elements.type->predefined && !(t->owns_type = !ek_host.Type_dup(type, &t->layout.type))) {
+        drop(t);
+        return MPI_ERR_TYPE;
     }
-    h->user = buf;
-    h->count = count;
-    h->size = side.type->size;
-    h->extent = side.type->extent;
-    h->message = matched ? ek_message_receive_matched(e->ek, matched, room, side.bytes)
-                         : ek_message_receive(e->ek, source == MPI_ANY_SOURCE ? -1 : source,
-                                              tag == MPI_ANY_TAG ? -1 : tag, room, side.bytes);
+    *place = t->packed;
     return MPI_SUCCESS;
 }
 
-int ek_half_receive(ek_half *h, ek_entry *e, void *buf, MPI_Count count, MPI_Datatype type, int source,
-                    int tag, void *matched)
+int ek_transfer_receive(ek_transfer *t, const ek_comm_entry *e, void *buf, MPI_Count count, MPI_Datatype type,
+                        int source, int tag)
 {
     size_t bytes;
-    *h = (ek_half){0};
-    if (!matched && (!ek_message_peer(e, source, true) || !ek_message_tag(tag, true)))
-        return EK_HOST_SHALL;
-    if (EK_UNLIKELY(matched || !is_plain(buf, count, type, &bytes)))
-        return receive_other(h, e, buf, count, type, source, tag, matched);
-    h->user = buf;
-    h->count = count;
-    h->size = h->extent = plain.size;
-    h->message = ek_message_receive(e->ek, source == MPI_ANY_SOURCE ? -1 : source,
-                                    tag == MPI_ANY_TAG ? -1 : tag, buf, bytes);
+    void *place = buf;
+    *t = (ek_transfer){0};
+    if (!ek_message_rank_is_valid(e, source, true) || !ek_message_tag_is_valid(tag, true))
+        return EK_DECLINED;
+    if (EK_LIKELY(is_plain(buf, count, type, &bytes))) {
+        t->buffer = buf;
+        t->count = count;
+        t->layout = plain.layout;
+    } else {
+        int code = prepare_receive(t, buf, count, type, &place, &bytes);
+        if (code)
+            return code;
+    }
+    t->message = ek_message_receive(e->engine, ek_engine_source(source), ek_engine_tag(tag), place, bytes);
     return MPI_SUCCESS;
 }
 
-/* Fewer bytes may have come than the buffer holds, and they may end within an element. */
-static int unpack(const ek_half *h, size_t bytes)
+int ek_transfer_receive_matched(ek_transfer *t, const ek_comm_entry *e, void *buf, MPI_Count count,
+                                MPI_Datatype type, void *matched)
 {
-    MPI_Count whole = (MPI_Count)bytes / h->size;
-    size_t rest = bytes % (size_t)h->size;
-    int code = ek_unpack(h->packed, whole, h->type, h->size, h->extent, h->user);
+    size_t bytes;
+    void *place;
+    *t = (ek_transfer){0};
+    int code = prepare_receive(t, buf, count, type, &place, &bytes);
+    if (!code)
+        t->message = ek_message_receive_matched(e->engine, matched, place, bytes);
+    return code;
+}
+
+/* ---- finishing ---- */
+
+/* Fewer bytes may have come than the buffer holds, and they may end within an element. */
+static int unpack(const ek_transfer *t, size_t bytes)
+{
+    const ek_layout *layout = &t->layout;
+    MPI_Count whole = (MPI_Count)bytes / layout->size;
+    size_t rest = bytes % (size_t)layout->size;
+    int code = ek_unpack(t->packed, whole, layout, t->buffer);
     if (code || !rest)
         return code;
-    const ek_type one = {.size = h->size, .extent = h->extent};
-    char *element = malloc((size_t)h->size), *place = (char *)h->user + whole * h->extent;
+    char *element = malloc((size_t)layout->size), *place = (char *)t->buffer + whole * layout->extent;
     if (!element)
         return MPI_ERR_NO_MEM;
-    code = ek_pack(place, 1, h->type, &one, element);
+    code = ek_pack(place, 1, layout, element);
     if (!code) {
-        memcpy(element, h->packed + whole * h->size, rest);
-        code = ek_unpack(element, 1, h->type, h->size, h->extent, place);
+        memcpy(element, t->packed + whole * layout->size, rest);
+        code = ek_unpack(element, 1, layout, place);
     }
     free(element);
     return code;
 }
 
-int ek_half_finish(ek_half *h, MPI_Status *status)
+static size_t capacity(const ek_transfer *t) { return (size_t)(t->count * t->layout.size); }
+
+int ek_transfer_get_status(const ek_transfer *t, MPI_Status *status)
 {
-    const ek_message *m = h->message;
-    if (EK_LIKELY(m && !h->packed && !m->truncated && status == MPI_STATUS_IGNORE)) {
-        ek_message_free(h->message);
-        h->message = NULL;
+    const ek_message *m = t->message;
+    if (!m || m->source < 0)
+        ek_status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, m && m->cancelled);
+    else
+        ek_status_set(status, m->source, m->tag, m->truncated ? capacity(t) : m->bytes, m->cancelled);
+    return m && m->truncated ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+}
+
+static void set_final_status(const ek_transfer *t, MPI_Status *status)
+{
+    const ek_message *m = t->message;
+    if (status == MPI_STATUS_IGNORE)
+        return;
+    if (!m) {
+        ek_status_set_empty(status);
+        return;
+    }
+    bool known = m->source >= 0;
+    size_t bytes = m->cancelled ? 0 : m->truncated ? capacity(t) : m->bytes;
+    ek_status_set(status, known ? m->source : MPI_ANY_SOURCE, known ? m->tag : MPI_ANY_TAG, bytes,
+                  m->cancelled);
+}
+
+int ek_transfer_finish(ek_transfer *t, MPI_Status *status)
+{
+    ek_message *m = t->message;
+    if (EK_LIKELY(m && !t->packed && !m->truncated && status == MPI_STATUS_IGNORE)) {
+        t->message = NULL;
+        ek_message_free(m);
         return MPI_SUCCESS;
     }
     int code = MPI_SUCCESS;
-    if (m && h->size && h->packed && !m->cancelled) { /* a receive; its buffer may be MPI_BOTTOM */
-        size_t room = (size_t)(h->count * h->size);
-        code = unpack(h, m->bytes < room ? m->bytes : room);
-    }
-    if (m && m->truncated) {
+    bool is_packed_receive = t->layout.size && t->packed; /* its buffer may be MPI_BOTTOM */
+    if (m && is_packed_receive && !m->cancelled)
+        code = unpack(t, m->bytes < capacity(t) ? m->bytes : capacity(t));
+    if (m && m->truncated)
         code = MPI_ERR_TRUNCATE;
-    }
-    if (status != MPI_STATUS_IGNORE) {
-        size_t room = (size_t)(h->count * h->size);
-        if (m)
-            ek_status(status, m->source < 0 ? MPI_ANY_SOURCE : m->source,
-                      m->source < 0 ? MPI_ANY_TAG : m->tag,
-                      m->cancelled   ? 0
-                      : m->truncated ? room
-                                     : m->bytes,
-                      m->cancelled);
-        else
-            ek_status_empty(status);
-    }
-    if (h->message)
-        ek_message_free(h->message);
-    ek_half_drop(h);
+    set_final_status(t, status);
+    ek_transfer_cancel(t);
     return code;
+}
+
+void ek_transfer_cancel(ek_transfer *t)
+{
+    if (t->message)
+        ek_message_free(t->message);
+    drop(t);
 }

@@ -1,229 +1,199 @@
-/* MPI_Wait and MPI_Test of any request and of some: which of several is complete first is a choice, so news.
- * See completion.h. */
-#include "message/wait.h"
+#include "message/wait_any.h"
+#include "collective/request.h"
+#include "host/status.h"
+#include "message/completion.h"
+#include "message/poll.h"
 
 /* ---- any ---- */
 
-/* How many requests are active. Which of several is complete first is news; that the only one is complete is
- * none. */
-static int active(int count, const MPI_Request *requests)
-{
-    int n = 0;
-    for (int i = 0; i < count; i++) {
-        ek_transfer *t = ek_transfer_of(requests[i]);
-        n += t ? t->state == EK_ACTIVE : requests[i] != ek_handles.request_null;
-    }
-    return n;
-}
-
-typedef struct one {
+/* What was completed. */
+typedef struct found {
     int index, error;
-    MPI_Comm comm;
-    ek_entry *e;
-    bool ours;
-} one;
+    ek_error_source source;
+} found;
 
-static int try_any(int count, MPI_Request *requests, MPI_Status *status, bool choose, one *found)
+static bool complete_any(int count, MPI_Request *requests, MPI_Status *status, bool learns_order, found *f)
 {
     for (int i = 0; i < count; i++) {
-        ek_transfer *t = ek_transfer_of(requests[i]), *ours;
-        if (requests[i] == ek_handles.request_null || (t && t->state == EK_INACTIVE))
+        if (!ek_request_is_active(requests[i]))
             continue;
-        *found = (one){
-            .index = i, .comm = t ? t->comm : ek_handles.world, .e = t ? t->entry : NULL, .ours = t != NULL};
-        if (ek_try(&requests[i], status, choose, &found->error, &ours) == EK_DONE)
-            return 1;
+        f->index = i;
+        f->source = ek_error_source_of(requests[i]);
+        if (ek_request_complete(&requests[i], status, learns_order, &f->error) == EK_COMPLETED)
+            return true;
     }
-    return 0;
+    return false;
 }
 
-int ekm_waitany(int count, MPI_Request *requests, int *index, MPI_Status *status)
+int ek_try_waitany(int count, MPI_Request *requests, int *index, MPI_Status *status)
 {
-    if (!ek_concerns(count, requests, true))
-        return EK_HOST_SHALL;
-    EK_PASS;
-    one found;
-    int among = active(count, requests);
-    if (!among) {
+    if (!ek_requests_concern_messages(count, requests, true))
+        return EK_DECLINED;
+    EK_OPEN_GATE_SCOPE;
+    int active = ek_requests_active(count, requests);
+    if (!active) {
         *index = MPI_UNDEFINED;
-        ek_status_empty(status);
+        ek_status_set_empty(status);
         return MPI_SUCCESS;
     }
-    if (!try_any(count, requests, status, among > 1, &found)) {
+    found f;
+    if (!complete_any(count, requests, status, active > 1, &f)) {
         ek_message_wait_begin();
         do
             ek_requests_pause(count, requests);
-        while (!try_any(count, requests, status, among > 1, &found));
+        while (!complete_any(count, requests, status, active > 1, &f));
         ek_message_wait_end();
     }
-    *index = found.index;
-    return ek_raised(found.comm, found.e, found.ours, found.error);
+    *index = f.index;
+    return ek_raise_error_of(&f.source, f.error);
 }
 
-int ekm_testany(int count, MPI_Request *requests, int *index, int *flag, MPI_Status *status)
+int ek_try_testany(int count, MPI_Request *requests, int *index, int *flag, MPI_Status *status)
 {
-    if (!ek_concerns(count, requests, false)) {
+    if (!ek_requests_concern_messages(count, requests, false)) {
         ek_messages_progress();
-        return EK_HOST_SHALL;
+        return EK_DECLINED;
     }
-    EK_PASS;
-    one found = {0};
-    int code;
+    EK_OPEN_GATE_SCOPE;
+    found f;
+    int rounds = EK_POLL_FIRST;
     *index = MPI_UNDEFINED;
-    if (!active(count, requests)) {
+    if (!ek_requests_active(count, requests)) {
         *flag = 1;
-        ek_status_empty(status);
+        ek_status_set_empty(status);
         return MPI_SUCCESS;
     }
-    if (EK_UNLIKELY(ek_outstanding > 0))
-        ek_poll();
-    EK_LOOK("MPI_Testany", (*flag = try_any(count, requests, status, true, &found), MPI_SUCCESS), *flag,
-            code);
-    if (code || !*flag)
-        return code;
-    *index = found.index;
-    return ek_raised(found.comm, found.e, found.ours, found.error);
+    ek_requests_poll();
+    do
+        *flag = complete_any(count, requests, status, true, &f);
+    while (!*flag && ek_poll_again("MPI_Testany", &rounds));
+    if (!*flag)
+        return MPI_SUCCESS;
+    *index = f.index;
+    return ek_raise_error_of(&f.source, f.error);
 }
 
-/* Whether that request is complete, without completing it. */
-static int is_done(MPI_Request request)
-{
-    ek_transfer *t = ek_transfer_of(request);
-    int flag = 0;
-    return t ? ek_transfer_complete(t, true)
-             : !ek_host.Request_get_status(request, &flag, MPI_STATUS_IGNORE) && flag;
-}
-
-static bool is_active(MPI_Request request)
-{
-    ek_transfer *t = ek_transfer_of(request);
-    return t ? t->state == EK_ACTIVE : request != ek_handles.request_null;
-}
-
-static int get_status(MPI_Request request, MPI_Status *status)
-{
-    ek_transfer *t = ek_transfer_of(request);
-    int flag;
-    return t ? (ek_transfer_status(t, status), MPI_SUCCESS)
-             : ek_host.Request_get_status(request, &flag, status);
-}
-
-static int first_done(int count, const MPI_Request *requests)
+/* The first request that is active and complete; -1: none is. */
+static int first_complete(int count, const MPI_Request *requests)
 {
     for (int i = 0; i < count; i++)
-        if (is_active(requests[i]) && is_done(requests[i]))
+        if (ek_request_is_active(requests[i]) && ek_request_is_complete(requests[i]))
             return i;
     return -1;
 }
 
-int ekm_request_get_status_any(int count, const MPI_Request *requests, int *index, int *flag,
-                               MPI_Status *status)
+static int poll_first(const char *name, int count, const MPI_Request *requests)
 {
-    if (!ek_concerns(count, requests, false)) {
+    int index, rounds = EK_POLL_FIRST;
+    do
+        index = first_complete(count, requests);
+    while (index < 0 && ek_poll_again(name, &rounds));
+    return index;
+}
+
+int ek_try_request_get_status_any(int count, const MPI_Request *requests, int *index, int *flag,
+                                  MPI_Status *status)
+{
+    if (!ek_requests_concern_messages(count, requests, false)) {
         ek_messages_progress();
-        return EK_HOST_SHALL;
+        return EK_DECLINED;
     }
-    EK_PASS;
-    int code, at = -1;
+    EK_OPEN_GATE_SCOPE;
     *index = MPI_UNDEFINED;
-    if (!active(count, requests)) {
+    if (!ek_requests_active(count, requests)) {
         *flag = 1;
-        ek_status_empty(status);
+        ek_status_set_empty(status);
         return MPI_SUCCESS;
     }
-    EK_LOOK("MPI_Request_get_status_any", (*flag = (at = first_done(count, requests)) >= 0, MPI_SUCCESS),
-            *flag, code);
-    if (code || !*flag)
-        return code;
-    *index = at;
-    return get_status(requests[at], status);
+    int first = poll_first("MPI_Request_get_status_any", count, requests);
+    *flag = first >= 0;
+    if (!*flag)
+        return MPI_SUCCESS;
+    *index = first;
+    return ek_request_get_status(requests[first], status);
 }
 
 /* ---- some ---- */
 
-static int try_some(int count, MPI_Request *requests, int *indices, MPI_Status *statuses, bool choose,
-                    ek_errors *x)
+/* How many were completed. */
+static int complete_some(int count, MPI_Request *requests, int *indices, MPI_Status *statuses,
+                         bool learns_order, ek_errors *errors)
 {
-    int out = 0;
+    int completed = 0;
     for (int i = 0; i < count; i++) {
-        ek_transfer *t = ek_transfer_of(requests[i]), *ours;
-        if (requests[i] == ek_handles.request_null || (t && t->state == EK_INACTIVE))
+        if (!ek_request_is_active(requests[i]))
             continue;
-        MPI_Comm comm = t ? t->comm : ek_handles.world;
-        ek_entry *e = t ? t->entry : NULL;
-        MPI_Status *status = ek_status_of(statuses, out);
         int error;
-        if (ek_try(&requests[i], status, choose, &error, &ours) != EK_DONE)
+        const ek_error_source source = ek_error_source_of(requests[i]);
+        MPI_Status *status = ek_status_at(statuses, completed);
+        if (ek_request_complete(&requests[i], status, learns_order, &error) != EK_COMPLETED)
             continue;
-        indices[out++] = i;
-        ek_note_outcome(x, status, error, t ? &comm : NULL, e);
+        indices[completed++] = i;
+        ek_errors_note(errors, &source, error, status);
     }
-    return out;
+    return completed;
 }
 
-int ekm_waitsome(int count, MPI_Request *requests, int *out, int *indices, MPI_Status *statuses)
+int ek_try_waitsome(int count, MPI_Request *requests, int *completed, int *indices, MPI_Status *statuses)
 {
-    if (!ek_concerns(count, requests, true))
-        return EK_HOST_SHALL;
-    EK_PASS;
-    ek_errors x = {0};
-    int among = active(count, requests);
-    if (!among) {
-        *out = MPI_UNDEFINED;
+    if (!ek_requests_concern_messages(count, requests, true))
+        return EK_DECLINED;
+    EK_OPEN_GATE_SCOPE;
+    ek_errors errors = {0};
+    int active = ek_requests_active(count, requests);
+    if (!active) {
+        *completed = MPI_UNDEFINED;
         return MPI_SUCCESS;
     }
-    if (!(*out = try_some(count, requests, indices, statuses, among > 1, &x))) {
+    if (!(*completed = complete_some(count, requests, indices, statuses, active > 1, &errors))) {
         ek_message_wait_begin();
         do
             ek_requests_pause(count, requests);
-        while (!(*out = try_some(count, requests, indices, statuses, among > 1, &x)));
+        while (!(*completed = complete_some(count, requests, indices, statuses, active > 1, &errors)));
         ek_message_wait_end();
     }
-    return ek_several(&x);
+    return ek_errors_raise(&errors);
 }
 
-int ekm_testsome(int count, MPI_Request *requests, int *out, int *indices, MPI_Status *statuses)
+int ek_try_testsome(int count, MPI_Request *requests, int *completed, int *indices, MPI_Status *statuses)
 {
-    if (!ek_concerns(count, requests, false)) {
+    if (!ek_requests_concern_messages(count, requests, false)) {
         ek_messages_progress();
-        return EK_HOST_SHALL;
+        return EK_DECLINED;
     }
-    EK_PASS;
-    ek_errors x = {0};
-    int code;
-    if (!active(count, requests)) {
-        *out = MPI_UNDEFINED;
+    EK_OPEN_GATE_SCOPE;
+    ek_errors errors = {0};
+    int rounds = EK_POLL_FIRST;
+    if (!ek_requests_active(count, requests)) {
+        *completed = MPI_UNDEFINED;
         return MPI_SUCCESS;
     }
-    if (EK_UNLIKELY(ek_outstanding > 0))
-        ek_poll();
-    EK_LOOK("MPI_Testsome", (*out = try_some(count, requests, indices, statuses, true, &x), MPI_SUCCESS),
-            *out, code);
-    return code ? code : ek_several(&x);
+    ek_requests_poll();
+    do
+        *completed = complete_some(count, requests, indices, statuses, true, &errors);
+    while (!*completed && ek_poll_again("MPI_Testsome", &rounds));
+    return ek_errors_raise(&errors);
 }
 
-int ekm_request_get_status_some(int count, const MPI_Request *requests, int *out, int *indices,
-                                MPI_Status *statuses)
+int ek_try_request_get_status_some(int count, const MPI_Request *requests, int *completed, int *indices,
+                                   MPI_Status *statuses)
 {
-    if (!ek_concerns(count, requests, false)) {
+    if (!ek_requests_concern_messages(count, requests, false)) {
         ek_messages_progress();
-        return EK_HOST_SHALL;
+        return EK_DECLINED;
     }
-    EK_PASS;
-    int code;
-    if (!active(count, requests)) {
-        *out = MPI_UNDEFINED;
+    EK_OPEN_GATE_SCOPE;
+    if (!ek_requests_active(count, requests)) {
+        *completed = MPI_UNDEFINED;
         return MPI_SUCCESS;
     }
-    EK_LOOK("MPI_Request_get_status_some", (*out = first_done(count, requests) >= 0, MPI_SUCCESS), *out,
-            code);
-    if (code || !*out)
-        return code;
-    *out = 0;
+    *completed = 0;
+    if (poll_first("MPI_Request_get_status_some", count, requests) < 0)
+        return MPI_SUCCESS;
     for (int i = 0; i < count; i++)
-        if (is_active(requests[i]) && is_done(requests[i])) {
-            get_status(requests[i], ek_status_of(statuses, *out));
-            indices[(*out)++] = i;
+        if (ek_request_is_active(requests[i]) && ek_request_is_complete(requests[i])) {
+            ek_request_get_status(requests[i], ek_status_at(statuses, *completed));
+            indices[(*completed)++] = i;
         }
     return MPI_SUCCESS;
 }

@@ -1,52 +1,54 @@
-/* While a thread is inside a blocking call of the host that cannot be taken apart (a collective that the host
- * serves, making a communicator) and operations or messages of ours are under way, a helper thread moves
- * those on: others may be waiting for this rank's part of them before they come to where the host waits for
- * them. */
 #define _GNU_SOURCE
-#include "shim.h"
+#include "process/progress_thread.h"
+#include "process/state.h"
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 
-typedef struct escort {
+struct ek_progress_thread {
     pthread_t thread;
-    _Atomic bool over;
-} escort;
+    _Atomic bool stopped;
+};
 
-static void *walk(void *argument)
+static bool has_work(void)
 {
-    escort *e = argument;
-    ek_pause pause = {{0}};
+    return ek_requests_incomplete() || (ek_process.carries_messages && ek_messages_need_progress());
+}
+
+static void *run(void *argument)
+{
+    ek_progress_thread *t = argument;
+    ek_pause pause = {0};
     ek_depth = 1; /* operators of the program that call MPI go straight to the host */
-    while (!e->over && (ek_pending() || (ek_messages && ek_messages_incomplete()))) {
-        ek_progress();
-        if (ek_messages) /* the other thread is inside the host: it is not in there */
+    while (!t->stopped && has_work()) {
+        ek_requests_progress();
+        if (ek_process.carries_messages) /* the other thread is inside the host, so not in there */
             ek_messages_progress();
         ek_pause_once(&pause);
     }
     return NULL;
 }
 
-void *ek_escort_begin(void)
+ek_progress_thread *ek_progress_thread_start(void)
 {
-    escort *e = calloc(1, sizeof *e);
+    ek_progress_thread *t = calloc(1, sizeof *t);
     sigset_t all, before;
-    sigfillset(&all);
-    if (!e)
+    if (!t)
         return NULL;
     /* The program's signal handlers run in the program's threads. */
+    sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int code = pthread_create(&e->thread, NULL, walk, e);
+    int error = pthread_create(&t->thread, NULL, run, t);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (!code)
-        return e;
-    free(e);
+    if (!error)
+        return t;
+    free(t);
     return NULL;
 }
 
-void ek_escort_end(void *argument)
+void ek_progress_thread_stop(ek_progress_thread *t)
 {
-    escort *e = argument;
-    e->over = true;
-    pthread_join(e->thread, NULL);
-    free(e);
+    t->stopped = true;
+    pthread_join(t->thread, NULL);
+    free(t);
 }

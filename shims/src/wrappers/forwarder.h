@@ -1,28 +1,35 @@
-/* For the generated wrappers of functions of which nothing is known but their names. */
-#ifndef EVENKEEL_THUNK_H
-#define EVENKEEL_THUNK_H
+/* Wrappers of functions of which nothing is known but their names: "complete what is pending, then go on to
+ * the host", as a jump that leaves the arguments where they are. */
+#ifndef EK_WRAPPERS_FORWARDER_H
+#define EK_WRAPPERS_FORWARDER_H
 
-struct ek_thunk {
+typedef struct ek_forwarder {
     void *next;        /* must stand first: the code jumps through it */
     const char *name;  /* MPI_X */
     const char *entry; /* MPI_X or PMPI_X */
-};
+} ek_forwarder;
 
-void ek_thunk_resolve(struct ek_thunk *);
-void ek_thunk_observe(const struct ek_thunk *);
-extern const char ek_thunk_first[] __attribute__((visibility("hidden")));
+/* Called by the assembler code only. */
+void ek_forwarder_resolve(ek_forwarder *);
+void ek_forwarder_complete_deferred(const ek_forwarder *);
+extern const char ek_forwarder_first[] __attribute__((visibility("hidden")));
 
 #ifdef __x86_64__
-#define EK_THUNK_(entry_, name_, rest)                                                        \
-    struct ek_thunk ek_thunk_##entry_ = {(void *)ek_thunk_first, #name_, #entry_};            \
-    __asm__(".pushsection .text\n.hidden ek_gate, ek_thunk_slow, ek_thunk_" #entry_ "\n"      \
-            ".globl " #entry_ "\n.type " #entry_ ", @function\n.balign 16\n" #entry_ ":\n"    \
-            "    lea ek_thunk_" #entry_ "(%rip), %r11\n" rest ".size " #entry_ ", .-" #entry_ \
-            "\n.popsection\n");
-/* Completes what is pending, if anything is. */
-#define EK_THUNK(entry, name) \
-    EK_THUNK_(entry, name, "    cmpb $0, ek_gate(%rip)\n    jne ek_thunk_slow\n    jmp *(%r11)\n")
+/* The entry point `entry` (MPI_X or PMPI_X) of the function `name` (MPI_X). */
+#define EK_FORWARD(entry_, name_)                                                       \
+    ek_forwarder ek_forwarder_##entry_ = {(void *)ek_forwarder_first, #name_, #entry_}; \
+    __asm__(".pushsection .text\n"                                                      \
+            ".hidden ek_gate, ek_forwarder_pending, ek_forwarder_" #entry_ "\n"         \
+            ".globl " #entry_ "\n"                                                      \
+            ".type " #entry_ ", @function\n"                                            \
+            ".balign 16\n" #entry_ ":\n"                                                \
+            "    lea ek_forwarder_" #entry_ "(%rip), %r11\n"                            \
+            "    cmpb $0, ek_gate(%rip)\n"                                              \
+            "    jne ek_forwarder_pending\n"                                            \
+            "    jmp *(%r11)\n"                                                         \
+            ".size " #entry_ ", .-" #entry_ "\n"                                        \
+            ".popsection\n");
 #else
-#define EK_THUNK(entry, name)
+#define EK_FORWARD(entry, name)
 #endif
 #endif

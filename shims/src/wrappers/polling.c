@@ -1,153 +1,180 @@
-/* See waits.h. Each loop ends in the host's own blocking call as soon as nothing of ours is under way any
- * more. */
 #include "wrappers/polling.h"
+#include "collective/request.h"
+#include "host/pack.h"
+#include "process/state.h"
+#include <limits.h>
+#include <stdlib.h>
 
-static void move_on(void)
+static void progress(void)
 {
-    ek_poll();
-    if (ek_messages)
+    ek_requests_poll();
+    if (ek_process.carries_messages)
         ek_messages_progress();
 }
 
-/* `attempt` sets code and flag; `otherwise` is the blocking call. */
-#define UNTIL(attempt, otherwise)  \
-    do {                           \
-        ek_pause pause = {{0}};    \
-        for (;;) {                 \
-            int flag = 0, code;    \
-            move_on();             \
-            if (!ek_under_way())   \
-                return otherwise;  \
-            code = attempt;        \
-            if (code || flag)      \
-                return code;       \
-            ek_pause_once(&pause); \
-        }                          \
+/* ---- calls that have a form that tests ---- */
+
+/* `attempt` sets flag and is an error code. As soon as nothing of evenkeel's is under way any more,
+ * `otherwise`, the host's own blocking call, is made. */
+#define POLL(attempt, otherwise)     \
+    do {                             \
+        ek_pause pause = {0};        \
+        for (;;) {                   \
+            int flag = 0, code;      \
+            progress();              \
+            if (!ek_must_progress()) \
+                return otherwise;    \
+            code = attempt;          \
+            if (code || flag)        \
+                return code;         \
+            ek_pause_once(&pause);   \
+        }                            \
     } while (0)
 
-int ek_wait(MPI_Request *request, MPI_Status *status, __typeof__(PMPI_Wait) *next)
+int ek_poll_wait(MPI_Request *request, MPI_Status *status, __typeof__(PMPI_Wait) *next)
 {
-    UNTIL(ek_host.Test(request, &flag, status), next(request, status));
+    POLL(ek_host.Test(request, &flag, status), next(request, status));
 }
 
-int ek_waitall(int count, MPI_Request *requests, MPI_Status *statuses, __typeof__(PMPI_Waitall) *next)
+int ek_poll_waitall(int count, MPI_Request *requests, MPI_Status *statuses, __typeof__(PMPI_Waitall) *next)
 {
-    UNTIL(ek_host.Testall(count, requests, &flag, statuses), next(count, requests, statuses));
+    POLL(ek_host.Testall(count, requests, &flag, statuses), next(count, requests, statuses));
 }
 
-int ek_waitany(int count, MPI_Request *requests, int *index, MPI_Status *status,
-               __typeof__(PMPI_Waitany) *next)
+int ek_poll_waitany(int count, MPI_Request *requests, int *index, MPI_Status *status,
+                    __typeof__(PMPI_Waitany) *next)
 {
-    UNTIL(ek_host.Testany(count, requests, index, &flag, status), next(count, requests, index, status));
+    POLL(ek_host.Testany(count, requests, index, &flag, status), next(count, requests, index, status));
 }
 
-static int some(int count, MPI_Request *requests, int *out, int *indices, MPI_Status *statuses, int *flag)
+static int test_some(int count, MPI_Request *requests, int *completed, int *indices, MPI_Status *statuses,
+                     int *flag)
 {
-    int code = ek_host.Testsome(count, requests, out, indices, statuses);
-    *flag = !code && *out != 0; /* also MPI_UNDEFINED: no active request */
+    int code = ek_host.Testsome(count, requests, completed, indices, statuses);
+    *flag = !code && *completed != 0; /* also MPI_UNDEFINED: no active request */
     return code;
 }
 
-int ek_waitsome(int count, MPI_Request *requests, int *out, int *indices, MPI_Status *statuses,
-                __typeof__(PMPI_Waitsome) *next)
+int ek_poll_waitsome(int count, MPI_Request *requests, int *completed, int *indices, MPI_Status *statuses,
+                     __typeof__(PMPI_Waitsome) *next)
 {
-    UNTIL(some(count, requests, out, indices, statuses, &flag),
-          next(count, requests, out, indices, statuses));
+    POLL(test_some(count, requests, completed, indices, statuses, &flag),
+         next(count, requests, completed, indices, statuses));
 }
 
-int ek_probe(int source, int tag, MPI_Comm comm, MPI_Status *status, __typeof__(PMPI_Probe) *next)
+int ek_poll_probe(int source, int tag, MPI_Comm comm, MPI_Status *status, __typeof__(PMPI_Probe) *next)
 {
-    UNTIL(ek_host.Iprobe(source, tag, comm, &flag, status), next(source, tag, comm, status));
+    POLL(ek_host.Iprobe(source, tag, comm, &flag, status), next(source, tag, comm, status));
 }
 
-int ek_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status,
-              __typeof__(PMPI_Mprobe) *next)
+int ek_poll_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status,
+                   __typeof__(PMPI_Mprobe) *next)
 {
-    UNTIL(ek_host.Improbe(source, tag, comm, &flag, message, status),
-          next(source, tag, comm, message, status));
+    POLL(ek_host.Improbe(source, tag, comm, &flag, message, status),
+         next(source, tag, comm, message, status));
 }
 
-/* A request of the shim's own. When nothing of ours is under way any more, testing goes on: it is but a
- * little slower than MPI_Wait, whose wrapped form another tool might see. */
-static int finish(MPI_Request *request, MPI_Status *status)
+/* ---- sends and receives: started, then tested ---- */
+
+/* A request of the shim's own. When nothing of evenkeel's is under way any more, it is tested all the same:
+ * that is little slower than MPI_Wait, whose wrapped form another tool might see. */
+static int await(MPI_Request *request, MPI_Status *status)
 {
-    ek_pause pause = {{0}};
+    ek_pause pause = {0};
     for (;;) {
         int flag = 0, code = ek_host.Test(request, &flag, status);
         if (code || flag)
             return code;
-        move_on();
+        progress();
         ek_pause_once(&pause);
     }
 }
 
-#define SENDING(name, start, count_type, suffix)                                                   \
-    int ek_##name##suffix(const void *buf, count_type count, MPI_Datatype type, int dest, int tag, \
-                          MPI_Comm comm, __typeof__(PMPI_Send##suffix) *next)                      \
-    {                                                                                              \
-        MPI_Request request;                                                                       \
-        (void)next;                                                                                \
-        int code = ek_host.start##suffix(buf, count, type, dest, tag, comm, &request);             \
-        return code ? code : finish(&request, MPI_STATUS_IGNORE);                                  \
+static int await_both(MPI_Request *send, MPI_Request *receive, MPI_Status *status)
+{
+    int code = await(send, MPI_STATUS_IGNORE);
+    return code ? code : await(receive, status);
+}
+
+/* A packed copy of a buffer, for MPI_Sendrecv_replace. False: its bytes are too many to be counted by an int,
+ * or something is wrong. */
+static bool copy_packed(const void *buf, MPI_Count count, MPI_Datatype type, char **copy, int *bytes,
+                        int *code)
+{
+    ek_elements elements;
+    if (!ek_elements_measure(&elements, count, type) || elements.bytes > INT_MAX)
+        return false;
+    *bytes = (int)elements.bytes;
+    *copy = malloc(elements.bytes + 1);
+    *code = *copy ? ek_pack(buf, count, &elements.type->layout, *copy) : MPI_ERR_NO_MEM;
+    return true;
+}
+
+#define SEND(name, start, N, suffix)                                                           \
+    int ek_poll_##name##suffix(const void *buf, N count, MPI_Datatype type, int dest, int tag, \
+                               MPI_Comm comm, __typeof__(PMPI_Send##suffix) *next)             \
+    {                                                                                          \
+        MPI_Request request;                                                                   \
+        (void)next;                                                                            \
+        int code = ek_host.start##suffix(buf, count, type, dest, tag, comm, &request);         \
+        return code ? code : await(&request, MPI_STATUS_IGNORE);                               \
     }
 
-#define POINT_TO_POINT(count_type, suffix)                                                                   \
-    SENDING(send, Isend, count_type, suffix)                                                                 \
-    SENDING(ssend, Issend, count_type, suffix)                                                               \
-    SENDING(rsend, Irsend, count_type, suffix)                                                               \
-    int ek_recv##suffix(void *buf, count_type count, MPI_Datatype type, int source, int tag, MPI_Comm comm,  \
-                        MPI_Status *status, __typeof__(PMPI_Recv##suffix) *next)                             \
-    {                                                                                                        \
-        MPI_Request request;                                                                                 \
-        (void)next;                                                                                          \
-        int code = ek_host.Irecv##suffix(buf, count, type, source, tag, comm, &request);                     \
-        return code ? code : finish(&request, status);                                                       \
-    }                                                                                                        \
-    int ek_mrecv##suffix(void *buf, count_type count, MPI_Datatype type, MPI_Message *message,               \
-                         MPI_Status *status, __typeof__(PMPI_Mrecv##suffix) *next)                           \
-    {                                                                                                        \
-        MPI_Request request;                                                                                 \
-        (void)next;                                                                                          \
-        int code = ek_host.Imrecv##suffix(buf, count, type, message, &request);                              \
-        return code ? code : finish(&request, status);                                                       \
-    }                                                                                                        \
-    int ek_sendrecv##suffix(const void *out, count_type out_count, MPI_Datatype out_type, int dest,          \
-                            int out_tag, void *in, count_type in_count, MPI_Datatype in_type, int source,    \
-                            int in_tag, MPI_Comm comm, MPI_Status *status,                                   \
-                            __typeof__(PMPI_Sendrecv##suffix) *next)                                         \
+#define RECEIVE(N, suffix)                                                                              \
+    int ek_poll_recv##suffix(void *buf, N count, MPI_Datatype type, int source, int tag, MPI_Comm comm, \
+                             MPI_Status *status, __typeof__(PMPI_Recv##suffix) *next)                   \
+    {                                                                                                   \
+        MPI_Request request;                                                                            \
+        (void)next;                                                                                     \
+        int code = ek_host.Irecv##suffix(buf, count, type, source, tag, comm, &request);                \
+        return code ? code : await(&request, status);                                                   \
+    }                                                                                                   \
+    int ek_poll_mrecv##suffix(void *buf, N count, MPI_Datatype type, MPI_Message *message,              \
+                              MPI_Status *status, __typeof__(PMPI_Mrecv##suffix) *next)                 \
+    {                                                                                                   \
+        MPI_Request request;                                                                            \
+        (void)next;                                                                                     \
+        int code = ek_host.Imrecv##suffix(buf, count, type, message, &request);                         \
+        return code ? code : await(&request, status);                                                   \
+    }
+
+#define SEND_RECEIVE(N, suffix)                                                                              \
+    int ek_poll_sendrecv##suffix(const void *out, N out_count, MPI_Datatype out_type, int dest, int out_tag, \
+                                 void *in, N in_count, MPI_Datatype in_type, int source, int in_tag,         \
+                                 MPI_Comm comm, MPI_Status *status, __typeof__(PMPI_Sendrecv##suffix) *next) \
     {                                                                                                        \
         MPI_Request receive, send;                                                                           \
         (void)next;                                                                                          \
         int code = ek_host.Irecv##suffix(in, in_count, in_type, source, in_tag, comm, &receive);             \
         if (!code)                                                                                           \
             code = ek_host.Isend##suffix(out, out_count, out_type, dest, out_tag, comm, &send);              \
-        if (!code && !(code = finish(&send, MPI_STATUS_IGNORE)))                                             \
-            code = finish(&receive, status);                                                                 \
-        return code;                                                                                         \
+        return code ? code : await_both(&send, &receive, status);                                            \
     }                                                                                                        \
-    int ek_sendrecv_replace##suffix(void *buf, count_type count, MPI_Datatype type, int dest, int out_tag,   \
-                                    int source, int in_tag, MPI_Comm comm, MPI_Status *status,               \
-                                    __typeof__(PMPI_Sendrecv_replace##suffix) *next)                         \
+    int ek_poll_sendrecv_replace##suffix(void *buf, N count, MPI_Datatype type, int dest, int out_tag,       \
+                                         int source, int in_tag, MPI_Comm comm, MPI_Status *status,          \
+                                         __typeof__(PMPI_Sendrecv_replace##suffix) *next)                    \
     {                                                                                                        \
-        ek_type scratch;                                                                                     \
-        const ek_type *t = ek_type_of(type, &scratch);                                                       \
-        MPI_Count bytes;                                                                                     \
-        if (!t || count < 0 || __builtin_mul_overflow((MPI_Count)count, t->size, &bytes) || bytes > INT_MAX) \
-            return next(buf, count, type, dest, out_tag, source, in_tag, comm, status);                      \
-        char *copy = malloc((size_t)bytes + 1);                                                              \
-        if (!copy)                                                                                           \
-            return MPI_ERR_NO_MEM;                                                                           \
-        int code = ek_pack(buf, count, type, t, copy);                                                       \
         MPI_Request receive, send;                                                                           \
+        char *copy;                                                                                          \
+        int bytes, code;                                                                                     \
+        if (!copy_packed(buf, count, type, &copy, &bytes, &code))                                            \
+            return next(buf, count, type, dest, out_tag, source, in_tag, comm, status);                      \
         if (!code)                                                                                           \
             code = ek_host.Irecv##suffix(buf, count, type, source, in_tag, comm, &receive);                  \
         if (!code)                                                                                           \
-            code = ek_host.Isend##suffix(copy, (count_type)bytes, MPI_PACKED, dest, out_tag, comm, &send);   \
-        if (!code && !(code = finish(&send, MPI_STATUS_IGNORE)))                                             \
-            code = finish(&receive, status);                                                                 \
+            code = ek_host.Isend##suffix(copy, bytes, MPI_PACKED, dest, out_tag, comm, &send);               \
+        if (!code)                                                                                           \
+            code = await_both(&send, &receive, status);                                                      \
         free(copy);                                                                                          \
         return code;                                                                                         \
     }
+
+#define POINT_TO_POINT(N, suffix)  \
+    SEND(send, Isend, N, suffix)   \
+    SEND(ssend, Issend, N, suffix) \
+    SEND(rsend, Irsend, N, suffix) \
+    RECEIVE(N, suffix)             \
+    SEND_RECEIVE(N, suffix)
 
 POINT_TO_POINT(int, )
 #ifdef EK_HAS_Pack_c

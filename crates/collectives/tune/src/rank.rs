@@ -139,6 +139,8 @@ impl Variants {
             combine: None,
             combine_context: std::ptr::null_mut(),
             elem_bytes: 1,
+            materialize: None,
+            materialize_context: std::ptr::null_mut(),
         };
         self.control.run(&call).expect("nobody revokes it");
         // Through the pointer that the call had: the compiler does not know that it was written through.

@@ -1,11 +1,27 @@
-//! The engine's C interface for the MPI shims: `include/evenkeel.h` is its documentation.
+//! The engine's C interface for the MPI shims: the border between C and Rust.
 //!
-//! May use: engine, report, record, options. Must never know an MPI handle; that is the shims' part
-//! (`../shim`).
+//! The C header, `shims/include/evenkeel.h`, is generated from the functions and types here and from
+//! the engine's description of a call, so the doc comments here are the interface's documentation. One
+//! module for each thing that a shim deals with: [`world`] (start and end), [`nodes`] (agents of
+//! several nodes), [`communicator`], [`collective`], [`request`] (nonblocking collectives),
+//! [`deferral`] (deferred barriers), [`message`] (point-to-point messages), [`pause`] (the shim's own
+//! waits) and [`record`] (what is reported at the end). What must outlive a call is in [`process`];
+//! [`codes`] are the answers that are no plain yes or no.
+//!
+//! May use: engine, options, record, report. Must never: know an MPI handle, which is the shims' part
+//! (`shims/src`), or decide anything that the engine could decide.
 
+mod codes;
 mod collective;
+mod communicator;
 mod deferral;
+#[cfg(test)]
+mod header;
 mod message;
 mod nodes;
+mod pause;
+mod process;
 mod record;
+mod request;
+mod text;
 mod world;

@@ -1,17 +1,70 @@
-//! Messages, for C.
+//! Point-to-point messages of contiguous bytes, on communicators that `ek_comm_is_on_one_node`.
+//!
+//! A message that follows a pending barrier is sent at once; the receiver decides when it may be seen
+//! (`crates/runtime/engine/src/message/stamp.rs`). For programs with one thread in MPI.
 
 use evenkeel_engine::communicator::node::Comm;
 use evenkeel_engine::job::node::{self, world};
 use evenkeel_engine::message::matching::Pattern;
-use evenkeel_engine::message::request::Matched;
+use evenkeel_engine::message::request::{Matched, Message};
 use evenkeel_engine::message::visibility::{Look, Strength};
 use evenkeel_engine::message::waiting::{self, Beside};
-use evenkeel_engine::message::{self, Message, calls};
+use evenkeel_engine::message::{self, calls};
 use evenkeel_options as options;
 use std::ffi::{c_int, c_void};
+use std::mem::offset_of;
 
+/// A send or receive that has been started, as far as the shim may look into it.
+#[repr(C)]
+pub struct MessageState {
+    /// How much was sent; of these no more than the buffer's capacity were received.
+    pub bytes: usize,
+    /// Rank of the sender; negative: not known.
+    pub source: i32,
+    pub tag: i32,
+    /// More was sent than the buffer holds.
+    pub truncated: bool,
+    pub cancelled: bool,
+    /// False: not complete. True: `ek_message_is_complete` decides.
+    pub done: bool,
+    /// Complete; no barrier decides who may know.
+    pub plain: bool,
+}
+
+const _: () = {
+    assert!(offset_of!(Message, bytes) == offset_of!(MessageState, bytes));
+    assert!(offset_of!(Message, source) == offset_of!(MessageState, source));
+    assert!(offset_of!(Message, tag) == offset_of!(MessageState, tag));
+    assert!(offset_of!(Message, truncated) == offset_of!(MessageState, truncated));
+    assert!(offset_of!(Message, cancelled) == offset_of!(MessageState, cancelled));
+    assert!(offset_of!(Message, done) == offset_of!(MessageState, done));
+    assert!(offset_of!(Message, plain) == offset_of!(MessageState, plain));
+};
+
+/// What a probe has found.
+#[repr(C)]
+pub struct FoundMessage {
+    pub source: c_int,
+    pub tag: c_int,
+    pub bytes: usize,
+    /// What `ek_message_receive_matched` takes, if the probe took the message out.
+    pub matched: *mut c_void,
+}
+
+/// What a wait is for besides messages.
+#[repr(C)]
+#[allow(dead_code, reason = "the shim passes their numbers")]
+pub enum AlsoAwaited {
+    Nothing,
+    /// A pending barrier: the message has come, and its sender had entered that barrier.
+    Barrier,
+    /// Something of the host library's.
+    Host,
+}
+
+/// Whether this rank would carry messages; all must agree before any does.
 #[unsafe(no_mangle)]
-extern "C" fn ek_messages_wanted() -> c_int {
+pub extern "C" fn ek_messages_are_wanted() -> bool {
     let wanted = match options::MESSAGES.get().as_str() {
         "auto" | "own" => true,
         "host" => false,
@@ -24,7 +77,7 @@ extern "C" fn ek_messages_wanted() -> c_int {
             false
         }
     };
-    (wanted && world().is_some_and(|w| !w.threaded && w.ranks > 1 && w.channels().is_some())) as c_int
+    wanted && world().is_some_and(|w| !w.threaded && w.ranks > 1 && w.channels().is_some())
 }
 
 fn strength() -> Strength {
@@ -42,140 +95,159 @@ fn strength() -> Strength {
     }
 }
 
+/// Messages are evenkeel's from now on.
 #[unsafe(no_mangle)]
-extern "C" fn ek_messages_open() {
+pub extern "C" fn ek_messages_open() {
     if let Some((world, channels)) = world().and_then(|w| Some((w, w.channels()?))) {
         message::open(world, &channels, strength());
     }
 }
 
+/// They are no longer. None may be under way.
 #[unsafe(no_mangle)]
-extern "C" fn ek_messages_close() {
+pub extern "C" fn ek_messages_close() {
     message::close();
 }
 
+/// A source or tag that is negative stands for any.
 fn pattern(source: c_int, tag: c_int) -> Pattern {
     Pattern { source: usize::try_from(source).ok(), tag: (tag >= 0).then_some(tag) }
 }
 
+/// Sends. NULL: complete already; else `data` must stay until it is. `synchronous`: complete when it
+/// has been received.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn ek_message_send(
+pub unsafe extern "C" fn ek_message_send(
     comm: *const Comm,
     dest: c_int,
     tag: c_int,
-    synchronous: c_int,
-    data: *const u8,
+    synchronous: bool,
+    data: *const c_void,
     bytes: usize,
-) -> *mut Message {
-    // SAFETY: a served communicator and data by the interface.
-    unsafe { calls::send(&*comm, dest as usize, tag, synchronous != 0, data, bytes) }
+) -> *mut MessageState {
+    // SAFETY: a communicator on one node, and data that stay, by the interface.
+    unsafe { calls::send(&*comm, dest as usize, tag, synchronous, data.cast(), bytes) }.cast()
 }
 
+/// Posts a receive. A source or tag of -1 means any.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn ek_message_receive(
+pub unsafe extern "C" fn ek_message_receive(
     comm: *const Comm,
     source: c_int,
     tag: c_int,
-    buffer: *mut u8,
+    buffer: *mut c_void,
     capacity: usize,
-) -> *mut Message {
-    // SAFETY: a served communicator and a buffer by the interface.
-    unsafe { calls::receive(&*comm, pattern(source, tag), buffer, capacity) }
+) -> *mut MessageState {
+    // SAFETY: a communicator on one node, and a buffer that stays, by the interface.
+    unsafe { calls::receive(&*comm, pattern(source, tag), buffer.cast(), capacity) }.cast()
 }
 
+/// Whether there is a message that such a receive would get. `take`: it is taken out, and only
+/// `ek_message_receive_matched` can receive it.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn ek_message_receive_matched(
-    comm: *const Comm,
-    matched: *mut Matched,
-    buffer: *mut u8,
-    capacity: usize,
-) -> *mut Message {
-    // SAFETY: by the interface; `matched` comes from `ek_message_probe` and is used once.
-    unsafe { calls::receive_matched(&*comm, Box::from_raw(matched), buffer, capacity) }
-}
-
-/// `struct ek_probed`.
-#[repr(C)]
-struct Found {
-    source: c_int,
-    tag: c_int,
-    bytes: usize,
-    matched: *mut c_void,
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn ek_message_probe(
+pub unsafe extern "C" fn ek_message_probe(
     comm: *const Comm,
     source: c_int,
     tag: c_int,
-    take: c_int,
-    found: *mut Found,
-) -> c_int {
-    // SAFETY: a served communicator by the interface.
-    let Some(probed) = calls::probe(unsafe { &*comm }, pattern(source, tag), take != 0) else { return 0 };
+    take: bool,
+    found: *mut FoundMessage,
+) -> bool {
+    // SAFETY: a communicator on one node, by the interface.
+    let Some(probed) = calls::probe(unsafe { &*comm }, pattern(source, tag), take) else { return false };
     let matched = probed.message.map_or(std::ptr::null_mut(), |m| Box::into_raw(m).cast());
+    let answer =
+        FoundMessage { source: probed.source as c_int, tag: probed.tag, bytes: probed.bytes, matched };
     // SAFETY: a place for the answer, by the interface.
+    unsafe { found.write(answer) };
+    true
+}
+
+/// Receives a message that a probe took out; `matched` is used once.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ek_message_receive_matched(
+    comm: *const Comm,
+    matched: *mut c_void,
+    buffer: *mut c_void,
+    capacity: usize,
+) -> *mut MessageState {
+    // SAFETY: a communicator on one node, a buffer that stays, and what `ek_message_probe` found, by
+    // the interface.
     unsafe {
-        *found = Found { source: probed.source as c_int, tag: probed.tag, bytes: probed.bytes, matched }
-    };
-    1
+        let matched = Box::from_raw(matched.cast::<Matched>());
+        calls::receive_matched(&*comm, matched, buffer.cast(), capacity).cast()
+    }
 }
 
+/// Whether a message that is `done` may be seen to be complete. `learns_order`: the program tests, or
+/// waits for one of several, so it learns when or in which order things happened; otherwise it waits
+/// for this one.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn ek_message_complete(message: *const Message, choose: c_int) -> c_int {
-    // SAFETY: alive by the interface.
-    unsafe { &*message }.is_complete(if choose != 0 { Look::Choose } else { Look::Wait }) as c_int
+pub unsafe extern "C" fn ek_message_is_complete(message: *const MessageState, learns_order: bool) -> bool {
+    // SAFETY: not freed, by the interface.
+    let message = unsafe { &*message.cast::<Message>() };
+    message.is_complete(if learns_order { Look::Choose } else { Look::Wait })
 }
 
+/// Takes back a receive; false if something has been received by it.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn ek_message_cancel(receive: *mut Message) -> c_int {
-    // SAFETY: alive by the interface.
-    unsafe { calls::cancel(receive) as c_int }
+pub unsafe extern "C" fn ek_message_cancel(receive: *mut MessageState) -> bool {
+    // SAFETY: not freed, by the interface.
+    unsafe { calls::cancel(receive.cast()) }
 }
 
+/// Frees it, once. One that is not complete goes on, and its completion is not reported.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn ek_message_free(message: *mut Message) {
-    // SAFETY: by the interface.
-    unsafe { calls::free(message) };
+pub unsafe extern "C" fn ek_message_free(message: *mut MessageState) {
+    // SAFETY: freed once, by the interface.
+    unsafe { calls::free(message.cast()) };
 }
 
+/// Moves all messages on; how much happened.
 #[unsafe(no_mangle)]
-extern "C" fn ek_messages_progress() -> usize {
+pub extern "C" fn ek_messages_progress() -> usize {
     message::progress()
 }
 
+/// Whether this rank must call `ek_messages_progress` now and then, for others to go on.
 #[unsafe(no_mangle)]
-extern "C" fn ek_messages_incomplete() -> c_int {
-    message::is_busy() as c_int
+pub extern "C" fn ek_messages_need_progress() -> bool {
+    message::is_busy()
 }
 
+/// Whether something that this rank has sent is not complete.
 #[unsafe(no_mangle)]
-extern "C" fn ek_messages_sending() -> c_int {
-    message::is_sending() as c_int
+pub extern "C" fn ek_messages_are_sending() -> bool {
+    message::is_sending()
 }
 
+/// A test or probe has found nothing. A program that loops over such calls waits, so the core may go to
+/// another process.
 #[unsafe(no_mangle)]
-extern "C" fn ek_message_idle() {
+pub extern "C" fn ek_messages_found_nothing() {
     waiting::idle();
 }
 
+/// Begins a wait: then look and `ek_message_wait_pause` by turns, then `ek_message_wait_end`.
 #[unsafe(no_mangle)]
-extern "C" fn ek_message_wait_begin() {
+pub extern "C" fn ek_message_wait_begin() {
     waiting::begin();
 }
 
+/// Between two looks: moves messages on; if none came, spins, yields or sleeps. `also` is an
+/// ek_also_awaited.
 #[unsafe(no_mangle)]
-extern "C" fn ek_message_pause(beside: c_int) {
-    waiting::pause(match beside {
-        0 => Beside::Nothing,
-        1 => Beside::Barrier,
+pub extern "C" fn ek_message_wait_pause(also: u32) {
+    const NOTHING: u32 = AlsoAwaited::Nothing as u32;
+    const BARRIER: u32 = AlsoAwaited::Barrier as u32;
+    waiting::pause(match also {
+        NOTHING => Beside::Nothing,
+        BARRIER => Beside::Barrier,
         _ => Beside::Host,
     });
 }
 
+/// Ends a wait.
 #[unsafe(no_mangle)]
-extern "C" fn ek_message_wait_end() {
+pub extern "C" fn ek_message_wait_end() {
     waiting::end();
 }
-
-const _: () = assert!(std::mem::offset_of!(Message, done) == 18, "struct ek_message");

@@ -1,193 +1,115 @@
-//! The world, communicators and waiting, for C.
+//! How a process joins the world of MPI_COMM_WORLD and leaves it.
+//!
+//! Called once, from the wrapper of `MPI_Init`, in this order: `ek_world_begin`, `ek_world_join`,
+//! `ek_world_agree`, between which the shim exchanges the answers of all ranks.
 
-use evenkeel_engine::clock::Ticks;
-use evenkeel_engine::communicator::node::{self as communicator, Comm};
+use crate::codes::EK_INTERFACE;
+use crate::process::{Names, PROCESS};
+use crate::text::{slice, string};
 use evenkeel_engine::job::bootstrap::Candidate;
 use evenkeel_engine::job::node::{self, world};
 use evenkeel_engine::job::process_info::Card;
-use evenkeel_engine::wait::settings::Wait;
-use std::ffi::{CStr, c_char, c_int};
-use std::sync::{Arc, Mutex};
+use std::ffi::{c_char, c_int};
 
-/// The interface's number, `EK_INTERFACE`.
-const INTERFACE: u32 = 4;
+/// What a rank tells the others about itself before they share memory: plain bytes, to be sent as they
+/// are.
+#[repr(C)]
+pub struct ProcessInfo {
+    pub bytes: [u8; 96],
+}
 
-/// `struct ek_card`.
+/// [`ProcessInfo`] as the engine fills it in.
 #[derive(Clone, Copy)]
-#[repr(C, align(8))]
-pub struct PlainCard {
-    card: Card,
-    _rest: [u8; 96 - size_of::<Card>()],
+#[repr(C)]
+struct Padded {
+    info: Card,
+    _rest: [u8; size_of::<ProcessInfo>() - size_of::<Card>()],
 }
 
-static CANDIDATE: Mutex<Option<Candidate>> = Mutex::new(None);
-/// What the shim said about itself: host MPI and shim.
-pub static NAMES: Mutex<(String, String)> = Mutex::new((String::new(), String::new()));
+const _: () = assert!(size_of::<Padded>() == size_of::<ProcessInfo>());
 
-/// # Safety
-/// `text` must be null or a terminated string.
-unsafe fn string(text: *const c_char) -> String {
-    // SAFETY: the caller's promise.
-    if text.is_null() {
-        String::new()
-    } else {
-        unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
-    }
-}
-
+/// Fills in this process's info. `threaded`: the program was granted MPI_THREAD_MULTIPLE. False if
+/// evenkeel is switched off or cannot work here: the info then says so to the others.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn ek_world_begin(
-    mine: *mut u8,
-    mpi: *const c_char,
+pub unsafe extern "C" fn ek_world_begin(
+    mine: *mut ProcessInfo,
+    mpi_version: *const c_char,
     shim: *const c_char,
-    threaded: c_int,
-) -> c_int {
-    // SAFETY: terminated strings, and room for a card, by the interface.
-    unsafe {
-        *communicator::lock(&NAMES) = (string(mpi), string(shim));
-        let candidate = Candidate::begin(INTERFACE, threaded != 0);
-        let plain = PlainCard { card: candidate.card(), _rest: [0; 96 - size_of::<Card>()] };
-        mine.cast::<PlainCard>().write_unaligned(plain);
-        let enabled = candidate.is_enabled();
-        *communicator::lock(&CANDIDATE) = Some(candidate);
-        enabled as c_int
+    threaded: bool,
+) -> bool {
+    // SAFETY: terminated strings, by the interface.
+    PROCESS.set_names(unsafe { Names { mpi: string(mpi_version), shim: string(shim) } });
+    let bootstrap = Candidate::begin(EK_INTERFACE, threaded);
+    let info = Padded { info: bootstrap.card(), _rest: [0; size_of::<ProcessInfo>() - size_of::<Card>()] };
+    // SAFETY: room for an info, by the interface; it is not aligned as the engine's is.
+    unsafe { mine.cast::<Padded>().write_unaligned(info) };
+    let enabled = bootstrap.is_enabled();
+    *PROCESS.bootstrap() = Some(bootstrap);
+    enabled
+}
+
+/// All ranks' infos, in the order of MPI_COMM_WORLD. Opens this node's segment. Bit 0 of the answer: that
+/// worked; bit 1: this process can read the memory of the others on its node.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ek_world_join(infos: *const ProcessInfo, ranks: c_int, me: c_int) -> u8 {
+    let read = |rank: usize| {
+        // SAFETY: `ranks` infos, by the interface; they are not aligned as the engine's are.
+        unsafe { infos.add(rank).cast::<Padded>().read_unaligned() }.info
+    };
+    let infos: Vec<Card> = (0..ranks as usize).map(read).collect();
+    PROCESS.bootstrap().as_mut().map_or(0, |bootstrap| bootstrap.join(&infos, me as usize))
+}
+
+/// Every rank's answer to `ek_world_join`, in order. From here on communicators can be attached.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ek_world_agree(joined: *const u8, ranks: c_int) {
+    // SAFETY: one byte for each rank, by the interface.
+    let answers = unsafe { slice(joined, ranks) };
+    if let Some(bootstrap) = PROCESS.bootstrap().take() {
+        bootstrap.agree(answers);
     }
 }
 
+/// The host library reports deaths of ranks to the program, so evenkeel ends no process because of them.
+/// After `ek_world_agree`, by all ranks or none.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn ek_world_join(cards: *const u8, ranks: c_int, me: c_int) -> c_int {
-    // SAFETY: `ranks` cards, by the interface.
-    let cards: Vec<Card> = (0..ranks as usize)
-        .map(|r| unsafe { cards.cast::<PlainCard>().add(r).read_unaligned() }.card)
-        .collect();
-    communicator::lock(&CANDIDATE).as_mut().map_or(0, |c| c.join(&cards, me as usize)) as c_int
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn ek_world_agree(joined: *const u8, ranks: c_int) {
-    // SAFETY: one byte a rank, by the interface.
-    let answers = unsafe { std::slice::from_raw_parts(joined, ranks as usize) };
-    if let Some(candidate) = communicator::lock(&CANDIDATE).take() {
-        candidate.agree(answers);
-    }
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn ek_world_leave() {
-    if let Some(world) = world() {
-        world.leave();
-    }
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn ek_world_forget() {
-    evenkeel_engine::deferral::pending::close();
-    evenkeel_engine::message::close();
-    node::forget();
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn ek_world_host(progress: extern "C" fn()) {
-    evenkeel_engine::wait::chores::set_host_progress(progress);
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn ek_world_reports_faults() {
+pub extern "C" fn ek_world_report_faults() {
     if let Some(world) = world() {
         world.report_faults();
     }
 }
 
+/// Whether this rank of MPI_COMM_WORLD is on this node and has died.
 #[unsafe(no_mangle)]
-extern "C" fn ek_world_has_died(rank: c_int) -> c_int {
-    world().is_some_and(|world| world.has_died(rank as usize)) as c_int
+pub extern "C" fn ek_rank_has_died(rank: c_int) -> bool {
+    world().is_some_and(|world| world.has_died(rank as usize))
 }
 
+/// Hands over the function that gives the host library a chance to progress.
+///
+/// MPI promises progress inside every call: a rank that waits here for others must still answer for the
+/// host (a large MPI_Isend under way, a window that its peers access), or the others never come. The
+/// engine calls `progress`, which takes about 0.2 us, from the thread that waits: in every wait of
+/// ek_barrier and ek_run that has lasted 100 us, then half as often each time down to once in 8 ms,
+/// also between sleeps, and never while it holds a lock.
 #[unsafe(no_mangle)]
-extern "C" fn ek_world_comm_id() -> u64 {
-    world().map_or(0, |w| w.world_comm_id())
+pub extern "C" fn ek_set_host_progress(progress: extern "C" fn()) {
+    evenkeel_engine::wait::chores::set_host_progress(progress);
 }
 
-/// # Safety
-/// `members` must hold `ranks` entries.
-pub(crate) unsafe fn members<'a>(members: *const c_int, ranks: c_int) -> &'a [i32] {
-    // SAFETY: the caller's promise.
-    unsafe { std::slice::from_raw_parts(members, ranks as usize) }
-}
-
+/// The end, from the wrapper of MPI_Finalize: after the last collective and after `ek_record_json`.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn ek_fresh_id(list: *const c_int, ranks: c_int) -> u64 {
-    // SAFETY: by the interface.
-    communicator::fresh_id(world(), unsafe { members(list, ranks) })
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn ek_comm_duplicate(
-    parent: *const Comm,
-    list: *const c_int,
-    ranks: c_int,
-    me: c_int,
-) -> *const Comm {
-    // SAFETY: an attached communicator, and its members.
-    Arc::into_raw(unsafe { &*parent }.duplicate(world(), unsafe { members(list, ranks) }, me as usize))
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn ek_comm_attach(id: u64, list: *const c_int, ranks: c_int, me: c_int) -> *const Comm {
-    // SAFETY: by the interface.
-    Arc::into_raw(Comm::attach(world(), id, unsafe { members(list, ranks) }, me as usize))
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn ek_comm_detach(comm: *const Comm) {
-    // SAFETY: from `ek_comm_attach`, detached once.
-    Comm::detach(unsafe { Arc::from_raw(comm) });
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn ek_comm_revoke(comm: *const Comm) {
-    // SAFETY: an attached communicator.
-    unsafe { &*comm }.revoke();
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn ek_is_revoked(comm: *const Comm) -> c_int {
-    // SAFETY: an attached communicator.
-    unsafe { &*comm }.is_revoked() as c_int
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn ek_serves(comm: *const Comm) -> c_int {
-    // SAFETY: an attached communicator.
-    unsafe { &*comm }.served.is_some() as c_int
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn ek_comm_name(comm: *const Comm, name: *const c_char) {
-    // SAFETY: an attached communicator and a terminated string.
-    unsafe { &*comm }.set_name(&unsafe { string(name) });
-}
-
-/// `struct ek_pause`: start of the wait in ticks, looks, next time the host is due, its step.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn ek_pause_once(state: *mut [u64; 4]) {
-    // SAFETY: by the interface.
-    let state = unsafe { &mut *state };
-    if state[0] == 0 {
-        state[0] = Ticks::now().0.max(1);
+pub extern "C" fn ek_world_leave() {
+    if let Some(world) = world() {
+        world.leave();
     }
-    let Some(world) = world() else {
-        evenkeel_engine::wait::settings::offer_the_core();
-        return;
-    };
-    let mut wait = Wait::resume(Ticks(state[0]), state[1] as u32);
-    if wait.once(&world.waiting, 0, || true) {
-        // The host cannot wake us: a short nap stands for blocking.
-        std::thread::sleep(std::time::Duration::from_micros(50));
-    }
-    state[1] = wait.looks as u64;
-    if wait.looks % 1024 == 0 && Ticks::now().ns_since(wait.began) >= state[2].max(world.patience_ns) {
-        state[2] = Ticks::now().ns_since(wait.began) + world.patience_ns;
-        world.check_alive(0..world.neighbours.len(), "Wait");
-    }
+}
+
+/// In a child after fork(): forgets everything without a word to the other ranks. Every later call is the
+/// host's.
+#[unsafe(no_mangle)]
+pub extern "C" fn ek_world_forget() {
+    evenkeel_engine::deferral::pending::close();
+    evenkeel_engine::message::close();
+    node::forget();
 }

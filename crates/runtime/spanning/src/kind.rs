@@ -5,7 +5,7 @@ use evenkeel_schedule::{Collective, Rank};
 
 /// One of the 17 collectives of MPI. The numbers are those of C's `enum ek_kind`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u32)]
+#[repr(C)]
 pub enum CollectiveKind {
     /// MPI_Barrier
     Barrier,
@@ -45,6 +45,8 @@ pub enum CollectiveKind {
 
 impl CollectiveKind {
     /// How many there are.
+    ///
+    /// cbindgen:ignore
     pub const COUNT: usize = 17;
 
     /// All of them, in the order of their numbers.

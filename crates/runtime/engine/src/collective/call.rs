@@ -1,30 +1,74 @@
 //! What a front end asks for: one collective call in terms of bytes, ranks and functions.
 //!
-//! Mirrors `struct ek_call` of `shims/include/evenkeel.h`, which says what each field means for each kind.
+//! The C header of the shims, `shims/include/evenkeel.h`, is generated from [`Call`], [`Span`] and [`Kind`].
 
 pub use evenkeel_spanning::{CollectiveKind as Kind, Span};
 
 use evenkeel_schedule::deposits::Sources;
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 
-/// `inout[i] = in[i] op inout[i]` for `count` elements.
+/// `inout[i] = input[i] op inout[i]` for `i < count`.
 pub type Combine =
     unsafe extern "C" fn(context: *mut c_void, input: *const c_void, inout: *mut c_void, count: usize);
 
-/// One collective call.
+/// A combine function: `inout[i] = input[i] op inout[i]` for `i < count`, as MPI_Reduce_local. NULL: none.
+pub type CombineFunction = Option<
+    unsafe extern "C" fn(context: *mut c_void, input: *const c_void, inout: *mut c_void, count: usize),
+>;
+
+/// Makes the data of a call contiguous. Nonzero: that failed, and the call is declined.
+pub type MaterializeFunction = Option<unsafe extern "C" fn(call: *mut Call) -> c_int>;
+
+/// One collective call. All data are contiguous bytes.
+///
+/// | kind                 | bytes     | send                    | recv                               |
+/// |----------------------|-----------|-------------------------|------------------------------------|
+/// | BARRIER              | 0         | -                       | -                                  |
+/// | BCAST                | message   | root: message           | others: message                    |
+/// | REDUCE               | vector    | vector                  | root: vector                       |
+/// | ALLREDUCE, SCAN      | vector    | vector                  | vector                             |
+/// | EXSCAN               | vector    | vector                  | vector (rank 0: untouched)         |
+/// | GATHER               | one block | own block               | root: ranks x block                |
+/// | SCATTER              | one block | root: ranks x block     | own block                          |
+/// | ALLGATHER            | one block | own block               | ranks x block                      |
+/// | ALLTOALL             | one block | ranks x block           | ranks x block                      |
+/// | GATHERV              | own block | own block               | root: recv + recv_spans            |
+/// | SCATTERV             | own block | root: send + send_spans | own block                          |
+/// | ALLGATHERV           | own block | own block               | recv + recv_spans, the same at all |
+/// | ALLTOALLV, ALLTOALLW | 0         | send + send_spans       | recv + recv_spans                  |
+/// | REDUCE_SCATTER       | vector    | vector                  | own part (recv_spans: all parts)   |
+/// | REDUCE_SCATTER_BLOCK | one block | ranks x block           | own block                          |
+///
+/// In place: `send` may equal the place in `recv` where this rank's own data go. All reductions: `send` may
+/// equal `recv`; REDUCE_SCATTER and REDUCE_SCATTER_BLOCK: `recv` may be the start of `send`. Buffers do not
+/// overlap otherwise. ALLTOALL, ALLTOALLV, ALLTOALLW: `send` and `recv` are distinct.
+///
+/// Data with holes: the caller sets `materialize`. The engine calls it once, after it has accepted the call
+/// and before it reads the buffers, and holds no lock meanwhile. It packs what is sent, allocates what is
+/// received into, and fills in `send`, `recv` and the offsets of the spans.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Call {
+    /// Which collective: the number of its kind.
     pub kind: u32,
     pub root: i32,
     pub bytes: usize,
     pub send: *const u8,
     pub recv: *mut u8,
+    /// One span per rank; must live until the call is complete.
     pub send_spans: *const Span,
+    /// One span per rank; must live until the call is complete.
     pub recv_spans: *const Span,
-    pub combine: Option<Combine>,
+    /// Of reductions.
+    pub combine: CombineFunction,
+    /// Handed to `combine`.
     pub combine_context: *mut c_void,
+    /// Size of one element of a reduction, which is never divided; 0 for other kinds.
     pub elem_bytes: usize,
+    /// NULL: the data are contiguous already.
+    pub materialize: MaterializeFunction,
+    /// For `materialize`.
+    pub materialize_context: *mut c_void,
 }
 
 impl Call {
@@ -42,6 +86,8 @@ impl Call {
             combine: None,
             combine_context: std::ptr::null_mut(),
             elem_bytes: 1,
+            materialize: None,
+            materialize_context: std::ptr::null_mut(),
         }
     }
 

@@ -45,7 +45,7 @@ const LARGEST_TABLE: usize = 1024;
 
 /// The plan, or None if the host library must carry the call out.
 ///
-/// `bytes` and `elem_bytes` as for `ek_takes`.
+/// `bytes` and `elem_bytes` as for [`crate::comm::Comm::takes`].
 pub fn plan(
     kind: Kind,
     bytes: usize,

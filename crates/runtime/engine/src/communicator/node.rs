@@ -241,6 +241,11 @@ impl Comm {
         served.board.notify();
     }
 
+    /// Whether evenkeel carries out collectives on it, on one node or across several; else the host does.
+    pub fn is_served(&self) -> bool {
+        self.served.is_some() || self.across.is_some()
+    }
+
     /// Whether members have died, in a job whose host reports that: then what is under way ends here for
     /// every member on this node, and the host has what comes.
     pub(crate) fn has_lost_members(&self, served: &Served) -> bool {
@@ -328,7 +333,7 @@ impl Comm {
     }
 
     /// The plan for a call, or None (counted as the host's) if the host must carry it out.
-    #[inline]
+    #[inline(always)]
     pub fn takes(
         &self,
         kind: Kind,

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering, compiler_fence};
 
 /// The communicator whose next barriers may go this way; null: none, which the front end looks at
 /// before it calls.
-#[unsafe(export_name = "ek_again")]
+#[unsafe(export_name = "ek_deferred_fast_path")]
 pub static COMM: AtomicPtr<Comm> = AtomicPtr::new(std::ptr::null_mut());
 /// They may below this number.
 static LIMIT: AtomicU64 = AtomicU64::new(0);

@@ -24,7 +24,7 @@ pub struct Card {
     pub(crate) cores: [u64; 4],
 }
 
-const _: () = assert!(size_of::<Card>() <= 96, "ek_card");
+const _: () = assert!(size_of::<Card>() <= 96, "ek_process_info");
 
 /// 64-bit words of a card.
 pub const CARD_WORDS: usize = 12;

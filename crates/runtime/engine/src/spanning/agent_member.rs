@@ -219,6 +219,8 @@ impl AgentMember {
             combine: Some(combine),
             combine_context: std::ptr::null_mut(),
             elem_bytes: width,
+            materialize: None,
+            materialize_context: std::ptr::null_mut(),
         };
         // SAFETY: all deposits are there, of the length that all ranks know, until the agent leaves.
         unsafe { fold(&call, &sources, into.as_mut_ptr(), into.len() / width) };

@@ -1,0 +1,164 @@
+//! Tests that `shims/include/evenkeel.h` says in C what this crate says in Rust.
+
+use crate::codes::{EK_DECLINED, EK_DONE, EK_INTERFACE, EK_LOST_MEMBER, EK_REVOKED};
+use crate::communicator::SpanningReservation;
+use crate::deferral::{Channel, DeferralMode, EK_CHANNELS};
+use crate::message::{AlsoAwaited, FoundMessage, MessageState};
+use crate::nodes::AgentInfo;
+use crate::pause::Pause;
+use crate::world::ProcessInfo;
+use evenkeel_engine::collective::call::{Call, Kind, Span};
+use std::fmt::Write;
+use std::mem::offset_of;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Modules in the order in which the header has their functions.
+const MODULES: [&str; 9] =
+    ["codes", "world", "nodes", "communicator", "collective", "request", "deferral", "message", "pause"];
+
+fn here() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn header() -> PathBuf {
+    here().join("../../../shims/include/evenkeel.h")
+}
+
+/// The file below `folder` with this declaration, wherever it is.
+fn file_with(folder: &Path, declaration: &str) -> Option<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("sources can be read");
+    entries.map(|entry| entry.expect("sources can be read").path()).find_map(|path| {
+        if path.is_dir() {
+            return file_with(&path, declaration);
+        }
+        std::fs::read_to_string(&path).unwrap_or_default().contains(declaration).then_some(path)
+    })
+}
+
+/// Files of the crates below that declare what crosses the border.
+fn shared_types() -> Vec<PathBuf> {
+    let declared = [
+        ("spanning", "pub enum CollectiveKind {"),
+        ("spanning", "pub struct Span {"),
+        ("engine", "pub struct Call {"),
+    ];
+    let find = |(name, declaration): (&str, &str)| {
+        let folder = here().join("..").join(name).join("src");
+        file_with(&folder, declaration).unwrap_or_else(|| panic!("crate {name} has no `{declaration}`"))
+    };
+    declared.map(find).to_vec()
+}
+
+/// The header as cbindgen makes it.
+fn generated() -> String {
+    let config = cbindgen::Config::from_file(here().join("cbindgen.toml")).expect("cbindgen.toml is valid");
+    let mut builder = cbindgen::Builder::new().with_config(config);
+    for file in shared_types() {
+        builder = builder.with_src(file);
+    }
+    for module in MODULES.iter().chain(&["record"]) {
+        builder = builder.with_src(here().join("src").join(module).with_extension("rs"));
+    }
+    let mut bytes = Vec::new();
+    builder.generate().expect("cbindgen understands the sources").write(&mut bytes);
+    String::from_utf8(bytes).expect("sources are UTF-8")
+}
+
+#[test]
+fn the_checked_in_header_is_up_to_date() {
+    let text = generated();
+    if std::env::var_os("EVENKEEL_WRITE_HEADER").is_some() {
+        std::fs::write(header(), &text).expect("the header can be written");
+    }
+    let checked_in = std::fs::read_to_string(header()).expect("the header can be read");
+    assert!(
+        checked_in == text,
+        "shims/include/evenkeel.h is not what the Rust side says now; to write it anew: \
+         EVENKEEL_WRITE_HEADER=1 cargo test -p evenkeel-mpi header"
+    );
+}
+
+/// C assertions that everything shared is as it is in Rust.
+fn assertions() -> String {
+    let mut text = String::from("#include \"evenkeel.h\"\n");
+    let mut equal = |what: String, value: isize| {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "_Static_assert({what} == {value}, \"{what}\");");
+    };
+    macro_rules! layout {
+        ($type:ty as $c:literal: $($field:ident as $c_field:literal),*) => {
+            equal(format!("sizeof({})", $c), size_of::<$type>() as isize);
+            equal(format!("_Alignof({})", $c), align_of::<$type>() as isize);
+            $(equal(format!("offsetof({}, {})", $c, $c_field), offset_of!($type, $field) as isize);)*
+        };
+    }
+    layout!(ProcessInfo as "ek_process_info": bytes as "bytes");
+    layout!(AgentInfo as "ek_agent_info": bytes as "bytes");
+    layout!(SpanningReservation as "ek_spanning_reservation": words as "words");
+    layout!(Span as "ek_span": offset as "offset", bytes as "bytes");
+    layout!(Call as "ek_call": kind as "kind", root as "root", bytes as "bytes", send as "send",
+        recv as "recv", send_spans as "send_spans", recv_spans as "recv_spans", combine as "combine",
+        combine_context as "combine_context", elem_bytes as "elem_bytes", materialize as "materialize",
+        materialize_context as "materialize_context");
+    layout!(MessageState as "ek_message": bytes as "bytes", source as "source", tag as "tag",
+        truncated as "truncated", cancelled as "cancelled", done as "done", plain as "plain");
+    layout!(FoundMessage as "ek_found_message": source as "source", tag as "tag", bytes as "bytes",
+        matched as "matched");
+    layout!(Pause as "ek_pause": began_ticks as "began_ticks", looks as "looks",
+        next_check_ns as "next_check_ns");
+    for kind in Kind::ALL {
+        equal(format!("EK_KIND_{}", kind.name().to_uppercase()), kind as isize);
+    }
+    let channels = ["THREADS", "SHARED_MEMORY", "SIGNALS", "WINDOWS", "FAULTS"];
+    let numbers =
+        [Channel::Threads, Channel::SharedMemory, Channel::Signals, Channel::Windows, Channel::Faults];
+    for (name, number) in channels.iter().zip(numbers) {
+        equal(format!("EK_CHANNEL_{name}"), number as isize);
+    }
+    equal("EK_CHANNELS".into(), EK_CHANNELS as isize);
+    equal("EK_DEFERRAL_MODE_STRICT".into(), DeferralMode::Strict as isize);
+    equal("EK_DEFERRAL_MODE_GATED".into(), DeferralMode::Gated as isize);
+    equal("EK_DEFERRAL_MODE_ALWAYS".into(), DeferralMode::Always as isize);
+    equal("EK_ALSO_AWAITED_NOTHING".into(), AlsoAwaited::Nothing as isize);
+    equal("EK_ALSO_AWAITED_BARRIER".into(), AlsoAwaited::Barrier as isize);
+    equal("EK_ALSO_AWAITED_HOST".into(), AlsoAwaited::Host as isize);
+    equal("EK_INTERFACE".into(), EK_INTERFACE as isize);
+    equal("EK_DONE".into(), EK_DONE as isize);
+    equal("EK_DECLINED".into(), EK_DECLINED as isize);
+    equal("EK_LOST_MEMBER".into(), EK_LOST_MEMBER as isize);
+    equal("EK_REVOKED".into(), EK_REVOKED as isize);
+    // What the engine exports beside functions.
+    equal("sizeof(ek_gate)".into(), size_of::<std::sync::atomic::AtomicU8>() as isize);
+    equal("sizeof(ek_deferred)".into(), size_of::<std::sync::atomic::AtomicU32>() as isize);
+    equal("sizeof(ek_messages_needing)".into(), size_of::<std::sync::atomic::AtomicUsize>() as isize);
+    equal("sizeof(ek_deferred_fast_path)".into(), size_of::<*const ()>() as isize);
+    text
+}
+
+/// Whether the C compiler accepts a file with this text.
+fn compiles(name: &str, text: &str) -> Result<(), String> {
+    let file = std::env::temp_dir().join(format!("evenkeel-{}-{name}.c", std::process::id()));
+    std::fs::write(&file, text).expect("a temporary file can be written");
+    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".into());
+    let include = header().parent().expect("it is in a folder").to_path_buf();
+    let output = Command::new(compiler)
+        .args(["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-fmax-errors=5", "-I"])
+        .args([&include, &file])
+        .output()
+        .expect("a C compiler can be started");
+    let _ = std::fs::remove_file(&file);
+    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
+}
+
+#[test]
+fn types_and_numbers_are_the_same_in_c_and_rust() {
+    compiles("layout", &assertions()).unwrap();
+}
+
+#[test]
+fn a_wrong_layout_would_be_found() {
+    let wrong = assertions().replace("offsetof(ek_call, bytes) == 8", "offsetof(ek_call, bytes) == 16");
+    let error = compiles("wrong", &wrong).unwrap_err();
+    assert!(error.contains("offsetof(ek_call, bytes)"), "{error}");
+}

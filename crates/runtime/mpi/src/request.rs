@@ -1,0 +1,58 @@
+//! Nonblocking collectives.
+
+use crate::codes::{EK_DECLINED, EK_DONE, code_of_end};
+use crate::collective::accept;
+use evenkeel_engine::collective::call::Call;
+use evenkeel_engine::communicator::node::{Comm, Revoked};
+use evenkeel_engine::nonblocking::request::{self, Request};
+use std::ffi::c_int;
+
+/// Starts a nonblocking collective: EK_DONE, and its request in `*started`, or EK_DECLINED as `ek_run`.
+/// The call is copied; its spans and buffers must live until the request is complete.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ek_start(comm: *const Comm, call: *mut Call, started: *mut *mut Request) -> c_int {
+    // SAFETY: an attached communicator, a call as its type describes it, and a place for the request,
+    // by the interface.
+    unsafe {
+        let comm = &*comm;
+        if !accept(comm, call, true) {
+            return EK_DECLINED;
+        }
+        *started = request::start(comm, &*call);
+    }
+    EK_DONE
+}
+
+/// Moves it on; true when it is complete.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ek_request_test(request: *mut Request) -> bool {
+    // SAFETY: from `ek_start` and not freed, by the interface.
+    unsafe { request::is_done(request) }
+}
+
+/// Frees a complete one: EK_DONE, or EK_REVOKED or EK_LOST_MEMBER if it ended without a result.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ek_request_free(request: *mut Request) -> c_int {
+    // SAFETY: from `ek_start`, complete and freed once, by the interface.
+    unsafe {
+        let lost_member = request::has_failed(request);
+        match request::free(request) {
+            Ok(()) => EK_DONE,
+            Err(Revoked) => code_of_end(lost_member),
+        }
+    }
+}
+
+/// How many requests of this process are not complete.
+#[unsafe(no_mangle)]
+pub extern "C" fn ek_requests_incomplete() -> usize {
+    request::pending()
+}
+
+/// Moves all of them on.
+#[unsafe(no_mangle)]
+pub extern "C" fn ek_requests_progress() {
+    if request::pending() > 0 {
+        request::progress_all();
+    }
+}

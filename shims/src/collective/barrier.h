@@ -1,0 +1,43 @@
+/* MPI_Barrier, by the shortest path there is. */
+#ifndef EK_COLLECTIVE_BARRIER_H
+#define EK_COLLECTIVE_BARRIER_H
+#include "gate/deferral.h"
+#include "process/communicator.h"
+
+/* The communicator of the last barrier. */
+typedef struct ek_last_barrier_comm {
+    MPI_Comm comm;
+    ek_comm *engine;
+} ek_last_barrier_comm;
+extern EK_HIDDEN ek_last_barrier_comm ek_last_barrier;
+
+/* Whether nothing is under way that other ranks may wait for, so that a barrier may be deferred. */
+static inline bool ek_may_defer_barrier(void)
+{
+    return ek_process.host_requests == 0 && ek_process.requests == 0 && ek_messages_needing == 0;
+}
+
+/* EK_DONE, EK_DECLINED, EK_REVOKED or EK_LOST_MEMBER. */
+static inline int ek_try_barrier(MPI_Comm comm)
+{
+    ek_note_collective();
+    const ek_comm *fast = ek_deferred_fast_path;
+    if (fast && comm == ek_last_barrier.comm && fast == ek_last_barrier.engine && ek_may_defer_barrier() &&
+        ek_barrier_fast_path(fast))
+        return EK_DONE; /* the gate was closed, and is */
+    ek_comm_entry *e = ek_comm_find(comm);
+    if (EK_UNLIKELY(!e || !e->engine)) {
+        EK_COMPLETE_DEFERRED("MPI_Barrier");
+        return EK_DECLINED;
+    }
+    ek_gate = 0;
+    ek_last_barrier = (ek_last_barrier_comm){comm, e->engine};
+    int code = ek_barrier(e->engine, ek_may_defer_barrier());
+    ek_gate_close_if_deferred();
+    return code;
+}
+
+/* After EK_REVOKED or EK_LOST_MEMBER: the MPI error code, to the communicator's error handler. */
+int ek_barrier_failed(MPI_Comm, int code);
+
+#endif

@@ -1,0 +1,65 @@
+#include "collective/postponed_free.h"
+#include "host/datatype.h"
+#include "process/state.h"
+#include <pthread.h>
+#include <stdlib.h>
+
+typedef struct postponed {
+    struct postponed *next;
+    bool is_op;
+    MPI_Op op;
+    MPI_Datatype type;
+} postponed;
+
+static postponed *list;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Under the lock. */
+static void free_all(void)
+{
+    while (list) {
+        postponed *p = list;
+        list = p->next;
+        if (p->is_op)
+            ek_host.Op_free(&p->op);
+        else
+            ek_host.Type_free(&p->type);
+        free(p);
+    }
+}
+
+static bool postpone(postponed what)
+{
+    if (!ek_process.requests)
+        return false;
+    postponed *p = malloc(sizeof *p);
+    if (!p)
+        return false;
+    *p = what;
+    pthread_mutex_lock(&lock);
+    p->next = list;
+    list = p;
+    if (!ek_process.requests)
+        free_all();
+    pthread_mutex_unlock(&lock);
+    return true;
+}
+
+bool ek_postpone_op_free(MPI_Op op)
+{
+    return ek_operator_of(op) == EK_OPERATOR_CUSTOM && postpone((postponed){.is_op = true, .op = op});
+}
+
+bool ek_postpone_type_free(MPI_Datatype type)
+{
+    ek_type scratch;
+    const ek_type *t = ek_type_of(type, &scratch);
+    return t && !t->predefined && postpone((postponed){.type = type});
+}
+
+void ek_free_postponed(void)
+{
+    pthread_mutex_lock(&lock);
+    free_all();
+    pthread_mutex_unlock(&lock);
+}

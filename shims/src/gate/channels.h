@@ -1,0 +1,17 @@
+/* The ways by which this program shares memory or control with others without asking the kernel each time.
+ * While there is one, barriers are strict. */
+#ifndef EK_GATE_CHANNELS_H
+#define EK_GATE_CHANNELS_H
+#include "evenkeel.h"
+
+/* The program makes such a channel, by the function `how`. It stays for good. */
+void ek_channel_open(ek_channel, const char *how);
+
+/* Tells the engine of the channels that there were before barriers might be deferred. */
+void ek_channels_report(void);
+
+/* One-sided windows come and go. */
+void ek_window_made(void);
+void ek_window_freed(void);
+
+#endif

@@ -1,0 +1,10 @@
+/* Elements with holes, in odd order or at absolute addresses: the host packs them into bytes and back. */
+#ifndef EK_HOST_PACK_H
+#define EK_HOST_PACK_H
+#include "host/datatype.h"
+
+/* `count` elements to `count * size` bytes and back; an MPI error code. */
+int ek_pack(const void *elements, MPI_Count count, const ek_layout *, char *bytes);
+int ek_unpack(const char *bytes, MPI_Count count, const ek_layout *, void *elements);
+
+#endif

@@ -1,0 +1,49 @@
+/* One direction of a point-to-point call: a send or receive under way, and what is to be done when it is
+ * complete.
+ */
+#ifndef EK_MESSAGE_TRANSFER_H
+#define EK_MESSAGE_TRANSFER_H
+#include "evenkeel.h"
+#include "host/datatype.h"
+#include "process/communicator.h"
+
+typedef struct ek_transfer {
+    ek_message *message; /* NULL: complete */
+    char *packed;        /* owned; of a receive: to be unpacked */
+    /* Of a receive: */
+    void *buffer;
+    MPI_Count count;
+    ek_layout layout;
+    bool owns_type; /* the layout's type is a duplicate, to be freed */
+} ek_transfer;
+
+typedef enum ek_send_mode { EK_STANDARD, EK_SYNCHRONOUS, EK_BUFFERED } ek_send_mode;
+
+/* These start one: MPI_SUCCESS, EK_DECLINED, or an MPI error code. */
+
+int ek_transfer_send(ek_transfer *, const ek_comm_entry *, const void *buf, MPI_Count count, MPI_Datatype,
+                     int dest, int tag, ek_send_mode);
+int ek_transfer_receive(ek_transfer *, const ek_comm_entry *, void *buf, MPI_Count count, MPI_Datatype,
+                        int source, int tag);
+
+/* Of a message that a probe took out. */
+int ek_transfer_receive_matched(ek_transfer *, const ek_comm_entry *, void *buf, MPI_Count count,
+                                MPI_Datatype, void *matched);
+
+/* `learns_order`: see ek_message_is_complete. */
+static inline bool ek_transfer_is_complete(const ek_transfer *t, bool learns_order)
+{
+    return !t->message || t->message->plain ||
+           (t->message->done && ek_message_is_complete(t->message, learns_order));
+}
+
+/* Of a complete one: unpacks, frees, fills in the status; an MPI error code. */
+int ek_transfer_finish(ek_transfer *, MPI_Status *);
+
+/* The status as MPI_Request_get_status leaves it, of one that is not freed; an MPI error code. */
+int ek_transfer_get_status(const ek_transfer *, MPI_Status *);
+
+/* Frees it without a result, whether or not it is complete. */
+void ek_transfer_cancel(ek_transfer *);
+
+#endif

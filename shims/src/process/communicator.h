@@ -1,0 +1,62 @@
+/* Which communicators evenkeel knows.
+ *
+ * An attribute on each communicator leads to its entry; a table from handle to entry saves the look-up. The
+ * attribute's callbacks see duplicates and deletions however they come about. All other new communicators are
+ * adopted by the wrapper of the call that made them. */
+#ifndef EK_PROCESS_COMMUNICATOR_H
+#define EK_PROCESS_COMMUNICATOR_H
+#include "evenkeel.h"
+#include "host/hash.h"
+#include "host/library.h"
+#include <stdatomic.h>
+
+typedef struct ek_comm_entry {
+    _Atomic uintptr_t handle; /* the MPI_Comm, once seen */
+    ek_comm *engine;          /* NULL: it has one member, and all calls are the host's */
+    bool served;              /* the engine carries out collectives on it */
+    int size, rank;
+    int *members;      /* world ranks */
+    _Atomic int users; /* the communicator itself, and the nonblocking collectives under way on it */
+    struct ek_comm_entry *next_free;
+} ek_comm_entry;
+
+int ek_comms_open(int size, int rank); /* an MPI error code */
+void ek_comms_close(void);
+
+enum { EK_COMM_TABLE_BITS = 10, EK_COMM_TABLE_SIZE = 1 << EK_COMM_TABLE_BITS };
+extern EK_HIDDEN _Atomic(ek_comm_entry *) ek_comm_table[EK_COMM_TABLE_SIZE];
+
+/* The rest of ek_comm_find, which is to be called instead. */
+ek_comm_entry *ek_comm_find_slowly(MPI_Comm);
+
+/* NULL: evenkeel does not know it. Entries are never given back to the allocator, so a stale one may be read.
+ */
+static inline ek_comm_entry *ek_comm_find(MPI_Comm comm)
+{
+    uintptr_t handle = (uintptr_t)comm;
+    size_t place = ek_hash(handle, EK_COMM_TABLE_BITS);
+    ek_comm_entry *e = atomic_load_explicit(&ek_comm_table[place], memory_order_acquire);
+    if (EK_LIKELY(e && atomic_load_explicit(&e->handle, memory_order_relaxed) == handle))
+        return e;
+    return ek_comm_find_slowly(comm);
+}
+
+/* A new communicator, from every member. */
+void ek_comm_adopt(MPI_Comm);
+void ek_comm_note_name(MPI_Comm, const char *name);
+
+/* An operation on it begins and ends: until then the entry outlives the communicator. */
+void ek_comm_entry_hold(ek_comm_entry *);
+void ek_comm_entry_drop(ek_comm_entry *);
+
+/* > 0: this thread is in a call whose new communicator will be adopted. Some hosts (Open MPI's
+ * MPI_Comm_create_group) copy the parent's attributes to it, on its members only: that must not count as a
+ * duplicate. */
+extern EK_HIDDEN _Thread_local int ek_creating __attribute__((tls_model("initial-exec")));
+
+static inline void ek_creating_end(int *unused) { (void)unused, ek_creating--; }
+
+/* That is so until the block ends. */
+#define EK_CREATING_SCOPE int creating __attribute__((cleanup(ek_creating_end), unused)) = ek_creating++
+
+#endif

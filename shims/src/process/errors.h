@@ -1,0 +1,14 @@
+/* Reporting errors as MPI does: to the communicator's error handler. */
+#ifndef EK_PROCESS_ERRORS_H
+#define EK_PROCESS_ERRORS_H
+#include "process/communicator.h"
+
+/* These call the error handler, which may end the program, and return `code`. */
+
+int ek_raise(MPI_Comm, int code);
+
+/* To the handler of MPI_COMM_WORLD if `entry`, which was the communicator's, no longer is. Nothing is raised
+ * for MPI_SUCCESS. */
+int ek_raise_checked(MPI_Comm, const ek_comm_entry *entry, int code);
+
+#endif

@@ -1,0 +1,13 @@
+/* Ranks that die, where the host lets programs survive that; and MPI's names for how calls end then. */
+#ifndef EK_PROCESS_FAULTS_H
+#define EK_PROCESS_FAULTS_H
+#include <stdbool.h>
+
+/* Whether the host reports faults to this program: then barriers must be able to report them too. Open MPI
+ * does so when its launcher was told --with-ft. */
+bool ek_host_reports_faults(void);
+
+/* The MPI error class for EK_REVOKED and EK_LOST_MEMBER. */
+int ek_error_class(int code);
+
+#endif

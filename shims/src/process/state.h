@@ -1,0 +1,58 @@
+/* Where this process and this thread stand: what hot paths ask first. MPI is one per process, and so is this.
+ */
+#ifndef EK_PROCESS_STATE_H
+#define EK_PROCESS_STATE_H
+#include "evenkeel.h"
+#include "host/hints.h"
+#include <stdatomic.h>
+
+typedef struct ek_process_state {
+    /* evenkeel is at work: between MPI_Init and MPI_Finalize, and not switched off. */
+    bool active;
+    /* Point-to-point messages are evenkeel's. */
+    bool carries_messages;
+    /* Barriers may be deferred, so the shim looks out for what must complete them. */
+    bool may_defer;
+    /* The value of ek_gate while barriers are pending: 1, or 0 for --gate off. */
+    uint8_t closed_gate;
+    /* Nonblocking collectives of evenkeel's that are not complete. */
+    _Atomic int requests;
+    /* About how many nonblocking operations of the host's are not complete. A strict barrier would move them
+     * on while it waits. A deferred one does not, and another rank may wait for them. */
+    int host_requests;
+    /* A collective has been carried out since the host was last polled: see ek_polls_due. */
+    _Atomic int host_is_behind;
+} ek_process_state;
+extern EK_HIDDEN ek_process_state ek_process;
+
+/* > 0: this thread is inside the host. What it calls then comes from the host, or from a tool below the shim,
+ * and is passed through. */
+extern EK_HIDDEN _Thread_local int ek_depth __attribute__((tls_model("initial-exec")));
+
+/* Whether evenkeel is at work and it is the program that calls, not the host. */
+static inline bool ek_serves_caller(void) { return EK_LIKELY(ek_process.active) && EK_LIKELY(ek_depth == 0); }
+
+/* Whether other ranks may wait for this one to move something on: collectives, or messages. */
+static inline bool ek_must_progress(void)
+{
+    return EK_UNLIKELY(ek_process.requests > 0) ||
+           (EK_UNLIKELY(ek_process.carries_messages) && ek_messages_need_progress());
+}
+
+/* Notes that evenkeel has carried out a collective. The host's would have taken in the messages that had
+ * arrived, and programs rely on that: they send, enter a barrier, and probe until nothing is found. */
+static inline void ek_note_collective(void)
+{
+    atomic_store_explicit(&ek_process.host_is_behind, 1, memory_order_relaxed);
+}
+
+/* How often a test or probe of the host's that has found nothing is to be repeated. */
+static inline int ek_polls_due(void)
+{
+    if (EK_LIKELY(!atomic_load_explicit(&ek_process.host_is_behind, memory_order_relaxed)) || ek_depth)
+        return 0;
+    atomic_store_explicit(&ek_process.host_is_behind, 0, memory_order_relaxed);
+    return 4;
+}
+
+#endif

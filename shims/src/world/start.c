@@ -1,0 +1,190 @@
+#include "world/start.h"
+#include "gate/deferral.h"
+#include "gate/gate.h"
+#include "host/datatype.h"
+#include "message/start.h"
+#include "process/communicator.h"
+#include "process/faults.h"
+#include "process/host_progress.h"
+#include "process/state.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- fork ---- */
+
+/* Here and not when the system call is caught: by then the C library holds the allocator's locks. */
+static void before_fork(void) { EK_COMPLETE_DEFERRED("fork"); }
+
+static void forget_in_child(void)
+{
+    if (!ek_process.active)
+        return;
+    ek_process.active = false;
+    ek_process.requests = 0;
+    ek_process.may_defer = false;
+    ek_process.carries_messages = false;
+    ek_world_forget();
+}
+
+/* ---- nodes ---- */
+
+/* All nodes' infos, from the first rank of each. */
+static int exchange_agent_infos(int size, int rank, ek_agent_info *infos, int *counts)
+{
+    ek_agent_info mine;
+    int *starts = counts + size;
+    ek_nodes_start_agent(&mine);
+    for (int r = 0, node = 0; r < size; r++) {
+        counts[r] = ek_is_first_of_node(r) ? (int)sizeof mine : 0;
+        starts[r] = node * (int)sizeof mine;
+        node += counts[r] != 0;
+    }
+    return ek_host.Allgatherv(&mine, counts[rank], ek_handles.byte, infos, counts, starts, ek_handles.byte,
+                              ek_handles.world);
+}
+
+/* The nodes' agents, if there are several nodes: their first ranks start them, and all ranks are told of
+ * them. */
+static int start_agents(int size, int rank)
+{
+    int nodes = ek_nodes_count(), code;
+    if (!nodes)
+        return MPI_SUCCESS;
+    if (ek_host_reports_faults()) {
+        /* Agents end all ranks with a node or rank that is lost; the host knows how to go on. */
+        if (rank == 0)
+            ek_note("this job's library reports faults to the program (--with-ft), so communicators that "
+                    "span nodes are the library's, without agents");
+        return MPI_SUCCESS;
+    }
+    ek_agent_info *infos = calloc((size_t)nodes, sizeof *infos);
+    int *counts = calloc(2 * (size_t)size, sizeof *counts);
+    uint8_t *joined = calloc((size_t)size, 1);
+    code = infos && counts && joined ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    if (!code)
+        code = exchange_agent_infos(size, rank, infos, counts);
+    if (!code) {
+        uint8_t mine = ek_nodes_join(infos, nodes);
+        code = ek_host.Allgather(&mine, 1, ek_handles.byte, joined, 1, ek_handles.byte, ek_handles.world);
+    }
+    if (!code)
+        ek_nodes_agree(joined, size);
+    free(infos);
+    free(counts);
+    free(joined);
+    return code;
+}
+
+/* ---- the world ---- */
+
+/* "Open MPI v4.1.4, package: …" and "MPICH Version:\t4.0.2\n…" in short. */
+static void host_version(char *text, size_t bytes)
+{
+    char full[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
+    int length = 0;
+    ek_host.Get_library_version(full, &length);
+    full[MPI_MAX_LIBRARY_VERSION_STRING] = 0;
+    full[strcspn(full, ",\n")] = 0;
+    char *mark = strstr(full, " Version:");
+    if (mark) {
+        const char *number = mark + strlen(" Version:");
+        *mark = 0;
+        snprintf(text, bytes, "%.60s %.60s", full, number + strspn(number, " \t"));
+    } else {
+        snprintf(text, bytes, "%.120s", full);
+    }
+}
+
+/* Tells all ranks about this one, and asks the engine to join the others on this node. `joined`: every rank's
+ * answer. */
+static int join(bool threaded, int size, int rank, uint8_t *joined)
+{
+    char version[128];
+    ek_process_info mine, *infos = calloc((size_t)size, sizeof *infos);
+    if (!infos)
+        return MPI_ERR_NO_MEM;
+    host_version(version, sizeof version);
+    memset(&mine, 0, sizeof mine);
+    bool begun = ek_world_begin(&mine, version, EK_SHIM, threaded);
+    int code = ek_host.Allgather(&mine, sizeof mine, ek_handles.byte, infos, sizeof mine, ek_handles.byte,
+                                 ek_handles.world);
+    if (!code) {
+        uint8_t answer = begun ? ek_world_join(infos, size, rank) : 0;
+        code = ek_host.Allgather(&answer, 1, ek_handles.byte, joined, 1, ek_handles.byte, ek_handles.world);
+    }
+    free(infos);
+    return code;
+}
+
+static bool any(const uint8_t *joined, int size)
+{
+    for (int r = 0; r < size; r++)
+        if (joined[r])
+            return true;
+    return false;
+}
+
+/* Some rank has joined: from here on evenkeel is at work. */
+static int open(const uint8_t *joined, int size, int rank)
+{
+    ek_world_agree(joined, size);
+    if (ek_host_reports_faults())
+        ek_world_report_faults();
+    ek_types_open();
+    ek_operators_open();
+    int code = ek_host_progress_open();
+    if (!code)
+        code = start_agents(size, rank);
+    if (!code)
+        code = ek_comms_open(size, rank);
+    if (!code) {
+        ek_set_host_progress(ek_host_progress);
+        ek_process.active = true;
+    }
+    return code;
+}
+
+/* By every rank of MPI_COMM_WORLD, also those where evenkeel is off: they take part in the exchange and say
+ * so. */
+static int open_world(bool threaded)
+{
+    int size, rank, code;
+    if ((code = ek_host.Comm_size(ek_handles.world, &size)) ||
+        (code = ek_host.Comm_rank(ek_handles.world, &rank)))
+        return code;
+    uint8_t *joined = calloc((size_t)size, 1);
+    if (!joined)
+        return MPI_ERR_NO_MEM;
+    code = join(threaded, size, rank, joined);
+    if (!code && any(joined, size))
+        code = open(joined, size, rank);
+    free(joined);
+    return code;
+}
+
+void ek_after_init(void)
+{
+    static _Atomic bool once;
+    if (atomic_exchange(&once, true))
+        return;
+    ek_host_resolve();
+    int provided = MPI_THREAD_SINGLE;
+    ek_host.Query_thread(&provided);
+    ek_depth++;
+    int code = open_world(provided == MPI_THREAD_MULTIPLE);
+    ek_depth--;
+    if (code)
+        fprintf(stderr,
+                "evenkeel: the MPI library refused what evenkeel needs at MPI_Init (error %d); it serves "
+                "this program alone.\n",
+                code);
+    if (!ek_process.active)
+        return;
+    pthread_atfork(before_fork, NULL, forget_in_child);
+    ek_deferral_start();
+    ek_depth++;
+    ek_messages_start();
+    ek_depth--;
+}
