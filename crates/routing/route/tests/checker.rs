@@ -1,9 +1,10 @@
 //! The checker against one that tries everything, on small networks.
 
-use evenkeel_route::check::{self, Fault, Traffic, check_traffic};
+use evenkeel_route::check::{self, Fault, Findings, Traffic, check_traffic};
 use evenkeel_route::generate::{self, Irregular, Torus};
 use evenkeel_route::{
-    Attachment, Channel, ChannelOrder, Destination, Network, Port, Random, SwitchId, Table, schemes, tables,
+    Attachment, Channel, ChannelOrder, Destination, EndNodeId, Network, Port, Random, SwitchId, Table,
+    schemes, tables,
 };
 use std::collections::HashSet;
 
@@ -65,65 +66,85 @@ fn can_deadlock(channels: usize, waits: &HashSet<(u32, u32)>) -> bool {
     (0..channels).any(|c| reach[c][c])
 }
 
+/// What the checker should find, counted by following every packet.
+#[derive(Default)]
+struct Expected {
+    /// Dependencies between channels: a packet may hold the first and wait for the second.
+    waits: HashSet<(u32, u32)>,
+    broken_paths: u64,
+    pairs: u64,
+    hops: u64,
+    load: Vec<u64>,
+}
+
+impl Expected {
+    fn of(network: &Network, table: &Table, traffic: Traffic) -> Expected {
+        let mut expected = Expected { load: vec![0; network.channels()], ..Expected::default() };
+        for to in table.destinations() {
+            for from in network.switch_ids() {
+                expected.count(network, table, traffic, from, to);
+            }
+        }
+        expected
+    }
+
+    fn count(&mut self, network: &Network, table: &Table, traffic: Traffic, from: SwitchId, to: Destination) {
+        let is_sender = |e: &&EndNodeId| Destination::EndNode(**e) != to;
+        let senders = network.end_nodes_at(from).iter().filter(is_sender).count() as u64;
+        let is_counted = matches!(to, Destination::EndNode(_)) && senders > 0;
+        if traffic == Traffic::EndNodes && !is_counted {
+            return;
+        }
+        let Some(path) = follow(network, table, from, to) else {
+            self.broken_paths += 1;
+            return;
+        };
+        self.waits.extend(path.windows(2).map(|pair| (pair[0].0, pair[1].0)));
+        if is_counted {
+            self.pairs += senders;
+            self.hops += senders * path.len() as u64;
+            path.iter().for_each(|c| self.load[c.index()] += senders);
+        }
+    }
+}
+
+/// Compares what the checker finds with what it should find. Returns whether packets can deadlock.
+fn compare(found: &Findings, expected: &Expected, channels: usize, seed: u64) -> bool {
+    let deadlocks = can_deadlock(channels, &expected.waits);
+    assert_eq!(found.broken_paths, expected.broken_paths, "seed {seed}");
+    assert_eq!(found.dependencies, expected.waits.len() as u64);
+    assert_eq!((found.pairs, &found.load), (expected.pairs, &expected.load));
+    let mean_hops = expected.hops as f64 / expected.pairs.max(1) as f64;
+    assert!((found.mean_hops() - mean_hops).abs() < 1e-9);
+    let is_cycle = |fault: &Fault| matches!(fault, Fault::Cycle { .. });
+    assert_eq!(found.faults.iter().any(is_cycle), deadlocks, "seed {seed}");
+    for fault in &found.faults {
+        if let Fault::Cycle { waits: cycle, .. } = fault {
+            let next = |i: usize| cycle[(i + 1) % cycle.len()].0.0;
+            assert!(
+                (0..cycle.len()).all(|i| expected.waits.contains(&(cycle[i].0.0, next(i)))),
+                "every dependency of a reported cycle exists"
+            );
+        }
+    }
+    deadlocks
+}
+
 #[test]
 fn the_checker_agrees_with_a_search_that_tries_everything() {
     let random = &mut Random::new(7);
     let mut seen = [0; 4];
     for seed in 0..150 {
-        let network = generate::irregular(
-            Irregular { switches: 5, degree: 3, end_nodes: 1 + random.below(2), parallel: seed % 2 == 0 },
-            seed,
-        )
-        .unwrap();
+        let end_nodes = 1 + random.below(2);
+        let shape = Irregular { switches: 5, degree: 3, end_nodes, parallel: seed % 2 == 0 };
+        let network = generate::irregular(shape, seed).unwrap();
         let table = random_table(&network, random);
         for traffic in [Traffic::EndNodes, Traffic::Everything] {
             let found = check_traffic(&network, &table, traffic);
-            let mut waits = HashSet::new();
-            let (mut broken, mut pairs, mut hops) = (0, 0, 0);
-            let mut load = vec![0; network.channels()];
-            for to in table.destinations() {
-                for from in network.switch_ids() {
-                    let senders =
-                        network.end_nodes_at(from).iter().filter(|e| Destination::EndNode(**e) != to).count()
-                            as u64;
-                    let counted = matches!(to, Destination::EndNode(_)) && senders > 0;
-                    if traffic == Traffic::EndNodes && !counted {
-                        continue;
-                    }
-                    match follow(&network, &table, from, to) {
-                        None => broken += 1,
-                        Some(path) => {
-                            waits.extend(path.windows(2).map(|pair| (pair[0].0, pair[1].0)));
-                            if counted {
-                                pairs += senders;
-                                hops += senders * path.len() as u64;
-                                path.iter().for_each(|c| load[c.index()] += senders);
-                            }
-                        }
-                    }
-                }
-            }
-            let deadlock = can_deadlock(network.channels(), &waits);
-            assert_eq!(found.broken_paths, broken, "seed {seed}");
-            assert_eq!(found.dependencies, waits.len() as u64);
-            assert_eq!((found.pairs, &found.load), (pairs, &load));
-            assert!((found.mean_hops() - hops as f64 / pairs.max(1) as f64).abs() < 1e-9);
-            assert_eq!(
-                found.faults.iter().any(|f| matches!(f, Fault::Cycle { .. })),
-                deadlock,
-                "seed {seed}"
-            );
-            for fault in &found.faults {
-                if let Fault::Cycle { waits: cycle, .. } = fault {
-                    let next = |i: usize| cycle[(i + 1) % cycle.len()].0.0;
-                    assert!(
-                        (0..cycle.len()).all(|i| waits.contains(&(cycle[i].0.0, next(i)))),
-                        "every dependency of a reported cycle exists"
-                    );
-                }
-            }
-            seen[usize::from(deadlock)] += 1;
-            seen[2 + usize::from(broken > 0)] += 1;
+            let expected = Expected::of(&network, &table, traffic);
+            let deadlocks = compare(&found, &expected, network.channels(), seed);
+            seen[usize::from(deadlocks)] += 1;
+            seen[2 + usize::from(expected.broken_paths > 0)] += 1;
         }
     }
     assert!(seen.iter().all(|n| *n > 20), "too few of one kind: {seen:?}");

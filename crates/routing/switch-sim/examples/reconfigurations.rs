@@ -46,7 +46,8 @@ fn remove_and_add_root(wiring: &Wiring, seed: u64, protocol: Protocol) {
         let cost = reconfigure(&mut simulator, &mut traffic, &mut graph, change, protocol, control)
             .unwrap_or_else(|e| panic!("{switches} {seed} {protocol:?} {change:?}: {e}"));
         let record = serde_json::json!({
-            "switches": switches, "seed": seed, "load": load, "method": protocol, "change": change, "outcome": cost,
+            "switches": switches, "seed": seed, "load": load, "method": protocol,
+            "change": change, "outcome": cost,
         });
         println!("{record}");
     }

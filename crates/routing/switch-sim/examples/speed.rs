@@ -54,9 +54,10 @@ fn main() {
             simulator.run(50_000, &mut traffic).expect("no deadlock");
             let moves = simulator.phits_moved().iter().sum::<u64>() as f64 / 1e6;
             let seconds = begun.elapsed().as_secs_f64();
+            let rate = moves / seconds;
             println!(
-                "{name:>24}, load {load:4}: {moves:6.1} million moves in {seconds:.2} s, {:.1} million per second",
-                moves / seconds
+                "{name:>24}, load {load:4}: {moves:6.1} million moves in {seconds:.2} s, \
+                 {rate:.1} million per second"
             );
         }
     }

@@ -1,4 +1,4 @@
-//! An application core at work: who sends to whom, and when.
+//! An application core at work: which hosts send, to which hosts, and when.
 
 use super::application_core::{ApplicationCore, CoreParameters};
 use super::outcome::Outcome;

@@ -174,7 +174,8 @@ mod tests {
         );
         assert_eq!(graph.roots(), [0]);
         let distances = graph.distances();
-        assert_eq!((distances[2][0][1], distances[2][1][1]), (2, UNREACHABLE)); // through the root, not through 3
+        // From 1 to 2 through the root, not through 3.
+        assert_eq!((distances[2][0][1], distances[2][1][1]), (2, UNREACHABLE));
         assert_eq!((distances[3][0][0], distances[3][1][0]), (2, 2));
     }
 }

@@ -7,7 +7,8 @@ use thiserror::Error;
 /// Phits or packets were lost or duplicated.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[error(
-    "the simulator lost or duplicated {what}: {created} were created, {found} are accounted for at cycle {cycle}"
+    "the simulator lost or duplicated {what}: {created} were created, {found} are accounted for at \
+     cycle {cycle}"
 )]
 pub struct ConservationError {
     /// "phits" or "packets".

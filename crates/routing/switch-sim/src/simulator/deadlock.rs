@@ -30,8 +30,8 @@ impl fmt::Display for Deadlock {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(
             f,
-            "deadlock at cycle {}: {} packets can never move again. Packets that hold these lanes wait for each other, \
-             each for the next lane and the last for the first: {}",
+            "deadlock at cycle {}: {} packets can never move again. Packets that hold these lanes wait for \
+             each other, each for the next lane and the last for the first: {}",
             self.found_at,
             self.packets,
             self.names.join("; ")
