@@ -7,6 +7,10 @@ use std::process::Command;
 
 /// C expressions, and their values here.
 fn ours() -> Vec<(&'static str, usize)> {
+    [ours_of_workers_and_endpoints(), ours_of_messages_and_requests()].concat()
+}
+
+fn ours_of_workers_and_endpoints() -> Vec<(&'static str, usize)> {
     vec![
         ("offsetof(ucp_params_t, name)", offset_of!(Params, name)),
         ("offsetof(ucp_params_t, estimated_num_eps)", offset_of!(Params, estimated_num_eps)),
@@ -35,6 +39,11 @@ fn ours() -> Vec<(&'static str, usize)> {
         ),
         ("UCP_ERR_HANDLING_MODE_PEER", ERR_HANDLING_MODE_PEER as usize),
         ("UCP_EP_CLOSE_FLAG_FORCE", EP_CLOSE_FLAG_FORCE as usize),
+    ]
+}
+
+fn ours_of_messages_and_requests() -> Vec<(&'static str, usize)> {
+    vec![
         ("offsetof(ucp_mem_map_params_t, length)", offset_of!(MemMapParams, length)),
         (
             "UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH",

@@ -38,7 +38,13 @@ impl<C: Fn() -> Duration> Node<C> {
         self.send()?;
         self.barrier()?;
         println!("watching");
-        self.watch(seconds)
+        if self.domain.node() == NodeId(1) {
+            let living = self.watch(seconds)?;
+            self.stop(&living)
+        } else {
+            self.answer(seconds);
+            Ok(())
+        }
     }
 
     /// Waits until all nodes have come here. Epochs are compared with >=, so nothing has to be cleared.
@@ -104,22 +110,24 @@ impl<C: Fn() -> Duration> Node<C> {
         Ok(())
     }
 
-    /// Node 1 asks all nodes until the time is up or one has failed; the others answer.
-    fn watch(&mut self, seconds: u64) -> Result<(), Box<dyn Error>> {
+    /// Answers node 1 until it says stop, or the time is up.
+    fn answer(&mut self, seconds: u64) {
         let start = Instant::now();
-        if self.domain.node() != NodeId(1) {
-            while start.elapsed() < Duration::from_secs(seconds + 10)
-                && self.domain.read(STOP, 8, Duration::ZERO).is_none_or(|bytes| bytes == [0; 8])
-            {
-                self.domain.serve(Duration::from_millis(200));
-            }
-            // Who is above others in the tree stays until they have heard it too.
-            let end = Instant::now() + Duration::from_millis(500);
-            while Instant::now() < end {
-                self.domain.serve(Duration::from_millis(50));
-            }
-            return Ok(());
+        while start.elapsed() < Duration::from_secs(seconds + 10)
+            && self.domain.read(STOP, 8, Duration::ZERO).is_none_or(|bytes| bytes == [0; 8])
+        {
+            self.domain.serve(Duration::from_millis(200));
         }
+        // A node that is above others in the tree stays until they have heard it, too.
+        let end = Instant::now() + Duration::from_millis(500);
+        while Instant::now() < end {
+            self.domain.serve(Duration::from_millis(50));
+        }
+    }
+
+    /// Asks all nodes again and again until the time is up or one has failed. Returns the living nodes.
+    fn watch(&mut self, seconds: u64) -> Result<NodeSet, Box<dyn Error>> {
+        let start = Instant::now();
         let (mut longest, mut rounds, mut last_good) = (Duration::ZERO, 0, Instant::now());
         let mut living = self.all.clone();
         while start.elapsed() < Duration::from_secs(seconds) {
@@ -143,11 +151,16 @@ impl<C: Fn() -> Duration> Node<C> {
             self.domain.serve(Duration::from_millis(20));
         }
         println!("rounds {rounds} longest {} ms", longest.as_millis());
+        Ok(living)
+    }
+
+    /// Tells the living nodes to stop.
+    fn stop(&mut self, living: &NodeSet) -> Result<(), Box<dyn Error>> {
         // If the lost node was the sequencer, the next one has to take over first, and may have carried this
         // operation out when it is asked again.
         let end = Instant::now() + PATIENCE;
         while self.domain.compare_and_write(
-            &living,
+            living,
             STOP,
             Comparison::LessOrEqual,
             1,

@@ -66,13 +66,15 @@ fn run<W: Wire>(
     if !is_sender {
         println!("received all");
     }
-    barrier(domain)?;
-    // The other nodes may not have heard yet that all have arrived.
+    barrier(domain)
+}
+
+/// The other nodes may not have heard yet that all have arrived.
+fn serve_for_a_while<W: Wire>(domain: &mut Domain<W, impl Fn() -> Duration>) {
     let end = Instant::now() + Duration::from_millis(300);
     while Instant::now() < end {
         domain.serve(Duration::from_millis(20));
     }
-    Ok(())
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -86,7 +88,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let wire = unconnected.connect(NodeId(node), &addresses)?;
     let start = Instant::now();
     let mut domain = Domain::new(wire, Settings::default(), move || start.elapsed());
-    let result = run(&mut domain, nodes, bytes);
+    let result = run(&mut domain, nodes, bytes).map(|()| serve_for_a_while(&mut domain));
     if let Err(error) = &result {
         eprintln!("{}: {error}", domain.node()); // before UCX is closed, which may take a while
     }

@@ -44,6 +44,15 @@ fn over_ucx() -> Option<Vec<UcxWire>> {
     )
 }
 
+fn barrier<W: Wire>(domain: &mut Domain<W, impl Fn() -> Duration>, epoch: u64) {
+    let all = NodeSet::all(NODES);
+    domain.set(ARRIVED, epoch);
+    while !domain.compare_and_write(&all, ARRIVED, Comparison::GreaterOrEqual, epoch, None).unwrap().unwrap()
+    {
+        domain.serve(Duration::from_millis(1));
+    }
+}
+
 /// One node's part; returns the rounds in which it won.
 fn play<W: Wire>(wire: W) -> Vec<u64> {
     let start = Instant::now();
@@ -51,16 +60,6 @@ fn play<W: Wire>(wire: W) -> Vec<u64> {
     let settings = Settings { limit: PATIENCE, fanout: 2, ..Settings::default() };
     let mut domain = Domain::new(wire, settings, move || start.elapsed());
     let (all, me) = (NodeSet::all(NODES), u64::from(domain.node().0));
-    let barrier = |domain: &mut Domain<W, _>, epoch: u64| {
-        domain.set(ARRIVED, epoch);
-        while !domain
-            .compare_and_write(&all, ARRIVED, Comparison::GreaterOrEqual, epoch, None)
-            .unwrap()
-            .unwrap()
-        {
-            domain.serve(Duration::from_millis(1));
-        }
-    };
     let mut won = Vec::new();
     for round in 0..ROUNDS {
         barrier(&mut domain, 2 * round + 1);

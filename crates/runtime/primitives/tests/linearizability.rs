@@ -41,29 +41,7 @@ fn job(seed: u64, level: FaultLevel, settings: Settings) -> Job {
         if level != FaultLevel::Everything {
             continue;
         }
-        let victim = NodeId(random.below(nodes as u64) as u32);
-        match random.below(6) {
-            0 => {
-                let (left, right): (Vec<NodeId>, Vec<NodeId>) =
-                    all.iter().partition(|_| random.below(2) == 0);
-                job.network.partition(&[&left, &right]);
-            }
-            1 | 2 => job.network.partition(&[&all
-                .iter()
-                .copied()
-                .filter(|&node| node != victim)
-                .collect::<Vec<_>>()]),
-            3 => job.network.set_liveness(
-                victim,
-                if job.network.liveness(victim) == Liveness::Dead {
-                    Liveness::Dead
-                } else {
-                    Liveness::Frozen
-                },
-            ),
-            4 => job.network.set_liveness(victim, Liveness::Dead),
-            _ => {}
-        }
+        inject_fault(&job, &all, &mut random);
         at += ms(random.below(120));
         job.run(at);
         if random.below(3) > 0 {
@@ -86,6 +64,26 @@ fn job(seed: u64, level: FaultLevel, settings: Settings) -> Job {
         job.run(at);
     }
     job
+}
+
+/// A partition, a node that stops, or one that dies; or nothing.
+fn inject_fault(job: &Job, all: &[NodeId], random: &mut Random) {
+    let victim = NodeId(random.below(all.len() as u64) as u32);
+    match random.below(6) {
+        0 => {
+            let (left, right): (Vec<NodeId>, Vec<NodeId>) = all.iter().partition(|_| random.below(2) == 0);
+            job.network.partition(&[&left, &right]);
+        }
+        1 | 2 => {
+            job.network.partition(&[&all.iter().copied().filter(|&node| node != victim).collect::<Vec<_>>()])
+        }
+        3 => job.network.set_liveness(
+            victim,
+            if job.network.liveness(victim) == Liveness::Dead { Liveness::Dead } else { Liveness::Frozen },
+        ),
+        4 => job.network.set_liveness(victim, Liveness::Dead),
+        _ => {}
+    }
 }
 
 fn thaw(job: &Job) {

@@ -116,35 +116,43 @@ fn check(ring: &Shared, record: Record, n: u64) {
     }
 }
 
+impl Memory {
+    fn new() -> Memory {
+        let lines = (EVENTCOUNT + 4 * LINE) / LINE;
+        Memory {
+            words: (0..lines).map(|_| AtomicU64::new(0)).collect(),
+            cells: (0..lines * 8).map(|_| UnsafeCell::new(0)).collect(),
+            asleep: Mutex::new(()),
+            woken: Condvar::new(),
+        }
+    }
+}
+
+fn write(records: u64, ring: Shared, eventcount: &Shared, left_out: LeftOut) {
+    let mut writer = Writer::new(ring, RING, Fencing::Both);
+    writer.forgets_to_clear = left_out == LeftOut::ZeroingAhead;
+    for n in 0..records {
+        let bytes: Vec<u8> = payload(n).iter().flat_map(|w| w.to_ne_bytes()).collect();
+        while !writer.write(1 + n as u8, &[&bytes[..8], &bytes[8..]]) {
+            thread::yield_now();
+        }
+        if left_out != LeftOut::Notifying {
+            notify(eventcount, Fencing::Both);
+        }
+    }
+}
+
 /// Passes `records` from one thread to the other. `sleeps`: the reader sleeps until a record comes.
 fn pass(records: u64, sleeps: bool, left_out: LeftOut) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(2); // with three the check takes many minutes
     builder.max_branches = 100_000;
     builder.check(move || {
-        let lines = (EVENTCOUNT + 4 * LINE) / LINE;
-        let memory = Arc::new(Memory {
-            words: (0..lines).map(|_| AtomicU64::new(0)).collect(),
-            cells: (0..lines * 8).map(|_| UnsafeCell::new(0)).collect(),
-            asleep: Mutex::new(()),
-            woken: Condvar::new(),
-        });
+        let memory = Arc::new(Memory::new());
         let (ring, eventcount) =
             (Shared { memory: memory.clone(), base: 0 }, Shared { memory, base: EVENTCOUNT });
         let (theirs, their_eventcount) = (ring.clone(), eventcount.clone());
-        let other = thread::spawn(move || {
-            let mut writer = Writer::new(theirs, RING, Fencing::Both);
-            writer.forgets_to_clear = left_out == LeftOut::ZeroingAhead;
-            for n in 0..records {
-                let bytes: Vec<u8> = payload(n).iter().flat_map(|w| w.to_ne_bytes()).collect();
-                while !writer.write(1 + n as u8, &[&bytes[..8], &bytes[8..]]) {
-                    thread::yield_now();
-                }
-                if left_out != LeftOut::Notifying {
-                    notify(&their_eventcount, Fencing::Both);
-                }
-            }
-        });
+        let other = thread::spawn(move || write(records, theirs, &their_eventcount, left_out));
         let mut reader = Reader::new(ring.clone(), RING);
         let mut unread = VecDeque::new();
         for n in 0..records {

@@ -2,6 +2,7 @@
 //! all of it.
 #![allow(dead_code, reason = "each test uses some of it")]
 
+pub mod calls;
 pub mod history;
 
 use evenkeel_fabric::virtual_network::{Faults, Liveness, VirtualNetwork, VirtualWire};
