@@ -1,8 +1,9 @@
-//! The top of the program: all commands, and what each calls. No other module knows more than its own command.
+//! The top of the program: all commands, and what each calls. No other module knows more than its own
+//! command.
 //!
 //! Each command has a folder: `arguments.rs` is its part of the command line's grammar and its `--help`,
-//! `command.rs` carries it out; the other files are its steps and its output. May use: every layer below. Commands
-//! must never use each other; what two of them need lies in a layer below.
+//! `command.rs` carries it out; the other files are its steps and its output. May use: every layer below.
+//! Commands must never use each other; what two of them need lies in a layer below.
 
 pub mod doctor;
 pub mod env;
@@ -27,11 +28,11 @@ const ABOUT: &str = "Runs MPI programs, unmodified, so that a rank that stalls d
 
 const EXAMPLES: &str = "\
 Examples:
-  evenkeel run -n 16 -- ./app input.dat       run a program; the summary at the end says which ranks waited for which
+  evenkeel run -n 16 -- ./app input.dat       run a program; the summary says which ranks waited for which
   evenkeel run -n 4 -- python3 script.py      run Python with mpi4py
-  evenkeel doctor ./app                       find out what works here, and which of the program's calls are covered
+  evenkeel doctor ./app                       find out what works here, and which calls are covered
   evenkeel noise                              measure how this machine disturbs programs
-  evenkeel simulate dissemination             simulate collective operations on machines that you do not have
+  evenkeel simulate dissemination             simulate collectives on machines that you do not have
   evenkeel model measure                      measure what signals and messages cost on this machine
   evenkeel tune                               find the fastest barriers for this machine
   evenkeel schedule list                      list the collective algorithms and what they cost
@@ -39,8 +40,9 @@ Examples:
   evenkeel run -n 16 --report run.json -- ./app && evenkeel report run.json --html run.html
   mpirun -n 16 $(evenkeel env ./app) ./app    use your own launcher line
 
-Exit codes: the program's own once it runs; 2 for wrong usage, 125 if evenkeel could not start it, 126 if it cannot be
-executed, 127 if it was not found. Every error is a sentence on standard error that begins with `evenkeel:`.
+Exit codes: the program's own once it runs; 2 for wrong usage, 125 if evenkeel could not start it, 126 if it
+cannot be executed, 127 if it was not found. Every error is a sentence on standard error that begins with
+`evenkeel:`.
 
 EVENKEEL_LOG=debug makes evenkeel say on standard error what it examines and decides.";
 

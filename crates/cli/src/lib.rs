@@ -1,25 +1,26 @@
 //! The command line: starts MPI programs under evenkeel, says what it finds on a machine, shows reports.
 //!
-//! It reads ELF files as the dynamic linker does to find out which MPI a program will get, picks the shim and the
-//! launcher that belong to that MPI, and becomes that launcher.
+//! It reads ELF files as the dynamic linker does to find out which MPI a program will get, picks the shim and
+//! the launcher that belong to that MPI, and becomes that launcher.
 //!
 //! Layers, from the top down; a module uses modules of its own layer's folder and of layers below it:
 //!
 //! ```text
 //! commands    the grammar of the command line, and a folder for each command
 //! launch      shim, launcher and environment of a run          inject      disturbs a run on purpose
-//! program     what a program is, which MPI it gets             input       what users name: parameters, numbers
+//! program     what a program is, which MPI it gets             input       what users name: parameters, algorithms
 //! machine     cores, quotas, limits                            output      terminal, files, progress bars, plots
 //! errors      every sentence with which evenkeel refuses, and the exit codes
 //! ```
 //!
-//! A run goes this way: [`commands::run`] → [`program::examination`] → [`launch::preparation`] (shim, environment)
-//! → [`launch::launcher`] → `exec`.
+//! A run goes this way: [`commands::run`] → [`program::examination`] → [`launch::preparation`] (shim,
+//! environment) → [`launch::launcher`] → `exec`.
 //!
-//! May use: options, record, report, noise; for the commands that study collectives schedule, schedule-sim, model
-//! and tune, the segment and the fabric to measure them, and tables of barriers; for `route` the routing crates.
-//! Must never: link an MPI; talk to the engine other than through the environment (the ranks of `tune` are made of
-//! it); or stay in memory while the program runs, except for [`inject`], whose purpose that is.
+//! May use: options, record, report, noise; for the commands that study collectives schedule, schedule-sim,
+//! model and tune, the segment and the fabric to measure them, and tables of barriers; for `route` the
+//! routing crates. Must never: link an MPI; talk to the engine other than through the environment (the ranks
+//! of `tune` are made of it); or stay in memory while the program runs, except for [`inject`], whose purpose
+//! that is.
 
 pub mod commands;
 pub mod errors;

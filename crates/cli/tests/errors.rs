@@ -82,7 +82,8 @@ fn libraries_that_are_gone_or_unknown() {
 #[test]
 fn python_without_mpi4py() {
     let f = Fixture::new();
-    f.script("bin/python3", "#!/bin/sh\necho 'Traceback' >&2\necho \"ModuleNotFoundError: No module named 'mpi4py'\" >&2\nexit 1\n");
+    let answer = "echo \"ModuleNotFoundError: No module named 'mpi4py'\" >&2";
+    f.script("bin/python3", &format!("#!/bin/sh\necho 'Traceback' >&2\n{answer}\nexit 1\n"));
     assert_fails(&run(&f, "python3"), 125, &["No module named 'mpi4py'", "Install mpi4py"]);
 }
 

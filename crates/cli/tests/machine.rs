@@ -47,7 +47,8 @@ fn groups_of_version_1_and_of_containers_are_found() {
 #[test]
 fn the_lowest_limit_on_processes_is_named() {
     let mounts = "30 20 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
-    let limits = "Limit                     Soft Limit           Hard Limit           Units     \nMax processes             1000                 2000                 processes \n";
+    let limits = "Limit                     Soft Limit           Hard Limit           Units     \n\
+                  Max processes             1000                 2000                 processes \n";
     let files = |pids: &'static str| {
         move |path: &Path| match path.to_str().unwrap() {
             "/sys/fs/cgroup/job/pids.max" => Some(pids.to_string()),

@@ -205,7 +205,8 @@ fn symbols_tell_which_bindings_are_covered() {
         "int MPI_Init; int MPI_Barrier; int PMPI_Barrier; int MPI_Ibcast; int MPI_Neighbor_allgather;",
         &[],
     );
-    let forwarding = "extern int PMPI_Barrier(void); int mpi_barrier_(void) { return PMPI_Barrier(); } int mpi_scan_f08_; int mpi_init_f08_;";
+    let forwarding = "extern int PMPI_Barrier(void); int mpi_barrier_(void) { return PMPI_Barrier(); } int \
+                      mpi_scan_f08_; int mpi_init_f08_;";
     let fortran =
         f.library("lib/libmpi_mpifh.so.40", "libmpi_mpifh.so.40", forwarding, &[c.to_str().unwrap()]);
     let deaf = f.library(
@@ -228,7 +229,8 @@ fn symbols_tell_which_bindings_are_covered() {
     };
     let found = uses(
         "one",
-        "int MPI_Ibcast(void), MPI_Neighbor_allgather(void); int main(void) { return MPI_Ibcast() + MPI_Neighbor_allgather(); }",
+        "int MPI_Ibcast(void), MPI_Neighbor_allgather(void); int main(void) { return MPI_Ibcast() + \
+         MPI_Neighbor_allgather(); }",
         &fortran,
     );
     assert_eq!(found.used.iter().map(|b| (b.name, b.covered)).collect::<Vec<_>>(), [("C", true)]);
@@ -238,7 +240,8 @@ fn symbols_tell_which_bindings_are_covered() {
             && !bindings::is_served("neighbor_allgather")
             && !bindings::is_served("barrier_init")
     );
-    let body = "int mpi_barrier_(void), mpi_scan_f08_(void); int main(void) { return mpi_barrier_() + mpi_scan_f08_(); }";
+    let body = "int mpi_barrier_(void), mpi_scan_f08_(void); int main(void) { return mpi_barrier_() + \
+                mpi_scan_f08_(); }";
     for (name, library, covered) in [("two", &fortran, true), ("three", &deaf, false)] {
         let mut used: Vec<(&str, bool)> =
             uses(name, body, library).used.iter().map(|b| (b.name, b.covered)).collect();

@@ -3,7 +3,7 @@
 use clap::Parser;
 use evenkeel_cli::commands::simulate::simulate;
 use evenkeel_cli::commands::{Command, CommandLine};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::Path;
 
 fn run(directory: &Path, line: &str) -> Result<(String, Value), String> {
@@ -72,8 +72,17 @@ fn traces_of_noise_are_replayed() {
 fn ranks_that_would_share_cores_are_said() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("machine.json");
-    let model = r#"{"model": "LogGP", "latency_ns": 35, "send_overhead_ns": 0, "receive_overhead_ns": 20, "gap_ns": 3, "gap_per_byte_ns": 0.02}"#;
-    std::fs::write(&file, format!(r#"{{"schema": 1, "name": "small", "node": {{"source": "test", "model": {model}, "ranks": null, "cores": 2, "switch_ns": 1000}}}}"#)).unwrap();
+    let model = json!({
+        "model": "LogGP",
+        "latency_ns": 35,
+        "send_overhead_ns": 0,
+        "receive_overhead_ns": 20,
+        "gap_ns": 3,
+        "gap_per_byte_ns": 0.02,
+    });
+    let node = json!({"source": "test", "model": model, "ranks": null, "cores": 2, "switch_ns": 1000});
+    let machine = json!({"schema": 1, "name": "small", "node": node});
+    std::fs::write(&file, machine.to_string()).unwrap();
     let said = |ranks| {
         run(directory.path(), &format!("dissemination -n {ranks} --machine {}", file.display())).unwrap().0
     };
@@ -104,7 +113,17 @@ fn ranks_share_the_cores_that_are_given() {
     );
     assert_eq!(record, run(directory.path(), line).unwrap().1);
     // What a switch takes may stand in the parameters.
-    assert!(run(directory.path(), "dissemination -n 4 --cores 2 --machine two-core-vm").unwrap().1["runs"][0]["end_ns"].as_f64() > Some(0.0));
+    assert!(
+        run(
+            directory.path(),
+            "dissemination -n 4 --cores 2 --machine \
+                                   two-core-vm"
+        )
+        .unwrap()
+        .1["runs"][0]["end_ns"]
+            .as_f64()
+            > Some(0.0)
+    );
 }
 
 #[test]

@@ -1,6 +1,8 @@
-//! Arguments that `evenkeel run` and `evenkeel env` share: which MPI and launcher, and the options of the engine.
+//! Arguments that `evenkeel run` and `evenkeel env` share: which MPI and launcher, and the options of the
+//! engine.
 //!
-//! The engine's options come from the one table that its environment variables and the book are made from too.
+//! The engine's options come from the one table that its environment variables and the book are made from
+//! too.
 
 use crate::errors::FileError;
 use crate::output::file::obstacle;
@@ -30,7 +32,8 @@ pub struct EngineOptions {
 }
 
 impl EngineOptions {
-    /// The options, with the files that they name as absolute paths, because ranks may have another working directory.
+    /// The options, with the files that they name as absolute paths, because ranks may have another working
+    /// directory.
     pub fn with_absolute_paths(&self) -> Result<Vec<(String, String)>, FileError> {
         let absolute = |(env, value): &(String, String)| {
             let value = match env {

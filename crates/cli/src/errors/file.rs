@@ -44,8 +44,8 @@ pub enum FileError {
 
     /// A record was written by a newer evenkeel.
     #[error(
-        "cannot read the record {}: its layout has number {theirs}, and this evenkeel knows up to {ours}. Use an \
-         evenkeel as new as the one that wrote it.",
+        "cannot read the record {}: its layout has number {theirs}, and this evenkeel knows up to {ours}. \
+         Use an evenkeel as new as the one that wrote it.",
         .path.display()
     )]
     RecordNewer {

@@ -23,8 +23,9 @@ pub enum InjectionError {
 
     /// No control group could be made.
     #[error(
-        "cannot inject a CPU quota: {why}. Making control groups takes root, or a group that is delegated to you; under \
-         systemd, `systemd-run --user --scope -p CPUQuota=50% evenkeel run ...` without --inject quota does the same."
+        "cannot inject a CPU quota: {why}. Making control groups takes root, or a group that is delegated to \
+         you; under systemd, `systemd-run --user --scope -p CPUQuota=50% evenkeel run ...` without --inject \
+         quota does the same."
     )]
     Quota {
         /// What was tried, and what the system says.

@@ -20,8 +20,8 @@ pub enum LaunchError {
 
     /// No shim fits the MPI.
     #[error(
-        "cannot serve {}: evenkeel has no shim for {title} in {} (there: {}). Install that MPI's headers and run `make \
-         build` again.",
+        "cannot serve {}: evenkeel has no shim for {title} in {} (there: {}). Install that MPI's headers and \
+         run `make build` again.",
         .library.display(), .directory.display(), names(.present)
     )]
     NoShim {
@@ -37,8 +37,8 @@ pub enum LaunchError {
 
     /// The shim is of another version of evenkeel.
     #[error(
-        "cannot use the shim {}: it belongs to evenkeel {theirs}, and this is evenkeel {ours}. Run `make build` (or \
-         `make install`) again, so that both have one version.",
+        "cannot use the shim {}: it belongs to evenkeel {theirs}, and this is evenkeel {ours}. Run `make \
+         build` (or `make install`) again, so that both have one version.",
         .shim.display()
     )]
     ShimVersion {
@@ -66,8 +66,8 @@ pub enum LaunchError {
 
     /// `--launcher` names no program.
     #[error(
-        "cannot use the launcher `{launcher}`: no such program was found (searched {}). Check the spelling of \
-         --launcher.",
+        "cannot use the launcher `{launcher}`: no such program was found (searched {}). Check the spelling \
+         of --launcher.",
         list(.searched)
     )]
     LauncherMissing {
@@ -86,8 +86,8 @@ pub enum LaunchError {
 
     /// The kernel allows fewer processes.
     #[error(
-        "cannot start {ranks} ranks: only {most} processes are allowed here ({limit}). Ask for fewer ranks, or raise \
-         that limit."
+        "cannot start {ranks} ranks: only {most} processes are allowed here ({limit}). Ask for fewer ranks, \
+         or raise that limit."
     )]
     TooManyRanks {
         /// Ranks that were asked for.
@@ -100,8 +100,9 @@ pub enum LaunchError {
 
     /// A value would be split by the shell or the launcher.
     #[error(
-        "cannot print this as launcher arguments: {variable}={value} contains a blank or a comma, at which the shell or \
-         the launcher would split it. Use --format shell, or move evenkeel to a path without them."
+        "cannot print this as launcher arguments: {variable}={value} contains a blank or a comma, at which \
+         the shell or the launcher would split it. Use --format shell, or move evenkeel to a path without \
+         them."
     )]
     NotOneWord {
         /// The variable.

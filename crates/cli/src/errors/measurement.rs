@@ -7,7 +7,8 @@ use thiserror::Error;
 pub enum MeasurementError {
     /// A core that this process may not use.
     #[error(
-        "cannot measure core {core}: this process may use only {usable}. Leave --cores out, or name some of these cores."
+        "cannot measure core {core}: this process may use only {usable}. Leave --cores out, or name some of \
+         these cores."
     )]
     CoreNotUsable {
         /// The core that was asked for.
@@ -25,8 +26,9 @@ pub enum MeasurementError {
 
     /// LoP needs more numbers of peers than there are.
     #[error(
-        "cannot fit LoP to {ranks} ranks on {cores} cores: a round trip has five parameters, so the fit takes six \
-         numbers of peers that leave each rank a core, or six that do not. Ask for more --ranks, or for --model loggp."
+        "cannot fit LoP to {ranks} ranks on {cores} cores: a round trip has five parameters, so the fit \
+         takes six numbers of peers that leave each rank a core, or six that do not. Ask for more --ranks, \
+         or for --model loggp."
     )]
     TooFewRanks {
         /// Ranks that were asked for.
@@ -37,8 +39,8 @@ pub enum MeasurementError {
 
     /// The hosts are no network.
     #[error(
-        "cannot measure a network among --hosts {given}: {why}. Name two different hosts or more, or leave --hosts out \
-         to measure this machine's shared memory."
+        "cannot measure a network among --hosts {given}: {why}. Name two different hosts or more, or leave \
+         --hosts out to measure this machine's shared memory."
     )]
     Hosts {
         /// As given.
@@ -49,8 +51,8 @@ pub enum MeasurementError {
 
     /// LoP needs more hosts.
     #[error(
-        "cannot fit LoP to {hosts} hosts: a round trip has five parameters, so the fit takes six numbers of peers, which \
-         takes {needed} hosts. Name more --hosts, or ask for --model loggp."
+        "cannot fit LoP to {hosts} hosts: a round trip has five parameters, so the fit takes six numbers of \
+         peers, which takes {needed} hosts. Name more --hosts, or ask for --model loggp."
     )]
     TooFewHosts {
         /// Hosts that were given.
@@ -61,7 +63,8 @@ pub enum MeasurementError {
 
     /// `--remote-shell` cannot be split into words.
     #[error(
-        "cannot read --remote-shell `{given}`: it names no program, or a quote is not closed. Write it like `ssh -p 2222`."
+        "cannot read --remote-shell `{given}`: it names no program, or a quote is not closed. Write it like \
+         `ssh -p 2222`."
     )]
     RemoteShell {
         /// As given.
@@ -70,9 +73,9 @@ pub enum MeasurementError {
 
     /// The process of a host did not start.
     #[error(
-        "cannot start a measuring process on host {host}: {why}. It was started with `{line}`. Check that this command \
-         works by itself (without input it ends at once) and that evenkeel lies at the same path on that host; \
-         --remote-shell names another remote shell."
+        "cannot start a measuring process on host {host}: {why}. It was started with `{line}`. Check that \
+         this command works by itself (without input it ends at once) and that evenkeel lies at the same \
+         path on that host; --remote-shell names another remote shell."
     )]
     HostNotStarted {
         /// The host.
@@ -85,8 +88,8 @@ pub enum MeasurementError {
 
     /// A host was lost during the measurement.
     #[error(
-        "cannot go on measuring without host {host}: {why}. Nothing has been written. Check that host and its network, \
-         then measure again, or leave the host out of --hosts."
+        "cannot go on measuring without host {host}: {why}. Nothing has been written. Check that host and \
+         its network, then measure again, or leave the host out of --hosts."
     )]
     HostLost {
         /// The host, or several.

@@ -9,8 +9,8 @@ use thiserror::Error;
 pub enum ModelError {
     /// Neither a built-in set nor a file.
     #[error(
-        "cannot find parameters `{name}`: no built-in set has that name (there are {}), and there is no such file. Check \
-         the spelling, or measure this machine with `evenkeel model measure --json FILE`.",
+        "cannot find parameters `{name}`: no built-in set has that name (there are {}), and there is no such \
+         file. Check the spelling, or measure this machine with `evenkeel model measure --json FILE`.",
         names(.known)
     )]
     NotFound {
@@ -22,8 +22,8 @@ pub enum ModelError {
 
     /// A file that holds no parameters.
     #[error(
-        "cannot read the parameters {}: {why}. Give a file that `evenkeel model measure --json FILE` has written, or a \
-         name of `evenkeel model list`.",
+        "cannot read the parameters {}: {why}. Give a file that `evenkeel model measure --json FILE` has \
+         written, or a name of `evenkeel model list`.",
         .path.display()
     )]
     Unreadable {
@@ -35,8 +35,8 @@ pub enum ModelError {
 
     /// Two sets that do not make a network of nodes.
     #[error(
-        "cannot combine {network} with {node}: {why}. Give the parameters of a network first and those of a node with \
-         --node, or leave --node out."
+        "cannot combine {network} with {node}: {why}. Give the parameters of a network first and those of a \
+         node with --node, or leave --node out."
     )]
     Pair {
         /// Name of the first set.
@@ -49,8 +49,8 @@ pub enum ModelError {
 
     /// Parameters on the command line that cannot be read.
     #[error(
-        "cannot use `{given}` as a machine: {why}. Give one of {known}, a file of parameters, or the parameters \
-         themselves: L=1.5us,o=300ns,g=200ns,G=80ps."
+        "cannot use `{given}` as a machine: {why}. Give one of {known}, a file of parameters, or the \
+         parameters themselves: L=1.5us,o=300ns,g=200ns,G=80ps."
     )]
     Inline {
         /// As given.

@@ -9,8 +9,8 @@ use thiserror::Error;
 pub enum ProgramError {
     /// No directory of PATH has it.
     #[error(
-        "cannot run `{program}`: no program of this name was found (searched {}). Check the spelling; a program in \
-         the current directory is written `./{program}`.",
+        "cannot run `{program}`: no program of this name was found (searched {}). Check the spelling; a \
+         program in the current directory is written `./{program}`.",
         list(.searched)
     )]
     NotFound {
@@ -36,8 +36,8 @@ pub enum ProgramError {
 
     /// The file exists but lacks the permission.
     #[error(
-        "cannot run {}: the file exists, but you may not execute it. Run `chmod +x {0}`, or put its interpreter in \
-         front of it, for instance `python3 {0}`.",
+        "cannot run {}: the file exists, but you may not execute it. Run `chmod +x {0}`, or put its \
+         interpreter in front of it, for instance `python3 {0}`.",
         .path.display()
     )]
     NotExecutable {
@@ -47,8 +47,8 @@ pub enum ProgramError {
 
     /// An ELF file for another processor.
     #[error(
-        "cannot run {}: {why}. evenkeel starts programs for this machine's processor ({processor}). Use a program \
-         that was built for it.",
+        "cannot run {}: {why}. evenkeel starts programs for this machine's processor ({processor}). Use a \
+         program that was built for it.",
         .path.display()
     )]
     OtherProcessor {
@@ -62,8 +62,8 @@ pub enum ProgramError {
 
     /// Neither ELF nor a script.
     #[error(
-        "cannot run {}: it is neither a program nor a script that begins with `#!`. Put its interpreter in front of \
-         it, for instance `python3 {0}`.",
+        "cannot run {}: it is neither a program nor a script that begins with `#!`. Put its interpreter in \
+         front of it, for instance `python3 {0}`.",
         .path.display()
     )]
     NotAProgram {
@@ -85,8 +85,8 @@ pub enum ProgramError {
 
     /// The first line of a script names a program that is not there.
     #[error(
-        "cannot run {}: its first line asks for `{interpreter}`, which was not found (searched {}). Install it, or put \
-         another interpreter in front of the script.",
+        "cannot run {}: its first line asks for `{interpreter}`, which was not found (searched {}). Install \
+         it, or put another interpreter in front of the script.",
         .script.display(), list(.searched)
     )]
     NoInterpreter {
@@ -100,8 +100,8 @@ pub enum ProgramError {
 
     /// Scripts that interpret each other.
     #[error(
-        "cannot run {}: its interpreter is a script, and so is the interpreter of that script, without an end. Put an \
-         interpreter that is a program in front of it.",
+        "cannot run {}: its interpreter is a script, and so is the interpreter of that script, without an \
+         end. Put an interpreter that is a program in front of it.",
         .path.display()
     )]
     InterpreterLoop {
@@ -111,8 +111,8 @@ pub enum ProgramError {
 
     /// Nothing can be preloaded.
     #[error(
-        "cannot serve {}: it is linked statically{}, so nothing can be preloaded into it. Link it with the shared MPI \
-         library, or start it without evenkeel.",
+        "cannot serve {}: it is linked statically{}, so nothing can be preloaded into it. Link it with the \
+         shared MPI library, or start it without evenkeel.",
         .path.display(), if *.with_mpi { " and has its MPI inside" } else { "" }
     )]
     Static {
@@ -124,9 +124,9 @@ pub enum ProgramError {
 
     /// No MPI among its libraries.
     #[error(
-        "cannot tell which MPI {} uses: it is not linked with an MPI library (its libraries: {}). If it starts an MPI \
-         program itself, or loads MPI while it runs, name the MPI: --mpi openmpi or --mpi mpich. If it is not an MPI \
-         program, start it without evenkeel.",
+        "cannot tell which MPI {} uses: it is not linked with an MPI library (its libraries: {}). If it \
+         starts an MPI program itself, or loads MPI while it runs, name the MPI: --mpi openmpi or --mpi \
+         mpich. If it is not an MPI program, start it without evenkeel.",
         .path.display(), names(.libraries)
     )]
     NotLinkedWithMpi {
@@ -138,8 +138,8 @@ pub enum ProgramError {
 
     /// Its MPI library does not exist here.
     #[error(
-        "cannot run {}: {needed_by} needs {soname}, which was not found (searched {}). Install that MPI, or name its \
-         directory in LD_LIBRARY_PATH.",
+        "cannot run {}: {needed_by} needs {soname}, which was not found (searched {}). Install that MPI, or \
+         name its directory in LD_LIBRARY_PATH.",
         .path.display(), list(.searched)
     )]
     MpiMissing {
@@ -155,9 +155,9 @@ pub enum ProgramError {
 
     /// An MPI without a shim.
     #[error(
-        "cannot serve {}: it uses {}, an MPI ({soname}) for which evenkeel has no shim. evenkeel knows Open MPI 4 and \
-         5, MPICH 3 to 5 and its relatives, and the MPI 5 standard ABI. Build the program with one of these, or start \
-         it without evenkeel.",
+        "cannot serve {}: it uses {}, an MPI ({soname}) for which evenkeel has no shim. evenkeel knows Open \
+         MPI 4 and 5, MPICH 3 to 5 and its relatives, and the MPI 5 standard ABI. Build the program with one \
+         of these, or start it without evenkeel.",
         .path.display(), .library.display()
     )]
     UnknownMpi {
@@ -171,8 +171,8 @@ pub enum ProgramError {
 
     /// The interpreter cannot import mpi4py.
     #[error(
-        "cannot tell which MPI this Python program uses: {interpreter} has no usable mpi4py ({answer}). Install mpi4py \
-         for this interpreter, or name the program's MPI: --mpi openmpi or --mpi mpich."
+        "cannot tell which MPI this Python program uses: {interpreter} has no usable mpi4py ({answer}). \
+         Install mpi4py for this interpreter, or name the program's MPI: --mpi openmpi or --mpi mpich."
     )]
     NoMpi4py {
         /// The Python interpreter.
@@ -183,8 +183,8 @@ pub enum ProgramError {
 
     /// `--mpi` contradicts the program.
     #[error(
-        "cannot use --mpi {wanted} for {}: the program uses {} ({title}). Leave --mpi out, or rebuild the program with \
-         that MPI.",
+        "cannot use --mpi {wanted} for {}: the program uses {} ({title}). Leave --mpi out, or rebuild the \
+         program with that MPI.",
         .path.display(), .library.display()
     )]
     OtherMpi {
@@ -200,9 +200,9 @@ pub enum ProgramError {
 
     /// `--mpi` names an MPI that is not installed.
     #[error(
-        "cannot find an MPI library for --mpi {wanted} (searched LD_LIBRARY_PATH, the directories beside the launchers \
-         on PATH, the linker's cache and its default directories). Install it, or name its directory in \
-         LD_LIBRARY_PATH."
+        "cannot find an MPI library for --mpi {wanted} (searched LD_LIBRARY_PATH, the directories beside the \
+         launchers on PATH, the linker's cache and its default directories). Install it, or name its \
+         directory in LD_LIBRARY_PATH."
     )]
     MpiNotInstalled {
         /// What was asked for.
@@ -211,8 +211,8 @@ pub enum ProgramError {
 
     /// `evenkeel env` without a program and without `--mpi`.
     #[error(
-        "cannot tell which MPI is meant: --mpi auto needs the program. Name the program, `evenkeel env ./program`, or \
-         the MPI, --mpi openmpi or --mpi mpich."
+        "cannot tell which MPI is meant: --mpi auto needs the program. Name the program, `evenkeel env \
+         ./program`, or the MPI, --mpi openmpi or --mpi mpich."
     )]
     NothingToExamine,
 }

@@ -138,8 +138,8 @@ pub enum RouteReason {
     NeededSwitch(String),
     /// `--apart`.
     #[error(
-        "the last switch would go when the first one comes back: --apart, times the switches of --also, must be less than \
-         --each"
+        "the last switch would go when the first one comes back: --apart, times the switches of --also, must \
+         be less than --each"
     )]
     ApartTooLong,
     /// `--loss`, `--load` and `--each` of a reconfiguration.

@@ -24,7 +24,8 @@ pub enum ScheduleError {
 
     /// `--steps` of a rank that is not there.
     #[error(
-        "cannot show the steps of rank {rank}: there are {ranks} ranks, and the last is {}. Name one of them.",
+        "cannot show the steps of rank {rank}: there are {ranks} ranks, and the last is {}. Name one of \
+         them.",
         ranks - 1
     )]
     NoSuchRank {
@@ -40,8 +41,9 @@ pub enum ScheduleError {
 
     /// The check would take too much memory.
     #[error(
-        "cannot count {algorithm} with {ranks} ranks: keeping account of which rank knows what would take more than \
-         {gib} GiB. Ask for fewer ranks or elements, or for another operation; `evenkeel simulate` goes further."
+        "cannot count {algorithm} with {ranks} ranks: keeping account of which rank knows what would take \
+         more than {gib} GiB. Ask for fewer ranks or elements, or for another operation; `evenkeel simulate` \
+         goes further."
     )]
     TooLargeToCheck {
         /// The algorithm.
@@ -54,7 +56,8 @@ pub enum ScheduleError {
 
     /// The checker found a fault.
     #[error(
-        "{what} is wrong: {error}. Look at the algorithm's file in crates/collectives/schedule/src/algorithms."
+        "{what} is wrong: {error}. Look at the algorithm's file in \
+         crates/collectives/schedule/src/algorithms."
     )]
     Wrong {
         /// The algorithm and the number of ranks.

@@ -75,8 +75,9 @@ pub enum SimulationError {
 
     /// Ranks share cores, and nobody said what that costs.
     #[error(
-        "the parameters of {name} do not say what handing over a core takes. Give --switch TIME, or a --machine that says \
-         it (two-core-vm, or a file of `evenkeel model measure` with more ranks than cores)"
+        "the parameters of {name} do not say what handing over a core takes. Give --switch TIME, or a \
+         --machine that says it (two-core-vm, or a file of `evenkeel model measure` with more ranks than \
+         cores)"
     )]
     NoSwitchTime {
         /// The name of the set.
@@ -85,7 +86,8 @@ pub enum SimulationError {
 
     /// `--switch 0`.
     #[error(
-        "handing over a core in no time (--switch 0) would leave no order of events: give it at least a picosecond"
+        "handing over a core in no time (--switch 0) would leave no order of events: give it at least a \
+         picosecond"
     )]
     ZeroSwitchTime,
 

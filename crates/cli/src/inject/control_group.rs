@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 /// The kernel's default period.
 const PERIOD_US: u64 = 100_000;
 
-/// Makes a group below this process's own that may use this share of so many cores, and returns its directory.
+/// Makes a group below this process's own that may use this share of so many cores, and returns its
+/// directory.
 pub fn make(share: f64, cores: usize) -> Result<PathBuf, InjectionError> {
     let (cgroup, mountinfo) = control_groups::own_texts();
     let quota_us = (share * cores as f64 * PERIOD_US as f64).round() as u64;

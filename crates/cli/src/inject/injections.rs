@@ -44,8 +44,8 @@ impl Injections {
         self.all.contains(&Injection::Doubled)
     }
 
-    /// `doubled`: holds this process, and so all that it starts, on the first half of its cores. To be called before
-    /// anything counts cores.
+    /// `doubled`: holds this process, and so all that it starts, on the first half of its cores. To be called
+    /// before anything counts cores.
     pub fn restrict_cores(&self) -> Result<(), InjectionError> {
         if !self.restricts_cores() {
             return Ok(());

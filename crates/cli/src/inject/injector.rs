@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 
 /// How often ranks are searched while some are missing, and afterwards, for ranks that are started later.
 const SEARCH: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
-/// Ranks that are missing after this time are on other machines, or are no ranks at all. Searching often would
-/// only disturb.
+/// Ranks that are missing after this time are on other machines, or are no ranks at all. Searching often
+/// would only disturb.
 const SEARCHED_OFTEN: Duration = Duration::from_secs(20);
 /// Ranks may take a moment to end after their launcher; so long their control group is waited for.
 const GROUP_REMOVAL: Duration = Duration::from_secs(3);
@@ -71,8 +71,8 @@ pub fn disturb(arguments: &InjectorArguments) -> Result<(), InjectionError> {
     Ok(())
 }
 
-/// Starts the injector proper, which then belongs to init. It must not be a child of the launcher: Hydra takes any
-/// child that dies for one of its own that failed, and ends the run.
+/// Starts the injector proper, which then belongs to init. It must not be a child of the launcher: Hydra
+/// takes any child that dies for one of its own that failed, and ends the run.
 fn detach() -> std::io::Result<()> {
     let mut again = Command::new(std::env::current_exe()?);
     again.args(std::env::args_os().skip(1)).arg("--detached").spawn().map(drop)
@@ -184,8 +184,8 @@ impl StalledRanks<'_> {
             if !chosen || self.found.iter().any(|found| found.pid == pid) {
                 continue;
             }
-            // A rank is stopped only if it is guaranteed to continue. For ranks that were started again there may
-            // be no pipe left.
+            // A rank is stopped only if it is guaranteed to continue. For ranks that were started again there
+            // may be no pipe left.
             let Some(pipe) = self.pipes.next() else { continue };
             match StalledRank::new(rank, pid, *pipe, self.stalls) {
                 Ok(stalled) => self.found.push(stalled),

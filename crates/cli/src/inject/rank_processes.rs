@@ -18,8 +18,8 @@ pub struct Process {
 
 /// Rank number and process number of all ranks whose variable `mark` has the value `token`, sorted.
 ///
-/// A rank that a script has started counts, the script does not: of the marked processes those count that are not
-/// the parent of another marked one.
+/// A rank that a script has started counts, the script does not: of the marked processes those count that are
+/// not the parent of another marked one.
 pub fn of(processes: &[Process], mark: &str, token: &str) -> Vec<(usize, i32)> {
     let marked: Vec<&Process> = processes.iter().filter(|p| value(&p.environ, mark) == Some(token)).collect();
     let leaves = marked.iter().filter(|p| !marked.iter().any(|child| child.parent == p.pid));

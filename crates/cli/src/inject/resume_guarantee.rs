@@ -1,10 +1,11 @@
 //! The kernel's guarantee that a stopped rank continues when the injector dies, even of SIGKILL.
 //!
-//! There is a pipe for each rank, and one to spare, because the script that starts a rank may have been taken for
-//! it. The injector alone holds the writing end. Launcher and injector hold the reading end, which is set to send
-//! SIGCONT to the rank when something happens to the pipe (`O_ASYNC`, `F_SETSIG`, `F_SETOWN`: fcntl(2)). No
-//! process ever writes. When the injector dies, the kernel closes the writing end; this event makes the rank
-//! continue. The launcher keeps the reading end alive for that. When the launcher dies first, the injector notices.
+//! There is a pipe for each rank, and one to spare, because the script that starts a rank may have been taken
+//! for it. The injector alone holds the writing end. Launcher and injector hold the reading end, which is set
+//! to send SIGCONT to the rank when something happens to the pipe (`O_ASYNC`, `F_SETSIG`, `F_SETOWN`:
+//! fcntl(2)). No process ever writes. When the injector dies, the kernel closes the writing end; this event
+//! makes the rank continue. The launcher keeps the reading end alive for that. When the launcher dies first,
+//! the injector notices.
 
 use crate::errors::InjectionError;
 use rustix::process::Pid;
@@ -15,8 +16,8 @@ pub const PIPES_PER_RANK: usize = 2;
 /// Each pipe takes two descriptors for a moment, and a process may usually have 1024 of them.
 const MOST_RANKS: u32 = 200;
 
-/// A pipe whose ends survive exec: the reading end is for launcher and injector, the writing end for the injector
-/// alone.
+/// A pipe whose ends survive exec: the reading end is for launcher and injector, the writing end for the
+/// injector alone.
 #[derive(Debug)]
 pub struct Pipe {
     reading: OwnedFd,
@@ -40,8 +41,8 @@ impl Pipe {
         self.reading.as_raw_fd()
     }
 
-    /// Closes the writing end here, so that the injector's is the last one, and leaves the reading end open for the
-    /// launcher that this process becomes.
+    /// Closes the writing end here, so that the injector's is the last one, and leaves the reading end open
+    /// for the launcher that this process becomes.
     pub fn leave_to_launcher(self) {
         let _ = self.reading.into_raw_fd();
     }

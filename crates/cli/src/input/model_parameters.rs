@@ -4,8 +4,8 @@ use crate::errors::ModelError;
 use evenkeel_model::{Parameters, builtin};
 use std::path::Path;
 
-/// The built-in set of that name, or the set in that file. A name with a slash or a dot, or of a file that is there, is
-/// a file's.
+/// The built-in set of that name, or the set in that file. A name with a slash or a dot, or of a file that is
+/// there, is a file's.
 pub fn load(name: &str) -> Result<Parameters, ModelError> {
     if let Some(set) = builtin::find(name) {
         return Ok(set);

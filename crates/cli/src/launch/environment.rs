@@ -1,5 +1,5 @@
-//! The environment of the ranks: the preloaded shim and the options, and how to write it for a launcher line that
-//! evenkeel does not start itself.
+//! The environment of the ranks: the preloaded shim and the options, and how to write it for a launcher line
+//! that evenkeel does not start itself.
 
 use super::launcher::LauncherStyle;
 use crate::errors::LaunchError;
@@ -9,7 +9,8 @@ use std::path::Path;
 
 /// Variables that give the ranks their shim and its options.
 ///
-/// Libraries that are preloaded already stay in front, so that a profiler still sees all of the program's calls.
+/// Libraries that are preloaded already stay in front, so that a profiler still sees all of the program's
+/// calls.
 pub fn variables(shim: &Path, preloaded: &str, chosen: &[(String, String)]) -> Vec<(String, String)> {
     let shim = shim.display().to_string();
     let mut preload: Vec<&str> =
@@ -25,8 +26,8 @@ pub fn preloaded() -> String {
     std::env::var("LD_PRELOAD").unwrap_or_default()
 }
 
-/// The options that hold, as variables: those of the command line, else those of the caller's environment. Last comes
-/// the variable that switches diagnostics on, so that agents on other machines have it too.
+/// The options that hold, as variables: those of the command line, else those of the caller's environment.
+/// Last comes the variable that switches diagnostics on, so that agents on other machines have it too.
 pub fn chosen(
     given: &[(String, String)],
     from_environment: impl Fn(&str) -> Option<String>,
@@ -41,8 +42,8 @@ pub fn chosen(
     chosen.chain(log.map(|value| (DIAGNOSTICS.to_string(), value))).collect()
 }
 
-/// One line to stand between a launcher and a program. The shell splits `$(evenkeel env …)` at blanks and expands
-/// wildcards; a value with one of these is refused.
+/// One line to stand between a launcher and a program. The shell splits `$(evenkeel env …)` at blanks and
+/// expands wildcards; a value with one of these is refused.
 pub fn as_arguments(style: LauncherStyle, variables: &[(String, String)]) -> Result<String, LaunchError> {
     let is_split = |v: &str| v.chars().any(|c| c.is_whitespace() || "*?[".contains(c));
     if let Some((variable, value)) = variables.iter().find(|(_, v)| is_split(v)) {

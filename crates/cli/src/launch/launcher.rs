@@ -130,8 +130,8 @@ pub fn named(name: &str, maker: Maker, on_path: &[PathBuf]) -> Result<Launcher, 
     Ok(Launcher { path, style })
 }
 
-/// Whether a launcher belongs to another MPI. The file behind the links tells: `/usr/bin/mpirun` leads to the launcher
-/// that the administrator has chosen.
+/// Whether a launcher belongs to another MPI. The file behind the links tells: `/usr/bin/mpirun` leads to the
+/// launcher that the administrator has chosen.
 fn is_of_another_maker(path: &Path, style: LauncherStyle) -> bool {
     let real = file_name(&path.canonicalize().unwrap_or_else(|_| path.to_path_buf()));
     let open = ["orterun", "prte", "openmpi", "ompi"].iter().any(|n| real.contains(n));
@@ -174,9 +174,9 @@ pub fn command(
 
 /// Variables for the launcher itself.
 ///
-/// Open MPI's launchers refuse to run for root unless two variables allow it. MPICH's launcher gives each rank a
-/// session of its own. Where the kernel schedules by session, a rank that yields would keep the core within its
-/// session, so `one_session` is preloaded into the launcher.
+/// Open MPI's launchers refuse to run for root unless two variables allow it. MPICH's launcher gives each
+/// rank a session of its own. Where the kernel schedules by session, a rank that yields would keep the core
+/// within its session, so `one_session` is preloaded into the launcher.
 pub fn own_variables(
     style: LauncherStyle,
     is_root: bool,

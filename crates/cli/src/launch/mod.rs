@@ -1,4 +1,5 @@
-//! What a run is made of once its MPI is known: the shim that fits, the launcher, the environment of the ranks.
+//! What a run is made of once its MPI is known: the shim that fits, the launcher, the environment of the
+//! ranks.
 //!
 //! May use: [`program`](crate::program) and [`errors`](crate::errors). Must never: start anything.
 

@@ -78,8 +78,8 @@ fn library(
         Err(_) => {
             let warning = (program.kind == ProgramKind::Static).then(|| {
                 format!(
-                    "{} is linked statically: nothing can be preloaded into it, so it runs as it would without \
-                     evenkeel. Link it with the shared MPI library to change that.",
+                    "{} is linked statically: nothing can be preloaded into it, so it runs as it would \
+                     without evenkeel. Link it with the shared MPI library to change that.",
                     program.path.display()
                 )
             });

@@ -41,8 +41,8 @@ pub struct Shims {
     pub all: Vec<Shim>,
 }
 
-/// Where shims may lie: in `named` (EVENKEEL_LIB), else relative to the program, as in a checkout's target/release
-/// and in an installation.
+/// Where shims may lie: in `named` (EVENKEEL_LIB), else relative to the program, as in a checkout's
+/// target/release and in an installation.
 pub fn directories(executable: Option<&Path>, named: Option<&Path>) -> Vec<PathBuf> {
     if let Some(directory) = named {
         return vec![directory.to_path_buf()];
@@ -76,7 +76,8 @@ fn in_directory(directory: &Path) -> Vec<Shim> {
     found
 }
 
-/// The shim in a file, if the file's name is that of a shim. Without a description beside it only the name is known.
+/// The shim in a file, if the file's name is that of a shim. Without a description beside it only the name is
+/// known.
 fn describe(file: &Path) -> Option<Shim> {
     let name = file_name(file).strip_prefix("libevenkeel-")?.strip_suffix(".so")?.to_string();
     let beside = std::fs::read_to_string(file.with_file_name(format!("{name}.json"))).ok();
@@ -86,8 +87,8 @@ fn describe(file: &Path) -> Option<Shim> {
 }
 
 impl Shims {
-    /// The library that keeps MPICH's launcher from giving each rank a session of its own; None where the kernel does
-    /// not schedule by session (sched_autogroup).
+    /// The library that keeps MPICH's launcher from giving each rank a session of its own; None where the
+    /// kernel does not schedule by session (sched_autogroup).
     pub fn one_session(&self) -> Option<PathBuf> {
         let by_session = std::fs::read_to_string("/proc/sys/kernel/sched_autogroup_enabled")
             .is_ok_and(|t| t.trim() == "1");

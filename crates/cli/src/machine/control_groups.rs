@@ -19,7 +19,8 @@ pub fn parse_cpu_max(text: &str) -> Option<f64> {
     (period > 0.0).then_some(quota / period)
 }
 
-/// `cpu.cfs_quota_us` and `cpu.cfs_period_us` of version 1, in cores; None for a negative quota, which is none.
+/// `cpu.cfs_quota_us` and `cpu.cfs_period_us` of version 1, in cores; None for a negative quota, which is
+/// none.
 pub fn parse_cfs(quota: &str, period: &str) -> Option<f64> {
     let quota: f64 = quota.trim().parse().ok()?;
     let period: f64 = period.trim().parse().ok()?;

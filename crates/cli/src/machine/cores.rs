@@ -14,8 +14,8 @@ pub fn usable() -> Vec<usize> {
     if online.is_empty() { cores } else { cores.into_iter().filter(|core| online.contains(core)).collect() }
 }
 
-/// How many ranks can run at once on so many cores, as the engine counts: a part of a core that a quota leaves
-/// counts as a core.
+/// How many ranks can run at once on so many cores, as the engine counts: a part of a core that a quota
+/// leaves counts as a core.
 pub fn at_once(cores: usize, quota: Option<&Quota>) -> usize {
     quota.map_or(cores, |quota| (quota.cores.ceil() as usize).min(cores)).max(1)
 }

@@ -1,8 +1,8 @@
 //! What this machine allows: cores, CPU quotas, numbers of processes, processor time.
 //!
-//! The rules are functions of the kernel's texts, so that they can be tested; functions that begin with `own_`
-//! or take no texts read them from this machine. May use: rustix, libc. Must never: change anything but the
-//! affinity of this process, or know what the numbers are for.
+//! The rules are functions of the kernel's texts, so that they can be tested; functions that begin with
+//! `own_` or take no texts read them from this machine. May use: rustix, libc. Must never: change anything
+//! but the affinity of this process, or know what the numbers are for.
 
 pub mod control_groups;
 pub mod core_list;

@@ -1,5 +1,5 @@
-//! Worker processes: this program starts itself with a hidden command, gives tasks as lines on standard input, and
-//! gets answers as lines on standard output.
+//! Worker processes: this program starts itself with a hidden command, gives tasks as lines on standard
+//! input, and gets answers as lines on standard output.
 
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 use std::io::{BufRead, BufReader, Write};
@@ -46,7 +46,8 @@ pub fn forward_output(number: usize, worker: &mut Child, to: Sender<(usize, Work
     });
 }
 
-/// In a worker: it is killed when the process that has started it ends, and does not work for any other process.
+/// In a worker: it is killed when the process that has started it ends, and does not work for any other
+/// process.
 pub fn end_with(starter: u32) -> Result<(), WorkerError> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     let parent = getppid().map(|parent| parent.as_raw_nonzero().get() as u32);

@@ -7,8 +7,8 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// Writes a file. A reader sees the old content or the new one, never a part, also if evenkeel is killed or the
-/// disk is full.
+/// Writes a file. A reader sees the old content or the new one, never a part, also if evenkeel is killed or
+/// the disk is full.
 ///
 /// What is no regular file (a terminal, a pipe), or lies in a directory in which no file can be made, is
 /// written in place.

@@ -5,8 +5,8 @@
 pub struct Outcome {
     /// Printed to standard output.
     pub text: Vec<u8>,
-    /// Whether what was examined is in order; the exit code is 0 if it is, 1 if not. Commands that examine nothing
-    /// always succeed.
+    /// Whether what was examined is in order; the exit code is 0 if it is, 1 if not. Commands that examine
+    /// nothing always succeed.
     pub is_success: bool,
 }
 

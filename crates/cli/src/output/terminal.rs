@@ -13,7 +13,8 @@ pub fn width() -> usize {
     of_terminal.or_else(of_environment).unwrap_or(WIDTH_WITHOUT_TERMINAL)
 }
 
-/// Whether standard output may be coloured: it is a terminal, and NO_COLOR (<https://no-color.org>) is not set.
+/// Whether standard output may be coloured: it is a terminal, and NO_COLOR (<https://no-color.org>) is not
+/// set.
 pub fn colours_are_welcome() -> bool {
     let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     std::io::stdout().is_terminal() && !refused

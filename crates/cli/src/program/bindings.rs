@@ -1,8 +1,8 @@
-//! Through which language bindings a program calls MPI, and whether a shim sees these calls, judged by the symbols
-//! of its files.
+//! Through which language bindings a program calls MPI, and whether a shim sees these calls, judged by the
+//! symbols of its files.
 //!
-//! A shim defines `MPI_X` and `PMPI_X` of C. It sees a Fortran call if the host library's Fortran layer calls one
-//! of the two through the dynamic linker; the undefined symbols of that layer tell whether it does.
+//! A shim defines `MPI_X` and `PMPI_X` of C. It sees a Fortran call if the host library's Fortran layer calls
+//! one of the two through the dynamic linker; the undefined symbols of that layer tell whether it does.
 
 use super::elf;
 use super::loader::{Loaded, Resolved};
@@ -108,7 +108,8 @@ fn fortran(name: &'static str, mpi: &[&Loaded]) -> (&'static str, bool, String) 
             );
         }
     }
-    let because = "none of its MPI libraries calls the C functions through the dynamic linker, so the MPI library serves its calls";
+    let because = "none of its MPI libraries calls the C functions through the dynamic linker, so the MPI \
+                   library serves its calls";
     (name, false, because.into())
 }
 
@@ -131,7 +132,8 @@ fn is_collective(operation: &str) -> bool {
         || operation.contains("neighbor_al")
 }
 
-/// Whether evenkeel carries the operation out. Persistent and neighbourhood collectives are left to the MPI library.
+/// Whether evenkeel carries the operation out. Persistent and neighbourhood collectives are left to the MPI
+/// library.
 pub fn is_served(operation: &str) -> bool {
     SERVED.contains(&operation) || operation.strip_prefix('i').is_some_and(|o| SERVED.contains(&o))
 }

@@ -90,8 +90,8 @@ impl Program {
 
 /// Examines a program: what it is, what it is linked with, which MPI that is.
 ///
-/// The error says that it could not be executed or read at all. Whether its MPI could be told is a part of the
-/// result.
+/// The error says that it could not be executed or read at all. Whether its MPI could be told is a part of
+/// the result.
 pub fn examine(path: &Path, search: &Search, on_path: &[PathBuf]) -> Result<Program, ProgramError> {
     let mut steps = Vec::new();
     let mut executable = path.to_path_buf();

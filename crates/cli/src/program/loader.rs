@@ -106,7 +106,8 @@ impl Search {
         files
     }
 
-    /// Finds the library `name` that `loaded[index]` asks for; adds the directories that were searched in vain.
+    /// Finds the library `name` that `loaded[index]` asks for; adds the directories that were searched in
+    /// vain.
     fn find(
         &self,
         name: &str,

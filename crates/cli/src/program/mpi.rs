@@ -81,8 +81,8 @@ impl Abi {
         }
     }
 
-    /// Shims that serve it, the best first. The ABI of MPICH has not changed since 3.1, so each of its two shims
-    /// serves both.
+    /// Shims that serve it, the best first. The ABI of MPICH has not changed since 3.1, so each of its two
+    /// shims serves both.
     pub fn shims(self) -> &'static [&'static str] {
         match self {
             Abi::OpenMpi4 => &["openmpi4"],
@@ -154,7 +154,8 @@ pub struct UnknownMpi {
     pub soname: String,
 }
 
-/// The MPI library among a program's libraries, or the one that no shim fits; None if there is no MPI among them.
+/// The MPI library among a program's libraries, or the one that no shim fits; None if there is no MPI among
+/// them.
 pub fn among(resolved: &Resolved) -> Option<Result<Library, UnknownMpi>> {
     // The standard ABI first: behind it an implementation may load its own libmpi.
     let mut candidates: Vec<&Elf> = resolved
@@ -197,7 +198,8 @@ pub fn recognise(file: &Path) -> Option<Result<Library, UnknownMpi>> {
     Some(identify(&elf).ok_or_else(|| UnknownMpi { library: file.into(), soname }))
 }
 
-/// Whether this is the name of an MPI library: libmpi.so.40, libmpich.so.12, libmpi_mpifh.so.40, libmpi_abi.so.1.
+/// Whether this is the name of an MPI library: libmpi.so.40, libmpich.so.12, libmpi_mpifh.so.40,
+/// libmpi_abi.so.1.
 pub fn is_mpi_name(name: &str) -> bool {
     ["libmpi.", "libmpi_", "libmpich", "libmpifort", "libmpicxx"].iter().any(|start| name.starts_with(start))
 }
@@ -232,8 +234,8 @@ pub fn installed(wanted: MpiChoice, search: &Search, path: &[PathBuf]) -> Vec<Li
 
 fn is_open_mpi_5(elf: &Elf) -> bool {
     let needs = |start: &str| elf.needed.iter().any(|n| n.starts_with(start));
-    // Version 4 has the run-time layer libopen-rte beside it, which version 5 gave up. Builds in one file differ in
-    // MPI 4's sessions.
+    // Version 4 has the run-time layer libopen-rte beside it, which version 5 gave up. Builds in one file
+    // differ in MPI 4's sessions.
     needs("libopen-pal.so.80")
         || (!needs("libopen-rte")
             && !needs("libopen-pal.so.40")

@@ -1,16 +1,16 @@
 //! Asks a Python interpreter which MPI its mpi4py will load.
 //!
-//! Nothing is guessed: the interpreter itself imports what mpi4py would import, without calling MPI_Init, and prints
-//! which files were loaded.
+//! Nothing is guessed: the interpreter itself imports what mpi4py would import, without calling MPI_Init, and
+//! prints which files were loaded.
 
 use super::search_path::file_name;
 use crate::errors::ProgramError;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The program that the interpreter runs. Finding the module's spec makes the wheels of mpi4py 4.1 and newer load
-/// the MPI library by which they choose among their extension modules. Older ones have one module, whose own
-/// libraries tell.
+/// The program that the interpreter runs. Finding the module's spec makes the wheels of mpi4py 4.1 and newer
+/// load the MPI library by which they choose among their extension modules. Older ones have one module, whose
+/// own libraries tell.
 const QUESTION: &str = r#"
 import importlib.util, sys
 try:

@@ -7,8 +7,8 @@
 //! evenkeel[8120] debug evenkeel_cli::program::mpi: this MPI library was chosen path=/usr/lib/libmpi.so.40
 //! ```
 //!
-//! May use: tracing, tracing-subscriber. Must never: print anything unless it was asked to, cost more than the
-//! test of a static variable where it is off, or be started inside other people's programs.
+//! May use: tracing, tracing-subscriber. Must never: print anything unless it was asked to, cost more than
+//! the test of a static variable where it is off, or be started inside other people's programs.
 
 use thiserror::Error;
 use tracing::{Event, Subscriber};
@@ -25,16 +25,16 @@ pub const VARIABLE: &str = "EVENKEEL_LOG";
 /// The variable holds neither a level nor a list of modules with levels.
 #[derive(Debug, Error)]
 #[error(
-    "cannot read {VARIABLE}={given}: {why}. Give it a level (error, warn, info, debug, trace or off), or modules with \
-     levels as in evenkeel_cli::program=debug."
+    "cannot read {VARIABLE}={given}: {why}. Give it a level (error, warn, info, debug, trace or off), or \
+     modules with levels as in evenkeel_cli::program=debug."
 )]
 pub struct FilterError {
     given: String,
     why: String,
 }
 
-/// Prints from now on what [`VARIABLE`] asks for. To be called once, when the program begins; `program` is the
-/// name that stands in front of each line.
+/// Prints from now on what [`VARIABLE`] asks for. To be called once, when the program begins; `program` is
+/// the name that stands in front of each line.
 ///
 /// A value that cannot be read is reported on standard error, and nothing else is printed.
 pub fn start(program: &'static str) {

@@ -5,7 +5,8 @@
 //! breaks textwrap's; ours is the rule which columns a narrow terminal goes without.
 //!
 //! May use: tabled, textwrap. Must never: print, ask for the size of a terminal, or panic on any text. The
-//! summary at the end of a run is laid out inside other people's programs, and its names may contain anything.
+//! summary at the end of a run is laid out inside other people's programs, and its names may contain
+//! anything.
 
 pub mod page;
 pub mod paragraph;

@@ -4,9 +4,9 @@ use clap::Subcommand;
 
 /// Say what evenkeel finds on this machine and what it can do for a program
 ///
-/// Lists MPI libraries and shims, cores and quotas, and tries each kernel feature that evenkeel uses; for a feature that
-/// is missing it says what evenkeel does without it. The exit code is 0 if evenkeel can be used here (for the program, if
-/// one is named), and 1 if not.
+/// Lists MPI libraries and shims, cores and quotas, and tries each kernel feature that evenkeel uses; for a
+/// feature that is missing it says what evenkeel does without it. The exit code is 0 if evenkeel can be used
+/// here (for the program, if one is named), and 1 if not.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -46,11 +46,11 @@ impl Trial {
 }
 
 const LEFT_TO_HOST: &str = "every call is left to the host library";
-const TWO_COPIES: &str = "large messages take two copies, through the segment, and Gatherv, Scatterv, Alltoallv and \
-                          Alltoallw are left to the host library";
+const TWO_COPIES: &str = "large messages take two copies, through the segment, and Gatherv, Scatterv, \
+                          Alltoallv and Alltoallw are left to the host library";
 const STRICT: &str = if cfg!(target_arch = "x86_64") {
-    "every barrier waits for all ranks, unless --barrier deferred promises that the program exchanges nothing outside \
-     MPI"
+    "every barrier waits for all ranks, unless --barrier deferred promises that the program exchanges \
+     nothing outside MPI"
 } else {
     "every barrier waits for all ranks"
 };

@@ -33,7 +33,8 @@ pub fn shims(shims: &Result<Shims, LaunchError>) -> String {
     text + "\n"
 }
 
-/// What `--nodes agents` needs besides the shims. Without it the host library serves communicators that span nodes.
+/// What `--nodes agents` needs besides the shims. Without it the host library serves communicators that span
+/// nodes.
 pub fn agent(shims: &Result<Shims, LaunchError>, ucx: &[PathBuf]) -> String {
     let Ok(shims) = shims else { return String::new() };
     let program = shims.directory.join("evenkeel-agent");
@@ -52,7 +53,8 @@ pub fn agent(shims: &Result<Shims, LaunchError>, ucx: &[PathBuf]) -> String {
 pub fn libraries(libraries: &[Library], shims: &Result<Shims, LaunchError>, on_path: &[PathBuf]) -> String {
     let mut text = String::from("MPI libraries that programs find here by themselves\n");
     if libraries.is_empty() {
-        text += "  none (searched LD_LIBRARY_PATH, the directories beside the launchers on PATH, the linker's cache)\n";
+        text += "  none (searched LD_LIBRARY_PATH, the directories beside the launchers on PATH, the \
+                 linker's cache)\n";
     }
     for library in libraries {
         text += &format!(
@@ -100,7 +102,8 @@ pub fn cores(
         Some(quota) => format!("  CPU quota: {:.2} cores ({})\n", quota.cores, quota.from.display()),
     };
     text += &format!(
-        "  up to {} ranks have a core each and may spin; with more ranks, a rank that waits gives its core away\n",
+        "  up to {} ranks have a core each and may spin; with more ranks, a rank that waits gives its core \
+         away\n",
         core_rules::at_once(usable.len(), quota)
     );
     if let Some((most, from)) = process_limit {

@@ -50,7 +50,8 @@ pub fn program(program: &Program, shims: &Result<Shims, LaunchError>, on_path: &
 fn bindings_text(found: &Bindings, program: &Path) -> String {
     let mut text = String::new();
     if found.used.is_empty() {
-        text += "  bindings: none of its files calls MPI directly; what it loads while it runs cannot be known now\n";
+        text += "  bindings: none of its files calls MPI directly; what it loads while it runs cannot be \
+                 known now\n";
     }
     for binding in &found.used {
         let file = match binding.used_by == program {

@@ -1,7 +1,7 @@
 //! The other processes of the doctor's trials.
 //!
-//! Ranks are siblings, and some kernels allow a process to read its children but not its siblings. Therefore one child
-//! offers memory and another child reads it. A third one has a system call caught.
+//! Ranks are siblings, and some kernels allow a process to read its children but not its siblings. Therefore
+//! one child offers memory and another child reads it. A third one has a system call caught.
 
 use super::arguments::{TrialArguments, TrialRole};
 use super::system_call_dispatch;
@@ -21,7 +21,8 @@ pub fn take_part_in_trial(arguments: &TrialArguments) -> Vec<u8> {
 }
 
 fn offer() -> Vec<u8> {
-    // As the ranks do: where the Yama module lets only ancestors read a process, the process may allow others.
+    // As the ranks do: where the Yama module lets only ancestors read a process, the process may allow
+    // others.
     // SAFETY: no memory is passed. Without Yama the call fails, which changes nothing.
     unsafe { libc::prctl(libc::PR_SET_PTRACER, libc::PR_SET_PTRACER_ANY, 0, 0, 0) };
     let memory = Box::new(*WORD);

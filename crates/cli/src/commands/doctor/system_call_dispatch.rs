@@ -1,5 +1,6 @@
-//! The trial of Syscall User Dispatch: a process has one of its own system calls caught and then repeats it, as the shim
-//! does while barriers are pending. It runs in a process of its own, because a failure may end the process.
+//! The trial of Syscall User Dispatch: a process has one of its own system calls caught and then repeats it,
+//! as the shim does while barriers are pending. It runs in a process of its own, because a failure may end
+//! the process.
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 use dispatch::{CAUGHT, DISPATCH, DISPATCH_OFF, DISPATCH_ON, GATE, caught};

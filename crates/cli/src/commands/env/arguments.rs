@@ -5,8 +5,8 @@ use clap::ValueEnum;
 
 /// Print what makes your own launcher line run under evenkeel
 ///
-/// Prints arguments that give the ranks their shim and options: -x for Open MPI, -genv for MPICH and Intel MPI, --export
-/// for srun. With --format shell it prints lines for a shell to evaluate instead.
+/// Prints arguments that give the ranks their shim and options: -x for Open MPI, -genv for MPICH and Intel
+/// MPI, --export for srun. With --format shell it prints lines for a shell to evaluate instead.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -24,7 +24,8 @@ pub struct EnvArguments {
     /// The options of the engine.
     #[command(flatten)]
     pub options: EngineOptions,
-    /// The program, whose MPI is to be found out; may be left out with --mpi. For Python: python3, or the script
+    /// The program, whose MPI is to be found out; may be left out with --mpi. For Python: python3, or the
+    /// script
     pub program: Option<String>,
 }
 

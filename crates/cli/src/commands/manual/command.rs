@@ -25,10 +25,10 @@ pub fn man(grammar: clap::Command, arguments: &ManArguments) -> Result<(), FileE
 pub fn options_page() -> String {
     let mut text = String::from(
         "# Options\n\n\
-         Every option can be given to `evenkeel run` and `evenkeel env` as `--name value`, or set in the environment.\n\
-         The command line takes precedence. The engine inside the program reads the environment only, so the variables\n\
-         work under any launcher that passes them to the ranks. A switch (`0|1`) may stand alone: `--quiet` is \
-         `--quiet=1`.\n\n\
+         Every option can be given to `evenkeel run` and `evenkeel env` as `--name value`, or set in the\n\
+         environment. The command line takes precedence. The engine inside the program reads the\n\
+         environment only, so the variables work under any launcher that passes them to the ranks. A switch\n\
+         (`0|1`) may stand alone: `--quiet` is `--quiet=1`.\n\n\
          This page is generated from `crates/shared/options/src/lib.rs`: `evenkeel options --markdown > \
          docs/src/options.md`.\n\n\
          | option | variable | values | default |\n|---|---|---|---|\n",
@@ -47,12 +47,12 @@ pub fn options_page() -> String {
         text += &format!("\n## {name}\n\n`--{name} {values}`, `{}`: {doc}\n", option.env);
     }
     text + &format!(
-        "\n## Where the shims are\n\n`EVENKEEL_LIB=DIRECTORY` tells the `evenkeel` program where its shims are, if they \
-         are neither in `lib/evenkeel` beside it nor in `../lib/evenkeel`.\n\n\
-         ## Diagnostics\n\n`{0}=debug` makes the `evenkeel` program, and the agents of a run over several machines, say \
-         on standard error what they examine and decide. The value is a level (`error`, `warn`, `info`, `debug`, \
-         `trace`, `off`), or modules with levels: `{0}=evenkeel_cli::program=debug`. [When something \
-         fails](failures.md#diagnostics) shows an example.\n",
+        "\n## Where the shims are\n\n`EVENKEEL_LIB=DIRECTORY` tells the `evenkeel` program where its shims \
+         are, if they are neither in `lib/evenkeel` beside it nor in `../lib/evenkeel`.\n\n\
+         ## Diagnostics\n\n`{0}=debug` makes the `evenkeel` program, and the agents of a run over several \
+         machines, say on standard error what they examine and decide. The value is a level (`error`, \
+         `warn`, `info`, `debug`, `trace`, `off`), or modules with levels: `{0}=evenkeel_cli::program=debug`. [When \
+         something fails](failures.md#diagnostics) shows an example.\n",
         diagnostics::VARIABLE
     )
 }

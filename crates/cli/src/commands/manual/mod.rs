@@ -1,5 +1,5 @@
-//! `evenkeel completions`, `evenkeel man` and `evenkeel options`: what is generated from the command line's grammar
-//! and from the table of options.
+//! `evenkeel completions`, `evenkeel man` and `evenkeel options`: what is generated from the command line's
+//! grammar and from the table of options.
 
 mod arguments;
 mod command;

@@ -9,7 +9,8 @@ use evenkeel_text::units::nanoseconds;
 /// The most numbers of ranks that are shown side by side.
 const MOST_COLUMNS: usize = 7;
 
-/// A line for each barrier, with a column for each number of ranks; the first line holds the numbers of ranks.
+/// A line for each barrier, with a column for each number of ranks; the first line holds the numbers of
+/// ranks.
 pub fn lines(set: &Parameters, arguments: &ShowArguments, width: usize) -> Vec<String> {
     let costs = Costs { set, arguments, ranks: numbers_of_ranks(u64::from(arguments.ranks)) };
     let mut rows = vec![costs.row("ranks", |ranks| ranks.to_string())];
@@ -53,8 +54,8 @@ impl Costs<'_> {
         self.row(name, |ranks| nanoseconds(self.ns(barrier, ranks)))
     }
 
-    /// With the best n of the candidates, which is shown in brackets. Trees with groups of n (`least` 2) have as many
-    /// rounds as dissemination with n - 1.
+    /// With the best n of the candidates, which is shown in brackets. Trees with groups of n (`least` 2) have
+    /// as many rounds as dissemination with n - 1.
     fn best(&self, name: &str, least: u64, barrier: impl Fn(u64) -> Barrier) -> Vec<String> {
         self.row(name, |ranks| {
             let n = |candidate: u64| candidate + least - 1;

@@ -59,8 +59,8 @@ fn legend(set: &Parameters, arguments: &ShowArguments) -> String {
     };
     let overlap = if arguments.serialised { "are charged one after the other" } else { "overlap" };
     format!(
-        "Closed forms: all ranks arrive at the same time, nothing contends{warm}. Messages of a round {overlap}; n and f \
-         in brackets are the best of at most log2 of the ranks.{}",
+        "Closed forms: all ranks arrive at the same time, nothing contends{warm}. Messages of a round \
+         {overlap}; n and f in brackets are the best of at most log2 of the ranks.{}",
         crowded_node(set, arguments.ranks)
     )
 }
@@ -72,12 +72,12 @@ fn crowded_node(set: &Parameters, ranks: u32) -> String {
     let Some(cores) = node.cores.filter(|cores| *cores < ranks_of_node) else { return String::new() };
     match node.model {
         Model::LoP(_) => format!(
-            " The functions were measured with one rank and its peers. Where all ranks are active at once, on {cores} \
-             cores, a barrier takes longer: each round needs every rank to run."
+            " The functions were measured with one rank and its peers. Where all ranks are active at once, \
+             on {cores} cores, a barrier takes longer: each round needs every rank to run."
         ),
         Model::LogGp(_) => format!(
-            " Each rank is taken to have a core. There are {cores}; with more ranks, each core has to be handed to each \
-             of its ranks at least once."
+            " Each rank is taken to have a core. There are {cores}; with more ranks, each core has to be \
+             handed to each of its ranks at least once."
         ),
     }
 }

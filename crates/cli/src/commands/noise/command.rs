@@ -89,8 +89,8 @@ fn conditions(
     }
 }
 
-/// The throttling of the group that was throttled most. A quota further up throttles the groups below it too, but a
-/// throttled moment is counted only in the group that has the quota.
+/// The throttling of the group that was throttled most. A quota further up throttles the groups below it too,
+/// but a throttled moment is counted only in the group that has the quota.
 fn most_throttled(before: &[Throttling], after: &[Throttling]) -> Option<Throttling> {
     let changes = before.iter().zip(after).map(|(before, after)| after.since(*before));
     changes.max_by_key(|throttling| (throttling.ns, throttling.times))

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 /// Print the summary of a recorded run again, or make a page of it
 ///
-/// A record is what `evenkeel run --report FILE` has written. The page shows over time which ranks waited for which; it is one
-/// file that needs no network.
+/// A record is what `evenkeel run --report FILE` has written. The page shows over time which ranks waited for
+/// which; it is one file that needs no network.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -12,8 +12,8 @@ use clap::{Args, Subcommand};
 
 /// Compute, prove and compare forwarding tables for irregular networks, and simulate traffic on them
 ///
-/// The tables are for OpenSM, the subnet manager of InfiniBand: shorter paths than its own engines find, and free of
-/// deadlock without virtual lanes. Every table is proved before it is written.
+/// The tables are for OpenSM, the subnet manager of InfiniBand: shorter paths than its own engines find, and
+/// free of deadlock without virtual lanes. Every table is proved before it is written.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

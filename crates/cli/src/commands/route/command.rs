@@ -12,7 +12,8 @@ use super::simulate::simulate;
 use crate::errors::CommandError;
 use crate::output::outcome::Outcome;
 
-/// Carries a subcommand out. Tables that are wrong, and a plan that goes wrong in its rehearsal, are no success.
+/// Carries a subcommand out. Tables that are wrong, and a plan that goes wrong in its rehearsal, are no
+/// success.
 pub fn route(arguments: &RouteArguments) -> Result<Outcome, CommandError> {
     Ok(match &arguments.command {
         RouteCommand::Check(arguments) => check(arguments)?,

@@ -65,8 +65,8 @@ impl Figures {
         ));
         page.hanging(&self.verdict());
         page.hanging(&format!(
-            "{:.3} hops on average ({:.3} if all paths were minimal), {} at most; {:.1}% of paths are longer than \
-             minimal.",
+            "{:.3} hops on average ({:.3} if all paths were minimal), {} at most; {:.1}% of paths are longer \
+             than minimal.",
             self.mean_hops,
             self.mean_minimal_hops,
             self.longest_path,
@@ -89,8 +89,8 @@ impl Figures {
     fn verdict(&self) -> String {
         if self.sound {
             format!(
-                "All end nodes reach each other, and no packets can wait for each other in a ring: {} pairs of channels \
-                 depend on each other, without a cycle.",
+                "All end nodes reach each other, and no packets can wait for each other in a ring: {} pairs \
+                 of channels depend on each other, without a cycle.",
                 count(self.dependencies)
             )
         } else if self.broken > 0 {

@@ -1,8 +1,8 @@
 //! `evenkeel route`: forwarding tables for irregular networks, and what they are worth under traffic.
 //!
-//! Each subcommand has a folder. They share: [`network_file`] reads networks and tables, [`table_scheme`] computes
-//! tables, [`figures`] describes them, [`opensm`] runs OpenSM on a simulated subnet, [`parallel_runs`] holds the
-//! arguments of simulations that run beside each other.
+//! Each subcommand has a folder. They share: [`network_file`] reads networks and tables, [`table_scheme`]
+//! computes tables, [`figures`] describes them, [`opensm`] runs OpenSM on a simulated subnet,
+//! [`parallel_runs`] holds the arguments of simulations that run beside each other.
 
 mod application;
 mod arguments;

@@ -6,8 +6,8 @@ use clap::value_parser;
 
 /// Run an MPI program under evenkeel
 ///
-/// Finds out which MPI the program is linked with (for scripts: what their interpreter loads), takes that MPI's own
-/// launcher, and has it start the ranks with evenkeel's shim preloaded. The program is not changed.
+/// Finds out which MPI the program is linked with (for scripts: what their interpreter loads), takes that
+/// MPI's own launcher, and has it start the ranks with evenkeel's shim preloaded. The program is not changed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -31,18 +31,19 @@ pub struct RunArguments {
     /// Disturb the run on purpose; may be given several times [competitors=N, doubled,
     /// stalls=exp:10ms/100ms, quota=50%]
     ///
-    /// Use it to see what ranks that do not respond cost, and what evenkeel saves. Every disturbance ends with the run.
+    /// Use it to see what ranks that do not respond cost, and what evenkeel saves. Every disturbance ends
+    /// with the run.
     ///
     /// competitors=N: N busy threads on each core.
     ///
     /// doubled: the ranks get half of the cores, so that twice as many share one.
     ///
-    /// stalls=LENGTH/INTERVAL[,seed=N][,ranks=LIST]: each rank is stopped repeatedly (SIGSTOP), each time for a random
-    /// LENGTH after a random INTERVAL. exp:10ms is exponentially distributed with a mean of 10 ms; the other
-    /// distributions are uniform: and fixed:. The same seed gives the same lengths and intervals.
+    /// stalls=LENGTH/INTERVAL[,seed=N][,ranks=LIST]: each rank is stopped repeatedly (SIGSTOP), each time for
+    /// a random LENGTH after a random INTERVAL. exp:10ms is exponentially distributed with a mean of 10 ms;
+    /// the other distributions are uniform: and fixed:. The same seed gives the same lengths and intervals.
     ///
-    /// quota=50%: all ranks together get half of the cores' time. This takes a control group, and the right to make
-    /// one.
+    /// quota=50%: all ranks together get half of the cores' time. This takes a control group, and the right
+    /// to make one.
     #[arg(long = "inject", value_name = "SPEC")]
     pub injections: Vec<Injection>,
     /// Print the launcher's command line instead of running it

@@ -14,8 +14,8 @@ use std::path::PathBuf;
 use std::process::Command;
 use tracing::info;
 
-/// Becomes the launcher, so that its exit code is ours and signals reach it directly. Returns only the line that a
-/// dry run prints, or an error.
+/// Becomes the launcher, so that its exit code is ours and signals reach it directly. Returns only the line
+/// that a dry run prints, or an error.
 pub fn run(arguments: &RunArguments) -> Result<String, CommandError> {
     let injections = Injections::new(&arguments.injections)?;
     injections.restrict_cores()?;
@@ -64,7 +64,8 @@ fn command_line(arguments: &RunArguments, injections: &Injections) -> Result<Com
         ranks: arguments.ranks,
         variables: [prepared.variables, injections.variables()].concat(),
         extra: launcher_arguments(&arguments.launcher_args)?,
-        // Launchers search a bare name in the current directory first. The file that was examined is the one to run.
+        // Launchers search a bare name in the current directory first. The file that was examined is the one
+        // to run.
         program: file.display().to_string(),
         arguments: arguments.program[1..].to_vec(),
         evenkeel_places: places || injections.restricts_cores(),
@@ -91,7 +92,8 @@ fn launcher_arguments(given: &[String]) -> Result<Vec<String>, LaunchError> {
     Ok(words)
 }
 
-/// Refuses more ranks than processes are allowed. The launcher would fail half way, with a sentence of its own.
+/// Refuses more ranks than processes are allowed. The launcher would fail half way, with a sentence of its
+/// own.
 pub fn check_ranks(ranks: u32, limit: Option<(u64, String)>) -> Result<(), LaunchError> {
     match limit {
         Some((most, limit)) if u64::from(ranks) > most => {

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 /// Show, check and draw collective algorithms
 ///
-/// Every collective algorithm is written once, as a function from the number of ranks and parameters to the steps of
-/// each rank. These commands work on the steps; nothing runs on a network.
+/// Every collective algorithm is written once, as a function from the number of ranks and parameters to the
+/// steps of each rank. These commands work on the steps; nothing runs on a network.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -38,8 +38,9 @@ pub enum ScheduleCommand {
 
 /// List all algorithms and what they cost, counted from their steps
 ///
-/// rounds: messages that must follow one another. sent: messages of the rank that sends most. must respond: how many
-/// other ranks must do something between a rank's entering and its leaving; if one of these is late, the rank waits.
+/// rounds: messages that must follow one another. sent: messages of the rank that sends most. must respond:
+/// how many other ranks must do something between a rank's entering and its leaving; if one of these is late,
+/// the rank waits.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -47,7 +48,8 @@ Examples:
   evenkeel schedule list --operation allreduce --elements 1000")]
 pub struct ListArguments {
     /// Number of ranks
-    #[arg(short = 'n', long, value_name = "N", default_value = "16", value_parser = value_parser!(u32).range(1..))]
+    #[arg(short = 'n', long, value_name = "N", default_value = "16")]
+    #[arg(value_parser = value_parser!(u32).range(1..))]
     pub ranks: u32,
     /// Elements of a rank's vector; where ranks exchange parts, of a part
     #[arg(long, value_name = "E", default_value = "16")]
@@ -80,10 +82,10 @@ pub struct ShowArguments {
 
 /// Prove that an algorithm is right for a number of ranks, or say what is wrong
 ///
-/// It is right if it completes, epoch after epoch, in every order in which steps may be taken and messages may arrive; if
-/// no rank leaves a barrier before all have entered; if data is right; and if flags and memory are not reused while they
-/// are needed. One run proves that, unless the algorithm decides while it runs which rank continues. Then orders are
-/// tried: all of them for up to 3 ranks, and random ones.
+/// It is right if it completes, epoch after epoch, in every order in which steps may be taken and messages
+/// may arrive; if no rank leaves a barrier before all have entered; if data is right; and if flags and memory
+/// are not reused while they are needed. One run proves that, unless the algorithm decides while it runs
+/// which rank continues. Then orders are tried: all of them for up to 3 ranks, and random ones.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -22,10 +22,11 @@ const COLUMNS: &[Column] = &[
 ];
 
 const LEGEND: [&str; 2] = [
-    "rounds: messages that must follow one another. sent: by the rank that sends most. scratch: elements of a rank's \
-     memory that others write to. must respond: other ranks that must do something between a rank's entering and its \
-     leaving, for the rank with fewest and for the rank with most of them.",
-    "`evenkeel schedule show NAME` draws an algorithm and names its source; --param NAME=VALUE sets a parameter.",
+    "rounds: messages that must follow one another. sent: by the rank that sends most. scratch: elements of \
+     a rank's memory that others write to. must respond: other ranks that must do something between a rank's \
+     entering and its leaving, for the rank with fewest and for the rank with most of them.",
+    "`evenkeel schedule show NAME` draws an algorithm and names its source; --param NAME=VALUE sets a \
+     parameter.",
 ];
 
 /// Returns the text for a terminal of this width.

@@ -48,8 +48,8 @@ fn description(schedule: &Schedule, costs: &Costs) -> Vec<String> {
         elements => format!(", {elements} elements moved"),
     };
     paragraphs.push(format!(
-        "{} rounds, {} messages (at most {} sent by one rank){data}. A rank's memory: {} flags and counters, {} elements \
-         of scratch. Between entering and leaving, a rank needs {} others to respond.",
+        "{} rounds, {} messages (at most {} sent by one rank){data}. A rank's memory: {} flags and counters, \
+         {} elements of scratch. Between entering and leaving, a rank needs {} others to respond.",
         costs.rounds,
         costs.messages,
         costs.sent,

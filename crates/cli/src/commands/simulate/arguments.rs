@@ -26,17 +26,18 @@ const NOT_WITH_SHARED_CORES: &[&str] = &[
 
 /// Simulate collective operations on machines that you do not have, to a million ranks
 ///
-/// Runs a loop in virtual time: each rank computes, then calls a collective operation, again and again. The operation
-/// consists of the steps of a schedule (`evenkeel schedule list`), messages cost what a model of the machine says, and
-/// noise, skew and faults disturb the ranks. The same command gives the same numbers on every machine.
+/// Runs a loop in virtual time: each rank computes, then calls a collective operation, again and again. The
+/// operation consists of the steps of a schedule (`evenkeel schedule list`), messages cost what a model of
+/// the machine says, and noise, skew and faults disturb the ranks. The same command gives the same numbers on
+/// every machine.
 ///
 /// The table says for each schedule and number of ranks:
 ///
-/// loop: what one round of the loop takes; alone: what it would take if calls took no time and no rank waited (the
-/// slowest rank's work and noise). The difference is what the operation costs.
+/// loop: what one round of the loop takes; alone: what it would take if calls took no time and no rank waited
+/// (the slowest rank's work and noise). The difference is what the operation costs.
 ///
-/// completion: from when the last rank has entered a call until the last rank's steps are done. Without noise this is
-/// the latency that papers print.
+/// completion: from when the last rank has entered a call until the last rank's steps are done. Without noise
+/// this is the latency that papers print.
 ///
 /// held: how long a rank is in a call. A rank that is late itself is held only briefly.
 ///
@@ -45,18 +46,21 @@ const NOT_WITH_SHARED_CORES: &[&str] = &[
 #[command(after_help = "\
 Examples:
   evenkeel simulate dissemination tournament mcs:n=4 --ranks 64,1024,65536
-  evenkeel simulate n-way-dissemination:n=1 n-way-dissemination:n=3 --ranks 2..1048576 --machine L=5us,o=0.5us,g=0.2us
-  evenkeel noise --trace noise.json
-  evenkeel simulate dissemination --ranks 1048576 --noise noise.json --compute 1ms --iterations 20
-  evenkeel simulate dissemination --ranks 1024 --noise exp:20us/1ms --compute exp:100us --leave bypass --window 64
+  evenkeel simulate n-way-dissemination:n=1 n-way-dissemination:n=3 --ranks 2..1048576 --machine L=5us,o=0.5us
   evenkeel simulate dissemination mcs --ranks 2..65536 --noise exp:20us/1ms --compute 100us --plot curves.svg
   evenkeel simulate hierarchical --ranks 4096 --node L=100ns,o=30ns,g=10ns --ranks-per-node 64
   evenkeel simulate central-counter dissemination --ranks 2..64 --cores 2 --machine two-core-vm
+
+Noise that was measured, ranks that leave early, and a rank that stalls:
+  evenkeel noise --trace noise.json
+  evenkeel simulate dissemination --ranks 1048576 --noise noise.json --compute 1ms --iterations 20
+  evenkeel simulate dissemination --ranks 1024 --noise exp:20us/1ms --compute exp:100us --leave bypass
   evenkeel simulate dissemination --ranks 8 --stall 3=10us+20us --iterations 2 --compute 5us --svg stall.svg
 
-A machine is the name of a built-in set of parameters, a file, or its parameters themselves: L (latency), o (overhead;
-or os and or, of sender and receiver), g (gap between messages), G (gap per byte), as in L=1.5us,o=300ns,g=200ns,G=80ps.
-A span of time is fixed, as 10us, or random with a mean: exp:10us, uniform:10us, pareto:1.5:10us.")]
+A machine is the name of a built-in set of parameters, a file, or its parameters themselves: L (latency), o
+(overhead; or os and or, of sender and receiver), g (gap between messages), G (gap per byte), as in
+L=1.5us,o=300ns,g=200ns,G=80ps. A span of time is fixed, as 10us, or random with a mean: exp:10us,
+uniform:10us, pareto:1.5:10us.")]
 pub struct SimulateArguments {
     /// Schedules, with parameters if they have some: dissemination, n-way-dissemination:n=3,
     /// hierarchical:inner=mcs,n=4
@@ -79,8 +83,8 @@ pub struct SimulateArguments {
     /// All ranks are on one machine with so many cores and take turns on them. Handing over cores costs time,
     /// messages cost nothing
     ///
-    /// Where there are no more ranks than cores, each rank has a core, and messages cost what they do without --cores.
-    /// Ranks are not disturbed, and leave when their own steps are done.
+    /// Where there are no more ranks than cores, each rank has a core, and messages cost what they do without
+    /// --cores. Ranks are not disturbed, and leave when their own steps are done.
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=65_536))]
     #[arg(conflicts_with_all = NOT_WITH_SHARED_CORES, help_heading = "Machine")]
     pub cores: Option<u32>,
@@ -131,9 +135,9 @@ pub struct SimulateArguments {
     /// When processors are away: none, LENGTH/INTERVAL, periodic:LENGTH/PERIOD, aligned:LENGTH/PERIOD, or a
     /// file of `evenkeel noise --trace`
     ///
-    /// LENGTH and INTERVAL are spans: exp:20us/1ms is a random length with a mean of 20 µs after random intervals with
-    /// a mean of 1 ms. An interval without a distribution has that of the length. With periodic: each rank has a phase
-    /// of its own, with aligned: all ranks have the same.
+    /// LENGTH and INTERVAL are spans: exp:20us/1ms is a random length with a mean of 20 µs after random
+    /// intervals with a mean of 1 ms. An interval without a distribution has that of the length. With
+    /// periodic: each rank has a phase of its own, with aligned: all ranks have the same.
     #[arg(long, value_name = "NOISE", default_value = "none", help_heading = "Disturbance")]
     pub noise: String,
     /// A rank that takes so many times as long for everything: 3=2.5

@@ -14,8 +14,8 @@ use evenkeel_schedule_sim::{
 };
 use std::time::Instant;
 
-/// Simulates every schedule with every number of ranks, writes the files that were asked for, and returns what is
-/// printed.
+/// Simulates every schedule with every number of ranks, writes the files that were asked for, and returns
+/// what is printed.
 pub fn simulate(arguments: &SimulateArguments) -> Result<String, CommandError> {
     let files = [&arguments.json, &arguments.plot, &arguments.svg, &arguments.transcript];
     file::check_writable(files.into_iter().flatten())?;

@@ -1,8 +1,8 @@
 //! `evenkeel simulate`: schedules in virtual time, as a table, a record and pictures.
 //!
-//! The arguments have types of their own ([`schedule_name`], [`rank_counts`], [`rank_fault`]). [`setup`] makes of them
-//! what the simulator takes, with [`machine`] and [`noise`]; [`simulated`] is one result; [`table`], [`record`],
-//! [`pictures`] and [`plot`] show results.
+//! The arguments have types of their own ([`schedule_name`], [`rank_counts`], [`rank_fault`]). [`setup`]
+//! makes of them what the simulator takes, with [`machine`] and [`noise`]; [`simulated`] is one result;
+//! [`table`], [`record`], [`pictures`] and [`plot`] show results.
 
 mod arguments;
 mod command;

@@ -8,7 +8,8 @@ use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// The noise that a text describes: `none`, LENGTH/INTERVAL, `periodic:…`, `aligned:…`, or the name of a file.
+/// The noise that a text describes: `none`, LENGTH/INTERVAL, `periodic:…`, `aligned:…`, or the name of a
+/// file.
 pub fn parse(text: &str) -> Result<Noise, SimulationError> {
     if text == "none" {
         Ok(Noise::None)

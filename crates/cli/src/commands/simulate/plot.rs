@@ -1,4 +1,5 @@
-//! All results of a command as a picture: completion and time held against ranks, and the ranks that others waited for.
+//! All results of a command as a picture: completion and time held against ranks, and the ranks that others
+//! waited for.
 
 use super::simulated::Simulated;
 use crate::errors::SimulationError;

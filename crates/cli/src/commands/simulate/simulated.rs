@@ -20,7 +20,8 @@ pub struct Simulated {
     /// What the simulator found.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// What the simulation itself took. Not in the record, which is the same whenever the command is repeated.
+    /// What the simulation itself took. Not in the record, which is the same whenever the command is
+    /// repeated.
     #[serde(skip)]
     pub seconds: f64,
 }

@@ -22,9 +22,10 @@ const COLUMNS: &[Column] = &[
     Column { group: "", head: "most late", dispensable: 1 },
 ];
 
-const LEGEND: &str = "loop: one round of compute and call; alone: if calls took no time and no rank waited. completion: \
-                      from when the last rank entered until the last rank was done. held: how long a rank was in a \
-                      call. most late: the rank that others waited for longest, and its share.";
+const LEGEND: &str = "loop: one round of compute and call; alone: if calls took no time and no rank waited. \
+                      completion: from when the last rank entered until the last rank was done. held: how \
+                      long a rank was in a call. most late: the rank that others waited for longest, and its \
+                      share.";
 
 /// The text for a terminal of this width.
 pub fn text(arguments: &SimulateArguments, setup: &Setup, results: &[Simulated], width: usize) -> String {
@@ -66,8 +67,8 @@ fn headline(arguments: &SimulateArguments, setup: &Setup) -> String {
     };
     let leave = match setup.is_bypass() {
         true => format!(
-            " A rank leaves a call as soon as it has what it needs and has contributed what others need, and may be up \
-             to {} calls ahead.",
+            " A rank leaves a call as soon as it has what it needs and has contributed what others need, and \
+             may be up to {} calls ahead.",
             arguments.window
         ),
         false => String::new(),
@@ -111,7 +112,8 @@ fn stuck(result: &Simulated, iterations: u32) -> String {
         dead => format!("{dead} ranks are"),
     };
     format!(
-        "{} with {} ranks: {complete} of {iterations} calls were completed, because {dead} dead; the others entered {}.",
+        "{} with {} ranks: {complete} of {iterations} calls were completed, because {dead} dead; the others \
+         entered {}.",
         result.schedule,
         count(result.ranks.into()),
         outcome.calls.len()
@@ -126,8 +128,9 @@ fn crowded_node(setup: &Setup, results: &[Simulated]) -> Option<String> {
     let ranks = node.ranks.unwrap_or(most).min(most);
     (ranks > cores).then(|| {
         format!(
-            "Note: a node of {} has {}, and {ranks} ranks are put on it. Each is simulated with a core of its own: what \
-             sharing cores costs is not in these numbers. --cores counts that, and nothing else.",
+            "Note: a node of {} has {}, and {ranks} ranks are put on it. Each is simulated with a core of \
+             its own: what sharing cores costs is not in these numbers. --cores counts that, and nothing \
+             else.",
             setup.parameters.name,
             plural(cores.into(), "core", "cores")
         )

@@ -6,19 +6,19 @@ use std::path::PathBuf;
 
 /// Find the fastest barriers for this machine, and write a table of them
 ///
-/// For each number of ranks: lists the barrier algorithms that are worth a try, leaves out those that a simulation
-/// predicts to be far slower, starts that many processes, and has them run barriers with evenkeel's engine, the built-in
-/// one and each schedule, in short turns one after the other. A schedule that is far slower is dropped. The best few are
-/// compared with the built-in barrier again, for as long.
+/// For each number of ranks: lists the barrier algorithms that are worth a try, leaves out those that a
+/// simulation predicts to be far slower, starts that many processes, and has them run barriers with
+/// evenkeel's engine, the built-in one and each schedule, in short turns one after the other. A schedule that
+/// is far slower is dropped. The best few are compared with the built-in barrier again, for as long.
 ///
-/// A schedule is chosen only if it is clearly faster: if the 99.9% interval of the ratio of its turns to those of the
-/// built-in barrier lies below 0.98, and lies there again among processes that were started anew. Otherwise the built-in
-/// barrier stays.
+/// A schedule is chosen only if it is clearly faster: if the 99.9% interval of the ratio of its turns to
+/// those of the built-in barrier lies below 0.98, and lies there again among processes that were started
+/// anew. Otherwise the built-in barrier stays.
 ///
-/// `evenkeel run` uses the table from then on, if it lies in the usual place or is named with --table, for communicators
-/// with as many ranks and cores as were measured. The table is for strict barriers (--barrier strict; barriers that may
-/// be pending use no schedule) of programs with one thread in MPI. `evenkeel doctor` shows which table is in use; --table
-/// none runs without one.
+/// `evenkeel run` uses the table from then on, if it lies in the usual place or is named with --table, for
+/// communicators with as many ranks and cores as were measured. The table is for strict barriers (--barrier
+/// strict; barriers that may be pending use no schedule) of programs with one thread in MPI. `evenkeel
+/// doctor` shows which table is in use; --table none runs without one.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

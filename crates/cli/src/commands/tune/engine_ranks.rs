@@ -15,8 +15,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// A process that closes its output has ended a moment later.
 const ENDING: Duration = Duration::from_millis(50);
 
-/// The options of ranks that are measured: barriers wait for all ranks, and there is no table. How ranks wait and where
-/// they run is as in a run.
+/// The options of ranks that are measured: barriers wait for all ranks, and there is no table. How ranks wait
+/// and where they run is as in a run.
 const OPTIONS: &[(&options::OptionSpec, &str)] = &[
     (&options::BARRIER, "strict"),
     (&options::TABLE, "none"),

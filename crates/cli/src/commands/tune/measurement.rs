@@ -1,4 +1,5 @@
-//! Measures the barriers with one number of ranks: all candidates, then the best few, then the best one once more.
+//! Measures the barriers with one number of ranks: all candidates, then the best few, then the best one once
+//! more.
 
 use super::engine_ranks::EngineRanks;
 use super::result::{BarrierResult, RankCountResult};
@@ -83,9 +84,9 @@ impl Measurement<'_> {
         prediction::predict(schedule, self.cores, self.parameters)
     }
 
-    /// Compares the task's schedules with the built-in barrier. One that is faster is measured again among processes
-    /// that are started anew: they lie elsewhere in memory and on the cores, which may make more of a difference than
-    /// the schedule.
+    /// Compares the task's schedules with the built-in barrier. One that is faster is measured again among
+    /// processes that are started anew: they lie elsewhere in memory and on the cores, which may make more of
+    /// a difference than the schedule.
     fn compare(&self, task: &MeasurementTask) -> Result<Comparison, MeasurementError> {
         let first = SCREENING + FINALS;
         let mut comparison = EngineRanks::start(self.program, task.ranks)?

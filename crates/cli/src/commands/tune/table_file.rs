@@ -18,8 +18,8 @@ pub struct TableFile {
 }
 
 impl TableFile {
-    /// The table that is there already, or an empty one; None if none is to be written. A file that could not be
-    /// written, or that holds something else, is refused.
+    /// The table that is there already, or an empty one; None if none is to be written. A file that could not
+    /// be written, or that holds something else, is refused.
     pub fn open(arguments: &TuneArguments, here: &MachineId) -> Result<Option<TableFile>, CommandError> {
         if arguments.dry_run {
             return Ok(None);
@@ -45,7 +45,8 @@ impl TableFile {
     }
 }
 
-/// The table in a file. A table of another machine is begun anew; anything else is kept from being overwritten.
+/// The table in a file. A table of another machine is begun anew; anything else is kept from being
+/// overwritten.
 fn existing(path: &Path, here: &MachineId) -> Result<BarrierTable, TuneError> {
     if !path.exists() {
         return Ok(BarrierTable::new(here.clone()));

@@ -15,9 +15,9 @@ const COLUMNS: &[Column] = &[
     Column { group: "", head: "turns", dispensable: 3 },
 ];
 
-const LEGEND: &str = "a call: median of turns. time: median of ratios of turns that followed each other. *: chosen, \
-                      because the interval lies below 0.98. predicted: by the simulator, which takes a central \
-                      counter, or an exchange of two, for the built-in barrier.";
+const LEGEND: &str = "a call: median of turns. time: median of ratios of turns that followed each other. *: \
+                      chosen, because the interval lies below 0.98. predicted: by the simulator, which takes \
+                      a central counter, or an exchange of two, for the built-in barrier.";
 
 /// Text that ends with a line break.
 pub fn text(record: &TuneRecord, table: Option<&TableFile>, width: usize) -> String {

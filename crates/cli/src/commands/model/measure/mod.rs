@@ -1,8 +1,8 @@
-//! `evenkeel model measure`: measures what communication costs, within this machine ([`local`]) or between hosts
-//! ([`hosts`]).
+//! `evenkeel model measure`: measures what communication costs, within this machine ([`local`]) or between
+//! hosts ([`hosts`]).
 //!
-//! Both take [`pass_times`] with what [`signal`] offers and collect them in [`samples`]. What samples mean is the model
-//! crate's knowledge. [`text`] and [`plot`] show the result.
+//! Both take [`pass_times`] with what [`signal`] offers and collect them in [`samples`]. What samples mean is
+//! the model crate's knowledge. [`text`] and [`plot`] show the result.
 
 mod command;
 mod hosts;

@@ -20,8 +20,8 @@ const CURVES: [(Quantity, &str, RGBColor); 5] = [
 /// A logarithmic axis has no zero: shorter times stand on its lower edge.
 const LEAST_NS: f64 = 0.5;
 
-/// An SVG document that needs no other file. Points are medians with 95% intervals; lines are LoP's fits with theirs, and
-/// LogGP.
+/// An SVG document that needs no other file. Points are medians with 95% intervals; lines are LoP's fits with
+/// theirs, and LogGP.
 pub fn svg(found: &MeasuredParameters) -> Result<String, MeasurementError> {
     let draw = |area: &Area| {
         let (left, right) = area.split_horizontally(SIZE.0 * 6 / 11);

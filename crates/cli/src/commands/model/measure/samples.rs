@@ -16,11 +16,12 @@ pub fn numbers_of_peers(most: usize) -> Vec<usize> {
     peers
 }
 
-/// Posts are shorter than the clock's steps. The mean of so many posts is a useful sample, because the moments at which
-/// they begin are random between two steps.
+/// Posts are shorter than the clock's steps. The mean of so many posts is a useful sample, because the
+/// moments at which they begin are random between two steps.
 pub const POSTS_PER_SAMPLE: usize = 20;
 
-/// What reading the clock takes, in nanoseconds: the median of pairs of readings, as finely as posts are timed.
+/// What reading the clock takes, in nanoseconds: the median of pairs of readings, as finely as posts are
+/// timed.
 pub fn clock_ns() -> f64 {
     let pair = || {
         let before = now_ns();

@@ -1,7 +1,8 @@
-//! What the ranks and hosts of a measurement signal with: a clock, and contents that tell one signal from another.
+//! What the ranks and hosts of a measurement signal with: a clock, and contents that tell one signal from
+//! another.
 
-/// The content of the signal of an epoch to or from a rank. Any other value belongs to another signal, so that a signal
-/// that is taken too early or twice is noticed.
+/// The content of the signal of an epoch to or from a rank. Any other value belongs to another signal, so
+/// that a signal that is taken too early or twice is noticed.
 #[inline]
 pub fn content(epoch: u64, rank: usize) -> u64 {
     (epoch ^ (rank as u64) << 48).wrapping_mul(0x9e37_79b9_7f4a_7c15)

@@ -26,9 +26,9 @@ pub fn text(found: &MeasuredParameters, width: usize) -> String {
     page.text()
 }
 
-const LEGEND: &str = "All times are medians. In brackets: 95% intervals from passes drawn again. They tell how far another \
-                      measurement may differ, but not what disturbs all passes alike. *: more ranks than cores, so that a \
-                      context switch is part of the time.";
+const LEGEND: &str = "All times are medians. In brackets: 95% intervals from passes drawn again. They tell \
+                      how far another measurement may differ, but not what disturbs all passes alike. *: \
+                      more ranks than cores, so that a context switch is part of the time.";
 
 fn headline(found: &MeasuredParameters) -> String {
     let c = &found.measurement.conditions;
@@ -38,8 +38,8 @@ fn headline(found: &MeasuredParameters) -> String {
     if c.of_network() {
         let first = c.hosts.first().map_or("", String::as_str);
         return format!(
-            "evenkeel: network between {} hosts ({}; {}), by UCX messages from {first} to up to {most} others, measured in \
-             {}: {} samples.",
+            "evenkeel: network between {} hosts ({}; {}), by UCX messages from {first} to up to {most} \
+             others, measured in {}: {} samples.",
             c.hosts.len(),
             c.processor,
             c.kernel,
@@ -89,7 +89,8 @@ const PEERS: &[Column] = &[
     Column { group: "to and from the last", head: "n:1", dispensable: 0 },
 ];
 
-/// The columns and rows of the table of peers. Hosts have no common clock, and hence no columns for time stamps.
+/// The columns and rows of the table of peers. Hosts have no common clock, and hence no columns for time
+/// stamps.
 fn peers(found: &MeasuredParameters) -> (&'static [Column], Vec<Vec<String>>) {
     let points = &found.measurement.points;
     let at =

@@ -7,9 +7,10 @@ use std::path::PathBuf;
 
 /// Run application cores on models of three fabrics with 256 hosts, and see how long messages take
 ///
-/// Cores: token (round a ring), fan-in (all to one), fan-out (one to all), mesh and torus (exchange with neighbours, ten
-/// iterations without a barrier). Fabrics: myrinet (a torus of wormhole switches), ethernet (a star of store-and-forward
-/// switches), avici (a router of line cards), avici-fabric (the same without Ethernet ports).
+/// Cores: token (round a ring), fan-in (all to one), fan-out (one to all), mesh and torus (exchange with
+/// neighbours, ten iterations without a barrier). Fabrics: myrinet (a torus of wormhole switches), ethernet
+/// (a star of store-and-forward switches), avici (a router of line cards), avici-fabric (the same without
+/// Ethernet ports).
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -24,7 +25,8 @@ pub struct ApplicationArguments {
     #[arg(long, value_name = "NAME")]
     pub fabric: Vec<Fabric>,
     /// Sizes of messages [1 for token, else 2048]
-    #[arg(long, value_delimiter = ',', value_name = "LIST", value_parser = value_parser!(u32).range(1..=1 << 24))]
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    #[arg(value_parser = value_parser!(u32).range(1..=1 << 24))]
     pub bytes: Vec<u32>,
     /// Runs with different random numbers; figures are means over them
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]

@@ -24,9 +24,9 @@ const COLUMNS: &[Column] = &[
     Column { group: "", head: "apart", dispensable: 4 },
 ];
 
-const LEGEND: &str = "latency: from sending a message until all of it has arrived; what hosts themselves take is left out. \
-                      total: until everything is done. apart: the most iterations that two hosts were apart at any \
-                      time.";
+const LEGEND: &str = "latency: from sending a message until all of it has arrived; what hosts themselves \
+                      take is left out. total: until everything is done. apart: the most iterations that two \
+                      hosts were apart at any time.";
 
 /// One core with messages of so many bytes on one fabric.
 type Combination = (ApplicationCore, u32, Fabric);

@@ -1,4 +1,5 @@
-//! `evenkeel route application`: application cores on models of Myrinet, Gigabit Ethernet and a router of line cards.
+//! `evenkeel route application`: application cores on models of Myrinet, Gigabit Ethernet and a router of
+//! line cards.
 
 mod arguments;
 mod case;

@@ -10,8 +10,8 @@ const SIZE: (u32, u32) = (1080, 460);
 /// Of which this is the left panel.
 const LEFT: u32 = 560;
 
-/// An SVG document that needs no other file. Left: share of messages by latency. Right: when the first and the last host
-/// are done with each iteration.
+/// An SVG document that needs no other file. Left: share of messages by latency. Right: when the first and
+/// the last host are done with each iteration.
 pub fn svg(cases: &[ApplicationCase]) -> Result<String, RouteReason> {
     let draw = |area: &Area| {
         let (left, right) = area.split_horizontally(LEFT);

@@ -45,8 +45,8 @@ pub fn check(arguments: &CheckArguments) -> Result<Outcome, CommandError> {
     figures.describe(&network, &mut page);
     if unknown != lfts::SkippedEntries::default() {
         page.hanging(&format!(
-            "The file names {} switches and, in {} entries, destinations that the network does not have. These were \
-             ignored.",
+            "The file names {} switches and, in {} entries, destinations that the network does not have. \
+             These were ignored.",
             unknown.switches, unknown.destinations
         ));
     }

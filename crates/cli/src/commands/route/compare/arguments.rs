@@ -6,13 +6,15 @@ use std::path::PathBuf;
 
 /// Compare all schemes on networks, and OpenSM's engines where OpenSM is installed
 ///
-/// OpenSM's engines run on a network that ibsim simulates (Debian packages opensm, ibsim-utils). Their time is that of a
-/// whole sweep: reading the network, computing and setting the tables.
+/// OpenSM's engines run on a network that ibsim simulates (Debian packages opensm, ibsim-utils). Their time
+/// is that of a whole sweep: reading the network, computing and setting the tables.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   evenkeel route compare net.topo
-  evenkeel route compare net.topo torus.topo --scheme ascending --scheme dfs --opensm nue,updn,minhop --json results.json")]
+  evenkeel route compare net.topo torus.topo --opensm none            without OpenSM's engines
+  evenkeel route compare net.topo --scheme ascending --scheme dfs --opensm nue,updn,minhop
+  evenkeel route compare *.topo --json results.json")]
 pub struct CompareArguments {
     /// What `ibnetdiscover` printed, or lists of cables
     #[arg(value_name = "NET", required = true)]

@@ -13,8 +13,8 @@ use evenkeel_route::Network;
 use evenkeel_text::page::Page;
 use std::time::Duration;
 
-/// OpenSM's engines that are tried if none are asked for: its default, its two for irregular networks, and minimal paths
-/// with balance.
+/// OpenSM's engines that are tried if none are asked for: its default, its two for irregular networks, and
+/// minimal paths with balance.
 const USUAL_ENGINES: [&str; 4] = ["minhop", "updn", "nue", "sssp"];
 
 /// Compares, writes the record, and returns what is printed.
@@ -56,7 +56,10 @@ pub fn compare(arguments: &CompareArguments) -> Result<String, CommandError> {
     }
     drop(progress);
     let missing = engines.missing.map_or(String::new(), |missing| {
-        format!(" OpenSM's engines were left out, because {missing}: the Debian packages are opensm and ibsim-utils.")
+        format!(
+            " OpenSM's engines were left out, because {missing}: the Debian packages are opensm and \
+                 ibsim-utils."
+        )
     });
     page.paragraph(&format!("{}{missing}", table::LEGEND));
     if let Some(json) = &arguments.json {

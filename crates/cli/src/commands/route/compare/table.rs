@@ -21,10 +21,11 @@ const COLUMNS: &[Column] = &[
 ];
 
 /// What the columns mean.
-pub const LEGEND: &str = "deadlock: whether packets can wait for each other in a ring, on one lane. hops: channels of a \
-                          path. longer: paths that are not minimal. load: ordered pairs of end nodes over a channel. \
-                          ibdmchk: what it says of the tables as OpenSM sets them (--ibdmchk). seconds: for OpenSM a \
-                          whole sweep, which reads the network and sets the tables too.";
+pub const LEGEND: &str = "deadlock: whether packets can wait for each other in a ring, on one lane. hops: \
+                          channels of a path. longer: paths that are not minimal. load: ordered pairs of end \
+                          nodes over a channel. ibdmchk: what it says of the tables as OpenSM sets them \
+                          (--ibdmchk). seconds: for OpenSM a whole sweep, which reads the network and sets \
+                          the tables too.";
 
 /// Adds the table of a network.
 pub fn add(name: &str, network: &Network, rows: &[Row], page: &mut Page) {

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 
 /// Compute forwarding tables for a network, proved free of deadlock
 ///
-/// Reads a network, computes tables, has them proved by a checker that shares nothing with the way in which they were
-/// made, and writes them for OpenSM. A channel is one direction of a cable between switches. The load of a channel is
-/// the number of ordered pairs of end nodes whose path uses it. Hops are channels on a path.
+/// Reads a network, computes tables, has them proved by a checker that shares nothing with the way in which
+/// they were made, and writes them for OpenSM. A channel is one direction of a cable between switches. The
+/// load of a channel is the number of ordered pairs of end nodes whose path uses it. Hops are channels on a
+/// path.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -18,8 +19,9 @@ Examples:
   evenkeel route compute net.topo --scheme dfs        what another scheme gives
   evenkeel route compute net.topo --lanes 2           two virtual lanes: see --lanes
 
-OpenSM does not compute other tables when a cable fails. Compute them again then and send OpenSM a SIGHUP, which makes
-it read the file again. `evenkeel route plan` leads from one set of tables to the next without stopping traffic.")]
+OpenSM does not compute other tables when a cable fails. Compute them again then and send OpenSM a SIGHUP,
+which makes it read the file again. `evenkeel route plan` leads from one set of tables to the next without
+stopping traffic.")]
 pub struct ComputeArguments {
     /// What `ibnetdiscover` printed, or a list of cables
     #[arg(value_name = "NET")]
@@ -29,9 +31,9 @@ pub struct ComputeArguments {
     pub scheme: TableScheme,
     /// Virtual lanes that packets may use; the destination decides which
     ///
-    /// Each lane is free of deadlock by itself, and paths become shorter with every lane. OpenSM's file of tables cannot
-    /// express lanes: with more than one, the record (--json) holds the service level that each destination needs, and
-    /// senders must use it.
+    /// Each lane is free of deadlock by itself, and paths become shorter with every lane. OpenSM's file of
+    /// tables cannot express lanes: with more than one, the record (--json) holds the service level that each
+    /// destination needs, and senders must use it.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = value_parser!(u8).range(1..=15))]
     pub lanes: u8,
     /// Write the tables to this file, for opensm -R file -U FILE

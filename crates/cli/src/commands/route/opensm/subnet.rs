@@ -76,8 +76,8 @@ impl OpenSm {
         self.simulate(network, directory, limit)?.sweep(request)
     }
 
-    /// Starts ibsim on a network. Its files, and those of all sweeps, go into `directory`, which must exist. `limit` is
-    /// for each thing that is done.
+    /// Starts ibsim on a network. Its files, and those of all sweeps, go into `directory`, which must exist.
+    /// `limit` is for each thing that is done.
     pub fn simulate<'a>(
         &'a self,
         network: &'a Network,

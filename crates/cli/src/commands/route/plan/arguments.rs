@@ -4,20 +4,25 @@ use std::path::PathBuf;
 
 /// Lead a changed network from today's tables to tomorrow's without stopping traffic
 ///
-/// Prints steps of table updates. Within a step, updates may reach the switches in any order: whichever have arrived, no
-/// path is lost and nothing can deadlock. This is proved for each step. Begin the next step when the last update has
-/// arrived everywhere and the packets under way have arrived.
+/// Prints steps of table updates. Within a step, updates may reach the switches in any order: whichever have
+/// arrived, no path is lost and nothing can deadlock. This is proved for each step. Begin the next step when
+/// the last update has arrived everywhere and the packets under way have arrived.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   evenkeel route plan old.topo opensm-lfts.dump new.topo
-  evenkeel route plan old.topo opensm-lfts.dump new.topo --out steps     steps/1.lfts, 2.lfts, ...: the tables after each step
-  evenkeel route plan old.topo opensm-lfts.dump new.topo --through-opensm    a rehearsal first (takes opensm and ibsim)
+                                              how many steps it takes, and what each changes
+  evenkeel route plan old.topo opensm-lfts.dump new.topo --out steps
+                                              steps/1.lfts, steps/2.lfts, ...: the tables after each step
+  evenkeel route plan old.topo opensm-lfts.dump new.topo --through-opensm
+                                              rehearse it first (takes opensm and ibsim)
 
-OpenSM reads its file of tables again when it gets SIGHUP. If it was started with opensm -R file -U current.lfts:
-  cp steps/1.lfts current.lfts; kill -HUP $(pidof opensm)     then 2.lfts, and so on
+OpenSM reads its file of tables again when it gets SIGHUP. If it was started with
+opensm -R file -U current.lfts:
+  cp steps/1.lfts current.lfts; kill -HUP $(pidof opensm)     then steps/2.lfts, and so on
 
-The new network is the one during the plan: without what has failed, or is to be unplugged, and with what was added.")]
+The new network is the one during the plan: without what has failed, or is to be unplugged, and with what was
+added.")]
 pub struct PlanArguments {
     /// The network that today's tables were made for
     #[arg(value_name = "NET")]
@@ -36,9 +41,10 @@ pub struct PlanArguments {
     pub out: Option<PathBuf>,
     /// Have OpenSM carry the plan out on a simulated network, and check the tables that exist on the way
     ///
-    /// Sets today's tables, then for each step some random mixtures of old and new entries, then the tables after the
-    /// step. Compares what the switches get, and asks evenkeel's checker, and ibdmchk where all paths are there, for rings
-    /// of waiting packets. The exit code is 1 if anything differs or a ring is found.
+    /// Sets today's tables, then for each step some random mixtures of old and new entries, then the tables
+    /// after the step. Compares what the switches get, and asks evenkeel's checker, and ibdmchk where all
+    /// paths are there, for rings of waiting packets. The exit code is 1 if anything differs or a ring is
+    /// found.
     #[arg(long)]
     pub through_opensm: bool,
     /// Random mixtures of each step's old and new entries that --through-opensm checks

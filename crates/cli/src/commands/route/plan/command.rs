@@ -23,7 +23,8 @@ const COLUMNS: &[Column] = &[
     Column { group: "", head: "any order", dispensable: 0 },
 ];
 
-/// Plans, proves each step, rehearses if asked to, writes the files that were asked for, and returns what is printed.
+/// Plans, proves each step, rehearses if asked to, writes the files that were asked for, and returns what is
+/// printed.
 pub fn plan(arguments: &PlanArguments) -> Result<Outcome, CommandError> {
     let old = network_file::network(&arguments.network)?;
     let new = network_file::network(&arguments.new_network)?;
@@ -56,8 +57,8 @@ pub fn plan(arguments: &PlanArguments) -> Result<Outcome, CommandError> {
     Ok(Outcome::of_examination(page.text(), rehearsal.is_none_or(|rehearsal| rehearsal.is_right())))
 }
 
-/// Today's tables on the new network. They are matched by GUID and port, so that numbers of switches and addresses may
-/// differ.
+/// Today's tables on the new network. They are matched by GUID and port, so that numbers of switches and
+/// addresses may differ.
 fn todays_tables(old: &Network, new: &Network, file: &Path) -> Result<Table, CommandError> {
     let (table, _) = network_file::tables(old, file)?;
     let text = network_file::tables_text(old, &table).map_err(RouteError::Plan)?;
@@ -98,15 +99,16 @@ fn describe(network: &Network, found: &UpdatePlan, page: &mut Page) {
     let end = check::check(network, &found.end);
     page.blank().paragraph(&match found.missing_paths.len() {
         0 => format!(
-            "At the end all {} pairs of end nodes reach each other, in {:.2} hops on average (at least {:.2}). The \
-             busiest channel carries {} of them.",
+            "At the end all {} pairs of end nodes reach each other, in {:.2} hops on average (at least \
+             {:.2}). The busiest channel carries {} of them.",
             end.pairs,
             end.mean_hops(),
             end.mean_minimal_hops(),
             end.max_load()
         ),
         n => format!(
-            "{n} paths could not be restored by these rules. For them, tables have to be loaded with traffic stopped."
+            "{n} paths could not be restored by these rules. For them, tables have to be loaded with traffic \
+             stopped."
         ),
     });
 }

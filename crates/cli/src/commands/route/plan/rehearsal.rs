@@ -1,5 +1,5 @@
-//! A rehearsal: OpenSM carries the plan out on a simulated network. Does it set what the plan says, and what do the
-//! checkers find in the tables that may exist on the way?
+//! A rehearsal: OpenSM carries the plan out on a simulated network. Does it set what the plan says, and what
+//! do the checkers find in the tables that may exist on the way?
 
 use crate::commands::route::network_file;
 use crate::commands::route::opensm::{CreditLoops, OpenSm, SWEEP_LIMIT, SweepRequest, scratch_directory};
@@ -22,10 +22,11 @@ pub struct RehearsedTables {
     pub of: usize,
     /// Entries that OpenSM set otherwise.
     pub changed_by_opensm: usize,
-    /// Whether packets can wait for each other in a ring, by evenkeel's checker; packets from and to switches count too.
+    /// Whether packets can wait for each other in a ring, by evenkeel's checker; packets from and to switches
+    /// count too.
     pub cyclic: bool,
-    /// The same by ibdmchk, for packets between end nodes. None where paths are missing, because ibdmchk does not search
-    /// for rings then, or if it is not installed.
+    /// The same by ibdmchk, for packets between end nodes. None where paths are missing, because ibdmchk does
+    /// not search for rings then, or if it is not installed.
     pub loops_by_ibdmchk: Option<bool>,
 }
 
@@ -42,8 +43,8 @@ pub struct Rehearsal {
     pub states: Vec<RehearsedTables>,
 }
 
-/// Has OpenSM set, on one simulated network and one after the other: today's tables, then for each step `mixtures` random
-/// mixtures of old and new entries, and the tables after the step.
+/// Has OpenSM set, on one simulated network and one after the other: today's tables, then for each step
+/// `mixtures` random mixtures of old and new entries, and the tables after the step.
 ///
 /// # Errors
 /// OpenSM or ibsim are missing or do not answer.
@@ -104,8 +105,8 @@ impl Rehearsal {
         let whole = self.states.last().map_or(0, |state| state.step + 1);
         let set = match count(|state| state.changed_by_opensm > 0) {
             0 => format!(
-                "OpenSM, on a simulated network, set {all} tables one after the other exactly as they are: today's, \
-                 those of each step, and {} random mixtures of old and new entries.",
+                "OpenSM, on a simulated network, set {all} tables one after the other exactly as they are: \
+                 today's, those of each step, and {} random mixtures of old and new entries.",
                 all - whole
             ),
             n => format!("OpenSM, on a simulated network, set OTHER TABLES in {n} of {all} cases."),

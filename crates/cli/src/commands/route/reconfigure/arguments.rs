@@ -5,16 +5,17 @@ use std::path::PathBuf;
 
 /// See what it costs to bring all tables up to date when a switch goes or comes, in simulation
 ///
-/// Traffic uses minimal adaptive routing with up*/down* escape paths. Three protocols run between the switches over the
-/// same channels: static (stop, collect, distribute), overlapped (topology task with partial progressive
-/// reconfiguration), and planned (only the change is flooded, to switches that know the rest).
+/// Traffic uses minimal adaptive routing with up*/down* escape paths. Three protocols run between the
+/// switches over the same channels: static (stop, collect, distribute), overlapped (topology task with
+/// partial progressive reconfiguration), and planned (only the change is flooded, to switches that know the
+/// rest).
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   evenkeel route reconfigure net.topo                      switch 0, the root, goes and comes back
   evenkeel route reconfigure net.topo --switch 5 --plot time.svg --json record.json
   evenkeel route reconfigure net.topo --loss 0.1           a tenth of the control messages is lost
-  evenkeel route reconfigure net.topo --also 5 --apart 150  switch 5 goes, and comes back, 150 cycles after switch 0")]
+  evenkeel route reconfigure net.topo --also 5 --apart 150 switch 5 follows switch 0 after 150 cycles")]
 pub struct ReconfigureArguments {
     /// What `ibnetdiscover` printed, or a list of cables
     #[arg(value_name = "NET")]

@@ -28,9 +28,10 @@ pub const PROTOCOLS: [(Protocol, &str); 3] =
 /// Windows over which latency is averaged, in each of the three phases.
 const WINDOWS: u64 = 120;
 
-const LEGEND: &str = "cycles: from the (first) change until all tables are up to date. stopped: cycles in which a host might not \
-                      inject, over all hosts. discarded: packets that the protocol took out; hit: those that were lost with \
-                      the switch; packets for its hosts are in neither. messages, phits: of control.";
+const LEGEND: &str = "cycles: from the (first) change until all tables are up to date. stopped: cycles in \
+                      which a host might not inject, over all hosts. discarded: packets that the protocol \
+                      took out; hit: those that were lost with the switch; packets for its hosts are in \
+                      neither. messages, phits: of control.";
 
 /// Simulates all protocols, writes the files that were asked for, and returns what is printed.
 pub fn reconfigure(arguments: &ReconfigureArguments) -> Result<String, CommandError> {

@@ -7,20 +7,20 @@ use std::path::PathBuf;
 
 /// Put traffic on a network, phit by phit, and see what its tables are worth
 ///
-/// Takes networks as `ibnetdiscover` prints them (or lists of cables), routes them by the schemes that are named, and
-/// raises the load until the network falls behind. Prints how much traffic each scheme accepts at most, with 95%
-/// intervals over the seeds.
+/// Takes networks as `ibnetdiscover` prints them (or lists of cables), routes them by the schemes that are
+/// named, and raises the load until the network falls behind. Prints how much traffic each scheme accepts at
+/// most, with 95% intervals over the seeds.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  evenkeel route simulate net.topo                          breadth-first and depth-first trees under uniform traffic
+  evenkeel route simulate net.topo                          breadth-first and depth-first trees
   evenkeel route simulate net.topo --lfts opensm-lfts.dump  tables from a file
   evenkeel route simulate net.topo --scheme dfs --pattern transpose --length 32:512:0.75
   evenkeel route simulate net.topo --switching cut-through --scheme adaptive --plot curve.svg --map load.svg
   evenkeel route simulate *.topo --seeds 5 --json record.json
 
-Throughput is the most traffic that was accepted at any load, in phits per cycle and sending host. --warm-up and
---precision say when counting begins and ends.")]
+Throughput is the most traffic that was accepted at any load, in phits per cycle and sending host. --warm-up
+and --precision say when counting begins and ends.")]
 pub struct SimulateArguments {
     /// Networks: files that `ibnetdiscover` or `evenkeel route generate` wrote, or lists of cables
     #[arg(required = true, value_name = "NET")]
@@ -31,8 +31,8 @@ pub struct SimulateArguments {
     /// Forwarding tables to simulate too, as OpenSM dumps them; for a single network
     #[arg(long, value_name = "FILE")]
     pub lfts: Vec<PathBuf>,
-    /// Engines of OpenSM to simulate too, run on a simulated subnet [nue, updn, minhop, ...]; takes the Debian
-    /// packages opensm and ibsim-utils
+    /// Engines of OpenSM to simulate too, run on a simulated subnet [nue, updn, minhop, ...]; takes the
+    /// Debian packages opensm and ibsim-utils
     #[arg(long, value_name = "ENGINE")]
     pub opensm: Vec<String>,
     /// What schemes that order switches or channels make: one random shortest path for each pair (source), or
@@ -75,8 +75,8 @@ pub struct SimulateArguments {
     /// Cycles before anything is counted
     #[arg(long, default_value_t = 10_000, value_name = "CYCLES")]
     pub warm_up: u64,
-    /// A load is simulated until the 95% interval of its mean latency is this share of the latency, and that of the
-    /// accepted traffic is a fifth of this share (10 to 40 batches of 2,000 cycles)
+    /// A load is simulated until the 95% interval of its mean latency is this share of the latency, and that
+    /// of the accepted traffic is a fifth of this share (10 to 40 batches of 2,000 cycles)
     #[arg(long, default_value_t = 0.05, value_name = "SHARE")]
     pub precision: f64,
     /// --threads and --json.

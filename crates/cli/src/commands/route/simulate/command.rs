@@ -17,7 +17,8 @@ const LOAD_STEP: f64 = 1.2;
 /// The first load offers this share of what one phit per cycle into every switch would be.
 const FIRST_SHARE: f64 = 0.05;
 
-/// Simulates all networks, schemes and seeds, writes the files that were asked for, and returns what is printed.
+/// Simulates all networks, schemes and seeds, writes the files that were asked for, and returns what is
+/// printed.
 pub fn simulate(arguments: &SimulateArguments) -> Result<String, CommandError> {
     let files = [&arguments.runs.json, &arguments.plot, &arguments.map];
     file::check_writable(files.into_iter().flatten())?;

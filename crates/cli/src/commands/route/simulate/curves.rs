@@ -8,8 +8,8 @@ use plotters::prelude::*;
 /// In pixels.
 const SIZE: (u32, u32) = (760, 460);
 
-/// An SVG document that needs no other file, of the first network's cases: a line for each scheme and seed. Bars are 95%
-/// intervals over batches.
+/// An SVG document that needs no other file, of the first network's cases: a line for each scheme and seed.
+/// Bars are 95% intervals over batches.
 pub fn svg(cases: &[RoutedCase]) -> Result<String, RouteReason> {
     let of_first: Vec<&RoutedCase> = cases.iter().filter(|case| case.network == cases[0].network).collect();
     plot::svg(SIZE, |area| draw(&of_first, area)).map_err(RouteReason::Plot)

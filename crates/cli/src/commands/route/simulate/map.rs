@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 /// The size of the square of a scheme, in pixels.
 const SIZE: (u32, u32) = (420, 450);
 
-/// An SVG document that needs no other file: for each scheme of the first network a square of switches, from the row to
-/// the column, darker where the channel is busier.
+/// An SVG document that needs no other file: for each scheme of the first network a square of switches, from
+/// the row to the column, darker where the channel is busier.
 pub fn svg(cases: &[RoutedCase], wirings: &[&Wiring]) -> Result<String, RouteReason> {
     let all = cases.iter().zip(wirings.iter().copied());
     let of_first: Vec<_> = all.filter(|(case, _)| case.network == cases[0].network).collect();
@@ -23,8 +23,8 @@ pub fn svg(cases: &[RoutedCase], wirings: &[&Wiring]) -> Result<String, RouteRea
     plot::svg(size, draw).map_err(RouteReason::Plot)
 }
 
-/// The share of cycles in which each channel moves a phit, at the highest load: by the switches from and to which it
-/// leads. Of several channels between two switches the busiest counts.
+/// The share of cycles in which each channel moves a phit, at the highest load: by the switches from and to
+/// which it leads. Of several channels between two switches the busiest counts.
 fn utilizations(case: &RoutedCase, wiring: &Wiring) -> BTreeMap<(i32, i32), f64> {
     let mut cells = BTreeMap::new();
     let Some(point) = case.runs[0].points.last() else { return cells };

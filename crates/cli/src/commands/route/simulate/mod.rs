@@ -1,8 +1,8 @@
-//! `evenkeel route simulate`: latency and throughput of routing schemes under traffic, as a table, a record and
-//! pictures.
+//! `evenkeel route simulate`: latency and throughput of routing schemes under traffic, as a table, a record
+//! and pictures.
 //!
-//! [`routes`] reads networks and finds routes, [`result`] is what was simulated, [`table`], [`curves`] and [`map`] show
-//! it.
+//! [`routes`] reads networks and finds routes, [`result`] is what was simulated, [`table`], [`curves`] and
+//! [`map`] show it.
 
 mod arguments;
 mod command;

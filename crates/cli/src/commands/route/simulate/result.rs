@@ -19,8 +19,8 @@ pub struct RoutedCase {
     pub switches: u32,
     /// Number of hosts.
     pub hosts: u32,
-    /// The most that each seed accepted, in phits per cycle and sending host, with the interval over seeds. None if there
-    /// was a deadlock.
+    /// The most that each seed accepted, in phits per cycle and sending host, with the interval over seeds.
+    /// None if there was a deadlock.
     pub throughput: Option<Interval>,
     /// One for each seed.
     pub runs: Vec<SeedRun>,

@@ -35,8 +35,8 @@ pub struct RoutingTime {
 }
 
 impl RoutingTime {
-    /// The result of some work, and what it took. Routes are found one after the other, so that the processor time of the
-    /// process belongs to this work.
+    /// The result of some work, and what it took. Routes are found one after the other, so that the processor
+    /// time of the process belongs to this work.
     fn of<T>(work: impl FnOnce() -> Result<T, CommandError>) -> Result<(T, RoutingTime), CommandError> {
         let (begun, processor_before) = (Instant::now(), processor_time::of_this_process());
         let result = work()?;

@@ -16,10 +16,10 @@ const COLUMNS: &[Column] = &[
     Column { group: "", head: "seconds", dispensable: 5 },
 ];
 
-const LEGEND: &str = "throughput: the most phits per cycle and sending host that were accepted, over seeds. latency: from making \
-                      a message to its last phit's arrival; half load: at the load next to half the throughput. busiest: \
-                      share of its cycles in which the busiest channel between switches moves a phit, at the highest \
-                      load. seconds: to find the routes.";
+const LEGEND: &str = "throughput: the most phits per cycle and sending host that were accepted, over seeds. \
+                      latency: from making a message to its last phit's arrival; half load: at the load next \
+                      to half the throughput. busiest: share of its cycles in which the busiest channel \
+                      between switches moves a phit, at the highest load. seconds: to find the routes.";
 /// Runs that were stopped early are named, up to this number.
 const MOST_HALTED: usize = 5;
 

@@ -80,8 +80,8 @@ impl<W: Wire> Coordinator<W> {
         Ok(())
     }
 
-    /// Takes nothing from the network until all answers have had time to arrive. If one is late nevertheless, this turn
-    /// takes longer, which does not change the median.
+    /// Takes nothing from the network until all answers have had time to arrive. If one is late nevertheless,
+    /// this turn takes longer, which does not change the median.
     fn collect(&mut self, pass: &NodePass, times: &mut PassTimes) -> Result<(), NodePassError> {
         let epoch = self.epoch;
         let round_trips = self.round_trips.get(&pass.peers).map_or(Duration::ZERO, |trip| *trip * TRIPS);

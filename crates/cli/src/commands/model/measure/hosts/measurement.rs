@@ -25,9 +25,9 @@ const MESSAGE_TURNS: (u64, u64) = (30, 1);
 /// After this time no further turn of a pass is begun.
 const ENOUGH: Duration = Duration::from_millis(100);
 
-/// Sizes of messages in bytes: the shortest one, powers of four to 64 KiB, and long ones closer together, because their
-/// slope is G. None is so long that it overflows the queue of a slow network's switch, which would measure how TCP
-/// recovers.
+/// Sizes of messages in bytes: the shortest one, powers of four to 64 KiB, and long ones closer together,
+/// because their slope is G. None is so long that it overflows the queue of a slow network's switch, which
+/// would measure how TCP recovers.
 fn sizes() -> Vec<usize> {
     (2..=8).map(|i| 1 << (2 * i)).chain([128, 192, 256, 384, 512].map(|kib| kib * 1024)).collect()
 }
@@ -79,8 +79,8 @@ fn check(hosts: &[String], model: FittedModel) -> Result<(), MeasurementError> {
     Ok(())
 }
 
-/// Takes all passes, one of each scenario after the other, so that a disturbance that lasts a while affects all
-/// scenarios a little.
+/// Takes all passes, one of each scenario after the other, so that a disturbance that lasts a while affects
+/// all scenarios a little.
 fn samples(nodes: &mut RemoteNodes, arguments: &MeasureArguments) -> Result<Vec<Series>, MeasurementError> {
     let (peers, sizes) = (numbers_of_peers(arguments.hosts.len() - 1), sizes());
     let steps = usize::from(arguments.passes) * (2 * peers.len() + sizes.len() + 1);

@@ -1,4 +1,5 @@
-//! The messages between the nodes of a measurement: 16 bytes, and in messages of some size what fills them up.
+//! The messages between the nodes of a measurement: 16 bytes, and in messages of some size what fills them
+//! up.
 
 /// Bytes of a signal, which is the shortest message.
 pub const HEADER_BYTES: usize = 16;
@@ -49,7 +50,8 @@ const KINDS: [MessageKind; 11] = [
 pub struct Header {
     /// What it is for.
     pub kind: MessageKind,
-    /// The number of the turn, which only grows, so that late and repeated messages are recognised. Below 2^56.
+    /// The number of the turn, which only grows, so that late and repeated messages are recognised. Below
+    /// 2^56.
     pub epoch: u64,
     /// What the message carries.
     pub content: u64,

@@ -69,8 +69,8 @@ fn input_lines(is_over: Arc<AtomicBool>) -> Receiver<String> {
         }
         is_over.store(true, Ordering::Relaxed);
         drop(sender);
-        // Long enough to close all connections. Then the process is killed, because UCX's own end must not meet messages
-        // that are still under way.
+        // Long enough to close all connections. Then the process is killed, because UCX's own end must not
+        // meet messages that are still under way.
         std::thread::sleep(CLOSING);
         let _ = kill_process(getpid(), Signal::KILL);
     });

@@ -7,8 +7,8 @@ use thiserror::Error;
 /// A node that has not answered for so long is taken to be gone.
 pub const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Signals of a stream after which node 1 reports its position. The time from one report to the next is a sample: few
-/// enough signals for most samples to be free of interruptions.
+/// Signals of a stream after which node 1 reports its position. The time from one report to the next is a
+/// sample: few enough signals for most samples to be free of interruptions.
 pub const SIGNALS_PER_CREDIT: u64 = 16;
 
 /// One pass of one scenario.
@@ -22,7 +22,8 @@ pub struct NodePass {
     pub turns: u64,
     /// Turns before them that are not timed.
     pub warm_up: u64,
-    /// After this time no further turn is begun if two have been timed: networks differ by a factor of thousands.
+    /// After this time no further turn is begun if two have been timed: networks differ by a factor of
+    /// thousands.
     pub enough_us: u64,
     /// Whether nodes that are one machine have too few cores: a node that waits then gives its core away.
     pub shares_cores: bool,

@@ -1,4 +1,5 @@
-//! All nodes of a measurement: started, made known to each other, given passes, and noticed when one has ended.
+//! All nodes of a measurement: started, made known to each other, given passes, and noticed when one has
+//! ended.
 
 use super::super::pass_times::PassTimes;
 use super::introduction::{NodeIntroduction, NodeReady, NodeSetup};

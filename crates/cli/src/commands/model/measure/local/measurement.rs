@@ -95,8 +95,8 @@ fn sizes() -> Vec<usize> {
     std::iter::once(1).chain((3..=10).map(|i| 1 << (2 * i))).collect()
 }
 
-/// Takes all passes, one of each scenario after the other, so that a disturbance that lasts a while affects all
-/// scenarios a little.
+/// Takes all passes, one of each scenario after the other, so that a disturbance that lasts a while affects
+/// all scenarios a little.
 fn samples(
     ranks: &mut MeasuringRanks,
     plan: &MeasurementPlan,

@@ -104,7 +104,8 @@ fn exchange(
     for peer in 1..=pass.peers {
         memory.raise(Flag::Down, peer, epoch, content(epoch, peer));
     }
-    // The peers work meanwhile, so that reading the clock here delays only this rank, which would wait anyway.
+    // The peers work meanwhile, so that reading the clock here delays only this rank, which would wait
+    // anyway.
     let posted = now_ns();
     for peer in 1..=pass.peers {
         poll_until(pass.shares_cores, || memory.is_raised(Flag::Up, peer, epoch))?;
@@ -133,8 +134,8 @@ fn collect(
     for peer in 1..=pass.peers {
         memory.raise(Flag::Down, peer, epoch, content(epoch, peer));
     }
-    // All signals are there when the counter says so, and this rank has not accessed their lines yet. Acquire: pairs with
-    // the addition in `follow`.
+    // All signals are there when the counter says so, and this rank has not accessed their lines yet.
+    // Acquire: pairs with the addition in `follow`.
     let all = (epoch - pass.base) * pass.peers as u64;
     poll_until(pass.shares_cores, || memory.sent_up().load(Ordering::Acquire) >= all)?;
     let start = now_ns();

@@ -1,4 +1,5 @@
-//! The ranks of a measurement: processes of this program, each held on a core, that share memory and are given passes.
+//! The ranks of a measurement: processes of this program, each held on a core, that share memory and are
+//! given passes.
 
 use super::super::pass_times::PassTimes;
 use super::super::signal::now_ns;

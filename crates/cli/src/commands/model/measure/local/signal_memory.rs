@@ -1,4 +1,5 @@
-//! The memory through which a measurement's ranks signal: where the flags lie, how ranks wait for them, what they carry.
+//! The memory through which a measurement's ranks signal: where the flags lie, how ranks wait for them, what
+//! they carry.
 
 use evenkeel_segment::layout::{LINE, PAGE};
 use evenkeel_segment::mailbox::{self, Reader, Writer};
@@ -109,7 +110,8 @@ impl SignalMemory {
         self.segment.word(STREAM_AT + (message % STREAM) as usize * LINE)
     }
 
-    /// The ends of the two mailboxes that belong to rank 0 (`side` 0) or rank 1; None while another process has them.
+    /// The ends of the two mailboxes that belong to rank 0 (`side` 0) or rank 1; None while another process
+    /// has them.
     pub fn mailbox_ends(&self, side: usize) -> Option<MailboxEnds<'_>> {
         Some((
             Writer::take(&self.segment, MAILBOXES[side], MOST_BYTES)?,
