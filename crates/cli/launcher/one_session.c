@@ -1,8 +1,12 @@
-/* Preloaded into the launcher of MPICH and its relatives, not into the ranks. That launcher gives each rank a
- * session, and a kernel with sched_autogroup schedules each session as one: sched_yield then hands the core
- * over within a session only, that is to nobody. With this, a rank gets a process group of its own (by which
- * the launcher ends it), and stays in the launcher's session. Must never fail: whatever setsid is called for,
- * the caller goes on. */
+/* Keeps all ranks of MPICH's launcher in one session. The library is preloaded into that launcher, not into the
+ * ranks.
+ *
+ * The launcher calls setsid for each rank. A kernel with sched_autogroup schedules each session as one group, and
+ * sched_yield yields the core to processes of the same session only. A rank alone in its session therefore
+ * yields to no other rank. With this library, a rank gets its own process group, which the launcher needs to
+ * end it, and stays in the launcher's session.
+ *
+ * Must never fail: the caller has to go on in every case. */
 #include <unistd.h>
 
 pid_t setsid(void)

@@ -7,9 +7,9 @@
 //!
 //! ```text
 //! commands    the grammar of the command line, and a folder for each command
-//! launch      shim, launcher and environment of a run          inject      disturbs a run on purpose
-//! program     what a program is, which MPI it gets             input       what users name: parameters, algorithms
-//! machine     cores, quotas, limits                            output      terminal, files, progress bars, plots
+//! launch      shim, launcher and environment of a run          inject    disturbs a run on purpose
+//! program     what a program is, which MPI it gets             input     what users name: parameters
+//! machine     cores, quotas, limits                            output    terminal, files, progress, plots
 //! errors      every sentence with which evenkeel refuses, and the exit codes
 //! ```
 //!

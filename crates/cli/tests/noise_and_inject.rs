@@ -83,7 +83,10 @@ fn injections_show_in_the_launchers_line() {
     };
     assert!(!line(&[]).contains("EVENKEEL_INJECT"));
     assert!(line(&["--inject", "stalls=1ms/1ms"]).contains("-x EVENKEEL_INJECT="));
-    assert!(!line(&["--inject", "competitors=1"]).contains("EVENKEEL_INJECT"), "nobody looks for the ranks");
+    assert!(
+        !line(&["--inject", "competitors=1"]).contains("EVENKEEL_INJECT"),
+        "competitors need no rank ids"
+    );
     if evenkeel_cli::machine::cores::usable().len() > 1 {
         // A launcher that binds would take the ranks to cores that they are not to have.
         assert!(line(&["--inject", "doubled", "--place", "none"]).contains("--bind-to none"));

@@ -98,7 +98,7 @@ fn ranks_share_the_cores_that_are_given() {
     let (text, record) = run(directory.path(), line).unwrap();
     let words: Vec<&str> = text.split_whitespace().collect();
     assert!(
-        words.join(" ").contains("with 2 cores for all ranks, handed over in 1.00 µs, in 20 orders of ranks"),
+        words.join(" ").contains("with 2 cores for all ranks, context switches of 1.00 µs, and 20 orders of"),
         "{text}"
     );
     let end = |run: usize| record["runs"][run]["end_ns"].as_f64().unwrap() / 100.0;

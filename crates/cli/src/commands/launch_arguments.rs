@@ -52,7 +52,7 @@ impl EngineOptions {
 
 /// The absolute path of a report. A file that cannot be written is refused before the run, not after it.
 fn writable_report(file: &Path) -> Result<PathBuf, FileError> {
-    let unwritable = |why: String| FileError::ReportUnwritable { path: file.to_path_buf(), why };
+    let unwritable = |why: String| FileError::ReportNotWritable { path: file.to_path_buf(), why };
     let absolute = std::path::absolute(file).map_err(|e| unwritable(e.to_string()))?;
     match obstacle(&absolute) {
         Some(why) => Err(unwritable(why)),

@@ -11,7 +11,7 @@ pub enum FileError {
         "cannot write {}: {why}. Name a file in a directory that exists and is writable.",
         .path.display()
     )]
-    Unwritable {
+    NotWritable {
         /// The file.
         path: PathBuf,
         /// What the system says.
@@ -23,7 +23,7 @@ pub enum FileError {
         "cannot write the report {}: {why}. Give --report a file in a directory that exists and is writable.",
         .path.display()
     )]
-    ReportUnwritable {
+    ReportNotWritable {
         /// The file.
         path: PathBuf,
         /// What the system says.
@@ -35,7 +35,7 @@ pub enum FileError {
         "cannot read the record {}: {why}. Give a file that `evenkeel run --report FILE` has written.",
         .path.display()
     )]
-    RecordUnreadable {
+    RecordNotReadable {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.

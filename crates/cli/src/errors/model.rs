@@ -26,7 +26,7 @@ pub enum ModelError {
          written, or a name of `evenkeel model list`.",
         .path.display()
     )]
-    Unreadable {
+    NotReadable {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.

@@ -76,7 +76,7 @@ pub enum ProgramError {
         "cannot read {}: {why}. Make the file readable, or name the program's MPI with --mpi.",
         .path.display()
     )]
-    Unreadable {
+    NotReadable {
         /// The file.
         path: PathBuf,
         /// What the system or the ELF reader says.

@@ -22,7 +22,7 @@ pub enum RouteError {
 pub enum RouteReason {
     /// A file that cannot be read.
     #[error("{} cannot be read: {why}", .file.display())]
-    Unreadable {
+    NotReadable {
         /// The file.
         file: PathBuf,
         /// What the system says.
@@ -113,7 +113,7 @@ pub enum RouteReason {
     Halted(String),
     /// There is no way from the tables of today to those of tomorrow.
     #[error("{0}")]
-    NoPlan(String),
+    NoUpdatePlan(String),
     /// A step that the checker refuses.
     #[error("step {step} would be wrong: {why}")]
     WrongStep {

@@ -57,7 +57,7 @@ pub enum SimulationError {
 
     /// `--noise` is neither a description nor a file.
     #[error(
-        "`{given}` is no noise and no file: it must be none, LENGTH/INTERVAL, periodic:LENGTH/PERIOD, \
+        "`{given}` is neither a kind of noise nor a file. It must be none, LENGTH/INTERVAL, periodic:LENGTH/PERIOD, \
          aligned:LENGTH/PERIOD, or a file that `evenkeel noise --trace` has written"
     )]
     Noise {
@@ -73,9 +73,9 @@ pub enum SimulationError {
     #[error(transparent)]
     NoiseFile(#[from] NoiseFileError),
 
-    /// Ranks share cores, and nobody said what that costs.
+    /// Ranks share cores, and the time of a context switch is not known.
     #[error(
-        "the parameters of {name} do not say what handing over a core takes. Give --switch TIME, or a \
+        "the parameters of {name} do not say how long a context switch takes. Give --switch TIME, or a \
          --machine that says it (two-core-vm, or a file of `evenkeel model measure` with more ranks than \
          cores)"
     )]
@@ -86,8 +86,8 @@ pub enum SimulationError {
 
     /// `--switch 0`.
     #[error(
-        "handing over a core in no time (--switch 0) would leave no order of events: give it at least a \
-         picosecond"
+        "context switches that take no time (--switch 0) would leave the order of events open. Give at \
+         least a picosecond"
     )]
     ZeroSwitchTime,
 

@@ -14,7 +14,7 @@ pub fn load(name: &str) -> Result<Parameters, ModelError> {
     if !name.contains(['/', '.']) && !path.exists() {
         return Err(ModelError::NotFound { name: name.into(), known: builtin::names() });
     }
-    let unreadable = |why: String| ModelError::Unreadable { path: path.to_path_buf(), why };
+    let unreadable = |why: String| ModelError::NotReadable { path: path.to_path_buf(), why };
     let text = std::fs::read_to_string(path).map_err(|e| unreadable(e.to_string()))?;
     let set: Parameters = serde_json::from_str(&text).map_err(|e| unreadable(e.to_string()))?;
     set.check().map_err(|e| unreadable(e.to_string()))?;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// What is no regular file (a terminal, a pipe), or lies in a directory in which no file can be made, is
 /// written in place.
 pub fn write(file: &Path, text: &str) -> Result<(), FileError> {
-    let unwritable = |e: std::io::Error| FileError::Unwritable { path: file.into(), why: e.to_string() };
+    let unwritable = |e: std::io::Error| FileError::NotWritable { path: file.into(), why: e.to_string() };
     // A link stays a link: the file that it leads to is replaced.
     let target = file.canonicalize().unwrap_or_else(|_| file.to_path_buf());
     let existing = target.metadata().ok();
@@ -41,14 +41,15 @@ pub fn write_json(file: &Path, value: &impl Serialize) -> Result<(), FileError> 
 
 /// Makes a directory and those above it.
 pub fn make_directory(directory: &Path) -> Result<(), FileError> {
-    let unwritable = |e: std::io::Error| FileError::Unwritable { path: directory.into(), why: e.to_string() };
+    let unwritable =
+        |e: std::io::Error| FileError::NotWritable { path: directory.into(), why: e.to_string() };
     std::fs::create_dir_all(directory).map_err(unwritable)
 }
 
 /// Refuses files that could not be written. To be called before work whose result would be lost.
 pub fn check_writable<'a>(files: impl IntoIterator<Item = &'a PathBuf>) -> Result<(), FileError> {
     files.into_iter().try_for_each(|file| {
-        obstacle(file).map_or(Ok(()), |why| Err(FileError::Unwritable { path: file.clone(), why }))
+        obstacle(file).map_or(Ok(()), |why| Err(FileError::NotWritable { path: file.clone(), why }))
     })
 }
 

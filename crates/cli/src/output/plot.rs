@@ -1,4 +1,4 @@
-//! What all plots have in common: colours, letters, and a drawing area that becomes an SVG document.
+//! What all plots have in common: colours, fonts, and a drawing area that becomes an SVG document.
 
 use plotters::coord::{CoordTranslate, Shift};
 use plotters::prelude::*;

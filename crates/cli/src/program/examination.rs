@@ -110,7 +110,7 @@ pub fn examine(path: &Path, search: &Search, on_path: &[PathBuf]) -> Result<Prog
             Err(error @ ElfError::OtherFormat(_)) => {
                 return Err(other_processor(executable, error.to_string()));
             }
-            Err(error) => return Err(ProgramError::Unreadable { path: executable, why: error.to_string() }),
+            Err(error) => return Err(ProgramError::NotReadable { path: executable, why: error.to_string() }),
         }
     }
     Err(ProgramError::InterpreterLoop { path: path.to_path_buf() })
@@ -174,7 +174,7 @@ fn examine_python(
     };
     steps.push(format!("its mpi4py is {}", answer.module.display()));
     let module = Elf::read(&answer.module)
-        .map_err(|e| ProgramError::Unreadable { path: answer.module.clone(), why: e.to_string() })?;
+        .map_err(|e| ProgramError::NotReadable { path: answer.module.clone(), why: e.to_string() })?;
     let resolved = search.resolve(module);
     // What the interpreter loaded counts more than what the module would find by itself.
     let loaded = answer.libraries.iter().find_map(|library| mpi::recognise(library));

@@ -22,7 +22,7 @@ pub fn interpreter_of(script: &Path, on_path: &[PathBuf]) -> Result<Interpreter,
     let mut start = Vec::new();
     std::fs::File::open(script)
         .and_then(|file| file.take(MOST_BYTES).read_to_end(&mut start))
-        .map_err(|e| ProgramError::Unreadable { path: script.into(), why: e.to_string() })?;
+        .map_err(|e| ProgramError::NotReadable { path: script.into(), why: e.to_string() })?;
     let text = String::from_utf8_lossy(&start);
     let line = text.lines().next().unwrap_or_default().trim_end().to_string();
     let wanted = shebang(&line).ok_or_else(|| ProgramError::NotAProgram { path: script.into() })?;

@@ -18,7 +18,7 @@ pub fn man(grammar: clap::Command, arguments: &ManArguments) -> Result<(), FileE
     let directory = &arguments.directory;
     make_directory(directory)?;
     clap_mangen::generate_to(grammar.disable_help_subcommand(true), directory)
-        .map_err(|e| FileError::Unwritable { path: directory.clone(), why: e.to_string() })
+        .map_err(|e| FileError::NotWritable { path: directory.clone(), why: e.to_string() })
 }
 
 /// The book's page of options, docs/src/options.md.
@@ -51,8 +51,9 @@ pub fn options_page() -> String {
          are, if they are neither in `lib/evenkeel` beside it nor in `../lib/evenkeel`.\n\n\
          ## Diagnostics\n\n`{0}=debug` makes the `evenkeel` program, and the agents of a run over several \
          machines, say on standard error what they examine and decide. The value is a level (`error`, \
-         `warn`, `info`, `debug`, `trace`, `off`), or modules with levels: `{0}=evenkeel_cli::program=debug`. [When \
-         something fails](failures.md#diagnostics) shows an example.\n",
+         `warn`, `info`, `debug`, `trace`, `off`), or modules with levels:\n\
+         `{0}=evenkeel_cli::program=debug`. \
+         [When something fails](failures.md#diagnostics) shows an example.\n",
         diagnostics::VARIABLE
     )
 }

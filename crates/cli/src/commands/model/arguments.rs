@@ -54,7 +54,7 @@ pub enum ModelCommand {
 /// there after n·RTT(n). The peers' own time stamps give when the last one has seen its signal, and how long
 /// after the last answer rank 0 knows. n:1: rank 0 takes n signals that are there already: o_r(n). A stream
 /// of signals to one peer gives g, messages of 1 B to 1 MiB there and back give G, and two ranks on one core
-/// give what handing over the core takes.
+/// give the time of a context switch.
 ///
 /// All scenarios take turns, pass by pass, each after a pause; what comes back is checked. The numbers are
 /// medians with 95% intervals. Parameters are fitted so that disturbed samples do not count, and tested on

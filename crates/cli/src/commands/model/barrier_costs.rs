@@ -64,7 +64,7 @@ impl Costs<'_> {
         })
     }
 
-    /// What handing cores over takes at least, if there are more ranks than cores anywhere.
+    /// The least time that context switches take, if any count of ranks exceeds the cores.
     fn switches(&self) -> Option<Vec<String>> {
         let node = self.set.node.as_ref()?;
         let ranks_of_node = node.ranks.map_or(u64::MAX, u64::from);

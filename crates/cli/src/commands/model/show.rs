@@ -48,7 +48,7 @@ fn parameters(arguments: &ShowArguments) -> Result<Parameters, ModelError> {
 fn node_sentence(name: &str, node: &Node) -> String {
     let ranks = node.ranks.map(|ranks| format!(", {ranks} ranks each")).unwrap_or_default();
     let cores = node.cores.map(|cores| format!(", {cores} cores")).unwrap_or_default();
-    let switch = node.switch_ns.map(|switch| format!("; handing over a core takes {}", ns(switch)));
+    let switch = node.switch_ns.map(|switch| format!("; a context switch takes {}", ns(switch)));
     format!("{name}{ranks}{cores}: {}{}", node.source, switch.unwrap_or_default())
 }
 
@@ -76,8 +76,8 @@ fn crowded_node(set: &Parameters, ranks: u32) -> String {
              on {cores} cores, a barrier takes longer: each round needs every rank to run."
         ),
         Model::LogGp(_) => format!(
-            " Each rank is taken to have a core. There are {cores}; with more ranks, each core has to be \
-             handed to each of its ranks at least once."
+            " The forms assume a core for each rank. There are {cores}; with more ranks, each core has to \
+             switch to each of its ranks at least once."
         ),
     }
 }

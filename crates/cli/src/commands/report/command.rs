@@ -24,7 +24,7 @@ pub fn report(arguments: &ReportArguments) -> Result<String, CommandError> {
 
 /// Reads a record and refuses what it cannot understand.
 fn read(path: &Path) -> Result<RunRecord, FileError> {
-    let unreadable = |why: String| FileError::RecordUnreadable { path: path.to_path_buf(), why };
+    let unreadable = |why: String| FileError::RecordNotReadable { path: path.to_path_buf(), why };
     let text = std::fs::read_to_string(path).map_err(|e| unreadable(e.to_string()))?;
     let value: serde_json::Value =
         serde_json::from_str(&text).map_err(|e| unreadable(format!("it is not JSON: {e}")))?;

@@ -32,7 +32,7 @@ pub fn tables_text(network: &Network, table: &Table) -> Result<String, RouteReas
 
 fn text(file: &Path) -> Result<String, RouteReason> {
     std::fs::read_to_string(file)
-        .map_err(|e| RouteReason::Unreadable { file: file.into(), why: e.to_string() })
+        .map_err(|e| RouteReason::NotReadable { file: file.into(), why: e.to_string() })
 }
 
 /// A network's name in tables: the name of its file without directory and ending.

@@ -80,7 +80,7 @@ pub struct SimulateArguments {
     #[arg(long, value_name = "N", requires = "node", value_parser = value_parser!(u32).range(1..))]
     #[arg(help_heading = "Machine")]
     pub ranks_per_node: Option<u32>,
-    /// All ranks are on one machine with so many cores and take turns on them. Handing over cores costs time,
+    /// All ranks are on one machine with so many cores and take turns on them. Context switches cost time,
     /// messages cost nothing
     ///
     /// Where there are no more ranks than cores, each rank has a core, and messages cost what they do without
@@ -88,7 +88,7 @@ pub struct SimulateArguments {
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=65_536))]
     #[arg(conflicts_with_all = NOT_WITH_SHARED_CORES, help_heading = "Machine")]
     pub cores: Option<u32>,
-    /// What handing a core from one rank to the next takes, with --cores [what the machine's parameters say]
+    /// The time of a context switch, with --cores [what the machine's parameters say]
     #[arg(long, value_name = "TIME", requires = "cores", help_heading = "Machine")]
     pub switch: Option<VirtualTime>,
     /// In how many random orders ranks take turns on their cores, with --cores. An order stays during a

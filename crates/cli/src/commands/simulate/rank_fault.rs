@@ -41,23 +41,16 @@ pub fn collect(
     stall: &[RankFault],
     dead: &[RankFault],
 ) -> Result<Vec<(u32, Fault)>, SimulationError> {
-    let options: [(&[RankFault], fn(&Fault) -> bool, &str); 3] = [
-        (slow, |fault| matches!(fault, Fault::Slow(_)), "--slow takes a factor: 3=2.5"),
-        (
-            stall,
-            |fault| matches!(fault, Fault::Stall { .. }),
-            "--stall takes a beginning and a length: 3=10us+20ms",
-        ),
-        (dead, |fault| matches!(fault, Fault::Death(_)), "--dead takes a time: 3=50us"),
-    ];
-    let mut faults = Vec::new();
-    for (given, suits, syntax) in options {
-        if given.iter().any(|given| !suits(&given.fault)) {
-            return Err(SimulationError::Fault(syntax));
-        }
-        faults.extend(given.iter().map(|given| (given.rank, given.fault)));
+    if !slow.iter().all(|given| matches!(given.fault, Fault::Slow(_))) {
+        return Err(SimulationError::Fault("--slow takes a factor: 3=2.5"));
     }
-    Ok(faults)
+    if !stall.iter().all(|given| matches!(given.fault, Fault::Stall { .. })) {
+        return Err(SimulationError::Fault("--stall takes a beginning and a length: 3=10us+20ms"));
+    }
+    if !dead.iter().all(|given| matches!(given.fault, Fault::Death(_))) {
+        return Err(SimulationError::Fault("--dead takes a time: 3=50us"));
+    }
+    Ok([slow, stall, dead].concat().iter().map(|given| (given.rank, given.fault)).collect())
 }
 
 #[cfg(test)]

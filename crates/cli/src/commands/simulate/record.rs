@@ -28,7 +28,7 @@ pub struct Record<'a> {
     /// The cores that ranks share.
     #[serde(skip_serializing_if = "Option::is_none")]
     cores: Option<u32>,
-    /// What handing a core over takes.
+    /// The time of a context switch.
     #[serde(rename = "switch_ns", skip_serializing_if = "Option::is_none")]
     switch: Option<VirtualTime>,
     /// In how many orders of ranks each was simulated; `calls` are those of all orders.

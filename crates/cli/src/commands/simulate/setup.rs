@@ -60,7 +60,7 @@ fn workload(arguments: &SimulateArguments) -> Result<Workload, SimulationError> 
     })
 }
 
-/// The cores that ranks share, and how long handing one over takes.
+/// The cores that ranks share, and the time of a context switch.
 fn shared_cores(
     arguments: &SimulateArguments,
     parameters: &Parameters,

@@ -57,7 +57,7 @@ fn headline(arguments: &SimulateArguments, setup: &Setup) -> String {
     };
     let node = match (&setup.cores, arguments.ranks_per_node) {
         (Some(shared), _) => format!(
-            ", with {} for all ranks, handed over in {}, in {}",
+            ", with {} for all ranks, context switches of {}, and {}",
             plural(shared.cores.into(), "core", "cores"),
             duration(shared.switch.ns().round() as u64),
             plural(arguments.orders.into(), "order of ranks", "orders of ranks")

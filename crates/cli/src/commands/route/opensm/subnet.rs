@@ -200,7 +200,8 @@ impl SimulatedSubnet<'_> {
     }
 }
 
-/// The last engine that the log names: `ucast_mgr_route: "nue" …` or `… tables configured on all switches`.
+/// The last engine that the log names: `ucast_mgr_route: "nue" …` or
+/// `… tables configured on all switches`.
 fn engine_used(log: &str) -> Option<String> {
     let line = log.lines().rev().find(|line| line.contains("tables configured on all switches"))?;
     let before = line.split(" tables configured").next()?;

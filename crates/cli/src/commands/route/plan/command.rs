@@ -30,7 +30,7 @@ pub fn plan(arguments: &PlanArguments) -> Result<Outcome, CommandError> {
     let new = network_file::network(&arguments.new_network)?;
     let today = todays_tables(&old, &new, &arguments.lfts)?;
     let found = find_plan(&new, &today, arguments.improve, &usual_targets(&new))
-        .map_err(|e| RouteError::Plan(RouteReason::NoPlan(e.to_string())))?;
+        .map_err(|e| RouteError::Plan(RouteReason::NoUpdatePlan(e.to_string())))?;
     let tables = tables_of_steps(&new, today, &found.steps).map_err(RouteError::Plan)?;
     if let Some(directory) = &arguments.out {
         file::make_directory(directory)?;

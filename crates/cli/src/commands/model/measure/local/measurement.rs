@@ -173,7 +173,7 @@ impl Passes<'_> {
         Ok(())
     }
 
-    /// What handing a core over takes.
+    /// The time of a context switch between two ranks.
     fn switches(&mut self) -> Result<(), MeasurementError> {
         self.pause();
         let times = self.ranks.run_on_one_core(Scenario::Exchange, SWITCH_TURNS)?;
