@@ -2,7 +2,7 @@
 
 mod fixture;
 
-use fixture::{CALLS_INIT, Fixture, INIT, Kind, NO_MPI, assert_fails};
+use fixture::{CALLS_INIT, Fixture, INIT, Kind, NO_MPI, assert_fails, err, out};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 const STATIC: &[&str] = &["-static", "-nostdlib", "-nostartfiles", "-Wl,-e,main"];
@@ -117,6 +117,16 @@ fn launchers_that_are_missing() {
     assert_fails(&done, 125, &["the launcher of", "mpirun", "--launcher"]);
     let done = f.evenkeel(&["run", "-n", "2", "--launcher", "no-such-launcher", "--", "mpi/app"]);
     assert_fails(&done, 125, &["`no-such-launcher`", "--launcher"]);
+}
+
+#[test]
+fn a_mistyped_option_is_not_taken_for_the_program() {
+    let f = machine(Kind::OpenMpi4);
+    let done = f.evenkeel(&["run", "-n", "2", "--qiet", "--", "mpi/app"]);
+    assert_eq!(done.status.code(), Some(2));
+    assert!(err(&done).contains("unexpected argument '--qiet'") && err(&done).contains("'--quiet'"));
+    let done = f.evenkeel(&["run", "-n", "2", "--dry-run", "mpi/app", "-n", "3", "--dry-run"]);
+    assert!(out(&done).trim_end().ends_with("mpi/app -n 3 --dry-run"), "{}", out(&done));
 }
 
 #[test]

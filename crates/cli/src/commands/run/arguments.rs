@@ -53,7 +53,7 @@ pub struct RunArguments {
     #[command(flatten)]
     pub options: EngineOptions,
     /// The program and its arguments
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
+    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
     #[arg(num_args = 1..)]
     pub program: Vec<String>,
 }
