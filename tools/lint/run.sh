@@ -32,7 +32,7 @@ check() {
     tsc) (cd web && npm ci --silent --no-audit --no-fund && npx tsc --noEmit) ;;
     typos) "$wheels/typos" --config tools/lint/typos.toml ;;
     words) python3 tools/lint/words.py ;;
-    book) python3 tools/lint/book.py ;;
+    book) python3 tools/lint/book.py && tools/cargo.sh test -q --locked -p evenkeel-cli --test book ;;
     lines) python3 tools/lint/lines.py ;;
     *) echo "there is no check $1" && return 2 ;;
     esac
