@@ -14,5 +14,5 @@ fi
 known=-Cunsafe-allow-abi-mismatch=sanitizer
 $rustc $known --print sysroot >/dev/null 2>&1 || known=
 export RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=thread $known"
-export CARGO_TARGET_DIR=build/target-tsan TSAN_OPTIONS="suppressions=$PWD/segment/tests/tsan.supp"
+export CARGO_TARGET_DIR=build/target-tsan TSAN_OPTIONS="suppressions=$PWD/crates/runtime/segment/tests/tsan.supp"
 exec tools/cargo.sh test --locked --target "$host" -p evenkeel-segment --test threads
