@@ -1,10 +1,10 @@
-/* What the programs of this folder share: parameters as key=value, time, random numbers by index, histograms
- * over powers of two, and the line that a run ends with:
+/* What the programs of this folder share: parameters given as key=value, time, random numbers by index,
+ * histograms over powers of two, and the line that a run ends with:
  *
  *   RESULT ok|wrong app=NAME ranks=P key=value... seconds=S
  *
- * The exit code is 0 if the answer is right, 1 if it is wrong, 2 for wrong usage. Nothing here knows of
- * evenkeel. */
+ * The exit code is 0 if the answer is right, 1 if it is wrong, and 2 for wrong usage. These are ordinary MPI
+ * programs: nothing here knows of evenkeel. */
 #ifndef BENCH_APP_H
 #define BENCH_APP_H
 #ifndef _GNU_SOURCE
@@ -19,32 +19,28 @@
 #include <time.h>
 
 typedef struct parameter {
-    const char *name, *standard;
+    const char *name, *default_value;
     const char *values; /* "N", "FILE", or the words allowed: "smart|naive" */
     const char *about;
-    const char *given;
+    const char *given; /* on the command line; NULL if it was not given */
 } parameter;
 
-/* One program, one rank. `parameters` ends with a nameless one. */
+/* One program, as one rank runs it. The last entry of `parameters` has no name. */
 typedef struct app {
     const char *name, *about;
     parameter *parameters;
     int rank, ranks;
 } app;
 
-static inline void *need(void *memory)
+/* Memory filled with zeros; at least one byte, so that a rank with an empty share gets a valid pointer. */
+static inline void *allocate(size_t count, size_t size)
 {
+    void *memory = calloc(count ? count : 1, size ? size : 1);
     if (!memory) {
-        fprintf(stderr, "no memory left; try smaller sizes\n");
+        fprintf(stderr, "out of memory; try smaller sizes\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     return memory;
-}
-
-/* At least one byte, so that an empty share is no failure; all zero. */
-static inline void *room(size_t count, size_t size)
-{
-    return need(calloc(count ? count : 1, size ? size : 1));
 }
 
 static inline parameter *app_find(const app *a, const char *name, size_t length)
@@ -55,6 +51,7 @@ static inline parameter *app_find(const app *a, const char *name, size_t length)
     return NULL;
 }
 
+/* Whether `word` is one of `words`, which '|' separates. */
 static inline int app_is_word_of(const char *word, const char *words)
 {
     size_t length = strlen(word);
@@ -69,12 +66,12 @@ static inline void app_help(const app *a, FILE *to)
     fprintf(to, "%s\n\nmpirun -n RANKS %s [KEY=VALUE]...\n\n", a->about, a->name);
     for (parameter *p = a->parameters; p->name; p++)
         fprintf(to, "  %s=%s\n        %s [%s]\n", p->name, p->values, p->about,
-                *p->standard ? p->standard : "none");
-    fprintf(to, "\nThe last line says `RESULT ok` or `RESULT wrong`; the exit code is 0, or 1 if the answer "
-                "is wrong.\n");
+                *p->default_value ? p->default_value : "none");
+    fprintf(to, "\nThe last line begins with `RESULT ok` or `RESULT wrong`. The exit code is 0, or 1 if the "
+                "answer is wrong.\n");
 }
 
-/* A number as strtod reads it, and nothing behind it. */
+/* Whether strtod reads all of the text as one number. */
 static inline int app_is_number(const char *text)
 {
     char *end;
@@ -82,30 +79,39 @@ static inline int app_is_number(const char *text)
     return end != text && *end == 0;
 }
 
-/* Reads the command line, starts MPI. Wrong usage ends here, before MPI has started, with a sentence and
- * code 2. */
+static inline int app_fits(const parameter *p, const char *value)
+{
+    if (strcmp(p->values, "FILE") == 0)
+        return 1;
+    return strcmp(p->values, "N") == 0 ? app_is_number(value) : app_is_word_of(value, p->values);
+}
+
+/* Takes in one word of the command line. Wrong usage ends the program with a sentence and exit code 2. */
+static inline void app_read_argument(app *a, const char *word)
+{
+    const char *equals = strchr(word, '=');
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+        app_help(a, stdout);
+        exit(0);
+    }
+    parameter *p = equals ? app_find(a, word, (size_t)(equals - word)) : NULL;
+    if (!p) {
+        fprintf(stderr, "%s: unknown parameter `%s`; --help lists the parameters\n", a->name, word);
+        exit(2);
+    }
+    p->given = equals + 1;
+    if (!app_fits(p, p->given)) {
+        fprintf(stderr, "%s: invalid value `%s` for %s; expected %s\n", a->name, p->given, p->name,
+                p->values);
+        exit(2);
+    }
+}
+
+/* Reads the command line, then starts MPI: wrong usage is reported before MPI starts. */
 static inline void app_start(app *a, int *argc, char ***argv)
 {
-    for (int i = 1; i < *argc; i++) {
-        const char *word = (*argv)[i], *equals = strchr(word, '=');
-        if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-            app_help(a, stdout);
-            exit(0);
-        }
-        parameter *p = equals ? app_find(a, word, (size_t)(equals - word)) : NULL;
-        if (!p) {
-            fprintf(stderr, "%s: there is no parameter `%s`; --help lists them\n", a->name, word);
-            exit(2);
-        }
-        p->given = equals + 1;
-        int fits =
-            strcmp(p->values, "FILE") == 0 ||
-            (strcmp(p->values, "N") == 0 ? app_is_number(p->given) : app_is_word_of(p->given, p->values));
-        if (!fits) {
-            fprintf(stderr, "%s: `%s` is not what %s takes: %s\n", a->name, p->given, p->name, p->values);
-            exit(2);
-        }
-    }
+    for (int i = 1; i < *argc; i++)
+        app_read_argument(a, (*argv)[i]);
     MPI_Init(argc, argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &a->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &a->ranks);
@@ -116,32 +122,45 @@ static inline const char *app_text(const app *a, const char *name)
     const parameter *p = app_find(a, name, strlen(name));
     if (!p)
         abort();
-    return p->given ? p->given : p->standard;
+    return p->given ? p->given : p->default_value;
 }
 
-static inline int app_says(const app *a, const char *name, const char *word)
+/* Whether the parameter has this value. */
+static inline int app_is(const app *a, const char *name, const char *word)
 {
     return strcmp(app_text(a, name), word) == 0;
 }
 static inline double app_double(const app *a, const char *name) { return atof(app_text(a, name)); }
 static inline long app_long(const app *a, const char *name) { return (long)app_double(a, name); }
 
-/* A size that must be at least `least`. All ranks see the same, so all of them end. */
+/* Ends the program on every rank: all ranks have seen the same wrong parameter, and rank 0 reports it. */
+_Noreturn static inline void app_refuse(const app *a, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    if (a->rank == 0) {
+        fprintf(stderr, "%s: ", a->name);
+        vfprintf(stderr, format, arguments);
+        fputc('\n', stderr);
+    }
+    va_end(arguments);
+    MPI_Finalize();
+    exit(2);
+}
+
+/* A size, which must be at least `least`. */
 static inline long app_size(const app *a, const char *name, long least)
 {
     long n = app_long(a, name);
-    if (n < least) {
-        if (a->rank == 0)
-            fprintf(stderr, "%s: %s is %ld, and must be at least %ld here\n", a->name, name, n, least);
-        MPI_Finalize();
-        exit(2);
-    }
+    if (n < least)
+        app_refuse(a, "%s is %ld, but must be at least %ld here", name, n, least);
     return n;
 }
 
-/* The end: every rank says whether its part is right; rank 0 prints the line with the longest time of all
- * ranks. `format` is what stands between the number of ranks and the seconds. */
-static inline int app_end(const app *a, int right, double seconds, const char *format, ...)
+/* Ends MPI and returns the exit code. Every rank says whether its part of the answer is right. Rank 0 prints
+ * the RESULT line with the longest time of any rank; `format` gives what the line has between the number of
+ * ranks and the seconds. */
+static inline int app_finish(const app *a, int right, double seconds, const char *format, ...)
 {
     double longest = seconds, all_right = right, lowest = right;
     MPI_Reduce(&seconds, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
@@ -161,7 +180,7 @@ static inline int app_end(const app *a, int right, double seconds, const char *f
 
 /* ---- time and random numbers ---- */
 
-/* Nanoseconds; not MPI_Wtime, whose resolution is a microsecond in some libraries. */
+/* Nanoseconds. MPI_Wtime will not do: its resolution is a microsecond in some libraries. */
 static inline uint64_t now_ns(void)
 {
     struct timespec t;
@@ -169,20 +188,21 @@ static inline uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* The start of what is timed: when all are there, now. MPI allows nobody to notice that a barrier has let it
- * go early, but the C library's clock is not MPI's; MPI_Wtime is, and comes after the barrier. */
-static inline uint64_t all_begin_ns(void)
+/* Waits until all ranks have arrived, and returns the time at which the timed part starts. A deferred barrier
+ * may let a rank go before the others have arrived, as long as the rank cannot notice through MPI. The C
+ * library's clock is not part of MPI, but MPI_Wtime is: the call makes the barrier complete first. */
+static inline uint64_t start_together_ns(void)
 {
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Wtime();
     return now_ns();
 }
 
-/* Returns when all ranks are here: nobody checks his part while others are still timing theirs, who may want
- * his core. */
-static inline void all_are_through(void) { all_begin_ns(); }
+/* Returns once all ranks have arrived. Without it, a rank that checks its answer could take the core of a
+ * rank that is still timing. */
+static inline void wait_for_all(void) { start_together_ns(); }
 
-/* A random number that depends on seed and index alone, so that every rank can make the data of any other
+/* A random number that depends on seed and index alone, so that every rank can compute the data of any other
  * (splitmix64: Steele, Lea, Flood 2014). */
 static inline uint64_t random_at(uint64_t seed, uint64_t index)
 {
@@ -192,9 +212,11 @@ static inline uint64_t random_at(uint64_t seed, uint64_t index)
     return z ^ (z >> 31);
 }
 
-/* The first of n elements that rank r of p holds; rank p's first is n. Shares differ by one at most. */
+/* The index of the first of n elements that rank r of p holds. For r = p it is n, one behind the last
+ * element. Shares differ by one element at most. */
 static inline long first_of(long n, int p, int r) { return (long)((__int128)n * r / p); }
 
+/* The rank that holds element i of n. */
 static inline int owner_of(long n, int p, long i)
 {
     int r = (int)((__int128)i * p / n);
@@ -207,9 +229,9 @@ static inline int owner_of(long n, int p, long i)
 
 /* ---- histograms ---- */
 
-enum {
-    BINS = 40
-}; /* bin b counts times of 2^b to 2^(b+1) - 1 ns; the last one everything above, the first also 0 */
+/* Bin b counts times from 2^b to 2^(b+1) - 1 ns. The first bin also counts 0, and the last one counts
+ * everything above. */
+enum { BINS = 40 };
 
 typedef struct histogram {
     uint64_t count[BINS];

@@ -1,10 +1,10 @@
-/* Solves A x = b for a symmetric positive definite A by Cholesky's method (Pakin 2001, sections 3.1 and 5.2),
- * columns dealt out to the ranks in turn. One barrier, then for each column k a reduction of a vector of n -
- * k numbers to the rank that has the column (so that the root rotates), n reductions of one number on the way
- * forward, n - 1 broadcasts of one number on the way back.
+/* Solves A x = b for a symmetric positive definite A by Cholesky's method (Pakin 2001, sections 3.1 and 5.2).
+ * Column k belongs to rank k % ranks. After one barrier, the factorization does a reduction of a vector of
+ * n - k numbers for each column k, to the rank that has the column: the root rotates. Forward substitution
+ * does n reductions of one number, backward substitution n - 1 broadcasts of one number.
  *
- * check=serial: rank 0 solves it alone and compares (n^3 / 3 operations). check=residual: |A x - b|, for
- * large n. */
+ * check=serial: rank 0 solves the equations alone and compares (n^3 / 3 operations). check=residual: rank 0
+ * computes |A x - b|, for large n. */
 #include "app.h"
 #include <math.h>
 
@@ -30,10 +30,10 @@ static double right_side(uint64_t seed, long i)
     return (double)(random_at(seed + 1, (uint64_t)i) >> 11) * 0x1p-53;
 }
 
-/* Turns the columns into those of L; columns[k][i - k] is row i of column k, present on rank k % ranks. */
+/* Replaces the columns of A by those of L. columns[k][i - k] is row i of column k; rank k % ranks has it. */
 static void factor(double **columns, long n)
 {
-    double *sum = room((size_t)n, sizeof *sum), *all = room((size_t)n, sizeof *all);
+    double *sum = allocate((size_t)n, sizeof *sum), *all = allocate((size_t)n, sizeof *all);
     for (long k = 0; k < n; k++) {
         int root = (int)(k % self.ranks);
         memset(sum, 0, (size_t)(n - k) * sizeof *sum);
@@ -55,7 +55,7 @@ static void factor(double **columns, long n)
     free(all);
 }
 
-/* y from L y = b; y[k] is known to rank k % ranks. */
+/* Solves L y = b. Rank k % ranks gets y[k]. */
 static void forward(double **columns, double *y, long n, uint64_t seed)
 {
     for (long k = 0; k < n; k++) {
@@ -68,7 +68,7 @@ static void forward(double **columns, double *y, long n, uint64_t seed)
     }
 }
 
-/* x from L^T x = y, in its place; all ranks know all but x[0], which rank 0 knows. */
+/* Solves L^T x = y in place. All ranks get all of x, except for x[0], which only rank 0 gets. */
 static void backward(double **columns, double *x, long n)
 {
     for (long k = n - 1; k >= 0; k--) {
@@ -83,10 +83,10 @@ static void backward(double **columns, double *x, long n)
     }
 }
 
-/* The largest difference to what one process computes alone, row by row as in a textbook. */
+/* The largest difference to the solution that one process computes alone, row by row as in a textbook. */
 static double against_serial(const double *x, long n, uint64_t seed)
 {
-    double *l = room((size_t)(n * n), sizeof *l), *y = room((size_t)n, sizeof *y), worst = 0;
+    double *l = allocate((size_t)(n * n), sizeof *l), *y = allocate((size_t)n, sizeof *y), worst = 0;
     for (long i = 0; i < n; i++) {
         for (long j = 0; j <= i; j++) {
             double sum = entry(seed, n, i, j);
@@ -104,7 +104,7 @@ static double against_serial(const double *x, long n, uint64_t seed)
             y[i] -= l[k * n + i] * y[k];
         y[i] /= l[i * n + i];
         double difference = fabs(y[i] - x[i]);
-        worst = difference <= worst ? worst : difference; /* so that not-a-number is kept */
+        worst = difference <= worst ? worst : difference; /* written so that not-a-number is kept */
     }
     free(l);
     free(y);
@@ -128,13 +128,13 @@ int main(int argc, char **argv)
     app_start(&self, &argc, &argv);
     long n = app_size(&self, "n", 1);
     uint64_t seed = (uint64_t)app_long(&self, "seed");
-    double **columns = room((size_t)n, sizeof *columns), *x = room((size_t)n, sizeof *x);
+    double **columns = allocate((size_t)n, sizeof *columns), *x = allocate((size_t)n, sizeof *x);
     for (long k = self.rank; k < n; k += self.ranks) {
-        columns[k] = room((size_t)(n - k), sizeof **columns);
+        columns[k] = allocate((size_t)(n - k), sizeof **columns);
         for (long i = k; i < n; i++)
             columns[k][i - k] = entry(seed, n, i, k);
     }
-    uint64_t at[4] = {all_begin_ns()};
+    uint64_t at[4] = {start_together_ns()};
     factor(columns, n);
     at[1] = now_ns();
     forward(columns, x, n, seed);
@@ -143,7 +143,7 @@ int main(int argc, char **argv)
     at[3] = now_ns();
     double error = 0;
     if (self.rank == 0)
-        error = app_says(&self, "check", "serial") ? against_serial(x, n, seed) : residual(x, n, seed);
+        error = app_is(&self, "check", "serial") ? against_serial(x, n, seed) : residual(x, n, seed);
     for (long k = self.rank; k < n; k += self.ranks)
         free(columns[k]);
     free(columns);
@@ -152,7 +152,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < 3; i++)
         spent[i] = (double)(at[i + 1] - at[i]) / 1e9;
     MPI_Reduce(spent, longest, 3, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    return app_end(&self, error < 1e-9, (double)(at[3] - at[0]) / 1e9,
-                   "n=%ld check=%s error=%.2e factor_s=%.6f forward_s=%.6f backward_s=%.6f", n,
-                   app_text(&self, "check"), error, longest[0], longest[1], longest[2]);
+    return app_finish(&self, error < 1e-9, (double)(at[3] - at[0]) / 1e9,
+                      "n=%ld check=%s error=%.2e factor_s=%.6f forward_s=%.6f backward_s=%.6f", n,
+                      app_text(&self, "check"), error, longest[0], longest[1], longest[2]);
 }

@@ -1,38 +1,39 @@
-/* A multigrid after MG of the NAS parallel benchmarks (Bailey et al. 1994), as Pakin 2001 (sections 3.1
- * and 5.2) ran it in BSP: V-cycles on Poisson's equation in a periodic cube, a barrier after each exchange of
- * halos. Same stencils and same charges as NAS, so that the residual norms published for its classes must
- * come out.
+/* A multigrid solver after MG of the NAS parallel benchmarks (Bailey et al. 1994), as Pakin 2001 (sections
+ * 3.1 and 5.2) ran it in BSP: V-cycles on Poisson's equation in a periodic cube, with a barrier after each
+ * halo exchange. Stencils and charges are those of NAS, so that the residual norms published for its classes
+ * must come out.
  *
- * The cube is cut into slabs of planes, any number for any rank; a coarse plane belongs to whoever has the
- * fine plane in its place. On the coarsest levels most ranks have none, and wait. */
+ * The cube is cut into slabs of planes; a rank may have any number of planes. A coarse plane belongs to the
+ * rank that has the fine plane in its place. On the coarsest levels most ranks have no plane, and wait. */
 #include "app.h"
 #include <math.h>
 
 static parameter parameters[] = {
     {"grid", "32", "N", "points along an edge, a power of two (NAS classes: S 32, W 128, A 256)", 0},
     {"iterations", "4", "N", "V-cycles", 0},
-    {"barriers", "yes", "no|yes", "a barrier after each exchange of halos", 0},
-    {"histogram", "no", "no|yes", "print how long it was between barriers, at rank 0", 0},
-    {"log", "", "FILE", "write the nanoseconds between barriers at rank 0 to a file", 0},
+    {"barriers", "yes", "no|yes", "a barrier after each halo exchange", 0},
+    {"histogram", "no", "no|yes", "print the distribution of the times between barriers of rank 0", 0},
+    {"log", "", "FILE", "write the nanoseconds between barriers of rank 0 to a file", 0},
     {"check", "serial", "serial|nas",
-     "against the same on one rank; nas: only against the published norm, where there is one", 0},
+     "serial: compare with a run on one rank; nas: only with the published norm, if there is one", 0},
     {0}};
 
 static app self = {"mg", "Multigrid V-cycles on a periodic cube.", parameters, 0, 0};
 
 enum { MOST_LEVELS = 12, GHOSTS = 2 };
 
-/* One level on one rank: planes first-1 up to and with first+count, the outer two are copies of others'. */
+/* One level on one rank: planes first - 1 to first + count inclusive. The outer two are copies of the planes
+ * of other ranks. */
 typedef struct level {
-    long n, row,
-        plane; /* points along the edge; doubles of a row and of a plane, each with a ghost at either end */
-    long *firsts; /* of each rank, and n at the end */
-    long first, count;
-    double *u, *r;
+    long n;            /* points along the edge */
+    long row, plane;   /* doubles of a row and of a plane, each with a ghost at either end */
+    long *firsts;      /* first plane of each rank, and n at the end */
+    long first, count; /* of this rank */
+    double *u, *r;     /* solution and residual */
 } level;
 
 typedef struct cube {
-    int rank, ranks, levels; /* level 1 is the coarsest, of 2 points; 1..levels */
+    int rank, ranks, levels; /* level 1 is the coarsest and has 2 points along the edge */
     level at[MOST_LEVELS + 1];
     double *v; /* the charges, on the finest level */
     MPI_Comm comm;
@@ -41,15 +42,15 @@ typedef struct cube {
 /* ---- time between barriers ---- */
 
 static uint64_t *gaps, last_barrier;
-static long gaps_kept, gaps_room, barriers;
+static long gap_count, gap_capacity, barriers;
 
 static void barrier(const cube *c)
 {
-    if (c->ranks == 1 && c->comm == MPI_COMM_SELF) /* the serial check is no part of it */
+    if (c->ranks == 1 && c->comm == MPI_COMM_SELF) /* the serial check */
         return;
     uint64_t now = now_ns();
-    if (gaps_kept < gaps_room)
-        gaps[gaps_kept++] = now - last_barrier;
+    if (gap_count < gap_capacity)
+        gaps[gap_count++] = now - last_barrier;
     barriers++;
     MPI_Barrier(c->comm);
     last_barrier = now_ns();
@@ -57,6 +58,7 @@ static void barrier(const cube *c)
 
 /* ---- slabs and halos ---- */
 
+/* The rank that has this plane. */
 static int owner(const level *l, int ranks, long plane)
 {
     int r = 0;
@@ -70,7 +72,7 @@ static double *plane_of(const level *l, double *field, long plane)
     return field + (plane - l->first + 1) * l->plane;
 }
 
-/* Coarse point k lies on fine point 2k + 1, so a slab that begins at f has those from f / 2. */
+/* Coarse point k lies on fine point 2k + 1, so the coarse slab of fine planes from f begins at f / 2. */
 static cube make(int rank, int ranks, MPI_Comm comm, long grid)
 {
     cube c = {.rank = rank, .ranks = ranks, .comm = comm};
@@ -81,16 +83,16 @@ static cube make(int rank, int ranks, MPI_Comm comm, long grid)
         l->n = 1l << i;
         l->row = l->n + GHOSTS;
         l->plane = l->row * l->row;
-        l->firsts = room((size_t)ranks + 1, sizeof *l->firsts);
+        l->firsts = allocate((size_t)ranks + 1, sizeof *l->firsts);
         for (int r = 0; r <= ranks; r++)
             l->firsts[r] = i == c.levels ? first_of(grid, ranks, r) : c.at[i + 1].firsts[r] / 2;
         l->first = l->firsts[rank];
         l->count = l->firsts[rank + 1] - l->first;
-        l->u = room((size_t)((l->count + GHOSTS) * l->plane), sizeof *l->u);
-        l->r = room((size_t)((l->count + GHOSTS) * l->plane), sizeof *l->r);
+        l->u = allocate((size_t)((l->count + GHOSTS) * l->plane), sizeof *l->u);
+        l->r = allocate((size_t)((l->count + GHOSTS) * l->plane), sizeof *l->r);
     }
     level *top = &c.at[c.levels];
-    c.v = room((size_t)((top->count + GHOSTS) * top->plane), sizeof *c.v);
+    c.v = allocate((size_t)((top->count + GHOSTS) * top->plane), sizeof *c.v);
     return c;
 }
 
@@ -104,8 +106,9 @@ static void drop(cube *c)
     free(c->v);
 }
 
-/* Makes the edges of every plane periodic, and gets the planes below and above from whoever has them. A rank
- * without planes gets two as well: it may have finer ones that are made from them. */
+/* Makes the edges of every plane periodic, and gets the planes below and above from the ranks that have them.
+ * A rank without planes of this level gets two as well: it may have finer planes that are computed from them.
+ */
 static void halo(const cube *c, const level *l, double *field)
 {
     long n = l->n, row = l->row;
@@ -118,7 +121,7 @@ static void halo(const cube *c, const level *l, double *field)
         memcpy(p, p + n * row, (size_t)row * sizeof *p);
         memcpy(p + (n + 1) * row, p + row, (size_t)row * sizeof *p);
     }
-    MPI_Request *requests = room(2 + 2 * (size_t)c->ranks, sizeof *requests);
+    MPI_Request *requests = allocate(2 + 2 * (size_t)c->ranks, sizeof *requests);
     int posted = 0, bytes = (int)(l->plane * (long)sizeof *field);
     for (int r = 0; r < c->ranks; r++) {
         for (int side = 0; side < 2; side++) {
@@ -135,13 +138,13 @@ static void halo(const cube *c, const level *l, double *field)
     }
     MPI_Waitall(posted, requests, MPI_STATUSES_IGNORE);
     free(requests);
-    if (app_says(&self, "barriers", "yes"))
+    if (app_is(&self, "barriers", "yes"))
         barrier(c);
 }
 
 /* ---- stencils ---- */
 
-/* Sums of the neighbours of a point by distance: 6 that share a face, 12 an edge, 8 a corner. */
+/* Sums over the neighbours of a point: 6 share a face with it, 12 an edge, 8 a corner. */
 typedef struct around {
     double faces, edges, corners;
 } around;
@@ -163,7 +166,7 @@ static inline around neighbours(const level *l, const double *p)
         for (long y = 1; y <= (l)->n; y++)                      \
             for (long x = 1; x <= (l)->n; x++)
 
-/* r = v - A u; v and r may be the same. */
+/* r = v - A u. v and r may be the same field. */
 static void residual(const cube *c, level *l, double *v)
 {
     EACH_OWN_POINT(l, k, y, x)
@@ -201,7 +204,7 @@ static void restrict_to(const cube *c, level *coarse, const level *fine)
     halo(c, coarse, coarse->r);
 }
 
-/* u += the next coarser level's u, linear between its points. */
+/* Adds the u of the next coarser level to u, linearly interpolated between its points. */
 static void interpolate(const cube *c, level *fine, const level *coarse)
 {
     EACH_OWN_POINT(fine, k, y, x)
@@ -251,8 +254,8 @@ typedef struct charge {
     long index;
 } charge;
 
-/* NAS: random numbers at all points in order, x fastest; +1 where the ten largest are, -1 at the ten
- * smallest. */
+/* As in NAS: random numbers are drawn for all points in order, x fastest. The points of the ten largest get
+ * the charge +1, those of the ten smallest -1. */
 static void place_charges(cube *c)
 {
     enum { TEN = 10 };
@@ -287,8 +290,8 @@ static void place_charges(cube *c)
     }
 }
 
-/* The residual's norm after the iterations, and a sum over |u| that depends on every place: both the same on
- * all ranks. */
+/* The norm of the residual after the iterations, and a weighted sum of |u| that depends on the place of every
+ * value. Both are the same on all ranks. */
 typedef struct answer {
     double norm, sum;
 } answer;
@@ -314,10 +317,10 @@ static answer run(cube *c, long iterations)
     return (answer){sqrt(all[0] / ((double)top->n * (double)top->n * (double)top->n)), all[1]};
 }
 
-/* On the smallest grids the norm is rounding noise, hence the absolute part. */
+/* The absolute part of the tolerance is for the smallest grids, whose norm is rounding noise. */
 static int near(double a, double b, double tolerance) { return fabs(a - b) <= tolerance * fabs(b) + 1e-13; }
 
-/* Norms published with the NAS benchmarks, 0 where there is none. */
+/* The norm published with the NAS benchmarks, or 0 if there is none. */
 static double published(long grid, long iterations)
 {
     if (iterations != 4)
@@ -328,30 +331,15 @@ static double published(long grid, long iterations)
                          : 0;
 }
 
-int main(int argc, char **argv)
+/* Whether the answer is the published one, where there is one, and the one that a single rank finds. Only
+ * rank 0 checks; all ranks have the same answer. */
+static int check(answer got, long grid, long iterations)
 {
-    app_start(&self, &argc, &argv);
-    long grid = app_size(&self, "grid", 2), iterations = app_size(&self, "iterations", 1);
-    if ((grid & (grid - 1)) != 0 || grid >= 1l << MOST_LEVELS) {
-        if (self.rank == 0)
-            fprintf(stderr, "mg: grid is %ld, and must be a power of two up to %ld\n", grid,
-                    1l << (MOST_LEVELS - 1));
-        MPI_Finalize();
-        return 2;
-    }
-    gaps_room = 100 + 40 * MOST_LEVELS * iterations;
-    gaps = room((size_t)gaps_room, sizeof *gaps);
-    cube c = make(self.rank, self.ranks, MPI_COMM_WORLD, grid);
-    uint64_t start = last_barrier = all_begin_ns();
-    answer got = run(&c, iterations);
-    double seconds = (double)(now_ns() - start) / 1e9;
-    drop(&c);
-
-    int right = 1;
+    if (self.rank != 0)
+        return 1;
     double norm = published(grid, iterations);
-    if (self.rank == 0 && norm > 0)
-        right = near(got.norm, norm, 1e-8);
-    if (self.rank == 0 && app_says(&self, "check", "serial")) {
+    int right = norm == 0 || near(got.norm, norm, 1e-8);
+    if (app_is(&self, "check", "serial")) {
         cube alone = make(0, 1, MPI_COMM_SELF, grid);
         answer want = run(&alone, iterations);
         drop(&alone);
@@ -360,24 +348,47 @@ int main(int argc, char **argv)
             fprintf(stderr, "mg: norm %.13e, sum %.13e; one rank alone finds %.13e, %.13e\n", got.norm,
                     got.sum, want.norm, want.sum);
     }
-    if (self.rank == 0 && app_says(&self, "histogram", "yes")) {
-        histogram h = {{0}};
-        for (long i = 0; i < gaps_kept; i++)
-            histogram_add(&h, gaps[i]);
-        histogram_print(&h, "gap");
-    }
-    if (self.rank == 0 && *app_text(&self, "log")) {
-        FILE *f = fopen(app_text(&self, "log"), "w");
-        for (long i = 0; f && i < gaps_kept; i++)
-            fprintf(f, "%llu\n", (unsigned long long)gaps[i]);
-        if (!f || fclose(f) != 0)
-            fprintf(stderr, "mg: cannot write %s\n", app_text(&self, "log"));
-    }
+    return right;
+}
+
+static void print_gaps(void)
+{
+    histogram h = {{0}};
+    for (long i = 0; i < gap_count; i++)
+        histogram_add(&h, gaps[i]);
+    histogram_print(&h, "gap");
+}
+
+static void write_gaps(const char *path)
+{
+    FILE *f = fopen(path, "w");
+    for (long i = 0; f && i < gap_count; i++)
+        fprintf(f, "%llu\n", (unsigned long long)gaps[i]);
+    if (!f || fclose(f) != 0)
+        fprintf(stderr, "mg: cannot write %s\n", path);
+}
+
+int main(int argc, char **argv)
+{
+    app_start(&self, &argc, &argv);
+    long grid = app_size(&self, "grid", 2), iterations = app_size(&self, "iterations", 1);
+    if ((grid & (grid - 1)) != 0 || grid >= 1l << MOST_LEVELS)
+        app_refuse(&self, "grid is %ld, but must be a power of two up to %ld", grid, 1l << (MOST_LEVELS - 1));
+    gap_capacity = 100 + 40 * MOST_LEVELS * iterations;
+    gaps = allocate((size_t)gap_capacity, sizeof *gaps);
+    cube c = make(self.rank, self.ranks, MPI_COMM_WORLD, grid);
+    uint64_t start = last_barrier = start_together_ns();
+    answer got = run(&c, iterations);
+    double seconds = (double)(now_ns() - start) / 1e9, norm = published(grid, iterations);
+    drop(&c);
+
+    int right = check(got, grid, iterations);
+    if (self.rank == 0 && app_is(&self, "histogram", "yes"))
+        print_gaps();
+    if (self.rank == 0 && *app_text(&self, "log"))
+        write_gaps(app_text(&self, "log"));
     free(gaps);
-    return app_end(&self, right, seconds, "grid=%ld iterations=%ld norm=%.13e nas=%s barriers=%ld", grid,
-                   iterations, got.norm,
-                   norm == 0                    ? "none"
-                   : near(got.norm, norm, 1e-8) ? "same"
-                                                : "other",
-                   barriers);
+    const char *nas = norm == 0 ? "none" : near(got.norm, norm, 1e-8) ? "same" : "other";
+    return app_finish(&self, right, seconds, "grid=%ld iterations=%ld norm=%.13e nas=%s barriers=%ld", grid,
+                      iterations, got.norm, nas, barriers);
 }

@@ -1,20 +1,20 @@
-/* Latency and bandwidth between ranks 0 and 1, by size of message; the other ranks only wait at the end.
+/* Latency and bandwidth between ranks 0 and 1, by size of message. The other ranks only wait at the end.
  *
- * mode=pingpong: one message there and one back. Time is half of that, in nanoseconds: the median of `rounds`
- * blocks of `count`. mode=stream:   `window` messages one way, then an answer of no bytes. Time of one
- * message.
+ * mode=pingpong: one message there and one back. The time is half of a round trip in nanoseconds, the median
+ * of `rounds` blocks of `count` round trips.
+ * mode=stream: `window` messages one way, then an answer of no bytes. The time is that of one message.
  *
- * For each size a line `bytes=B ns=T`; the result's message_ns is that of the largest. Messages are checked
- * at their first and last byte. */
+ * Prints a line `bytes=B ns=T` for each size; message_ns in the RESULT line is that of the largest. The first
+ * and the last byte of each message are checked. */
 #include "app.h"
 
 static parameter parameters[] = {
     {"mode", "pingpong", "pingpong|stream", "what is measured", 0},
     {"from", "8", "N", "smallest message in bytes", 0},
     {"to", "4194304", "N", "largest message in bytes; each size is 8 times the last", 0},
-    {"count", "1000", "N", "messages in a block, fewer of large ones: about 64 MiB at most", 0},
+    {"count", "1000", "N", "messages in a block; fewer if they would exceed about 64 MiB", 0},
     {"rounds", "11", "N", "blocks", 0},
-    {"window", "32", "N", "stream: messages under way", 0},
+    {"window", "32", "N", "stream: messages in flight", 0},
     {0}};
 
 static app self = {"pingpong", "Latency and bandwidth of messages between two ranks.", parameters, 0, 0};
@@ -78,16 +78,16 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of rank 0: nanoseconds a message. */
+/* Nanoseconds of a message; rank 0's value is the one to use. */
 static double measure(int bytes, long rounds, int window)
 {
-    int streams = app_says(&self, "mode", "stream");
+    int streams = app_is(&self, "mode", "stream");
     long most = (64L << 20) / (bytes + 1), count = app_long(&self, "count");
     count = count < most ? count : most;
     count = streams ? (count + window - 1) / window * window : count;
     count = count < 1 ? 1 : count;
-    char *out = room((size_t)bytes, 1), *in = room((size_t)bytes, 1);
-    double *times = room((size_t)rounds, sizeof *times);
+    char *out = allocate((size_t)bytes, 1), *in = allocate((size_t)bytes, 1);
+    double *times = allocate((size_t)rounds, sizeof *times);
     mark(out, bytes, 1);
     for (long round = -1; round < rounds; round++) {
         uint64_t start = now_ns();
@@ -95,7 +95,7 @@ static double measure(int bytes, long rounds, int window)
             stream(out, in, bytes, count, window);
         else
             ping_pong(out, in, bytes, count);
-        if (round >= 0) /* the first one is warming up */
+        if (round >= 0) /* the first block warms up */
             times[round] = (double)(now_ns() - start) / (double)(count * (streams ? 1 : 2));
     }
     qsort(times, (size_t)rounds, sizeof *times, ascending);
@@ -112,13 +112,9 @@ int main(int argc, char **argv)
     long from = app_size(&self, "from", 0), to = app_size(&self, "to", from),
          rounds = app_size(&self, "rounds", 1);
     int window = (int)app_size(&self, "window", 1);
-    if (self.ranks < 2 || window > WINDOW) {
-        if (self.rank == 0)
-            fprintf(stderr, "pingpong: needs two ranks, and a window of %d at most\n", WINDOW);
-        MPI_Finalize();
-        return 2;
-    }
-    uint64_t start = all_begin_ns();
+    if (self.ranks < 2 || window > WINDOW)
+        app_refuse(&self, "needs at least two ranks and a window of at most %d", WINDOW);
+    uint64_t start = start_together_ns();
     double ns = 0;
     for (long bytes = from; self.rank < 2 && bytes <= to; bytes = bytes ? 8 * bytes : 8) {
         ns = measure((int)bytes, rounds, window);
@@ -126,6 +122,6 @@ int main(int argc, char **argv)
             printf("bytes=%ld ns=%.1f\n", bytes, ns);
     }
     double seconds = (double)(now_ns() - start) / 1e9;
-    return app_end(&self, wrong == 0, seconds, "mode=%s wrong=%ld message_ns=%.1f", app_text(&self, "mode"),
-                   wrong, ns);
+    return app_finish(&self, wrong == 0, seconds, "mode=%s wrong=%ld message_ns=%.1f",
+                      app_text(&self, "mode"), wrong, ns);
 }

@@ -1,55 +1,54 @@
-/* Radix sort, `bits` bits a pass (Pakin 2001, sections 3.1 and 5.4). For each value of the digit a vector
- * that says which elements have it, and a prefix scan of it by messages and barriers; the counts are reduced
- * to rank 0 and multicast; then every element knows where it goes. Reductions to each rank tell it how many
- * elements to expect, and the elements travel in packets, sending interleaved with receiving.
+/* Radix sort by a digit of `bits` bits in each pass (Pakin 2001, sections 3.1 and 5.4). For each value of the
+ * digit, a vector marks the elements that have it, and a prefix scan by messages and barriers sums the vector
+ * up. The counts are reduced to rank 0 and multicast, which gives the place of every element. A reduction to
+ * each rank tells it how many elements will arrive. The elements travel in packets; sending and receiving are
+ * interleaved.
  *
- * tree=flat: the root of a multicast or reduction speaks with every rank itself, so that a late rank delays
- * no other. exchange=smart: the next packet goes to whoever last sent one here, for it must be running now;
- * naive: in the order of ranks.
+ * tree=flat: the root of a multicast or reduction communicates with every rank itself, so that a late rank
+ * delays no other rank. exchange=smart: the next packet goes to the rank from which the last packet came,
+ * because that rank is probably running now. exchange=naive: packets go to the ranks in their order.
  *
- * Packets of one pass are received from any source: only the barrier at a pass's end keeps the passes apart.
- */
+ * The packets of a pass are received from any source: only the barrier at the end of a pass keeps the passes
+ * apart. */
 #include "app.h"
 
 static parameter parameters[] = {
     {"n", "65536", "N", "keys in all", 0},
-    {"key_bits", "16", "N",
-     "keys are random numbers of so many bits (at most 32); few bits make many equal keys", 0},
-    {"bits", "1", "N", "bits sorted by in each pass, 1 to 8", 0},
+    {"key_bits", "16", "N", "bits of the random keys (at most 32); few bits make many equal keys", 0},
+    {"bits", "1", "N", "bits of the digit that a pass sorts by, 1 to 8", 0},
     {"tree", "library", "flat|library", "multicast and reduction: flat trees, or the MPI library's", 0},
-    {"exchange", "naive", "smart|naive", "to whom the next packet goes", 0},
-    {"packet", "65519", "N", "bytes of a packet at most", 0},
+    {"exchange", "naive", "smart|naive", "to which rank the next packet goes", 0},
+    {"packet", "65519", "N", "largest packet in bytes", 0},
     {"seed", "1", "N", "of the keys", 0},
     {0}};
 
-static app self = {"radix",
-                   "Radix sort by prefix scans, reductions, multicasts and an exchange of all with all.",
+static app self = {"radix", "Radix sort by prefix scans, reductions, multicasts and an all-to-all exchange.",
                    parameters, 0, 0};
 
 enum { SCAN = 1, TREE = 2, PACKET = 3 };
 
 typedef struct item {
-    uint32_t key, origin; /* where it was before the sort: equal keys must keep their order */
+    uint32_t key, origin; /* origin: its index before the sort; equal keys must keep their order */
 } item;
 
-typedef struct traveller {
-    uint32_t at; /* its index among the receiver's elements */
-    item it;
-} traveller;
+typedef struct moving_item {
+    uint32_t at; /* index among the receiver's elements */
+    item moved;
+} moving_item;
 
-static uint64_t waited_ns; /* in receives that block */
+static uint64_t receive_wait_ns; /* time in blocking receives */
 
 static void receive(void *buffer, int bytes, int from, int tag, MPI_Status *status)
 {
     uint64_t start = now_ns();
     MPI_Recv(buffer, bytes, MPI_BYTE, from, tag, MPI_COMM_WORLD, status);
-    waited_ns += now_ns() - start;
+    receive_wait_ns += now_ns() - start;
 }
 
 /* ---- scans and trees ---- */
 
-/* Inclusive prefix sums of a vector that is spread over the ranks; some may hold nothing of it. Returns the
- * sum up to and with this rank's last element. */
+/* Replaces a vector that is spread over the ranks by its inclusive prefix sums; a rank may hold no elements.
+ * Returns the sum up to and including this rank's last element. */
 static int64_t scan(uint32_t *x, long n)
 {
     int p = self.rank, ranks = self.ranks;
@@ -77,9 +76,9 @@ static int64_t scan(uint32_t *x, long n)
     return total;
 }
 
-static int is_flat(void) { return app_says(&self, "tree", "flat"); }
+static int is_flat(void) { return app_is(&self, "tree", "flat"); }
 
-/* Sums at the root, of `count` numbers. */
+/* The root gets the sums of `count` numbers. */
 static void reduce(const int64_t *mine, int64_t *sum, int count, int root)
 {
     if (!is_flat()) {
@@ -91,9 +90,9 @@ static void reduce(const int64_t *mine, int64_t *sum, int count, int root)
         MPI_Send(mine, bytes, MPI_BYTE, root, TREE, MPI_COMM_WORLD);
         return;
     }
-    int64_t *theirs = room((size_t)count, sizeof *theirs);
+    int64_t *theirs = allocate((size_t)count, sizeof *theirs);
     memcpy(sum, mine, (size_t)bytes);
-    /* By name, not from any source: a rank may already send for the next reduction to this root. */
+    /* Not from any source: a rank may already send for the next reduction to this root. */
     for (int from = 0; from < self.ranks; from++) {
         if (from == root)
             continue;
@@ -119,18 +118,18 @@ static void multicast(int64_t *values, int count, int root)
 
 /* ---- the exchange ---- */
 
-/* What is to be sent, sorted by receiver: rank r's are from[r] up to from[r + 1], of which next[r] is the
- * first unsent. */
+/* The items to send, sorted by receiver: those of rank r are from[r] up to from[r + 1], and next[r] is the
+ * first of them that has not been sent yet. */
 typedef struct outbox {
-    traveller *all;
+    moving_item *all;
     long *from, *next;
     long unsent;
 } outbox;
 
 static long pending(const outbox *o, int rank) { return o->from[rank + 1] - o->next[rank]; }
 
-/* The first rank behind `after` for which something is left. */
-static int neighbour(const outbox *o, int after)
+/* The first rank behind `after` for which there are items left. */
+static int next_receiver(const outbox *o, int after)
 {
     for (int i = 1; i <= self.ranks; i++) {
         int rank = (after + i) % self.ranks;
@@ -140,25 +139,46 @@ static int neighbour(const outbox *o, int after)
     return -1;
 }
 
+static void send_packet(outbox *o, int to, long most, MPI_Request *request)
+{
+    long count = pending(o, to) < most ? pending(o, to) : most;
+    MPI_Isend(o->all + o->next[to], (int)(count * (long)sizeof(moving_item)), MPI_BYTE, to, PACKET,
+              MPI_COMM_WORLD, request);
+    o->next[to] += count;
+    o->unsent -= count;
+}
+
+/* Receives a packet of at most `most` items and puts them in their places. Returns how many there were. */
+static int receive_packet(moving_item *packet, int most, item *sorted, int *sender)
+{
+    MPI_Status status;
+    int bytes;
+    receive(packet, most * (int)sizeof *packet, MPI_ANY_SOURCE, PACKET, &status);
+    MPI_Get_count(&status, MPI_BYTE, &bytes);
+    int count = bytes / (int)sizeof *packet;
+    for (int i = 0; i < count; i++)
+        sorted[packet[i].at] = packet[i].moved;
+    *sender = status.MPI_SOURCE;
+    return count;
+}
+
+/* Sends all items of the outbox, and receives `expected` items into their places in `sorted`. */
 static void exchange(outbox *o, item *sorted, long expected)
 {
-    int smart = app_says(&self, "exchange", "smart"),
-        most = (int)(app_long(&self, "packet") / (long)sizeof(traveller));
-    traveller *in = room((size_t)most, sizeof *in);
+    int smart = app_is(&self, "exchange", "smart"),
+        most = (int)(app_long(&self, "packet") / (long)sizeof(moving_item));
+    moving_item *packet = allocate((size_t)most, sizeof *packet);
     MPI_Request sending = MPI_REQUEST_NULL;
     int last_sender = -1, target = self.rank;
     while (o->unsent > 0 || expected > 0) {
-        int sent = 1, there = 0;
+        int sent = 1, arrived = 0;
         MPI_Test(&sending, &sent, MPI_STATUS_IGNORE);
         if (sent && o->unsent > 0) {
-            target = smart && last_sender >= 0 && pending(o, last_sender) > 0
-                         ? last_sender
-                         : neighbour(o, smart ? self.rank : target);
-            long count = pending(o, target) < most ? pending(o, target) : most;
-            MPI_Isend(o->all + o->next[target], (int)(count * (long)sizeof(traveller)), MPI_BYTE, target,
-                      PACKET, MPI_COMM_WORLD, &sending);
-            o->next[target] += count;
-            o->unsent -= count;
+            if (smart && last_sender >= 0 && pending(o, last_sender) > 0)
+                target = last_sender;
+            else
+                target = next_receiver(o, smart ? self.rank : target);
+            send_packet(o, target, most, &sending);
             last_sender = -1;
         }
         if (expected == 0) {
@@ -166,82 +186,99 @@ static void exchange(outbox *o, item *sorted, long expected)
                 MPI_Wait(&sending, MPI_STATUS_IGNORE);
             continue;
         }
-        /* Only with nothing left to send may it wait for others. */
+        /* This rank may block in a receive only if it has nothing left to send. */
         if (o->unsent > 0)
-            MPI_Iprobe(MPI_ANY_SOURCE, PACKET, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
-        if (o->unsent > 0 && !there)
+            MPI_Iprobe(MPI_ANY_SOURCE, PACKET, MPI_COMM_WORLD, &arrived, MPI_STATUS_IGNORE);
+        if (o->unsent > 0 && !arrived)
             continue;
-        MPI_Status status;
-        int bytes;
-        receive(in, most * (int)sizeof *in, MPI_ANY_SOURCE, PACKET, &status);
-        MPI_Get_count(&status, MPI_BYTE, &bytes);
-        int count = bytes / (int)sizeof *in;
-        for (int i = 0; i < count; i++)
-            sorted[in[i].at] = in[i].it;
-        expected -= count;
-        last_sender = status.MPI_SOURCE;
+        expected -= receive_packet(packet, most, sorted, &last_sender);
     }
     MPI_Wait(&sending, MPI_STATUS_IGNORE);
-    free(in);
+    free(packet);
 }
 
 /* ---- a pass ---- */
 
-static void pass(item *items, item *sorted, long n, long all, int shift, int bits)
+/* The bits that one pass sorts by. */
+typedef struct digit {
+    int shift, bits;
+} digit;
+
+static int digit_of(digit d, item it) { return (int)(it.key >> d.shift & ((1u << d.bits) - 1)); }
+
+/* Computes the place of each of this rank's n items among all items that are sorted by the digit. */
+static void find_places(const item *items, long n, digit d, long *places)
 {
-    int values = 1 << bits, ranks = self.ranks;
-    uint32_t **place = room((size_t)values, sizeof *place);
-    int64_t *mine = room((size_t)values, sizeof *mine), *counts = room((size_t)values, sizeof *counts);
+    int values = 1 << d.bits;
+    int64_t *mine = allocate((size_t)values, sizeof *mine),
+            *counts = allocate((size_t)values, sizeof *counts);
+    uint32_t **has_value = allocate((size_t)values, sizeof *has_value);
     for (int v = 0; v < values; v++) {
-        place[v] = room((size_t)n, sizeof **place);
+        has_value[v] = allocate((size_t)n, sizeof **has_value);
         for (long i = 0; i < n; i++) {
-            place[v][i] = (items[i].key >> shift & (uint32_t)(values - 1)) == (uint32_t)v;
-            mine[v] += place[v][i];
+            has_value[v][i] = digit_of(d, items[i]) == v;
+            mine[v] += has_value[v][i];
         }
-        scan(place[v], n);
+        scan(has_value[v], n);
     }
     reduce(mine, counts, values, 0);
     multicast(counts, values, 0);
-    int64_t *base = room((size_t)values, sizeof *base);
+    int64_t *base = allocate((size_t)values, sizeof *base);
     for (int v = 1; v < values; v++)
         base[v] = base[v - 1] + counts[v - 1];
-
-    /* Where everything goes; then the list of what leaves, sorted by receiver by counting. */
-    int *to = room((size_t)n, sizeof *to);
-    uint32_t *at = room((size_t)n, sizeof *at);
-    int64_t *leaving = room((size_t)ranks, sizeof *leaving),
-            *arriving = room((size_t)ranks, sizeof *arriving);
     for (long i = 0; i < n; i++) {
-        int v = (int)(items[i].key >> shift & (uint32_t)(values - 1));
-        long target = (long)base[v] + (long)place[v][i] - 1;
-        to[i] = owner_of(all, ranks, target);
-        at[i] = (uint32_t)(target - first_of(all, ranks, to[i]));
-        leaving[to[i]] += to[i] != self.rank;
+        int v = digit_of(d, items[i]);
+        places[i] = (long)base[v] + (long)has_value[v][i] - 1;
     }
-    outbox o = {NULL, room((size_t)ranks + 1, sizeof(long)), room((size_t)ranks + 1, sizeof(long)), 0};
-    for (int r = 0; r < ranks; r++) {
+    for (int v = 0; v < values; v++)
+        free(has_value[v]);
+    free(has_value);
+    free(mine);
+    free(counts);
+    free(base);
+}
+
+static outbox make_outbox(const int64_t *leaving)
+{
+    size_t ranks = (size_t)self.ranks;
+    outbox o = {NULL, allocate(ranks + 1, sizeof(long)), allocate(ranks + 1, sizeof(long)), 0};
+    for (size_t r = 0; r < ranks; r++) {
         o.from[r + 1] = o.from[r] + (long)leaving[r];
         o.next[r] = o.from[r];
         o.unsent += (long)leaving[r];
     }
-    o.all = room((size_t)o.unsent, sizeof *o.all);
+    o.all = allocate((size_t)o.unsent, sizeof *o.all);
+    return o;
+}
+
+static void pass(item *items, item *sorted, long n, long all, digit d)
+{
+    size_t ranks = (size_t)self.ranks;
+    long *places = allocate((size_t)n, sizeof *places);
+    int *to = allocate((size_t)n, sizeof *to);
+    int64_t *leaving = allocate(ranks, sizeof *leaving), *arriving = allocate(ranks, sizeof *arriving);
+    find_places(items, n, d, places);
     for (long i = 0; i < n; i++) {
-        if (to[i] == self.rank)
-            sorted[at[i]] = items[i];
-        else
-            o.all[o.next[to[i]]++] = (traveller){at[i], items[i]};
+        to[i] = owner_of(all, self.ranks, places[i]);
+        leaving[to[i]] += to[i] != self.rank;
     }
-    memcpy(o.next, o.from, (size_t)ranks * sizeof *o.next);
-    for (int r = 0; r < ranks; r++)
+    outbox o = make_outbox(leaving);
+    for (long i = 0; i < n; i++) {
+        uint32_t at = (uint32_t)(places[i] - first_of(all, self.ranks, to[i]));
+        if (to[i] == self.rank)
+            sorted[at] = items[i];
+        else
+            o.all[o.next[to[i]]++] = (moving_item){at, items[i]};
+    }
+    memcpy(o.next, o.from, ranks * sizeof *o.next);
+    for (int r = 0; r < self.ranks; r++)
         reduce(&leaving[r], &arriving[r], 1, r);
     exchange(&o, sorted, (long)arriving[self.rank]);
     memcpy(items, sorted, (size_t)n * sizeof *items);
     MPI_Barrier(MPI_COMM_WORLD);
-    for (int v = 0; v < values; v++)
-        free(place[v]);
-    void *all_of_it[] = {place, mine, counts, base, to, at, leaving, arriving, o.all, o.from, o.next};
-    for (size_t i = 0; i < sizeof all_of_it / sizeof *all_of_it; i++)
-        free(all_of_it[i]);
+    void *allocated[] = {places, to, leaving, arriving, o.all, o.from, o.next};
+    for (size_t i = 0; i < sizeof allocated / sizeof *allocated; i++)
+        free(allocated[i]);
 }
 
 /* ---- the answer ---- */
@@ -259,17 +296,18 @@ static int by_key_then_origin(const void *a, const void *b)
     return x->origin < y->origin ? -1 : x->origin > y->origin;
 }
 
-/* Rank 0 gets all, and sorts all by itself, stably. */
+/* Rank 0 gathers all items and compares them with a sort of its own. Returns how many are wrong. */
 static long compare(const item *items, long n, long all, uint64_t seed, int key_bits)
 {
-    int *sizes = room((size_t)self.ranks, sizeof *sizes), *places = room((size_t)self.ranks, sizeof *places);
+    int *sizes = allocate((size_t)self.ranks, sizeof *sizes),
+        *places = allocate((size_t)self.ranks, sizeof *places);
     long wrong = 0;
     for (int r = 0; r < self.ranks; r++) {
         places[r] = (int)(first_of(all, self.ranks, r) * (long)sizeof(item));
         sizes[r] = (int)(first_of(all, self.ranks, r + 1) * (long)sizeof(item)) - places[r];
     }
-    item *got = room(self.rank == 0 ? (size_t)all : 0, sizeof *got),
-         *want = room(self.rank == 0 ? (size_t)all : 0, sizeof *want);
+    item *got = allocate(self.rank == 0 ? (size_t)all : 0, sizeof *got),
+         *want = allocate(self.rank == 0 ? (size_t)all : 0, sizeof *want);
     MPI_Gatherv(items, (int)(n * (long)sizeof *items), MPI_BYTE, got, sizes, places, MPI_BYTE, 0,
                 MPI_COMM_WORLD);
     for (long i = 0; self.rank == 0 && i < all; i++)
@@ -292,29 +330,25 @@ int main(int argc, char **argv)
     app_start(&self, &argc, &argv);
     long all = app_size(&self, "n", 1);
     int key_bits = (int)app_size(&self, "key_bits", 1), bits = (int)app_size(&self, "bits", 1);
-    app_size(&self, "packet", (long)sizeof(traveller));
-    if (all > 1l << 27 || key_bits > 32 ||
-        bits > 8) { /* 2^27 keys are what MPI_Gatherv's int displacements reach */
-        if (self.rank == 0)
-            fprintf(stderr, "radix: at most 2^27 keys, key_bits=32, bits=8\n");
-        MPI_Finalize();
-        return 2;
-    }
+    app_size(&self, "packet", (long)sizeof(moving_item));
+    /* The int displacements of MPI_Gatherv reach no more than 2^27 keys. */
+    if (all > 1l << 27 || key_bits > 32 || bits > 8)
+        app_refuse(&self, "at most n=2^27, key_bits=32 and bits=8 are possible");
     uint64_t seed = (uint64_t)app_long(&self, "seed");
     long first = first_of(all, self.ranks, self.rank), n = first_of(all, self.ranks, self.rank + 1) - first;
-    item *items = room((size_t)n, sizeof *items), *sorted = room((size_t)n, sizeof *sorted);
+    item *items = allocate((size_t)n, sizeof *items), *sorted = allocate((size_t)n, sizeof *sorted);
     for (long i = 0; i < n; i++)
         items[i] = key_of(seed, key_bits, first + i);
-    uint64_t start = all_begin_ns();
+    uint64_t start = start_together_ns();
     for (int shift = 0; shift < key_bits; shift += bits)
-        pass(items, sorted, n, all, shift, bits < key_bits - shift ? bits : key_bits - shift);
-    double seconds = (double)(now_ns() - start) / 1e9, waited = (double)waited_ns / 1e9, all_waited = 0;
+        pass(items, sorted, n, all, (digit){shift, bits < key_bits - shift ? bits : key_bits - shift});
+    double seconds = (double)(now_ns() - start) / 1e9, waited = (double)receive_wait_ns / 1e9, all_waited = 0;
     MPI_Reduce(&waited, &all_waited, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-    all_are_through();
+    wait_for_all();
     long wrong = compare(items, n, all, seed, key_bits);
     free(items);
     free(sorted);
-    return app_end(&self, wrong == 0, seconds,
-                   "n=%ld key_bits=%d bits=%d tree=%s exchange=%s receive_wait_s=%.6f", all, key_bits, bits,
-                   app_text(&self, "tree"), app_text(&self, "exchange"), all_waited / self.ranks);
+    return app_finish(&self, wrong == 0, seconds,
+                      "n=%ld key_bits=%d bits=%d tree=%s exchange=%s receive_wait_s=%.6f", all, key_bits,
+                      bits, app_text(&self, "tree"), app_text(&self, "exchange"), all_waited / self.ranks);
 }
