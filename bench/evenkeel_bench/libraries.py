@@ -140,7 +140,7 @@ def configurations(found, shims, one_session):
 
     `shims`: the folder with `libevenkeel-<abi>.so`, or None to measure the libraries alone.
     `one_session`: path of the library that keeps MPICH's launcher from giving each rank a session of its own
-    (src/one_session.c).
+    (crates/cli/launcher/one_session.c).
     """
     bare = bare_configurations(found, one_session)
     with_it, missing = [], {}

@@ -6,8 +6,9 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-SOURCES = Path(__file__).resolve().parent.parent / "src"
-APPS = SOURCES.parent / "apps"
+BENCH = Path(__file__).resolve().parent.parent
+SOURCES, APPS = BENCH / "src", BENCH / "apps"
+ONE_SESSION = BENCH.parent / "crates/cli/launcher/one_session.c"
 MPI_PROGRAMS = ("collectives", "reduce_skew", "late", "compute", "call", "traffic", "stopped")
 APP_PROGRAMS = ("barrier", "scan", "radix", "cholesky", "mg", "pingpong")
 BARE_PROGRAMS = ("floor", "competitors", "tcp")
@@ -21,6 +22,7 @@ def path(folder, program, library=None):
 
 
 def one_session(folder):
+    """The library that keeps MPICH's launcher from giving each rank a session of its own."""
     return (Path(folder) / "one_session.so").absolute()
 
 
@@ -48,7 +50,9 @@ def compile_all(folder, libraries):
     """Compiles everything. Returns library name → the compiler's complaint for those that failed."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    compilation = Compilation(max(p.stat().st_mtime for p in (*SOURCES.iterdir(), *APPS.iterdir())))
+    compilation = Compilation(
+        max(p.stat().st_mtime for p in (*SOURCES.iterdir(), *APPS.iterdir(), ONE_SESSION))
+    )
     _compile_bare(compilation, folder)
     failed = {}
     for library in libraries:
@@ -66,7 +70,7 @@ def compile_all(folder, libraries):
 def _compile_bare(compilation, folder):
     gcc = shutil.which("gcc") or "cc"
     targets = [(SOURCES / f"{program}.c", path(folder, program), ()) for program in BARE_PROGRAMS]
-    targets.append((SOURCES / "one_session.c", one_session(folder), ("-shared", "-fPIC")))
+    targets.append((ONE_SESSION, one_session(folder), ("-shared", "-fPIC")))
     for source, target, more in targets:
         complaint = compilation.compile(gcc, source, target, more=more)
         if complaint:

@@ -3,11 +3,10 @@
 
     bench/simulation/measured.py [--rounds 5] [--evenkeel target/release/evenkeel]
 
-1. A bare barrier of two ranks (bench/src/floor.c: each sets the other's flag), beside dissemination under the
-   parameters that `evenkeel model measure` finds.
+1. A bare barrier of two ranks (bench/src/floor.c: each sets a flag for the other), beside dissemination under
+   the parameters that `evenkeel model measure` finds.
 2. A loop of work and MPI_Barrier (bench/apps/barrier.c, two ranks, Open MPI), beside the same loop under the
-noise
-   that `evenkeel noise --trace` finds.
+   noise that `evenkeel noise --trace` finds.
 
 In each round all of them are measured one after the other, so that they see the machine in the same
 condition. Needs mpicc.openmpi and mpirun.openmpi.

@@ -1,4 +1,4 @@
-/* Clocks, and delays that are counted, not timed. Uses libc alone. */
+/* Clocks, and delays of a given number of loop iterations. Uses libc only. */
 #ifndef BENCH_CLOCK_H
 #define BENCH_CLOCK_H
 #include <stdint.h>
@@ -22,7 +22,7 @@ static int clock_compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* What two readings around nothing at all differ by, in the median: to be taken off every timed call. */
+/* The median difference of two readings around nothing: the caller subtracts it from every timed call. */
 static inline uint64_t wall_cost_ns(void)
 {
     enum { N = 501 };
@@ -35,14 +35,15 @@ static inline uint64_t wall_cost_ns(void)
     return d[N / 2];
 }
 
-/* A delay by count: time that somebody else steals from the process makes it longer, and shows. */
+/* A delay of so many iterations. If the process loses its core meanwhile, the delay takes longer, and the
+ * loss shows in the measurement. */
 static inline void busy(uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++)
         __asm__ volatile("" : "+r"(i));
 }
 
-/* Turns of the loop per microsecond of this process's own processor time: the fastest of several tries. */
+/* Iterations of `busy` per microsecond of this process's own processor time: the fastest of several tries. */
 static inline double busy_per_us(void)
 {
     const uint64_t count = 200000;

@@ -1,11 +1,11 @@
-/* Runs a command beside busy processes, N on each core that may be used, and ends with its exit code. Uses
- * libc alone.
+/* Runs a command beside busy processes, N on each usable core, and ends with the command's exit code. Uses
+ * libc only.
  *
  *   competitors N COMMAND [ARGUMENT]…
  *
- * They are in the session of the command, so that a kernel with sched_autogroup gives them no share of their
- * own. A TERM is handed on to nobody here: whoever sends one sends it to the process group. They die with
- * this process, whatever ends it. */
+ * The busy processes are in the command's session, so that a kernel with sched_autogroup gives them no share
+ * of their own. They die with this process, however it ends. This process ignores SIGTERM and does not
+ * forward it: the sender signals the whole process group. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sched.h>
@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void keep_waiting(int number) { (void)number; }
+static void ignore(int number) { (void)number; }
 
 static void compete(int core, pid_t parent)
 {
@@ -37,11 +37,11 @@ int main(int argc, char **argv)
     long each = argc > 2 ? atol(argv[1]) : 0;
     cpu_set_t usable;
     if (each < 1 || sched_getaffinity(0, sizeof usable, &usable) != 0) {
-        fprintf(stderr, "competitors: N COMMAND [ARGUMENT]..., N at least 1\n");
+        fprintf(stderr, "usage: competitors N COMMAND [ARGUMENT]...; N is at least 1\n");
         return 2;
     }
-    struct sigaction patient = {.sa_handler = keep_waiting};
-    sigaction(SIGTERM, &patient, NULL);
+    struct sigaction ignored = {.sa_handler = ignore};
+    sigaction(SIGTERM, &ignored, NULL);
     pid_t self = getpid(), *all = calloc((size_t)each * CPU_SETSIZE, sizeof *all);
     long started = 0;
     for (int core = 0; all && core < CPU_SETSIZE; core++)

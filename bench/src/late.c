@@ -1,11 +1,15 @@
-/* Who is held by a rank that is late, though it does not need it. An ordinary MPI program.
+/* How long a late rank holds up ranks that need nothing from it. An ordinary MPI program.
  *
  *   late [--delay MS] [--repeat N] [--ops ibarrier,reduce:8,bcast:8] [--limit S]
  *
- * ibarrier: all ranks are inside MPI_Ibarrier; then all but rank 0 stay away from MPI for the delay. When
- * does rank 0 leave MPI_Wait? reduce, bcast (root 0): one rank comes late by the delay, each of several ranks
- * in turn. How long is each caller in the call that needs nothing from the late one (reduce: all but the
- * root; bcast: all)? Whoever is done sleeps, so that it takes no core from those that are held. */
+ * ibarrier: all ranks enter MPI_Ibarrier; then all but rank 0 stay away from MPI for the delay. The time is
+ * how long rank 0 is in MPI_Wait.
+ *
+ * reduce, bcast (root 0): one rank calls later than the others by the delay; several ranks take turns to be
+ * the late one. The time is how long a rank that needs nothing from the late rank is in the call: all ranks
+ * but the root for reduce, all for bcast.
+ *
+ * A rank that is done sleeps, so that it takes no core from a rank that is held up. */
 #include "neutral.h"
 #include <getopt.h>
 #include <signal.h>
@@ -31,12 +35,12 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void print(const char *op, size_t bytes, double *held, int count, const char *per)
+static void print(const char *op, size_t bytes, double *held, int count, const char *more)
 {
     qsort(held, (size_t)count, sizeof *held, compare);
     printf("result {\"op\": \"late_%s\", \"bytes\": %zu, \"cases\": %d, \"best_ms\": %.4f, \"median_ms\": "
            "%.4f, \"worst_ms\": %.4f%s}\n",
-           op, bytes, count, held[0], held[count / 2], held[count - 1], per);
+           op, bytes, count, held[0], held[count / 2], held[count - 1], more);
     fflush(stdout);
 }
 
@@ -45,9 +49,9 @@ static void ibarrier(int repeat)
     double held[REPEAT];
     for (int i = 0; i < repeat; i++) {
         MPI_Request request;
-        neutral_cross(&n);
+        neutral_barrier(&n);
         MPI_Ibarrier(MPI_COMM_WORLD, &request);
-        neutral_cross(&n); /* all are inside */
+        neutral_barrier(&n); /* all have called it */
         uint64_t start = wall_ns();
         if (n.rank != 0)
             usleep((useconds_t)(delay_ms * 1e3));
@@ -59,57 +63,70 @@ static void ibarrier(int repeat)
         print("ibarrier", 0, held, repeat, "");
 }
 
+/* Calls once, rank `late` later than the others, and checks the result. Returns the milliseconds inside the
+ * call. */
+static double call(int is_reduce, int count, int late, int expected)
+{
+    buffer[0] = buffer[count - 1] = is_reduce || n.rank == 0 ? expected : -1;
+    neutral_barrier(&n);
+    uint64_t start = wall_ns();
+    if (n.rank == late)
+        usleep((useconds_t)(delay_ms * 1e3));
+    uint64_t called = wall_ns();
+    if (is_reduce)
+        MPI_Reduce(buffer, sum, count, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    else
+        MPI_Bcast(buffer, count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    double in_call = ms_since(called);
+    double got = is_reduce && n.rank == 0 ? sum[count - 1] / n.ranks : buffer[count - 1];
+    if (got != expected) {
+        fprintf(stderr, "wrong answer on rank %d: %g instead of %d\n", n.rank, got, expected);
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    }
+    sleep_until(start + (uint64_t)(delay_ms * 1.2e6));
+    return in_call;
+}
+
+/* The next late rank: 1, 2, 4, 8, …, and the last one. */
+static int next_late(int late)
+{
+    if (late * 2 < n.ranks)
+        return late * 2;
+    return late + 1 < n.ranks ? n.ranks - 1 : n.ranks;
+}
+
 static void one_late(int is_reduce, size_t bytes, int repeat)
 {
-    double held[REPEAT * 8], worst_median = 0;
+    enum { LATE_RANKS = 10 }; /* at most 256 ranks: powers of two and the last one */
+    double held[REPEAT * LATE_RANKS], worst_median = 0;
     int cases = 0, worst_late = 0;
-    int count = (int)(bytes / sizeof(double));
-    for (int late = 1; late < n.ranks; late = late * 2 < n.ranks   ? late * 2
-                                              : late + 1 < n.ranks ? n.ranks - 1
-                                                                   : n.ranks) {
-        double of_this[REPEAT];
+    for (int late = 1; late < n.ranks; late = next_late(late)) {
+        double longest[REPEAT];
         for (int i = 0; i < repeat; i++) {
-            buffer[0] = buffer[count - 1] = is_reduce || n.rank == 0 ? i + 1 : -1;
-            neutral_cross(&n);
-            uint64_t start = wall_ns();
-            if (n.rank == late)
-                usleep((useconds_t)(delay_ms * 1e3));
-            uint64_t called = wall_ns();
-            if (is_reduce)
-                MPI_Reduce(buffer, sum, count, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-            else
-                MPI_Bcast(buffer, count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-            double in_call = ms_since(called);
-            double got = is_reduce && n.rank == 0 ? sum[count - 1] / n.ranks : buffer[count - 1];
-            if (got != i + 1) {
-                fprintf(stderr, "wrong answer on rank %d: %g instead of %d\n", n.rank, got, i + 1);
-                MPI_Abort(MPI_COMM_WORLD, 3);
-            }
-            sleep_until(start + (uint64_t)(delay_ms * 1.2e6));
-            int owed = n.rank == late || (is_reduce && n.rank == 0);
-            const double *all = neutral_gather(&n, owed ? -1 : in_call);
-            double longest = 0;
+            double in_call = call(is_reduce, (int)(bytes / sizeof(double)), late, i + 1);
+            int needs_late_rank = n.rank == late || (is_reduce && n.rank == 0);
+            const double *all = neutral_gather(&n, needs_late_rank ? -1 : in_call);
+            longest[i] = 0;
             for (int r = 0; r < n.ranks; r++)
-                if (all[r] > longest)
-                    longest = all[r];
-            of_this[i] = longest;
-            held[cases++] = longest;
+                if (all[r] > longest[i])
+                    longest[i] = all[r];
+            held[cases++] = longest[i];
         }
-        qsort(of_this, (size_t)repeat, sizeof *of_this, compare);
-        if (of_this[repeat / 2] > worst_median) {
-            worst_median = of_this[repeat / 2];
+        qsort(longest, (size_t)repeat, sizeof *longest, compare);
+        if (longest[repeat / 2] > worst_median) {
+            worst_median = longest[repeat / 2];
             worst_late = late;
         }
     }
-    char per[96];
-    snprintf(per, sizeof per, ", \"worst_case_ms\": %.4f, \"worst_late\": %d", worst_median, worst_late);
+    char worst[96];
+    snprintf(worst, sizeof worst, ", \"worst_case_ms\": %.4f, \"worst_late\": %d", worst_median, worst_late);
     if (n.rank == 0)
-        print(is_reduce ? "reduce" : "bcast", bytes, held, cases, per);
+        print(is_reduce ? "reduce" : "bcast", bytes, held, cases, worst);
 }
 
 int main(int argc, char **argv)
 {
-    char standard[] = "ibarrier,reduce:8,bcast:8", *ops = standard;
+    char default_ops[] = "ibarrier,reduce:8,bcast:8", *ops = default_ops;
     int repeat = 3, limit_s = 0, c;
     static const struct option options[] = {
         {"delay", 1, 0, 'd'}, {"repeat", 1, 0, 'r'}, {"ops", 1, 0, 'o'}, {"limit", 1, 0, 'l'}, {0, 0, 0, 0}};
@@ -136,12 +153,12 @@ int main(int argc, char **argv)
         buffer = calloc(1, bytes);
         sum = calloc(1, bytes);
         if (!buffer || !sum)
-            neutral_die("memory");
+            neutral_fail("memory");
         if (strncmp(word, "ibarrier", 8) == 0)
             ibarrier(repeat);
         else
             one_late(strncmp(word, "reduce", 6) == 0, bytes, repeat);
-        neutral_cross(&n);
+        neutral_barrier(&n);
         free(buffer);
         free(sum);
     }

@@ -1,4 +1,4 @@
-/* Samples of many ranks and iterations, condensed. Uses libc alone. */
+/* Statistics of samples of many ranks and iterations. Uses libc only. */
 #ifndef BENCH_NUMBERS_H
 #define BENCH_NUMBERS_H
 #include <stddef.h>
@@ -7,7 +7,7 @@
 
 typedef struct numbers {
     double mean, median, p99; /* over all ranks and iterations */
-    double completion;        /* median over iterations of the slowest rank */
+    double completion;        /* median over the iterations of the slowest rank's time */
 } numbers;
 
 static int numbers_compare(const void *a, const void *b)
@@ -22,7 +22,7 @@ static double numbers_quantile(const float *sorted, size_t n, double q)
     return sorted[i];
 }
 
-/* samples[rank * stride + iteration], `done` iterations of each rank. */
+/* The sample of a rank's iteration is samples[rank * stride + iteration]; each rank did `done` iterations. */
 static inline numbers numbers_of(const float *samples, size_t stride, size_t ranks, size_t done)
 {
     numbers out = {0, 0, 0, 0};

@@ -1,8 +1,8 @@
-/* What TCP alone does between two hosts: a round trip of some bytes, and a stream. Uses libc alone.
+/* How fast TCP itself is between two hosts: latency and bandwidth. Uses libc only.
  *
  *   tcp serve PORT
- *   tcp pingpong HOST PORT BYTES ROUNDS      half a round trip, µs: mean
- *   tcp stream HOST PORT BYTES               until the other side has all, seconds */
+ *   tcp pingpong HOST PORT BYTES ROUNDS      prints half a round trip in µs, the mean over the rounds
+ *   tcp stream HOST PORT BYTES               prints the seconds until the other side has all bytes */
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -15,9 +15,10 @@
 enum { MOST = 1 << 20 };
 static char buffer[MOST];
 
-typedef struct order {
-    uint64_t bytes, rounds; /* rounds 0: a stream */
-} order;
+/* What the client asks the server for. */
+typedef struct request {
+    uint64_t bytes, rounds; /* 0 rounds: a stream */
+} request;
 
 static void die(const char *what)
 {
@@ -25,7 +26,8 @@ static void die(const char *what)
     exit(1);
 }
 
-static void all(ssize_t (*move)(int, void *, size_t), int fd, uint64_t bytes)
+/* Moves all bytes, which may take several calls. */
+static void move_all(ssize_t (*move)(int, void *, size_t), int fd, uint64_t bytes)
 {
     while (bytes) {
         ssize_t done = move(fd, buffer, bytes < MOST ? bytes : MOST);
@@ -38,7 +40,7 @@ static void all(ssize_t (*move)(int, void *, size_t), int fd, uint64_t bytes)
 static ssize_t get(int fd, void *at, size_t bytes) { return read(fd, at, bytes); }
 static ssize_t put(int fd, void *at, size_t bytes) { return write(fd, at, bytes); }
 
-static int quick(int fd)
+static int without_delay(int fd)
 {
     int yes = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
@@ -55,28 +57,28 @@ static void serve(uint16_t port)
     puts("ready");
     fflush(stdout);
     for (;;) {
-        int fd = quick(accept(listening, NULL, NULL));
-        order o;
-        if (read(fd, &o, sizeof o) == sizeof o) {
-            for (uint64_t i = 0; i < o.rounds; i++) {
-                all(get, fd, o.bytes);
-                all(put, fd, o.bytes);
+        int fd = without_delay(accept(listening, NULL, NULL));
+        request r;
+        if (read(fd, &r, sizeof r) == sizeof r) {
+            for (uint64_t i = 0; i < r.rounds; i++) {
+                move_all(get, fd, r.bytes);
+                move_all(put, fd, r.bytes);
             }
-            if (!o.rounds) {
-                all(get, fd, o.bytes);
-                all(put, fd, 1);
+            if (!r.rounds) {
+                move_all(get, fd, r.bytes);
+                move_all(put, fd, 1);
             }
         }
         close(fd);
     }
 }
 
-static int call(const char *host, const char *port)
+static int connect_to(const char *host, const char *port)
 {
     struct addrinfo wanted = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM}, *found;
     if (getaddrinfo(host, port, &wanted, &found) != 0)
         die(host);
-    int fd = quick(socket(AF_INET, SOCK_STREAM, 0));
+    int fd = without_delay(socket(AF_INET, SOCK_STREAM, 0));
     if (connect(fd, found->ai_addr, found->ai_addrlen) != 0)
         die("connect");
     return fd;
@@ -88,25 +90,25 @@ int main(int argc, char **argv)
         serve((uint16_t)atoi(argv[2]));
     if (argc < 5)
         return 2;
-    int fd = call(argv[2], argv[3]);
-    order o = {strtoull(argv[4], NULL, 10), argc > 5 ? strtoull(argv[5], NULL, 10) : 0};
-    if (write(fd, &o, sizeof o) != sizeof o)
+    int fd = connect_to(argv[2], argv[3]);
+    request r = {strtoull(argv[4], NULL, 10), argc > 5 ? strtoull(argv[5], NULL, 10) : 0};
+    if (write(fd, &r, sizeof r) != sizeof r)
         die("write");
     uint64_t start = wall_ns();
-    for (uint64_t i = 0; i < o.rounds; i++) {
-        all(put, fd, o.bytes);
-        all(get, fd, o.bytes);
+    for (uint64_t i = 0; i < r.rounds; i++) {
+        move_all(put, fd, r.bytes);
+        move_all(get, fd, r.bytes);
     }
-    if (!o.rounds) {
-        all(put, fd, o.bytes);
-        all(get, fd, 1);
+    if (!r.rounds) {
+        move_all(put, fd, r.bytes);
+        move_all(get, fd, 1);
     }
     double took = (double)(wall_ns() - start);
-    if (o.rounds)
+    if (r.rounds)
         printf("result {\"op\": \"tcp_pingpong\", \"bytes\": %lu, \"one_way_us\": %.3f}\n",
-               (unsigned long)o.bytes, took / 2e3 / (double)o.rounds);
+               (unsigned long)r.bytes, took / 2e3 / (double)r.rounds);
     else
-        printf("result {\"op\": \"tcp_stream\", \"bytes\": %lu, \"seconds\": %.6f}\n", (unsigned long)o.bytes,
+        printf("result {\"op\": \"tcp_stream\", \"bytes\": %lu, \"seconds\": %.6f}\n", (unsigned long)r.bytes,
                took / 1e9);
     return 0;
 }

@@ -1,16 +1,16 @@
-/* The least that broadcast, reduction and allreduce of doubles can do through shared memory: copy in, tell,
- * wait for those one needs, combine or copy out. One buffer, no flow control: whoever calls them keeps the
- * calls apart. Must never know MPI. */
-#ifndef BENCH_BARE_H
-#define BENCH_BARE_H
+/* The least that broadcast, reduction and allreduce of doubles must do through shared memory: copy the data
+ * in, announce it, wait for the ranks whose data is needed, and combine or copy out. There is one buffer and
+ * no flow control: the caller puts a barrier between two calls. Must never know MPI. */
+#ifndef BENCH_BARE_COLLECTIVES_H
+#define BENCH_BARE_COLLECTIVES_H
 #include <stddef.h>
 #include <string.h>
-#include "crossing.h"
+#include "shared_barrier.h"
 
 enum { BARE_RANKS = 64, BARE_BYTES = 65536, BARE_SMALL = 2048 };
 
 typedef struct bare_shared {
-    crossing posted, deposited, combined;
+    shared_barrier posted, deposited, combined; /* only their counters are used */
     double result[BARE_BYTES / sizeof(double)];
     double slot[BARE_RANKS][BARE_BYTES / sizeof(double)];
 } bare_shared;
@@ -18,16 +18,16 @@ typedef struct bare_shared {
 typedef struct bare {
     bare_shared *shared;
     uint64_t rank, ranks, epoch;
-    enum patience patience;
+    enum wait_policy policy;
 } bare;
 
-static inline void bare_wait(bare *b, crossing *c, uint64_t full)
+static inline void bare_wait(bare *b, shared_barrier *c, uint64_t full)
 {
     while (atomic_load_explicit(&c->arrived, memory_order_acquire) < full)
-        crossing_pause(b->patience);
+        pause_between_looks(b->policy);
 }
 
-/* Root is rank 0 in all of them. */
+/* The root is rank 0, as in the reduction. */
 static inline void bare_bcast(bare *b, double *data, size_t count)
 {
     b->epoch++;
@@ -64,7 +64,7 @@ static inline void bare_reduce(bare *b, const double *data, double *out, size_t 
     }
 }
 
-/* Small vectors: everybody adds everything up. Large ones: everybody a share. */
+/* Every rank adds up all of a small vector. Of a large one, every rank adds up a share. */
 static inline void bare_allreduce(bare *b, const double *data, double *out, size_t count)
 {
     bare_deposit(b, data, count);
