@@ -171,7 +171,7 @@ fn refusals_say_what_to_do() {
         ("dissemination --machine L=0,o=1us", "without latency"),
         ("dissemination -n 4 --dead 4=1us", "the last is 3"),
         ("dissemination --slow 1=2us", "--slow takes a factor"),
-        ("dissemination --noise loud", "no noise and no file"),
+        ("dissemination --noise loud", "neither a kind of noise nor a file"),
         ("dissemination --node L=1us", "--ranks-per-node"),
         ("dissemination -n 2,4 --svg x.svg", "one schedule"),
         ("dissemination --cores 2", "Give --switch TIME"),
