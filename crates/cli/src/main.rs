@@ -9,7 +9,7 @@ fn main() -> ExitCode {
     evenkeel_diagnostics::start("evenkeel");
     match execute(CommandLine::parse().command) {
         Ok(outcome) => {
-            // A reader that has seen enough, as in `evenkeel doctor | head`, is no failure.
+            // A reader that closes the pipe early, as in `evenkeel doctor | head`, is not an error.
             let mut out = std::io::stdout();
             let _ = out.write_all(&outcome.text).and_then(|()| out.flush());
             if outcome.is_success { ExitCode::SUCCESS } else { ExitCode::FAILURE }

@@ -26,7 +26,7 @@ fn the_doctor_speaks_of_machine_and_program() {
     }
     assert!(text.contains("evenkeel-agent is missing; install it beside the shims"), "{text}");
     std::fs::write(f.path("shims/evenkeel-agent"), "").unwrap();
-    assert!(out(&f.evenkeel(&["doctor"])).contains("evenkeel-agent is there"));
+    assert!(out(&f.evenkeel(&["doctor"])).contains("evenkeel-agent is installed"));
     assert!(
         text.trim_end().ends_with("evenkeel can run mpi/app.") == (said.status.code() == Some(0)),
         "{text}"

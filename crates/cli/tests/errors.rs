@@ -166,7 +166,7 @@ fn records_that_cannot_be_shown() {
     f.write("broken.json", "{");
     assert_fails(&f.evenkeel(&["report", "broken.json"]), 125, &["not JSON"]);
     f.write("other.json", "[1]");
-    assert_fails(&f.evenkeel(&["report", "other.json"]), 125, &["no record of a run"]);
+    assert_fails(&f.evenkeel(&["report", "other.json"]), 125, &["not the record of a run"]);
     f.write("newer.json", r#"{"schema": 99}"#);
     assert_fails(&f.evenkeel(&["report", "newer.json"]), 125, &["number 99", "as new as"]);
     f.write("run.json", &serde_json::to_string(&sample()).unwrap());

@@ -98,7 +98,7 @@ fn ranks_share_the_cores_that_are_given() {
     let (text, record) = run(directory.path(), line).unwrap();
     let words: Vec<&str> = text.split_whitespace().collect();
     assert!(
-        words.join(" ").contains("with 2 cores for all ranks, context switches of 1.00 µs, and 20 orders of"),
+        words.join(" ").contains("for all ranks, context switches of 1.00 µs, and 20 orders of ranks"),
         "{text}"
     );
     let end = |run: usize| record["runs"][run]["end_ns"].as_f64().unwrap() / 100.0;
@@ -166,7 +166,7 @@ fn refusals_say_what_to_do() {
     for (line, said) in [
         ("nothing", "`evenkeel schedule list` lists them"),
         ("dissemination:m=2", "it has: none"),
-        ("hierarchical:inner=x", "`x` is no value of `inner`"),
+        ("hierarchical:inner=x", "`x` is not a value of `inner`"),
         ("dissemination --machine nowhere", "there are clic-fast-ethernet"),
         ("dissemination --machine L=0,o=1us", "without latency"),
         ("dissemination -n 4 --dead 4=1us", "the last is 3"),

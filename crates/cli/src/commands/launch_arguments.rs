@@ -1,8 +1,7 @@
 //! Arguments that `evenkeel run` and `evenkeel env` share: which MPI and launcher, and the options of the
 //! engine.
 //!
-//! The engine's options come from the one table that its environment variables and the book are made from
-//! too.
+//! The engine's options come from the table of which its environment variables and the book are made, too.
 
 use crate::errors::FileError;
 use crate::output::file::obstacle;
@@ -13,10 +12,10 @@ use evenkeel_barrier_table::location::NONE;
 use evenkeel_options::{self as options, OptionSpec};
 use std::path::{Path, PathBuf};
 
-/// Which MPI and which launcher, where the user knows better.
+/// Which MPI and which launcher to use, where the user overrides what evenkeel finds.
 #[derive(Debug, clap::Args)]
 pub struct MpiArguments {
-    /// The program's MPI, if it cannot be told from the program
+    /// The program's MPI, if evenkeel cannot determine it from the program
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub mpi: MpiChoice,
     /// The launcher to use instead of the one that belongs to the MPI: a path, or srun
@@ -38,7 +37,7 @@ impl EngineOptions {
         let absolute = |(env, value): &(String, String)| {
             let value = match env {
                 env if env == options::REPORT.env => writable_report(Path::new(value))?.display().to_string(),
-                // The engine says it if the table cannot be read.
+                // The engine reports a table that it cannot read.
                 env if env == options::TABLE.env && value != NONE => {
                     std::path::absolute(value).map_or_else(|_| value.clone(), |p| p.display().to_string())
                 }

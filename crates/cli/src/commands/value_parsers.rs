@@ -6,7 +6,7 @@ use thiserror::Error;
 /// Why a value is refused.
 #[derive(Debug, Error, PartialEq)]
 pub enum ValueError {
-    /// No number, or one out of range.
+    /// Not a number, or one out of range.
     #[error("it must be a number between {least} and {most}")]
     NotBetween {
         /// The least number.
@@ -14,8 +14,8 @@ pub enum ValueError {
         /// The greatest number.
         most: f64,
     },
-    /// No list of cores.
-    #[error("it must be a list of cores like 0-3,8")]
+    /// Not a list of cores.
+    #[error("it must be a list of cores such as 0-3,8")]
     NotACoreList,
 }
 

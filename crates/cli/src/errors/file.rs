@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Why a file that a command was given is of no use.
+/// Why a command cannot use a file that it was given.
 #[derive(Debug, Error)]
 pub enum FileError {
     /// A file cannot be written.
@@ -30,7 +30,7 @@ pub enum FileError {
         why: String,
     },
 
-    /// A file is no record of a run.
+    /// A file is not the record of a run.
     #[error(
         "cannot read the record {}: {why}. Give a file that `evenkeel run --report FILE` has written.",
         .path.display()

@@ -54,20 +54,20 @@ pub enum InjectionSyntaxError {
     /// `stalls` without an interval.
     #[error("stalls takes LENGTH/INTERVAL, for instance exp:10ms/100ms")]
     Stalls,
-    /// A seed that is no number.
-    #[error("`{0}` is no seed: it must be a whole number")]
+    /// A seed that is not a number.
+    #[error("`{0}` is not a seed: it must be a whole number")]
     Seed(String),
-    /// A list of ranks that is none.
-    #[error("`{0}` is no list of ranks like 0-3,8")]
+    /// Something else than a list of ranks.
+    #[error("`{0}` is not a list of ranks such as 0-3,8")]
     Ranks(String),
     /// Something else after the interval.
     #[error("`{0}` is not known: after LENGTH/INTERVAL stalls takes seed=N and ranks=LIST")]
     StallsOption(String),
     /// A distribution that is not known.
-    #[error("`{0}` is no distribution: there are exp, uniform and fixed")]
+    #[error("`{0}` is not a distribution: there are exp, uniform and fixed")]
     Distribution(String),
     /// Not a number with a unit.
-    #[error("`{0}` is no duration like 250us, 10ms or 1.5s")]
+    #[error("`{0}` is not a duration such as 250us, 10ms or 1.5s")]
     Duration(String),
     /// Too short or too long.
     #[error("`{0}` is not between 10us and a day")]

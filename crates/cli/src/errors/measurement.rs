@@ -37,7 +37,7 @@ pub enum MeasurementError {
         cores: usize,
     },
 
-    /// The hosts are no network.
+    /// The hosts do not form a network.
     #[error(
         "cannot measure a network among --hosts {given}: {why}. Name two different hosts or more, or leave \
          --hosts out to measure this machine's shared memory."
@@ -74,8 +74,8 @@ pub enum MeasurementError {
     /// The process of a host did not start.
     #[error(
         "cannot start a measuring process on host {host}: {why}. It was started with `{line}`. Check that \
-         this command works by itself (without input it ends at once) and that evenkeel lies at the same \
-         path on that host; --remote-shell names another remote shell."
+         this command works by itself (without input it ends at once) and that evenkeel is installed at the \
+         same path on that host; --remote-shell names another remote shell."
     )]
     HostNotStarted {
         /// The host.

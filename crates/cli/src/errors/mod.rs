@@ -37,7 +37,7 @@ pub const EXIT_NOT_FOUND: u8 = 127;
 
 /// Why a command was not carried out.
 ///
-/// Exit codes are those of env(1), timeout(1) and their kin: [`EXIT_REFUSED`], [`EXIT_NOT_EXECUTABLE`],
+/// Exit codes are those of env(1), timeout(1) and nohup(1): [`EXIT_REFUSED`], [`EXIT_NOT_EXECUTABLE`],
 /// [`EXIT_NOT_FOUND`]. Wrong usage, which clap reports, ends with 2. Once the launcher runs, the exit code is
 /// the launcher's, because evenkeel has become the launcher.
 #[derive(Debug, Error)]

@@ -17,7 +17,7 @@ pub enum RouteError {
     Plan(RouteReason),
 }
 
-/// What is in the way.
+/// The obstacle.
 #[derive(Debug, Error)]
 pub enum RouteReason {
     /// A file that cannot be read.
@@ -29,7 +29,7 @@ pub enum RouteReason {
         why: String,
     },
     /// A file that holds no network.
-    #[error("{} is no network: {why}", .file.display())]
+    #[error("{} is not a network: {why}", .file.display())]
     NotANetwork {
         /// The file.
         file: PathBuf,
@@ -111,7 +111,7 @@ pub enum RouteReason {
     /// The simulator stopped.
     #[error("{0}")]
     Halted(String),
-    /// There is no way from the tables of today to those of tomorrow.
+    /// No steps lead from the current tables to new ones.
     #[error("{0}")]
     NoUpdatePlan(String),
     /// A step that the checker refuses.

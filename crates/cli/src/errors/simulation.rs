@@ -7,7 +7,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum SimulationError {
     /// A word that a schedule's parameter does not take.
-    #[error("`{value}` is no value of `{name}` of {algorithm}")]
+    #[error("`{value}` is not a value of `{name}` of {algorithm}")]
     ParameterValue {
         /// The algorithm.
         algorithm: &'static str,
@@ -57,8 +57,8 @@ pub enum SimulationError {
 
     /// `--noise` is neither a description nor a file.
     #[error(
-        "`{given}` is neither a kind of noise nor a file. It must be none, LENGTH/INTERVAL, periodic:LENGTH/PERIOD, \
-         aligned:LENGTH/PERIOD, or a file that `evenkeel noise --trace` has written"
+        "`{given}` is neither a kind of noise nor a file. It must be none, LENGTH/INTERVAL, \
+         periodic:LENGTH/PERIOD, aligned:LENGTH/PERIOD, or a file that `evenkeel noise --trace` has written"
     )]
     Noise {
         /// As given.
@@ -118,16 +118,16 @@ pub enum ArgumentSyntaxError {
         suggestion: String,
     },
     /// A parameter without a value.
-    #[error("`{0}` is no parameter: it must be NAME=VALUE")]
+    #[error("`{0}` is not a parameter: it must be NAME=VALUE")]
     Parameter(String),
     /// A model parameter without a time.
-    #[error("`{0}` is no parameter: it must be NAME=TIME")]
+    #[error("`{0}` is not a parameter: it must be NAME=TIME")]
     ModelParameter(String),
     /// A model parameter that is not known.
-    #[error("`{0}` is no parameter: there are L, o, os, or, g and G")]
+    #[error("`{0}` is not a parameter: there are L, o, os, or, g and G")]
     UnknownModelParameter(String),
     /// A number of ranks that cannot be simulated.
-    #[error("`{word}` is no number of ranks: it must be between 1 and {most}")]
+    #[error("`{word}` is not a number of ranks: it must be between 1 and {most}")]
     RankCount {
         /// As given.
         word: String,
@@ -141,7 +141,7 @@ pub enum ArgumentSyntaxError {
     #[error("`{0}` must be a rank, `=`, and what happens to it")]
     RankFault(String),
     /// A factor that is 0 or less.
-    #[error("`{0}` is no factor: it must be above 0")]
+    #[error("`{0}` is not a factor: it must be above 0")]
     Factor(String),
     /// Periodic noise without a period.
     #[error("`{0}` lacks a period: periodic:LENGTH/PERIOD")]

@@ -15,12 +15,12 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// How often ranks are searched while some are missing, and afterwards, for ranks that are started later.
+/// How often the injector searches for ranks while some are missing, and later, for ranks that start late.
 const SEARCH: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
-/// Ranks that are missing after this time are on other machines, or are no ranks at all. Searching often
-/// would only disturb.
+/// Ranks that are still missing after this time run on other machines, or do not call MPI at all. Frequent
+/// searches would only disturb the others.
 const SEARCHED_OFTEN: Duration = Duration::from_secs(20);
-/// Ranks may take a moment to end after their launcher; so long their control group is waited for.
+/// How long the injector waits for the control group to become empty after the launcher has ended.
 const GROUP_REMOVAL: Duration = Duration::from_secs(3);
 
 /// The injector's hidden command line.
@@ -38,7 +38,7 @@ pub struct InjectorArguments {
     /// The control group that it removes at the end.
     #[arg(long)]
     pub group: Option<PathBuf>,
-    /// It is no child of the launcher any more.
+    /// The process is detached: it is not a child of the launcher.
     #[arg(long)]
     pub detached: bool,
 }

@@ -60,7 +60,7 @@ impl LauncherStyle {
         }
     }
 
-    /// The arguments that hand variables to the ranks.
+    /// The arguments that pass variables to the ranks.
     pub fn pass(self, variables: &[(String, String)]) -> Result<Vec<String>, LaunchError> {
         Ok(match self {
             LauncherStyle::OpenMpi => {

@@ -1,5 +1,4 @@
-//! What a run is made of once its MPI is known: the shim that fits, the launcher, the environment of the
-//! ranks.
+//! The parts of a run once its MPI is known: the shim that fits, the launcher, the environment of the ranks.
 //!
 //! May use: [`program`](crate::program) and [`errors`](crate::errors). Must never: start anything.
 

@@ -1,6 +1,6 @@
 //! Lists of numbers as the kernel writes them: `0-3,8`.
 
-/// The numbers of a list. What is no number is left out.
+/// The numbers of a list. Anything that is not a number is skipped.
 pub fn parse(text: &str) -> Vec<usize> {
     let mut numbers = Vec::new();
     for part in text.trim().split(',').filter(|part| !part.is_empty()) {

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 /// Writes a file. A reader sees the old content or the new one, never a part, also if evenkeel is killed or
 /// the disk is full.
 ///
-/// What is no regular file (a terminal, a pipe), or lies in a directory in which no file can be made, is
-/// written in place.
+/// Anything but a regular file (a terminal, a pipe), and a file in a directory in which none can be created,
+/// is written in place.
 pub fn write(file: &Path, text: &str) -> Result<(), FileError> {
     let unwritable = |e: std::io::Error| FileError::NotWritable { path: file.into(), why: e.to_string() };
     // A link stays a link: the file that it leads to is replaced.

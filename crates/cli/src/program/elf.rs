@@ -41,7 +41,7 @@ pub enum ElfError {
     #[error("{0}")]
     Io(String),
     /// It does not begin as ELF files do.
-    #[error("it is no ELF file")]
+    #[error("it is not an ELF file")]
     NotElf,
     /// ELF, but not 64-bit little-endian.
     #[error("it is {0}")]

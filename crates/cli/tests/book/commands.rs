@@ -55,7 +55,8 @@ fn of_code(code: &Code) -> Vec<PageCommand> {
     let mut commands = Vec::new();
     for (start, name) in text.match_indices("evenkeel") {
         let after = &text[start + name.len()..];
-        // `evenkeel-cli`, `evenkeel:` and `evenkeel.so` are not the program; neither is `evenkeel` alone in text.
+        // `evenkeel-cli`, `evenkeel:` and `evenkeel.so` are not the program; neither is `evenkeel` alone in
+        // text.
         let is_word = after.starts_with([' ', '\n']);
         if !is_word || !is_command_position(&text[..start]) {
             continue;
@@ -78,8 +79,8 @@ fn is_ellipsis(word: &str) -> bool {
 /// Programs that start the command which their own arguments name.
 const STARTERS: [&str; 6] = ["time", "/usr/bin/time", "nice", "sudo", "chrt", "tests/rig/run"];
 
-/// Whether a shell would execute the next word: only a directory, a prompt, assignments, or a program that starts
-/// others stand between it and the beginning of the command.
+/// Whether a shell would execute the next word: only a directory, a prompt, assignments, or a program that
+/// starts others stand between it and the beginning of the command.
 fn is_command_position(before: &str) -> bool {
     let begin = before.rfind([';', '&', '|', '(', '"', '\'']).map_or(0, |separator| separator + 1);
     let mut words = before[begin..].split_whitespace().skip_while(|word| {

@@ -124,7 +124,7 @@ fn right_commands_and_other_text_are_no_errors() {
         "    eval \"$(evenkeel env --format shell ./app)\"   # then start it with your launcher\n",
         "    evenkeel run -n 8 --launcher-args '--host a:2,b:2' -- ./app\n",
         "`evenkeel run` becomes the launcher; `evenkeel schedule list --ranks N` takes a number.\n",
-        "The library is called `evenkeel`. `evenkeel: cannot find ./app` is a sentence, `./evenkeel.so` a file.\n",
+        "The library is `evenkeel`. `evenkeel: cannot find ./app` is a sentence, `./evenkeel.so` a file.\n",
         "    an MPI library (binomial tree)          evenkeel is here\n",
         "The picture:\n\n    option ──> evenkeel knows it\n",
         "evenkeel starts this paragraph, and that paragraph is not code.\n",

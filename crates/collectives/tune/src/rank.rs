@@ -38,7 +38,7 @@ pub struct MeasurementTask {
 /// Takes part in a measurement; what went wrong, without an end. See [`card`] for what is said.
 pub fn run_rank(mut from: impl BufRead, mut to: impl Write) -> Result<(), String> {
     let mut candidate = Candidate::begin(INTERFACE, false);
-    say(&mut to, &format!("card {}", handshake::format_process_info(&candidate.card())))?;
+    say(&mut to, &format!("process {}", handshake::format_process_info(&candidate.card())))?;
     let hear = |from: &mut dyn BufRead| {
         let mut line = String::new();
         match from.read_line(&mut line) {

@@ -36,7 +36,7 @@ pub fn doctor(arguments: &DoctorArguments) -> Result<Outcome, CommandError> {
 
     let mut obstacles: Vec<String> = Vec::new();
     if trials.iter().any(Trial::leaves_evenkeel_unusable) {
-        obstacles.push("the kernel refuses what evenkeel cannot do without (see above)".into());
+        obstacles.push("the kernel lacks a feature that evenkeel requires (see above)".into());
     }
     match &arguments.program {
         None => {

@@ -39,7 +39,7 @@ pub fn agent(shims: &Result<Shims, LaunchError>, ucx: &[PathBuf]) -> String {
     let Ok(shims) = shims else { return String::new() };
     let program = shims.directory.join("evenkeel-agent");
     let agent = match program.exists() {
-        true => "evenkeel-agent is there".to_string(),
+        true => "evenkeel-agent is installed".to_string(),
         false => format!("{} is missing; install it beside the shims", program.display()),
     };
     let fabric = match ucx.first() {
@@ -102,8 +102,8 @@ pub fn cores(
         Some(quota) => format!("  CPU quota: {:.2} cores ({})\n", quota.cores, quota.from.display()),
     };
     text += &format!(
-        "  up to {} ranks have a core each and may spin; with more ranks, a rank that waits gives its core \
-         away\n",
+        "  up to {} ranks have a core each and may spin; with more ranks, a rank that waits yields its \
+         core\n",
         core_rules::at_once(usable.len(), quota)
     );
     if let Some((most, from)) = process_limit {

@@ -1,5 +1,5 @@
-//! `evenkeel doctor`: says what evenkeel finds on a machine, what it can do there, and what of a program it
-//! covers.
+//! `evenkeel doctor`: reports what evenkeel finds on a machine, what it can do there, and which calls of a
+//! program it covers.
 //!
 //! [`kernel`] tries kernel features, with the help of other processes of this program ([`sibling`],
 //! [`system_call_dispatch`]); `machine_text` and `program_text` put what was found into sentences.

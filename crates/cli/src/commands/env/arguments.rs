@@ -24,7 +24,7 @@ pub struct EnvArguments {
     /// The options of the engine.
     #[command(flatten)]
     pub options: EngineOptions,
-    /// The program, whose MPI is to be found out; may be left out with --mpi. For Python: python3, or the
+    /// The program, whose MPI is determined; may be left out with --mpi. For Python: python3, or the
     /// script
     pub program: Option<String>,
 }

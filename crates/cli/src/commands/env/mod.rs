@@ -1,4 +1,4 @@
-//! `evenkeel env`: what makes a launcher line of the user's own run under evenkeel.
+//! `evenkeel env`: prints what a user's own launcher line needs in order to run under evenkeel.
 
 mod arguments;
 mod command;

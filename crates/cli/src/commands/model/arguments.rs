@@ -8,9 +8,9 @@ use std::path::PathBuf;
 
 /// Measure what communication costs here, and compute what barriers cost under a model
 ///
-/// A model says what a message takes: LogGP by constants (latency L, overheads o_s and o_r, gap g, gap per
-/// byte G), LoP by functions of the number of peers that are addressed at once. With it the cost of an
-/// algorithm can be computed before it is run.
+/// A model gives the time of a message: LogGP by constants (latency L, overheads o_s and o_r, gap g, gap per
+/// byte G), LoP by functions of the number of peers that are addressed at once. It predicts the cost of an
+/// algorithm before the algorithm runs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -47,28 +47,28 @@ pub enum ModelCommand {
 
 /// Measure the parameters of this machine's shared memory, or of the network between hosts
 ///
-/// Without --hosts: starts processes, as the ranks of a run are, each held on a core, and has them signal
-/// through memory that they share.
+/// Without --hosts, evenkeel starts one process for each rank, holds it on a core, and has the processes
+/// signal through shared memory.
 ///
-/// 1:n and back: rank 0 signals n peers and each answers. Posting the signals takes o_s(n); all answers are
-/// there after n·RTT(n). The peers' own time stamps give when the last one has seen its signal, and how long
-/// after the last answer rank 0 knows. n:1: rank 0 takes n signals that are there already: o_r(n). A stream
-/// of signals to one peer gives g, messages of 1 B to 1 MiB there and back give G, and two ranks on one core
-/// give the time of a context switch.
+/// 1:n and back: rank 0 signals n peers, and each answers. Posting the signals takes o_s(n). All answers have
+/// arrived after n·RTT(n). The peers' time stamps tell when the last peer saw its signal, and how much later
+/// rank 0 knew of the last answer. n:1: rank 0 takes n signals that have already arrived, which takes o_r(n).
+/// A stream of signals to one peer gives g, messages of 1 B to 1 MiB there and back give G, and two ranks on
+/// one core give the time of a context switch.
 ///
-/// All scenarios take turns, pass by pass, each after a pause; what comes back is checked. The numbers are
+/// All scenarios take turns, pass by pass, each after a pause; all answers are checked. The numbers are
 /// medians with 95% intervals. Parameters are fitted so that disturbed samples do not count, and tested on
 /// samples that were held out.
 ///
-/// Where there are more ranks than cores, a rank must be given a core before it can answer. Such times are
+/// Where there are more ranks than cores, a rank has to be scheduled before it can answer. Such times are
 /// marked and kept apart from the others.
 ///
-/// With --hosts: starts one process on each host through a remote shell, held on a core, and measures the
-/// messages that agents use between them (UCX): 1:n and back from the first host, o_s(n) and RTT(n); n:1,
-/// answers that have had time to arrive, o_r(n); a stream, g; messages of 16 B to 512 KiB there and back, of
-/// which the long ones give G. There are no time stamps, because hosts have no common clock. evenkeel must
-/// lie at the same path on all hosts. Variables that begin with UCX_ are passed on; UCX_NET_DEVICES selects
-/// the network.
+/// With --hosts, evenkeel starts one process on each host through a remote shell, holds it on a core, and
+/// measures the messages that agents exchange (UCX): 1:n and back from the first host gives o_s(n) and
+/// RTT(n); n:1, answers that have had time to arrive, gives o_r(n); a stream gives g; of messages of 16 B to
+/// 512 KiB there and back, the long ones give G. There are no time stamps, because hosts have no common
+/// clock. evenkeel must be installed at the same path on all hosts. Variables that begin with UCX_ are passed
+/// on; UCX_NET_DEVICES selects the network.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -91,7 +91,7 @@ pub struct MeasureArguments {
     /// than 64
     #[arg(short = 'n', long = "ranks", value_name = "N", value_parser = value_parser!(u16).range(2..=256))]
     pub ranks: Option<u16>,
-    /// Measure the network between these hosts: a,b,c. The first takes the times
+    /// Measure the network between these hosts: a,b,c. The first one takes the times
     #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with_all = ["ranks", "cores"])]
     pub hosts: Vec<String>,
     /// What starts a command on a host: words that are followed by the host's name and the command
@@ -158,9 +158,8 @@ impl From<FittedModel> for ModelKind {
 
 /// Show parameters, and what all barriers cost under them
 ///
-/// The costs are closed forms for ranks that arrive at the same time and for a network without contention:
-/// what remains when nothing goes wrong. Algorithms with an n are shown with the best one; at most log2 of
-/// the ranks are worth considering.
+/// The costs are closed forms for ranks that arrive at the same time and for a network without contention.
+/// Algorithms with an n are shown with the best one; at most log2 of the ranks are worth considering.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -183,7 +182,7 @@ pub struct ShowArguments {
     /// Ranks of each node
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..), requires = "node")]
     pub ranks_per_node: Option<u32>,
-    /// How the rank that knows that all have arrived tells the others
+    /// How the root, once all ranks have arrived, releases them
     #[arg(long, value_enum, default_value = "binomial")]
     pub release: ReleaseMethod,
     /// Charge the messages of a round one after the other, as the thesis does, instead of overlapped
@@ -194,7 +193,7 @@ pub struct ShowArguments {
     pub consecutive: u32,
 }
 
-/// How ranks are told that all have arrived.
+/// How ranks learn that all have arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ReleaseMethod {
     /// One after the other

@@ -31,9 +31,9 @@ fn read(path: &Path) -> Result<RunRecord, FileError> {
     let schema = value
         .get("schema")
         .and_then(serde_json::Value::as_u64)
-        .ok_or_else(|| unreadable("it is JSON, but no record of a run".into()))?;
+        .ok_or_else(|| unreadable("it is JSON, but not the record of a run".into()))?;
     if schema > u64::from(SCHEMA) {
         return Err(FileError::RecordNewer { path: path.to_path_buf(), theirs: schema as u32, ours: SCHEMA });
     }
-    serde_json::from_value(value).map_err(|e| unreadable(format!("it is no record of a run: {e}")))
+    serde_json::from_value(value).map_err(|e| unreadable(format!("it is not the record of a run: {e}")))
 }

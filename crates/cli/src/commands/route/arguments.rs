@@ -19,7 +19,7 @@ use clap::{Args, Subcommand};
 Examples:
   ibnetdiscover > net.topo
   evenkeel route compute net.topo --lfts tables.lfts      tables for opensm -R file -U tables.lfts
-  evenkeel route check net.topo opensm-lfts.dump          are today's tables right?
+  evenkeel route check net.topo opensm-lfts.dump          are the current tables right?
   evenkeel route compare net.topo                         all schemes, and OpenSM's engines
   evenkeel route simulate net.topo                        latency and throughput under traffic")]
 pub struct RouteArguments {

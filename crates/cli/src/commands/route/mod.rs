@@ -1,4 +1,4 @@
-//! `evenkeel route`: forwarding tables for irregular networks, and what they are worth under traffic.
+//! `evenkeel route`: forwarding tables for irregular networks, and how they perform under traffic.
 //!
 //! Each subcommand has a folder. They share: [`network_file`] reads networks and tables, [`table_scheme`]
 //! computes tables, [`figures`] describes them, [`opensm`] runs OpenSM on a simulated subnet,

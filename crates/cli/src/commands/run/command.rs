@@ -37,7 +37,7 @@ struct CommandLine {
 }
 
 impl CommandLine {
-    /// The line as it would be typed.
+    /// The line as a user would type it.
     fn for_shell(&self) -> String {
         let variables = self.variables.iter().map(|(name, value)| format!("{name}={value}"));
         let words = variables.chain(self.words.iter().cloned());
@@ -92,8 +92,8 @@ fn launcher_arguments(given: &[String]) -> Result<Vec<String>, LaunchError> {
     Ok(words)
 }
 
-/// Refuses more ranks than processes are allowed. The launcher would fail half way, with a sentence of its
-/// own.
+/// Refuses more ranks than processes are allowed. The launcher would fail half way, with an error
+/// of its own.
 pub fn check_ranks(ranks: u32, limit: Option<(u64, String)>) -> Result<(), LaunchError> {
     match limit {
         Some((most, limit)) if u64::from(ranks) > most => {

@@ -41,7 +41,10 @@ pub fn list(arguments: &ListArguments, width: usize) -> Result<String, ScheduleE
             let schedule = Schedule::new(algorithm, problem, &[])?;
             rows.push(row(&schedule, &count_costs(&schedule)?));
         }
-        let size = if elements == 0 { String::new() } else { format!(", {elements} elements") };
+        let size = match collective {
+            Collective::Barrier => String::new(),
+            _ => format!(", {elements} elements"),
+        };
         page.line(format!("{}, {} ranks{size}", collective.name(), arguments.ranks));
         page.table(COLUMNS, &rows).blank();
     }

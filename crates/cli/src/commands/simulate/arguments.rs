@@ -24,7 +24,7 @@ const NOT_WITH_SHARED_CORES: &[&str] = &[
     "transcript",
 ];
 
-/// Simulate collective operations on machines that you do not have, to a million ranks
+/// Simulate collective operations on machines that you do not have, with a million ranks and more
 ///
 /// Runs a loop in virtual time: each rank computes, then calls a collective operation, again and again. The
 /// operation consists of the steps of a schedule (`evenkeel schedule list`), messages cost what a model of
@@ -33,8 +33,8 @@ const NOT_WITH_SHARED_CORES: &[&str] = &[
 ///
 /// The table says for each schedule and number of ranks:
 ///
-/// loop: what one round of the loop takes; alone: what it would take if calls took no time and no rank waited
-/// (the slowest rank's work and noise). The difference is what the operation costs.
+/// loop: the time of one round of the loop; alone: its time if calls took no time and no rank waited (the
+/// slowest rank's work and noise). The difference is what the operation costs.
 ///
 /// completion: from when the last rank has entered a call until the last rank's steps are done. Without noise
 /// this is the latency that papers print.
@@ -91,18 +91,18 @@ pub struct SimulateArguments {
     /// The time of a context switch, with --cores [what the machine's parameters say]
     #[arg(long, value_name = "TIME", requires = "cores", help_heading = "Machine")]
     pub switch: Option<VirtualTime>,
-    /// In how many random orders ranks take turns on their cores, with --cores. An order stays during a
-    /// simulation, and the result depends on it
+    /// Number of random orders in which ranks take turns on their cores, with --cores. Each simulation keeps
+    /// one order, and the result depends on it
     #[arg(long, value_name = "N", default_value = "20", requires = "cores")]
     #[arg(value_parser = value_parser!(u32).range(1..=10_000), help_heading = "Machine")]
     pub orders: u32,
     /// Where one send can reach many ranks
     #[arg(long, value_enum, default_value = "none", help_heading = "Machine")]
     pub multicast: Multicast,
-    /// Network cards can send a message again to another rank
+    /// Network cards can send one message to several ranks
     #[arg(long, help_heading = "Machine")]
     pub multi_send: bool,
-    /// What combining and copying take per byte, in nanoseconds
+    /// Time of combining and copying per byte, in nanoseconds
     #[arg(long, value_name = "NANOSECONDS", default_value = "0.1", value_parser = between::<0, 1_000_000>)]
     #[arg(help_heading = "Machine")]
     pub work_per_byte: f64,

@@ -76,7 +76,7 @@ mod tests {
         assert_eq!(name.parameters().unwrap(), [("n", 3)]);
         assert_eq!(name.to_string(), "n-way-dissemination:n=3");
         let wrong: ScheduleName = "n-way-dissemination:n=x".parse().unwrap();
-        assert!(wrong.parameters().unwrap_err().to_string().contains("`x` is no value of `n`"));
+        assert!(wrong.parameters().unwrap_err().to_string().contains("`x` is not a value of `n`"));
         let error = "n-way".parse::<ScheduleName>().unwrap_err().to_string();
         assert!(error.contains("there is n-way-dissemination"), "{error}");
         assert!("dissemination:3".parse::<ScheduleName>().is_err());

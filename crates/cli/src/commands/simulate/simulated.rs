@@ -14,13 +14,13 @@ pub struct Simulated {
     pub operation: &'static str,
     /// Number of ranks.
     pub ranks: u32,
-    /// What the loop would take if no rank waited and calls took no time.
+    /// The time of the loop if no rank waited and calls took no time.
     #[serde(rename = "alone_ns")]
     pub alone: VirtualTime,
     /// What the simulator found.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// What the simulation itself took. Not in the record, which is the same whenever the command is
+    /// The time that the simulation itself took. Not in the record, which is the same whenever the command is
     /// repeated.
     #[serde(skip)]
     pub seconds: f64,

@@ -128,9 +128,9 @@ fn crowded_node(setup: &Setup, results: &[Simulated]) -> Option<String> {
     let ranks = node.ranks.unwrap_or(most).min(most);
     (ranks > cores).then(|| {
         format!(
-            "Note: a node of {} has {}, and {ranks} ranks are put on it. Each is simulated with a core of \
-             its own: what sharing cores costs is not in these numbers. --cores counts that, and nothing \
-             else.",
+            "Note: a node of {} has {}, and {ranks} ranks run on it. Each is simulated with a core of \
+             its own, so these numbers leave out what sharing cores costs. --cores simulates that cost \
+             alone.",
             setup.parameters.name,
             plural(cores.into(), "core", "cores")
         )

@@ -10,9 +10,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// A rank that has not answered for so long beyond its time is taken to be stuck.
+/// A rank that has not answered for this long beyond its time is considered stuck.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// A process that closes its output has ended a moment later.
+/// After this time, a process that has closed its output has also ended.
 const ENDING: Duration = Duration::from_millis(50);
 
 /// The options of ranks that are measured: barriers wait for all ranks, and there is no table. How ranks wait
@@ -55,7 +55,7 @@ impl EngineRanks {
         task: &MeasurementTask,
         mut progress: impl FnMut(f64),
     ) -> Result<Comparison, MeasurementError> {
-        let introductions = self.answers("card ")?.join(" ");
+        let introductions = self.answers("process ")?.join(" ");
         self.send(|rank| format!("{rank} {introductions}"))?;
         let joined = self.answers("joined ")?.join(" ");
         self.send(|_| joined.clone())?;

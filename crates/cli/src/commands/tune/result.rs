@@ -37,7 +37,7 @@ pub struct RankCountResult {
     pub ranks: u32,
     /// Calls of each turn.
     pub calls: u32,
-    /// What measuring took.
+    /// Seconds that the measurement took.
     pub elapsed_s: f64,
     /// The built-in barrier, then the candidates.
     #[serde(rename = "ways")]

@@ -16,8 +16,8 @@ const COLUMNS: &[Column] = &[
 ];
 
 const LEGEND: &str = "a call: median of turns. time: median of ratios of turns that followed each other. *: \
-                      chosen, because the interval lies below 0.98. predicted: by the simulator, which takes \
-                      a central counter, or an exchange of two, for the built-in barrier.";
+                      chosen, because the interval lies below 0.98. predicted: by the simulator, which \
+                      models the built-in barrier as a central counter, or as an exchange of two.";
 
 /// Text that ends with a line break.
 pub fn text(record: &TuneRecord, table: Option<&TableFile>, width: usize) -> String {

@@ -4,7 +4,7 @@ use super::signal::now_ns;
 use evenkeel_model::samples::{Quantity, Series};
 use evenkeel_statistics::quantile;
 
-/// Redraws of samples are random, but the same for the same samples.
+/// Resampling is random, but the same samples give the same intervals.
 pub const REDRAW_SEED: u64 = 1;
 
 /// 1 to 8 peers, then steps of about a quarter, up to `most`.
@@ -20,8 +20,8 @@ pub fn numbers_of_peers(most: usize) -> Vec<usize> {
 /// moments at which they begin are random between two steps.
 pub const POSTS_PER_SAMPLE: usize = 20;
 
-/// What reading the clock takes, in nanoseconds: the median of pairs of readings, as finely as posts are
-/// timed.
+/// The time of a reading of the clock, in nanoseconds: the median of pairs of readings, as finely as posts
+/// are timed.
 pub fn clock_ns() -> f64 {
     let pair = || {
         let before = now_ns();
@@ -66,7 +66,8 @@ pub struct SampleTable {
 }
 
 impl SampleTable {
-    /// `clock_ns`: what reading the clock takes. `posts_per_sample`: of how many posts a sample is the mean.
+    /// `clock_ns`: the time of a reading of the clock. `posts_per_sample`: of how many posts a sample is the
+    /// mean.
     pub fn new(clock_ns: f64, posts_per_sample: usize) -> SampleTable {
         SampleTable { clock_ns, posts_per_sample, series: Vec::new() }
     }

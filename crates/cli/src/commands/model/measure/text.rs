@@ -26,7 +26,7 @@ pub fn text(found: &MeasuredParameters, width: usize) -> String {
     page.text()
 }
 
-const LEGEND: &str = "All times are medians. In brackets: 95% intervals from passes drawn again. They tell \
+const LEGEND: &str = "All times are medians. In brackets: 95% intervals from resampled passes. They tell \
                       how far another measurement may differ, but not what disturbs all passes alike. *: \
                       more ranks than cores, so that a context switch is part of the time.";
 

@@ -7,7 +7,7 @@ use plotters::prelude::*;
 
 /// In pixels.
 const SIZE: (u32, u32) = (1080, 460);
-/// Of which this is the left panel.
+/// The width of the left panel, in pixels.
 const LEFT: u32 = 560;
 
 /// An SVG document that needs no other file. Left: share of messages by latency. Right: when the first and

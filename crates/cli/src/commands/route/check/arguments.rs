@@ -3,7 +3,7 @@
 use clap::Args;
 use std::path::PathBuf;
 
-/// Prove forwarding tables, or say what is wrong with them
+/// Prove forwarding tables right, or say what is wrong with them
 ///
 /// Follows every path. Tables are right if all end nodes reach each other and no packets can wait for each
 /// other in a ring. A ring is named link by link. The exit code is 1 if the tables are wrong.
@@ -13,7 +13,7 @@ Examples:
   evenkeel route check net.topo tables.lfts
   evenkeel route check net.topo /var/log/opensm-lfts.dump      what OpenSM computed (opensm -D 0x43)
   evenkeel route check net.topo tables.lfts --everything       packets from and to switches too
-  evenkeel route check net.topo tables.lfts --through-opensm   does OpenSM set them as they are?
+  evenkeel route check net.topo tables.lfts --through-opensm   does OpenSM set them unchanged?
 
 --through-opensm takes opensm and ibsim (Debian packages opensm, ibsim-utils).")]
 pub struct CheckArguments {

@@ -21,9 +21,9 @@ pub struct Row {
     cables: usize,
     /// The scheme, or `OpenSM ENGINE`.
     pub scheme: String,
-    /// What computing took; for OpenSM a whole sweep.
+    /// Seconds of computation; for OpenSM of a whole sweep.
     pub seconds: f64,
-    /// Processor time of the same: it does not depend on what else the machine does.
+    /// Seconds of processor time for the same, which do not depend on what else the machine does.
     pub processor_seconds: f64,
     /// None if there are no tables.
     pub figures: Option<Figures>,

@@ -6,10 +6,9 @@ use std::path::PathBuf;
 
 /// Compute forwarding tables for a network, proved free of deadlock
 ///
-/// Reads a network, computes tables, has them proved by a checker that shares nothing with the way in which
-/// they were made, and writes them for OpenSM. A channel is one direction of a cable between switches. The
-/// load of a channel is the number of ordered pairs of end nodes whose path uses it. Hops are channels on a
-/// path.
+/// Reads a network, computes tables, has an independent checker prove them, and writes them for OpenSM. A
+/// channel is one direction of a cable between switches. The load of a channel is the number of ordered pairs
+/// of end nodes whose path uses it. Hops are channels on a path.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

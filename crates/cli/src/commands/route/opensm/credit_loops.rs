@@ -1,4 +1,4 @@
-//! What ibdmchk, a checker that shares nothing with this program, finds in tables.
+//! What ibdmchk, an independent checker, finds in tables.
 
 use super::programs::KilledOnDrop;
 use std::fs::{self, File};

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-/// Lead a changed network from today's tables to tomorrow's without stopping traffic
+/// Plan how a changed network gets new tables without stopping traffic
 ///
-/// Prints steps of table updates. Within a step, updates may reach the switches in any order: whichever have
-/// arrived, no path is lost and nothing can deadlock. This is proved for each step. Begin the next step when
-/// the last update has arrived everywhere and the packets under way have arrived.
+/// Prints steps of table updates. Within a step, updates may reach the switches in any order: no path is lost
+/// and nothing can deadlock, no matter which updates have arrived. This is proved for each step. Begin the
+/// next step when the last update has arrived everywhere and the packets under way have arrived.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -21,13 +21,13 @@ OpenSM reads its file of tables again when it gets SIGHUP. If it was started wit
 opensm -R file -U current.lfts:
   cp steps/1.lfts current.lfts; kill -HUP $(pidof opensm)     then steps/2.lfts, and so on
 
-The new network is the one during the plan: without what has failed, or is to be unplugged, and with what was
+NEWNET is the network during the plan: without what has failed or will be unplugged, and with what was
 added.")]
 pub struct PlanArguments {
-    /// The network that today's tables were made for
+    /// The network that the current tables were made for
     #[arg(value_name = "NET")]
     pub network: PathBuf,
-    /// Today's tables, as OpenSM dumps them
+    /// The current tables, as OpenSM dumps them
     #[arg(value_name = "LFTS")]
     pub lfts: PathBuf,
     /// The network as it is now
@@ -41,9 +41,9 @@ pub struct PlanArguments {
     pub out: Option<PathBuf>,
     /// Have OpenSM carry the plan out on a simulated network, and check the tables that exist on the way
     ///
-    /// Sets today's tables, then for each step some random mixtures of old and new entries, then the tables
-    /// after the step. Compares what the switches get, and asks evenkeel's checker, and ibdmchk where all
-    /// paths are there, for rings of waiting packets. The exit code is 1 if anything differs or a ring is
+    /// Sets the current tables, then for each step some random mixtures of old and new entries, then the
+    /// tables after the step. Compares what the switches get, and asks evenkeel's checker, and ibdmchk where
+    /// all paths are there, for rings of waiting packets. The exit code is 1 if anything differs or a ring is
     /// found.
     #[arg(long)]
     pub through_opensm: bool,

@@ -57,7 +57,7 @@ pub fn plan(arguments: &PlanArguments) -> Result<Outcome, CommandError> {
     Ok(Outcome::of_examination(page.text(), rehearsal.is_none_or(|rehearsal| rehearsal.is_right())))
 }
 
-/// Today's tables on the new network. They are matched by GUID and port, so that numbers of switches and
+/// The current tables on the new network. They are matched by GUID and port, so that numbers of switches and
 /// addresses may differ.
 fn todays_tables(old: &Network, new: &Network, file: &Path) -> Result<Table, CommandError> {
     let (table, _) = network_file::tables(old, file)?;
@@ -67,7 +67,7 @@ fn todays_tables(old: &Network, new: &Network, file: &Path) -> Result<Table, Com
     Ok(today)
 }
 
-/// Today's tables, and those after each step, which is proved.
+/// The current tables, and those after each step, which is proved.
 fn tables_of_steps(network: &Network, today: Table, steps: &[UpdateStep]) -> Result<Vec<Table>, RouteReason> {
     let mut tables = vec![today];
     for (at, step) in steps.iter().enumerate() {

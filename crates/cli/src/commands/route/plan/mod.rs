@@ -1,4 +1,4 @@
-//! `evenkeel route plan`: from today's tables to tomorrow's without stopping traffic, as files for OpenSM.
+//! `evenkeel route plan`: from the current tables to new ones without stopping traffic, as files for OpenSM.
 
 mod arguments;
 mod command;

@@ -14,7 +14,7 @@ use serde::Serialize;
 /// One set of tables that was set and checked.
 #[derive(Debug, Serialize)]
 pub struct RehearsedTables {
-    /// The step that is under way, from 1; 0 for today's tables.
+    /// The step that is under way, from 1; 0 for the current tables.
     pub step: usize,
     /// How many of the step's entries have arrived. The rest are as they were.
     pub arrived: usize,
@@ -43,7 +43,7 @@ pub struct Rehearsal {
     pub states: Vec<RehearsedTables>,
 }
 
-/// Has OpenSM set, on one simulated network and one after the other: today's tables, then for each step
+/// Has OpenSM set, on one simulated network and one after the other: the current tables, then for each step
 /// `mixtures` random mixtures of old and new entries, and the tables after the step.
 ///
 /// # Errors
@@ -106,7 +106,7 @@ impl Rehearsal {
         let set = match count(|state| state.changed_by_opensm > 0) {
             0 => format!(
                 "OpenSM, on a simulated network, set {all} tables one after the other exactly as they are: \
-                 today's, those of each step, and {} random mixtures of old and new entries.",
+                 the current ones, those of each step, and {} random mixtures of old and new entries.",
                 all - whole
             ),
             n => format!("OpenSM, on a simulated network, set OTHER TABLES in {n} of {all} cases."),

@@ -3,7 +3,7 @@
 use crate::commands::route::parallel_runs::ParallelRuns;
 use std::path::PathBuf;
 
-/// See what it costs to bring all tables up to date when a switch goes or comes, in simulation
+/// Simulate what it costs to update all tables when a switch goes or comes back
 ///
 /// Traffic uses minimal adaptive routing with up*/down* escape paths. Three protocols run between the
 /// switches over the same channels: static (stop, collect, distribute), overlapped (topology task with

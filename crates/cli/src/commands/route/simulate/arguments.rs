@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use evenkeel_switch_sim::{Length, Parameters, Pattern, Switching};
 use std::path::PathBuf;
 
-/// Put traffic on a network, phit by phit, and see what its tables are worth
+/// Simulate traffic on a network, phit by phit, to see how its tables perform
 ///
 /// Takes networks as `ibnetdiscover` prints them (or lists of cables), routes them by the schemes that are
 /// named, and raises the load until the network falls behind. Prints how much traffic each scheme accepts at

@@ -11,9 +11,9 @@ pub struct RoutedCase {
     pub network: String,
     /// The scheme, the engine of OpenSM, or the file of tables.
     pub scheme: String,
-    /// What finding the routes took.
+    /// Seconds spent on finding the routes.
     pub seconds: f64,
-    /// Processor time of the same.
+    /// Seconds of processor time for the same.
     pub processor_seconds: f64,
     /// Number of switches.
     pub switches: u32,

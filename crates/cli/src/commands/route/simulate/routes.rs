@@ -21,21 +21,21 @@ pub struct RoutedNetwork {
     pub wiring: Wiring,
     /// The routing function.
     pub routing: AnyRouting,
-    /// What finding the routes took.
+    /// The time spent on finding the routes.
     pub took: RoutingTime,
 }
 
-/// What finding routes took.
+/// The time spent on finding routes.
 #[derive(Clone, Copy, Debug)]
 pub struct RoutingTime {
-    /// On the clock.
+    /// Elapsed seconds.
     pub seconds: f64,
-    /// Of the processor: it depends less on what else the machine does.
+    /// Seconds of processor time, which depend less on what else the machine does.
     pub processor_seconds: f64,
 }
 
 impl RoutingTime {
-    /// The result of some work, and what it took. Routes are found one after the other, so that the processor
+    /// The result of some work, and its time. Routes are found one after the other, so that the processor
     /// time of the process belongs to this work.
     fn of<T>(work: impl FnOnce() -> Result<T, CommandError>) -> Result<(T, RoutingTime), CommandError> {
         let (begun, processor_before) = (Instant::now(), processor_time::of_this_process());

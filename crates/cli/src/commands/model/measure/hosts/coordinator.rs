@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 const STREAM: u64 = 512;
 /// Signals of a stream that may be under way.
 const UNDER_WAY: u64 = 128;
-/// Answers are taken to be there after so many round trips, and not before this time.
+/// Answers are assumed to have arrived after this many round trips, and never before this time.
 const TRIPS: u32 = 4;
 const LEAST_TO_COLLECT: Duration = Duration::from_micros(100);
 
@@ -34,7 +34,7 @@ struct Received {
 }
 
 impl<W: Wire> Coordinator<W> {
-    /// `patience`: a node that has not answered for so long is taken to be gone.
+    /// `patience`: a node that has not answered for this long is considered lost.
     pub fn new(wire: W, patience: Duration) -> Coordinator<W> {
         Coordinator { wire, patience, epoch: 0, round_trips: HashMap::new() }
     }
@@ -141,7 +141,7 @@ impl<W: Wire> Coordinator<W> {
         }
     }
 
-    /// Waits for a message of node 1 and returns it. Other messages are late, and are passed over.
+    /// Waits for a message of node 1 and returns it. Other messages are late and are ignored.
     fn wait_for(&mut self, pass: &NodePass, kind: MessageKind, epoch: u64) -> Result<Vec<u8>, NodePassError> {
         loop {
             let received = self.next(pass.shares_cores, || vec![1])?;

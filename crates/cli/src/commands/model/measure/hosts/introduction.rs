@@ -1,4 +1,4 @@
-//! What a node and the measurement tell each other before the first pass, in lines of JSON.
+//! What a node and the measurement exchange before the first pass, in lines of JSON.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ pub struct NodeIntroduction {
     pub processor: String,
     /// Name and release of the kernel.
     pub kernel: String,
-    /// What reading the clock takes, in nanoseconds.
+    /// The time of a reading of the clock, in nanoseconds.
     pub clock_ns: f64,
     /// The host's load average.
     pub load: Option<f64>,

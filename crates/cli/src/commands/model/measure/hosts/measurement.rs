@@ -26,7 +26,7 @@ const MESSAGE_TURNS: (u64, u64) = (30, 1);
 const ENOUGH: Duration = Duration::from_millis(100);
 
 /// Sizes of messages in bytes: the shortest one, powers of four to 64 KiB, and long ones closer together,
-/// because their slope is G. None is so long that it overflows the queue of a slow network's switch, which
+/// because their slope is G. All are short enough for the queue of a slow network's switch, whose overflow
 /// would measure how TCP recovers.
 fn sizes() -> Vec<usize> {
     (2..=8).map(|i| 1 << (2 * i)).chain([128, 192, 256, 384, 512].map(|kib| kib * 1024)).collect()

@@ -67,7 +67,7 @@ impl Header {
         bytes
     }
 
-    /// The header of a message; None if it is no message of a measurement.
+    /// The header of a message; None if it is not a message of a measurement.
     pub fn read(message: &[u8]) -> Option<Header> {
         let (first, rest) = message.split_first_chunk::<8>()?;
         let (content, _) = rest.split_first_chunk::<8>()?;

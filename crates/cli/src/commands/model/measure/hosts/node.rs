@@ -49,7 +49,8 @@ pub fn serve() -> Result<(), MeasurementError> {
     print_line(&NodeReady { unpinned });
     if setup.node > 0 {
         respond(&mut wire, || is_over.load(Ordering::Relaxed));
-        // A node that has lost node 0 waits for the end: its own end would be taken for the cause.
+        // A node that has lost node 0 waits to be ended: if it ended by itself, it would be reported as the
+        // cause.
         while next::<()>(&lines)?.is_some() {}
         return Ok(());
     }

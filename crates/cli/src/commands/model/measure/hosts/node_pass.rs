@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use thiserror::Error;
 
-/// A node that has not answered for so long is taken to be gone.
+/// A node that has not answered for this long is considered lost.
 pub const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Signals of a stream after which node 1 reports its position. The time from one report to the next is a
@@ -25,7 +25,7 @@ pub struct NodePass {
     /// After this time no further turn is begun if two have been timed: networks differ by a factor of
     /// thousands.
     pub enough_us: u64,
-    /// Whether nodes that are one machine have too few cores: a node that waits then gives its core away.
+    /// Whether nodes on the same machine share cores: a node that waits then yields its core.
     pub shares_cores: bool,
 }
 

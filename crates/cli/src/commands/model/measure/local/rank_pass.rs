@@ -22,7 +22,7 @@ pub struct RankPass {
     pub warm_up: u64,
     /// The core that each rank of the pass is held on, rank 0's first.
     pub cores: Vec<usize>,
-    /// Whether there are more ranks than cores: a rank that waits then gives its core away.
+    /// Whether there are more ranks than cores: a rank that waits then yields its core.
     pub shares_cores: bool,
 }
 

@@ -1,5 +1,5 @@
-//! The memory through which a measurement's ranks signal: where the flags lie, how ranks wait for them, what
-//! they carry.
+//! The memory through which a measurement's ranks signal: where the flags lie, how ranks wait for them, and
+//! what they carry.
 
 use evenkeel_segment::layout::{LINE, PAGE};
 use evenkeel_segment::mailbox::{self, Reader, Writer};
@@ -14,7 +14,7 @@ pub const MOST_RANKS: usize = 256;
 pub const MOST_BYTES: usize = 4 << 20;
 /// Messages of a stream that may be under way.
 pub const STREAM: u64 = 64;
-/// A rank that has not signalled for so long is taken to be gone.
+/// A rank that has not signalled for this long is considered lost.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Each kind of flag has a cache line for each rank, so that no two ranks write to one line.
@@ -121,7 +121,7 @@ impl SignalMemory {
 }
 
 /// Polls until something has happened: without a pause where each rank has a core; if ranks share cores
-/// (`shares_core`), giving the core to others after each poll.
+/// (`shares_core`), yielding the core after each poll.
 #[inline]
 pub fn poll_until(shares_core: bool, mut happened: impl FnMut() -> bool) -> Result<(), TimeoutError> {
     let mut began = None;
