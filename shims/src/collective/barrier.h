@@ -14,7 +14,7 @@ extern EK_HIDDEN ek_last_barrier_comm ek_last_barrier;
 /* Whether nothing is under way that other ranks may wait for, so that a barrier may be deferred. */
 static inline bool ek_may_defer_barrier(void)
 {
-    return ek_process.host_requests == 0 && ek_process.requests == 0 && ek_messages_needing == 0;
+    return ek_process.host_requests == 0 && ek_process.collectives == 0 && ek_messages_needing == 0;
 }
 
 /* EK_DONE, EK_DECLINED, EK_REVOKED or EK_LOST_MEMBER. */

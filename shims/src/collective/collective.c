@@ -1,7 +1,7 @@
 #include "collective/collective.h"
 #include "collective/describe.h"
 #include "collective/plain_reduction.h"
-#include "collective/request.h"
+#include "collective/nonblocking.h"
 #include "gate/deferral.h"
 #include "process/errors.h"
 #include "process/faults.h"
@@ -41,7 +41,7 @@ static int carry_out(ek_comm_entry *e, const ek_arguments *a)
         if (EK_LIKELY(ek_describe_plain_reduction(&call, a, e)))
             return run_plain(e, a, &call);
     }
-    int code = a->request ? ek_request_start(e, a) : run(e, a);
+    int code = a->request ? ek_collective_start(e, a) : run(e, a);
     return code == MPI_ERR_NO_MEM ? ek_raise(a->comm, code) : code;
 }
 

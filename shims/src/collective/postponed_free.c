@@ -30,7 +30,7 @@ static void free_all(void)
 
 static bool postpone(postponed what)
 {
-    if (!ek_process.requests)
+    if (!ek_process.collectives)
         return false;
     postponed *p = malloc(sizeof *p);
     if (!p)
@@ -39,7 +39,7 @@ static bool postpone(postponed what)
     pthread_mutex_lock(&lock);
     p->next = list;
     list = p;
-    if (!ek_process.requests)
+    if (!ek_process.collectives)
         free_all();
     pthread_mutex_unlock(&lock);
     return true;

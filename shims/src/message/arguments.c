@@ -5,7 +5,7 @@ static int tag_limit = 32767; /* what every library must allow */
 ek_comm_entry *ek_message_comm(MPI_Comm comm)
 {
     ek_comm_entry *e = ek_comm_find(comm);
-    return e && e->engine && ek_comm_is_on_one_node(e->engine) && !ek_comm_is_revoked(e->engine) ? e : NULL;
+    return e && e->on_one_node && !ek_comm_is_revoked(e->engine) ? e : NULL;
 }
 
 bool ek_message_is_revoked(const ek_comm_entry *e) { return e && e->engine && ek_comm_is_revoked(e->engine); }

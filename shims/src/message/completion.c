@@ -1,16 +1,29 @@
 #include "message/completion.h"
-#include "collective/request.h"
+#include "collective/nonblocking.h"
 #include "gate/host_requests.h"
 #include "host/status.h"
 #include "process/errors.h"
 #include "process/faults.h"
 
-bool ek_requests_concern_messages(int count, const MPI_Request *requests, bool waits)
+static bool are_hosts(int count, const MPI_Request *requests)
 {
     for (int i = 0; i < count; i++)
         if (ek_message_request_of(requests[i]))
-            return true;
-    return waits && ek_messages_need_progress();
+            return false;
+    return true;
+}
+
+bool ek_wait_is_declined(int count, const MPI_Request *requests)
+{
+    return are_hosts(count, requests) && !ek_messages_need_progress();
+}
+
+bool ek_test_is_declined(int count, const MPI_Request *requests)
+{
+    if (!are_hosts(count, requests))
+        return false;
+    ek_messages_progress();
+    return true;
 }
 
 /* ---- one request ---- */
@@ -31,7 +44,7 @@ static ek_look complete_own(ek_message_request *r, MPI_Request *request, MPI_Sta
     return EK_COMPLETED;
 }
 
-ek_look ek_request_complete(MPI_Request *request, MPI_Status *status, bool learns_order, int *error)
+ek_look ek_mpi_request_complete(MPI_Request *request, MPI_Status *status, bool learns_order, int *error)
 {
     *error = MPI_SUCCESS;
     if (*request == ek_handles.request_null) {
@@ -51,21 +64,21 @@ ek_look ek_request_complete(MPI_Request *request, MPI_Status *status, bool learn
     return EK_COMPLETED;
 }
 
-bool ek_request_is_active(MPI_Request request)
+bool ek_mpi_request_is_active(MPI_Request request)
 {
     const ek_message_request *r = ek_message_request_of(request);
     return r ? r->state == EK_ACTIVE : request != ek_handles.request_null;
 }
 
-int ek_requests_active(int count, const MPI_Request *requests)
+int ek_mpi_requests_active(int count, const MPI_Request *requests)
 {
     int active = 0;
     for (int i = 0; i < count; i++)
-        active += ek_request_is_active(requests[i]);
+        active += ek_mpi_request_is_active(requests[i]);
     return active;
 }
 
-bool ek_request_is_complete(MPI_Request request)
+bool ek_mpi_request_is_complete(MPI_Request request)
 {
     const ek_message_request *r = ek_message_request_of(request);
     if (r)
@@ -77,7 +90,7 @@ bool ek_request_is_complete(MPI_Request request)
     return code || flag; /* what is wrong is found when it is completed */
 }
 
-int ek_request_get_status(MPI_Request request, MPI_Status *status)
+int ek_mpi_request_get_status(MPI_Request request, MPI_Status *status)
 {
     const ek_message_request *r = ek_message_request_of(request);
     if (r) {
@@ -88,7 +101,7 @@ int ek_request_get_status(MPI_Request request, MPI_Status *status)
     return ek_host.Request_get_status(request, &flag, status);
 }
 
-void ek_requests_pause(int count, const MPI_Request *requests)
+void ek_mpi_requests_pause(int count, const MPI_Request *requests)
 {
     ek_also_awaited also = EK_ALSO_AWAITED_NOTHING;
     for (int i = 0; i < count && also != EK_ALSO_AWAITED_HOST; i++) {
@@ -99,7 +112,7 @@ void ek_requests_pause(int count, const MPI_Request *requests)
             also = EK_ALSO_AWAITED_BARRIER;
     }
     ek_message_wait_pause(also);
-    ek_requests_poll();
+    ek_collectives_poll();
 }
 
 /* ---- errors ---- */

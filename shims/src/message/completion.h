@@ -5,9 +5,10 @@
 #define EK_MESSAGE_COMPLETION_H
 #include "message/request.h"
 
-/* Whether such a call is evenkeel's: one of the requests is, or messages need this rank to move on while it
- * waits. */
-bool ek_requests_concern_messages(int count, const MPI_Request *, bool waits);
+/* Whether such a call is left to the host: no request is evenkeel's. A wait is evenkeel's also if messages
+ * need this rank to move on meanwhile; a test moves them on before it is left to the host. */
+bool ek_wait_is_declined(int count, const MPI_Request *);
+bool ek_test_is_declined(int count, const MPI_Request *);
 
 /* What a look at one request has found. */
 typedef enum ek_look {
@@ -27,24 +28,24 @@ ek_error_source ek_error_source_of(MPI_Request);
 
 /* Completes a request if it may be. `learns_order`: see ek_message_is_complete. `error`: an MPI error code,
  * not raised if the request is evenkeel's. */
-ek_look ek_request_complete(MPI_Request *, MPI_Status *, bool learns_order, int *error);
+ek_look ek_mpi_request_complete(MPI_Request *, MPI_Status *, bool learns_order, int *error);
 
 /* Raises such an error if that is left to do, and returns it. */
 int ek_raise_error_of(const ek_error_source *, int error);
 
 /* Pauses once in a wait for these. */
-void ek_requests_pause(int count, const MPI_Request *);
+void ek_mpi_requests_pause(int count, const MPI_Request *);
 
 /* How many requests are neither null nor inactive. Which of several is complete first tells the program
  * something about order; that the only one is complete does not. */
-int ek_requests_active(int count, const MPI_Request *);
-bool ek_request_is_active(MPI_Request);
+int ek_mpi_requests_active(int count, const MPI_Request *);
+bool ek_mpi_request_is_active(MPI_Request);
 
 /* Whether a request is complete, without completing it, as a program sees it that tests. */
-bool ek_request_is_complete(MPI_Request);
+bool ek_mpi_request_is_complete(MPI_Request);
 
 /* As MPI_Request_get_status leaves the status of a complete one; an MPI error code. */
-int ek_request_get_status(MPI_Request, MPI_Status *);
+int ek_mpi_request_get_status(MPI_Request, MPI_Status *);
 
 static inline MPI_Status *ek_status_at(MPI_Status *statuses, int i)
 {

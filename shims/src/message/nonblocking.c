@@ -36,29 +36,16 @@ static int send(const void *buf, MPI_Count count, MPI_Datatype type, int dest, i
     return MPI_SUCCESS;
 }
 
-int ek_try_isend(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
-                 MPI_Request *request)
-{
-    return send(buf, count, type, dest, tag, comm, request, EK_STANDARD);
-}
-
-int ek_try_irsend(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
-                  MPI_Request *request)
-{
-    return send(buf, count, type, dest, tag, comm, request, EK_STANDARD);
-}
-
-int ek_try_issend(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
-                  MPI_Request *request)
-{
-    return send(buf, count, type, dest, tag, comm, request, EK_SYNCHRONOUS);
-}
-
-int ek_try_ibsend(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
-                  MPI_Request *request)
-{
-    return send(buf, count, type, dest, tag, comm, request, EK_BUFFERED);
-}
+#define SEND(name, mode)                                                                                     \
+    int ek_try_##name(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, \
+                      MPI_Request *request)                                                                  \
+    {                                                                                                        \
+        return send(buf, count, type, dest, tag, comm, request, mode);                                       \
+    }
+SEND(isend, EK_STANDARD)
+SEND(irsend, EK_STANDARD)
+SEND(issend, EK_SYNCHRONOUS)
+SEND(ibsend, EK_BUFFERED)
 
 /* ---- receives ---- */
 
@@ -97,16 +84,8 @@ int ek_try_isendrecv(const void *sent, MPI_Count sent_count, MPI_Datatype sent_t
                      void *received, MPI_Count received_count, MPI_Datatype received_type, int source,
                      int received_tag, MPI_Comm comm, MPI_Request *request)
 {
-    const ek_send_receive x = {.sent = sent,
-                               .sent_count = sent_count,
-                               .sent_type = sent_type,
-                               .dest = dest,
-                               .sent_tag = sent_tag,
-                               .received = received,
-                               .received_count = received_count,
-                               .received_type = received_type,
-                               .source = source,
-                               .received_tag = received_tag};
+    const ek_send_receive x = {sent,     sent_count,     sent_type,     dest,   sent_tag,
+                               received, received_count, received_type, source, received_tag};
     return send_and_receive(&x, comm, request);
 }
 

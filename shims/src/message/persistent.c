@@ -38,29 +38,16 @@ static int make_send(const void *buf, MPI_Count count, MPI_Datatype type, int de
     return make(&call, comm, request, false);
 }
 
-int ek_try_send_init(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
-                     MPI_Request *request)
-{
-    return make_send(buf, count, type, dest, tag, comm, request, EK_STANDARD);
-}
-
-int ek_try_rsend_init(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
-                      MPI_Request *request)
-{
-    return make_send(buf, count, type, dest, tag, comm, request, EK_STANDARD);
-}
-
-int ek_try_ssend_init(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
-                      MPI_Request *request)
-{
-    return make_send(buf, count, type, dest, tag, comm, request, EK_SYNCHRONOUS);
-}
-
-int ek_try_bsend_init(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
-                      MPI_Request *request)
-{
-    return make_send(buf, count, type, dest, tag, comm, request, EK_BUFFERED);
-}
+#define MAKE_SEND(name, mode)                                                                                \
+    int ek_try_##name(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, \
+                      MPI_Request *request)                                                                  \
+    {                                                                                                        \
+        return make_send(buf, count, type, dest, tag, comm, request, mode);                                  \
+    }
+MAKE_SEND(send_init, EK_STANDARD)
+MAKE_SEND(rsend_init, EK_STANDARD)
+MAKE_SEND(ssend_init, EK_SYNCHRONOUS)
+MAKE_SEND(bsend_init, EK_BUFFERED)
 
 int ek_try_recv_init(void *buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
                      MPI_Request *request)

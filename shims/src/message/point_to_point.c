@@ -25,20 +25,14 @@ static int send(const void *buf, MPI_Count count, MPI_Datatype type, int dest, i
     return code == EK_DECLINED ? code : ek_raise_checked(comm, e, code);
 }
 
-int ek_try_send(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm)
-{
-    return send(buf, count, type, dest, tag, comm, EK_STANDARD);
-}
-
-int ek_try_ssend(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm)
-{
-    return send(buf, count, type, dest, tag, comm, EK_SYNCHRONOUS);
-}
-
-int ek_try_rsend(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm)
-{
-    return send(buf, count, type, dest, tag, comm, EK_STANDARD);
-}
+#define SEND(name, mode)                                                                                     \
+    int ek_try_##name(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm) \
+    {                                                                                                        \
+        return send(buf, count, type, dest, tag, comm, mode);                                                \
+    }
+SEND(send, EK_STANDARD)
+SEND(rsend, EK_STANDARD)
+SEND(ssend, EK_SYNCHRONOUS)
 
 int ek_try_recv(void *buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
                 MPI_Status *status)
@@ -75,16 +69,8 @@ int ek_try_sendrecv(const void *sent, MPI_Count sent_count, MPI_Datatype sent_ty
                     void *received, MPI_Count received_count, MPI_Datatype received_type, int source,
                     int received_tag, MPI_Comm comm, MPI_Status *status)
 {
-    const ek_send_receive x = {.sent = sent,
-                               .sent_count = sent_count,
-                               .sent_type = sent_type,
-                               .dest = dest,
-                               .sent_tag = sent_tag,
-                               .received = received,
-                               .received_count = received_count,
-                               .received_type = received_type,
-                               .source = source,
-                               .received_tag = received_tag};
+    const ek_send_receive x = {sent,     sent_count,     sent_type,     dest,   sent_tag,
+                               received, received_count, received_type, source, received_tag};
     return send_and_receive(&x, comm, status);
 }
 

@@ -1,5 +1,5 @@
 #include "message/probe.h"
-#include "collective/request.h"
+#include "collective/nonblocking.h"
 #include "host/status.h"
 #include "message/arguments.h"
 #include "message/matched.h"
@@ -33,7 +33,7 @@ static int wait_for(const pattern *p, ek_found_message *found, MPI_Status *statu
     ek_message_wait_begin();
     while (!code && !probe_once(p, found, status)) {
         ek_message_wait_pause(ek_deferred ? EK_ALSO_AWAITED_BARRIER : EK_ALSO_AWAITED_NOTHING);
-        ek_requests_poll();
+        ek_collectives_poll();
         if (EK_UNLIKELY(ek_message_is_revoked(p->entry)))
             code = ek_error_class(EK_REVOKED);
     }
@@ -45,7 +45,7 @@ static bool poll(const char *name, const pattern *p, ek_found_message *found, MP
 {
     bool is_there;
     int rounds = EK_POLL_FIRST;
-    ek_requests_poll();
+    ek_collectives_poll();
     do
         is_there = probe_once(p, found, status);
     while (!is_there && ek_poll_again(name, &rounds));

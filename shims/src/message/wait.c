@@ -1,5 +1,5 @@
 #include "message/wait.h"
-#include "collective/request.h"
+#include "collective/nonblocking.h"
 #include "message/arguments.h"
 #include "process/faults.h"
 
@@ -7,7 +7,7 @@ static void pause_once(const ek_transfer *t)
 {
     bool has_come = t->message && t->message->done;
     ek_message_wait_pause(has_come ? EK_ALSO_AWAITED_BARRIER : EK_ALSO_AWAITED_NOTHING);
-    ek_requests_poll();
+    ek_collectives_poll();
 }
 
 int ek_transfer_wait(ek_transfer *t, const ek_comm_entry *e, MPI_Status *status)

@@ -1,5 +1,5 @@
 #include "message/wait_all.h"
-#include "collective/request.h"
+#include "collective/nonblocking.h"
 #include "message/completion.h"
 #include "message/poll.h"
 #include <stdlib.h>
@@ -9,16 +9,16 @@
 
 int ek_try_wait(MPI_Request *request, MPI_Status *status)
 {
-    if (!ek_requests_concern_messages(1, request, true))
+    if (ek_wait_is_declined(1, request))
         return EK_DECLINED;
     EK_OPEN_GATE_SCOPE;
     int error;
     const ek_error_source source = ek_error_source_of(*request);
-    if (ek_request_complete(request, status, false, &error) == EK_NOT_COMPLETE) {
+    if (ek_mpi_request_complete(request, status, false, &error) == EK_NOT_COMPLETE) {
         ek_message_wait_begin();
         do
-            ek_requests_pause(1, request);
-        while (ek_request_complete(request, status, false, &error) == EK_NOT_COMPLETE);
+            ek_mpi_requests_pause(1, request);
+        while (ek_mpi_request_complete(request, status, false, &error) == EK_NOT_COMPLETE);
         ek_message_wait_end();
     }
     return ek_raise_error_of(&source, error);
@@ -26,17 +26,15 @@ int ek_try_wait(MPI_Request *request, MPI_Status *status)
 
 int ek_try_test(MPI_Request *request, int *flag, MPI_Status *status)
 {
-    if (!ek_message_request_of(*request)) {
-        ek_messages_progress();
+    if (ek_test_is_declined(1, request))
         return EK_DECLINED;
-    }
     EK_OPEN_GATE_SCOPE;
     const ek_error_source source = ek_error_source_of(*request);
     int error, rounds = EK_POLL_FIRST;
     *flag = 0;
-    ek_requests_poll();
+    ek_collectives_poll();
     do
-        *flag = ek_request_complete(request, status, true, &error) != EK_NOT_COMPLETE;
+        *flag = ek_mpi_request_complete(request, status, true, &error) != EK_NOT_COMPLETE;
     while (!*flag && ek_poll_again("MPI_Test", &rounds));
     return ek_raise_error_of(&source, error);
 }
@@ -96,7 +94,7 @@ static bool batch_complete(batch *b)
         int error;
         const ek_error_source source = ek_error_source_of(b->requests[i]);
         MPI_Status *status = ek_status_at(b->statuses, i);
-        if (ek_request_complete(&b->requests[i], status, b->learns_order, &error) == EK_NOT_COMPLETE) {
+        if (ek_mpi_request_complete(&b->requests[i], status, b->learns_order, &error) == EK_NOT_COMPLETE) {
             left++;
             continue;
         }
@@ -108,7 +106,7 @@ static bool batch_complete(batch *b)
 
 int ek_try_waitall(int count, MPI_Request *requests, MPI_Status *statuses)
 {
-    if (!ek_requests_concern_messages(count, requests, true))
+    if (ek_wait_is_declined(count, requests))
         return EK_DECLINED;
     EK_OPEN_GATE_SCOPE;
     batch b = {.count = count, .requests = requests, .statuses = statuses, .learns_order = false};
@@ -117,7 +115,7 @@ int ek_try_waitall(int count, MPI_Request *requests, MPI_Status *statuses)
     if (!batch_complete(&b)) {
         ek_message_wait_begin();
         do
-            ek_requests_pause(count, requests);
+            ek_mpi_requests_pause(count, requests);
         while (!batch_complete(&b));
         ek_message_wait_end();
     }
@@ -128,7 +126,7 @@ int ek_try_waitall(int count, MPI_Request *requests, MPI_Status *statuses)
 static bool are_complete(int count, const MPI_Request *requests)
 {
     for (int i = 0; i < count; i++)
-        if (requests[i] != ek_handles.request_null && !ek_request_is_complete(requests[i]))
+        if (requests[i] != ek_handles.request_null && !ek_mpi_request_is_complete(requests[i]))
             return false;
     return true;
 }
@@ -145,12 +143,10 @@ static bool poll_all(const char *name, int count, const MPI_Request *requests)
 
 int ek_try_testall(int count, MPI_Request *requests, int *flag, MPI_Status *statuses)
 {
-    if (!ek_requests_concern_messages(count, requests, false)) {
-        ek_messages_progress();
+    if (ek_test_is_declined(count, requests))
         return EK_DECLINED;
-    }
     EK_OPEN_GATE_SCOPE;
-    ek_requests_poll();
+    ek_collectives_poll();
     *flag = poll_all("MPI_Testall", count, requests);
     if (!*flag)
         return MPI_SUCCESS;
@@ -164,13 +160,11 @@ int ek_try_testall(int count, MPI_Request *requests, int *flag, MPI_Status *stat
 
 int ek_try_request_get_status_all(int count, const MPI_Request *requests, int *flag, MPI_Status *statuses)
 {
-    if (!ek_requests_concern_messages(count, requests, false)) {
-        ek_messages_progress();
+    if (ek_test_is_declined(count, requests))
         return EK_DECLINED;
-    }
     EK_OPEN_GATE_SCOPE;
     *flag = poll_all("MPI_Request_get_status_all", count, requests);
     for (int i = 0; *flag && i < count; i++)
-        ek_request_get_status(requests[i], ek_status_at(statuses, i));
+        ek_mpi_request_get_status(requests[i], ek_status_at(statuses, i));
     return MPI_SUCCESS;
 }

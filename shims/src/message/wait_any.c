@@ -1,5 +1,5 @@
 #include "message/wait_any.h"
-#include "collective/request.h"
+#include "collective/nonblocking.h"
 #include "host/status.h"
 #include "message/completion.h"
 #include "message/poll.h"
@@ -15,11 +15,11 @@ typedef struct found {
 static bool complete_any(int count, MPI_Request *requests, MPI_Status *status, bool learns_order, found *f)
 {
     for (int i = 0; i < count; i++) {
-        if (!ek_request_is_active(requests[i]))
+        if (!ek_mpi_request_is_active(requests[i]))
             continue;
         f->index = i;
         f->source = ek_error_source_of(requests[i]);
-        if (ek_request_complete(&requests[i], status, learns_order, &f->error) == EK_COMPLETED)
+        if (ek_mpi_request_complete(&requests[i], status, learns_order, &f->error) == EK_COMPLETED)
             return true;
     }
     return false;
@@ -27,10 +27,10 @@ static bool complete_any(int count, MPI_Request *requests, MPI_Status *status, b
 
 int ek_try_waitany(int count, MPI_Request *requests, int *index, MPI_Status *status)
 {
-    if (!ek_requests_concern_messages(count, requests, true))
+    if (ek_wait_is_declined(count, requests))
         return EK_DECLINED;
     EK_OPEN_GATE_SCOPE;
-    int active = ek_requests_active(count, requests);
+    int active = ek_mpi_requests_active(count, requests);
     if (!active) {
         *index = MPI_UNDEFINED;
         ek_status_set_empty(status);
@@ -40,7 +40,7 @@ int ek_try_waitany(int count, MPI_Request *requests, int *index, MPI_Status *sta
     if (!complete_any(count, requests, status, active > 1, &f)) {
         ek_message_wait_begin();
         do
-            ek_requests_pause(count, requests);
+            ek_mpi_requests_pause(count, requests);
         while (!complete_any(count, requests, status, active > 1, &f));
         ek_message_wait_end();
     }
@@ -50,20 +50,18 @@ int ek_try_waitany(int count, MPI_Request *requests, int *index, MPI_Status *sta
 
 int ek_try_testany(int count, MPI_Request *requests, int *index, int *flag, MPI_Status *status)
 {
-    if (!ek_requests_concern_messages(count, requests, false)) {
-        ek_messages_progress();
+    if (ek_test_is_declined(count, requests))
         return EK_DECLINED;
-    }
     EK_OPEN_GATE_SCOPE;
     found f;
     int rounds = EK_POLL_FIRST;
     *index = MPI_UNDEFINED;
-    if (!ek_requests_active(count, requests)) {
+    if (!ek_mpi_requests_active(count, requests)) {
         *flag = 1;
         ek_status_set_empty(status);
         return MPI_SUCCESS;
     }
-    ek_requests_poll();
+    ek_collectives_poll();
     do
         *flag = complete_any(count, requests, status, true, &f);
     while (!*flag && ek_poll_again("MPI_Testany", &rounds));
@@ -77,7 +75,7 @@ int ek_try_testany(int count, MPI_Request *requests, int *index, int *flag, MPI_
 static int first_complete(int count, const MPI_Request *requests)
 {
     for (int i = 0; i < count; i++)
-        if (ek_request_is_active(requests[i]) && ek_request_is_complete(requests[i]))
+        if (ek_mpi_request_is_active(requests[i]) && ek_mpi_request_is_complete(requests[i]))
             return i;
     return -1;
 }
@@ -94,13 +92,11 @@ static int poll_first(const char *name, int count, const MPI_Request *requests)
 int ek_try_request_get_status_any(int count, const MPI_Request *requests, int *index, int *flag,
                                   MPI_Status *status)
 {
-    if (!ek_requests_concern_messages(count, requests, false)) {
-        ek_messages_progress();
+    if (ek_test_is_declined(count, requests))
         return EK_DECLINED;
-    }
     EK_OPEN_GATE_SCOPE;
     *index = MPI_UNDEFINED;
-    if (!ek_requests_active(count, requests)) {
+    if (!ek_mpi_requests_active(count, requests)) {
         *flag = 1;
         ek_status_set_empty(status);
         return MPI_SUCCESS;
@@ -110,7 +106,7 @@ int ek_try_request_get_status_any(int count, const MPI_Request *requests, int *i
     if (!*flag)
         return MPI_SUCCESS;
     *index = first;
-    return ek_request_get_status(requests[first], status);
+    return ek_mpi_request_get_status(requests[first], status);
 }
 
 /* ---- some ---- */
@@ -121,12 +117,12 @@ static int complete_some(int count, MPI_Request *requests, int *indices, MPI_Sta
 {
     int completed = 0;
     for (int i = 0; i < count; i++) {
-        if (!ek_request_is_active(requests[i]))
+        if (!ek_mpi_request_is_active(requests[i]))
             continue;
         int error;
         const ek_error_source source = ek_error_source_of(requests[i]);
         MPI_Status *status = ek_status_at(statuses, completed);
-        if (ek_request_complete(&requests[i], status, learns_order, &error) != EK_COMPLETED)
+        if (ek_mpi_request_complete(&requests[i], status, learns_order, &error) != EK_COMPLETED)
             continue;
         indices[completed++] = i;
         ek_errors_note(errors, &source, error, status);
@@ -136,11 +132,11 @@ static int complete_some(int count, MPI_Request *requests, int *indices, MPI_Sta
 
 int ek_try_waitsome(int count, MPI_Request *requests, int *completed, int *indices, MPI_Status *statuses)
 {
-    if (!ek_requests_concern_messages(count, requests, true))
+    if (ek_wait_is_declined(count, requests))
         return EK_DECLINED;
     EK_OPEN_GATE_SCOPE;
     ek_errors errors = {0};
-    int active = ek_requests_active(count, requests);
+    int active = ek_mpi_requests_active(count, requests);
     if (!active) {
         *completed = MPI_UNDEFINED;
         return MPI_SUCCESS;
@@ -148,7 +144,7 @@ int ek_try_waitsome(int count, MPI_Request *requests, int *completed, int *indic
     if (!(*completed = complete_some(count, requests, indices, statuses, active > 1, &errors))) {
         ek_message_wait_begin();
         do
-            ek_requests_pause(count, requests);
+            ek_mpi_requests_pause(count, requests);
         while (!(*completed = complete_some(count, requests, indices, statuses, active > 1, &errors)));
         ek_message_wait_end();
     }
@@ -157,18 +153,16 @@ int ek_try_waitsome(int count, MPI_Request *requests, int *completed, int *indic
 
 int ek_try_testsome(int count, MPI_Request *requests, int *completed, int *indices, MPI_Status *statuses)
 {
-    if (!ek_requests_concern_messages(count, requests, false)) {
-        ek_messages_progress();
+    if (ek_test_is_declined(count, requests))
         return EK_DECLINED;
-    }
     EK_OPEN_GATE_SCOPE;
     ek_errors errors = {0};
     int rounds = EK_POLL_FIRST;
-    if (!ek_requests_active(count, requests)) {
+    if (!ek_mpi_requests_active(count, requests)) {
         *completed = MPI_UNDEFINED;
         return MPI_SUCCESS;
     }
-    ek_requests_poll();
+    ek_collectives_poll();
     do
         *completed = complete_some(count, requests, indices, statuses, true, &errors);
     while (!*completed && ek_poll_again("MPI_Testsome", &rounds));
@@ -178,12 +172,10 @@ int ek_try_testsome(int count, MPI_Request *requests, int *completed, int *indic
 int ek_try_request_get_status_some(int count, const MPI_Request *requests, int *completed, int *indices,
                                    MPI_Status *statuses)
 {
-    if (!ek_requests_concern_messages(count, requests, false)) {
-        ek_messages_progress();
+    if (ek_test_is_declined(count, requests))
         return EK_DECLINED;
-    }
     EK_OPEN_GATE_SCOPE;
-    if (!ek_requests_active(count, requests)) {
+    if (!ek_mpi_requests_active(count, requests)) {
         *completed = MPI_UNDEFINED;
         return MPI_SUCCESS;
     }
@@ -191,8 +183,8 @@ int ek_try_request_get_status_some(int count, const MPI_Request *requests, int *
     if (poll_first("MPI_Request_get_status_some", count, requests) < 0)
         return MPI_SUCCESS;
     for (int i = 0; i < count; i++)
-        if (ek_request_is_active(requests[i]) && ek_request_is_complete(requests[i])) {
-            ek_request_get_status(requests[i], ek_status_at(statuses, *completed));
+        if (ek_mpi_request_is_active(requests[i]) && ek_mpi_request_is_complete(requests[i])) {
+            ek_mpi_request_get_status(requests[i], ek_status_at(statuses, *completed));
             indices[(*completed)++] = i;
         }
     return MPI_SUCCESS;

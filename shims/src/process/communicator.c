@@ -28,7 +28,7 @@ static ek_comm_entry *new_entry(int size, int rank, const int *members)
     atomic_store(&e->handle, 0);
     atomic_store(&e->users, 1);
     e->engine = NULL;
-    e->served = false;
+    e->served = e->on_one_node = false;
     e->size = size;
     e->rank = rank;
     e->members = malloc(sizeof(int) * (size_t)(size + !size));
@@ -61,6 +61,7 @@ static void set_engine(ek_comm_entry *e, ek_comm *engine)
 {
     e->engine = engine;
     e->served = engine && ek_comm_is_served(engine);
+    e->on_one_node = engine && ek_comm_is_on_one_node(engine);
 }
 
 /* ---- the table ---- */

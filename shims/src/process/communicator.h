@@ -13,7 +13,8 @@
 typedef struct ek_comm_entry {
     _Atomic uintptr_t handle; /* the MPI_Comm, once seen */
     ek_comm *engine;          /* NULL: it has one member, and all calls are the host's */
-    bool served;              /* the engine carries out collectives on it */
+    bool served;              /* evenkeel carries out collectives on it */
+    bool on_one_node;         /* that, and all members are on this node: evenkeel can carry messages, too */
     int size, rank;
     int *members;      /* world ranks */
     _Atomic int users; /* the communicator itself, and the nonblocking collectives under way on it */

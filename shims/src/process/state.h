@@ -16,7 +16,7 @@ typedef struct ek_process_state {
     /* The value of ek_gate while barriers are pending: 1, or 0 for --gate off. */
     uint8_t closed_gate;
     /* Nonblocking collectives of evenkeel's that are not complete. */
-    _Atomic int requests;
+    _Atomic int collectives;
     /* About how many nonblocking operations of the host's are not complete. A strict barrier would move them
      * on while it waits. A deferred one does not, and another rank may wait for them. */
     int host_requests;
@@ -35,7 +35,7 @@ static inline bool ek_serves_caller(void) { return EK_LIKELY(ek_process.active) 
 /* Whether other ranks may wait for this one to move something on: collectives, or messages. */
 static inline bool ek_must_progress(void)
 {
-    return EK_UNLIKELY(ek_process.requests > 0) ||
+    return EK_UNLIKELY(ek_process.collectives > 0) ||
            (EK_UNLIKELY(ek_process.carries_messages) && ek_messages_need_progress());
 }
 

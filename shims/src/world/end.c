@@ -24,7 +24,7 @@ static void settle_connections(void)
 #ifdef MPICH_VERSION
     enum { ROUNDS = 6 };
     const ek_comm_entry *e = ek_comm_find(ek_handles.world);
-    if (e && e->engine && ek_comm_is_on_one_node(e->engine) && !uses_connections_within_a_node())
+    if (e && e->on_one_node && !uses_connections_within_a_node())
         return;
     int size;
     ek_host.Comm_size(ek_handles.world, &size);

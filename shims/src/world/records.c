@@ -96,7 +96,7 @@ void ek_records_gather(void)
         return; /* nothing can be gathered there any more */
     size_t bytes = 0;
     records r = {.mine = ek_record_json(&bytes)};
-    r.engine = e && e->engine && ek_comm_is_on_one_node(e->engine) ? e->engine : NULL;
+    r.engine = e && e->on_one_node ? e->engine : NULL;
     r.length = r.mine && bytes <= INT_MAX ? (int)bytes : 0;
     ek_host.Comm_size(ek_handles.world, &r.size);
     ek_host.Comm_rank(ek_handles.world, &r.rank);

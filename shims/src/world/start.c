@@ -22,7 +22,7 @@ static void forget_in_child(void)
     if (!ek_process.active)
         return;
     ek_process.active = false;
-    ek_process.requests = 0;
+    ek_process.collectives = 0;
     ek_process.may_defer = false;
     ek_process.carries_messages = false;
     ek_world_forget();

@@ -1,5 +1,5 @@
 #include "wrappers/polling.h"
-#include "collective/request.h"
+#include "collective/nonblocking.h"
 #include "host/pack.h"
 #include "process/state.h"
 #include <limits.h>
@@ -7,7 +7,7 @@
 
 static void progress(void)
 {
-    ek_requests_poll();
+    ek_collectives_poll();
     if (ek_process.carries_messages)
         ek_messages_progress();
 }

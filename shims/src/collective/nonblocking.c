@@ -1,4 +1,4 @@
-#include "collective/request.h"
+#include "collective/nonblocking.h"
 #include "collective/describe.h"
 #include "collective/postponed_free.h"
 #include "host/generalized_request.h"
@@ -61,7 +61,7 @@ static void complete(nonblocking *n)
     unlink(n);
     ek_comm_entry_drop(n->marshal.entry);
     ek_host.Grequest_complete(n->handle); /* the request's now, and may be freed already */
-    if (--ek_process.requests == 0)
+    if (--ek_process.collectives == 0)
         ek_free_postponed();
 }
 
@@ -78,7 +78,7 @@ static int launch(nonblocking *n, MPI_Request *handle)
     *handle = n->handle;
     ek_comm_entry_hold(m->entry);
     pthread_mutex_lock(&lock);
-    ek_process.requests++;
+    ek_process.collectives++;
     link_in(n);
     if (ek_request_test(n->request))
         complete(n);
@@ -86,7 +86,7 @@ static int launch(nonblocking *n, MPI_Request *handle)
     return MPI_SUCCESS;
 }
 
-int ek_request_start(ek_comm_entry *entry, const ek_arguments *a)
+int ek_collective_start(ek_comm_entry *entry, const ek_arguments *a)
 {
     nonblocking *n = malloc(sizeof *n);
     if (!n)
@@ -104,7 +104,7 @@ int ek_request_start(ek_comm_entry *entry, const ek_arguments *a)
 
 /* ---- moving on ---- */
 
-void ek_requests_poll_all(void)
+void ek_collectives_poll_all(void)
 {
     /* It does not wait for the lock: the thread that has it is doing the same, and an operator of the
      * program's that calls MPI_Test from inside must get past. */

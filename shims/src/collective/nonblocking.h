@@ -2,23 +2,23 @@
  *
  * Their requests are the host's generalized requests, so that every wait and test of the host knows them. The
  * wrappers of waits and tests only move ours on, and those that are done are completed here. */
-#ifndef EK_COLLECTIVE_REQUEST_H
-#define EK_COLLECTIVE_REQUEST_H
+#ifndef EK_COLLECTIVE_NONBLOCKING_H
+#define EK_COLLECTIVE_NONBLOCKING_H
 #include "collective/arguments.h"
 #include "process/communicator.h"
 #include "process/state.h"
 
 /* Starts a collective and fills in its request; MPI_SUCCESS, EK_DECLINED, or an MPI error code. */
-int ek_request_start(ek_comm_entry *, const ek_arguments *);
+int ek_collective_start(ek_comm_entry *, const ek_arguments *);
 
-/* The rest of ek_requests_poll, which is to be called instead. */
-void ek_requests_poll_all(void);
+/* The rest of ek_collectives_poll, which is to be called instead. */
+void ek_collectives_poll_all(void);
 
 /* Moves all of them on and completes those that are done. */
-static inline void ek_requests_poll(void)
+static inline void ek_collectives_poll(void)
 {
-    if (EK_UNLIKELY(ek_process.requests > 0))
-        ek_requests_poll_all();
+    if (EK_UNLIKELY(ek_process.collectives > 0))
+        ek_collectives_poll_all();
 }
 
 #endif
