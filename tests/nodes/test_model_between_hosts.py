@@ -65,7 +65,7 @@ def test_what_was_measured_can_be_shown_drawn_and_simulated(clean, evenkeel):
         "from h0 to up to 3 others",
         "gap per byte",
         "512 KiB",
-        "Hosts are virtual",
+        "Some of the hosts are one machine",
     ):
         assert part in said, said
     assert_parameters(read_network(clean, file))

@@ -1,29 +1,32 @@
-//! Sets of parameters that have a name, with where they are from.
+//! Sets of parameters with a name and a source.
 
 use crate::{LogGp, Node, Parameters, mozart};
 
-/// Table 2.2 of the thesis: Fast Ethernet, 128 and 256 nodes, microseconds. What `clic-fast-ethernet`
-/// is derived from and compared with.
+/// Table 2.2 of the thesis: barriers on Fast Ethernet with 128 and 256 nodes, in microseconds.
+/// `clic-fast-ethernet` is derived from it and compared with it.
 pub mod clic {
-    /// Nodes of the two columns.
+    /// The numbers of nodes of the two columns.
     pub const NODES: [u64; 2] = [128, 256];
+    /// The central counter.
     pub const CENTRAL_COUNTER_US: [f64; 2] = [4594.50, 4909.67];
-    /// Groups of four.
+    /// The combining tree with groups of four.
     pub const COMBINING_TREE_US: [f64; 2] = [4009.79, 4343.63];
+    /// The tournament.
     pub const TOURNAMENT_US: [f64; 2] = [3642.54, 4378.77];
+    /// Dissemination.
     pub const DISSEMINATION_US: [f64; 2] = [1904.57, 1977.12];
-    /// Open MPI's barrier of the time: a binomial tree up and down at these sizes.
+    /// The barrier of Open MPI at that time: at these sizes a binomial tree up and down.
     pub const DEFAULT_US: [f64; 2] = [3559.88, 4226.88];
 }
 
 /// LogGP of CLiC, the cluster of the thesis with Fast Ethernet, from two measured barriers and the line
 /// rate. Nothing is fitted.
 ///
-/// o_s + L + o_r is a round of dissemination on 128 nodes, 1904.57/7 µs. The overhead is what the
-/// central counter on 128 nodes leaves then: 4594.50 = 2·(o_s + L + o_r) + 252·o. G is 100 Mbit/s, g
-/// the time of a minimum frame (84 bytes on the wire). The thesis prints no parameters of its own. The
-/// central counter of 256 nodes contradicts them: it took 4910 µs, and they predict 8.7 ms, because it
-/// grew by 7% only when the number of nodes doubled.
+/// o_s + L + o_r is a round of dissemination on 128 nodes: 1904.57/7 µs. The overhead follows from the
+/// central counter on 128 nodes: 4594.50 = 2·(o_s + L + o_r) + 252·o. G is 100 Mbit/s, and g is the time
+/// of a minimum frame (84 bytes on the wire). The thesis prints no parameters of its own. The central
+/// counter of 256 nodes contradicts these parameters: it took 4910 µs, and they predict 8.7 ms, because
+/// the measured time grew by only 7% when the number of nodes doubled.
 pub fn clic_fast_ethernet() -> LogGp {
     let one_way_ns = clic::DISSEMINATION_US[0] * 1e3 / 7.0;
     let overhead_ns = (clic::CENTRAL_COUNTER_US[0] * 1e3 - 2.0 * one_way_ns) / 252.0;
@@ -34,11 +37,12 @@ pub fn clic_fast_ethernet() -> LogGp {
     }
 }
 
-/// Shared memory of a virtual machine whose two cores did not share a cache at the time. There was
-/// other work on it too (load 14); round trips of six measurements in half an hour differed by 6%. A
-/// seventh saw passes of 60 ns and more among those of 500.
+/// The shared memory of a virtual machine whose two cores did not share a cache at that time. Other
+/// programs were running too (load 14). The round trips of six measurements within half an hour differed
+/// by 6%. A seventh measurement had passes of 60 ns among those of 500 ns.
 fn two_core_vm() -> Node {
-    let source = "evenkeel model measure --ranks 16 --passes 40, on 2 cores of an AMD EPYC that did not share a cache (virtual machine, Linux 6.18)";
+    let source = "evenkeel model measure --ranks 16 --passes 40, on 2 cores of an AMD EPYC that did not \
+                  share a cache (virtual machine, Linux 6.18)";
     let model = LogGp {
         latency_ns: 126.0,
         send_overhead_ns: 1.0,
@@ -49,10 +53,11 @@ fn two_core_vm() -> Node {
     Node { source: source.into(), model: model.into(), ranks: None, cores: Some(2), switch_ns: Some(1330.0) }
 }
 
-const CLIC_SOURCE: &str = "derived from Höfler 2005, table 2.2, 128 nodes (dissemination, central counter), and the line rate of Fast Ethernet";
+const CLIC_SOURCE: &str = "derived from Höfler 2005, table 2.2, 128 nodes (dissemination, central counter), \
+                           and the line rate of Fast Ethernet";
 const MOZART_SOURCE: &str = "fits of Höfler 2005, sections 2.3.6.2 and 2.3.6.3, 64 nodes";
 
-/// Names of all built-in sets. Any network can be put between nodes of any kind: see [`find`].
+/// The names of all built-in sets. Each network can be combined with each node: see [`find`].
 pub fn names() -> Vec<String> {
     let more = mozart::MACHINES.iter().map(|(name, _)| format!("mozart-infiniband-{name}"));
     ["clic-fast-ethernet".into(), "two-core-vm".into(), "mozart-infiniband".into()]
@@ -61,8 +66,8 @@ pub fn names() -> Vec<String> {
         .collect()
 }
 
-/// The set of that name; `mozart-infiniband` is `mozart-infiniband-rdma-inline-min`.
-/// `NETWORK+NODE:RANKS` is a network between nodes that have so many ranks each.
+/// The set of that name, if there is one. `mozart-infiniband` is `mozart-infiniband-rdma-inline-min`.
+/// `NETWORK+NODE:RANKS` is a network between nodes with so many ranks each.
 ///
 /// ```
 /// use evenkeel_model::builtin::find;
@@ -95,7 +100,7 @@ mod tests {
     use crate::{Barrier, Charge, Release};
 
     #[test]
-    fn every_name_has_a_set_that_makes_sense() {
+    fn every_name_has_a_valid_set() {
         for name in names() {
             let set = find(&name).unwrap();
             assert_eq!((set.check(), &set.name), (Ok(()), &name));
@@ -134,9 +139,9 @@ mod tests {
         predicted / measured - 1.0
     }
 
-    /// Measured: 1.87 times on 128 nodes, 2.14 times on 256. Predicted: 15/7 and 17/8, whatever the
-    /// parameters, as long as g is not the longest: a binomial tree up and down has 2·log₂P + 1 messages
-    /// one after the other, dissemination log₂P.
+    /// Measured: 1.87 times as fast on 128 nodes, 2.14 times on 256. Predicted: 15/7 and 17/8 for all
+    /// parameters in which g is not the largest, because a binomial tree up and down has 2·log₂P + 1
+    /// consecutive messages and dissemination log₂P.
     #[test]
     fn dissemination_beats_the_default_of_its_time_as_its_logp_parameters_predict() {
         for (i, (measured, predicted, within)) in
@@ -151,10 +156,10 @@ mod tests {
         }
     }
 
-    /// How far the parameters from 128 nodes are off, for all of table 2.2. The bounds are what was found,
-    /// not what was wanted.
+    /// The errors of the parameters from 128 nodes, for all of table 2.2. The expected errors are those
+    /// that were found, not those that were wanted.
     #[test]
-    fn how_far_the_predictions_are_off_is_known() {
+    fn the_errors_of_the_predictions_are_known() {
         use Barrier::*;
         let linear = |nodes| {
             CentralCounter.loggp_ns(&clic_fast_ethernet(), nodes, Release::Linear, Charge::Overlapped) / 1e3

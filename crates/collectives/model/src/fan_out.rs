@@ -1,35 +1,37 @@
-//! Choosing n for n-way dissemination and n-wise exchange.
+//! The choice of n for n-way dissemination and n-wise exchange.
 //!
-//! The thesis charges each of a round's n messages a full o_s + L + o_r and concludes that n should be
-//! the number of parallel links m (section 2.2.6.1). Two things speak against that. Rounds are whole:
-//! of all n with the same number of rounds the smallest is the cheapest, so that at most ⌈log₂P⌉ values
-//! of n come into question. And messages that are posted before any is waited for overlap, so that a
-//! large n may pay on a single link.
+//! The thesis charges a full o_s + L + o_r for each of the n messages of a round and concludes that n
+//! should be the number of parallel links m (section 2.2.6.1). Two facts contradict that. First, rounds
+//! are whole: of all n with the same number of rounds the smallest is the cheapest, so at most ⌈log₂P⌉
+//! values of n are candidates. Second, messages that are posted before the first is waited for overlap,
+//! so a large n can pay on a single link.
 
 use crate::LogGp;
 use crate::rounds::ceil_log;
 use serde::{Deserialize, Serialize};
 
-/// What the n messages of a round are charged.
+/// How the n messages of a round are charged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Charge {
-    /// As the thesis does: n times max{g, o_s + L + o_r}, as if each were waited for before the next is sent.
+    /// As in the thesis: n times max{g, o_s + L + o_r}, as if each were waited for before the next is
+    /// sent.
     Serialised,
-    /// All posted, then all waited for: they share one latency.
+    /// All are posted, then all are waited for: they share one latency.
     Overlapped,
 }
 
 /// A value of n worth considering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Candidate {
+    /// Messages of a rank in a round.
     pub n: u64,
-    /// ⌈log_(n+1) P⌉.
+    /// The number of rounds: ⌈log_(n+1) P⌉.
     pub rounds: u32,
 }
 
-/// For each number of rounds R = 1 … ⌈log₂P⌉ that some n needs, the smallest such n: (n + 1)^R ≥ P.
-/// Largest n first, the last is n = 1. Empty for one rank.
+/// For each number of rounds R = 1 … ⌈log₂P⌉ that some n needs, the smallest such n: (n + 1)^R ≥ P. The
+/// largest n comes first, and n = 1 last. Empty for one rank.
 ///
 /// ```
 /// use evenkeel_model::fan_out::candidates;
@@ -58,8 +60,8 @@ fn least_base(ranks: u64, exponent: u32) -> u64 {
     enough
 }
 
-/// The candidate with the least cost, and that cost; of equal ones the one with the fewest messages.
-/// None for one rank.
+/// The candidate with the least cost, and its cost. Of candidates with equal costs the one with the
+/// fewest messages. None for one rank.
 pub fn choose(ranks: u64, mut cost_ns: impl FnMut(Candidate) -> f64) -> Option<(Candidate, f64)> {
     let costs = candidates(ranks).into_iter().map(|c| (c, cost_ns(c)));
     costs.min_by(|(a, x), (b, y)| {
@@ -68,13 +70,13 @@ pub fn choose(ranks: u64, mut cost_ns: impl FnMut(Candidate) -> f64) -> Option<(
 }
 
 impl LogGp {
-    /// A round of n-way dissemination or n-wise exchange: n short messages out and n in, everybody at the
-    /// same time.
+    /// The time of a round of n-way dissemination or n-wise exchange, in nanoseconds: each rank sends n
+    /// short messages and receives n, all ranks at the same time.
     ///
-    /// Serialised: n·max{g, o_s + L + o_r}. Overlapped: a processor first posts its n messages, then takes
-    /// the n that come; with s = max{o_s, g} and q = max{o_r, g} that is o_s + o_r + max{max{L, (n−1)·s} +
-    /// (n−1)·q, L + (n−1)·s}, which is o_s + L + o_r + (n−1)·max{o, g} while L is the longer part and o_s =
-    /// o_r = o.
+    /// Serialised: n·max{g, o_s + L + o_r}. Overlapped: a processor first posts its n messages, then
+    /// takes the n that arrive. With s = max{o_s, g} and q = max{o_r, g} that is o_s + o_r + max{max{L,
+    /// (n−1)·s} + (n−1)·q, L + (n−1)·s}. If L is the longer part and o_s = o_r = o, it is o_s + L + o_r +
+    /// (n−1)·max{o, g}.
     pub fn round_ns(&self, n: u64, charge: Charge) -> f64 {
         if n == 0 {
             return 0.0;
@@ -92,8 +94,9 @@ impl LogGp {
         }
     }
 
-    /// n-way dissemination over m links as in the thesis, with its ceilings:
-    /// n·max{g/min{m,n}, o_s + L/min{m,n} + o_r}·R, and for n ≥ m max{g·⌈n/m⌉, n·o_s + L·⌈n/m⌉ + n·o_r}·R.
+    /// The time of n-way dissemination over m links as in the thesis, with its ceilings, in nanoseconds:
+    /// n·max{g/min{m,n}, o_s + L/min{m,n} + o_r}·R, and for n ≥ m max{g·⌈n/m⌉, n·o_s + L·⌈n/m⌉ +
+    /// n·o_r}·R.
     ///
     /// # Panics
     /// If n or m is 0.
@@ -101,14 +104,14 @@ impl LogGp {
         assert!(n > 0 && links > 0, "{n} messages over {links} links");
         let (sends, turns) = (n as f64, n.div_ceil(links) as f64);
         let busy = sends * (self.send_overhead_ns + self.receive_overhead_ns);
-        // For n < m each message has a link of its own, and ⌈n/m⌉ = 1: both of the thesis's cases are this
-        // one.
+        // For n < m each message has a link of its own, and ⌈n/m⌉ = 1. So this covers both cases of the
+        // thesis.
         (self.gap_ns * turns).max(busy + self.latency_ns * turns) * f64::from(ceil_log(n + 1, ranks))
     }
 }
 
-/// L/o at which groups of n are the best for a combining tree with overlapped latency: n·(ln n − 1),
-/// where (L + n·o)/ln n is least.
+/// The ratio L/o for which groups of n are best in a combining tree with overlapped latency: n·(ln n −
+/// 1), where (L + n·o)/ln n has its minimum.
 pub fn best_latency_to_overhead(n: f64) -> f64 {
     n * (n.ln() - 1.0)
 }
@@ -118,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn candidates_are_the_smallest_n_for_their_rounds_and_few() {
+    fn candidates_are_few_and_the_smallest_n_for_their_rounds() {
         for ranks in 2..=3000 {
             let found = candidates(ranks);
             assert!(found.len() <= ceil_log(2, ranks) as usize);
@@ -131,7 +134,7 @@ mod tests {
                     c.n
                 );
             }
-            // Every n has the rounds of some candidate that is not larger.
+            // Each n has the same number of rounds as some candidate that is not larger.
             for n in [1, 2, 3, 5, 17, ranks - 1] {
                 assert!(
                     found.iter().any(|c| c.n <= n && c.rounds == ceil_log(n + 1, ranks)),
@@ -173,7 +176,7 @@ mod tests {
         assert_eq!(choose(64, |c| cost(c.n, Charge::Serialised)).unwrap().0, Candidate { n: 1, rounds: 6 });
     }
 
-    /// The round by the definition of LogP: posts and receipts one after the other on one processor.
+    /// A round by the definition of LogP: posts and receipts one after the other on one processor.
     fn round_by_steps(m: &LogGp, n: u64) -> f64 {
         let sent: Vec<f64> = (0..n).map(|i| i as f64 * m.send_interval_ns() + m.send_overhead_ns).collect();
         let mut free = sent[sent.len() - 1];
@@ -187,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn an_overlapped_round_is_what_its_steps_take() {
+    fn an_overlapped_round_takes_as_long_as_its_steps() {
         for latency in [0.0, 1.0, 4.0, 30.0] {
             for send in [0.25, 1.0, 3.0] {
                 for receive in [0.25, 1.0, 3.0] {
@@ -213,8 +216,8 @@ mod tests {
         }
     }
 
-    /// With L = 10·o and three links the thesis chooses n = 3; at 5 to 9 ranks n = 2 has as many rounds and
-    /// costs less.
+    /// With L = 10·o and three links the thesis chooses n = 3. With 5 to 9 ranks n = 2 has as many rounds
+    /// and costs less.
     #[test]
     fn as_many_messages_as_links_is_not_always_best() {
         let m = LogGp::logp(10.0, 1.0, 0.0);
@@ -226,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn ideal_groups_of_a_combining_tree() {
+    fn groups_of_4_and_8_are_ideal_at_the_known_ratios() {
         assert!(
             (best_latency_to_overhead(4.0) - 1.5).abs() < 0.05
                 && (best_latency_to_overhead(8.0) - 8.6).abs() < 0.05

@@ -1,24 +1,25 @@
-//! How long starting a program on many nodes takes: the bandwidth of a hardware broadcast, and what
-//! other launchers need.
+//! The time to start a program on many nodes: the bandwidth of a hardware broadcast, and the times of
+//! other launchers.
 //!
-//! Frachtenberg 2003, section 4.3.2. Equation 4.3 is printed with the delay of a switch twice; its
-//! table 4.3 has it once, as equation 4.6 has, and its MB are MiB (peak: 320 MiB/s). Both are as in the
-//! table here.
+//! Frachtenberg 2003, section 4.3.2. The printed equation 4.3 counts the delay of a switch twice. Its
+//! table 4.3 counts it once, as equation 4.6 does, and its MB are MiB (peak: 320 MiB/s). Both are as in
+//! the table here.
 
-/// Bytes of a MiB: the unit of the table's bandwidths.
+/// Bytes of a MiB, the unit of the bandwidths of the table.
 pub const MIB: f64 = 1_048_576.0;
 
-/// What limits the broadcast: a packet follows the one before when its acknowledgement is back.
+/// A network with a hardware broadcast. A packet is sent when the previous one has been acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BroadcastNetwork {
+    /// Payload of a packet, in bytes.
     pub packet_bytes: f64,
-    /// Least time between packets at the peak, in nanoseconds.
+    /// The time between packets at the peak rate, in nanoseconds.
     pub packet_ns: f64,
-    /// What processing a packet takes, in nanoseconds.
+    /// The time to process a packet, in nanoseconds.
     pub base_ns: f64,
-    /// Delay of a metre of cable, one way, in nanoseconds.
+    /// The delay of a metre of cable in one direction, in nanoseconds.
     pub cable_ns_per_metre: f64,
-    /// Delay of a switch, forward and acknowledgement together, in nanoseconds.
+    /// The delay of a switch for the packet and its acknowledgement together, in nanoseconds.
     pub switch_ns: f64,
 }
 
@@ -32,64 +33,78 @@ pub const QSNET: BroadcastNetwork = BroadcastNetwork {
 };
 
 impl BroadcastNetwork {
-    /// Bandwidth in bytes per second over `cable_metres` and `switches`.
+    /// The bandwidth in bytes per second over so many metres of cable and switches.
     pub fn bytes_per_second(&self, cable_metres: f64, switches: f64) -> f64 {
         let acknowledged =
             self.base_ns + 2.0 * cable_metres * self.cable_ns_per_metre + switches * self.switch_ns;
         self.packet_bytes / self.packet_ns.max(acknowledged) * 1e9
     }
 
-    /// The same for a machine of `nodes` on a square floor (equation 4.6).
+    /// The same for a machine of so many nodes on a square floor (equation 4.6).
     pub fn bytes_per_second_of(&self, nodes: f64) -> f64 {
         self.bytes_per_second(diameter_metres(nodes), switches(nodes))
     }
 }
 
-/// Switches that a packet crosses at most in a quaternary fat tree: 2·log₄(nodes) − 1 (equation 4.5).
+/// The largest number of switches that a packet crosses in a quaternary fat tree: 2·log₄(nodes) − 1
+/// (equation 4.5).
 pub fn switches(nodes: f64) -> f64 {
     nodes.log2() - 1.0
 }
 
-/// Longest way across a square floor with four nodes on 4 m²: √(2·nodes) metres (equation 4.4).
+/// The diagonal of a square floor with four nodes on 4 m²: √(2·nodes) metres (equation 4.4).
 pub fn diameter_metres(nodes: f64) -> f64 {
     (2.0 * nodes).sqrt()
 }
 
-/// STORM on a machine: the image travels at the broadcast's bandwidth or, if that is less, the nodes'.
+/// The launcher STORM on a machine. The image travels at the bandwidth of the broadcast or, if that is
+/// less, of the nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Storm {
-    pub wire: BroadcastNetwork,
-    /// What a node's input can take, in bytes per second; infinite for the ideal machine.
+    /// The network.
+    pub network: BroadcastNetwork,
+    /// The bandwidth of a node's input, in bytes per second. Infinite for the ideal machine.
     pub node_bytes_per_second: f64,
-    /// Starting the program and reporting, in seconds.
+    /// The time to start the program and to report, in seconds.
     pub execute_s: f64,
-    /// The operating system and waiting for ends of time slices, in seconds.
+    /// The time of the operating system and of waiting for the ends of time slices, in seconds.
     pub time_slice_s: f64,
 }
 
-/// The thesis's cluster. It does not print what time slices cost: 8.4 ms is what the measured 110 ms on
-/// 64 nodes leave.
+/// The cluster of the thesis, which does not print the cost of time slices: 8.4 ms follows from the
+/// measured 110 ms on 64 nodes.
 pub const WOLVERINE: Storm =
-    Storm { wire: QSNET, node_bytes_per_second: 131.0 * MIB, execute_s: 0.010, time_slice_s: 0.0084 };
+    Storm { network: QSNET, node_bytes_per_second: 131.0 * MIB, execute_s: 0.010, time_slice_s: 0.0084 };
 
 impl Storm {
-    /// Seconds to start a program whose image has `bytes` on `nodes` nodes (equation 4.7).
+    /// The time to start a program whose image has so many bytes, in seconds (equation 4.7).
     pub fn launch_s(&self, nodes: f64, bytes: f64) -> f64 {
-        let rate = self.node_bytes_per_second.min(self.wire.bytes_per_second_of(nodes));
+        let rate = self.node_bytes_per_second.min(self.network.bytes_per_second_of(nodes));
         bytes / rate + self.execute_s + self.time_slice_s
     }
 }
 
-/// How another launcher's time grows, in seconds (table 4.5).
+/// How the time of another launcher grows with the number of nodes, in seconds (table 4.5).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Growth {
     /// per_node·n + start.
-    Linear { per_node_s: f64, start_s: f64 },
+    Linear {
+        /// The time for each node.
+        per_node_s: f64,
+        /// The time for no nodes.
+        start_s: f64,
+    },
     /// per_doubling·log₂n + start.
-    Logarithmic { per_doubling_s: f64, start_s: f64 },
+    Logarithmic {
+        /// The time for each doubling of the nodes.
+        per_doubling_s: f64,
+        /// The time for one node.
+        start_s: f64,
+    },
 }
 
 impl Growth {
+    /// The time to start a program on so many nodes, in seconds.
     pub fn launch_s(&self, nodes: f64) -> f64 {
         match *self {
             Growth::Linear { per_node_s, start_s } => per_node_s * nodes + start_s,
@@ -98,8 +113,8 @@ impl Growth {
     }
 }
 
-/// Other launchers of the time, with the fits that the thesis prints. Rounded as printed, they give the
-/// printed values at 4096 nodes to 0.4%.
+/// Other launchers of that time, with the fits that the thesis prints. Rounded as printed, they reproduce
+/// the printed values at 4096 nodes to 0.4%.
 pub const LAUNCHERS: &[(&str, Growth)] = &[
     ("rsh", Growth::Linear { per_node_s: 0.934, start_s: 1.266 }),
     ("RMS", Growth::Linear { per_node_s: 0.077, start_s: 1.092 }),
@@ -134,8 +149,8 @@ mod tests {
     #[test]
     fn all_54_bandwidths_of_the_table_are_reproduced() {
         assert_eq!(right(|metres, switches| QSNET.bytes_per_second(metres, switches)), 54);
-        // With the switches twice, as equation 4.3 is printed, only those entries are right that the packet
-        // itself limits.
+        // With the switches counted twice, as in the printed equation 4.3, only the entries are right
+        // that the packet rate limits.
         let twice = right(|metres, switches| QSNET.bytes_per_second(metres, 2.0 * switches));
         assert!(twice <= 4, "{twice}");
     }
@@ -143,7 +158,7 @@ mod tests {
     #[test]
     fn twelve_megabytes_start_in_135_ms_on_16384_nodes() {
         let launch_ms = |nodes| WOLVERINE.launch_s(nodes, 12.0 * MIB) * 1e3;
-        assert!((launch_ms(64.0) - 110.0).abs() < 0.1); // measured; the time of slices is set by it
+        assert!((launch_ms(64.0) - 110.0).abs() < 0.1); // measured; the cost of time slices follows from it
         assert!((launch_ms(16_384.0) - 135.0).abs() < 0.5, "{}", launch_ms(16_384.0));
         let ideal =
             Storm { node_bytes_per_second: f64::INFINITY, execute_s: 0.0, time_slice_s: 0.0, ..WOLVERINE };
@@ -161,7 +176,7 @@ mod tests {
                 ideal.launch_s(nodes, 12.0 * MIB)
             );
         }
-        // From about 6500 nodes on the network is what limits, and no longer the nodes.
+        // From about 6500 nodes on, the network is the limit instead of the nodes.
         assert!(
             QSNET.bytes_per_second_of(6000.0) > 131.0 * MIB
                 && QSNET.bytes_per_second_of(7000.0) < 131.0 * MIB
@@ -180,7 +195,8 @@ mod tests {
                 growth.launch_s(4096.0)
             );
         }
-        // They overtake it where machines are as large as none: printed, 1 and 17 billion nodes.
+        // They overtake STORM only at sizes that no machine has. The thesis prints 1 and 17 billion
+        // nodes.
         let overtakes = |of: usize| {
             let faster =
                 |nodes: &f64| LAUNCHERS[of].1.launch_s(*nodes) < WOLVERINE.launch_s(*nodes, 12.0 * MIB);

@@ -1,27 +1,27 @@
-//! LoP (Höfler 2005, section 2.3): overhead and latency as functions of how many peers are addressed at
-//! once.
+//! LoP (Höfler 2005, section 2.3): overhead and latency as functions of the number of peers that are
+//! addressed together.
 //!
 //! A network card is a second processor: the second message costs less than the first (pipeline), and
-//! many cost more (saturation). What the card does cannot be seen from the host, so gap and card time
-//! hide in L(p). The model holds where a node sends at most one message to each peer. L is a time *per
-//! message*: n of them take n·L(n).
+//! many messages cost more (saturation). The host cannot see what the card does, so the gap and the time
+//! of the card are part of L(p). The model holds if a node sends at most one message to each peer. L is a
+//! time *per message*: n messages take n·L(n).
 
 use serde::{Deserialize, Serialize};
 
-/// o(p) = λ₁ + λ₂/(λ₃ + p): overhead per message when p messages are posted one after the other.
+/// o(p) = λ₁ + λ₂/(λ₃ + p): the overhead per message when p messages are posted one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Overhead {
-    /// λ₁: what remains per message among many, in nanoseconds.
+    /// λ₁: the overhead per message among many, in nanoseconds.
     pub floor_ns: f64,
-    /// λ₂: what the first costs more, in nanoseconds times peers.
+    /// λ₂: what the first message costs more, in nanoseconds times peers.
     pub start_up_ns: f64,
-    /// λ₃: in peers.
+    /// λ₃: the shift of the start-up, in peers.
     pub start_up_shift: f64,
 }
 
 impl Overhead {
-    /// The same for every number of peers.
+    /// An overhead that does not depend on the number of peers.
     pub fn constant(ns: f64) -> Overhead {
         Overhead { floor_ns: ns, start_up_ns: 0.0, start_up_shift: 0.0 }
     }
@@ -32,25 +32,26 @@ impl Overhead {
     }
 }
 
-/// RTT(p) = λ₃ + λ₁/(λ₂ + p) + λ₄·(1 − e^(λ₅·(p − λ₆))): round trip per message, one node with p peers.
+/// RTT(p) = λ₃ + λ₁/(λ₂ + p) + λ₄·(1 − e^(λ₅·(p − λ₆))): the round trip per message of one node with p
+/// peers.
 ///
-/// Processing rate of the card, its start-up, saturation of the network (thesis section 2.3.6.1). The
-/// shape has one parameter more than can be told from measurements: λ₃, λ₄ and λ₆ enter only as λ₃ + λ₄
-/// and λ₄·e^(−λ₅·λ₆).
+/// The terms are the processing rate of the card, its start-up, and the saturation of the network
+/// (thesis, section 2.3.6.1). The function has one parameter more than measurements can determine: λ₃, λ₄
+/// and λ₆ enter only as λ₃ + λ₄ and λ₄·e^(−λ₅·λ₆).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RoundTrip {
     /// λ₃: what a message takes when the pipeline is full, in nanoseconds.
     pub floor_ns: f64,
-    /// λ₁: start-up, in nanoseconds times peers.
+    /// λ₁: the start-up, in nanoseconds times peers.
     pub start_up_ns: f64,
-    /// λ₂: in peers.
+    /// λ₂: the shift of the start-up, in peers.
     pub start_up_shift: f64,
-    /// λ₄: what saturation adds in the end, in nanoseconds.
+    /// λ₄: what saturation adds in the limit, in nanoseconds.
     pub saturation_ns: f64,
-    /// λ₅: how soon it does, per peer; negative where the time levels off.
+    /// λ₅: how fast it does so, per peer. Negative if the time levels off.
     pub saturation_rate: f64,
-    /// λ₆: in peers.
+    /// λ₆: the shift of the saturation, in peers.
     pub saturation_shift: f64,
 }
 
@@ -64,38 +65,41 @@ impl RoundTrip {
     }
 }
 
-/// How messages are given to the card.
+/// How the host gives messages to the card.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Posting {
-    /// One call per message: the card starts with the first.
+    /// One call for each message: the card starts with the first.
     #[default]
     Each,
-    /// One call for all: the card starts when all have been posted.
+    /// One call for all messages: the card starts when all have been posted.
     List,
 }
 
-/// The model of a machine.
+/// The parameters of LoP.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LoP {
+    /// RTT(p).
     pub round_trip: RoundTrip,
     /// o_s(p).
     pub send_overhead: Overhead,
-    /// o_r(p): posting receives. It does not enter L(p), because receives can be posted beforehand.
+    /// o_r(p): the overhead of posting receives. It is not part of L(p), because receives can be posted
+    /// beforehand.
     pub receive_overhead: Overhead,
+    /// How the host gives messages to the card.
     #[serde(default)]
     pub posting: Posting,
-    /// The functions were fitted to measurements with up to this many peers; beyond they are extrapolated.
+    /// The functions were fitted to measurements with up to so many peers. Beyond, they are extrapolated.
     pub most_peers: u64,
 }
 
 impl LoP {
-    /// L(p) in nanoseconds per message: RTT(p)/2 − (o_s(p) + o_s(1)), with p·o_s(p) for lists (thesis list
-    /// 2.9).
+    /// L(p) in nanoseconds per message: RTT(p)/2 − (o_s(p) + o_s(1)), with p·o_s(p) for lists (thesis,
+    /// list 2.9).
     ///
-    /// The definition assumes L ≫ o. Where that does not hold L can come out small or negative; it is not
-    /// cut off here.
+    /// The definition assumes L ≫ o. If that does not hold, L can be small or negative. It is not
+    /// corrected here.
     pub fn latency_ns(&self, peers: u64) -> f64 {
         let posted = match self.posting {
             Posting::Each => self.send_overhead.at_ns(peers),
@@ -104,12 +108,13 @@ impl LoP {
         self.round_trip.at_ns(peers) / 2.0 - (posted + self.send_overhead.at_ns(1))
     }
 
-    /// t_1:1 = o(1) + L(1).
+    /// t_1:1 = o(1) + L(1): the time of one message, in nanoseconds.
     pub fn one_to_one_ns(&self) -> f64 {
         self.send_overhead.at_ns(1) + self.latency_ns(1)
     }
 
-    /// t_1:n = o(n) + n·L(n); n·o(n) + n·L(n) for lists. 0 without peers.
+    /// t_1:n = o(n) + n·L(n), or n·o(n) + n·L(n) for lists: the time until all peers have a message from
+    /// one rank, in nanoseconds. 0 for no peers.
     pub fn one_to_many_ns(&self, peers: u64) -> f64 {
         if peers == 0 {
             return 0.0;
@@ -122,7 +127,8 @@ impl LoP {
         posted + n * self.latency_ns(peers)
     }
 
-    /// t_n:1 = o(1) + n·L(n). 0 without peers.
+    /// t_n:1 = o(1) + n·L(n): the time until one rank has a message from each peer, in nanoseconds. 0 for
+    /// no peers.
     pub fn many_to_one_ns(&self, peers: u64) -> f64 {
         if peers == 0 { 0.0 } else { self.send_overhead.at_ns(1) + peers as f64 * self.latency_ns(peers) }
     }

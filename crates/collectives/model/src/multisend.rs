@@ -1,31 +1,35 @@
-//! Multi-send: the host writes a packet to the card once, the card transmits it to several
+//! Multi-send: the host writes a packet to the card once, and the card transmits it to several
 //! destinations.
 //!
-//! Buntinas, Panda, Duato and Sadayappan (CANPC 2000), section 2 and appendix. Most of the gain is that
-//! writing to the card was slow: at most t_S/t_X, 3.80 for a packet of 1536 bytes as measured and 1.48
-//! with write-combining. The lines predict a gain at 0 bytes too; measured was a small loss below 32.
+//! Buntinas, Panda, Duato and Sadayappan (CANPC 2000), section 2 and appendix. Most of the gain is due to
+//! the slow writes to the card: the gain is at most t_S/t_X, which is 3.80 for a packet of 1536 bytes as
+//! measured and 1.48 with write-combining. The lines predict a gain at 0 bytes too, but a small loss was
+//! measured below 32 bytes.
 
-/// A time that grows with a message: start + bytes × per byte, in nanoseconds.
+/// A time that grows linearly with the size of a message: start + bytes × per byte, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Line {
+    /// The time for 0 bytes.
     pub start_ns: f64,
+    /// The time for each byte.
     pub per_byte_ns: f64,
 }
 
 impl Line {
+    /// The time for so many bytes.
     pub fn at_ns(&self, bytes: u64) -> f64 {
         self.start_ns + bytes as f64 * self.per_byte_ns
     }
 }
 
-/// What the stages take.
+/// The times of the stages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MultiSend {
-    /// t_S: the host puts a packet together and writes it to the card.
+    /// t_S: the host assembles a packet and writes it to the card.
     pub send: Line,
     /// t_X: the card transmits it.
     pub transmit: Line,
-    /// t_R: the other card and host take it.
+    /// t_R: the other card and its host receive it.
     pub receive: Line,
 }
 
@@ -36,12 +40,12 @@ pub const MYRINET: MultiSend = MultiSend {
     receive: Line { start_ns: 4282.0, per_byte_ns: 23.0 },
 };
 
-/// The same if the processor could combine writes to the card, which it did not.
+/// The same if the processor combined writes to the card, which it did not.
 pub const MYRINET_WRITE_COMBINING: MultiSend =
     MultiSend { send: Line { start_ns: 2786.3, per_byte_ns: 10.6 }, ..MYRINET };
 
 impl MultiSend {
-    /// Until the last of `destinations` has a packet of `bytes`: t_S + (k − 1)·t_X + t_R. 0 without
+    /// The time until the last of k destinations has a packet: t_S + (k − 1)·t_X + t_R. 0 without
     /// destinations.
     pub fn multi_send_ns(&self, destinations: u64, bytes: u64) -> f64 {
         if destinations == 0 {
@@ -61,7 +65,7 @@ impl MultiSend {
         }
     }
 
-    /// λ of the postal model for packets of `bytes` that are forwarded by hosts: (t_X + t_R + t_S)/t_X.
+    /// λ of the postal model for packets that hosts forward: (t_X + t_R + t_S)/t_X.
     pub fn lambda(&self, bytes: u64) -> f64 {
         1.0 + (self.receive.at_ns(bytes) + self.send.at_ns(bytes)) / self.transmit.at_ns(bytes)
     }
@@ -71,7 +75,7 @@ impl MultiSend {
 mod tests {
     use super::*;
 
-    /// 1536 bytes to six destinations, as the paper computes it, in nanoseconds.
+    /// A packet of 1536 bytes to six destinations, as computed in the paper, in nanoseconds.
     #[test]
     fn a_packet_to_six_is_2_18_times_faster_and_1_25_with_write_combining() {
         for (m, send, multi, host, factor) in [
@@ -90,12 +94,12 @@ mod tests {
     }
 
     #[test]
-    fn the_gain_cannot_exceed_what_sending_costs_more_than_transmitting() {
+    fn the_gain_is_at_most_the_ratio_of_sending_and_transmitting() {
         for (m, ceiling) in [(MYRINET, 3.80), (MYRINET_WRITE_COMBINING, 1.48)] {
             let gain = m.host_loop_ns(1_000_000, 1536) / m.multi_send_ns(1_000_000, 1536);
             assert!((gain - ceiling).abs() < 0.005, "{gain}");
         }
-        // Measured below 32 bytes was a loss; the lines do not say so.
+        // A loss was measured below 32 bytes, which the lines do not predict.
         assert!(MYRINET.host_loop_ns(15, 0) > MYRINET.multi_send_ns(15, 0));
         assert_eq!(MYRINET.host_loop_ns(1, 64), MYRINET.multi_send_ns(1, 64));
         assert_eq!((MYRINET.host_loop_ns(0, 64), MYRINET.multi_send_ns(0, 64)), (0.0, 0.0));

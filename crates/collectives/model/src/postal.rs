@@ -1,4 +1,4 @@
-//! The postal model: a rank can send once per unit of time, and what it sends arrives λ units after the
+//! The postal model: a rank can send once in each unit of time, and a message arrives λ units after its
 //! sending began.
 //!
 //! Bar-Noy and Kipnis 1994; as used by Buntinas et al. (CANPC 2000), section 4. In LogP terms the unit
@@ -6,17 +6,17 @@
 
 use std::cmp::Ordering;
 
-/// A rank's place in a broadcast tree.
+/// The position of a rank in a broadcast tree.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TreePosition {
-    /// None for the root, which is rank 0.
+    /// The parent. None for the root, which is rank 0.
     pub parent: Option<u64>,
-    /// When the message is there, in units from the root's first send.
+    /// When the message arrives, in units after the root's first send.
     pub at: f64,
 }
 
-/// F(t): how many ranks a broadcast can have reached t units after its start; 1 for t < λ, else F(t −
-/// 1) + F(t − λ). At most `u64::MAX`.
+/// F(t): how many ranks a broadcast can reach within t units. 1 for t < λ, otherwise F(t − 1) + F(t − λ),
+/// saturating at `u64::MAX`.
 ///
 /// # Panics
 /// If λ is 0.
@@ -30,35 +30,35 @@ pub fn reach(lambda: u32, t: u32) -> u64 {
     reached[t as usize]
 }
 
-/// An optimal broadcast tree for any λ ≥ 1: the rank that can send soonest sends to the next. Of ranks
-/// that could at the same time the one that has sent before goes first; otherwise a tree of four for λ
-/// = 2 would not be flat, as the paper has it.
+/// An optimal broadcast tree for any λ ≥ 1: the rank that can send earliest sends to the next rank. Of
+/// ranks that can send at the same time, one that has sent before goes first. Otherwise a tree of four
+/// ranks for λ = 2 would not be flat, as it is in the paper.
 ///
-/// O(P log P).
+/// Takes O(P log P) time.
 ///
 /// # Panics
-/// If λ is less than 1 or not a number: a sender cannot be busier than the way is long.
+/// If λ is less than 1 or not a number: sending cannot take longer than arriving.
 pub fn tree(lambda: f64, ranks: u64) -> Vec<TreePosition> {
     assert!(lambda >= 1.0 && lambda.is_finite(), "λ is {lambda}");
-    let mut places = Vec::new();
+    let mut positions = Vec::new();
     let mut senders = std::collections::BinaryHeap::new();
     if ranks > 0 {
-        places.push(TreePosition { parent: None, at: 0.0 });
+        positions.push(TreePosition { parent: None, at: 0.0 });
         senders.push(Sender { free_at: 0.0, has_sent: false, rank: 0 });
     }
     for rank in 1..ranks {
         let sender = senders.pop().expect("the root is always there");
         let at = sender.free_at + lambda;
-        places.push(TreePosition { parent: Some(sender.rank), at });
+        positions.push(TreePosition { parent: Some(sender.rank), at });
         senders.push(Sender { free_at: sender.free_at + 1.0, has_sent: true, rank: sender.rank });
         senders.push(Sender { free_at: at, has_sent: false, rank });
     }
-    places
+    positions
 }
 
-/// When the last rank of an optimal tree has the message, in units.
+/// The time until the last rank of an optimal tree has the message, in units.
 pub fn broadcast_time(lambda: f64, ranks: u64) -> f64 {
-    tree(lambda, ranks).iter().map(|place| place.at).fold(0.0, f64::max)
+    tree(lambda, ranks).iter().map(|position| position.at).fold(0.0, f64::max)
 }
 
 struct Sender {
@@ -68,7 +68,7 @@ struct Sender {
 }
 
 impl Ord for Sender {
-    /// The greatest is the one to send next.
+    /// The greatest sender sends next.
     fn cmp(&self, other: &Sender) -> Ordering {
         other
             .free_at
@@ -96,7 +96,7 @@ impl Eq for Sender {}
 mod tests {
     use super::*;
 
-    /// The least time over all trees: every rank may have any earlier one as its parent, and sends to its
+    /// The least time over all trees. Each rank may have any earlier rank as its parent, and sends to its
     /// children in order.
     fn by_trying_all(lambda: f64, ranks: u64) -> f64 {
         fn try_from(lambda: f64, ranks: u64, at: &mut Vec<f64>, sent: &mut Vec<u32>, best: &mut f64) {
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn trees_are_as_fast_as_the_best_of_all_trees() {
+    fn no_tree_is_faster() {
         for ranks in 1..=8 {
             for lambda in [1.0, 1.5, 2.0, 2.75, 3.0, 4.0, 5.5, 8.0] {
                 assert_eq!(
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn trees_reach_what_the_recurrence_says() {
+    fn trees_reach_as_many_ranks_as_the_recurrence_says() {
         for lambda in 1..=9 {
             for ranks in 2..=300 {
                 let time = broadcast_time(f64::from(lambda), ranks) as u32;
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn four_ranks_at_lambda_two_are_flat() {
+    fn the_tree_of_four_ranks_with_lambda_2_is_flat() {
         let parents: Vec<_> = tree(2.0, 4).iter().map(|p| p.parent).collect();
         assert_eq!(parents, [None, Some(0), Some(0), Some(0)]);
         assert!(tree(2.0, 0).is_empty());
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_way_gives_the_binomial_tree_and_a_long_one_the_flat() {
+    fn lambda_1_gives_the_binomial_tree_and_a_large_lambda_a_flat_one() {
         let binomial = tree(1.0, 16);
         assert_eq!(broadcast_time(1.0, 16), 4.0);
         assert_eq!(binomial.iter().filter(|p| p.parent == Some(0)).count(), 4);

@@ -1,32 +1,33 @@
-//! Collectives over reflective memory: a write to the card of one node appears in the cards of all,
+//! Collectives over reflective memory: a write to the card of one node appears in the cards of all nodes,
 //! along a ring.
 //!
-//! Moorthy, Panda and Sadayappan (CANPC 2000), equations 4.1 to 4.3. Register-insertion ring,
-//! granularity of a word, no other traffic, best case. Equation 4.1 is printed with W + (N_ring −
-//! 1)·T_s, which adds words to a time; here the ring takes (W + N_ring − 1)·T_s. The printed constants
-//! do not give the barriers that the paper prints (10.7 µs for four nodes of the model network, 13.9 µs
-//! measured on SCRAMNet): they give 3.7 and 8.3 µs. What reads a flag there must have cost about 3.3 µs
-//! of software instead of the 950 ns of the bus. So take the radix from [`best_radix`] with times that
-//! were measured, not from a rule.
+//! Moorthy, Panda and Sadayappan (CANPC 2000), equations 4.1 to 4.3. Register-insertion ring, granularity
+//! of a word, no other traffic, best case. The printed equation 4.1 has W + (N_ring − 1)·T_s, which adds
+//! words to a time; here the ring takes (W + N_ring − 1)·T_s. The printed constants do not give the
+//! printed barriers (10.7 µs for four nodes of the model network, 13.9 µs measured on SCRAMNet): they
+//! give 3.7 and 8.3 µs. Reading a flag must have cost about 3.3 µs of software there, instead of the 950
+//! ns of the bus. So choose the radix by [`best_radix`] with measured times, not by a rule.
 
 use crate::rounds::{ceil_log, floor_log};
 
-/// A ring and the bus to its cards. Times in nanoseconds.
+/// A ring and the bus to its cards. Times are nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ring {
-    /// T_s: from one transmission slot to the next; one word each.
+    /// T_s: from one transmission slot to the next. Each slot carries one word.
     pub slot_ns: f64,
+    /// Reading a flag from the card.
     pub flag_read_ns: f64,
+    /// Writing a flag to the card.
     pub flag_write_ns: f64,
-    /// One word to the card.
+    /// Writing a word to the card.
     pub word_write_ns: f64,
-    /// One word from the card.
+    /// Reading a word from the card.
     pub word_read_ns: f64,
-    /// What software costs however long the message is. The paper does not print its value.
+    /// The cost of software for each message. The paper does not print its value.
     pub overhead_ns: f64,
 }
 
-/// PCI bus with the 440FX chip set: reads 950 ns, writes 330 ns.
+/// A ring on a PCI bus with the 440FX chip set: reads take 950 ns, writes 330 ns.
 const fn on_pci(slot_ns: f64) -> Ring {
     Ring {
         slot_ns,
@@ -44,8 +45,9 @@ pub const SCRAMNET: Ring = on_pci(571.0);
 pub const MODEL_NETWORK: Ring = on_pci(58.0);
 
 impl Ring {
-    /// Hierarchical broadcast of `words`: the payload is written once, flags are set along a tree in which
-    /// each rank has `radix` children (equation 4.1, repaired). 0 for one rank.
+    /// The time of a hierarchical broadcast of so many words, in nanoseconds: the root writes the payload
+    /// once, and flags travel along a tree in which each rank has `radix` children (equation 4.1,
+    /// corrected). 0 for one rank.
     ///
     /// # Panics
     /// If `radix` is less than 2.
@@ -64,8 +66,8 @@ impl Ring {
             + self.overhead_ns
     }
 
-    /// Hierarchical barrier in groups of `radix`: each sets its flag and reads those of its group, one per
-    /// group goes on (equation 4.2). 0 for one rank.
+    /// The time of a hierarchical barrier in groups of `radix`, in nanoseconds: each rank sets its flag
+    /// and reads those of its group, and one rank of each group goes on (equation 4.2). 0 for one rank.
     ///
     /// # Panics
     /// If `radix` is less than 2.
@@ -75,8 +77,9 @@ impl Ring {
             * ((radix - 1) as f64 * self.flag_read_ns + self.word_write_ns + around)
     }
 
-    /// Allreduce of `words` in which everybody broadcasts at the same time (equation 4.3; its third term,
-    /// printed as writes of payload, is the N − 1 flags). 0 for one rank.
+    /// The time of an allreduce of so many words in which all ranks broadcast at the same time, in
+    /// nanoseconds (equation 4.3; its third term, printed as writes of payload, is the N − 1 flags). 0
+    /// for one rank.
     pub fn allreduce_ns(&self, ranks: u64, words: u64) -> f64 {
         if ranks < 2 {
             return 0.0;
@@ -90,7 +93,8 @@ impl Ring {
     }
 }
 
-/// The radix from 2 to `ranks` that costs least, and its cost; of equal ones the smallest. None for one rank.
+/// The radix from 2 to `ranks` with the least cost, and its cost. Of equal costs the smallest radix. None
+/// for one rank.
 pub fn best_radix(ranks: u64, cost_ns: impl Fn(u64) -> f64) -> Option<(u64, f64)> {
     (2..=ranks).map(|radix| (radix, cost_ns(radix))).min_by(|a, b| a.1.total_cmp(&b.1))
 }
@@ -113,10 +117,10 @@ mod tests {
         near(Ring { flag_read_ns: 3300.0, ..MODEL_NETWORK }.barrier_ns(4, 4), 10.75);
     }
 
-    /// At 32 nodes groups of four are the best of the powers of two only where reading a flag takes 1.1 to
+    /// At 32 nodes, groups of four are the best of the powers of two only if reading a flag takes 1.1 to
     /// 2.9 µs.
     #[test]
-    fn the_best_radix_depends_on_what_reading_a_flag_costs() {
+    fn the_best_radix_depends_on_the_cost_of_reading_a_flag() {
         let best = |flag_read_ns: f64| {
             let ring = Ring { flag_read_ns, ..MODEL_NETWORK };
             [2, 4, 8, 16, 32]
@@ -128,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_radix_is_found_and_two_ranks_have_one() {
+    fn the_best_radix_is_found() {
         for ranks in 2..=64 {
             let cost = |radix| MODEL_NETWORK.broadcast_ns(ranks, radix, 16);
             let (radix, least) = best_radix(ranks, cost).unwrap();
@@ -148,9 +152,10 @@ mod tests {
             word_read_ns: 1e4,
             overhead_ns: 1e5,
         };
-        // 17 ranks, radix 4: two levels of 16 others, three flags and none beyond; five words around 16 hops.
+        // 17 ranks, radix 4: two levels for 16 other ranks, three flags and none beyond, five words over
+        // 16 hops.
         assert_eq!(ring.broadcast_ns(17, 4, 5), 2.0 * 10.0 + 3.0 * 100.0 + 21.0 + 1e3 + 5e4 + 1e5);
-        // One more rank: a third level to wait for, and one more flag that cannot be hidden.
+        // One more rank: a third level, and one more flag that cannot be hidden.
         assert_eq!(ring.broadcast_ns(18, 4, 5), 3.0 * 10.0 + 4.0 * 100.0 + 22.0 + 1e3 + 5e4 + 1e5);
         assert_eq!(ring.barrier_ns(17, 4), 3.0 * (30.0 + 1e3 + 48.0));
         assert_eq!(ring.allreduce_ns(4, 5), 1e3 + 16.0 + 300.0 + 15e4 + 1e5);

@@ -1,4 +1,4 @@
-//! How many rounds an algorithm has: logarithms that are rounded exactly, without floating point.
+//! The number of rounds of an algorithm: logarithms that are rounded exactly, without floating point.
 
 /// ⌈log_base ranks⌉: the least R with base^R ≥ ranks; 0 for one rank.
 ///
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn powers_are_exact_and_their_neighbours_are_not() {
+    fn logarithms_are_exact_at_powers_and_beside_them() {
         for base in 2..=9_u64 {
             for exponent in 1..=6 {
                 let power = base.pow(exponent);

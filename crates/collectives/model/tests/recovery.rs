@@ -1,5 +1,5 @@
-//! A machine that is a function: what it is made of must come out of its samples, with noise in all and
-//! outliers in many.
+//! A synthetic machine: the parameters that generate its samples must be recovered from them, in spite of
+//! noise and outliers.
 
 use evenkeel_model::measurement::{
     Conditions, MeasuredParameters, MeasurementError, ModelKind, estimate_parameters,
@@ -31,31 +31,31 @@ const TRUE_LOP: LoP = LoP {
     most_peers: 48,
 };
 
-/// How a machine disturbs its samples.
+/// How the machine disturbs its samples.
 #[derive(Clone, Copy)]
-struct Disturbed {
+struct Disturbance {
     seed: u64,
-    /// Samples are up to this much above the truth or below it.
+    /// The largest relative error of a sample.
     noise: f64,
-    /// Share of samples that are 2 to 50 times too long.
+    /// The share of samples that are 2 to 50 times too long.
     outliers: f64,
-    /// Share of passes that are 1.5 times too long as a whole.
+    /// The share of passes that are 1.5 times too long as a whole.
     bad_passes: f64,
 }
 
-struct Machine {
+struct SyntheticMachine {
     random: fastrand::Rng,
-    how: Disturbed,
+    how: Disturbance,
     series: Vec<Series>,
 }
 
-impl Machine {
-    fn new(how: Disturbed) -> Machine {
-        Machine { random: fastrand::Rng::with_seed(how.seed), how, series: Vec::new() }
+impl SyntheticMachine {
+    fn new(how: Disturbance) -> SyntheticMachine {
+        SyntheticMachine { random: fastrand::Rng::with_seed(how.seed), how, series: Vec::new() }
     }
 
-    fn takes(&mut self, quantity: Quantity, peers: u32, bytes: u64, oversubscribed: bool, ns: f64) {
-        let Disturbed { noise, outliers, bad_passes, .. } = self.how;
+    fn sample(&mut self, quantity: Quantity, peers: u32, bytes: u64, oversubscribed: bool, ns: f64) {
+        let Disturbance { noise, outliers, bad_passes, .. } = self.how;
         let random = &mut self.random;
         let passes = (0..16)
             .map(|_| {
@@ -72,44 +72,44 @@ impl Machine {
         self.series.push(Series { quantity, peers, bytes, oversubscribed, passes });
     }
 
-    fn of_loggp(m: &LogGp, how: Disturbed, peers: impl Iterator<Item = u32>) -> Vec<Series> {
-        let mut machine = Machine::new(how);
+    fn of_loggp(m: &LogGp, how: Disturbance, peers: impl Iterator<Item = u32>) -> Vec<Series> {
+        let mut machine = SyntheticMachine::new(how);
         for p in peers {
             let n = u64::from(p);
-            machine.takes(
+            machine.sample(
                 Quantity::RoundTrip,
                 p,
                 0,
                 false,
                 (m.one_to_many_ns(n) + m.many_to_one_ns(n)) / n as f64,
             );
-            machine.takes(Quantity::SendOverhead, p, 0, false, m.send_overhead_ns);
-            machine.takes(Quantity::ReceiveOverhead, p, 0, false, m.receive_overhead_ns);
-            machine.takes(Quantity::OneToMany, p, 0, false, m.one_to_many_ns(n));
+            machine.sample(Quantity::SendOverhead, p, 0, false, m.send_overhead_ns);
+            machine.sample(Quantity::ReceiveOverhead, p, 0, false, m.receive_overhead_ns);
+            machine.sample(Quantity::OneToMany, p, 0, false, m.one_to_many_ns(n));
         }
-        machine.takes(Quantity::Gap, 1, 0, false, m.gap_ns);
+        machine.sample(Quantity::Gap, 1, 0, false, m.gap_ns);
         for bytes in (0..=20).map(|i| 1_u64 << i) {
-            machine.takes(Quantity::Message, 1, bytes, false, m.message_ns(bytes));
+            machine.sample(Quantity::Message, 1, bytes, false, m.message_ns(bytes));
         }
-        machine.takes(Quantity::Switch, 1, 0, true, TRUE_SWITCH_NS);
+        machine.sample(Quantity::Switch, 1, 0, true, TRUE_SWITCH_NS);
         machine.series
     }
 
-    fn of_lop(m: &LoP, how: Disturbed, oversubscribed: impl Fn(u32) -> bool) -> Vec<Series> {
-        let mut machine = Machine::new(how);
+    fn of_lop(m: &LoP, how: Disturbance, oversubscribed: impl Fn(u32) -> bool) -> Vec<Series> {
+        let mut machine = SyntheticMachine::new(how);
         for p in (1..=16).chain((20..=48).step_by(4)) {
             let n = u64::from(p);
-            machine.takes(Quantity::RoundTrip, p, 0, oversubscribed(p), m.round_trip.at_ns(n));
-            machine.takes(Quantity::SendOverhead, p, 0, oversubscribed(p), m.send_overhead.at_ns(n));
-            machine.takes(Quantity::ReceiveOverhead, p, 0, oversubscribed(p), m.receive_overhead.at_ns(n));
+            machine.sample(Quantity::RoundTrip, p, 0, oversubscribed(p), m.round_trip.at_ns(n));
+            machine.sample(Quantity::SendOverhead, p, 0, oversubscribed(p), m.send_overhead.at_ns(n));
+            machine.sample(Quantity::ReceiveOverhead, p, 0, oversubscribed(p), m.receive_overhead.at_ns(n));
         }
-        machine.takes(Quantity::Gap, 1, 0, false, 500.0);
+        machine.sample(Quantity::Gap, 1, 0, false, 500.0);
         machine.series
     }
 }
 
-const QUIET: Disturbed = Disturbed { seed: 1, noise: 0.0, outliers: 0.0, bad_passes: 0.0 };
-const LOUD: Disturbed = Disturbed { seed: 1, noise: 0.05, outliers: 0.1, bad_passes: 0.12 };
+const QUIET: Disturbance = Disturbance { seed: 1, noise: 0.0, outliers: 0.0, bad_passes: 0.0 };
+const LOUD: Disturbance = Disturbance { seed: 1, noise: 0.05, outliers: 0.1, bad_passes: 0.12 };
 
 fn conditions() -> Conditions {
     Conditions { cores: vec![0, 1, 2, 3], command: "a function".into(), ..Conditions::default() }
@@ -127,17 +127,17 @@ fn off(found: f64, truth: f64) -> f64 {
 }
 
 #[test]
-fn loggp_comes_out_exactly_without_noise_and_within_bounds_with_it() {
-    // What disturbs only ever lengthens, so medians of disturbed samples lie above the truth: here by up
-    // to 3%.
+fn loggp_is_recovered_exactly_without_noise_and_within_bounds_with_it() {
+    // Disturbances only lengthen samples, so the medians of disturbed samples lie above the truth: here
+    // by up to 3%.
     for (how, within) in [
         (QUIET, 1e-6),
         (LOUD, 0.03),
-        (Disturbed { seed: 2, ..LOUD }, 0.03),
-        (Disturbed { seed: 3, ..LOUD }, 0.03),
+        (Disturbance { seed: 2, ..LOUD }, 0.03),
+        (Disturbance { seed: 3, ..LOUD }, 0.03),
     ] {
         let found = estimate_parameters(
-            &Machine::of_loggp(&TRUE_LOGGP, how, 1..=3),
+            &SyntheticMachine::of_loggp(&TRUE_LOGGP, how, 1..=3),
             ModelKind::LogGp,
             "f",
             conditions(),
@@ -152,7 +152,7 @@ fn loggp_comes_out_exactly_without_noise_and_within_bounds_with_it() {
             ("g", m.gap_ns, TRUE_LOGGP.gap_ns),
             ("G", m.gap_per_byte_ns, TRUE_LOGGP.gap_per_byte_ns),
         ] {
-            // Whatever is left of a round trip has the errors of all three.
+            // L is what the overheads leave of a round trip, so it has the errors of all three.
             assert!(
                 off(found, truth) <= if name == "L" { 2.0 * within } else { within },
                 "seed {}: {name} is {found}, truth {truth}",
@@ -162,7 +162,7 @@ fn loggp_comes_out_exactly_without_noise_and_within_bounds_with_it() {
         let node = found.parameters.node.as_ref().unwrap();
         assert!(off(node.switch_ns.unwrap(), TRUE_SWITCH_NS) < 0.02 && node.cores == Some(4));
         assert_eq!(found.parameters.check(), Ok(()));
-        // What did not go into the parameters is predicted by them.
+        // The parameters predict times that they were not computed from.
         assert!(found.measurement.checks.iter().any(|c| c.what == "round trip" && c.peers == 3));
         for check in &found.measurement.checks {
             assert!(off(check.predicted_ns, check.measured_ns) < 0.05, "{check:?}");
@@ -171,11 +171,11 @@ fn loggp_comes_out_exactly_without_noise_and_within_bounds_with_it() {
 }
 
 #[test]
-fn intervals_hold_the_truth_and_are_not_wide() {
-    // Of noise to both sides. An interval cannot know what lengthens all passes alike.
-    let how = Disturbed { outliers: 0.0, bad_passes: 0.0, ..LOUD };
+fn intervals_contain_the_truth_and_are_narrow() {
+    // Only noise to both sides. An interval cannot show what lengthens all passes alike.
+    let how = Disturbance { outliers: 0.0, bad_passes: 0.0, ..LOUD };
     let found = estimate_parameters(
-        &Machine::of_loggp(&TRUE_LOGGP, how, 1..=3),
+        &SyntheticMachine::of_loggp(&TRUE_LOGGP, how, 1..=3),
         ModelKind::LogGp,
         "f",
         conditions(),
@@ -187,8 +187,7 @@ fn intervals_hold_the_truth_and_are_not_wide() {
     for (estimate, (symbol, truth)) in found.measurement.estimates.iter().zip(truths) {
         assert_eq!(estimate.symbol, symbol);
         assert!(estimate.low <= estimate.value && estimate.value <= estimate.high, "{estimate:?}");
-        // An interval that holds the truth in 95 of 100 cases may miss it; a little beyond its ends it must
-        // be.
+        // An interval that contains the truth in 95 of 100 cases may miss it, but not by much.
         let slack = (estimate.high - estimate.low) / 2.0;
         assert!(
             estimate.low - slack <= truth && truth <= estimate.high + slack,
@@ -199,17 +198,17 @@ fn intervals_hold_the_truth_and_are_not_wide() {
 }
 
 #[test]
-fn lop_comes_out_within_bounds_at_every_number_of_peers() {
+fn lop_is_recovered_within_bounds_at_every_number_of_peers() {
     for (how, within) in [(QUIET, 0.005), (LOUD, 0.04)] {
         let found = estimate_parameters(
-            &Machine::of_lop(&TRUE_LOP, how, |_| false),
+            &SyntheticMachine::of_lop(&TRUE_LOP, how, |_| false),
             ModelKind::LoP,
             "f",
             conditions(),
             9,
         )
         .unwrap();
-        let lop = *evenkeel_model::measurement::lop_of(&found.parameters).unwrap();
+        let Model::LoP(lop) = found.parameters.node.as_ref().unwrap().model else { panic!("it is LoP") };
         for p in 1..=48 {
             assert!(
                 off(lop.round_trip.at_ns(p), TRUE_LOP.round_trip.at_ns(p)) < within,
@@ -221,7 +220,7 @@ fn lop_comes_out_within_bounds_at_every_number_of_peers() {
                 off(lop.receive_overhead.at_ns(p), TRUE_LOP.receive_overhead.at_ns(p)) < within,
                 "o_r({p})"
             );
-            // L(p) is a difference of these: its error is that of the round trip, whatever is left of it.
+            // L(p) is a difference of these, so its error is that of the round trip.
             let bound = within * TRUE_LOP.round_trip.at_ns(p);
             assert!(
                 (lop.latency_ns(p) - TRUE_LOP.latency_ns(p)).abs() < bound,
@@ -243,9 +242,9 @@ fn lop_comes_out_within_bounds_at_every_number_of_peers() {
 }
 
 #[test]
-fn ranks_that_share_cores_are_fitted_apart_and_it_is_said() {
+fn ranks_that_share_cores_are_fitted_separately_with_a_note() {
     let found = estimate_parameters(
-        &Machine::of_lop(&TRUE_LOP, LOUD, |p| p > 3),
+        &SyntheticMachine::of_lop(&TRUE_LOP, LOUD, |p| p > 3),
         ModelKind::LoP,
         "f",
         conditions(),
@@ -255,7 +254,7 @@ fn ranks_that_share_cores_are_fitted_apart_and_it_is_said() {
     assert!(found.measurement.curves.iter().all(|c| c.oversubscribed && c.peers[0] == 4));
     assert!(found.measurement.notes[0].contains("context switches"), "{:?}", found.measurement.notes);
     let few = estimate_parameters(
-        &Machine::of_loggp(&TRUE_LOGGP, LOUD, 1..=3),
+        &SyntheticMachine::of_loggp(&TRUE_LOGGP, LOUD, 1..=3),
         ModelKind::LoP,
         "f",
         conditions(),
@@ -269,15 +268,15 @@ fn ranks_that_share_cores_are_fitted_apart_and_it_is_said() {
 }
 
 #[test]
-fn a_reader_whose_cache_miss_is_the_latency_is_said_to_have_next_to_none() {
-    let mut machine = Machine::new(QUIET);
+fn a_note_says_that_the_latency_is_a_cache_miss_of_the_reader() {
+    let mut machine = SyntheticMachine::new(QUIET);
     for (quantity, ns) in [
         (Quantity::RoundTrip, 120.0),
         (Quantity::SendOverhead, 5.0),
         (Quantity::ReceiveOverhead, 70.0),
         (Quantity::Gap, 20.0),
     ] {
-        machine.takes(quantity, 1, 0, false, ns);
+        machine.sample(quantity, 1, 0, false, ns);
     }
     let found = estimate_parameters(&machine.series, ModelKind::LogGp, "f", conditions(), 9).unwrap();
     let m = loggp_of(&found);
@@ -288,8 +287,8 @@ fn a_reader_whose_cache_miss_is_the_latency_is_said_to_have_next_to_none() {
 
 /// As on a virtual machine whose two cores share a cache in half of the passes.
 #[test]
-fn passes_of_two_kinds_are_noticed() {
-    let mut samples = Machine::of_loggp(&TRUE_LOGGP, QUIET, 1..=1);
+fn a_note_says_that_passes_are_of_two_kinds() {
+    let mut samples = SyntheticMachine::of_loggp(&TRUE_LOGGP, QUIET, 1..=1);
     let notes = |samples: &[Series]| {
         estimate_parameters(samples, ModelKind::LogGp, "f", conditions(), 9).unwrap().measurement.notes
     };
@@ -299,26 +298,26 @@ fn passes_of_two_kinds_are_noticed() {
 }
 
 #[test]
-fn the_file_is_read_as_parameters_and_is_the_same_for_the_same_seed() {
-    let samples = Machine::of_loggp(&TRUE_LOGGP, LOUD, 1..=3);
-    let again = || estimate_parameters(&samples, ModelKind::LogGp, "f", conditions(), 9).unwrap();
-    let text = serde_json::to_string(&again()).unwrap();
-    assert_eq!(text, serde_json::to_string(&again()).unwrap());
-    assert_eq!(serde_json::from_str::<Parameters>(&text).unwrap(), again().parameters);
-    assert_eq!(serde_json::from_str::<MeasuredParameters>(&text).unwrap(), again());
+fn the_file_is_readable_as_parameters_and_equal_for_equal_seeds() {
+    let samples = SyntheticMachine::of_loggp(&TRUE_LOGGP, LOUD, 1..=3);
+    let estimate = || estimate_parameters(&samples, ModelKind::LogGp, "f", conditions(), 9).unwrap();
+    let text = serde_json::to_string(&estimate()).unwrap();
+    assert_eq!(text, serde_json::to_string(&estimate()).unwrap());
+    assert_eq!(serde_json::from_str::<Parameters>(&text).unwrap(), estimate().parameters);
+    assert_eq!(serde_json::from_str::<MeasuredParameters>(&text).unwrap(), estimate());
 }
 
-/// A bucket lets the first bytes of a message pass at once; what the network can do shows in long
-/// messages alone.
+/// A token bucket lets the first bytes of a message pass at once, so only long messages show the rate of
+/// the network.
 #[test]
-fn of_hosts_it_is_the_network_and_its_rate_is_that_of_long_messages() {
+fn between_hosts_the_rate_of_the_network_is_that_of_long_messages() {
     const RATE_NS: f64 = 80.0;
     const AT_ONCE: u64 = 64 * 1024;
-    let mut samples = Machine::of_loggp(&TRUE_LOGGP, LOUD, 1..=3);
+    let mut samples = SyntheticMachine::of_loggp(&TRUE_LOGGP, LOUD, 1..=3);
     samples.retain(|s| !matches!(s.quantity, Quantity::Message | Quantity::Switch | Quantity::OneToMany));
-    let mut machine = Machine::new(LOUD);
+    let mut machine = SyntheticMachine::new(LOUD);
     for bytes in [16, 256, 1024, 4096, 16384, 65536, 131_072, 196_608, 262_144, 393_216, 524_288_u64] {
-        machine.takes(
+        machine.sample(
             Quantity::Message,
             1,
             bytes,

@@ -1,34 +1,34 @@
-//! Barriers under LoP. L(p) and o(p) take the number of messages that go out while the card's pipeline
-//! is warm, so a product stands in the argument: messages of a round × rounds × how many barriers
-//! follow each other.
+//! Barriers under LoP. The argument of L(p) and o(p) is the number of messages that are sent while the
+//! pipeline of the card is warm: messages of a round × rounds × consecutive barriers.
 //!
-//! A lower bound: ranks are balanced and nothing contends.
+//! The formulas are lower bounds: ranks are balanced, and there is no contention.
 
-use super::{Barrier, max_reporters};
+use super::algorithm::{Barrier, max_reporters};
 use crate::LoP;
 use crate::fan_out::Charge;
 use crate::rounds::{ceil_log, floor_log};
 
-/// n posts, and the time until all of them are there: o + n·L, or n·(o + L) if each is waited for.
+/// The time until n posted messages have arrived: o + n·L, or n·(o + L) if each is waited for.
 fn posted(m: &LoP, n: u64, warm: u64, charge: Charge) -> f64 {
     let posts = if charge == Charge::Serialised { n } else { 1 };
     posts as f64 * m.send_overhead.at_ns(warm) + n as f64 * m.latency_ns(warm)
 }
 
 impl Barrier {
-    /// The cost under LoP of one of `consecutive` barriers that follow each other (cnt; thesis section
+    /// The time under LoP of one of so many consecutive barriers, in nanoseconds (cnt; thesis, section
     /// 2.3.7.1).
     ///
-    /// As in the thesis: central counter (with a linear release), combining tree, tournament (binomial
-    /// releases), n-way dissemination if serialised. Put together here from the same primitives: the
-    /// others; [`Charge::Overlapped`], where a round's n messages share one o(p).
+    /// From the thesis: the central counter (with a linear release), the combining tree and the
+    /// tournament (with binomial releases), and serialised n-way dissemination. The others are made of
+    /// the same primitives here. So is [`Charge::Overlapped`], where the n messages of a round share one
+    /// o(p).
     pub fn lop_ns(&self, m: &LoP, ranks: u64, consecutive: u64, charge: Charge) -> f64 {
         use Barrier::*;
         if ranks < 2 {
             return 0.0;
         }
         let rounds = u64::from(self.rounds(ranks));
-        // A round in which one rank takes n messages: its n peers post one each.
+        // A round in which one rank takes n messages, one from each of its n peers.
         let collect = |n: u64| {
             m.send_overhead.at_ns(consecutive * rounds) + n as f64 * m.latency_ns(n * consecutive * rounds)
         };
@@ -51,11 +51,12 @@ impl Barrier {
             NWayDissemination { n } => rounds as f64 * posted(m, n, n * consecutive * rounds, charge),
             NWiseExchange { n } => {
                 let main = u64::from(floor_log(n + 1, ranks));
-                let kids = max_reporters(n, ranks);
-                let around = if kids == 0 {
+                let reporters = max_reporters(n, ranks);
+                let around = if reporters == 0 {
                     0.0
                 } else {
-                    collect(kids) + posted(m, kids, kids * consecutive * rounds, Charge::Overlapped)
+                    collect(reporters)
+                        + posted(m, reporters, reporters * consecutive * rounds, Charge::Overlapped)
                 };
                 main as f64 * posted(m, n, n * consecutive * rounds, charge) + around
             }
@@ -73,10 +74,10 @@ mod tests {
         barrier.lop_ns(&RDMA_INLINE, 64, 5000, charge) / 1e3
     }
 
-    /// RDMA Write inline, minima, 64 ranks, 5000 barriers in a row: the values that the digest of the
-    /// thesis evaluated.
+    /// RDMA Write with inline payload, minima, 64 ranks, 5000 consecutive barriers: the values that the
+    /// digest of the thesis computed.
     #[test]
-    fn barriers_of_64_ranks_have_the_evaluated_costs() {
+    fn barriers_of_64_ranks_have_the_computed_costs() {
         for (barrier, expected, within) in [
             (CentralCounter, 319.0, 0.5),
             (CombiningTree { n: 4 }, 42.7, 0.05),
@@ -104,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn overlapping_saves_posts_only() {
+    fn overlapping_saves_only_posts() {
         for n in 2..=8 {
             let [serial, overlapped] =
                 [Charge::Serialised, Charge::Overlapped].map(|c| cost_us(NWayDissemination { n }, c));
@@ -117,13 +118,14 @@ mod tests {
     }
 
     #[test]
-    fn the_others_are_made_of_the_same_primitives() {
+    fn the_other_barriers_are_made_of_the_same_primitives() {
         let cost = |b| cost_us(b, Charge::Serialised);
         assert_eq!(cost(FWayTournament { f: 4 }), cost(CombiningTree { n: 4 }));
         assert_eq!(cost(BinomialTree), cost(Tournament));
         assert_eq!((cost(Butterfly), cost(PairwiseExchange)), (cost(Dissemination), cost(Dissemination)));
         assert_eq!(cost(NWiseExchange { n: 3 }), cost(NWayDissemination { n: 3 }));
-        // 63 ranks: 27 in three rounds of n = 2, one or two kids each, told before and after.
+        // 63 ranks: 27 in three rounds of n = 2, with one or two reporters each, which report before and
+        // are released after.
         assert!(
             NWiseExchange { n: 2 }.lop_ns(&RDMA_INLINE, 63, 5000, Charge::Serialised)
                 > NWiseExchange { n: 2 }.lop_ns(&RDMA_INLINE, 27, 5000, Charge::Serialised)

@@ -1,20 +1,20 @@
 //! Robust linear least squares with up to a few columns.
 
-use super::CurvePoint;
+use super::distance::CurvePoint;
 
-/// Rounds of reweighting; each is cheap, and they settle soon.
+/// Rounds of reweighting. Each is cheap, and they converge soon.
 const ROUNDS: usize = 25;
-/// Relative distance below which an absolute loss is taken to be round, so that weights stay finite.
-const ROUND_BELOW: f64 = 1e-4;
-/// Tukey's constant: 95% of the efficiency of least squares where errors are normal.
+/// The relative distance below which the absolute loss is smoothed, so that weights stay finite.
+const SMOOTH_BELOW: f64 = 1e-4;
+/// Tukey's constant: 95% of the efficiency of least squares if errors are normal.
 const TUKEY: f64 = 4.685;
 
-/// What a distance costs. Distances are relative to the measured value.
+/// The loss of a distance. Distances are relative to the measured value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Loss {
     /// |r|.
     Absolute,
-    /// Tukey's biweight at a scale: beyond 4.685 scales all are equally far.
+    /// Tukey's biweight at a scale: beyond 4.685 scales the loss is constant.
     Biweight { scale: f64 },
 }
 
@@ -31,7 +31,7 @@ impl Loss {
 
     fn weight(self, r: f64) -> f64 {
         match self {
-            Loss::Absolute => 1.0 / r.abs().max(ROUND_BELOW),
+            Loss::Absolute => 1.0 / r.abs().max(SMOOTH_BELOW),
             Loss::Biweight { scale } => {
                 let u = (r / (TUKEY * scale)).abs().min(1.0);
                 (1.0 - u * u).powi(2)
@@ -40,22 +40,22 @@ impl Loss {
     }
 }
 
-/// Relative distances of a combination of columns from the points.
+/// The relative distances of a combination of columns from the points.
 pub(super) fn distances(columns: &[Vec<f64>], points: &[CurvePoint], coefficients: &[f64]) -> Vec<f64> {
     let value = |i: usize| columns.iter().zip(coefficients).map(|(c, k)| c[i] * k).sum::<f64>();
     points.iter().enumerate().map(|(i, p)| (value(i) - p.ns) / p.ns).collect()
 }
 
-/// 1.4826 times the median of the absolute distances: the standard deviation if they were normal. At
-/// least 0.01%.
+/// 1.4826 times the median of the absolute distances, which is the standard deviation if they are normal.
+/// At least 0.01%.
 pub(super) fn scale(distances: &[f64]) -> f64 {
     let mut off: Vec<f64> = distances.iter().map(|r| r.abs()).collect();
     off.sort_by(f64::total_cmp);
-    (1.4826 * evenkeel_statistics::quantile(&off, 0.5)).max(ROUND_BELOW)
+    (1.4826 * evenkeel_statistics::quantile(&off, 0.5)).max(SMOOTH_BELOW)
 }
 
-/// Coefficients of the columns with the least loss, by reweighted least squares, from `start` or from
-/// plain least squares.
+/// The coefficients of the columns with the least loss, by reweighted least squares, beginning with
+/// `start` or with plain least squares.
 pub(super) fn robust(
     columns: &[Vec<f64>],
     points: &[CurvePoint],
@@ -72,16 +72,18 @@ pub(super) fn robust(
             *weight = relative(point) * loss.weight(r);
         }
         let next = weighted(columns, points, &weights);
-        let still = next.iter().zip(&coefficients).all(|(a, b)| (a - b).abs() <= 1e-9 * (a.abs() + b.abs()));
+        let is_converged =
+            next.iter().zip(&coefficients).all(|(a, b)| (a - b).abs() <= 1e-9 * (a.abs() + b.abs()));
         coefficients = next;
-        if still {
+        if is_converged {
             break;
         }
     }
     coefficients
 }
 
-/// Weighted least squares, by modified Gram-Schmidt. A column that adds nothing to those before it gets 0.
+/// Weighted least squares by modified Gram-Schmidt. A column that depends on those before it gets the
+/// coefficient 0.
 fn weighted(columns: &[Vec<f64>], points: &[CurvePoint], weights: &[f64]) -> Vec<f64> {
     let roots: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
@@ -123,8 +125,8 @@ fn weighted(columns: &[Vec<f64>], points: &[CurvePoint], weights: &[f64]) -> Vec
     coefficients
 }
 
-/// A straight line through points, start and slope in nanoseconds; distances are relative, points far
-/// off do not count. None for fewer than two different x.
+/// A straight line through points: its value at 0 and its slope, in nanoseconds. Distances are relative,
+/// and distant points have no weight. None if there are fewer than two different x.
 pub fn line(points: &[CurvePoint]) -> Option<(f64, f64)> {
     let first = points.first()?.x;
     points.iter().find(|p| p.x != first)?;
@@ -140,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_found_among_points_far_off() {
+    fn a_line_is_found_among_outliers() {
         let mut random = fastrand::Rng::with_seed(7);
         let truth = |x: f64| 250.0 + 1.75 * x;
         let points: Vec<CurvePoint> = (0..40)
@@ -156,14 +158,14 @@ mod tests {
             (start / 250.0 - 1.0).abs() < 0.02 && (slope / 1.75 - 1.0).abs() < 0.02,
             "{start} + {slope}·x"
         );
-        // Least squares without reweighting is far from it: the outliers matter.
+        // Plain least squares is far from the line, so the outliers matter.
         let columns = [vec![1.0; points.len()], points.iter().map(|p| p.x).collect()];
         let plain = weighted(&columns, &points, &vec![1.0; points.len()]);
         assert!((plain[1] / 1.75 - 1.0).abs() > 0.5, "{plain:?}");
     }
 
     #[test]
-    fn what_cannot_be_told_is_not_made_up() {
+    fn points_that_determine_no_line_give_none() {
         assert_eq!(line(&[]), None);
         assert_eq!(line(&[CurvePoint { x: 3.0, ns: 5.0 }; 4]), None);
         let exact = line(&[CurvePoint { x: 1.0, ns: 12.0 }, CurvePoint { x: 3.0, ns: 16.0 }]).unwrap();

@@ -1,9 +1,9 @@
-//! Least of a function of one or two variables within a box, by Nelder-Mead from several starts.
+//! The minimum of a function of one or two variables within limits, by Nelder-Mead from several starts.
 
 use argmin::core::{CostFunction, Executor, State};
 use argmin::solver::neldermead::NelderMead;
 
-/// Steps of one descent; two dimensions need some dozens.
+/// Steps of one descent. Two dimensions need some dozens.
 const STEPS: u64 = 150;
 
 struct Bounded<'a> {
@@ -15,7 +15,8 @@ impl CostFunction for Bounded<'_> {
     type Param = Vec<f64>;
     type Output = f64;
 
-    /// Outside the box: the cost at its edge and more, the further the more, so that the simplex turns round.
+    /// Outside the limits the cost is more than at the nearest limit, and grows with the distance, so
+    /// that the simplex turns back.
     fn cost(&self, at: &Vec<f64>) -> Result<f64, argmin::core::Error> {
         let inside: Vec<f64> =
             at.iter().zip(self.limits).map(|(x, (low, high))| x.clamp(*low, *high)).collect();
@@ -25,9 +26,9 @@ impl CostFunction for Bounded<'_> {
     }
 }
 
-/// The point with the least cost that was found, and that cost. Every start begins a descent of its own
-/// with a simplex of size `step`. None if there is no start.
-pub(super) fn least(
+/// The point with the least cost that was found, and its cost. Each start begins a descent with a simplex
+/// of size `step`. None if there is no start or no finite cost.
+pub(super) fn minimum(
     cost: &dyn Fn(&[f64]) -> f64,
     limits: &[(f64, f64)],
     starts: &[Vec<f64>],
@@ -57,26 +58,26 @@ pub(super) fn least(
 mod tests {
     use super::*;
 
-    /// Many local minima, one of them the least.
+    /// A function with many local minima.
     fn bumpy(x: &[f64]) -> f64 {
         x.iter().map(|x| (x - 1.3).powi(2) + 2.0 * (1.0 - (4.0 * (x - 1.3)).cos())).sum::<f64>() + 0.5
     }
 
     #[test]
-    fn several_starts_find_what_one_misses() {
+    fn several_starts_find_a_minimum_that_one_misses() {
         let limits = [(-6.0, 6.0), (-6.0, 6.0)];
-        let one = least(&bumpy, &limits, &[vec![-5.0, -5.0]], 0.3).unwrap();
+        let one = minimum(&bumpy, &limits, &[vec![-5.0, -5.0]], 0.3).unwrap();
         assert!(one.1 > 1.0, "from a bad start it should stop early: {one:?}");
         let starts: Vec<Vec<f64>> =
             (-5..=5).flat_map(|a| (-5..=5).map(move |b| vec![f64::from(a), f64::from(b)])).collect();
-        let many = least(&bumpy, &limits, &starts, 0.3).unwrap();
+        let many = minimum(&bumpy, &limits, &starts, 0.3).unwrap();
         assert!((many.1 - 0.5).abs() < 1e-4 && many.0.iter().all(|x| (x - 1.3).abs() < 1e-2), "{many:?}");
     }
 
     #[test]
-    fn the_box_is_kept() {
-        let (at, value) = least(&|x| (x[0] - 10.0).abs(), &[(0.0, 4.0)], &[vec![1.0]], 0.5).unwrap();
+    fn the_limits_are_kept() {
+        let (at, value) = minimum(&|x| (x[0] - 10.0).abs(), &[(0.0, 4.0)], &[vec![1.0]], 0.5).unwrap();
         assert!((at[0] - 4.0).abs() < 1e-3 && (value - 6.0).abs() < 1e-3);
-        assert!(least(&|_| f64::NAN, &[(0.0, 1.0)], &[vec![0.5]], 0.1).is_none());
+        assert!(minimum(&|_| f64::NAN, &[(0.0, 1.0)], &[vec![0.5]], 0.1).is_none());
     }
 }

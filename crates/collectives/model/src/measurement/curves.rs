@@ -1,66 +1,75 @@
-//! LoP from medians: the functions, with bands and with what they say of points that were held out.
+//! LoP from medians: the functions with their intervals and their distance from points that were held
+//! out.
 
-use super::Curve;
-use super::estimates::Seen;
+use super::medians::Medians;
+use super::record::Curve;
 use crate::fit::{self, CurvePoint};
 use crate::samples::Quantity;
 use crate::{LoP, Overhead, Posting, RoundTrip};
 use evenkeel_statistics::quantile;
 
-/// The five parameters of a round trip, and one more.
+/// The least number of points for a round trip: its five parameters, and one more.
 const LEAST: usize = 6;
 
-/// One of the two shapes, fitted.
+/// A fitted function.
 #[derive(Clone, Copy)]
-enum Shape {
+enum FittedFunction {
     RoundTrip(RoundTrip),
     Overhead(Overhead),
 }
 
-impl Shape {
+impl FittedFunction {
     fn at_ns(&self, peers: f64) -> f64 {
         match self {
-            Shape::RoundTrip(f) => f.at_ns(peers as u64),
-            Shape::Overhead(f) => f.at_ns(peers as u64),
+            FittedFunction::RoundTrip(f) => f.at_ns(peers as u64),
+            FittedFunction::Overhead(f) => f.at_ns(peers as u64),
         }
     }
 }
 
-/// The shape that belongs to a quantity.
-fn fit(quantity: Quantity, points: &[CurvePoint], near: Option<Shape>) -> Option<Shape> {
+/// Fits the function that belongs to a quantity.
+fn fit(quantity: Quantity, points: &[CurvePoint], near: Option<FittedFunction>) -> Option<FittedFunction> {
     match (quantity, near) {
-        (Quantity::RoundTrip, Some(Shape::RoundTrip(near))) => {
-            fit::round_trip(points, Some(&near)).map(Shape::RoundTrip)
+        (Quantity::RoundTrip, Some(FittedFunction::RoundTrip(near))) => {
+            fit::round_trip(points, Some(&near)).map(FittedFunction::RoundTrip)
         }
-        (Quantity::RoundTrip, _) => fit::round_trip(points, None).map(Shape::RoundTrip),
-        (_, Some(Shape::Overhead(near))) => fit::overhead(points, Some(&near)).map(Shape::Overhead),
-        _ => fit::overhead(points, None).map(Shape::Overhead),
+        (Quantity::RoundTrip, _) => fit::round_trip(points, None).map(FittedFunction::RoundTrip),
+        (_, Some(FittedFunction::Overhead(near))) => {
+            fit::overhead(points, Some(&near)).map(FittedFunction::Overhead)
+        }
+        _ => fit::overhead(points, None).map(FittedFunction::Overhead),
     }
 }
 
-/// Whether LoP is fitted to ranks that share cores: where too few numbers of peers leave each rank one.
-/// Both together would be two curves in one.
-fn shares_cores(seen: &Seen) -> Option<bool> {
-    [false, true].into_iter().find(|over| seen.by_peers(Quantity::RoundTrip, *over).len() >= LEAST)
+/// Whether LoP is fitted to ranks that share cores: only if too few numbers of peers leave each rank a
+/// core. Points of both kinds together would be two curves in one. None if there are too few points of
+/// either kind.
+fn shares_cores(medians: &Medians) -> Option<bool> {
+    [false, true].into_iter().find(|over| medians.by_peers(Quantity::RoundTrip, *over).len() >= LEAST)
 }
 
-/// The three functions, as far as there are points enough.
-pub(super) fn curves(seen: &Seen, redrawn: &[Seen]) -> Vec<Curve> {
-    let Some(oversubscribed) = shares_cores(seen) else { return Vec::new() };
+/// The three functions, as far as there are enough points.
+pub(super) fn curves(medians: &Medians, resampled: &[Medians]) -> Vec<Curve> {
+    let Some(oversubscribed) = shares_cores(medians) else { return Vec::new() };
     let each = [Quantity::RoundTrip, Quantity::SendOverhead, Quantity::ReceiveOverhead];
-    each.into_iter().filter_map(|quantity| curve(quantity, oversubscribed, seen, redrawn)).collect()
+    each.into_iter().filter_map(|quantity| curve(quantity, oversubscribed, medians, resampled)).collect()
 }
 
-fn curve(quantity: Quantity, oversubscribed: bool, seen: &Seen, redrawn: &[Seen]) -> Option<Curve> {
-    let points = seen.by_peers(quantity, oversubscribed);
+fn curve(
+    quantity: Quantity,
+    oversubscribed: bool,
+    medians: &Medians,
+    resampled: &[Medians],
+) -> Option<Curve> {
+    let points = medians.by_peers(quantity, oversubscribed);
     let found = fit(quantity, &points, None)?;
-    let again: Vec<Shape> = redrawn
+    let samples: Vec<FittedFunction> = resampled
         .iter()
         .filter_map(|s| fit(quantity, &s.by_peers(quantity, oversubscribed), Some(found)))
         .collect();
     let at = |share: f64| {
         let of = |p: &CurvePoint| {
-            let mut drawn: Vec<f64> = again.iter().map(|f| f.at_ns(p.x)).collect();
+            let mut drawn: Vec<f64> = samples.iter().map(|f| f.at_ns(p.x)).collect();
             drawn.sort_by(f64::total_cmp);
             quantile(&drawn, share)
         };
@@ -81,13 +90,13 @@ fn curve(quantity: Quantity, oversubscribed: bool, seen: &Seen, redrawn: &[Seen]
     })
 }
 
-/// The model itself; None with too few numbers of peers.
-pub(super) fn lop(seen: &Seen) -> Option<LoP> {
-    let over = shares_cores(seen)?;
-    let trips = seen.by_peers(Quantity::RoundTrip, over);
+/// The model. None if there are too few numbers of peers.
+pub(super) fn lop(medians: &Medians) -> Option<LoP> {
+    let over = shares_cores(medians)?;
+    let trips = medians.by_peers(Quantity::RoundTrip, over);
     let flat = |quantity| {
-        // Overheads that do not depend on the number of peers enough for a curve.
-        let points = seen.by_peers(quantity, over);
+        // With too few points for a curve, an overhead that does not depend on the number of peers.
+        let points = medians.by_peers(quantity, over);
         fit::overhead(&points, None).or_else(|| Some(Overhead::constant(points.first()?.ns)))
     };
     Some(LoP {

@@ -1,51 +1,51 @@
-//! Fits of the two shapes of LoP.
+//! Fits of the two functions of LoP.
 
+use super::distance::{CurvePoint, Distance, distance};
 use super::linear::{Loss, distances, robust, scale};
-use super::search::least;
-use super::{CurvePoint, Distance, distance};
+use super::search::minimum;
 use crate::{Overhead, RoundTrip};
 
-/// ln(1 + λ₂): the shift of a start-up, away from the pole at one peer, up to 50 peers.
+/// The limits of ln(1 + λ₂): the shift of a start-up, from near the pole at one peer up to 50 peers.
 const SHIFT: (f64, f64) = (-3.0, 3.9);
-/// ln(−λ₅): from a saturation that is over after a peer to one that takes a thousand.
+/// The limits of ln(−λ₅): from a saturation that is complete after one peer to one that takes a thousand.
 const RATE: (f64, f64) = (-6.9, 1.1);
 
-/// A curve that is linear once its one or two inner parameters are given.
-struct Shape<'a> {
+/// A function that is linear once its one or two inner parameters are given.
+struct PartlyLinear<'a> {
     limits: &'a [(f64, f64)],
     columns: &'a dyn Fn(&[f64]) -> Vec<Vec<f64>>,
 }
 
-/// Inner parameters and coefficients with the least loss: the absolute one from all starts, then
-/// Tukey's from there.
-fn fit(shape: &Shape, points: &[CurvePoint], starts: &[Vec<f64>]) -> Option<(Vec<f64>, Vec<f64>)> {
+/// The inner parameters and coefficients with the least loss: first the absolute loss from all starts,
+/// then Tukey's loss from that minimum.
+fn fit(function: &PartlyLinear, points: &[CurvePoint], starts: &[Vec<f64>]) -> Option<(Vec<f64>, Vec<f64>)> {
     let loss_at = |inner: &[f64], loss: Loss, start: Option<&[f64]>| {
-        let columns = (shape.columns)(inner);
+        let columns = (function.columns)(inner);
         let coefficients = robust(&columns, points, loss, start);
         distances(&columns, points, &coefficients).iter().map(|r| loss.of(*r)).sum::<f64>()
     };
-    let (rough, _) = least(&|inner| loss_at(inner, Loss::Absolute, None), shape.limits, starts, 0.5)?;
-    let columns = (shape.columns)(&rough);
+    let (rough, _) = minimum(&|inner| loss_at(inner, Loss::Absolute, None), function.limits, starts, 0.5)?;
+    let columns = (function.columns)(&rough);
     let coefficients = robust(&columns, points, Loss::Absolute, None);
     let loss = Loss::Biweight { scale: scale(&distances(&columns, points, &coefficients)) };
-    let (fine, _) = least(
+    let (fine, _) = minimum(
         &|inner| loss_at(inner, loss, Some(&coefficients)),
-        shape.limits,
+        function.limits,
         std::slice::from_ref(&rough),
         0.2,
     )?;
-    let found = robust(&(shape.columns)(&fine), points, loss, Some(&coefficients));
+    let found = robust(&(function.columns)(&fine), points, loss, Some(&coefficients));
     Some((fine, found))
 }
 
-/// Places for starts, evenly within limits.
-fn grid(limits: (f64, f64), places: u32) -> Vec<f64> {
-    (0..places).map(|i| limits.0 + (limits.1 - limits.0) * (f64::from(i) + 0.5) / f64::from(places)).collect()
+/// So many starts, evenly within limits.
+fn grid(limits: (f64, f64), starts: u32) -> Vec<f64> {
+    (0..starts).map(|i| limits.0 + (limits.1 - limits.0) * (f64::from(i) + 0.5) / f64::from(starts)).collect()
 }
 
-/// RTT(p) through points of (peers, nanoseconds per message). None with fewer than six numbers of
-/// peers: the shape has five parameters. With λ₅ < 0, λ₆ = 0. The search starts at many places, or at
-/// `near`, where another fit to much the same points ended.
+/// Fits RTT(p) to points of (peers, nanoseconds per message), with λ₅ < 0 and λ₆ = 0. None if there are
+/// fewer than six numbers of peers, because the function has five parameters. The search has many starts,
+/// or one at `near`, the result for similar points.
 pub fn round_trip(points: &[CurvePoint], near: Option<&RoundTrip>) -> Option<RoundTrip> {
     if points.len() < 6 {
         return None;
@@ -65,8 +65,8 @@ pub fn round_trip(points: &[CurvePoint], near: Option<&RoundTrip>) -> Option<Rou
             .flat_map(|s| grid(RATE, 5).into_iter().map(move |r| vec![s, r]))
             .collect(),
     };
-    let (inner, found) = fit(&Shape { limits: &[SHIFT, RATE], columns: &columns }, points, &starts)?;
-    // λ₃ + λ₄·(1 − e^(λ₅·p)) is the constant, and −λ₄ stands before the exponential.
+    let (inner, found) = fit(&PartlyLinear { limits: &[SHIFT, RATE], columns: &columns }, points, &starts)?;
+    // λ₃ + λ₄·(1 − e^(λ₅·p)): the constant is λ₃ + λ₄, and the coefficient of the exponential is −λ₄.
     Some(RoundTrip {
         floor_ns: found[0] + found[2],
         start_up_ns: found[1],
@@ -77,8 +77,8 @@ pub fn round_trip(points: &[CurvePoint], near: Option<&RoundTrip>) -> Option<Rou
     })
 }
 
-/// o(p) through points of (peers, nanoseconds per message). None with fewer than four numbers of peers.
-/// `near` as for [`round_trip`].
+/// Fits o(p) to points of (peers, nanoseconds per message). None if there are fewer than four numbers of
+/// peers. `near` as for [`round_trip`].
 pub fn overhead(points: &[CurvePoint], near: Option<&Overhead>) -> Option<Overhead> {
     if points.len() < 4 {
         return None;
@@ -91,23 +91,23 @@ pub fn overhead(points: &[CurvePoint], near: Option<&Overhead>) -> Option<Overhe
         Some(near) => vec![vec![(1.0 + near.start_up_shift).ln()]],
         None => grid(SHIFT, 6).into_iter().map(|s| vec![s]).collect(),
     };
-    let (inner, found) = fit(&Shape { limits: &[SHIFT], columns: &columns }, points, &starts)?;
+    let (inner, found) = fit(&PartlyLinear { limits: &[SHIFT], columns: &columns }, points, &starts)?;
     Some(Overhead { floor_ns: found[0], start_up_ns: found[1], start_up_shift: inner[0].exp() - 1.0 })
 }
 
-/// How well a fit tells points that it has not seen: the points between the first and the last are
-/// dealt into four hands, and each hand is predicted from the others. None where what remains is too
-/// little for a fit.
+/// How well a fit predicts points that it has not seen (four-fold cross-validation): the points between
+/// the first and the last are dealt into four folds, and each fold is predicted from the others. None if
+/// the rest is too small for a fit.
 pub fn held_out(
     points: &[CurvePoint],
     fit: impl Fn(&[CurvePoint]) -> Option<Box<dyn Fn(f64) -> f64>>,
 ) -> Option<Distance> {
-    const HANDS: usize = 4;
+    const FOLDS: usize = 4;
     let inner = points.len().checked_sub(2)?;
     let mut predicted = Vec::new();
     let mut seen = Vec::new();
-    for hand in 0..HANDS.min(inner) {
-        let held = |i: usize| i > 0 && i <= inner && (i - 1) % HANDS == hand;
+    for fold in 0..FOLDS.min(inner) {
+        let held = |i: usize| i > 0 && i <= inner && (i - 1) % FOLDS == fold;
         let kept: Vec<CurvePoint> =
             points.iter().enumerate().filter(|(i, _)| !held(*i)).map(|(_, p)| *p).collect();
         let curve = fit(&kept)?;
@@ -124,12 +124,12 @@ mod tests {
     use super::*;
     use crate::mozart::{POST_RDMA_INLINE, POST_SEND_LIST, RDMA_INLINE_MIN, RDMA_NORMAL_MIN};
 
-    /// 1, 2, … 24, then every fifth up to 64 peers.
+    /// 1, 2, … 24, then every fifth number up to 64.
     fn peers() -> impl Iterator<Item = u64> {
         (1..=24).chain((29..=64).step_by(5))
     }
 
-    fn disturbed(truth: impl Fn(u64) -> f64, seed: u64, noise: f64, outliers: f64) -> Vec<CurvePoint> {
+    fn samples(truth: impl Fn(u64) -> f64, seed: u64, noise: f64, outliers: f64) -> Vec<CurvePoint> {
         let mut random = fastrand::Rng::with_seed(seed);
         peers()
             .map(|p| {
@@ -145,11 +145,11 @@ mod tests {
     }
 
     #[test]
-    fn round_trips_of_the_thesis_are_found_again() {
+    fn round_trips_of_the_thesis_are_recovered() {
         for truth in [RDMA_INLINE_MIN, RDMA_NORMAL_MIN] {
-            let exact = round_trip(&disturbed(|p| truth.at_ns(p), 1, 0.0, 0.0), None).unwrap();
+            let exact = round_trip(&samples(|p| truth.at_ns(p), 1, 0.0, 0.0), None).unwrap();
             assert!(worst(|p| truth.at_ns(p), |p| exact.at_ns(p)) < 0.002, "{exact:?}");
-            // In the gauge λ₆ = 0 the parameters themselves are those of the thesis.
+            // With λ₆ = 0 the other parameters agree with the thesis too.
             let end = truth.floor_ns + truth.saturation_ns;
             assert!(((exact.floor_ns + exact.saturation_ns) / end - 1.0).abs() < 0.02);
             assert!((exact.saturation_rate / truth.saturation_rate - 1.0).abs() < 0.05);
@@ -157,28 +157,27 @@ mod tests {
         }
     }
 
-    /// One point in eight is 2 to 12 times too high, all others are off by up to 3%: the curve is within 5%
-    /// everywhere.
+    /// One point in eight is 2 to 12 times too high, and all others are wrong by up to 3%.
     #[test]
     fn noise_and_outliers_move_the_curve_by_less_than_five_percent() {
         for seed in 1..=4 {
-            let points = disturbed(|p| RDMA_INLINE_MIN.at_ns(p), seed, 0.03, 0.12);
+            let points = samples(|p| RDMA_INLINE_MIN.at_ns(p), seed, 0.03, 0.12);
             let found = round_trip(&points, None).unwrap();
             let off = worst(|p| RDMA_INLINE_MIN.at_ns(p), |p| found.at_ns(p));
             assert!(off < 0.05, "seed {seed}: {off}, {found:?}");
             let again = round_trip(&points, Some(&found)).unwrap();
             assert!(
                 worst(|p| found.at_ns(p), |p| again.at_ns(p)) < 0.005,
-                "the search goes on from where it ended"
+                "the search continues from its result"
             );
         }
     }
 
     #[test]
-    fn overheads_are_found_again() {
+    fn overheads_are_recovered() {
         for truth in [POST_RDMA_INLINE, POST_SEND_LIST] {
             for seed in 1..=3 {
-                let found = overhead(&disturbed(|p| truth.at_ns(p), seed, 0.02, 0.1), None).unwrap();
+                let found = overhead(&samples(|p| truth.at_ns(p), seed, 0.02, 0.1), None).unwrap();
                 let off = worst(|p| truth.at_ns(p), |p| found.at_ns(p));
                 assert!(off < 0.03, "seed {seed}: {off}, {found:?}");
             }
@@ -186,21 +185,21 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_shape_shows_in_what_was_held_out() {
+    fn a_wrong_function_is_far_from_points_that_were_held_out() {
         let fit = |points: &[CurvePoint]| -> Option<Box<dyn Fn(f64) -> f64>> {
             let found = round_trip(points, None)?;
             Some(Box::new(move |p| found.at_ns(p as u64)))
         };
-        let right = held_out(&disturbed(|p| RDMA_INLINE_MIN.at_ns(p), 5, 0.02, 0.0), fit).unwrap();
+        let right = held_out(&samples(|p| RDMA_INLINE_MIN.at_ns(p), 5, 0.02, 0.0), fit).unwrap();
         assert!(right.median < 0.03 && right.points == 30, "{right:?}");
         let zigzag = |p: u64| if p % 2 == 0 { 1000.0 } else { 2000.0 };
-        let wrong = held_out(&disturbed(zigzag, 5, 0.0, 0.0), fit).unwrap();
+        let wrong = held_out(&samples(zigzag, 5, 0.0, 0.0), fit).unwrap();
         assert!(wrong.worst > 0.3, "{wrong:?}");
     }
 
     #[test]
-    fn too_few_points_are_no_fit() {
-        let few = |n: usize| disturbed(|p| RDMA_INLINE_MIN.at_ns(p), 1, 0.0, 0.0)[..n].to_vec();
+    fn too_few_points_give_no_fit() {
+        let few = |n: usize| samples(|p| RDMA_INLINE_MIN.at_ns(p), 1, 0.0, 0.0)[..n].to_vec();
         assert!(round_trip(&few(5), None).is_none() && round_trip(&few(6), None).is_some());
         assert!(overhead(&few(3), None).is_none() && overhead(&few(4), None).is_some());
     }

@@ -1,11 +1,11 @@
-//! Barriers of machines whose nodes hold several ranks: within each node to one rank, between nodes,
-//! and back.
+//! Barriers of machines with several ranks on a node: within each node to one rank, between nodes, and
+//! back.
 
 use crate::{Barrier, Charge, Model, Parameters, Release};
 
 impl Model {
-    /// What a barrier of `ranks` takes, in nanoseconds: [`Barrier::loggp_ns`] or, as one of `consecutive`
-    /// in a row, [`Barrier::lop_ns`].
+    /// The time of a barrier of so many ranks, in nanoseconds: [`Barrier::loggp_ns`] or, as one of so
+    /// many consecutive barriers, [`Barrier::lop_ns`].
     pub fn barrier_ns(
         &self,
         barrier: Barrier,
@@ -22,11 +22,11 @@ impl Model {
 }
 
 impl Parameters {
-    /// What a barrier of `ranks` takes on this machine, in nanoseconds.
+    /// The time of a barrier of so many ranks on this machine, in nanoseconds.
     ///
-    /// With a network and nodes of several ranks: all of a node signal one, these pass the barrier over the
-    /// network, each tells its node. With one of the two, the barrier over it. Ranks have a core each. None
-    /// for parameters that [`Parameters::check`] refuses.
+    /// With a network and nodes of several ranks: the ranks of a node signal one of them, these hold the
+    /// barrier over the network, and each releases its node. With only one of the two: the barrier over
+    /// it. Each rank has a core. None for parameters that [`Parameters::check`] refuses.
     pub fn barrier_ns(
         &self,
         barrier: Barrier,
@@ -56,7 +56,7 @@ mod tests {
     use crate::{LogGp, Node};
 
     #[test]
-    fn nodes_gather_before_and_are_told_after() {
+    fn nodes_gather_before_and_are_released_after() {
         let network = LogGp::logp(5000.0, 500.0, 100.0);
         let shared = LogGp::logp(50.0, 10.0, 5.0);
         let node = Node {
@@ -82,7 +82,7 @@ mod tests {
         assert_eq!(cost(Some(&node), Some(network), 64), Some(2.0 * (70.0 + 2.0 * 10.0) + 4.0 * 6000.0));
         assert_eq!(cost(None, Some(network), 64), Some(6.0 * 6000.0));
         assert_eq!(cost(Some(&node), None, 4), Some(2.0 * 70.0));
-        // On one node the network is not needed, and fewer ranks than a node holds are no more.
+        // Ranks that fit on one node do not need the network.
         assert_eq!(cost(Some(&node), Some(network), 3), Some(2.0 * (70.0 + 10.0)));
         assert_eq!(cost(None, None, 3), None);
     }

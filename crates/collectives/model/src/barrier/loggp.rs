@@ -1,12 +1,13 @@
-//! Barriers under LogP and LogGP: messages are empty, so G does not enter.
+//! Barriers under LogP and LogGP. Messages are empty, so G does not matter.
 
-use super::{Barrier, Release, max_reporters};
+use super::algorithm::{Barrier, Release, max_reporters};
 use crate::LogGp;
 use crate::fan_out::Charge;
 use crate::rounds::{ceil_log, floor_log};
 
 impl Release {
-    /// t_bc under LogGP: until the last of `ranks` − 1 others knows. 0 for one rank.
+    /// t_bc under LogGP: the time until the last of the other ranks is released, in nanoseconds. 0 for
+    /// one rank.
     pub fn loggp_ns(&self, m: &LogGp, ranks: u64) -> f64 {
         match self {
             _ if ranks < 2 => 0.0,
@@ -18,9 +19,9 @@ impl Release {
 }
 
 impl Barrier {
-    /// The asymptotic formula of the thesis (section 2.2, its simplifications: g ≪ o, o_s = o_r = o; here o
-    /// = (o_s + o_r)/2), with t_bc for `release`. n-way and n-wise as in section 2.2.6, their messages
-    /// charged one after the other.
+    /// The asymptotic formula of the thesis in nanoseconds, with t_bc for `release`. Section 2.2
+    /// simplifies: g ≪ o and o_s = o_r = o; here o = (o_s + o_r)/2. The formulas of n-way dissemination
+    /// and n-wise exchange are those of section 2.2.6, which charges their messages one after the other.
     pub fn asymptotic_ns(&self, m: &LogGp, ranks: u64, release: Release) -> f64 {
         use Barrier::*;
         if ranks < 2 {
@@ -29,16 +30,16 @@ impl Barrier {
         let latency = m.latency_ns;
         let o = (m.send_overhead_ns + m.receive_overhead_ns) / 2.0;
         let log2 = f64::from(ceil_log(2, ranks));
-        let even = ranks.is_power_of_two();
+        let is_power = ranks.is_power_of_two();
         let gathered = match *self {
             CentralCounter => latency + ranks as f64 * o,
             CombiningTree { n } => (latency + n as f64 * o) * f64::from(ceil_log(n, ranks)),
             FWayTournament { f } => (latency + f as f64 * o) * f64::from(ceil_log(f, ranks)),
             Mcs { n } => (latency + (n + 1) as f64 * o) * f64::from(ceil_log(n, ranks)),
-            BinomialTree if !even => (latency + 3.0 * o) * log2,
+            BinomialTree if !is_power => (latency + 3.0 * o) * log2,
             Tournament | BinomialTree | Dissemination => (latency + 2.0 * o) * log2,
-            Butterfly => (latency + 2.0 * o) * log2 * if even { 1.0 } else { 2.0 },
-            PairwiseExchange if even => (latency + 2.0 * o) * log2,
+            Butterfly => (latency + 2.0 * o) * log2 * if is_power { 1.0 } else { 2.0 },
+            PairwiseExchange if is_power => (latency + 2.0 * o) * log2,
             PairwiseExchange => (latency + 2.0 * o) * f64::from(floor_log(2, ranks) + 2),
             NWayDissemination { n } => n as f64 * m.turn_ns() * f64::from(ceil_log(n + 1, ranks)),
             NWiseExchange { n } => (n + 2) as f64 * m.turn_ns() * f64::from(ceil_log(n + 1, ranks)),
@@ -46,14 +47,15 @@ impl Barrier {
         gathered + if self.has_release() { release.loggp_ns(m, ranks) } else { 0.0 }
     }
 
-    /// The detailed formula. `release` matters where [`Barrier::has_release`], `charge` where there is an
-    /// n.
+    /// The detailed formula in nanoseconds. `release` matters for barriers that [have
+    /// one](Barrier::has_release), `charge` for barriers with an n.
     ///
-    /// As in the thesis: central counter (2.2.5.1; with [`Release::Linear`] 2(o_s+L+o_r) + (P−2)(f_r+f_s)),
-    /// combining tree, tournament, dissemination; n-way dissemination if serialised. Put together here:
-    /// f-way tournament as a combining tree of f; MCS with the true height of the heap; binomial tree, one
-    /// further receipt per level unless P is a power of two; butterfly and pairwise exchange, a turn per
-    /// round; n-wise exchange with its two further steps once and not in every round.
+    /// From the thesis: the central counter (2.2.5.1; with [`Release::Linear`] 2(o_s+L+o_r) +
+    /// (P−2)(f_r+f_s)), the combining tree, the tournament, dissemination, and serialised n-way
+    /// dissemination. Made of the same primitives here: the f-way tournament, as a combining tree of f;
+    /// MCS, with the true height of the heap; the binomial tree, with one further receipt for each level
+    /// unless P is a power of two; butterfly and pairwise exchange, with a turn for each round; n-wise
+    /// exchange, with its two further steps once instead of in each round.
     pub fn loggp_ns(&self, m: &LogGp, ranks: u64, release: Release, charge: Charge) -> f64 {
         use Barrier::*;
         if ranks < 2 {
@@ -72,10 +74,10 @@ impl Barrier {
             Butterfly | PairwiseExchange | Dissemination => rounds * turn.max(m.send_interval_ns()),
             NWayDissemination { n } => rounds * m.round_ns(n, charge),
             NWiseExchange { n } => {
-                let kids = max_reporters(n, ranks);
+                let reporters = max_reporters(n, ranks);
                 f64::from(floor_log(n + 1, ranks)) * m.round_ns(n, charge)
-                    + m.many_to_one_ns(kids)
-                    + m.one_to_many_ns(kids)
+                    + m.many_to_one_ns(reporters)
+                    + m.one_to_many_ns(reporters)
             }
         };
         gathered + if self.has_release() { release.loggp_ns(m, ranks) } else { 0.0 }
@@ -117,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn representatives_have_their_formulas() {
+    fn representatives_agree_with_their_formulas() {
         let broadcast = T + 6.0 * T;
         assert_eq!(M.binomial_ns(64), broadcast);
         assert_eq!(detailed(CombiningTree { n: 4 }, 64), (T + 2.0 * 200.0) * 3.0 + broadcast);
@@ -140,17 +142,17 @@ mod tests {
     }
 
     #[test]
-    fn asymptotic_formulas_are_those_of_the_table() {
+    fn asymptotic_formulas_agree_with_the_table() {
         let m = LogGp::logp(1000.0, 100.0, 0.0);
         let cost = |b: Barrier, ranks| b.asymptotic_ns(&m, ranks, Release::Multicast);
-        let told = 1200.0;
-        assert_eq!(cost(CentralCounter, 64), 1000.0 + 6400.0 + told);
-        assert_eq!(cost(CombiningTree { n: 4 }, 64), 1400.0 * 3.0 + told);
-        assert_eq!(cost(FWayTournament { f: 4 }, 64), 1400.0 * 3.0 + told);
-        assert_eq!(cost(Mcs { n: 4 }, 64), 1500.0 * 3.0 + told);
-        assert_eq!(cost(Tournament, 64), 1200.0 * 6.0 + told);
-        assert_eq!(cost(BinomialTree, 64), 1200.0 * 6.0 + told);
-        assert_eq!(cost(BinomialTree, 63), 1300.0 * 6.0 + told);
+        let release = 1200.0;
+        assert_eq!(cost(CentralCounter, 64), 1000.0 + 6400.0 + release);
+        assert_eq!(cost(CombiningTree { n: 4 }, 64), 1400.0 * 3.0 + release);
+        assert_eq!(cost(FWayTournament { f: 4 }, 64), 1400.0 * 3.0 + release);
+        assert_eq!(cost(Mcs { n: 4 }, 64), 1500.0 * 3.0 + release);
+        assert_eq!(cost(Tournament, 64), 1200.0 * 6.0 + release);
+        assert_eq!(cost(BinomialTree, 64), 1200.0 * 6.0 + release);
+        assert_eq!(cost(BinomialTree, 63), 1300.0 * 6.0 + release);
         assert_eq!(cost(Butterfly, 63), 1200.0 * 12.0);
         assert_eq!(cost(PairwiseExchange, 63), 1200.0 * 7.0);
         assert_eq!(cost(Dissemination, 63), 1200.0 * 6.0);
@@ -159,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn one_rank_waits_for_nobody_and_two_need_a_message_each_way() {
+    fn one_rank_takes_no_time_and_two_need_a_message_each_way() {
         let m = LogGp::logp(1000.0, 100.0, 0.0);
         for barrier in [
             CentralCounter,
@@ -177,8 +179,9 @@ mod tests {
             for release in [Release::Linear, Release::Binomial, Release::Multicast] {
                 for charge in [Charge::Serialised, Charge::Overlapped] {
                     assert_eq!(barrier.loggp_ns(&m, 1, release, charge), 0.0, "{barrier:?}");
-                    // The thesis charges a binomial release of two ranks two messages; the others need one.
-                    let told = if !barrier.has_release() {
+                    // The thesis charges two messages for the binomial release of two ranks. The other
+                    // releases need one.
+                    let release_ns = if !barrier.has_release() {
                         0.0
                     } else if release == Release::Binomial {
                         2400.0
@@ -187,7 +190,7 @@ mod tests {
                     };
                     assert_eq!(
                         barrier.loggp_ns(&m, 2, release, charge),
-                        1200.0 + told,
+                        1200.0 + release_ns,
                         "{barrier:?} {release:?}"
                     );
                 }
@@ -198,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn n_way_with_one_is_dissemination_and_n_wise_with_one_is_pairwise() {
+    fn n_way_with_n_1_is_dissemination_and_n_wise_with_n_1_is_pairwise() {
         for ranks in 2..200 {
             for charge in [Charge::Serialised, Charge::Overlapped] {
                 let cost = |b: Barrier| b.loggp_ns(&M, ranks, Release::Binomial, charge);
@@ -208,7 +211,8 @@ mod tests {
         }
     }
 
-    /// The thesis charges n-wise exchange the two further steps in every round; charged once, it costs less.
+    /// The thesis charges the two further steps of n-wise exchange in each round. Charged once, they cost
+    /// less.
     #[test]
     fn n_wise_exchange_is_within_the_bound_of_the_thesis() {
         for ranks in 2..500 {

@@ -1,49 +1,56 @@
-//! What each barrier takes, in closed form, under LogGP and under LoP (Höfler 2005, sections 2.2,
-//! 2.2.5, 2.2.6 and 2.3.7).
-//!
-//! All formulas are for ranks that arrive at the same time, in a network without contention. The thesis
-//! gives three kinds: asymptotic ones for all algorithms ([`Barrier::asymptotic_ns`]), detailed ones
-//! for a representative of each class ([`Barrier::loggp_ns`]; the others are put together from the same
-//! primitives), and LoP for four ([`Barrier::lop_ns`]; likewise). One rank needs nothing: 0.
-
-mod logp;
-mod lop;
+//! The barriers and their rounds.
 
 use crate::rounds::{ceil_log, floor_log};
 use serde::{Deserialize, Serialize};
 
 /// The barriers of the literature.
 ///
-/// Parameters: n, f ≥ 2 for the trees, n ≥ 1 for dissemination and exchange; less panics.
+/// The methods panic if a parameter is too small: n and f of the trees must be at least 2, n of
+/// dissemination and exchange at least 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "barrier")]
 pub enum Barrier {
-    /// Rank 0 counts all arrivals and releases (Freudenthal and Gottlieb 1991).
+    /// Rank 0 counts all arrivals and then releases the ranks (Freudenthal and Gottlieb 1991).
     CentralCounter,
     /// Groups of n, whose leaders form groups of n (Yew et al. 1987).
-    CombiningTree { n: u64 },
-    /// Pairs, whose winners play on; who wins is known in advance (Hensgen et al. 1988).
+    CombiningTree {
+        /// Ranks in a group.
+        n: u64,
+    },
+    /// Pairs, whose winners play on. The winners are known in advance (Hensgen et al. 1988).
     Tournament,
     /// Games of f (Grunwald and Vajracharya 1994).
-    FWayTournament { f: u64 },
+    FWayTournament {
+        /// Contestants in a game.
+        f: u64,
+    },
     /// A heap in which each rank has n children (Mellor-Crummey and Scott 1991).
-    Mcs { n: u64 },
+    Mcs {
+        /// Children of a rank.
+        n: u64,
+    },
     /// A binomial spanning tree (Tzeng and Kongmunvattana 1997).
     BinomialTree,
-    /// Pairs at distance 2^s in stage s, by a handshake (Brooks 1986).
+    /// In stage s pairs at distance 2^s exchange a handshake (Brooks 1986).
     Butterfly,
-    /// The same with messages; the ranks beyond a power of two join before and are told afterwards (Gupta
-    /// et al. 2002).
+    /// The same with messages. The ranks beyond a power of two report before and are released afterwards
+    /// (Gupta et al. 2002).
     PairwiseExchange,
-    /// In round r to the rank 2^r further on (Hensgen et al. 1988).
+    /// In round r each rank signals the rank 2^r above it (Hensgen et al. 1988).
     Dissemination,
-    /// In round r to n ranks, i·(n+1)^r further on (Höfler 2005).
-    NWayDissemination { n: u64 },
+    /// In round r each rank signals the n ranks i·(n+1)^r above it (Höfler 2005).
+    NWayDissemination {
+        /// Messages of a rank in a round.
+        n: u64,
+    },
     /// Groups of n + 1 exchange in each round (Höfler 2005, corrected).
-    NWiseExchange { n: u64 },
+    NWiseExchange {
+        /// Messages of a rank in a round.
+        n: u64,
+    },
 }
 
-/// How those barriers that gather at one rank tell the others: t_bc.
+/// How a barrier that gathers at one rank releases the others. Its time is t_bc.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Release {
@@ -52,12 +59,12 @@ pub enum Release {
     /// Along a binomial tree.
     #[default]
     Binomial,
-    /// One message that reaches all: what a network with multicast can do at best.
+    /// One message that reaches all ranks: the best case of a network with multicast.
     Multicast,
 }
 
 impl Barrier {
-    /// Whether one rank learns that all have come and tells the others.
+    /// Whether one rank learns that all ranks have entered and releases the others.
     pub fn has_release(&self) -> bool {
         use Barrier::*;
         matches!(
@@ -71,7 +78,8 @@ impl Barrier {
         )
     }
 
-    /// Rounds until one rank, or every rank, knows that all have come; without the release. 0 for one rank.
+    /// The number of rounds until one rank, or every rank, knows that all ranks have entered, without the
+    /// release. 0 for one rank.
     pub fn rounds(&self, ranks: u64) -> u32 {
         use Barrier::*;
         if ranks < 2 {
@@ -83,7 +91,7 @@ impl Barrier {
             FWayTournament { f } => ceil_log(f, ranks),
             Mcs { n } => heap_height(n, ranks),
             Tournament | BinomialTree | Dissemination => ceil_log(2, ranks),
-            // Ranks that impersonate another do the work of both, one after the other.
+            // A rank that acts for a missing one does the work of both, one after the other.
             Butterfly if !ranks.is_power_of_two() => 2 * ceil_log(2, ranks),
             Butterfly => ceil_log(2, ranks),
             PairwiseExchange => floor_log(2, ranks) + if ranks.is_power_of_two() { 0 } else { 2 },
@@ -93,7 +101,7 @@ impl Barrier {
     }
 }
 
-/// Height of a heap of `ranks` in which each has up to n children.
+/// The height of a heap of `ranks` ranks in which each rank has up to n children.
 fn heap_height(n: u64, ranks: u64) -> u32 {
     let (mut height, mut level, mut held) = (0, 1_u64, 1_u64);
     while held < ranks {
@@ -104,9 +112,9 @@ fn heap_height(n: u64, ranks: u64) -> u32 {
     height
 }
 
-/// n-wise exchange: the largest number of ranks beyond the largest power of n + 1 that one rank within
-/// stands in for.
-fn max_reporters(n: u64, ranks: u64) -> u64 {
+/// For n-wise exchange: the largest number of ranks beyond the largest power of n + 1 that report to one
+/// rank within.
+pub(super) fn max_reporters(n: u64, ranks: u64) -> u64 {
     let within = (n + 1).pow(floor_log(n + 1, ranks));
     (ranks - within).div_ceil(within)
 }
@@ -116,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn heaps_have_the_height_of_their_last_rank() {
+    fn the_height_of_a_heap_is_the_depth_of_its_last_rank() {
         for n in 1..=5_u64 {
             for ranks in 1..=400_u64 {
                 let mut rank = ranks - 1;
@@ -131,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn kids_are_those_whose_rank_has_the_same_remainder() {
+    fn reporters_are_the_ranks_with_the_same_remainder() {
         for n in 1..=6_u64 {
             for ranks in 2..=150_u64 {
                 let within = (n + 1).pow(floor_log(n + 1, ranks));
