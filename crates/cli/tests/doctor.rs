@@ -5,7 +5,7 @@ mod fixture;
 use fixture::{Fixture, Kind, err, out};
 
 #[test]
-fn the_doctor_speaks_of_machine_and_program() {
+fn the_doctor_reports_machine_and_program() {
     let f = Fixture::new();
     f.mpi("mpi", Kind::Mpich5);
     f.shims(env!("CARGO_PKG_VERSION"));
@@ -34,7 +34,7 @@ fn the_doctor_speaks_of_machine_and_program() {
 }
 
 #[test]
-fn the_doctor_says_what_is_wrong() {
+fn the_doctor_reports_missing_shims_and_exits_with_1() {
     let f = Fixture::new();
     f.mpi("mpi", Kind::Mpich5);
     let said = f.evenkeel(&["doctor", "mpi/app"]);
@@ -48,7 +48,7 @@ fn the_doctor_says_what_is_wrong() {
 
 /// Where the kernel has it, as on x86-64 since Linux 5.11; elsewhere the doctor says why not.
 #[test]
-fn a_system_call_of_ones_own_is_caught() {
+fn the_dispatch_trial_catches_its_own_system_call() {
     let f = Fixture::new();
     let said = f.evenkeel(&["doctor-peer", "catch"]);
     assert_eq!(said.status.code(), Some(0), "{}", err(&said));

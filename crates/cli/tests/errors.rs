@@ -19,7 +19,7 @@ fn run(f: &Fixture, program: &str) -> std::process::Output {
 }
 
 #[test]
-fn programs_that_are_not_there() {
+fn missing_programs_exit_with_127() {
     let f = Fixture::new();
     let bin = f.path("bin").display().to_string();
     assert_fails(&run(&f, "no-such-program"), 127, &["`no-such-program`", &bin, "`./no-such-program`"]);
@@ -27,7 +27,7 @@ fn programs_that_are_not_there() {
 }
 
 #[test]
-fn files_that_are_no_programs() {
+fn files_that_cannot_be_executed_exit_with_126() {
     let f = Fixture::new();
     assert_fails(&run(&f, "./lib"), 126, &["directory"]);
     f.write("data", "just text, and long enough to be read");
@@ -44,7 +44,7 @@ fn files_that_are_no_programs() {
 }
 
 #[test]
-fn programs_for_other_machines() {
+fn programs_for_other_processors_are_refused() {
     let f = Fixture::new();
     let mut bytes = std::fs::read(f.program("native", NO_MPI, &[])).unwrap();
     bytes[18..20].copy_from_slice(&243u16.to_le_bytes()); // RISC-V
@@ -54,7 +54,7 @@ fn programs_for_other_machines() {
 }
 
 #[test]
-fn programs_without_a_shared_mpi() {
+fn programs_without_a_shared_mpi_are_refused() {
     let f = Fixture::new();
     f.shims(VERSION);
     f.program("plain", NO_MPI, &[]);
@@ -68,7 +68,7 @@ fn programs_without_a_shared_mpi() {
 }
 
 #[test]
-fn libraries_that_are_gone_or_unknown() {
+fn missing_and_unknown_mpi_libraries_are_refused() {
     let f = Fixture::new();
     f.shims(VERSION);
     let library = f.library("lib/libmpi.so.77", "libmpi.so.77", INIT, &[]);
@@ -80,7 +80,7 @@ fn libraries_that_are_gone_or_unknown() {
 }
 
 #[test]
-fn python_without_mpi4py() {
+fn python_without_mpi4py_is_refused() {
     let f = Fixture::new();
     let answer = "echo \"ModuleNotFoundError: No module named 'mpi4py'\" >&2";
     f.script("bin/python3", &format!("#!/bin/sh\necho 'Traceback' >&2\n{answer}\nexit 1\n"));
@@ -88,7 +88,7 @@ fn python_without_mpi4py() {
 }
 
 #[test]
-fn the_wrong_mpi_is_asked_for() {
+fn an_mpi_other_than_the_programs_is_refused() {
     let f = machine(Kind::Mpich5);
     let asked = f.evenkeel(&["run", "-n", "2", "--mpi", "openmpi", "--", "mpi/app"]);
     assert_fails(&asked, 125, &["--mpi openmpi", "mpi/app", "MPICH 5"]);
@@ -96,7 +96,7 @@ fn the_wrong_mpi_is_asked_for() {
 }
 
 #[test]
-fn shims_that_are_missing_or_of_another_version() {
+fn missing_shims_and_those_of_another_version_are_refused() {
     let f = Fixture::new();
     f.mpi("mpi", Kind::OpenMpi4);
     let shims = f.path("shims").display().to_string();
@@ -108,7 +108,7 @@ fn shims_that_are_missing_or_of_another_version() {
 }
 
 #[test]
-fn launchers_that_are_missing() {
+fn missing_launchers_are_refused() {
     let f = machine(Kind::OpenMpi4);
     std::fs::remove_file(f.path("mpi/bin/mpirun")).unwrap();
     let only_here = [("PATH", f.path("bin").to_str().unwrap().to_string())];
@@ -130,7 +130,7 @@ fn a_mistyped_option_is_not_taken_for_the_program() {
 }
 
 #[test]
-fn arguments_that_cannot_be() {
+fn impossible_arguments_are_refused() {
     let f = machine(Kind::OpenMpi4);
     assert_fails(&f.evenkeel(&["run", "-n", "4000000000", "--", "mpi/app"]), 125, &["4000000000 ranks", "/"]);
     let done = f.evenkeel(&["run", "-n", "2", "--launcher-args", "--hostfile 'my", "--", "mpi/app"]);
@@ -149,7 +149,7 @@ fn arguments_that_cannot_be() {
 }
 
 #[test]
-fn values_that_a_shell_would_take_apart() {
+fn values_that_a_shell_would_split_are_refused() {
     let f = machine(Kind::Mpich5);
     let shims = f.path("two words");
     std::fs::rename(f.path("shims"), &shims).unwrap();
@@ -160,7 +160,7 @@ fn values_that_a_shell_would_take_apart() {
 }
 
 #[test]
-fn records_that_cannot_be_shown() {
+fn unusable_records_are_refused() {
     let f = Fixture::new();
     assert_fails(&f.evenkeel(&["report", "absent.json"]), 125, &["absent.json"]);
     f.write("broken.json", "{");

@@ -14,7 +14,7 @@ fn text(output: &Output) -> String {
 /// A short measurement among three ranks, its file shown again. What the numbers are depends on the
 /// machine; that they are told does not.
 #[test]
-fn what_was_measured_can_be_shown() {
+fn a_measured_set_of_parameters_can_be_shown() {
     let directory = tempfile::tempdir().unwrap();
     let path = |name: &str| directory.path().join(name).to_str().unwrap().to_string();
     let (json, svg) = (path("here.json"), path("here.svg"));
@@ -66,7 +66,7 @@ fn what_was_measured_can_be_shown() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said_before() {
+fn impossible_measurements_are_refused_before_they_start() {
     let said = |arguments: &[&str]| {
         let output = evenkeel(arguments);
         assert!(!output.status.success());
@@ -93,7 +93,7 @@ fn what_cannot_be_done_is_said_before() {
 
 /// A rank that was not started by a measurement does nothing.
 #[test]
-fn ranks_belong_to_their_measurement() {
+fn a_rank_works_only_for_the_measurement_that_started_it() {
     let output = evenkeel(&["model", "rank", "1", "3", "5", "1"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && said.contains("not started by a measurement"), "{said}");

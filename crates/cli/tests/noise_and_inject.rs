@@ -14,7 +14,7 @@ fn machine() -> Fixture {
 }
 
 #[test]
-fn noise_is_measured_told_and_written_down() {
+fn noise_is_measured_printed_and_written_to_files() {
     let f = Fixture::new();
     let done = f.evenkeel(&[
         "noise",
@@ -66,7 +66,7 @@ fn noise_is_measured_told_and_written_down() {
 }
 
 #[test]
-fn what_noise_cannot_do_is_said_before_it_starts() {
+fn impossible_measurements_of_noise_are_refused_before_they_start() {
     let f = Fixture::new();
     assert_fails(&f.evenkeel(&["noise", "--cores", "1023"]), 125, &["core 1023"]);
     assert_fails(&f.evenkeel(&["noise", "--json", "no/such/place.json"]), 125, &["no directory no/such"]);
@@ -94,7 +94,7 @@ fn injections_show_in_the_launchers_line() {
 }
 
 #[test]
-fn the_launchers_exit_code_stays() {
+fn an_injected_run_ends_with_the_launchers_exit_code() {
     let f = machine();
     let done = f.evenkeel(&[
         "run",

@@ -19,7 +19,7 @@ fn resolved_path(search: &Search, program: &Path, name: &str) -> Option<PathBuf>
 }
 
 #[test]
-fn a_program_says_what_it_needs() {
+fn the_libraries_that_a_program_needs_are_read() {
     let f = Fixture::new();
     let library = f.library("lib/libone.so", "libone.so.1", INIT, &[]);
     let program = f.program(
@@ -40,7 +40,7 @@ fn a_program_says_what_it_needs() {
 }
 
 #[test]
-fn a_static_program_takes_no_preload() {
+fn a_static_program_cannot_be_preloaded() {
     let f = Fixture::new();
     let program = f.program("app", NO_MPI, &["-static", "-nostdlib", "-nostartfiles", "-Wl,-e,main"]);
     let elf = Elf::read(&program).unwrap();
@@ -49,7 +49,7 @@ fn a_static_program_takes_no_preload() {
 }
 
 #[test]
-fn other_files_are_told_apart() {
+fn files_that_are_not_64_bit_little_endian_elf_are_refused() {
     let f = Fixture::new();
     let text = f.write("text", "#!/bin/sh\n# long enough for a header\n");
     assert_eq!(Elf::read(&text), Err(ElfError::NotElf));
@@ -65,7 +65,7 @@ fn other_files_are_told_apart() {
 }
 
 #[test]
-fn a_cut_off_file_is_damaged_but_does_no_harm() {
+fn a_truncated_file_is_an_error() {
     let f = Fixture::new();
     let whole = std::fs::read(f.program("app", NO_MPI, &[])).unwrap();
     for length in [64, 200, 1000, whole.len() / 2] {
@@ -130,7 +130,7 @@ fn the_cache_comes_before_the_default_directories() {
 }
 
 #[test]
-fn what_is_missing_comes_with_the_places_looked_at() {
+fn a_missing_library_is_reported_with_the_searched_directories() {
     let f = Fixture::new();
     let library = f.library("gone/libmpi.so.40", "libmpi.so.40", INIT, &[]);
     let program = f.program("app", NO_MPI, &[library.to_str().unwrap(), "-Wl,-rpath,/some/where"]);
@@ -209,22 +209,11 @@ fn symbols_tell_which_bindings_are_covered() {
                       mpi_scan_f08_; int mpi_init_f08_;";
     let fortran =
         f.library("lib/libmpi_mpifh.so.40", "libmpi_mpifh.so.40", forwarding, &[c.to_str().unwrap()]);
-    let deaf = f.library(
-        "deaf/libmpi_mpifh.so.40",
-        "libmpi_mpifh.so.40",
-        "int mpi_barrier_; int mpi_scan_f08_;",
-        &[],
-    );
+    let unlinked = "int mpi_barrier_; int mpi_scan_f08_;";
+    let unlinked = f.library("unlinked/libmpi_mpifh.so.40", "libmpi_mpifh.so.40", unlinked, &[]);
     let uses = |name: &str, body: &str, library: &Path| {
-        let program = f.program(
-            name,
-            body,
-            &[
-                library.to_str().unwrap(),
-                c.to_str().unwrap(),
-                &format!("-Wl,-rpath,{}:{}", library.parent().unwrap().display(), f.path("lib").display()),
-            ],
-        );
+        let rpath = format!("-Wl,-rpath,{}:{}", library.parent().unwrap().display(), f.path("lib").display());
+        let program = f.program(name, body, &[library.to_str().unwrap(), c.to_str().unwrap(), &rpath]);
         bindings::of(&Search::default().resolve(Elf::read(&program).unwrap()), false)
     };
     let found = uses(
@@ -242,7 +231,7 @@ fn symbols_tell_which_bindings_are_covered() {
     );
     let body = "int mpi_barrier_(void), mpi_scan_f08_(void); int main(void) { return mpi_barrier_() + \
                 mpi_scan_f08_(); }";
-    for (name, library, covered) in [("two", &fortran, true), ("three", &deaf, false)] {
+    for (name, library, covered) in [("two", &fortran, true), ("three", &unlinked, false)] {
         let mut used: Vec<(&str, bool)> =
             uses(name, body, library).used.iter().map(|b| (b.name, b.covered)).collect();
         used.sort();

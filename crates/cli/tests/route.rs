@@ -1,4 +1,4 @@
-//! `evenkeel route simulate` on small networks.
+//! The commands of `evenkeel route` on small networks.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -12,8 +12,9 @@ fn network(folder: &Path) -> PathBuf {
     file
 }
 
-fn evenkeel(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_evenkeel")).args(["route", "simulate"]).args(arguments).output().unwrap()
+/// Runs `evenkeel route`.
+fn route(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_evenkeel")).arg("route").args(arguments).output().unwrap()
 }
 
 #[test]
@@ -26,22 +27,9 @@ fn schemes_are_compared_and_the_record_is_the_same_each_time() {
         let (plot, map) = (folder.path().join("curve.svg"), folder.path().join("map.svg"));
         let path = |p: &Path| p.to_str().unwrap().to_string();
         let (file, plot, map) = (path(&file), path(&plot), path(&map));
-        let schemes = [
-            "--scheme",
-            "mdst",
-            "--scheme",
-            "dfs",
-            "--load",
-            "0.05,0.9",
-            "--seeds",
-            "2",
-            "--warm-up",
-            "1000",
-            "--threads",
-            threads,
-        ];
-        let out =
-            evenkeel(&[&[net, "--json", &file, "--plot", &plot, "--map", &map][..], &schemes[..]].concat());
+        let schemes = "--scheme mdst --scheme dfs --load 0.05,0.9 --seeds 2 --warm-up 1000 --threads";
+        let files = ["simulate", net, "--json", &file, "--plot", &plot, "--map", &map];
+        let out = route(&files.into_iter().chain(schemes.split(' ')).chain([threads]).collect::<Vec<_>>());
         assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
         let text = String::from_utf8(out.stdout).unwrap();
         assert!(
@@ -77,7 +65,7 @@ fn refusals_say_what_to_do() {
         (vec![net, "--scheme", "adaptive", "--lanes", "1"], "two lanes"),
         (vec![net, net, "--lfts", net], "belong to one network"),
     ] {
-        let out = evenkeel(&arguments);
+        let out = route(&[&["simulate"], &arguments[..]].concat());
         let said = String::from_utf8_lossy(&out.stderr);
         assert!(out.status.code() == Some(125) && said.contains(why) && said.contains("--help"), "{said}");
     }
@@ -94,7 +82,7 @@ fn a_plan_is_printed_proved_and_written() {
         .map(|c| old.without(&[Channel(c)], &[]))
         .find(|n| n.is_connected())
         .unwrap();
-    let today = tables::balanced(
+    let current = tables::balanced(
         &old,
         &ChannelOrder::up_down(&old, &schemes::depth_first(&old)),
         tables::BalanceEffort::default(),
@@ -102,21 +90,11 @@ fn a_plan_is_printed_proved_and_written() {
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
     std::fs::write(path("old.topo"), ibnetdiscover::write(&old)).unwrap();
     std::fs::write(path("new.topo"), ibnetdiscover::write(&new)).unwrap();
-    std::fs::write(path("today.lfts"), lfts::write(&old, &today, &lfts::Lids::of(&old).unwrap())).unwrap();
-    let out = Command::new(env!("CARGO_BIN_EXE_evenkeel"))
-        .args([
-            "route",
-            "plan",
-            &path("old.topo"),
-            &path("today.lfts"),
-            &path("new.topo"),
-            "--out",
-            &path("steps"),
-            "--json",
-            &path("plan.json"),
-        ])
-        .output()
+    std::fs::write(path("current.lfts"), lfts::write(&old, &current, &lfts::Lids::of(&old).unwrap()))
         .unwrap();
+    let (networks, tables) = ([path("old.topo"), path("new.topo")], path("current.lfts"));
+    let files = ["--out", &path("steps"), "--json", &path("plan.json")];
+    let out = route(&[&["plan", &networks[0], &tables, &networks[1]][..], &files].concat());
     let said = String::from_utf8_lossy(&out.stdout);
     assert!(
         out.status.success() && said.contains("proved") && said.contains("all 240 pairs"),
@@ -135,39 +113,17 @@ fn a_plan_is_printed_proved_and_written() {
 fn application_cores_are_run_recorded_and_drawn() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
-    let route = |arguments: &[&str]| {
-        Command::new(env!("CARGO_BIN_EXE_evenkeel"))
-            .args(["route", "application"])
-            .args(arguments)
-            .output()
-            .unwrap()
-    };
-    let out = route(&[
-        "--core",
-        "token",
-        "--core",
-        "mesh",
-        "--fabric",
-        "ethernet",
-        "--fabric",
-        "avici",
-        "--bytes",
-        "64",
-        "--seeds",
-        "2",
-        "--json",
-        &path("record.json"),
-        "--plot",
-        &path("latency.svg"),
-    ]);
+    let (json, svg) = (path("record.json"), path("latency.svg"));
+    let chosen = "application --core token --core mesh --fabric ethernet --fabric avici --bytes 64 --seeds 2";
+    let files = ["--json", &json, "--plot", &svg];
+    let out = route(&chosen.split(' ').chain(files).collect::<Vec<_>>());
     let said = String::from_utf8_lossy(&out.stdout);
     assert!(
         out.status.success() && said.contains("ethernet") && said.contains("apart"),
         "{said} {}",
         String::from_utf8_lossy(&out.stderr)
     );
-    let record: serde_json::Value =
-        serde_json::from_str(&std::fs::read_to_string(path("record.json")).unwrap()).unwrap();
+    let record: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(json).unwrap()).unwrap();
     let cases = record["cases"].as_array().unwrap();
     let names: Vec<(&str, &str)> =
         cases.iter().map(|c| (c["core"].as_str().unwrap(), c["fabric"].as_str().unwrap())).collect();
@@ -176,49 +132,44 @@ fn application_cores_are_run_recorded_and_drawn() {
     let least = cases[0]["messages"]["least"].as_f64().unwrap();
     assert!((least - 1.852).abs() < 1e-9, "{least}");
     assert_eq!(cases[3]["iterations"].as_array().unwrap().len(), 10);
-    let plot = std::fs::read_to_string(path("latency.svg")).unwrap();
+    let plot = std::fs::read_to_string(svg).unwrap();
     assert!(plot.contains("share of messages") && plot.contains("iteration"));
-    let refused = route(&["--core", "mash"]);
+    let refused = route(&["application", "--core", "mash"]);
     assert!(
         !refused.status.success() && String::from_utf8_lossy(&refused.stderr).contains("fan-in"),
         "names are offered"
     );
 }
 
-#[test]
-fn switches_that_go_one_soon_after_the_other_are_met_by_the_static_protocol() {
-    let folder = tempfile::tempdir().unwrap();
+/// Runs `evenkeel route reconfigure` on a network of twelve switches that is made in `folder`.
+fn reconfigure(folder: &Path, more: &[&str]) -> Output {
     let of = evenkeel_route::generate::Irregular { switches: 12, degree: 4, end_nodes: 2, parallel: false };
-    let net = folder.path().join("twelve.net");
-    std::fs::write(
-        &net,
-        evenkeel_route::format::edge_list::write(&evenkeel_route::generate::irregular(of, 1).unwrap()),
-    )
-    .unwrap();
-    let record = folder.path().join("record.json");
-    let reconfigure = |more: &[&str]| {
-        Command::new(env!("CARGO_BIN_EXE_evenkeel"))
-            .args(["route", "reconfigure", net.to_str().unwrap(), "--json", record.to_str().unwrap()])
-            .args(more)
-            .output()
-            .unwrap()
+    let network = evenkeel_route::generate::irregular(of, 1).unwrap();
+    let (net, record) = (folder.join("twelve.net"), folder.join("record.json"));
+    std::fs::write(&net, evenkeel_route::format::edge_list::write(&network)).unwrap();
+    let files = ["reconfigure", net.to_str().unwrap(), "--json", record.to_str().unwrap()];
+    route(&[&files[..], more].concat())
+}
+
+/// By protocol and change: cycles in which a host might not inject.
+fn stopped_cycles(folder: &Path, more: &[&str]) -> Vec<Vec<u64>> {
+    let out = reconfigure(folder, more);
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    let text = std::fs::read_to_string(folder.join("record.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let of_line = |line: &serde_json::Value| {
+        let changes = line["changes"].as_array().unwrap().iter();
+        changes.map(|change| change[1]["stopped"].as_u64().unwrap()).collect()
     };
-    // By protocol and change: cycles in which a host might not inject.
-    let stopped = |more: &[&str]| -> Vec<Vec<u64>> {
-        let out = reconfigure(more);
-        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
-        let json: serde_json::Value =
-            serde_json::from_str(&std::fs::read_to_string(&record).unwrap()).unwrap();
-        let lines = json["timelines"].as_array().unwrap().iter();
-        lines
-            .map(|l| {
-                l["changes"].as_array().unwrap().iter().map(|c| c[1]["stopped"].as_u64().unwrap()).collect()
-            })
-            .collect()
-    };
-    let alone = stopped(&[]);
-    let soon = stopped(&["--also", "1", "--apart", "150"]);
-    let late = stopped(&["--also", "1", "--apart", "15000"]);
+    json["timelines"].as_array().unwrap().iter().map(of_line).collect()
+}
+
+#[test]
+fn a_switch_that_goes_soon_after_another_makes_all_protocols_stop_hosts() {
+    let folder = tempfile::tempdir().unwrap();
+    let alone = stopped_cycles(folder.path(), &[]);
+    let soon = stopped_cycles(folder.path(), &["--also", "1", "--apart", "150"]);
+    let late = stopped_cycles(folder.path(), &["--also", "1", "--apart", "15000"]);
     for protocol in 0..3 {
         for change in 0..2 {
             let of = |all: &[Vec<u64>]| all[protocol][change] > 0;
@@ -229,6 +180,11 @@ fn switches_that_go_one_soon_after_the_other_are_met_by_the_static_protocol() {
             );
         }
     }
+}
+
+#[test]
+fn switches_that_cannot_go_together_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
     for (more, why) in [
         (&["--also", "12"][..], "there is no switch 12"),
         (&["--also", "3,0"], "named twice"),
@@ -236,7 +192,7 @@ fn switches_that_go_one_soon_after_the_other_are_met_by_the_static_protocol() {
         (&["--also", "1,2,3,4,5,6,7,8,9"], "in pieces"),
         (&["--apart", "100"], "--also"),
     ] {
-        let out = reconfigure(more);
+        let out = reconfigure(folder.path(), more);
         let said = String::from_utf8_lossy(&out.stderr);
         assert!(!out.status.success() && said.contains(why), "{more:?}: {said}");
     }

@@ -71,7 +71,7 @@ fn mpich_gets_general_variables() {
 }
 
 #[test]
-fn the_users_own_binding_and_mapping_are_left_alone() {
+fn the_users_own_binding_and_mapping_stay() {
     let f = machine(Kind::OpenMpi4);
     let said = out(&f.evenkeel(&[
         "run",
@@ -89,7 +89,7 @@ fn the_users_own_binding_and_mapping_are_left_alone() {
 }
 
 #[test]
-fn a_named_launcher_is_used_in_its_own_manner() {
+fn a_named_launcher_gets_arguments_of_its_own_style() {
     let f = machine(Kind::Mpich5);
     f.script("bin/srun", PRINT_ARGUMENTS);
     let done = f.evenkeel(&["run", "-n", "8", "--wait", "block", "--launcher", "srun", "--", "mpi/app"]);
@@ -98,7 +98,7 @@ fn a_named_launcher_is_used_in_its_own_manner() {
 }
 
 #[test]
-fn launchers_get_what_they_themselves_need() {
+fn launchers_get_variables_of_their_own() {
     let library = Path::new("/lib/one.so");
     let of = |style, root, library, preloaded| launcher::own_variables(style, root, library, preloaded);
     let names: Vec<String> =
@@ -126,7 +126,7 @@ fn a_dry_run_shows_the_line_and_starts_nothing() {
 }
 
 #[test]
-fn a_preload_that_is_there_stays_in_front() {
+fn existing_preloads_stay_in_front() {
     let f = machine(Kind::Mpich5);
     let variables = [("LD_PRELOAD", ""), ("EVENKEEL_WAIT", "spin")];
     let said = out(&f.evenkeel_with(&["env", "mpi/app"], &variables));
@@ -144,7 +144,7 @@ fn the_command_line_wins_over_the_environment() {
 }
 
 #[test]
-fn env_speaks_the_language_of_each_launcher() {
+fn env_prints_the_arguments_of_each_launcher() {
     let f = machine(Kind::OpenMpi5);
     let shim = shim(&f, "openmpi5");
     assert_eq!(out(&f.evenkeel(&["env", "mpi/app"])), format!("-x LD_PRELOAD={shim}\n"));

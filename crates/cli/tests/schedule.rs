@@ -80,7 +80,7 @@ fn an_algorithm_is_checked() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn impossible_schedules_are_refused() {
     let f = Fixture::new();
     for (arguments, words) in [
         (&["show", "dissem"][..], "perhaps dissemination or n-way-dissemination"),

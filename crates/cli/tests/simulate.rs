@@ -69,7 +69,7 @@ fn traces_of_noise_are_replayed() {
 }
 
 #[test]
-fn ranks_that_would_share_cores_are_said() {
+fn a_note_says_that_ranks_would_share_cores() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("machine.json");
     let model = json!({

@@ -78,7 +78,7 @@ fn a_dry_run_writes_nothing() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_before_anything_is_measured() {
+fn impossible_measurements_are_refused_before_they_start() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("thesis.txt");
     std::fs::write(&file, "years of work").unwrap();
@@ -94,7 +94,7 @@ fn what_cannot_be_is_refused_before_anything_is_measured() {
 }
 
 #[test]
-fn the_doctor_tells_what_is_wrong_with_a_table() {
+fn the_doctor_reports_what_is_wrong_with_a_table() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::create_dir(directory.path().join("evenkeel")).unwrap();
     std::fs::write(

@@ -3,7 +3,7 @@
 use super::arguments::{TuneArguments, TuneCommand};
 use super::engine_ranks;
 use super::measurement::Measurement;
-use super::result::TuneRecord;
+use super::result::{RankCountResult, TuneRecord};
 use super::table_file::TableFile;
 use super::text;
 use crate::errors::{CommandError, MeasurementError};
@@ -12,6 +12,8 @@ use crate::machine::cores;
 use crate::output::progress::Progress;
 use crate::output::{file, terminal};
 use evenkeel_barrier_table::machine::MachineId;
+use evenkeel_model::Parameters;
+use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Numbers of ranks that are measured if none are asked for, besides the number of cores.
@@ -33,25 +35,8 @@ pub fn tune(arguments: &TuneArguments) -> Result<String, CommandError> {
     let program = std::env::current_exe().map_err(|e| MeasurementError::Failed {
         why: format!("this program cannot find its own file ({e})"),
     })?;
-    let counts = rank_counts(&arguments.ranks, cores);
     let begun = Instant::now();
-    let mut found = Vec::new();
-    {
-        let progress = Progress::new("measuring", counts.len());
-        let measurement = Measurement {
-            program: &program,
-            cores,
-            parameters: &parameters,
-            seed: arguments.seed,
-            keeps_slow_ones: arguments.all,
-            time: Duration::from_secs_f64(arguments.time_limit / counts.len() as f64),
-            progress: &progress,
-        };
-        for ranks in counts {
-            found.push(measurement.with(ranks)?);
-            progress.finish_task();
-        }
-    }
+    let found = measure(arguments, cores, &parameters, &program)?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let record = TuneRecord {
         schema: 1,
@@ -72,6 +57,32 @@ pub fn tune(arguments: &TuneArguments) -> Result<String, CommandError> {
         table.write()?;
     }
     Ok(text::text(&record, table.as_ref(), terminal::width()))
+}
+
+/// Measures with each number of ranks.
+fn measure(
+    arguments: &TuneArguments,
+    cores: usize,
+    parameters: &Parameters,
+    program: &Path,
+) -> Result<Vec<RankCountResult>, MeasurementError> {
+    let counts = rank_counts(&arguments.ranks, cores);
+    let progress = Progress::new("measuring", counts.len());
+    let measurement = Measurement {
+        program,
+        cores,
+        parameters,
+        seed: arguments.seed,
+        keeps_slow_ones: arguments.all,
+        time: Duration::from_secs_f64(arguments.time_limit / counts.len() as f64),
+        progress: &progress,
+    };
+    let with = |ranks| {
+        let found = measurement.with(ranks)?;
+        progress.finish_task();
+        Ok(found)
+    };
+    counts.into_iter().map(with).collect()
 }
 
 /// The numbers of ranks that are asked for, or the usual ones, each once.
