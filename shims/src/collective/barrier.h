@@ -17,7 +17,7 @@ static inline bool ek_may_defer_barrier(void)
     return ek_process.host_requests == 0 && ek_process.collectives == 0 && ek_messages_needing == 0;
 }
 
-/* EK_DONE, EK_DECLINED, EK_REVOKED or EK_LOST_MEMBER. */
+/* Enters the barrier. Returns EK_DONE, EK_DECLINED, EK_REVOKED or EK_LOST_MEMBER. */
 static inline int ek_try_barrier(MPI_Comm comm)
 {
     ek_note_collective();
@@ -37,7 +37,7 @@ static inline int ek_try_barrier(MPI_Comm comm)
     return code;
 }
 
-/* After EK_REVOKED or EK_LOST_MEMBER: the MPI error code, to the communicator's error handler. */
+/* Reports EK_REVOKED or EK_LOST_MEMBER to the communicator's error handler and returns MPI's code for it. */
 int ek_barrier_failed(MPI_Comm, int code);
 
 #endif

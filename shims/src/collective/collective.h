@@ -4,8 +4,8 @@
 #include "collective/arguments.h"
 #include "process/communicator.h"
 
-/* Carries it out: MPI_SUCCESS, an MPI error code that has been raised, or EK_DECLINED: the host has to carry
- * it out. Of communicators that the engine knows. */
+/* Carries out a collective. Returns MPI_SUCCESS, an MPI error code that it has raised, or EK_DECLINED if the
+ * host has to carry the call out. The entry must have an engine's communicator. */
 int ek_try_collective(ek_comm_entry *, const ek_arguments *);
 
 #endif

@@ -56,7 +56,8 @@ void *ek_marshal_allocate(ek_marshal *m, size_t bytes)
     return memory;
 }
 
-/* A null pointer to data is the program's error, or MPI_BOTTOM; the host knows which. */
+/* A null pointer is an error of the program or MPI_BOTTOM. The host knows which, so the call is left to
+ * it. */
 static int check_buffer(const ek_elements *elements, const void *buffer, MPI_Count count)
 {
     return buffer || !count || !elements->type->layout.size ? MPI_SUCCESS : EK_DECLINED;

@@ -23,7 +23,8 @@ typedef struct ek_unpacking {
 /* One rank's blocks for, or from, all ranks: as the program describes them. */
 typedef struct ek_blocks {
     const void *buffer, *counts, *displacements;
-    const MPI_Datatype *types; /* one per rank, with displacements in bytes; NULL: `type`, and in extents */
+    const MPI_Datatype *types; /* one per rank, displacements are in bytes; NULL: all are `type`,
+                                  displacements are in extents */
     MPI_Datatype type;
     bool large_counts;
     /* Found out from these: */
@@ -36,7 +37,7 @@ enum { EK_FEW_RANKS = 16, EK_MOST_ALLOCATIONS = 6 };
 
 typedef struct ek_marshal ek_marshal;
 
-/* A step of marshalling: MPI_SUCCESS, EK_DECLINED, or an MPI error code. */
+/* A step of marshalling. It returns MPI_SUCCESS, EK_DECLINED or an MPI error code. */
 typedef int ek_marshal_step(ek_marshal *);
 
 struct ek_marshal {
@@ -59,32 +60,34 @@ struct ek_marshal {
 
 void ek_marshal_begin(ek_marshal *, ek_comm_entry *, const ek_arguments *);
 
-/* When the call is complete: unpacks what was received, and frees what was allocated. */
+/* Ends a call that is complete: unpacks what was received and frees what was allocated. */
 void ek_marshal_end(ek_marshal *);
 
-/* When there is nothing to unpack: the call was declined, or ended without a result. */
+/* Ends a call that was declined or has no result: frees what was allocated. */
 void ek_marshal_discard(ek_marshal *);
 
-/* The last step of describing a call: `step` is taken now if the data are contiguous, else when the engine
- * asks for it. */
+/* The last thing in describing a call. Takes the step that materializes it, now if the data are contiguous,
+ * else when the engine calls back. Returns what the step returns. */
 int ek_marshal_data(ek_marshal *, bool contiguous, ek_marshal_step *step);
 
-/* Takes the step that is left, if any. Nonzero: it failed, and `failure` says how. */
+/* Takes that step if it is still to be taken. Returns what the step returns, and keeps it in `failure`. */
 int ek_marshal_materialize(ek_marshal *);
 
 /* ---- for the steps ---- */
 
-/* Memory that is freed at the end; NULL: there is none. */
+/* Allocates memory that is freed when the call ends; NULL if there is none. */
 void *ek_marshal_allocate(ek_marshal *, size_t bytes);
 
-/* Where the bytes of the program's elements are: in its buffer, or packed, into `place` if that is given. */
+/* Finds the bytes of elements that are sent: in the program's buffer, or packed, into `place` if that is not
+ * NULL. */
 int ek_marshal_send(ek_marshal *, const ek_elements *, const void *buffer, MPI_Count count, char *place,
                     const uint8_t **bytes);
 
-/* Where bytes for the program may be put: in its buffer, or in memory that is unpacked at the end. */
+/* Finds a place for elements that are received: the program's buffer, or memory that is unpacked when the
+ * call ends. */
 int ek_marshal_receive(ek_marshal *, const ek_elements *, void *buffer, MPI_Count count, uint8_t **bytes);
 
-/* These bytes are to be unpacked at the end. */
+/* Has these bytes unpacked when the call ends. */
 void ek_marshal_unpack_later(ek_marshal *, const ek_elements *, void *buffer, MPI_Count count,
                              const void *bytes);
 

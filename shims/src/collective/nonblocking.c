@@ -7,19 +7,20 @@
 #include <stdlib.h>
 
 typedef struct nonblocking {
-    int outcome; /* the request's, an MPI error code; must be first, as the request frees the whole */
+    int outcome; /* MPI error code of the request; must be the first member, as the request frees the whole */
     MPI_Request handle;
     ek_request *request;
     ek_marshal marshal;
     struct nonblocking *next, *previous;
 } nonblocking;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list, and of completing what is on it */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the list, and completing what is on it */
 static nonblocking *under_way;
 
 /* ---- starting ---- */
 
-/* When the engine has accepted the call: nothing can fail any more once there is a handle. */
+/* The engine has accepted the call. The handle is made here, before the operation begins, so that a failure
+ * can still be reported. */
 static int materialize(ek_call *call)
 {
     nonblocking *n = call->materialize_context;
@@ -48,7 +49,7 @@ static void unlink(nonblocking *n)
         n->next->previous = n->previous;
 }
 
-/* Under the lock. The engine is done with it; after this it is complete for MPI. */
+/* Completes for MPI what the engine has completed. The caller holds the lock. */
 static void complete(nonblocking *n)
 {
     int code = ek_request_free(n->request);
@@ -60,7 +61,7 @@ static void complete(nonblocking *n)
     }
     unlink(n);
     ek_comm_entry_drop(n->marshal.entry);
-    ek_host.Grequest_complete(n->handle); /* the request's now, and may be freed already */
+    ek_host.Grequest_complete(n->handle); /* the request owns it now, and may have freed it */
     if (--ek_process.collectives == 0)
         ek_free_postponed();
 }
@@ -106,8 +107,8 @@ int ek_collective_start(ek_comm_entry *entry, const ek_arguments *a)
 
 void ek_collectives_poll_all(void)
 {
-    /* It does not wait for the lock: the thread that has it is doing the same, and an operator of the
-     * program's that calls MPI_Test from inside must get past. */
+    /* A thread that does not get the lock has nothing to do: the one that holds it does the same work. And an
+     * operator of the program that calls MPI_Test must not wait for its own caller. */
     if (ek_depth || pthread_mutex_trylock(&lock))
         return;
     ek_depth++;

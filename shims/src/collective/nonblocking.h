@@ -1,17 +1,17 @@
 /* Nonblocking collectives.
  *
  * Their requests are the host's generalized requests, so that every wait and test of the host knows them. The
- * wrappers of waits and tests only move ours on, and those that are done are completed here. */
+ * wrappers of waits and tests only move the operations on; those that are done are completed here. */
 #ifndef EK_COLLECTIVE_NONBLOCKING_H
 #define EK_COLLECTIVE_NONBLOCKING_H
 #include "collective/arguments.h"
 #include "process/communicator.h"
 #include "process/state.h"
 
-/* Starts a collective and fills in its request; MPI_SUCCESS, EK_DECLINED, or an MPI error code. */
+/* Starts a collective and fills in its request. Returns MPI_SUCCESS, EK_DECLINED or an MPI error code. */
 int ek_collective_start(ek_comm_entry *, const ek_arguments *);
 
-/* The rest of ek_collectives_poll, which is to be called instead. */
+/* The slow part of ek_collectives_poll. */
 void ek_collectives_poll_all(void);
 
 /* Moves all of them on and completes those that are done. */

@@ -9,7 +9,7 @@
 
 enum { EK_LARGEST_PREDEFINED_ELEMENT = 16 };
 
-/* Describes such a call. False: it is another one, or something may be wrong with it. */
+/* Describes such a call. Returns false if it is another one, or if something may be wrong with it. */
 static inline bool ek_describe_plain_reduction(ek_call *call, const ek_arguments *a, const ek_comm_entry *e)
 {
     ek_type scratch;

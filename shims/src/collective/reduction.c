@@ -1,9 +1,9 @@
-/* All ranks pass the same count, type and operator (MPI demands it), so these may decide. */
+/* MPI demands that all ranks pass the same count, type and operator, so the decision may depend on these. */
 #include "collective/reduction.h"
 #include "host/pack.h"
 
-/* Elements that lie in the program's memory as they travel. Predefined pairs may have a hole
- * (MPI_DOUBLE_INT): as every rank has the same type, they travel with their holes. */
+/* Whether elements are sent as they lie in the program's memory. Predefined pairs may have a hole
+ * (MPI_DOUBLE_INT). They are sent with it, as every rank has the same type. */
 static bool is_laid_out(const ek_type *t) { return t->predefined || t->contiguous; }
 
 static int describe_operator(ek_marshal *m)
@@ -15,7 +15,7 @@ static int describe_operator(ek_marshal *m)
     bool is_predefined = op >= 0;
     if (op == EK_OPERATOR_UNSERVED || layout->size == 0 ||
         (is_predefined && !(t->predefined && ek_operator_fits(op, t->type_class))))
-        return EK_DECLINED; /* also what is an error: the host reports it in its own words */
+        return EK_DECLINED; /* errors too: the host reports them in its own words */
     m->call.elem_bytes = (size_t)(is_laid_out(t) ? layout->extent : layout->size);
     if (is_predefined && t->combine[op]) {
         m->call.combine = t->combine[op];

@@ -1,4 +1,5 @@
-/* Ranks may describe the same bytes by different counts and types; only the number of bytes decides. */
+/* Ranks may describe the same bytes by different counts and types, so the decision may depend on the number
+ * of bytes only. */
 #include "collective/regular.h"
 #include "host/pack.h"
 #include <string.h>
@@ -29,7 +30,7 @@ static int describe_bcast(ek_marshal *m)
 
 static bool gathers(const ek_marshal *m) { return m->arguments->kind == EK_KIND_ALLGATHER || is_root(m); }
 
-/* In place: the own block is where it belongs. */
+/* In place, the own block is where it belongs already. */
 static int gather_data(ek_marshal *m)
 {
     const ek_arguments *a = m->arguments;
@@ -103,7 +104,7 @@ static int alltoall_data(ek_marshal *m)
         return code;
     if (a->sendbuf != MPI_IN_PLACE)
         return ek_marshal_send(m, &m->sent, a->sendbuf, m->sent.count * m->entry->size, NULL, &call->send);
-    /* In place: what is sent must not be overwritten by what comes. */
+    /* In place, the blocks that are sent must not be overwritten by those that come. */
     size_t bytes = out->bytes * (size_t)m->entry->size;
     char *copy = ek_marshal_allocate(m, bytes);
     if (!copy)

@@ -3,7 +3,7 @@
 #include "host/pack.h"
 #include <string.h>
 
-enum { LOWEST_ADDRESS = 4096 }; /* below it there is nothing but null pointers with displacements */
+enum { LOWEST_ADDRESS = 4096 }; /* a lower one is a null pointer with a displacement */
 
 /* ---- blocks ---- */
 
@@ -47,12 +47,12 @@ static bool survey(ek_blocks *b, int ranks, ek_span *spans)
         b->bytes += elements.bytes;
         b->contiguous &= elements.type->contiguous;
         if (elements.type->contiguous && (uintptr_t)start < LOWEST_ADDRESS)
-            return false; /* a null pointer, not an address relative to MPI_BOTTOM */
+            return false; /* the buffer is a null pointer, not MPI_BOTTOM */
     }
     return true;
 }
 
-/* Lays the spans over a packed copy, and allocates that. */
+/* Allocates memory for a packed copy, and lays the spans over it. */
 static char *allocate_packed(ek_marshal *m, const ek_blocks *b, ek_span *spans)
 {
     size_t used = 0;
@@ -77,7 +77,7 @@ static int pack_block(const ek_blocks *b, int rank, char *to)
     return MPI_SUCCESS;
 }
 
-/* `copy`: also if they are contiguous. */
+/* Describes the blocks that are sent. `copy`: they are copied even if they are contiguous. */
 static int send_blocks(ek_marshal *m, const ek_blocks *b, ek_span *spans, bool copy)
 {
     m->call.send = (const uint8_t *)b->base;

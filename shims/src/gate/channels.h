@@ -4,13 +4,13 @@
 #define EK_GATE_CHANNELS_H
 #include "evenkeel.h"
 
-/* The program makes such a channel, by the function `how`. It stays for good. */
+/* To be called when the program makes such a channel, by the function `how`. It stays for good. */
 void ek_channel_open(ek_channel, const char *how);
 
 /* Tells the engine of the channels that there were before barriers might be deferred. */
 void ek_channels_report(void);
 
-/* One-sided windows come and go. */
+/* To be called when a one-sided window is made, and when one is freed. */
 void ek_window_made(void);
 void ek_window_freed(void);
 

@@ -6,7 +6,8 @@
 #define EK_GATE_DEFERRAL_H
 #include "process/state.h"
 
-/* Before a call that others could notice, or that shows what others have done. */
+/* Completes pending barriers before a call that other processes could notice, or that shows what they have
+ * done. */
 #define EK_COMPLETE_DEFERRED(name)             \
     do {                                       \
         if (EK_UNLIKELY(ek_gate))              \
@@ -31,10 +32,11 @@ static inline void ek_gate_restore(uint8_t *was)
  * pending. `gate_was` tells whether the gate was closed. */
 #define EK_OPEN_GATE_SCOPE uint8_t gate_was __attribute__((cleanup(ek_gate_restore), unused)) = ek_gate_open()
 
-/* After the engine has been called for the program, with the gate open. */
+/* Closes the gate after the engine has been called for the program, if barriers are pending. */
 static inline void ek_gate_close_if_deferred(void) { ek_gate = ek_deferred ? ek_process.closed_gate : 0; }
 
-/* MPI_Wtime is called while the gate is closed: completes what is pending unless that is not wanted. */
+/* To be called when the program calls MPI_Wtime while the gate is closed. Completes pending barriers, unless
+ * --clock free says that the clock may be read. */
 void ek_complete_deferred_for_clock(void);
 
 #endif

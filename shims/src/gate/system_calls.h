@@ -16,8 +16,8 @@ const char *ek_system_call_name(long number);
 bool ek_system_call_is_private(long number, const greg_t *registers);
 
 /* Whether it makes a channel that stays open without further system calls, and which one. A mapping of the
- * program's own comes through `mmap` (libc_calls.c); those that are seen here are the loader's, of libraries.
- */
+ * program's own comes through `mmap` (libc_calls.c); those that are seen here are the loader's, of
+ * libraries. */
 bool ek_system_call_opens_channel(long number, const greg_t *registers, unsigned *channel);
 
 #endif

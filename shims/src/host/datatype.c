@@ -141,8 +141,7 @@ static void add_sized_reals(void)
 
 void ek_types_open(void)
 {
-    /* To ask for a type that the library has not may be an error there. It must be returned, not end the
-     * program. */
+    /* Asking for a type that the library lacks may be an error there, which must not end the program. */
     const MPI_Comm comms[2] = {ek_handles.world, ek_handles.self};
     MPI_Errhandler handlers[2];
     for (int i = 0; i < 2; i++)

@@ -26,7 +26,7 @@ typedef struct ek_type {
 /* Fills the table; once, when the host is up. */
 void ek_types_open(void);
 
-/* The table's entry, or `scratch` filled in. NULL: something is wrong with the type. */
+/* Returns the table's entry, or `scratch` filled in; NULL if something is wrong with the type. */
 const ek_type *ek_type_of(MPI_Datatype, ek_type *scratch);
 
 /* So many elements of a type. It must not be copied: `type` may point into it. */
@@ -37,7 +37,7 @@ typedef struct ek_elements {
     size_t bytes; /* without holes */
 } ek_elements;
 
-/* False: evenkeel cannot serve them. */
+/* Measures elements. Returns false if evenkeel cannot serve them. */
 bool ek_elements_measure(ek_elements *, MPI_Count count, MPI_Datatype);
 
 #endif

@@ -1,4 +1,4 @@
-/* Where a handle goes in a table of a power of two. */
+/* A hash for tables whose size is a power of two. */
 #ifndef EK_HOST_HASH_H
 #define EK_HOST_HASH_H
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Which way a branch usually goes, and what need not go through the table of symbols. */
+/* Hints to the compiler about branches and about the visibility of symbols. */
 #ifndef EK_HOST_HINTS_H
 #define EK_HOST_HINTS_H
 

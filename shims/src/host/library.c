@@ -25,8 +25,8 @@ static void *library; /* where to look when RTLD_NEXT has nothing */
 
 EK_ENTRY const char evenkeel_shim_version[] = EK_VERSION " " EK_SHIM;
 
-/* Libraries whose handles are laid out as in the mpi.h that this shim was made with; and all that are known.
- */
+/* Libraries whose handles are laid out as in the mpi.h that this shim was made with; and all that are
+ * known. */
 static const char *const fitting[] = {EK_SONAMES, NULL};
 static const char *const known[] = {"libmpi.so.40",    "libmpich.so.12",  "libmpi.so.12",
                                     "libmpi_abi.so.0", "libmpi_abi.so.1", NULL};

@@ -58,14 +58,15 @@ struct ek_handles {
 };
 extern EK_HIDDEN struct ek_handles ek_handles;
 
-/* Finds the host; cheap when it has been found. */
+/* Finds the host. Cheap when it has been found. */
 void ek_host_resolve(void);
 
 /* The next definition of a function or variable after the shim's; NULL: there is none. */
 void *ek_host_function(const char *name);
 void *ek_host_object(const char *name);
 
-/* The same after ek_host_resolve; without a definition the process ends with a sentence about it. */
+/* Finds the host if that has not been done, and returns the next definition of a function. Without one, the
+ * process ends with an error message. */
 void *ek_host_definition(const char *name);
 
 #endif

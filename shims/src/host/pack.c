@@ -38,8 +38,8 @@ static int unpack(const char *bytes, MPI_Count count, const ek_layout *layout, v
 
 #else
 
-/* The host's MPI_Pack counts in int: a long vector is packed in parts. Elements of more than 2 GiB cannot be.
- */
+/* The host's MPI_Pack counts in int: a long vector is packed in parts. Elements of more than 2 GiB cannot
+ * be. */
 static MPI_Count elements_at_once(const ek_layout *layout)
 {
     return layout->size > INT_MAX ? 0 : INT_MAX / (layout->size ? layout->size : 1);

@@ -3,7 +3,7 @@
 #define EK_HOST_PACK_H
 #include "host/datatype.h"
 
-/* `count` elements to `count * size` bytes and back; an MPI error code. */
+/* These convert `count` elements to `count * size` bytes and back. They return an MPI error code. */
 int ek_pack(const void *elements, MPI_Count count, const ek_layout *, char *bytes);
 int ek_unpack(const char *bytes, MPI_Count count, const ek_layout *, void *elements);
 

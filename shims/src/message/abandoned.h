@@ -3,7 +3,7 @@
 #define EK_MESSAGE_ABANDONED_H
 #include "message/transfer.h"
 
-/* It goes on, and is finished when it is complete. */
+/* Lets a transfer go on; it is finished when it is complete. */
 void ek_transfer_abandon(ek_transfer *);
 
 /* Finishes those that are complete. */

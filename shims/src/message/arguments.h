@@ -6,7 +6,7 @@
 /* The communicator's entry, if evenkeel carries its messages; else NULL. */
 ek_comm_entry *ek_message_comm(MPI_Comm);
 
-/* Whether its members have been told that it is revoked. */
+/* Whether it is known here that the communicator has been revoked. */
 bool ek_message_is_revoked(const ek_comm_entry *);
 
 /* Whether a rank and a tag are valid; `wildcard`: MPI_ANY_SOURCE and MPI_ANY_TAG are. */

@@ -82,7 +82,7 @@ int ek_try_buffer_detach(void *buffer, void *bytes)
     return EK_DECLINED;
 }
 
-/* The buffers of single communicators are not counted. */
+/* Buffers that belong to one communicator are not accounted for: sends are never refused from then on. */
 int ek_try_comm_attach_buffer(MPI_Comm comm, void *buffer, MPI_Count bytes)
 {
     (void)comm, (void)buffer, (void)bytes;

@@ -4,11 +4,11 @@
 #define EK_MESSAGE_BUFFERED_H
 #include "message/transfer.h"
 
-/* MPI_SUCCESS, EK_DECLINED, or an MPI error code. */
+/* Sends a copy. Returns MPI_SUCCESS, EK_DECLINED or an MPI error code. */
 int ek_send_buffered(const ek_comm_entry *, const void *buf, MPI_Count count, MPI_Datatype, int dest,
                      int tag);
 
-/* A send in any mode. A buffered one is complete at once, and leaves `t` empty. */
+/* Starts a send in any mode. A buffered one is complete at once and leaves `t` empty. */
 static inline int ek_begin_send(ek_transfer *t, const ek_comm_entry *e, const void *buf, MPI_Count count,
                                 MPI_Datatype type, int dest, int tag, ek_send_mode mode)
 {
@@ -19,8 +19,8 @@ static inline int ek_begin_send(ek_transfer *t, const ek_comm_entry *e, const vo
 /* Waits until all of them have been sent. */
 void ek_buffered_wait(void);
 
-/* MPI_X as evenkeel carries it out: MPI_SUCCESS, an MPI error code that has been raised, or EK_DECLINED: the
- * host has to carry it out, too. */
+/* ek_try_x is MPI_X as evenkeel carries it out; see point_to_point.h. The calls about buffers return
+ * EK_DECLINED, as the host has to carry them out, too. */
 int ek_try_bsend(const void *, MPI_Count, MPI_Datatype, int dest, int tag, MPI_Comm);
 int ek_try_buffer_attach(void *, MPI_Count bytes);
 int ek_try_buffer_detach(void *, void *bytes);

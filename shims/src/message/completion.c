@@ -87,7 +87,7 @@ bool ek_mpi_request_is_complete(MPI_Request request)
     ek_depth++;
     int code = ek_host.Request_get_status(request, &flag, MPI_STATUS_IGNORE);
     ek_depth--;
-    return code || flag; /* what is wrong is found when it is completed */
+    return code || flag; /* an error is reported when the request is completed */
 }
 
 int ek_mpi_request_get_status(MPI_Request request, MPI_Status *status)

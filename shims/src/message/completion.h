@@ -1,6 +1,5 @@
-/* What waits and tests for requests have in common, where some requests are evenkeel's and others may be the
- * host's.
- */
+/* What waits and tests for requests have in common, where some requests are evenkeel's and others may be
+ * the host's. */
 #ifndef EK_MESSAGE_COMPLETION_H
 #define EK_MESSAGE_COMPLETION_H
 #include "message/request.h"
@@ -17,8 +16,8 @@ typedef enum ek_look {
     EK_NOTHING_TO_COMPLETE, /* it is null or inactive */
 } ek_look;
 
-/* Where an error of a request is to be raised. Known before it is completed: afterwards the request may have
- * been obtained for something else. */
+/* Where an error of a request is to be raised. To be found out before the request is completed: afterwards it
+ * may serve something else. */
 typedef struct ek_error_source {
     bool is_ours; /* else the host has raised it */
     MPI_Comm comm;
@@ -26,11 +25,11 @@ typedef struct ek_error_source {
 } ek_error_source;
 ek_error_source ek_error_source_of(MPI_Request);
 
-/* Completes a request if it may be. `learns_order`: see ek_message_is_complete. `error`: an MPI error code,
- * not raised if the request is evenkeel's. */
+/* Completes a request if it may be completed. `learns_order`: see ek_message_is_complete. `error` becomes an
+ * MPI error code, which the caller has to raise if the request is evenkeel's (ek_raise_error_of). */
 ek_look ek_mpi_request_complete(MPI_Request *, MPI_Status *, bool learns_order, int *error);
 
-/* Raises such an error if that is left to do, and returns it. */
+/* Raises an error that the host has not raised, and returns it. */
 int ek_raise_error_of(const ek_error_source *, int error);
 
 /* Pauses once in a wait for these. */
@@ -41,10 +40,10 @@ void ek_mpi_requests_pause(int count, const MPI_Request *);
 int ek_mpi_requests_active(int count, const MPI_Request *);
 bool ek_mpi_request_is_active(MPI_Request);
 
-/* Whether a request is complete, without completing it, as a program sees it that tests. */
+/* Whether a request is complete, as seen by a program that tests. It is not completed. */
 bool ek_mpi_request_is_complete(MPI_Request);
 
-/* As MPI_Request_get_status leaves the status of a complete one; an MPI error code. */
+/* Fills in the status of a complete request as MPI_Request_get_status does. Returns an MPI error code. */
 int ek_mpi_request_get_status(MPI_Request, MPI_Status *);
 
 static inline MPI_Status *ek_status_at(MPI_Status *statuses, int i)
@@ -52,8 +51,8 @@ static inline MPI_Status *ek_status_at(MPI_Status *statuses, int i)
     return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
 }
 
-/* Errors of several requests: each goes to its status, and the call's own to the error handler of the first.
- */
+/* Errors of several requests. Each is put into its status; the error of the whole call goes to the error
+ * handler of the first. */
 typedef struct ek_errors {
     bool any;
     ek_error_source first;

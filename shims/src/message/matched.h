@@ -9,20 +9,21 @@
 
 typedef struct ek_matched {
     MPI_Message handle;
-    MPI_Request sent; /* of the message that the handle is of; complete when that is received, at the end */
+    MPI_Request sent; /* the send of the handle's message; complete when that is received, at the end */
     void *message;    /* the engine's; NULL: the handle is free */
     MPI_Comm comm;
     ek_comm_entry *entry;
     struct ek_matched *next;
 } ek_matched;
 
-/* A handle for what was taken out; an MPI error code. */
+/* Gives the program a handle for a message that was taken out. Returns an MPI error code. */
 int ek_matched_hand_out(void *message, ek_comm_entry *, MPI_Comm, MPI_Message *);
 
 /* NULL: the handle is the host's. */
 ek_matched *ek_matched_of(MPI_Message);
 
-/* The message has been received: its handle is free, and the program's is MPI_MESSAGE_NULL. */
+/* To be called when the message has been received: its handle is free, and the program's becomes
+ * MPI_MESSAGE_NULL. */
 void ek_matched_release(ek_matched *, MPI_Message *);
 
 /* At the end. */

@@ -1,8 +1,8 @@
 /* Blocking sends and receives.
  *
- * ek_try_x is MPI_X, with int or MPI_Count counts, as evenkeel carries it out: MPI_SUCCESS, an MPI error code
- * that has been raised, or EK_DECLINED. The wrapper of MPI_X calls it first, while messages are evenkeel's.
- */
+ * ek_try_x is MPI_X, with int or MPI_Count counts, as evenkeel carries it out: MPI_SUCCESS, an MPI error
+ * code that has been raised, or EK_DECLINED. The wrapper of MPI_X calls it first, while messages are
+ * evenkeel's. */
 #ifndef EK_MESSAGE_POINT_TO_POINT_H
 #define EK_MESSAGE_POINT_TO_POINT_H
 #include "host/library.h"

@@ -7,9 +7,9 @@
 /* Before the first look. */
 enum { EK_POLL_FIRST = -1 };
 
-/* A look of the MPI function `name` has found nothing: whether another one may find something. That something
- * is not there tells the program about others, so pending barriers are completed before that is the answer.
- * `rounds` starts as EK_POLL_FIRST. */
+/* To be called when the MPI function `name` has looked and found nothing. Returns whether it is to look
+ * again. That nothing is there tells the program about other processes, so pending barriers are completed
+ * before that is the answer. `rounds` starts as EK_POLL_FIRST. */
 static inline bool ek_poll_again(const char *name, int *rounds)
 {
     if (ek_messages_progress())

@@ -95,8 +95,7 @@ int ek_try_improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *m
 
 /* ---- receiving what was taken out ---- */
 
-/* Starts the receive. The message is evenkeel's, so what is wrong with the call cannot be left to the host.
- */
+/* Starts the receive. The message is evenkeel's, so even a call with an error cannot be left to the host. */
 static int receive(ek_matched *m, ek_transfer *t, void *buf, MPI_Count count, MPI_Datatype type,
                    MPI_Message *message)
 {

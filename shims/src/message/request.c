@@ -55,7 +55,8 @@ static ek_message_request *unused;
 static ek_message_request *sent; /* see ek_message_request_obtain_sent */
 static char nowhere;
 
-/* Handles are kept and used again: the host makes one only when more are in use than ever before. */
+/* Makes a request. Requests are used again, so that the host makes a handle only when more are in use than
+ * ever before. */
 static ek_message_request *make(void)
 {
     if ((!ek_message_table || 2 * entries >= table_size()) && !grow())
@@ -188,7 +189,7 @@ int ek_try_cancel(MPI_Request *request)
     EK_OPEN_GATE_SCOPE;
     if (r->state == EK_ACTIVE && r->in.message && !r->in.message->done)
         ek_message_cancel(r->in.message);
-    return MPI_SUCCESS; /* sends go on: a cancelled send may be sent all the same */
+    return MPI_SUCCESS; /* a send goes on: MPI allows that a cancelled send is sent */
 }
 
 int ek_try_request_free(MPI_Request *request)

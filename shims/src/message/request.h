@@ -1,8 +1,8 @@
 /* Requests for messages that evenkeel carries.
  *
- * The handle of such a request is a genuine request of the host's that is never started: conversions between
- * languages, and tools that examine it, find what they expect. A table leads from the handle to the request.
- */
+ * The handle of such a request is a genuine request of the host's that is never started: conversions
+ * between languages, and tools that examine it, find what they expect. A table leads from the handle to
+ * the request. */
 #ifndef EK_MESSAGE_REQUEST_H
 #define EK_MESSAGE_REQUEST_H
 #include "host/hash.h"
@@ -25,7 +25,7 @@ typedef struct ek_message_request {
     MPI_Request handle;
     ek_request_state state;
     bool is_persistent, receives, sends;
-    bool receives_nothing; /* of MPI_Isendrecv: its source is MPI_PROC_NULL */
+    bool receives_nothing; /* an MPI_Isendrecv from MPI_PROC_NULL */
     ek_transfer in, out;
     MPI_Comm comm;
     ek_comm_entry *entry;
@@ -33,23 +33,24 @@ typedef struct ek_message_request {
     struct ek_message_request *next; /* unused ones */
 } ek_message_request;
 
-/* A request in use, on this communicator; NULL: no memory. */
+/* Returns a request for a call on this communicator; NULL if there is no memory. */
 ek_message_request *ek_message_request_obtain(ek_comm_entry *, MPI_Comm);
 
-/* The one of all sends that were complete when they had been started: nothing tells them apart. */
+/* Returns the request of all sends that are complete when they have been started: nothing tells them
+ * apart. */
 ek_message_request *ek_message_request_obtain_sent(ek_comm_entry *, MPI_Comm);
 
-/* The program is done with it: it may be obtained again. */
+/* To be called when the program has no use for the request any more: it may be obtained again. */
 void ek_message_request_release(ek_message_request *);
 
-/* To the program if `code` is MPI_SUCCESS; else it is released, and the error raised unless it is
- * EK_DECLINED. */
+/* Hands the request to the program if `code` is MPI_SUCCESS; else releases it, and raises the error unless it
+ * is EK_DECLINED. */
 int ek_message_request_hand_out(ek_message_request *, int code, MPI_Request *);
 
 extern EK_HIDDEN uint32_t ek_message_table_bits;
 extern EK_HIDDEN ek_message_request **ek_message_table;
 
-/* The rest of ek_message_request_of, which is to be called instead. */
+/* The slow part of ek_message_request_of. */
 ek_message_request *ek_message_request_find(uintptr_t key);
 
 /* NULL: the request is the host's. */
@@ -71,20 +72,21 @@ static inline bool ek_message_request_is_complete(const ek_message_request *r, b
            (ek_transfer_is_complete(&r->in, learns_order) && ek_transfer_is_complete(&r->out, learns_order));
 }
 
-/* Of a complete one: fills in the status, and the handle becomes null or inactive; an MPI error code, not
- * raised. */
+/* Finishes a complete request: fills in the status, and the handle becomes null or inactive. Returns an MPI
+ * error code, which the caller has to raise. */
 int ek_message_request_finish(ek_message_request *, MPI_Request *, MPI_Status *);
 
-/* As MPI_Request_get_status leaves the status; an MPI error code, not raised. */
+/* Fills in the status as MPI_Request_get_status does. Returns an MPI error code, which the caller has to
+ * raise. */
 int ek_message_request_get_status(const ek_message_request *, MPI_Status *);
 
-/* Whether its communicator has been revoked: it is then cancelled, and complete. */
+/* Whether the request's communicator has been revoked. It is then cancelled, and complete. */
 bool ek_message_request_gives_up(ek_message_request *);
 
 /* At the end. None may be active. */
 void ek_message_requests_close(void);
 
-/* MPI_X as evenkeel carries it out: MPI_SUCCESS, an MPI error code that has been raised, or EK_DECLINED. */
+/* ek_try_x is MPI_X as evenkeel carries it out; see point_to_point.h. */
 int ek_try_cancel(MPI_Request *);
 int ek_try_request_free(MPI_Request *);
 

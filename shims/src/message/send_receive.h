@@ -15,7 +15,7 @@ typedef struct ek_send_receive {
     int source, received_tag;
 } ek_send_receive;
 
-/* Whether evenkeel can carry out both: one direction alone cannot be the host's. */
+/* Whether evenkeel can carry out both directions. It cannot leave one of them to the host. */
 bool ek_send_receive_is_valid(const ek_send_receive *, const ek_comm_entry *);
 
 /* Starts both; an MPI error code. */

@@ -34,8 +34,7 @@ void ek_messages_start(void)
     ek_process.carries_messages = true;
 }
 
-/* Waits until what was sent has been received. No rank leaves before the others have received what it sent.
- */
+/* Waits until this rank's messages have been received, and until all ranks have come as far. */
 void ek_messages_stop(void)
 {
     if (!ek_process.carries_messages)

@@ -1,4 +1,4 @@
-/* How the carrying of messages starts and ends. */
+/* Start and end of carrying messages. */
 #ifndef EK_MESSAGE_START_H
 #define EK_MESSAGE_START_H
 

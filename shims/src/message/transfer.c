@@ -7,7 +7,7 @@
 
 /* ---- data that need no packing ---- */
 
-/* The last datatype that was asked for and is predefined and contiguous: programs use one again and again. */
+/* The predefined, contiguous datatype that was used last: most programs use one again and again. */
 static struct {
     uintptr_t handle;
     ek_layout layout;
@@ -24,7 +24,8 @@ static bool remember_plain(MPI_Datatype type)
     return true;
 }
 
-/* Whether these are so many bytes from `buf` on; false also if something is wrong with them. */
+/* Whether the elements are `bytes` contiguous bytes from `buf` on. False also if something is wrong with
+ * them. */
 static inline bool is_plain(const void *buf, MPI_Count count, MPI_Datatype type, size_t *bytes)
 {
     MPI_Count product;

@@ -1,6 +1,5 @@
 /* One direction of a point-to-point call: a send or receive under way, and what is to be done when it is
- * complete.
- */
+ * complete. */
 #ifndef EK_MESSAGE_TRANSFER_H
 #define EK_MESSAGE_TRANSFER_H
 #include "evenkeel.h"
@@ -19,14 +18,14 @@ typedef struct ek_transfer {
 
 typedef enum ek_send_mode { EK_STANDARD, EK_SYNCHRONOUS, EK_BUFFERED } ek_send_mode;
 
-/* These start one: MPI_SUCCESS, EK_DECLINED, or an MPI error code. */
+/* These start a transfer. They return MPI_SUCCESS, EK_DECLINED or an MPI error code. */
 
 int ek_transfer_send(ek_transfer *, const ek_comm_entry *, const void *buf, MPI_Count count, MPI_Datatype,
                      int dest, int tag, ek_send_mode);
 int ek_transfer_receive(ek_transfer *, const ek_comm_entry *, void *buf, MPI_Count count, MPI_Datatype,
                         int source, int tag);
 
-/* Of a message that a probe took out. */
+/* Receives a message that a probe took out. */
 int ek_transfer_receive_matched(ek_transfer *, const ek_comm_entry *, void *buf, MPI_Count count,
                                 MPI_Datatype, void *matched);
 
@@ -37,13 +36,13 @@ static inline bool ek_transfer_is_complete(const ek_transfer *t, bool learns_ord
            (t->message->done && ek_message_is_complete(t->message, learns_order));
 }
 
-/* Of a complete one: unpacks, frees, fills in the status; an MPI error code. */
+/* Finishes a complete transfer: unpacks, frees, fills in the status. Returns an MPI error code. */
 int ek_transfer_finish(ek_transfer *, MPI_Status *);
 
-/* The status as MPI_Request_get_status leaves it, of one that is not freed; an MPI error code. */
+/* Fills in the status of a transfer as MPI_Request_get_status does. Returns an MPI error code. */
 int ek_transfer_get_status(const ek_transfer *, MPI_Status *);
 
-/* Frees it without a result, whether or not it is complete. */
+/* Frees a transfer without a result, whether or not it is complete. */
 void ek_transfer_cancel(ek_transfer *);
 
 #endif

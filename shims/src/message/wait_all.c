@@ -59,7 +59,7 @@ int ek_try_request_get_status(MPI_Request request, int *flag, MPI_Status *status
 
 enum { FEW_REQUESTS = 64 };
 
-/* Requests that one call completes: which of them are left. */
+/* The requests that one call completes, and which of them are left. */
 typedef struct batch {
     int count;
     MPI_Request *requests;
@@ -84,7 +84,7 @@ static int batch_end(batch *b)
     return ek_errors_raise(&b->errors);
 }
 
-/* Completes what may be; false if some are left. */
+/* Completes those that may be completed. Returns false if some are left. */
 static bool batch_complete(batch *b)
 {
     int left = 0;

@@ -27,11 +27,11 @@ void ek_comms_close(void);
 enum { EK_COMM_TABLE_BITS = 10, EK_COMM_TABLE_SIZE = 1 << EK_COMM_TABLE_BITS };
 extern EK_HIDDEN _Atomic(ek_comm_entry *) ek_comm_table[EK_COMM_TABLE_SIZE];
 
-/* The rest of ek_comm_find, which is to be called instead. */
+/* The slow part of ek_comm_find. */
 ek_comm_entry *ek_comm_find_slowly(MPI_Comm);
 
-/* NULL: evenkeel does not know it. Entries are never given back to the allocator, so a stale one may be read.
- */
+/* Returns a communicator's entry; NULL if evenkeel does not know it. Entries are never given back to the
+ * allocator, so a stale one may be read. */
 static inline ek_comm_entry *ek_comm_find(MPI_Comm comm)
 {
     uintptr_t handle = (uintptr_t)comm;
@@ -42,11 +42,12 @@ static inline ek_comm_entry *ek_comm_find(MPI_Comm comm)
     return ek_comm_find_slowly(comm);
 }
 
-/* A new communicator, from every member. */
+/* To be called by every member of a new communicator. */
 void ek_comm_adopt(MPI_Comm);
 void ek_comm_note_name(MPI_Comm, const char *name);
 
-/* An operation on it begins and ends: until then the entry outlives the communicator. */
+/* To be called when an operation on the communicator begins and ends: the entry then outlives the
+ * communicator. */
 void ek_comm_entry_hold(ek_comm_entry *);
 void ek_comm_entry_drop(ek_comm_entry *);
 

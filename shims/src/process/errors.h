@@ -7,8 +7,8 @@
 
 int ek_raise(MPI_Comm, int code);
 
-/* To the handler of MPI_COMM_WORLD if `entry`, which was the communicator's, no longer is. Nothing is raised
- * for MPI_SUCCESS. */
+/* As ek_raise, but calls the handler of MPI_COMM_WORLD if `entry`, which was the communicator's, no longer
+ * is. Nothing is raised for MPI_SUCCESS. */
 int ek_raise_checked(MPI_Comm, const ek_comm_entry *entry, int code);
 
 #endif

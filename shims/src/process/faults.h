@@ -1,4 +1,4 @@
-/* Ranks that die, where the host lets programs survive that; and MPI's names for how calls end then. */
+/* Dead ranks and revoked communicators, where the host lets programs survive faults. */
 #ifndef EK_PROCESS_FAULTS_H
 #define EK_PROCESS_FAULTS_H
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* Being inside the host, from a statement to the end of its block. */
+/* Marks that this thread is inside the host, until the end of a block. */
 #ifndef EK_PROCESS_HOST_SCOPE_H
 #define EK_PROCESS_HOST_SCOPE_H
 #include "process/progress_thread.h"

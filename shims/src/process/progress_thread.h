@@ -8,7 +8,7 @@
 
 typedef struct ek_progress_thread ek_progress_thread;
 
-/* NULL: there is no memory, or no thread. */
+/* Returns NULL if there is no memory for one, or no thread. */
 ek_progress_thread *ek_progress_thread_start(void);
 void ek_progress_thread_stop(ek_progress_thread *);
 

@@ -1,5 +1,5 @@
-/* Where this process and this thread stand: what hot paths ask first. MPI is one per process, and so is this.
- */
+/* The state of this process and this thread that hot paths ask for first. MPI is one per process, and so is
+ * this. */
 #ifndef EK_PROCESS_STATE_H
 #define EK_PROCESS_STATE_H
 #include "evenkeel.h"
@@ -46,13 +46,14 @@ static inline void ek_note_collective(void)
     atomic_store_explicit(&ek_process.host_is_behind, 1, memory_order_relaxed);
 }
 
-/* How often a test or probe of the host's that has found nothing is to be repeated. */
+/* Returns how often a test or probe of the host that has found nothing is to be repeated. */
 static inline int ek_polls_due(void)
 {
+    enum { POLLS_AFTER_A_COLLECTIVE = 4 };
     if (EK_LIKELY(!atomic_load_explicit(&ek_process.host_is_behind, memory_order_relaxed)) || ek_depth)
         return 0;
     atomic_store_explicit(&ek_process.host_is_behind, 0, memory_order_relaxed);
-    return 4;
+    return POLLS_AFTER_A_COLLECTIVE;
 }
 
 #endif

@@ -45,7 +45,7 @@ void ek_before_finalize(void)
     ek_deferral_stop();
     ek_messages_stop();
     settle_connections();
-    /* What the host calls back while it takes MPI down (attributes of MPI_COMM_SELF) is its own. */
+    /* What the host calls back from MPI_Finalize (attributes of MPI_COMM_SELF) is left to it. */
     ek_process.active = false;
     ek_comms_close();
     ek_host_progress_close();

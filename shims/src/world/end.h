@@ -2,7 +2,7 @@
 #ifndef EK_WORLD_END_H
 #define EK_WORLD_END_H
 
-/* MPI_Finalize has been called, and the host does not know it yet. */
+/* To be called when the program has called MPI_Finalize, before the host is. */
 void ek_before_finalize(void);
 
 #endif

@@ -1,5 +1,5 @@
-/* The records are gathered by evenkeel's own collectives where it serves MPI_COMM_WORLD: ranks that wait here
- * for a slow one then leave it the core. Else by the host's. */
+/* Where evenkeel serves MPI_COMM_WORLD, its own collectives gather the records, as ranks that wait in them
+ * for a slow rank leave it the core. Elsewhere the host's do. */
 #include "world/records.h"
 #include "process/communicator.h"
 #include <limits.h>
@@ -16,7 +16,7 @@ typedef struct records {
     size_t total;
 } records;
 
-/* Every rank's length to rank 0; nonzero: that failed. */
+/* Gathers the lengths of all records on rank 0. Nonzero: that failed. */
 static int gather_lengths(records *r)
 {
     ek_call call = {.kind = EK_KIND_GATHER,
@@ -29,7 +29,7 @@ static int gather_lengths(records *r)
                                : code;
 }
 
-/* On rank 0: where each rank's record goes. What does not fit into an int's worth of bytes is left out. */
+/* Says on rank 0 where each rank's record goes. Records beyond INT_MAX bytes are left out. */
 static void lay_out(records *r)
 {
     for (int rank = 0; rank < r->size; rank++) {
@@ -41,7 +41,7 @@ static void lay_out(records *r)
     r->all = malloc(r->total + 1);
 }
 
-/* Every rank's record to rank 0; nonzero: that failed. */
+/* Gathers all records on rank 0. Nonzero: that failed. */
 static int gather_texts(records *r)
 {
     ek_span *spans = r->rank ? NULL : calloc((size_t)r->size, sizeof *spans);

@@ -2,7 +2,7 @@
 #ifndef EK_WORLD_RECORDS_H
 #define EK_WORLD_RECORDS_H
 
-/* By all ranks of MPI_COMM_WORLD: the last collective of evenkeel's. */
+/* To be called by all ranks of MPI_COMM_WORLD. These are the last collectives of evenkeel. */
 void ek_records_gather(void);
 
 #endif

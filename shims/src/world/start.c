@@ -14,7 +14,8 @@
 
 /* ---- fork ---- */
 
-/* Here and not when the system call is caught: by then the C library holds the allocator's locks. */
+/* Barriers are completed here and not when the system call is caught: by then the C library holds the
+ * allocator's locks. */
 static void before_fork(void) { EK_COMPLETE_DEFERRED("fork"); }
 
 static void forget_in_child(void)
@@ -30,7 +31,8 @@ static void forget_in_child(void)
 
 /* ---- nodes ---- */
 
-/* All nodes' infos, from the first rank of each. */
+/* Starts this node's agent, if this rank is the first of its node, and gathers what all agents tell about
+ * themselves. */
 static int exchange_agent_infos(int size, int rank, ek_agent_info *infos, int *counts)
 {
     ek_agent_info mine;
@@ -45,15 +47,14 @@ static int exchange_agent_infos(int size, int rank, ek_agent_info *infos, int *c
                               ek_handles.world);
 }
 
-/* The nodes' agents, if there are several nodes: their first ranks start them, and all ranks are told of
- * them. */
+/* If there are several nodes, their first ranks start the agents, and all ranks are told of them. */
 static int start_agents(int size, int rank)
 {
     int nodes = ek_nodes_count(), code;
     if (!nodes)
         return MPI_SUCCESS;
     if (ek_host_reports_faults()) {
-        /* Agents end all ranks with a node or rank that is lost; the host knows how to go on. */
+        /* Agents end all ranks when a node or rank is lost. The host can go on without it. */
         if (rank == 0)
             ek_note("this job's library reports faults to the program (--with-ft), so communicators that "
                     "span nodes are the library's, without agents");
@@ -126,7 +127,7 @@ static bool any(const uint8_t *joined, int size)
     return false;
 }
 
-/* Some rank has joined: from here on evenkeel is at work. */
+/* Starts evenkeel in a world in which some rank has joined. */
 static int open(const uint8_t *joined, int size, int rank)
 {
     ek_world_agree(joined, size);
@@ -146,8 +147,8 @@ static int open(const uint8_t *joined, int size, int rank)
     return code;
 }
 
-/* By every rank of MPI_COMM_WORLD, also those where evenkeel is off: they take part in the exchange and say
- * so. */
+/* To be called by every rank of MPI_COMM_WORLD. Ranks on which evenkeel is off take part in the exchange and
+ * say so. */
 static int open_world(bool threaded)
 {
     int size, rank, code;

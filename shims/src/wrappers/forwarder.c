@@ -8,8 +8,9 @@ void ek_forwarder_resolve(ek_forwarder *f) { f->next = ek_host_definition(f->ent
 
 void ek_forwarder_complete_deferred(const ek_forwarder *f) { ek_complete_deferred(f->name, false); }
 
-/* `label`: calls `function` with the forwarder, which is in r11 and free to use at a call, and goes on to the
- * host. Registers that may hold arguments are kept. No MPI function of C takes floating-point arguments. */
+/* The code at `label` calls `function` with the forwarder and goes on to the host. The forwarder is in r11,
+ * which is free to use at a call. Registers that may hold arguments are kept; no MPI function of C takes
+ * floating-point arguments. */
 #define STEP(label, function)                                                                  \
     ".hidden " label "\n.globl " label "\n.type " label ", @function\n" label ":\n"            \
     "    push %rdi\n    push %rsi\n    push %rdx\n    push %rcx\n    push %r8\n    push %r9\n" \

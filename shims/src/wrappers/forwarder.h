@@ -1,5 +1,5 @@
-/* Wrappers of functions of which nothing is known but their names: "complete what is pending, then go on to
- * the host", as a jump that leaves the arguments where they are. */
+/* Wrappers of functions whose parameters need not be known: they complete pending barriers and go on to the
+ * host by a jump, which leaves the arguments where they are. */
 #ifndef EK_WRAPPERS_FORWARDER_H
 #define EK_WRAPPERS_FORWARDER_H
 

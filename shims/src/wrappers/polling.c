@@ -14,8 +14,8 @@ static void progress(void)
 
 /* ---- calls that have a form that tests ---- */
 
-/* `attempt` sets flag and is an error code. As soon as nothing of evenkeel's is under way any more,
- * `otherwise`, the host's own blocking call, is made. */
+/* Repeats `attempt`, which sets flag and is an error code, until it succeeds. When nothing of evenkeel's is
+ * under way any more, it makes the host's own blocking call instead: `otherwise`. */
 #define POLL(attempt, otherwise)     \
     do {                             \
         ek_pause pause = {0};        \
@@ -76,8 +76,8 @@ int ek_poll_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI
 
 /* ---- sends and receives: started, then tested ---- */
 
-/* A request of the shim's own. When nothing of evenkeel's is under way any more, it is tested all the same:
- * that is little slower than MPI_Wait, whose wrapped form another tool might see. */
+/* Waits for a request of the shim's own. It goes on testing when nothing of evenkeel's is under way any more:
+ * that is little slower than MPI_Wait, which another tool might see. */
 static int await(MPI_Request *request, MPI_Status *status)
 {
     ek_pause pause = {0};
@@ -96,8 +96,8 @@ static int await_both(MPI_Request *send, MPI_Request *receive, MPI_Status *statu
     return code ? code : await(receive, status);
 }
 
-/* A packed copy of a buffer, for MPI_Sendrecv_replace. False: its bytes are too many to be counted by an int,
- * or something is wrong. */
+/* Makes a packed copy of a buffer, for MPI_Sendrecv_replace. Returns false if an int cannot count its bytes,
+ * or if something is wrong. */
 static bool copy_packed(const void *buf, MPI_Count count, MPI_Datatype type, char **copy, int *bytes,
                         int *code)
 {

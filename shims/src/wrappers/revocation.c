@@ -1,6 +1,6 @@
-/* Wrappers of calls that some libraries have for programs that survive faults: MPIX_Comm_revoke and
- * MPIX_Comm_shrink. The host refuses what is called on a revoked communicator afterwards; what is under way
- * in evenkeel is ended here. Generated wrappers are of the standard's functions, which these are not. */
+/* Wrappers of MPIX_Comm_revoke and MPIX_Comm_shrink, which some libraries have for programs that survive
+ * faults. They are not generated, as they are not in the standard. After a revocation the host refuses calls
+ * on the communicator; what is under way in evenkeel is ended here. */
 #include "process/communicator.h"
 #include "process/state.h"
 
@@ -32,8 +32,8 @@ REVOKE(PMPI_Comm_revoke)
 
 typedef int shrink_function(MPI_Comm, MPI_Comm *);
 
-/* Open MPI copies attributes to what is left of a communicator, as to a duplicate; but a duplicate has all
- * members. What is left is the host's. */
+/* Open MPI copies attributes to a shrunk communicator, as to a duplicate; but a duplicate has all members.
+ * Collectives on a shrunk communicator are the host's. */
 static int shrink(MPI_Comm comm, MPI_Comm *rest, const char *name)
 {
     shrink_function *next = (shrink_function *)ek_host_definition(name);
