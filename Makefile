@@ -43,7 +43,8 @@ demo: deps-demo build
 	python3 tools/demo.py --evenkeel $(RELEASE)/evenkeel --ranks $(RANKS)
 
 demo-nodes: deps-demo deps-nodes build
-	tests/rig/run --hosts 4 $(SHARE) -- python3 tools/demo.py --evenkeel $(RELEASE)/evenkeel --ranks 8 --turns 1 --place build \
+	tests/rig/run --hosts 4 $(SHARE) -- \
+		python3 tools/demo.py --evenkeel $(RELEASE)/evenkeel --ranks 8 --runs 1 --directory build \
 		--launcher-args '--host h0:2,h1:2,h2:2,h3:2'
 
 bench: deps-bench build
