@@ -32,7 +32,7 @@ fn noise_is_measured_printed_and_written_to_files() {
     let text = out(&done);
     for words in [
         "evenkeel: ",
-        "quanta of work of 100 µs",
+        "work quanta of 100 µs",
         "longest gap",
         "forced",
         "delays of 100 µs to 1 ms: r = ",

@@ -1,6 +1,6 @@
-//! Classes of length for delays and gaps: two to a decade, from 1 µs to 100 ms.
+//! Classes of length for delays and gaps: two for each decade, from 1 µs to 100 ms.
 
-/// Inner edges; below the first and above the last there is a class too.
+/// The inner edges of the classes. There is also a class below the first and one above the last.
 const EDGES_NS: [u64; 11] = [
     1_000,
     3_000,
@@ -15,18 +15,18 @@ const EDGES_NS: [u64; 11] = [
     100_000_000,
 ];
 
-/// Number of classes.
+/// The number of classes.
 pub const BINS: usize = EDGES_NS.len() + 1;
 
-/// Index of a class.
+/// The index of a class.
 pub type Bin = usize;
 
-/// The class of a length in nanoseconds; a class begins at its lower edge.
+/// The class of a length in nanoseconds. A class contains its lower edge.
 pub fn bin_of(ns: u64) -> Bin {
     EDGES_NS.partition_point(|edge| *edge <= ns)
 }
 
-/// Lower and upper edge of a class in nanoseconds; the last has no upper one.
+/// The lower and the upper edge of a class in nanoseconds. The last class has no upper edge.
 pub fn edges_ns(bin: Bin) -> (u64, Option<u64>) {
     (if bin == 0 { 0 } else { EDGES_NS[bin - 1] }, EDGES_NS.get(bin).copied())
 }

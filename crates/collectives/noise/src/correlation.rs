@@ -1,6 +1,6 @@
-//! Whether two things that were counted in the same windows go together.
+//! Whether two counts in the same windows are correlated.
 
-/// Pearson's r of pairs, between -1 and 1; none for fewer than three pairs, or where one side never changes.
+/// Pearson's r of pairs, between -1 and 1. None for fewer than three pairs, or if one side never changes.
 pub fn pearson(pairs: &[(f64, f64)]) -> Option<f64> {
     if pairs.len() < 3 {
         return None;
@@ -22,7 +22,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn known_values() {
+    fn known_values_are_reproduced() {
         assert_eq!(pearson(&[(1.0, 2.0), (2.0, 4.0), (3.0, 6.0)]), Some(1.0));
         assert_eq!(pearson(&[(1.0, 3.0), (2.0, 2.0), (3.0, 1.0)]), Some(-1.0));
         // Anscombe's first quartet: 0.816.
@@ -33,7 +33,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_can_be_said_of_what_does_not_change() {
+    fn a_constant_side_has_no_correlation() {
         assert_eq!(pearson(&[(1.0, 5.0), (2.0, 5.0), (3.0, 5.0)]), None);
         assert_eq!(pearson(&[(1.0, 2.0), (2.0, 3.0)]), None);
         assert_eq!(pearson(&[]), None);

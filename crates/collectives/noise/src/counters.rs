@@ -1,23 +1,25 @@
-//! The kernel's own counts of time that was withheld, as functions of its texts.
+//! The kernel's counts of time that was withheld, parsed from its texts.
 
 use serde::{Deserialize, Serialize};
 
-/// How often, and for how long in sum, a control group was over its CPU quota.
+/// How often, and for how long in total, a control group exceeded its CPU quota.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Throttling {
+    /// The number of times.
     pub times: u64,
+    /// The total time in nanoseconds.
     pub ns: u64,
 }
 
 impl Throttling {
-    /// What has come since an earlier reading.
+    /// What was added since an earlier reading.
     pub fn since(self, before: Throttling) -> Throttling {
         Throttling { times: self.times.saturating_sub(before.times), ns: self.ns.saturating_sub(before.ns) }
     }
 }
 
-/// `cpu.stat` of a control group: `throttled_usec` in version 2, `throttled_time` in nanoseconds in
-/// version 1. None where the group has no such counters, which is so where no quota can be set.
+/// Parses `cpu.stat` of a control group: `throttled_usec` in version 2, `throttled_time` in nanoseconds
+/// in version 1. None if the group has no such counters, because no quota can be set.
 pub fn parse_cpu_stat(text: &str) -> Option<Throttling> {
     let value = |name: &str| {
         text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse::<u64>().ok())
@@ -27,8 +29,8 @@ pub fn parse_cpu_stat(text: &str) -> Option<Throttling> {
     Some(Throttling { times: value("nr_throttled")?, ns })
 }
 
-/// Time that the hypervisor gave a core to others while this machine wanted it, since boot: field `steal` of
-/// /proc/stat, which counts in hundredths of a second.
+/// Parses the time since boot in which the hypervisor gave a core to others although this machine wanted
+/// it, in nanoseconds: the field `steal` of /proc/stat, which counts hundredths of a second.
 pub fn parse_steal_ns(stat: &str, core: usize) -> Option<u64> {
     let name = format!("cpu{core}");
     let line = stat.lines().find(|line| line.split_whitespace().next() == Some(&name))?;
@@ -40,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_versions_of_cpu_stat() {
+    fn both_versions_of_cpu_stat_are_parsed() {
         let second =
             "usage_usec 12\nuser_usec 10\nsystem_usec 2\nnr_periods 9\nnr_throttled 3\nthrottled_usec 4500\n";
         let first = "nr_periods 9\nnr_throttled 3\nthrottled_time 4500000\n";

@@ -1,35 +1,42 @@
-//! The gaps as they came, one after the other: what a simulation replays. The layout of `--trace`.
+//! All gaps in the order of time, for replay in a simulation. This is the layout of `--trace`.
 
 use crate::measure::{CoreTrace, MeasurementPlan};
 use crate::summary::Conditions;
 use serde::{Deserialize, Serialize};
 
+/// The gaps of all cores.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GapTrace {
-    /// Always `gaps`.
+    /// What this is: always `gaps`.
     pub kind: String,
-    /// Of this layout: 1.
+    /// The number of this layout: 1.
     pub schema: u32,
-    /// Of evenkeel.
+    /// The version of evenkeel.
     pub version: String,
-    /// Name and release of the kernel.
+    /// The name and release of the kernel.
     pub kernel: String,
+    /// When the measurement started, in nanoseconds since 1970.
     pub started_unix_ns: u64,
-    /// Shorter gaps were not counted.
+    /// Shorter gaps are not recorded.
     pub least_gap_ns: u64,
+    /// The gaps of each core.
     pub cores: Vec<CoreGaps>,
 }
 
+/// The gaps of one core.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CoreGaps {
+    /// The number of the core.
     pub core: u32,
+    /// How long it was observed.
     pub watched_ns: u64,
-    /// Beginning, counted from when the core began to be watched, and length, in order; they do not overlap.
+    /// The beginning, counted from the start of the observation, and the length of each gap. They are in
+    /// the order of time and do not overlap.
     pub gaps_ns: Vec<[u64; 2]>,
 }
 
-/// The windows of each core put one behind the other; the moments between two windows, in which nothing
-/// was watched, are left out.
+/// Joins the windows of each core. The moments between two windows, in which the core was not observed,
+/// are left out.
 pub fn gap_trace(plan: &MeasurementPlan, traces: &[CoreTrace], conditions: &Conditions) -> GapTrace {
     let core = |trace: &CoreTrace| {
         let mut found = CoreGaps { core: trace.core as u32, ..Default::default() };

@@ -1,15 +1,18 @@
 //! How often, and for how long, the cores of this machine do not respond to a program that wants to run
 //! on them.
 //!
-//! [`measure()`] takes two traces on each core. *Fixed work quanta*: the same computation over and
-//! over, each timed; what one takes longer than the fastest is a *delay*. *Gaps*: a process that does
-//! nothing but read the clock; what passes unseen between two readings is a *gap*. Context switches are
-//! counted beside both, window by window. [`summarize()`] makes numbers of the traces: delays and gaps by
-//! length, and for each length how they go together with the context switches (Pakin 2001, section 5.2:
-//! negative for the shortest, near-perfect positive for 100-1000 µs). [`text`] and [`html`] tell them.
+//! [`measure()`] takes two traces on each core. *Fixed work quanta*: the same computation again and
+//! again, each timed. The excess over the fastest quantum is a *delay*. *Gaps*: a process only reads the
+//! clock, and the time between two readings in which it did not run is a *gap*. Context switches are
+//! counted with both, window by window.
 //!
-//! Only `measure` touches the machine; everything else takes values and returns values. This crate may
-//! use the report's tables and its page; it must know nothing of MPI or of evenkeel's own runs.
+//! [`summarize`] computes numbers from the traces: delays and gaps by length, and for each length the
+//! correlation with context switches (Pakin 2001, section 5.2: negative for the shortest lengths, almost
+//! 1 for 100-1000 µs). [`text`] and [`html`] show them. [`gap_trace`] keeps all gaps, for replay in a
+//! simulation.
+//!
+//! May use: tables and the page of reports, system calls for binding and counting in `measure`. Must
+//! never: touch the machine outside of `measure`, or know anything of MPI or of evenkeel's own runs.
 
 mod bins;
 mod correlation;
@@ -29,7 +32,7 @@ pub use record::{CoreNoise, Correlation, LengthClass, NoiseSummary};
 pub use summary::{Conditions, SLOW_SHARE, summarize};
 pub use text::text;
 
-/// One self-contained HTML page; nothing is loaded from anywhere. Without scripts it shows [`text`].
+/// The measurement as one self-contained HTML page that loads nothing. Without scripts it shows [`text`].
 pub fn html(noise: &NoiseSummary) -> String {
     evenkeel_report::document("noise of this machine", &noise.version, noise, &text(noise, 100))
 }

@@ -1,5 +1,4 @@
-//! The measurement itself: one thread held on each core, all at the same time, as the ranks of a job
-//! would be.
+//! The measurement: one thread bound to each core, all at the same time, like the ranks of a job.
 
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::hint::black_box;
@@ -7,51 +6,59 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// What to measure.
+/// What to measure, and for how long.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeasurementPlan {
+    /// The cores.
     pub cores: Vec<usize>,
-    /// Of both traces together.
+    /// The duration of both traces together.
     pub length: Duration,
+    /// The duration of one work quantum.
     pub quantum: Duration,
-    /// Shorter gaps are not kept.
+    /// Shorter gaps are not recorded.
     pub min_gap: Duration,
-    /// Windows of each trace.
+    /// The number of windows of each trace.
     pub windows: usize,
 }
 
 impl MeasurementPlan {
-    /// Of each of the `windows` of either trace.
+    /// The duration of one window.
     pub fn window(&self) -> Duration {
         self.length / 2 / self.windows.max(1) as u32
     }
 }
 
-/// What was seen on one core.
+/// The traces of one core.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CoreTrace {
+    /// The number of the core.
     pub core: usize,
+    /// Why the thread could not be bound to the core, if so.
     pub unpinned: Option<String>,
-    /// Lengths of quanta, window by window.
+    /// The quanta, window by window.
     pub quanta: Vec<Window>,
-    /// Lengths of gaps, window by window.
+    /// The gaps, window by window.
     pub gaps: Vec<Window>,
 }
 
 /// What happened in one window of a trace.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Window {
+    /// The duration of the window.
     pub length_ns: u64,
+    /// Context switches that the thread made itself.
     pub voluntary: u64,
+    /// Context switches that were forced on it.
     pub involuntary: u64,
+    /// The lengths of the quanta or gaps.
     pub lengths_ns: Vec<u64>,
-    /// Of gaps: when each began, counted from the beginning of the window.
+    /// For gaps: when each began, counted from the beginning of the window.
     pub starts_ns: Vec<u64>,
 }
 
-/// Takes both traces on all cores. Blocks for `plan.length` and the moment it takes to find out how
-/// much work a quantum is. `progress` is called on the caller's thread twice a second with the share
-/// done; whatever it does is noise.
+/// Takes both traces on all cores. Blocks for `plan.length` and for the short time it takes to find out
+/// how much work a quantum is. `progress` is called twice a second on the caller's thread with the share
+/// that is done; what it does is noise.
 pub fn measure(plan: &MeasurementPlan, mut progress: impl FnMut(f64)) -> Vec<CoreTrace> {
     let turns = calibrate(plan.quantum);
     let together = Barrier::new(plan.cores.len() + 1);
@@ -83,7 +90,8 @@ fn on_core(plan: &MeasurementPlan, core: usize, turns: u64, together: &Barrier) 
     let mut set = CpuSet::new();
     set.set(core);
     let unpinned = sched_setaffinity(None, &set).err().map(|e| e.to_string());
-    // Room for every length, written to beforehand: a page fault in the middle would be noise of our own.
+    // Allocate and touch memory for all lengths now: a page fault during a trace would be noise of our
+    // own.
     let most =
         |each: Duration| (plan.window().as_nanos() / each.as_nanos().max(1) + 16).min(1 << 20) as usize;
     let mut quanta = empty(plan.windows, most(plan.quantum));
@@ -138,7 +146,7 @@ fn in_window(window: &mut Window, length: Duration, work: impl FnOnce(&mut Windo
     window.involuntary = after.1.saturating_sub(involuntary);
 }
 
-/// This thread's context switches so far: given away, and taken.
+/// The context switches of this thread so far: voluntary and involuntary.
 fn switches() -> (u64, u64) {
     // SAFETY: zeros are a valid `rusage`, and the kernel writes nothing but this structure.
     let usage = unsafe {
@@ -149,7 +157,8 @@ fn switches() -> (u64, u64) {
     (usage.ru_nvcsw as u64, usage.ru_nivcsw as u64)
 }
 
-/// The work: each turn needs the one before, so that no compiler and no processor can shorten it.
+/// The work. Each turn depends on the one before, so that neither the compiler nor the processor can
+/// shorten it.
 #[inline(never)]
 fn compute(turns: u64) {
     let mut x = 1_u64;
@@ -159,7 +168,7 @@ fn compute(turns: u64) {
     black_box(x);
 }
 
-/// Turns that take this long when nothing disturbs: from the fastest of many short tries.
+/// The number of turns that take so long if nothing disturbs them, from the fastest of many short trials.
 fn calibrate(quantum: Duration) -> u64 {
     const TURNS: u64 = 20_000;
     let fastest = (0..100)
@@ -207,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_core_that_is_not_there_is_said() {
+    fn a_core_that_does_not_exist_is_reported() {
         let plan = MeasurementPlan {
             cores: vec![1023],
             length: Duration::from_millis(4),

@@ -1,4 +1,4 @@
-//! From traces to numbers.
+//! The summary of the traces of all cores.
 
 use crate::bins::{BINS, bin_of, edges_ns};
 use crate::correlation::pearson;
@@ -8,21 +8,25 @@ use crate::record::{CoreNoise, Correlation, LengthClass, NoiseSummary};
 use evenkeel_statistics::nearest_rank;
 use std::ops::Range;
 
-/// A quantum is slow if it takes longer than the fastest by more than this share of it.
+/// A quantum is slow if it takes more than this share longer than the fastest.
 pub const SLOW_SHARE: f64 = 0.05;
 
-/// What is known beside the traces.
+/// What is known besides the traces.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conditions {
+    /// The version of evenkeel.
     pub version: String,
+    /// The name and release of the kernel.
     pub kernel: String,
+    /// When the measurement started, in nanoseconds since 1970.
     pub started_unix_ns: u64,
+    /// How often the CPU quota was exceeded. None if the kernel does not count.
     pub throttling: Option<Throttling>,
-    /// In the order of the traces.
+    /// For each trace: time that the hypervisor gave to others. None if the kernel does not tell.
     pub steal_ns: Vec<Option<u64>>,
 }
 
-/// Everything that is shown. O(n log n) in the number of quanta.
+/// Computes everything that is shown. Takes O(n log n) time in the number of quanta.
 pub fn summarize(plan: &MeasurementPlan, traces: &[CoreTrace], conditions: Conditions) -> NoiseSummary {
     let fastest: Vec<u64> = traces.iter().map(|t| lengths(&t.quanta).min().unwrap_or(0)).collect();
     let delays: Vec<&[Window]> = traces.iter().map(|t| t.quanta.as_slice()).collect();
@@ -78,12 +82,12 @@ fn span(windows: &[Window]) -> u64 {
     windows.iter().map(|w| w.length_ns).sum()
 }
 
-/// How many lengths, less `less`, are of these classes.
+/// How many lengths of a window, each reduced by `less`, are in these classes.
 fn in_classes(window: &Window, less: u64, classes: &Range<usize>) -> u64 {
     window.lengths_ns.iter().filter(|ns| classes.contains(&bin_of(ns.saturating_sub(less)))).count() as u64
 }
 
-/// Counts of a window, against its context switches, over the windows of all cores.
+/// The correlation of the lengths in some classes with context switches, over the windows of all cores.
 fn with_switches(cores: &[&[Window]], less: &[u64], classes: Range<usize>) -> Option<f64> {
     let windows = cores.iter().zip(less).flat_map(|(windows, less)| windows.iter().map(move |w| (w, *less)));
     let pairs: Vec<(f64, f64)> = windows
@@ -154,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn delays_are_what_quanta_take_longer_than_the_fastest() {
+    fn a_delay_is_the_excess_over_the_fastest_quantum() {
         let quanta = vec![
             window(0, &[1_000_000, 1_000_400]),
             window(2, &[1_000_000, 1_200_000, 1_150_000]),
@@ -177,21 +181,21 @@ mod tests {
         assert_eq!(core.lost, [0, 350, 301, 2, 250, 0]);
         let delays: Vec<u64> = noise.classes.iter().map(|c| c.delays).collect();
         assert_eq!(delays, [4, 0, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0]);
-        // Exactly as many as there were context switches: r is 1, though one of them is in another class.
+        // As many as there were context switches, so r is 1, although one of them is in another class.
         assert_eq!(noise.between_100_and_1000_us.delays, Some(1.0));
         assert_eq!(noise.between_100_and_1000_us.gaps, Some(1.0));
         assert_eq!(noise.classes[11].correlation, Correlation::default());
     }
 
     #[test]
-    fn nothing_measured_is_survived() {
+    fn an_empty_measurement_has_a_summary() {
         let noise = summarize(&plan(), &[CoreTrace::default()], Conditions::default());
         assert_eq!((noise.cores[0].quanta, noise.cores[0].median_ns), (0, 0));
         assert!(summarize(&plan(), &[], Conditions::default()).cores.is_empty());
     }
 
     #[test]
-    fn the_record_can_be_read_again() {
+    fn the_record_can_be_read_back() {
         let trace = CoreTrace { quanta: vec![window(1, &[5, 7])], gaps: vec![], ..Default::default() };
         let noise = summarize(
             &plan(),

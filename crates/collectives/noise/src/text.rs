@@ -1,11 +1,11 @@
-//! The measurement, told in a terminal.
+//! The measurement as text for the terminal.
 
 use crate::record::{CoreNoise, LengthClass, NoiseSummary};
 use evenkeel_text::paragraph::wrap;
 use evenkeel_text::table::{Column, table};
 use evenkeel_text::units::{count, duration, percent, short_count};
 
-/// Text that ends with a newline, no line longer than `width` characters (within 60 and 160).
+/// The text of a measurement. No line is longer than `width` characters, which is limited to 60 to 160.
 pub fn text(noise: &NoiseSummary, width: usize) -> String {
     let width = width.clamp(60, 160);
     let mut lines = wrap(&headline(noise), width, "  ");
@@ -23,9 +23,9 @@ pub fn text(noise: &NoiseSummary, width: usize) -> String {
     lines.join("\n") + "\n"
 }
 
-const LEGEND: &str = "slow: quanta more than 5% longer than the fastest. lost: share of the time that delays or gaps took. own, \
-     forced: context switches that the process made itself, and that were forced on it. stolen: time that the hypervisor gave to \
-     others. r: correlation with context switches, window by window.";
+const LEGEND: &str = "slow: quanta more than 5% longer than the fastest. lost: share of the time that delays \
+     or gaps took. own, forced: context switches that the process made itself, and that were forced on it. \
+     stolen: time that the hypervisor gave to others. r: correlation with context switches, window by window.";
 
 fn headline(noise: &NoiseSummary) -> String {
     let sum = |of: fn(&CoreNoise) -> u64| noise.cores.iter().map(of).sum::<u64>();
@@ -33,10 +33,11 @@ fn headline(noise: &NoiseSummary) -> String {
     let lost = percent(sum(|c| c.delay_ns) + sum(|c| c.gap_ns), sum(|c| c.quanta_ns) + sum(|c| c.watched_ns));
     let cores = if noise.cores.len() == 1 { "1 core".into() } else { format!("{} cores", noise.cores.len()) };
     let gap = longest
-        .map(|c| format!(" The longest gap: {}, on core {}.", duration(c.longest_gap_ns), c.core))
+        .map(|c| format!(" The longest gap was {}, on core {}.", duration(c.longest_gap_ns), c.core))
         .unwrap_or_default();
     format!(
-        "evenkeel: {cores}, watched for {}: half of it with quanta of work of {}, half by looking at the clock. {lost} of the time went to others.{gap}",
+        "evenkeel: {cores}, observed for {}: half of the time with work quanta of {}, half by reading the \
+         clock. {lost} of the time was lost.{gap}",
         duration(noise.elapsed_ns),
         duration(noise.quantum_ns)
     )
@@ -92,7 +93,7 @@ const CLASSES: &[Column] = &[
 ];
 
 fn classes(noise: &NoiseSummary, width: usize) -> Vec<String> {
-    // Six columns of numbers and their spaces; the bars share the rest.
+    // The bars share what six columns of numbers and their spaces leave.
     let bars = (width.saturating_sub(64) / 2).clamp(8, 24);
     let most = |of: fn(&LengthClass) -> u64| noise.classes.iter().map(of).max().unwrap_or(0);
     let (delays, gaps) = (most(|c| c.delays), most(|c| c.gaps));
@@ -127,8 +128,8 @@ fn length(class: &LengthClass) -> String {
     }
 }
 
-/// Logarithmic, since one long delay among a million short ones is what matters: one block for one, all
-/// for the most.
+/// A bar for a count: one block for 1, all blocks for `most`. The scale is logarithmic, because one long
+/// delay among a million short ones matters.
 fn bar(n: u64, most: u64, width: usize) -> String {
     let filled = if n == 0 {
         0
@@ -141,11 +142,12 @@ fn bar(n: u64, most: u64, width: usize) -> String {
 fn correlation(noise: &NoiseSummary) -> String {
     let say = |r: Option<f64>| match r {
         Some(r) => format!("{r:+.2}"),
-        None => "unknown, as one of the two never changed".into(),
+        None => "unknown, because one of the two never changed".into(),
     };
     let windows = duration(noise.window_ns);
     format!(
-        "Context switches and delays of 100 µs to 1 ms: r = {}; and gaps of that length: r = {} (windows of {windows}).",
+        "Correlation of context switches with delays of 100 µs to 1 ms: r = {}; with gaps of that length: \
+         r = {} (windows of {windows}).",
         say(noise.between_100_and_1000_us.delays),
         say(noise.between_100_and_1000_us.gaps)
     )
@@ -153,17 +155,17 @@ fn correlation(noise: &NoiseSummary) -> String {
 
 fn throttling(noise: &NoiseSummary) -> String {
     match noise.throttling {
-        None => "The kernel keeps no count of CPU throttling here.".into(),
+        None => "The kernel does not count CPU throttling here.".into(),
         Some(t) if t.times == 0 => "The CPU quota was never exceeded.".into(),
         Some(t) => {
-            format!("The CPU quota was exceeded: {} times, for {} in sum.", count(t.times), duration(t.ns))
+            format!("The CPU quota was exceeded {} times, for {} in total.", count(t.times), duration(t.ns))
         }
     }
 }
 
 fn unpinned(noise: &NoiseSummary) -> String {
     let of_core = |c: &CoreNoise| {
-        c.unpinned.as_ref().map(|why| format!("Core {} could not be had for itself: {why}.", c.core))
+        c.unpinned.as_ref().map(|why| format!("The process could not be bound to core {}: {why}.", c.core))
     };
     noise.cores.iter().filter_map(of_core).collect::<Vec<_>>().join(" ")
 }
@@ -216,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_is_said_and_nothing_is_too_wide() {
+    fn everything_is_shown_and_no_line_is_too_wide() {
         for width in [60, 80, 100, 160] {
             let text = text(&noise(), width);
             for words in [
@@ -247,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_measured_is_said_too() {
+    fn an_empty_measurement_has_a_text() {
         assert!(text(&NoiseSummary::default(), 80).contains("0 cores"));
     }
 }
