@@ -151,7 +151,7 @@ def test_a_table_that_cannot_be_used_is_named_once(
     outcome = run(openmpi4, 3, env, report)
     assert schedules_used(outcome) == {""}
     assert len(outcome.said) == 1, outcome.err
-    assert reason in outcome.said[0] and "built-in way" in outcome.said[0], outcome.err
+    assert reason in outcome.said[0] and "built-in barrier" in outcome.said[0], outcome.err
 
 
 def test_the_table_in_the_usual_place_is_used_unless_none_is_asked_for(openmpi4, tmp_path, report):

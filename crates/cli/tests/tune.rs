@@ -103,5 +103,5 @@ fn the_doctor_reports_what_is_wrong_with_a_table() {
     )
     .unwrap();
     let said = doctor(directory.path());
-    assert!(said.contains("abacus") && said.contains("built-in way"), "{said}");
+    assert!(said.contains("abacus") && said.contains("built-in barrier"), "{said}");
 }

@@ -1,24 +1,26 @@
-//! Where a table is looked for, and how it is read.
+//! Where a table is found, and how it is read.
 
 use crate::machine::MachineId;
 use crate::{BarrierTable, TableError, fingerprint};
 use evenkeel_options as options;
 use std::path::{Path, PathBuf};
 
-/// Says that there is to be no table.
+/// The value of the option that asks for no table.
 pub const NONE: &str = "none";
 
-/// A table that is in use.
+/// The table that is in use.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ActiveTable {
+    /// Its file.
     pub path: PathBuf,
+    /// Its contents.
     pub table: BarrierTable,
-    /// [`fingerprint`] of its text.
+    /// The [`fingerprint`] of its text.
     pub fingerprint: u32,
 }
 
-/// Where tables are kept when nothing is said: `evenkeel/table.json` in `XDG_CONFIG_HOME`, or else in
-/// `~/.config`. None without a home.
+/// The default file of a table: `evenkeel/table.json` in `XDG_CONFIG_HOME` or, without that, in
+/// `~/.config`. None without a home directory.
 pub fn default_path(variable: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let given = |name: &str| variable(name).filter(|v| v.starts_with('/')).map(PathBuf::from);
     let configuration =
@@ -26,8 +28,8 @@ pub fn default_path(variable: impl Fn(&str) -> Option<String>) -> Option<PathBuf
     Some(configuration.join("evenkeel/table.json"))
 }
 
-/// The table in force: the one that [`options::TABLE`] names, else the one at the usual place, if there
-/// is one.
+/// The table in use: the file that [`options::TABLE`] names or, without that, the default file. None if
+/// there is no such file, or if the option asks for no table.
 pub fn active_table() -> Result<Option<ActiveTable>, TableError> {
     let given = options::TABLE.get();
     let path = match given.as_str() {
@@ -44,8 +46,9 @@ pub fn active_table() -> Result<Option<ActiveTable>, TableError> {
 /// Reads a table for this machine.
 pub fn load(path: &Path, machine: &MachineId) -> Result<ActiveTable, TableError> {
     let text = std::fs::read_to_string(path)
-        .map_err(|e| TableError::Unreadable { path: path.into(), why: e.to_string() })?;
-    let table = BarrierTable::parse(&text).map_err(|why| TableError::Invalid { path: path.into(), why })?;
+        .map_err(|e| TableError::Read { path: path.into(), why: e.to_string() })?;
+    let table = BarrierTable::parse(&text)
+        .map_err(|error| TableError::Invalid { path: path.into(), why: error.to_string() })?;
     if table.machine != *machine {
         let (theirs, ours) = (table.machine.processor, machine.processor.clone());
         return Err(TableError::OtherMachine { path: path.into(), theirs, ours });
@@ -58,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_usual_place_is_where_configurations_are() {
+    fn the_default_path_is_in_the_configuration_directory() {
         let place = |xdg: &str, home: &str| {
             let of = |name: &str| Some(if name == "HOME" { home } else { xdg }.to_string());
             default_path(of).map(|path| path.display().to_string())
@@ -81,7 +84,7 @@ mod tests {
         let path = directory.join("table.json");
         let said = |text: &str| {
             std::fs::write(&path, text).unwrap();
-            load(&path, &here).map(|in_use| in_use.table).map_err(|trouble| trouble.to_string())
+            load(&path, &here).map(|in_use| in_use.table).map_err(|error| error.to_string())
         };
         assert_eq!(said(&BarrierTable::new(here.clone()).text()), Ok(BarrierTable::new(here.clone())));
         let other = said(&BarrierTable::new(MachineId { processor: "that one".into() }).text()).unwrap_err();

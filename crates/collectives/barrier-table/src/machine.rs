@@ -1,11 +1,11 @@
-//! What a table says about the machine it was made on.
+//! What a table says about the machine on which it was made.
 
 use serde::{Deserialize, Serialize};
 
-/// As much of a machine as must be the same for a table to go for it; the number of cores is each entry's.
+/// The part of a machine that must agree with a table. The number of cores belongs to each entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MachineId {
-    /// The processor's name.
+    /// The name of the processor.
     pub processor: String,
 }
 
@@ -16,7 +16,7 @@ impl MachineId {
     }
 }
 
-/// The processor's name as the kernel gives it; its architecture where it gives none.
+/// The name of the processor in /proc/cpuinfo. If it has none, the architecture.
 pub fn processor(cpuinfo: &str) -> String {
     let name = cpuinfo.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
     name.map_or_else(|| std::env::consts::ARCH.into(), |(_, name)| name.trim().into())
@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_processor_is_named_as_far_as_it_is_known() {
+    fn the_processor_has_its_name_or_its_architecture() {
         assert_eq!(
             processor("processor\t: 0\nmodel name\t: Some CPU @ 3 GHz\nmodel name\t: other\n"),
             "Some CPU @ 3 GHz"

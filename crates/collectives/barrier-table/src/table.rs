@@ -1,84 +1,66 @@
-//! The table that says by which schedules barriers are run on a machine: what `evenkeel tune` writes,
-//! the engine loads and `evenkeel doctor` tells of.
-//!
-//! A [`BarrierTable`] has an [`TableEntry`] for each number of ranks and cores that was measured; what was not
-//! measured is not in it, and runs in the built-in way. [`place`] says where a table is looked for.
-//! Whatever is wrong with a table, the answer is a sentence and the built-in way, never a wrong or a
-//! failing program.
-//!
-//! May use: schedules and options. It reads the one file it is told to; it must never choose by
-//! anything that ranks of a job see differently ([`fingerprint`] is how they find out whether they have
-//! the same table).
+//! The table: its entries, its text, and the schedule that it names for a communicator.
 
-pub mod location;
-pub mod machine;
-
+use crate::error::TableFormatError;
+use crate::machine::MachineId;
 use evenkeel_schedule::{Collective, Problem, Schedule, ScheduleError};
-use machine::MachineId;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
-use thiserror::Error;
 
-/// The layout of the file.
+/// The number of the layout of the file.
 pub const SCHEMA: u32 = 1;
 
-/// Which schedules to use on one machine.
+/// The schedules for the barriers of one machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BarrierTable {
+    /// The number of the layout: [`SCHEMA`].
     pub schema: u32,
-    /// Which evenkeel has written it.
+    /// The version of evenkeel that has written the table.
     pub version: String,
+    /// The machine that was measured.
     pub machine: MachineId,
+    /// One entry for each number of ranks and cores that was measured.
     pub entries: Vec<TableEntry>,
 }
 
-/// What to use for one operation with one number of ranks on one number of cores, and why.
+/// The schedule for one collective with one number of ranks on one number of cores, and the measurement
+/// behind it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TableEntry {
-    /// The operation's name; barriers are all that there is so far.
+    /// The name of the collective. There are only barriers so far.
     pub operation: String,
-    /// Ranks of the communicator, which were all the ranks of the node.
+    /// Ranks of the communicator, which were all ranks of the node.
     pub ranks: u32,
     /// Cores that they had.
     pub cores: u32,
-    /// A schedule's name, `n-way-dissemination:n=3`. None: the engine's built-in way was best, or as good.
+    /// The name of a schedule: `n-way-dissemination:n=3`. None if the built-in barrier was best, or as good.
     pub schedule: Option<String>,
     /// When it was measured, in seconds since 1970.
     pub measured_unix_s: u64,
-    /// A call in the built-in way and by the best schedule: medians in nanoseconds.
+    /// The median time of the built-in barrier, in nanoseconds.
     pub builtin_ns: f64,
+    /// The median time of the best schedule, in nanoseconds.
     pub best_ns: f64,
-    /// The best schedule's time over that of the built-in way: the median of ratios of turns that followed
-    /// each other, and the ends of its interval.
+    /// The time of the best schedule divided by that of the built-in barrier: the median of the ratios of
+    /// consecutive turns.
     pub ratio: f64,
+    /// The lower end of the interval of the ratio.
     pub ratio_low: f64,
+    /// The upper end of the interval of the ratio.
     pub ratio_high: f64,
-    /// Turns that these numbers are from.
+    /// The number of turns.
     pub turns: u32,
 }
 
-/// Where a communicator's ranks are, as all of them know alike.
+/// Where the ranks of a communicator are, which is equal at all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RankPlacement {
     /// Ranks of the job on this node.
     pub ranks_here: usize,
-    /// Cores that they may use at once.
+    /// Cores that they may use at the same time.
     pub cores: usize,
 }
 
-/// Why a table is not used.
-#[derive(Debug, Error)]
-pub enum TableError {
-    #[error("cannot read the table {}: {why}; barriers are run in the built-in way. Name a file that `evenkeel tune` has written, or say --table none", .path.display())]
-    Unreadable { path: PathBuf, why: String },
-    #[error("cannot use the table {}: {why}; barriers are run in the built-in way. Write it anew with `evenkeel tune`", .path.display())]
-    Invalid { path: PathBuf, why: String },
-    #[error("the table {} is of another machine (it says `{theirs}`, this is `{ours}`); barriers are run in the built-in way. Make one for this machine with `evenkeel tune`", .path.display())]
-    OtherMachine { path: PathBuf, theirs: String, ours: String },
-}
-
 impl BarrierTable {
-    /// A table without entries, of this machine.
+    /// A table for a machine, without entries.
     pub fn new(machine: MachineId) -> BarrierTable {
         BarrierTable {
             schema: SCHEMA,
@@ -88,85 +70,74 @@ impl BarrierTable {
         }
     }
 
-    /// Reads a table and refuses what the engine could not use: the reason, without an end.
-    pub fn parse(text: &str) -> Result<BarrierTable, String> {
-        let value: serde_json::Value =
-            serde_json::from_str(text).map_err(|e| format!("it is not JSON ({e})"))?;
+    /// Parses a table and refuses one that the engine could not use.
+    pub fn parse(text: &str) -> Result<BarrierTable, TableFormatError> {
+        let value: serde_json::Value = serde_json::from_str(text).map_err(TableFormatError::NotJson)?;
         match value.get("schema").and_then(serde_json::Value::as_u64) {
-            None => return Err("it is JSON, but no table".into()),
-            Some(schema) if schema != u64::from(SCHEMA) => {
-                return Err(format!(
-                    "its layout is number {schema}, and this evenkeel knows number {SCHEMA}"
-                ));
+            None => return Err(TableFormatError::NoSchema),
+            Some(found) if found != u64::from(SCHEMA) => {
+                return Err(TableFormatError::Schema { found, known: SCHEMA });
             }
             Some(_) => {}
         }
-        let table: BarrierTable =
-            serde_json::from_value(value).map_err(|e| format!("it is no table ({e})"))?;
-        for entry in &table.entries {
-            entry.check()?;
-        }
+        let table: BarrierTable = serde_json::from_value(value).map_err(TableFormatError::NotATable)?;
+        table.entries.iter().try_for_each(TableEntry::check)?;
         Ok(table)
     }
 
+    /// The text of the file.
     pub fn text(&self) -> String {
         serde_json::to_string_pretty(self).expect("plain data has a JSON form") + "\n"
     }
 
-    /// Puts an entry in the place of the one for the same case, or at the end; entries are kept in order.
+    /// Adds an entry, or replaces the one for the same collective, cores and ranks. Entries are kept sorted.
     pub fn set(&mut self, entry: TableEntry) {
-        self.entries.retain(|e| e.case() != entry.case());
+        self.entries.retain(|e| e.key() != entry.key());
         self.entries.push(entry);
-        self.entries.sort_by(|a, b| a.case().cmp(&b.case()));
+        self.entries.sort_by(|a, b| a.key().cmp(&b.key()));
     }
 
-    /// The schedule for a communicator's barriers; None: the built-in way.
+    /// The schedule for the barriers of a communicator. None: the built-in barrier.
     ///
-    /// An entry goes for as many ranks on as many cores as it was measured with. A communicator of some of
-    /// the job's ranks is like that only where every rank has a core of its own.
-    pub fn barrier(&self, ranks: usize, situation: RankPlacement) -> Option<Schedule> {
-        let alike = situation.ranks_here == ranks || situation.ranks_here <= situation.cores;
-        let fits = |e: &&TableEntry| {
+    /// An entry applies to as many ranks on as many cores as were measured. A communicator of some of the
+    /// job's ranks agrees with that only if every rank has a core of its own.
+    pub fn barrier(&self, ranks: usize, placement: RankPlacement) -> Option<Schedule> {
+        let agrees = placement.ranks_here == ranks || placement.ranks_here <= placement.cores;
+        let applies = |e: &&TableEntry| {
             e.operation == Collective::Barrier.name()
-                && (e.ranks as usize, e.cores as usize) == (ranks, situation.cores)
+                && (e.ranks as usize, e.cores as usize) == (ranks, placement.cores)
         };
-        let entry = self.entries.iter().find(fits).filter(|_| alike)?;
-        entry.made().ok()?
+        let entry = self.entries.iter().find(applies).filter(|_| agrees)?;
+        entry.parse_schedule().ok()?
     }
 }
 
 impl TableEntry {
-    fn case(&self) -> (&str, u32, u32) {
+    fn key(&self) -> (&str, u32, u32) {
         (&self.operation, self.cores, self.ranks)
     }
 
     /// The schedule that it names.
-    fn made(&self) -> Result<Option<Schedule>, ScheduleError> {
+    fn parse_schedule(&self) -> Result<Option<Schedule>, ScheduleError> {
         self.schedule.as_ref().map(|name| Schedule::parse(name, Problem::new(self.ranks))).transpose()
     }
 
-    fn check(&self) -> Result<(), String> {
-        let (ranks, operation) = (self.ranks, &self.operation);
-        if operation != Collective::Barrier.name() {
-            return Err(format!(
-                "its entry for {operation} with {ranks} ranks is for an operation that the engine runs no schedules of"
-            ));
+    fn check(&self) -> Result<(), TableFormatError> {
+        let ranks = self.ranks;
+        if self.operation != Collective::Barrier.name() {
+            return Err(TableFormatError::NotSupported { operation: self.operation.clone(), ranks });
         }
-        match self.made() {
-            Ok(Some(schedule)) if schedule.algorithm.collective != Collective::Barrier => Err(format!(
-                "its entry for {ranks} ranks names {}, which is no barrier",
-                schedule.algorithm.name
-            )),
+        match self.parse_schedule() {
+            Ok(Some(schedule)) if schedule.algorithm.collective != Collective::Barrier => {
+                Err(TableFormatError::NotABarrier { ranks, algorithm: schedule.algorithm.name })
+            }
             Ok(_) => Ok(()),
-            Err(refusal) => Err(format!(
-                "its entry for {ranks} ranks does not hold: {}",
-                refusal.to_string().trim_end_matches('.')
-            )),
+            Err(error) => Err(TableFormatError::Schedule { ranks, error }),
         }
     }
 }
 
-/// A number that tells tables apart, never 0: FNV-1a of the text.
+/// A number that distinguishes tables: FNV-1a of the text. It is never 0.
 pub fn fingerprint(text: &str) -> u32 {
     let hash =
         text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3));
@@ -198,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_goes_for_what_was_measured_and_nothing_else() {
+    fn an_entry_applies_only_to_what_was_measured() {
         let table =
             table(vec![entry(4, 8, Some("dissemination")), entry(16, 8, Some("mcs:n=2")), entry(8, 8, None)]);
         let chosen = |ranks: usize, ranks_here: usize, cores: usize| {
@@ -212,18 +183,18 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn a_written_table_is_read_back() {
         let mut table = table(vec![entry(16, 2, Some("mcs:n=2")), entry(4, 2, None)]);
         table.set(entry(16, 2, Some("dissemination")));
         table.set(entry(2, 2, Some("butterfly")));
         let ranks: Vec<u32> = table.entries.iter().map(|e| e.ranks).collect();
         assert_eq!(ranks, [2, 4, 16]);
-        assert_eq!(BarrierTable::parse(&table.text()), Ok(table));
+        assert_eq!(BarrierTable::parse(&table.text()).unwrap(), table);
     }
 
     #[test]
-    fn what_the_engine_could_not_use_is_refused_with_a_reason() {
-        let refused = |table: &BarrierTable| BarrierTable::parse(&table.text()).unwrap_err();
+    fn a_table_that_the_engine_cannot_use_is_refused_with_a_reason() {
+        let refused = |table: &BarrierTable| BarrierTable::parse(&table.text()).unwrap_err().to_string();
         let of = |schedule: &str| refused(&table(vec![entry(8, 2, Some(schedule))]));
         assert!(of("bcast-flat").contains("no barrier"));
         assert!(of("quickest").contains("`quickest`"));
@@ -233,12 +204,12 @@ mod tests {
         assert!(refused(&other).contains("for bcast"));
         other.schema = 2;
         assert!(refused(&other).contains("number 2"));
-        assert!(BarrierTable::parse("{}").unwrap_err().contains("no table"));
-        assert!(BarrierTable::parse("{").unwrap_err().contains("not JSON"));
+        assert!(BarrierTable::parse("{}").unwrap_err().to_string().contains("no table"));
+        assert!(BarrierTable::parse("{").unwrap_err().to_string().contains("not JSON"));
     }
 
     #[test]
-    fn tables_are_told_apart() {
+    fn different_tables_have_different_fingerprints() {
         let (one, other) =
             (table(vec![entry(8, 2, None)]).text(), table(vec![entry(8, 2, Some("mcs"))]).text());
         assert_ne!(fingerprint(&one), fingerprint(&other));

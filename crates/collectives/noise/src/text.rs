@@ -25,7 +25,7 @@ pub fn text(noise: &NoiseSummary, width: usize) -> String {
 
 const LEGEND: &str = "slow: quanta more than 5% longer than the fastest. lost: share of the time that delays \
      or gaps took. own, forced: context switches that the process made itself, and that were forced on it. \
-     stolen: time that the hypervisor gave to others. r: correlation with context switches, window by window.";
+     stolen: time that the hypervisor gave to others. r: correlation with context switches, by window.";
 
 fn headline(noise: &NoiseSummary) -> String {
     let sum = |of: fn(&CoreNoise) -> u64| noise.cores.iter().map(of).sum::<u64>();

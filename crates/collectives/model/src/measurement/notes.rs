@@ -42,15 +42,15 @@ fn notes_of_network(found: &LogGpEstimate, points: &[SeriesSummary], notes: &mut
     let is_shared = |p: &&SeriesSummary| p.quantity == Quantity::RoundTrip && p.oversubscribed;
     if let Some(peers) = points.iter().filter(is_shared).map(|p| p.peers).min() {
         notes.push(format!(
-            "Some of the hosts are one machine: with {peers} peers and more it has fewer cores than processes \
-             that wait. These times include context switches. They show what this machine does with so many \
-             hosts, not what a network can do."
+            "Some of the hosts are one machine: with {peers} peers and more it has fewer cores than \
+             processes that wait. These times include context switches. They show what this machine does \
+             with so many hosts, not what a network can do."
         ));
     }
     if found.no_latency {
         let text = "The overheads fill half of a round trip: the processors of the two ends carry the \
-                    messages, as between virtual hosts. L is set to 1 ns, and o_r to the rest of half a round \
-                    trip.";
+                    messages, as between virtual hosts. L is set to 1 ns, and o_r to the rest of half a \
+                    round trip.";
         notes.push(text.into());
     }
 }
@@ -69,8 +69,8 @@ fn notes_of_node(found: &LogGpEstimate, curves: &[Curve], cores: usize, notes: &
     }
     if found.no_latency {
         let text = "Taking a signal that has arrived costs as much as a whole message here: in shared memory \
-                    the latency is the cache miss of the reader. L is set to 1 ns, and o_r to the rest of half a \
-                    round trip.";
+                    the latency is the cache miss of the reader. L is set to 1 ns, and o_r to the rest of \
+                    half a round trip.";
         notes.push(text.into());
     }
 }
@@ -80,9 +80,9 @@ fn unsteady(points: &[SeriesSummary]) -> Option<String> {
     let is_unsteady = trip.median_high_ns > UNSTEADY * trip.median_low_ns || trip.p75_ns > 1.5 * trip.p25_ns;
     is_unsteady.then(|| {
         format!(
-            "Round trips with one peer were not of one kind: a quarter took {:.0} ns or less, a quarter {:.0} ns \
-             or more. A hypervisor that moves cores can cause that, or a clock rate that changes. Use more \
-             --passes, or measure at another time.",
+            "Round trips with one peer were not of one kind: a quarter took {:.0} ns or less, a quarter \
+             {:.0} ns or more. A hypervisor that moves cores can cause that, or a clock rate that changes. \
+             Use more --passes, or measure at another time.",
             trip.p25_ns, trip.p75_ns
         )
     })
