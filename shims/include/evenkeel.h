@@ -284,9 +284,21 @@ typedef struct ek_call
      Which collective: the number of its kind.
      */
     uint32_t kind;
+    /*
+     The root, where there is one.
+     */
     int32_t root;
+    /*
+     See the table.
+     */
     size_t bytes;
+    /*
+     See the table.
+     */
     const uint8_t *send;
+    /*
+     See the table.
+     */
     uint8_t *recv;
     /*
      One span per rank; must live until the call is complete.

@@ -1,6 +1,6 @@
 //! What is worth measuring: every barrier, with those values of its parameters that can be best.
 
-use evenkeel_engine::barrier::scheduled::Scheduled;
+use evenkeel_engine::barrier::scheduled::ScheduledBarrier;
 use evenkeel_model::fan_out;
 use evenkeel_schedule::{Algorithm, Collective, Parameter, Problem, Rank, Schedule, Step, algorithms};
 use std::collections::HashSet;
@@ -20,7 +20,8 @@ pub fn candidates(ranks: u32) -> Vec<Schedule> {
         let set: Vec<(&str, u32)> = algorithm.parameters.iter().map(|p| p.name).zip(set).collect();
         Schedule::new(algorithm, Problem::new(ranks), &set).ok()
     });
-    made.filter(|schedule| Scheduled::new(schedule.clone()).is_ok() && seen.insert(steps(schedule))).collect()
+    made.filter(|schedule| ScheduledBarrier::new(schedule.clone()).is_ok() && seen.insert(steps(schedule)))
+        .collect()
 }
 
 /// All steps of all ranks.

@@ -1,6 +1,6 @@
 //! What a model says of candidates, and which of them it leaves.
 
-use evenkeel_engine::collective::call::Kind;
+use evenkeel_engine::collective::call::CollectiveKind;
 use evenkeel_model::Parameters;
 use evenkeel_schedule::{Rank, Schedule};
 use evenkeel_schedule_sim::{
@@ -48,7 +48,7 @@ fn on_shared_cores(schedule: &Schedule, cores: usize, parameters: &Parameters) -
 
 /// The schedule that the engine's built-in barrier comes to.
 pub fn builtin(ranks: u32) -> Schedule {
-    evenkeel_engine::collective::builtin::builtin(Kind::Barrier, ranks, Rank(0), 0)
+    evenkeel_engine::collective::builtin::builtin(CollectiveKind::Barrier, ranks, Rank(0), 0)
 }
 
 /// Whether each is worth measuring. What nothing is known of is.

@@ -3,11 +3,11 @@
 
 use crate::comparison::{self, Comparison, TimeLimits, VariantTimer};
 use crate::handshake;
-use evenkeel_engine::barrier::scheduled::Scheduled;
-use evenkeel_engine::collective::call::{Call, Kind};
-use evenkeel_engine::communicator::node::Comm;
-use evenkeel_engine::job::bootstrap::Candidate;
-use evenkeel_engine::job::node::World;
+use evenkeel_engine::barrier::scheduled::ScheduledBarrier;
+use evenkeel_engine::collective::call::{Call, CollectiveKind};
+use evenkeel_engine::communicator::Communicator;
+use evenkeel_engine::dispatch::Outcome;
+use evenkeel_engine::process::Process;
 use evenkeel_schedule::{Problem, Schedule};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, Write};
@@ -37,8 +37,9 @@ pub struct MeasurementTask {
 
 /// Takes part in a measurement; what went wrong, without an end. See [`card`] for what is said.
 pub fn run_rank(mut from: impl BufRead, mut to: impl Write) -> Result<(), String> {
-    let mut candidate = Candidate::begin(INTERFACE, false);
-    say(&mut to, &format!("process {}", handshake::format_process_info(&candidate.card())))?;
+    let process = Process::begin(INTERFACE, (String::new(), String::new()), false);
+    let (info, _) = process.info().expect("the process has just begun");
+    say(&mut to, &format!("process {}", handshake::format_process_info(&info)))?;
     let hear = |from: &mut dyn BufRead| {
         let mut line = String::new();
         match from.read_line(&mut line) {
@@ -48,20 +49,21 @@ pub fn run_rank(mut from: impl BufRead, mut to: impl Write) -> Result<(), String
     };
     let nonsense = |line: &str| format!("it was told `{}`, which makes no sense", line.trim_end());
     let line = hear(&mut from)?;
-    let (me, cards) = line
+    let (me, infos) = line
         .split_once(' ')
-        .and_then(|(me, cards)| Some((me.parse().ok()?, handshake::parse_process_infos(cards)?)))
+        .and_then(|(me, infos)| Some((me.parse().ok()?, handshake::parse_process_infos(infos)?)))
         .ok_or_else(|| nonsense(&line))?;
-    let joined = candidate.join(&cards, me);
+    let joined = process.join(&infos, me);
     say(&mut to, &format!("joined {joined}"))?;
     let line = hear(&mut from)?;
     let answers: Vec<u8> = handshake::parse_numbers(&line)
-        .filter(|a: &Vec<u8>| a.len() == cards.len())
+        .filter(|a: &Vec<u8>| a.len() == infos.len())
         .ok_or_else(|| nonsense(&line))?;
-    let world = candidate.agree(&answers).ok_or("the ranks could not share memory")?;
+    process.agree(&answers);
+    let node = process.node().ok_or("the ranks could not share memory")?;
     let line = hear(&mut from)?;
     let task: MeasurementTask = serde_json::from_str(&line).map_err(|_| nonsense(&line))?;
-    let variants = Variants::open(world, &task)?;
+    let variants = Variants::open(process, &task)?;
     if me == 0 {
         let limits = TimeLimits {
             screening: Duration::from_millis(task.screening_ms),
@@ -86,7 +88,7 @@ pub fn run_rank(mut from: impl BufRead, mut to: impl Write) -> Result<(), String
     } else {
         variants.follow();
     }
-    world.leave();
+    node.leave();
     // A rank that ended now would look like one that fails: the starter says when all is told.
     let _ = hear(&mut from);
     Ok(())
@@ -98,58 +100,52 @@ fn say(to: &mut impl Write, line: &str) -> Result<(), String> {
 
 /// A communicator of all ranks for each way, and one to command by.
 struct Variants {
-    control: Arc<Comm>,
-    all: Vec<Arc<Comm>>,
+    process: &'static Process,
+    control: Arc<Communicator>,
+    all: Vec<Arc<Communicator>>,
 }
 
 impl Variants {
-    fn open(world: &'static World, task: &MeasurementTask) -> Result<Variants, String> {
+    fn open(process: &'static Process, task: &MeasurementTask) -> Result<Variants, String> {
         let members: Vec<i32> = (0..task.ranks as i32).collect();
-        let control = Comm::attach_with(Some(world), world.world_comm_id(), &members, task.rank, None);
-        let mut all = vec![Comm::attach_with(Some(world), control.child_id(), &members, task.rank, None)];
+        let id = process.node().map_or(0, |node| node.world_comm_id());
+        let control = process.attach_with(id, &members, task.rank, None);
+        let duplicate = |schedule| process.duplicate_with(&control, &members, task.rank, schedule);
+        let mut all = vec![duplicate(None)];
         for name in &task.schedules {
             let schedule = Schedule::parse(name, Problem::new(task.ranks)).map_err(|e| e.to_string())?;
-            let scheduled = Scheduled::new(schedule).map_err(|e| format!("{name}: {e}"))?;
-            all.push(Comm::attach_with(
-                Some(world),
-                control.child_id(),
-                &members,
-                task.rank,
-                Some(scheduled),
-            ));
+            let scheduled = ScheduledBarrier::new(schedule).map_err(|e| format!("{name}: {e}"))?;
+            all.push(duplicate(Some(scheduled)));
         }
-        if control.served.is_none() || all.iter().any(|c| c.served.is_none()) {
+        if control.service().is_none() || all.iter().any(|variant| variant.service().is_none()) {
             return Err("there is no room for all communicators in the shared memory".into());
         }
-        Ok(Variants { control, all })
+        Ok(Variants { process, control, all })
     }
 
     /// Rank 0 says what comes next; the others hear it.
     fn command(&self, variant: u64, calls: u32) -> (u64, u32) {
         let mut words = [variant, u64::from(calls)];
         let bytes = words.as_mut_ptr().cast::<u8>();
-        let call = Call {
-            kind: Kind::Bcast as u32,
-            root: 0,
+        let mut call = Call {
             bytes: size_of::<[u64; 2]>(),
             send: bytes,
             recv: bytes,
-            send_spans: std::ptr::null(),
-            recv_spans: std::ptr::null(),
-            combine: None,
-            combine_context: std::ptr::null_mut(),
-            elem_bytes: 1,
-            materialize: None,
-            materialize_context: std::ptr::null_mut(),
+            ..Call::empty(CollectiveKind::Bcast)
         };
-        self.control.run(&call).expect("nobody revokes it");
+        // SAFETY: both buffers hold two words.
+        let outcome = unsafe { self.process.run(&self.control, &mut call) };
+        assert_eq!(outcome, Ok(Outcome::Done(())), "the communicator is served, and is not revoked");
         // Through the pointer that the call had: the compiler does not know that it was written through.
         let words = std::hint::black_box(words);
         (words[0], words[1] as u32)
     }
 
     fn barriers(&self, variant: usize, times: u32) {
-        (0..times).for_each(|_| assert_eq!(self.all[variant].barrier(false), Ok(true), "it is served"));
+        for _ in 0..times {
+            let outcome = self.process.barrier(&self.all[variant], false);
+            assert_eq!(outcome, Ok(Outcome::Done(())), "the communicator is served, and is not revoked");
+        }
     }
 
     fn follow(&self) {

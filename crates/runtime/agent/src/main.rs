@@ -9,8 +9,8 @@ use evenkeel_agent::process::command_pipe::CommandPipe;
 use evenkeel_agent::process::daemon;
 use evenkeel_engine::job::agent_commands::AgentInfo;
 use evenkeel_engine::job::agent_process::INHERITED;
-use evenkeel_engine::job::bootstrap::hash;
-use evenkeel_engine::spanning::agent_node::open_world;
+use evenkeel_engine::job::process_info::boot_id;
+use evenkeel_engine::spanning::agent_node::open_node;
 use evenkeel_fabric::{NodeId, ucx};
 use evenkeel_options as options;
 use std::fs::File;
@@ -80,7 +80,7 @@ fn serve(pipe: RawFd, commands: File, mut info: File) -> Result<(), AgentError> 
     commands.set_nonblocking();
     let addresses: Vec<Vec<u8>> = setup.nodes.iter().map(|node| node.address.clone()).collect();
     let wire = opened.connect(NodeId(setup.node), &addresses)?;
-    let world = open_world(&setup)?;
+    let world = open_node(&setup)?;
     let patience_ms = options::NODE_PATIENCE_MS.get().parse().unwrap_or(DEFAULT_PATIENCE_MS);
     let patience = Duration::from_millis(patience_ms.max(MIN_PATIENCE_MS));
     Agent::new(world, setup, wire, commands, patience).run()
@@ -93,7 +93,7 @@ fn info_of_this_agent(pipe: RawFd, address: &[u8]) -> AgentInfo {
         pid: std::process::id(),
         pipe,
         host: host.map_or("?".into(), |name| String::from_utf8_lossy(&name).trim().to_string()),
-        boot: read("/proc/sys/kernel/random/boot_id").map_or(0, |id| hash(&id)),
+        boot: boot_id(),
         address: address.to_vec(),
     }
 }

@@ -1,52 +1,56 @@
 //! A cheap clock: the time-stamp counter where it runs evenly on all cores, the monotonic clock elsewhere.
 
-use std::sync::OnceLock;
-
-/// Ticks of the cheap clock; the same on all cores of a node.
+/// Ticks of a [`Clock`]; the same on all cores of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticks(pub u64);
 
-struct Clock {
-    counter: bool,
+/// How this process reads the time. A plain value: calibrated once, in `MPI_Init`, and copied to those
+/// who need it.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    reads_counter: bool,
     /// Nanoseconds a tick, times 2^32.
     scale: u64,
 }
 
-static CLOCK: OnceLock<Clock> = OnceLock::new();
+/// How long the counter is compared with the monotonic clock.
+const CALIBRATION_NS: u64 = 2_000_000;
 
-/// Measures the counter against the monotonic clock (2 ms, once a process).
-pub fn calibrate() {
-    CLOCK.get_or_init(|| {
+impl Clock {
+    /// The monotonic clock, whose ticks are nanoseconds.
+    pub const MONOTONIC: Clock = Clock { reads_counter: false, scale: 1 << 32 };
+
+    /// Measures the counter against the monotonic clock, which takes 2 ms.
+    pub fn calibrate() -> Clock {
         if !counter_is_steady() {
-            return Clock { counter: false, scale: 1 << 32 };
+            return Clock::MONOTONIC;
         }
-        let (t0, n0) = (read_counter(), monotonic_ns());
-        let mut n1 = monotonic_ns();
-        while n1 - n0 < 2_000_000 {
-            n1 = monotonic_ns();
+        let (first_ticks, first_ns) = (read_counter(), monotonic_ns());
+        let mut last_ns = monotonic_ns();
+        while last_ns - first_ns < CALIBRATION_NS {
+            last_ns = monotonic_ns();
         }
-        let ticks = read_counter().wrapping_sub(t0).max(1);
-        Clock {
-            counter: true,
-            scale: (((n1 - n0) as u128) << 32).checked_div(ticks as u128).unwrap_or(1) as u64,
-        }
-    });
-}
-
-impl Ticks {
-    #[inline(always)]
-    pub fn now() -> Ticks {
-        match CLOCK.get() {
-            Some(c) if c.counter => Ticks(read_counter()),
-            _ => Ticks(monotonic_ns()),
-        }
+        let ticks = read_counter().wrapping_sub(first_ticks).max(1);
+        let scale = (u128::from(last_ns - first_ns) << 32).checked_div(u128::from(ticks)).unwrap_or(1);
+        Clock { reads_counter: true, scale: scale as u64 }
     }
 
-    /// Nanoseconds from `earlier` to this; 0 if `earlier` is later.
+    /// The time now.
+    #[inline(always)]
+    pub fn now(self) -> Ticks {
+        Ticks(if self.reads_counter { read_counter() } else { monotonic_ns() })
+    }
+
+    /// Nanoseconds from `earlier` to `later`; 0 if they are the other way round.
+    #[inline]
+    pub fn ns_between(self, earlier: Ticks, later: Ticks) -> u64 {
+        ((u128::from(later.0.saturating_sub(earlier.0)) * u128::from(self.scale)) >> 32) as u64
+    }
+
+    /// Nanoseconds from `earlier` until now.
     #[inline]
     pub fn ns_since(self, earlier: Ticks) -> u64 {
-        let scale = CLOCK.get().map_or(1 << 32, |c| c.scale);
-        ((self.0.saturating_sub(earlier.0) as u128 * scale as u128) >> 32) as u64
+        self.ns_between(earlier, self.now())
     }
 }
 
@@ -81,7 +85,7 @@ fn read_counter() -> u64 {
 
 fn counter_is_steady() -> bool {
     // The kernel's own judgement: it uses the counter as its clock source only while it is steady on all
-    // cores; in a virtual machine the host's clock may be preferred although the flags promise the same.
+    // cores. In a virtual machine the host's clock may be preferred although the flags promise the same.
     cfg!(target_arch = "x86_64")
         && std::fs::read_to_string("/proc/cpuinfo")
             .is_ok_and(|s| s.contains(" constant_tsc") && s.contains(" nonstop_tsc"))
@@ -93,11 +97,20 @@ mod tests {
 
     #[test]
     fn agrees_with_the_monotonic_clock() {
-        calibrate();
-        let (a, n) = (Ticks::now(), monotonic_ns());
-        while monotonic_ns() - n < 5_000_000 {}
-        let measured = Ticks::now().ns_since(a);
-        assert!((4_500_000..50_000_000).contains(&measured), "{measured}");
-        assert_eq!(a.ns_since(Ticks(a.0 + 10)), 0);
+        let clock = Clock::calibrate();
+        let (before_first, first, after_first) = (monotonic_ns(), clock.now(), monotonic_ns());
+        while monotonic_ns() - after_first < 10_000_000 {}
+        let (before_last, last, after_last) = (monotonic_ns(), clock.now(), monotonic_ns());
+        // Whatever interrupts this, the two readings lie between those of the monotonic clock around them.
+        let elapsed = clock.ns_between(first, last) as f64;
+        let (least, most) = ((before_last - after_first) as f64, (after_last - before_first) as f64);
+        assert!((0.9 * least..=1.1 * most).contains(&elapsed), "{elapsed} ns, and {least} to {most}");
+    }
+
+    #[test]
+    fn time_does_not_run_backwards() {
+        let clock = Clock { reads_counter: true, scale: 1 << 31 };
+        assert_eq!(clock.ns_between(Ticks(10), Ticks(30)), 10);
+        assert_eq!(clock.ns_between(Ticks(30), Ticks(10)), 0);
     }
 }

@@ -1,20 +1,29 @@
 //! Starts, progresses and completes collectives over the segment of one node.
 //!
-//! The way of a call: a front end hands in a [`call::Call`]; [`plan`] cuts it into instances by what
-//! all ranks know to be equal; [`comm`] ([`served`] by the segment) and [`state`] number them and guard
-//! the window; [`operation`] makes a rank's [`deposit`] and sees to its [`completion`] when what it
-//! needs is there; [`wait`] decides what a rank does meanwhile (`waiting` is the loop); [`tally`]
-//! counts. [`small`] is the same in one go for what is called most. Barriers go their own, shorter way
-//! ([`barrier`]) and need not be waited for ([`deferral`], [`again`]); where a table names a schedule
-//! for them they are run by that ([`scheduled`], [`program`]), and [`builtin`] says which schedules the
-//! engine's own ways are: data within a node goes by those that are made of deposits
-//! ([`evenkeel_schedule::deposits`]). Point-to-point messages that may overtake pending barriers are
-//! [`message`]'s. Communicators that span nodes are [`across`]'s. [`world`] knows who shares the node,
-//! which [`candidate`] finds out.
+//! Modules are listed from the top down; each uses only those below it.
 //!
-//! May use: spanning, segment, schedule, table, options, record, libc. Must never know MPI, choose a path by
-//! anything that ranks may see differently, hold a rank for something it does not need, or combine in
-//! another order than that of the ranks.
+//! | module | what it does |
+//! |---|---|
+//! | [`dispatch`] | the entry points: what a front end asks for on a communicator |
+//! | [`barrier`], [`blocking`], [`message::calls`], [`message::waiting`] | carry out calls that may wait |
+//! | [`process`] | all that the library keeps in this process |
+//! | [`communicator`] | what this process knows of each communicator: host, node or spanning |
+//! | [`nonblocking`], [`message`], [`deferral`] | what is under way: operations, messages, pending barriers |
+//! | [`spanning`] | collectives of communicators that span nodes, at one node |
+//! | [`collective`] | collectives among the ranks of one node, without any waiting |
+//! | [`comm`] | a communicator's part on one node: shared memory, numbering, window |
+//! | [`job`] | the processes of the job, and the node that some of them share |
+//! | [`wait`], [`record`], [`reduction`], [`copy`], [`clock`] | waiting, counting, combining, copying, time |
+//!
+//! A call goes this way: [`dispatch`] makes a plan of it ([`collective::plan`]) from what all ranks
+//! know alike, and declines it if the host library must carry it out. A small one takes the fast path
+//! ([`blocking::fast_path`]). Otherwise it becomes an operation ([`collective::operation`]), which
+//! makes this rank's deposits and completes when what the rank needs is there; the rank waits for that
+//! ([`blocking::wait_loop`]).
+//!
+//! May use: segment, spanning, schedule, barrier-table, options, record, libc. Must never know MPI,
+//! choose an algorithm by anything that ranks may see differently, hold a rank for something that it
+//! does not need, or combine in another order than that of the ranks.
 
 pub mod barrier;
 pub mod blocking;
@@ -24,9 +33,11 @@ pub mod comm;
 pub mod communicator;
 pub mod copy;
 pub mod deferral;
+pub mod dispatch;
 pub mod job;
 pub mod message;
 pub mod nonblocking;
+pub mod process;
 pub mod record;
 pub mod reduction;
 pub mod spanning;

@@ -10,7 +10,7 @@
 
 mod interleaving;
 
-use evenkeel_engine::deferral::pending::{Act, Pending, must_complete};
+use evenkeel_engine::deferral::rule::{Act, PendingBarriers, must_complete};
 use evenkeel_random::Random;
 use interleaving::Interleaved;
 
@@ -101,7 +101,8 @@ impl Scenario {
             process.heard[group] = process.heard[group].max(far);
             if self.has(group, me) && process.heard[group] > process.entered[group] {
                 return Err(format!(
-                    "process {me} hears that barrier {far} of group {group} has been passed, and has not entered it"
+                    "process {me} hears that barrier {far} of group {group} has been passed, and has \
+                     not entered it"
                 ));
             }
         }
@@ -113,7 +114,8 @@ impl Scenario {
         for (group, &far) in knowledge.iter().enumerate() {
             if far > 0 && !self.is_complete(s, group, far - 1) {
                 return Err(format!(
-                    "process {me} gets what was sent after barrier {far} of group {group}, which is not complete"
+                    "process {me} gets what was sent after barrier {far} of group {group}, which is not \
+                     complete"
                 ));
             }
         }
@@ -127,8 +129,8 @@ impl Scenario {
             (0..self.groups.len()).filter(|&g| process.entered[g] > process.known[g]).collect();
         let (act, about) = match step {
             Receive(_) | ReceiveAny => return true,
-            Barrier(group) => (Act::Barrier, group),
-            Broadcast(group, root) => (if root == me { Act::HandIn } else { Act::Observe }, group),
+            Barrier(group) => (Act::EnterBarrier, group),
+            Broadcast(group, root) => (if root == me { Act::Contribute } else { Act::Observe }, group),
             Send(_) | Observe => (Act::Observe, usize::MAX),
         };
         let left_out = match step {
@@ -139,7 +141,7 @@ impl Scenario {
             _ => false,
         };
         let within = |a: usize, b: usize| self.groups[a] & !self.groups[b] == 0;
-        let pending = Pending {
+        let pending = PendingBarriers {
             same: open.iter().all(|&g| g == about),
             nested: about < self.groups.len() && open.iter().all(|&g| within(g, about) || within(about, g)),
         };

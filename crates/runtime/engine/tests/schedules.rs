@@ -3,7 +3,7 @@
 //! is the schedules' own test; this is about what the engine makes of them: places of words, flags that
 //! are one word, fences, wakes, jumps.
 
-use evenkeel_engine::barrier::program::{Layout, Program};
+use evenkeel_engine::barrier::program::{BarrierProgram, FlagLayout};
 
 use evenkeel_schedule::{Algorithm, Collective, CombiningOrder, Problem, Rank, Schedule, Step, algorithms};
 use evenkeel_segment::eventcount::Fencing;
@@ -38,8 +38,8 @@ impl Entered {
 
 struct Job<'a> {
     segment: &'a Segment,
-    layout: &'a Layout,
-    programs: &'a [Program],
+    layout: &'a FlagLayout,
+    programs: &'a [BarrierProgram],
     entered: &'a Entered,
     fencing: Fencing,
     epochs: u64,
@@ -98,8 +98,9 @@ impl Job<'_> {
 /// Runs a schedule's programs; what went wrong.
 fn run(schedule: &Schedule, fencing: Fencing, epochs: u64, asleep: bool) -> Result<(), String> {
     let ranks = schedule.problem.ranks;
-    let layout = Layout::of(schedule).map_err(|why| why.to_string())?;
-    let programs: Vec<Program> = (0..ranks).map(|rank| Program::of(schedule, &layout, Rank(rank))).collect();
+    let layout = FlagLayout::of(schedule).map_err(|why| why.to_string())?;
+    let programs: Vec<BarrierProgram> =
+        (0..ranks).map(|rank| BarrierProgram::of(schedule, &layout, Rank(rank))).collect();
     let entered = Entered((0..ranks).map(|_| AtomicU64::new(0)).collect());
     let segment = Segment::create(4096 + layout.geometry.total_bytes, 1).expect("a segment");
     let job = Job {

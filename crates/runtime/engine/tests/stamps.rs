@@ -6,11 +6,11 @@
 //! himself; and whoever learns *when* something comes (a receive from any source, a test) may hear of
 //! complete barriers only. Who waits for one message and nothing else may hear of a barrier that is
 //! pending with himself. How messages go and when they are seen is the engine's own decision
-//! ([`going`], [`may_see`]); each rule is also left out once, and then the check must find the error.
+//! ([`stamping`], [`may_see`]); each rule is also left out once, and then the check must find the error.
 
 mod interleaving;
 
-use evenkeel_engine::message::visibility::{Going, Look, Progress, Strength, going, may_see};
+use evenkeel_engine::message::visibility::{BarrierProgress, Look, Stamping, Strength, may_see, stamping};
 use evenkeel_random::Random;
 use interleaving::Interleaved;
 
@@ -115,11 +115,11 @@ impl Scenario {
     fn sees(&self, s: &System, me: usize, look: Look, stamp: Option<(usize, u8)>) -> bool {
         let Some((group, count)) = stamp else { return true };
         let progress = if self.is_complete(s, group, count) {
-            Progress::Complete
+            BarrierProgress::Complete
         } else if s.processes[me].entered[group] >= count {
-            Progress::Entered
+            BarrierProgress::Entered
         } else {
-            Progress::Ahead
+            BarrierProgress::Ahead
         };
         match (self.left_out, look) {
             (LeftOut::HasEntered, Look::Wait) => true,
@@ -138,11 +138,11 @@ impl Scenario {
             open.first().copied()
         };
         let comms = if self.left_out == LeftOut::OneGroup { open.len().min(1) } else { open.len() };
-        let stamp = match going(comms) {
+        let stamp = match stamping(comms) {
             _ if self.left_out == LeftOut::Stamps => None,
-            Going::Completed => return None,
-            Going::Plain => None,
-            Going::Stamped => group.map(|g| (g, s.processes[me].entered[g])),
+            Stamping::CompletedFirst => return None,
+            Stamping::Plain => None,
+            Stamping::Stamped => group.map(|g| (g, s.processes[me].entered[g])),
         };
         Some(Mail { news: s.processes[me].heard.clone(), stamp, synchronous })
     }
@@ -187,7 +187,7 @@ impl Interleaved for Scenario {
         let Some(&step) = self.programs[me].get(s.processes[me].at) else { return Ok(false) };
         match step {
             Barrier(group) => {
-                // Only nested groups are left pending together; see `deferral::must_complete`.
+                // Only nested groups are left pending together; see `deferral::rule::must_complete`.
                 let within = |a: u32, b: u32| a & !b == 0;
                 let (groups, open) = (&self.groups, self.open(s, me));
                 if !open.iter().all(|&g| within(groups[g], groups[group]) || within(groups[group], groups[g]))

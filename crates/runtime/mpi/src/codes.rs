@@ -1,6 +1,8 @@
 //! Answers of the interface that say more than yes or no.
 
-use evenkeel_engine::communicator::node::{Comm, Revoked};
+use evenkeel_engine::comm::part::Revoked;
+use evenkeel_engine::communicator::Communicator;
+use evenkeel_engine::dispatch::Outcome;
 use std::ffi::c_int;
 
 /// Number of this interface. It travels in the process info: ranks whose shims differ in it do not share
@@ -21,10 +23,11 @@ pub const EK_REVOKED: c_int = 125;
 
 /// The answer for a call that may have ended without a result.
 #[inline(always)]
-pub(crate) fn code(outcome: Result<(), Revoked>, comm: &Comm) -> c_int {
+pub(crate) fn code(outcome: Result<Outcome, Revoked>, comm: &Communicator) -> c_int {
     match outcome {
-        Ok(()) => EK_DONE,
-        Err(Revoked) => code_of_end(comm.has_failed()),
+        Ok(Outcome::Done(())) => EK_DONE,
+        Ok(Outcome::Declined) => EK_DECLINED,
+        Err(Revoked) => code_of_end(comm.service().is_some_and(|service| service.part.has_failed())),
     }
 }
 

@@ -1,9 +1,10 @@
 //! Blocking collectives.
 
-use crate::codes::{EK_DECLINED, EK_DONE, code, code_of_end};
-use evenkeel_engine::collective::call::{Call, CombineFunction, Kind};
-use evenkeel_engine::communicator::node::{Comm, Revoked, common_bytes};
-use evenkeel_engine::deferral::fast_path;
+use crate::codes::code;
+use evenkeel_engine::collective::call::{Call, CombineFunction};
+use evenkeel_engine::communicator::Communicator;
+use evenkeel_engine::dispatch;
+use evenkeel_engine::process::Process;
 use evenkeel_engine::reduction::kernels;
 use std::ffi::{CStr, c_char, c_int};
 
@@ -15,58 +16,25 @@ use std::ffi::{CStr, c_char, c_int};
 /// largest block), `elem_bytes`, whether the call is nonblocking, and across nodes the combine
 /// function.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ek_run(comm: *const Comm, call: *mut Call) -> c_int {
+pub unsafe extern "C" fn ek_run(comm: *const Communicator, call: *mut Call) -> c_int {
     // SAFETY: an attached communicator, and a call as its type describes it, by the interface.
-    unsafe {
-        let comm = &*comm;
-        if !accept(comm, call, false) {
-            return EK_DECLINED;
-        }
-        code(comm.run(&*call), comm)
-    }
-}
-
-/// Whether the engine carries out the call; if it does, the call's data are there.
-///
-/// # Safety
-/// `call` must be as its type describes it.
-#[inline(always)]
-pub(crate) unsafe fn accept(comm: &Comm, call: *mut Call, nonblocking: bool) -> bool {
-    // SAFETY: the caller's promise. No reference to the call is held while the shim changes it.
-    unsafe {
-        let kind = (*call).kind();
-        let bytes = match kind {
-            Kind::Gatherv | Kind::Scatterv | Kind::Alltoallv | Kind::Alltoallw => 0,
-            Kind::Allgatherv => common_bytes(&*call, comm.ranks),
-            _ => (*call).bytes,
-        };
-        comm.takes(kind, bytes, (*call).elem_bytes, (*call).combine, nonblocking).is_some()
-            && match (*call).materialize {
-                None => true,
-                Some(materialize) => materialize(call) == 0,
-            }
-    }
+    unsafe { code(Process::current().run(&*comm, call), &*comm) }
 }
 
 /// Enters a barrier: EK_DONE, or EK_DECLINED, EK_REVOKED, EK_LOST_MEMBER. `may_defer`: it may return
 /// before all members have entered (see `ek_complete_deferred`).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ek_barrier(comm: *const Comm, may_defer: bool) -> c_int {
+pub unsafe extern "C" fn ek_barrier(comm: *const Communicator, may_defer: bool) -> c_int {
     // SAFETY: an attached communicator, by the interface.
-    let comm = unsafe { &*comm };
-    match comm.barrier(may_defer) {
-        Ok(true) => EK_DONE,
-        Ok(false) => EK_DECLINED,
-        Err(Revoked) => code_of_end(comm.has_failed()),
-    }
+    unsafe { code(Process::current().barrier(&*comm, may_defer), &*comm) }
 }
 
 /// Enters a barrier and leaves it pending, as the one before it; false: nothing was done. Only where a
 /// barrier may be deferred, and for the communicator that is in `ek_deferred_fast_path`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ek_barrier_fast_path(comm: *const Comm) -> bool {
+pub unsafe extern "C" fn ek_barrier_fast_path(comm: *const Communicator) -> bool {
     // SAFETY: by the one thread in MPI; the engine compares the pointer before it uses it.
-    unsafe { fast_path::barrier(comm) }
+    unsafe { dispatch::barrier_fast_path(comm) }
 }
 
 /// A built-in combine function, or NULL. `op`: "sum" "prod" "max" "min" "band" "bor" "bxor" "land" "lor"

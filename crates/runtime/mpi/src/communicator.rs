@@ -15,10 +15,11 @@
 //! MPI_COMM_WORLD too.
 
 use crate::text::{slice, string};
-use evenkeel_engine::collective::call::Kind;
-use evenkeel_engine::communicator::node::{self as communicator, Comm};
-use evenkeel_engine::communicator::spanning::{self as spanning, SpanningCommunicator};
-use evenkeel_engine::job::node::world;
+use evenkeel_engine::collective::call::CollectiveKind;
+use evenkeel_engine::communicator::Communicator;
+use evenkeel_engine::job::node::Node;
+use evenkeel_engine::process::Process;
+use evenkeel_engine::spanning::reservation::Reservation;
 use std::ffi::{c_char, c_int};
 use std::sync::Arc;
 
@@ -29,13 +30,13 @@ pub struct SpanningReservation {
     pub words: [u64; 2],
 }
 
-const _: () = assert!(size_of::<SpanningReservation>() == size_of::<spanning::Reservation>());
-const _: () = assert!(align_of::<SpanningReservation>() == align_of::<spanning::Reservation>());
+const _: () = assert!(size_of::<SpanningReservation>() == size_of::<Reservation>());
+const _: () = assert!(align_of::<SpanningReservation>() == align_of::<Reservation>());
 
 /// The id of MPI_COMM_WORLD; 0: the host's.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_world_comm_id() -> u64 {
-    world().map_or(0, |world| world.world_comm_id())
+    Process::get().and_then(Process::node).map_or(0, Node::world_comm_id)
 }
 
 /// Draws the id of a new communicator. `members`: world ranks in the order of ranks, -1 for a process of
@@ -43,20 +44,23 @@ pub extern "C" fn ek_world_comm_id() -> u64 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ek_reserve_comm_id(members: *const c_int, ranks: c_int) -> u64 {
     // SAFETY: one entry for each rank, by the interface.
-    communicator::fresh_id(world(), unsafe { slice(members, ranks) })
+    let members = unsafe { slice(members, ranks) };
+    Process::get().map_or(0, |process| process.fresh_id(members))
 }
 
 /// Takes part in the next duplicate of `parent`. Never NULL; see `ek_comm_attach`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ek_comm_duplicate(
-    parent: *const Comm,
+    parent: *const Communicator,
     members: *const c_int,
     ranks: c_int,
     me: c_int,
-) -> *mut Comm {
+) -> *mut Communicator {
     // SAFETY: an attached communicator and its members, by the interface.
-    let (parent, members) = unsafe { (&*parent, slice(members, ranks)) };
-    Arc::into_raw(parent.duplicate(world(), members, me as usize)).cast_mut()
+    unsafe {
+        let duplicate = Process::current().duplicate(&*parent, slice(members, ranks), me as usize);
+        Arc::into_raw(duplicate).cast_mut()
+    }
 }
 
 /// Whether these members are on several nodes, and evenkeel can serve them there.
@@ -64,7 +68,7 @@ pub unsafe extern "C" fn ek_comm_duplicate(
 pub unsafe extern "C" fn ek_members_span_nodes(members: *const c_int, ranks: c_int) -> bool {
     // SAFETY: one entry for each rank, by the interface.
     let members = unsafe { slice(members, ranks) };
-    world().and_then(|world| world.spanned(members)).is_some()
+    Process::get().is_some_and(|process| process.spans_nodes(members))
 }
 
 /// Reserves what a new communicator on several nodes needs from this member.
@@ -74,13 +78,10 @@ pub unsafe extern "C" fn ek_comm_reserve_spanning(
     ranks: c_int,
     me: c_int,
 ) -> SpanningReservation {
-    let world = world().expect("`ek_members_span_nodes` has said yes");
-    // SAFETY: one entry for each rank, by the interface.
-    let layout = world.spanned(unsafe { slice(members, ranks) });
-    let reservation =
-        spanning::reserve(world, &layout.expect("`ek_members_span_nodes` has said yes"), me as usize);
+    // SAFETY: one entry for each rank, by the interface, after `ek_members_span_nodes` has said yes.
+    let reservation = unsafe { Process::current().reserve(slice(members, ranks), me as usize) };
     // SAFETY: both are 16 plain bytes of the same alignment, as asserted above.
-    unsafe { std::mem::transmute::<spanning::Reservation, SpanningReservation>(reservation) }
+    unsafe { std::mem::transmute::<Reservation, SpanningReservation>(reservation) }
 }
 
 /// Takes part in a communicator on several nodes, with what all members have reserved, in the order of
@@ -91,14 +92,13 @@ pub unsafe extern "C" fn ek_comm_attach_spanning(
     members: *const c_int,
     ranks: c_int,
     me: c_int,
-) -> *mut Comm {
-    let world = world().expect("`ek_members_span_nodes` has said yes");
+) -> *mut Communicator {
     // SAFETY: one entry for each rank, by the interface; reservations are the engine's, as asserted above.
     let (members, reserved) =
-        unsafe { (slice(members, ranks), slice(reserved.cast::<spanning::Reservation>(), ranks)) };
-    let layout = world.spanned(members).expect("`ek_members_span_nodes` has said yes");
-    let spanning = SpanningCommunicator::from_reservations(world, layout, reserved, members, me as usize);
-    Arc::into_raw(Comm::attach_across(world, spanning, members, me as usize)).cast_mut()
+        unsafe { (slice(members, ranks), slice(reserved.cast::<Reservation>(), ranks)) };
+    // SAFETY: after `ek_members_span_nodes` has said yes, by the interface.
+    let process = unsafe { Process::current() };
+    Arc::into_raw(process.attach_spanning(reserved, members, me as usize)).cast_mut()
 }
 
 /// Takes part in the communicator `id`. Never NULL: one that the host serves is kept for the record.
@@ -108,59 +108,59 @@ pub unsafe extern "C" fn ek_comm_attach(
     members: *const c_int,
     ranks: c_int,
     me: c_int,
-) -> *mut Comm {
-    // SAFETY: one entry for each rank, by the interface.
-    let members = unsafe { slice(members, ranks) };
-    Arc::into_raw(Comm::attach(world(), id, members, me as usize)).cast_mut()
+) -> *mut Communicator {
+    // SAFETY: one entry for each rank, after `ek_world_begin`, by the interface.
+    unsafe { Arc::into_raw(Process::current().attach(id, slice(members, ranks), me as usize)).cast_mut() }
 }
 
 /// Ends this rank's part in it. Not to be used again.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ek_comm_detach(comm: *mut Comm) {
+pub unsafe extern "C" fn ek_comm_detach(comm: *mut Communicator) {
     // SAFETY: from one of the functions that attach, and detached once, by the interface.
-    Comm::detach(unsafe { Arc::from_raw(comm.cast_const()) });
+    unsafe { Process::current().detach(Arc::from_raw(comm.cast_const())) };
 }
 
 /// Whether evenkeel carries out collectives on it. If not, they are the host's for as long as it lives.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ek_comm_is_served(comm: *const Comm) -> bool {
+pub unsafe extern "C" fn ek_comm_is_served(comm: *const Communicator) -> bool {
     // SAFETY: an attached communicator, by the interface.
-    unsafe { &*comm }.is_served()
+    unsafe { &*comm }.service().is_some()
 }
 
 /// Whether evenkeel serves it and all its members are on this node. Only there does it carry messages.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ek_comm_is_on_one_node(comm: *const Comm) -> bool {
+pub unsafe extern "C" fn ek_comm_is_on_one_node(comm: *const Communicator) -> bool {
     // SAFETY: an attached communicator, by the interface.
-    unsafe { &*comm }.served.is_some()
+    matches!(unsafe { &*comm }, Communicator::Node(_))
 }
 
 /// Counts a call on a communicator that is not served as the host's.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ek_comm_count_host_call(comm: *const Comm, kind: u32, nonblocking: bool) {
-    let Some(kind) = Kind::from_u32(kind) else { return };
+pub unsafe extern "C" fn ek_comm_count_host_call(comm: *const Communicator, kind: u32, nonblocking: bool) {
+    let Some(kind) = CollectiveKind::from_u32(kind) else { return };
     // SAFETY: an attached communicator, by the interface.
-    let plan = unsafe { &*comm }.takes(kind, 0, 0, None, nonblocking);
-    debug_assert!(plan.is_none(), "a communicator that is not served takes no call");
+    if let Communicator::Host(host) = unsafe { &*comm } {
+        host.count(kind, nonblocking);
+    }
 }
 
 /// Names it in the record.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ek_comm_set_name(comm: *const Comm, name: *const c_char) {
+pub unsafe extern "C" fn ek_comm_set_name(comm: *const Communicator, name: *const c_char) {
     // SAFETY: an attached communicator and a terminated string, by the interface.
-    unsafe { (*comm).set_name(&string(name)) };
+    unsafe { (*comm).identity().set_name(&string(name)) };
 }
 
 /// Ends what is under way on it, for all members: they get EK_REVOKED, and later calls are declined.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ek_comm_revoke(comm: *const Comm) {
+pub unsafe extern "C" fn ek_comm_revoke(comm: *const Communicator) {
     // SAFETY: an attached communicator, by the interface.
-    unsafe { &*comm }.revoke();
+    unsafe { Process::current().revoke(&*comm) };
 }
 
 /// Whether any member has revoked it.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ek_comm_is_revoked(comm: *const Comm) -> bool {
+pub unsafe extern "C" fn ek_comm_is_revoked(comm: *const Communicator) -> bool {
     // SAFETY: an attached communicator, by the interface.
-    unsafe { &*comm }.is_revoked()
+    unsafe { &*comm }.service().is_some_and(|service| service.part.is_revoked())
 }

@@ -4,8 +4,10 @@
 //! Before the program does anything that others could notice, or looks at anything that others may have
 //! done, the shim calls `ek_complete_deferred`. For programs with one thread.
 
-use evenkeel_engine::deferral::pending::{self as deferral, Mode, Observer};
-use evenkeel_engine::job::node::{self, world};
+use evenkeel_engine::barrier::completion::complete;
+use evenkeel_engine::deferral::mode::BarrierMode;
+use evenkeel_engine::deferral::observer::Observer;
+use evenkeel_engine::process::Process;
 use evenkeel_options as options;
 use std::ffi::{c_char, c_int};
 
@@ -37,20 +39,18 @@ pub const EK_CHANNELS: c_int = 5;
 
 const _: () = assert!(Channel::Faults as c_int + 1 == EK_CHANNELS);
 
-fn mode() -> Mode {
-    Mode::from_environment().unwrap_or_else(|sentence| {
-        node::note(&sentence);
-        Mode::Strict
+fn mode(process: &Process) -> BarrierMode {
+    BarrierMode::from_environment().unwrap_or_else(|error| {
+        process.notes.add(&error.to_string());
+        BarrierMode::Strict
     })
 }
 
-fn window() -> u64 {
+fn window(process: &Process) -> u64 {
     let text = options::WINDOW.get();
     text.parse().unwrap_or_else(|_| {
-        node::note(&format!(
-            "{}={text} is not a number of barriers; barriers are strict",
-            options::WINDOW.env
-        ));
+        let variable = options::WINDOW.env;
+        process.notes.add(&format!("{variable}={text} is not a number of barriers; barriers are strict"));
         0
     })
 }
@@ -59,12 +59,13 @@ fn window() -> u64 {
 /// in MPI.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_allowed_deferral() -> u32 {
-    let may_defer = world().is_some_and(|w| !w.threaded && w.ranks > 1);
-    let allowed = match mode() {
-        _ if !may_defer || window() == 0 => DeferralMode::Strict,
-        Mode::Strict => DeferralMode::Strict,
-        Mode::Auto => DeferralMode::Gated,
-        Mode::Deferred => DeferralMode::Always,
+    let Some(process) = Process::get() else { return DeferralMode::Strict as u32 };
+    let may_defer = process.node().is_some_and(|node| !node.threaded && node.ranks > 1);
+    let allowed = match mode(process) {
+        _ if !may_defer || window(process) == 0 => DeferralMode::Strict,
+        BarrierMode::Strict => DeferralMode::Strict,
+        BarrierMode::Auto => DeferralMode::Gated,
+        BarrierMode::Deferred => DeferralMode::Always,
     };
     allowed as u32
 }
@@ -80,26 +81,34 @@ pub extern "C" fn ek_gate_is_wanted() -> bool {
 /// system call is to be caught.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_deferral_open(arm: Option<extern "C" fn(on: c_int) -> c_int>) {
-    deferral::open(mode(), window(), arm);
+    if let Some(process) = Process::get() {
+        process.deferral.open(mode(process), window(process), arm);
+    }
 }
 
 /// No barrier is deferred any more.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_deferral_close() {
-    deferral::close();
+    if let Some(process) = Process::get() {
+        process.deferral.close();
+    }
 }
 
 /// There is such a channel (ek_channel): barriers are strict while it exists. What is pending must have
 /// been completed. Async-signal-safe.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_deferral_forbid(channel: u32) {
-    deferral::forbid(channel);
+    if let Some(process) = Process::get() {
+        process.deferral.forbid(channel);
+    }
 }
 
 /// There is no such channel any more.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_deferral_permit(channel: u32) {
-    deferral::permit(channel);
+    if let Some(process) = Process::get() {
+        process.deferral.permit(channel);
+    }
 }
 
 /// Completes what is pending and opens the gate. `cause`: what the program is about to do, a literal,
@@ -107,8 +116,10 @@ pub extern "C" fn ek_deferral_permit(channel: u32) {
 /// allocator.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ek_complete_deferred(cause: *const c_char, is_system_call: bool) {
-    // SAFETY: a literal, by the interface.
-    deferral::complete(unsafe { Observer::named(cause, is_system_call) });
+    if let Some(process) = Process::get() {
+        // SAFETY: a literal, by the interface.
+        complete(process, unsafe { Observer::named(cause, is_system_call) });
+    }
 }
 
 /// Whether MPI_Wtime may be called while barriers are pending (--clock free).

@@ -7,7 +7,7 @@ use crate::message::{AlsoAwaited, FoundMessage, MessageState};
 use crate::nodes::AgentInfo;
 use crate::pause::Pause;
 use crate::world::ProcessInfo;
-use evenkeel_engine::collective::call::{Call, Kind, Span};
+use evenkeel_engine::collective::call::{Call, CollectiveKind, Span};
 use std::fmt::Write;
 use std::mem::offset_of;
 use std::path::{Path, PathBuf};
@@ -107,7 +107,7 @@ fn assertions() -> String {
         matched as "matched");
     layout!(Pause as "ek_pause": began_ticks as "began_ticks", looks as "looks",
         next_check_ns as "next_check_ns");
-    for kind in Kind::ALL {
+    for kind in CollectiveKind::ALL {
         equal(format!("EK_KIND_{}", kind.name().to_uppercase()), kind as isize);
     }
     let channels = ["THREADS", "SHARED_MEMORY", "SIGNALS", "WINDOWS", "FAULTS"];

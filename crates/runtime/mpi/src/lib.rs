@@ -5,8 +5,8 @@
 //! module for each thing that a shim deals with: [`world`] (start and end), [`nodes`] (agents of
 //! several nodes), [`communicator`], [`collective`], [`request`] (nonblocking collectives),
 //! [`deferral`] (deferred barriers), [`message`] (point-to-point messages), [`pause`] (the shim's own
-//! waits) and [`record`] (what is reported at the end). What must outlive a call is in [`process`];
-//! [`codes`] are the answers that are no plain yes or no.
+//! waits) and [`record`] (what is reported at the end). [`codes`] are the answers that are no plain yes
+//! or no.
 //!
 //! May use: engine, options, record, report. Must never: know an MPI handle, which is the shims' part
 //! (`shims/src`), or decide anything that the engine could decide.
@@ -20,7 +20,6 @@ mod header;
 mod message;
 mod nodes;
 mod pause;
-mod process;
 mod record;
 mod request;
 mod text;

@@ -1,8 +1,8 @@
 //! Pauses in the shim's own waits, which are for the host library.
 
 use evenkeel_engine::clock::Ticks;
-use evenkeel_engine::job::node::world;
-use evenkeel_engine::wait::settings::{self, Wait};
+use evenkeel_engine::process::Process;
+use evenkeel_engine::wait::pause::{self, yield_now};
 use std::time::Duration;
 
 /// A sleep in such a wait: the host cannot wake this process.
@@ -27,22 +27,20 @@ pub struct Pause {
 pub unsafe extern "C" fn ek_pause_once(pause: *mut Pause) {
     // SAFETY: a wait of the shim's, by the interface.
     let pause = unsafe { &mut *pause };
+    let Some(node) = Process::get().and_then(Process::node) else { return yield_now() };
     if pause.began_ticks == 0 {
-        pause.began_ticks = Ticks::now().0.max(1);
+        pause.began_ticks = node.clock().now().0.max(1);
     }
-    let Some(world) = world() else {
-        settings::offer_the_core();
-        return;
-    };
-    let mut wait = Wait::resume(Ticks(pause.began_ticks), pause.looks as u32);
-    if wait.once(&world.waiting, 0, || true) {
+    let mut wait = pause::Pause::resume(Ticks(pause.began_ticks), pause.looks as u32);
+    if wait.once(&node.waiting, 0, || true) {
         std::thread::sleep(NAP);
     }
     pause.looks = u64::from(wait.looks);
-    if wait.looks % LOOKS_BETWEEN_CHECKS == 0
-        && Ticks::now().ns_since(wait.began) >= pause.next_check_ns.max(world.patience_ns)
-    {
-        pause.next_check_ns = Ticks::now().ns_since(wait.began) + world.patience_ns;
-        world.check_alive(0..world.neighbours.len(), "Wait");
+    if wait.looks % LOOKS_BETWEEN_CHECKS == 0 {
+        let waited_ns = node.clock().ns_since(wait.began);
+        if waited_ns >= pause.next_check_ns.max(node.patience_ns) {
+            pause.next_check_ns = waited_ns + node.patience_ns;
+            node.check_alive(0..node.neighbours.len(), "Wait");
+        }
     }
 }

@@ -1,11 +1,8 @@
 //! What a rank's run was like, and the report about all ranks.
 
-use crate::process::PROCESS;
-use evenkeel_engine::clock::{self, Ticks};
-use evenkeel_engine::job::node::world;
-use evenkeel_engine::{
-    communicator::registry, deferral::pending as deferral, job::cores, job::node, message,
-};
+use evenkeel_engine::clock;
+use evenkeel_engine::job::cores;
+use evenkeel_engine::process::Process;
 use evenkeel_options as options;
 use evenkeel_record::{RankRecord, RunRecord};
 use evenkeel_report::RunFacts;
@@ -19,21 +16,24 @@ const LENGTH_BYTES: usize = size_of::<usize>();
 /// This rank's record as JSON, `*bytes` long, to be freed by `ek_record_free`. NULL if recording is off.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ek_record_json(bytes: *mut usize) -> *mut c_char {
-    let Some(world) = world().filter(|w| w.recording) else { return std::ptr::null_mut() };
+    let Some(process) = Process::get() else { return std::ptr::null_mut() };
+    let Some(node) = process.node().filter(|node| node.recording) else { return std::ptr::null_mut() };
+    let (messages, messages_ahead) = process.messages.sent();
+    let why_strict = process.deferral.why_strict(node.threaded);
     let record = RankRecord {
-        rank: world.me as u32,
+        rank: node.me as u32,
         host: std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_string(),
         pid: std::process::id(),
-        elapsed_ns: Ticks::now().ns_since(world.began),
-        cpu_ns: clock::process_cpu_ns().saturating_sub(world.began_cpu_ns),
+        elapsed_ns: node.clock().ns_since(node.began),
+        cpu_ns: clock::process_cpu_ns().saturating_sub(node.began_cpu_ns),
         cores: cores::allowed().into_iter().map(|c| c as u32).collect(),
-        wait_policy: world.waiting.policy.name().to_string(),
-        comms: registry::records(),
-        timeline: world.timeline.record(),
-        observers: deferral::observers(),
-        messages: message::sent().0,
-        messages_ahead: message::sent().1,
-        notes: node::notes().into_iter().chain(deferral::why_strict(world.threaded)).collect(),
+        wait_policy: node.waiting.policy.name().to_string(),
+        comms: process.registry.records(),
+        timeline: node.timeline.record(),
+        observers: process.deferral.observations.counts(),
+        messages,
+        messages_ahead,
+        notes: process.notes.all().into_iter().chain(why_strict).collect(),
     };
     let json = serde_json::to_vec(&record).expect("a record is plain data");
     // SAFETY: a place for the length, by the interface.
@@ -68,12 +68,12 @@ pub unsafe extern "C" fn ek_write_report(json: *const *const c_char, bytes: *con
     let ranks: Vec<RankRecord> =
         (0..ranks as usize).filter_map(|rank| serde_json::from_slice(text(rank)).ok()).collect();
     let elapsed_ns = ranks.iter().map(|r| r.elapsed_ns).max().unwrap_or(0);
-    let names = PROCESS.names();
+    let (mpi, shim) = Process::get().map(|process| process.names.clone()).unwrap_or_default();
     let facts = RunFacts {
         version: env!("CARGO_PKG_VERSION").to_string(),
         program: command_line(),
-        mpi: names.mpi,
-        shim: names.shim,
+        mpi,
+        shim,
         started_unix_ns: unix_ns().saturating_sub(elapsed_ns),
     };
     let run = evenkeel_report::merge(ranks, facts);
@@ -119,6 +119,8 @@ fn unix_ns() -> u64 {
 /// Notes a sentence for the record and, once per process, for standard error ("evenkeel: …").
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ek_note(sentence: *const c_char) {
-    // SAFETY: a terminated string, by the interface.
-    node::note(&unsafe { CStr::from_ptr(sentence) }.to_string_lossy());
+    if let Some(process) = Process::get() {
+        // SAFETY: a terminated string, by the interface.
+        process.notes.add(&unsafe { CStr::from_ptr(sentence) }.to_string_lossy());
+    }
 }

@@ -1,33 +1,40 @@
 //! Nonblocking collectives.
 
 use crate::codes::{EK_DECLINED, EK_DONE, code_of_end};
-use crate::collective::accept;
 use evenkeel_engine::collective::call::Call;
-use evenkeel_engine::communicator::node::{Comm, Revoked};
+use evenkeel_engine::comm::part::Revoked;
+use evenkeel_engine::communicator::Communicator;
+use evenkeel_engine::dispatch::Outcome;
 use evenkeel_engine::nonblocking::request::{self, Request};
+use evenkeel_engine::process::Process;
 use std::ffi::c_int;
 
 /// Starts a nonblocking collective: EK_DONE, and its request in `*started`, or EK_DECLINED as `ek_run`.
 /// The call is copied; its spans and buffers must live until the request is complete.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ek_start(comm: *const Comm, call: *mut Call, started: *mut *mut Request) -> c_int {
+pub unsafe extern "C" fn ek_start(
+    comm: *const Communicator,
+    call: *mut Call,
+    started: *mut *mut Request,
+) -> c_int {
     // SAFETY: an attached communicator, a call as its type describes it, and a place for the request,
     // by the interface.
     unsafe {
-        let comm = &*comm;
-        if !accept(comm, call, true) {
-            return EK_DECLINED;
+        match Process::current().start(&*comm, call) {
+            Outcome::Done(request) => {
+                started.write(request);
+                EK_DONE
+            }
+            Outcome::Declined => EK_DECLINED,
         }
-        *started = request::start(comm, &*call);
     }
-    EK_DONE
 }
 
 /// Moves it on; true when it is complete.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ek_request_test(request: *mut Request) -> bool {
     // SAFETY: from `ek_start` and not freed, by the interface.
-    unsafe { request::is_done(request) }
+    unsafe { Process::current().requests.is_done(request) }
 }
 
 /// Frees a complete one: EK_DONE, or EK_REVOKED or EK_LOST_MEMBER if it ended without a result.
@@ -46,13 +53,13 @@ pub unsafe extern "C" fn ek_request_free(request: *mut Request) -> c_int {
 /// How many requests of this process are not complete.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_requests_incomplete() -> usize {
-    request::pending()
+    Process::get().map_or(0, |process| process.requests.pending())
 }
 
 /// Moves all of them on.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_requests_progress() {
-    if request::pending() > 0 {
-        request::progress_all();
+    if let Some(process) = Process::get().filter(|process| process.requests.pending() > 0) {
+        process.requests.progress();
     }
 }

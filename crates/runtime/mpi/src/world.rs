@@ -4,11 +4,9 @@
 //! `ek_world_agree`, between which the shim exchanges the answers of all ranks.
 
 use crate::codes::EK_INTERFACE;
-use crate::process::{Names, PROCESS};
 use crate::text::{slice, string};
-use evenkeel_engine::job::bootstrap::Candidate;
-use evenkeel_engine::job::node::{self, world};
-use evenkeel_engine::job::process_info::Card;
+use evenkeel_engine::job::process_info;
+use evenkeel_engine::process::Process;
 use std::ffi::{c_char, c_int};
 
 /// What a rank tells the others about itself before they share memory: plain bytes, to be sent as they
@@ -18,12 +16,14 @@ pub struct ProcessInfo {
     pub bytes: [u8; 96],
 }
 
+const PADDING: usize = size_of::<ProcessInfo>() - size_of::<process_info::ProcessInfo>();
+
 /// [`ProcessInfo`] as the engine fills it in.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Padded {
-    info: Card,
-    _rest: [u8; size_of::<ProcessInfo>() - size_of::<Card>()],
+    info: process_info::ProcessInfo,
+    _rest: [u8; PADDING],
 }
 
 const _: () = assert!(size_of::<Padded>() == size_of::<ProcessInfo>());
@@ -38,14 +38,13 @@ pub unsafe extern "C" fn ek_world_begin(
     threaded: bool,
 ) -> bool {
     // SAFETY: terminated strings, by the interface.
-    PROCESS.set_names(unsafe { Names { mpi: string(mpi_version), shim: string(shim) } });
-    let bootstrap = Candidate::begin(EK_INTERFACE, threaded);
-    let info = Padded { info: bootstrap.card(), _rest: [0; size_of::<ProcessInfo>() - size_of::<Card>()] };
+    let names = unsafe { (string(mpi_version), string(shim)) };
+    let process = Process::begin(EK_INTERFACE, names, threaded);
+    let (info, is_enabled) = process.info().expect("the process has just begun");
+    let info = Padded { info, _rest: [0; PADDING] };
     // SAFETY: room for an info, by the interface; it is not aligned as the engine's is.
     unsafe { mine.cast::<Padded>().write_unaligned(info) };
-    let enabled = bootstrap.is_enabled();
-    *PROCESS.bootstrap() = Some(bootstrap);
-    enabled
+    is_enabled
 }
 
 /// All ranks' infos, in the order of MPI_COMM_WORLD. Opens this node's segment. Bit 0 of the answer: that
@@ -56,8 +55,8 @@ pub unsafe extern "C" fn ek_world_join(infos: *const ProcessInfo, ranks: c_int, 
         // SAFETY: `ranks` infos, by the interface; they are not aligned as the engine's are.
         unsafe { infos.add(rank).cast::<Padded>().read_unaligned() }.info
     };
-    let infos: Vec<Card> = (0..ranks as usize).map(read).collect();
-    PROCESS.bootstrap().as_mut().map_or(0, |bootstrap| bootstrap.join(&infos, me as usize))
+    let infos: Vec<_> = (0..ranks as usize).map(read).collect();
+    Process::get().map_or(0, |process| process.join(&infos, me as usize))
 }
 
 /// Every rank's answer to `ek_world_join`, in order. From here on communicators can be attached.
@@ -65,8 +64,8 @@ pub unsafe extern "C" fn ek_world_join(infos: *const ProcessInfo, ranks: c_int, 
 pub unsafe extern "C" fn ek_world_agree(joined: *const u8, ranks: c_int) {
     // SAFETY: one byte for each rank, by the interface.
     let answers = unsafe { slice(joined, ranks) };
-    if let Some(bootstrap) = PROCESS.bootstrap().take() {
-        bootstrap.agree(answers);
+    if let Some(process) = Process::get() {
+        process.agree(answers);
     }
 }
 
@@ -74,15 +73,15 @@ pub unsafe extern "C" fn ek_world_agree(joined: *const u8, ranks: c_int) {
 /// After `ek_world_agree`, by all ranks or none.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_world_report_faults() {
-    if let Some(world) = world() {
-        world.report_faults();
+    if let Some(node) = Process::get().and_then(Process::node) {
+        node.report_faults();
     }
 }
 
 /// Whether this rank of MPI_COMM_WORLD is on this node and has died.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_rank_has_died(rank: c_int) -> bool {
-    world().is_some_and(|world| world.has_died(rank as usize))
+    Process::get().and_then(Process::node).is_some_and(|node| node.has_died(rank as usize))
 }
 
 /// Hands over the function that gives the host library a chance to progress.
@@ -94,14 +93,16 @@ pub extern "C" fn ek_rank_has_died(rank: c_int) -> bool {
 /// also between sleeps, and never while it holds a lock.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_set_host_progress(progress: extern "C" fn()) {
-    evenkeel_engine::wait::chores::set_host_progress(progress);
+    if let Some(process) = Process::get() {
+        process.set_library_progress(progress);
+    }
 }
 
 /// The end, from the wrapper of MPI_Finalize: after the last collective and after `ek_record_json`.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_world_leave() {
-    if let Some(world) = world() {
-        world.leave();
+    if let Some(node) = Process::get().and_then(Process::node) {
+        node.leave();
     }
 }
 
@@ -109,7 +110,5 @@ pub extern "C" fn ek_world_leave() {
 /// host's.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_world_forget() {
-    evenkeel_engine::deferral::pending::close();
-    evenkeel_engine::message::close();
-    node::forget();
+    Process::forget();
 }

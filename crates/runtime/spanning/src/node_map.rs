@@ -63,6 +63,11 @@ impl NodeMap {
         self.locations[rank].node as usize
     }
 
+    /// Which of its node's members a rank is.
+    pub fn local_rank_of(&self, rank: usize) -> usize {
+        self.locations[rank].local_rank as usize
+    }
+
     /// A node among the nodes of the communicator.
     pub fn position(&self, node: usize) -> NodePosition<'_> {
         NodePosition { counts: &self.counts, node }

@@ -55,8 +55,8 @@ impl EngineRanks {
         task: &MeasurementTask,
         mut progress: impl FnMut(f64),
     ) -> Result<Comparison, MeasurementError> {
-        let introductions = self.answers("process ")?.join(" ");
-        self.send(|rank| format!("{rank} {introductions}"))?;
+        let infos = self.answers("process ")?.join(" ");
+        self.send(|rank| format!("{rank} {infos}"))?;
         let joined = self.answers("joined ")?.join(" ");
         self.send(|_| joined.clone())?;
         let task_of = |rank| MeasurementTask { rank, ..task.clone() };

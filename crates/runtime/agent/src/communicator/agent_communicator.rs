@@ -9,7 +9,7 @@ use crate::error::AgentError;
 use crate::exchange::schedule::ScheduleCache;
 use crate::message::{Content, Count, Message, OutgoingMessage, Stream};
 use evenkeel_engine::job::agent_commands::NewCommunicator;
-use evenkeel_engine::job::node::World;
+use evenkeel_engine::job::node::Node;
 use evenkeel_engine::spanning::agent_member::AgentMember;
 use evenkeel_fabric::NodeId;
 use evenkeel_spanning::{NodeCounts, NodePosition};
@@ -42,7 +42,7 @@ impl AgentCommunicator {
     /// # Errors
     /// If the segment has no room for its second block.
     pub fn join(
-        world: &'static World,
+        world: &'static Node,
         new: &NewCommunicator,
         share_cores: bool,
     ) -> Result<AgentCommunicator, AgentError> {

@@ -9,7 +9,7 @@ use crate::exchange::schedule::{ScheduleCache, ScheduleKey};
 use crate::message::{Content, OutgoingMessage, StepMessage, Stream};
 use bytes::Bytes;
 use evenkeel_engine::collective::call::Combine;
-use evenkeel_engine::reduction::kernels;
+use evenkeel_engine::reduction::operators;
 use evenkeel_engine::spanning::agent_member::{AgentMember, ClaimedInstance};
 use evenkeel_schedule::Rank;
 use evenkeel_schedule::algorithms::exscan::RESULT;
@@ -205,7 +205,7 @@ impl CollectiveUnderWay {
 
     /// The reduction operator, with bytes of an element.
     fn operator(&self) -> Option<(Combine, usize)> {
-        kernels::numbered(self.description.operator)
+        operators::numbered(self.description.operator)
     }
 
     fn begin_exchange(

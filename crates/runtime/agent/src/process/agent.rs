@@ -12,7 +12,7 @@ use crate::process::local_ranks::LocalRanks;
 use crate::process::traffic::Traffic;
 use bytes::Bytes;
 use evenkeel_engine::job::agent_commands::{AgentCommand, NodeSetup, share_cores};
-use evenkeel_engine::job::node::World;
+use evenkeel_engine::job::node::Node;
 use evenkeel_fabric::ucx::UcxWire;
 use evenkeel_fabric::{Event, NodeId, Wire};
 use evenkeel_options as options;
@@ -30,7 +30,7 @@ const MAX_LEAVING: Duration = Duration::from_secs(5);
 
 /// One agent.
 pub struct Agent {
-    world: &'static World,
+    world: &'static Node,
     setup: NodeSetup,
     wire: UcxWire,
     pipe: CommandPipe,
@@ -46,7 +46,7 @@ pub struct Agent {
 impl Agent {
     /// `patience`: how long a node that is waited for may be silent.
     pub fn new(
-        world: &'static World,
+        world: &'static Node,
         setup: NodeSetup,
         wire: UcxWire,
         pipe: CommandPipe,

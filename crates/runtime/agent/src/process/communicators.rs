@@ -4,7 +4,7 @@ use crate::communicator::agent_communicator::{AddressedMessage, AgentCommunicato
 use crate::error::AgentError;
 use crate::message::Content;
 use evenkeel_engine::job::agent_commands::NewCommunicator;
-use evenkeel_engine::job::node::World;
+use evenkeel_engine::job::node::Node;
 use evenkeel_fabric::NodeId;
 use std::collections::{HashMap, VecDeque};
 
@@ -13,7 +13,7 @@ const MAX_REMEMBERED: usize = 1024;
 
 /// The communicators of one agent.
 pub struct Communicators {
-    world: &'static World,
+    world: &'static Node,
     share_cores: bool,
     attached: Vec<AgentCommunicator>,
     /// Messages about communicators that no rank here has attached yet.
@@ -26,7 +26,7 @@ pub struct Communicators {
 
 impl Communicators {
     /// None so far. `share_cores`: the job's nodes are virtual hosts of one machine.
-    pub fn new(world: &'static World, share_cores: bool) -> Communicators {
+    pub fn new(world: &'static Node, share_cores: bool) -> Communicators {
         Communicators {
             world,
             share_cores,

@@ -1,19 +1,19 @@
 //! The processes of the ranks on an agent's node.
 
-use evenkeel_engine::job::node::World;
+use evenkeel_engine::job::node::Node;
 use evenkeel_segment::process::WatchedProcess;
 use std::os::fd::RawFd;
 
 /// The ranks of a node, by their places there.
 pub struct LocalRanks {
-    world: &'static World,
-    /// World rank of each process here, and the process until it has ended.
+    world: &'static Node,
+    /// Node rank of each process here, and the process until it has ended.
     ranks: Vec<(u32, Option<WatchedProcess>)>,
 }
 
 impl LocalRanks {
     /// `here`: world rank and process of each rank of this node.
-    pub fn new(world: &'static World, here: &[(u32, u32)]) -> LocalRanks {
+    pub fn new(world: &'static Node, here: &[(u32, u32)]) -> LocalRanks {
         let ranks = here.iter().map(|(rank, pid)| (*rank, Some(WatchedProcess::new(*pid)))).collect();
         LocalRanks { world, ranks }
     }

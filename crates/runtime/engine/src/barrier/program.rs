@@ -1,10 +1,9 @@
-//! A rank's part of a schedule, as the engine carries it out: a list of operations on words of the
-//! flags' block.
+//! A rank's part of a schedule, compiled to a list of operations on words of the flags' block.
 //!
-//! Made once for a communicator, by a pure function of the schedule. All that is decided there need not
-//! be decided in a barrier: where each word lies, which of several raises in a row is the last, whom it
-//! may wake, and which flags are one and the same: what one rank raises for a whole set (a multicast)
-//! is one word that all of the set look at.
+//! It is compiled once for a communicator, by a pure function of the schedule. A barrier then need not decide
+//! where each word lies, which of several raises in a row is the last, which ranks that raise may have to
+//! wake, and which flags share one word: a flag that one rank raises for a whole set (a multicast) is one word
+//! that all ranks of the set read.
 
 use evenkeel_schedule::{Counter, Flag, Rank, RankSet, Round, Schedule, Step};
 use evenkeel_segment::eventcount::Futex;
@@ -13,67 +12,72 @@ use evenkeel_segment::{FlagGeometry, Flags};
 use std::collections::{HashMap, HashSet};
 use thiserror::Error;
 
-/// Flags and counters that a rank may have: what fits beside a communicator's own block.
+/// The most flags and counters of a rank: more do not fit beside a communicator's own block.
 const MOST_WORDS: u32 = 500;
 
-/// Why the engine does not carry a schedule out.
+/// Why the engine cannot run a schedule.
 #[derive(Debug, Error, PartialEq, Eq)]
-pub enum Unfit {
+pub enum UnsupportedScheduleError {
+    /// Some steps move data.
     #[error("it moves data, and the engine runs schedules of barriers only")]
     Data,
+    /// A flag is raised more than once in an epoch, or epochs alternate between banks of flags.
     #[error("it uses flags several times in an epoch, or in turns, which no barrier does")]
     Turns,
-    #[error("it waits for a counter at which others decide who goes on, and those do not look whom to wake")]
+    /// Some ranks wait for a counter that other ranks use to elect the last to arrive.
+    #[error("ranks wait for a counter that elects the last to arrive, and such a counter wakes no rank")]
     CountedAndAwaited,
+    /// A rank needs this many flags and counters.
     #[error("a rank needs {0} flags and counters, and {MOST_WORDS} is the most")]
     TooManyFlags(u32),
 }
 
-/// One thing that a rank does. `at`: offset of a word.
+/// An operation of a rank. `at` is the offset of a word; `wakes` is an index into the lists of ranks to wake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Op {
-    /// Raise a flag; another raise follows.
+    /// Raise a flag. Another raise follows.
     Raise { at: u32 },
-    /// Raise a flag, and wake those who sleep for it or for one of the raises before.
+    /// Raise a flag, and wake the ranks that sleep until this flag, or one raised just before it, is raised.
     RaiseLast { at: u32, wakes: u32 },
-    /// Such a raise, and then to wait until the flag at `until` has come to the epoch: a round of most
-    /// barriers.
+    /// The same, then wait until the flag at `until` has reached the epoch. This is a round of most barriers.
     Exchange { at: u32, wakes: u32, until: u32 },
-    /// Add one, and wake in the same way.
+    /// Add one to a counter, and wake in the same way.
     Add { at: u32, wakes: u32 },
-    /// Wait until the flag has come to the epoch, or a counter to `of` times the epoch.
+    /// Wait until a flag has reached the epoch, or a counter `of` times the epoch.
     Await { at: u32, of: u32 },
-    /// Add one; whoever makes it `of` times the epoch goes on, the others with operation `otherwise`.
+    /// Add one to a counter. The rank that makes it `of` times the epoch continues with the next operation,
+    /// the others with operation `otherwise`.
     Count { at: u32, of: u32, otherwise: u32 },
 }
 
 /// One rank's part of a barrier.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Program {
+pub struct BarrierProgram {
     ops: Vec<Op>,
     /// Lists of ranks to wake.
     wakes: Vec<Vec<u32>>,
 }
 
-/// Which words there are, and which slots of which ranks are one word.
-pub struct Layout {
+/// Where flags lie: how many words there are, and which flags of different ranks share a word.
+pub struct FlagLayout {
+    /// The number of words and how they are arranged.
     pub geometry: FlagGeometry,
-    /// Of slots that are raised for a set of ranks at once, and in no other way: the first of the set.
+    /// The first rank of the set, for each flag that is only ever raised for a whole set of ranks at once.
     homes: HashMap<(Rank, Flag), Rank>,
 }
 
-impl Layout {
-    /// The layout that all ranks of the schedule agree on, by looking at everybody's steps.
-    pub fn of(schedule: &Schedule) -> Result<Layout, Unfit> {
+impl FlagLayout {
+    /// Derives the layout from the steps of all ranks. Every rank derives the same one.
+    pub fn of(schedule: &Schedule) -> Result<FlagLayout, UnsupportedScheduleError> {
         let resources = schedule.resources;
         let words = resources.flags.saturating_add(resources.counters);
         if words > MOST_WORDS {
-            return Err(Unfit::TooManyFlags(words));
+            return Err(UnsupportedScheduleError::TooManyFlags(words));
         }
         if resources.turns != 1 || resources.banks != 1 {
-            return Err(Unfit::Turns);
+            return Err(UnsupportedScheduleError::Turns);
         }
-        // None: raised in different ways.
+        // None: the flag is raised in different ways.
         let mut sets: HashMap<(Rank, Flag), Option<RankSet>> = HashMap::new();
         let (mut counted, mut awaited) = (HashSet::new(), HashSet::new());
         let mut note = |to: Rank, slot: Flag, set: Option<RankSet>| {
@@ -89,15 +93,17 @@ impl Layout {
                     Step::Count { at, counter, .. } => _ = counted.insert((at, counter)),
                     Step::AwaitCount { counter, previous: false, .. } => _ = awaited.insert((rank, counter)),
                     Step::Wait { turn: 1, .. } | Step::Add { .. } => {}
-                    Step::Wait { .. } | Step::AwaitCount { .. } => return Err(Unfit::Turns),
+                    Step::Wait { .. } | Step::AwaitCount { .. } => {
+                        return Err(UnsupportedScheduleError::Turns);
+                    }
                     Step::Send { .. } | Step::Share { .. } | Step::Combine { .. } | Step::Copy { .. } => {
-                        return Err(Unfit::Data);
+                        return Err(UnsupportedScheduleError::Data);
                     }
                 }
             }
         }
         if !counted.is_disjoint(&awaited) {
-            return Err(Unfit::CountedAndAwaited);
+            return Err(UnsupportedScheduleError::CountedAndAwaited);
         }
         // A set is one word only if all of its members' flags are raised with it and with nothing else.
         let is_one =
@@ -111,7 +117,7 @@ impl Layout {
             resources.flags as usize,
             resources.counters as usize,
         );
-        Ok(Layout { geometry, homes })
+        Ok(FlagLayout { geometry, homes })
     }
 
     fn flag(&self, rank: Rank, slot: Flag) -> u32 {
@@ -124,24 +130,24 @@ impl Layout {
     }
 }
 
-/// A program under construction.
+/// A program that is being compiled.
 #[derive(Default)]
 struct Writer {
     ops: Vec<Op>,
     wakes: Vec<Vec<u32>>,
-    /// For whom something has been raised since somebody was last waited for.
+    /// The ranks whose flags have been raised since the last wait.
     raised_for: Vec<u32>,
-    /// Operations from here on may be joined: others come in from elsewhere at this one.
+    /// Only operations after this one may be joined with others: a jump leads to this one.
     joinable: usize,
 }
 
 impl Writer {
-    fn raise(&mut self, at: u32, whom: impl Iterator<Item = Rank>) {
+    fn raise(&mut self, at: u32, ranks: impl Iterator<Item = Rank>) {
         self.ops.push(Op::Raise { at });
-        self.raised_for.extend(whom.map(|rank| rank.0));
+        self.raised_for.extend(ranks.map(|rank| rank.0));
     }
 
-    /// The list of those to wake.
+    /// Adds the list of the ranks to wake, and returns its index.
     fn wakes(&mut self) -> u32 {
         let mut list = std::mem::take(&mut self.raised_for);
         list.sort_unstable();
@@ -150,7 +156,7 @@ impl Writer {
         self.wakes.len() as u32 - 1
     }
 
-    /// Before anybody is waited for, at the end, and where operations from elsewhere come in.
+    /// Makes the last raise wake the ranks. To be called before a wait, at the end, and where a jump leads.
     fn close(&mut self) {
         if let Some(&Op::Raise { at }) = self.ops.last() {
             let wakes = self.wakes();
@@ -169,9 +175,9 @@ impl Writer {
     }
 }
 
-impl Program {
-    /// The part of one rank. `layout` must be of the same schedule.
-    pub fn of(schedule: &Schedule, layout: &Layout, me: Rank) -> Program {
+impl BarrierProgram {
+    /// Compiles the part of one rank. `layout` must be that of the same schedule.
+    pub fn of(schedule: &Schedule, layout: &FlagLayout, me: Rank) -> BarrierProgram {
         let (mut round, mut writer) = (Round::new(), Writer::default());
         let mut begins = Vec::new();
         let mut jumps: Vec<u32> = Vec::new();
@@ -203,7 +209,7 @@ impl Program {
                     Step::AwaitCount { counter, of, .. } => {
                         writer.ops.push(Op::Await { at: layout.counter(me, counter), of })
                     }
-                    // The round, until it is known where it begins.
+                    // `otherwise` is the number of a round until all rounds are compiled.
                     Step::Count { at, counter, of, otherwise } => {
                         jumps.push(otherwise);
                         writer.ops.push(Op::Count { at: layout.counter(at, counter), of, otherwise });
@@ -221,12 +227,12 @@ impl Program {
                 *otherwise = begins.get(*otherwise as usize).copied().unwrap_or(end);
             }
         }
-        Program { ops: writer.ops, wakes: writer.wakes }
+        BarrierProgram { ops: writer.ops, wakes: writer.wakes }
     }
 
-    /// Carries out epoch number `epoch` (1, 2, …), which all ranks must do in the same order. `wait(at,
-    /// value)` is called where a word has not come to a value yet, and returns when it has; an error ends
-    /// the program there.
+    /// Runs epoch number `epoch` (1, 2, …). All ranks must run the epochs in the same order. Calls `wait(at,
+    /// value)` if a word has not reached a value yet; it must return when the word has. Its error ends the
+    /// program.
     #[inline(always)]
     pub fn run<M: Words + Futex, E>(
         &self,
@@ -234,7 +240,7 @@ impl Program {
         epoch: u64,
         mut wait: impl FnMut(usize, u64) -> Result<(), E>,
     ) -> Result<(), E> {
-        // Two ranks have nothing but this to do, and it takes as long as finding the way through a list.
+        // The whole program of two ranks. Running it takes no longer than starting to walk through a list.
         if let [Op::Exchange { at, wakes, until }] = *self.ops.as_slice() {
             flags.raise_last(at as usize, epoch);
             self.wake(flags, wakes);
@@ -303,10 +309,10 @@ mod tests {
     use super::*;
     use evenkeel_schedule::{Collective, Problem, algorithms};
 
-    fn program(name: &str, ranks: u32, me: u32) -> (Layout, Program) {
+    fn program(name: &str, ranks: u32, me: u32) -> (FlagLayout, BarrierProgram) {
         let schedule = Schedule::parse(name, Problem::new(ranks)).unwrap();
-        let layout = Layout::of(&schedule).unwrap();
-        let program = Program::of(&schedule, &layout, Rank(me));
+        let layout = FlagLayout::of(&schedule).unwrap();
+        let program = BarrierProgram::of(&schedule, &layout, Rank(me));
         (layout, program)
     }
 
@@ -325,35 +331,35 @@ mod tests {
     }
 
     #[test]
-    fn a_multicast_is_one_word_that_all_look_at() {
-        for (rank, whom) in [(0, vec![1, 2, 3, 4]), (3, vec![0, 1, 2, 4])] {
+    fn a_multicast_is_one_word_that_all_ranks_read() {
+        for (rank, woken) in [(0, vec![1, 2, 3, 4]), (3, vec![0, 1, 2, 4])] {
             let (layout, program) = program("central-counter", 5, rank);
             let (counter, flag) = (layout.geometry.counter(0, 0) as u32, layout.geometry.flag(0, 0) as u32);
             let count = Op::Count { at: counter, of: 5, otherwise: 2 };
-            // Not an exchange: those who are not last come in at the wait.
+            // Not an exchange: ranks that are not the last jump to the wait.
             assert_eq!(
                 program.ops,
                 [count, Op::RaiseLast { at: flag, wakes: 0 }, Op::Await { at: flag, of: 1 }]
             );
-            assert_eq!(program.wakes, [whom]);
+            assert_eq!(program.wakes, [woken]);
         }
     }
 
     #[test]
-    fn every_barrier_has_a_program_and_nothing_else_has() {
+    fn every_barrier_has_a_program_and_no_other_schedule_has_one() {
         for algorithm in algorithms::ALL {
             for ranks in 1..=16 {
                 let schedule = Schedule::new(algorithm, Problem::new(ranks), &[]).unwrap();
-                match Layout::of(&schedule) {
+                match FlagLayout::of(&schedule) {
                     Ok(layout) => {
                         assert_eq!(algorithm.collective, Collective::Barrier, "{algorithm:?}");
-                        (0..ranks).for_each(|rank| drop(Program::of(&schedule, &layout, Rank(rank))));
+                        (0..ranks).for_each(|rank| drop(BarrierProgram::of(&schedule, &layout, Rank(rank))));
                     }
                     Err(why) => assert!(algorithm.collective != Collective::Barrier, "{algorithm:?}: {why}"),
                 }
             }
         }
         let wide = Schedule::parse("n-way-dissemination:n=999", Problem::new(1000)).unwrap();
-        assert_eq!(Layout::of(&wide).err(), Some(Unfit::TooManyFlags(999)));
+        assert_eq!(FlagLayout::of(&wide).err(), Some(UnsupportedScheduleError::TooManyFlags(999)));
     }
 }

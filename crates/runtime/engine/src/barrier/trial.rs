@@ -1,25 +1,27 @@
-//! Whether to defer the barriers of a communicator is worth it, found out by trying both.
+//! Finds out, by trying both, whether deferring the barriers of a communicator pays.
 //!
 //! What a deferred barrier saves and costs cannot be told from the barrier: among shared cores a wait
 //! is another rank's work, a message that must be kept costs more than one that is expected, and a
 //! program that observes something after every barrier pays for being caught. So one member, the
-//! *lead*, times both ways by turns and tells the others in a word of the segment which way to go; they
-//! follow when they see it. Ranks that wait and ranks that do not may meet in a barrier, so nothing
-//! depends on who follows when.
+//! *lead*, times both methods by turns, and advises the others by a word of the segment; they follow
+//! when they see it. Ranks that wait and ranks that do not may meet in a barrier, so nothing depends on
+//! when a rank follows.
 //!
 //! A block of barriers ends with one that the lead waits for. So its time is that of the slowest rank,
 //! not that of a lead that runs ahead. Pure: times go in, advice comes out.
 
-/// What the members of a communicator should do.
+/// What the members of a communicator are advised to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Advice {
-    /// What an empty word says.
+    /// Leave barriers pending: what an empty word says.
     Defer = 0,
+    /// Wait in barriers.
     Wait = 1,
 }
 
 impl Advice {
+    /// The advice that a word of the segment gives.
     pub fn from_word(word: u64) -> Advice {
         if word == Advice::Wait as u64 { Advice::Wait } else { Advice::Defer }
     }
@@ -42,7 +44,7 @@ const LONGEST_REST_NS: u64 = 30_000_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// Goes the way that was decided, until it is tried again.
+    /// Advises what was decided, until both are tried again.
     Resting { rest_ns: u64 },
     /// The first barriers of block number `block`.
     Settling { block: usize },
@@ -55,8 +57,8 @@ pub struct Trial {
     phase: Phase,
     began_ns: u64,
     first: u64,
-    /// Time of a barrier in the first block of the pair under way.
-    half: f64,
+    /// Time of a barrier in the first block of the pair under way, in nanoseconds.
+    first_block_ns: f64,
     /// Deferred to waited for, of the pairs so far.
     ratios: [f64; MOST_PAIRS],
     decided: Advice,
@@ -71,7 +73,7 @@ impl Default for Trial {
             phase,
             began_ns: 0,
             first: 0,
-            half: 0.0,
+            first_block_ns: 0.0,
             ratios: [0.0; MOST_PAIRS],
             decided: Advice::Defer,
             confirmed: 0,
@@ -79,14 +81,15 @@ impl Default for Trial {
     }
 }
 
-/// The two ways by turns, and which one is first by turns as well: what grows or shrinks with time
-/// counts for neither.
-fn way(block: usize) -> Advice {
+/// What is advised in a block: both methods by turns, and which one comes first by turns as well, so
+/// that what grows or shrinks with time counts for neither.
+fn advice_in(block: usize) -> Advice {
     if matches!(block % 4, 0 | 3) { Advice::Defer } else { Advice::Wait }
 }
 
 impl Trial {
-    /// Whether the lead should wait for barrier `number`, which it is about to enter, and call `turn` then.
+    /// Whether the lead should wait for barrier `number`, which it is about to enter, and then call
+    /// [`Trial::advance`].
     pub fn is_due(&self, number: u64, now_ns: u64) -> bool {
         let (barriers, ns) = (number.saturating_sub(self.first), now_ns.saturating_sub(self.began_ns));
         match self.phase {
@@ -97,8 +100,8 @@ impl Trial {
         }
     }
 
-    /// All have entered barrier `number`, and it is `now_ns`: what to do from here on.
-    pub fn turn(&mut self, number: u64, now_ns: u64) -> Advice {
+    /// To be called at `now_ns`, when all have entered barrier `number`: what to do from here on.
+    pub fn advance(&mut self, number: u64, now_ns: u64) -> Advice {
         let each = (now_ns - self.began_ns) as f64 / (number - self.first).max(1) as f64;
         let started = self.began_ns > 0;
         (self.began_ns, self.first) = (now_ns, number);
@@ -110,20 +113,24 @@ impl Trial {
         };
         match self.phase {
             Phase::Resting { .. } => self.decided,
-            Phase::Settling { block } | Phase::Timing { block } => way(block),
+            Phase::Settling { block } | Phase::Timing { block } => advice_in(block),
         }
     }
 
     fn timed(&mut self, block: usize, each: f64) -> Phase {
-        if way(block) == Advice::Defer && each > RARE_NS as f64 {
+        if advice_in(block) == Advice::Defer && each > RARE_NS as f64 {
             return self.decide(Advice::Defer);
         }
         if block % 2 == 0 {
-            self.half = each;
+            self.first_block_ns = each;
             return Phase::Settling { block: block + 1 };
         }
         let pairs = block / 2 + 1;
-        self.ratios[pairs - 1] = if way(block) == Advice::Wait { self.half / each } else { each / self.half };
+        self.ratios[pairs - 1] = if advice_in(block) == Advice::Wait {
+            self.first_block_ns / each
+        } else {
+            each / self.first_block_ns
+        };
         match judge(&mut self.ratios[..pairs]) {
             Some(advice) => self.decide(advice),
             None => Phase::Settling { block: block + 1 },
@@ -137,8 +144,8 @@ impl Trial {
     }
 }
 
-/// What the pairs so far say; None: not enough. Waiting must be clearly better, as what deferral is for
-/// is rare.
+/// What the pairs so far say; None: there are not enough. Waiting must be clearly better, since the
+/// disturbances that deferral is for are rare.
 fn judge(ratios: &mut [f64]) -> Option<Advice> {
     let pairs = ratios.len();
     if pairs < FEW_PAIRS {
@@ -171,14 +178,14 @@ mod tests {
             deferred += (advice == Advice::Defer && !due) as u64;
             now += ns(now, advice);
             if due {
-                advice = trial.turn(number, now);
+                advice = trial.advance(number, now);
             }
         }
         (deferred as f64 / barriers as f64, trial)
     }
 
     #[test]
-    fn the_better_way_is_gone() {
+    fn the_better_method_is_advised() {
         let (share, _) = run(1_000_000, |_, a| if a == Advice::Defer { 12_500 } else { 10_000 });
         assert!(share < 0.01, "{share}");
         let (share, _) = run(1_000_000, |_, a| if a == Advice::Defer { 10_000 } else { 12_500 });
@@ -203,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tie_is_for_deferral_also_among_noise() {
+    fn a_tie_is_decided_for_deferral_also_among_noise() {
         let mut seed = 1u64;
         let (share, _) = run(2_000_000, |_, _| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

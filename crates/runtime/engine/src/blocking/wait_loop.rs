@@ -1,91 +1,145 @@
-//! How a rank waits on a communicator: it looks, gives way, sleeps, moves on what else is under way,
-//! and sees whether the others live.
+//! How a rank waits on a communicator: it looks, yields or sleeps, moves on what else is under way, and
+//! finds out whether the others are alive.
 
-use crate::clock::Ticks;
-use crate::collective::call::Kind;
-use crate::comm::shared::Served;
-use crate::communicator::node::{Comm, Revoked};
-use crate::message;
-use crate::wait::chores::HostWatch;
-use crate::wait::settings::Wait;
+use crate::collective::call::CollectiveKind;
+use crate::comm::part::{NodePart, Revoked};
+use crate::comm::state::State;
+use crate::process::Process;
+use crate::wait::chores::Chores;
+use crate::wait::pause::Pause;
 
-/// Looks of a wait from one for messages that nobody here is waiting for to the next.
-const UNASKED: u32 = 8;
+/// In a wait during which this rank awaits no message, one look in so many is also a look for messages.
+const UNAWAITED: u32 = 8;
 
-impl Comm {
-    /// Looks again and again until `done`; the time it took. Nonblocking operations are moved on meanwhile.
-    pub fn wait(
+impl Process {
+    /// Looks again and again until `is_done`; the time it took, in nanoseconds.
+    pub(crate) fn wait(
         &self,
-        served: &Served,
-        kind: Kind,
+        part: &NodePart,
+        kind: CollectiveKind,
         expected_ns: u64,
-        done: impl FnMut() -> bool,
+        is_done: impl FnMut() -> bool,
     ) -> Result<u64, Revoked> {
-        self.wait_asleep(served, kind, expected_ns, done, |timeout, done| {
-            if self.with(|state| state.wants_room) {
-                served.board.sleep_until_room(served.fencing_of(kind), timeout, done);
+        let board = &part.shared.board;
+        let fencing = part.shared.fencing_of(kind);
+        self.wait_asleep(part, kind, expected_ns, is_done, |timeout, is_done| {
+            if part.with(|state| state.wants_room) {
+                board.sleep_until_room(fencing, timeout, is_done);
             } else {
-                served.board.sleep_unless(served.fencing_of(kind), timeout, done);
+                board.sleep_unless(fencing, timeout, is_done);
             }
         })
     }
 
-    /// The same for what is not announced at the communicator's bell: `sleep(timeout, done)` sleeps where
-    /// it is.
+    /// The same for what is not announced at the communicator's event count: `sleep(timeout, is_done)`
+    /// sleeps where it is.
     pub(crate) fn wait_asleep(
         &self,
-        served: &Served,
-        kind: Kind,
+        part: &NodePart,
+        kind: CollectiveKind,
         expected_ns: u64,
-        mut done: impl FnMut() -> bool,
+        mut is_done: impl FnMut() -> bool,
         sleep: impl Fn(u64, &mut dyn FnMut() -> bool),
     ) -> Result<u64, Revoked> {
-        let world = served.world;
-        let mut wait = Wait::begin();
-        let mut watch = HostWatch::new(world.patience_ns);
+        let shared = &part.shared;
+        let node = shared.node;
+        let mut pause = Pause::begin(&shared.waiting);
+        let mut chores = Chores::new(node.patience_ns);
         loop {
-            if crate::nonblocking::request::pending() > 0 {
-                crate::nonblocking::request::progress_all();
+            if self.requests.pending() > 0 {
+                self.requests.progress();
             }
-            // What comes unasked needs this rank only when it fills its channel: it is not worth a look at
-            // all channels each time.
-            if message::is_busy() || wait.looks % UNASKED == 0 {
-                message::progress();
+            // A message that this rank does not await needs it only when it fills its channel: not worth a
+            // look at all channels each time.
+            if self.messages.is_busy() || pause.looks % UNAWAITED == 0 {
+                self.messages.progress();
             }
-            if done() {
+            if is_done() {
                 break;
             }
-            if self.is_revoked() {
+            if part.is_revoked() {
                 return Err(Revoked);
             }
-            if wait.once(&served.waiting, expected_ns, || world.anybody_runs(&served.places)) {
-                message::progress();
-                let timeout =
-                    watch.nap_ns(crate::nonblocking::request::pending() > 0 || message::incomplete() > 0);
-                sleep(timeout, &mut done);
-                // A sleeper cannot tell how it woke; the loop looks again.
+            if pause.once(&shared.waiting, expected_ns, || node.any_is_running(&shared.local_ranks)) {
+                self.messages.progress();
+                let under_way = self.requests.pending() > 0 || self.messages.incomplete() > 0;
+                sleep(chores.nap_ns(under_way), &mut is_done);
+                // A sleeper cannot tell what woke it; the loop looks again.
             }
-            if wait.looks % 32 == 31 || wait.looks > 32 {
-                let waited = Ticks::now().ns_since(wait.began);
-                if watch.due(waited) {
-                    if self.has_lost_members(served) {
-                        return Err(Revoked);
-                    }
-                    world.check_alive(served.places.iter().copied(), &title(kind));
-                }
+            if pause.looks % 32 == 31 || pause.looks > 32 {
+                self.do_chores(part, kind, &mut chores, node.clock().ns_since(pause.began))?;
             }
         }
-        let now = Ticks::now();
-        let waited = now.ns_since(wait.began);
-        if world.recording {
-            world.timeline.add(now.ns_since(world.began), waited);
+        let now = node.clock().now();
+        let waited_ns = node.clock().ns_between(pause.began, now);
+        if node.recording {
+            node.timeline.add(node.clock().ns_between(node.began, now), waited_ns);
         }
-        Ok(waited)
+        Ok(waited_ns)
+    }
+
+    fn do_chores(
+        &self,
+        part: &NodePart,
+        kind: CollectiveKind,
+        chores: &mut Chores,
+        waited_ns: u64,
+    ) -> Result<(), Revoked> {
+        let due = chores.due(waited_ns);
+        if due.library_progress {
+            self.progress_library();
+        }
+        if due.liveness {
+            if part.has_lost_members() {
+                return Err(Revoked);
+            }
+            part.shared.node.check_alive(part.shared.local_ranks.iter().copied(), &title(kind));
+        }
+        Ok(())
+    }
+
+    /// Waits for something close at hand, in a program with one thread in MPI.
+    #[inline(always)]
+    pub(crate) fn wait_briefly(
+        &self,
+        part: &NodePart,
+        state: &mut State,
+        kind: CollectiveKind,
+        mut is_done: impl FnMut() -> bool,
+    ) -> Result<(), Revoked> {
+        if is_done() {
+            if part.ranks == 2 && part.shared.node.recording {
+                state.tallies.of(kind, false).last += 1; // the other rank was there before
+            }
+            return Ok(());
+        }
+        for _ in 0..part.shared.waiting.first_looks() {
+            if is_done() {
+                return Ok(());
+            }
+        }
+        self.wait_longer(part, state, kind, &mut is_done)
+    }
+
+    #[cold]
+    fn wait_longer(
+        &self,
+        part: &NodePart,
+        state: &mut State,
+        kind: CollectiveKind,
+        is_done: &mut dyn FnMut() -> bool,
+    ) -> Result<(), Revoked> {
+        let waited_ns = self.wait(part, kind, state.expected_ns(kind), is_done)?;
+        state.learn(kind, waited_ns);
+        if part.shared.node.recording {
+            state.tallies.of(kind, false).wait_ns += waited_ns;
+        }
+        Ok(())
     }
 }
 
 /// "barrier" → "Barrier", as in MPI_Barrier.
-fn title(kind: Kind) -> String {
+fn title(kind: CollectiveKind) -> String {
     let name = kind.name();
     name[..1].to_uppercase() + &name[1..]
 }

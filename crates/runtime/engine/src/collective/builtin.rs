@@ -1,33 +1,33 @@
-//! What the engine does within a node, in the list of algorithms.
+//! The schedules that describe what the engine does within a node.
 //!
-//! Who hands in what, who needs whose and in which order that is combined is said once, in
-//! [`evenkeel_schedule::deposits`]: the schedules named here are made of it, and the engine asks it at
-//! every call. What the engine adds is how deposits travel ([`crate::collective::deposit`], [`crate::collective::plan`]), and
-//! what schedules know nothing of: it counts, keeps the window of operations under way, leaves barriers
-//! pending ([`crate::barrier::central`]), and lets others combine for whoever is overdue. Each schedule is
-//! proved where it is listed, and tests compare who is held by a late rank with it.
+//! [`evenkeel_schedule::deposits`] says which rank contributes what, which ranks need it, and in which order
+//! contributions are combined. The schedules named here are made of it, and the engine asks it at every call.
+//! The engine adds what schedules do not describe: how deposits travel ([`crate::collective::deposit`],
+//! [`crate::collective::plan`]), counters, the window of operations under way, pending barriers
+//! ([`crate::barrier::blocking`]), and ranks that combine on behalf of an overdue rank. Each schedule is
+//! proved where it is listed, and tests compare it with the ranks that a late rank holds up.
 //!
-//! A long call is cut into instances ([`crate::collective::plan`]): each is one epoch of the schedule, with a slice
-//! of the vector as its vector.
+//! A long call is cut into instances ([`crate::collective::plan`]). Each is one epoch of the schedule, whose
+//! vector is a slice of the call's vector.
 
-use crate::collective::call::Kind;
 use crate::collective::shared_fold::SHARED_RESULT;
 use evenkeel_schedule::{Collective, Problem, Rank, Schedule};
+use evenkeel_spanning::CollectiveKind as Kind;
 
-/// The schedule that one instance of a blocking call comes to, for vectors of `bytes`. `root` counts
-/// where the operation has one.
+/// The schedule of one instance of a blocking call, for vectors of `bytes`. `root` is ignored if the operation
+/// has none.
 pub fn builtin(kind: Kind, ranks: u32, root: Rank, bytes: usize) -> Schedule {
     let pair = ranks == 2;
     let operation = kind.operation();
     let name = match operation {
-        // Two exchange flags; more count at one place, and the last tells all.
+        // Two ranks exchange flags. More ranks add to one counter, and the last raises one flag for all.
         Collective::Barrier if pair => "pairwise-exchange".into(),
         Collective::Barrier => "central-counter".into(),
-        // One copy that all read, and one flag.
+        // All ranks read one copy, and wait for one flag.
         Collective::Bcast => format!("bcast-flag-tree:r={}", ranks.saturating_sub(1).max(1)),
         Collective::Reduce => "reduce-flat".into(),
-        // Two combine for themselves; of more, whoever comes last combines for all, or if it is much, each
-        // takes parts.
+        // Two ranks combine for themselves. Of more ranks the last combines for all; if there is much to
+        // combine, each takes a part.
         Collective::Allreduce if pair => "allreduce-simultaneous-broadcast".into(),
         Collective::Allreduce if bytes <= SHARED_RESULT => "allreduce-central-counter".into(),
         Collective::Allreduce => "allreduce-parts".into(),
@@ -44,7 +44,7 @@ pub fn builtin(kind: Kind, ranks: u32, root: Rank, bytes: usize) -> Schedule {
         Collective::Bcast | Collective::Reduce | Collective::Gather | Collective::Scatter
     );
     let problem = Problem::new(ranks).with_root(if rooted { root } else { Rank(0) });
-    Schedule::parse(&name, problem).expect("all are listed, for any number of ranks")
+    Schedule::parse(&name, problem).expect("these schedules exist for any number of ranks")
 }
 
 #[cfg(test)]
@@ -54,7 +54,7 @@ mod tests {
     use evenkeel_schedule::check::{Interleaving, costs, run};
 
     #[test]
-    fn all_are_right_combine_in_the_engines_order_and_hold_nobody_that_is_owed_nothing() {
+    fn all_are_correct_combine_in_rank_order_and_hold_up_only_ranks_that_need_data() {
         for ranks in [1, 2, 3, 5, 16] {
             for root in [0, ranks - 1].map(Rank) {
                 for (kind, bytes) in Kind::ALL.into_iter().flat_map(|kind| [(kind, 8), (kind, 1 << 20)]) {
@@ -76,7 +76,7 @@ mod tests {
                         if combines { CombiningOrder::Fold } else { CombiningOrder::Nothing },
                         "{of}"
                     );
-                    let all = || (0..ranks as usize);
+                    let all = || 0..ranks as usize;
                     let needed = |me| {
                         let needs = kind.participation(ranks as usize, root.0 as usize, me).needs;
                         all().filter(|other| needs.includes(Rank(me as u32), Rank(*other as u32))).count()

@@ -1,8 +1,9 @@
 //! What a front end asks for: one collective call in terms of bytes, ranks and functions.
 //!
-//! The C header of the shims, `shims/include/evenkeel.h`, is generated from [`Call`], [`Span`] and [`Kind`].
+//! The C header of the shims, `shims/include/evenkeel.h`, is generated from [`Call`], [`Span`] and
+//! [`CollectiveKind`].
 
-pub use evenkeel_spanning::{CollectiveKind as Kind, Span};
+pub use evenkeel_spanning::{CollectiveKind, Span};
 
 use evenkeel_schedule::deposits::Sources;
 use std::ffi::{c_int, c_void};
@@ -51,9 +52,13 @@ pub type MaterializeFunction = Option<unsafe extern "C" fn(call: *mut Call) -> c
 pub struct Call {
     /// Which collective: the number of its kind.
     pub kind: u32,
+    /// The root, where there is one.
     pub root: i32,
+    /// See the table.
     pub bytes: usize,
+    /// See the table.
     pub send: *const u8,
+    /// See the table.
     pub recv: *mut u8,
     /// One span per rank; must live until the call is complete.
     pub send_spans: *const Span,
@@ -72,11 +77,10 @@ pub struct Call {
 }
 
 impl Call {
-    /// One that moves nothing, for tests to fill in: blocking barriers have a way of their own.
-    #[cfg(test)]
-    pub fn barrier() -> Call {
+    /// A call of this kind that moves nothing, to be filled in.
+    pub fn empty(kind: CollectiveKind) -> Call {
         Call {
-            kind: Kind::Barrier as u32,
+            kind: kind as u32,
             root: 0,
             bytes: 0,
             send: std::ptr::null(),
@@ -91,25 +95,85 @@ impl Call {
         }
     }
 
-    /// Whether rank `me` only hands something in and takes nothing out.
-    pub fn leaves_at_once(&self, ranks: usize, me: usize) -> bool {
+    /// Makes the data of the call contiguous; false if that fails.
+    ///
+    /// # Safety
+    /// `call` must point to a call whose `materialize` may be called.
+    #[inline(always)]
+    pub unsafe fn materialize(call: *mut Call) -> bool {
+        // SAFETY: the caller's promise. No reference to the call is held while the function changes it.
+        unsafe {
+            match (*call).materialize {
+                None => true,
+                Some(materialize) => materialize(call) == 0,
+            }
+        }
+    }
+
+    /// Whether rank `me` only contributes and receives nothing.
+    pub fn only_contributes(&self, ranks: usize, me: usize) -> bool {
         self.kind().participation(ranks, self.root as usize, me).needs == Sources::Empty
     }
 
+    /// Which collective it is.
     #[inline(always)]
-    pub fn kind(&self) -> Kind {
-        Kind::ALL[self.kind as usize]
+    pub fn kind(&self) -> CollectiveKind {
+        CollectiveKind::ALL[self.kind as usize]
     }
 
+    /// Where the part for `rank` is in `send`.
+    ///
     /// # Safety
     /// `send_spans` must hold an entry for `rank`.
     pub unsafe fn send_span(&self, rank: usize) -> Span {
+        // SAFETY: the caller's promise.
         unsafe { *self.send_spans.add(rank) }
     }
 
+    /// Where the part of `rank` is in `recv`, or in the vector.
+    ///
     /// # Safety
     /// `recv_spans` must hold an entry for `rank`.
     pub unsafe fn recv_span(&self, rank: usize) -> Span {
+        // SAFETY: the caller's promise.
         unsafe { *self.recv_spans.add(rank) }
+    }
+
+    /// The bytes by which the call is cut, which all members know alike: of an allgather of unequal blocks
+    /// those of the largest block.
+    ///
+    /// # Safety
+    /// `recv_spans` must hold `ranks` entries where the kind calls for them.
+    pub unsafe fn common_bytes(&self, ranks: usize) -> usize {
+        match self.kind() {
+            CollectiveKind::Allgatherv => (0..ranks)
+                // SAFETY: the caller's promise.
+                .map(|rank| unsafe { self.recv_span(rank) }.bytes)
+                .max()
+                .unwrap_or(0),
+            _ => self.bytes,
+        }
+    }
+
+    /// Payload that rank `me` contributes or receives.
+    ///
+    /// # Safety
+    /// The spans that the kind calls for must hold `ranks` entries.
+    pub unsafe fn bytes_moved(&self, ranks: usize, me: usize) -> usize {
+        use CollectiveKind::*;
+        let total = |spans: *const Span| -> usize {
+            // SAFETY: the caller's promise.
+            if spans.is_null() { 0 } else { (0..ranks).map(|rank| unsafe { *spans.add(rank) }.bytes).sum() }
+        };
+        let is_root = self.root == me as i32;
+        match self.kind() {
+            Gather | Scatter if is_root => self.bytes * ranks,
+            Allgather | Alltoall | ReduceScatterBlock => self.bytes * ranks,
+            Gatherv if is_root => total(self.recv_spans),
+            Scatterv if is_root => total(self.send_spans),
+            Allgatherv => total(self.recv_spans),
+            Alltoallv | Alltoallw => total(self.send_spans).max(total(self.recv_spans)),
+            _ => self.bytes,
+        }
     }
 }

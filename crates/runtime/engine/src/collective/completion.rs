@@ -1,57 +1,67 @@
-//! What a rank does when the deposits it needs are there: copies them out, or combines them in rank order.
+//! What a rank does when the deposits that it needs are there: it copies them out, or combines them in
+//! rank order.
 
-use crate::clock::Ticks;
-use crate::collective::call::Kind;
-use crate::collective::deposit::Piece;
-use crate::collective::operation::Operation;
-use crate::collective::plan::Route;
-use crate::comm::shared::Served;
+use super::call::Call;
+use super::piece::Piece;
+use super::plan::Route;
+use crate::comm::part::NodePart;
 use crate::comm::state::State;
-use crate::communicator::node::Comm;
 use crate::copy::copy;
-use crate::record::tally::is_sampled;
 use crate::reduction::fold::fold;
 use evenkeel_schedule::deposits::others;
 use evenkeel_segment::Seq;
 use evenkeel_segment::board::geometry::CELL_BYTES;
+use evenkeel_spanning::CollectiveKind as Kind;
 
-impl Operation {
-    /// What a rank that needs nothing from others still moves: its own data to its own result.
-    pub(crate) fn own_part(&self, comm: &Comm, at: usize, len: usize) {
-        let call = &self.call;
+/// One instance of a call at one rank.
+#[derive(Clone, Copy)]
+pub struct Instance<'a> {
+    /// The call.
+    pub call: &'a Call,
+    /// Its kind.
+    pub kind: Kind,
+    /// How its bytes travel.
+    pub route: Route,
+    /// The instance.
+    pub seq: Seq,
+    /// The part of the cut dimension that it carries: start and length.
+    pub at: usize,
+    /// Its length.
+    pub len: usize,
+}
+
+impl Instance<'_> {
+    /// Moves what a rank that needs nothing from others still has to move: its own data to its own result.
+    pub(crate) fn take_own(&self, me: usize) {
+        let Instance { call, at, len, .. } = *self;
         match self.kind {
-            // SAFETY: buffers as the call's table says; `copy` leaves data in place alone.
+            // SAFETY: buffers as the call's kind says; `copy` leaves data in place alone.
             Kind::Scatter => unsafe {
-                copy(call.send.wrapping_add(comm.me * call.bytes + at), call.recv.wrapping_add(at), len)
+                copy(call.send.wrapping_add(me * call.bytes + at), call.recv.wrapping_add(at), len);
             },
+            // SAFETY: as above.
             Kind::Scatterv => unsafe {
-                let span = call.send_span(comm.me);
+                let span = call.send_span(me);
                 copy(call.send.wrapping_offset(span.offset), call.recv, span.bytes.min(call.bytes));
             },
+            // SAFETY: as above.
             Kind::Scan => unsafe { copy(call.send.wrapping_add(at), call.recv.wrapping_add(at), len) },
             _ => {}
         }
     }
 
-    /// Pointers to the vectors that are combined here, from `at` on, in the order of ranks: this rank's own
-    /// where the program has it, the others' in their deposits.
-    pub(crate) fn contributions(
-        &self,
-        comm: &Comm,
-        served: &Served,
-        seq: Seq,
-        at: usize,
-        into: &mut Vec<*const u8>,
-    ) {
+    /// Collects pointers to the vectors that are combined here, in the order of ranks: this rank's own in
+    /// the program's buffer, the others' in their deposits.
+    pub(crate) fn contributions(&self, part: &NodePart, into: &mut Vec<*const u8>) {
         let scatters = matches!(self.kind, Kind::ReduceScatter | Kind::ReduceScatterBlock);
         into.clear();
-        into.extend((0..self.kind.operands(comm.ranks, comm.me)).map(|rank| {
-            if rank == comm.me && !scatters {
-                self.call.send.wrapping_add(at)
+        into.extend((0..self.kind.operands(part.ranks, part.me)).map(|rank| {
+            if rank == part.me && !scatters {
+                self.call.send.wrapping_add(self.at)
             } else {
-                // Reduce_scatter in place writes where its input stands: there even the own part is read from
-                // the deposit.
-                Piece::of(&served.board, rank, seq).pointer.cast_const()
+                // Reduce_scatter in place writes where its input stands: there even this rank's own part is
+                // read from its deposit.
+                Piece::of(&part.shared.board, rank, self.seq).pointer.cast_const()
             }
         }));
     }
@@ -59,146 +69,182 @@ impl Operation {
     /// Copies or combines what has been deposited.
     ///
     /// # Safety
-    /// `is_ready` has said yes for this instance; buffers are as the call's table says.
-    pub(crate) unsafe fn take(
-        &mut self,
-        comm: &Comm,
-        served: &Served,
-        state: &mut State,
-        seq: Seq,
-        at: usize,
-        len: usize,
-    ) {
-        let call = &self.call;
-        let board = &served.board;
-        let (me, ranks) = (comm.me, comm.ranks);
-        let recv = |offset: usize| call.recv.wrapping_add(offset);
-        let fetch = |rank: usize, from: usize, to: *mut u8, bytes: usize| {
-            let piece = Piece::of(board, rank, seq);
-            // SAFETY: the deposit is published, `to` is this rank's.
-            unsafe { piece.fetch(comm, served, rank, from, to, bytes) }
-        };
-        let elem = call.elem_bytes.max(1);
-        // SAFETY (for the whole match): deposits are published and stay until this rank leaves; the call's
-        // buffers are valid for what the kind's table says.
+    /// All deposits that this rank needs are published; buffers are as the call's kind says.
+    pub(crate) unsafe fn take(&self, part: &NodePart, state: &mut State) {
+        // SAFETY: deposits are published and stay until this rank leaves; the call's
+        // buffers are valid for what its kind says.
         unsafe {
             match self.kind {
                 Kind::Barrier => {}
-                Kind::Bcast => {
-                    let root = call.root as usize;
-                    if len > CELL_BYTES && self.plan.route == Route::Segment {
-                        let slot = seq.0 as usize % state.rounds.len();
-                        copy(board.memory.pointer(state.common_at[slot]), recv(at), len);
-                    } else {
-                        fetch(root, 0, recv(at), len);
-                    }
-                }
+                Kind::Bcast => self.take_broadcast(part, state),
                 Kind::Reduce | Kind::Allreduce | Kind::Scan | Kind::Exscan => {
-                    let mut sources = std::mem::take(&mut state.sources);
-                    self.contributions(comm, served, seq, at, &mut sources);
-                    fold(call, &sources, recv(at), len / elem);
-                    state.sources = sources;
+                    self.fold_slice(part, state, 0, self.call.recv.wrapping_add(self.at), self.len);
                 }
-                Kind::ReduceScatter | Kind::ReduceScatterBlock => {
-                    let (offset, bytes) = if self.kind == Kind::ReduceScatterBlock {
-                        (me * call.bytes, call.bytes)
-                    } else {
-                        let span = call.recv_span(me);
-                        (span.offset as usize, span.bytes)
-                    };
-                    let (from, to) = (at.max(offset), (at + len).min(offset + bytes));
-                    if from < to {
-                        let mut sources = std::mem::take(&mut state.sources);
-                        self.contributions(comm, served, seq, at, &mut sources);
-                        sources.iter_mut().for_each(|s| *s = s.wrapping_add(from - at));
-                        fold(call, &sources, recv(from - offset), (to - from) / elem);
-                        state.sources = sources;
-                    }
-                }
-                Kind::Gather | Kind::Allgather => {
-                    for rank in others(ranks, me) {
-                        fetch(rank, 0, recv(rank * call.bytes + at), len);
-                    }
-                    copy(call.send.wrapping_add(at), recv(me * call.bytes + at), len);
-                }
-                Kind::Gatherv => {
-                    for rank in others(ranks, me) {
-                        let span = call.recv_span(rank);
-                        let bytes = Piece::of(board, rank, seq).bytes.min(span.bytes);
-                        fetch(rank, 0, call.recv.wrapping_offset(span.offset), bytes);
-                    }
-                    copy(call.send, call.recv.wrapping_offset(call.recv_span(me).offset), call.bytes);
-                }
-                Kind::Allgatherv => {
-                    for rank in others(ranks, me) {
-                        let span = call.recv_span(rank);
-                        let bytes = span.bytes.saturating_sub(at).min(len);
-                        fetch(rank, 0, call.recv.wrapping_offset(span.offset).wrapping_add(at), bytes);
-                    }
-                    let own = call.bytes.saturating_sub(at).min(len);
-                    let target = call.recv.wrapping_offset(call.recv_span(me).offset);
-                    copy(call.send.wrapping_add(at), target.wrapping_add(at), own);
-                }
+                Kind::ReduceScatter | Kind::ReduceScatterBlock => self.take_reduced_part(part, state),
+                Kind::Gather | Kind::Allgather => self.take_blocks(part),
+                Kind::Gatherv => self.take_gathered_parts(part),
+                Kind::Allgatherv => self.take_slices_of_parts(part),
                 Kind::Scatter => {
-                    let root = call.root as usize;
-                    let from = if self.plan.route == Route::Direct { me * call.bytes } else { me * len };
-                    fetch(root, from, recv(at), len);
+                    let root = self.call.root as usize;
+                    let from = self.offset_of_block(part.me);
+                    Piece::of(&part.shared.board, root, self.seq).fetch(
+                        part,
+                        root,
+                        from,
+                        self.recv(self.at),
+                        self.len,
+                    );
                 }
-                Kind::Alltoall => {
-                    for rank in others(ranks, me) {
-                        let from = if self.plan.route == Route::Direct { me * call.bytes } else { me * len };
-                        fetch(rank, from, recv(rank * call.bytes + at), len);
-                    }
-                    copy(call.send.wrapping_add(me * call.bytes + at), recv(me * call.bytes + at), len);
-                }
+                Kind::Alltoall => self.take_blocks_from_all(part),
                 Kind::Scatterv => {
-                    let piece = Piece::of(board, call.root as usize, seq).entry(me);
-                    let bytes = piece.bytes.min(call.bytes);
-                    piece.fetch(comm, served, call.root as usize, 0, call.recv, bytes);
+                    let root = self.call.root as usize;
+                    let piece = Piece::of(&part.shared.board, root, self.seq).entry(part.me);
+                    piece.fetch(part, root, 0, self.call.recv, piece.bytes.min(self.call.bytes));
                 }
-                Kind::Alltoallv | Kind::Alltoallw => {
-                    for rank in others(ranks, me) {
-                        let span = call.recv_span(rank);
-                        let piece = Piece::of(board, rank, seq).entry(me);
-                        let bytes = piece.bytes.min(span.bytes);
-                        piece.fetch(comm, served, rank, 0, call.recv.wrapping_offset(span.offset), bytes);
-                    }
-                    let (from, to) = (call.send_span(me), call.recv_span(me));
-                    let target = call.recv.wrapping_offset(to.offset);
-                    copy(call.send.wrapping_offset(from.offset), target, from.bytes.min(to.bytes));
-                }
+                Kind::Alltoallv | Kind::Alltoallw => self.take_parts_from_all(part),
             }
         }
     }
 
-    /// What a library without bypass would have cost: there a rank waits until all ranks below it in a
-    /// binomial tree have arrived. Computed by the root from everybody's arrival stamps, for all of them.
-    pub(crate) fn tally_savings(&self, comm: &Comm, served: &Served, state: &mut State, seq: Seq) {
-        let tally = state.tallies.of(self.kind, self.nonblocking);
-        tally.rooted += 1;
-        if !is_sampled(seq.0) {
-            return;
-        }
-        tally.rooted_sampled += 1;
-        let root = self.call.root as usize;
-        let ranks = comm.ranks;
-        let mut arrival: Vec<Ticks> = (0..ranks)
-            .map(|relative| {
-                crate::collective::deposit::stamp_of(&served.board, (relative + root) % ranks, seq)
-            })
-            .collect();
-        let own = arrival.clone();
-        let mut saved_ns = 0;
-        let mut bit = 1;
-        while bit < ranks {
-            for relative in (0..ranks).step_by(2 * bit).filter(|r| r + bit < ranks) {
-                arrival[relative] = arrival[relative].max(arrival[relative + bit]);
+    fn recv(&self, offset: usize) -> *mut u8 {
+        self.call.recv.wrapping_add(offset)
+    }
+
+    /// Where the slice for `rank` begins in a deposit that has one for each rank.
+    fn offset_of_block(&self, rank: usize) -> usize {
+        rank * if self.route == Route::Direct { self.call.bytes } else { self.len }
+    }
+
+    /// # Safety
+    /// As for `take`.
+    unsafe fn take_broadcast(&self, part: &NodePart, state: &State) {
+        let (board, root) = (&part.shared.board, self.call.root as usize);
+        // SAFETY: the caller's promise.
+        unsafe {
+            if self.len > CELL_BYTES && self.route == Route::Segment {
+                copy(board.memory.pointer(state.common_at(self.seq)), self.recv(self.at), self.len);
+            } else {
+                Piece::of(board, root, self.seq).fetch(part, root, 0, self.recv(self.at), self.len);
             }
-            bit *= 2;
         }
-        for relative in 1..ranks {
-            saved_ns += arrival[relative].ns_since(own[relative]);
+    }
+
+    /// Combines `bytes` of all contributions, from `from` of this instance on, into `out`.
+    ///
+    /// # Safety
+    /// As for `take`.
+    unsafe fn fold_slice(&self, part: &NodePart, state: &mut State, from: usize, out: *mut u8, bytes: usize) {
+        let mut sources = std::mem::take(&mut state.sources);
+        self.contributions(part, &mut sources);
+        sources.iter_mut().for_each(|source| *source = source.wrapping_add(from));
+        // SAFETY: the caller's promise.
+        unsafe { fold(self.call, &sources, out, bytes / self.call.elem_bytes.max(1)) };
+        state.sources = sources;
+    }
+
+    /// # Safety
+    /// As for `take`.
+    unsafe fn take_reduced_part(&self, part: &NodePart, state: &mut State) {
+        let Instance { call, at, len, .. } = *self;
+        let (offset, bytes) = if self.kind == Kind::ReduceScatterBlock {
+            (part.me * call.bytes, call.bytes)
+        } else {
+            // SAFETY: one span a rank, by the caller's promise.
+            let span = unsafe { call.recv_span(part.me) };
+            (span.offset as usize, span.bytes)
+        };
+        let (from, to) = (at.max(offset), (at + len).min(offset + bytes));
+        if from < to {
+            // SAFETY: the caller's promise.
+            unsafe { self.fold_slice(part, state, from - at, self.recv(from - offset), to - from) };
         }
-        tally.saved_ns += saved_ns;
+    }
+
+    /// # Safety
+    /// As for `take`.
+    unsafe fn take_blocks(&self, part: &NodePart) {
+        let Instance { call, at, len, .. } = *self;
+        let place = |rank: usize| self.recv(rank * call.bytes + at);
+        // SAFETY: the caller's promise.
+        unsafe {
+            for rank in others(part.ranks, part.me) {
+                Piece::of(&part.shared.board, rank, self.seq).fetch(part, rank, 0, place(rank), len);
+            }
+            copy(call.send.wrapping_add(at), place(part.me), len);
+        }
+    }
+
+    /// # Safety
+    /// As for `take`.
+    unsafe fn take_gathered_parts(&self, part: &NodePart) {
+        let call = self.call;
+        // SAFETY: the caller's promise.
+        unsafe {
+            for rank in others(part.ranks, part.me) {
+                let span = call.recv_span(rank);
+                let piece = Piece::of(&part.shared.board, rank, self.seq);
+                piece.fetch(
+                    part,
+                    rank,
+                    0,
+                    call.recv.wrapping_offset(span.offset),
+                    piece.bytes.min(span.bytes),
+                );
+            }
+            copy(call.send, call.recv.wrapping_offset(call.recv_span(part.me).offset), call.bytes);
+        }
+    }
+
+    /// # Safety
+    /// As for `take`.
+    unsafe fn take_slices_of_parts(&self, part: &NodePart) {
+        let Instance { call, at, len, .. } = *self;
+        // SAFETY: the caller's promise.
+        unsafe {
+            let place = |rank: usize| call.recv.wrapping_offset(call.recv_span(rank).offset).wrapping_add(at);
+            for rank in others(part.ranks, part.me) {
+                let bytes = call.recv_span(rank).bytes.saturating_sub(at).min(len);
+                Piece::of(&part.shared.board, rank, self.seq).fetch(part, rank, 0, place(rank), bytes);
+            }
+            copy(call.send.wrapping_add(at), place(part.me), call.bytes.saturating_sub(at).min(len));
+        }
+    }
+
+    /// # Safety
+    /// As for `take`.
+    unsafe fn take_blocks_from_all(&self, part: &NodePart) {
+        let Instance { call, at, len, .. } = *self;
+        let (me, from) = (part.me, self.offset_of_block(part.me));
+        // SAFETY: the caller's promise.
+        unsafe {
+            for rank in others(part.ranks, me) {
+                let place = self.recv(rank * call.bytes + at);
+                Piece::of(&part.shared.board, rank, self.seq).fetch(part, rank, from, place, len);
+            }
+            copy(call.send.wrapping_add(me * call.bytes + at), self.recv(me * call.bytes + at), len);
+        }
+    }
+
+    /// # Safety
+    /// As for `take`.
+    unsafe fn take_parts_from_all(&self, part: &NodePart) {
+        let call = self.call;
+        // SAFETY: the caller's promise.
+        unsafe {
+            for rank in others(part.ranks, part.me) {
+                let span = call.recv_span(rank);
+                let piece = Piece::of(&part.shared.board, rank, self.seq).entry(part.me);
+                piece.fetch(
+                    part,
+                    rank,
+                    0,
+                    call.recv.wrapping_offset(span.offset),
+                    piece.bytes.min(span.bytes),
+                );
+            }
+            let (from, to) = (call.send_span(part.me), call.recv_span(part.me));
+            let target = call.recv.wrapping_offset(to.offset);
+            copy(call.send.wrapping_offset(from.offset), target, from.bytes.min(to.bytes));
+        }
     }
 }

@@ -1,34 +1,34 @@
-//! One collective call under way: which deposits it makes, what it needs, and what it does when that is
-//! there.
+//! One collective call under way at one rank: it enters the call's instances, and finishes each when
+//! what it needs is there.
 //!
-//! A call is a run of instances ([`crate::collective::plan`]). Each instance is *entered* (the rank deposits and
-//! counts its arrival) and later *finished* (what is needed is there and has been copied or combined).
-//! A rank that is owed nothing finishes at once. Who hands in and who needs whose deposits is said by
-//! [`evenkeel_schedule::deposits`], of which the schedules of [`crate::collective::builtin`] are made too. Several
+//! A rank *enters* an instance by making its deposit and counting its arrival. It *finishes* the
+//! instance when what it needs is there and has been copied or combined. A rank that needs nothing
+//! finishes at once. Which rank contributes, and whose contributions it needs, is said by
+//! [`evenkeel_schedule::deposits`], of which the schedules of [`super::builtin`] are made too. Several
 //! instances of a long call are under way together, as far as the segment has room.
-//!
-//! What is deposited is in [`crate::collective::deposit`]; what is done with deposits in [`crate::collective::completion`] and,
-//! where ranks share the work, in [`crate::collective::shared_fold`].
 
-use crate::clock::Ticks;
-use crate::collective::call::{Call, Kind};
-use crate::collective::deposit::Deposit;
-use crate::collective::plan::{Plan, Route};
-use crate::collective::shared_fold::SHARED_RESULT;
-use crate::comm::shared::Served;
+use super::call::Call;
+use super::completion::Instance;
+use super::deposit::{DepositPlan, DepositRoom};
+use super::piece::{arrival_of, note_arrival};
+use super::plan::{Plan, Route};
+use super::savings::saved_ns;
+use super::shared_fold::{SHARED_RESULT, SharedFold};
+use crate::comm::part::NodePart;
 use crate::comm::state::State;
-use crate::communicator::node::{Comm, common_bytes};
 use crate::record::tally::is_sampled;
 use evenkeel_schedule::Rank;
 use evenkeel_schedule::deposits::{Participation, Sources};
 use evenkeel_segment::Seq;
 use evenkeel_segment::board::geometry::{CELL_BYTES, RELEASE_BYTES};
+use evenkeel_spanning::CollectiveKind as Kind;
 
+/// A collective call among the ranks of one node, under way.
 pub struct Operation {
-    pub call: Call,
-    pub(crate) kind: Kind,
-    pub(crate) nonblocking: bool,
-    pub(crate) plan: Plan,
+    call: Call,
+    kind: Kind,
+    nonblocking: bool,
+    plan: Plan,
     /// What this rank does in each instance.
     participation: Participation,
     /// Bytes of the dimension that is cut.
@@ -36,52 +36,39 @@ pub struct Operation {
     first: Seq,
     entered: u64,
     finished: u64,
-    /// Of the instance being finished: shares of the result that are in place here.
-    pub(crate) copied: u64,
-    /// Of the instance being finished: since when it has been seen full.
-    pub(crate) full_since: Option<Ticks>,
+    /// Of the instance that is being finished: the combining of an allreduce among three or more.
+    fold: SharedFold,
     /// Of a direct instance: this rank has what it needs, and stays only for its readers.
-    taken: bool,
-    /// Somebody may still read this rank's memory.
+    is_taken: bool,
+    /// Other ranks may still read this rank's memory.
     offers_memory: bool,
 }
 
 impl Operation {
-    /// Takes the numbers of its instances. `Comm::takes` has accepted the call.
+    /// Reserves the numbers of its instances. `plan` must be of this call.
     #[inline]
     pub fn reserve(
-        comm: &Comm,
-        served: &Served,
+        part: &NodePart,
         state: &mut State,
         call: Call,
+        plan: Plan,
         nonblocking: bool,
     ) -> Operation {
         let kind = call.kind();
         // SAFETY: the front end provides the spans that the kind calls for.
-        let bytes = unsafe { common_bytes(&call, comm.ranks) };
-        let plan = crate::collective::plan::plan(
-            kind,
-            bytes,
-            call.elem_bytes,
-            nonblocking,
-            &served.board.geometry,
-            served.facts,
-        )
-        .expect("the front end asks `takes` first");
-        let total = if kind == Kind::ReduceScatterBlock { bytes * comm.ranks } else { bytes };
+        let bytes = unsafe { call.common_bytes(part.ranks) };
         Operation {
             call,
             kind,
             nonblocking,
             plan,
-            participation: kind.participation(comm.ranks, call.root as usize, comm.me),
-            total,
+            participation: kind.participation(part.ranks, call.root as usize, part.me),
+            total: if kind == Kind::ReduceScatterBlock { bytes * part.ranks } else { bytes },
             first: state.reserve(plan.instances),
             entered: 0,
             finished: 0,
-            copied: 0,
-            full_since: None,
-            taken: false,
+            fold: SharedFold::default(),
+            is_taken: false,
             offers_memory: false,
         }
     }
@@ -91,6 +78,7 @@ impl Operation {
         self.entered == self.plan.instances
     }
 
+    /// Whether this rank's part is done.
     pub(crate) fn is_done(&self) -> bool {
         self.finished == self.plan.instances
     }
@@ -100,38 +88,31 @@ impl Operation {
         is_sampled(self.first.0)
     }
 
-    /// Payload this rank hands in or takes out.
-    pub fn bytes_moved(&self, comm: &Comm) -> usize {
-        let spans = |spans: *const crate::collective::call::Span| -> usize {
-            // SAFETY: the front end provides the spans that the kind calls for.
-            if spans.is_null() { 0 } else { (0..comm.ranks).map(|r| unsafe { *spans.add(r) }.bytes).sum() }
-        };
-        let root = self.call.root == comm.me as i32;
-        match self.kind {
-            Kind::Gather | Kind::Scatter if root => self.call.bytes * comm.ranks,
-            Kind::Allgather | Kind::Alltoall | Kind::ReduceScatterBlock => self.call.bytes * comm.ranks,
-            Kind::Gatherv if root => spans(self.call.recv_spans),
-            Kind::Scatterv if root => spans(self.call.send_spans),
-            Kind::Allgatherv => spans(self.call.recv_spans),
-            Kind::Alltoallv | Kind::Alltoallw => spans(self.call.send_spans).max(spans(self.call.recv_spans)),
-            _ => self.call.bytes,
-        }
+    /// Whether ranks may fetch from each other's memory.
+    pub fn may_read_directly(&self) -> bool {
+        self.plan.route == Route::Direct || self.kind.is_private()
+    }
+
+    /// Payload that this rank contributes or receives.
+    pub fn bytes_moved(&self, part: &NodePart) -> usize {
+        // SAFETY: the front end provides the spans that the kind calls for.
+        unsafe { self.call.bytes_moved(part.ranks, part.me) }
     }
 
     /// Moves on as far as possible; true when this rank's part is done.
     #[inline]
-    pub fn poll(&mut self, comm: &Comm, served: &Served, state: &mut State) -> bool {
+    pub fn poll(&mut self, part: &NodePart, state: &mut State) -> bool {
         loop {
             let mut moved = false;
-            while self.entered < self.plan.instances && self.enter(comm, served, state) {
+            while self.entered < self.plan.instances && self.enter(part, state) {
                 self.entered += 1;
                 moved = true;
             }
-            while self.finished < self.entered && self.finish(comm, served, state) {
+            while self.finished < self.entered && self.finish(part, state) {
                 self.finished += 1;
                 moved = true;
             }
-            if self.finished == self.plan.instances {
+            if self.is_done() {
                 return true;
             }
             if !moved {
@@ -140,143 +121,131 @@ impl Operation {
         }
     }
 
-    /// The part of the cut dimension that instance `index` carries: start and length.
-    fn slice(&self, index: u64) -> (usize, usize) {
-        let start = index as usize * self.plan.slice;
-        (start, self.plan.slice.min(self.total - start))
+    /// Instance number `index` of the call.
+    fn instance(&self, index: u64) -> Instance<'_> {
+        let at = index as usize * self.plan.slice;
+        let len = self.plan.slice.min(self.total - at);
+        Instance {
+            call: &self.call,
+            kind: self.kind,
+            route: self.plan.route,
+            seq: Seq(self.first.0 + index),
+            at,
+            len,
+        }
     }
 
-    /// Bytes that instance takes in the common area; the same on all ranks.
-    fn common_need(&self, comm: &Comm, len: usize) -> usize {
+    /// Bytes that an instance takes in the common area; the same on all ranks.
+    fn common_bytes(&self, ranks: usize, len: usize) -> usize {
         match self.kind {
             Kind::Bcast if len > CELL_BYTES && self.plan.route == Route::Segment => len,
-            Kind::Allreduce if comm.ranks > 2 && len > RELEASE_BYTES => len,
+            Kind::Allreduce if ranks > 2 && len > RELEASE_BYTES => len,
             _ => 0,
         }
     }
 
     /// Enters the next instance, if it may be entered.
     #[inline]
-    fn enter(&mut self, comm: &Comm, served: &Served, state: &mut State) -> bool {
-        let board = &served.board;
-        let seq = Seq(self.first.0 + self.entered);
-        let (at, len) = self.slice(self.entered);
-        let common = self.common_need(comm, len);
-        let deposit =
-            if self.participation.contributes { Some(self.deposit(comm, served, at, len)) } else { None };
-        let ring = deposit.as_ref().map_or(0, |d| d.ring_bytes);
+    fn enter(&mut self, part: &NodePart, state: &mut State) -> bool {
+        let shared = &part.shared;
+        let board = &shared.board;
+        let Instance { seq, at, len, .. } = self.instance(self.entered);
+        let common = self.common_bytes(part.ranks, len);
+        let deposit = self.participation.contributes.then(|| {
+            // SAFETY: the front end provides the spans that the kind calls for.
+            unsafe {
+                DepositPlan::new(&self.call, self.plan.route, part.ranks, board.geometry.ring_bytes, at, len)
+            }
+        });
+        let ring = deposit.map_or(0, |deposit| deposit.ring_bytes);
         if !state.may_enter(board, seq, ring, common) {
             return false;
         }
-        let slot = seq.0 as usize % state.rounds.len();
-        if common > 0 {
-            state.common_at[slot] = board.geometry.common() + state.common.take(common, seq.0);
-        }
-        state.was_last &= !(1 << slot);
-        let sampled = served.world.recording && is_sampled(seq.0);
-        let pair = comm.ranks == 2;
-        if let Some(deposit) = &deposit {
-            let ring_at =
-                if ring > 0 { board.geometry.ring(comm.me) + state.ring.take(ring, seq.0) } else { 0 };
-            // SAFETY: entering gave this rank its cell, and `take` the piece of its ring; nobody reads them
-            // before they are published. The call's buffers are valid by the front end's promise.
-            unsafe {
-                deposit.write(
-                    self,
-                    comm,
-                    served,
-                    seq,
-                    ring_at,
-                    state.common_at[slot],
-                    at,
-                    len,
-                    &mut state.bulk,
-                )
-            };
+        let common_at = if common > 0 { state.allocate_common(&board.geometry, seq, common) } else { 0 };
+        state.note_last(seq, false);
+        if let Some(deposit) = deposit {
+            let ring_at = if ring > 0 { state.allocate_ring(&board.geometry, part.me, seq, ring) } else { 0 };
+            let room = DepositRoom { ring_at, common_at };
+            // SAFETY: entering gave this rank its cell, and the allocators its pieces of the ring and the
+            // common area; no rank reads them before they are published. The call's buffers are valid by the
+            // front end's promise.
+            unsafe { deposit.write(&self.call, shared, part.me, seq, room, &mut state.copies) };
             self.offers_memory |= deposit.offers_memory;
         }
+        let sampled = shared.node.recording && is_sampled(seq.0);
         if sampled {
-            crate::collective::deposit::stamp(board, comm.me, seq, Ticks::now());
+            note_arrival(board, part.me, seq, shared.node.clock().now());
         }
         state.note_entered();
-        if self.kind.is_counted() && !pair {
-            state.rounds[slot] += 1;
-            if deposit.is_some() {
-                board.publish(comm.me, seq);
-            }
-            if board.arrive(comm.me, seq, state.rounds[slot]) {
-                state.was_last |= 1 << slot;
-                self.came_last(comm, served, state, seq, sampled);
-                if self.kind == Kind::Barrier {
-                    board.release(seq);
-                }
-                if self.kind != Kind::Allreduce || len > SHARED_RESULT {
-                    board.notify(); // a small allreduce is announced when its result is there
-                }
-            }
-        } else if self.kind.is_counted() || deposit.is_some() {
-            if self.kind.is_counted() && board.is_published(1 - comm.me, seq) {
-                self.came_last(comm, served, state, seq, sampled);
-            }
-            board.publish(comm.me, seq);
-            board.notify();
-        }
+        self.arrive(part, state, seq, len, sampled);
         if self.participation.needs == Sources::Empty && !self.offers_memory {
-            // Nothing will be read here: say so at once, others may be waiting for the window.
-            self.own_part(comm, at, len);
-            state.finish(board, comm.me, seq);
+            // This rank will read nothing here and says so at once: others may be waiting for the window.
+            self.instance(self.entered).take_own(part.me);
+            state.leave(board, part.me, seq);
         }
         true
     }
 
-    /// Bookkeeping of the last to arrive: how late it was.
-    fn came_last(&self, comm: &Comm, served: &Served, state: &mut State, seq: Seq, sampled: bool) {
-        if !served.world.recording {
+    /// Publishes the deposit, and counts the arrival where arrivals are counted.
+    #[inline]
+    fn arrive(&self, part: &NodePart, state: &mut State, seq: Seq, len: usize, sampled: bool) {
+        let (board, contributes) = (&part.shared.board, self.participation.contributes);
+        if !self.kind.is_counted() {
+            if contributes {
+                board.publish(part.me, seq);
+                board.notify();
+            }
+        } else if part.ranks == 2 {
+            if board.is_published(1 - part.me, seq) {
+                self.note_last_arrival(part, state, seq, sampled);
+            }
+            board.publish(part.me, seq);
+            board.notify();
+        } else {
+            let round = state.next_round(seq);
+            if contributes {
+                board.publish(part.me, seq);
+            }
+            if !board.arrive(part.me, seq, round) {
+                return;
+            }
+            state.note_last(seq, true);
+            self.note_last_arrival(part, state, seq, sampled);
+            if self.kind == Kind::Barrier {
+                board.release(seq);
+            }
+            if self.kind != Kind::Allreduce || len > SHARED_RESULT {
+                board.notify(); // the last to arrive at a small allreduce notifies when the result is there
+            }
+        }
+    }
+
+    /// Counts that this rank was the last to arrive, and how late it was.
+    fn note_last_arrival(&self, part: &NodePart, state: &mut State, seq: Seq, sampled: bool) {
+        let node = part.shared.node;
+        if !node.recording {
             return;
         }
         let tally = state.tallies.of(self.kind, self.nonblocking);
         tally.last += 1;
         if sampled {
             tally.last_sampled += 1;
-            let now = Ticks::now();
-            let earliest = (0..comm.ranks)
-                .filter(|&r| r != comm.me)
-                .map(|r| crate::collective::deposit::stamp_of(&served.board, r, seq))
-                .min()
-                .unwrap_or(now);
-            tally.late_ns += now.ns_since(earliest);
+            let now = node.clock().now();
+            let others = (0..part.ranks).filter(|&rank| rank != part.me);
+            let first = others.map(|rank| arrival_of(&part.shared.board, rank, seq)).min().unwrap_or(now);
+            tally.late_ns += node.clock().ns_between(first, now);
         }
     }
 
-    fn deposit(&self, comm: &Comm, served: &Served, at: usize, len: usize) -> Deposit {
-        if self.kind == Kind::Barrier {
-            return Deposit::default();
-        }
-        Deposit::plan(self, comm, served, at, len)
-    }
-
-    pub fn route(&self) -> Route {
-        self.plan.route
-    }
-
-    pub fn kind(&self) -> Kind {
-        self.kind
-    }
-
-    /// Whether ranks may fetch from each other's memory.
-    pub fn may_read_directly(&self) -> bool {
-        self.plan.route == Route::Direct || self.kind.is_private()
-    }
-
-    /// Whether everything the rank needs from others has been deposited.
+    /// Whether everything that this rank needs from others has been deposited.
     #[inline]
-    fn is_ready(&self, comm: &Comm, served: &Served, state: &State, seq: Seq) -> bool {
-        let board = &served.board;
+    fn is_ready(&self, part: &NodePart, state: &State, seq: Seq) -> bool {
+        let board = &part.shared.board;
         match self.participation.needs {
             Sources::Empty => true,
             Sources::One(rank) => board.is_published(rank.0 as usize, seq),
-            Sources::Below(rank) => (0..rank.0 as usize).rev().all(|r| board.is_published(r, seq)),
-            Sources::AllOthers if comm.ranks == 2 => board.is_published(1 - comm.me, seq),
+            Sources::Below(rank) => (0..rank.0 as usize).rev().all(|below| board.is_published(below, seq)),
+            Sources::AllOthers if part.ranks == 2 => board.is_published(1 - part.me, seq),
             Sources::AllOthers if self.kind == Kind::Barrier => {
                 board.is_released(seq) || board.all_arrived(seq, state.round(seq))
             }
@@ -284,56 +253,74 @@ impl Operation {
         }
     }
 
-    /// Finishes the oldest instance entered, if what it needs is there.
+    /// Finishes the oldest instance that was entered, if what it needs is there.
     #[inline]
-    fn finish(&mut self, comm: &Comm, served: &Served, state: &mut State) -> bool {
-        let board = &served.board;
-        let seq = Seq(self.first.0 + self.finished);
-        let needs = self.participation.needs;
-        if needs == Sources::Empty && !self.offers_memory {
-            return true; // said so on entering
+    fn finish(&mut self, part: &NodePart, state: &mut State) -> bool {
+        if self.participation.needs == Sources::Empty && !self.offers_memory {
+            return true; // left when it was entered
         }
-        if !self.taken {
-            let (at, len) = self.slice(self.finished);
-            if self.kind == Kind::Allreduce && comm.ranks > 2 {
-                if !self.finish_allreduce(comm, served, state, seq, at, len) {
-                    return false;
-                }
-            } else {
-                if !self.is_ready(comm, served, state, seq) {
-                    return false;
-                }
-                if needs == Sources::Empty {
-                    self.own_part(comm, at, len);
-                } else {
-                    // SAFETY: all deposits that are read have been seen published or counted.
-                    unsafe { self.take(comm, served, state, seq, at, len) };
-                    if served.world.recording
-                        && matches!(self.kind, Kind::Reduce | Kind::Gather | Kind::Gatherv)
-                    {
-                        self.tally_savings(comm, served, state, seq);
-                    }
-                }
-            }
-            state.finish(board, comm.me, seq);
-            self.copied = 0;
-            self.full_since = None;
-            if self.may_read_directly() {
-                self.taken = true;
-                board.notify(); // somebody may be waiting for its readers
-            }
-        }
-        if self.offers_memory {
-            // Stay until nobody can be reading this rank's memory any more.
-            let reads = |r: usize| {
-                let participation = self.kind.participation(comm.ranks, self.call.root as usize, r);
-                participation.needs.includes(Rank(r as u32), Rank(comm.me as u32))
-            };
-            if !(0..comm.ranks).filter(|&r| reads(r)).all(|r| board.left(r) > seq.0) {
+        let board = &part.shared.board;
+        let seq = self.instance(self.finished).seq;
+        if !self.is_taken {
+            if !self.take(part, state) {
                 return false;
             }
+            state.leave(board, part.me, seq);
+            self.fold = SharedFold::default();
+            if self.may_read_directly() {
+                self.is_taken = true;
+                board.notify(); // a rank may be waiting for its readers
+            }
         }
-        self.taken = false;
+        if self.offers_memory && !self.have_readers_left(part, seq) {
+            return false;
+        }
+        self.is_taken = false;
         true
+    }
+
+    /// Copies or combines what this rank needs of the oldest instance; false if that is not there yet.
+    #[inline]
+    fn take(&mut self, part: &NodePart, state: &mut State) -> bool {
+        let mut fold = std::mem::take(&mut self.fold);
+        let instance = self.instance(self.finished);
+        let is_done = if self.kind == Kind::Allreduce && part.ranks > 2 {
+            fold.advance(&instance, part, state)
+        } else if !self.is_ready(part, state, instance.seq) {
+            false
+        } else if self.participation.needs == Sources::Empty {
+            instance.take_own(part.me);
+            true
+        } else {
+            // SAFETY: all deposits that are read have been seen published or counted.
+            unsafe { instance.take(part, state) };
+            self.note_savings(part, state, instance.seq);
+            true
+        };
+        self.fold = fold;
+        is_done
+    }
+
+    /// Counts, at the root of a reduction or gather, for how long a library without bypass would have held
+    /// the other ranks.
+    fn note_savings(&self, part: &NodePart, state: &mut State, seq: Seq) {
+        if !part.shared.node.recording || !matches!(self.kind, Kind::Reduce | Kind::Gather | Kind::Gatherv) {
+            return;
+        }
+        let tally = state.tallies.of(self.kind, self.nonblocking);
+        tally.rooted += 1;
+        if is_sampled(seq.0) {
+            tally.rooted_sampled += 1;
+            tally.saved_ns += saved_ns(part, self.call.root as usize, seq);
+        }
+    }
+
+    /// Whether no rank can be reading this rank's memory any more.
+    fn have_readers_left(&self, part: &NodePart, seq: Seq) -> bool {
+        let reads = |reader: usize| {
+            let participation = self.kind.participation(part.ranks, self.call.root as usize, reader);
+            participation.needs.includes(Rank(reader as u32), Rank(part.me as u32))
+        };
+        (0..part.ranks).filter(|&rank| reads(rank)).all(|rank| part.shared.board.left(rank) > seq.0)
     }
 }

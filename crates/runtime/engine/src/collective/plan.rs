@@ -1,19 +1,30 @@
 //! How a call is cut into instances: from what all members know to be equal, and nothing else.
 //!
-//! Everything here is a pure function of the kind of operation, the bytes that MPI guarantees equal,
-//! the number of ranks, and the facts of the node that every rank was told alike.
+//! Everything here is a pure function of the kind of operation, the bytes that MPI guarantees to be
+//! equal, the number of ranks, and the facts of the node that every rank has been told alike.
 
-use crate::collective::call::Kind;
 use evenkeel_segment::Geometry;
 use evenkeel_segment::board::geometry::CELL_BYTES;
+use evenkeel_spanning::CollectiveKind as Kind;
 
-/// What every rank of a node knows alike.
+/// What becomes of a deposit that is too large for the segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NodeFacts {
-    /// Cores the maker of the segment may use.
+pub enum LargeDeposits {
+    /// Its readers fetch it from the depositor's memory.
+    Read,
+    /// It goes through the segment in slices, where all ranks know its length.
+    Cut,
+    /// There is none: the calls have been cut already.
+    Never,
+}
+
+/// What all members of a communicator know alike of the memory that they share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlanFacts {
+    /// Cores that the ranks of the node may use.
     pub cores: usize,
-    /// Whether every rank can read every other's memory directly.
-    pub direct_reads: bool,
+    /// What becomes of large deposits.
+    pub large: LargeDeposits,
 }
 
 /// How the bytes travel.
@@ -21,14 +32,16 @@ pub struct NodeFacts {
 pub enum Route {
     /// Through the segment: depositors may leave at once.
     Segment,
-    /// Readers fetch from the depositor's memory, who stays until they have.
+    /// Readers fetch from the depositor's memory; the depositor stays until they have.
     Direct,
 }
 
 /// A call cut into instances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
+    /// How the bytes travel.
     pub route: Route,
+    /// How many instances there are.
     pub instances: u64,
     /// Bytes of the cut dimension (`Call::bytes`; a block for gather and its kin) in each instance but the
     /// last.
@@ -45,23 +58,25 @@ const LARGEST_TABLE: usize = 1024;
 
 /// The plan, or None if the host library must carry the call out.
 ///
-/// `bytes` and `elem_bytes` as for [`crate::comm::Comm::takes`].
+/// `bytes`: [`Call::common_bytes`](super::call::Call::common_bytes). `elem_bytes`: of an element of a
+/// reduction, which is not divided; 0 otherwise.
 pub fn plan(
     kind: Kind,
     bytes: usize,
     elem_bytes: usize,
     nonblocking: bool,
     g: &Geometry,
-    facts: NodeFacts,
+    facts: PlanFacts,
 ) -> Option<Plan> {
     let whole = Plan { route: Route::Segment, instances: 1, slice: bytes };
     let direct = Plan { route: Route::Direct, instances: 1, slice: bytes };
     let cut = |slice: usize| Plan { route: Route::Segment, instances: bytes.div_ceil(slice) as u64, slice };
     let ring = g.ring_bytes;
+    let reads = facts.large == LargeDeposits::Read;
     let plan = match kind {
         Kind::Barrier => whole,
         Kind::Bcast if bytes <= CELL_BYTES => whole,
-        Kind::Bcast if bytes > DIRECT_BCAST && facts.direct_reads => direct,
+        Kind::Bcast if bytes > DIRECT_BCAST && reads => direct,
         Kind::Bcast if g.ranks <= facts.cores && bytes > STREAM_SLICE && !nonblocking => cut(STREAM_SLICE),
         Kind::Bcast if bytes <= g.common_bytes => whole,
         Kind::Bcast => cut((g.common_bytes / 2).min(256 * 1024) & !63),
@@ -84,7 +99,7 @@ pub fn plan(
         Kind::Gather | Kind::Allgather | Kind::Allgatherv => {
             if bytes <= ring {
                 whole
-            } else if facts.direct_reads {
+            } else if reads {
                 direct
             } else {
                 cut(ring / 2)
@@ -94,7 +109,7 @@ pub fn plan(
             let slice = (ring / 2 / g.ranks) & !15;
             if bytes.checked_mul(g.ranks)? <= ring {
                 whole
-            } else if facts.direct_reads {
+            } else if reads {
                 direct
             } else if slice == 0 {
                 return None;
@@ -102,10 +117,10 @@ pub fn plan(
                 cut(slice)
             }
         }
-        // Who knows only its own share cannot tell whether all fit: whoever has too much offers it for direct
-        // reading.
+        // A rank that knows only its own share cannot tell whether all shares fit. One that has too much
+        // offers it for direct reading.
         Kind::Gatherv | Kind::Scatterv | Kind::Alltoallv | Kind::Alltoallw => {
-            if !facts.direct_reads || g.ranks > LARGEST_TABLE {
+            if facts.large == LargeDeposits::Cut || g.ranks > LARGEST_TABLE {
                 return None;
             }
             whole
@@ -126,8 +141,8 @@ mod tests {
     fn slices_cover_the_bytes_and_fit_the_segment() {
         for ranks in [2, 3, 5, 16, 64, 200] {
             let g = Geometry::new(ranks);
-            for direct_reads in [false, true] {
-                let facts = NodeFacts { cores: 2, direct_reads };
+            for large in [LargeDeposits::Cut, LargeDeposits::Read] {
+                let facts = PlanFacts { cores: 2, large };
                 for kind in Kind::ALL {
                     for bytes in [0usize, 1, 40, 41, 4096, 32768, 32776, 65536, 1 << 20, 10_000_000] {
                         let elem = if kind as u32 >= Kind::ReduceScatter as u32
@@ -138,7 +153,10 @@ mod tests {
                             0
                         };
                         let Some(p) = plan(kind, bytes, elem, false, &g, facts) else {
-                            assert!(kind.is_private() && !direct_reads, "{kind:?} {bytes} {ranks}");
+                            assert!(
+                                kind.is_private() && large == LargeDeposits::Cut,
+                                "{kind:?} {bytes} {ranks}"
+                            );
                             continue;
                         };
                         let total = if kind == Kind::ReduceScatterBlock { bytes * ranks } else { bytes };
@@ -167,7 +185,7 @@ mod tests {
     #[test]
     fn a_nonblocking_broadcast_that_fits_is_not_cut() {
         let g = Geometry::new(2);
-        let facts = NodeFacts { cores: 2, direct_reads: false };
+        let facts = PlanFacts { cores: 2, large: LargeDeposits::Cut };
         assert!(plan(Kind::Bcast, 40_000, 0, false, &g, facts).unwrap().instances > 1);
         assert_eq!(plan(Kind::Bcast, 40_000, 0, true, &g, facts).unwrap().instances, 1);
         assert_eq!(plan(Kind::Bcast, 60_000, 0, true, &g, facts), None);
@@ -176,7 +194,7 @@ mod tests {
     #[test]
     fn elements_are_not_divided() {
         let g = Geometry::new(4);
-        let facts = NodeFacts { cores: 2, direct_reads: true };
+        let facts = PlanFacts { cores: 2, large: LargeDeposits::Read };
         let p = plan(Kind::Allreduce, 24 * 10_000, 24, false, &g, facts).unwrap();
         assert_eq!(p.slice % 24, 0);
         assert_eq!(

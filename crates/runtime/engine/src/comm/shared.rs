@@ -1,110 +1,158 @@
-//! What a served communicator has in the segment, and who its members are there.
+//! What the members of a communicator share: its block of the segment, and which processes they are.
 
-use crate::collective::call::Kind;
-use crate::collective::plan::NodeFacts;
-use crate::job::node::World;
-use crate::wait::settings::Waiting;
+use crate::collective::plan::{LargeDeposits, PlanFacts};
+use crate::job::node::Node;
+use crate::wait::settings::WaitSettings;
 use evenkeel_segment::block::Block;
 use evenkeel_segment::eventcount::Fencing;
 use evenkeel_segment::sync::{Ordering, fence};
 use evenkeel_segment::{Board, Geometry, Mapped};
+use evenkeel_spanning::CollectiveKind;
 
-/// What members of a served communicator share, and where they live.
-pub struct Served {
-    pub world: &'static World,
+/// What members of a communicator share on one node. A member is named by its rank in the communicator,
+/// or, across nodes, by its rank among the members here, the node's agent being the last.
+pub struct Shared {
+    /// The processes of the node.
+    pub node: &'static Node,
+    /// The communicator's bill-board.
     pub board: Board<Mapped>,
+    /// The block that holds it.
     pub block: Block,
     /// The communicator's first block, which says whether it has been revoked.
     pub(crate) first: Mapped,
-    /// Who goes on without waiting enters barriers without a fence; whoever sleeps for one fences everybody.
-    pub(crate) unfenced: bool,
-    /// Places on this node, in rank order.
-    pub places: Vec<usize>,
-    /// The same as a set, one bit a place of the node.
-    pub place_set: Vec<u64>,
-    /// What all members know alike of those they share memory with.
-    pub facts: NodeFacts,
-    pub waiting: Waiting,
-    /// It is the part here of a communicator across nodes: the last member is the node's agent.
+    /// Ranks that do not wait enter barriers without a fence; a rank that sleeps for one makes all
+    /// processes execute a fence.
+    pub(crate) enters_unfenced: bool,
+    /// Local ranks of the members.
+    pub local_ranks: Vec<usize>,
+    /// The same as a set, one bit a local rank.
+    local_rank_set: Vec<u64>,
+    /// What all members know alike of the memory that they share.
+    pub(crate) facts: PlanFacts,
+    /// How members wait.
+    pub(crate) waiting: WaitSettings,
+    /// This is a part of a communicator that spans nodes: the last member is the node's agent.
     pub has_agent: bool,
 }
 
-impl Served {
-    pub(crate) fn new(world: &'static World, block: Block, first: Block, places: Vec<usize>) -> Served {
-        let ranks = places.len();
-        let geometry = Geometry::new(ranks);
-        Self::with(world, block, first, places, geometry, fencing(world, ranks))
-    }
-
-    /// The part here of a communicator across nodes; the last of the places is the agent's.
-    pub(crate) fn across(world: &'static World, block: Block, first: Block, places: Vec<usize>) -> Served {
-        let geometry = Geometry::spanning(places.len());
-        let served = Self::with(world, block, first, places, geometry, Fencing::Both);
-        // Those waited for are elsewhere, and may need this core to get there: nobody spins for long. Where
-        // the agent is among them nobody is awake for nothing: who yields again and again is owed the core by
-        // the kernel as much as the agent, which then waits for it until the next tick.
-        let yield_works = served.waiting.yield_works && !world.is_agent_short_of_cores();
-        let waiting = Waiting {
-            ranks: served.waiting.ranks.max(served.waiting.cores + 1),
-            yield_works,
-            ..served.waiting
-        };
-        // Everything is small enough for the segment, so that nobody reads anybody's memory.
-        Served {
-            waiting,
-            facts: NodeFacts { direct_reads: true, ..served.facts },
-            has_agent: true,
-            unfenced: false,
-            ..served
-        }
-    }
-
-    fn with(
-        world: &'static World,
+impl Shared {
+    /// Of a communicator whose members are all on this node. `first`: its first block, which is `block`
+    /// unless this is its second.
+    pub(crate) fn on_node(
+        node: &'static Node,
         block: Block,
         first: Block,
-        places: Vec<usize>,
+        local_ranks: Vec<usize>,
+    ) -> Shared {
+        let ranks = local_ranks.len();
+        Shared::new(node, block, first, local_ranks, Geometry::new(ranks), fencing(node, ranks))
+    }
+
+    /// Of the part here of a communicator that spans nodes; the last of the local ranks is the agent's.
+    pub(crate) fn with_agent(
+        node: &'static Node,
+        block: Block,
+        first: Block,
+        local_ranks: Vec<usize>,
+    ) -> Shared {
+        let geometry = Geometry::spanning(local_ranks.len());
+        let shared = Shared::new(node, block, first, local_ranks, geometry, Fencing::Both);
+        // The awaited ranks are on other nodes, and the agent may need this core to hear from them: no rank
+        // spins for long. Where the agent is short of cores, ranks sleep rather than yield. To the scheduler
+        // a rank that yields again and again has as good a claim to the core as the agent, which then waits
+        // for it until the next tick.
+        let yield_works = shared.waiting.yield_works && !node.is_agent_short_of_cores();
+        let waiting = WaitSettings { needs_this_core: true, yield_works, ..shared.waiting };
+        let facts = PlanFacts { large: LargeDeposits::Never, ..shared.facts };
+        Shared { waiting, facts, has_agent: true, enters_unfenced: false, ..shared }
+    }
+
+    /// The same from the world ranks of the members here.
+    pub(crate) fn of_members_and_agent(node: &'static Node, block: Block, members: &[u32]) -> Shared {
+        let local_ranks = members
+            .iter()
+            .map(|&rank| rank as usize)
+            .chain([node.ranks])
+            .map(|rank| node.local_rank_of(rank).expect("members here, and the agent, have local ranks"));
+        Shared::with_agent(node, block, block, local_ranks.collect())
+    }
+
+    fn new(
+        node: &'static Node,
+        block: Block,
+        first: Block,
+        local_ranks: Vec<usize>,
         geometry: Geometry,
         fencing: Fencing,
-    ) -> Served {
-        let board = Board { memory: world.segment.at(block.offset()), geometry, fencing };
-        let place_set = set_of(&places, world.neighbours.len() + 1);
-        let first = world.segment.at(first.offset());
-        Served {
-            world,
-            board,
+    ) -> Shared {
+        let facts = PlanFacts {
+            cores: node.facts.cores,
+            large: if node.facts.direct_reads { LargeDeposits::Read } else { LargeDeposits::Cut },
+        };
+        Shared {
+            node,
+            board: Board { memory: node.segment.at(block.offset()), geometry, fencing },
             block,
-            first,
-            places,
-            place_set,
-            facts: world.facts,
-            waiting: world.waiting,
+            first: node.segment.at(first.offset()),
+            enters_unfenced: node.enters_unfenced,
+            local_rank_set: set_of(&local_ranks, node.neighbours.len() + 1),
+            local_ranks,
+            facts,
+            waiting: node.waiting,
             has_agent: false,
-            unfenced: world.enters_unfenced,
         }
     }
 
-    /// The second block, for nonblocking operations, which goes with this one.
-    pub(crate) fn companion(&self) -> Option<Served> {
-        let block = self.world.blocks().companion(self.block, &self.board.geometry)?;
-        let make = if self.has_agent { Served::across } else { Served::new };
-        Some(make(self.world, block, self.block, self.places.clone()))
+    /// The second block, for nonblocking operations, which belongs to this one. None: there is no room for
+    /// it.
+    pub(crate) fn companion(&self) -> Option<Shared> {
+        let block = self.node.allocator().companion(self.block, &self.board.geometry)?;
+        let make = if self.has_agent { Shared::with_agent } else { Shared::on_node };
+        Some(make(self.node, block, self.block, self.local_ranks.clone()))
     }
 
-    /// To be called after publishing something that the node's agent may sleep for.
+    /// Gives this process's share of the block back.
+    pub(crate) fn release(&self) {
+        self.node.allocator().drop_reference(self.block, &self.board.geometry);
+    }
+
+    /// The process id of a member.
+    pub fn pid_of(&self, rank: usize) -> u32 {
+        self.node.neighbour(self.local_ranks[rank]).pid
+    }
+
+    /// Whether one of two communicators has all members of the other. No, if one of them spans nodes: that
+    /// it has all members here says nothing of those elsewhere.
+    pub(crate) fn is_nested_with(&self, other: &Shared) -> bool {
+        if self.has_agent || other.has_agent {
+            return false;
+        }
+        let within = |a: &[u64], b: &[u64]| a.iter().zip(b).all(|(a, b)| a & !b == 0);
+        let (mine, theirs) = (&self.local_rank_set, &other.local_rank_set);
+        within(mine, theirs) || within(theirs, mine)
+    }
+
+    // ---- waking ----
+
+    /// Wakes the node's agent if it sleeps. To be called after publishing something that it may sleep for.
     #[inline]
-    pub(crate) fn wake_agent(&self) {
-        // pairs with the agent's, between its saying that it sleeps and its last look
-        fence(Ordering::SeqCst);
-        if self.world.status().is_agent_asleep() {
-            self.world.wake_agent();
+    pub(crate) fn notify_agent(&self) {
+        fence(Ordering::SeqCst); // pairs with the agent's, between its note that it sleeps and its last look
+        self.wake_agent_if_it_sleeps();
+    }
+
+    fn wake_agent_if_it_sleeps(&self) {
+        if self.node.status().is_agent_asleep() {
+            if let Some(agent) = self.node.agent() {
+                agent.notify();
+            }
         }
     }
 
-    /// This rank enters a barrier and goes on.
+    /// This rank enters barrier `number` and goes on. `stamp`: when, in ticks, or 0.
     #[inline(always)]
-    pub(crate) fn enter_and_go_on(&self, me: usize, number: u64, stamp: u64) {
-        if self.unfenced {
+    pub(crate) fn enter_barrier_and_go_on(&self, me: usize, number: u64, stamp: u64) {
+        if self.enters_unfenced {
             self.board.enter_barrier_unfenced(me, number, stamp);
             self.board.notify_unfenced_entry(number);
         } else {
@@ -113,38 +161,41 @@ impl Served {
         }
     }
 
-    /// How one who waits for this has to sleep.
-    pub(crate) fn fencing_of(&self, kind: Kind) -> Fencing {
-        if self.unfenced && kind == Kind::Barrier { Fencing::Sleeper } else { self.board.fencing }
-    }
-
-    /// To be called after entering barrier `number`: wakes those who sleep for it.
+    /// Wakes the ranks that sleep for barrier `number`. To be called after entering it.
     #[inline(always)]
     pub(crate) fn notify_entry(&self, number: u64) {
         self.board.notify_entry(number);
         if self.has_agent {
-            self.wake_agent_if_entered(number);
+            self.notify_agent_if_all_entered(number);
         }
     }
 
     #[inline(never)]
-    fn wake_agent_if_entered(&self, number: u64) {
-        // Entering was a fence. Nothing but the last one's entry is news to the agent.
-        let asleep = self.world.status().is_agent_asleep();
-        if asleep && (0..self.places.len() - 1).all(|rank| self.board.has_entered(rank, number)) {
-            self.world.wake_agent();
+    fn notify_agent_if_all_entered(&self, number: u64) {
+        // Entering was a fence. The agent waits for the entry of the last rank here.
+        if (0..self.local_ranks.len() - 1).all(|rank| self.board.has_entered(rank, number)) {
+            self.wake_agent_if_it_sleeps();
+        }
+    }
+
+    /// How a rank that waits in an operation of this kind must sleep.
+    pub(crate) fn fencing_of(&self, kind: CollectiveKind) -> Fencing {
+        if self.enters_unfenced && kind == CollectiveKind::Barrier {
+            Fencing::Sleeper
+        } else {
+            self.board.fencing
         }
     }
 }
 
-fn set_of(places: &[usize], all: usize) -> Vec<u64> {
+fn set_of(local_ranks: &[usize], all: usize) -> Vec<u64> {
     let mut set = vec![0; all.div_ceil(64)];
-    places.iter().for_each(|p| set[p / 64] |= 1 << (p % 64));
+    local_ranks.iter().for_each(|rank| set[rank / 64] |= 1 << (rank % 64));
     set
 }
 
-/// Among more than two only the last to arrive, or the root, announces anything: there a fence is
-/// cheap, and making every sleeper fence everybody is not.
-fn fencing(world: &World, ranks: usize) -> Fencing {
-    if ranks == 2 { world.fencing } else { Fencing::Both }
+/// Among more than two ranks only the last to arrive, or the root, wakes any: there a fence is cheap,
+/// and to make every sleeper fence all processes is not.
+fn fencing(node: &Node, ranks: usize) -> Fencing {
+    if ranks == 2 { node.fencing } else { Fencing::Both }
 }

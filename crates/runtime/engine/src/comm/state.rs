@@ -1,14 +1,19 @@
-//! What changes from call to call on one communicator: numbering, the window, room, what is under way.
+//! What changes from call to call on one communicator: the numbering of instances, the window, and the
+//! room for data.
+//!
+//! A collective call consists of one or more *instances*, which all ranks number alike. A rank *enters*
+//! an instance when it has published its deposit there, and *leaves* it when it will read no other
+//! rank's deposit in it any more. At most [`WINDOW`] instances are under way at once; the position of
+//! an instance in the window is its number modulo that.
 
-use crate::barrier::central::Barriers;
-use crate::collective::call::Kind;
-use crate::comm::ring_allocator::Strip;
-use crate::copy::streaming::Bulk;
-use crate::nonblocking::request::Request;
+use super::ring_allocator::RingAllocator;
+use crate::barrier::counters::BarrierCounters;
+use crate::copy::streaming::StreamingCopy;
 use crate::record::tally::Tallies;
 use evenkeel_record::OpRecord;
 use evenkeel_segment::board::geometry::WINDOW;
 use evenkeel_segment::{Board, Geometry, Mapped, Seq};
+use evenkeel_spanning::CollectiveKind;
 
 /// One rank's own state of one communicator.
 pub struct State {
@@ -16,63 +21,55 @@ pub struct State {
     next: u64,
     /// Instances this rank has entered; they are entered in order.
     entered: u64,
-    /// All instances below are done here; later ones that are done too have their bit set in `done_ahead`.
-    done: u64,
-    done_ahead: u64,
-    /// Everybody has left the instances below, as last looked up.
+    /// This rank has left all instances below; of later ones that it has left too, bit `n` of `left_ahead`
+    /// stands for instance `left + n`.
+    left: u64,
+    left_ahead: u64,
+    /// All ranks have left the instances below, as last looked up.
     all_left: u64,
-    /// Counted instances so far, per window position.
-    pub rounds: [u64; WINDOW],
+    /// Instances with counted arrivals so far, per window position.
+    rounds: [u64; WINDOW],
     /// One bit a window position: this rank was the last to arrive there.
-    pub was_last: u64,
+    was_last: u64,
     /// Where the common piece of each window position lies.
-    pub common_at: [usize; WINDOW],
-    pub ring: Strip,
-    pub common: Strip,
+    common_at: [usize; WINDOW],
+    /// This rank's ring.
+    pub(crate) ring: RingAllocator,
+    /// The area that all ranks share, allocated alike by all.
+    pub(crate) common: RingAllocator,
     /// How long waits lasted lately, per kind, in nanoseconds.
-    pub expected_ns: [u64; Kind::COUNT],
-    /// Nonblocking operations that are not complete, oldest first.
-    pub active: Vec<*mut Request>,
-    pub sources: Vec<*const u8>,
-    pub bulk: Bulk,
-    /// The next instance cannot be entered before others have left earlier ones.
-    pub wants_room: bool,
-    pub barriers: Barriers,
-    /// Collectives across nodes that have been numbered.
-    spanning_calls: u64,
-    pub tallies: Tallies,
+    expected_ns: [u64; CollectiveKind::COUNT],
+    /// Scratch: the contributions of a reduction.
+    pub(crate) sources: Vec<*const u8>,
+    pub(crate) copies: StreamingCopy,
+    /// The next instance cannot be entered before other ranks have left earlier ones.
+    pub(crate) wants_room: bool,
+    pub(crate) barriers: BarrierCounters,
+    /// Collectives that have been posted to the node's agent.
+    posted: u64,
+    pub(crate) tallies: Tallies,
 }
 
 impl State {
-    /// The number of the next collective across nodes.
-    pub(crate) fn next_spanning_call(&mut self) -> u64 {
-        self.spanning_calls += 1;
-        self.spanning_calls - 1
-    }
-
-    pub fn round(&self, seq: Seq) -> u64 {
-        self.rounds[seq.0 as usize % WINDOW]
-    }
-
+    /// The state of a communicator on which nothing has been called.
     pub fn new(ranks: usize, geometry: &Geometry) -> State {
         State {
             next: 0,
             entered: 0,
-            done: 0,
-            done_ahead: 0,
+            left: 0,
+            left_ahead: 0,
             all_left: 0,
             rounds: [0; WINDOW],
             was_last: 0,
             common_at: [0; WINDOW],
-            ring: Strip::new(geometry.ring_bytes),
-            common: Strip::new(geometry.common_bytes),
-            expected_ns: [0; Kind::COUNT],
-            active: Vec::new(),
+            ring: RingAllocator::new(geometry.ring_bytes),
+            common: RingAllocator::new(geometry.common_bytes),
+            expected_ns: [0; CollectiveKind::COUNT],
             sources: Vec::with_capacity(ranks),
-            bulk: Bulk::default(),
+            copies: StreamingCopy::default(),
             wants_room: false,
-            barriers: Barriers::default(),
-            spanning_calls: 0,
+            barriers: BarrierCounters::default(),
+            posted: 0,
             tallies: Tallies::default(),
         }
     }
@@ -83,12 +80,19 @@ impl State {
         self.tallies.records()
     }
 
+    /// How long the next wait of a kind is expected to last.
+    #[inline(always)]
+    pub(crate) fn expected_ns(&self, kind: CollectiveKind) -> u64 {
+        self.expected_ns[kind as usize]
+    }
+
     /// Takes a wait into what is expected of the next ones of its kind.
-    pub fn learn(&mut self, kind: Kind, waited_ns: u64) {
+    pub(crate) fn learn(&mut self, kind: CollectiveKind, waited_ns: u64) {
         let expected = &mut self.expected_ns[kind as usize];
         *expected = (*expected * 7 + waited_ns) / 8;
     }
 
+    /// The number of the next instance.
     #[inline(always)]
     pub fn next(&self) -> u64 {
         self.next
@@ -96,68 +100,124 @@ impl State {
 
     /// Whether instances have been handed out that are not entered yet.
     #[inline(always)]
-    pub fn is_behind(&self) -> bool {
+    pub(crate) fn is_behind(&self) -> bool {
         self.entered != self.next
     }
 
     /// Hands out the numbers of `count` instances.
-    pub fn reserve(&mut self, count: u64) -> Seq {
+    pub(crate) fn reserve(&mut self, count: u64) -> Seq {
         let first = self.next;
         self.next += count;
         Seq(first)
     }
 
-    /// Whether instance `seq` may be entered now: it is the next one, the window is open, and both strips
-    /// have room.
+    /// Hands out the number of the next collective that is posted to the node's agent.
+    pub(crate) fn next_posted(&mut self) -> u64 {
+        self.posted += 1;
+        self.posted - 1
+    }
+
+    /// Whether instance `seq` may be entered now: it is the next one, the window is open, and there is room
+    /// for `ring` bytes in this rank's ring and `common` bytes in the common area.
     #[inline]
-    pub fn may_enter(&mut self, board: &Board<Mapped>, seq: Seq, ring: usize, common: usize) -> bool {
+    pub(crate) fn may_enter(&mut self, board: &Board<Mapped>, seq: Seq, ring: usize, common: usize) -> bool {
         if seq.0 != self.entered {
             return false;
         }
         if seq.0 < self.all_left + WINDOW as u64 && ring == 0 && common == 0 {
             return true;
         }
-        let fits = |state: &mut State| {
-            seq.0 < state.all_left + WINDOW as u64
-                && (ring == 0 || state.ring.has_room(ring, state.all_left))
-                && (common == 0 || state.common.has_room(common, state.all_left))
-        };
-        if fits(self) {
+        if self.fits(seq, ring, common) {
             return true;
         }
         self.all_left = board.all_left();
-        self.wants_room = !fits(self);
+        self.wants_room = !self.fits(seq, ring, common);
         !self.wants_room
     }
 
+    fn fits(&mut self, seq: Seq, ring: usize, common: usize) -> bool {
+        seq.0 < self.all_left + WINDOW as u64
+            && (ring == 0 || self.ring.has_room(ring, self.all_left))
+            && (common == 0 || self.common.has_room(common, self.all_left))
+    }
+
+    /// The next instance has been entered.
     #[inline]
-    pub fn note_entered(&mut self) {
+    pub(crate) fn note_entered(&mut self) {
         self.entered += 1;
         self.wants_room = false;
     }
 
-    /// This rank is through with `seq`: it will read nobody's deposit there any more.
+    /// Leaves `seq`, and wakes ranks that wait for room.
     #[inline]
-    pub fn finish(&mut self, board: &Board<Mapped>, me: usize, seq: Seq) {
-        if self.leave(board, me, seq) {
+    pub(crate) fn leave(&mut self, board: &Board<Mapped>, me: usize, seq: Seq) {
+        if self.leave_quietly(board, me, seq) {
             board.notify_room();
         }
     }
 
-    /// As `finish`, but wakes nobody; true if somebody may have waited for that.
+    /// Leaves `seq` without waking any rank; true if one may wait for that.
     #[inline]
-    pub(crate) fn leave(&mut self, board: &Board<Mapped>, me: usize, seq: Seq) -> bool {
-        if seq.0 != self.done {
-            self.done_ahead |= 1 << (seq.0 - self.done);
+    pub(crate) fn leave_quietly(&mut self, board: &Board<Mapped>, me: usize, seq: Seq) -> bool {
+        if seq.0 != self.left {
+            self.left_ahead |= 1 << (seq.0 - self.left);
             return false;
         }
-        self.done += 1;
-        self.done_ahead >>= 1;
-        while self.done_ahead & 1 != 0 {
-            self.done += 1;
-            self.done_ahead >>= 1;
+        self.left += 1;
+        self.left_ahead >>= 1;
+        while self.left_ahead & 1 != 0 {
+            self.left += 1;
+            self.left_ahead >>= 1;
         }
-        board.leave(me, self.done);
+        board.leave(me, self.left);
         true
     }
+
+    // ---- by window position ----
+
+    /// Instances with counted arrivals so far at the window position of `seq`.
+    #[inline(always)]
+    pub(crate) fn round(&self, seq: Seq) -> u64 {
+        self.rounds[position(seq)]
+    }
+
+    /// Counts `seq` among those, before this rank arrives there.
+    #[inline(always)]
+    pub(crate) fn next_round(&mut self, seq: Seq) -> u64 {
+        let round = &mut self.rounds[position(seq)];
+        *round += 1;
+        *round
+    }
+
+    /// Whether this rank was the last to arrive at `seq`.
+    pub(crate) fn was_last(&self, seq: Seq) -> bool {
+        self.was_last & 1 << position(seq) != 0
+    }
+
+    /// Takes note whether this rank was the last to arrive at `seq`.
+    pub(crate) fn note_last(&mut self, seq: Seq, is_last: bool) {
+        self.was_last = self.was_last & !(1 << position(seq)) | u64::from(is_last) << position(seq);
+    }
+
+    /// Offset in the block of the common piece of `seq`.
+    pub(crate) fn common_at(&self, seq: Seq) -> usize {
+        self.common_at[position(seq)]
+    }
+
+    /// Allocates the common piece of `seq`, for which there is room; its offset in the block.
+    pub(crate) fn allocate_common(&mut self, geometry: &Geometry, seq: Seq, bytes: usize) -> usize {
+        let at = geometry.common() + self.common.allocate(bytes, seq.0);
+        self.common_at[position(seq)] = at;
+        at
+    }
+
+    /// Allocates a piece of this rank's ring for `seq`, for which there is room; its offset in the block.
+    pub(crate) fn allocate_ring(&mut self, geometry: &Geometry, me: usize, seq: Seq, bytes: usize) -> usize {
+        geometry.ring(me) + self.ring.allocate(bytes, seq.0)
+    }
+}
+
+#[inline(always)]
+fn position(seq: Seq) -> usize {
+    seq.0 as usize % WINDOW
 }

@@ -1,37 +1,49 @@
-//! All communicators of this process that have been used, for the record.
+//! All communicators of this process that have been used, for the report.
 
-use crate::communicator::node::{Comm, lock};
+use super::Communicator;
 use evenkeel_record::CommRecord;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-static ALL: Mutex<Vec<Arc<Comm>>> = Mutex::new(Vec::new());
-/// Records of communicators that are gone.
-static GONE: Mutex<Vec<CommRecord>> = Mutex::new(Vec::new());
-/// How many records of freed communicators are kept one by one.
-const GONE_KEPT: usize = 256;
+/// How many records of freed communicators are kept.
+const FREED_KEPT: usize = 256;
 
-pub(crate) fn enter(comm: Arc<Comm>) {
-    lock(&ALL).push(comm);
+/// All communicators of this process.
+#[derive(Default)]
+pub struct Registry {
+    attached: Mutex<Vec<Arc<Communicator>>>,
+    /// Records of communicators that have been freed.
+    freed: Mutex<Vec<CommRecord>>,
 }
 
-/// The communicator is about to go; its record is kept.
-pub(crate) fn strike(comm: &Arc<Comm>) {
-    let mut all = lock(&ALL);
-    if let Some(i) = all.iter().position(|c| Arc::ptr_eq(c, comm)) {
-        all.remove(i);
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Registry {
+    /// A communicator has been attached.
+    pub(crate) fn add(&self, communicator: Arc<Communicator>) {
+        lock(&self.attached).push(communicator);
     }
-    drop(all);
-    if let Some(record) = comm.record() {
-        let mut gone = lock(&GONE);
-        if gone.len() < GONE_KEPT {
-            gone.push(record);
+
+    /// A communicator is about to be freed; its record is kept.
+    pub(crate) fn remove(&self, communicator: &Arc<Communicator>) {
+        let mut attached = lock(&self.attached);
+        if let Some(at) = attached.iter().position(|other| Arc::ptr_eq(other, communicator)) {
+            attached.remove(at);
+        }
+        drop(attached);
+        if let Some(record) = communicator.record() {
+            let mut freed = lock(&self.freed);
+            if freed.len() < FREED_KEPT {
+                freed.push(record);
+            }
         }
     }
-}
 
-/// The records of all communicators of this process.
-pub fn records() -> Vec<CommRecord> {
-    let mut records = lock(&GONE).clone();
-    records.extend(lock(&ALL).iter().filter_map(|c| c.record()));
-    records
+    /// The records of all communicators of this process.
+    pub fn records(&self) -> Vec<CommRecord> {
+        let mut records = lock(&self.freed).clone();
+        records.extend(lock(&self.attached).iter().filter_map(|communicator| communicator.record()));
+        records
+    }
 }

@@ -1,274 +1,221 @@
-//! A communicator that spans nodes, as one of its ranks sees it.
+//! A communicator whose members are on several nodes, as one of its ranks sees it.
 
-use crate::clock::Ticks;
-use crate::collective::call::{Call, Combine, Kind};
-use crate::collective::plan::{Plan, Route};
-use crate::comm::shared::Served;
-use crate::communicator::node::{Comm, Revoked};
-use crate::deferral::pending as deferral;
+use super::identity::Identity;
+use super::service::NodeService;
+use crate::collective::call::{Call, CollectiveKind};
+use crate::comm::shared::Shared;
 use crate::job::agent_commands::{AgentCommand, NewCommunicator};
-use crate::job::node::World;
-use crate::record::tally::is_sampled;
-use crate::reduction::kernels;
+use crate::job::node::Node;
+use crate::record::tally::{Tallies, is_sampled};
+use crate::reduction::operators::OperatorTable;
 use crate::spanning::operation::SpanningOperation;
-use crate::wait::settings::offer_the_core;
+use crate::spanning::reservation::Reservation;
 use evenkeel_random::Random;
+use evenkeel_record::CommRecord;
 use evenkeel_segment::Geometry;
 use evenkeel_segment::block::Block;
-use evenkeel_spanning::description::MAX_MEMBERS;
-use evenkeel_spanning::{Location, NodeMap, cut};
-use std::sync::Arc;
+use evenkeel_spanning::{NodeMap, cut};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Most nodes of a communicator, and most members on one of them, that fit into one command to the agent.
-const MAX_IN_COMMAND: usize = 256;
-const _: () = assert!(MAX_IN_COMMAND <= MAX_MEMBERS);
+/// What is counted of the calls on a communicator that spans nodes.
+struct Counters {
+    tallies: Tallies,
+    /// How long waits lasted lately, per kind, in nanoseconds.
+    expected_ns: [u64; CollectiveKind::COUNT],
+}
 
-/// What a communicator has because it spans nodes.
+/// A communicator whose members are on several nodes.
 pub struct SpanningCommunicator {
-    /// The job's name for it.
+    /// Which communicator it is.
+    pub identity: Identity,
+    /// What it has on this node: for the members here and, last, the node's agent.
+    pub service: NodeService,
+    /// The id by which the agents of all nodes know it.
     id: u64,
-    /// The communicator of the members here and, last, the node's agent.
-    pub local: Arc<Comm>,
     map: Arc<NodeMap>,
-    /// The calling rank.
-    rank: usize,
-}
-
-/// What one member has reserved for a new communicator and tells all others: the segment's name for the
-/// block on its node, if it is the first member there, and the job's name for the communicator, if it is
-/// the first of all. 0: none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C)]
-pub struct Reservation {
-    block: u64,
-    id: u64,
-}
-
-impl World {
-    /// Which nodes a communicator of these members spans; None if one node has all members, or if agents
-    /// cannot serve it. All members find the same.
-    pub fn spanned(&self, members: &[i32]) -> Option<Arc<NodeMap>> {
-        let job = self.job()?;
-        let nodes: Option<Vec<u32>> =
-            members.iter().map(|m| job.node_of.get(usize::try_from(*m).ok()?).copied()).collect();
-        let map = NodeMap::new(&nodes?);
-        (map.nodes.len() > 1 && map.nodes.len() <= MAX_IN_COMMAND && map.counts.largest() <= MAX_IN_COMMAND)
-            .then(|| Arc::new(map))
-    }
-}
-
-fn location(map: &NodeMap, me: usize) -> (usize, usize) {
-    let Location { node, local_rank } = map.locations[me];
-    (node as usize, local_rank as usize)
-}
-
-/// Reserves what a new communicator needs from this member.
-pub fn reserve(world: &World, map: &NodeMap, me: usize) -> Reservation {
-    let (node, local_rank) = location(map, me);
-    if local_rank != 0 {
-        return Reservation::default();
-    }
-    let geometry = Geometry::spanning(map.counts.on(node) + 1);
-    let block = world.blocks().allocate(&geometry).map_or(0, Block::id);
-    Reservation { block, id: if me == 0 { world.name_communicator() } else { 0 } }
+    operators: &'static OperatorTable,
+    counters: Mutex<Counters>,
 }
 
 impl SpanningCommunicator {
-    /// From what all members have reserved, in rank order; None if there was no room on some node.
-    pub fn from_reservations(
-        world: &'static World,
+    /// From all members' reservations; None if there was no room on some node. `identity`: with the
+    /// members' world ranks.
+    pub(crate) fn from_reservations(
+        node: &'static Node,
+        operators: &'static OperatorTable,
         map: Arc<NodeMap>,
         reservations: &[Reservation],
-        members: &[i32],
-        me: usize,
+        identity: Identity,
     ) -> Option<SpanningCommunicator> {
-        let first = |node: usize| map.members(node).next().expect("a node that is listed has a member");
-        let blocks: Option<Vec<Block>> =
-            (0..map.nodes.len()).map(|node| Block::from_id(reservations[first(node)].block)).collect();
-        let (node, _) = location(&map, me);
-        match blocks {
-            Some(blocks) => {
-                Some(SpanningCommunicator::new(world, reservations[0].id, map, blocks[node], members, me))
-            }
-            None => {
-                // What was reserved here goes back: every member drops its reference, and the first one also
-                // the agent's.
-                let geometry = Geometry::spanning(map.counts.on(node) + 1);
-                if let Some(block) = Block::from_id(reservations[first(node)].block) {
-                    let references = if first(node) == me { 2 } else { 1 };
-                    (0..references).for_each(|_| world.blocks().drop_reference(block, &geometry));
-                }
-                None
-            }
+        let me = identity.me;
+        let first_rank_of =
+            |node: usize| map.members(node).next().expect("a node that is listed has a member");
+        let block_of = |node: usize| Block::from_id(reservations[first_rank_of(node)].block);
+        let blocks: Option<Vec<Block>> = (0..map.nodes.len()).map(block_of).collect();
+        let here = map.node_of(me);
+        if let Some(blocks) = blocks {
+            return Some(SpanningCommunicator::new(
+                node,
+                operators,
+                reservations[0].id,
+                map,
+                blocks[here],
+                identity,
+            ));
         }
+        // What was reserved here is given back: every member drops its reference, and the first one the
+        // agent's.
+        if let Some(block) = block_of(here) {
+            let geometry = Geometry::spanning(map.counts.on(here) + 1);
+            let references = if first_rank_of(here) == me { 2 } else { 1 };
+            (0..references).for_each(|_| node.allocator().drop_reference(block, &geometry));
+        }
+        None
     }
 
     fn new(
-        world: &'static World,
+        node: &'static Node,
+        operators: &'static OperatorTable,
         id: u64,
         map: Arc<NodeMap>,
         block: Block,
-        members: &[i32],
-        me: usize,
+        identity: Identity,
     ) -> SpanningCommunicator {
-        let (node, local_rank) = location(&map, me);
-        let here: Vec<u32> = map.members(node).map(|rank| members[rank] as u32).collect();
-        if local_rank == 0 {
-            let nodes =
-                map.nodes.iter().enumerate().map(|(at, node)| (*node, map.counts.on(at) as u32)).collect();
-            world.tell_agent(&AgentCommand::Attach(NewCommunicator {
+        let (here, local_rank) = (map.node_of(identity.me), map.local_rank_of(identity.me));
+        let members: Vec<u32> = map.members(here).map(|rank| identity.members[rank] as u32).collect();
+        if let Some(agent) = node.agent().filter(|_| local_rank == 0) {
+            let count = |(at, node): (usize, &u32)| (*node, map.counts.on(at) as u32);
+            let nodes = map.nodes.iter().enumerate().map(count).collect();
+            let (block, members) = (block.id(), members.clone());
+            agent.send(&AgentCommand::Attach(NewCommunicator {
                 id,
-                block: block.id(),
-                members: here.clone(),
+                block,
+                members,
                 nodes,
-                this_node: node as u32,
+                this_node: here as u32,
             }));
         }
-        SpanningCommunicator { id, local: part(world, block, &here, local_rank), map, rank: me }
+        SpanningCommunicator {
+            identity,
+            service: NodeService::new(Shared::of_members_and_agent(node, block, &members), local_rank, None),
+            id,
+            map,
+            operators,
+            counters: Mutex::new(Counters {
+                tallies: Tallies::default(),
+                expected_ns: [0; CollectiveKind::COUNT],
+            }),
+        }
     }
 
-    /// The communicator's duplicate number `number`. All members make their duplicates in the same order,
-    /// and no member waits for another one.
-    pub fn duplicate(&self, number: u64, members: &[i32], me: usize) -> SpanningCommunicator {
-        let served = self.served();
-        let block = served.world.blocks().duplicate(
-            served.block,
-            &served.board.geometry,
-            self.local.ranks - 1,
-            number,
-            offer_the_core,
-        );
-        let Some(block) = block else {
-            // Other nodes may have room, and cannot be asked without waiting for them.
-            served.world.end(
+    /// The next duplicate of it; all members make theirs in the same order.
+    pub(crate) fn duplicate(&self, identity: Identity) -> SpanningCommunicator {
+        let node = self.service.part.shared.node;
+        let number = self.service.next_duplicate();
+        // On the other nodes there may be room, and they are not asked: a duplicate need not wait for any
+        // rank.
+        let Some(block) = self.service.duplicate_block(self.service.part.ranks - 1, number) else {
+            node.end(
                 "the segment has no room for another communicator, and on other nodes it may have: the \
-                 job cannot go on. Free communicators that are no longer used, or set EVENKEEL_NODES=library",
+                 job cannot go on. Free communicators that are no longer used, or set \
+                 EVENKEEL_NODES=library",
             );
         };
-        let id = name_of_duplicate(self.id, number);
-        SpanningCommunicator::new(served.world, id, Arc::clone(&self.map), block, members, me)
+        let id = id_of_duplicate(self.id, number);
+        SpanningCommunicator::new(node, self.operators, id, Arc::clone(&self.map), block, identity)
     }
 
-    fn served(&self) -> &Served {
-        self.local.served.as_ref().expect("the part of a communicator on a node is served by its segment")
+    /// Into pieces of how many bytes such a call is cut; None if the host library must carry it out, for
+    /// all members alike.
+    fn piece_bytes(&self, call: &Call, nonblocking: bool) -> Option<usize> {
+        // The agents know operators by number: the program's own are not among them.
+        let element = |combine| self.operators.element_bytes(self.operators.number_of(combine)?);
+        cut::piece_bytes(call.kind(), call.bytes, call.combine.and_then(element), nonblocking, &self.map)
     }
 
-    /// Bytes of the pieces that a call is cut into; None if the host must carry it out, for all members
-    /// alike.
-    fn piece_bytes(
-        &self,
-        kind: Kind,
-        bytes: usize,
-        combine: Option<Combine>,
-        nonblocking: bool,
-    ) -> Option<usize> {
-        // Agents know operators by number. Those that the program has defined have none.
-        let operator = combine.and_then(|combine| Some(kernels::numbered(kernels::number_of(combine)?)?.1));
-        cut::piece_bytes(kind, bytes, operator, nonblocking, &self.map)
+    /// Whether the agents carry out such a call, for all members alike.
+    pub(crate) fn accepts(&self, call: &Call, nonblocking: bool) -> bool {
+        self.piece_bytes(call, nonblocking).is_some()
     }
 
-    /// Whether evenkeel carries such a call out; otherwise the host must, for all members alike.
-    pub fn takes(&self, kind: Kind, bytes: usize, combine: Option<Combine>, nonblocking: bool) -> bool {
-        self.piece_bytes(kind, bytes, combine, nonblocking).is_some()
-            && (!nonblocking || self.local.companion().is_some())
+    /// The operation of a call that has been accepted, to be moved on by polling.
+    pub(crate) fn operation(&self, call: &Call, nonblocking: bool) -> SpanningOperation {
+        let piece_bytes = self.piece_bytes(call, nonblocking).expect("the call has been accepted");
+        let operator = call.combine.and_then(|combine| self.operators.number_of(combine)).unwrap_or(0);
+        let map = Arc::clone(&self.map);
+        SpanningOperation::new(*call, operator, map, self.identity.me, piece_bytes, nonblocking)
     }
 
-    /// A call that `takes` has accepted, to be moved on by `poll`.
-    pub fn operation(&self, call: &Call, nonblocking: bool) -> SpanningOperation {
-        let piece_bytes = self
-            .piece_bytes(call.kind(), call.bytes, call.combine, nonblocking)
-            .expect("the front end asks `takes` first");
-        SpanningOperation::new(*call, Arc::clone(&self.map), self.rank, piece_bytes, nonblocking)
+    /// Whether this rank only contributes to a call.
+    pub(crate) fn only_contributes(&self, call: &Call) -> bool {
+        call.only_contributes(self.map.ranks(), self.identity.me)
     }
 
-    /// Carries out a call that `takes` has accepted. How long this rank has waited, in nanoseconds.
-    pub fn run(&self, call: &Call, expected_ns: u64) -> Result<u64, Revoked> {
-        let (local, served) = (&*self.local, self.served());
-        if deferral::any_pending() {
-            deferral::before_collective(local, call.leaves_at_once(self.map.ranks(), self.rank));
-        }
-        let mut operation = self.operation(call, false);
-        let mut poll = || local.with(|state| operation.poll(local, served, state));
-        if poll() { Ok(0) } else { local.wait(served, call.kind(), expected_ns, poll) }
+    fn counters(&self) -> MutexGuard<'_, Counters> {
+        self.counters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Frees the communicator on this rank.
-    pub(crate) fn detach(&self) {
-        let served = self.served();
-        let companion = self.local.companion_if_made();
-        for served in std::iter::once(served).chain(companion.and_then(|c| c.served.as_ref())) {
-            served.world.blocks().drop_reference(served.block, &served.board.geometry);
-        }
-        served.world.tell_agent(&AgentCommand::Detach { id: self.id });
+    /// Counts a call that was left to the host library.
+    pub(crate) fn count_declined(&self, kind: CollectiveKind, nonblocking: bool) {
+        self.counters().tallies.of(kind, nonblocking).host_calls += 1;
     }
 
-    /// Ends all that is under way on the communicator, on all nodes.
-    pub(crate) fn revoke(&self) {
-        self.local.revoke();
-        self.served().world.tell_agent(&AgentCommand::Revoke { id: self.id });
-    }
-}
-
-impl Comm {
-    /// [`Comm::takes`] of a communicator that spans nodes.
-    #[cold]
-    pub(crate) fn takes_across(
-        &self,
-        across: &SpanningCommunicator,
-        kind: Kind,
-        bytes: usize,
-        combine: Option<Combine>,
-        nonblocking: bool,
-    ) -> Option<Plan> {
-        let taken = !self.is_known_revoked() && across.takes(kind, bytes, combine, nonblocking);
-        if !taken {
-            self.with(|state| state.tallies.of(kind, nonblocking).host_calls += 1);
-        }
-        taken.then_some(Plan { route: Route::Segment, instances: 1, slice: bytes })
+    /// How long the next wait of a kind is expected to last.
+    pub(crate) fn expected_ns(&self, kind: CollectiveKind) -> u64 {
+        self.counters().expected_ns[kind as usize]
     }
 
-    /// [`Comm::run`] of a call that `takes_across` has accepted.
-    #[inline(never)]
-    pub(crate) fn run_across(&self, across: &SpanningCommunicator, call: &Call) -> Result<(), Revoked> {
+    /// Counts a blocking call that took `ns`, of which it waited `waited_ns`.
+    pub(crate) fn count(&self, call: &Call, ns: u64, waited_ns: u64) {
         let kind = call.kind();
-        let began = Ticks::now();
-        let expected = self.with(|state| state.expected_ns[kind as usize]);
-        let waited_ns = across.run(call, expected)?;
-        let recording = across.served().world.recording;
-        self.with(|state| {
-            state.learn(kind, waited_ns);
-            if !recording {
-                return;
-            }
-            let tally = state.tallies.of(kind, false);
-            tally.calls += 1;
-            tally.bytes += call.bytes as u64;
-            tally.wait_ns += waited_ns;
-            if is_sampled(tally.calls) {
-                tally.sample(Ticks::now().ns_since(began), waited_ns);
-            }
-        });
-        Ok(())
+        let mut counters = self.counters();
+        let expected = &mut counters.expected_ns[kind as usize];
+        *expected = (*expected * 7 + waited_ns) / 8;
+        if !self.service.part.shared.node.recording {
+            return;
+        }
+        let tally = counters.tallies.of(kind, false);
+        tally.calls += 1;
+        tally.bytes += call.bytes as u64;
+        tally.wait_ns += waited_ns;
+        if is_sampled(tally.calls) {
+            tally.sample(ns, waited_ns);
+        }
+    }
+
+    /// Ends all that is under way on it, on all nodes.
+    pub(crate) fn revoke(&self) {
+        self.service.part.revoke();
+        self.tell_agent(&AgentCommand::Revoke { id: self.id });
+    }
+
+    /// Ends this rank's part in it.
+    pub(crate) fn release(&self) {
+        self.service.release();
+        self.tell_agent(&AgentCommand::Detach { id: self.id });
+    }
+
+    fn tell_agent(&self, command: &AgentCommand) {
+        if let Some(agent) = self.service.part.shared.node.agent() {
+            agent.send(command);
+        }
+    }
+
+    pub(super) fn record(&self) -> Option<CommRecord> {
+        // What was called is counted here. The local part counts its barriers and what is nonblocking; what
+        // else happens there is part of a call that is counted here.
+        let mut ops = self.service.counters();
+        ops.retain(|op| op.calls > 0 && (op.op == CollectiveKind::Barrier.name() || op.op.starts_with('i')));
+        ops.extend(self.counters().tallies.records());
+        Some(CommRecord { segment_bytes: self.service.segment_bytes(), ..self.identity.record(ops)? })
     }
 }
 
-/// The job's name for a duplicate, which every member works out for itself. The highest bit tells it from
-/// names that are given to new communicators. The rest is drawn from a random sequence of the parent's,
-/// so that two duplicates hardly ever share a name.
-fn name_of_duplicate(parent: u64, number: u64) -> u64 {
+/// The id of a duplicate, which every member works out for itself. The highest bit keeps it apart from
+/// ids that are handed out; the rest is drawn from a sequence of its own, so that two duplicates hardly
+/// ever share one.
+fn id_of_duplicate(parent: u64, number: u64) -> u64 {
     Random::stream(parent, number).bits() | 1 << 63
-}
-
-/// The part of a communicator on one node, for one of its members there. `here`: world ranks of the
-/// ranks; the agent is the last member.
-pub(crate) fn part(world: &'static World, block: Block, here: &[u32], local_rank: usize) -> Arc<Comm> {
-    let agent = world.ranks as u32;
-    let members: Vec<i32> = here.iter().chain([&agent]).map(|rank| *rank as i32).collect();
-    let places = members
-        .iter()
-        .map(|rank| world.place_of(*rank as usize).expect("the ranks here and the agent have places"))
-        .collect();
-    Arc::new(Comm::of_part(block, &members, local_rank, Served::across(world, block, block, places)))
 }
 
 #[cfg(test)]
@@ -277,13 +224,13 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn no_two_duplicates_have_the_same_name() {
-        let mut names = HashSet::new();
+    fn duplicates_have_ids_of_their_own() {
+        let mut ids = HashSet::new();
         for parent in (1..200u64).flat_map(|n| [n << 32, n << 32 | 7]) {
             for number in 0..50 {
-                let child = name_of_duplicate(parent, number);
+                let child = id_of_duplicate(parent, number);
                 assert!(
-                    names.insert(child) && names.insert(name_of_duplicate(child, number)),
+                    ids.insert(child) && ids.insert(id_of_duplicate(child, number)),
                     "{parent:x}, {number}"
                 );
             }

@@ -1,29 +1,29 @@
-//! Copying large payload into the segment, past the cache or through it, whichever is faster here and
-//! now.
+//! Copying large payload into the segment, past the cache or through it, whichever is faster here.
 //!
-//! What a rank writes, another core reads. Written through the cache, the lines must first be taken
-//! away from the reader's core (which holds them from the last time) and are then fetched from this
-//! one's; where the two cores share a cache that is fastest, where they do not it is several times
-//! slower than writing to memory directly. A virtual machine does not say which it is, and it changes:
-//! so both ways are tried now and then, and the faster is taken.
+//! What a rank writes, another core reads. A store through the cache first takes the line away from the
+//! reader's core, which holds it from the last time; the reader then fetches it from this core's cache.
+//! Where the two cores share a cache, that is fastest. Where they do not, it is several times slower
+//! than writing to memory directly. A virtual machine does not say which it is, and may move: so both
+//! methods are timed now and then, and the faster one is used.
 
-use crate::clock::Ticks;
+use crate::clock::Clock;
 use crate::copy::copy;
 
 /// Smaller payload always goes through the cache.
 const WORTH_CHOOSING: usize = 4 * 1024;
-/// One copy in so many tries the way that is not the usual one.
+/// One copy in so many tries the method that is not in use.
 const TRY_EVERY: u32 = 32;
 
-/// What one communicator has seen of both ways: time a byte, in ticks × 1024.
+/// Copies into the segment, and what they have cost on one communicator by each method.
 #[derive(Debug, Default)]
-pub struct Bulk {
+pub struct StreamingCopy {
+    /// Time a byte, in ticks × 1024; None: not tried yet.
     cached: Option<u64>,
     streamed: Option<u64>,
     copies: u32,
 }
 
-impl Bulk {
+impl StreamingCopy {
     fn streams_next(&self) -> bool {
         let usual = matches!((self.cached, self.streamed), (Some(c), Some(s)) if s < c);
         match self.copies % TRY_EVERY {
@@ -44,23 +44,23 @@ impl Bulk {
     ///
     /// # Safety
     /// Both places must be valid for `bytes` and not overlap.
-    pub unsafe fn copy(&mut self, from: *const u8, to: *mut u8, bytes: usize) {
+    pub unsafe fn copy(&mut self, clock: Clock, from: *const u8, to: *mut u8, bytes: usize) {
         if bytes < WORTH_CHOOSING || !CAN_STREAM || to as usize % 16 != 0 {
             // SAFETY: the caller's promise.
             return unsafe { copy(from, to, bytes) };
         }
         let streams = self.streams_next();
-        let began = Ticks::now();
+        let began = clock.now();
         // SAFETY: the caller's promise.
         unsafe { if streams { stream(from, to, bytes) } else { copy(from, to, bytes) } };
-        self.note(streams, Ticks::now().0.saturating_sub(began.0), bytes);
+        self.note(streams, clock.now().0.saturating_sub(began.0), bytes);
     }
 }
 
 const CAN_STREAM: bool = cfg!(target_arch = "x86_64");
 
 /// # Safety
-/// As for `Bulk::copy`; `to` is aligned to 16 bytes.
+/// As for [`StreamingCopy::copy`]; `to` is aligned to 16 bytes.
 #[cfg(target_arch = "x86_64")]
 unsafe fn stream(from: *const u8, to: *mut u8, bytes: usize) {
     use core::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
@@ -95,33 +95,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_faster_way_is_taken_and_the_other_tried_again() {
-        let mut bulk = Bulk::default();
+    fn the_faster_method_is_used_and_the_other_tried_now_and_then() {
+        let mut copies = StreamingCopy::default();
         let mut streamed = 0;
         for _ in 0..320 {
-            let s = bulk.streams_next();
-            bulk.note(s, if s { 100 } else { 500 }, 4096);
+            let s = copies.streams_next();
+            copies.note(s, if s { 100 } else { 500 }, 4096);
             streamed += s as u32;
         }
         assert!(streamed > 300 && streamed < 320, "{streamed}");
         for _ in 0..320 {
-            let s = bulk.streams_next();
-            bulk.note(s, if s { 100 } else { 10 }, 4096); // the machine has changed
+            let s = copies.streams_next();
+            copies.note(s, if s { 100 } else { 10 }, 4096); // the machine has changed
         }
-        bulk.copies = 5;
-        assert!(!bulk.streams_next());
+        copies.copies = 5;
+        assert!(!copies.streams_next());
     }
 
     #[test]
-    fn both_ways_copy_everything() {
+    fn both_methods_copy_everything() {
         #[repr(align(64))]
         struct Aligned([u8; 10_000]);
         let from: Vec<u8> = (0..9_001u32).map(|i| (i * 7) as u8).collect();
-        let mut bulk = Bulk::default();
+        let mut copies = StreamingCopy::default();
         for _ in 0..4 {
             let mut to = Box::new(Aligned([0; 10_000]));
             // SAFETY: both buffers are longer than 9,000 bytes.
-            unsafe { bulk.copy(from.as_ptr().add(1), to.0.as_mut_ptr(), 9_000) };
+            unsafe { copies.copy(Clock::MONOTONIC, from.as_ptr().add(1), to.0.as_mut_ptr(), 9_000) };
             assert_eq!(to.0[..9_000], from[1..]);
             assert_eq!(to.0[9_000..], [0; 1_000]);
         }

@@ -1,407 +1,279 @@
-//! Barriers that this process has entered and not waited for, and what must happen before anybody could
-//! tell.
-//!
-//! Between messages nobody can observe that a barrier is not complete yet. So a barrier may return at
-//! once if it is completed before the program does anything that another process could notice, or that
-//! shows it what another process did. The front end closes a *gate* while something is pending (the
-//! next system call of the program is caught) and reports every other observation; this module knows
-//! what is pending and completes it.
-//!
-//! Deferral is for programs with one thread; everything here is called by that one, also from the
-//! handler of a caught system call: nothing here may allocate or take a lock.
+//! Which communicators have pending barriers, and whether barriers may be deferred at all.
 
-use crate::communicator::node::Comm;
-use crate::deferral::fast_path;
-use crate::message::visibility::{Going, Stamp, going};
-use evenkeel_options as options;
-use std::cell::UnsafeCell;
-use std::ffi::{CStr, c_char, c_int};
-use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use super::fast_path;
+use super::gate::{GATE, PENDING};
+use super::mode::BarrierMode;
+use super::observer::Observations;
+use super::rule::{Act, PendingBarriers, must_complete};
+use crate::comm::part::NodePart;
+use crate::comm::stamp::BarrierStamp;
+use std::ffi::c_int;
+use std::ptr::from_ref;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
-/// 1 while the gate is closed: the byte that the kernel looks at on every system call of this process.
-#[unsafe(export_name = "ek_gate")]
-pub static GATE: AtomicU8 = AtomicU8::new(0);
+/// Arms the gate (1) or disarms it (0); nonzero: done.
+pub type ArmGate = extern "C" fn(c_int) -> c_int;
 
-/// Communicators with pending barriers: how many.
-#[unsafe(export_name = "ek_deferred")]
-pub static PENDING: AtomicU32 = AtomicU32::new(0);
+/// More communicators than this do not have pending barriers together.
+const MOST_COMMUNICATORS: usize = 8;
 
-/// Reasons why barriers are strict at present, one bit each; `NOT_OPENED` until the front end has seen
-/// to the gate.
-static STRICT_BECAUSE: AtomicU32 = AtomicU32::new(NOT_OPENED);
+/// Deferral has not been opened; the other bits of `forbidden` are the front end's reasons.
 const NOT_OPENED: u32 = 1 << 31;
 
-static WINDOW: AtomicU64 = AtomicU64::new(0);
-static ADAPTIVE: AtomicU8 = AtomicU8::new(0);
+/// Why deferral may be forbidden, in the order of `enum ek_channel`.
+const REASONS: [&str; 5] = [
+    "it has started threads, and one thread can see without a call what another has done",
+    "it shares memory with other processes, and can see without a call what they have done",
+    "it handles signals, which reach it without a call of its own",
+    "it has one-sided windows, through which others change its memory without a call of its own",
+    "it handles faults, and a barrier that has already returned cannot report one",
+];
 
-/// Whether the kernel looks at [`GATE`] at all: that makes every system call a little slower, so not
-/// while nothing is deferred.
-static ARMED: AtomicU8 = AtomicU8::new(0);
-static ARM: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
-/// A communicator has stopped deferring while something was pending.
-static GAVE_UP: AtomicU8 = AtomicU8::new(0);
-
-/// More communicators than this are not left pending together.
-const COMMS: usize = 8;
-
-struct Alone<T>(UnsafeCell<T>);
-// SAFETY: reached by the one thread of a program that defers.
-unsafe impl<T> Sync for Alone<T> {}
-
-static COMMS_PENDING: Alone<[*const Comm; COMMS]> = Alone(UnsafeCell::new([std::ptr::null(); COMMS]));
-
-/// What `--barrier` says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// Deferred where the gate can be closed, and where it is worth it.
-    Auto,
-    /// Deferred also without a gate, and whether or not it is worth it.
-    Deferred,
-    Strict,
+/// What this process knows of its pending barriers.
+pub struct Deferral {
+    /// Reasons why barriers are strict at present, one bit each.
+    forbidden: AtomicU32,
+    /// Reasons that there have been so far.
+    ever_forbidden: AtomicU32,
+    /// How many barriers of a communicator may be pending.
+    window: AtomicU64,
+    /// Deferral is left where it does not pay.
+    is_adaptive: AtomicBool,
+    /// The kernel looks at [`GATE`]. That makes every system call a little slower, so not while nothing is
+    /// deferred.
+    is_armed: AtomicBool,
+    arm: AtomicPtr<()>,
+    /// A communicator has stopped deferring while something was pending.
+    disarms_later: AtomicBool,
+    /// Those with pending barriers: the first so many as `PENDING` says. They are attached communicators,
+    /// whose pending barriers are completed before they are detached.
+    parts: [AtomicPtr<NodePart>; MOST_COMMUNICATORS],
+    /// What completed pending barriers.
+    pub observations: Observations,
 }
 
-impl Mode {
-    pub fn from_environment() -> Result<Mode, String> {
-        match options::BARRIER.get().as_str() {
-            "auto" => Ok(Mode::Auto),
-            "deferred" => Ok(Mode::Deferred),
-            "strict" => Ok(Mode::Strict),
-            other => Err(format!(
-                "{}={other} is none of {}; barriers are strict",
-                options::BARRIER.env,
-                options::BARRIER.values
-            )),
+impl Default for Deferral {
+    fn default() -> Deferral {
+        Deferral {
+            forbidden: AtomicU32::new(NOT_OPENED),
+            ever_forbidden: AtomicU32::new(0),
+            window: AtomicU64::new(0),
+            is_adaptive: AtomicBool::new(false),
+            is_armed: AtomicBool::new(false),
+            arm: AtomicPtr::new(std::ptr::null_mut()),
+            disarms_later: AtomicBool::new(false),
+            parts: [const { AtomicPtr::new(std::ptr::null_mut()) }; MOST_COMMUNICATORS],
+            observations: Observations::default(),
         }
     }
 }
 
-/// Arms the gate (1) or disarms it (0); nonzero: done.
-pub type Arm = extern "C" fn(c_int) -> c_int;
-
-/// Lets barriers be deferred from now on. `arm`: None if system calls are not to be caught.
-pub fn open(mode: Mode, window: u64, arm: Option<Arm>) {
-    ARMED.store(arm.is_none() as u8, Ordering::Relaxed);
-    ARM.store(arm.map_or(std::ptr::null_mut(), |f| f as *mut ()), Ordering::Relaxed);
-    WINDOW.store(window, Ordering::Relaxed);
-    ADAPTIVE.store((mode == Mode::Auto) as u8, Ordering::Relaxed);
-    if mode != Mode::Strict && window > 0 {
-        let before = STRICT_BECAUSE.fetch_and(!NOT_OPENED, Ordering::Relaxed);
-        EVER.fetch_or(before & !NOT_OPENED, Ordering::Relaxed);
-    }
-}
-
-/// What may forbid deferral, in the order of `enum ek_channel`.
-const CHANNELS: [&str; 5] = [
-    "it has started threads, so that one could see what another did without asking anybody",
-    "it shares memory with other processes, by which one can see what another did without asking anybody",
-    "it handles signals, which come without its asking",
-    "it has one-sided windows, by which one can see what another did without asking anybody",
-    "it handles faults, and a barrier that has returned cannot report one",
-];
-static EVER: AtomicU32 = AtomicU32::new(0);
-
-/// For the record: why barriers were strict for a time, or to the end.
-pub fn why_strict(threaded: bool) -> Vec<String> {
-    let (ever, now) = (EVER.load(Ordering::Relaxed), STRICT_BECAUSE.load(Ordering::Relaxed));
-    let bit = |set: u32, i: usize| set & 1 << i != 0;
-    let threads = threaded && Mode::from_environment() != Ok(Mode::Strict);
-    let threads = threads.then(|| {
-        "barriers of this program are strict: several of its threads may call MPI (MPI_THREAD_MULTIPLE)"
-            .to_string()
-    });
-    let told = CHANNELS.iter().enumerate().filter(|(i, _)| bit(ever, *i));
-    let told = told.map(|(i, why)| {
-        let until = if bit(now, i) { "" } else { ", for a time" };
-        format!("barriers of this program are strict{until}: {why}")
-    });
-    threads.into_iter().chain(told).collect()
-}
-
-/// Barriers are strict while any reason stands.
-pub fn forbid(reason: u32) {
-    if is_opened() {
-        EVER.fetch_or(1 << reason, Ordering::Relaxed);
-    }
-    STRICT_BECAUSE.fetch_or(1 << reason, Ordering::Relaxed);
-    fast_path::stop();
-}
-
-pub fn permit(reason: u32) {
-    STRICT_BECAUSE.fetch_and(!(1 << reason), Ordering::Relaxed);
-}
-
-/// In a child after fork, and at the end.
-pub fn close() {
-    STRICT_BECAUSE.store(NOT_OPENED, Ordering::Relaxed);
-    PENDING.store(0, Ordering::Relaxed);
-    GATE.store(0, Ordering::Relaxed);
-    fast_path::stop();
-}
-
-fn is_opened() -> bool {
-    STRICT_BECAUSE.load(Ordering::Relaxed) & NOT_OPENED == 0
-}
-
-#[inline(always)]
-pub fn is_on() -> bool {
-    STRICT_BECAUSE.load(Ordering::Relaxed) == 0
-}
-
-/// Before the first barrier is left pending; false if the gate cannot be armed, and barriers are strict
-/// from now on.
-#[inline(always)]
-pub fn arm() -> bool {
-    ARMED.load(Ordering::Relaxed) != 0 || set_armed(true)
-}
-
-#[cold]
-fn set_armed(armed: bool) -> bool {
-    let arm = ARM.load(Ordering::Relaxed);
-    if arm.is_null() {
-        return true;
-    }
-    // SAFETY: only ever set from a function of this type.
-    let arm: Arm = unsafe { std::mem::transmute(arm) };
-    let done = arm(armed as c_int) != 0;
-    ARMED.store((done && armed) as u8, Ordering::Relaxed);
-    if armed && !done {
-        close();
-    }
-    done
-}
-
-/// A communicator has stopped deferring. Where another one goes on, its next barrier arms the gate again.
-#[cold]
-pub fn give_up() {
-    if any_pending() {
-        GAVE_UP.store(1, Ordering::Relaxed);
-    } else {
-        disarm();
-    }
-}
-
-#[cold]
-fn disarm() {
-    GAVE_UP.store(0, Ordering::Relaxed);
-    if ARMED.load(Ordering::Relaxed) != 0 {
-        set_armed(false);
-    }
-}
-
-#[inline(always)]
-pub fn window() -> u64 {
-    WINDOW.load(Ordering::Relaxed)
-}
-
-pub fn is_adaptive() -> bool {
-    ADAPTIVE.load(Ordering::Relaxed) != 0
-}
-
+/// Whether barriers of any communicator are pending.
 #[inline(always)]
 pub fn any_pending() -> bool {
     PENDING.load(Ordering::Relaxed) != 0
 }
 
-/// Whether no other communicator has pending barriers.
-#[inline(always)]
-pub fn is_only(comm: &Comm) -> bool {
-    match pending() {
-        [] => true,
-        [one] => std::ptr::eq(*one, comm),
-        _ => false,
-    }
-}
+impl Deferral {
+    // ---- whether barriers may be deferred ----
 
-#[inline(always)]
-fn pending() -> &'static [*const Comm] {
-    // SAFETY: one thread; the slice is not kept across `add` and `forget`.
-    unsafe { &(&*COMMS_PENDING.0.get())[..PENDING.load(Ordering::Relaxed) as usize] }
-}
-
-#[cold]
-pub fn add(comm: &Comm) {
-    fast_path::stop();
-    let n = PENDING.load(Ordering::Relaxed) as usize;
-    debug_assert!(n < COMMS, "before_entering makes room");
-    // SAFETY: one thread.
-    unsafe { (&mut *COMMS_PENDING.0.get())[n] = comm };
-    PENDING.store(n as u32 + 1, Ordering::Relaxed);
-}
-
-/// The communicator has no pending barriers any more.
-#[cold]
-pub fn forget(comm: &Comm) {
-    fast_path::stop();
-    let n = PENDING.load(Ordering::Relaxed) as usize;
-    // SAFETY: one thread.
-    let all = unsafe { &mut (&mut *COMMS_PENDING.0.get())[..n] };
-    if let Some(at) = all.iter().position(|c| std::ptr::eq(*c, comm)) {
-        all.copy_within(at + 1.., at);
-        PENDING.store(n as u32 - 1, Ordering::Relaxed);
-    }
-}
-
-/// What a rank is about to do while barriers of its are pending.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Act {
-    /// Enter another barrier.
-    Barrier,
-    /// A collective to which it only hands something in.
-    HandIn,
-    /// Send, take something out of a collective, look for what is not there, or anything outside MPI.
-    Observe,
-}
-
-/// Which barriers are pending, seen from the communicator that the act is about.
-#[derive(Clone, Copy, Debug)]
-pub struct Pending {
-    /// All of this communicator.
-    pub same: bool,
-    /// All of communicators of which this one has all members, or that have all members of this one.
-    pub nested: bool,
-}
-
-/// The rule: whether pending barriers must be complete before the act. Receiving is not here, it may
-/// always go on.
-///
-/// * Nothing leaves a rank that others could take for a sign that it has passed a barrier, before
-///   everybody has entered that barrier. So messages wait at their sender.
-/// * What is handed in to a collective of the same communicator reaches members only, who have entered
-///   the same barriers and complete them before they take it.
-/// * To enter a barrier is such a sign too, for its members. Where one communicator has all members of
-///   the other, they have entered the barriers of both in the same order, so what they learn from one
-///   they may know of the other. Where the two only overlap, somebody could tell a rank that has not
-///   entered the first one.
-#[inline]
-pub fn must_complete(act: Act, pending: Pending) -> bool {
-    match act {
-        Act::Barrier => !pending.nested,
-        Act::HandIn => !pending.same,
-        Act::Observe => true,
-    }
-}
-
-/// Before this rank enters a barrier of `comm`: completes what the rule wants complete.
-#[cold]
-pub fn before_entering(comm: &Comm) {
-    let mine = pending().iter().any(|c| std::ptr::eq(*c, comm));
-    if pending().len() + !mine as usize > COMMS {
-        complete(Observer::OTHER_COMM);
-        return;
-    }
-    // SAFETY: communicators with pending barriers are attached: `Comm::detach` completes them first.
-    let nested = pending().iter().all(|&c| std::ptr::eq(c, comm) || unsafe { &*c }.is_nested_with(comm));
-    if must_complete(Act::Barrier, Pending { same: is_only(comm), nested }) {
-        complete(Observer::OTHER_COMM);
-    }
-}
-
-/// Before a collective of `comm` other than a barrier: `needs_nothing` if this rank only hands in
-/// something and leaves.
-#[cold]
-pub fn before_collective(comm: &Comm, needs_nothing: bool) {
-    let act = if needs_nothing { Act::HandIn } else { Act::Observe };
-    if must_complete(act, Pending { same: is_only(comm), nested: false }) {
-        complete(Observer::COLLECTIVE);
-    }
-}
-
-// ---- messages
-// -----------------------------------------------------------------------------------------------------
-
-/// The stamp of what this process sends or posts now. Completes what is pending if one stamp cannot say it.
-#[cold]
-pub fn stamp() -> Option<Stamp> {
-    match going(pending().len()) {
-        Going::Plain => None,
-        Going::Stamped => Some(latest_stamp(pending()[0])),
-        Going::Completed => {
-            complete(Observer::MESSAGE);
-            None
+    /// Lets barriers be deferred from now on, up to `window` of a communicator. `arm`: None if system calls
+    /// are not to be caught.
+    pub fn open(&self, mode: BarrierMode, window: u64, arm: Option<ArmGate>) {
+        fast_path::close();
+        self.is_armed.store(arm.is_none(), Ordering::Relaxed);
+        self.arm.store(arm.map_or(std::ptr::null_mut(), |f| f as *mut ()), Ordering::Relaxed);
+        self.window.store(window, Ordering::Relaxed);
+        self.is_adaptive.store(mode == BarrierMode::Auto, Ordering::Relaxed);
+        if mode != BarrierMode::Strict && window > 0 {
+            let before = self.forbidden.fetch_and(!NOT_OPENED, Ordering::Relaxed);
+            self.ever_forbidden.fetch_or(before & !NOT_OPENED, Ordering::Relaxed);
         }
     }
-}
 
-fn latest_stamp(comm: *const Comm) -> Stamp {
-    // SAFETY: as in `before_entering`.
-    unsafe { &*comm }.latest_barrier()
-}
-
-/// Whether this process has entered the barrier, and that is still pending here.
-pub fn is_pending_here(stamp: Stamp) -> bool {
-    pending().iter().any(|&c| {
-        let latest = latest_stamp(c);
-        latest.comm == stamp.comm && latest.number >= stamp.number
-    })
-}
-
-/// Completes everything that is pending.
-#[cold]
-pub fn complete(observer: Observer) {
-    GATE.store(0, Ordering::Relaxed); // waiting takes system calls
-    fast_path::stop();
-    count(observer);
-    for &comm in pending() {
-        // SAFETY: as in `before_entering`.
-        unsafe { &*comm }.complete_barriers();
+    /// Ends deferral: at the end of the program, in a child after fork, and where the gate cannot be armed.
+    pub fn close(&self) {
+        fast_path::close();
+        self.forbidden.store(NOT_OPENED, Ordering::Relaxed);
+        PENDING.store(0, Ordering::Relaxed);
+        GATE.store(0, Ordering::Relaxed);
     }
-    PENDING.store(0, Ordering::Relaxed);
-    if GAVE_UP.load(Ordering::Relaxed) != 0 {
-        disarm();
+
+    /// Makes barriers strict as long as this reason stands.
+    pub fn forbid(&self, reason: u32) {
+        fast_path::close();
+        if self.forbidden.load(Ordering::Relaxed) & NOT_OPENED == 0 {
+            self.ever_forbidden.fetch_or(1 << reason, Ordering::Relaxed);
+        }
+        self.forbidden.fetch_or(1 << reason, Ordering::Relaxed);
     }
-}
 
-// ---- who observed
-// ---------------------------------------------------------------------------------------------------
-
-/// What completed pending barriers: the name of a function or of a system call, which lives as long as
-/// the process.
-#[derive(Clone, Copy)]
-pub struct Observer {
-    name: *const c_char,
-    is_syscall: bool,
-}
-
-impl Observer {
-    pub const WINDOW: Observer = Observer { name: c"window full".as_ptr(), is_syscall: false };
-    pub const OTHER_COMM: Observer = Observer { name: c"a barrier among others".as_ptr(), is_syscall: false };
-    pub const MESSAGE: Observer = Observer { name: c"a message among others".as_ptr(), is_syscall: false };
-    pub const COLLECTIVE: Observer = Observer { name: c"a collective".as_ptr(), is_syscall: false };
-
-    /// # Safety
-    /// `name` must be a terminated string that is never freed.
-    pub unsafe fn named(name: *const c_char, is_syscall: bool) -> Observer {
-        Observer { name, is_syscall }
+    /// The reason stands no longer.
+    pub fn permit(&self, reason: u32) {
+        self.forbidden.fetch_and(!(1 << reason), Ordering::Relaxed);
     }
-}
 
-const OBSERVERS: usize = 64;
+    /// Whether barriers may be deferred.
+    #[inline(always)]
+    pub fn is_on(&self) -> bool {
+        self.forbidden.load(Ordering::Relaxed) == 0
+    }
 
-static OBSERVED: Alone<[(*const c_char, bool, u64); OBSERVERS]> =
-    Alone(UnsafeCell::new([(std::ptr::null(), false, 0); OBSERVERS]));
+    /// Why barriers were strict for a time or to the end, for the report.
+    pub fn why_strict(&self, threaded: bool) -> Vec<String> {
+        let (ever, now) =
+            (self.ever_forbidden.load(Ordering::Relaxed), self.forbidden.load(Ordering::Relaxed));
+        let is_set = |set: u32, reason: usize| set & 1 << reason != 0;
+        let mut sentences = Vec::new();
+        if threaded && BarrierMode::from_environment().is_ok_and(|mode| mode != BarrierMode::Strict) {
+            sentences.push(
+                "barriers of this program are strict: several of its threads may call MPI \
+                 (MPI_THREAD_MULTIPLE)"
+                    .to_string(),
+            );
+        }
+        for (reason, why) in REASONS.iter().enumerate().filter(|(reason, _)| is_set(ever, *reason)) {
+            let until = if is_set(now, reason) { "" } else { ", for a time" };
+            sentences.push(format!("barriers of this program are strict{until}: {why}"));
+        }
+        sentences
+    }
 
-/// Counts an observation; the last entry stands for all that found no room.
-pub fn count(observer: Observer) {
-    // SAFETY: one thread.
-    let all = unsafe { &mut *OBSERVED.0.get() };
-    let at = all
-        .iter()
-        .position(|(name, ..)| name.is_null() || std::ptr::eq(*name, observer.name))
-        .unwrap_or(OBSERVERS - 1);
-    all[at].0 = observer.name;
-    all[at].1 = observer.is_syscall;
-    all[at].2 += 1;
-}
+    /// How many barriers of a communicator may be pending.
+    #[inline(always)]
+    pub(crate) fn window(&self) -> u64 {
+        self.window.load(Ordering::Relaxed)
+    }
 
-/// Names of what completed pending barriers, and how often; system calls as "write()".
-pub fn observers() -> Vec<(String, u64)> {
-    // SAFETY: one thread, and names are strings by the promise of `named`.
-    let all = unsafe { &*OBSERVED.0.get() };
-    all.iter()
-        .take_while(|(name, ..)| !name.is_null())
-        .map(|&(name, is_syscall, n)| {
-            let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
-            (if is_syscall { format!("{name}()") } else { name.into_owned() }, n)
+    /// Whether deferral is left where it does not pay.
+    #[inline(always)]
+    pub(crate) fn is_adaptive(&self) -> bool {
+        self.is_adaptive.load(Ordering::Relaxed)
+    }
+
+    // ---- arming the gate ----
+
+    /// To be called before the first barrier is left pending; false if the gate cannot be armed: then
+    /// barriers are strict from now on.
+    #[inline(always)]
+    pub(crate) fn arm(&self) -> bool {
+        self.is_armed.load(Ordering::Relaxed) || self.set_armed(true)
+    }
+
+    #[cold]
+    fn set_armed(&self, armed: bool) -> bool {
+        let arm = self.arm.load(Ordering::Relaxed);
+        if arm.is_null() {
+            return true;
+        }
+        // SAFETY: only ever set from a function of this type.
+        let arm: ArmGate = unsafe { std::mem::transmute(arm) };
+        let is_done = arm(c_int::from(armed)) != 0;
+        self.is_armed.store(is_done && armed, Ordering::Relaxed);
+        if armed && !is_done {
+            self.close();
+        }
+        is_done
+    }
+
+    /// A communicator has stopped deferring. Where another one goes on, its next barrier arms the gate again.
+    #[cold]
+    pub(crate) fn give_up(&self) {
+        if any_pending() {
+            self.disarms_later.store(true, Ordering::Relaxed);
+        } else {
+            self.disarm();
+        }
+    }
+
+    #[cold]
+    fn disarm(&self) {
+        self.disarms_later.store(false, Ordering::Relaxed);
+        if self.is_armed.load(Ordering::Relaxed) {
+            self.set_armed(false);
+        }
+    }
+
+    // ---- which communicators have pending barriers ----
+
+    /// Those with pending barriers. They are attached, so the pointers may be used.
+    #[inline(always)]
+    pub(crate) fn parts(&self) -> impl ExactSizeIterator<Item = *const NodePart> {
+        let count = PENDING.load(Ordering::Relaxed) as usize;
+        self.parts[..count].iter().map(|part| part.load(Ordering::Relaxed).cast_const())
+    }
+
+    /// The first barrier of a communicator is pending. There must be room, which
+    /// [`Deferral::must_complete_before_barrier`] sees to.
+    #[cold]
+    pub(crate) fn add(&self, part: &NodePart) {
+        let count = PENDING.load(Ordering::Relaxed);
+        fast_path::close();
+        self.parts[count as usize].store(from_ref(part).cast_mut(), Ordering::Relaxed);
+        PENDING.store(count + 1, Ordering::Relaxed);
+    }
+
+    /// The communicator has no pending barriers any more.
+    #[cold]
+    pub(crate) fn remove(&self, part: &NodePart) {
+        let count = PENDING.load(Ordering::Relaxed) as usize;
+        fast_path::close();
+        let found = self.parts().position(|other| std::ptr::eq(other, part));
+        if let Some(found) = found {
+            for at in found + 1..count {
+                self.parts[at - 1].store(self.parts[at].load(Ordering::Relaxed), Ordering::Relaxed);
+            }
+            PENDING.store(count as u32 - 1, Ordering::Relaxed);
+        }
+    }
+
+    /// Opens the gate, before all pending barriers are completed.
+    pub(crate) fn begin_completion(&self) {
+        GATE.store(0, Ordering::Relaxed); // waiting takes system calls
+        fast_path::close();
+    }
+
+    /// Nothing is pending any more.
+    pub(crate) fn end_completion(&self) {
+        fast_path::close();
+        PENDING.store(0, Ordering::Relaxed);
+        if self.disarms_later.load(Ordering::Relaxed) {
+            self.disarm();
+        }
+    }
+
+    /// Whether no other communicator has pending barriers.
+    #[inline(always)]
+    pub(crate) fn is_only(&self, part: &NodePart) -> bool {
+        self.parts().all(|other| std::ptr::eq(other, part))
+    }
+
+    /// Whether pending barriers must be completed before this rank enters a barrier of `part`.
+    #[cold]
+    pub(crate) fn must_complete_before_barrier(&self, part: &NodePart) -> bool {
+        let is_this = |other: *const NodePart| std::ptr::eq(other, part);
+        if !self.parts().any(is_this) && self.parts().len() == MOST_COMMUNICATORS {
+            return true; // there is no room for one more
+        }
+        // SAFETY: communicators with pending barriers are attached: detaching completes them first.
+        let is_nested = |other: *const NodePart| unsafe { &*other }.shared.is_nested_with(&part.shared);
+        let nested = self.parts().all(|other| is_this(other) || is_nested(other));
+        must_complete(Act::EnterBarrier, PendingBarriers { same: self.is_only(part), nested })
+    }
+
+    /// Whether pending barriers must be completed before a collective of `part` other than a barrier.
+    #[cold]
+    pub(crate) fn must_complete_before_collective(&self, part: &NodePart, only_contributes: bool) -> bool {
+        let act = if only_contributes { Act::Contribute } else { Act::Observe };
+        must_complete(act, PendingBarriers { same: self.is_only(part), nested: false })
+    }
+
+    /// Whether this process has entered the barrier, and that is still pending here.
+    pub(crate) fn is_pending_here(&self, stamp: BarrierStamp) -> bool {
+        self.parts().any(|part| {
+            // SAFETY: as in `must_complete_before_barrier`.
+            let latest = unsafe { &*part }.latest_barrier();
+            latest.comm == stamp.comm && latest.number >= stamp.number
         })
-        .collect()
+    }
 }

@@ -1,8 +1,8 @@
 //! What a node's ranks tell their agent over its pipe, beside the segment.
 //!
 //! A command travels in a frame: the byte 1, the length, the command. A frame of at most [`PIPE_BUF`]
-//! bytes is written at once, so that frames of several ranks do not mix. A byte 0 outside of a frame only
-//! wakes the agent.
+//! bytes is written at once, so that frames of several ranks do not mix. A byte 0 outside of a frame
+//! only wakes the agent.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;

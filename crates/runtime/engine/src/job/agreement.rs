@@ -1,12 +1,13 @@
-//! Whether the ranks of a node can use the table of schedules that each of them has found: they can if
-//! it is the same one.
+//! Whether the ranks of a node can use the tables of schedules that they have found: they can if all
+//! found the same one.
 
 use evenkeel_barrier_table::location::ActiveTable;
 use evenkeel_barrier_table::{BarrierTable, TableError};
 
-/// What a rank has told the others.
+/// What a rank says about its table of schedules.
 #[derive(Clone, Copy, Debug)]
-pub struct Told {
+pub struct TableOffer {
+    /// Its rank in `MPI_COMM_WORLD`.
     pub rank: usize,
     /// Fingerprint of its table; 0: none, or none that can be used.
     pub fingerprint: u32,
@@ -14,25 +15,28 @@ pub struct Told {
     pub may_run_schedules: bool,
 }
 
-/// The table to use, and what the first rank says about it. All ranks come to the same table or to none.
+/// The table to use, and a sentence that the first rank prints about it. All ranks come to the same
+/// table or to none.
+///
+/// `offers`: of all ranks of the node. `mine`: the table that this rank has found.
 pub fn agree(
-    here: &[Told],
+    offers: &[TableOffer],
     mine: Result<Option<ActiveTable>, TableError>,
 ) -> (Option<BarrierTable>, Option<String>) {
-    let first = here[0];
-    if let Some(other) = here.iter().find(|told| told.fingerprint != first.fingerprint) {
+    let first = offers[0];
+    if let Some(other) = offers.iter().find(|offer| offer.fingerprint != first.fingerprint) {
         let sentence = format!(
-            "rank {} has another table of schedules than rank {}, or none; barriers are run in the built-in way. Give all ranks the same one \
-             with --table FILE, or none with --table none",
+            "rank {} has another table of schedules than rank {}, or none; barriers run by the built-in \
+             algorithm. Give all ranks the same table with --table FILE, or none with --table none",
             other.rank, first.rank
         );
         return (None, Some(sentence));
     }
     match mine {
         Ok(in_use) => {
-            (in_use.map(|i| i.table).filter(|_| here.iter().all(|told| told.may_run_schedules)), None)
+            (in_use.map(|i| i.table).filter(|_| offers.iter().all(|offer| offer.may_run_schedules)), None)
         }
-        Err(trouble) => (None, Some(trouble.to_string())),
+        Err(error) => (None, Some(error.to_string())),
     }
 }
 
@@ -41,11 +45,11 @@ mod tests {
     use super::*;
     use evenkeel_barrier_table::machine::MachineId;
 
-    fn told(fingerprints: &[u32], may_run_schedules: bool) -> Vec<Told> {
+    fn told(fingerprints: &[u32], may_run_schedules: bool) -> Vec<TableOffer> {
         fingerprints
             .iter()
             .enumerate()
-            .map(|(rank, &fingerprint)| Told { rank: rank + 4, fingerprint, may_run_schedules })
+            .map(|(rank, &fingerprint)| TableOffer { rank: rank + 4, fingerprint, may_run_schedules })
             .collect()
     }
 

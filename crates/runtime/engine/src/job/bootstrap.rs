@@ -1,17 +1,22 @@
-//! The world in the making: the card this process hands round, the segment that it joins, and what all
-//! agree on.
+//! How the ranks of a node come to share memory, in `MPI_Init`.
+//!
+//! Between the steps the front end exchanges bytes through the host library: each process describes
+//! itself ([`Bootstrap::begin`]), opens the segment of the lowest rank on its node
+//! ([`Bootstrap::join`]), and learns who has managed to ([`Bootstrap::agree`]).
 
-use crate::clock::{self, Ticks};
-use crate::collective::plan::NodeFacts;
-use crate::deferral::pending as deferral;
-use crate::job::agent_start;
-use crate::job::agreement::{self, Told};
-use crate::job::cores;
-use crate::job::neighbour::Neighbour;
-use crate::job::node::{self, World, note, room_for_blocks};
-use crate::job::process_info::{ACROSS, Card, ENABLED, FENCES, READS, STRICT, THREADED};
-use crate::record::tally::Timeline;
-use crate::wait::settings::{Policy, Waiting};
+use super::agent_start::AgentStart;
+use super::agreement;
+use super::cores;
+use super::members::NodeMembers;
+use super::node::{Node, NodeFacts, room_for_blocks};
+use super::process_info::{
+    AGENTS, ENABLED, FENCES, ProcessInfo, READS, STRICT, THREADED, boot_id, hash, namespaces,
+};
+use crate::clock::{self, Clock};
+use crate::deferral::mode::BarrierMode;
+use crate::record::notes::Notes;
+use crate::record::timeline::Timeline;
+use crate::wait::settings::{WaitPolicy, WaitSettings};
 use evenkeel_barrier_table::TableError;
 use evenkeel_barrier_table::location::{self, ActiveTable};
 use evenkeel_options as options;
@@ -20,283 +25,265 @@ use evenkeel_segment::eventcount::Fencing;
 use evenkeel_segment::layout::MAX_PROCESSES;
 use evenkeel_segment::{Geometry, NodeStatus, Segment, cross_memory, membarrier};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// What the next rank reads to find out whether direct reads work.
-static PROBE: AtomicU64 = AtomicU64::new(0x0123_4567_89ab_cdef);
-
-/// Address space of a segment; pages are taken as they are touched.
+/// Address space of a segment; pages are taken as they are touched. A machine that refuses the first
+/// gets the next.
 const SEGMENT_BYTES: [usize; 3] = [64 << 30, 4 << 30, 256 << 20];
 
-/// The world in the making: between the exchange of cards and the agreement.
-pub struct Candidate {
-    card: Card,
+/// What other processes of the node read to find out whether direct reads work.
+const PROBE: u64 = 0x0123_4567_89ab_cdef;
+
+/// Answers to [`Bootstrap::join`], one bit each: the segment is open; direct reads work.
+const HAS_SEGMENT: u8 = 1;
+const HAS_READS: u8 = 2;
+
+/// A process on its way to sharing memory with the others of its node.
+pub struct Bootstrap {
+    info: ProcessInfo,
     offered: Option<Segment>,
     joined: Option<Segment>,
-    cards: Vec<Card>,
+    /// All processes of the job, in the order of `MPI_COMM_WORLD`.
+    processes: Vec<ProcessInfo>,
     me: usize,
     threaded: bool,
-    reads: bool,
     table: Result<Option<ActiveTable>, TableError>,
+    clock: Clock,
+    /// Other processes are told its address.
+    probe: Box<AtomicU64>,
 }
 
-impl Candidate {
-    /// Prepares this process's card. `interface` is the number of the shim's interface.
-    pub fn begin(interface: u32, threaded: bool) -> Candidate {
-        clock::calibrate();
-        let mut card = Card {
+/// What comes of it.
+pub struct Agreed {
+    /// The ranks of this node; None if this rank takes no part.
+    pub node: Option<Node>,
+    /// The start of the agents, if there are to be any.
+    pub agents: Option<AgentStart>,
+}
+
+impl Bootstrap {
+    /// Offers a segment and describes this process. `interface`: number of the shim's interface.
+    pub fn begin(interface: u32, threaded: bool, clock: Clock, notes: &Notes) -> Bootstrap {
+        let probe = Box::new(AtomicU64::new(PROBE));
+        let table = location::active_table();
+        let mut info = ProcessInfo {
             interface,
             version: version_hash(),
             pid: std::process::id(),
             descriptor: -1,
-            ..Card::default()
+            flags: wishes(threaded),
+            table: table.as_ref().ok().and_then(Option::as_ref).map_or(0, |active| active.fingerprint),
+            session: cores::scheduled_session(),
+            boot: boot_id(),
+            namespaces: namespaces(),
+            probe: probe.as_ptr() as u64,
+            quota: cores::quota().map_or(0, |cores| (cores * 1000.0) as u32),
+            ..ProcessInfo::default()
         };
-        let mut offered = None;
-        let table = location::active_table();
-        if let Ok(Some(in_use)) = &table {
-            card.table = in_use.fingerprint;
+        for core in cores::allowed().into_iter().filter(|core| *core < 256) {
+            info.cores[core / 64] |= 1 << (core % 64);
         }
-        if deferral::Mode::from_environment().is_ok_and(|mode| mode == deferral::Mode::Strict) {
-            card.flags |= STRICT;
-        }
-        if threaded {
-            card.flags |= THREADED;
-        }
-        if options::NODES.get() == "agents" {
-            card.flags |= ACROSS;
-        }
-        if !options::OFF.is_on() {
-            card.token = token();
-            for bytes in SEGMENT_BYTES {
-                match Segment::create(bytes, card.token) {
-                    Ok(segment) => {
-                        card.descriptor = segment.descriptor().unwrap_or(-1);
-                        card.flags |= ENABLED;
-                        offered = Some(segment);
-                        break;
-                    }
-                    Err(e) if bytes == SEGMENT_BYTES[2] => {
-                        note(&format!("{e}; leaving all collectives to the host library"))
-                    }
-                    Err(_) => {} // a smaller one may do
-                }
-            }
-        }
-        if membarrier::register() {
-            card.flags |= FENCES;
-        }
-        if options::CMA.get() != "off" {
-            cross_memory::allow_readers();
-            card.flags |= READS;
-        }
-        card.session = cores::scheduled_session();
-        card.boot = hash_file("/proc/sys/kernel/random/boot_id");
-        // What has a host name of its own is a host: MPI libraries go by that too, and virtual hosts of one
-        // machine may see each other's processes.
-        card.namespaces = hash_link("/proc/self/ns/pid") ^ hash_link("/proc/self/ns/uts").rotate_left(1);
-        card.probe = PROBE.as_ptr() as u64;
-        card.quota = cores::quota().map_or(0, |q| (q * 1000.0) as u32);
-        for core in cores::allowed() {
-            if core < 256 {
-                card.cores[core / 64] |= 1 << (core % 64);
-            }
-        }
-        Candidate { card, offered, joined: None, cards: Vec::new(), me: 0, threaded, reads: false, table }
+        let offered = if options::OFF.is_on() { None } else { offer_segment(&mut info, notes) };
+        Bootstrap { info, offered, joined: None, processes: Vec::new(), me: 0, threaded, table, clock, probe }
     }
 
-    pub fn card(&self) -> Card {
-        self.card
+    /// What the others are to be told of this process.
+    pub fn info(&self) -> ProcessInfo {
+        self.info
     }
 
+    /// Whether evenkeel is switched on and can work here.
     pub fn is_enabled(&self) -> bool {
-        self.card.flags & ENABLED != 0
+        self.info.flags & ENABLED != 0
     }
 
-    fn same_node(&self, other: &Card) -> bool {
-        self.card.shares_node_with(other)
+    fn is_on_this_node(&self, other: &ProcessInfo) -> bool {
+        self.info.shares_node_with(other)
     }
 
-    /// Opens the segment of the lowest rank on this node. Bit 0 of the answer: it worked; bit 1: direct
-    /// reads work.
-    pub fn join(&mut self, cards: &[Card], me: usize) -> u8 {
-        self.cards = cards.to_vec();
+    /// Opens the segment of the lowest rank on this node; the answer for the others.
+    pub fn join(&mut self, processes: &[ProcessInfo], me: usize, notes: &Notes) -> u8 {
+        self.processes = processes.to_vec();
         self.me = me;
-        if !self.is_enabled() {
+        if !self.is_enabled() || !self.is_one_version(notes) {
             return 0;
         }
-        let enabled = |c: &Card| c.flags & ENABLED != 0;
-        if let Some(r) = cards
-            .iter()
-            .position(|c| enabled(c) && (c.interface, c.version) != (self.card.interface, self.card.version))
-        {
-            if me == 0 || !(0..me).any(|q| enabled(&cards[q])) {
-                note(&format!(
-                    "rank {r} runs another version of evenkeel than rank {me}; leaving all collectives to the host library. \
-                     Make every rank load the same shim"
-                ));
-            }
-            return 0;
-        }
-        let leader = cards
-            .iter()
-            .position(|c| enabled(c) && self.same_node(c))
-            .expect("this rank's card is among them");
+        let takes_part = |p: &ProcessInfo| p.flags & ENABLED != 0 && self.is_on_this_node(p);
+        let leader = processes.iter().position(takes_part).expect("this process takes part");
         let segment = if leader == me {
-            self.offered.take().ok_or(None)
+            let Some(segment) = self.offered.take() else { return 0 };
+            let here = processes.iter().filter(|p| self.is_on_this_node(p)).count();
+            BlockAllocator::new(&segment, room_for_blocks(&segment, processes.len()))
+                .initialize(&Geometry::new(here));
+            segment
         } else {
-            let card = &cards[leader];
-            Segment::open(card.pid, card.descriptor, card.token).map_err(Some)
-        };
-        match segment {
-            Ok(segment) => {
-                if leader == me {
-                    let here = cards.iter().filter(|c| self.same_node(c)).count();
-                    BlockAllocator::new(&segment, room_for_blocks(&segment, cards.len()))
-                        .initialize(&Geometry::new(here));
-                }
-                self.joined = Some(segment);
-            }
-            Err(cause) => {
-                if let Some(e) = cause {
-                    note(&format!(
-                        "rank {me}: {e}; communicators with this rank are left to the host library"
+            let ProcessInfo { pid, descriptor, token, .. } = processes[leader];
+            match Segment::open(pid, descriptor, token) {
+                Ok(segment) => segment,
+                Err(error) => {
+                    notes.add(&format!(
+                        "rank {me}: {error}; communicators with this rank are left to the host library"
                     ));
+                    return 0;
                 }
-                return 0;
             }
-        }
-        self.reads = self.try_direct_read();
-        1 | (self.reads as u8) << 1
+        };
+        self.joined = Some(segment);
+        HAS_SEGMENT | if self.can_read_a_neighbour() { HAS_READS } else { 0 }
     }
 
-    /// Reads the probe of the next rank on this node.
-    fn try_direct_read(&self) -> bool {
-        if self.card.flags & READS == 0 {
+    /// Whether all processes that take part run the same version; if not, the first of them says so.
+    fn is_one_version(&self, notes: &Notes) -> bool {
+        let takes_part = |p: &ProcessInfo| p.flags & ENABLED != 0;
+        let mine = (self.info.interface, self.info.version);
+        let other = self.processes.iter().position(|p| takes_part(p) && (p.interface, p.version) != mine);
+        let Some(rank) = other else { return true };
+        let me = self.me;
+        if !self.processes[..me].iter().any(takes_part) {
+            notes.add(&format!(
+                "rank {rank} runs another version of evenkeel than rank {me}; leaving all collectives \
+                 to the host library. Make every rank load the same shim"
+            ));
+        }
+        false
+    }
+
+    /// Whether this process can read the probe of the next rank on this node.
+    fn can_read_a_neighbour(&self) -> bool {
+        if self.info.flags & READS == 0 {
             return false;
         }
-        let n = self.cards.len();
-        let next =
-            (1..=n).map(|d| (self.me + d) % n).find(|&r| self.same_node(&self.cards[r])).unwrap_or(self.me);
+        let ranks = self.processes.len();
+        let after_me = (1..=ranks).map(|distance| &self.processes[(self.me + distance) % ranks]);
+        let neighbour = after_me.into_iter().find(|p| self.is_on_this_node(p)).unwrap_or(&self.info);
         let mut seen = 0u64;
-        let card = &self.cards[next];
         // SAFETY: reads eight bytes into a local.
-        let read = unsafe { cross_memory::read(card.pid, card.probe, (&raw mut seen).cast(), 8) };
-        read.is_ok() && seen == PROBE.load(Ordering::Relaxed)
+        let read = unsafe {
+            cross_memory::read(neighbour.pid, neighbour.probe, (&raw mut seen).cast(), size_of::<u64>())
+        };
+        read.is_ok() && seen == self.probe.load(Ordering::Relaxed)
     }
 
-    /// Makes the world from everybody's answers to `join`; None if this rank takes no part.
-    pub fn agree(mut self, answers: &[u8]) -> Option<&'static World> {
-        let mut segment = self.joined.take()?;
-        let here: Vec<usize> = (0..self.cards.len())
-            .filter(|&r| self.same_node(&self.cards[r]) && answers[r] & 1 != 0)
-            .take(MAX_PROCESSES - 1) // one place is the agent's
+    /// Makes the node from all processes' answers to [`Bootstrap::join`].
+    pub fn agree(mut self, answers: &[u8], notes: &Notes) -> Agreed {
+        let Some(mut segment) = self.joined.take() else { return Agreed { node: None, agents: None } };
+        let has_joined = |rank: &usize| answers[*rank] & HAS_SEGMENT != 0;
+        let here: Vec<usize> = (0..self.processes.len())
+            .filter(|rank| self.is_on_this_node(&self.processes[*rank]) && has_joined(rank))
+            .take(MAX_PROCESSES - 1) // the last place is the agent's
             .collect();
-        agent_start::prepare(&self.cards, answers, self.me, &segment);
+        let all_joined = (0..self.processes.len()).all(|rank| has_joined(&rank));
+        let agents = all_joined.then(|| AgentStart::prepare(&self.processes, self.me, &segment)).flatten();
         segment.close_file();
-        if !here.contains(&self.me) {
-            return None;
-        }
-        // One more for the node's agent, whose place is after those of the ranks.
-        let mut local = vec![None; self.cards.len()];
-        for (place, &rank) in here.iter().enumerate() {
-            local[rank] = Some(place);
-        }
-        local.push(Some(here.len()));
-        let my_place = local[self.me]?;
-        NodeStatus::new(&segment).set_joined(my_place);
-        let all = |flag: u32| here.iter().all(|&r| self.cards[r].flags & flag != 0);
-        let union = here.iter().fold([0u64; 4], |mut u, &r| {
-            u.iter_mut().zip(self.cards[r].cores).for_each(|(a, b)| *a |= b);
-            u
-        });
-        let unbound = here.iter().all(|&r| self.cards[r].cores == union);
-        let node_cores: usize = union.iter().map(|w| w.count_ones() as usize).sum();
-        let quota = here.iter().map(|&r| self.cards[r].quota).filter(|&q| q > 0).min();
-        let facts = NodeFacts {
-            cores: cores::usable(node_cores.max(1), quota.map(|q| q as f64 / 1000.0)),
-            direct_reads: all(READS) && here.iter().all(|&r| answers[r] & 2 != 0),
-        };
-        let placing = options::PLACE.get();
-        if unbound && placing != "none" {
-            let allowed = cores::allowed();
-            if let Some(mine) = cores::share(&allowed, my_place, here.len()) {
-                cores::bind(&mine);
-                if placing != "bind" {
-                    // The rank has moved to its share; from here on the system may move it again. A rank that
-                    // must stay beside a stranger's busy process starves, and all others wait for it.
-                    cores::bind(&allowed);
-                }
-            }
-        }
-        let policy = Policy::from_environment().unwrap_or_else(|sentence| {
-            if self.me == 0 {
-                note(&sentence);
-            }
-            Policy::Auto
-        });
-        let may_run_schedules = |r: usize| self.cards[r].flags & (STRICT | THREADED) == STRICT;
-        let told: Vec<Told> = here
-            .iter()
-            .map(|&rank| Told {
-                rank,
-                fingerprint: self.cards[rank].table,
-                may_run_schedules: may_run_schedules(rank),
-            })
-            .collect();
-        let (table, sentence) = agreement::agree(&told, self.table);
+        let node = here.contains(&self.me).then(|| self.node(segment, &here, answers, notes));
+        Agreed { node, agents }
+    }
+
+    /// The node of the ranks `here`, this one among them.
+    fn node(self, segment: Segment, here: &[usize], answers: &[u8], notes: &Notes) -> Node {
+        let ranks = self.processes.len();
+        let members = NodeMembers::new(&self.processes, here);
+        // The last entry is the agent's, whose local rank comes after those of the ranks.
+        let mut local_ranks = vec![None; ranks];
+        here.iter().enumerate().for_each(|(local, &rank)| local_ranks[rank] = Some(local));
+        local_ranks.push(Some(here.len()));
+        let local_rank = local_ranks[self.me].expect("this rank is among those here");
+        NodeStatus::new(&segment).set_joined(local_rank);
+        let direct_reads = members.all_have(READS) && here.iter().all(|&rank| answers[rank] & HAS_READS != 0);
+        let facts = NodeFacts { cores: members.usable_cores(), direct_reads };
+        members.place_on_cores(local_rank);
+        let (table, sentence) = agreement::agree(&members.table_offers(), self.table);
         if let Some(sentence) = sentence.filter(|_| self.me == here[0]) {
-            note(&sentence);
+            notes.add(&sentence);
         }
-        Some(node::enter(World {
+        let fences = members.all_have(FENCES);
+        Node {
             segment,
             me: self.me,
-            ranks: self.cards.len(),
-            local,
-            neighbours: here
-                .iter()
-                .map(|&r| Neighbour { world_rank: r, pid: self.cards[r].pid, watched: OnceLock::new() })
-                .collect(),
-            my_place,
+            ranks,
+            local_ranks,
+            neighbours: members.neighbours(),
+            local_rank,
             facts,
-            enters_unfenced: all(FENCES)
-                && here.iter().all(|&r| self.cards[r].flags & (STRICT | THREADED) == 0),
-            fencing: if all(FENCES) { Fencing::Sleeper } else { Fencing::Both },
-            waiting: Waiting {
-                policy,
+            fencing: if fences { Fencing::Sleeper } else { Fencing::Both },
+            enters_unfenced: fences && members.none_has(STRICT | THREADED),
+            waiting: WaitSettings {
+                policy: wait_policy(self.me, notes),
                 ranks: here.len(),
                 cores: facts.cores,
-                yield_works: here.iter().all(|&r| self.cards[r].session == self.cards[here[0]].session),
+                needs_this_core: false,
+                yield_works: members.share_a_session(),
+                clock: self.clock,
             },
             patience_ns: options::PATIENCE_MS.get().parse::<u64>().unwrap_or(200).max(1) * 1_000_000,
             threaded: self.threaded,
             recording: options::RECORD.is_on(),
-            began: Ticks::now(),
+            began: self.clock.now(),
             began_cpu_ns: clock::process_cpu_ns(),
             timeline: Timeline::default(),
             table,
-            job: OnceLock::new(),
-            reports_faults: OnceLock::new(),
-        }))
+            agent: OnceLock::new(),
+            reports_faults: AtomicBool::new(false),
+        }
     }
 }
 
-fn token() -> u64 {
-    clock::monotonic_ns().rotate_left(20) ^ (std::process::id() as u64) << 40 ^ PROBE.as_ptr() as u64
+/// The policy in force; rank 0 says if it cannot be understood.
+fn wait_policy(me: usize, notes: &Notes) -> WaitPolicy {
+    WaitPolicy::from_environment().unwrap_or_else(|error| {
+        if me == 0 {
+            notes.add(&error.to_string());
+        }
+        WaitPolicy::Auto
+    })
+}
+
+/// The flags of a process that say what it wants and what the kernel lets it do.
+fn wishes(threaded: bool) -> u32 {
+    let mut flags = 0;
+    if BarrierMode::from_environment().is_ok_and(|mode| mode == BarrierMode::Strict) {
+        flags |= STRICT;
+    }
+    if threaded {
+        flags |= THREADED;
+    }
+    if options::NODES.get() == "agents" {
+        flags |= AGENTS;
+    }
+    if membarrier::register() {
+        flags |= FENCES;
+    }
+    if options::CMA.get() != "off" {
+        cross_memory::allow_readers();
+        flags |= READS;
+    }
+    flags
+}
+
+/// Makes the largest segment that the machine allows.
+fn offer_segment(info: &mut ProcessInfo, notes: &Notes) -> Option<Segment> {
+    info.token = token(info.probe);
+    for bytes in SEGMENT_BYTES {
+        match Segment::create(bytes, info.token) {
+            Ok(segment) => {
+                info.descriptor = segment.descriptor().unwrap_or(-1);
+                info.flags |= ENABLED;
+                return Some(segment);
+            }
+            Err(error) if bytes == SEGMENT_BYTES[2] => {
+                notes.add(&format!("{error}; leaving all collectives to the host library"));
+            }
+            Err(_) => {} // a smaller one may do
+        }
+    }
+    None
+}
+
+/// A number that other processes are unlikely to use for their segments.
+fn token(address: u64) -> u64 {
+    clock::monotonic_ns().rotate_left(20) ^ u64::from(std::process::id()) << 40 ^ address
 }
 
 fn version_hash() -> u32 {
     hash(concat!(env!("CARGO_PKG_VERSION"), " layout 6").as_bytes()) as u32
-}
-
-fn hash_file(path: &str) -> u64 {
-    std::fs::read(path).map_or(0, |bytes| hash(&bytes))
-}
-
-fn hash_link(path: &str) -> u64 {
-    std::fs::read_link(path).map_or(0, |target| hash(target.as_os_str().as_encoded_bytes()))
-}
-
-/// FNV-1a.
-pub fn hash(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |h, &b| (h ^ b as u64).wrapping_mul(0x100_0000_01b3))
 }

@@ -1,75 +1,114 @@
-//! What a rank's world knows of other nodes.
+//! Which processes of the job are alive, and what happens when one that is waited for has died.
 
-use super::agent_commands::AgentCommand;
-use super::agent_link::Job;
-use crate::job::node::World;
-use evenkeel_segment::node_status::{LostNode, NodeLoss};
+use super::node::Node;
+use crate::record::notes;
+use evenkeel_segment::node_status::NodeLoss;
+use evenkeel_segment::process;
 
-impl World {
-    /// The nodes of the job; None: there is one, or there are no agents.
-    pub fn job(&self) -> Option<&Job> {
-        self.job.get()
+/// Exit status of a rank that ends because another one has died.
+pub const EXIT_PEER_DIED: i32 = 71;
+
+/// Asking the kernel about more processes than this takes longer than it is worth.
+const FEW_PROCESSES: usize = 8;
+
+impl Node {
+    /// Announces that this process takes no further part.
+    pub fn leave(&self) {
+        self.status().set_left(self.local_rank);
     }
 
-    /// Tells this node's agent something, if there is one.
-    pub(crate) fn tell_agent(&self, command: &AgentCommand) {
-        if let Some(job) = self.job() {
-            job.tell(command);
-        }
+    /// Whether a local rank has done its part in everything.
+    pub fn has_left(&self, local_rank: usize) -> bool {
+        self.status().has_left(local_rank)
     }
 
-    /// Wakes this node's agent, if there is one.
-    #[cold]
-    pub(crate) fn wake_agent(&self) {
-        if let Some(job) = self.job() {
-            job.wake_agent();
-        }
+    /// Whether one of the other processes with these local ranks is running or ready to run, as far as that
+    /// can be told at little cost.
+    pub fn any_is_running(&self, local_ranks: &[usize]) -> bool {
+        let others = || local_ranks.iter().filter(|&&rank| rank != self.local_rank);
+        // Of a process with threads the kernel reports the first one only, which may not be the one in MPI.
+        self.threaded
+            || others().count() > FEW_PROCESSES
+            || others().any(|&rank| process::is_runnable(self.neighbour(rank).pid))
     }
 
-    /// Whether the agent may need a core that a rank here occupies.
-    pub(crate) fn is_agent_short_of_cores(&self) -> bool {
-        self.waiting.ranks + 1 > self.waiting.cores || self.job().is_some_and(|job| job.share_cores)
+    /// Whether a rank of this node has died before it had done its part; no, for ranks of other nodes.
+    pub fn has_died(&self, world_rank: usize) -> bool {
+        self.local_rank_of(world_rank).is_some_and(|rank| self.any_has_died(&[rank]))
     }
 
-    /// A name for a new communicator that no other one has in this job.
-    pub(crate) fn name_communicator(&self) -> u64 {
-        self.job().map_or(1 << 32 | self.me as u64, |job| job.name_communicator(self.me))
+    /// Whether one of the other processes with these local ranks has died before it had done its part.
+    pub(crate) fn any_has_died(&self, local_ranks: &[usize]) -> bool {
+        local_ranks
+            .iter()
+            .any(|&rank| rank != self.local_rank && self.neighbour(rank).is_dead() && !self.has_left(rank))
     }
 
-    /// Ends this process with a sentence if the agent has found a rank dead or a node lost. `collective`:
-    /// what this rank waits in, by MPI's name without prefix.
-    pub(crate) fn check_nodes(&self, collective: &str) {
-        let Some(job) = self.job() else { return };
-        if let Some(rank) = self.status().dead_rank() {
-            let host = job.node_of.get(rank as usize).map_or("?", |node| job.host(*node as usize));
+    /// Ends this process with a sentence if one of the processes with these local ranks has died, or a node
+    /// is lost. `operation`: what this rank waits in, without the prefix `MPI_`.
+    pub fn check_alive(&self, local_ranks: impl Iterator<Item = usize>, operation: &str) {
+        self.check_nodes(operation);
+        for local_rank in local_ranks {
+            if !self.any_has_died(&[local_rank]) {
+                continue;
+            }
+            let neighbour = self.neighbour(local_rank);
+            let (rank, pid, me) = (neighbour.world_rank, neighbour.pid, self.me);
+            if local_rank == self.neighbours.len() {
+                self.end(&format!(
+                    "this node's agent (process {pid}) has died while rank {me} waits in \
+                     MPI_{operation} for other nodes; ending this job. Look whether it was killed, by a \
+                     user or by the system for want of memory; EVENKEEL_NODES=library works without \
+                     agents"
+                ));
+            }
             self.end(&format!(
-                "rank {rank} on {host} has died while rank {} waits in MPI_{collective}; ending this \
-                 job. Look for what rank {rank} wrote last, or at its exit status",
-                self.me
+                "rank {rank} (process {pid}) has died while rank {me} waits in MPI_{operation}; ending \
+                 this job. Look for what rank {rank} wrote last, or at its exit status"
             ));
         }
-        if let Some(lost) = self.status().lost_node() {
-            self.end(&self.lost_node_sentence(job, lost, collective));
-        }
     }
 
-    fn lost_node_sentence(&self, job: &Job, lost: LostNode, collective: &str) -> String {
-        let node = lost.node as usize;
-        let (host, ranks) = (job.host(node), job.ranks_on(node).map(|rank| rank.to_string()));
-        let ranks: Vec<String> = ranks.collect();
-        let (what, raise) = match lost.loss {
-            NodeLoss::Unreachable => ("cannot be reached any more".to_string(), ""),
-            NodeLoss::Silent => (
-                format!("has not been heard of for {} ms", evenkeel_options::NODE_PATIENCE_MS.get()),
-                ", or raise EVENKEEL_NODE_PATIENCE_MS",
-            ),
+    /// Ends this process with a sentence if the agents have found a rank dead or a node lost.
+    fn check_nodes(&self, operation: &str) {
+        let Some(link) = self.agent() else { return };
+        let host = |node: usize| link.hosts.get(node).map_or("?", String::as_str);
+        let me = self.me;
+        if let Some(rank) = self.status().dead_rank() {
+            let on = link.node_of.get(rank as usize).map_or("?", |node| host(*node as usize));
+            self.end(&format!(
+                "rank {rank} on {on} has died while rank {me} waits in MPI_{operation}; ending this \
+                 job. Look for what rank {rank} wrote last, or at its exit status"
+            ));
+        }
+        let Some(lost) = self.status().lost_node() else { return };
+        let on_node = link.node_of.iter().enumerate().filter(|&(_, node)| *node == lost.node);
+        let ranks: Vec<String> = on_node.map(|(rank, _)| rank.to_string()).collect();
+        let host = host(lost.node as usize);
+        let (what, raise) = if lost.loss == NodeLoss::Unreachable {
+            ("cannot be reached any more".to_string(), "")
+        } else {
+            let patience = evenkeel_options::NODE_PATIENCE_MS.get();
+            (format!("has not been heard of for {patience} ms"), ", or raise EVENKEEL_NODE_PATIENCE_MS")
         };
-        let plural = if ranks.len() == 1 { "" } else { "s" };
-        format!(
-            "node {host} (rank{plural} {}) {what} while rank {} waits in MPI_{collective}; ending this \
-             job. Look whether {host} is up and its network works{raise}",
+        self.end(&format!(
+            "node {host} (rank{} {}) {what} while rank {me} waits in MPI_{operation}; ending this job. \
+             Look whether {host} is up and its network works{raise}",
+            if ranks.len() == 1 { "" } else { "s" },
             ranks.join(", "),
-            self.me
-        )
+        ));
+    }
+
+    /// Prints a sentence and ends this process. Only the first of the node's ranks to call this prints.
+    pub fn end(&self, sentence: &str) -> ! {
+        if self.status().claim_end_announcement() {
+            notes::print(sentence);
+        }
+        // SAFETY: flushes what the program has printed; then ends without running handlers that might wait
+        // for other ranks.
+        unsafe {
+            libc::fflush(std::ptr::null_mut());
+            libc::_exit(EXIT_PEER_DIED)
+        }
     }
 }

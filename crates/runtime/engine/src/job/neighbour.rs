@@ -3,12 +3,23 @@
 use evenkeel_segment::process::WatchedProcess;
 use std::sync::OnceLock;
 
-/// Another rank of this node, or the node's agent.
+/// Another process of this node: a rank, or the node's agent.
 pub struct Neighbour {
-    /// Its rank in MPI_COMM_WORLD; none that exists, for an agent.
+    /// Its rank in `MPI_COMM_WORLD`; `usize::MAX` for the agent.
     pub world_rank: usize,
-    /// Its process.
+    /// Its process id.
     pub pid: u32,
-    /// Whether that still lives; watched from the first time on that this is asked.
-    pub(crate) watched: OnceLock<WatchedProcess>,
+    watched: OnceLock<WatchedProcess>,
+}
+
+impl Neighbour {
+    /// A process that is watched from the first question about it on.
+    pub fn new(world_rank: usize, pid: u32) -> Neighbour {
+        Neighbour { world_rank, pid, watched: OnceLock::new() }
+    }
+
+    /// Whether it has ended, in whatever way.
+    pub fn is_dead(&self) -> bool {
+        self.watched.get_or_init(|| WatchedProcess::new(self.pid)).is_dead()
+    }
 }

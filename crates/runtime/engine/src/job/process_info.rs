@@ -1,37 +1,45 @@
-//! What ranks tell each other about themselves before they share memory.
+//! What a process tells the others about itself before they share memory.
 
-/// What a rank tells the others before they share memory: plain bytes, exchanged through the host MPI.
+/// A process as the others of its job learn of it in `MPI_Init`: plain bytes, exchanged through the
+/// host library.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
-pub struct Card {
+pub struct ProcessInfo {
+    /// Number of the interface between shim and engine; processes of different ones do not share memory.
     pub(crate) interface: u32,
+    /// Hash of the version and of the segment's layout; likewise.
     pub(crate) version: u32,
     pub(crate) pid: u32,
+    /// Descriptor of the segment that it offers; -1: none.
     pub(crate) descriptor: i32,
+    /// [`ENABLED`] and the other flags.
     pub(crate) flags: u32,
     /// CPU quota in thousandths of a core; 0 = none.
     pub(crate) quota: u32,
-    /// What the kernel schedules this process by, if that is its session; 0 otherwise.
+    /// Its session, if the kernel schedules processes by session; 0 otherwise.
     pub(crate) session: u32,
     /// Fingerprint of its table of schedules; 0: it has none.
     pub(crate) table: u32,
+    /// Hash of the kernel's boot id.
     pub(crate) boot: u64,
+    /// Hash of its PID and UTS namespaces.
     pub(crate) namespaces: u64,
+    /// Opens its segment.
     pub(crate) token: u64,
-    /// Where `PROBE` stands in this process: the others try to read it.
+    /// Address of a word of this process that others try to read.
     pub(crate) probe: u64,
     /// The first 256 cores this process may use, one bit each.
     pub(crate) cores: [u64; 4],
 }
 
-const _: () = assert!(size_of::<Card>() <= 96, "ek_process_info");
+const _: () = assert!(size_of::<ProcessInfo>() <= 96, "ek_process_info");
 
-/// 64-bit words of a card.
-pub const CARD_WORDS: usize = 12;
+/// 64-bit words of a [`ProcessInfo`].
+pub const PROCESS_INFO_WORDS: usize = 12;
 
-impl Card {
-    /// The card as numbers, to be told where bytes cannot be.
-    pub fn to_words(&self) -> [u64; CARD_WORDS] {
+impl ProcessInfo {
+    /// The same as numbers, for channels that carry numbers only.
+    pub fn to_words(&self) -> [u64; PROCESS_INFO_WORDS] {
         let pair = |low: u32, high: u32| u64::from(high) << 32 | u64::from(low);
         let [a, b, c, d] = self.cores;
         [
@@ -50,9 +58,10 @@ impl Card {
         ]
     }
 
-    pub fn from_words(words: [u64; CARD_WORDS]) -> Card {
+    /// The inverse of [`ProcessInfo::to_words`].
+    pub fn from_words(words: [u64; PROCESS_INFO_WORDS]) -> ProcessInfo {
         let half = |i: usize| [words[i / 2] as u32, (words[i / 2] >> 32) as u32][i % 2];
-        Card {
+        ProcessInfo {
             interface: half(0),
             version: half(1),
             pid: half(2),
@@ -70,19 +79,40 @@ impl Card {
     }
 }
 
-impl Card {
+impl ProcessInfo {
     /// Whether the two processes share a kernel and see each other in it.
-    pub(crate) fn shares_node_with(&self, other: &Card) -> bool {
+    pub(crate) fn shares_node_with(&self, other: &ProcessInfo) -> bool {
         other.boot == self.boot && other.namespaces == self.namespaces
     }
 }
 
+/// It takes part: evenkeel is switched on and works there.
 pub(crate) const ENABLED: u32 = 1;
+/// It can be made to execute a fence by others (`membarrier`).
 pub(crate) const FENCES: u32 = 2;
+/// Others may read its memory.
 pub(crate) const READS: u32 = 4;
-/// No barrier of it is ever deferred.
+/// None of its barriers is ever deferred.
 pub(crate) const STRICT: u32 = 8;
 /// Several of its threads may be in MPI.
 pub(crate) const THREADED: u32 = 16;
-/// It would have agents carry collectives between nodes.
-pub(crate) const ACROSS: u32 = 32;
+/// It wants agents to carry collectives between nodes.
+pub(crate) const AGENTS: u32 = 32;
+
+/// A number that tells machines, and reboots of one machine, apart.
+pub fn boot_id() -> u64 {
+    std::fs::read("/proc/sys/kernel/random/boot_id").map_or(0, |bytes| hash(&bytes))
+}
+
+/// A number for what this process sees of its machine. What has a host name of its own counts as a
+/// host: MPI libraries go by that too, and virtual hosts of one machine may see each other's processes.
+pub(super) fn namespaces() -> u64 {
+    let hash_link =
+        |path: &str| std::fs::read_link(path).map_or(0, |target| hash(target.as_os_str().as_encoded_bytes()));
+    hash_link("/proc/self/ns/pid") ^ hash_link("/proc/self/ns/uts").rotate_left(1)
+}
+
+/// FNV-1a.
+pub(super) fn hash(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |h, &b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3))
+}

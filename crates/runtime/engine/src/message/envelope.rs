@@ -1,22 +1,27 @@
-//! What stands in front of a message, and the other records of the protocol.
+//! The records of the message protocol, and how their fields are written and read.
 //!
-//! | record | what it says | followed by |
-//! |---|---|---|
-//! | `EAGER` | envelope | the message |
-//! | `OFFER` | envelope, where the message lies | |
-//! | `DONE`  | token of a send: it was received (and its data are not needed any more); stamp of the receive | |
-//! | `WANTED` | token of an offered send, token of the receive, bytes: send it in parts, it cannot be read directly | |
-//! | `PART`  | token of the receive, offset | a part of the message |
+//! | record | fields | followed by | meaning |
+//! |---|---|---|---|
+//! | `EAGER` | envelope | the message | a message in one piece |
+//! | `OFFER` | envelope, address, bytes | | a long message that the receiver may read at its address |
+//! | `DONE`  | token of the send, stamp of the receive | | received: the sender may reuse the buffer |
+//! | `WANTED` | token of the send, token of the receive, bytes | | the receiver cannot read it: send parts |
+//! | `PART`  | token of the receive, offset | the part | a part of a message, after `WANTED` |
 
-use super::visibility::Stamp;
+use crate::comm::stamp::BarrierStamp;
 
+/// A message in one piece.
 pub const EAGER: u8 = 1;
+/// A long message that the receiver may read from the sender's memory.
 pub const OFFER: u8 = 2;
+/// A send has been received.
 pub const DONE: u8 = 3;
+/// An offered message is to be sent in parts.
 pub const WANTED: u8 = 4;
+/// A part of a message.
 pub const PART: u8 = 5;
 
-/// No record's own fields take more than this.
+/// The largest size of a record's fields, in bytes.
 pub const LARGEST: usize = 72;
 
 const STAMPED: u32 = 1 << 31;
@@ -24,30 +29,35 @@ const STAMPED: u32 = 1 << 31;
 const SYNCHRONOUS: u32 = 1 << 30;
 const SOURCE: u32 = SYNCHRONOUS - 1;
 
-/// Names a send or receive of the process that gave it out; comes back as it was.
+/// Identifies a send or receive in the process that issued it. The other process sends it back unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token(pub u64);
 
+/// What a receive is matched against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Envelope {
     /// The communicator's id.
     pub comm: u64,
+    /// The tag of the message.
     pub tag: i32,
-    /// The sender's rank in it.
+    /// The rank of the sender in the communicator.
     pub source: u32,
-    pub stamp: Option<Stamp>,
-    /// Of an offered or synchronous send.
+    /// The pending barrier behind which it was sent, if there is one.
+    pub stamp: Option<BarrierStamp>,
+    /// The send, if it is offered or synchronous.
     pub token: Option<Token>,
 }
 
-/// Where an offered message lies in its sender's memory.
+/// The place of an offered message in the memory of its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offer {
+    /// Its address there.
     pub address: u64,
+    /// Its size.
     pub bytes: u64,
 }
 
-/// The fields of a record, being written.
+/// The fields of a record that is being written.
 pub struct Fields {
     bytes: [u8; LARGEST],
     used: usize,
@@ -68,12 +78,13 @@ impl Fields {
     }
 
     #[inline(always)]
-    fn stamp(&mut self, stamp: Stamp) {
+    fn stamp(&mut self, stamp: BarrierStamp) {
         self.word(stamp.comm);
         self.word(stamp.number);
         self.word(stamp.ranks as u64);
     }
 
+    /// The fields of `EAGER`.
     #[inline(always)]
     pub fn envelope(e: &Envelope) -> Fields {
         let mut f = Fields::default();
@@ -90,6 +101,7 @@ impl Fields {
         f
     }
 
+    /// The fields of `OFFER`.
     pub fn offer(e: &Envelope, offer: Offer) -> Fields {
         let mut f = Fields::envelope(e);
         f.word(offer.address);
@@ -97,7 +109,8 @@ impl Fields {
         f
     }
 
-    pub fn done(token: Token, stamp: Option<Stamp>) -> Fields {
+    /// The fields of `DONE`.
+    pub fn done(token: Token, stamp: Option<BarrierStamp>) -> Fields {
         let mut f = Fields::default();
         f.word(token.0);
         if let Some(stamp) = stamp {
@@ -106,23 +119,28 @@ impl Fields {
         f
     }
 
-    /// Three words: of `WANTED` send, receive, bytes; of `PART` receive, offset.
+    /// The fields of `WANTED` (three words) or `PART` (two words).
     pub fn words(words: &[u64]) -> Fields {
         let mut f = Fields::default();
         words.iter().for_each(|&w| f.word(w));
         f
     }
 
+    /// The fields as they are sent.
     #[inline(always)]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..self.used]
     }
 }
 
-/// The fields of a record, being read; what remains is the message.
+/// A record that is being read. Each method takes fields off its front; the rest is the message.
 pub struct Record<'a>(pub &'a [u8]);
 
 impl Record<'_> {
+    /// Takes a token, a size or an offset.
+    ///
+    /// # Panics
+    /// If the record is shorter, which the other process never sends.
     #[inline(always)]
     pub fn word(&mut self) -> u64 {
         let (word, rest) = self.0.split_at(8);
@@ -130,11 +148,13 @@ impl Record<'_> {
         u64::from_ne_bytes(word.try_into().expect("eight bytes"))
     }
 
+    /// Takes a stamp.
     #[inline(always)]
-    pub fn stamp(&mut self) -> Stamp {
-        Stamp { comm: self.word(), number: self.word(), ranks: self.word() as u32 }
+    pub fn stamp(&mut self) -> BarrierStamp {
+        BarrierStamp { comm: self.word(), number: self.word(), ranks: self.word() as u32 }
     }
 
+    /// Takes an envelope.
     #[inline(always)]
     pub fn envelope(&mut self) -> Envelope {
         let (comm, word) = (self.word(), self.word());
@@ -144,6 +164,7 @@ impl Record<'_> {
         Envelope { comm, tag: (word >> 32) as i32, source: flags & SOURCE, stamp, token }
     }
 
+    /// Takes the place of an offered message.
     pub fn offer(&mut self) -> Offer {
         Offer { address: self.word(), bytes: self.word() }
     }
@@ -154,8 +175,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read() {
-        let stamp = Stamp { comm: u64::MAX - 1, ranks: 4096, number: 1 << 60 };
+    fn fields_are_read_as_they_were_written() {
+        let stamp = BarrierStamp { comm: u64::MAX - 1, ranks: 4096, number: 1 << 60 };
         for (stamp, token) in
             [(None, None), (Some(stamp), None), (None, Some(Token(7))), (Some(stamp), Some(Token(u64::MAX)))]
         {

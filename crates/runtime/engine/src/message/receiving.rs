@@ -2,12 +2,10 @@
 //! to be kept.
 
 use super::envelope::{DONE, EAGER, Envelope, Fields, OFFER, Offer, PART, Record, Token, WANTED};
-use super::port::{ANY_GONE, GONE, NEEDING, Port, count, slice};
-use super::request::{Data, Early, Message};
-use super::visibility::Stamp;
-use crate::communicator::node::lock;
+use super::port::{Port, add_needing, slice};
+use super::request::{Message, Payload, UnclaimedMessage};
+use crate::comm::stamp::BarrierStamp;
 use evenkeel_segment::{cross_memory, eventcount};
-use std::sync::atomic::Ordering;
 
 /// Records taken from one channel before the others are looked at.
 const AT_A_TIME: usize = 64;
@@ -16,13 +14,13 @@ impl Port {
     #[inline]
     pub(super) fn progress(&mut self) -> usize {
         let mut records = 0;
-        for place in 0..self.peers.len() {
+        for sender in 0..self.peers.len() {
             for _ in 0..AT_A_TIME {
-                let Some(record) = self.peers[place].reader.next() else { break };
+                let Some(record) = self.peers[sender].reader.next() else { break };
                 // SAFETY: the record stands until the reader advances.
                 let payload = unsafe { slice(record.payload, record.bytes) };
-                self.take_in(place, record.kind, payload);
-                let peer = &mut self.peers[place];
+                self.take_in(sender, record.kind, payload);
+                let peer = &mut self.peers[sender];
                 if peer.reader.advance(record) {
                     eventcount::notify(&peer.eventcount, eventcount::Fencing::Both);
                 }
@@ -30,7 +28,7 @@ impl Port {
             }
         }
         if records > 0 {
-            self.vain = 0;
+            self.idle_looks = 0;
         }
         if self.outbound > 0 {
             records += self.send_on();
@@ -41,34 +39,20 @@ impl Port {
         if !self.held.is_empty() {
             records += self.settle();
         }
-        if ANY_GONE.load(Ordering::Relaxed) {
-            self.drop_gone();
-        }
         records
     }
 
-    #[cold]
-    pub(super) fn drop_gone(&mut self) {
-        ANY_GONE.store(false, Ordering::Relaxed);
-        for comm in lock(&GONE).drain(..) {
-            // Receives that are still posted get what is sent to them all the same.
-            if self.queues.get(comm).is_some_and(|q| q.is_unposted()) {
-                self.queues.remove(comm);
-            }
-        }
-    }
-
-    pub(super) fn take_in(&mut self, place: usize, kind: u8, payload: &[u8]) {
+    pub(super) fn take_in(&mut self, sender: usize, kind: u8, payload: &[u8]) {
         let mut record = Record(payload);
         match kind {
             EAGER => {
                 let envelope = record.envelope();
                 self.was_asked |= envelope.token.is_some();
-                self.arrive(place, &envelope, record.0);
+                self.arrive(sender, &envelope, record.0);
             }
             OFFER => {
                 let (envelope, offer) = (record.envelope(), record.offer());
-                self.arrive_offered(place, &envelope, offer);
+                self.arrive_offered(sender, &envelope, offer);
             }
             DONE => {
                 let token = Token(record.word());
@@ -81,9 +65,9 @@ impl Port {
                 let m = unsafe { &mut *send };
                 (m.receive, m.moved, m.capacity) = (record.word(), 0, record.word() as usize);
                 m.stamp = (!record.0.is_empty()).then(|| record.stamp());
-                if !m.needs_us {
-                    m.needs_us = true; // it was thought that the receiver could read it
-                    count(&NEEDING, 1);
+                if !m.needs_this_process {
+                    m.needs_this_process = true; // it was thought that the receiver could read it
+                    add_needing(1);
                 }
                 self.streams.push(send);
             }
@@ -109,10 +93,9 @@ impl Port {
 
     #[inline]
     pub(super) fn pair(&mut self, envelope: &Envelope) -> Option<*mut Message> {
-        let world = self.world;
         let queue = self.queues.of(envelope.comm);
-        let receive = queue
-            .arrive(envelope.source as usize, envelope.tag, || self.known.is_visible(world, envelope.stamp));
+        let receive =
+            queue.arrive(envelope.source as usize, envelope.tag, || self.known.is_visible(envelope.stamp));
         if receive.is_none() && queue.is_held() {
             self.hold(envelope.comm);
         }
@@ -120,7 +103,7 @@ impl Port {
     }
 
     #[inline]
-    pub(super) fn arrive(&mut self, place: usize, envelope: &Envelope, data: &[u8]) {
+    pub(super) fn arrive(&mut self, sender: usize, envelope: &Envelope, data: &[u8]) {
         match self.pair(envelope) {
             Some(receive) => {
                 // SAFETY: posted receives are alive, and their buffers hold their capacity.
@@ -132,80 +115,88 @@ impl Port {
                         data.len().min((*receive).capacity),
                     );
                     if let Some(token) = envelope.token {
-                        self.answer(place, token, (*receive).posted);
+                        self.answer(sender, token, (*receive).posted);
                     }
                 }
                 self.finish(receive);
             }
-            None => self.keep(envelope, Early::new(envelope, place, Data::Here(data.into()))),
+            None => {
+                self.keep(envelope, UnclaimedMessage::new(envelope, sender, Payload::Copied(data.into())))
+            }
         }
     }
 
-    pub(super) fn arrive_offered(&mut self, place: usize, envelope: &Envelope, offer: Offer) {
-        let early = Early::new(envelope, place, Data::There(offer));
+    pub(super) fn arrive_offered(&mut self, sender: usize, envelope: &Envelope, offer: Offer) {
+        let message = UnclaimedMessage::new(envelope, sender, Payload::Offered(offer));
         match self.pair(envelope) {
-            Some(receive) => self.deliver(receive, envelope.source as i32, envelope.tag, early),
-            None => self.keep(envelope, early),
+            Some(receive) => self.deliver(receive, envelope.source as i32, envelope.tag, message),
+            None => self.keep(envelope, message),
         }
     }
 
-    pub(super) fn keep(&mut self, envelope: &Envelope, early: Early) {
-        self.queues.of(envelope.comm).keep(envelope.source as usize, envelope.tag, early);
+    pub(super) fn keep(&mut self, envelope: &Envelope, message: UnclaimedMessage) {
+        self.queues.of(envelope.comm).keep(envelope.source as usize, envelope.tag, message);
     }
 
     /// Gives a message to the receive that it belongs to.
-    pub(super) fn deliver(&mut self, receive: *mut Message, source: i32, tag: i32, early: Early) {
+    pub(super) fn deliver(
+        &mut self,
+        receive: *mut Message,
+        source: i32,
+        tag: i32,
+        message: UnclaimedMessage,
+    ) {
         // SAFETY: receives are alive until they are complete and freed, and their buffers hold their
         // capacity.
         let m = unsafe { &mut *receive };
         // SAFETY: as above.
-        unsafe { note(receive, source, tag, early.stamp, early.bytes()) };
-        let bytes = early.bytes().min(m.capacity);
-        match early.data {
-            Data::Here(data) => {
+        unsafe { note(receive, source, tag, message.stamp, message.bytes()) };
+        let bytes = message.bytes().min(m.capacity);
+        match message.payload {
+            Payload::Copied(data) => {
                 // SAFETY: as above.
                 unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), m.buffer, bytes) };
             }
-            Data::There(offer) => {
-                let token = early.token.expect("offers carry a token");
-                if !self.fetch(early.place, offer, m.buffer, bytes) && bytes > 0 {
+            Payload::Offered(offer) => {
+                let token = message.token.expect("offers carry a token");
+                if !self.fetch(message.sender, offer, m.buffer, bytes) && bytes > 0 {
                     m.moved = bytes;
                     let mut words = vec![token.0, receive as u64, bytes as u64];
                     words.extend(m.posted.iter().flat_map(|s| [s.comm, s.number, s.ranks as u64]));
-                    self.post_own(early.place, WANTED, Fields::words(&words));
+                    self.write_fields(message.sender, WANTED, Fields::words(&words));
                     return;
                 }
             }
         }
-        if let Some(token) = early.token {
-            self.answer(early.place, token, m.posted);
+        if let Some(token) = message.token {
+            self.answer(message.sender, token, m.posted);
         }
         self.finish(receive);
     }
 
     /// Copies an offered message from its sender's memory; false where the kernel does not allow that.
-    pub(super) fn fetch(&mut self, place: usize, offer: Offer, buffer: *mut u8, bytes: usize) -> bool {
-        if place == self.world.my_place {
+    pub(super) fn fetch(&mut self, sender: usize, offer: Offer, buffer: *mut u8, bytes: usize) -> bool {
+        if sender == self.node.local_rank {
             // SAFETY: the send is not complete, so its data stand; the two buffers of a program do not
             // overlap.
             unsafe { std::ptr::copy_nonoverlapping(offer.address as *const u8, buffer, bytes) };
             return true;
         }
-        let pid = self.world.neighbours[place].pid;
+        let pid = self.node.neighbours[sender].pid;
         // SAFETY: the receive's buffer holds so much.
-        self.world.facts.direct_reads
+        self.node.facts.direct_reads
             && unsafe { cross_memory::read(pid, offer.address, buffer, bytes) }.is_ok()
     }
 
-    pub(super) fn answer(&mut self, place: usize, token: Token, posted: Option<Stamp>) {
-        if place == self.world.my_place {
+    pub(super) fn answer(&mut self, sender: usize, token: Token, posted: Option<BarrierStamp>) {
+        if sender == self.node.local_rank {
             self.received(token, posted);
         } else {
-            self.post_own(place, DONE, Fields::done(token, posted));
+            self.write_fields(sender, DONE, Fields::done(token, posted));
         }
     }
 
-    pub(super) fn received(&mut self, token: Token, stamp: Option<Stamp>) {
+    pub(super) fn received(&mut self, token: Token, stamp: Option<BarrierStamp>) {
         let send = token.0 as *mut Message;
         // SAFETY: the token of a send that waits for this answer, so alive; it comes back once.
         unsafe { (*send).stamp = stamp };
@@ -215,13 +206,12 @@ impl Port {
     /// Pairs what was held and is not any more.
     #[cold]
     pub(super) fn settle(&mut self) -> usize {
-        let world = self.world;
         let mut pairs = 0;
         for comm in std::mem::take(&mut self.held) {
-            while let Some((receive, source, tag, early)) =
-                self.queues.get(comm).and_then(|q| q.settle(|m| self.known.is_visible(world, m.stamp)))
+            while let Some((receive, source, tag, message)) =
+                self.queues.get(comm).and_then(|q| q.settle(|m| self.known.is_visible(m.stamp)))
             {
-                self.deliver(receive, source as i32, tag, early);
+                self.deliver(receive, source as i32, tag, message);
                 pairs += 1;
             }
             if self.queues.get(comm).is_some_and(|q| q.is_held()) {
@@ -235,7 +225,7 @@ impl Port {
 /// # Safety
 /// `receive` must be alive.
 #[inline(always)]
-unsafe fn note(receive: *mut Message, source: i32, tag: i32, stamp: Option<Stamp>, bytes: usize) {
+unsafe fn note(receive: *mut Message, source: i32, tag: i32, stamp: Option<BarrierStamp>, bytes: usize) {
     // SAFETY: by the caller's promise.
     let m = unsafe { &mut *receive };
     (m.source, m.tag, m.stamp, m.bytes, m.truncated) = (source, tag, stamp, bytes, bytes > m.capacity);

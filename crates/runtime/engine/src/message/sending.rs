@@ -1,57 +1,59 @@
 //! Records on their way out: into a channel, or into the queue of those that found no room.
 
 use super::envelope::{Fields, PART};
-use super::port::{NEEDING, Parcel, Peer, Port, count, slice};
+use super::port::{Peer, Port, QueuedRecord, add_needing, slice, subtract_needing};
 use evenkeel_segment::channel;
 
 impl Port {
     #[inline(always)]
     pub(super) fn try_write(
         &mut self,
-        place: usize,
+        receiver: usize,
         kind: u8,
         fields: &Fields,
         data: (*const u8, usize),
     ) -> bool {
-        let fencing = self.world.message_fencing();
-        let peer = &mut self.peers[place];
-        // SAFETY: data of a send that is not complete.
-        if !peer.outbox.is_empty()
-            || !peer.writer.write(kind, &[fields.bytes(), unsafe { slice(data.0, data.1) }])
-        {
+        let fencing = self.fencing;
+        let peer = &mut self.peers[receiver];
+        if !peer.outbox.is_empty() {
+            return false;
+        }
+        // SAFETY: the data are of a send that is not complete.
+        let data = unsafe { slice(data.0, data.1) };
+        if !peer.writer.write(kind, &[fields.bytes(), data]) {
             return false;
         }
         channel::notify(&peer.eventcount, fencing);
         true
     }
 
-    pub(super) fn queue(&mut self, place: usize, parcel: Parcel) {
-        self.peers[place].outbox.push_back(parcel);
+    pub(super) fn queue(&mut self, receiver: usize, record: QueuedRecord) {
+        self.peers[receiver].outbox.push_back(record);
         self.outbound += 1;
-        count(&NEEDING, 1);
+        add_needing(1);
     }
 
-    pub(super) fn post_record(&mut self, place: usize, parcel: Parcel) {
-        if !self.try_write(place, parcel.kind, &parcel.fields, parcel.data) {
-            self.queue(place, parcel);
+    pub(super) fn write(&mut self, receiver: usize, record: QueuedRecord) {
+        if !self.try_write(receiver, record.kind, &record.fields, record.data) {
+            self.queue(receiver, record);
         }
     }
 
-    pub(super) fn post_own(&mut self, place: usize, kind: u8, fields: Fields) {
-        self.post_record(
-            place,
-            Parcel { kind, fields, data: (std::ptr::null(), 0), send: std::ptr::null_mut() },
+    pub(super) fn write_fields(&mut self, receiver: usize, kind: u8, fields: Fields) {
+        self.write(
+            receiver,
+            QueuedRecord { kind, fields, data: (std::ptr::null(), 0), send: std::ptr::null_mut() },
         );
     }
 
     #[cold]
     pub(super) fn send_on(&mut self) -> usize {
         let before = self.outbound;
-        let fencing = self.world.message_fencing();
-        for place in 0..self.peers.len() {
+        let fencing = self.fencing;
+        for receiver in 0..self.peers.len() {
             loop {
-                let Peer { writer, eventcount, outbox, .. } = &mut self.peers[place];
-                let Some(Parcel { kind, fields, data, send }) = outbox.front() else { break };
+                let Peer { writer, eventcount, outbox, .. } = &mut self.peers[receiver];
+                let Some(QueuedRecord { kind, fields, data, send }) = outbox.front() else { break };
                 // SAFETY: data of a send that is not complete.
                 if !writer.write(*kind, &[fields.bytes(), unsafe { slice(data.0, data.1) }]) {
                     break;
@@ -60,7 +62,7 @@ impl Port {
                 let send = *send;
                 outbox.pop_front();
                 self.outbound -= 1;
-                count(&NEEDING, usize::MAX);
+                subtract_needing(1);
                 if !send.is_null() {
                     self.finish(send);
                 }
@@ -80,7 +82,7 @@ impl Port {
                 let bytes = self.part_bytes.min(m.capacity - m.moved);
                 let fields = Fields::words(&[m.receive, m.moved as u64]);
                 if !self.try_write(
-                    m.place,
+                    m.receiver,
                     PART,
                     &fields,
                     (m.buffer.wrapping_add(m.moved).cast_const(), bytes),

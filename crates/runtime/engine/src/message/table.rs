@@ -1,7 +1,7 @@
 //! The queues of all communicators, by id; and the spare memory of sends and receives.
 
 use super::matching::Queues;
-use super::request::{Early, Message};
+use super::request::{Message, UnclaimedMessage};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -21,7 +21,7 @@ impl Hasher for IdHasher {
     }
 }
 
-pub(super) type Queue = Queues<*mut Message, Early>;
+pub(super) type Queue = Queues<*mut Message, UnclaimedMessage>;
 
 /// Queues by communicator.
 #[derive(Default)]

@@ -1,26 +1,16 @@
-//! What a message says about its sender's pending barriers, and who may see it when.
+//! When a message from after a pending barrier may be seen, and how messages are sent while barriers
+//! are pending.
 //!
-//! A message that follows a pending barrier goes at once and carries the *stamp* of that barrier. The
-//! rules, pure; the reasons stand with each.
-
-/// The latest barrier that its carrier has entered and that was pending then: all earlier ones of the
-/// communicator are implied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Stamp {
-    /// The communicator's id.
-    pub comm: u64,
-    /// Its number of members.
-    pub ranks: u32,
-    /// Number of the barrier, from 0.
-    pub number: u64,
-}
+//! A message that follows a pending barrier is sent at once and carries that barrier's stamp
+//! ([`BarrierStamp`](crate::comm::stamp::BarrierStamp)). The rules here are pure; the reasons stand
+//! with each.
 
 /// What is known of the barrier of a stamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum BarrierProgress {
     /// This process has not entered it.
     Ahead,
-    /// This process has entered it; somebody may not have.
+    /// This process has entered it; another member may not have.
     Entered,
     /// All members have entered it.
     Complete,
@@ -57,32 +47,32 @@ pub enum Strength {
 
 /// Whether what carries such a stamp may be seen.
 #[inline]
-pub fn may_see(strength: Strength, look: Look, progress: Progress) -> bool {
+pub fn may_see(strength: Strength, look: Look, progress: BarrierProgress) -> bool {
     match (strength, look) {
-        (Strength::Strong, Look::Choose) => progress == Progress::Complete,
-        _ => progress != Progress::Ahead,
+        (Strength::Strong, Look::Choose) => progress == BarrierProgress::Complete,
+        _ => progress != BarrierProgress::Ahead,
     }
 }
 
-/// How a message goes.
+/// How a message is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Going {
-    /// Nothing is pending.
+pub enum Stamping {
+    /// At once; no barrier is pending.
     Plain,
-    /// At once, with a stamp. Its receiver need be no member of the communicator: whether a barrier is
+    /// At once, with a stamp. Its receiver need not be a member of the communicator: whether a barrier is
     /// complete is written where every process of the node can read it.
     Stamped,
-    /// After what is pending has been completed: there is room for one stamp.
-    Completed,
+    /// After the pending barriers have been completed: a message has room for one stamp.
+    CompletedFirst,
 }
 
 /// For a process with pending barriers of so many communicators. The same goes for a receive, whose
 /// stamp a synchronous sender gets back.
 #[inline]
-pub fn going(comms: usize) -> Going {
-    match comms {
-        0 => Going::Plain,
-        1 => Going::Stamped,
-        _ => Going::Completed,
+pub fn stamping(communicators: usize) -> Stamping {
+    match communicators {
+        0 => Stamping::Plain,
+        1 => Stamping::Stamped,
+        _ => Stamping::CompletedFirst,
     }
 }

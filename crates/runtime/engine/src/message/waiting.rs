@@ -1,101 +1,101 @@
-//! Waiting for messages: as for collectives, but at this process's own bell, and moving messages on
-//! between two looks.
+//! Waiting for messages: as for collectives, but at this process's own event count, and with messages
+//! moved on between two looks.
 
-use super::port::{self, port};
-use crate::clock::Ticks;
-use crate::wait::chores::HostWatch;
-use crate::wait::settings::Wait;
+use super::waiter::Waiter;
+use crate::process::Process;
+use crate::wait::chores::Chores;
+use crate::wait::pause::{Pause, yield_now};
 use evenkeel_segment::eventcount;
 
-/// One wait, from the first look that failed.
-pub(super) struct Waiter {
-    wait: Wait,
-    watch: HostWatch,
-}
-
-/// What else a wait is for than messages, whose coming nobody announces here.
+/// What else a wait is for than messages, which no other process announces here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Beside {
+pub enum AlsoAwaited {
+    /// Nothing.
     Nothing,
-    /// A barrier that what has come is from after.
+    /// The completion of a barrier before which what has come was not sent.
     Barrier,
     /// Something of the host library's.
-    Host,
+    HostLibrary,
 }
 
-/// Longest sleep of those who wait for something that nobody announces to them.
+/// Longest sleep of a rank that waits for something that no process announces to it.
 const NAP_NS: u64 = 50_000;
 
-/// Looks in vain after which the core is offered to others, where every rank has one of its own.
-const VAIN: u32 = 64;
+/// Looks that find nothing after which the core is offered to others, where every rank has one of its own.
+const IDLE_LOOKS: u32 = 64;
 
 /// First looks of a wait without the processor's pause between them, which takes about as long as a
 /// small message.
-const RUSHED: u32 = 50;
+const RUSHED_LOOKS: u32 = 50;
 
 /// A test or probe has found nothing. A program that does nothing else in a loop waits, and may take
-/// the core from those it waits for.
-pub fn idle() {
+/// the core from the ranks that it waits for.
+pub fn note_idle(process: &Process) {
     // SAFETY: not called from within.
-    if let Some(port) = unsafe { port() } {
-        port.vain = port.vain.saturating_add(1);
-        if port.vain > if port.world.waiting.oversubscribed() { 1 } else { VAIN } {
-            crate::wait::settings::offer_the_core();
+    let Some(port) = (unsafe { process.messages.port() }) else { return };
+    port.idle_looks = port.idle_looks.saturating_add(1);
+    if port.idle_looks > if port.node.waiting.shares_cores() { 1 } else { IDLE_LOOKS } {
+        yield_now();
+    }
+}
+
+/// Begins a wait, with looks without a pause: the answer to a small message comes soon.
+pub fn begin(process: &Process) {
+    // SAFETY: not called from within.
+    let Some(port) = (unsafe { process.messages.port() }) else { return };
+    port.waiter = None;
+    let node = port.node;
+    for look in 0..node.waiting.first_looks() {
+        if process.messages.progress() > 0 {
+            return;
+        }
+        if look >= RUSHED_LOOKS {
+            std::hint::spin_loop();
         }
     }
 }
 
-/// A wait begins: with looks without a pause, as the answer to a small message comes soon.
-pub fn begin() {
-    // SAFETY: not called from within.
-    if let Some(port) = unsafe { port() } {
-        port.waiter = None;
-        for look in 0..port.world.waiting.first_looks() {
-            if port.progress() > 0 {
-                return;
-            }
-            if look >= RUSHED {
-                std::hint::spin_loop();
-            }
-        }
-    }
-}
-
-/// Between two looks: moves messages on; if nothing came, spins, yields or sleeps as the policy says.
-pub fn pause(beside: Beside) {
-    // SAFETY: not called from within; what is called below is not in this module, but for `progress`.
-    let Some(port) = (unsafe { port() }) else { return };
-    let world = port.world;
-    if port.progress() > 0 {
+/// Between two looks: moves messages on; if none came, spins, yields or sleeps as the policy says.
+pub fn pause(process: &Process, also: AlsoAwaited) {
+    if process.messages.progress() > 0 {
         return;
     }
-    let patience = world.patience_ns;
-    let mut waiter =
-        port.waiter.take().unwrap_or_else(|| Waiter { wait: Wait::begin(), watch: HostWatch::new(patience) });
-    let all = || (0..world.neighbours.len()).collect::<Vec<_>>();
-    if waiter.wait.once(&world.waiting, port.expected_ns, || world.anybody_runs(&all())) {
-        let unannounced = beside != Beside::Nothing || port.is_outbound() || port.holds();
-        let under_way = crate::nonblocking::request::pending() > 0;
-        let timeout = if unannounced { NAP_NS } else { waiter.watch.nap_ns(under_way) };
-        let eventcount = port.eventcount;
-        eventcount::sleep_unless(&eventcount, world.message_fencing(), timeout, || port::progress() > 0);
+    // SAFETY: not called from within, and not kept across `progress`.
+    let Some(port) = (unsafe { process.messages.port() }) else { return };
+    let node = port.node;
+    let (expected_ns, eventcount, fencing) = (port.expected_ns, port.eventcount, port.fencing);
+    let is_unannounced = also != AlsoAwaited::Nothing || port.is_outbound() || port.holds();
+    let mut waiter = port.waiter.take().unwrap_or_else(|| Waiter {
+        pause: Pause::begin(&node.waiting),
+        chores: Chores::new(node.patience_ns),
+    });
+    let everybody = || (0..node.neighbours.len()).collect::<Vec<_>>();
+    if waiter.pause.once(&node.waiting, expected_ns, || node.any_is_running(&everybody())) {
+        let requests_under_way = process.requests.pending() > 0;
+        let timeout = if is_unannounced { NAP_NS } else { waiter.chores.nap_ns(requests_under_way) };
+        eventcount::sleep_unless(&eventcount, fencing, timeout, || process.messages.progress() > 0);
     }
-    if waiter.wait.looks > 32 && waiter.watch.due(Ticks::now().ns_since(waiter.wait.began)) {
-        world.check_alive(0..world.neighbours.len(), "Wait");
+    if waiter.pause.looks > 32 {
+        let due = waiter.chores.due(node.clock().ns_since(waiter.pause.began));
+        if due.library_progress {
+            process.progress_library();
+        }
+        if due.liveness {
+            node.check_alive(0..node.neighbours.len(), "Wait");
+        }
     }
-    // SAFETY: as above; fetched again because `progress` was called in between.
-    if let Some(port) = unsafe { port::port() } {
+    // SAFETY: as above.
+    if let Some(port) = unsafe { process.messages.port() } {
         port.waiter = Some(waiter);
     }
 }
 
-/// A wait ends: the next ones are expected to last about as long.
-pub fn end() {
+/// Ends a wait: the next ones are expected to last about as long.
+pub fn end(process: &Process) {
     // SAFETY: not called from within.
-    if let Some(port) = unsafe { port() } {
-        if let Some(waiter) = port.waiter.take() {
-            let waited = Ticks::now().ns_since(waiter.wait.began);
-            port.expected_ns = (3 * port.expected_ns + waited) / 4;
-        }
+    let Some(port) = (unsafe { process.messages.port() }) else { return };
+    if let Some(waiter) = port.waiter.take() {
+        let waited = port.node.clock().ns_since(waiter.pause.began);
+        port.expected_ns = (3 * port.expected_ns + waited) / 4;
     }
 }

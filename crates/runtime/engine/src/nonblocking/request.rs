@@ -1,190 +1,230 @@
-//! Nonblocking operations: started here, moved on whenever anybody in this process looks.
+//! Nonblocking operations and the list of those that are under way.
 
 use crate::clock::Ticks;
-use crate::collective::call::{Call, Kind};
+use crate::collective::call::CollectiveKind;
 use crate::collective::operation::Operation;
-use crate::comm::shared::Served;
+use crate::comm::part::{NodePart, Revoked};
 use crate::comm::state::State;
-use crate::communicator::node::{Comm, Revoked, lock};
-use crate::deferral::pending as deferral;
 use crate::spanning::operation::SpanningOperation;
+use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// A nonblocking operation; lives until `free`.
+/// The second part of a communicator, for its nonblocking operations, with a numbering of its own.
+/// Members must agree on the order of nonblocking operations, and on that of blocking ones; programs
+/// that rely on libraries that match the two apart find the same here.
+pub struct Companion {
+    /// The part.
+    pub part: NodePart,
+    /// Operations that are not complete, oldest first. Reached while the part's state is.
+    active: UnsafeCell<Vec<*mut Request>>,
+}
+
+// SAFETY: `active` is reached inside `NodePart::with`, which excludes other threads.
+unsafe impl Sync for Companion {}
+// SAFETY: requests are allocated on the heap, and belong to no thread.
+unsafe impl Send for Companion {}
+
+impl Companion {
+    /// Of a communicator that has this second part.
+    pub(crate) fn new(part: NodePart) -> Companion {
+        Companion { part, active: UnsafeCell::new(Vec::new()) }
+    }
+}
+
+/// A nonblocking operation; lives until [`free`].
 pub struct Request {
-    /// The companion of the one it was started on.
-    comm: Arc<Comm>,
-    kind: Kind,
+    companion: Arc<Companion>,
+    kind: CollectiveKind,
     work: Work,
     began: Ticks,
     /// Set, with release, when the operation is complete and its result is in place, or it has been given up.
-    done: AtomicBool,
-    revoked: bool,
+    is_done: AtomicBool,
+    is_revoked: bool,
 }
 
 /// What is under way, on one node or across several.
-enum Work {
-    Here(Operation),
-    Across(SpanningOperation),
+pub enum Work {
+    /// Among the ranks of one node.
+    Node(Operation),
+    /// Of a communicator that spans nodes.
+    Spanning(SpanningOperation),
 }
 
 impl Work {
-    fn poll(&mut self, comm: &Comm, served: &Served, state: &mut State) -> bool {
+    fn poll(&mut self, part: &NodePart, state: &mut State) -> bool {
         match self {
-            Work::Here(operation) => operation.poll(comm, served, state),
-            Work::Across(operation) => operation.poll(comm, served, state),
+            Work::Node(operation) => operation.poll(part, state),
+            Work::Spanning(operation) => operation.poll(part, state),
         }
     }
 
-    fn bytes_moved(&self, comm: &Comm) -> usize {
+    fn bytes_moved(&self, part: &NodePart) -> usize {
         match self {
-            Work::Here(operation) => operation.bytes_moved(comm),
-            Work::Across(operation) => operation.bytes_moved(),
+            Work::Node(operation) => operation.bytes_moved(part),
+            Work::Spanning(operation) => operation.bytes_moved(),
         }
     }
 
     fn may_read_directly(&self) -> bool {
-        matches!(self, Work::Here(operation) if operation.may_read_directly())
+        matches!(self, Work::Node(operation) if operation.may_read_directly())
     }
 }
 
-static PENDING: AtomicUsize = AtomicUsize::new(0);
-/// Companions with nonblocking operations under way.
-static BUSY: Mutex<Vec<Arc<Comm>>> = Mutex::new(Vec::new());
-
-/// Nonblocking operations of this process that are not complete.
-#[inline(always)]
-pub fn pending() -> usize {
-    PENDING.load(Ordering::Acquire)
+/// The nonblocking operations of this process that are not complete.
+#[derive(Default)]
+pub struct Requests {
+    pending: AtomicUsize,
+    /// Companions with such operations.
+    busy: Mutex<Vec<Arc<Companion>>>,
 }
 
-/// Starts a call that `Comm::takes` has accepted as nonblocking.
-pub fn start(comm: &Comm, call: &Call) -> *mut Request {
-    if deferral::any_pending() {
-        deferral::before_collective(comm, false);
+impl Requests {
+    fn busy(&self) -> std::sync::MutexGuard<'_, Vec<Arc<Companion>>> {
+        self.busy.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    let across = comm.across();
-    let part = across.map_or(comm, |across| &across.local);
-    let comm = part.companion().expect("`takes` has said yes").clone();
-    let served = comm.served.as_ref().expect("a companion is served");
-    let kind = call.kind();
-    let began = Ticks::now();
-    let (request, busy) = comm.with(|state| {
-        let mut work = match across {
-            Some(across) => Work::Across(across.operation(call, true)),
-            None => Work::Here(Operation::reserve(&comm, served, state, *call, true)),
-        };
-        let done = work.poll(&comm, served, state);
-        if served.world.recording {
-            let tally = state.tallies.of(kind, true);
-            tally.calls += 1;
-            tally.bytes += work.bytes_moved(&comm) as u64;
-            if done {
-                tally.sample(Ticks::now().ns_since(began), 0);
-            }
-        }
-        let request = Box::into_raw(Box::new(Request {
-            comm: comm.clone(),
-            kind,
-            work,
-            began,
-            done: AtomicBool::new(done),
-            revoked: false,
-        }));
-        if !done {
-            state.active.push(request);
-            PENDING.fetch_add(1, Ordering::AcqRel);
-        }
-        (request, !done && state.active.len() == 1)
-    });
-    if busy {
-        let mut list = lock(&BUSY);
-        if !list.iter().any(|c| Arc::ptr_eq(c, &comm)) {
-            list.push(comm);
-        }
-    }
-    request
-}
 
-/// Moves all nonblocking operations of a communicator on; true when none is left.
-fn progress(comm: &Comm) -> bool {
-    let Some(served) = &comm.served else { return true };
-    comm.with(|state| {
-        let mut active = std::mem::take(&mut state.active);
-        active.retain(|&request| {
-            // SAFETY: requests in the list are alive: only complete ones, which are not in it, may be freed.
-            let request = unsafe { &mut *request };
-            let complete = request.work.poll(comm, served, state);
-            let is_late = || Ticks::now().ns_since(request.began) > served.world.patience_ns;
-            if !complete && served.world.reports_faults() && is_late() {
-                comm.has_lost_members(served);
+    /// How many there are.
+    #[inline(always)]
+    pub fn pending(&self) -> usize {
+        self.pending.load(Ordering::Acquire)
+    }
+
+    /// Starts an operation. `begin` reserves its numbers.
+    pub fn start(
+        &self,
+        companion: &Arc<Companion>,
+        kind: CollectiveKind,
+        begin: impl FnOnce(&NodePart, &mut State) -> Work,
+    ) -> *mut Request {
+        let part = &companion.part;
+        let node = part.shared.node;
+        let began = node.clock().now();
+        let (request, is_first) = part.with(|state| {
+            let mut work = begin(part, state);
+            let is_done = work.poll(part, state);
+            if node.recording {
+                let tally = state.tallies.of(kind, true);
+                tally.calls += 1;
+                tally.bytes += work.bytes_moved(part) as u64;
+                if is_done {
+                    tally.sample(node.clock().ns_since(began), 0);
+                }
             }
-            request.revoked = (!complete || request.work.may_read_directly()) && comm.is_revoked();
-            if !complete && !request.revoked {
-                return true;
+            let request = Box::into_raw(Box::new(Request {
+                companion: companion.clone(),
+                kind,
+                work,
+                began,
+                is_done: AtomicBool::new(is_done),
+                is_revoked: false,
+            }));
+            // SAFETY: the part's state is held.
+            let active = unsafe { &mut *companion.active.get() };
+            if !is_done {
+                active.push(request);
+                self.pending.fetch_add(1, Ordering::AcqRel);
             }
-            if served.world.recording && complete {
-                let ns = Ticks::now().ns_since(request.began);
-                // From start to completion; whether the rank waited for it in MPI is not known here.
-                state.tallies.of(request.kind, true).sample(ns, ns);
-            }
-            request.done.store(true, Ordering::Release); // pairs with `is_done`
-            PENDING.fetch_sub(1, Ordering::AcqRel);
-            false
+            (request, !is_done && active.len() == 1)
         });
-        state.active = active;
-        state.active.is_empty()
-    })
-}
+        if is_first {
+            let mut busy = self.busy();
+            if !busy.iter().any(|other| Arc::ptr_eq(other, companion)) {
+                busy.push(companion.clone());
+            }
+        }
+        request
+    }
 
-/// Moves everything on.
-pub fn progress_all() {
-    let busy: Vec<Arc<Comm>> = lock(&BUSY).clone();
-    if busy.iter().fold(false, |idle, comm| progress(comm) | idle) {
-        drop_idle();
+    /// Moves all operations on.
+    pub fn progress(&self) {
+        let busy: Vec<Arc<Companion>> = self.busy().clone();
+        if busy.iter().fold(false, |any_idle, companion| self.progress_one(companion) | any_idle) {
+            self.drop_idle();
+        }
+    }
+
+    /// Moves the operations of a communicator on; true when none is left.
+    fn progress_one(&self, companion: &Companion) -> bool {
+        let part = &companion.part;
+        part.with(|state| {
+            // SAFETY: the part's state is held, and polling does not come back here.
+            let active = unsafe { &mut *companion.active.get() };
+            active.retain(|&request| {
+                // SAFETY: requests in the list are alive: only complete ones, which are not in it, may be
+                // freed.
+                !self.advance(unsafe { &mut *request }, part, state)
+            });
+            active.is_empty()
+        })
+    }
+
+    /// Moves one operation on; true if it is over.
+    fn advance(&self, request: &mut Request, part: &NodePart, state: &mut State) -> bool {
+        let node = part.shared.node;
+        let is_complete = request.work.poll(part, state);
+        let is_late = || node.clock().ns_since(request.began) > node.patience_ns;
+        if !is_complete && node.reports_faults() && is_late() {
+            part.has_lost_members();
+        }
+        // What was read from a rank that has left the call may not have been its contribution any more.
+        request.is_revoked = (!is_complete || request.work.may_read_directly()) && part.is_revoked();
+        if !is_complete && !request.is_revoked {
+            return false;
+        }
+        if node.recording && is_complete {
+            let ns = node.clock().ns_since(request.began);
+            // From start to completion; whether the rank waited for it in MPI is not known here.
+            state.tallies.of(request.kind, true).sample(ns, ns);
+        }
+        request.is_done.store(true, Ordering::Release); // pairs with `is_done`
+        self.pending.fetch_sub(1, Ordering::AcqRel);
+        true
+    }
+
+    /// Takes communicators without operations off the list: under its lock, so that one that has become
+    /// busy again stays.
+    fn drop_idle(&self) {
+        // SAFETY: the part's state is held.
+        self.busy()
+            .retain(|companion| companion.part.with(|_| !unsafe { &*companion.active.get() }.is_empty()));
+    }
+
+    /// Whether a request is complete, after moving the operations of its communicator on.
+    ///
+    /// # Safety
+    /// `request` must come from [`Requests::start`] and not have been freed.
+    pub unsafe fn is_done(&self, request: *mut Request) -> bool {
+        // SAFETY: alive by the caller's promise; only the flag is looked at, the rest is reached under the
+        // lock.
+        let is_done = unsafe { &(*request).is_done };
+        if is_done.load(Ordering::Acquire) {
+            return true;
+        }
+        // SAFETY: as above; the communicator does not change.
+        let companion = unsafe { (*request).companion.clone() };
+        if self.progress_one(&companion) {
+            self.drop_idle();
+        }
+        is_done.load(Ordering::Acquire)
     }
 }
 
-/// Takes communicators without operations off the list: under its lock, so that one that has become
-/// busy again stays.
-fn drop_idle() {
-    lock(&BUSY).retain(|c| c.with(|s| !s.active.is_empty()));
-}
-
-/// Whether a request is complete, after moving its communicator on.
+/// Frees a complete request; an error if it was given up.
 ///
 /// # Safety
-/// `request` must come from `start` and not have been freed.
-pub unsafe fn is_done(request: *mut Request) -> bool {
-    // SAFETY: alive by the caller's promise; only the flag is looked at, the rest is reached under the lock.
-    let done = unsafe { &(*request).done };
-    if done.load(Ordering::Acquire) {
-        return true;
-    }
-    // SAFETY: as above; the communicator does not change.
-    let comm = unsafe { (*request).comm.clone() };
-    if progress(&comm) {
-        drop_idle();
-    }
-    done.load(Ordering::Acquire)
-}
-
-/// Frees a complete request and says what became of it.
-///
-/// # Safety
-/// As for `is_done`; the request must be complete and not be used again.
+/// As for [`Requests::is_done`]; the request must be complete and not be used again.
 pub unsafe fn free(request: *mut Request) -> Result<(), Revoked> {
     // SAFETY: from Box::into_raw, by the caller's promise not freed before.
     let request = unsafe { Box::from_raw(request) };
-    if request.revoked { Err(Revoked) } else { Ok(()) }
+    if request.is_revoked { Err(Revoked) } else { Ok(()) }
 }
 
-/// Whether it has ended because a member has died ([`Comm::has_failed`]).
+/// Whether it was given up because a member has died ([`NodePart::has_failed`]).
 ///
 /// # Safety
-/// From `start`, not freed.
+/// From [`Requests::start`], not freed.
 pub unsafe fn has_failed(request: *mut Request) -> bool {
     // SAFETY: by the caller's promise.
-    unsafe { (*request).comm.has_failed() }
+    unsafe { &*request }.companion.part.has_failed()
 }

@@ -1,12 +1,11 @@
-//! Counting what happens, cheaply: the raw material of the record.
+//! Counters of what happens, kept cheaply: the raw material of the report.
 //!
-//! Every wait is timed. Durations of calls, arrival stamps and what follows from them are taken from
-//! one instance in sixty-four (the same ones on all ranks, drawn by a hash of the instance's number)
-//! and of the first few, then scaled.
+//! Every wait is timed. The duration of calls and the times of arrival are taken from the first few
+//! instances and from one in sixty-four, then scaled. A hash of the instance's number draws them, so
+//! all ranks sample the same ones.
 
-use crate::collective::call::Kind;
 use evenkeel_record::{Histogram, OpRecord};
-use std::sync::Mutex;
+use evenkeel_spanning::CollectiveKind as Kind;
 
 /// Whether instance `seq` is timed in full.
 #[inline(always)]
@@ -17,26 +16,38 @@ pub fn is_sampled(seq: u64) -> bool {
 /// Counters of one operation on one communicator.
 #[derive(Clone)]
 pub struct Tally {
+    /// Calls that evenkeel carried out.
     pub calls: u64,
+    /// Calls that were left to the host library.
     pub host_calls: u64,
+    /// Payload, in bytes.
     pub bytes: u64,
+    /// Time spent waiting inside calls.
     pub wait_ns: u64,
+    /// Instances at which this rank was the last to arrive.
     pub last: u64,
     /// Of sampled calls: time in the call that was not spent waiting.
     pub busy_ns: u64,
+    /// Calls that were timed in full.
     pub samples: u64,
-    /// From sampled instances that this rank combined or collected as root.
+    /// Of sampled instances with this rank as root: how much longer a library without bypass would have
+    /// held ranks.
     pub saved_ns: u64,
+    /// Instances that this rank combined or collected as root.
     pub rooted: u64,
+    /// Those of them that were sampled.
     pub rooted_sampled: u64,
-    /// From sampled instances at which this rank came last.
+    /// Of sampled instances at which this rank came last: how long the first rank had waited.
     pub late_ns: u64,
+    /// Sampled instances at which this rank came last.
     pub last_sampled: u64,
-    /// Barriers that were not waited for, how many were pending at most, and for how long the program went
-    /// on meanwhile where it would have waited.
+    /// Barriers that were left pending.
     pub deferred: u64,
+    /// The most barriers that were pending at once.
     pub ahead: u64,
+    /// For how long the program went on while barriers were pending, where it would have waited.
     pub overlapped_ns: u64,
+    /// Durations of the sampled calls.
     pub latency: [u32; Histogram::BUCKETS],
 }
 
@@ -71,6 +82,7 @@ impl Tally {
         self.latency[Histogram::bucket(ns)] += 1;
     }
 
+    /// The counters as the report has them.
     pub fn record(&self, kind: Kind, nonblocking: bool) -> OpRecord {
         let scaled = |sum: u64, of: u64, total: u64| (sum as u128 * total as u128 / of.max(1) as u128) as u64;
         let used = self.latency.iter().rposition(|&n| n > 0).map_or(0, |i| i + 1);
@@ -94,7 +106,7 @@ impl Tally {
     }
 }
 
-/// All operations of one communicator.
+/// Counters of all operations of one communicator.
 pub struct Tallies {
     slots: [Option<Box<Tally>>; 2 * Kind::COUNT],
 }
@@ -106,66 +118,16 @@ impl Default for Tallies {
 }
 
 impl Tallies {
+    /// The counters of one operation; the nonblocking form is counted apart.
     #[inline]
     pub fn of(&mut self, kind: Kind, nonblocking: bool) -> &mut Tally {
         self.slots[kind as usize + if nonblocking { Kind::COUNT } else { 0 }].get_or_insert_default()
     }
 
+    /// What has been counted, by operation.
     pub fn records(&self) -> Vec<OpRecord> {
         let used = self.slots.iter().enumerate().filter_map(|(i, t)| Some((i, t.as_ref()?)));
         used.map(|(i, t)| t.record(Kind::ALL[i % Kind::COUNT], i >= Kind::COUNT)).collect()
-    }
-}
-
-/// Waiting time over the run, in slices that double when the run outgrows them.
-pub struct Timeline {
-    inner: Mutex<(u64, Vec<u64>)>,
-}
-
-const SLICES: usize = 256;
-const FIRST_SLICE_NS: u64 = 1_000_000;
-
-impl Default for Timeline {
-    fn default() -> Self {
-        Timeline { inner: Mutex::new((FIRST_SLICE_NS, Vec::with_capacity(SLICES))) }
-    }
-}
-
-impl Timeline {
-    /// Adds a wait of `wait_ns` that ended `at_ns` after the start.
-    pub fn add(&self, at_ns: u64, wait_ns: u64) {
-        let mut inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
-        let (slice_ns, slices) = &mut *inner;
-        while at_ns / *slice_ns >= SLICES as u64 {
-            // In place: a wait may be one in the handler of a caught system call, where nothing may be
-            // allocated.
-            for i in 0..slices.len().div_ceil(2) {
-                slices[i] = slices[2 * i] + slices.get(2 * i + 1).copied().unwrap_or(0);
-            }
-            slices.truncate(slices.len().div_ceil(2));
-            *slice_ns *= 2;
-        }
-        // A wait that spans several slices is spread over them.
-        let (mut end, mut rest) = (at_ns, wait_ns);
-        loop {
-            let slice = (end / *slice_ns) as usize;
-            if slices.len() <= slice {
-                slices.resize(slice + 1, 0);
-            }
-            let part = rest.min(end - slice as u64 * *slice_ns);
-            slices[slice] += part;
-            rest -= part;
-            if rest == 0 || slice == 0 {
-                break;
-            }
-            end = slice as u64 * *slice_ns - 1;
-            rest = rest.saturating_sub(1);
-        }
-    }
-
-    pub fn record(&self) -> evenkeel_record::Timeline {
-        let inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
-        evenkeel_record::Timeline { slice_ns: inner.0, wait_ns: inner.1.clone() }
     }
 }
 
@@ -177,17 +139,5 @@ mod tests {
     fn one_in_sixty_four_is_sampled() {
         let n = (16..640_016).filter(|&s| is_sampled(s)).count();
         assert!((9_000..11_000).contains(&n), "{n}");
-    }
-
-    #[test]
-    fn the_timeline_keeps_the_sum() {
-        let t = Timeline::default();
-        t.add(500_000, 400_000);
-        t.add(10_000_000, 5_000_000);
-        t.add(3_000_000_000, 1_000_000); // outgrows 256 ms several times
-        let r = t.record();
-        assert!(r.wait_ns.len() <= SLICES && r.slice_ns == 16_000_000);
-        let sum: u64 = r.wait_ns.iter().sum();
-        assert!((6_399_000..=6_400_000).contains(&sum), "{sum}");
     }
 }

@@ -1,22 +1,22 @@
 //! Combining contributions in rank order.
 //!
-//! Always `x0 op (x1 op (… op x_last))`, as [`fold_order`] says for the schedules too: the operands meet
-//! in the order and the grouping of their ranks, whoever came late and whoever combines, so the bits of
-//! a floating-point result are the same in every run.
+//! The result is always `x0 op (x1 op (… op x_last))`, the [`fold_order`] that schedules have too. Order and
+//! grouping depend on the ranks only, and not on which rank was late or which rank combines. The bits of a
+//! floating-point result are therefore the same in every run.
 
 use crate::collective::call::Call;
 use evenkeel_schedule::deposits::fold_order;
 
-/// Bytes combined at a time: small enough to stay in the first-level cache over all contributions.
+/// Bytes combined at a time: few enough to stay in the first-level cache while all contributions are added.
 const BLOCK: usize = 8 * 1024;
 
 /// Combines `count` elements of each of `sources` (in rank order, at least one) into `out`.
 ///
-/// `out` may be the same place as any one source, but must not overlap one otherwise.
+/// `out` may be one of the sources, but must not overlap a source otherwise.
 ///
 /// # Safety
-/// All pointers must be valid for `count × elem_bytes` bytes, and `call.combine` must be there if there
-/// is more than one source.
+/// All pointers must be valid for `count × elem_bytes` bytes. `call.combine` must be set if there is more than
+/// one source.
 pub unsafe fn fold(call: &Call, sources: &[*const u8], out: *mut u8, count: usize) {
     let elem = call.elem_bytes.max(1);
     let (innermost, rest) = fold_order(sources.len());
@@ -31,7 +31,7 @@ pub unsafe fn fold(call: &Call, sources: &[*const u8], out: *mut u8, count: usiz
     let combine = call.combine.expect("a reduction of several contributions has an operator");
     let context = call.combine_context;
     let step = (BLOCK / elem).max(1);
-    // Out of place the result grows in `out`; where a contribution stands there it is needed until its turn.
+    // The result grows in `out`, unless a contribution stands there that is still needed.
     let in_place = rest.clone().any(|i| std::ptr::eq(sources[i], out));
     let mut scratch = std::mem::MaybeUninit::<Scratch>::uninit();
     let mut large = Vec::new();
@@ -70,7 +70,7 @@ struct Scratch(#[allow(dead_code, reason = "only ever reached as bytes")] [u8; B
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collective::call::Kind;
+    use crate::collective::call::CollectiveKind as Kind;
     use std::ffi::c_void;
 
     /// 2×2 matrices modulo 2^32: associative, not commutative.
@@ -100,8 +100,7 @@ mod tests {
                 multiply(std::ptr::null_mut(), inputs[r].as_ptr().cast(), expected.as_mut_ptr().cast(), count)
             };
         }
-        let call =
-            Call { kind: Kind::Reduce as u32, combine: Some(multiply), elem_bytes: 16, ..Call::barrier() };
+        let call = Call { combine: Some(multiply), elem_bytes: 16, ..Call::empty(Kind::Reduce) };
         for place in [None, Some(0), Some(2), Some(4)] {
             let mut work = inputs.clone();
             let mut out = vec![[0u32; 4]; count];

@@ -1,11 +1,10 @@
 //! Combining plain numbers: the predefined operators on the predefined types, vectorised.
 //!
 //! `inout[i] = in[i] op inout[i]`. Buffers may be unaligned. Everything that is not in this table is
-//! combined by the host library through the shim.
+//! combined by the host library, through a function pointer from C.
 
 use crate::collective::call::Combine;
 use std::ffi::c_void;
-use std::sync::OnceLock;
 
 macro_rules! kernel {
     ($name:ident, $type:ty, |$a:ident, $b:ident| $result:expr) => {
@@ -31,12 +30,14 @@ macro_rules! kernel {
                 inout: *mut c_void,
                 count: usize,
             ) {
+                // SAFETY: the caller's promise.
                 unsafe { body(input, inout, count) }
             }
 
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2")]
             unsafe fn wide_body(input: *const c_void, inout: *mut c_void, count: usize) {
+                // SAFETY: the caller's promise.
                 unsafe { body(input, inout, count) }
             }
 
@@ -149,31 +150,6 @@ pub fn builtin(op: &str, class: char, bytes: usize) -> Option<Combine> {
     })
 }
 
-const OPERATORS: [&str; 10] = ["sum", "prod", "max", "min", "band", "bor", "bxor", "land", "lor", "lxor"];
-const CLASSES: [char; 3] = ['i', 'u', 'f'];
-const WIDTHS: [usize; 4] = [1, 2, 4, 8];
-
-/// The functions of the table by number, for processes that tell each other which they mean: function
-/// and width. 0 is none.
-pub fn numbered(number: u8) -> Option<(Combine, usize)> {
-    let index = usize::from(number.checked_sub(1)?);
-    let (operator, class, width) = (index / 12, index / 4 % 3, WIDTHS[index % 4]);
-    Some((builtin(OPERATORS.get(operator)?, CLASSES[class], width)?, width))
-}
-
-/// The number of a function of the table. Where two operators have one function, they do the same.
-pub fn number_of(combine: Combine) -> Option<u8> {
-    static NUMBERS: OnceLock<Vec<(usize, u8)>> = OnceLock::new();
-    let numbers = NUMBERS.get_or_init(|| {
-        let mut all: Vec<(usize, u8)> =
-            (1..=120).filter_map(|n| Some((numbered(n)?.0 as usize, n))).collect();
-        all.sort_unstable();
-        all
-    });
-    let at = numbers.partition_point(|&(function, _)| function < combine as usize);
-    numbers.get(at).filter(|&&(function, _)| function == combine as usize).map(|&(_, number)| number)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,17 +172,5 @@ mod tests {
         assert_eq!(apply("lxor", 'u', &[2u64, 0, 7], &[4, 1, 0]), [0, 1, 1]);
         assert_eq!(apply("prod", 'f', &[1.5f32; 9], &[2.0; 9]), [3.0; 9]);
         assert!(builtin("sum", 'f', 16).is_none() && builtin("band", 'f', 8).is_none());
-    }
-
-    #[test]
-    fn functions_are_found_by_number() {
-        assert!(numbered(0).is_none() && numbered(121).is_none());
-        for (op, class, width) in [("sum", 'i', 4), ("max", 'f', 8), ("lxor", 'u', 1)] {
-            let function = builtin(op, class, width).unwrap();
-            let (found, wide) = numbered(number_of(function).unwrap()).unwrap();
-            assert_eq!((found as usize, wide), (function as usize, width));
-        }
-        unsafe extern "C" fn own(_: *mut c_void, _: *const c_void, _: *mut c_void, _: usize) {}
-        assert_eq!(number_of(own), None);
     }
 }

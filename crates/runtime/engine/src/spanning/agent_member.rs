@@ -8,24 +8,23 @@
 //! Wake-ups are batched until [`AgentMember::announce`]: a woken rank may occupy the agent's core for a whole
 //! time slice, so messages to other nodes are sent first.
 
-use crate::collective::call::{Call, Combine, Kind};
-use crate::collective::deposit::{self, Piece};
-use crate::comm::shared::Served;
-use crate::communicator::node::Comm;
-use crate::communicator::spanning::part;
+use crate::collective::call::{Call, CollectiveKind as Kind, Combine};
+use crate::collective::deposit;
+use crate::collective::piece::Piece;
+use crate::comm::part::NodePart;
+use crate::comm::shared::Shared;
 use crate::job::agent_commands::NewCommunicator;
-use crate::job::node::World;
+use crate::job::node::Node;
 use crate::reduction::fold::fold;
-use evenkeel_segment::Seq;
 use evenkeel_segment::block::Block;
 use evenkeel_segment::board::geometry::CELL_BYTES;
+use evenkeel_segment::{Board, Mapped, Seq};
 use evenkeel_spanning::{LocalCollective, LocalMember, PieceDescription};
 use std::cell::Cell;
-use std::sync::Arc;
 
 /// The agent as a member of one communicator, for its blocking or for its nonblocking collectives.
 pub struct AgentMember {
-    comm: Arc<Comm>,
+    part: NodePart,
     /// How many collectives have been taken from the call queue.
     taken: u64,
     pending: PendingWakeUps,
@@ -58,20 +57,24 @@ struct PendingWakeUps {
 impl AgentMember {
     /// Joins a communicator: for its blocking collectives, and for its nonblocking ones. None if the segment
     /// has no room for the second.
-    pub fn join(world: &'static World, new: &NewCommunicator) -> Option<[AgentMember; 2]> {
-        let comm = part(world, Block::from_id(new.block)?, &new.members, new.members.len());
-        let companion = Arc::clone(comm.companion()?);
-        let member = |comm| AgentMember { comm, taken: 0, pending: PendingWakeUps::default() };
-        Some([comm, companion].map(member))
+    pub fn join(node: &'static Node, new: &NewCommunicator) -> Option<[AgentMember; 2]> {
+        let shared = Shared::of_members_and_agent(node, Block::from_id(new.block)?, &new.members);
+        let companion = shared.companion()?;
+        let me = new.members.len();
+        Some([shared, companion].map(|shared| AgentMember {
+            part: NodePart::new(shared, me),
+            taken: 0,
+            pending: PendingWakeUps::default(),
+        }))
     }
 
-    fn served(&self) -> &Served {
-        self.comm.served.as_ref().expect("the part of a communicator on a node is served by its segment")
+    fn board(&self) -> &Board<Mapped> {
+        &self.part.shared.board
     }
 
     /// How many ranks are here.
     pub fn ranks(&self) -> usize {
-        self.comm.ranks - 1
+        self.part.ranks - 1
     }
 
     /// The next collective that a rank has called, if any.
@@ -79,14 +82,14 @@ impl AgentMember {
     /// # Errors
     /// If what was posted describes no collective: the words.
     pub fn next_call(&self) -> Option<Result<PieceDescription, [u64; 2]>> {
-        let words = self.served().board.call_queue().posted(self.taken)?;
+        let words = self.board().call_queue().posted(self.taken)?;
         Some(PieceDescription::from_words(words).ok_or(words))
     }
 
     /// Takes the next collective from the call queue.
     pub fn take_call(&mut self) {
         self.taken += 1;
-        let queue = self.served().board.call_queue();
+        let queue = self.board().call_queue();
         queue.take(self.taken);
         if queue.is_room_awaited(self.taken) {
             self.pending.contribution.set(true);
@@ -97,8 +100,8 @@ impl AgentMember {
     /// there is no room yet.
     pub fn claim(&self, collective: LocalCollective) -> Option<ClaimedInstance> {
         let LocalCollective { kind, root, bytes, from_agent, .. } = collective;
-        let (board, comm) = (&self.served().board, &self.comm);
-        comm.with(|state| {
+        let (board, part) = (self.board(), &self.part);
+        part.with(|state| {
             let common = if kind == Kind::Bcast && bytes > CELL_BYTES { bytes } else { 0 };
             let ring = if common == 0 && from_agent > CELL_BYTES { from_agent } else { 0 };
             let seq = Seq(state.next());
@@ -107,21 +110,19 @@ impl AgentMember {
             }
             state.reserve(1);
             let room_at = if common > 0 {
-                board.geometry.common() + state.common.take(common, seq.0)
+                state.allocate_common(&board.geometry, seq, common)
             } else if ring > 0 {
-                board.geometry.ring(comm.me) + state.ring.take(ring, seq.0)
+                state.allocate_ring(&board.geometry, part.me, seq, ring)
             } else {
                 0
             };
             state.note_entered();
             let mut round = 0;
-            if kind.is_counted() && comm.ranks > 2 {
-                let position = seq.0 as usize % state.rounds.len();
-                state.rounds[position] += 1;
-                round = state.rounds[position];
-                // As the root the agent only gets something, and arrives at once. Otherwise it arrives
-                // with its contribution.
-                if root == LocalMember::Agent && board.arrive(comm.me, seq, round) {
+            if kind.is_counted() && part.ranks > 2 {
+                round = state.next_round(seq);
+                // As the root the agent only gets something, and arrives at once. Otherwise it arrives with
+                // its contribution.
+                if root == LocalMember::Agent && board.arrive(part.me, seq, round) {
                     self.pending.contribution.set(true);
                 }
             }
@@ -131,10 +132,10 @@ impl AgentMember {
 
     /// Contributes what the instance was claimed for, and leaves it.
     pub fn contribute(&self, claimed: ClaimedInstance, bytes: &[u8]) {
-        let (board, me) = (&self.served().board, self.comm.me);
+        let (board, me) = (self.board(), self.part.me);
         // SAFETY: the claim gave the cell, and room if that is too small; no rank reads them before they are
         // published.
-        unsafe { deposit::hand_in(board, me, claimed.seq, claimed.room_at, bytes) };
+        unsafe { deposit::write_bytes(board, me, claimed.seq, claimed.room_at, bytes) };
         board.publish(me, claimed.seq);
         if claimed.round > 0 {
             board.arrive(me, claimed.seq, claimed.round);
@@ -145,7 +146,7 @@ impl AgentMember {
 
     /// Whether everything that the agent gets has been contributed.
     pub fn is_ready(&self, claimed: &ClaimedInstance) -> bool {
-        let (board, seq) = (&self.served().board, claimed.seq);
+        let (board, seq) = (self.board(), claimed.seq);
         match (claimed.collective.kind, claimed.collective.root) {
             (Kind::Bcast | Kind::Scatterv, LocalMember::Rank(root)) => board.is_published(root, seq),
             (Kind::Scan | Kind::Exscan, _) => (0..self.ranks()).all(|rank| board.is_published(rank, seq)),
@@ -172,7 +173,7 @@ impl AgentMember {
                 self.collect_broadcast(&claimed, root, bytes, &mut into)
             }
             (Kind::Scatterv, LocalMember::Rank(root)) => {
-                let piece = self.contribution(root, &claimed).entry(self.comm.me);
+                let piece = self.contribution(root, &claimed).entry(self.part.me);
                 into.extend_from_slice(self.bytes_of(&piece, to_agent));
             }
             (Kind::Reduce | Kind::Scan | Kind::Exscan, _) => {
@@ -196,7 +197,7 @@ impl AgentMember {
 
     fn collect_broadcast(&self, claimed: &ClaimedInstance, root: usize, bytes: usize, into: &mut Vec<u8>) {
         if claimed.is_in_common_area {
-            let common = self.served().board.memory.pointer(claimed.room_at);
+            let common = self.board().memory.pointer(claimed.room_at);
             // SAFETY: the root has published so many bytes there: all members work the place out alike.
             into.extend_from_slice(unsafe { std::slice::from_raw_parts(common, bytes) });
         } else {
@@ -208,26 +209,13 @@ impl AgentMember {
     fn combine(&self, claimed: &ClaimedInstance, (combine, width): (Combine, usize), into: &mut [u8]) {
         let sources: Vec<*const u8> =
             (0..self.ranks()).map(|rank| self.contribution(rank, claimed).pointer.cast_const()).collect();
-        let call = Call {
-            kind: Kind::Reduce as u32,
-            root: 0,
-            bytes: into.len(),
-            send: std::ptr::null(),
-            recv: into.as_mut_ptr(),
-            send_spans: std::ptr::null(),
-            recv_spans: std::ptr::null(),
-            combine: Some(combine),
-            combine_context: std::ptr::null_mut(),
-            elem_bytes: width,
-            materialize: None,
-            materialize_context: std::ptr::null_mut(),
-        };
+        let call = Call { combine: Some(combine), elem_bytes: width, ..Call::empty(Kind::Reduce) };
         // SAFETY: all deposits are there, of the length that all ranks know, until the agent leaves.
         unsafe { fold(&call, &sources, into.as_mut_ptr(), into.len() / width) };
     }
 
     fn contribution(&self, rank: usize, claimed: &ClaimedInstance) -> Piece {
-        Piece::of(&self.served().board, rank, claimed.seq)
+        Piece::of(self.board(), rank, claimed.seq)
     }
 
     fn bytes_of<'a>(&'a self, piece: &Piece, bytes: usize) -> &'a [u8] {
@@ -245,20 +233,20 @@ impl AgentMember {
 
     /// Leaves an instance without taking anything from it.
     pub fn leave(&self, claimed: ClaimedInstance) {
-        if self.comm.with(|state| state.leave(&self.served().board, self.comm.me, claimed.seq)) {
+        if self.part.with(|state| state.leave_quietly(self.board(), self.part.me, claimed.seq)) {
             self.pending.room.set(true);
         }
     }
 
     /// How many barriers all ranks here have entered.
     pub fn barriers_entered(&self) -> u64 {
-        let board = &self.served().board;
+        let board = self.board();
         (0..self.ranks()).map(|rank| board.entered(rank)).min().unwrap_or(0)
     }
 
     /// Enters all barriers below `count` in the name of all ranks on other nodes.
     pub fn enter_barriers(&self, count: u64) {
-        self.served().board.enter_barrier(self.comm.me, count - 1, 0);
+        self.board().enter_barrier(self.part.me, count - 1, 0);
         self.pending.barriers.set(count);
     }
 
@@ -266,7 +254,7 @@ impl AgentMember {
     pub fn announce(&self) {
         let PendingWakeUps { contribution, room, barriers } = &self.pending;
         let (contribution, room, barriers) = (contribution.take(), room.take(), barriers.take());
-        let board = &self.served().board;
+        let board = self.board();
         if contribution {
             board.notify(); // wakes those that sleep for the others as well
             return;
@@ -281,12 +269,11 @@ impl AgentMember {
 
     /// Marks the communicator as revoked for the ranks here.
     pub fn revoke(&self) {
-        self.comm.revoke();
+        self.part.revoke();
     }
 
     /// Gives its place in the communicator up.
     pub fn resign(self) {
-        let served = self.served();
-        served.world.blocks().drop_reference(served.block, &served.board.geometry);
+        self.part.shared.release();
     }
 }

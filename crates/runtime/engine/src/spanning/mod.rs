@@ -1,21 +1,24 @@
-//! Collectives of communicators that span nodes.
+//! Collectives of communicators that span nodes, at one node.
 //!
-//! On each node there is an agent, one small process that has the fabric. It is one more member, the
-//! last, of each such communicator's part on its node. A collective across nodes is one or two
-//! collectives on each node, with an exchange between the agents in between (crate `evenkeel-agent`);
-//! [`evenkeel_spanning`] says which. A rank contributes to the collective that brings data up to the
-//! agent and is done with that part. It waits for no process that is descheduled, here or on another
-//! node, unless it needs what that process contributes.
+//! On each node there is an agent, one small process that has the network. In the node's segment it is
+//! one more member, the last, of the local part of each such communicator. So a collective across nodes
+//! is one or two collectives on each node ([`operation`], with memory of its own in
+//! [`staged_buffers`]), with the network between them, which is the agents' business (crate `agent`). A
+//! rank leaves its contribution with the agent and need not wait for it: no rank waits for a process
+//! that is descheduled, here or elsewhere, unless the result needs what that process contributes.
 //!
-//! A barrier is a barrier of the ranks here and the agent, which enters it when all other nodes have entered
-//! it; it can be deferred like any other. All other collectives are posted in the segment's call queue, from
-//! which the agent takes them. Every member posts the same.
+//! A barrier is a barrier of the members here and the agent, which enters it when all members elsewhere
+//! have entered it; it can be deferred like any other. All other collectives are announced to the agent
+//! by a call queue in the segment; every member posts the same there. What they consist of is said by
+//! the crate `spanning`, for ranks and agents alike.
 //!
-//! On the side of the ranks: [`communicator`], and [`operation`] with its staged memory. On the side of the
-//! agent: [`agent_member`] and [`agent_world`]. Between the two: [`commands`] over a pipe. [`nodes`] finds a
-//! job's nodes and starts their agents with [`launch`]; [`job`] is what a rank knows of them afterwards.
+//! [`reservation`] is what members reserve and tell each other when a communicator is made,
+//! [`agent_member`] what the agent does in a node's part, [`agent_node`] the node as the agent sees it.
+//!
+//! May use: collective, comm, job. Must never wait.
 
 pub mod agent_member;
 pub mod agent_node;
 pub mod operation;
+pub mod reservation;
 mod staged_buffers;

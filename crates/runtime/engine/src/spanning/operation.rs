@@ -7,12 +7,11 @@
 //! and several pieces are under way at once.
 
 use super::staged_buffers::StagedBuffers;
-use crate::collective::call::{Call, Kind};
+use crate::collective::call::{Call, CollectiveKind as Kind};
 use crate::collective::operation::Operation;
-use crate::comm::shared::Served;
+use crate::collective::plan::plan;
+use crate::comm::part::NodePart;
 use crate::comm::state::State;
-use crate::communicator::node::Comm;
-use crate::reduction::kernels;
 use evenkeel_segment::board::call_queue::CONTENT_BITS;
 use evenkeel_spanning::cut::{Cut, Piece};
 use evenkeel_spanning::description::WORD_BITS;
@@ -52,29 +51,30 @@ struct PieceUnderWay {
 }
 
 impl SpanningOperation {
-    /// Part of `rank` in a call that [`piece_bytes`](evenkeel_spanning::cut::piece_bytes) has accepted.
+    /// Part of `rank` in a call with this operator (by number, or 0) that
+    /// [`piece_bytes`](evenkeel_spanning::cut::piece_bytes) has accepted.
     pub fn new(
         call: Call,
+        operator: u8,
         map: Arc<NodeMap>,
         rank: usize,
         piece_bytes: usize,
         nonblocking: bool,
     ) -> SpanningOperation {
-        let operator = call.combine.and_then(kernels::number_of).unwrap_or(0);
         let cut = spanning_call(&call, &map, rank).cut(piece_bytes, nonblocking);
         SpanningOperation { call, map, rank, cut, operator, begun: 0, under_way: VecDeque::new() }
     }
 
-    /// Moves on as far as possible; true when this rank's part is done. `comm` is the communicator of the
-    /// ranks here and the agent.
-    pub fn poll(&mut self, comm: &Comm, served: &Served, state: &mut State) -> bool {
+    /// Moves on as far as possible; true when this rank's part is done. `part`: of the ranks here and the
+    /// agent.
+    pub fn poll(&mut self, part: &NodePart, state: &mut State) -> bool {
         loop {
             while self.begun < self.cut.pieces() && self.under_way.len() < MAX_UNDER_WAY {
-                let piece = self.begin(comm, served, state);
+                let piece = self.begin(part, state);
                 self.under_way.push_back(piece);
                 self.begun += 1;
             }
-            self.advance(comm, served, state);
+            self.advance(part, state);
             let mut moved = false;
             while self.under_way.front().is_some_and(PieceUnderWay::is_done) {
                 let piece = self.under_way.pop_front().expect("there is a first one");
@@ -92,11 +92,11 @@ impl SpanningOperation {
     }
 
     /// Posts the pieces that are under way, moves them on, and wakes the agent if there is news for it.
-    fn advance(&mut self, comm: &Comm, served: &Served, state: &mut State) {
+    fn advance(&mut self, part: &NodePart, state: &mut State) {
         let mut is_news = false;
         for piece in &mut self.under_way {
             if !piece.is_posted {
-                if !served.board.call_queue().post(piece.number, piece.words) {
+                if !part.shared.board.call_queue().post(piece.number, piece.words) {
                     break;
                 }
                 piece.is_posted = true;
@@ -104,28 +104,28 @@ impl SpanningOperation {
             }
             for local in piece.local.iter_mut().flatten() {
                 let before = local.has_entered();
-                local.poll(comm, served, state);
+                local.poll(part, state);
                 is_news |= local.has_entered() != before;
             }
         }
         if is_news {
-            served.wake_agent();
+            part.shared.notify_agent();
         }
     }
 
     /// Begins the next piece: takes its number and those of its collectives within the node.
-    fn begin(&self, comm: &Comm, served: &Served, state: &mut State) -> PieceUnderWay {
+    fn begin(&self, part: &NodePart, state: &mut State) -> PieceUnderWay {
         let piece = self.cut.piece(self.begun);
         let shape = spanning_call(&self.call, &self.map, self.rank);
         let description = shape.describe(piece, self.operator);
         let stages = stages(&description, self.map.position(self.map.node_of(self.rank)));
         let mut buffers = StagedBuffers::new(&self.call, &shape, piece);
-        let calls = self.local_calls(&stages, &shape, comm, &mut buffers, piece);
+        let calls = self.local_calls(&stages, &shape, part.ranks, &mut buffers, piece);
         PieceUnderWay {
-            number: state.next_spanning_call(),
+            number: state.next_posted(),
             words: description.to_words(),
             is_posted: false,
-            local: calls.map(|call| call.map(|call| Operation::reserve(comm, served, state, call, true))),
+            local: calls.map(|call| call.map(|call| reserve(part, state, call))),
             buffers,
         }
     }
@@ -135,13 +135,13 @@ impl SpanningOperation {
         &self,
         stages: &Stages,
         shape: &SpanningCall<'_>,
-        comm: &Comm,
+        ranks: usize,
         buffers: &mut StagedBuffers,
         piece: Piece,
     ) -> [Option<Call>; 2] {
         let call = &self.call;
         let member = |member| match member {
-            LocalMember::Agent => comm.ranks - 1,
+            LocalMember::Agent => ranks - 1,
             LocalMember::Rank(local_rank) => local_rank,
         };
         let local = |local: LocalCollective, send: *const u8, recv: *mut u8| Call {
@@ -192,6 +192,16 @@ impl PieceUnderWay {
     fn is_done(&self) -> bool {
         self.is_posted && self.local.iter().flatten().all(Operation::is_done)
     }
+}
+
+/// One collective within the node.
+fn reserve(part: &NodePart, state: &mut State, call: Call) -> Operation {
+    // SAFETY: the spans of the kinds that have them are in the piece's buffers.
+    let bytes = unsafe { call.common_bytes(part.ranks) };
+    let shared = &part.shared;
+    let plan = plan(call.kind(), bytes, call.elem_bytes, true, &shared.board.geometry, shared.facts)
+        .expect("pieces are cut so that they fit the segment");
+    Operation::reserve(part, state, call, plan, true)
 }
 
 /// The call as the arithmetic of pieces sees it.

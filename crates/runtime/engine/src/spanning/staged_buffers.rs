@@ -3,7 +3,7 @@
 //! What is sent is packed when the piece begins, and what is received is put into the program's buffer when
 //! the piece is done. The collectives within the node point into this memory in between.
 
-use crate::collective::call::{Call, Kind, Span};
+use crate::collective::call::{Call, CollectiveKind as Kind, Span};
 use crate::copy::copy;
 use evenkeel_spanning::SpanningCall;
 use evenkeel_spanning::cut::Piece;

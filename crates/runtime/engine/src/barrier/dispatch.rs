@@ -1,0 +1,57 @@
+//! Carries out a barrier by the kind of its communicator.
+
+use super::{by_schedule, central, deferred, pair, threaded};
+use crate::collective::call::CollectiveKind::Barrier;
+use crate::comm::part::{NodePart, Revoked};
+use crate::communicator::service::{BarrierKind, NodeService};
+use crate::process::Process;
+use std::ffi::c_void;
+
+/// A barrier; false if the host library must carry it out. `handle`: the pointer by which the front end
+/// knows the communicator. `may_defer`: nothing of the host library is under way that would need this
+/// rank's calls to go on.
+#[inline(always)]
+pub(crate) fn run(
+    process: &Process,
+    service: &NodeService,
+    handle: *const c_void,
+    may_defer: bool,
+) -> Result<bool, Revoked> {
+    let part = &service.part;
+    match &service.barrier {
+        BarrierKind::Pair if pair::run(&process.deferral, part) => return Ok(true),
+        BarrierKind::Scheduled(schedule) => {
+            if let Some(outcome) = by_schedule::run(process, schedule, part) {
+                return outcome.map(|()| true);
+            }
+        }
+        BarrierKind::Pair | BarrierKind::Central | BarrierKind::Threaded => {}
+    }
+    run_central(process, service, handle, may_defer)
+}
+
+#[inline(never)]
+fn run_central(
+    process: &Process,
+    service: &NodeService,
+    handle: *const c_void,
+    may_defer: bool,
+) -> Result<bool, Revoked> {
+    let part: &NodePart = &service.part;
+    if part.is_known_revoked() {
+        part.with(|state| state.tallies.of(Barrier, false).host_calls += 1);
+        return Ok(false);
+    }
+    if part.is_threaded() {
+        threaded::run(process, part)?;
+        return Ok(true);
+    }
+    // SAFETY: there is one thread in MPI, and nothing below comes back here.
+    let state = unsafe { part.state_unlocked() };
+    if process.deferral.is_on() && may_defer {
+        deferred::run(process, part, handle, state)?;
+    } else {
+        central::run(process, part, state)?;
+    }
+    Ok(true)
+}

@@ -1,0 +1,79 @@
+//! Blocking collectives other than barriers.
+
+use super::fast_path;
+use crate::collective::call::Call;
+use crate::collective::operation::Operation;
+use crate::collective::plan::Plan;
+use crate::comm::part::{NodePart, Revoked};
+use crate::communicator::spanning::SpanningCommunicator;
+use crate::process::Process;
+use crate::spanning::operation::SpanningOperation;
+
+/// Whether a call among the ranks of one node may be tried by the fast path. Such calls are always accepted.
+#[inline(always)]
+pub(crate) fn may_run_fast(part: &NodePart, call: &Call) -> bool {
+    !part.is_threaded() && fast_path::fits(call)
+}
+
+/// Carries out a call for which [`may_run_fast`] says yes, if it is an ordinary one. None: nothing was done.
+#[inline]
+pub(crate) fn run_fast(process: &Process, part: &NodePart, call: &Call) -> Option<Result<(), Revoked>> {
+    // SAFETY: there is one thread in MPI, and nothing below comes back here.
+    let state = unsafe { part.state_unlocked() };
+    fast_path::run(process, part, call, state)
+}
+
+/// Carries out a call among the ranks of one node; returns when this rank's part is done.
+#[inline(never)]
+pub(crate) fn run(process: &Process, part: &NodePart, call: &Call, plan: Plan) -> Result<(), Revoked> {
+    let kind = call.kind();
+    let node = part.shared.node;
+    let began = node.clock().now();
+    let (mut operation, expected_ns) = part.with(|state| {
+        let mut operation = Operation::reserve(part, state, *call, plan, false);
+        let is_done = operation.poll(part, state);
+        (operation, (!is_done).then(|| state.expected_ns(kind)))
+    });
+    let mut waited_ns = 0;
+    if let Some(expected_ns) = expected_ns {
+        let mut is_done = || part.with(|state| operation.poll(part, state));
+        waited_ns = process.wait(part, kind, expected_ns, &mut is_done)?;
+        part.with(|state| state.learn(kind, waited_ns));
+    }
+    if operation.may_read_directly() && part.is_revoked() {
+        return Err(Revoked); // what was read may not have been the sender's data any more
+    }
+    if node.recording {
+        part.with(|state| {
+            let tally = state.tallies.of(kind, false);
+            tally.calls += 1;
+            tally.bytes += operation.bytes_moved(part) as u64;
+            tally.wait_ns += waited_ns;
+            if operation.is_sampled() {
+                tally.sample(node.clock().ns_since(began), waited_ns);
+            }
+        });
+    }
+    Ok(())
+}
+
+/// Carries out a call on a communicator that spans nodes; returns when this rank's part is done.
+#[inline(never)]
+pub(crate) fn run_spanning(
+    process: &Process,
+    communicator: &SpanningCommunicator,
+    mut operation: SpanningOperation,
+    call: &Call,
+) -> Result<(), Revoked> {
+    let part = &communicator.service.part;
+    let clock = part.shared.node.clock();
+    let began = clock.now();
+    let mut is_done = || part.with(|state| operation.poll(part, state));
+    let waited_ns = if is_done() {
+        0
+    } else {
+        process.wait(part, call.kind(), communicator.expected_ns(call.kind()), is_done)?
+    };
+    communicator.count(call, clock.ns_since(began), waited_ns);
+    Ok(())
+}

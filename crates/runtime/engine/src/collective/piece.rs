@@ -1,0 +1,114 @@
+//! A deposit as its readers find it.
+//!
+//! A cell of the bill-board has four fields: flag | kind and length | time of arrival | 40 bytes, which
+//! are the payload or say where it is.
+
+use crate::clock::Ticks;
+use crate::comm::part::NodePart;
+use crate::copy::copy;
+use evenkeel_segment::sync::{Ordering, Words};
+use evenkeel_segment::{Board, Mapped, Seq, cross_memory};
+
+pub(super) const LENGTH_AT: usize = 8;
+const ARRIVAL_AT: usize = 16;
+pub(super) const PAYLOAD_AT: usize = 24;
+
+/// The payload is in the cell.
+pub(super) const IN_CELL: u64 = 0;
+/// It is at an offset of the block.
+pub(super) const IN_BLOCK: u64 = 1;
+/// It is at an address of the depositor's memory.
+pub(super) const IN_MEMORY: u64 = 2;
+
+/// Bytes of an entry in the table of SCATTERV and ALLTOALLV: kind and length, place.
+pub(super) const ENTRY_BYTES: usize = 16;
+
+/// The second field of a cell, or the first of an entry.
+#[inline(always)]
+pub(super) fn describe(kind: u64, bytes: usize) -> u64 {
+    kind << 62 | bytes as u64
+}
+
+/// A published deposit, or an entry of its table.
+#[derive(Clone, Copy)]
+pub struct Piece {
+    /// Its length.
+    pub bytes: usize,
+    /// Where it is in this process's view of the block; null if it is in the depositor's memory.
+    pub pointer: *mut u8,
+    address: u64,
+    block: Mapped,
+}
+
+impl Piece {
+    fn at(memory: Mapped, description_at: usize, place_at: usize) -> Piece {
+        // Relaxed: the flag (or the count) was acquired before.
+        let description = memory.word(description_at).load(Ordering::Relaxed);
+        let place = || memory.word(place_at).load(Ordering::Relaxed);
+        let (pointer, address) = match description >> 62 {
+            IN_CELL => (memory.pointer(place_at), 0),
+            IN_BLOCK => (memory.pointer(place() as usize), 0),
+            _ => (std::ptr::null_mut(), place()),
+        };
+        Piece { bytes: (description & (u64::MAX >> 2)) as usize, pointer, address, block: memory }
+    }
+
+    /// What `rank` has deposited in `seq`.
+    pub fn of(board: &Board<Mapped>, rank: usize, seq: Seq) -> Piece {
+        let cell = board.geometry.cell(rank, seq.0);
+        Piece::at(board.memory, cell + LENGTH_AT, cell + PAYLOAD_AT)
+    }
+
+    /// The payload of `rank` in `seq`, which must be inside its cell.
+    #[inline(always)]
+    pub fn in_cell(board: &Board<Mapped>, rank: usize, seq: Seq) -> *mut u8 {
+        board.memory.pointer(board.geometry.cell(rank, seq.0) + PAYLOAD_AT)
+    }
+
+    /// The entry for `rank` of a deposit that is a table.
+    pub fn entry(&self, rank: usize) -> Piece {
+        let table = self.pointer as usize - self.block.pointer(0) as usize;
+        Piece::at(self.block, table + rank * ENTRY_BYTES, table + rank * ENTRY_BYTES + 8)
+    }
+
+    /// Copies `bytes` from `from` on to `to`. A read of another process's memory that fails ends this
+    /// process, unless the depositor has ended or left the call.
+    ///
+    /// # Safety
+    /// The deposit is published by `rank` and this rank has not left; `to` must have room.
+    pub unsafe fn fetch(&self, part: &NodePart, rank: usize, from: usize, to: *mut u8, bytes: usize) {
+        if bytes == 0 {
+            return;
+        }
+        if !self.pointer.is_null() {
+            // SAFETY: the caller's promise; blocks and user buffers do not overlap.
+            return unsafe { copy(self.pointer.wrapping_add(from), to, bytes) };
+        }
+        let shared = &part.shared;
+        let pid = shared.pid_of(rank);
+        // SAFETY: `to` has room; the depositor keeps its buffer until this rank has left.
+        let Err(error) = (unsafe { cross_memory::read(pid, self.address + from as u64, to, bytes) }) else {
+            return;
+        };
+        if part.is_revoked() || part.has_lost_members() {
+            return; // its owner has left the call; the wait for this instance finds that out as well
+        }
+        let local_rank = shared.local_ranks[rank];
+        shared.node.check_alive(std::iter::once(local_rank), "collective");
+        let (me, other) = (shared.node.me, shared.node.neighbours[local_rank].world_rank);
+        shared.node.end(&format!(
+            "rank {me} could not read {bytes} bytes from rank {other} (process {pid}): {error}. It \
+             worked when the job started; EVENKEEL_CMA=off avoids such reads"
+        ));
+    }
+}
+
+/// Leaves the time of arrival in this rank's cell.
+pub fn note_arrival(board: &Board<Mapped>, me: usize, seq: Seq, now: Ticks) {
+    board.memory.word(board.geometry.cell(me, seq.0) + ARRIVAL_AT).store(now.0, Ordering::Relaxed);
+}
+
+/// When `rank` arrived at a sampled instance that is complete.
+pub fn arrival_of(board: &Board<Mapped>, rank: usize, seq: Seq) -> Ticks {
+    Ticks(board.memory.word(board.geometry.cell(rank, seq.0) + ARRIVAL_AT).load(Ordering::Relaxed))
+}

@@ -1,0 +1,48 @@
+//! Which communicator it is.
+
+use evenkeel_record::{CommRecord, OpRecord};
+use std::sync::{Mutex, PoisonError};
+
+/// A communicator's members, and its name.
+pub struct Identity {
+    /// Names it in the record; of a node communicator, its block of the segment. 0: it has none.
+    pub id: u64,
+    /// World ranks of the members, in rank order; -1: not of this world.
+    pub members: Vec<i32>,
+    /// This process's rank.
+    pub me: usize,
+    name: Mutex<String>,
+}
+
+impl Identity {
+    /// Of a communicator without a name.
+    pub fn new(id: u64, members: &[i32], me: usize) -> Identity {
+        Identity { id, members: members.to_vec(), me, name: Mutex::default() }
+    }
+
+    /// How many members there are.
+    pub fn ranks(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Sets the name that reports use.
+    pub fn set_name(&self, name: &str) {
+        *self.name.lock().unwrap_or_else(PoisonError::into_inner) = name.to_string();
+    }
+
+    /// The record with these counters; None if there are none.
+    pub(crate) fn record(&self, ops: Vec<OpRecord>) -> Option<CommRecord> {
+        if ops.is_empty() {
+            return None;
+        }
+        Some(CommRecord {
+            id: format!("{:x}", self.id),
+            name: self.name.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            members: self.members.iter().filter_map(|&rank| u32::try_from(rank).ok()).collect(),
+            segment_bytes: 0,
+            host_reason: String::new(),
+            schedule: String::new(),
+            ops,
+        })
+    }
+}

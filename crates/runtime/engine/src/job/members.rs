@@ -1,0 +1,83 @@
+//! The processes of one node, as they have described themselves.
+
+use super::agreement::TableOffer;
+use super::cores;
+use super::neighbour::Neighbour;
+use super::process_info::{ProcessInfo, STRICT, THREADED};
+use evenkeel_options as options;
+
+/// The processes of a node with their ranks in `MPI_COMM_WORLD`, in the order of these; at least one.
+pub(super) struct NodeMembers<'a>(Vec<(usize, &'a ProcessInfo)>);
+
+impl<'a> NodeMembers<'a> {
+    /// Of all `processes` of the job those whose ranks are listed in `here`.
+    pub(super) fn new(processes: &'a [ProcessInfo], here: &[usize]) -> NodeMembers<'a> {
+        NodeMembers(here.iter().map(|&rank| (rank, &processes[rank])).collect())
+    }
+
+    fn infos(&self) -> impl Iterator<Item = &'a ProcessInfo> {
+        self.0.iter().map(|&(_, info)| info)
+    }
+
+    pub(super) fn all_have(&self, flag: u32) -> bool {
+        self.infos().all(|info| info.flags & flag != 0)
+    }
+
+    pub(super) fn none_has(&self, flags: u32) -> bool {
+        self.infos().all(|info| info.flags & flags == 0)
+    }
+
+    /// Whether the kernel schedules all of them in one group.
+    pub(super) fn share_a_session(&self) -> bool {
+        self.infos().all(|info| info.session == self.0[0].1.session)
+    }
+
+    pub(super) fn neighbours(&self) -> Vec<Neighbour> {
+        self.0.iter().map(|&(rank, info)| Neighbour::new(rank, info.pid)).collect()
+    }
+
+    /// What each of them says about its table of schedules.
+    pub(super) fn table_offers(&self) -> Vec<TableOffer> {
+        let may_run_schedules = |info: &ProcessInfo| info.flags & (STRICT | THREADED) == STRICT;
+        let offer = |&(rank, info): &(usize, &ProcessInfo)| TableOffer {
+            rank,
+            fingerprint: info.table,
+            may_run_schedules: may_run_schedules(info),
+        };
+        self.0.iter().map(offer).collect()
+    }
+
+    /// All cores that any of them may use, one bit each.
+    fn cores(&self) -> [u64; 4] {
+        self.infos().fold([0u64; 4], |mut union, info| {
+            union.iter_mut().zip(info.cores).for_each(|(all, one)| *all |= one);
+            union
+        })
+    }
+
+    /// How many cores they can use at once.
+    pub(super) fn usable_cores(&self) -> usize {
+        let cores: usize = self.cores().iter().map(|word| word.count_ones() as usize).sum();
+        let quota = self.infos().map(|info| info.quota).filter(|&quota| quota > 0).min();
+        cores::usable(cores.max(1), quota.map(|thousandths| f64::from(thousandths) / 1000.0))
+    }
+
+    /// Moves this process to its share of the node's cores, if the launcher has bound none of the processes.
+    pub(super) fn place_on_cores(&self, local_rank: usize) {
+        let union = self.cores();
+        let is_unbound = self.infos().all(|info| info.cores == union);
+        let placing = options::PLACE.get();
+        if !is_unbound || placing == "none" {
+            return;
+        }
+        let allowed = cores::allowed();
+        if let Some(mine) = cores::share(&allowed, local_rank, self.0.len()) {
+            cores::bind(&mine);
+            if placing != "bind" {
+                // The rank has moved to its share; from here on the system may move it again. A rank that
+                // must stay beside another program's busy process starves, and all others wait for it.
+                cores::bind(&allowed);
+            }
+        }
+    }
+}
