@@ -1,4 +1,4 @@
-# The whole human interface. `make` alone says what there is.
+# Everything one does with this repository. `make` alone lists it.
 
 PREFIX  ?= /usr/local
 DESTDIR ?=
@@ -10,26 +10,28 @@ RELEASE := $(or $(CARGO_TARGET_DIR),target)/release
 SHIMS   := $(RELEASE)/lib/evenkeel
 TOOLS   := build/venv-tools/bin
 
-# What the virtual hosts of test-nodes and demo-nodes are to see, wherever it lies.
+# Directories that the virtual hosts of demo-nodes see too, even if they lie in /tmp.
 SHARE   := --share $(abspath $(RELEASE)) --share $(abspath build)
 
-.PHONY: help build demo demo-nodes test bench bench-nodes install clean deps-build deps-test deps-demo deps-bench deps-nodes deps-lint
-.PHONY: lint test-nodes test-rust test-loom test-tsan test-web test-programs test-mpi4py
+.PHONY: help build demo demo-nodes test bench bench-nodes install clean lint
+.PHONY: test-nodes test-rust test-loom test-tsan test-web test-programs test-mpi4py
+.PHONY: deps-build deps-test deps-demo deps-bench deps-nodes deps-lint
 
 help:
-	@echo 'make demo                 install what is missing, build, and run hpcc with and without evenkeel, side by side'
+	@echo 'make demo                 install what is missing, build, and run hpcc with and without evenkeel'
+	@echo 'make demo-nodes           the same on 4 virtual hosts: network, UTS, IPC and mount namespaces'
 	@echo 'make test                 install what is missing, build, and test everything'
-	@echo 'make lint                 check formatting, lints, spelling, words and links; tools/lint/run.sh --fix mends what it can'
-	@echo 'make demo-nodes           the same over 4 virtual hosts of this machine (network, UTS, IPC, mount namespaces)'
-	@echo 'make bench                measure evenkeel and every installed MPI side by side (bench/results/);'
-	@echo '                          make bench BENCH=--quick is rougher and takes three minutes'
-	@echo 'make bench-nodes          the same on 2 to 8 virtual hosts of this machine (bench/results/nodes/)'
-	@echo 'make build                leave target/release/evenkeel, which works from here'
+	@echo 'make lint                 check formatting, lints, spelling, words and links;'
+	@echo '                          tools/lint/run.sh --fix applies the formatters and the safe fixes first'
+	@echo 'make bench                measure evenkeel and every installed MPI library (bench/results/);'
+	@echo '                          make bench BENCH=--quick takes three minutes and is less exact'
+	@echo 'make bench-nodes          the same on 2 to 8 virtual hosts (bench/results/nodes/)'
+	@echo 'make build                build target/release/evenkeel, which can run without being installed'
 	@echo 'make install PREFIX=/usr/local'
-	@echo '                          install program, shims, manual pages and completions'
+	@echo '                          install the program, shims, manual pages and completions'
 	@echo 'make clean                remove what was built'
 
-# EVENKEEL_DEPS=none leaves the machine as it is.
+# Installs what is missing. With EVENKEEL_DEPS=none nothing is installed.
 deps-build deps-test deps-demo deps-bench deps-nodes deps-lint: deps-%:
 	@[ "$(EVENKEEL_DEPS)" = none ] || tools/install-deps.sh $*
 
@@ -50,12 +52,12 @@ demo-nodes: deps-demo deps-nodes build
 bench: deps-bench build
 	$(TOOLS)/python bench/run.py $(BENCH)
 
-# The same on virtual hosts of this machine: make bench-nodes BENCH=--quick takes at most eight minutes.
+# make bench-nodes BENCH=--quick takes at most eight minutes.
 bench-nodes: deps-bench deps-nodes build
 	$(CARGO) build --release --locked -p evenkeel-primitives --example multicast
 	$(TOOLS)/python bench/nodes/run.py $(BENCH)
 
-# One after the other: the tests start many ranks, and the machine may be small.
+# One after the other even with -j: the tests start many ranks, and the machine may be small.
 test: deps-test
 	$(MAKE) build
 	$(MAKE) test-rust
@@ -65,14 +67,13 @@ test: deps-test
 	$(MAKE) test-programs
 	$(MAKE) test-nodes
 
-# Layout, lints, spelling, the words of the glossary, links of the book: tools/lint/run.sh says which checks there are.
 lint: deps-lint
 	tools/lint/run.sh
 
 test-rust:
 	$(CARGO) test --locked --workspace
 
-# The lock-free parts under the model checker, which wants everything compiled its own way.
+# The lock-free parts under the model checker loom, which needs all crates compiled with a flag of its own.
 test-loom:
 	RUSTFLAGS='--cfg loom' CARGO_TARGET_DIR=build/target-loom $(CARGO) test --locked --release -p evenkeel-segment
 
@@ -86,19 +87,21 @@ test-web:
 test-programs:
 	$(TOOLS)/python -m pytest tests tools bench --ignore tests/nodes --ignore tests/rig
 
-# Programs on virtual hosts, and the rig that these are made with. Where namespaces are not allowed it says what to do, and tests nothing,
-# unless EVENKEEL_TEST_NODES=required.
+# Programs on virtual hosts, and the rig that makes the hosts. If the kernel grants no namespaces, these tests are
+# skipped with a sentence that says what to do; with EVENKEEL_TEST_NODES=required they fail.
 test-nodes: deps-nodes
 	$(CARGO) build --release --locked -p evenkeel-primitives --example across_hosts --example multicast
 	$(TOOLS)/python -m pytest tests/rig tests/nodes
 
-# All of mpi4py's own tests, at 1, 2, 3 and 5 ranks; `make test` runs those about collectives.
+# All of mpi4py's own tests, on 1, 2, 3 and 5 ranks. `make test` runs only those about collectives.
 test-mpi4py: deps-test build
 	EVENKEEL_TEST_MPI4PY=all $(TOOLS)/python -m pytest tests/test_mpi4py.py
 
 install: build
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/evenkeel $(DESTDIR)$(PREFIX)/share/man/man1
-	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	install -d $(DESTDIR)$(PREFIX)/share/zsh/site-functions
+	install -d $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 	install -m 755 $(RELEASE)/evenkeel $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 $(SHIMS)/* $(DESTDIR)$(PREFIX)/lib/evenkeel/
 	install -m 755 $(SHIMS)/evenkeel-agent $(DESTDIR)$(PREFIX)/lib/evenkeel/

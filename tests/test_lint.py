@@ -15,21 +15,21 @@ import words
 
 
 def test_a_word_that_was_replaced_is_found_where_its_rule_applies():
-    rules = words.rules("# a comment\n\\bdocket\\b => call queue\n(?-i:Card) => process info @ engine\n")
-    texts = {"engine/a.rs": "let Docket = 1;\nCard", "cli/b.rs": "Card and dockets"}
+    rules = words.rules("# a comment\n\\bgadget\\b => call queue\n(?-i:Card) => process info @ engine\n")
+    texts = {"engine/a.rs": "let Gadget = 1;\nCard", "cli/b.rs": "Card and gadgets"}
 
     def files_of(paths):
         return [name for name in texts if not paths or name.split("/")[0] in paths]
 
     assert words.findings(rules, files_of, texts.get) == [
-        "engine/a.rs:1: 'Docket': write call queue",
+        "engine/a.rs:1: 'Gadget': write call queue",
         "engine/a.rs:2: 'Card': write process info",
     ]
 
 
 def test_a_rule_without_a_replacement_is_refused():
     with pytest.raises(ValueError, match="no ' => '"):
-        words.rules("docket\n")
+        words.rules("gadget\n")
 
 
 def test_the_rules_of_the_project_can_be_read():

@@ -76,7 +76,7 @@ def test_results_are_right_in_every_order_of_arrival(mpi):
     assert_passed(mpi.run(mpi.build("matrix.c"), 4, "n=800", "seed=5", "stall=4", timeout=120))
 
 
-def test_results_have_the_same_bits_as_the_host_librarys(mpi):
+def test_results_equal_those_of_the_host_library_bit_for_bit(mpi):
     """The same calls with and without evenkeel give one digest over every byte of every result."""
     program, args = mpi.build("matrix.c"), ["n=1500", "seed=3", "plain=1"]
     ours = assert_passed(mpi.run(program, 3, *args, timeout=120))

@@ -48,7 +48,7 @@ def test_thousands_of_communicators_one_after_another_use_no_more_memory(mpi, ra
     assert_passed(mpi.run(mpi.build("communicator_churn.c"), ranks, "rounds=3000", timeout=120))
 
 
-def test_communicators_that_do_not_fit_into_the_segment_are_the_host_librarys(openmpi4):
+def test_the_host_library_carries_communicators_that_do_not_fit_into_the_segment(openmpi4):
     """Hundreds at once; all of them give right results."""
     program = openmpi4.build("communicator_churn.c")
     assert_passed(openmpi4.run(program, 3, "rounds=100", "hoard=700", timeout=120))

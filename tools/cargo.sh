@@ -1,9 +1,10 @@
 #!/bin/sh
-# Runs a cargo that is new enough for this project: $CARGO, the one along PATH, rustup's, or Debian's cargo-web.
+# Runs the first cargo that is new enough for this project. Looks at $CARGO, PATH, ~/.cargo/bin (rustup) and
+# /usr/bin (Debian's package cargo-web).
 #
-#   tools/cargo.sh build --release        like cargo
-#   tools/cargo.sh --check                exit code 0 if there is one
-#   tools/cargo.sh --rustc -vV            the rustc that belongs to it
+#   tools/cargo.sh build --release        runs cargo with these arguments
+#   tools/cargo.sh --check                ends with exit code 0 if there is such a cargo
+#   tools/cargo.sh --rustc -vV            runs the rustc that belongs to this cargo
 set -eu
 needed=85 # of 1.85
 
@@ -17,12 +18,15 @@ new_enough() {
 for cargo in "${CARGO:-}" "$(command -v cargo || true)" "${HOME:-/}/.cargo/bin/cargo" /usr/bin/cargo; do
     if new_enough "$cargo"; then
         [ "${1:-}" != --check ] || exit 0
-        # rustc must be the one that belongs to it.
+        # cargo runs the first rustc on PATH: it must be the one of the same toolchain.
         PATH="$(dirname "$cargo"):$PATH"
         export PATH
         [ "${1:-}" != --rustc ] || { shift; exec rustc "$@"; }
         exec "$cargo" "$@"
     fi
 done
-[ "${1:-}" = --check ] || echo "evenkeel: there is no cargo of version 1.$needed or later (looked at \$CARGO, PATH, ~/.cargo/bin, /usr/bin). Run tools/install-deps.sh." >&2
+if [ "${1:-}" != --check ]; then
+    echo "evenkeel: found no cargo of version 1.$needed or later in \$CARGO, PATH, ~/.cargo/bin" \
+        "or /usr/bin. Run tools/install-deps.sh." >&2
+fi
 exit 1

@@ -84,7 +84,7 @@ def test_a_stopped_rank_holds_no_lower_rank_in_a_scan(clean, openmpi4, op, stopp
     assert process.returncode == 0 and "failures 0" in output, errors
 
 
-def test_without_agents_collectives_between_hosts_are_the_librarys(clean, openmpi4):
+def test_without_agents_the_library_carries_collectives_between_hosts(clean, openmpi4):
     environment = shim(openmpi4, EVENKEEL_NODES="library", EVENKEEL_REPORT="/tmp/off.json")
     assert_passed(run(clean, openmpi4, [openmpi4.build("several_hosts.c"), "rounds=20"], environment))
     found = calls_between_hosts(clean, "/tmp/off.json")

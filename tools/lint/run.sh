@@ -6,7 +6,7 @@
 #   tools/lint/run.sh CHECK...     only these: rustfmt clippy clang-format ruff ruff-format shellcheck tsc
 #                                  typos words book lines
 set -u
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../.." || exit 2
 wheels=build/venv-lint/bin
 
 if [ "${1:-}" = --fix ]; then
@@ -17,7 +17,7 @@ if [ "${1:-}" = --fix ]; then
     shift
 fi
 
-scripts() { git ls-files '*.sh' .ci/run tests/rig/run; }
+scripts() { git ls-files -z '*.sh' .ci/run tests/rig/run; }
 
 # One check by its name. Output is shown only if it fails.
 check() {
@@ -27,8 +27,7 @@ check() {
     clang-format) git ls-files -z '*.c' '*.h' | xargs -0 "$wheels/clang-format" --dry-run -Werror ;;
     ruff) "$wheels/ruff" check . ;;
     ruff-format) "$wheels/ruff" format --check . ;;
-    # shellcheck disable=SC2046  # one word per script
-    shellcheck) "$wheels/shellcheck" $(scripts) ;;
+    shellcheck) scripts | xargs -0 "$wheels/shellcheck" ;;
     tsc) (cd web && npm ci --silent --no-audit --no-fund && npx tsc --noEmit) ;;
     typos) "$wheels/typos" --config tools/lint/typos.toml ;;
     words) python3 tools/lint/words.py ;;
