@@ -1,4 +1,4 @@
-"""The whole programs of bench/apps, which check their own answers."""
+"""The whole programs of bench/apps, which check their own results."""
 
 import re
 
@@ -12,7 +12,7 @@ def build(mpi, app):
 
 
 def assert_right(outcome, ranks):
-    """The program ran on so many ranks and found its own answer right. Returns the outcome."""
+    """Fails unless the program ran on so many ranks and found its own result right. Returns the outcome."""
     found = re.findall(
         r"^RESULT (ok|wrong) app=(\w+) ranks=(\d+) (?:\S+=\S+ )*seconds=([\d.]+)$", outcome.out, re.MULTILINE
     )

@@ -6,7 +6,7 @@ from mpis import KEEP_JOB_AFTER_DEATH
 
 
 def run_until_a_rank_dies(mpi, *args, env=None):
-    """Runs killed_rank.c; its ranks' exit codes are printed, since the launcher's own says nothing here."""
+    """Runs killed_rank.c. Prints the exit codes of its ranks: that of the launcher says nothing here."""
     program = ["sh", "-c", '"$@"; echo "status $?"', "sh", mpi.build("killed_rank.c")]
     extra = KEEP_JOB_AFTER_DEATH[mpi.family]
     return mpi.run(program, 4, *args, extra=extra, env=env, timeout=40)

@@ -4,7 +4,7 @@ Read as text: `use` items, and paths that begin with `crate::`, `super::`, `self
 the module's own; for C, `#include "…"`.
 Unit tests inside a module (`#[cfg(test)] mod …`) do not count. A name that a module re-exports is followed to
 where it is defined. The module that re-exports it counts as imported too, unless it has no code of its own: a
-`mod.rs` that only hands on names ties nothing together.
+`mod.rs` that only re-exports names is no link of a circle.
 """
 
 import re
@@ -82,7 +82,7 @@ class Crate:
         return tuple(here) + tuple(names)
 
     def homes(self, path, seen=()):
-        """Where an absolute path leads: the module that defines its name, and those that hand it on."""
+        """Where an absolute path leads: the module that defines its name, and those that re-export it."""
         module = path
         while module not in self.texts:
             module = module[:-1]

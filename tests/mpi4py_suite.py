@@ -114,7 +114,7 @@ def verdicts_without_evenkeel(mpi, ranks, modules, timeout):
         return json.loads(kept.read_text())["verdicts"]
     run = run_suite(mpi, ranks, modules, False, timeout)
     code = run.outcome.code
-    if code is not None:  # a run that was cut short says too little to be kept
+    if code is not None:  # the verdicts of a run that was cut short are not kept
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_text(json.dumps({"code": code, "verdicts": run.verdicts}))
     return run.verdicts

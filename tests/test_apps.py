@@ -1,4 +1,4 @@
-"""Whole programs (bench/apps) give the right answer with evenkeel and without, on any number of ranks.
+"""Whole programs (bench/apps) give the right result with evenkeel and without, on any number of ranks.
 
 All numbers of ranks run under one library, an odd number under all of them.
 """
@@ -87,7 +87,7 @@ def test_what_was_written_to_a_file_before_a_barrier_is_read_after_it(openmpi4, 
 
 
 def test_a_barrier_that_does_nothing_is_noticed(openmpi4, tmp_path):
-    """So the check of the barrier program can fail."""
+    """This shows that the check of the barrier program can fail."""
     source = tmp_path / "none.c"
     source.write_text("int MPI_Barrier(void *c) { (void)c; return 0; }\n")
     none = openmpi4.build(source, "-shared", "-fPIC", name="app-no-barrier.so")

@@ -78,7 +78,7 @@ def test_barriers_of_the_table_are_right_under_every_library(mpi, tmp_path, repo
 
 @pytest.mark.parametrize("wait", ["block", "yield", "spin"])
 def test_barriers_of_the_table_are_right_however_ranks_wait(openmpi4, tmp_path, report, wait):
-    ranks = 2 if wait == "spin" else 4  # four that spin on two cores take seconds
+    ranks = 2 if wait == "spin" else 4  # on two cores, four ranks that spin take seconds
     env = write_table(tmp_path / "table.json", "n-way-dissemination:n=2", [ranks]) | {"EVENKEEL_WAIT": wait}
     assert schedules_used(run(openmpi4, ranks, env, report)) == {"n-way-dissemination"}
 
@@ -163,7 +163,7 @@ def test_the_table_in_the_usual_place_is_used_unless_none_is_asked_for(openmpi4,
 
 
 def test_run_uses_what_tune_writes(openmpi4, tmp_path, report):
-    """From end to end. Whether any schedule is better than the built-in barrier depends on the machine."""
+    """The machine decides whether any schedule is better than the built-in barrier."""
     path, record = tmp_path / "table.json", tmp_path / "tried.json"
     limits = ["--ranks", "2,3", "--time-limit", "2"]
     line = [str(EVENKEEL), "tune", *limits, "--table", str(path), "--json", str(record)]

@@ -117,7 +117,7 @@ def test_ranks_that_need_nothing_from_a_stopped_rank_go_on(mpi, tmp_path, op, ra
         )
     outcome, counters = run_with_one_stopped(mpi, tmp_path, op, ranks, stopped, free, size)
     assert_only_free_returned(counters, stopped, free, rounds=2)
-    assert_passed(outcome)  # with the right results once the rank continued
+    assert_passed(outcome)  # and the results are right once the rank has continued
 
 
 @each_other
@@ -164,7 +164,7 @@ def ranks_that_finish(schedule, ranks, dead, folder, instances=1):
 
 @each_tree
 def test_schedules_hold_the_ranks_that_the_engine_holds(tmp_path, op, ranks, stopped, free):
-    """So what is proved and simulated of a schedule is true of the engine."""
+    """Hence proofs and simulations of a schedule apply to the engine."""
     assert ranks_that_finish(SCHEDULES[op], ranks, stopped, tmp_path) == len(free)
 
 

@@ -1,7 +1,7 @@
 """No program can tell that barriers return before they are complete.
 
 With `EVENKEEL_GATE=off` nothing completes a pending barrier when the program could notice. The tests that use
-it show that what is tested here can go wrong.
+it show that the other tests can fail.
 """
 
 import re
@@ -73,7 +73,7 @@ def notes(outcome):
 @pytest.mark.parametrize("mode", ["auto", "deferred"])
 @pytest.mark.parametrize("channel", CHANNELS)
 def test_what_was_written_before_a_barrier_is_there_after_it(mpi, channel, mode, directory, report):
-    """Through every channel that MPI knows nothing of; 1,000 rounds with stalls at random."""
+    """This holds for every channel outside MPI, in 1,000 rounds with random stalls."""
     if mpi.name not in ("openmpi4", "mpich5"):
         pytest.skip("hidden channels do not depend on the MPI library: Open MPI 4 and MPICH 5")
     if mpi.name == "mpich5" and mode == "auto":
@@ -125,7 +125,7 @@ def test_without_the_gate_messages_and_barriers_lose_their_order(openmpi4, case)
 
 @pytest.mark.parametrize("mode", ["auto", "deferred"])
 def test_a_thread_goes_on_while_a_barrier_is_pending(mpi, mode):
-    """It may be what another rank needs before it enters the barrier; see docs/src/decisions/deferral.md."""
+    """Another rank may need its work before it enters the barrier; see docs/src/decisions/deferral.md."""
     if mpi.name not in ("openmpi4", "mpich5"):
         pytest.skip("threads beside barriers: Open MPI 4 and MPICH 5")
     assert_never_wrong(run_background(mpi, "service", 50, {"EVENKEEL_BARRIER": mode}, timeout=60))

@@ -1,4 +1,4 @@
-"""What evenkeel leaves to the host library works beside what it carries out itself.
+"""Calls that evenkeel leaves to the host library work beside those that it carries out itself.
 
 PMPI tools may be loaded above the shim (they see the program's calls) or below it (they see the host's).
 """
@@ -31,7 +31,7 @@ def test_other_parts_of_mpi_work_beside_collectives(mpi, what, tmp_path):
     reason="MPICH's MPI_Testall fails on persistent collectives, "
     "and MPI_Waitall tests while operations of evenkeel's are under way",
 )
-def test_persistent_collectives_are_waited_for_beside_evenkeels(mpich5):
+def test_persistent_collectives_of_the_library_can_be_waited_for_beside_those_of_evenkeel(mpich5):
     assert_passed(mpich5.run(mpich5.build("host_library.c"), 2, "what=persistent", "beside=1"))
 
 
@@ -71,7 +71,7 @@ def test_a_tool_above_the_shim_sees_the_programs_calls(mpi, report):
 
 
 def test_a_tool_below_the_shim_sees_what_is_left_to_the_host(mpi, report):
-    """None of the program's collectives, and the few that evenkeel itself makes at the start and the end."""
+    """It sees only the few collectives that evenkeel itself calls at the start and at the end."""
     outcome = mpi.run(mpi.build("counted_calls.c"), 2, preload=[mpi.shim, build_tool(mpi)], report=report)
     assert_passed(outcome)
     assert outcome.calls("allreduce") == 2 * (20 + 30)
@@ -130,7 +130,7 @@ def test_eztrace_above_the_shim_sees_the_programs_calls(mpi, tmp_path, report):
 
 
 def test_eztrace_below_the_shim_sees_what_is_left_to_the_host(mpi, tmp_path, report):
-    """Messages are not left to it: evenkeel carries them, since barriers may be deferred."""
+    """evenkeel carries the messages, since barriers may be deferred."""
     outcome, ranks = run_traced(
         mpi,
         tmp_path / "trace",

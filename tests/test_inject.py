@@ -117,7 +117,7 @@ def test_doubled_halves_the_cores_of_every_rank(openmpi4):
 
 
 def test_stalled_ranks_are_stopped_and_go_on(library):
-    """And the answer is right."""
+    """The result is right, too."""
     stopped = set()
 
     def watch(process):

@@ -91,6 +91,7 @@ CRATES = sorted(
     {path.parent for path in mpis.ROOT.glob("crates/**/src/lib.rs")} | {mpis.ROOT / "shims/generate/src"}
 )
 
+
 @pytest.mark.parametrize("source", CRATES, ids=lambda path: path.parent.name)
 def test_modules_of_a_crate_import_each_other_in_one_direction(source):
     graph = module_graph.rust(source)
@@ -130,7 +131,7 @@ def test_a_circle_through_a_parent_is_found(tmp_path):
     ]
 
 
-def test_names_that_are_handed_on_tie_nothing_together(tmp_path):
+def test_reexported_names_are_no_dependency_of_the_module_that_reexports_them(tmp_path):
     assert not planted(
         tmp_path,
         lib="pub mod parent;",

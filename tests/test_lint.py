@@ -1,4 +1,4 @@
-"""The project's own checks find what they are there to find."""
+"""The project's own checks find planted defects."""
 
 import sys
 from pathlib import Path

@@ -86,7 +86,7 @@ def test_results_equal_those_of_the_host_library_bit_for_bit(mpi):
 
 @pytest.mark.parametrize("ranks", [2, 5, 8])
 def test_sums_of_fractions_have_the_same_bits_in_every_run(mpi, ranks):
-    """Also in every repetition, on every rank, and however ranks wait."""
+    """The bits are also the same in every repetition, on every rank, and in every kind of waiting."""
     program, args = mpi.build("float_sums.c"), ["n=40", f"seed={ranks}"]
     environments = [{}, {"EVENKEEL_WAIT": "block"}, {"EVENKEEL_CMA": "off"}]
     runs = [mpi.run(program, ranks, *args, env=env, timeout=120) for env in environments]

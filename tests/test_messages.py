@@ -44,11 +44,11 @@ def test_rules_of_mpi_hold_one_by_one_and_in_random_traffic(mpi, ranks, report):
 
 
 def test_the_libraries_keep_the_same_rules(mpi):
-    """Otherwise the program would demand what MPI does not."""
+    """This shows that the program demands nothing that MPI does not."""
     run_messages(mpi, 2, 10, env=None, shim=False)
 
 
-def test_large_messages_go_in_parts_where_memory_of_others_cannot_be_read(openmpi4, report):
+def test_large_messages_are_sent_in_parts_if_ranks_cannot_read_the_memory_of_others(openmpi4, report):
     outcome = run_messages(openmpi4, 3, 60, env=OWN | {"EVENKEEL_CMA": "off"}, report=report)
     assert messages_carried(outcome)[0] > 1000, outcome.text
 
@@ -73,7 +73,7 @@ def test_small_receives_do_not_keep_barriers_strict(openmpi4, report):
 
 
 def test_a_message_goes_on_while_its_sender_is_inside_the_library(mpi):
-    """In parts, as where processes may not read each other's memory: the sender is needed for each part."""
+    """Processes do not read each other's memory here, so the message has parts and each needs the sender."""
     if mpi.name not in ("openmpi4", "mpich5"):
         pytest.skip("messages that go on while their sender is inside the library: Open MPI 4 and MPICH 5")
     env = OWN | {"EVENKEEL_CMA": "off"}
@@ -93,18 +93,18 @@ def test_with_weak_ordering_a_receive_from_any_source_does_not_wait_for_all_to_e
 
 
 @pytest.mark.parametrize("env", [{"EVENKEEL_BARRIER": "strict"}, {"EVENKEEL_MESSAGES": "host"}], ids=str)
-def test_messages_stay_with_the_library_where_an_option_says_so(openmpi4, env, report):
+def test_the_library_carries_messages_if_an_option_says_so(openmpi4, env, report):
     outcome = run_litmus(openmpi4, "absence", 5, OWN | env, report=report).ok()
     assert messages_carried(outcome) == (0, 0)
 
 
-def test_evenkeel_carries_messages_where_barriers_may_be_deferred(openmpi4, report):
+def test_evenkeel_carries_messages_if_barriers_may_be_deferred(openmpi4, report):
     env = {"EVENKEEL_BARRIER": "auto"}
     assert messages_carried(run_litmus(openmpi4, "absence", 5, env, report=report).ok())[0] > 0
 
 
-def test_messages_stay_with_the_library_by_default(openmpi4, report):
-    """Barriers are strict then."""
+def test_the_library_carries_messages_by_default(openmpi4, report):
+    """Barriers are strict by default."""
     assert messages_carried(run_litmus(openmpi4, "absence", 5, None, report=report).ok()) == (0, 0)
 
 

@@ -10,9 +10,10 @@ from verdicts import assert_passed
 
 @pytest.mark.parametrize("ranks, seed", [(1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (8, 6)])
 def test_random_operations_are_right(mpi, ranks, seed):
-    """Large nonblocking operations are the host library's, and Open MPI dies if their communicator is freed.
+    """With careful=1 the program waits before it frees a communicator.
 
-    There the program waits before it frees a communicator (careful=1).
+    The host library carries out large nonblocking operations, and Open MPI crashes if their communicator is
+    freed.
     """
     careful = int(mpi.family == "openmpi")
     args = [f"seed={seed}", "steps=300", f"careful={careful}"]
@@ -21,20 +22,20 @@ def test_random_operations_are_right(mpi, ranks, seed):
 
 @pytest.mark.parametrize("seed", range(10, 16))
 def test_a_communicator_may_be_freed_during_an_operation(openmpi4, seed):
-    """Small operations are all evenkeel's."""
+    """evenkeel carries out all small operations."""
     args = [f"seed={seed}", "steps=500", "largest=100"]
     assert_passed(openmpi4.run(openmpi4.build("random.c"), 4, *args, timeout=120))
 
 
-def test_more_nonblocking_operations_than_the_ring_has_instances(openmpi4):
+def test_there_may_be_more_nonblocking_operations_than_the_ring_has_instances(openmpi4):
     args = ["seed=20", "steps=900", "deep=400", "largest=10", "stall=0"]
     assert_passed(openmpi4.run(openmpi4.build("random.c"), 3, *args, timeout=120))
 
 
 @pytest.mark.parametrize("ops, size", [(3, 8), (40, 8), (3, 32768)])
 @pytest.mark.parametrize("ranks", [2, 5])
-def test_blocking_and_nonblocking_operations_match_apart_from_each_other(mpi, ranks, ops, size, report):
-    """Also where more are under way than the window and the ring hold."""
+def test_blocking_and_nonblocking_operations_are_matched_separately(mpi, ranks, ops, size, report):
+    """Also if more operations are pending than the window and the ring hold."""
     outcome = mpi.run(mpi.build("orders.c"), ranks, f"ops={ops}", f"bytes={size}", report=report)
     assert_passed(outcome)
     assert outcome.calls("allreduce") > 0
@@ -49,6 +50,6 @@ def test_thousands_of_communicators_one_after_another_use_no_more_memory(mpi, ra
 
 
 def test_the_host_library_carries_communicators_that_do_not_fit_into_the_segment(openmpi4):
-    """Hundreds at once; all of them give right results."""
+    """There are hundreds at once, and all results are right."""
     program = openmpi4.build("communicator_churn.c")
     assert_passed(openmpi4.run(program, 3, "rounds=100", "hoard=700", timeout=120))

@@ -32,7 +32,7 @@ def test_opensm_sets_our_tables_unchanged(opensm, tmp_path, description):
 
 
 def test_both_checkers_find_the_cycle_of_minimal_paths(opensm, tmp_path):
-    """So the tests above can fail."""
+    """This shows that the tests above can fail."""
     net, lfts, record = tmp_path / "net.topo", tmp_path / "tables.lfts", tmp_path / "check.json"
     evenkeel("route", "generate", "torus", "--sizes", "5,5", "--end-nodes", "1", "-o", net)
     evenkeel("route", "compute", net, "--scheme", "minimal", "--lfts", lfts)
@@ -57,7 +57,7 @@ def test_a_changed_entry_is_found(tmp_path):
     assert "does not lead there" in evenkeel("route", "check", net, lfts, code=1)
 
 
-def test_schemes_are_compared_with_opensms(opensm, tmp_path):
+def test_schemes_are_compared_with_those_of_opensm(opensm, tmp_path):
     net, record = tmp_path / "net.topo", tmp_path / "compare.json"
     irregular = "irregular --switches 16 --degree 4 --end-nodes 2"
     evenkeel("route", "generate", *irregular.split(), "-o", net)

@@ -1,6 +1,6 @@
-"""OpenSM carries plans for a change of routes out, on a simulated network.
+"""OpenSM carries out plans for a change of routes on a simulated network.
 
-Its switches get what each step says, and no mixture of tables on the way has credit loops.
+The simulated switches get the tables of each step, and no mixture of old and new tables has credit loops.
 """
 
 import json
@@ -16,7 +16,7 @@ from opensm import entries, entries_in_switches, running_opensm, simulated_netwo
 
 @pytest.fixture
 def networks(tmp_path):
-    """A network, and the same one with a cable less."""
+    """A network, and the same network without one of its cables."""
     whole, less = tmp_path / "whole.topo", tmp_path / "less.topo"
     description = ["irregular", "--switches", "24", "--degree", "3", "--end-nodes", "2", "--seed", "7"]
     evenkeel("route", "generate", *description, "-o", whole)
@@ -25,7 +25,7 @@ def networks(tmp_path):
 
 
 @pytest.mark.parametrize("is_added", [False, True], ids=["a cable fails", "a cable is added"])
-def test_opensm_carries_a_plan_out(opensm, networks, tmp_path, is_added):
+def test_opensm_carries_out_a_plan(opensm, networks, tmp_path, is_added):
     old, new = reversed(networks) if is_added else networks
     lfts, record = tmp_path / "old.lfts", tmp_path / "plan.json"
     evenkeel("route", "compute", old, "--lfts", lfts)
@@ -46,7 +46,7 @@ def test_opensm_carries_a_plan_out(opensm, networks, tmp_path, is_added):
         assert None not in loops
 
 
-def test_a_running_opensm_takes_each_step_when_it_is_told_to(opensm, networks, tmp_path):
+def test_a_running_opensm_takes_each_step_at_sighup(opensm, networks, tmp_path):
     """As operators do it: replace the file, send SIGHUP. dump_fts reads the switches themselves."""
     if not shutil.which("dump_fts", path=os.environ["PATH"] + ":/usr/sbin"):
         pytest.skip("there is no dump_fts: the Debian package is infiniband-diags")

@@ -1,4 +1,4 @@
-"""Machines and programs that are not as they should be: evenkeel says so in a sentence, or steps aside."""
+"""On unusual machines and programs evenkeel works, names the problem, or leaves all calls to the library."""
 
 import os
 import shutil
@@ -52,7 +52,7 @@ def test_evenkeel_needs_no_dev_shm(mpi, options, report):
 
 
 def test_shims_of_different_builds_leave_everything_to_the_host(mpi):
-    """And one rank says so, once."""
+    """One rank prints a sentence about it, once."""
     below = mpi.build("other_build.c", "-shared", "-fPIC", name="other_build.so")
     outcome = mpi.run(mpi.build("counted_calls.c"), 2, preload=[mpi.shim, below])
     assert_passed(outcome)

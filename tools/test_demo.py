@@ -19,7 +19,7 @@ def test_grids_are_whole_and_nearly_square():
     assert demo.grid(1) == (1, 1)
 
 
-def test_worse_is_said_to_be_worse():
+def test_a_slower_run_is_called_worse():
     time_row = demo.Row("t", "time", False)
     rate_row = demo.Row("r", "rate", True)
     assert demo.verdict(time_row, 2.0, 1.0) == "2.00 x better"
@@ -29,7 +29,7 @@ def test_worse_is_said_to_be_worse():
     assert demo.verdict(rate_row, 1.0, 1.02).startswith("same")
 
 
-def test_wrong_results_are_not_passed_over():
+def test_wrong_results_are_reported():
     assert demo.answers_agree([{"Success": "1"}, {"Success": "1"}])[0]
     ok, sentence = demo.answers_agree([{"Success": "1"}, {"Success": "0"}])
     assert not ok and "run 2 of 2" in sentence

@@ -27,7 +27,7 @@ def shim(mpi, **more):
 
 
 def with_agents(mpi, **more):
-    """The same, and agents carry collectives between hosts out."""
+    """The environment that preloads the shim and lets agents carry out collectives between hosts."""
     return shim(mpi, **{"EVENKEEL_NODES": "agents", **more})
 
 

@@ -1,6 +1,6 @@
 """Collectives between hosts that agents carry out: results are right, and no rank waits without need.
 
-What happens when an agent, a host or a rank is lost is in test_lost_agents.py.
+test_lost_agents.py tests what happens when an agent, a host or a rank is lost.
 """
 
 import json
@@ -29,7 +29,7 @@ def one_mpi_of_each_family(mpi):
 
 
 def test_agents_carry_out_all_collectives_that_they_can(clean, one_mpi_of_each_family):
-    """Whatever the root, the type and the form; and the results are right."""
+    """For every root, type and form. The results are right, too."""
     mpi = one_mpi_of_each_family
     plain = [] if mpi.family == "mpich" else ["plain=1"]
     program = [mpi.build("matrix.c"), "n=200", "seed=6", *plain]
@@ -41,7 +41,7 @@ def test_agents_carry_out_all_collectives_that_they_can(clean, one_mpi_of_each_f
     assert any(ours > 0 for op, (ours, _) in found.items() if op.startswith("i")), found
 
 
-def test_collectives_in_which_ranks_have_parts_of_their_own(clean, one_mpi_of_each_family):
+def test_collectives_with_a_different_part_for_each_rank_are_right(clean, one_mpi_of_each_family):
     """On communicators whose ranks lie on the hosts in three different orders; all are right.
 
     Agents carry out all of them, except scans where ranks are dealt out to hosts in turn.
@@ -59,7 +59,7 @@ def test_collectives_in_which_ranks_have_parts_of_their_own(clean, one_mpi_of_ea
 
 
 def test_sums_of_fractions_have_the_same_bits_in_every_run(clean, openmpi4):
-    """They are grouped alike, in whatever order ranks arrive."""
+    """They are grouped in the same way in whatever order ranks arrive."""
     program = [openmpi4.build("spanning.c"), "n=200", "stall=4", "seed=9", "kinds=" + ",".join(SPANNING)]
     runs = [run(clean, openmpi4, program, with_agents(openmpi4)) for _ in range(2)]
     assert len({assert_passed(done) for done in runs}) == 1
@@ -67,7 +67,7 @@ def test_sums_of_fractions_have_the_same_bits_in_every_run(clean, openmpi4):
 
 @pytest.mark.parametrize("op, stopped", [("scan", 5), ("exscan", 5), ("scan", 4), ("scan", 7), ("exscan", 1)])
 def test_a_stopped_rank_holds_no_lower_rank_in_a_scan(clean, openmpi4, op, stopped):
-    """Neither on its own host nor on another. Progress is read from counters, as in test_bypass.py."""
+    """This holds on its own host and on the others. Progress is read from counters, as in test_bypass.py."""
     counters = Counters(BUILD / "counters", 8)
     program = [openmpi4.build("bypass.c"), counters.path, f"op={op}", f"stopped={stopped}"]
     process = start(clean, openmpi4, program, with_agents(openmpi4))
@@ -93,7 +93,7 @@ def test_without_agents_the_library_carries_collectives_between_hosts(clean, ope
 
 @pytest.mark.parametrize("seed", [2, 7])
 def test_random_operations_are_right(clean, mpich5, seed):
-    """Only under MPICH: Open MPI's own operations go wrong between hosts where ranks' datatypes differ.
+    """It runs under MPICH only: Open MPI's own results are wrong between hosts if ranks' datatypes differ.
 
     Blocks are small, since MPICH's own MPI_Allgatherv is wrong there with large ones.
     """
@@ -128,8 +128,8 @@ def test_a_late_rank_holds_no_rank_below_it_in_a_broadcast(clean, openmpi4, size
 
 
 @pytest.mark.parametrize("late, here, elsewhere", [(1, 65528, 65536), (0, 65536, 65528)])
-def test_ranks_whose_broadcasts_differ_in_size_are_told(clean, openmpi4, late, here, elsewhere):
-    """An error instead of wrong data, whether the data come before the ranks' call or after it."""
+def test_ranks_whose_broadcasts_differ_in_size_get_an_error(clean, openmpi4, late, here, elsewhere):
+    """They get no wrong data, whether the data come before the ranks' call or after it."""
     done = run_late_broadcast(clean, openmpi4, f"late={late}", "ms=200", "bytes=65536", "calls=1", "less=8")
     assert done.returncode != 0 and "RESULT" not in done.stdout
     said = (

@@ -1,4 +1,4 @@
-"""When an agent, a host or a rank is lost, the job ends and names it. What is only slow is not lost."""
+"""When an agent, a host or a rank is lost, the job ends and names it. A slow one does not count as lost."""
 
 import os
 import re
@@ -51,7 +51,7 @@ def test_a_node_whose_cable_is_pulled_is_named(running):
         rig[3].plug_in()
 
 
-def test_a_host_that_stands_still_for_a_second_is_not_lost(running):
+def test_a_host_that_is_stopped_for_a_second_does_not_count_as_lost(running):
     rig, process = running
     rig[1].freeze()
     time.sleep(1.0)

@@ -57,7 +57,7 @@ def assert_parameters(found):
     } <= points
 
 
-def test_what_was_measured_can_be_shown_drawn_and_simulated(clean, evenkeel):
+def test_measured_parameters_can_be_shown_drawn_and_simulated(clean, evenkeel):
     file, plot = f"{FOLDER}/network.json", f"{FOLDER}/network.svg"
     said = " ".join(measure(evenkeel, "h0,h1,h2,h3", file, "--svg", plot).split())
     for part in (
@@ -84,7 +84,7 @@ def test_what_was_measured_can_be_shown_drawn_and_simulated(clean, evenkeel):
 def test_a_rate_limit_is_the_gap_per_byte(clean, evenkeel):
     """100 Mbit/s are 80 ns a byte, and 83.6 with the headers of frames.
 
-    So no data bypass the network, and the gap per byte that is reported is the network's.
+    The test shows that all data cross the network and that the reported gap per byte is the network's.
     """
     clean.shape(LinkShape(rate_mbit=100))
     try:

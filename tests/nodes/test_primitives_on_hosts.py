@@ -83,7 +83,7 @@ def test_a_lost_host_is_named(fresh_rig, start, lost):
     assert "stopped 3 nodes" in out and processes[1].returncode == 0, out + err
 
 
-def test_a_host_that_stands_still_for_half_the_limit_is_not_lost(clean_fresh_rig, start):
+def test_a_host_that_is_stopped_for_half_the_limit_does_not_count_as_lost(clean_fresh_rig, start):
     processes, _ = start(3)
     clean_fresh_rig[3].freeze()
     with pytest.raises(subprocess.TimeoutExpired):

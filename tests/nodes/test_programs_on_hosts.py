@@ -13,7 +13,7 @@ from processes import operations
 
 
 def test_evenkeel_carries_out_collectives_within_a_host(clean, mpi):
-    """Those between hosts stay with the library; all of them are right."""
+    """The library carries out those between hosts. All results are right."""
     if mpi.name == "mpich4":
         pytest.skip(
             "MPICH 4.0.2 spins; on hosts that share cores half of its runs hang in MPI_Finalize, "
@@ -55,7 +55,7 @@ def test_a_killed_rank_ends_the_job_on_all_hosts(clean, openmpi4):
     assert re.search(r"rank 5\b", done.stderr), done.stderr
 
 
-def test_an_environment_that_is_not_passed_on_does_not_arrive(rig, openmpi4):
-    """So the tests above cannot pass because the shim's environment happened to leak to the other hosts."""
+def test_other_hosts_do_not_get_an_environment_that_is_not_passed_on(rig, openmpi4):
+    """The tests above therefore cannot pass by a shim's environment that leaks to the other hosts."""
     done = rig[0].run(["/tmp/rig/rsh", "h1", "echo preload=$LD_PRELOAD"], env=shim(openmpi4))
     assert done.stdout == "preload=\n"

@@ -1,6 +1,6 @@
 """A Slurm cluster on a rig, from Debian's packages: slurmctld on h0, a slurmd on every host.
 
-No file lies outside the rig.
+It uses no file outside the rig.
 """
 
 import os
