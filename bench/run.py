@@ -77,7 +77,7 @@ def budget_of(a):
 
 @dataclasses.dataclass
 class Session:
-    """What a benchmark measures with, and where it puts what it found."""
+    """The programs and libraries of a benchmark, and the folder of its results."""
 
     folder: Path  # of the compiled programs
     by_name: dict  # name → configuration

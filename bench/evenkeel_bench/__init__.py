@@ -2,9 +2,9 @@
 
 What is measured: `libraries` (which MPI libraries, in which settings), `programs` (the C programs), `plan`
 and `deferral` (what is run, how often, in which order). Measuring: `launch` (one run of one program),
-`disturbance` (what disturbs a run on purpose), `run_reports` (evenkeel's own report of a run), `machine`
+`disturbance` (how a run is disturbed), `run_reports` (evenkeel's own report of a run), `machine`
 (what the numbers were measured on). What comes out: `results` (rows), `statistics`, `judgement`, `targets`
-and `deferral_targets` (what was promised, and whether it was kept), `tables`, `deferral_tables` and
+and `deferral_targets` (targets and whether they are met), `tables`, `deferral_tables` and
 `markdown`, `plots` and `figures`.
 
 Modules that say "Pure" in their first line take values and return values.

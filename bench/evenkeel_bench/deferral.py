@@ -1,4 +1,4 @@
-"""What the section `deferred` runs: the programs of apps/, and src/call.c, with several kinds of barriers.
+"""The runs of the section `deferred`: programs of apps/ and src/call.c with several kinds of barriers.
 
 Pure. A `Workload` is a program with its parameters and what disturbs it. It runs with several kinds of
 barriers: one of evenkeel's `--barrier` modes, or the library's own (HOST). Workload and barriers together are

@@ -14,8 +14,8 @@ CALLS = (
     "without them, and 8 calls in a row share one step."
 )
 LOOPS = (
-    f"{deferral.LOOP_RANKS} ranks compute for a random time, then call a barrier; to the same loop without "
-    "barriers. The last column is the mean computation that the program measured on this machine, µs."
+    f"{deferral.LOOP_RANKS} ranks compute for a random time, then call a barrier; relative to the same loop "
+    "without barriers. The last column is the mean computation that the program measured on this machine, µs."
 )
 PAIRS = (
     "Milliseconds of whole programs, the longest rank's; for scans the ratio of the ranks' mean as well. "

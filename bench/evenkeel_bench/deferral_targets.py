@@ -1,6 +1,4 @@
-"""What deferred barriers were promised to bring, and whether they do.
-
-Pure; judged like all targets, see `targets`.
+"""The targets of deferred barriers, judged as `targets` judges its own. Pure.
 
 Ratios are of whole runs, taken within each round; the median over the rounds is judged. A single call is
 judged by the mean of the middle half of all calls that did not wait. That is their median, without the steps

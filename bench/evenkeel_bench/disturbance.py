@@ -1,4 +1,4 @@
-"""What disturbs a run on purpose: other processes on its cores, half of its cores, or a quota of their time.
+"""Disturbances of a run: other processes on its cores, half of its cores, or a quota of their time.
 
 ""             nothing
 "competitors"  one busy process on each core (src/competitors.c)

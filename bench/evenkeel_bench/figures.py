@@ -1,4 +1,4 @@
-"""What all figures share: the style, and files that are the same for the same numbers."""
+"""The style of all figures. The same numbers give the same file."""
 
 import matplotlib
 

@@ -18,7 +18,7 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Target:
-    """What was promised, and the judgements on it."""
+    """A target, and the judgements on it."""
 
     what: str
     target: str

@@ -1,4 +1,4 @@
-"""What the numbers were measured on. Reads /proc and asks the compiler; changes nothing."""
+"""The machine on which the numbers were measured. Reads /proc and asks the compiler; changes nothing."""
 
 import os
 import platform

@@ -1,4 +1,4 @@
-"""What is run, how often and in which order. Pure: nothing is started here.
+"""The plan of a benchmark: which programs run, how often, in which order. Pure: nothing is started here.
 
 Rounds are outermost. Every configuration runs once in a round, in an order that a seeded generator draws.
 Within a round the runs of one group (the same operations and number of ranks) follow each other, the floor

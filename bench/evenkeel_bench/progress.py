@@ -1,4 +1,4 @@
-"""The progress bar of a benchmark, in expected seconds, and what every benchmark says at its end."""
+"""The progress bar of a benchmark, in expected seconds, and the sentences at its end."""
 
 import sys
 

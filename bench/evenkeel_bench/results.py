@@ -1,4 +1,4 @@
-"""What came out: one row per round, configuration, ranks and operation.
+"""The results: one row per round, configuration, ranks and operation.
 
 Pure, except `write_csv` and `read_csv`.
 

@@ -1,4 +1,4 @@
-"""The few statistics that the tables need. Pure: values in, values out."""
+"""The statistics of the tables. Pure: values in, values out."""
 
 import math
 from statistics import median

@@ -16,8 +16,8 @@ it is met over every library."""
 
 LATENCY = """Microseconds: mean / median / 99th percentile over ranks and iterations, and in brackets the
 completion (median over the iterations of the slowest rank); each the median over the rounds. The best
-library's mean is bold. "Bare" are the barest programs that do the same through shared memory, without MPI
-and without what a library needs besides: no flow control, one operation at a time."""
+library's mean is bold. "Bare" is the simplest program that does the same through shared memory, without MPI
+and without the other duties of a library: no flow control, one operation at a time."""
 
 RATIO = """By mean over ranks and iterations, and by completion. Below 1 evenkeel is faster."""
 
@@ -27,8 +27,8 @@ SKEW = (
     "root's."
 )
 LATE = (
-    "How long the ranks are held that need nothing from the late one, ms (the worst of the callers, and of "
-    "the ranks that were late in turn)."
+    "How long a late rank blocks ranks that need nothing from it, ms: the maximum over these ranks and over "
+    "the ranks that took turns to be late."
 )
 COMPUTE = (
     "Two ranks, µs per step of a heat equation on a ring (edges by MPI_Isend and MPI_Irecv), and per round "
@@ -40,8 +40,8 @@ CORES = (
     "(sched_autogroup), so that sched_yield gives no core to another rank: there they sleep on a futex."
 )
 COVERAGE = (
-    "Runs with evenkeel in which the host library carried out collective calls all the same; their numbers "
-    "above are the host's."
+    "Runs with evenkeel in which the host library carried out collective calls. The numbers above for these "
+    "calls are the library's."
 )
 
 
@@ -229,7 +229,7 @@ def record_table(results):
         )
         rows.append([c, *_ratio_cells(off, on)])
     head = ["", "EVENKEEL_RECORD=0", "EVENKEEL_RECORD=1", "ratio"]
-    return _with_text("Barrier of 16 ranks, µs, by turns.", head, rows)
+    return _with_text("Barrier of 16 ranks, µs, in alternating runs.", head, rows)
 
 
 def memory_table(results):

@@ -1,9 +1,9 @@
-"""What was promised on one host, and whether it was kept: judged for evenkeel over each library. Pure.
+"""The targets on one host, judged for evenkeel over each library. Pure.
 
 Ratios are taken within each round; a target is judged by their median over the rounds, and the spread is
 shown beside it. "Best library" is the best of all libraries measured in that round, each in its default and
-in its best known setting. Latencies are means over ranks and iterations. Where only the completion (the
-slowest rank) tells whether the work was done, the same by completion is shown too.
+in its best known setting. Latencies are means over ranks and iterations. Some calls return
+before the work of all ranks is done: for them the ratio of completions (the slowest rank) is shown too.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""What the network between two hosts allows: TCP and UCX by themselves."""
+"""The lower bounds of the network between two hosts: TCP and UCX by themselves."""
 
 import contextlib
 import re

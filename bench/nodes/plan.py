@@ -1,4 +1,4 @@
-"""What is run on how many hosts, how often and in which order. Pure.
+"""The plan of the benchmark on several hosts: what runs where, how often, in which order. Pure.
 
 Rounds are outermost. Every setting runs once in a round, in an order that a seeded generator draws.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures evenkeel and every MPI library found here on virtual hosts of this machine, by turns.
+"""Measures evenkeel and every MPI library found here on virtual hosts of this machine, in alternation.
 
 Writes tables, JSON and plots to bench/results/nodes/.
 """
@@ -78,7 +78,7 @@ def budget_of(a):
 
 @dataclasses.dataclass
 class Session:
-    """What a benchmark measures with, and where it puts what it found."""
+    """The programs and libraries of a benchmark, and the folder of its results."""
 
     folder: Path  # of the compiled programs
     by_name: dict  # name → setting
@@ -124,7 +124,7 @@ def measure(budget, planned, session, progress):
 
 
 def shared(folder, chosen):
-    """What the hosts must see: programs, libraries and shims, wherever they are."""
+    """The paths that the hosts must see: programs, libraries and shims."""
     paths = {
         ROOT,
         Path(folder),

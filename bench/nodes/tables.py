@@ -16,7 +16,7 @@ STOPPED = (
     "Eight hosts with one rank each compute 1 ms and meet in a barrier; h1's rank is stopped for 100 ms of "
     "every second. Seconds until the others leave their last barrier."
 )
-TRAFFIC = "Bytes that all hosts' devices received, to one copy of 64 KiB for each host but the root's."
+TRAFFIC = "Bytes that all hosts' devices received, relative to one copy of 64 KiB per host but the root's."
 COLLECTIVES = "µs: mean over ranks and calls (completion: median of the slowest rank)"
 
 

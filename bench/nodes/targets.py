@@ -1,4 +1,4 @@
-"""What was promised between hosts, and whether it was kept. Pure: rows in, judgements out.
+"""The targets between hosts, judged. Pure: rows in, judgements out.
 
 Ratios are taken within a round; the median over the rounds is judged. "Best library" is the smallest value of
 all libraries in that round.

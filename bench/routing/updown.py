@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Asks whether OpenSM's up*/down* tables are free of deadlock, with Debian's tools alone.
+"""Checks whether OpenSM's up*/down* tables are free of deadlock, with Debian's tools alone.
 
     python3 bench/routing/updown.py [--seeds 15] [--json FILE]
 
 Makes random networks (64 switches, 2 hosts at each, on average 3, 4 and 6 links to other switches). OpenSM
 routes each with up*/down* and with Nue, on one virtual lane; ibdmchk looks for credit loops. The root of
-up*/down* is the most central switch; the same is asked of what OpenSM does without a root file. Needs opensm,
+up*/down* is the most central switch; OpenSM's own choice without a root file is checked, too. Needs opensm,
 ibsim-utils and ibutils, and nothing of evenkeel.
 """
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures this machine for the models, the simulator and the tuner, and compares these with what it does.
+"""Measures this machine for the models, the simulator and the tuner, and compares their results with it.
 
     build/venv-tools/bin/python bench/simulation/machine.py            (twenty minutes, on an idle machine)
     build/venv-tools/bin/python bench/simulation/machine.py --quick    (two minutes, to see that it works)
@@ -37,7 +37,7 @@ NOW = "bench/simulation/noise-now.json"
 
 
 def run(*command):
-    """Runs a command from the top of the project; if it fails, everything ends with what it said."""
+    """Runs a command from the top of the project; if it fails, the script ends with its output."""
     words = [str(word) for word in command]
     print(" ".join(words), flush=True)
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)

@@ -58,7 +58,7 @@ def test_examples_in_the_documentation(module):
     assert doctest.testmod(module).failed == 0
 
 
-def test_what_was_not_measured_is_not_met():
+def test_a_target_that_was_not_measured_is_not_met():
     assert {t.verdict for t in deferral_targets.evaluate(Results())} == {judgement.UNKNOWN}
     assert deferral_tables.write(Results()) == ""
 
@@ -166,7 +166,7 @@ def radix(configuration, ranks, barriers, idle, disturbed):
     ]
 
 
-def test_what_competitors_cost_is_compared_with_the_library_that_loses_least():
+def test_the_slowdown_by_competitors_is_compared_with_that_of_the_best_library():
     rows = radix(EK, 8, AUTO, 1, 3) + radix(OMPI, 8, HOST, 2, 8) + radix(MPICH, 8, HOST, 1, 9)
     t = target_of(rows, "radix sort, 8 ranks")
     assert t.judgements[0].value == pytest.approx(3 / 4) and t.verdict == judgement.MISSED  # half is wanted
@@ -193,7 +193,7 @@ def test_each_disturbance_has_a_row_of_its_own():
     )
 
 
-def test_half_the_ranks_are_compared_with_all_of_the_fastest_library():
+def test_half_of_the_ranks_are_compared_with_all_ranks_of_the_fastest_library():
     rows = (
         radix(OMPI, 16, HOST, 2, 8)
         + radix(MPICH, 16, HOST, 1, 9)
@@ -213,7 +213,7 @@ def test_messages_are_compared_with_those_of_the_library_underneath():
     assert "| messages of 8 B | openmpi4-bound |" in deferral_tables.messages(Results(rows))
 
 
-def test_one_slower_program_is_a_miss_and_is_named():
+def test_a_slower_program_is_a_miss_and_is_named():
     rows = [
         row(EK, workload, 8, barriers, v)
         for workload in deferral.SMALL

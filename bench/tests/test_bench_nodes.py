@@ -1,4 +1,4 @@
-"""The benchmark on several hosts: what is judged, and how, from rows made up here."""
+"""Targets, tables and plan of the benchmark on several hosts, tested on made-up rows."""
 
 import doctest
 
@@ -39,7 +39,7 @@ def test_the_best_library_is_that_of_the_same_round():
     assert judged.is_met and abs(judged.value - 0.7) < 1e-9
 
 
-def test_one_cell_above_is_a_miss():
+def test_one_cell_above_the_limit_is_a_miss():
     rows = [
         latency("openmpi4", 1, 10),
         latency("openmpi4+evenkeel", 1, 1),
@@ -64,7 +64,7 @@ def stopped(setting, variant, seconds):
     }
 
 
-def test_what_the_others_lose_is_taken_within_a_round():
+def test_the_loss_by_a_stopped_host_is_taken_within_a_round():
     rows = [
         stopped("openmpi4", "undisturbed", 2.0),
         stopped("openmpi4", "stopped", 2.4),
@@ -95,7 +95,7 @@ def agents(hosts, counted, messages, us):
     }
 
 
-def test_a_run_whose_agents_have_not_all_counted_tells_nothing():
+def test_a_run_without_the_counts_of_all_agents_is_left_out():
     name = "agent's processor time for a message sent or received, openmpi4+evenkeel"
     judged = by_name([agents(4, 4, 1000, 4000), agents(4, 3, 1000, 90000)])[name]
     assert judged.is_met and judged.value == 4 and "1 runs, 1,000 messages" in judged.text
@@ -103,21 +103,21 @@ def test_a_run_whose_agents_have_not_all_counted_tells_nothing():
     assert name not in by_name([agents(4, 3, 1000, 90000)])
 
 
-def test_no_agent_is_said_to_be_none():
+def test_the_table_says_that_there_was_no_agent():
     judged = by_name([latency("openmpi4+evenkeel", 1, 1)])["agent, openmpi4+evenkeel"]
     assert judged.is_met is None and "evenkeel-agent" in judged.text
 
 
-def test_what_was_cut_off_stands_in_the_table():
+def test_runs_that_were_cut_off_are_in_the_table():
     rows = Rows([latency("openmpi4", 1, 10) | {"op": "run", "reason": "cut off after 15 s"}])
     assert "cut off after 15 s" in tables.write(
         rows, [], [], {"impi": "not installed"}, []
     ) and "not installed" in tables.missing(rows, {"impi": "not installed"})
 
 
-def test_the_quietest_second():
+def test_the_share_of_an_idle_agent_is_that_of_the_quietest_second():
     assert doctest.testmod(agent_watch).failed == 0
 
 
-def test_the_same_seed_is_the_same_order():
+def test_the_same_seed_gives_the_same_order():
     assert plan.rounds(plan.QUICK, [], 2, 3) == plan.rounds(plan.QUICK, [], 2, 3)

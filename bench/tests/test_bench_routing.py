@@ -36,14 +36,14 @@ def study(ours, nue):
     }
 
 
-def test_means_are_over_nue_and_networks_with_more_hops_are_named():
+def test_means_are_relative_to_nue_and_networks_with_more_hops_are_named():
     page = pages.results(study((3.0, 200), (3.0, 400)))
     assert "**0.50 times the load" in page and "1.000 times Nue's hops" in page
     assert "On none of them" in page
     assert "More hops than Nue's: a, b" in pages.results(study((3.1, 200), (3.0, 400)))
 
 
-def test_checkers_that_differ_and_engines_that_gave_up_are_counted():
+def test_disagreements_of_checkers_and_engines_that_gave_up_are_counted():
     page = pages.results(study((3.0, 200), (3.0, 400)))
     assert "| minimal | 2 of 2 | 2 of 2 | 0 | 0 |" in page
     assert "| OpenSM updn | 0 of 0 | 0 of 0 | 0 | 2 |" in page

@@ -1,4 +1,4 @@
-"""The studies by simulation: which n are tried, and that the book has the page that their results make."""
+"""The studies by simulation: which n are tried, and whether the page of the book is up to date."""
 
 import sys
 from pathlib import Path

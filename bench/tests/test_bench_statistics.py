@@ -11,12 +11,12 @@ def test_geometric_mean_weighs_half_and_double_alike():
     assert st.geometric_mean([]) is None
 
 
-def test_geometric_mean_refuses_what_has_none():
+def test_geometric_mean_refuses_values_that_have_none():
     with pytest.raises(ValueError, match="positive"):
         st.geometric_mean([1, 0])
 
 
-def test_spread_is_median_lowest_highest():
+def test_spread_has_the_median_the_lowest_and_the_highest():
     s = st.Spread([5, 1, 9, 2])
     assert (s.median, s.low, s.high) == (3.5, 1, 9)
     assert st.spread([]) is None
@@ -30,11 +30,11 @@ def test_ratios_are_taken_within_a_round():
     assert st.ratio_by_round({1: 1.0}, {2: 1.0}) is None
 
 
-def test_best_of_each_round():
+def test_the_best_series_is_chosen_in_each_round():
     assert st.best_by_round([{1: 3, 2: 1}, {1: 2, 2: 5}, {}]) == {1: 2, 2: 1}
 
 
-def test_paired_ratio_of_medians():
+def test_the_paired_ratio_is_that_of_medians():
     assert st.paired_ratio([1, 1.1, 9], [1, 1, 1]) == pytest.approx(1.1)
     assert st.paired_ratio([], [1]) is None
     assert st.paired_ratio([1], [0]) is None

@@ -165,7 +165,7 @@ def test_the_latency_table_marks_the_best_library_and_never_evenkeel():
     assert "| impi+evenkeel | 0.100 / 0.100 / 0.200 (0.100) |" in text
 
 
-def test_the_csv_gives_back_what_was_written(tmp_path):
+def test_rows_survive_writing_and_reading_the_csv(tmp_path):
     rows = [
         {
             "round": 1,
@@ -194,7 +194,7 @@ def test_the_csv_gives_back_what_was_written(tmp_path):
     assert Results(back).series("worst_ms", "late", "impi", 3, "late_ibarrier") == {1: 100.25}
 
 
-def test_separators_are_shown_where_they_make_a_difference():
+def test_separators_are_shown_if_they_make_a_difference():
     def row(section, op, value):
         return {
             "round": 1,

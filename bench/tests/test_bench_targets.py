@@ -1,4 +1,4 @@
-"""Targets, judged on made-up results whose answers can be worked out by hand."""
+"""Targets, judged on made-up results whose judgements can be worked out by hand."""
 
 import pytest
 
@@ -26,11 +26,11 @@ def target_of(results, beginning):
     return found[0]
 
 
-def test_what_was_not_measured_is_not_met():
+def test_a_target_that_was_not_measured_is_not_met():
     assert {t.verdict for t in targets.evaluate(Results())} == {judgement.UNKNOWN}
 
 
-def test_a_barrier_is_compared_with_the_floor_that_waits_alike():
+def test_a_barrier_is_compared_with_the_floor_that_waits_in_the_same_way():
     floor = [
         row("floor", 16, "barrier", variant="yield", mean_us=10),
         row("floor", 16, "barrier", variant="futex", mean_us=1),
@@ -67,7 +67,7 @@ def test_best_library_is_the_best_of_each_round_and_never_evenkeel():
     assert t.verdict == "partly: **missed** over openmpi4-bound"
 
 
-def test_a_speed_up_is_over_the_same_library():
+def test_a_speed_up_is_relative_to_the_same_library():
     rows = [
         row("mpich5", 16, "barrier", mean_us=40_000),
         row("impi", 16, "barrier", mean_us=1),
@@ -102,7 +102,7 @@ def test_the_geometric_mean_is_over_all_thirty_ratios():
     assert "over 30" in targeted[0].judgements[0].text
 
 
-def test_one_ratio_above_one_is_a_miss_and_is_named():
+def test_a_ratio_above_one_is_a_miss_and_is_named():
     rows = all_ratios(lambda op, bytes_, ranks: 1.25 if (op, bytes_, ranks) == ("bcast", 8, 4) else 0.1)
     worst = next(t for t in targets.evaluate(Results(rows)) if t.what == "the same, the worst of the 30")
     assert worst.verdict == judgement.MISSED

@@ -1,4 +1,4 @@
-/* Communicators by the thousand: made, used, freed. Memory must not grow with their number.
+/* Makes, uses and frees thousands of communicators. Memory must not grow with their number.
  *
  *   communicator_churn rounds=3000 hoard=0
  *

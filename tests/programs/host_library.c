@@ -1,5 +1,5 @@
-/* What evenkeel leaves to the host library, mixed with what it carries out itself: MPI-IO, windows,
- * intercommunicators, neighbourhood and persistent collectives, spawned processes.
+/* Calls that evenkeel leaves to the host library, mixed with calls that it carries out itself: MPI-IO,
+ * windows, intercommunicators, neighbourhood and persistent collectives, spawned processes.
  *
  *   host_library what=io|window|inter|neighbour|persistent|spawn file=PATH beside=0 */
 #include "check.h"

@@ -157,7 +157,7 @@ static void single_clock(void)
     }
 }
 
-/* Order carries over from one barrier to another that shares a rank with it. Rank 1 passes the barrier of
+/* Order is transitive over barriers that share a rank. Rank 1 passes the barrier of
  * {0,1}, then that of {1,2}; rank 2 then sends to rank 0. If rank 0 has not entered the barrier of {0,1}, its
  * wildcard receive must not get this message. */
 static void hearsay(void)
@@ -253,8 +253,8 @@ static void progress(void)
     }
 }
 
-/* Many barriers and nothing else: ranks run ahead by a bounded number, and the end of the program completes
- * all. */
+/* Many barriers and nothing else: ranks run ahead by a bounded number, and the end of the program
+ * completes all barriers. */
 static void run_ahead(void)
 {
     for (long i = 0; i < rounds * 100; i++) {

@@ -18,7 +18,7 @@ typedef struct options {
     int stalls, plain, verbose;
 } options;
 
-/* Which operators the host library applies to which types, and right. */
+/* Which operators the host library applies correctly to which types. */
 static char is_combinable[OPERATIONS][TYPES_MAX];
 
 static void ask_host_what_it_combines(void)
@@ -44,7 +44,7 @@ static options parse(int argc, char **argv)
     };
 }
 
-/* Is this a combination that means something, and that the options ask for? */
+/* Is this combination valid, and do the options ask for it? */
 static int is_wanted(const combination *c, const options *o)
 {
     const type *t = &types[c->type];

@@ -20,7 +20,7 @@ int main(int argc, char **argv)
     }
     MPI_Barrier(WORLD);
     if (world_size >= 2) {
-        /* It makes a communicator, in which all ranks take part. */
+        /* It makes a communicator, which is a collective call of all ranks. */
         if (world_rank < 2) {
             truncation(world_rank);
         } else {

@@ -1,4 +1,4 @@
-/* Loaded below the shim: makes ranks believe that rank 1's shim is of another build.
+/* A library to be loaded below the shim. It makes ranks believe that rank 1's shim is of another build.
  *
  * At the start, ranks exchange what they know of their processes, the version among it. This library changes
  * the version that rank 1 sends, and on rank 1 the version of the others. */

@@ -21,7 +21,7 @@ static int wait_for(MPI_Comm comm, const char *what, int n, int *in, int *out)
     if (!strcmp(what, "gather")) /* large: a rank stays until all have read its part */
         return MPI_Allgather(out, n, MPI_INT, in, n, MPI_INT, comm);
     if (!strcmp(what, "bcast")) {
-        /* Not from the rank that is away: the others run ahead of it until there is no room. */
+        /* The rank that is away is not the root: the others run ahead until the ring is full. */
         for (int i = 0; i < 1000 && code == MPI_SUCCESS; i++)
             code = MPI_Bcast(out, n, MPI_INT, 1, comm);
         return code == MPI_SUCCESS ? MPI_Barrier(comm) : code;

@@ -64,7 +64,7 @@ static int check_jump(void)
     return is_blocked(SIGUSR2);
 }
 
-/* Programs with a thread for signals block all of them; system calls must be caught all the same. */
+/* Programs with a thread for signals block all signals. The gate must catch system calls nevertheless. */
 static int check_all_blocked(void)
 {
     sigset_t everything, before;

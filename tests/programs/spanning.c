@@ -1,4 +1,4 @@
-/* Collectives in which ranks have parts of their own, with predefined operators and blocks of different
+/* Collectives with a different part for each rank, with predefined operators and blocks of different
  * lengths: random calls on communicators in which the ranks have different orders, against a serial oracle.
  *
  *   spanning n=200 seed=1 kinds=all stall=0 largest=20000
