@@ -68,7 +68,8 @@ pub enum TableFormatError {
     NotATable(serde_json::Error),
     /// An entry is for a collective that the engine runs no schedules of.
     #[error(
-        "its entry for {operation} with {ranks} ranks is for an operation that the engine runs no schedules of"
+        "its entry for {operation} with {ranks} ranks is for an operation that the engine runs no schedules \
+         of"
     )]
     NotSupported {
         /// The name of the collective.

@@ -1,26 +1,26 @@
-//! What is worth measuring: every barrier, with those values of its parameters that can be best.
+//! The schedules to measure: every barrier algorithm, with the values of its parameters that can be best.
 
 use evenkeel_engine::barrier::scheduled::ScheduledBarrier;
 use evenkeel_model::fan_out;
 use evenkeel_schedule::{Algorithm, Collective, Parameter, Problem, Rank, Schedule, Step, algorithms};
 use std::collections::HashSet;
 
-/// The barriers to try among so many ranks, no two of which have the same steps.
+/// The barriers to try among so many ranks. No two of them have the same steps.
 ///
-/// Of an algorithm with a fan-out, for each number of rounds only the least fan-out that reaches all
-/// ranks is listed: of all with the same number of rounds it sends the fewest messages. That leaves at
-/// most log₂ P (Höfler 2005, section 2.2.6, with whole rounds). Hierarchical barriers are not listed: a
-/// machine is one node.
+/// If an algorithm has a fan-out, only the least fan-out that reaches all ranks is listed for each number
+/// of rounds, because it sends the fewest messages. These are at most log₂ P fan-outs (Höfler 2005, section
+/// 2.2.6, with whole rounds). Hierarchical barriers are not listed, because a machine is one node.
 pub fn candidates(ranks: u32) -> Vec<Schedule> {
     let mut seen = HashSet::new();
     let algorithms = algorithms::for_collective(Collective::Barrier).filter(|a| a.name != "hierarchical");
     let all = algorithms
-        .flat_map(|algorithm| settings(algorithm, ranks).into_iter().map(move |set| (algorithm, set)));
-    let made = all.filter_map(|(algorithm, set)| {
+        .flat_map(|algorithm| combinations(algorithm, ranks).into_iter().map(move |set| (algorithm, set)));
+    let schedules = all.filter_map(|(algorithm, set)| {
         let set: Vec<(&str, u32)> = algorithm.parameters.iter().map(|p| p.name).zip(set).collect();
         Schedule::new(algorithm, Problem::new(ranks), &set).ok()
     });
-    made.filter(|schedule| ScheduledBarrier::new(schedule.clone()).is_ok() && seen.insert(steps(schedule)))
+    schedules
+        .filter(|schedule| ScheduledBarrier::new(schedule.clone()).is_ok() && seen.insert(steps(schedule)))
         .collect()
 }
 
@@ -31,8 +31,8 @@ fn steps(schedule: &Schedule) -> Vec<Vec<Step>> {
         .collect()
 }
 
-/// Every combination of values, in the order of the algorithm's parameters.
-fn settings(algorithm: &Algorithm, ranks: u32) -> Vec<Vec<u32>> {
+/// All combinations of values. Each has one value per parameter, in the order of the algorithm's parameters.
+fn combinations(algorithm: &Algorithm, ranks: u32) -> Vec<Vec<u32>> {
     algorithm.parameters.iter().fold(vec![Vec::new()], |sets, parameter| {
         let values = values(algorithm, parameter, ranks);
         sets.iter()
@@ -41,11 +41,13 @@ fn settings(algorithm: &Algorithm, ranks: u32) -> Vec<Vec<u32>> {
     })
 }
 
+/// The values of a parameter that can be best.
 fn values(algorithm: &Algorithm, parameter: &Parameter, ranks: u32) -> Vec<u32> {
     if !parameter.choices.is_empty() {
         return (parameter.min..=parameter.max).collect();
     }
-    // n messages of a round, or n children, reach n + 1 times as many ranks; a group of n is n ranks.
+    // With n messages per round, or n children, each round reaches n + 1 times as many ranks. With groups
+    // of n ranks, it reaches n times as many.
     let messages = ["n-way-dissemination", "n-wise-exchange", "mcs"].contains(&algorithm.name);
     let fan_outs = fan_out::candidates(ranks.into()).into_iter().map(|c| c.n as u32 + u32::from(!messages));
     let values: Vec<u32> = fan_outs.filter(|v| (parameter.min..=parameter.max).contains(v)).collect();
@@ -61,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn every_barrier_is_there_and_fan_outs_by_the_rule() {
+    fn all_algorithms_are_listed_with_the_least_fan_outs() {
         let names = names(64);
         for algorithm in algorithms::for_collective(Collective::Barrier).filter(|a| a.name != "hierarchical")
         {
@@ -70,7 +72,8 @@ mod tests {
         let of = |name: &str| {
             names.iter().filter(|n| n.split(':').next() == Some(name)).cloned().collect::<Vec<_>>()
         };
-        // 63, 7, 3, 2, 1; with n = 1 it is dissemination, which is listed before. 2 is the default.
+        // The rule gives 63, 7, 3, 2 and 1. n = 1 is dissemination, which is listed already. n = 2 is the
+        // default.
         assert_eq!(
             of("n-way-dissemination"),
             [
@@ -84,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_the_same_steps_is_listed_once() {
+    fn schedules_with_the_same_steps_are_listed_once() {
         let two = names(2);
         assert!(
             two.len() < 10 && two.contains(&"dissemination".to_string())

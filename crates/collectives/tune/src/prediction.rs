@@ -1,4 +1,4 @@
-//! What a model says of candidates, and which of them it leaves.
+//! The predicted times of candidates, and which candidates are worth measuring.
 
 use evenkeel_engine::collective::call::CollectiveKind;
 use evenkeel_model::Parameters;
@@ -7,20 +7,23 @@ use evenkeel_schedule_sim::{
     Machine, NoObserver, SharedCores, VirtualTime, Workload, simulate, time_on_shared_cores,
 };
 
-/// Barriers in a row: what the later ones can begin before the earlier ones have ended is part of what
-/// they cost.
+/// Consecutive barriers in a simulation. A barrier can begin at some ranks before the previous one has
+/// ended at others, and that is part of its cost.
 const BARRIERS: u32 = 20;
-/// What is predicted to take so many times as long as the best is not measured. Models of shared memory
-/// are off by half (the book's page on models), so twice that is kept.
+/// A candidate that is predicted to take more than so many times as long as the best is not measured.
+/// Models of shared memory are off by half (the book's page on models), so the factor allows for twice
+/// that.
 const FAR_OFF: f64 = 3.0;
-/// Orders of ranks on their cores over which a mean is taken.
+/// The prediction on shared cores is a mean over so many orders of the ranks on their cores.
 const ORDERS: u64 = 20;
-/// What handing over a core takes where the parameters do not say it: two system calls and cold caches.
+/// The time of a context switch if the parameters do not have one: two system calls and cold caches.
 const SWITCH_NS: f64 = 1_500.0;
 
-/// Nanoseconds of a barrier by a schedule, simulated on so many cores; None where that cannot be said.
-/// One write into shared memory is seen by all, so multicasts are one message. Where ranks share cores
-/// only the handing over of cores counts.
+/// The nanoseconds of a barrier that a schedule executes on so many cores, from a simulation. None if it
+/// cannot be simulated with these parameters.
+///
+/// All ranks see one write into shared memory, so a multicast is one message. If ranks share cores, only
+/// context switches count.
 pub fn predict(schedule: &Schedule, cores: usize, parameters: &Parameters) -> Option<f64> {
     if schedule.problem.ranks as usize > cores {
         return on_shared_cores(schedule, cores, parameters);
@@ -46,12 +49,12 @@ fn on_shared_cores(schedule: &Schedule, cores: usize, parameters: &Parameters) -
     Some(sum / (ORDERS as f64 * f64::from(BARRIERS)))
 }
 
-/// The schedule that the engine's built-in barrier comes to.
+/// The schedule that has the same steps as the engine's built-in barrier.
 pub fn builtin(ranks: u32) -> Schedule {
     evenkeel_engine::collective::builtin::builtin(CollectiveKind::Barrier, ranks, Rank(0), 0)
 }
 
-/// Whether each is worth measuring. What nothing is known of is.
+/// For each prediction, whether the candidate is worth measuring. A candidate without a prediction is.
 pub fn worth_measuring(predicted: &[Option<f64>]) -> Vec<bool> {
     let best = predicted.iter().flatten().copied().fold(f64::INFINITY, f64::min);
     predicted.iter().map(|ns| ns.is_none_or(|ns| ns <= FAR_OFF * best)).collect()
@@ -64,7 +67,7 @@ mod tests {
     use evenkeel_schedule::Problem;
 
     #[test]
-    fn where_cores_are_shared_a_round_is_a_sweep() {
+    fn on_shared_cores_each_round_runs_all_ranks_once() {
         let parameters = evenkeel_model::builtin::find("two-core-vm").unwrap();
         let of =
             |name: &str| predict(&Schedule::parse(name, Problem::new(16)).unwrap(), 2, &parameters).unwrap();
@@ -77,13 +80,13 @@ mod tests {
     }
 
     #[test]
-    fn the_model_leaves_out_what_is_far_off() {
+    fn candidates_that_are_predicted_to_be_far_slower_are_not_measured() {
         let network = LogGp::logp(100.0, 10.0, 10.0);
         let parameters = Parameters::of_network("n", "", network.into());
         let schedules = ["dissemination", "mcs:n=63", "n-way-dissemination:n=3"]
             .map(|name| Schedule::parse(name, Problem::new(64)).unwrap());
         let predicted = schedules.map(|schedule| predict(&schedule, 64, &parameters));
-        // Six rounds of L + 2o, whatever the others are.
+        // Six rounds of L + 2o each.
         assert_eq!(predicted[0], Some(720.0));
         assert!(predicted[2] < predicted[0] && predicted[1] > predicted[0], "{predicted:?}");
         assert_eq!(

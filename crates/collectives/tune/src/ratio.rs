@@ -1,31 +1,35 @@
-//! When one way is clearly better than another: by the median of ratios of turns that followed each
-//! other.
+//! Whether one variant is clearly better than another, judged by the median of the ratios of neighbouring
+//! turns.
 //!
-//! Whatever disturbs a machine for a while disturbs turns that follow each other alike, so their ratio
-//! says more than two means do. Its interval is the one of the sign test: it assumes nothing about how
-//! times are distributed. Turns that follow each other are not quite independent, which makes the
-//! interval somewhat too narrow; [`MARGIN`] is for that.
+//! A disturbance that lasts for a while affects neighbouring turns equally, so their ratio says more than two
+//! means do. The interval of the median is that of the sign test, which assumes nothing about how times are
+//! distributed. Neighbouring turns are not quite independent, which makes the interval somewhat too narrow.
+//! [`MARGIN`] compensates for that.
 
 use evenkeel_statistics::median;
 use serde::{Deserialize, Serialize};
 
-/// A way is taken if its interval lies below 1 by this much.
+/// A variant is clearly better if its interval lies below 1 by this much.
 pub const MARGIN: f64 = 0.02;
-/// Of each interval. Three ways are compared with one for each of many numbers of ranks, and none must
-/// be taken by chance.
+/// The confidence of each interval. It is high because three finalists are compared with the built-in barrier
+/// for each of many numbers of ranks, and none must be chosen by chance.
 const CONFIDENCE: f64 = 0.999;
 
-/// How the times of one way compare with those of another.
+/// The ratios of the times of one variant to those of another.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ratio {
+    /// The median of the ratios.
     pub median: f64,
+    /// The lower end of its interval.
     pub low: f64,
+    /// The upper end of its interval.
     pub high: f64,
+    /// The number of ratios.
     pub turns: u32,
 }
 
 impl Ratio {
-    /// From pairs of times, (a, b): of b / a. None of too few for an interval.
+    /// The ratios b / a of pairs (a, b) of times. None if there are too few pairs for an interval.
     pub fn of(pairs: &[(f64, f64)]) -> Option<Ratio> {
         let mut ratios: Vec<f64> = pairs.iter().map(|(a, b)| b / a).filter(|r| r.is_finite()).collect();
         ratios.sort_by(f64::total_cmp);
@@ -34,17 +38,18 @@ impl Ratio {
         Some(Ratio { turns: ratios.len() as u32, median: median(ratios), low, high })
     }
 
-    /// Whether the second way is faster by more than chance and [`MARGIN`].
+    /// Whether the second variant is faster by more than chance and [`MARGIN`] explain.
     pub fn is_clearly_better(&self) -> bool {
         self.high < 1.0 - MARGIN
     }
 }
 
-/// Which of `n` sorted values, from 0, is the lower end of the median's interval: the last with as
-/// little as half of what is left over below it. None if even the least one is too high.
+/// The index of the lower end of the median's interval among `n` sorted values. It is the last index below
+/// which the median lies with a probability of at most (1 - confidence) / 2. None if even index 0 is too
+/// high.
 fn rank_of_low(n: usize, confidence: f64) -> Option<usize> {
     let (mut below, mut found) = (0.0, None);
-    // ln of the probability that exactly k of n fall below the median, from k = 0 on.
+    // The logarithm of the probability that exactly k of n values are below the median. It starts at k = 0.
     let mut ln = -(n as f64) * std::f64::consts::LN_2;
     for k in 0..n.div_ceil(2) {
         below += ln.exp();
@@ -63,15 +68,15 @@ mod tests {
 
     #[test]
     fn intervals_are_those_of_the_sign_test() {
-        // Tables of the sign test (two-sided): with 8 values the extremes at 1%, with 20 the 4th, with 100
-        // the 37th; 11 at 0.1%.
+        // From tables of the two-sided sign test. At 1%, the interval of 8 values is from the least to the
+        // greatest, that of 20 begins at the 4th, and that of 100 at the 37th. At 0.1% it takes 11 values.
         assert_eq!([7, 8, 20, 100].map(|n| rank_of_low(n, 0.99)), [None, Some(0), Some(3), Some(36)]);
         assert_eq!([10, 11, 100].map(|n| rank_of_low(n, CONFIDENCE)), [None, Some(0), Some(33)]);
         assert_eq!(rank_of_low(5000, 0.99).map(|k| (2400..2420).contains(&k)), Some(true));
     }
 
     #[test]
-    fn a_way_is_taken_only_if_it_is_clearly_better() {
+    fn a_variant_is_chosen_only_if_it_is_clearly_better() {
         let pairs = |faster: f64, spread: f64| -> Vec<(f64, f64)> {
             (0..100)
                 .map(|i| (100.0, 100.0 * faster * (1.0 + spread * (f64::from(i * 37 % 100) / 50.0 - 1.0))))
@@ -81,17 +86,17 @@ mod tests {
         assert!(!Ratio::of(&pairs(1.0, 0.1)).unwrap().is_clearly_better());
         assert!(
             !Ratio::of(&pairs(0.97, 0.3)).unwrap().is_clearly_better(),
-            "better, perhaps, but not clearly"
+            "perhaps better, but not certainly"
         );
         assert!(
             !Ratio::of(&pairs(0.985, 0.0)).unwrap().is_clearly_better(),
-            "clearly, but by next to nothing"
+            "certainly better, but by less than the margin"
         );
         assert_eq!(Ratio::of(&pairs(0.5, 0.0)[..10]), None);
     }
 
     #[test]
-    fn noise_that_lasts_falls_out_of_the_ratio() {
+    fn lasting_noise_does_not_change_the_ratio() {
         let pairs: Vec<(f64, f64)> =
             (0..60).map(|i| if i < 30 { (100.0, 90.0) } else { (1000.0, 900.0) }).collect();
         let ratio = Ratio::of(&pairs).unwrap();

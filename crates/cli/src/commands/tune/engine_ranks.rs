@@ -3,8 +3,8 @@
 use crate::errors::MeasurementError;
 use crate::machine::worker::{self, WorkerOutput};
 use evenkeel_options as options;
+use evenkeel_tune::MeasurementTask;
 use evenkeel_tune::comparison::Comparison;
-use evenkeel_tune::rank::MeasurementTask;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
