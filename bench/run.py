@@ -51,9 +51,7 @@ def arguments():
         help="folder for the results (else bench/results, or a folder in it if one of the sections that must "
         "be named is run alone)",
     )
-    p.add_argument(
-        "--list", action="store_true", help="only say what would be run, and how long it would take"
-    )
+    p.add_argument("--list", action="store_true", help="only list the runs and the time that they would take")
     p.add_argument("--render", action="store_true", help="only write tables and plots again from results.csv")
     a = p.parse_args()
     if a.results is None:
@@ -182,7 +180,7 @@ def describe(a, budget):
     head.append(f"mode: {budget.name}, {budget.rounds} rounds, seed {a.seed}")
     if machine.load() > 0.5:
         load = f"the load is {machine.load():.2f}"
-        print(f"bench: {load}: something else is running, and it will show in the numbers", file=sys.stderr)
+        print(f"bench: {load}: other programs are running, which will show in the results", file=sys.stderr)
     return head
 
 

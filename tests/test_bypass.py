@@ -113,7 +113,7 @@ def assert_only_free_returned(counters, stopped, free, rounds):
 def test_ranks_that_need_nothing_from_a_stopped_rank_go_on(mpi, tmp_path, op, ranks, stopped, free, size):
     if mpi.name != "openmpi4" and (size != 8 or (op, stopped) not in [("reduce", 3), ("bcast", 2)]):
         pytest.skip(
-            "operations do not depend on the MPI library: all of them under Open MPI 4, two under the others"
+            "operations do not depend on the library; all are tested under Open MPI 4, two under the others"
         )
     outcome, counters = run_with_one_stopped(mpi, tmp_path, op, ranks, stopped, free, size)
     assert_only_free_returned(counters, stopped, free, rounds=2)

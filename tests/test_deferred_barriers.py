@@ -75,9 +75,9 @@ def notes(outcome):
 def test_what_was_written_before_a_barrier_is_there_after_it(mpi, channel, mode, directory, report):
     """This holds for every channel outside MPI, in 1,000 rounds with random stalls."""
     if mpi.name not in ("openmpi4", "mpich5"):
-        pytest.skip("hidden channels do not depend on the MPI library: Open MPI 4 and MPICH 5")
+        pytest.skip("hidden channels do not depend on the MPI library; tested under Open MPI 4 and MPICH 5")
     if mpi.name == "mpich5" and mode == "auto":
-        pytest.skip("deferral does not depend on the MPI library: one mode under MPICH 5")
+        pytest.skip("deferral does not depend on the MPI library; one mode is tested under MPICH 5")
     # Default MPICH spins for milliseconds at every one-sided call when ranks outnumber cores.
     rounds = 50 if (mpi.name, channel) == ("mpich5", "rma") else 1000
     outcome, wrong = run_channel(mpi, channel, directory, rounds, report, EVENKEEL_BARRIER=mode)
@@ -109,7 +109,7 @@ def test_messages_of_the_library_and_barriers_keep_their_order(mpi, case, mode):
         mode == "strict" or case not in ("stranded", "nested", "collectives")
     ):
         pytest.skip(
-            "order of messages and barriers: all cases under Open MPI 4 and MPICH 5, three under the others"
+            "all cases of messages and barriers run under Open MPI 4 and MPICH 5, three under the others"
         )
     assert_litmus(mpi, case, 50, {"EVENKEEL_BARRIER": mode, "EVENKEEL_MESSAGES": "host"})
 
@@ -127,7 +127,7 @@ def test_without_the_gate_messages_and_barriers_lose_their_order(openmpi4, case)
 def test_a_thread_goes_on_while_a_barrier_is_pending(mpi, mode):
     """Another rank may need its work before it enters the barrier; see docs/src/decisions/deferral.md."""
     if mpi.name not in ("openmpi4", "mpich5"):
-        pytest.skip("threads beside barriers: Open MPI 4 and MPICH 5")
+        pytest.skip("threads beside barriers are tested under Open MPI 4 and MPICH 5")
     assert_never_wrong(run_background(mpi, "service", 50, {"EVENKEEL_BARRIER": mode}, timeout=60))
 
 

@@ -17,11 +17,11 @@ def shared_memory():
 def test_a_killed_rank_is_named(mpi, op):
     if mpi.family == "mpich":
         pytest.skip(
-            "MPICH's launcher kills the other ranks even when told not to: none is left to name the dead one"
+            "MPICH's launcher kills the other ranks in any case; none is left to name the dead one"
         )
     if op != "allreduce" and mpi.name != "openmpi4":
         pytest.skip(
-            "operations do not depend on the MPI library: all of them under Open MPI 4, one under the others"
+            "operations do not depend on the library; all are tested under Open MPI 4, one under the others"
         )
     before = shared_memory()
     outcome = run_until_a_rank_dies(mpi, f"op={op}", "victim=2")

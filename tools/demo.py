@@ -217,10 +217,12 @@ def alternate(
 def parse_options():
     """Reads the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--evenkeel", type=Path, default=Path("target/release/evenkeel"))
-    parser.add_argument("--ranks", type=int, default=16)
-    parser.add_argument("--size", type=int, default=1000, help="order of the linear system")
-    parser.add_argument("--runs", type=int, default=2, help="how often to run each of the two")
+    parser.add_argument(
+        "--evenkeel", type=Path, default=Path("target/release/evenkeel"), help="the program (%(default)s)"
+    )
+    parser.add_argument("--ranks", type=int, default=16, help="number of ranks (%(default)s)")
+    parser.add_argument("--size", type=int, default=1000, help="order of the linear system (%(default)s)")
+    parser.add_argument("--runs", type=int, default=2, help="runs of each kind (%(default)s)")
     parser.add_argument("--launcher-args", default="", help="more arguments for the launcher, such as hosts")
     parser.add_argument(
         "--directory", type=Path, help="a directory that all hosts see (default: that of temporary files)"

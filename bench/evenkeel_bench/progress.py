@@ -41,4 +41,4 @@ INTERRUPTED = "**interrupted**: not all rounds were run"
 
 
 def say_interrupted(name):
-    print(f"{name}: interrupted; writing what there is", file=sys.stderr)
+    print(f"{name}: interrupted; writing the results so far", file=sys.stderr)

@@ -59,9 +59,7 @@ def arguments():
     p.add_argument(
         "--results", type=Path, default=HERE.parent / "results" / "nodes", help="folder for the results"
     )
-    p.add_argument(
-        "--list", action="store_true", help="only say what would be run, and how long it would take"
-    )
+    p.add_argument("--list", action="store_true", help="only list the runs and the time that they would take")
     p.add_argument("--render", action="store_true", help="only write table and plots again from results.json")
     return p.parse_args()
 

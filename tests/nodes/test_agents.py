@@ -24,7 +24,7 @@ SPANNING = ["reduce_scatter", "reduce_scatter_block", "scan", "exscan", "allgath
 @pytest.fixture
 def one_mpi_of_each_family(mpi):
     if mpi.name not in ("openmpi4", "mpich5"):
-        pytest.skip("what agents do does not depend on the library's version: Open MPI 4 and MPICH 5")
+        pytest.skip("agents do not depend on the library's version; tested under Open MPI 4 and MPICH 5")
     return mpi
 
 
