@@ -16,9 +16,7 @@ def shared_memory():
 @pytest.mark.parametrize("op", ["allreduce", "barrier", "ibarrier", "reduce", "bcast"])
 def test_a_killed_rank_is_named(mpi, op):
     if mpi.family == "mpich":
-        pytest.skip(
-            "MPICH's launcher kills the other ranks in any case; none is left to name the dead one"
-        )
+        pytest.skip("MPICH's launcher kills the other ranks in any case; none is left to name the dead one")
     if op != "allreduce" and mpi.name != "openmpi4":
         pytest.skip(
             "operations do not depend on the library; all are tested under Open MPI 4, one under the others"
