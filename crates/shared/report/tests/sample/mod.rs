@@ -243,7 +243,7 @@ fn with_host_calls(mut run: RunRecord) -> RunRecord {
 /// Barriers that are deferred until the program creates windows.
 fn with_deferred_barriers(mut run: RunRecord) -> RunRecord {
     const WHY: &str =
-        "it has one-sided windows, through which a rank can see what another did without a message";
+        "it has one-sided windows, through which others change its memory without a call of its own";
     for r in &mut run.ranks {
         let of_rank = u64::from(r.rank);
         for op in r.comms[0].ops.iter_mut().filter(|o| o.op == "barrier") {
