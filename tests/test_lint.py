@@ -32,6 +32,13 @@ def test_a_rule_without_a_replacement_is_refused():
         words.rules("gadget\n")
 
 
+def test_only_the_table_of_renamed_terms_may_name_old_words():
+    page = "# Glossary\nterms\n## Renamed terms\n| old |\n"
+    assert words.searched("docs/src/glossary.md", page) == "# Glossary\nterms"
+    assert words.searched("CHANGELOG.md", page) == page
+    assert "\n## Renamed terms\n" in (mpis.ROOT / "docs/src/glossary.md").read_text()
+
+
 def test_the_rules_of_the_project_can_be_read():
     assert len(words.rules((mpis.ROOT / "tools" / "lint" / "words.txt").read_text())) > 10
 
