@@ -51,7 +51,7 @@ impl Link {
 /// A machine to simulate ranks on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Machine {
-    /// The links between nodes ([0]) and within a node ([`WITHIN_NODE`]).
+    /// The links between nodes (index 0) and within a node ([`WITHIN_NODE`]).
     pub links: [Link; 2],
     /// Ranks of a node: ranks r and s are on one node if r / per_node = s / per_node.
     pub per_node: u32,

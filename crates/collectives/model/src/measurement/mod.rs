@@ -1,8 +1,8 @@
 //! From samples to parameters: the estimates of a measurement, their intervals, and how good they are.
 //!
 //! [`estimate_parameters`] is the entry. [`MeasuredParameters`] is the content of the file that a
-//! measurement writes. The layers, top down: [`estimate`] puts everything together, [`notes`] warns,
-//! [`curves`] fits LoP, [`loggp`] computes LogGP, [`medians`] holds the medians of all series, [`record`]
+//! measurement writes. The layers, top down: `estimate` puts everything together, `notes` warns,
+//! `curves` fits LoP, `loggp` computes LogGP, `medians` holds the medians of all series, `record`
 //! is the data.
 
 mod curves;

@@ -1,9 +1,8 @@
 //! The algorithms: a folder for each collective, a file for each algorithm.
 //!
 //! A new algorithm is a file with one [`Algorithm`](crate::Algorithm) in it and one line in [`ALL`]. An
-//! algorithm on the list is checked, drawn and simulated. What several algorithms share stands beside the
-//! folders: the groups of [`power_of_two_groups`], the steps of [`root_collects`], [`prefix`] and
-//! [`fold`].
+//! algorithm on the list is checked, drawn and simulated. What several algorithms share is beside the
+//! folders: the groups of `power_of_two_groups`, the steps of `root_collects`, `prefix` and `fold`.
 //!
 //! May use: problems, rounds, steps and [`deposits`](crate::deposits). Must never: look at other ranks'
 //! steps, or depend on the checker.

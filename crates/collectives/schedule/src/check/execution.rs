@@ -1,6 +1,6 @@
 //! The state of an execution: what each rank has done and knows, what is in flight, what was counted.
 //!
-//! [`advance`](super::advance) and [`take_step`](super::take_step) change it.
+//! The modules `advance` and `take_step` change it.
 
 use super::clock::VectorClock;
 use super::counters::CounterHistory;

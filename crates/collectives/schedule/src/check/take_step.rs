@@ -86,12 +86,7 @@ impl Execution<'_> {
                 true
             }
             Step::Combine { into, first, second, length } => {
-                let now = self.tick(rank);
-                let left = self.read(rank, now, bank, first, length)?;
-                let right = self.read(rank, now, bank, second, length)?;
-                let pairs = left.iter().zip(&right);
-                let values: Vec<Term> = pairs.map(|(l, r)| self.terms.pair(*l, *r)).collect();
-                self.write(rank, now, bank, into, &values).map(|()| true)?
+                self.combine(rank, bank, into, (first, second), length).map(|()| true)?
             }
             Step::Copy { from, into, length } => {
                 let now = self.tick(rank);
@@ -101,6 +96,23 @@ impl Execution<'_> {
         };
         self.ranks[me].at += usize::from(is_done);
         Ok(is_done)
+    }
+
+    /// Combines two vectors of the rank, element by element. `operands` are the left and the right one.
+    fn combine(
+        &mut self,
+        rank: Rank,
+        bank: usize,
+        into: Place,
+        operands: (Place, Place),
+        length: u32,
+    ) -> Result<(), CheckError> {
+        let now = self.tick(rank);
+        let left = self.read(rank, now, bank, operands.0, length)?;
+        let right = self.read(rank, now, bank, operands.1, length)?;
+        let pairs = left.iter().zip(&right);
+        let values: Vec<Term> = pairs.map(|(l, r)| self.terms.pair(*l, *r)).collect();
+        self.write(rank, now, bank, into, &values)
     }
 
     /// Returns whether the wait is over. If so, the rank learns what the raise brings.

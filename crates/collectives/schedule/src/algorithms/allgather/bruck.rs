@@ -1,4 +1,4 @@
-//! The number of parts that a rank has doubles in each round, for any number of ranks.
+//! The Bruck algorithm: the number of parts that a rank has doubles in each round, for any number of ranks.
 
 use super::resources;
 use crate::algorithm::Algorithm;

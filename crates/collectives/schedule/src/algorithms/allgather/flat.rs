@@ -1,4 +1,4 @@
-//! Every rank shows its vector to all.
+//! Every rank sends its vector to all other ranks at once.
 
 use super::resources;
 use crate::algorithm::Algorithm;

@@ -1,4 +1,4 @@
-//! In each stage, groups of groups exchange what they have.
+//! Recursive doubling: in each stage, two neighbouring groups exchange all parts that they have.
 
 use super::resources;
 use crate::algorithm::Algorithm;

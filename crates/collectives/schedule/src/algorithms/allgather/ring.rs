@@ -1,4 +1,4 @@
-//! Parts travel around a ring.
+//! The ring: in each round, every rank sends the part that it received last to the next rank.
 
 use super::resources;
 use crate::algorithm::Algorithm;

@@ -1,4 +1,4 @@
-//! One counter for all ranks; the rank that comes last combines for all.
+//! All ranks add to one counter, and the rank that comes last combines for all.
 
 use crate::algorithm::Algorithm;
 use crate::algorithms::fold::fold;

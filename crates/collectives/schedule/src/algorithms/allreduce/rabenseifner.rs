@@ -69,32 +69,32 @@ fn round(problem: &Problem, rank: Rank, round: u32, out: &mut Round) {
         }
     };
     if (1..=groups.stages).contains(&round) {
-        let other = group ^ power(2, round - 1);
-        let ((kept, kept_end), (given, given_end)) =
-            (range(problem, group, round), range(problem, other, round));
-        out.send(
-            groups.representative(other),
-            Flag(round),
-            result.plus(given),
-            area(round),
-            given_end - given,
-        );
-        out.wait(Flag(round));
-        let (mine, theirs) = (result.plus(kept), area(round));
-        let (first, second) = if other < group { (theirs, mine) } else { (mine, theirs) };
-        out.combine(mine, first, second, kept_end - kept);
+        halve(problem, &groups, group, round, area(round), out);
     } else if round > groups.stages && round < last {
-        let stage = last - round;
-        let other = group ^ power(2, stage - 1);
-        let (begin, end) = range(problem, group, stage);
-        // The other rank sent this part before this rank combined it, and reads it no more.
-        out.send(
-            groups.representative(other),
-            Flag(round),
-            result.plus(begin),
-            result.plus(begin),
-            end - begin,
-        );
-        out.wait(Flag(round));
+        gather(problem, &groups, group, round, out);
     }
+}
+
+/// Sends the half of the group's range that the other group keeps, and combines the half that this group
+/// keeps. `area` is where the other group's half arrives.
+fn halve(problem: &Problem, groups: &PowerOfTwoGroups, group: u32, round: u32, area: Place, out: &mut Round) {
+    let result = Place::output(0);
+    let other = group ^ power(2, round - 1);
+    let ((kept, kept_end), (given, given_end)) = (range(problem, group, round), range(problem, other, round));
+    out.send(groups.representative(other), Flag(round), result.plus(given), area, given_end - given);
+    out.wait(Flag(round));
+    let (mine, theirs) = (result.plus(kept), area);
+    let (first, second) = if other < group { (theirs, mine) } else { (mine, theirs) };
+    out.combine(mine, first, second, kept_end - kept);
+}
+
+/// Exchanges complete parts with another group, in the reverse order of the stages.
+fn gather(problem: &Problem, groups: &PowerOfTwoGroups, group: u32, round: u32, out: &mut Round) {
+    let result = Place::output(0);
+    let stage = 2 * groups.stages + 1 - round;
+    let other = group ^ power(2, stage - 1);
+    let (begin, end) = range(problem, group, stage);
+    // The other rank sent this part before this rank combined it, and reads it no more.
+    out.send(groups.representative(other), Flag(round), result.plus(begin), result.plus(begin), end - begin);
+    out.wait(Flag(round));
 }

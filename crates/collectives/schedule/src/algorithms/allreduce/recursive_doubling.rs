@@ -1,4 +1,4 @@
-//! In each stage, groups of groups exchange their partial results.
+//! Recursive doubling: in each stage, two neighbouring groups exchange their partial results.
 
 use crate::algorithm::Algorithm;
 use crate::algorithms::power_of_two_groups::{GroupRole, PowerOfTwoGroups};

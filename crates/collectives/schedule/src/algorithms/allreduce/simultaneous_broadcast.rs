@@ -1,4 +1,4 @@
-//! Every rank shows its vector to all and combines all vectors itself.
+//! Every rank sends its vector to all other ranks and combines all vectors itself.
 
 use crate::algorithm::Algorithm;
 use crate::algorithms::fold::fold;

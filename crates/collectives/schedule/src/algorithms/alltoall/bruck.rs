@@ -1,4 +1,4 @@
-//! Fewer messages for more bytes.
+//! The Bruck algorithm: ⌈log₂ P⌉ messages for each rank, but each part travels several times.
 
 use crate::algorithm::Algorithm;
 use crate::collective::{Collective, CombiningOrder};

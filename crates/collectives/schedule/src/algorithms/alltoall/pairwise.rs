@@ -1,4 +1,4 @@
-//! One partner after the other.
+//! Every rank exchanges parts with one partner after the other.
 
 use crate::algorithm::Algorithm;
 use crate::collective::{Collective, CombiningOrder};

@@ -1,4 +1,4 @@
-//! The binomial tree that spans a hypercube.
+//! Ranks report along the binomial tree that spans a hypercube.
 
 use super::release::{self, CheckIn, RELEASE};
 use crate::algorithm::Algorithm;

@@ -1,4 +1,4 @@
-//! One counter for all ranks.
+//! All ranks add to one counter, and the last one releases the others.
 
 use super::release::CheckIn;
 use crate::algorithm::Algorithm;

@@ -1,4 +1,4 @@
-//! Groups of n ranks, whose leaders form groups of n, and so on.
+//! Groups of n ranks report to leaders, the leaders form groups of n again, and so on.
 
 use super::release::{self, CheckIn, RELEASE};
 use crate::algorithm::{Algorithm, Parameter};

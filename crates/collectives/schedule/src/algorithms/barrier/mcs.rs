@@ -1,4 +1,4 @@
-//! A tree numbered like a heap (Mellor-Crummey and Scott).
+//! Ranks report along a tree that is numbered like a heap (Mellor-Crummey and Scott).
 
 use super::release::{self, CheckIn, RELEASE};
 use crate::algorithm::{Algorithm, Parameter};

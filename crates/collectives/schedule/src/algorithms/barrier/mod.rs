@@ -1,7 +1,7 @@
 //! Barriers: no rank leaves before all ranks have entered.
 //!
-//! In a barrier with a check-in and a release ([`release`]) rank 0 learns that all ranks have entered and
-//! then tells the others. In the other barriers every rank does the same and hears, directly or through
+//! In a barrier with a check-in and a release (module `release`) rank 0 learns that all ranks have entered
+//! and then tells the others. In the other barriers every rank does the same and hears, directly or through
 //! others, from all ranks.
 //!
 //! No barrier carries data, and one bank is enough for each of them. A rank that raises a flag for epoch

@@ -1,4 +1,4 @@
-//! A tournament of pairs.
+//! A tournament of pairs: the loser of each game reports to the winner, and rank 0 wins in the end.
 
 use super::f_way_tournament::{game, resources};
 use super::release::{self, CheckIn, RELEASE};

@@ -1,4 +1,4 @@
-//! The binomial tree.
+//! The binomial tree: in each round, every rank that has the vector sends it to one that has not.
 
 use super::{DATA, READ, own, receive};
 use crate::algorithm::Algorithm;

@@ -1,4 +1,4 @@
-//! From one rank to the next.
+//! Each rank sends the sum of the contributions so far to the next rank.
 
 use super::{READ, RESULT};
 use crate::algorithm::Algorithm;

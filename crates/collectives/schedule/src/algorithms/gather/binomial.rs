@@ -1,4 +1,4 @@
-//! The binomial tree, in which a rank sends on what it has gathered.
+//! The binomial tree: a rank gathers the vectors of its subtree and sends them on.
 
 use crate::algorithm::Algorithm;
 use crate::collective::{Collective, CombiningOrder};

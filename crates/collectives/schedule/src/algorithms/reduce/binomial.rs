@@ -1,4 +1,4 @@
-//! The binomial tree, in the order of ranks.
+//! The binomial tree: a rank combines the results of its subtree in the order of ranks and sends them on.
 
 use crate::algorithm::Algorithm;
 use crate::collective::{Collective, CombiningOrder};

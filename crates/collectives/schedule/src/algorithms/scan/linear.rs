@@ -1,4 +1,4 @@
-//! From one rank to the next.
+//! Each rank sends its result to the next rank.
 
 use crate::algorithm::Algorithm;
 use crate::collective::{Collective, CombiningOrder};

@@ -1,4 +1,4 @@
-//! The binomial tree, in which a rank receives the parts of its subtree and sends them on.
+//! The binomial tree: a rank receives the parts of its subtree and sends them on.
 
 use crate::algorithm::Algorithm;
 use crate::collective::{Collective, CombiningOrder};
