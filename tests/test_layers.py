@@ -105,6 +105,27 @@ def test_the_c_front_end_includes_in_one_direction():
     assert not module_graph.circles(graph)
 
 
+# The folders of the C front end, from the bottom: each includes only from folders before it.
+C_FOLDERS = ["host", "process", "gate", "collective", "message", "world", "wrappers"]
+
+
+def includes_up(graph):
+    """Includes from a folder into one above it."""
+    place = {folder: number for number, folder in enumerate(C_FOLDERS)}
+    folders = ((a.split("/")[0], b.split("/")[0]) for a, included in graph.items() for b in included)
+    return sorted({(a, b) for a, b in folders if place[b] > place[a]})
+
+
+def test_the_folders_of_the_c_front_end_use_only_those_below():
+    graph = module_graph.c(mpis.ROOT / "shims" / "src")
+    assert {name.split("/")[0] for name in graph} == set(C_FOLDERS)
+    assert not includes_up(graph)
+
+
+def test_an_include_from_a_folder_above_is_found():
+    assert includes_up({"host/a": {"process/b"}, "process/b": {"host/c"}}) == [("host", "process")]
+
+
 def planted(tmp_path, **texts):
     for name, text in texts.items():
         path = tmp_path / (name.replace("__", "/") + ".rs")

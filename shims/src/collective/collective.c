@@ -1,6 +1,6 @@
 #include "collective/collective.h"
 #include "collective/describe.h"
-#include "collective/plain_reduction.h"
+#include "collective/plain_call.h"
 #include "collective/nonblocking.h"
 #include "gate/deferral.h"
 #include "process/errors.h"
@@ -36,11 +36,9 @@ static int carry_out(ek_comm_entry *e, const ek_arguments *a)
         return EK_DECLINED;
     }
     ek_note_collective();
-    if (!a->request && (a->kind == EK_KIND_ALLREDUCE || a->kind == EK_KIND_REDUCE)) {
-        ek_call call;
-        if (EK_LIKELY(ek_describe_plain_reduction(&call, a, e)))
-            return run_plain(e, a, &call);
-    }
+    ek_call call;
+    if (!a->request && ek_describe_plain_call(&call, a, e))
+        return run_plain(e, a, &call);
     int code = a->request ? ek_collective_start(e, a) : run(e, a);
     return code == MPI_ERR_NO_MEM ? ek_raise(a->comm, code) : code;
 }

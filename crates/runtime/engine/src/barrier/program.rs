@@ -2,8 +2,8 @@
 //!
 //! It is compiled once for a communicator, by a pure function of the schedule. A barrier then need not decide
 //! where each word lies, which of several raises in a row is the last, which ranks that raise may have to
-//! wake, and which flags share one word: a flag that one rank raises for a whole set (a multicast) is one word
-//! that all ranks of the set read.
+//! wake, and which flags share one word: a flag that one rank raises for a whole set (a multicast) is one
+//! word that all ranks of the set read.
 
 use evenkeel_schedule::{Counter, Flag, Rank, RankSet, Round, Schedule, Step};
 use evenkeel_segment::eventcount::Futex;

@@ -14,8 +14,8 @@ use crate::collective::shared_fold::SHARED_RESULT;
 use evenkeel_schedule::{Collective, Problem, Rank, Schedule};
 use evenkeel_spanning::CollectiveKind as Kind;
 
-/// The schedule of one instance of a blocking call, for vectors of `bytes`. `root` is ignored if the operation
-/// has none.
+/// The schedule of one instance of a blocking call, for vectors of `bytes`. `root` is ignored if the
+/// operation has none.
 pub fn builtin(kind: Kind, ranks: u32, root: Rank, bytes: usize) -> Schedule {
     let pair = ranks == 2;
     let operation = kind.operation();

@@ -20,7 +20,8 @@ use spanning::SpanningCommunicator;
 /// A communicator, by where its calls are carried out. All members have the same kind.
 #[allow(
     clippy::large_enum_variant,
-    reason = "a communicator lives on the heap, and a box around a variant would cost each call an indirection"
+    reason = "a communicator lives on the heap, and a box around a variant would cost each call an \
+              indirection"
 )]
 pub enum Communicator {
     /// The host library serves it.

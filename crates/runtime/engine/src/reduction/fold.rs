@@ -15,8 +15,8 @@ const BLOCK: usize = 8 * 1024;
 /// `out` may be one of the sources, but must not overlap a source otherwise.
 ///
 /// # Safety
-/// All pointers must be valid for `count × elem_bytes` bytes. `call.combine` must be set if there is more than
-/// one source.
+/// All pointers must be valid for `count × elem_bytes` bytes. `call.combine` must be set if there is more
+/// than one source.
 pub unsafe fn fold(call: &Call, sources: &[*const u8], out: *mut u8, count: usize) {
     let elem = call.elem_bytes.max(1);
     let (innermost, rest) = fold_order(sources.len());
