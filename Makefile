@@ -58,7 +58,8 @@ bench-nodes: deps-bench deps-nodes build
 	$(TOOLS)/python bench/nodes/run.py $(BENCH)
 
 # One after the other even with -j: the tests start many ranks, and the machine may be small.
-test: deps-test
+test: deps-test deps-lint
+	$(MAKE) lint
 	$(MAKE) build
 	$(MAKE) test-rust
 	$(MAKE) test-loom

@@ -121,11 +121,9 @@ static bool install(void)
 {
     struct kernel_action ours = {
         .handler = handle, .flags = SA_SIGINFO | SA_NODEFER | RESTORER_FLAG, .restorer = ek_gate_restorer};
-    sigset_t only_sigsys;
-    sigemptyset(&only_sigsys);
-    sigaddset(&only_sigsys, SIGSYS);
+    const unsigned long only_sigsys = 1UL << (SIGSYS - 1);
     return !syscall(SYS_rt_sigaction, SIGSYS, &ours, &programs, SIGNAL_SET_BYTES) &&
-           !sigprocmask(SIG_UNBLOCK, &only_sigsys, NULL) && arm(1);
+           !syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &only_sigsys, NULL, SIGNAL_SET_BYTES) && arm(1);
 }
 
 static void uninstall(void)
