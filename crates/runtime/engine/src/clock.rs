@@ -1,26 +1,26 @@
-//! A cheap clock: the time-stamp counter where it runs evenly on all cores, the monotonic clock elsewhere.
+//! A cheap clock: the time-stamp counter where it is steady on all cores, the monotonic clock elsewhere.
 
-/// Ticks of a [`Clock`]; the same on all cores of a node.
+/// Ticks of a [`Clock`]. They are comparable between the cores of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticks(pub u64);
 
-/// How this process reads the time. A plain value: calibrated once, in `MPI_Init`, and copied to those
-/// who need it.
+/// How this process reads the time. A plain value: it is calibrated once, in `MPI_Init`, and copied to the
+/// places that need it.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     reads_counter: bool,
-    /// Nanoseconds a tick, times 2^32.
+    /// Nanoseconds per tick, times 2^32.
     scale: u64,
 }
 
-/// How long the counter is compared with the monotonic clock.
+/// For how long the counter is compared with the monotonic clock.
 const CALIBRATION_NS: u64 = 2_000_000;
 
 impl Clock {
     /// The monotonic clock, whose ticks are nanoseconds.
     pub const MONOTONIC: Clock = Clock { reads_counter: false, scale: 1 << 32 };
 
-    /// Measures the counter against the monotonic clock, which takes 2 ms.
+    /// Calibrates the counter against the monotonic clock. This takes 2 ms.
     pub fn calibrate() -> Clock {
         if !counter_is_steady() {
             return Clock::MONOTONIC;
@@ -41,7 +41,7 @@ impl Clock {
         Ticks(if self.reads_counter { read_counter() } else { monotonic_ns() })
     }
 
-    /// Nanoseconds from `earlier` to `later`; 0 if they are the other way round.
+    /// Nanoseconds from `earlier` to `later`; 0 if `later` comes first.
     #[inline]
     pub fn ns_between(self, earlier: Ticks, later: Ticks) -> u64 {
         ((u128::from(later.0.saturating_sub(earlier.0)) * u128::from(self.scale)) >> 32) as u64
@@ -84,8 +84,9 @@ fn read_counter() -> u64 {
 }
 
 fn counter_is_steady() -> bool {
-    // The kernel's own judgement: it uses the counter as its clock source only while it is steady on all
-    // cores. In a virtual machine the host's clock may be preferred although the flags promise the same.
+    // This repeats the kernel's own criterion: it uses the counter as its clock source only while the
+    // counter is steady on all cores. The clock source itself says less: in a virtual machine the host's
+    // clock may be preferred although the same flags are set.
     cfg!(target_arch = "x86_64")
         && std::fs::read_to_string("/proc/cpuinfo")
             .is_ok_and(|s| s.contains(" constant_tsc") && s.contains(" nonstop_tsc"))
@@ -101,7 +102,7 @@ mod tests {
         let (before_first, first, after_first) = (monotonic_ns(), clock.now(), monotonic_ns());
         while monotonic_ns() - after_first < 10_000_000 {}
         let (before_last, last, after_last) = (monotonic_ns(), clock.now(), monotonic_ns());
-        // Whatever interrupts this, the two readings lie between those of the monotonic clock around them.
+        // The two readings lie between the monotonic readings around them, even if the test is interrupted.
         let elapsed = clock.ns_between(first, last) as f64;
         let (least, most) = ((before_last - after_first) as f64, (after_last - before_first) as f64);
         assert!((0.9 * least..=1.1 * most).contains(&elapsed), "{elapsed} ns, and {least} to {most}");

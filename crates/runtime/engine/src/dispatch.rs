@@ -1,5 +1,5 @@
-//! The entry points: what a front end asks for on a communicator, and which part of the engine carries
-//! it out. No other module imports this one.
+//! The entry points: the functions that a front end calls on a communicator, and the choice of the module
+//! that carries each of them out. No other module of the engine imports this one.
 
 use crate::barrier;
 use crate::barrier::completion::complete;
@@ -28,20 +28,21 @@ use std::ffi::c_void;
 use std::ptr::from_ref;
 use std::sync::Arc;
 
-/// What has become of a call.
+/// What became of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome<T = ()> {
-    /// It has been carried out, or started.
+    /// The engine has carried it out, or started it.
     Done(T),
-    /// The host library must carry it out, for all members alike. It has been counted as the host library's.
+    /// The host library must carry it out; all members get this answer alike. The call has been counted as
+    /// one of the host library's.
     Declined,
 }
 
 // ---- making and freeing communicators ----
 
 impl Process {
-    /// An id for a new communicator of these members, reserved by the caller for all; 0 if the host library
-    /// must serve it.
+    /// Reserves a block for a new communicator of these members and returns its id. One member calls this
+    /// and sends the id to the others. Returns 0 if the host library must serve the communicator.
     pub fn fresh_id(&self, members: &[i32]) -> u64 {
         let Some(node) =
             self.node().filter(|node| members.len() > 1 && node.local_ranks_of(members).is_some())
@@ -51,14 +52,14 @@ impl Process {
         node.allocator().allocate(&Geometry::new(members.len())).map_or(0, Block::id)
     }
 
-    /// Takes part, as rank `me`, in the communicator `id` of these members (world ranks). Barriers run as
-    /// the job's table says.
+    /// Attaches this process, as rank `me`, to the communicator `id` of these members (world ranks).
+    /// Barriers run as the job's barrier table says.
     pub fn attach(&'static self, id: u64, members: &[i32], me: usize) -> Arc<Communicator> {
         self.attach_with(id, members, me, self.scheduled_barrier(members.len()))
     }
 
-    /// The same with barriers run by this schedule, or by the built-in algorithm: which all members must
-    /// say alike.
+    /// Like [`Process::attach`], but with barriers run by `schedule`, or by the built-in algorithm if it is
+    /// `None`. All members must pass the same schedule.
     pub fn attach_with(
         &'static self,
         id: u64,
@@ -78,7 +79,8 @@ impl Process {
         self.register(communicator)
     }
 
-    /// What the job's table says about barriers of so many ranks; None: they run by the built-in algorithm.
+    /// Returns the schedule that the job's table names for barriers of this many ranks; `None` means the
+    /// built-in algorithm.
     fn scheduled_barrier(&self, ranks: usize) -> Option<ScheduledBarrier> {
         let schedule = self.node()?.barrier_schedule(ranks)?;
         let name = schedule.name();
@@ -113,19 +115,20 @@ impl Process {
         communicator
     }
 
-    /// Whether the agents serve a communicator of these members.
+    /// Returns whether the agents serve a communicator of these members.
     pub fn spans_nodes(&self, members: &[i32]) -> bool {
         self.node().and_then(|node| node_map(node, members)).is_some()
     }
 
-    /// Reserves what this process has to for a new communicator for which [`Process::spans_nodes`] says yes.
+    /// Reserves this process's share of a new communicator for which [`Process::spans_nodes`] returned
+    /// true.
     pub fn reserve(&self, members: &[i32], me: usize) -> Reservation {
         let map = self.node().and_then(|node| Some((node, node_map(node, members)?)));
         map.map_or_else(Reservation::default, |(node, map)| Reservation::make(node, &map, me))
     }
 
-    /// Takes part in a communicator that spans nodes, from all members' reservations. The host library
-    /// serves it if there is no room for it on some node.
+    /// Attaches this process to a communicator that spans nodes, given all members' reservations. The host
+    /// library serves the communicator if the segment of some node has no room for it.
     pub fn attach_spanning(
         &'static self,
         reservations: &[Reservation],
@@ -143,14 +146,14 @@ impl Process {
         })
     }
 
-    /// Takes part in the next duplicate of a communicator; all members make theirs in the same order. Waits
-    /// for no rank.
+    /// Attaches this process to the next duplicate of a communicator. All members must make their
+    /// duplicates in the same order. Does not wait for any rank.
     pub fn duplicate(&'static self, parent: &Communicator, members: &[i32], me: usize) -> Arc<Communicator> {
         self.duplicate_with(parent, members, me, self.scheduled_barrier(members.len()))
     }
 
-    /// The same with barriers run by this schedule, or by the built-in algorithm: which all members must
-    /// say alike.
+    /// Like [`Process::duplicate`], but with barriers run by `schedule`, or by the built-in algorithm if it
+    /// is `None`. All members must pass the same schedule.
     pub fn duplicate_with(
         &'static self,
         parent: &Communicator,
@@ -171,7 +174,7 @@ impl Process {
         }
     }
 
-    /// Ends this rank's part in a communicator.
+    /// Detaches this rank from a communicator. Pending barriers are completed first.
     pub fn detach(&self, communicator: Arc<Communicator>) {
         if any_pending() {
             complete(self, Observer::COLLECTIVE);
@@ -187,8 +190,8 @@ impl Process {
         }
     }
 
-    /// Ends what is under way on a communicator, for all members: they get [`Revoked`], then calls on it
-    /// are declined.
+    /// Ends all operations in progress on a communicator, for all members: they get [`Revoked`], and later
+    /// calls are declined.
     pub fn revoke(&self, communicator: &Communicator) {
         match communicator {
             Communicator::Host(_) => {}
@@ -199,10 +202,11 @@ impl Process {
 
     // ---- calls ----
 
-    /// Carries out a blocking collective other than a barrier; returns when this rank's part is done.
+    /// Carries out a blocking collective other than a barrier; returns when this rank has contributed what
+    /// others need and has received what it needs.
     ///
     /// # Safety
-    /// `call` must be as its type describes it.
+    /// `call` must satisfy the requirements in the documentation of [`Call`].
     #[inline]
     pub unsafe fn run(&self, communicator: &Communicator, call: *mut Call) -> Result<Outcome, Revoked> {
         match communicator {
@@ -241,7 +245,7 @@ impl Process {
                     return outcome.map(Outcome::Done);
                 }
             }
-            let plan = plan.or_else(|| plan_of(part, &*call, false)).expect("what fits a cell is accepted");
+            let plan = plan.or_else(|| plan_of(part, &*call, false)).expect("what fits a cell has a plan");
             collective::run(self, part, &*call, plan).map(Outcome::Done)
         }
     }
@@ -275,7 +279,8 @@ impl Process {
     /// Starts a nonblocking collective.
     ///
     /// # Safety
-    /// As for [`Process::run`]; buffers and spans must stay as they are until the request is complete.
+    /// As for [`Process::run`]; buffers and spans must stay valid and unchanged until the request is
+    /// complete.
     pub unsafe fn start(&self, communicator: &Communicator, call: *mut Call) -> Outcome<*mut Request> {
         // SAFETY: the caller's promise; no reference is held while `materialize` changes the call.
         unsafe {
@@ -311,15 +316,15 @@ impl Process {
             Outcome::Done(self.requests.start(companion, kind, |part, state| match (communicator, plan) {
                 (Communicator::Spanning(spanning), _) => Work::Spanning(spanning.operation(call, true)),
                 (_, plan) => {
-                    let plan = plan.expect("made above for all others");
+                    let plan = plan.expect("every communicator but a spanning one has a plan here");
                     Work::Node(Operation::reserve(part, state, *call, plan, true))
                 }
             }))
         }
     }
 
-    /// A barrier. `may_defer`: it may return before it is complete; nothing of the host library is under
-    /// way that would need this rank's calls to go on.
+    /// Carries out a barrier. With `may_defer` the barrier may return before it is complete; the caller
+    /// then guarantees that no operation of the host library needs this rank's calls to make progress.
     #[inline(always)]
     pub fn barrier(&self, communicator: &Communicator, may_defer: bool) -> Result<Outcome, Revoked> {
         let Some(service) = communicator.service() else {
@@ -331,19 +336,21 @@ impl Process {
     }
 }
 
-/// Enters a barrier and leaves it pending, if the fast path is open for this communicator; false:
-/// nothing was done. Nothing of the host library, nor a message, may need this rank's calls to go on.
+/// Enters a barrier and leaves it pending, if the deferred fast path is open for this communicator. Returns
+/// false if it is not; nothing has been done then. No operation of the host library and no message may need
+/// this rank's calls to make progress.
 ///
 /// # Safety
-/// By the one thread in MPI. The pointer is compared with that of a communicator that is alive, and
-/// used if it is the same one.
+/// Only the one thread that is in MPI may call this. The pointer is compared with that of the communicator
+/// for which the fast path is open, which is alive, and is used only if the two are equal.
 #[inline(always)]
 pub unsafe fn barrier_fast_path(communicator: *const Communicator) -> bool {
     if !fast_path::is_open_for(communicator.cast()) {
         return false;
     }
-    // SAFETY: the fast path is closed before the communicator's pending barriers are complete, and these
-    // are completed before it is freed.
+    // SAFETY: the pointer is that of the communicator for which the fast path is open. The fast path is
+    // closed before that communicator's pending barriers are completed, and they are completed before it is
+    // freed.
     match unsafe { &*communicator }.service() {
         // SAFETY: the caller's promise.
         Some(service) => unsafe { barrier::deferred::run_fast(&service.part) },
@@ -351,15 +358,14 @@ pub unsafe fn barrier_fast_path(communicator: *const Communicator) -> bool {
     }
 }
 
-/// How the call is cut; None if the host library must carry it out.
+/// Returns how the call is cut into instances, or `None` if the host library must carry it out.
 ///
 /// # Safety
-/// `call` must be as its type describes it.
+/// `call` must satisfy the requirements in the documentation of [`Call`].
 #[inline]
 unsafe fn plan_of(part: &NodePart, call: &Call, nonblocking: bool) -> Option<Plan> {
     let (kind, shared) = (call.kind(), &part.shared);
-    // Of what only some ranks know nothing may depend.
-    // SAFETY: the caller's promise.
+    // Facts that only some ranks know must not influence the plan. SAFETY: the caller's promise.
     let bytes = if kind.is_private() { 0 } else { unsafe { call.common_bytes(part.ranks) } };
     plan(kind, bytes, call.elem_bytes, nonblocking, &shared.board.geometry, shared.facts)
 }

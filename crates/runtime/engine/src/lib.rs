@@ -1,4 +1,5 @@
-//! Starts, progresses and completes collectives over the segment of one node.
+//! Carries out collectives, barriers and messages among the ranks of one node through its shared-memory
+//! segment. Communicators that span nodes are served together with the node's agent.
 //!
 //! Modules are listed from the top down; each uses only those below it.
 //!
@@ -6,24 +7,24 @@
 //! |---|---|
 //! | [`dispatch`] | the entry points: what a front end asks for on a communicator |
 //! | [`barrier`], [`blocking`], [`message::calls`], [`message::waiting`] | carry out calls that may wait |
-//! | [`process`] | all that the library keeps in this process |
+//! | [`process`] | the state that the library keeps in this process |
 //! | [`communicator`] | what this process knows of each communicator: host, node or spanning |
-//! | [`nonblocking`], [`message`], [`deferral`] | what is under way: operations, messages, pending barriers |
-//! | [`spanning`] | collectives of communicators that span nodes, at one node |
+//! | [`nonblocking`], [`message`], [`deferral`] | operations, messages and barriers in progress |
+//! | [`spanning`] | collectives of communicators that span nodes, as one node sees them |
 //! | [`collective`] | collectives among the ranks of one node, without any waiting |
 //! | [`comm`] | a communicator's part on one node: shared memory, numbering, window |
 //! | [`job`] | the processes of the job, and the node that some of them share |
 //! | [`wait`], [`record`], [`reduction`], [`copy`], [`clock`] | waiting, counting, combining, copying, time |
 //!
-//! A call goes this way: [`dispatch`] makes a plan of it ([`collective::plan`]) from what all ranks
-//! know alike, and declines it if the host library must carry it out. A small one takes the fast path
-//! ([`blocking::fast_path`]). Otherwise it becomes an operation ([`collective::operation`]), which
-//! makes this rank's deposits and completes when what the rank needs is there; the rank waits for that
-//! ([`blocking::wait_loop`]).
+//! The path of a call: [`dispatch`] makes a plan for it ([`collective::plan`]) from facts that are the same
+//! on all ranks, or declines it if the host library must carry it out. A small call takes the fast path
+//! ([`blocking::fast_path`]). Any other call becomes an operation ([`collective::operation`]), which makes
+//! this rank's deposits and completes when the data that the rank needs is there. The rank waits for that
+//! in [`blocking::wait_loop`].
 //!
-//! May use: segment, spanning, schedule, barrier-table, options, record, libc. Must never know MPI,
-//! choose an algorithm by anything that ranks may see differently, hold a rank for something that it
-//! does not need, or combine in another order than that of the ranks.
+//! May use: segment, spanning, schedule, barrier-table, options, record, libc. Must never: know MPI, choose
+//! an algorithm by facts that may differ between ranks, make a rank wait for something that it does not
+//! need, or combine contributions in any order but rank order.
 
 pub mod barrier;
 pub mod blocking;

@@ -1,4 +1,4 @@
-//! All that the library keeps in this process, in one place.
+//! The state that the library keeps in this process, in one place.
 
 use crate::clock::Clock;
 use crate::communicator::registry::Registry;
@@ -14,30 +14,30 @@ use crate::reduction::operators::OperatorTable;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// All that the library keeps in this process. Built in `MPI_Init`, never freed.
+/// All state that the library keeps in this process. Built in `MPI_Init`, never freed.
 ///
-/// Apart from this there are statics only for what the kernel or the front end knows by address: the
-/// bytes of [`crate::deferral::gate`], the pointer of [`crate::deferral::fast_path`], and the counter
-/// of [`crate::message::port`].
+/// There are only three other statics, because the kernel or the front end knows their addresses: the bytes
+/// of [`crate::deferral::gate`], the pointer of [`crate::deferral::fast_path`], and the counter of
+/// [`crate::message::port`].
 pub struct Process {
-    /// How times are read.
+    /// How this process reads the time.
     pub clock: Clock,
-    /// Sentences for the user.
+    /// Notes for the user, printed with the report.
     pub notes: Notes,
-    /// What the shim says about itself: the host library, and the shim.
+    /// The names of the host library and of the shim, as the shim gives them.
     pub names: (String, String),
     bootstrap: Mutex<Option<Bootstrap>>,
     agent_start: Mutex<Option<AgentStart>>,
     node: OnceLock<Node>,
-    /// All communicators.
+    /// All communicators of this process.
     pub registry: Registry,
-    /// Nonblocking operations under way.
+    /// Nonblocking operations in progress.
     pub requests: Requests,
     /// Point-to-point messages, where evenkeel carries them.
     pub messages: Messages,
-    /// Pending barriers.
+    /// Deferred barriers that are not yet complete.
     pub deferral: Deferral,
-    /// The shim's function that gives the host library progress, or null.
+    /// The shim's function that lets the host library make progress, or null.
     library_progress: AtomicPtr<()>,
     /// The built-in operators.
     pub operators: OperatorTable,
@@ -51,8 +51,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Process {
-    /// Builds it, in `MPI_Init`. `interface`: number of the shim's interface; `names`: the host library,
-    /// and the shim. `threaded`: several threads of the program may be in MPI.
+    /// Builds the state, in `MPI_Init`. `interface` is the version of the shim's interface, `names` are
+    /// those of the host library and of the shim. `threaded` says that several threads of the program may
+    /// be in MPI.
     pub fn begin(interface: u32, names: (String, String), threaded: bool) -> &'static Process {
         let clock = Clock::calibrate();
         let notes = Notes::default();
@@ -75,25 +76,25 @@ impl Process {
         process
     }
 
-    /// The one of this process, if there is one.
+    /// Returns this process's state; `None` before `MPI_Init` and in a forked child.
     #[inline(always)]
     pub fn get() -> Option<&'static Process> {
         // SAFETY: set to a leaked box, or back to null; never freed.
         unsafe { PROCESS.load(Ordering::Acquire).as_ref() }
     }
 
-    /// The one of this process, for callers that hold what was made by it.
+    /// Returns this process's state, for callers that have an object made by it.
     ///
     /// # Safety
     /// [`Process::begin`] has been called, and [`Process::forget`] has not.
     #[inline(always)]
     pub unsafe fn current() -> &'static Process {
-        // SAFETY: not null by the caller's promise; never freed. Relaxed: the caller has it from this thread,
-        // or by way of an object that was handed on with its own synchronisation.
+        // SAFETY: not null by the caller's promise; never freed. Relaxed: the caller got its object from
+        // this thread, or from another one with synchronisation of its own.
         unsafe { &*PROCESS.load(Ordering::Relaxed) }
     }
 
-    /// In a child after fork: it takes no part any more.
+    /// Called in a child after fork, which takes no part in the job: forgets the state and closes the gate.
     pub fn forget() {
         if let Some(process) = Process::get() {
             process.deferral.close();
@@ -104,46 +105,48 @@ impl Process {
 
     // ---- start-up, in this order ----
 
-    /// What the other processes are to be told of this one; None if it takes no part.
+    /// Returns what the other processes must know about this one, and whether evenkeel is enabled here;
+    /// `None` if this process takes no part.
     pub fn info(&self) -> Option<(ProcessInfo, bool)> {
         lock(&self.bootstrap).as_ref().map(|bootstrap| (bootstrap.info(), bootstrap.is_enabled()))
     }
 
-    /// Takes the descriptions of all processes, in the order of `MPI_COMM_WORLD`; the answer for the others.
+    /// Receives the process infos of all processes, in the order of `MPI_COMM_WORLD`, and returns this
+    /// process's answer, which the caller sends to the others.
     pub fn join(&self, processes: &[ProcessInfo], me: usize) -> u8 {
         lock(&self.bootstrap).as_mut().map_or(0, |bootstrap| bootstrap.join(processes, me, &self.notes))
     }
 
-    /// Takes all processes' answers to [`Process::join`]. From here on there is a node, if this process
-    /// takes part.
+    /// Receives all processes' answers to [`Process::join`]. Afterwards [`Process::node`] returns a node,
+    /// if this process takes part.
     pub fn agree(&self, answers: &[u8]) {
         let Some(bootstrap) = lock(&self.bootstrap).take() else { return };
         let Agreed { node, agents } = bootstrap.agree(answers, &self.notes);
         if let Some(node) = node {
-            let _ = self.node.set(node); // set once: there is one start-up
+            let _ = self.node.set(node); // cannot fail: start-up happens once
             *lock(&self.agent_start) = agents;
         }
     }
 
-    /// The ranks of this node; None if evenkeel is not active in this process.
+    /// The node and its ranks; `None` if evenkeel is not active in this process.
     #[inline(always)]
     pub fn node(&self) -> Option<&Node> {
         self.node.get()
     }
 
-    /// The start of the agents while it lasts, if there are to be any.
+    /// The start of the agents while it is in progress, if the job has agents.
     pub fn agent_start(&self) -> MutexGuard<'_, Option<AgentStart>> {
         lock(&self.agent_start)
     }
 
     // ---- the host library ----
 
-    /// Sets the function that waits call now and then, so that the host library's own messages go on.
+    /// Sets the function that waits call now and then to let the host library's own messages make progress.
     pub fn set_library_progress(&self, progress: extern "C" fn()) {
         self.library_progress.store(progress as *mut (), Ordering::Release);
     }
 
-    /// Gives the host library progress.
+    /// Lets the host library make progress.
     pub(crate) fn progress_library(&self) {
         let progress = self.library_progress.load(Ordering::Acquire);
         if !progress.is_null() {

@@ -1,10 +1,10 @@
-//! Matching against an oracle that does by rote what MPI says: after each event it looks at all pairs
-//! of what is there.
+//! Compares the engine's matching with an oracle that applies MPI's rules literally: after each event it
+//! checks all pairs of posted receives and unreceived messages.
 
 use evenkeel_engine::message::matching::{Pattern, Queues};
 
-/// Rules of the oracle, one of which may be left out: then the two must come to differ, or the test
-/// sees nothing.
+/// The oracle's rules. The tests leave one of them out at a time: the oracle must then differ from the
+/// engine, otherwise the histories do not exercise the rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LeftOut {
     Nothing,
@@ -14,7 +14,7 @@ enum LeftOut {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Mail {
+struct Sent {
     id: u32,
     source: usize,
     tag: i32,
@@ -23,27 +23,27 @@ struct Mail {
 #[derive(Default)]
 struct Oracle {
     posted: Vec<(u32, Pattern)>,
-    mail: Vec<Mail>,
+    messages: Vec<Sent>,
 }
 
-fn fits(p: &Pattern, m: &Mail) -> bool {
+fn fits(p: &Pattern, m: &Sent) -> bool {
     p.source.is_none_or(|s| s == m.source) && p.tag.is_none_or(|t| t == m.tag)
 }
 
 impl Oracle {
-    /// The oldest message that may go to a receive, with that.
+    /// Pairs the oldest message that may be received with its receive.
     fn pair(&mut self, hidden_from: u32, left_out: LeftOut) -> Option<(u32, u32)> {
-        for (j, m) in self.mail.iter().enumerate() {
+        for (j, m) in self.messages.iter().enumerate() {
             for (i, (receive, p)) in self.posted.iter().enumerate() {
                 let first_posted = !self.posted[..i].iter().any(|(_, q)| fits(q, m))
                     || left_out == LeftOut::FirstPostedFirst;
-                let first_sent = !self.mail[..j].iter().any(|n| n.source == m.source && fits(p, n))
+                let first_sent = !self.messages[..j].iter().any(|n| n.source == m.source && fits(p, n))
                     || left_out == LeftOut::FirstSentFirst;
                 let visible = p.source.is_some() || m.id < hidden_from || left_out == LeftOut::HiddenFromAny;
                 if fits(p, m) && first_posted && first_sent && visible {
                     let pair = (*receive, m.id);
                     self.posted.remove(i);
-                    self.mail.remove(j);
+                    self.messages.remove(j);
                     return Some(pair);
                 }
             }
@@ -52,9 +52,10 @@ impl Oracle {
     }
 
     fn probe(&self, p: &Pattern, hidden_from: u32) -> Option<u32> {
-        let taken = |m: &Mail| self.posted.iter().any(|(_, q)| fits(q, m));
-        let first = |j: usize, m: &Mail| !self.mail[..j].iter().any(|n| n.source == m.source && fits(p, n));
-        self.mail
+        let taken = |m: &Sent| self.posted.iter().any(|(_, q)| fits(q, m));
+        let first =
+            |j: usize, m: &Sent| !self.messages[..j].iter().any(|n| n.source == m.source && fits(p, n));
+        self.messages
             .iter()
             .enumerate()
             .find(|(j, m)| fits(p, m) && first(*j, m) && !taken(m) && m.id < hidden_from)
@@ -73,10 +74,11 @@ impl Random {
     }
 }
 
-/// One random history. Messages carry rising numbers; those from `hidden_from` on were sent after a barrier.
+/// Runs one random history. Messages carry rising numbers; those from `hidden_from` on were sent after a
+/// barrier that is not complete.
 fn history(seed: u64, left_out: LeftOut) -> Result<usize, String> {
     let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
-    let (mut queues, mut oracle) = (Queues::<u32, Mail>::default(), Oracle::default());
+    let (mut queues, mut oracle) = (Queues::<u32, Sent>::default(), Oracle::default());
     let (sources, tags) = (1 + random.below(3), 1 + random.below(3));
     let (mut next, mut hidden_from, mut pairs) = (0u32, 0u32, 0);
     for step in 0..60 {
@@ -88,9 +90,9 @@ fn history(seed: u64, left_out: LeftOut) -> Result<usize, String> {
         let mut got = Vec::new();
         match random.below(10) {
             0..4 => {
-                let m = Mail { id: next, source: random.below(sources), tag: random.below(tags) as i32 };
+                let m = Sent { id: next, source: random.below(sources), tag: random.below(tags) as i32 };
                 next += 1;
-                oracle.mail.push(m);
+                oracle.messages.push(m);
                 match queues.arrive(m.source, m.tag, || m.id < hidden_from) {
                     Some(receive) => got.push((receive, m.id)),
                     None => queues.keep(m.source, m.tag, m),
@@ -130,15 +132,16 @@ fn history(seed: u64, left_out: LeftOut) -> Result<usize, String> {
             return Err(format!("step {step}: {got:?} are paired, should be {expected:?}"));
         }
         pairs += got.len();
-        let (free, none) = (
-            oracle.posted.iter().any(|(_, p)| oracle.mail.iter().any(|m| fits(p, m))),
+        let (has_blocked, is_unposted) = (
+            oracle.posted.iter().any(|(_, p)| oracle.messages.iter().any(|m| fits(p, m))),
             oracle.posted.is_empty(),
         );
-        if (free, none) != (queues.is_held(), queues.is_unposted()) {
-            return Err(format!("step {step}: held {}, unposted {}", queues.is_held(), queues.is_unposted()));
+        let found = (queues.has_blocked(), queues.is_unposted());
+        if (has_blocked, is_unposted) != found {
+            return Err(format!("step {step}: (has_blocked, is_unposted) is {found:?}"));
         }
     }
-    assert_eq!(queues.drain().count(), oracle.mail.len());
+    assert_eq!(queues.drain().count(), oracle.messages.len());
     Ok(pairs)
 }
 

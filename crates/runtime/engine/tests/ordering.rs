@@ -1,22 +1,23 @@
-//! The ordering rules of deferred barriers against the only oracle there is: what a program with
-//! ordinary barriers can know.
+//! Checks the ordering rules of deferred barriers against the only possible oracle: what a program with
+//! strict barriers can know.
 //!
-//! Processes run programs of barriers, messages and broadcasts, interleaved at random or (small ones)
-//! in every possible way. Everything that a process sends carries what it knows: how far anybody has
-//! come in the barriers of each group. With ordinary barriers nobody ever hears that a barrier has been
-//! passed which he has not entered himself, and no message sent after a barrier arrives before all have
-//! entered it. What must be complete when is the engine's own decision ([`must_complete`]); each rule
-//! is also left out once, and then the check must find the error.
+//! Processes run programs of barriers, messages and broadcasts. Their steps are interleaved at random or,
+//! for small programs, in every possible order. Everything that a process sends carries its knowledge: for
+//! each group, the number of barriers that some process is known to have passed. With strict barriers no
+//! process ever learns that a barrier has been passed that it has not entered itself, and no message that
+//! was sent after a barrier arrives before all members have entered it. The engine's own function
+//! [`must_complete`] decides what must be complete before a step. Each rule is also left out once, and the
+//! check must then find an error.
 
 mod interleaving;
 
-use evenkeel_engine::deferral::rule::{Act, PendingBarriers, must_complete};
+use evenkeel_engine::deferral::rule::{NextAction, PendingBarriers, must_complete};
 use evenkeel_random::Random;
 use interleaving::Interleaved;
 
 /// A set of processes, one bit each.
 type Group = u32;
-/// How far somebody has come, per group.
+/// For each group, the number of the latest barrier that some process is known to have entered.
 type Knowledge = Vec<u8>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -25,38 +26,44 @@ enum Step {
     Send(usize),
     Receive(usize),
     ReceiveAny,
-    /// Of a group, from its root.
+    /// A broadcast in a group, from a root.
     Broadcast(usize, usize),
     /// A probe that finds nothing, or a system call.
     Observe,
 }
 use Step::*;
 
+/// The rule that a check leaves out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LeftOut {
     Nothing,
+    /// A send waits until pending barriers are complete.
     SendsWait,
-    OverlapCounts,
-    HandingInCounts,
-    LeavesWait,
+    /// A barrier waits for pending barriers of groups that only overlap with its own.
+    OverlappingGroupsWait,
+    /// The root of a broadcast waits for pending barriers of other groups.
+    RootsWait,
+    /// A rank that receives a broadcast waits until pending barriers are complete.
+    ReceiversWait,
+    /// A barrier is complete only when all members have entered it.
     AllMustEnter,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Process {
     at: usize,
-    /// Barriers entered, per group; of these, known to be complete.
+    /// How many barriers it has entered, per group, and how many of these it knows to be complete.
     entered: Vec<u8>,
     known: Vec<u8>,
-    heard: Knowledge,
-    /// Broadcasts taken part in, per group.
+    knowledge: Knowledge,
+    /// How many broadcasts it has taken part in, per group.
     broadcasts: Vec<u8>,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct System {
     processes: Vec<Process>,
-    /// Under way, per sender and receiver, oldest first.
+    /// Messages that have not been received, per sender and receiver, oldest first.
     messages: Vec<Vec<Vec<Knowledge>>>,
     /// What each member knew when it entered barrier number n of a group.
     entries: Vec<Vec<Vec<Knowledge>>>,
@@ -80,7 +87,8 @@ impl Scenario {
         (0..self.programs.len()).all(|p| !self.has(group, p) || s.processes[p].entered[group] > number)
     }
 
-    /// Takes note of complete barriers of `me`, in order; what their members knew on entering is known now.
+    /// Records which barriers of `me` are complete, in order. Their members' knowledge on entering is known
+    /// now.
     fn retire(&self, s: &mut System, me: usize, group: usize) -> Result<(), String> {
         while s.processes[me].known[group] < s.processes[me].entered[group] {
             let number = s.processes[me].known[group];
@@ -89,19 +97,21 @@ impl Scenario {
             }
             s.processes[me].known[group] += 1;
             for knowledge in s.entries[group][number as usize].clone() {
-                self.hear(s, me, &knowledge)?;
+                self.learn(s, me, &knowledge)?;
             }
         }
         Ok(())
     }
 
-    fn hear(&self, s: &mut System, me: usize, knowledge: &Knowledge) -> Result<(), String> {
-        for (group, &far) in knowledge.iter().enumerate() {
+    /// Adds `knowledge` to that of process `me`, which must have entered all the barriers of its groups
+    /// there.
+    fn learn(&self, s: &mut System, me: usize, knowledge: &Knowledge) -> Result<(), String> {
+        for (group, &passed) in knowledge.iter().enumerate() {
             let process = &mut s.processes[me];
-            process.heard[group] = process.heard[group].max(far);
-            if self.has(group, me) && process.heard[group] > process.entered[group] {
+            process.knowledge[group] = process.knowledge[group].max(passed);
+            if self.has(group, me) && process.knowledge[group] > process.entered[group] {
                 return Err(format!(
-                    "process {me} hears that barrier {far} of group {group} has been passed, and has \
+                    "process {me} learns that barrier {passed} of group {group} has been passed, and has \
                      not entered it"
                 ));
             }
@@ -109,35 +119,37 @@ impl Scenario {
         Ok(())
     }
 
-    /// What is sent after a barrier is delivered after all have entered it.
+    /// Delivers a message. All barriers before which it must not arrive must be complete.
     fn deliver(&self, s: &mut System, me: usize, knowledge: &Knowledge) -> Result<(), String> {
-        for (group, &far) in knowledge.iter().enumerate() {
-            if far > 0 && !self.is_complete(s, group, far - 1) {
+        for (group, &passed) in knowledge.iter().enumerate() {
+            if passed > 0 && !self.is_complete(s, group, passed - 1) {
                 return Err(format!(
-                    "process {me} gets what was sent after barrier {far} of group {group}, which is not \
-                     complete"
+                    "process {me} receives a message from after barrier {passed} of group {group}, which is \
+                     not complete"
                 ));
             }
         }
-        self.hear(s, me, knowledge)
+        self.learn(s, me, knowledge)
     }
 
-    /// Whether the rules let `me` do this step now.
+    /// Returns whether the rules allow `me` to take this step now.
     fn is_allowed(&self, s: &System, me: usize, step: Step) -> bool {
         let process = &s.processes[me];
         let open: Vec<usize> =
             (0..self.groups.len()).filter(|&g| process.entered[g] > process.known[g]).collect();
-        let (act, about) = match step {
+        let (action, about) = match step {
             Receive(_) | ReceiveAny => return true,
-            Barrier(group) => (Act::EnterBarrier, group),
-            Broadcast(group, root) => (if root == me { Act::Contribute } else { Act::Observe }, group),
-            Send(_) | Observe => (Act::Observe, usize::MAX),
+            Barrier(group) => (NextAction::EnterBarrier, group),
+            Broadcast(group, root) => {
+                (if root == me { NextAction::Contribute } else { NextAction::Observe }, group)
+            }
+            Send(_) | Observe => (NextAction::Observe, usize::MAX),
         };
         let left_out = match step {
             Send(_) => self.left_out == LeftOut::SendsWait,
-            Barrier(_) => self.left_out == LeftOut::OverlapCounts,
-            Broadcast(_, root) if root == me => self.left_out == LeftOut::HandingInCounts,
-            Broadcast(..) => self.left_out == LeftOut::LeavesWait,
+            Barrier(_) => self.left_out == LeftOut::OverlappingGroupsWait,
+            Broadcast(_, root) if root == me => self.left_out == LeftOut::RootsWait,
+            Broadcast(..) => self.left_out == LeftOut::ReceiversWait,
             _ => false,
         };
         let within = |a: usize, b: usize| self.groups[a] & !self.groups[b] == 0;
@@ -145,7 +157,7 @@ impl Scenario {
             same: open.iter().all(|&g| g == about),
             nested: about < self.groups.len() && open.iter().all(|&g| within(g, about) || within(about, g)),
         };
-        open.is_empty() || left_out || !must_complete(act, pending)
+        open.is_empty() || left_out || !must_complete(action, pending)
     }
 }
 
@@ -158,7 +170,7 @@ impl Interleaved for Scenario {
             at: 0,
             entered: vec![0; g],
             known: vec![0; g],
-            heard: vec![0; g],
+            knowledge: vec![0; g],
             broadcasts: vec![0; g],
         };
         System {
@@ -189,31 +201,31 @@ impl Interleaved for Scenario {
                 }
                 let number = process.entered[group] as usize;
                 process.entered[group] += 1;
-                process.heard[group] = process.heard[group].max(process.entered[group]);
-                let knowledge = process.heard.clone();
+                process.knowledge[group] = process.knowledge[group].max(process.entered[group]);
+                let knowledge = process.knowledge.clone();
                 if s.entries[group].len() <= number {
                     s.entries[group].resize(number + 1, Vec::new());
                 }
                 s.entries[group][number].push(knowledge);
-                s.entries[group][number].sort(); // who came first makes no other state
+                s.entries[group][number].sort(); // the order of entering does not matter
             }
             Send(to) => {
-                let knowledge = s.processes[me].heard.clone();
+                let knowledge = s.processes[me].knowledge.clone();
                 s.messages[me][to].push(knowledge);
             }
             Receive(_) | ReceiveAny => {
                 let named = |p: &usize| !matches!(step, Receive(from) if from != *p);
                 let waiting =
                     (0..self.programs.len()).filter(named).filter(|&p| !s.messages[p][me].is_empty());
-                // The one with the most news: the worst choice that a transport could make.
-                let news = |p: &usize| s.messages[*p][me][0].iter().map(|&k| k as u32).sum::<u32>();
-                let Some(from) = waiting.max_by_key(news) else { return Ok(false) };
+                // The message that carries most knowledge: the worst choice that a transport could make.
+                let sum = |p: &usize| s.messages[*p][me][0].iter().map(|&k| k as u32).sum::<u32>();
+                let Some(from) = waiting.max_by_key(sum) else { return Ok(false) };
                 let knowledge = s.messages[from][me].remove(0);
                 self.deliver(s, me, &knowledge)?;
             }
             Broadcast(group, root) => {
                 if me == root {
-                    let knowledge = s.processes[me].heard.clone();
+                    let knowledge = s.processes[me].knowledge.clone();
                     s.posts[group].push(knowledge);
                 } else {
                     let number = s.processes[me].broadcasts[group] as usize;
@@ -233,8 +245,8 @@ impl Interleaved for Scenario {
     }
 }
 
-/// Programs that come to an end with ordinary barriers: events one after another, each added to the
-/// programs of those who take part in it.
+/// Makes programs that terminate with strict barriers: a sequence of events, each of which is added to the
+/// programs of all processes that take part in it.
 fn random_scenario(random: &mut Random, left_out: LeftOut) -> Scenario {
     let n = 2 + random.below(5);
     let mut groups = vec![(1 << n) - 1];
@@ -284,55 +296,57 @@ fn no_random_schedule_shows_a_difference() {
 #[test]
 fn each_rule_is_needed() {
     use LeftOut::*;
-    for rule in [SendsWait, OverlapCounts, HandingInCounts, LeavesWait, AllMustEnter] {
+    for rule in [SendsWait, OverlappingGroupsWait, RootsWait, ReceiversWait, AllMustEnter] {
         assert!(
             schedules(rule, 20_000).is_err(),
-            "{rule:?} makes no difference: it is not needed, or this checks nothing"
+            "{rule:?} makes no difference: the rule is not needed, or this test checks nothing"
         );
     }
 }
 
-fn everywhere(groups: &[Group], programs: &[&[Step]], left_out: LeftOut) -> Result<usize, String> {
+fn explore_all(groups: &[Group], programs: &[&[Step]], left_out: LeftOut) -> Result<usize, String> {
     let programs = programs.iter().map(|p| p.to_vec()).collect();
     Scenario { groups: groups.to_vec(), programs, window: 2, left_out }.explore()
 }
 
 #[test]
-fn an_absent_member_holds_back_what_is_sent_after_the_barrier() {
+fn a_late_member_delays_messages_that_were_sent_after_the_barrier() {
     for n in 3..=5 {
-        // The last process enters late: after a message that the first one may receive with a wildcard.
+        // The last process enters late: first it sends a message that process 0 may receive from any
+        // source.
         let mut programs: Vec<&[Step]> = vec![&[Barrier(0)]; n];
         programs[0] = &[ReceiveAny, Barrier(0), ReceiveAny];
         programs[1] = &[Barrier(0), Send(0)];
         programs[n - 1] = &[Send(0), Barrier(0)];
-        assert!(everywhere(&[(1 << n) - 1], &programs, LeftOut::Nothing).unwrap() > 10);
-        everywhere(&[(1 << n) - 1], &programs, LeftOut::SendsWait).unwrap_err();
+        assert!(explore_all(&[(1 << n) - 1], &programs, LeftOut::Nothing).unwrap() > 10);
+        explore_all(&[(1 << n) - 1], &programs, LeftOut::SendsWait).unwrap_err();
     }
 }
 
 #[test]
-fn overlapping_groups_of_which_the_later_is_complete_first() {
-    // Process 1 is in both; 2 learns from the second barrier and tells 0, who has not entered the first.
+fn a_barrier_waits_for_one_of_a_group_that_only_overlaps() {
+    // Process 1 is in both groups. Process 2 learns from the second barrier that 1 has passed the first, and
+    // could tell process 0, which has not entered the first.
     let programs: [&[Step]; 4] = [
         &[ReceiveAny, Barrier(0), ReceiveAny],
         &[Barrier(0), Barrier(1)],
         &[Barrier(1), Send(0)],
         &[Send(0)],
     ];
-    everywhere(&[0b0011, 0b0110], &programs, LeftOut::Nothing).unwrap();
-    everywhere(&[0b0011, 0b0110], &programs, LeftOut::OverlapCounts).unwrap_err();
+    explore_all(&[0b0011, 0b0110], &programs, LeftOut::Nothing).unwrap();
+    explore_all(&[0b0011, 0b0110], &programs, LeftOut::OverlappingGroupsWait).unwrap_err();
 }
 
 #[test]
-fn where_a_single_clock_would_hang() {
-    // {A,B}, {C,D}, {B,C}: B's clock would be ahead of A's for good.
+fn programs_that_a_single_counter_per_process_would_hang_terminate() {
+    // Groups {A,B}, {C,D}, {B,C}: with one barrier counter per process, B's would stay ahead of A's for good.
     let programs: [&[Step]; 4] = [
         &[Barrier(0), Receive(1)],
         &[Barrier(0), Barrier(2), Send(0)],
         &[Barrier(1), Barrier(2)],
         &[Barrier(1)],
     ];
-    everywhere(&[0b0011, 0b1100, 0b0110], &programs, LeftOut::Nothing).unwrap();
+    explore_all(&[0b0011, 0b1100, 0b0110], &programs, LeftOut::Nothing).unwrap();
 }
 
 #[test]
@@ -342,5 +356,5 @@ fn nested_groups_run_ahead() {
         &[Barrier(1), Barrier(0), Barrier(1), Barrier(0)],
         &[Barrier(0), Receive(0), Barrier(0)],
     ];
-    everywhere(&[0b111, 0b011], &programs, LeftOut::Nothing).unwrap();
+    explore_all(&[0b111, 0b011], &programs, LeftOut::Nothing).unwrap();
 }

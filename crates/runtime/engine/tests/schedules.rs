@@ -1,7 +1,7 @@
-//! Programs made of schedules, run by threads on shared memory with random stalls: nobody leaves a
-//! barrier that somebody has not entered, in any epoch, and nobody sleeps on. That the steps are right
-//! is the schedules' own test; this is about what the engine makes of them: places of words, flags that
-//! are one word, fences, wakes, jumps.
+//! Runs programs made of schedules in threads on shared memory, with random stalls. No rank may leave a
+//! barrier before all ranks have entered it, in any epoch, and no rank may sleep on after its flag was
+//! raised. The crate `schedule` tests that the steps of schedules are right. These tests are about the
+//! engine's programs: places of words, flags that share a word, fences, wake-ups, jumps.
 
 use evenkeel_engine::barrier::program::{BarrierProgram, FlagLayout};
 
@@ -13,10 +13,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Nobody is asleep or waits for so long unless something is wrong.
+/// No rank sleeps or waits for this long unless something is wrong.
 const LONG_NS: u64 = 10_000_000_000;
 
-/// A small generator, so that every run stalls alike.
+/// A small random generator, so that every run stalls at the same places.
 struct Chance(u64);
 
 impl Chance {
@@ -26,17 +26,18 @@ impl Chance {
     }
 }
 
-/// The oracle: how many epochs each rank has entered, as it said itself before.
+/// The oracle: how many epochs each rank has entered. A rank adds one before it enters.
 struct Entered(Vec<AtomicU64>);
 
 impl Entered {
-    /// The ranks that had not entered an epoch, at the time of the call.
+    /// The ranks that had not entered an epoch at the time of the call.
     fn missing(&self, epoch: u64) -> Vec<usize> {
         (0..self.0.len()).filter(|rank| self.0[*rank].load(Ordering::SeqCst) < epoch).collect()
     }
 }
 
-struct Job<'a> {
+/// A run of one schedule's programs.
+struct ScheduleRun<'a> {
     segment: &'a Segment,
     layout: &'a FlagLayout,
     programs: &'a [BarrierProgram],
@@ -49,14 +50,14 @@ struct Job<'a> {
     wrong: Mutex<Option<String>>,
 }
 
-impl Job<'_> {
-    /// Says what is wrong, unless something else was before.
+impl ScheduleRun<'_> {
+    /// Records what is wrong, unless something else was wrong before.
     fn fail(&self, why: String) {
         self.wrong.lock().unwrap().get_or_insert(why);
     }
 
-    /// One rank's life. None: it ended early, since something is wrong.
-    fn live(&self, me: usize) -> Option<()> {
+    /// Runs all epochs of one rank. Returns `None` if it stopped early because something is wrong.
+    fn run_rank(&self, me: usize) -> Option<()> {
         let at = |offset: usize| self.segment.at(4096 + offset);
         let eventcounts: Vec<Mapped> =
             (0..self.programs.len()).map(|rank| at(self.layout.geometry.eventcount(rank))).collect();
@@ -76,7 +77,7 @@ impl Job<'_> {
                         std::thread::yield_now();
                     }
                     if began.elapsed() > Duration::from_nanos(LONG_NS) {
-                        self.fail(format!("rank {me} was not woken, or not let go, in epoch {epoch}"));
+                        self.fail(format!("rank {me} was not woken, or not released, in epoch {epoch}"));
                     }
                     if self.wrong.lock().unwrap().is_some() {
                         return Err(());
@@ -95,7 +96,7 @@ impl Job<'_> {
     }
 }
 
-/// Runs a schedule's programs; what went wrong.
+/// Runs a schedule's programs. The error says what went wrong.
 fn run(schedule: &Schedule, fencing: Fencing, epochs: u64, asleep: bool) -> Result<(), String> {
     let ranks = schedule.problem.ranks;
     let layout = FlagLayout::of(schedule).map_err(|why| why.to_string())?;
@@ -103,7 +104,7 @@ fn run(schedule: &Schedule, fencing: Fencing, epochs: u64, asleep: bool) -> Resu
         (0..ranks).map(|rank| BarrierProgram::of(schedule, &layout, Rank(rank))).collect();
     let entered = Entered((0..ranks).map(|_| AtomicU64::new(0)).collect());
     let segment = Segment::create(4096 + layout.geometry.total_bytes, 1).expect("a segment");
-    let job = Job {
+    let run = ScheduleRun {
         segment: &segment,
         layout: &layout,
         programs: &programs,
@@ -116,12 +117,12 @@ fn run(schedule: &Schedule, fencing: Fencing, epochs: u64, asleep: bool) -> Resu
     std::thread::scope(|scope| {
         (0..ranks as usize).for_each(|me| {
             _ = scope.spawn({
-                let job = &job;
-                move || job.live(me)
+                let run = &run;
+                move || run.run_rank(me)
             })
         });
     });
-    job.wrong.into_inner().unwrap().map_or(Ok(()), Err)
+    run.wrong.into_inner().unwrap().map_or(Ok(()), Err)
 }
 
 fn fencings() -> Vec<Fencing> {
@@ -132,7 +133,7 @@ fn fencings() -> Vec<Fencing> {
     all
 }
 
-/// Parameters worth running: the defaults, and others that change the shape.
+/// Parameters worth running: the defaults, and values that change the shape of the schedule.
 fn variants(algorithm: &'static Algorithm) -> Vec<String> {
     let mut names = vec![algorithm.name.to_string()];
     for parameter in algorithm.parameters {
@@ -150,7 +151,7 @@ fn variants(algorithm: &'static Algorithm) -> Vec<String> {
 }
 
 #[test]
-fn nobody_leaves_before_all_have_entered() {
+fn no_rank_leaves_before_all_have_entered() {
     for algorithm in algorithms::for_collective(Collective::Barrier) {
         for name in variants(algorithm) {
             for ranks in 1..=16 {
@@ -163,7 +164,7 @@ fn nobody_leaves_before_all_have_entered() {
 }
 
 #[test]
-fn many_epochs_with_either_way_of_fencing() {
+fn many_epochs_run_with_either_kind_of_fencing() {
     for fencing in fencings() {
         for name in [
             "central-counter",
@@ -206,10 +207,10 @@ static HASTY: Algorithm = Algorithm {
 };
 
 #[test]
-fn a_barrier_that_lets_go_too_early_is_found() {
+fn a_barrier_that_releases_ranks_too_early_is_found() {
     for ranks in [2, 3, 8] {
         let schedule = Schedule::new(&HASTY, Problem::new(ranks), &[]).unwrap();
-        let said = run(&schedule, Fencing::Both, 300, false).unwrap_err();
-        assert!(said.contains("had entered"), "{said}");
+        let error = run(&schedule, Fencing::Both, 300, false).unwrap_err();
+        assert!(error.contains("had entered"), "{error}");
     }
 }

@@ -1,20 +1,23 @@
-//! Messages that overtake pending barriers, against what a program with ordinary barriers can know.
+//! Checks messages that overtake pending barriers against what a program with strict barriers can know.
 //!
-//! As in `ordering.rs`, processes run programs of barriers and messages, interleaved at random or in
-//! every possible way, and everything sent carries what its sender knows: how far anybody has come in
-//! the barriers of each group. Nobody may hear that a barrier has been passed which he has not entered
-//! himself; and whoever learns *when* something comes (a receive from any source, a test) may hear of
-//! complete barriers only. Who waits for one message and nothing else may hear of a barrier that is
-//! pending with himself. How messages go and when they are seen is the engine's own decision
-//! ([`stamping`], [`may_see`]); each rule is also left out once, and then the check must find the error.
+//! As in `ordering.rs`, processes run programs of barriers and messages, interleaved at random or in every
+//! possible order, and every message carries its sender's knowledge: for each group, the number of barriers
+//! that some process is known to have passed. No process may learn that a barrier has been passed that it
+//! has not entered itself. A process that learns *when* a message comes (a receive from any source, a test)
+//! may learn only of complete barriers. A process that waits for one message and nothing else may also
+//! learn of a barrier that is pending at this process. The engine's own functions [`stamping`] and
+//! [`may_see`] decide how messages are sent and when they are seen. Each rule is also left out once, and
+//! the check must then find an error.
 
 mod interleaving;
 
-use evenkeel_engine::message::visibility::{BarrierProgress, Look, Stamping, Strength, may_see, stamping};
+use evenkeel_engine::message::visibility::{
+    BarrierProgress, QueryKind, Stamping, Strength, may_see, stamping,
+};
 use evenkeel_random::Random;
 use interleaving::Interleaved;
 
-/// How far somebody has come, per group.
+/// For each group, the number of the latest barrier that some process is known to have entered.
 type Knowledge = Vec<u8>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -25,30 +28,34 @@ enum Step {
     SendSync(usize),
     Receive(usize),
     ReceiveAny,
-    /// Whether the oldest synchronous send to that process has been received: it need not be.
+    /// Tests whether the oldest synchronous send to that process has been received. The program goes on in
+    /// either case.
     Test(usize),
 }
 use Step::*;
 
+/// The rule that a check leaves out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LeftOut {
     Nothing,
-    /// Nothing is stamped, nothing waits.
+    /// Messages carry stamps, and their receivers respect them.
     Stamps,
-    /// With several groups pending, the stamp of the last one will do.
+    /// If barriers of several groups are pending, they are completed before a message is sent. Without the
+    /// rule the message carries the stamp of the last one only.
     OneGroup,
-    /// Who waits for one message gets it whether or not he has entered.
+    /// A process that waits for one message gets it only after it has entered the message's barrier.
     HasEntered,
-    /// To have entered is enough for a receive from any source, and for a test.
+    /// A receive from any source and a test see only messages from after barriers that all members have
+    /// entered. Without the rule it is enough that this process has entered.
     AllHaveEntered,
-    /// What says that a synchronous send has been received carries no stamp.
+    /// The answer to a synchronous send carries a stamp.
     StampedAnswers,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Mail {
-    news: Knowledge,
-    /// Group and number of barriers.
+struct Sent {
+    knowledge: Knowledge,
+    /// The group and the number of its barriers that the sender has entered.
     stamp: Option<(usize, u8)>,
     synchronous: bool,
 }
@@ -57,7 +64,7 @@ struct Mail {
 struct Process {
     at: usize,
     entered: Vec<u8>,
-    heard: Knowledge,
+    knowledge: Knowledge,
     /// The group whose barrier was entered last.
     last: usize,
 }
@@ -65,9 +72,10 @@ struct Process {
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct System {
     processes: Vec<Process>,
-    /// Per sender and receiver, oldest first; of answers, to whom they go.
-    mail: Vec<Vec<Vec<Mail>>>,
-    answers: Vec<Vec<Vec<Mail>>>,
+    /// Messages per sender and receiver, oldest first.
+    messages: Vec<Vec<Vec<Sent>>>,
+    /// Answers to synchronous sends, per receiver of the message and its sender.
+    answers: Vec<Vec<Vec<Sent>>>,
 }
 
 struct Scenario {
@@ -81,11 +89,12 @@ impl Scenario {
         self.groups[group] >> process & 1 != 0
     }
 
-    /// Whether all members have entered so many barriers of a group.
+    /// Returns whether all members have entered `count` barriers of a group.
     fn is_complete(&self, s: &System, group: usize, count: u8) -> bool {
         (0..self.programs.len()).all(|p| !self.has(group, p) || s.processes[p].entered[group] >= count)
     }
 
+    /// The groups with barriers that are pending at `me`.
     fn open(&self, s: &System, me: usize) -> Vec<usize> {
         (0..self.groups.len())
             .filter(|&g| !self.is_complete(s, g, s.processes[me].entered[g]))
@@ -93,26 +102,33 @@ impl Scenario {
             .collect()
     }
 
-    fn hear(&self, s: &mut System, me: usize, news: &Knowledge, look: Look) -> Result<(), String> {
-        for (group, &far) in news.iter().enumerate() {
+    /// Adds the knowledge of a message to that of `me`, if `me` may have it after this kind of query.
+    fn learn(
+        &self,
+        s: &mut System,
+        me: usize,
+        knowledge: &Knowledge,
+        query: QueryKind,
+    ) -> Result<(), String> {
+        for (group, &passed) in knowledge.iter().enumerate() {
             let entered = s.processes[me].entered[group];
-            if self.has(group, me) && far > entered {
+            if self.has(group, me) && passed > entered {
                 return Err(format!(
-                    "process {me} hears of barrier {far} of group {group} and has not entered it"
+                    "process {me} learns of barrier {passed} of group {group} and has not entered it"
                 ));
             }
-            let pending_here = look == Look::Wait && self.has(group, me);
-            if !self.is_complete(s, group, far) && !pending_here {
+            let pending_here = query == QueryKind::Wait && self.has(group, me);
+            if !self.is_complete(s, group, passed) && !pending_here {
                 return Err(format!(
-                    "process {me} gets news of barrier {far} of group {group}, which is not complete"
+                    "process {me} learns of barrier {passed} of group {group}, which is not complete"
                 ));
             }
-            s.processes[me].heard[group] = s.processes[me].heard[group].max(far);
+            s.processes[me].knowledge[group] = s.processes[me].knowledge[group].max(passed);
         }
         Ok(())
     }
 
-    fn sees(&self, s: &System, me: usize, look: Look, stamp: Option<(usize, u8)>) -> bool {
+    fn sees(&self, s: &System, me: usize, query: QueryKind, stamp: Option<(usize, u8)>) -> bool {
         let Some((group, count)) = stamp else { return true };
         let progress = if self.is_complete(s, group, count) {
             BarrierProgress::Complete
@@ -121,16 +137,16 @@ impl Scenario {
         } else {
             BarrierProgress::Ahead
         };
-        match (self.left_out, look) {
-            (LeftOut::HasEntered, Look::Wait) => true,
+        match (self.left_out, query) {
+            (LeftOut::HasEntered, QueryKind::Wait) => true,
             // The weak ordering is the strong one without this rule.
-            (LeftOut::AllHaveEntered, _) => may_see(Strength::Weak, look, progress),
-            _ => may_see(Strength::Strong, look, progress),
+            (LeftOut::AllHaveEntered, _) => may_see(Strength::Weak, query, progress),
+            _ => may_see(Strength::Strong, query, progress),
         }
     }
 
-    /// The mail of `me` to `to`, if it may go now.
-    fn mail(&self, s: &System, me: usize, synchronous: bool) -> Option<Mail> {
+    /// The message that `me` sends now; `None` if it must wait.
+    fn message(&self, s: &System, me: usize, synchronous: bool) -> Option<Sent> {
         let open = self.open(s, me);
         let group = if open.contains(&s.processes[me].last) {
             Some(s.processes[me].last)
@@ -144,24 +160,24 @@ impl Scenario {
             Stamping::Plain => None,
             Stamping::Stamped => group.map(|g| (g, s.processes[me].entered[g])),
         };
-        Some(Mail { news: s.processes[me].heard.clone(), stamp, synchronous })
+        Some(Sent { knowledge: s.processes[me].knowledge.clone(), stamp, synchronous })
     }
 
-    fn take(&self, s: &mut System, from: usize, me: usize, look: Look) -> Result<bool, String> {
-        // The answer says what this process was when it posted the receive; if it could not say so, it would
-        // wait.
-        let Some(mut answer) = self.mail(s, me, false) else { return Ok(false) };
-        if !s.mail[from][me].first().is_some_and(|m| self.sees(s, me, look, m.stamp)) {
+    fn take(&self, s: &mut System, from: usize, me: usize, query: QueryKind) -> Result<bool, String> {
+        // The answer carries the stamp of this process when it posted the receive. If one stamp were not
+        // enough, the receive would wait.
+        let Some(mut answer) = self.message(s, me, false) else { return Ok(false) };
+        if !s.messages[from][me].first().is_some_and(|m| self.sees(s, me, query, m.stamp)) {
             return Ok(false);
         }
-        let mail = s.mail[from][me].remove(0);
-        if mail.synchronous {
+        let message = s.messages[from][me].remove(0);
+        if message.synchronous {
             if self.left_out == LeftOut::StampedAnswers {
                 answer.stamp = None;
             }
             s.answers[me][from].push(answer);
         }
-        self.hear(s, me, &mail.news, look)?;
+        self.learn(s, me, &message.knowledge, query)?;
         Ok(true)
     }
 }
@@ -171,10 +187,10 @@ impl Interleaved for Scenario {
 
     fn start(&self) -> System {
         let (p, g) = (self.programs.len(), self.groups.len());
-        let process = Process { at: 0, entered: vec![0; g], heard: vec![0; g], last: 0 };
+        let process = Process { at: 0, entered: vec![0; g], knowledge: vec![0; g], last: 0 };
         System {
             processes: vec![process; p],
-            mail: vec![vec![Vec::new(); p]; p],
+            messages: vec![vec![Vec::new(); p]; p],
             answers: vec![vec![Vec::new(); p]; p],
         }
     }
@@ -187,7 +203,7 @@ impl Interleaved for Scenario {
         let Some(&step) = self.programs[me].get(s.processes[me].at) else { return Ok(false) };
         match step {
             Barrier(group) => {
-                // Only nested groups are left pending together; see `deferral::rule::must_complete`.
+                // Only barriers of nested groups are pending together; see `deferral::rule::must_complete`.
                 let within = |a: u32, b: u32| a & !b == 0;
                 let (groups, open) = (&self.groups, self.open(s, me));
                 if !open.iter().all(|&g| within(groups[g], groups[group]) || within(groups[group], groups[g]))
@@ -197,34 +213,36 @@ impl Interleaved for Scenario {
                 let process = &mut s.processes[me];
                 process.entered[group] += 1;
                 process.last = group;
-                process.heard[group] = process.heard[group].max(process.entered[group]);
+                process.knowledge[group] = process.knowledge[group].max(process.entered[group]);
             }
             Send(to) | SendSync(to) => {
-                let Some(mail) = self.mail(s, me, matches!(step, SendSync(_))) else { return Ok(false) };
-                s.mail[me][to].push(mail);
+                let Some(message) = self.message(s, me, matches!(step, SendSync(_))) else {
+                    return Ok(false);
+                };
+                s.messages[me][to].push(message);
             }
             Receive(from) => {
-                if !self.take(s, from, me, Look::Wait)? {
+                if !self.take(s, from, me, QueryKind::Wait)? {
                     return Ok(false);
                 }
             }
             ReceiveAny => {
-                // The one with the most news: the worst choice that could be made.
-                let news = |p: &usize| s.mail[*p][me][0].news.iter().map(|&k| k as u32).sum::<u32>();
+                // The message that carries most knowledge: the worst choice that could be made.
+                let sum = |p: &usize| s.messages[*p][me][0].knowledge.iter().map(|&k| k as u32).sum::<u32>();
                 let there = |p: &usize| {
-                    s.mail[*p][me].first().is_some_and(|m| self.sees(s, me, Look::Choose, m.stamp))
+                    s.messages[*p][me].first().is_some_and(|m| self.sees(s, me, QueryKind::Choose, m.stamp))
                 };
-                let Some(from) = (0..self.programs.len()).filter(there).max_by_key(news) else {
+                let Some(from) = (0..self.programs.len()).filter(there).max_by_key(sum) else {
                     return Ok(false);
                 };
-                if !self.take(s, from, me, Look::Choose)? {
+                if !self.take(s, from, me, QueryKind::Choose)? {
                     return Ok(false);
                 }
             }
             Test(to) => {
-                if s.answers[to][me].first().is_some_and(|a| self.sees(s, me, Look::Choose, a.stamp)) {
+                if s.answers[to][me].first().is_some_and(|a| self.sees(s, me, QueryKind::Choose, a.stamp)) {
                     let answer = s.answers[to][me].remove(0);
-                    self.hear(s, me, &answer.news, Look::Choose)?;
+                    self.learn(s, me, &answer.knowledge, QueryKind::Choose)?;
                 }
             }
         }
@@ -237,8 +255,8 @@ impl Interleaved for Scenario {
     }
 }
 
-/// Programs that come to an end with ordinary barriers: events one after another, each added to the
-/// programs of those who take part in it.
+/// Makes programs that terminate with strict barriers: a sequence of events, each of which is added to the
+/// programs of all processes that take part in it.
 fn random_scenario(random: &mut Random, left_out: LeftOut) -> Scenario {
     let n = 2 + random.below(4);
     let mut groups = vec![(1 << n) - 1];
@@ -259,7 +277,7 @@ fn random_scenario(random: &mut Random, left_out: LeftOut) -> Scenario {
             3..7 if a != b => {
                 let synchronous = random.below(2) == 0;
                 programs[a].push(if synchronous { SendSync(b) } else { Send(b) });
-                // Late, so that it may come to stand behind barriers that its sender has not entered.
+                // Pushed late, so that the test may come after barriers that the receiver has not entered.
                 tested.extend(synchronous.then_some((a, b)));
                 programs[b].push(Receive(a));
             }
@@ -288,47 +306,53 @@ fn no_random_schedule_shows_a_difference() {
 }
 
 #[test]
-fn one_stamp_cannot_speak_for_two_groups() {
-    assert!(schedules(LeftOut::OneGroup, 40_000).is_err(), "the rule is not needed, or this checks nothing");
+fn one_stamp_cannot_stand_for_barriers_of_two_groups() {
+    assert!(
+        schedules(LeftOut::OneGroup, 40_000).is_err(),
+        "the rule is not needed, or this test checks nothing"
+    );
 }
 
-fn everywhere(groups: &[u32], programs: &[&[Step]], left_out: LeftOut) -> Result<usize, String> {
+fn explore_all(groups: &[u32], programs: &[&[Step]], left_out: LeftOut) -> Result<usize, String> {
     let programs = programs.iter().map(|p| p.to_vec()).collect();
     Scenario { groups: groups.to_vec(), programs, left_out }.explore()
 }
 
 #[test]
-fn a_receive_from_any_source_takes_nothing_from_after_an_incomplete_barrier() {
-    // 0 has posted before it enters, or has entered; 2 enters late, after a message that 0 is to get first.
+fn a_receive_from_any_source_gets_no_message_from_after_an_incomplete_barrier() {
+    // Process 0 posts its receive before it enters, or after. Process 2 enters late: first it sends a message
+    // that 0 must get first.
     let posted: [&[Step]; 3] =
         [&[ReceiveAny, Barrier(0), ReceiveAny], &[Barrier(0), Send(0)], &[Send(0), Barrier(0)]];
     let entered: [&[Step]; 3] =
         [&[Barrier(0), ReceiveAny, ReceiveAny], &[Barrier(0), Send(0)], &[Send(0), Barrier(0)]];
     for programs in [posted, entered] {
-        everywhere(&[0b111], &programs, LeftOut::Nothing).unwrap();
-        everywhere(&[0b111], &programs, LeftOut::Stamps).unwrap_err();
+        explore_all(&[0b111], &programs, LeftOut::Nothing).unwrap();
+        explore_all(&[0b111], &programs, LeftOut::Stamps).unwrap_err();
     }
-    everywhere(&[0b111], &entered, LeftOut::AllHaveEntered).unwrap_err();
+    explore_all(&[0b111], &entered, LeftOut::AllHaveEntered).unwrap_err();
 }
 
 #[test]
-fn a_receive_from_one_source_is_complete_when_its_process_has_entered() {
+fn a_receive_from_one_source_completes_when_its_process_has_entered() {
     let programs: [&[Step]; 3] = [&[Barrier(0), Receive(1)], &[Barrier(0), Send(0)], &[Barrier(0)]];
-    everywhere(&[0b111], &programs, LeftOut::Nothing).unwrap();
-    // A nonblocking receive that was posted before the barrier may not be seen to be complete before its
-    // process has entered.
-    let early: [&[Step]; 2] = [&[Receive(1), Barrier(0)], &[Barrier(0), Send(0)]];
-    let stuck = everywhere(&[0b11], &early, LeftOut::Nothing).unwrap_err();
-    assert!(stuck.contains("nobody can go on"), "with ordinary barriers too: {stuck}");
-    assert!(everywhere(&[0b11], &early, LeftOut::HasEntered).unwrap_err().contains("has not entered"));
+    explore_all(&[0b111], &programs, LeftOut::Nothing).unwrap();
+    // The receive is posted before the barrier. The program must not see that it is complete before its
+    // process has entered; here it waits for it first, so it never enters. It would not with strict
+    // barriers either.
+    let posted_before: [&[Step]; 2] = [&[Receive(1), Barrier(0)], &[Barrier(0), Send(0)]];
+    let stuck = explore_all(&[0b11], &posted_before, LeftOut::Nothing).unwrap_err();
+    assert!(stuck.contains("no process can take a step"), "{stuck}");
+    let error = explore_all(&[0b11], &posted_before, LeftOut::HasEntered).unwrap_err();
+    assert!(error.contains("has not entered"), "{error}");
 }
 
 #[test]
-fn that_a_synchronous_send_was_received_says_how_far_the_receiver_was() {
+fn the_answer_to_a_synchronous_send_carries_the_stamp_of_its_receive() {
     let programs: [&[Step]; 2] = [&[SendSync(1), Test(1), Barrier(0)], &[Barrier(0), Receive(0)]];
-    everywhere(&[0b11], &programs, LeftOut::Nothing).unwrap();
-    everywhere(&[0b11], &programs, LeftOut::StampedAnswers).unwrap_err();
+    explore_all(&[0b11], &programs, LeftOut::Nothing).unwrap();
+    explore_all(&[0b11], &programs, LeftOut::StampedAnswers).unwrap_err();
     let third: [&[Step]; 3] = [&[SendSync(1), Barrier(0), Test(1)], &[Barrier(0), Receive(0)], &[Barrier(0)]];
-    everywhere(&[0b111], &third, LeftOut::Nothing).unwrap();
-    everywhere(&[0b111], &third, LeftOut::AllHaveEntered).unwrap_err();
+    explore_all(&[0b111], &third, LeftOut::Nothing).unwrap();
+    explore_all(&[0b111], &third, LeftOut::AllHaveEntered).unwrap_err();
 }

@@ -1,8 +1,8 @@
 //! Deferred barriers.
 //!
-//! A barrier that is deferred has been entered and is pending: this rank has not waited for the others.
-//! Before the program does anything that others could notice, or looks at anything that others may have
-//! done, the shim calls `ek_complete_deferred`. For programs with one thread.
+//! A deferred barrier has been entered and is pending: this rank has not waited for the others. The shim
+//! calls `ek_complete_deferred` before the program does anything that others could notice, or reads
+//! anything that others may have changed. Only for programs with one thread in MPI.
 
 use evenkeel_engine::barrier::completion::complete;
 use evenkeel_engine::deferral::mode::BarrierMode;
@@ -16,14 +16,14 @@ use std::ffi::{c_char, c_int};
 pub enum DeferralMode {
     /// Never.
     Strict,
-    /// If system calls of the program can be caught.
+    /// If the program's system calls can be caught.
     Gated,
-    /// Also if they cannot.
+    /// Even if they cannot be caught.
     Always,
 }
 
-/// By what a program may notice what another one did, without a call that the shim sees. While one of
-/// them exists, barriers are strict. The engine has a sentence for each, in this order.
+/// Channels through which a program may notice what another one did, without a call that the shim sees.
+/// Barriers are strict while one of them exists. The engine has a sentence for each, in this order.
 #[repr(C)]
 #[allow(dead_code, reason = "the shim passes their numbers")]
 pub enum Channel {
@@ -34,7 +34,7 @@ pub enum Channel {
     Faults,
 }
 
-/// How many channels there are.
+/// The number of channels.
 pub const EK_CHANNELS: c_int = 5;
 
 const _: () = assert!(Channel::Faults as c_int + 1 == EK_CHANNELS);
@@ -55,8 +55,8 @@ fn window(process: &Process) -> u64 {
     })
 }
 
-/// Which ek_deferral_mode the options and the program allow: `Strict` also where several threads may be
-/// in MPI.
+/// The ek_deferral_mode that the options and the program allow; `Strict` also if several threads may be in
+/// MPI.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_allowed_deferral() -> u32 {
     let Some(process) = Process::get() else { return DeferralMode::Strict as u32 };
@@ -70,15 +70,15 @@ pub extern "C" fn ek_allowed_deferral() -> u32 {
     allowed as u32
 }
 
-/// False if pending barriers are not to be completed before system calls (--gate off).
+/// Returns false if pending barriers need not be completed before system calls (--gate off).
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_gate_is_wanted() -> bool {
     options::GATE.get() != "off"
 }
 
-/// Barriers may be deferred from now on. The engine calls `arm` with 1 before it leaves the first
-/// barrier pending and with 0 when nothing is deferred for a time; nonzero: that is done. NULL: no
-/// system call is to be caught.
+/// Lets barriers be deferred from now on. The engine calls `arm` with 1 before it leaves the first barrier
+/// pending, and with 0 when no communicator defers any more; `arm` returns nonzero on success. NULL means
+/// that no system calls are to be caught.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_deferral_open(arm: Option<extern "C" fn(on: c_int) -> c_int>) {
     if let Some(process) = Process::get() {
@@ -86,7 +86,7 @@ pub extern "C" fn ek_deferral_open(arm: Option<extern "C" fn(on: c_int) -> c_int
     }
 }
 
-/// No barrier is deferred any more.
+/// Ends deferral: from now on barriers are strict.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_deferral_close() {
     if let Some(process) = Process::get() {
@@ -94,8 +94,8 @@ pub extern "C" fn ek_deferral_close() {
     }
 }
 
-/// There is such a channel (ek_channel): barriers are strict while it exists. What is pending must have
-/// been completed. Async-signal-safe.
+/// Makes barriers strict while this channel (ek_channel) exists. Pending barriers must have been completed.
+/// Async-signal-safe.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_deferral_forbid(channel: u32) {
     if let Some(process) = Process::get() {
@@ -103,7 +103,7 @@ pub extern "C" fn ek_deferral_forbid(channel: u32) {
     }
 }
 
-/// There is no such channel any more.
+/// Declares that a channel no longer exists.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_deferral_permit(channel: u32) {
     if let Some(process) = Process::get() {
@@ -111,18 +111,18 @@ pub extern "C" fn ek_deferral_permit(channel: u32) {
     }
 }
 
-/// Completes what is pending and opens the gate. `cause`: what the program is about to do, a literal,
-/// for the report. Async-signal-safe where the code that was interrupted holds no lock of the
+/// Completes pending barriers and opens the gate. `cause` is a string literal for the report that says what
+/// the program is about to do. Async-signal-safe if the interrupted code does not hold a lock of the
 /// allocator.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ek_complete_deferred(cause: *const c_char, is_system_call: bool) {
     if let Some(process) = Process::get() {
-        // SAFETY: a literal, by the interface.
+        // SAFETY: a string literal, by the interface.
         complete(process, unsafe { Observer::named(cause, is_system_call) });
     }
 }
 
-/// Whether MPI_Wtime may be called while barriers are pending (--clock free).
+/// Returns whether MPI_Wtime may be called while barriers are pending (--clock free).
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_clock_is_free() -> bool {
     options::CLOCK.get() == "free"

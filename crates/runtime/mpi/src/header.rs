@@ -1,4 +1,4 @@
-//! Tests that `shims/include/evenkeel.h` says in C what this crate says in Rust.
+//! Tests that `shims/include/evenkeel.h` declares in C what this crate defines in Rust.
 
 use crate::codes::{EK_DECLINED, EK_DONE, EK_INTERFACE, EK_LOST_MEMBER, EK_REVOKED};
 use crate::communicator::SpanningReservation;
@@ -25,7 +25,7 @@ fn header() -> PathBuf {
     here().join("../../../shims/include/evenkeel.h")
 }
 
-/// The file below `folder` with this declaration, wherever it is.
+/// Finds the file below `folder` that contains this declaration.
 fn file_with(folder: &Path, declaration: &str) -> Option<PathBuf> {
     let entries = std::fs::read_dir(folder).expect("sources can be read");
     entries.map(|entry| entry.expect("sources can be read").path()).find_map(|path| {
@@ -36,7 +36,7 @@ fn file_with(folder: &Path, declaration: &str) -> Option<PathBuf> {
     })
 }
 
-/// Files of the crates below that declare what crosses the border.
+/// Files of the engine and of `spanning` that declare types of the interface.
 fn shared_types() -> Vec<PathBuf> {
     let declared = [
         ("spanning", "pub enum CollectiveKind {"),
@@ -50,7 +50,7 @@ fn shared_types() -> Vec<PathBuf> {
     declared.map(find).to_vec()
 }
 
-/// The header as cbindgen makes it.
+/// The header as cbindgen generates it.
 fn generated() -> String {
     let config = cbindgen::Config::from_file(here().join("cbindgen.toml")).expect("cbindgen.toml is valid");
     let mut builder = cbindgen::Builder::new().with_config(config);
@@ -74,12 +74,12 @@ fn the_checked_in_header_is_up_to_date() {
     let checked_in = std::fs::read_to_string(header()).expect("the header can be read");
     assert!(
         checked_in == text,
-        "shims/include/evenkeel.h is not what the Rust side says now; to write it anew: \
+        "shims/include/evenkeel.h does not match the Rust sources; to generate it: \
          EVENKEEL_WRITE_HEADER=1 cargo test -p evenkeel-mpi header"
     );
 }
 
-/// C assertions that everything shared is as it is in Rust.
+/// C assertions that all shared types and values are the same as in Rust.
 fn assertions() -> String {
     let mut text = String::from("#include \"evenkeel.h\"\n");
     let mut equal = |what: String, value: isize| {
@@ -105,7 +105,7 @@ fn assertions() -> String {
         truncated as "truncated", cancelled as "cancelled", done as "done", plain as "plain");
     layout!(FoundMessage as "ek_found_message": source as "source", tag as "tag", bytes as "bytes",
         matched as "matched");
-    layout!(Pause as "ek_pause": began_ticks as "began_ticks", looks as "looks",
+    layout!(Pause as "ek_pause": began_ticks as "began_ticks", polls as "polls",
         next_check_ns as "next_check_ns");
     for kind in CollectiveKind::ALL {
         equal(format!("EK_KIND_{}", kind.name().to_uppercase()), kind as isize);
@@ -128,7 +128,7 @@ fn assertions() -> String {
     equal("EK_DECLINED".into(), EK_DECLINED as isize);
     equal("EK_LOST_MEMBER".into(), EK_LOST_MEMBER as isize);
     equal("EK_REVOKED".into(), EK_REVOKED as isize);
-    // What the engine exports beside functions.
+    // Variables that the engine exports besides functions.
     equal("sizeof(ek_gate)".into(), size_of::<std::sync::atomic::AtomicU8>() as isize);
     equal("sizeof(ek_deferred)".into(), size_of::<std::sync::atomic::AtomicU32>() as isize);
     equal("sizeof(ek_messages_needing)".into(), size_of::<std::sync::atomic::AtomicUsize>() as isize);
@@ -136,12 +136,12 @@ fn assertions() -> String {
     text
 }
 
-/// Whether the C compiler accepts a file with this text.
+/// Compiles this text with the C compiler; the error is what the compiler prints.
 fn compiles(name: &str, text: &str) -> Result<(), String> {
     let file = std::env::temp_dir().join(format!("evenkeel-{}-{name}.c", std::process::id()));
     std::fs::write(&file, text).expect("a temporary file can be written");
     let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".into());
-    let include = header().parent().expect("it is in a folder").to_path_buf();
+    let include = header().parent().expect("it is in a directory").to_path_buf();
     let output = Command::new(compiler)
         .args(["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-fmax-errors=5", "-I"])
         .args([&include, &file])

@@ -1,14 +1,13 @@
-//! The engine's C interface for the MPI shims: the border between C and Rust.
+//! The engine's C interface for the MPI shims: the boundary between C and Rust.
 //!
-//! The C header, `shims/include/evenkeel.h`, is generated from the functions and types here and from
-//! the engine's description of a call, so the doc comments here are the interface's documentation. One
-//! module for each thing that a shim deals with: [`world`] (start and end), [`nodes`] (agents of
-//! several nodes), [`communicator`], [`collective`], [`request`] (nonblocking collectives),
-//! [`deferral`] (deferred barriers), [`message`] (point-to-point messages), [`pause`] (the shim's own
-//! waits) and [`record`] (what is reported at the end). [`codes`] are the answers that are no plain yes
-//! or no.
+//! The C header, `shims/include/evenkeel.h`, is generated from the functions and types here and from the
+//! engine's description of a call, so the doc comments here are the interface's documentation. There is one
+//! module for each thing that a shim deals with: [`world`] (start and end), [`nodes`] (agents of several
+//! nodes), [`communicator`], [`collective`], [`request`] (nonblocking collectives), [`deferral`] (deferred
+//! barriers), [`message`] (point-to-point messages), [`pause`] (the shim's own waits) and [`record`] (the
+//! report at the end). [`codes`] has the return codes that say more than yes or no.
 //!
-//! May use: engine, options, record, report. Must never: know an MPI handle, which is the shims' part
+//! May use: engine, options, record, report. Must never: know an MPI handle, which only the shims do
 //! (`shims/src`), or decide anything that the engine could decide.
 
 mod codes;

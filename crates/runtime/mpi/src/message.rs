@@ -1,7 +1,8 @@
-//! Point-to-point messages of contiguous bytes, on communicators that `ek_comm_is_on_one_node`.
+//! Point-to-point messages of contiguous bytes, on communicators for which `ek_comm_is_on_one_node` returns
+//! true.
 //!
-//! A message that follows a pending barrier is sent at once; the receiver decides when it may be seen
-//! (`crates/runtime/engine/src/message/stamp.rs`). For programs with one thread in MPI.
+//! A message that follows a pending barrier is sent at once, and its receiver decides when the program may
+//! see it (`crates/runtime/engine/src/message/visibility.rs`). Only for programs with one thread in MPI.
 
 use evenkeel_engine::comm::part::NodePart;
 use evenkeel_engine::communicator::Communicator;
@@ -9,27 +10,28 @@ use evenkeel_engine::job::node::Node;
 use evenkeel_engine::message::calls;
 use evenkeel_engine::message::matching::Pattern;
 use evenkeel_engine::message::request::{Matched, Message};
-use evenkeel_engine::message::visibility::{Look, Strength};
+use evenkeel_engine::message::visibility::{QueryKind, Strength};
 use evenkeel_engine::message::waiting;
 use evenkeel_engine::process::Process;
 use evenkeel_options as options;
 use std::ffi::{c_int, c_void};
 use std::mem::offset_of;
 
-/// A send or receive that has been started, as far as the shim may look into it.
+/// The fields that the shim may read of a send or receive that has been started.
 #[repr(C)]
 pub struct MessageState {
-    /// How much was sent; of these no more than the buffer's capacity were received.
+    /// Size of the message that was sent. No more than the buffer's capacity was received.
     pub bytes: usize,
-    /// Rank of the sender; negative: not known.
+    /// Rank of the sender; negative if it is not known.
     pub source: i32,
     pub tag: i32,
-    /// More was sent than the buffer holds.
+    /// The message was larger than the buffer.
     pub truncated: bool,
     pub cancelled: bool,
-    /// False: not complete. True: `ek_message_is_complete` decides.
+    /// False: not complete. True: `ek_message_is_complete` says whether the program may see that it is
+    /// complete.
     pub done: bool,
-    /// Complete; no barrier decides who may know.
+    /// Complete, and no barrier delays that the program sees it.
     pub plain: bool,
 }
 
@@ -43,28 +45,28 @@ const _: () = {
     assert!(offset_of!(Message, plain) == offset_of!(MessageState, plain));
 };
 
-/// What a probe has found.
+/// The result of a probe.
 #[repr(C)]
 pub struct FoundMessage {
     pub source: c_int,
     pub tag: c_int,
     pub bytes: usize,
-    /// What `ek_message_receive_matched` takes, if the probe took the message out.
+    /// Argument of `ek_message_receive_matched`, if the probe has taken the message out of the queue.
     pub matched: *mut c_void,
 }
 
-/// What a wait is for besides messages.
+/// Something besides messages that a wait is for.
 #[repr(C)]
 #[allow(dead_code, reason = "the shim passes their numbers")]
 pub enum AlsoAwaited {
     Nothing,
-    /// A pending barrier: the message has come, and its sender had entered that barrier.
+    /// A pending barrier: the message has arrived, and its sender had entered that barrier.
     Barrier,
-    /// Something of the host library's.
+    /// An operation of the host library.
     Host,
 }
 
-/// Whether this rank would carry messages; all must agree before any does.
+/// Returns whether this rank would carry messages. evenkeel carries messages only if all ranks would.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_messages_are_wanted() -> bool {
     let Some(process) = Process::get() else { return false };
@@ -73,7 +75,7 @@ pub extern "C" fn ek_messages_are_wanted() -> bool {
         "host" => false,
         other => {
             process.notes.add(&format!(
-                "{}={other} is none of {}; messages are the host library's",
+                "{}={other} is not one of {}; the host library carries messages",
                 options::MESSAGES.env,
                 options::MESSAGES.values
             ));
@@ -90,7 +92,7 @@ fn strength(process: &Process) -> Strength {
         "strong" => Strength::Strong,
         other => {
             process.notes.add(&format!(
-                "{}={other} is none of {}; ordering is strong",
+                "{}={other} is not one of {}; ordering is strong",
                 options::ORDERING.env,
                 options::ORDERING.values
             ));
@@ -99,7 +101,7 @@ fn strength(process: &Process) -> Strength {
     }
 }
 
-/// Messages are evenkeel's from now on.
+/// Lets evenkeel carry messages from now on.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_messages_open() {
     let Some(process) = Process::get() else { return };
@@ -109,7 +111,7 @@ pub extern "C" fn ek_messages_open() {
     }
 }
 
-/// They are no longer. None may be under way.
+/// Stops carrying messages. None may be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_messages_close() {
     if let Some(process) = Process::get() {
@@ -120,23 +122,23 @@ pub extern "C" fn ek_messages_close() {
 /// This rank's part in a communicator that carries messages.
 ///
 /// # Safety
-/// An attached communicator for which `ek_comm_is_on_one_node` says yes.
+/// An attached communicator for which `ek_comm_is_on_one_node` returns true.
 #[inline(always)]
 unsafe fn part<'a>(comm: *const Communicator) -> &'a NodePart {
     // SAFETY: the caller's promise.
     match unsafe { &*comm } {
         Communicator::Node(node) => &node.service.part,
-        _ => unreachable!("messages are carried on one node only"),
+        _ => unreachable!("evenkeel carries messages on one node only"),
     }
 }
 
-/// A source or tag that is negative stands for any.
+/// A negative source or tag stands for any.
 fn pattern(source: c_int, tag: c_int) -> Pattern {
     Pattern { source: usize::try_from(source).ok(), tag: (tag >= 0).then_some(tag) }
 }
 
-/// Sends. NULL: complete already; else `data` must stay until it is. `synchronous`: complete when it
-/// has been received.
+/// Sends a message. Returns NULL if the send is complete already; otherwise `data` must stay valid until it
+/// is. A `synchronous` send is complete when the message has been received.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ek_message_send(
     comm: *const Communicator,
@@ -146,7 +148,7 @@ pub unsafe extern "C" fn ek_message_send(
     data: *const c_void,
     bytes: usize,
 ) -> *mut MessageState {
-    // SAFETY: a communicator on one node, and data that stay, by the interface.
+    // SAFETY: a communicator on one node, and data that stay valid, by the interface.
     unsafe {
         let process = Process::current();
         calls::send(process, part(comm), dest as usize, tag, synchronous, data.cast(), bytes).cast()
@@ -162,15 +164,15 @@ pub unsafe extern "C" fn ek_message_receive(
     buffer: *mut c_void,
     capacity: usize,
 ) -> *mut MessageState {
-    // SAFETY: a communicator on one node, and a buffer that stays, by the interface.
+    // SAFETY: a communicator on one node, and a buffer that stays valid, by the interface.
     unsafe {
         let process = Process::current();
         calls::receive(process, part(comm), pattern(source, tag), buffer.cast(), capacity).cast()
     }
 }
 
-/// Whether there is a message that such a receive would get. `take`: it is taken out, and only
-/// `ek_message_receive_matched` can receive it.
+/// Returns whether there is a message that a receive with this source and tag would get. With `take` the
+/// message is also taken out of the queue, and only `ek_message_receive_matched` can receive it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ek_message_probe(
     comm: *const Communicator,
@@ -190,7 +192,7 @@ pub unsafe extern "C" fn ek_message_probe(
     true
 }
 
-/// Receives a message that a probe took out; `matched` is used once.
+/// Receives a message that a probe has taken out. `matched` may be used only once.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ek_message_receive_matched(
     comm: *const Communicator,
@@ -198,7 +200,7 @@ pub unsafe extern "C" fn ek_message_receive_matched(
     buffer: *mut c_void,
     capacity: usize,
 ) -> *mut MessageState {
-    // SAFETY: a communicator on one node, a buffer that stays, and what `ek_message_probe` found, by
+    // SAFETY: a communicator on one node, a buffer that stays valid, and a result of `ek_message_probe`, by
     // the interface.
     unsafe {
         let matched = Box::from_raw(matched.cast::<Matched>());
@@ -206,50 +208,51 @@ pub unsafe extern "C" fn ek_message_receive_matched(
     }
 }
 
-/// Whether a message that is `done` may be seen to be complete. `learns_order`: the program tests, or
-/// waits for one of several, so it learns when or in which order things happened; otherwise it waits
-/// for this one.
+/// Returns whether the program may see that a message that is `done` is complete. `learns_order` says that
+/// the program tests, or waits for one of several, so that it learns when or in which order events
+/// happened. Otherwise it waits for this message.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ek_message_is_complete(message: *const MessageState, learns_order: bool) -> bool {
-    let look = if learns_order { Look::Choose } else { Look::Wait };
+    let query = if learns_order { QueryKind::Choose } else { QueryKind::Wait };
     // SAFETY: not freed, by the interface.
-    unsafe { calls::is_complete(Process::current(), &*message.cast::<Message>(), look) }
+    unsafe { calls::is_complete(Process::current(), &*message.cast::<Message>(), query) }
 }
 
-/// Takes back a receive; false if something has been received by it.
+/// Cancels a receive. Returns false if it has been matched already.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ek_message_cancel(receive: *mut MessageState) -> bool {
     // SAFETY: not freed, by the interface.
     unsafe { calls::cancel(Process::current(), receive.cast()) }
 }
 
-/// Frees it, once. One that is not complete goes on, and its completion is not reported.
+/// Frees a message, once. If it is not complete, it continues, and its completion is not reported.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ek_message_free(message: *mut MessageState) {
     // SAFETY: freed once, by the interface.
     unsafe { calls::free(Process::current(), message.cast()) };
 }
 
-/// Moves all messages on; how much happened.
+/// Makes progress on all messages. Returns how many records were processed or sent.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_messages_progress() -> usize {
     Process::get().map_or(0, |process| process.messages.progress())
 }
 
-/// Whether this rank must call `ek_messages_progress` now and then, for others to go on.
+/// Returns whether this rank must call `ek_messages_progress` now and then, because other ranks may need
+/// it.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_messages_need_progress() -> bool {
     Process::get().is_some_and(|process| process.messages.is_busy())
 }
 
-/// Whether something that this rank has sent is not complete.
+/// Returns whether some send of this rank is not complete.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_messages_are_sending() -> bool {
     Process::get().is_some_and(|process| process.messages.is_sending())
 }
 
-/// A test or probe has found nothing. A program that loops over such calls waits, so the core may go to
-/// another process.
+/// Called when a test or probe has found nothing. A program that does nothing but such calls in a loop is
+/// waiting, so the core may go to another process.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_messages_found_nothing() {
     if let Some(process) = Process::get() {
@@ -257,7 +260,8 @@ pub extern "C" fn ek_messages_found_nothing() {
     }
 }
 
-/// Begins a wait: then look and `ek_message_wait_pause` by turns, then `ek_message_wait_end`.
+/// Begins a wait. The shim then polls and calls `ek_message_wait_pause` alternately, and ends with
+/// `ek_message_wait_end`.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_message_wait_begin() {
     if let Some(process) = Process::get() {
@@ -265,8 +269,8 @@ pub extern "C" fn ek_message_wait_begin() {
     }
 }
 
-/// Between two looks: moves messages on; if none came, spins, yields or sleeps. `also` is an
-/// ek_also_awaited.
+/// Called between two polls of the shim: makes progress on messages. If no record came, it spins, yields or
+/// sleeps. `also` is an ek_also_awaited.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_message_wait_pause(also: u32) {
     const NOTHING: u32 = AlsoAwaited::Nothing as u32;

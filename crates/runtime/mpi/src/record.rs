@@ -1,4 +1,4 @@
-//! What a rank's run was like, and the report about all ranks.
+//! The record of one rank's run, and the report about all ranks.
 
 use evenkeel_engine::clock;
 use evenkeel_engine::job::cores;
@@ -10,10 +10,11 @@ use std::ffi::{CStr, c_char, c_int};
 use std::io::IsTerminal;
 use std::path::Path;
 
-/// The length of a record stands in front of it, so that it can be freed by its address alone.
+/// The length of a record is stored before it, so that a record can be freed by its address alone.
 const LENGTH_BYTES: usize = size_of::<usize>();
 
-/// This rank's record as JSON, `*bytes` long, to be freed by `ek_record_free`. NULL if recording is off.
+/// Returns this rank's record as JSON and sets `*bytes` to its length. `ek_record_free` frees it. Returns
+/// NULL if recording is off.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ek_record_json(bytes: *mut usize) -> *mut c_char {
     let Some(process) = Process::get() else { return std::ptr::null_mut() };
@@ -44,13 +45,13 @@ pub unsafe extern "C" fn ek_record_json(bytes: *mut usize) -> *mut c_char {
     Box::into_raw(whole.into_boxed_slice()).cast::<c_char>().wrapping_add(LENGTH_BYTES)
 }
 
-/// Frees what `ek_record_json` has returned.
+/// Frees a record that `ek_record_json` has returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ek_record_free(json: *mut c_char) {
     if json.is_null() {
         return;
     }
-    // SAFETY: from `ek_record_json`, by the interface: its length stands in front.
+    // SAFETY: returned by `ek_record_json`, by the interface, so its length is stored before it.
     unsafe {
         let start = json.cast::<u8>().sub(LENGTH_BYTES);
         let length = start.cast::<usize>().read_unaligned();
@@ -58,11 +59,11 @@ pub unsafe extern "C" fn ek_record_free(json: *mut c_char) {
     }
 }
 
-/// On rank 0, with every rank's record and its length: writes the report file and prints the summary.
+/// Called on rank 0 with every rank's record and its length: writes the report file and prints the summary.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ek_write_report(json: *const *const c_char, bytes: *const usize, ranks: c_int) {
     let text = |rank: usize| -> &[u8] {
-        // SAFETY: so many pointers and lengths, by the interface.
+        // SAFETY: `ranks` pointers and lengths, by the interface.
         unsafe { std::slice::from_raw_parts((*json.add(rank)).cast(), *bytes.add(rank)) }
     };
     let ranks: Vec<RankRecord> =
@@ -88,7 +89,7 @@ pub unsafe extern "C" fn ek_write_report(json: *const *const c_char, bytes: *con
     }
 }
 
-/// Writes the report so that a reader never sees half a file.
+/// Writes the report so that no reader ever sees half a file.
 fn write_whole(file: &Path, run: &RunRecord) -> std::io::Result<()> {
     let mut unfinished = file.as_os_str().to_owned();
     unfinished.push(".unfinished");
@@ -116,7 +117,7 @@ fn unix_ns() -> u64 {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64)
 }
 
-/// Notes a sentence for the record and, once per process, for standard error ("evenkeel: …").
+/// Adds a note to the record and, once per process, prints it to standard error ("evenkeel: …").
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ek_note(sentence: *const c_char) {
     if let Some(process) = Process::get() {

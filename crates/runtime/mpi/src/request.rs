@@ -9,16 +9,17 @@ use evenkeel_engine::nonblocking::request::{self, Request};
 use evenkeel_engine::process::Process;
 use std::ffi::c_int;
 
-/// Starts a nonblocking collective: EK_DONE, and its request in `*started`, or EK_DECLINED as `ek_run`.
-/// The call is copied; its spans and buffers must live until the request is complete.
+/// Starts a nonblocking collective. Returns EK_DONE and stores the request in `*started`, or returns
+/// EK_DECLINED as `ek_run` does. The call is copied; its spans and buffers must live until the request is
+/// complete.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ek_start(
     comm: *const Communicator,
     call: *mut Call,
     started: *mut *mut Request,
 ) -> c_int {
-    // SAFETY: an attached communicator, a call as its type describes it, and a place for the request,
-    // by the interface.
+    // SAFETY: an attached communicator, a call as `Call` describes it, and a place for the request, by the
+    // interface.
     unsafe {
         match Process::current().start(&*comm, call) {
             Outcome::Done(request) => {
@@ -30,17 +31,17 @@ pub unsafe extern "C" fn ek_start(
     }
 }
 
-/// Moves it on; true when it is complete.
+/// Makes progress on a request. Returns true when it is complete.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ek_request_test(request: *mut Request) -> bool {
-    // SAFETY: from `ek_start` and not freed, by the interface.
+    // SAFETY: returned by `ek_start` and not freed, by the interface.
     unsafe { Process::current().requests.is_done(request) }
 }
 
-/// Frees a complete one: EK_DONE, or EK_REVOKED or EK_LOST_MEMBER if it ended without a result.
+/// Frees a complete request. Returns EK_DONE, or EK_REVOKED or EK_LOST_MEMBER if it ended without a result.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ek_request_free(request: *mut Request) -> c_int {
-    // SAFETY: from `ek_start`, complete and freed once, by the interface.
+    // SAFETY: returned by `ek_start`, complete and freed once, by the interface.
     unsafe {
         let lost_member = request::has_failed(request);
         match request::free(request) {
@@ -56,7 +57,7 @@ pub extern "C" fn ek_requests_incomplete() -> usize {
     Process::get().map_or(0, |process| process.requests.pending())
 }
 
-/// Moves all of them on.
+/// Makes progress on all requests.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_requests_progress() {
     if let Some(process) = Process::get().filter(|process| process.requests.pending() > 0) {

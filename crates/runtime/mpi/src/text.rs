@@ -1,8 +1,8 @@
-//! Strings and arrays that C hands over.
+//! Strings and arrays that C passes.
 
 use std::ffi::{CStr, c_char, c_int};
 
-/// A copy of a C string; empty if there is none.
+/// A copy of a C string; empty if the pointer is null.
 ///
 /// # Safety
 /// `text` must be null or a terminated string.
@@ -14,7 +14,7 @@ pub(crate) unsafe fn string(text: *const c_char) -> String {
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
-/// The `count` elements from `first` on.
+/// The `count` elements that start at `first`.
 ///
 /// # Safety
 /// They must be valid for reading while the slice is used.

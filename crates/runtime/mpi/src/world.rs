@@ -1,7 +1,7 @@
 //! How a process joins the world of MPI_COMM_WORLD and leaves it.
 //!
-//! Called once, from the wrapper of `MPI_Init`, in this order: `ek_world_begin`, `ek_world_join`,
-//! `ek_world_agree`, between which the shim exchanges the answers of all ranks.
+//! The wrapper of `MPI_Init` calls these once, in this order: `ek_world_begin`, `ek_world_join`,
+//! `ek_world_agree`. In between, the shim exchanges the answers of all ranks.
 
 use crate::codes::EK_INTERFACE;
 use crate::text::{slice, string};
@@ -9,8 +9,7 @@ use evenkeel_engine::job::process_info;
 use evenkeel_engine::process::Process;
 use std::ffi::{c_char, c_int};
 
-/// What a rank tells the others about itself before they share memory: plain bytes, to be sent as they
-/// are.
+/// What a rank tells the others about itself before they share memory: plain bytes, to be sent unchanged.
 #[repr(C)]
 pub struct ProcessInfo {
     pub bytes: [u8; 96],
@@ -28,8 +27,8 @@ struct Padded {
 
 const _: () = assert!(size_of::<Padded>() == size_of::<ProcessInfo>());
 
-/// Fills in this process's info. `threaded`: the program was granted MPI_THREAD_MULTIPLE. False if
-/// evenkeel is switched off or cannot work here: the info then says so to the others.
+/// Fills in this process's info. `threaded` says that the program was granted MPI_THREAD_MULTIPLE. Returns
+/// false if evenkeel is switched off or cannot work here; the info tells that to the others.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ek_world_begin(
     mine: *mut ProcessInfo,
@@ -40,37 +39,38 @@ pub unsafe extern "C" fn ek_world_begin(
     // SAFETY: terminated strings, by the interface.
     let names = unsafe { (string(mpi_version), string(shim)) };
     let process = Process::begin(EK_INTERFACE, names, threaded);
-    let (info, is_enabled) = process.info().expect("the process has just begun");
+    let (info, is_enabled) = process.info().expect("start-up has just begun");
     let info = Padded { info, _rest: [0; PADDING] };
-    // SAFETY: room for an info, by the interface; it is not aligned as the engine's is.
+    // SAFETY: a place for an info, by the interface; it is not aligned as the engine's type is.
     unsafe { mine.cast::<Padded>().write_unaligned(info) };
     is_enabled
 }
 
-/// All ranks' infos, in the order of MPI_COMM_WORLD. Opens this node's segment. Bit 0 of the answer: that
-/// worked; bit 1: this process can read the memory of the others on its node.
+/// Receives all ranks' infos, in the order of MPI_COMM_WORLD, and opens this node's segment. Bit 0 of the
+/// answer says that this worked, bit 1 that this process can read the memory of the other ranks on its
+/// node.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ek_world_join(infos: *const ProcessInfo, ranks: c_int, me: c_int) -> u8 {
     let read = |rank: usize| {
-        // SAFETY: `ranks` infos, by the interface; they are not aligned as the engine's are.
+        // SAFETY: `ranks` infos, by the interface; they are not aligned as the engine's type is.
         unsafe { infos.add(rank).cast::<Padded>().read_unaligned() }.info
     };
     let infos: Vec<_> = (0..ranks as usize).map(read).collect();
     Process::get().map_or(0, |process| process.join(&infos, me as usize))
 }
 
-/// Every rank's answer to `ek_world_join`, in order. From here on communicators can be attached.
+/// Receives every rank's answer to `ek_world_join`, in order. Afterwards communicators can be attached.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ek_world_agree(joined: *const u8, ranks: c_int) {
-    // SAFETY: one byte for each rank, by the interface.
+    // SAFETY: one byte per rank, by the interface.
     let answers = unsafe { slice(joined, ranks) };
     if let Some(process) = Process::get() {
         process.agree(answers);
     }
 }
 
-/// The host library reports deaths of ranks to the program, so evenkeel ends no process because of them.
-/// After `ek_world_agree`, by all ranks or none.
+/// Declares that the host library reports deaths of ranks to the program, so evenkeel does not end any
+/// process because of a death. Called after `ek_world_agree`, by all ranks or by none.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_world_report_faults() {
     if let Some(node) = Process::get().and_then(Process::node) {
@@ -78,19 +78,19 @@ pub extern "C" fn ek_world_report_faults() {
     }
 }
 
-/// Whether this rank of MPI_COMM_WORLD is on this node and has died.
+/// Returns whether this rank of MPI_COMM_WORLD is on this node and has died.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_rank_has_died(rank: c_int) -> bool {
     Process::get().and_then(Process::node).is_some_and(|node| node.has_died(rank as usize))
 }
 
-/// Hands over the function that gives the host library a chance to progress.
+/// Sets the function that lets the host library make progress.
 ///
-/// MPI promises progress inside every call: a rank that waits here for others must still answer for the
-/// host (a large MPI_Isend under way, a window that its peers access), or the others never come. The
-/// engine calls `progress`, which takes about 0.2 us, from the thread that waits: in every wait of
-/// ek_barrier and ek_run that has lasted 100 us, then half as often each time down to once in 8 ms,
-/// also between sleeps, and never while it holds a lock.
+/// MPI promises progress inside every call. A rank that waits in evenkeel must still answer for the host
+/// library (a large MPI_Isend in progress, a window that its peers access), or the other ranks never
+/// arrive. The engine calls `progress`, which takes about 0.2 us, from the thread that waits, in ek_barrier
+/// and ek_run. The first call comes after 100 us of a wait; the interval then doubles each time up to 8 ms.
+/// The engine also calls it between sleeps, and never while it holds a lock.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_set_host_progress(progress: extern "C" fn()) {
     if let Some(process) = Process::get() {
@@ -98,7 +98,8 @@ pub extern "C" fn ek_set_host_progress(progress: extern "C" fn()) {
     }
 }
 
-/// The end, from the wrapper of MPI_Finalize: after the last collective and after `ek_record_json`.
+/// Called by the wrapper of MPI_Finalize, after the last collective and after `ek_record_json`: leaves the
+/// world.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_world_leave() {
     if let Some(node) = Process::get().and_then(Process::node) {
@@ -106,8 +107,8 @@ pub extern "C" fn ek_world_leave() {
     }
 }
 
-/// In a child after fork(): forgets everything without a word to the other ranks. Every later call is the
-/// host's.
+/// Called in a child after fork(): forgets everything without telling the other ranks. The host library
+/// carries out every later call.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_world_forget() {
     Process::forget();

@@ -10,7 +10,7 @@ use crate::process::Process;
 use crate::record::tally::is_sampled;
 use evenkeel_segment::{Flags, Mapped};
 
-/// A barrier by the communicator's schedule; None if it cannot be run, for all members alike.
+/// Carries out a barrier by the communicator's schedule. All members get `None` alike if it cannot be run.
 #[inline]
 pub(super) fn run(
     process: &Process,
@@ -21,7 +21,7 @@ pub(super) fn run(
         return None;
     }
     let ready = schedule.ready(part)?;
-    // SAFETY: schedules are for jobs with one thread in MPI, and nothing below comes back here.
+    // SAFETY: schedules are for jobs with one thread in MPI, and nothing below calls this function again.
     let state = unsafe { part.state_unlocked() };
     let number = state.barriers.enter_and_pass();
     if is_sampled(number) && part.shared.node.recording {
@@ -48,7 +48,7 @@ fn run_program(
     })
 }
 
-/// The same, timed, and with the time of entry left where all can see it.
+/// Like [`run_program`], but timed, and with the time of entry stored where all members can read it.
 #[cold]
 fn run_sampled(
     process: &Process,
@@ -61,17 +61,17 @@ fn run_sampled(
     tally.calls += 1;
     let waited_before = tally.wait_ns;
     let began = part.shared.node.clock().now();
-    // The words of the built-in barrier, for which no rank waits here.
+    // Writes the words of the built-in barrier, for which no rank waits here.
     part.shared.board.enter_barrier(part.me, number, began.0);
     run_program(process, part, state, ready, number)?;
     note_sample(part, state, number, began, waited_before);
     Ok(())
 }
 
-/// Looks a few times whether a word has come to a value.
+/// Polls a few times for a word to reach a value.
 #[inline(never)]
 fn comes_soon(shared: &Shared, flags: &Flags<Mapped>, at: usize, value: u64) -> bool {
-    (0..shared.waiting.first_looks()).any(|_| flags.has_reached(at, value))
+    (0..shared.waiting.first_polls()).any(|_| flags.has_reached(at, value))
 }
 
 #[cold]
@@ -94,8 +94,8 @@ fn wait_for_flag(
     Ok(())
 }
 
-/// A sampled barrier is complete. Arrivals are not counted here: which rank came last is seen from the
-/// times of entry, and stands for the barriers since the last sample.
+/// Records a sampled barrier that is complete. Arrivals are not counted here: the times of entry show which
+/// rank came last, and the sample stands for all barriers since the one before.
 #[cold]
 fn note_sample(part: &NodePart, state: &mut State, number: u64, began: Ticks, waited_before: u64) {
     let (clock, me) = (part.shared.node.clock(), part.me);

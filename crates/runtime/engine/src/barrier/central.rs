@@ -1,5 +1,5 @@
-//! The strict barrier of programs with one thread in MPI: every rank writes an epoch, and those that
-//! wait count at one place, so that most look at one word.
+//! The strict barrier of programs with one thread in MPI. Every rank writes its epoch, and ranks that wait
+//! add to one counter, so that most of them poll a single word.
 
 use super::completion::complete_before_barrier;
 use crate::clock::Ticks;
@@ -10,8 +10,8 @@ use crate::deferral::pending::any_pending;
 use crate::process::Process;
 use crate::record::tally::is_sampled;
 
-/// Looks at the release flag alone, at the start of a wait: fewer than come before any sleep.
-const FLAG_ONLY_LOOKS: u32 = 4;
+/// How many polls of a wait look at the release flag only. Fewer than the polls before any sleep.
+const FLAG_ONLY_POLLS: u32 = 4;
 
 /// Enters a barrier and waits until all ranks have entered it.
 #[inline]
@@ -42,7 +42,7 @@ pub(super) fn run(process: &Process, part: &NodePart, state: &mut State) -> Resu
         }
     }
     if state.barriers.pending() > 1 {
-        process.deferral.remove(part); // those before are complete with this one
+        process.deferral.remove(part); // earlier pending barriers are complete with this one
     }
     state.barriers.known = number + 1;
     if sampled {
@@ -61,18 +61,18 @@ fn wait_for_release(
     number: u64,
 ) -> Result<(), Revoked> {
     let board = &part.shared.board;
-    let (mut looks, mut entered) = (0u32, 0);
+    let (mut polls, mut entered) = (0u32, 0);
     process.wait_briefly(part, state, Barrier, || {
-        looks = looks.saturating_add(1);
-        // The flag alone at first. Before a sleep it must be the epochs: a rank that does not wait does not
-        // count.
+        polls = polls.saturating_add(1);
+        // At first only the release flag is polled. Before a sleep the epochs must be checked, because
+        // ranks that do not wait are not counted.
         board.is_barrier_released(number)
-            || (looks > FLAG_ONLY_LOOKS && board.all_entered(number, &mut entered))
+            || (polls > FLAG_ONLY_POLLS && board.all_entered(number, &mut entered))
     })
 }
 
-/// Counts that this rank was the last to arrive and, of a sampled barrier, for how long the first one
-/// had been waiting.
+/// Counts that this rank was the last to arrive. For a sampled barrier, also counts for how long the first
+/// rank had been waiting.
 #[inline]
 fn note_last_arrival(part: &NodePart, state: &mut State, number: u64, sampled: bool) {
     let tally = state.tallies.of(Barrier, false);

@@ -1,4 +1,4 @@
-//! Completing pending barriers before any process could notice that they are not complete.
+//! Completes pending barriers before any process could notice that they are incomplete.
 
 use crate::clock::Ticks;
 use crate::collective::call::CollectiveKind::Barrier;
@@ -6,7 +6,7 @@ use crate::comm::part::NodePart;
 use crate::deferral::observer::Observer;
 use crate::process::Process;
 
-/// Completes everything that is pending. May run in the handler of a caught system call.
+/// Completes all pending barriers. May run in the handler of a caught system call.
 #[cold]
 pub fn complete(process: &Process, observer: Observer) {
     let deferral = &process.deferral;
@@ -19,7 +19,7 @@ pub fn complete(process: &Process, observer: Observer) {
     deferral.end_completion();
 }
 
-/// Completes what must be complete before this rank enters a barrier of `part`.
+/// Completes the barriers that must be complete before this rank enters a barrier of `part`.
 #[cold]
 pub(super) fn complete_before_barrier(process: &Process, part: &NodePart) {
     if process.deferral.must_complete_before_barrier(part) {
@@ -27,8 +27,8 @@ pub(super) fn complete_before_barrier(process: &Process, part: &NodePart) {
     }
 }
 
-/// Completes what must be complete before a collective of `part` other than a barrier.
-/// `only_contributes`: this rank receives nothing in it.
+/// Completes the barriers that must be complete before a collective of `part` other than a barrier.
+/// `only_contributes` says that this rank receives nothing in it.
 #[cold]
 pub(crate) fn complete_before_collective(process: &Process, part: &NodePart, only_contributes: bool) {
     if process.deferral.must_complete_before_collective(part, only_contributes) {
@@ -36,11 +36,11 @@ pub(crate) fn complete_before_collective(process: &Process, part: &NodePart, onl
     }
 }
 
-/// Waits until all barriers that this rank has entered are complete. There must be pending ones.
+/// Waits until all barriers of `part` that this rank has entered are complete. Some must be pending.
 fn complete_barriers_of(process: &Process, part: &NodePart) {
     let (board, node) = (&part.shared.board, part.shared.node);
-    // SAFETY: deferral is for programs with one thread in MPI; it is inside MPI or caught at a system call
-    // of its own, not in here.
+    // SAFETY: deferral is for programs with one thread in MPI. That thread is inside MPI or was caught at a
+    // system call of its own, so it is not in here already.
     let state = unsafe { part.state_unlocked() };
     state.barriers.count_fast_path(&mut state.tallies, node.recording);
     let pending = state.barriers.pending();
@@ -49,7 +49,7 @@ fn complete_barriers_of(process: &Process, part: &NodePart) {
     let observed = node.clock().now();
     let was_complete = board.all_entered(number, &mut entered);
     if !was_complete {
-        // If it has been revoked, the next call on the communicator says so.
+        // If the communicator has been revoked, the next call on it reports that.
         let _ = process.wait_briefly(part, state, Barrier, || board.all_entered(number, &mut entered));
     }
     state.barriers.known = number + 1;
@@ -59,13 +59,13 @@ fn complete_barriers_of(process: &Process, part: &NodePart) {
     }
 }
 
-/// For how long the program went on where waiting at once would have held it: until the last rank had
-/// entered. 0 if that is not known, because the last rank has entered other barriers since.
+/// How long the program computed during the time that a strict barrier would have waited, which ends when
+/// the last rank has entered. 0 if that time is unknown because the last rank has entered later barriers.
 fn overlapped_ns(part: &NodePart, number: u64, entered: Ticks, observed: Ticks, was_complete: bool) -> u64 {
     let clock = part.shared.node.clock();
     let overlapped_ns = clock.ns_between(entered, observed);
     if !was_complete {
-        return overlapped_ns; // all of it: the wait would have been longer still
+        return overlapped_ns; // all of it: a strict barrier would have waited even longer
     }
     let others = (0..part.ranks).filter(|&rank| rank != part.me);
     let last = others.map(|rank| part.shared.board.entered_at(rank, number)).max().flatten();

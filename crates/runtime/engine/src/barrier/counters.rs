@@ -1,52 +1,54 @@
-//! One rank's count of the barriers of one communicator.
+//! One rank's counters of the barriers of one communicator.
 
 use super::trial::{Advice, Trial};
 use crate::clock::Ticks;
 use crate::record::tally::Tallies;
 use evenkeel_spanning::CollectiveKind;
 
-/// One rank's count of the barriers of one communicator.
+/// One rank's counters of the barriers of one communicator.
 #[derive(Default)]
 pub struct BarrierCounters {
-    /// How many this rank has entered.
+    /// How many barriers this rank has entered.
     pub(crate) entered: u64,
     /// How many are known to be complete. Barriers are entered in order, so these are the first ones.
     pub(crate) known: u64,
     /// Deferred barriers below this number may take the fast path.
     pub(crate) fast_path_limit: u64,
-    /// How many had been entered when the fast path was opened: barriers since then are counted later.
+    /// The value of `entered` when the fast path was opened. Barriers since then are not in the tallies
+    /// yet.
     pub(crate) fast_path_from: Option<u64>,
-    /// When the oldest pending one was entered.
+    /// When the oldest pending barrier was entered.
     pub(crate) pending_since: Ticks,
-    /// Barriers of two ranks that found the other one soon, and before how many of them it was there
-    /// already. Kept apart from the tallies, on a cache line that is in use anyway.
+    /// `quick` counts barriers of two ranks in which the other rank came soon, `quick_last` those in which
+    /// it was there first. They are not in the tallies, so that they share a cache line that is in use
+    /// anyway.
     pub(crate) quick: u64,
     pub(crate) quick_last: u64,
-    /// Barriers that ran by a schedule and were not sampled, kept apart for the same reason.
+    /// Barriers that ran by a schedule and were not sampled; not in the tallies for the same reason.
     pub(crate) scheduled: u64,
-    /// How many had been entered when one that ran by a schedule was sampled last.
+    /// The value of `entered` after the latest sampled barrier that ran by a schedule.
     pub(crate) sampled: u64,
-    /// What the members are advised to do, as far as this rank has seen it.
+    /// The latest advice that this rank has seen.
     pub(crate) advice: Option<Advice>,
-    /// The trial by rank 0.
+    /// The trial; only rank 0 runs it.
     pub(crate) trial: Trial,
 }
 
 impl BarrierCounters {
-    /// Barriers that were entered and are not known to be complete.
+    /// Barriers that this rank has entered and that are not known to be complete.
     #[inline(always)]
     pub(crate) fn pending(&self) -> u64 {
         self.entered - self.known
     }
 
-    /// Counts a barrier; its number.
+    /// Counts a barrier and returns its number.
     #[inline(always)]
     pub(crate) fn enter(&mut self) -> u64 {
         self.entered += 1;
         self.entered - 1
     }
 
-    /// Counts a barrier that is never left pending; its number.
+    /// Counts a barrier that is never left pending and returns its number.
     #[inline(always)]
     pub(crate) fn enter_and_pass(&mut self) -> u64 {
         self.entered += 1;
@@ -54,20 +56,20 @@ impl BarrierCounters {
         self.entered - 1
     }
 
-    /// Takes note of a sample; how many barriers there were since the one before, this one included.
+    /// Records a sample. Returns how many barriers there were since the previous one, including this one.
     pub(crate) fn note_sample(&mut self, number: u64) -> u64 {
         number + 1 - std::mem::replace(&mut self.sampled, number + 1)
     }
 
-    /// From here on barriers may take the fast path, below number `limit`.
+    /// Lets the barriers below number `limit` take the fast path.
     #[inline(always)]
     pub(crate) fn open_fast_path(&mut self, limit: u64) {
         self.fast_path_limit = limit;
         self.fast_path_from = Some(self.entered);
     }
 
-    /// Counts the barriers that have taken the fast path. To be called before barriers are entered in any
-    /// other way, or are known to be complete.
+    /// Adds the barriers that took the fast path to the tallies. Must be called before barriers are entered
+    /// on any other path, and before they are known to be complete.
     #[inline(always)]
     pub(crate) fn count_fast_path(&mut self, tallies: &mut Tallies, recording: bool) {
         if let Some(from) = self.fast_path_from.take().filter(|&from| recording && from < self.entered) {
@@ -78,7 +80,7 @@ impl BarrierCounters {
         }
     }
 
-    /// Moves what is kept apart to the tallies.
+    /// Moves all separate counters into the tallies.
     pub(crate) fn settle(&mut self, tallies: &mut Tallies) {
         let is_open = self.fast_path_from.is_some();
         self.count_fast_path(tallies, true);

@@ -1,4 +1,4 @@
-//! Barriers that are entered and left pending.
+//! Barriers that a rank enters and leaves pending.
 
 use super::completion::complete_before_barrier;
 use super::trial::Advice;
@@ -15,11 +15,11 @@ use crate::record::tally::is_sampled;
 use std::ffi::c_void;
 use std::sync::atomic::{Ordering, compiler_fence};
 
-/// Barriers between two looks at the clock for the trial.
-const BARRIERS_A_LOOK: u64 = 8;
+/// Between how many barriers the trial reads the clock.
+const CLOCK_INTERVAL: u64 = 8;
 
-/// Enters a barrier of a communicator that the front end knows by the pointer `handle`, and leaves it
-/// pending if that pays, or always if deferral is not adaptive.
+/// Enters a barrier of a communicator that the front end knows by the pointer `handle`. Leaves it pending
+/// if that pays or, if deferral is not adaptive, always.
 #[inline]
 pub(super) fn run(
     process: &Process,
@@ -44,7 +44,8 @@ fn defer_or_wait(
     if defer(process, part, handle, state) { Ok(()) } else { central::run(process, part, state) }
 }
 
-/// As the lead of the trial advises; the lead itself waits where a block of the trial ends.
+/// Follows the advice of rank 0, which leads the trial. Rank 0 itself waits where a block of the trial
+/// ends.
 #[inline]
 fn run_as_advised(
     process: &Process,
@@ -54,7 +55,7 @@ fn run_as_advised(
 ) -> Result<(), Revoked> {
     let (board, clock, began) = (&part.shared.board, part.shared.node.clock(), Ticks(0));
     let number = state.barriers.entered;
-    let is_lead = part.me == 0 && number % BARRIERS_A_LOOK == 0;
+    let is_lead = part.me == 0 && number % CLOCK_INTERVAL == 0;
     if is_lead && state.barriers.trial.is_due(number, clock.ns_since(began)) {
         central::run(process, part, state)?;
         let advice = state.barriers.trial.advance(number, clock.ns_since(began));
@@ -72,7 +73,7 @@ fn run_as_advised(
     Ok(())
 }
 
-/// Enters a barrier and leaves it pending; false if this one should be waited for.
+/// Enters a barrier and leaves it pending. Returns false if the caller must wait for this one.
 #[inline]
 fn defer(process: &Process, part: &NodePart, handle: *const c_void, state: &mut State) -> bool {
     let (deferral, node) = (&process.deferral, part.shared.node);
@@ -89,7 +90,7 @@ fn defer(process: &Process, part: &NodePart, handle: *const c_void, state: &mut 
     }
     let number = state.barriers.enter();
     let sampled = node.recording && is_sampled(number);
-    // To read the clock is a good part of so short a call.
+    // Reading the clock takes a good part of the time of this short call, so it is avoided if possible.
     let now = if is_first || sampled { node.clock().now() } else { Ticks(0) };
     part.shared.enter_barrier_and_go_on(part.me, number, now.0);
     if is_first {
@@ -112,53 +113,53 @@ fn defer(process: &Process, part: &NodePart, handle: *const c_void, state: &mut 
     true
 }
 
-/// Lets the next barriers take the fast path: as long as there is room, and until the next look at the
-/// clock and at advice.
+/// Lets the next barriers take the fast path, as long as the window has room and until the next reading of
+/// the clock and of the advice.
 #[inline(always)]
 fn open_fast_path(process: &Process, handle: *const c_void, barriers: &mut BarrierCounters) {
     let BarrierCounters { entered, known, .. } = *barriers;
-    let next_look =
-        if process.deferral.is_adaptive() { entered.next_multiple_of(BARRIERS_A_LOOK) } else { u64::MAX };
-    barriers.open_fast_path(next_look.min(known + process.deferral.window()));
+    let next_reading =
+        if process.deferral.is_adaptive() { entered.next_multiple_of(CLOCK_INTERVAL) } else { u64::MAX };
+    barriers.open_fast_path(next_reading.min(known + process.deferral.window()));
     fast_path::open(handle);
 }
 
-/// The window is full: takes note of what is complete, and waits if that is nothing.
+/// The window is full: finds out which barriers are complete, and waits for the oldest if none is.
 #[cold]
 fn make_room(process: &Process, part: &NodePart, state: &mut State) {
     let board = &part.shared.board;
     let BarrierCounters { entered, known, .. } = state.barriers;
-    // Half a window at a time: each look may cost a cache line from each rank.
+    // Checks half a window at a time, because each check may cost a cache line per rank.
     let half = known + (entered - known).div_ceil(2);
     let number = if board.all_entered(half - 1, &mut 0) { half - 1 } else { known };
     let mut seen = 0;
     if !board.all_entered(number, &mut seen) {
-        // If it has been revoked, the next call on the communicator says so.
+        // If the communicator has been revoked, the next call on it reports that.
         let _ = process.wait_briefly(part, state, Barrier, || board.all_entered(number, &mut seen));
     }
     state.barriers.known = number + 1;
     if state.barriers.pending() == 0 {
-        process.deferral.remove(part); // a window of one
+        process.deferral.remove(part); // the window is one barrier
     }
     process.deferral.observations.count(Observer::WINDOW);
 }
 
-/// Enters a barrier of a communicator for which the fast path is open, and leaves it pending, if that
-/// is all there is to do; false: nothing was done. Nothing of the host library, nor a message, may need
-/// this rank's calls to go on.
+/// Enters a barrier of a communicator for which the fast path is open, and leaves it pending. Returns false
+/// if this barrier needs the normal path; nothing has been done then. No operation of the host library and
+/// no message may need this rank's calls to make progress.
 ///
 /// # Safety
-/// By the one thread in MPI.
+/// Only the one thread that is in MPI may call this.
 #[inline(always)]
 pub(crate) unsafe fn run_fast(part: &NodePart) -> bool {
-    // SAFETY: there is one thread in MPI, and nothing below comes back here.
+    // SAFETY: there is one thread in MPI, and nothing below calls this function again.
     let barriers = &mut unsafe { part.state_unlocked() }.barriers;
     let number = barriers.entered;
     if number >= barriers.fast_path_limit || is_sampled(number) {
         return false;
     }
-    // A signal handler may run in here and make a system call, which must not find a barrier that is half
-    // entered; and to wake a rank takes one.
+    // The gate is opened for a moment. A signal handler may run in here and make a system call, which must
+    // not find a barrier that is half entered. Waking a rank takes a system call, too.
     let gate = GATE.load(Ordering::Relaxed);
     GATE.store(0, Ordering::Relaxed);
     compiler_fence(Ordering::SeqCst);

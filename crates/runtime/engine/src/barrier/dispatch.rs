@@ -1,4 +1,4 @@
-//! Carries out a barrier by the kind of its communicator.
+//! Chooses the algorithm that carries out a barrier.
 
 use super::{by_schedule, central, deferred, pair, threaded};
 use crate::collective::call::CollectiveKind::Barrier;
@@ -7,9 +7,9 @@ use crate::communicator::service::{BarrierKind, NodeService};
 use crate::process::Process;
 use std::ffi::c_void;
 
-/// A barrier; false if the host library must carry it out. `handle`: the pointer by which the front end
-/// knows the communicator. `may_defer`: nothing of the host library is under way that would need this
-/// rank's calls to go on.
+/// Carries out a barrier; returns false if the host library must do that. `handle` is the pointer by which
+/// the front end knows the communicator. `may_defer` says that no operation of the host library needs this
+/// rank's calls to make progress.
 #[inline(always)]
 pub(crate) fn run(
     process: &Process,
@@ -46,7 +46,7 @@ fn run_central(
         threaded::run(process, part)?;
         return Ok(true);
     }
-    // SAFETY: there is one thread in MPI, and nothing below comes back here.
+    // SAFETY: there is one thread in MPI, and nothing below calls this function again.
     let state = unsafe { part.state_unlocked() };
     if process.deferral.is_on() && may_defer {
         deferred::run(process, part, handle, state)?;

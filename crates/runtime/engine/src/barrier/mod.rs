@@ -1,14 +1,15 @@
-//! Barriers: entered and waited for (strict), or entered and left pending (deferred).
+//! Barriers. A rank enters a barrier and waits for it (strict), or enters it and leaves it pending
+//! (deferred).
 //!
-//! The protocol is [`evenkeel_segment::board::barrier`]'s. Ranks that wait and ranks that do not may
-//! meet in one barrier, so each decides for itself. The kind of a communicator's barriers is chosen
-//! when it is made ([`BarrierKind`](crate::communicator::service::BarrierKind)): [`pair`], [`central`],
-//! [`threaded`], or a schedule ([`by_schedule`], with its [`program`]). Where barriers may be deferred,
-//! [`deferred`] enters them and [`completion`] completes them; [`trial`] finds out whether that pays.
-//! [`dispatch`] chooses.
+//! The protocol is that of [`evenkeel_segment::board::barrier`]. Ranks that wait and ranks that do not may
+//! meet in one barrier, so each rank decides for itself. The algorithm is chosen when a communicator is
+//! made ([`BarrierKind`](crate::communicator::service::BarrierKind)): [`pair`], [`central`], [`threaded`],
+//! or a schedule ([`by_schedule`], which runs a [`program`]). If barriers may be deferred, [`deferred`]
+//! enters them and [`completion`] completes them; [`trial`] measures whether deferral pays. [`dispatch`]
+//! chooses among all of these.
 //!
-//! May use: everything below the dispatcher. Must never leave a barrier pending where
-//! [`crate::deferral`] forbids it.
+//! May use: all of the engine but [`crate::dispatch`] and [`crate::blocking::collective`]. Must never:
+//! leave a barrier pending where [`crate::deferral`] forbids it.
 
 pub mod by_schedule;
 pub mod central;

@@ -1,19 +1,19 @@
-//! The strict barrier of two ranks with one thread in MPI: two flags.
+//! The strict barrier of two ranks with one thread in MPI: each rank sets one flag.
 
 use crate::comm::part::NodePart;
 use crate::comm::shared::Shared;
 use crate::deferral::pending::{Deferral, any_pending};
 use crate::record::tally::is_sampled;
 
-/// Carries out a barrier with nothing out of the ordinary about it. False if there is something, or if
-/// the other rank is not there yet: then the barrier has to be carried out by [`super::central`]; to
-/// enter a barrier twice is to enter it once.
+/// Tries to carry out a barrier on the shortest path. Returns false if something out of the ordinary has to
+/// be done first, or if the other rank does not come soon. The caller then uses [`super::central`], which
+/// may enter the barrier once more: entering the same barrier twice has no further effect.
 #[inline(always)]
 pub(super) fn run(deferral: &Deferral, part: &NodePart) -> bool {
     if deferral.is_on() || any_pending() || part.is_known_revoked() {
         return false;
     }
-    // SAFETY: pairs are of programs with one thread in MPI, and nothing below comes back here.
+    // SAFETY: pairs are for programs with one thread in MPI, and nothing below calls this function again.
     let barriers = &mut unsafe { part.state_unlocked() }.barriers;
     let (board, number, other) = (&part.shared.board, barriers.entered, 1 - part.me);
     if is_sampled(number) {
@@ -31,8 +31,8 @@ pub(super) fn run(deferral: &Deferral, part: &NodePart) -> bool {
     true
 }
 
-/// Looks a few times whether `other` has entered.
+/// Polls a few times for `other` to enter.
 #[inline(never)]
 fn comes_soon(shared: &Shared, other: usize, number: u64) -> bool {
-    (0..shared.waiting.first_looks()).any(|_| shared.board.has_entered(other, number))
+    (0..shared.waiting.first_polls()).any(|_| shared.board.has_entered(other, number))
 }

@@ -1,9 +1,9 @@
 //! A rank's part of a schedule, compiled to a list of operations on words of the flags' block.
 //!
-//! It is compiled once for a communicator, by a pure function of the schedule. A barrier then need not decide
-//! where each word lies, which of several raises in a row is the last, which ranks that raise may have to
-//! wake, and which flags share one word: a flag that one rank raises for a whole set (a multicast) is one
-//! word that all ranks of the set read.
+//! It is compiled once per communicator, by a pure function of the schedule. A barrier then need not
+//! compute where each word lies, which of several raises in a row is the last, which ranks a raise may have
+//! to wake, and which flags share one word. A flag that one rank raises for a whole set (a multicast) is
+//! one word that all ranks of the set read.
 
 use evenkeel_schedule::{Counter, Flag, Rank, RankSet, Round, Schedule, Step};
 use evenkeel_segment::eventcount::Futex;
@@ -12,7 +12,7 @@ use evenkeel_segment::{FlagGeometry, Flags};
 use std::collections::{HashMap, HashSet};
 use thiserror::Error;
 
-/// The most flags and counters of a rank: more do not fit beside a communicator's own block.
+/// The most flags and counters that a rank may have. More do not fit beside a communicator's own block.
 const MOST_WORDS: u32 = 500;
 
 /// Why the engine cannot run a schedule.
@@ -39,9 +39,10 @@ enum Op {
     Raise { at: u32 },
     /// Raise a flag, and wake the ranks that sleep until this flag, or one raised just before it, is raised.
     RaiseLast { at: u32, wakes: u32 },
-    /// The same, then wait until the flag at `until` has reached the epoch. This is a round of most barriers.
+    /// Raise and wake as `RaiseLast`, then wait until the flag at `until` has reached the epoch. This is a
+    /// round of most barriers.
     Exchange { at: u32, wakes: u32, until: u32 },
-    /// Add one to a counter, and wake in the same way.
+    /// Add one to a counter, and wake ranks as `RaiseLast` does.
     Add { at: u32, wakes: u32 },
     /// Wait until a flag has reached the epoch, or a counter `of` times the epoch.
     Await { at: u32, of: u32 },
@@ -77,7 +78,7 @@ impl FlagLayout {
         if resources.turns != 1 || resources.banks != 1 {
             return Err(UnsupportedScheduleError::Turns);
         }
-        // None: the flag is raised in different ways.
+        // `None` means that the flag is raised in different ways.
         let mut sets: HashMap<(Rank, Flag), Option<RankSet>> = HashMap::new();
         let (mut counted, mut awaited) = (HashSet::new(), HashSet::new());
         let mut note = |to: Rank, slot: Flag, set: Option<RankSet>| {
@@ -105,7 +106,7 @@ impl FlagLayout {
         if !counted.is_disjoint(&awaited) {
             return Err(UnsupportedScheduleError::CountedAndAwaited);
         }
-        // A set is one word only if all of its members' flags are raised with it and with nothing else.
+        // A set shares one word only if the flags of all its members are always raised together.
         let is_one =
             |set: RankSet, slot: Flag| set.iter().all(|rank| sets.get(&(rank, slot)) == Some(&Some(set)));
         let homes = sets.iter().filter_map(|((rank, slot), set)| {
@@ -156,7 +157,8 @@ impl Writer {
         self.wakes.len() as u32 - 1
     }
 
-    /// Makes the last raise wake the ranks. To be called before a wait, at the end, and where a jump leads.
+    /// Makes the last raise wake ranks. Must be called before a wait, at the end, and before a jump's
+    /// target.
     fn close(&mut self) {
         if let Some(&Op::Raise { at }) = self.ops.last() {
             let wakes = self.wakes();
@@ -209,7 +211,7 @@ impl BarrierProgram {
                     Step::AwaitCount { counter, of, .. } => {
                         writer.ops.push(Op::Await { at: layout.counter(me, counter), of })
                     }
-                    // `otherwise` is the number of a round until all rounds are compiled.
+                    // `otherwise` holds the number of a round until all rounds are compiled.
                     Step::Count { at, counter, of, otherwise } => {
                         jumps.push(otherwise);
                         writer.ops.push(Op::Count { at: layout.counter(at, counter), of, otherwise });
@@ -230,9 +232,9 @@ impl BarrierProgram {
         BarrierProgram { ops: writer.ops, wakes: writer.wakes }
     }
 
-    /// Runs epoch number `epoch` (1, 2, …). All ranks must run the epochs in the same order. Calls `wait(at,
-    /// value)` if a word has not reached a value yet; it must return when the word has. Its error ends the
-    /// program.
+    /// Runs epoch number `epoch` (1, 2, …). All ranks must run the epochs in the same order. If a word has
+    /// not reached a value yet, this calls `wait(at, value)`, which must return when it has. An error of
+    /// `wait` ends the program.
     #[inline(always)]
     pub fn run<M: Words + Futex, E>(
         &self,
@@ -240,7 +242,8 @@ impl BarrierProgram {
         epoch: u64,
         mut wait: impl FnMut(usize, u64) -> Result<(), E>,
     ) -> Result<(), E> {
-        // The whole program of two ranks. Running it takes no longer than starting to walk through a list.
+        // This is the whole program for two ranks. Running it takes no longer than starting to iterate over
+        // a list.
         if let [Op::Exchange { at, wakes, until }] = *self.ops.as_slice() {
             flags.raise_last(at as usize, epoch);
             self.wake(flags, wakes);
@@ -317,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn raises_in_a_row_have_one_fence_and_one_look_at_sleepers() {
+    fn raises_in_a_row_have_one_fence_and_one_check_for_sleepers() {
         let (layout, program) = program("n-way-dissemination:n=3", 4, 1);
         let flag = |rank, slot| layout.geometry.flag(rank, slot) as u32;
         let raises = [
@@ -336,7 +339,8 @@ mod tests {
             let (layout, program) = program("central-counter", 5, rank);
             let (counter, flag) = (layout.geometry.counter(0, 0) as u32, layout.geometry.flag(0, 0) as u32);
             let count = Op::Count { at: counter, of: 5, otherwise: 2 };
-            // Not an exchange: ranks that are not the last jump to the wait.
+            // The two are not joined into an exchange, because ranks that are not the last jump to the
+            // wait.
             assert_eq!(
                 program.ops,
                 [count, Op::RaiseLast { at: flag, wakes: 0 }, Op::Await { at: flag, of: 1 }]

@@ -1,9 +1,10 @@
-//! A barrier by a schedule that a table names: the [`BarrierProgram`] made of it, and flags of its own.
+//! A barrier that runs by a schedule of the job's table: a [`BarrierProgram`] and a block of flags.
 //!
-//! All members of a communicator have the same schedule or none has, since what they decide by is known
-//! to all alike. A barrier that runs by messages cannot be left pending: only ranks that wait in it
-//! move it on. So schedules are for jobs in which all barriers are strict. There the promise of bypass
-//! holds: a rank waits in a barrier only for the other ranks' entering.
+//! Either all members of a communicator have the same schedule or none has one, because the choice depends
+//! on facts that all members know. A barrier that runs by messages cannot be left pending, since only ranks
+//! that wait in it move it forward. Schedules are therefore for jobs in which all barriers are strict.
+//! There a strict barrier waits for nothing but the entry of the other ranks, so application bypass loses
+//! nothing.
 
 use super::program::{BarrierProgram, FlagLayout, UnsupportedScheduleError};
 use crate::comm::part::NodePart;
@@ -13,14 +14,14 @@ use evenkeel_segment::block::Block;
 use evenkeel_segment::{FlagGeometry, Flags, Mapped};
 use std::sync::OnceLock;
 
-/// A communicator's schedule, and what is made of it when it is first needed.
+/// A communicator's schedule, and its program and flags once they are needed.
 pub struct ScheduledBarrier {
     schedule: Schedule,
-    /// None: there is no room for the flags, for all members alike.
+    /// The inner `None` means that the segment has no room for the flags; all members get it alike.
     ready: OnceLock<Option<ReadyBarrier>>,
 }
 
-/// A schedule that can be run.
+/// A schedule with its program and flags.
 pub(super) struct ReadyBarrier {
     pub(super) program: BarrierProgram,
     pub(super) flags: Flags<Mapped>,
@@ -29,7 +30,7 @@ pub(super) struct ReadyBarrier {
 }
 
 impl ScheduledBarrier {
-    /// To be made by all members of a communicator, of the same schedule, or by none.
+    /// Checks that the engine can run the schedule. All members of a communicator must use the same one.
     pub fn new(schedule: Schedule) -> Result<ScheduledBarrier, UnsupportedScheduleError> {
         FlagLayout::of(&schedule)?;
         Ok(ScheduledBarrier { schedule, ready: OnceLock::new() })
@@ -40,17 +41,18 @@ impl ScheduledBarrier {
         self.schedule.name()
     }
 
-    /// Whether barriers have been run by it.
+    /// Returns whether it has run barriers.
     pub fn is_running(&self) -> bool {
         matches!(self.ready.get(), Some(Some(_)))
     }
 
-    /// Shared memory that its flags take, once they are there.
+    /// The size of the shared memory of its flags; 0 until they have been allocated.
     pub(crate) fn segment_bytes(&self) -> u64 {
         self.ready.get().and_then(Option::as_ref).map_or(0, |ready| ready.geometry.total_bytes as u64)
     }
 
-    /// What is needed to run it; None if there is no room for the flags, for all members alike.
+    /// Its program and flags, made now if this is the first use. All members get `None` alike if the
+    /// segment has no room for the flags.
     #[inline(always)]
     pub(super) fn ready(&self, part: &NodePart) -> Option<&ReadyBarrier> {
         match self.ready.get() {
@@ -63,7 +65,7 @@ impl ScheduledBarrier {
     fn make_ready(&self, part: &NodePart) -> Option<&ReadyBarrier> {
         let (shared, node) = (&part.shared, part.shared.node);
         let make = || {
-            let layout = FlagLayout::of(&self.schedule).expect("it was checked when this was made");
+            let layout = FlagLayout::of(&self.schedule).expect("checked by `new`");
             let block = node.allocator().flags(shared.block, &layout.geometry)?;
             let at = |offset: usize| node.segment.at(block.offset() + offset);
             let ranks = 0..layout.geometry.ranks;
@@ -75,7 +77,7 @@ impl ScheduledBarrier {
         self.ready.get_or_init(make).as_ref()
     }
 
-    /// Gives the flags back, if this rank has ever asked for them.
+    /// Gives the flags back, if this rank has allocated them.
     pub(crate) fn release(&self, shared: &Shared) {
         if let Some(Some(ready)) = self.ready.get() {
             shared.node.allocator().drop_reference(ready.block, &ready.geometry);

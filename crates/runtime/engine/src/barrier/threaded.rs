@@ -1,4 +1,4 @@
-//! The strict barrier of programs that may have several threads in MPI: the state is held for moments only.
+//! The strict barrier of programs that may have several threads in MPI. It locks the state only briefly.
 
 use crate::collective::call::CollectiveKind::Barrier;
 use crate::comm::part::{NodePart, Revoked};

@@ -1,20 +1,20 @@
-//! Finds out, by trying both, whether deferring the barriers of a communicator pays.
+//! Finds out by measurement whether deferring the barriers of a communicator pays.
 //!
-//! What a deferred barrier saves and costs cannot be told from the barrier: among shared cores a wait
-//! is another rank's work, a message that must be kept costs more than one that is expected, and a
-//! program that observes something after every barrier pays for being caught. So one member, the
-//! *lead*, times both methods by turns, and advises the others by a word of the segment; they follow
-//! when they see it. Ranks that wait and ranks that do not may meet in a barrier, so nothing depends on
-//! when a rank follows.
+//! What a deferred barrier saves and costs cannot be known from the barrier itself. On shared cores the
+//! time that one rank waits is another rank's working time; an unexpected message, which must be kept,
+//! costs more than an expected one; and a program that observes something after every barrier pays for a
+//! caught system call each time. So one member, the *lead*, times both methods alternately and gives the
+//! others advice through a word of the segment, which they follow as soon as they read it. Ranks that wait
+//! and ranks that do not may meet in one barrier, so it does not matter when a rank follows.
 //!
-//! A block of barriers ends with one that the lead waits for. So its time is that of the slowest rank,
-//! not that of a lead that runs ahead. Pure: times go in, advice comes out.
+//! The lead waits for the last barrier of each block. The time of a block is therefore that of the slowest
+//! rank, not that of a lead that runs ahead. The trial is pure: times go in, advice comes out.
 
-/// What the members of a communicator are advised to do.
+/// What the members of a communicator should do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Advice {
-    /// Leave barriers pending: what an empty word says.
+    /// Leave barriers pending. A word that has never been written says this.
     Defer = 0,
     /// Wait in barriers.
     Wait = 1,
@@ -27,39 +27,39 @@ impl Advice {
     }
 }
 
-/// Barriers at the start of a block that are not timed: what ranks that ran ahead do then belongs to
-/// the block before.
+/// Barriers at the start of a block that are not timed, because ranks that ran ahead still work off the
+/// block before.
 const SETTLING: u64 = 8;
-/// A block has so many barriers at least, and lasts so long at least: longer than most interrupts.
+/// The least number of barriers in a block, and the least time that it lasts, longer than most interrupts.
 const BARRIERS: u64 = 32;
 const BLOCK_NS: u64 = 1_000_000;
-/// With so much time between barriers, what it costs to defer one cannot be noticed.
+/// With this much time between barriers, the cost of deferring one is not noticeable.
 const RARE_NS: u64 = 500_000;
-/// Pairs of blocks before the first and the last decision.
+/// How many pairs of blocks there are before the first decision is possible, and before one is forced.
 const FEW_PAIRS: usize = 5;
 const MOST_PAIRS: usize = 12;
-/// How long a decision stands: four times as long each time it is confirmed.
+/// How long a decision stands. The time is multiplied by four each time the decision is confirmed.
 const FIRST_REST_NS: u64 = 100_000_000;
 const LONGEST_REST_NS: u64 = 30_000_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// Advises what was decided, until both are tried again.
+    /// The decided advice stands until both methods are tried again.
     Resting { rest_ns: u64 },
-    /// The first barriers of block number `block`.
+    /// The first barriers of block number `block`, which are not timed.
     Settling { block: usize },
-    /// The rest of it.
+    /// The rest of the block.
     Timing { block: usize },
 }
 
-/// The lead's side.
+/// The trial as the lead runs it.
 pub struct Trial {
     phase: Phase,
     began_ns: u64,
     first: u64,
-    /// Time of a barrier in the first block of the pair under way, in nanoseconds.
+    /// Time per barrier in the first block of the current pair, in nanoseconds.
     first_block_ns: f64,
-    /// Deferred to waited for, of the pairs so far.
+    /// Ratios of deferred to strict time per barrier, one for each pair so far.
     ratios: [f64; MOST_PAIRS],
     decided: Advice,
     confirmed: u32,
@@ -67,7 +67,7 @@ pub struct Trial {
 
 impl Default for Trial {
     fn default() -> Self {
-        // The start of a program is like nothing that comes after it.
+        // The start of a program is not representative of the rest.
         let phase = Phase::Resting { rest_ns: BLOCK_NS };
         Trial {
             phase,
@@ -81,14 +81,14 @@ impl Default for Trial {
     }
 }
 
-/// What is advised in a block: both methods by turns, and which one comes first by turns as well, so
-/// that what grows or shrinks with time counts for neither.
+/// What is advised in a block. The methods alternate, and so does the one that comes first, so that times
+/// that grow or shrink over the run favour neither.
 fn advice_in(block: usize) -> Advice {
     if matches!(block % 4, 0 | 3) { Advice::Defer } else { Advice::Wait }
 }
 
 impl Trial {
-    /// Whether the lead should wait for barrier `number`, which it is about to enter, and then call
+    /// Returns whether the lead should wait for barrier `number`, which it is about to enter, and then call
     /// [`Trial::advance`].
     pub fn is_due(&self, number: u64, now_ns: u64) -> bool {
         let (barriers, ns) = (number.saturating_sub(self.first), now_ns.saturating_sub(self.began_ns));
@@ -100,7 +100,8 @@ impl Trial {
         }
     }
 
-    /// To be called at `now_ns`, when all have entered barrier `number`: what to do from here on.
+    /// Must be called at time `now_ns`, when all ranks have entered barrier `number`. Returns the advice
+    /// for the next barriers.
     pub fn advance(&mut self, number: u64, now_ns: u64) -> Advice {
         let each = (now_ns - self.began_ns) as f64 / (number - self.first).max(1) as f64;
         let started = self.began_ns > 0;
@@ -144,8 +145,8 @@ impl Trial {
     }
 }
 
-/// What the pairs so far say; None: there are not enough. Waiting must be clearly better, since the
-/// disturbances that deferral is for are rare.
+/// The decision from the pairs so far, or `None` if there are too few. Waiting must be clearly better,
+/// because the disturbances against which deferral helps are rare.
 fn judge(ratios: &mut [f64]) -> Option<Advice> {
     let pairs = ratios.len();
     if pairs < FEW_PAIRS {
@@ -169,8 +170,8 @@ fn judge(ratios: &mut [f64]) -> Option<Advice> {
 mod tests {
     use super::*;
 
-    /// Runs a program of which a barrier takes so long each way (at such a time); the share of barriers
-    /// that were deferred.
+    /// Simulates a program whose barriers take `ns(now, advice)` each. Returns the share of barriers that
+    /// were deferred.
     fn run(barriers: u64, mut ns: impl FnMut(u64, Advice) -> u64) -> (f64, Trial) {
         let (mut trial, mut now, mut advice, mut deferred) = (Trial::default(), 1_000, Advice::Defer, 0);
         for number in 0..barriers {
@@ -193,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_run_that_should_wait_loses_little_and_a_short_one_not_much() {
+    fn a_long_run_that_should_wait_loses_little() {
         let mut total = 0;
         run(100_000, |_, a| {
             let ns = if a == Advice::Defer { 13_000 } else { 10_000 };
@@ -220,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_changes_is_tried_again() {
+    fn both_methods_are_tried_again_when_the_program_changes() {
         let (_, trial) = run(1_000_000, |now, a| match (a, now < 1_000_000_000) {
             (Advice::Defer, true) | (Advice::Wait, false) => 12_500,
             _ => 10_000,

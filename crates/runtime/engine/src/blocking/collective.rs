@@ -9,21 +9,24 @@ use crate::communicator::spanning::SpanningCommunicator;
 use crate::process::Process;
 use crate::spanning::operation::SpanningOperation;
 
-/// Whether a call among the ranks of one node may be tried by the fast path. Such calls are always accepted.
+/// Returns whether the fast path may be tried for a call among the ranks of one node. Such calls are never
+/// declined.
 #[inline(always)]
 pub(crate) fn may_run_fast(part: &NodePart, call: &Call) -> bool {
     !part.is_threaded() && fast_path::fits(call)
 }
 
-/// Carries out a call for which [`may_run_fast`] says yes, if it is an ordinary one. None: nothing was done.
+/// Carries out a call for which [`may_run_fast`] returned true. Returns `None` if the call needs the normal
+/// path; nothing has been done then.
 #[inline]
 pub(crate) fn run_fast(process: &Process, part: &NodePart, call: &Call) -> Option<Result<(), Revoked>> {
-    // SAFETY: there is one thread in MPI, and nothing below comes back here.
+    // SAFETY: there is one thread in MPI, and nothing below calls this function again.
     let state = unsafe { part.state_unlocked() };
     fast_path::run(process, part, call, state)
 }
 
-/// Carries out a call among the ranks of one node; returns when this rank's part is done.
+/// Carries out a call among the ranks of one node. Returns when this rank has contributed what others need
+/// and received what it needs.
 #[inline(never)]
 pub(crate) fn run(process: &Process, part: &NodePart, call: &Call, plan: Plan) -> Result<(), Revoked> {
     let kind = call.kind();
@@ -41,7 +44,7 @@ pub(crate) fn run(process: &Process, part: &NodePart, call: &Call, plan: Plan) -
         part.with(|state| state.learn(kind, waited_ns));
     }
     if operation.may_read_directly() && part.is_revoked() {
-        return Err(Revoked); // what was read may not have been the sender's data any more
+        return Err(Revoked); // the depositor may have changed its buffer before this rank read it
     }
     if node.recording {
         part.with(|state| {
@@ -57,7 +60,8 @@ pub(crate) fn run(process: &Process, part: &NodePart, call: &Call, plan: Plan) -
     Ok(())
 }
 
-/// Carries out a call on a communicator that spans nodes; returns when this rank's part is done.
+/// Carries out a call on a communicator that spans nodes. Returns when this rank has contributed what
+/// others need and received what it needs.
 #[inline(never)]
 pub(crate) fn run_spanning(
     process: &Process,

@@ -1,9 +1,9 @@
-//! The fast path of what programs call most: Bcast, Reduce and Allreduce of at most a cell's payload.
+//! The fast path of the most frequent calls: Bcast, Reduce and Allreduce of at most one cell's payload.
 //!
-//! The same protocol as [`crate::collective::operation`], written straight: one instance, deposits
-//! inside cells, nothing allocated, no clock read unless the rank has to wait. Everything out of the
-//! ordinary (several threads, a full window, an instance that is timed in full) is declined, and goes
-//! through [`super::collective`].
+//! It follows the same protocol as [`crate::collective::operation`], written as straight-line code: one
+//! instance, deposits inside cells, no allocation, no clock reading unless the rank has to wait. It returns
+//! `None` for anything out of the ordinary (several threads, a full window, an instance that is timed in
+//! full), which then goes through [`super::collective`].
 
 use crate::collective::call::{Call, CollectiveKind as Kind};
 use crate::collective::deposit;
@@ -22,14 +22,14 @@ use evenkeel_segment::board::geometry::CELL_BYTES;
 #[repr(align(16))]
 struct Cell([u8; CELL_BYTES]);
 
-/// Whether a call is of the kinds and sizes that are carried out here.
+/// Returns whether the fast path handles calls of this kind and size.
 #[inline(always)]
 pub(super) fn fits(call: &Call) -> bool {
     matches!(call.kind(), Kind::Bcast | Kind::Reduce | Kind::Allreduce) && call.bytes <= CELL_BYTES
 }
 
-/// Carries out a call that [`fits`], if it is an ordinary one; None if it must be carried out
-/// otherwise. For programs with one thread in MPI.
+/// Carries out a call that [`fits`]. Returns `None` if it needs the normal path. For programs with one
+/// thread in MPI.
 #[inline]
 pub(super) fn run(
     process: &Process,
@@ -56,7 +56,7 @@ pub(super) fn run(
     Some(outcome)
 }
 
-/// Enters the next instance if nothing stands in the way.
+/// Enters the next instance, unless something out of the ordinary prevents it.
 #[inline(always)]
 fn enter_next(part: &NodePart, state: &mut State) -> Option<Seq> {
     let seq = Seq(state.next());
@@ -68,7 +68,7 @@ fn enter_next(part: &NodePart, state: &mut State) -> Option<Seq> {
     Some(seq)
 }
 
-/// A call that has entered its one instance.
+/// A call that has entered its only instance.
 struct FastCall<'a> {
     process: &'a Process,
     part: &'a NodePart,
@@ -83,7 +83,7 @@ impl FastCall<'_> {
         let board = &part.shared.board;
         let root = call.root as usize;
         if Kind::Bcast.participation(part.ranks, root, part.me).contributes {
-            // SAFETY: the instance is entered: the cell is this rank's.
+            // SAFETY: the instance is entered, so the cell belongs to this rank.
             unsafe { deposit::write_cell(board, root, seq, call.send, call.bytes) };
             board.publish(root, seq);
             board.notify();
@@ -121,7 +121,7 @@ impl FastCall<'_> {
             self.process.wait_briefly(part, state, Kind::Reduce, || board.all_arrived(seq, round))?;
         }
         state.tallies.of(Kind::Reduce, false).rooted += 1;
-        // SAFETY: all contributions are there.
+        // SAFETY: all contributions are published.
         unsafe { self.fold(call.recv) };
         Ok(())
     }
@@ -137,7 +137,7 @@ impl FastCall<'_> {
             board.notify();
             self.process
                 .wait_briefly(part, state, Kind::Allreduce, || board.is_published(1 - part.me, seq))?;
-            // SAFETY: both contributions are there.
+            // SAFETY: both contributions are published.
             unsafe { self.fold(call.recv) };
             return Ok(());
         }
@@ -145,18 +145,18 @@ impl FastCall<'_> {
         let result = board.memory.pointer(board.geometry.release_payload(seq.0));
         if board.arrive(part.me, seq, round) {
             state.tallies.of(Kind::Allreduce, false).last += 1;
-            // SAFETY: all contributions are there; only the last to arrive writes the result before the
-            // release.
+            // SAFETY: all contributions are published; only the last rank to arrive writes the result
+            // before the release.
             unsafe { self.fold(result) };
             board.release(seq);
             board.notify();
-            // SAFETY: the result is there.
+            // SAFETY: the result is complete.
             unsafe { copy_small(result, call.recv, call.bytes) };
             return Ok(());
         }
         let is_overdue = self.wait_for_result(state, round)?;
-        // SAFETY: the result has been released, or it is overdue: then the contributions are there and this
-        // rank combines for itself.
+        // SAFETY: if the result is not overdue, it has been released. If it is overdue, all contributions
+        // are published, and this rank combines them itself.
         unsafe {
             if is_overdue {
                 self.fold(call.recv);
@@ -167,19 +167,19 @@ impl FastCall<'_> {
         Ok(())
     }
 
-    /// Waits until the last rank to arrive has combined; true if that rank takes too long.
+    /// Waits until the last rank to arrive has combined. Returns true if that takes too long.
     #[inline]
     fn wait_for_result(&self, state: &mut State, round: u64) -> Result<bool, Revoked> {
         let FastCall { part, seq, .. } = *self;
         let (board, clock) = (&part.shared.board, part.shared.node.clock());
-        let (mut looks, mut complete_since) = (0u32, None);
+        let (mut polls, mut complete_since) = (0u32, None);
         let mut is_overdue = false;
         self.process.wait_briefly(part, state, Kind::Allreduce, || {
-            looks = looks.wrapping_add(1);
+            polls = polls.wrapping_add(1);
             if board.is_released(seq) {
                 return true;
             }
-            if looks % 16 == 0 && board.all_arrived(seq, round) {
+            if polls % 16 == 0 && board.all_arrived(seq, round) {
                 let since = *complete_since.get_or_insert_with(|| clock.now());
                 is_overdue = clock.ns_since(since) > OVERDUE_NS;
             }
@@ -206,7 +206,7 @@ impl FastCall<'_> {
         };
         let (innermost, rest) = fold_order(part.ranks);
         let count = if call.bytes == call.elem_bytes { 1 } else { call.bytes / call.elem_bytes.max(1) };
-        // SAFETY: every source has `call.bytes` bytes, and so has the room for the result.
+        // SAFETY: every source has `call.bytes` bytes, and the result has room for them.
         unsafe {
             copy_small(source(innermost), result, call.bytes);
             if let Some(combine) = call.combine {

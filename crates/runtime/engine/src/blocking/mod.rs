@@ -1,10 +1,10 @@
-//! Blocking collectives: an operation, and a wait until this rank's part of it is done.
+//! Blocking collectives: each is an operation, followed by a wait until this rank has finished it.
 //!
-//! [`collective`] carries out any operation, [`fast_path`] what programs call most; both wait in
+//! [`collective`] carries out any operation, and [`fast_path`] the most frequent ones. Both wait in
 //! [`wait_loop`].
 //!
-//! May use: everything below the dispatcher but barriers. Must never hold a rank for something that it
-//! does not need.
+//! May use: all of the engine but [`crate::dispatch`] and [`crate::barrier`]. Must never: make a rank wait
+//! for something that it does not need.
 
 pub mod collective;
 pub mod fast_path;

@@ -1,5 +1,5 @@
-//! How a rank waits on a communicator: it looks, yields or sleeps, moves on what else is under way, and
-//! finds out whether the others are alive.
+//! How a rank waits on a communicator: it polls, yields or sleeps, makes progress on other operations, and
+//! checks whether the other ranks are alive.
 
 use crate::collective::call::CollectiveKind;
 use crate::comm::part::{NodePart, Revoked};
@@ -8,11 +8,11 @@ use crate::process::Process;
 use crate::wait::chores::Chores;
 use crate::wait::pause::Pause;
 
-/// In a wait during which this rank awaits no message, one look in so many is also a look for messages.
-const UNAWAITED: u32 = 8;
+/// While this rank awaits no message, only one poll in this many also polls for messages.
+const UNAWAITED_INTERVAL: u32 = 8;
 
 impl Process {
-    /// Looks again and again until `is_done`; the time it took, in nanoseconds.
+    /// Polls until `is_done` returns true. Returns the time that this took, in nanoseconds.
     pub(crate) fn wait(
         &self,
         part: &NodePart,
@@ -31,8 +31,8 @@ impl Process {
         })
     }
 
-    /// The same for what is not announced at the communicator's event count: `sleep(timeout, is_done)`
-    /// sleeps where it is.
+    /// Like [`Process::wait`], for events that are not announced at the communicator's eventcount.
+    /// `sleep(timeout, is_done)` sleeps where they are announced.
     pub(crate) fn wait_asleep(
         &self,
         part: &NodePart,
@@ -49,9 +49,9 @@ impl Process {
             if self.requests.pending() > 0 {
                 self.requests.progress();
             }
-            // A message that this rank does not await needs it only when it fills its channel: not worth a
-            // look at all channels each time.
-            if self.messages.is_busy() || pause.looks % UNAWAITED == 0 {
+            // Other ranks need this rank to receive an unawaited message only when its channel is full, so
+            // it is not worth polling all channels each time.
+            if self.messages.is_busy() || pause.polls % UNAWAITED_INTERVAL == 0 {
                 self.messages.progress();
             }
             if is_done() {
@@ -62,11 +62,11 @@ impl Process {
             }
             if pause.once(&shared.waiting, expected_ns, || node.any_is_running(&shared.local_ranks)) {
                 self.messages.progress();
-                let under_way = self.requests.pending() > 0 || self.messages.incomplete() > 0;
-                sleep(chores.nap_ns(under_way), &mut is_done);
-                // A sleeper cannot tell what woke it; the loop looks again.
+                let in_progress = self.requests.pending() > 0 || self.messages.incomplete() > 0;
+                sleep(chores.nap_ns(in_progress), &mut is_done);
+                // A sleeper cannot know what woke it, so the loop polls everything again.
             }
-            if pause.looks % 32 == 31 || pause.looks > 32 {
+            if pause.polls % 32 == 31 || pause.polls > 32 {
                 self.do_chores(part, kind, &mut chores, node.clock().ns_since(pause.began))?;
             }
         }
@@ -98,7 +98,7 @@ impl Process {
         Ok(())
     }
 
-    /// Waits for something close at hand, in a program with one thread in MPI.
+    /// Waits for something that usually comes within a few polls, in a program with one thread in MPI.
     #[inline(always)]
     pub(crate) fn wait_briefly(
         &self,
@@ -109,11 +109,11 @@ impl Process {
     ) -> Result<(), Revoked> {
         if is_done() {
             if part.ranks == 2 && part.shared.node.recording {
-                state.tallies.of(kind, false).last += 1; // the other rank was there before
+                state.tallies.of(kind, false).last += 1; // the other rank came first
             }
             return Ok(());
         }
-        for _ in 0..part.shared.waiting.first_looks() {
+        for _ in 0..part.shared.waiting.first_polls() {
             if is_done() {
                 return Ok(());
             }
@@ -138,7 +138,7 @@ impl Process {
     }
 }
 
-/// "barrier" → "Barrier", as in MPI_Barrier.
+/// Turns "barrier" into "Barrier", as in MPI_Barrier.
 fn title(kind: CollectiveKind) -> String {
     let name = kind.name();
     name[..1].to_uppercase() + &name[1..]

@@ -1,14 +1,14 @@
 //! The schedules that describe what the engine does within a node.
 //!
-//! [`evenkeel_schedule::deposits`] says which rank contributes what, which ranks need it, and in which order
-//! contributions are combined. The schedules named here are made of it, and the engine asks it at every call.
-//! The engine adds what schedules do not describe: how deposits travel ([`crate::collective::deposit`],
-//! [`crate::collective::plan`]), counters, the window of operations under way, pending barriers
-//! ([`crate::barrier::blocking`]), and ranks that combine on behalf of an overdue rank. Each schedule is
-//! proved where it is listed, and tests compare it with the ranks that a late rank holds up.
+//! [`evenkeel_schedule::deposits`] defines which rank contributes what, which ranks need it, and in which
+//! order contributions are combined. The schedules named here are built from it, and the engine reads it at
+//! every call. The engine adds what schedules do not describe: how deposits travel
+//! ([`crate::collective::deposit`], [`crate::collective::plan`]), counters, the window of operations in
+//! progress, pending barriers, and ranks that combine on behalf of an overdue rank. Each schedule is proved
+//! where it is listed, and tests compare it with the ranks that must wait for a late rank.
 //!
-//! A long call is cut into instances ([`crate::collective::plan`]). Each is one epoch of the schedule, whose
-//! vector is a slice of the call's vector.
+//! A long call is cut into instances ([`crate::collective::plan`]). Each instance is one epoch of the
+//! schedule, whose vector is a slice of the call's vector.
 
 use crate::collective::shared_fold::SHARED_RESULT;
 use evenkeel_schedule::{Collective, Problem, Rank, Schedule};
@@ -26,8 +26,8 @@ pub fn builtin(kind: Kind, ranks: u32, root: Rank, bytes: usize) -> Schedule {
         // All ranks read one copy, and wait for one flag.
         Collective::Bcast => format!("bcast-flag-tree:r={}", ranks.saturating_sub(1).max(1)),
         Collective::Reduce => "reduce-flat".into(),
-        // Two ranks combine for themselves. Of more ranks the last combines for all; if there is much to
-        // combine, each takes a part.
+        // Two ranks combine each for itself. Among more ranks the last to arrive combines for all; if there
+        // is much to combine, each rank takes a part.
         Collective::Allreduce if pair => "allreduce-simultaneous-broadcast".into(),
         Collective::Allreduce if bytes <= SHARED_RESULT => "allreduce-central-counter".into(),
         Collective::Allreduce => "allreduce-parts".into(),
@@ -44,7 +44,7 @@ pub fn builtin(kind: Kind, ranks: u32, root: Rank, bytes: usize) -> Schedule {
         Collective::Bcast | Collective::Reduce | Collective::Gather | Collective::Scatter
     );
     let problem = Problem::new(ranks).with_root(if rooted { root } else { Rank(0) });
-    Schedule::parse(&name, problem).expect("these schedules exist for any number of ranks")
+    Schedule::parse(&name, problem).expect("these schedules exist for every number of ranks")
 }
 
 #[cfg(test)]
@@ -54,7 +54,7 @@ mod tests {
     use evenkeel_schedule::check::{Interleaving, costs, run};
 
     #[test]
-    fn all_are_correct_combine_in_rank_order_and_hold_up_only_ranks_that_need_data() {
+    fn all_are_correct_combine_in_rank_order_and_block_only_ranks_that_need_data() {
         for ranks in [1, 2, 3, 5, 16] {
             for root in [0, ranks - 1].map(Rank) {
                 for (kind, bytes) in Kind::ALL.into_iter().flat_map(|kind| [(kind, 8), (kind, 1 << 20)]) {

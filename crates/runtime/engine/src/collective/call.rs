@@ -1,4 +1,4 @@
-//! What a front end asks for: one collective call in terms of bytes, ranks and functions.
+//! One collective call as a front end passes it: in terms of bytes, ranks and functions.
 //!
 //! The C header of the shims, `shims/include/evenkeel.h`, is generated from [`Call`], [`Span`] and
 //! [`CollectiveKind`].
@@ -12,12 +12,13 @@ use std::ffi::{c_int, c_void};
 pub type Combine =
     unsafe extern "C" fn(context: *mut c_void, input: *const c_void, inout: *mut c_void, count: usize);
 
-/// A combine function: `inout[i] = input[i] op inout[i]` for `i < count`, as MPI_Reduce_local. NULL: none.
+/// A combine function: `inout[i] = input[i] op inout[i]` for `i < count`, as in MPI_Reduce_local. May be
+/// NULL.
 pub type CombineFunction = Option<
     unsafe extern "C" fn(context: *mut c_void, input: *const c_void, inout: *mut c_void, count: usize),
 >;
 
-/// Makes the data of a call contiguous. Nonzero: that failed, and the call is declined.
+/// Makes the data of a call contiguous. Returns nonzero if that fails; the call is then declined.
 pub type MaterializeFunction = Option<unsafe extern "C" fn(call: *mut Call) -> c_int>;
 
 /// One collective call. All data are contiguous bytes.
@@ -40,19 +41,19 @@ pub type MaterializeFunction = Option<unsafe extern "C" fn(call: *mut Call) -> c
 /// | REDUCE_SCATTER       | vector    | vector                  | own part (recv_spans: all parts)   |
 /// | REDUCE_SCATTER_BLOCK | one block | ranks x block           | own block                          |
 ///
-/// In place: `send` may equal the place in `recv` where this rank's own data go. All reductions: `send` may
-/// equal `recv`; REDUCE_SCATTER and REDUCE_SCATTER_BLOCK: `recv` may be the start of `send`. Buffers do not
-/// overlap otherwise. ALLTOALL, ALLTOALLV, ALLTOALLW: `send` and `recv` are distinct.
+/// In place: `send` may equal the place in `recv` where this rank's own data go. In all reductions `send`
+/// may equal `recv`; in REDUCE_SCATTER and REDUCE_SCATTER_BLOCK `recv` may be the start of `send`. Buffers
+/// do not overlap otherwise. In ALLTOALL, ALLTOALLV and ALLTOALLW, `send` and `recv` are distinct.
 ///
 /// Data with holes: the caller sets `materialize`. The engine calls it once, after it has accepted the call
-/// and before it reads the buffers, and holds no lock meanwhile. It packs what is sent, allocates what is
-/// received into, and fills in `send`, `recv` and the offsets of the spans.
+/// and before it reads the buffers, and holds no lock during the call. The function packs the data to send,
+/// allocates the receive buffer, and fills in `send`, `recv` and the offsets of the spans.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Call {
-    /// Which collective: the number of its kind.
+    /// The number of the call's [`CollectiveKind`].
     pub kind: u32,
-    /// The root, where there is one.
+    /// The root, if the kind has one.
     pub root: i32,
     /// See the table.
     pub bytes: usize,
@@ -64,20 +65,20 @@ pub struct Call {
     pub send_spans: *const Span,
     /// One span per rank; must live until the call is complete.
     pub recv_spans: *const Span,
-    /// Of reductions.
+    /// Combines two vectors; only for reductions.
     pub combine: CombineFunction,
-    /// Handed to `combine`.
+    /// Passed to `combine`.
     pub combine_context: *mut c_void,
-    /// Size of one element of a reduction, which is never divided; 0 for other kinds.
+    /// Size of one element of a reduction, which is never split; 0 for other kinds.
     pub elem_bytes: usize,
-    /// NULL: the data are contiguous already.
+    /// NULL if the data are contiguous already.
     pub materialize: MaterializeFunction,
-    /// For `materialize`.
+    /// Context of `materialize`.
     pub materialize_context: *mut c_void,
 }
 
 impl Call {
-    /// A call of this kind that moves nothing, to be filled in.
+    /// A call of this kind that moves no data, for the caller to fill in.
     pub fn empty(kind: CollectiveKind) -> Call {
         Call {
             kind: kind as u32,
@@ -95,7 +96,7 @@ impl Call {
         }
     }
 
-    /// Makes the data of the call contiguous; false if that fails.
+    /// Makes the data of the call contiguous; returns false if that fails.
     ///
     /// # Safety
     /// `call` must point to a call whose `materialize` may be called.
@@ -110,18 +111,18 @@ impl Call {
         }
     }
 
-    /// Whether rank `me` only contributes and receives nothing.
+    /// Returns whether rank `me` only contributes and receives nothing.
     pub fn only_contributes(&self, ranks: usize, me: usize) -> bool {
         self.kind().participation(ranks, self.root as usize, me).needs == Sources::Empty
     }
 
-    /// Which collective it is.
+    /// The kind of collective.
     #[inline(always)]
     pub fn kind(&self) -> CollectiveKind {
         CollectiveKind::ALL[self.kind as usize]
     }
 
-    /// Where the part for `rank` is in `send`.
+    /// The span in `send` of the part for `rank`.
     ///
     /// # Safety
     /// `send_spans` must hold an entry for `rank`.
@@ -130,7 +131,7 @@ impl Call {
         unsafe { *self.send_spans.add(rank) }
     }
 
-    /// Where the part of `rank` is in `recv`, or in the vector.
+    /// The span in `recv`, or in the vector, of the part of `rank`.
     ///
     /// # Safety
     /// `recv_spans` must hold an entry for `rank`.
@@ -139,11 +140,11 @@ impl Call {
         unsafe { *self.recv_spans.add(rank) }
     }
 
-    /// The bytes by which the call is cut, which all members know alike: of an allgather of unequal blocks
-    /// those of the largest block.
+    /// The number of bytes by which the call is cut, which all members know. For an allgather of blocks of
+    /// different sizes this is the size of the largest block.
     ///
     /// # Safety
-    /// `recv_spans` must hold `ranks` entries where the kind calls for them.
+    /// `recv_spans` must hold `ranks` entries if the kind needs it.
     pub unsafe fn common_bytes(&self, ranks: usize) -> usize {
         match self.kind() {
             CollectiveKind::Allgatherv => (0..ranks)
@@ -155,10 +156,10 @@ impl Call {
         }
     }
 
-    /// Payload that rank `me` contributes or receives.
+    /// The number of payload bytes that rank `me` contributes or receives.
     ///
     /// # Safety
-    /// The spans that the kind calls for must hold `ranks` entries.
+    /// The spans that the kind needs must hold `ranks` entries.
     pub unsafe fn bytes_moved(&self, ranks: usize, me: usize) -> usize {
         use CollectiveKind::*;
         let total = |spans: *const Span| -> usize {

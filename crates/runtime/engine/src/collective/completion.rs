@@ -1,5 +1,5 @@
-//! What a rank does when the deposits that it needs are there: it copies them out, or combines them in
-//! rank order.
+//! What a rank does once the deposits that it needs are there: it copies them out, or combines them in rank
+//! order.
 
 use super::call::Call;
 use super::piece::Piece;
@@ -22,20 +22,21 @@ pub struct Instance<'a> {
     pub kind: Kind,
     /// How its bytes travel.
     pub route: Route,
-    /// The instance.
+    /// The instance's number.
     pub seq: Seq,
-    /// The part of the cut dimension that it carries: start and length.
+    /// Where its part of the cut dimension starts.
     pub at: usize,
-    /// Its length.
+    /// The length of that part.
     pub len: usize,
 }
 
 impl Instance<'_> {
-    /// Moves what a rank that needs nothing from others still has to move: its own data to its own result.
+    /// For a rank that needs nothing from others: moves the rank's own data to its own result, if the kind
+    /// demands it.
     pub(crate) fn take_own(&self, me: usize) {
         let Instance { call, at, len, .. } = *self;
         match self.kind {
-            // SAFETY: buffers as the call's kind says; `copy` leaves data in place alone.
+            // SAFETY: buffers are valid as the call's kind says; `copy` does nothing for data in place.
             Kind::Scatter => unsafe {
                 copy(call.send.wrapping_add(me * call.bytes + at), call.recv.wrapping_add(at), len);
             },
@@ -50,7 +51,7 @@ impl Instance<'_> {
         }
     }
 
-    /// Collects pointers to the vectors that are combined here, in the order of ranks: this rank's own in
+    /// Collects pointers to the vectors that are combined here, in rank order: this rank's own vector in
     /// the program's buffer, the others' in their deposits.
     pub(crate) fn contributions(&self, part: &NodePart, into: &mut Vec<*const u8>) {
         let scatters = matches!(self.kind, Kind::ReduceScatter | Kind::ReduceScatterBlock);
@@ -59,20 +60,20 @@ impl Instance<'_> {
             if rank == part.me && !scatters {
                 self.call.send.wrapping_add(self.at)
             } else {
-                // Reduce_scatter in place writes where its input stands: there even this rank's own part is
-                // read from its deposit.
+                // An in-place reduce_scatter writes over its input, so even this rank's own vector is read
+                // from its deposit.
                 Piece::of(&part.shared.board, rank, self.seq).pointer.cast_const()
             }
         }));
     }
 
-    /// Copies or combines what has been deposited.
+    /// Copies or combines the deposits that this rank needs.
     ///
     /// # Safety
-    /// All deposits that this rank needs are published; buffers are as the call's kind says.
+    /// All deposits that this rank needs are published. Buffers are valid as the call's kind says.
     pub(crate) unsafe fn take(&self, part: &NodePart, state: &mut State) {
-        // SAFETY: deposits are published and stay until this rank leaves; the call's
-        // buffers are valid for what its kind says.
+        // SAFETY: deposits are published and stay until this rank leaves. The call's buffers are valid as
+        // its kind says.
         unsafe {
             match self.kind {
                 Kind::Barrier => {}
@@ -110,7 +111,7 @@ impl Instance<'_> {
         self.call.recv.wrapping_add(offset)
     }
 
-    /// Where the slice for `rank` begins in a deposit that has one for each rank.
+    /// The offset of the slice for `rank` in a deposit that has one slice for each rank.
     fn offset_of_block(&self, rank: usize) -> usize {
         rank * if self.route == Route::Direct { self.call.bytes } else { self.len }
     }
@@ -129,7 +130,7 @@ impl Instance<'_> {
         }
     }
 
-    /// Combines `bytes` of all contributions, from `from` of this instance on, into `out`.
+    /// Combines `bytes` of all contributions into `out`, starting at offset `from` of this instance.
     ///
     /// # Safety
     /// As for `take`.
@@ -149,7 +150,7 @@ impl Instance<'_> {
         let (offset, bytes) = if self.kind == Kind::ReduceScatterBlock {
             (part.me * call.bytes, call.bytes)
         } else {
-            // SAFETY: one span a rank, by the caller's promise.
+            // SAFETY: one span per rank, by the caller's promise.
             let span = unsafe { call.recv_span(part.me) };
             (span.offset as usize, span.bytes)
         };

@@ -1,5 +1,5 @@
-//! What a rank puts on the bill-board: inside its cell, in its ring, in the common area, or an address
-//! to read from.
+//! What a rank writes to the bill-board: payload in its cell, in its ring or in the common area, or an
+//! address from which others read.
 
 use super::call::Call;
 use super::piece::{ENTRY_BYTES, IN_BLOCK, IN_CELL, IN_MEMORY, LENGTH_AT, PAYLOAD_AT, describe};
@@ -12,36 +12,37 @@ use evenkeel_segment::sync::{Ordering, Words};
 use evenkeel_segment::{Board, Mapped, Seq};
 use evenkeel_spanning::CollectiveKind as Kind;
 
-/// Where one instance's deposit goes, and how much room it takes; made before the instance is entered.
+/// Where the deposit of one instance goes and how much memory it needs. Made before the instance is
+/// entered.
 #[derive(Clone, Copy, Debug)]
 pub struct DepositPlan {
     kind: Kind,
     ranks: usize,
-    /// The part of the cut dimension that the instance carries: start and length.
+    /// Start and length of the instance's part of the cut dimension.
     at: usize,
     len: usize,
     payload: usize,
-    /// Bytes that it takes of the rank's ring.
+    /// How many bytes of the rank's ring it needs.
     pub ring_bytes: usize,
-    /// Other ranks will read this rank's memory: it must stay as it is until they have.
+    /// Other ranks will read this rank's memory, which must stay unchanged until they have done so.
     pub offers_memory: bool,
 }
 
-/// The room that was allocated for a deposit, as offsets in the block.
+/// The memory that was allocated for a deposit, as offsets in the block.
 #[derive(Clone, Copy, Debug)]
 pub struct DepositRoom {
-    /// Of a piece of this rank's ring; unused if the deposit takes none.
+    /// Offset of a piece of this rank's ring; unused if the deposit needs none.
     pub ring_at: usize,
-    /// Of the instance's common piece; likewise.
+    /// Offset of the instance's common piece; unused if the deposit needs none.
     pub common_at: usize,
 }
 
 impl DepositPlan {
-    /// For the instance of `call` that carries `len` bytes from `at` on, among `ranks` that have rings of
-    /// `ring_bytes`.
+    /// For the instance of `call` that carries `len` bytes starting at `at`, among `ranks` ranks whose
+    /// rings have `ring` bytes each.
     ///
     /// # Safety
-    /// The call must have the spans that its kind calls for.
+    /// The call must have the spans that its kind needs.
     pub unsafe fn new(
         call: &Call,
         route: Route,
@@ -76,7 +77,7 @@ impl DepositPlan {
     /// Writes the deposit of instance `seq` of `call` for rank `me`. The caller publishes it.
     ///
     /// # Safety
-    /// The rank has entered the instance, and `room` was allocated for it; the call's buffers are valid as
+    /// The rank has entered the instance, and `room` was allocated for it. The call's buffers are valid as
     /// its kind says.
     pub unsafe fn write(
         &self,
@@ -97,7 +98,8 @@ impl DepositPlan {
             }
         };
         if matches!(self.kind, Kind::Scatterv | Kind::Alltoallv | Kind::Alltoallw) {
-            // SAFETY: the ring piece holds the table, and the data too unless they are offered for reading.
+            // SAFETY: the ring piece has room for the table and, unless others read them directly, for the
+            // data.
             unsafe { self.write_table(call, memory, room.ring_at) };
             return describe_cell(IN_BLOCK, Some(room.ring_at as u64));
         }
@@ -109,12 +111,12 @@ impl DepositPlan {
             _ => (self.ring_bytes > 0).then_some(room.ring_at),
         };
         let pointer = memory.pointer(target.unwrap_or(cell + PAYLOAD_AT));
-        // SAFETY: what is deposited is in the send buffer, and the target was sized for it.
+        // SAFETY: the send buffer holds what is deposited, and the target was sized for it.
         unsafe {
             if matches!(self.kind, Kind::Scatter | Kind::Alltoall) {
                 self.write_blocks(call, pointer);
             } else if shared.waiting.shares_cores() {
-                // most readers run on this core in their turn
+                // Most readers will run on this core later, so its cache should keep the data.
                 copy(call.send.wrapping_add(self.at), pointer, self.payload);
             } else {
                 copies.copy(shared.node.clock(), call.send.wrapping_add(self.at), pointer, self.payload);
@@ -126,10 +128,10 @@ impl DepositPlan {
         }
     }
 
-    /// Writes the slice of each rank's block, one after the other.
+    /// Writes the slices of all ranks' blocks, one after the other.
     ///
     /// # Safety
-    /// `ranks` blocks of `call.bytes` in the send buffer; the target holds `ranks × len`.
+    /// The send buffer holds `ranks` blocks of `call.bytes`; the target has room for `ranks × len` bytes.
     unsafe fn write_blocks(&self, call: &Call, target: *mut u8) {
         for rank in 0..self.ranks {
             let from = call.send.wrapping_add(rank * call.bytes + self.at);
@@ -138,14 +140,14 @@ impl DepositPlan {
         }
     }
 
-    /// Writes an entry for each rank, and the data after them unless they are offered for reading.
+    /// Writes one entry per rank, followed by the data unless other ranks read them directly.
     ///
     /// # Safety
     /// As for `write`.
     unsafe fn write_table(&self, call: &Call, memory: &Mapped, ring_at: usize) {
         let mut data_at = ring_at + self.ranks * ENTRY_BYTES;
         for rank in 0..self.ranks {
-            // SAFETY: one span a rank.
+            // SAFETY: the call has one span per rank.
             let span = unsafe { call.send_span(rank) };
             let from = call.send.wrapping_offset(span.offset);
             let (kind, place) = if self.offers_memory {
@@ -162,7 +164,7 @@ impl DepositPlan {
     }
 }
 
-/// Puts a small contribution into this rank's cell. The caller publishes it.
+/// Writes a small contribution into this rank's cell. The caller publishes it.
 ///
 /// # Safety
 /// The caller has entered the instance; `from` is valid for `bytes`, at most [`CELL_BYTES`].
@@ -174,11 +176,12 @@ pub unsafe fn write_cell(board: &Board<Mapped>, me: usize, seq: Seq, from: *cons
     unsafe { copy_small(from, board.memory.pointer(cell + PAYLOAD_AT), bytes) };
 }
 
-/// Puts bytes into this rank's cell or, if they are too many for it, at `room_at` of the block. The
+/// Writes bytes into this rank's cell or, if they do not fit there, at offset `room_at` of the block. The
 /// caller publishes them.
 ///
 /// # Safety
-/// The caller has entered the instance, and been given so much room there.
+/// The caller has entered the instance, and has allocated `room_at` for `bytes` if they do not fit the
+/// cell.
 pub unsafe fn write_bytes(board: &Board<Mapped>, me: usize, seq: Seq, room_at: usize, bytes: &[u8]) {
     let cell = board.geometry.cell(me, seq.0);
     let (kind, target) =

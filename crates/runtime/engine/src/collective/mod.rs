@@ -1,12 +1,11 @@
 //! Collective operations among the ranks of one node, without any waiting.
 //!
-//! A [`call`] is cut into instances by a [`plan`]; an [`operation`] carries it out: in each instance a
-//! rank makes its [`deposit`], and when the deposits that it needs are there, it copies or combines
-//! them ([`completion`], [`shared_fold`]). [`builtin`] names the schedules that these operations amount
-//! to.
+//! A [`plan`] cuts a [`call`] into instances, and an [`operation`] carries it out. In each instance a rank
+//! makes its [`deposit`]; when the deposits that it needs are there, it copies or combines them
+//! ([`completion`], [`shared_fold`]). [`builtin`] names the schedules that describe these operations.
 //!
-//! May use: comm, reduction, copy, record. Must never wait, choose by anything that ranks may know
-//! differently, or combine in another order than that of the ranks.
+//! May use: comm, reduction, copy, record. Must never: wait, choose by facts that may differ between ranks,
+//! or combine in any order but rank order.
 
 pub mod builtin;
 pub mod call;

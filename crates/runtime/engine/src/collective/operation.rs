@@ -1,11 +1,11 @@
-//! One collective call under way at one rank: it enters the call's instances, and finishes each when
-//! what it needs is there.
+//! One collective call in progress at one rank. It enters the call's instances, and finishes each of them
+//! when the data that the rank needs is there.
 //!
-//! A rank *enters* an instance by making its deposit and counting its arrival. It *finishes* the
-//! instance when what it needs is there and has been copied or combined. A rank that needs nothing
-//! finishes at once. Which rank contributes, and whose contributions it needs, is said by
-//! [`evenkeel_schedule::deposits`], of which the schedules of [`super::builtin`] are made too. Several
-//! instances of a long call are under way together, as far as the segment has room.
+//! A rank *enters* an instance by making its deposit and counting its arrival. It *finishes* the instance
+//! when the deposits that it needs are there and it has copied or combined them. A rank that needs nothing
+//! finishes at once. [`evenkeel_schedule::deposits`] defines which ranks contribute and which contributions
+//! a rank needs; the schedules of [`super::builtin`] are built from it too. Several instances of a long
+//! call are in progress together, as far as the segment has room.
 
 use super::call::Call;
 use super::completion::Instance;
@@ -23,29 +23,30 @@ use evenkeel_segment::Seq;
 use evenkeel_segment::board::geometry::{CELL_BYTES, RELEASE_BYTES};
 use evenkeel_spanning::CollectiveKind as Kind;
 
-/// A collective call among the ranks of one node, under way.
+/// A collective call in progress among the ranks of one node.
 pub struct Operation {
     call: Call,
     kind: Kind,
     nonblocking: bool,
     plan: Plan,
-    /// What this rank does in each instance.
+    /// What this rank contributes to each instance and what it needs.
     participation: Participation,
-    /// Bytes of the dimension that is cut.
+    /// The length of the dimension that is cut, in bytes.
     total: usize,
     first: Seq,
     entered: u64,
     finished: u64,
-    /// Of the instance that is being finished: the combining of an allreduce among three or more.
+    /// Of the instance that is being finished, in an allreduce among three or more ranks: how far combining
+    /// is.
     fold: SharedFold,
-    /// Of a direct instance: this rank has what it needs, and stays only for its readers.
+    /// Of a direct instance: this rank has what it needs, and stays only until its readers have finished.
     is_taken: bool,
     /// Other ranks may still read this rank's memory.
     offers_memory: bool,
 }
 
 impl Operation {
-    /// Reserves the numbers of its instances. `plan` must be of this call.
+    /// Reserves the numbers of the call's instances. `plan` must have been made for this call.
     #[inline]
     pub fn reserve(
         part: &NodePart,
@@ -55,7 +56,7 @@ impl Operation {
         nonblocking: bool,
     ) -> Operation {
         let kind = call.kind();
-        // SAFETY: the front end provides the spans that the kind calls for.
+        // SAFETY: the front end provides the spans that the kind needs.
         let bytes = unsafe { call.common_bytes(part.ranks) };
         Operation {
             call,
@@ -73,33 +74,33 @@ impl Operation {
         }
     }
 
-    /// Whether this rank has deposited all that it has to.
+    /// Returns whether this rank has made all its deposits.
     pub(crate) fn has_entered(&self) -> bool {
         self.entered == self.plan.instances
     }
 
-    /// Whether this rank's part is done.
+    /// Returns whether this rank has finished all instances.
     pub(crate) fn is_done(&self) -> bool {
         self.finished == self.plan.instances
     }
 
-    /// Whether this call is timed in full.
+    /// Returns whether this call is timed in full.
     pub fn is_sampled(&self) -> bool {
         is_sampled(self.first.0)
     }
 
-    /// Whether ranks may fetch from each other's memory.
+    /// Returns whether ranks may read each other's memory in this call.
     pub fn may_read_directly(&self) -> bool {
         self.plan.route == Route::Direct || self.kind.is_private()
     }
 
-    /// Payload that this rank contributes or receives.
+    /// The number of payload bytes that this rank contributes or receives.
     pub fn bytes_moved(&self, part: &NodePart) -> usize {
-        // SAFETY: the front end provides the spans that the kind calls for.
+        // SAFETY: the front end provides the spans that the kind needs.
         unsafe { self.call.bytes_moved(part.ranks, part.me) }
     }
 
-    /// Moves on as far as possible; true when this rank's part is done.
+    /// Makes as much progress as is possible now. Returns true when this rank has finished.
     #[inline]
     pub fn poll(&mut self, part: &NodePart, state: &mut State) -> bool {
         loop {
@@ -135,7 +136,7 @@ impl Operation {
         }
     }
 
-    /// Bytes that an instance takes in the common area; the same on all ranks.
+    /// How many bytes an instance needs in the common area; the same on all ranks.
     fn common_bytes(&self, ranks: usize, len: usize) -> usize {
         match self.kind {
             Kind::Bcast if len > CELL_BYTES && self.plan.route == Route::Segment => len,
@@ -144,7 +145,7 @@ impl Operation {
         }
     }
 
-    /// Enters the next instance, if it may be entered.
+    /// Enters the next instance if it may be entered now.
     #[inline]
     fn enter(&mut self, part: &NodePart, state: &mut State) -> bool {
         let shared = &part.shared;
@@ -152,7 +153,7 @@ impl Operation {
         let Instance { seq, at, len, .. } = self.instance(self.entered);
         let common = self.common_bytes(part.ranks, len);
         let deposit = self.participation.contributes.then(|| {
-            // SAFETY: the front end provides the spans that the kind calls for.
+            // SAFETY: the front end provides the spans that the kind needs.
             unsafe {
                 DepositPlan::new(&self.call, self.plan.route, part.ranks, board.geometry.ring_bytes, at, len)
             }
@@ -166,9 +167,9 @@ impl Operation {
         if let Some(deposit) = deposit {
             let ring_at = if ring > 0 { state.allocate_ring(&board.geometry, part.me, seq, ring) } else { 0 };
             let room = DepositRoom { ring_at, common_at };
-            // SAFETY: entering gave this rank its cell, and the allocators its pieces of the ring and the
-            // common area; no rank reads them before they are published. The call's buffers are valid by the
-            // front end's promise.
+            // SAFETY: entering gave this rank its cell, and the allocators gave it its pieces of the ring
+            // and of the common area. No rank reads them before they are published. The call's buffers are
+            // valid by the front end's promise.
             unsafe { deposit.write(&self.call, shared, part.me, seq, room, &mut state.copies) };
             self.offers_memory |= deposit.offers_memory;
         }
@@ -179,14 +180,15 @@ impl Operation {
         state.note_entered();
         self.arrive(part, state, seq, len, sampled);
         if self.participation.needs == Sources::Empty && !self.offers_memory {
-            // This rank will read nothing here and says so at once: others may be waiting for the window.
+            // This rank will read nothing here. It leaves at once, because others may be waiting for the
+            // window.
             self.instance(self.entered).take_own(part.me);
             state.leave(board, part.me, seq);
         }
         true
     }
 
-    /// Publishes the deposit, and counts the arrival where arrivals are counted.
+    /// Publishes the deposit, and counts the arrival if arrivals of this kind are counted.
     #[inline]
     fn arrive(&self, part: &NodePart, state: &mut State, seq: Seq, len: usize, sampled: bool) {
         let (board, contributes) = (&part.shared.board, self.participation.contributes);
@@ -215,7 +217,8 @@ impl Operation {
                 board.release(seq);
             }
             if self.kind != Kind::Allreduce || len > SHARED_RESULT {
-                board.notify(); // the last to arrive at a small allreduce notifies when the result is there
+                // At a small allreduce the last rank to arrive notifies later, when the result is there.
+                board.notify();
             }
         }
     }
@@ -237,7 +240,7 @@ impl Operation {
         }
     }
 
-    /// Whether everything that this rank needs from others has been deposited.
+    /// Returns whether everything that this rank needs from others has been deposited.
     #[inline]
     fn is_ready(&self, part: &NodePart, state: &State, seq: Seq) -> bool {
         let board = &part.shared.board;
@@ -253,11 +256,11 @@ impl Operation {
         }
     }
 
-    /// Finishes the oldest instance that was entered, if what it needs is there.
+    /// Finishes the oldest instance that was entered, if the deposits that it needs are there.
     #[inline]
     fn finish(&mut self, part: &NodePart, state: &mut State) -> bool {
         if self.participation.needs == Sources::Empty && !self.offers_memory {
-            return true; // left when it was entered
+            return true; // this rank left the instance when it entered it
         }
         let board = &part.shared.board;
         let seq = self.instance(self.finished).seq;
@@ -269,7 +272,7 @@ impl Operation {
             self.fold = SharedFold::default();
             if self.may_read_directly() {
                 self.is_taken = true;
-                board.notify(); // a rank may be waiting for its readers
+                board.notify(); // a rank may be waiting until its readers have left
             }
         }
         if self.offers_memory && !self.have_readers_left(part, seq) {
@@ -279,7 +282,8 @@ impl Operation {
         true
     }
 
-    /// Copies or combines what this rank needs of the oldest instance; false if that is not there yet.
+    /// Copies or combines what this rank needs of the oldest instance. Returns false if that is not there
+    /// yet.
     #[inline]
     fn take(&mut self, part: &NodePart, state: &mut State) -> bool {
         let mut fold = std::mem::take(&mut self.fold);
@@ -292,7 +296,7 @@ impl Operation {
             instance.take_own(part.me);
             true
         } else {
-            // SAFETY: all deposits that are read have been seen published or counted.
+            // SAFETY: all deposits that are read have been seen to be published or counted.
             unsafe { instance.take(part, state) };
             self.note_savings(part, state, instance.seq);
             true
@@ -301,8 +305,8 @@ impl Operation {
         is_done
     }
 
-    /// Counts, at the root of a reduction or gather, for how long a library without bypass would have held
-    /// the other ranks.
+    /// At the root of a reduction or gather: counts for how long a library without bypass would have
+    /// blocked the other ranks.
     fn note_savings(&self, part: &NodePart, state: &mut State, seq: Seq) {
         if !part.shared.node.recording || !matches!(self.kind, Kind::Reduce | Kind::Gather | Kind::Gatherv) {
             return;
@@ -315,7 +319,7 @@ impl Operation {
         }
     }
 
-    /// Whether no rank can be reading this rank's memory any more.
+    /// Returns whether all ranks that read this rank's memory have finished doing so.
     fn have_readers_left(&self, part: &NodePart, seq: Seq) -> bool {
         let reads = |reader: usize| {
             let participation = self.kind.participation(part.ranks, self.call.root as usize, reader);

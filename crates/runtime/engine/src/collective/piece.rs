@@ -1,7 +1,7 @@
-//! A deposit as its readers find it.
+//! A deposit as its readers see it.
 //!
-//! A cell of the bill-board has four fields: flag | kind and length | time of arrival | 40 bytes, which
-//! are the payload or say where it is.
+//! A cell of the bill-board has four fields: flag | kind and length | time of arrival | 40 bytes. The last
+//! field holds the payload, or says where the payload is.
 
 use crate::clock::Ticks;
 use crate::comm::part::NodePart;
@@ -15,26 +15,26 @@ pub(super) const PAYLOAD_AT: usize = 24;
 
 /// The payload is in the cell.
 pub(super) const IN_CELL: u64 = 0;
-/// It is at an offset of the block.
+/// The payload is at an offset of the block.
 pub(super) const IN_BLOCK: u64 = 1;
-/// It is at an address of the depositor's memory.
+/// The payload is at an address in the depositor's memory.
 pub(super) const IN_MEMORY: u64 = 2;
 
-/// Bytes of an entry in the table of SCATTERV and ALLTOALLV: kind and length, place.
+/// Size of an entry in the table of SCATTERV and ALLTOALLV: kind and length, place.
 pub(super) const ENTRY_BYTES: usize = 16;
 
-/// The second field of a cell, or the first of an entry.
+/// Encodes the second field of a cell, or the first of an entry.
 #[inline(always)]
 pub(super) fn describe(kind: u64, bytes: usize) -> u64 {
     kind << 62 | bytes as u64
 }
 
-/// A published deposit, or an entry of its table.
+/// A published deposit, or one entry of a deposit that is a table.
 #[derive(Clone, Copy)]
 pub struct Piece {
-    /// Its length.
+    /// Its length in bytes.
     pub bytes: usize,
-    /// Where it is in this process's view of the block; null if it is in the depositor's memory.
+    /// Its address in this process's mapping of the block; null if it is in the depositor's memory.
     pub pointer: *mut u8,
     address: u64,
     block: Mapped,
@@ -42,7 +42,7 @@ pub struct Piece {
 
 impl Piece {
     fn at(memory: Mapped, description_at: usize, place_at: usize) -> Piece {
-        // Relaxed: the flag (or the count) was acquired before.
+        // Relaxed: the flag or the counter was loaded with acquire before.
         let description = memory.word(description_at).load(Ordering::Relaxed);
         let place = || memory.word(place_at).load(Ordering::Relaxed);
         let (pointer, address) = match description >> 62 {
@@ -53,13 +53,13 @@ impl Piece {
         Piece { bytes: (description & (u64::MAX >> 2)) as usize, pointer, address, block: memory }
     }
 
-    /// What `rank` has deposited in `seq`.
+    /// The deposit of `rank` in instance `seq`.
     pub fn of(board: &Board<Mapped>, rank: usize, seq: Seq) -> Piece {
         let cell = board.geometry.cell(rank, seq.0);
         Piece::at(board.memory, cell + LENGTH_AT, cell + PAYLOAD_AT)
     }
 
-    /// The payload of `rank` in `seq`, which must be inside its cell.
+    /// The payload of `rank` in instance `seq`, which must be inside its cell.
     #[inline(always)]
     pub fn in_cell(board: &Board<Mapped>, rank: usize, seq: Seq) -> *mut u8 {
         board.memory.pointer(board.geometry.cell(rank, seq.0) + PAYLOAD_AT)
@@ -71,11 +71,11 @@ impl Piece {
         Piece::at(self.block, table + rank * ENTRY_BYTES, table + rank * ENTRY_BYTES + 8)
     }
 
-    /// Copies `bytes` from `from` on to `to`. A read of another process's memory that fails ends this
-    /// process, unless the depositor has ended or left the call.
+    /// Copies `bytes`, starting at offset `from`, to `to`. If reading another process's memory fails, this
+    /// process ends, unless the depositor has died or the communicator was revoked.
     ///
     /// # Safety
-    /// The deposit is published by `rank` and this rank has not left; `to` must have room.
+    /// `rank` has published the deposit and this rank has not left the instance; `to` must have room.
     pub unsafe fn fetch(&self, part: &NodePart, rank: usize, from: usize, to: *mut u8, bytes: usize) {
         if bytes == 0 {
             return;
@@ -91,19 +91,19 @@ impl Piece {
             return;
         };
         if part.is_revoked() || part.has_lost_members() {
-            return; // its owner has left the call; the wait for this instance finds that out as well
+            return; // the depositor has left the call; the wait for this instance finds that out as well
         }
         let local_rank = shared.local_ranks[rank];
         shared.node.check_alive(std::iter::once(local_rank), "collective");
         let (me, other) = (shared.node.me, shared.node.neighbours[local_rank].world_rank);
         shared.node.end(&format!(
-            "rank {me} could not read {bytes} bytes from rank {other} (process {pid}): {error}. It \
-             worked when the job started; EVENKEEL_CMA=off avoids such reads"
+            "rank {me} could not read {bytes} bytes from rank {other} (process {pid}): {error}. Such reads \
+             worked when the job started; EVENKEEL_CMA=off avoids them"
         ));
     }
 }
 
-/// Leaves the time of arrival in this rank's cell.
+/// Writes the time of arrival into this rank's cell.
 pub fn note_arrival(board: &Board<Mapped>, me: usize, seq: Seq, now: Ticks) {
     board.memory.word(board.geometry.cell(me, seq.0) + ARRIVAL_AT).store(now.0, Ordering::Relaxed);
 }

@@ -1,65 +1,65 @@
-//! How a call is cut into instances: from what all members know to be equal, and nothing else.
+//! How a call is cut into instances, using only facts that all members know to be equal.
 //!
-//! Everything here is a pure function of the kind of operation, the bytes that MPI guarantees to be
-//! equal, the number of ranks, and the facts of the node that every rank has been told alike.
+//! Everything here is a pure function of the kind of collective, the number of bytes that MPI guarantees to
+//! be equal, the number of ranks, and the facts of the node that all ranks have agreed on.
 
 use evenkeel_segment::Geometry;
 use evenkeel_segment::board::geometry::CELL_BYTES;
 use evenkeel_spanning::CollectiveKind as Kind;
 
-/// What becomes of a deposit that is too large for the segment.
+/// How a deposit that is too large for the segment travels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LargeDeposits {
-    /// Its readers fetch it from the depositor's memory.
+    /// Its readers read it from the depositor's memory.
     Read,
-    /// It goes through the segment in slices, where all ranks know its length.
+    /// It goes through the segment in slices, if all ranks know its length.
     Cut,
-    /// There is none: the calls have been cut already.
+    /// There are none: calls have been cut before they come here.
     Never,
 }
 
-/// What all members of a communicator know alike of the memory that they share.
+/// What all members of a communicator know about the memory that they share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlanFacts {
-    /// Cores that the ranks of the node may use.
+    /// How many cores the ranks of the node may use.
     pub cores: usize,
-    /// What becomes of large deposits.
+    /// How large deposits travel.
     pub large: LargeDeposits,
 }
 
-/// How the bytes travel.
+/// How the payload travels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Route {
     /// Through the segment: depositors may leave at once.
     Segment,
-    /// Readers fetch from the depositor's memory; the depositor stays until they have.
+    /// Readers read the depositor's memory; the depositor stays until they have.
     Direct,
 }
 
-/// A call cut into instances.
+/// How a call is cut into instances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// How the bytes travel.
+    /// How the payload travels.
     pub route: Route,
-    /// How many instances there are.
+    /// The number of instances.
     pub instances: u64,
-    /// Bytes of the cut dimension (`Call::bytes`; a block for gather and its kin) in each instance but the
+    /// Bytes of the cut dimension (`Call::bytes`; one block in gather-like kinds) in each instance but the
     /// last.
     pub slice: usize,
 }
 
-/// Beyond this a broadcast is fetched directly where that is allowed: the root's memory is then read by
-/// all at once.
+/// A larger broadcast is read directly if that is allowed. All ranks then read the root's memory at once.
 const DIRECT_BCAST: usize = 512 * 1024;
-/// A broadcast's slice where every rank has a core: while the root writes one the others read the one before.
+/// Slice of a broadcast if every rank has a core: while the root writes one slice, the others read the one
+/// before.
 const STREAM_SLICE: usize = 16 * 1024;
-/// Entries of an offset table that fit into a ring beside some data.
+/// The largest offset table that fits into a ring and leaves room for some data, in entries.
 const LARGEST_TABLE: usize = 1024;
 
-/// The plan, or None if the host library must carry the call out.
+/// Returns the plan, or `None` if the host library must carry out the call.
 ///
-/// `bytes`: [`Call::common_bytes`](super::call::Call::common_bytes). `elem_bytes`: of an element of a
-/// reduction, which is not divided; 0 otherwise.
+/// `bytes` is [`Call::common_bytes`](super::call::Call::common_bytes). `elem_bytes` is the size of an
+/// element of a reduction, which is not split; 0 for other kinds.
 pub fn plan(
     kind: Kind,
     bytes: usize,
@@ -117,8 +117,8 @@ pub fn plan(
                 cut(slice)
             }
         }
-        // A rank that knows only its own share cannot tell whether all shares fit. One that has too much
-        // offers it for direct reading.
+        // A rank that knows only its own share cannot know whether all shares fit. A rank whose share is
+        // too large offers it for direct reading.
         Kind::Gatherv | Kind::Scatterv | Kind::Alltoallv | Kind::Alltoallw => {
             if facts.large == LargeDeposits::Cut || g.ranks > LARGEST_TABLE {
                 return None;
@@ -126,7 +126,8 @@ pub fn plan(
             whole
         }
     };
-    // A nonblocking call must not depend on its caller's coming back: what it deposits must fit at once.
+    // A nonblocking call must complete even if the program never polls it again, so its whole deposit must
+    // fit at once.
     if nonblocking && plan.instances > 1 {
         return None;
     }
@@ -192,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_are_not_divided() {
+    fn elements_are_not_split() {
         let g = Geometry::new(4);
         let facts = PlanFacts { cores: 2, large: LargeDeposits::Read };
         let p = plan(Kind::Allreduce, 24 * 10_000, 24, false, &g, facts).unwrap();

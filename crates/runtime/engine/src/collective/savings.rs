@@ -1,22 +1,22 @@
-//! What bypass has saved, estimated from times of arrival.
+//! Estimates the time that bypass has saved, from times of arrival.
 
 use super::piece::arrival_of;
 use crate::clock::{Clock, Ticks};
 use crate::comm::part::NodePart;
 use evenkeel_segment::Seq;
 
-/// For how long a library without bypass would have held the ranks in a reduction or gather, in all:
-/// there a rank waits until all ranks below it in a binomial tree have arrived. To be called by the
-/// root of a sampled instance that is complete.
+/// How long a library without bypass would have blocked the ranks of a reduction or gather, summed over all
+/// ranks: in such a library a rank waits until all ranks below it in a binomial tree have arrived. The root
+/// of a sampled instance calls this when the instance is complete.
 pub(crate) fn saved_ns(part: &NodePart, root: usize, seq: Seq) -> u64 {
     let arrivals: Vec<Ticks> = (0..part.ranks)
         .map(|relative| arrival_of(&part.shared.board, (relative + root) % part.ranks, seq))
         .collect();
-    held_ns(part.shared.node.clock(), &arrivals)
+    blocked_ns(part.shared.node.clock(), &arrivals)
 }
 
-/// The same from the arrivals, counted from the root.
-fn held_ns(clock: Clock, arrivals: &[Ticks]) -> u64 {
+/// The same sum, from the times of arrival in order of rank relative to the root.
+fn blocked_ns(clock: Clock, arrivals: &[Ticks]) -> u64 {
     let ranks = arrivals.len();
     let mut complete = arrivals.to_vec();
     let mut bit = 1;
@@ -34,13 +34,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn inner_ranks_of_the_tree_wait_for_those_below_them() {
-        let held = |arrivals: &[u64]| {
-            held_ns(Clock::MONOTONIC, &arrivals.iter().map(|&t| Ticks(t)).collect::<Vec<_>>())
+    fn inner_ranks_of_the_tree_wait_for_the_ranks_below_them() {
+        let blocked = |arrivals: &[u64]| {
+            blocked_ns(Clock::MONOTONIC, &arrivals.iter().map(|&t| Ticks(t)).collect::<Vec<_>>())
         };
-        // In the tree of eight ranks 2 waits for 3, 4 for 5 and 6, 6 for 7.
-        assert_eq!(held(&[0, 0, 0, 0, 0, 0, 0, 100]), 100 + 100);
-        assert_eq!(held(&[0, 0, 0, 50, 0, 0, 0, 0]), 50);
-        assert_eq!(held(&[900, 7, 7, 7, 7]), 0, "the root's own lateness holds no other rank");
+        // In the tree of eight ranks, 2 waits for 3, 4 for 5 and 6, and 6 for 7.
+        assert_eq!(blocked(&[0, 0, 0, 0, 0, 0, 0, 100]), 100 + 100);
+        assert_eq!(blocked(&[0, 0, 0, 50, 0, 0, 0, 0]), 50);
+        assert_eq!(blocked(&[900, 7, 7, 7, 7]), 0, "the root's own lateness blocks no other rank");
     }
 }

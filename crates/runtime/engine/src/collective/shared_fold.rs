@@ -1,4 +1,4 @@
-//! Allreduce among three or more: which rank combines, and how no rank waits for another one's combining.
+//! Allreduce among three or more ranks: which rank combines, and how ranks avoid waiting for a slow one.
 
 use super::completion::Instance;
 use crate::clock::{Clock, Ticks};
@@ -10,26 +10,26 @@ use evenkeel_schedule::algorithms::allreduce::parts::part_count;
 use evenkeel_schedule::partition::part_start;
 use evenkeel_segment::board::geometry::RELEASE_BYTES;
 
-/// Results up to this size are combined by the last rank to arrive; larger ones in shares, by all ranks
-/// that are awake.
+/// Results up to this size are combined by the last rank to arrive. Larger ones are divided into shares
+/// that the ranks that are awake combine.
 pub const SHARED_RESULT: usize = 2 * 1024;
 
-/// How long a result may be overdue before a rank that needs it combines for itself.
+/// How long a result may be overdue before a rank that needs it combines the contributions itself.
 pub const OVERDUE_NS: u64 = 50_000;
 
-/// How far this rank has come with the instance that it is finishing.
+/// How far this rank is with the instance that it is finishing.
 #[derive(Default)]
 pub struct SharedFold {
-    /// Shares of the result that are in place here, one bit each.
+    /// The shares of the result that this rank has, one bit each.
     taken: u64,
-    /// Since when the instance has been seen to be complete.
+    /// When this rank first saw that all ranks had arrived.
     complete_since: Option<Ticks>,
 }
 
 impl SharedFold {
-    /// Moves on as far as possible; true when the result is in place. The last rank to arrive combines
-    /// small results for all; large ones are divided among the ranks that are awake. A rank that waits too
-    /// long for another one's combining does it for itself.
+    /// Makes as much progress as is possible now. Returns true when the result is in place. The last rank
+    /// to arrive combines a small result for all; a large one is divided among the ranks that are awake. A
+    /// rank that has waited too long for another one's share combines that share itself.
     pub(crate) fn advance(&mut self, instance: &Instance<'_>, part: &NodePart, state: &mut State) -> bool {
         let board = &part.shared.board;
         let offset = if instance.len > RELEASE_BYTES {
@@ -68,20 +68,20 @@ impl SharedFold {
         let out = call.recv.wrapping_add(instance.at);
         if state.was_last(seq) {
             instance.contributions(part, sources);
-            // SAFETY: all have arrived, and only the last one writes the result before the release.
+            // SAFETY: all ranks have arrived, and only the last one writes the result before the release.
             unsafe { fold(call, sources, result, count) };
             board.release(seq);
             board.notify();
-            // SAFETY: the result is there; `out` is this rank's.
+            // SAFETY: the result is complete; `out` belongs to this rank.
             unsafe { copy(result, out, len) };
             true
         } else if board.is_released(seq) {
-            // SAFETY: released after the result was written; it stays until all have left.
+            // SAFETY: the result was written before the release, and stays until all ranks have left.
             unsafe { copy(result, out, len) };
             true
         } else if board.all_arrived(seq, state.round(seq)) && self.is_overdue(part.shared.node.clock()) {
             instance.contributions(part, sources);
-            // SAFETY: all have arrived; the result goes to this rank's own buffer only.
+            // SAFETY: all ranks have arrived; the result goes to this rank's own buffer only.
             unsafe { fold(call, sources, out, count) };
             true
         } else {
@@ -89,7 +89,7 @@ impl SharedFold {
         }
     }
 
-    /// Of an instance at which all have arrived.
+    /// For an instance at which all ranks have arrived.
     fn advance_large(
         &mut self,
         instance: &Instance<'_>,
@@ -111,7 +111,7 @@ impl SharedFold {
             let [from, to] = bounds(share);
             shifted.clear();
             shifted.extend(sources.iter().map(|source| source.wrapping_add(from)));
-            // SAFETY: all have arrived; the share of the target is written by this rank only.
+            // SAFETY: all ranks have arrived; only this rank writes this share of the target.
             unsafe { fold(call, &shifted, target.wrapping_add(from), (to - from) / elem) };
         };
         while let Some(share) = board.claim(seq, shares) {
@@ -127,13 +127,13 @@ impl SharedFold {
             fold_share(share, out);
             self.taken |= 1 << share;
         } else if ready == all {
-            // SAFETY: all shares are done.
+            // SAFETY: all shares are complete.
             unsafe { copy(result, out, len) };
             self.taken = all;
         } else {
             for share in (0..shares).filter(|share| ready >> share & 1 != 0) {
                 let [from, to] = bounds(share);
-                // SAFETY: this share is done.
+                // SAFETY: this share is complete.
                 unsafe { copy(result.wrapping_add(from), out.wrapping_add(from), to - from) };
             }
             self.taken |= ready;

@@ -1,7 +1,8 @@
-//! What a rank knows of a communicator on one node: the memory that its members share ([`shared`]),
-//! what changes from call to call ([`state`], with [`ring_allocator`]), and both together ([`part`]).
+//! What a rank knows of a communicator on one node: the memory that its members share ([`shared`]), the
+//! state that changes from call to call ([`state`], with [`ring_allocator`]), and the two together
+//! ([`part`]).
 //!
-//! May use: job, segment, record. Must never carry anything out: operations are above.
+//! May use: job, segment, record. Must never: carry out an operation; modules above do that.
 
 pub mod part;
 pub mod ring_allocator;

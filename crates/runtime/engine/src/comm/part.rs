@@ -9,36 +9,37 @@ use evenkeel_segment::board::revocation;
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The communicator has been revoked, or a member has died where the host library reports that: what
-/// was under way on it has ended without a result.
+/// The communicator has been revoked, or a member has died and the host library reports that. Operations in
+/// progress on it have ended without a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Revoked;
 
-/// A communicator on this node: a block of the segment, and this rank's state of it. It holds all
-/// members, or those on this node and the node's agent. A communicator has a second part for its
-/// nonblocking operations.
+/// A communicator on this node: a block of the segment, and this rank's state. Its members are all members
+/// of the communicator, or those on this node and the node's agent. A communicator has a second part for
+/// its nonblocking operations.
 pub struct NodePart {
-    /// This rank among the members.
+    /// This process's rank among the members.
     pub me: usize,
-    /// How many members there are.
+    /// The number of members.
     pub ranks: usize,
-    /// What they share.
+    /// The memory and facts that the members share.
     pub shared: Shared,
-    /// This rank knows that it has been revoked: from then on it leaves calls to the host library.
+    /// Set when this rank notices that the communicator has been revoked. Its later calls go to the host
+    /// library.
     revoked: AtomicBool,
     locked: AtomicBool,
     threaded: bool,
     state: UnsafeCell<State>,
 }
 
-// SAFETY: the state is only reached through `with` and `state_unlocked`, which exclude other threads
-// or are for programs that have one thread in MPI.
+// SAFETY: the state is only reached through `with`, which excludes other threads, and `state_unlocked`,
+// which is for programs with one thread in MPI.
 unsafe impl Sync for NodePart {}
-// SAFETY: as above; the pointers in the state are scratch space of the call that holds it.
+// SAFETY: as above; the pointers in the state are scratch space of the call that uses it.
 unsafe impl Send for NodePart {}
 
 impl NodePart {
-    /// This rank's part as member number `me`.
+    /// This process's part as member number `me`.
     pub(crate) fn new(shared: Shared, me: usize) -> NodePart {
         let ranks = shared.local_ranks.len();
         NodePart {
@@ -57,20 +58,20 @@ impl NodePart {
         self.shared.block.id()
     }
 
-    /// Whether several threads of the program may be in MPI.
+    /// Returns whether several threads of the program may be in MPI.
     #[inline(always)]
     pub(crate) fn is_threaded(&self) -> bool {
         self.threaded
     }
 
-    /// Exclusive access to the state.
+    /// Gives `body` exclusive access to the state.
     #[inline(always)]
     pub fn with<R>(&self, body: impl FnOnce(&mut State) -> R) -> R {
         if self.threaded {
             self.lock();
         }
-        // SAFETY: where the program has several threads in MPI, the lock excludes them; otherwise there is
-        // one. The bodies never come back here.
+        // SAFETY: if the program has several threads in MPI, the lock excludes the others; otherwise there
+        // is only one. No body calls `with` again.
         let result = body(unsafe { &mut *self.state.get() });
         if self.threaded {
             self.locked.store(false, Ordering::Release); // pairs with the exchange in `lock`
@@ -85,47 +86,48 @@ impl NodePart {
         }
     }
 
-    /// The state without the lock.
+    /// Returns the state without taking the lock.
     ///
     /// # Safety
-    /// For programs with one thread in MPI, and no function that is called while the reference lives may
-    /// reach the state.
+    /// Only for programs with one thread in MPI. While the reference lives, the caller must not call any
+    /// function that reaches the state.
     #[inline(always)]
-    #[allow(clippy::mut_from_ref, reason = "one thread, by the caller's promise")]
+    #[allow(clippy::mut_from_ref, reason = "the caller promises that there is one thread")]
     pub(crate) unsafe fn state_unlocked(&self) -> &mut State {
         // SAFETY: the caller's promise.
         unsafe { &mut *self.state.get() }
     }
 
-    /// The latest barrier that this rank has entered; there must be one.
+    /// The latest barrier that this rank has entered. It must have entered one.
     pub(crate) fn latest_barrier(&self) -> BarrierStamp {
-        // SAFETY: for programs with one thread in MPI: stamps are for these.
+        // SAFETY: stamps are only used in programs with one thread in MPI.
         let entered = unsafe { &*self.state.get() }.barriers.entered;
         BarrierStamp { comm: self.id(), ranks: self.ranks as u32, number: entered - 1 }
     }
 
     // ---- revoking ----
 
-    /// Ends all that is under way on it and all that comes, for every member here: they get [`Revoked`].
+    /// Ends all operations in progress and all later ones, for every member on this node: they get
+    /// [`Revoked`].
     pub(crate) fn revoke(&self) {
         self.note_revoked();
         revocation::revoke(&self.shared.first);
         self.shared.board.notify(); // no rank sleeps at the second block
     }
 
-    /// From now on this rank leaves its calls to the host library.
+    /// From now on this rank's calls go to the host library.
     fn note_revoked(&self) {
         self.revoked.store(true, Ordering::Relaxed);
         fast_path::close();
     }
 
-    /// Whether this rank has noticed before that it has been revoked.
+    /// Returns whether this rank has already noticed a revocation. Does not look at shared memory.
     #[inline(always)]
     pub(crate) fn is_known_revoked(&self) -> bool {
         self.revoked.load(Ordering::Relaxed)
     }
 
-    /// Whether any member has revoked it.
+    /// Returns whether any member has revoked the communicator.
     #[inline]
     pub fn is_revoked(&self) -> bool {
         let is_revoked = revocation::is_revoked(&self.shared.first);
@@ -135,8 +137,8 @@ impl NodePart {
         is_revoked
     }
 
-    /// Whether members have died, in a job whose host library reports that. Then what is under way ends
-    /// here for every member on this node, and later calls are left to the host library.
+    /// Returns whether members have died, in a job whose host library reports process faults. In that case
+    /// operations in progress end for every member on this node, and later calls go to the host library.
     pub(crate) fn has_lost_members(&self) -> bool {
         let node = self.shared.node;
         let has_lost = node.reports_faults() && node.any_has_died(&self.shared.local_ranks);
@@ -148,7 +150,8 @@ impl NodePart {
         has_lost
     }
 
-    /// Whether it has ended because a member has died, and not because the program has revoked it.
+    /// Returns whether operations ended because a member died, rather than because the program revoked the
+    /// communicator.
     pub fn has_failed(&self) -> bool {
         revocation::has_failed(&self.shared.first)
     }

@@ -1,4 +1,4 @@
-//! What the members of a communicator share: its block of the segment, and which processes they are.
+//! What the members of a communicator share: a block of the segment, and the list of their processes.
 
 use crate::collective::plan::{LargeDeposits, PlanFacts};
 use crate::job::node::Node;
@@ -9,8 +9,9 @@ use evenkeel_segment::sync::{Ordering, fence};
 use evenkeel_segment::{Board, Geometry, Mapped};
 use evenkeel_spanning::CollectiveKind;
 
-/// What members of a communicator share on one node. A member is named by its rank in the communicator,
-/// or, across nodes, by its rank among the members here, the node's agent being the last.
+/// What the members of a communicator share on one node. If all members are here, a member is numbered by
+/// its rank in the communicator. If the communicator spans nodes, a member is numbered by its rank among
+/// the members here, and the node's agent is the last one.
 pub struct Shared {
     /// The processes of the node.
     pub node: &'static Node,
@@ -18,26 +19,26 @@ pub struct Shared {
     pub board: Board<Mapped>,
     /// The block that holds it.
     pub block: Block,
-    /// The communicator's first block, which says whether it has been revoked.
+    /// The communicator's first block, which records whether it has been revoked.
     pub(crate) first: Mapped,
-    /// Ranks that do not wait enter barriers without a fence; a rank that sleeps for one makes all
-    /// processes execute a fence.
+    /// Ranks that do not wait enter barriers without a memory fence. A rank that is about to sleep for a
+    /// barrier makes all processes execute one (membarrier).
     pub(crate) enters_unfenced: bool,
     /// Local ranks of the members.
     pub local_ranks: Vec<usize>,
-    /// The same as a set, one bit a local rank.
+    /// The same as a bit set, one bit per local rank.
     local_rank_set: Vec<u64>,
-    /// What all members know alike of the memory that they share.
+    /// Facts about the shared memory that are the same on all members.
     pub(crate) facts: PlanFacts,
-    /// How members wait.
+    /// How this member waits.
     pub(crate) waiting: WaitSettings,
-    /// This is a part of a communicator that spans nodes: the last member is the node's agent.
+    /// The communicator spans nodes: the last member is the node's agent.
     pub has_agent: bool,
 }
 
 impl Shared {
-    /// Of a communicator whose members are all on this node. `first`: its first block, which is `block`
-    /// unless this is its second.
+    /// For a communicator whose members are all on this node. `first` is its first block; it equals `block`
+    /// unless this is the companion for nonblocking operations.
     pub(crate) fn on_node(
         node: &'static Node,
         block: Block,
@@ -48,7 +49,8 @@ impl Shared {
         Shared::new(node, block, first, local_ranks, Geometry::new(ranks), fencing(node, ranks))
     }
 
-    /// Of the part here of a communicator that spans nodes; the last of the local ranks is the agent's.
+    /// For the part on this node of a communicator that spans nodes. The last of the local ranks is the
+    /// agent's.
     pub(crate) fn with_agent(
         node: &'static Node,
         block: Block,
@@ -57,17 +59,17 @@ impl Shared {
     ) -> Shared {
         let geometry = Geometry::spanning(local_ranks.len());
         let shared = Shared::new(node, block, first, local_ranks, geometry, Fencing::Both);
-        // The awaited ranks are on other nodes, and the agent may need this core to hear from them: no rank
-        // spins for long. Where the agent is short of cores, ranks sleep rather than yield. To the scheduler
-        // a rank that yields again and again has as good a claim to the core as the agent, which then waits
-        // for it until the next tick.
+        // The awaited ranks are on other nodes, and the agent may need this core to hear from them, so no
+        // rank spins for long. If the agent is short of cores, ranks sleep rather than yield: to the
+        // scheduler a rank that keeps yielding has as good a claim to the core as the agent, which would
+        // then wait until the next tick.
         let yield_works = shared.waiting.yield_works && !node.is_agent_short_of_cores();
         let waiting = WaitSettings { needs_this_core: true, yield_works, ..shared.waiting };
         let facts = PlanFacts { large: LargeDeposits::Never, ..shared.facts };
         Shared { waiting, facts, has_agent: true, enters_unfenced: false, ..shared }
     }
 
-    /// The same from the world ranks of the members here.
+    /// Like [`Shared::with_agent`], from the world ranks of the members here.
     pub(crate) fn of_members_and_agent(node: &'static Node, block: Block, members: &[u32]) -> Shared {
         let local_ranks = members
             .iter()
@@ -103,15 +105,14 @@ impl Shared {
         }
     }
 
-    /// The second block, for nonblocking operations, which belongs to this one. None: there is no room for
-    /// it.
+    /// The companion: a second block, for nonblocking operations. `None` if the segment has no room for it.
     pub(crate) fn companion(&self) -> Option<Shared> {
         let block = self.node.allocator().companion(self.block, &self.board.geometry)?;
         let make = if self.has_agent { Shared::with_agent } else { Shared::on_node };
         Some(make(self.node, block, self.block, self.local_ranks.clone()))
     }
 
-    /// Gives this process's share of the block back.
+    /// Drops this process's reference to the block.
     pub(crate) fn release(&self) {
         self.node.allocator().drop_reference(self.block, &self.board.geometry);
     }
@@ -121,8 +122,8 @@ impl Shared {
         self.node.neighbour(self.local_ranks[rank]).pid
     }
 
-    /// Whether one of two communicators has all members of the other. No, if one of them spans nodes: that
-    /// it has all members here says nothing of those elsewhere.
+    /// Returns whether all members of one of the two communicators are members of the other. False if
+    /// either spans nodes: its members on this node say nothing about those elsewhere.
     pub(crate) fn is_nested_with(&self, other: &Shared) -> bool {
         if self.has_agent || other.has_agent {
             return false;
@@ -134,10 +135,13 @@ impl Shared {
 
     // ---- waking ----
 
-    /// Wakes the node's agent if it sleeps. To be called after publishing something that it may sleep for.
+    /// Wakes the node's agent if it sleeps. Callers have just published something that the agent may sleep
+    /// for.
     #[inline]
     pub(crate) fn notify_agent(&self) {
-        fence(Ordering::SeqCst); // pairs with the agent's, between its note that it sleeps and its last look
+        // Pairs with the fence that the agent executes after it notes that it sleeps and before it polls
+        // again.
+        fence(Ordering::SeqCst);
         self.wake_agent_if_it_sleeps();
     }
 
@@ -149,7 +153,7 @@ impl Shared {
         }
     }
 
-    /// This rank enters barrier `number` and goes on. `stamp`: when, in ticks, or 0.
+    /// Enters barrier `number` without waiting for it. `stamp` is the time in ticks, or 0.
     #[inline(always)]
     pub(crate) fn enter_barrier_and_go_on(&self, me: usize, number: u64, stamp: u64) {
         if self.enters_unfenced {
@@ -161,7 +165,7 @@ impl Shared {
         }
     }
 
-    /// Wakes the ranks that sleep for barrier `number`. To be called after entering it.
+    /// Wakes ranks that sleep for barrier `number`. Callers have just entered it.
     #[inline(always)]
     pub(crate) fn notify_entry(&self, number: u64) {
         self.board.notify_entry(number);
@@ -172,13 +176,13 @@ impl Shared {
 
     #[inline(never)]
     fn notify_agent_if_all_entered(&self, number: u64) {
-        // Entering was a fence. The agent waits for the entry of the last rank here.
+        // Entering was a fence. The agent waits until the last rank here has entered.
         if (0..self.local_ranks.len() - 1).all(|rank| self.board.has_entered(rank, number)) {
             self.wake_agent_if_it_sleeps();
         }
     }
 
-    /// How a rank that waits in an operation of this kind must sleep.
+    /// Which processes execute a fence when a rank sleeps in an operation of this kind.
     pub(crate) fn fencing_of(&self, kind: CollectiveKind) -> Fencing {
         if self.enters_unfenced && kind == CollectiveKind::Barrier {
             Fencing::Sleeper
@@ -194,8 +198,8 @@ fn set_of(local_ranks: &[usize], all: usize) -> Vec<u64> {
     set
 }
 
-/// Among more than two ranks only the last to arrive, or the root, wakes any: there a fence is cheap,
-/// and to make every sleeper fence all processes is not.
+/// Among more than two ranks only the last to arrive, or the root, wakes others. A fence there is cheap,
+/// whereas a sleeper that makes all processes execute a fence is expensive.
 fn fencing(node: &Node, ranks: usize) -> Fencing {
     if ranks == 2 { node.fencing } else { Fencing::Both }
 }

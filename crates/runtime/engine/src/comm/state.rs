@@ -1,10 +1,10 @@
-//! What changes from call to call on one communicator: the numbering of instances, the window, and the
-//! room for data.
+//! What changes from call to call on one communicator: the numbers of instances, the window, and the memory
+//! for payload.
 //!
-//! A collective call consists of one or more *instances*, which all ranks number alike. A rank *enters*
-//! an instance when it has published its deposit there, and *leaves* it when it will read no other
-//! rank's deposit in it any more. At most [`WINDOW`] instances are under way at once; the position of
-//! an instance in the window is its number modulo that.
+//! A collective call consists of one or more *instances*. All ranks give the same instance the same number.
+//! A rank *enters* an instance when it publishes its deposit there, and *leaves* it when it will not read
+//! any other rank's deposit there again. At most [`WINDOW`] instances are in progress at once. The position
+//! of an instance in the window is its number modulo [`WINDOW`].
 
 use super::ring_allocator::RingAllocator;
 use crate::barrier::counters::BarrierCounters;
@@ -17,35 +17,35 @@ use evenkeel_spanning::CollectiveKind;
 
 /// One rank's own state of one communicator.
 pub struct State {
-    /// Number of the next instance to be handed out.
+    /// The number of the next instance.
     next: u64,
-    /// Instances this rank has entered; they are entered in order.
+    /// How many instances this rank has entered. Instances are entered in order.
     entered: u64,
-    /// This rank has left all instances below; of later ones that it has left too, bit `n` of `left_ahead`
-    /// stands for instance `left + n`.
+    /// This rank has left all instances below `left`. Bit `n` of `left_ahead` says that it has also left
+    /// instance `left + n`.
     left: u64,
     left_ahead: u64,
-    /// All ranks have left the instances below, as last looked up.
+    /// All ranks have left the instances below this one, as of the last look at the board.
     all_left: u64,
-    /// Instances with counted arrivals so far, per window position.
+    /// How many instances with counted arrivals there have been, per window position.
     rounds: [u64; WINDOW],
-    /// One bit a window position: this rank was the last to arrive there.
+    /// One bit per window position: this rank was the last to arrive there.
     was_last: u64,
-    /// Where the common piece of each window position lies.
+    /// Offset of the common piece of each window position.
     common_at: [usize; WINDOW],
     /// This rank's ring.
     pub(crate) ring: RingAllocator,
-    /// The area that all ranks share, allocated alike by all.
+    /// The area that all ranks share. All ranks allocate from it in the same order.
     pub(crate) common: RingAllocator,
-    /// How long waits lasted lately, per kind, in nanoseconds.
+    /// Running mean of recent waits, per kind, in nanoseconds.
     expected_ns: [u64; CollectiveKind::COUNT],
-    /// Scratch: the contributions of a reduction.
+    /// Scratch space: the contributions to a reduction.
     pub(crate) sources: Vec<*const u8>,
     pub(crate) copies: StreamingCopy,
-    /// The next instance cannot be entered before other ranks have left earlier ones.
+    /// The next instance cannot be entered until other ranks leave earlier ones.
     pub(crate) wants_room: bool,
     pub(crate) barriers: BarrierCounters,
-    /// Collectives that have been posted to the node's agent.
+    /// How many collectives have been posted to the node's agent.
     posted: u64,
     pub(crate) tallies: Tallies,
 }
@@ -74,19 +74,19 @@ impl State {
         }
     }
 
-    /// What has been counted, by operation.
+    /// The counters, by operation.
     pub fn records(&mut self) -> Vec<OpRecord> {
         self.barriers.settle(&mut self.tallies);
         self.tallies.records()
     }
 
-    /// How long the next wait of a kind is expected to last.
+    /// The expected duration of the next wait of this kind, in nanoseconds.
     #[inline(always)]
     pub(crate) fn expected_ns(&self, kind: CollectiveKind) -> u64 {
         self.expected_ns[kind as usize]
     }
 
-    /// Takes a wait into what is expected of the next ones of its kind.
+    /// Includes a wait in the running mean of its kind.
     pub(crate) fn learn(&mut self, kind: CollectiveKind, waited_ns: u64) {
         let expected = &mut self.expected_ns[kind as usize];
         *expected = (*expected * 7 + waited_ns) / 8;
@@ -98,27 +98,27 @@ impl State {
         self.next
     }
 
-    /// Whether instances have been handed out that are not entered yet.
+    /// Returns whether instances have been numbered that this rank has not entered yet.
     #[inline(always)]
     pub(crate) fn is_behind(&self) -> bool {
         self.entered != self.next
     }
 
-    /// Hands out the numbers of `count` instances.
+    /// Numbers the next `count` instances and returns the first.
     pub(crate) fn reserve(&mut self, count: u64) -> Seq {
         let first = self.next;
         self.next += count;
         Seq(first)
     }
 
-    /// Hands out the number of the next collective that is posted to the node's agent.
+    /// Returns the number of the next collective that is posted to the node's agent.
     pub(crate) fn next_posted(&mut self) -> u64 {
         self.posted += 1;
         self.posted - 1
     }
 
-    /// Whether instance `seq` may be entered now: it is the next one, the window is open, and there is room
-    /// for `ring` bytes in this rank's ring and `common` bytes in the common area.
+    /// Returns whether instance `seq` may be entered now: it is the next one, the window is open, and there
+    /// is room for `ring` bytes in this rank's ring and for `common` bytes in the common area.
     #[inline]
     pub(crate) fn may_enter(&mut self, board: &Board<Mapped>, seq: Seq, ring: usize, common: usize) -> bool {
         if seq.0 != self.entered {
@@ -141,7 +141,7 @@ impl State {
             && (common == 0 || self.common.has_room(common, self.all_left))
     }
 
-    /// The next instance has been entered.
+    /// Records that the next instance has been entered.
     #[inline]
     pub(crate) fn note_entered(&mut self) {
         self.entered += 1;
@@ -156,7 +156,7 @@ impl State {
         }
     }
 
-    /// Leaves `seq` without waking any rank; true if one may wait for that.
+    /// Leaves `seq` without waking any rank. Returns true if some rank may be waiting for that.
     #[inline]
     pub(crate) fn leave_quietly(&mut self, board: &Board<Mapped>, me: usize, seq: Seq) -> bool {
         if seq.0 != self.left {
@@ -175,13 +175,13 @@ impl State {
 
     // ---- by window position ----
 
-    /// Instances with counted arrivals so far at the window position of `seq`.
+    /// How many instances with counted arrivals there have been at the window position of `seq`.
     #[inline(always)]
     pub(crate) fn round(&self, seq: Seq) -> u64 {
         self.rounds[position(seq)]
     }
 
-    /// Counts `seq` among those, before this rank arrives there.
+    /// Counts `seq` as one of them, before this rank arrives there, and returns the new count.
     #[inline(always)]
     pub(crate) fn next_round(&mut self, seq: Seq) -> u64 {
         let round = &mut self.rounds[position(seq)];
@@ -194,24 +194,25 @@ impl State {
         self.was_last & 1 << position(seq) != 0
     }
 
-    /// Takes note whether this rank was the last to arrive at `seq`.
+    /// Records whether this rank was the last to arrive at `seq`.
     pub(crate) fn note_last(&mut self, seq: Seq, is_last: bool) {
         self.was_last = self.was_last & !(1 << position(seq)) | u64::from(is_last) << position(seq);
     }
 
-    /// Offset in the block of the common piece of `seq`.
+    /// The offset in the block of the common piece of `seq`.
     pub(crate) fn common_at(&self, seq: Seq) -> usize {
         self.common_at[position(seq)]
     }
 
-    /// Allocates the common piece of `seq`, for which there is room; its offset in the block.
+    /// Allocates the common piece of `seq` and returns its offset in the block. There must be room.
     pub(crate) fn allocate_common(&mut self, geometry: &Geometry, seq: Seq, bytes: usize) -> usize {
         let at = geometry.common() + self.common.allocate(bytes, seq.0);
         self.common_at[position(seq)] = at;
         at
     }
 
-    /// Allocates a piece of this rank's ring for `seq`, for which there is room; its offset in the block.
+    /// Allocates a piece of this rank's ring for `seq` and returns its offset in the block. There must be
+    /// room.
     pub(crate) fn allocate_ring(&mut self, geometry: &Geometry, me: usize, seq: Seq, bytes: usize) -> usize {
         geometry.ring(me) + self.ring.allocate(bytes, seq.0)
     }

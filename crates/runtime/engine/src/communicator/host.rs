@@ -1,4 +1,4 @@
-//! A communicator that the host library serves; what is called on it is only counted.
+//! A communicator that the host library serves. evenkeel only counts the calls on it.
 
 use super::identity::Identity;
 use crate::collective::call::CollectiveKind;
@@ -7,45 +7,45 @@ use evenkeel_record::CommRecord;
 use std::sync::{Mutex, PoisonError};
 use thiserror::Error;
 
-/// Why the host library serves a communicator. The sentences stand in reports.
+/// Why the host library serves a communicator. Reports print these sentences.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum HostReason {
-    /// It is switched off, or has not come up.
+    /// evenkeel is switched off, or its start-up failed.
     #[error("evenkeel is not active")]
     NotActive,
-    /// There is nobody to wait for.
+    /// The only member has no other rank to wait for.
     #[error("it has one member only")]
     OneMember,
-    /// A member is of another world, such as a spawned process.
+    /// Some member belongs to another world, such as a spawned process.
     #[error("it has members from outside this MPI_COMM_WORLD")]
     OtherWorld,
-    /// Members are on several nodes, and there are no agents.
+    /// Members are on several nodes, and the job has no agents.
     #[error("its members do not share one node's memory")]
     SeveralNodes,
-    /// The segment is full.
+    /// This node's segment is full.
     #[error("there was no room for it in the segment")]
     NoRoom,
-    /// The segment of some node is full.
+    /// The segment of some node of the communicator is full.
     #[error("there was no room for it in the segment of some node")]
     NoRoomOnSomeNode,
 }
 
 /// A communicator that the host library serves.
 pub struct HostCommunicator {
-    /// Which communicator it is.
+    /// Its members and name.
     pub identity: Identity,
-    /// Why.
+    /// Why the host library serves it.
     pub reason: HostReason,
     tallies: Mutex<Tallies>,
 }
 
 impl HostCommunicator {
-    /// One that nothing was called on.
+    /// A communicator on which nothing has been called.
     pub fn new(identity: Identity, reason: HostReason) -> HostCommunicator {
         HostCommunicator { identity, reason, tallies: Mutex::default() }
     }
 
-    /// Counts a call.
+    /// Counts a call on it.
     pub fn count(&self, kind: CollectiveKind, nonblocking: bool) {
         let mut tallies = self.tallies.lock().unwrap_or_else(PoisonError::into_inner);
         tallies.of(kind, nonblocking).host_calls += 1;

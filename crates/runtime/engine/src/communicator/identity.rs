@@ -1,26 +1,27 @@
-//! Which communicator it is.
+//! A communicator's members, name and id.
 
 use evenkeel_record::{CommRecord, OpRecord};
 use std::sync::{Mutex, PoisonError};
 
-/// A communicator's members, and its name.
+/// A communicator's members, name and id.
 pub struct Identity {
-    /// Names it in the record; of a node communicator, its block of the segment. 0: it has none.
+    /// Identifies it in the record. For a node communicator this is the id of its block of the segment; 0
+    /// means that it has none.
     pub id: u64,
-    /// World ranks of the members, in rank order; -1: not of this world.
+    /// World ranks of the members, in rank order; -1 for a member of another world.
     pub members: Vec<i32>,
-    /// This process's rank.
+    /// This process's rank in it.
     pub me: usize,
     name: Mutex<String>,
 }
 
 impl Identity {
-    /// Of a communicator without a name.
+    /// The identity of a communicator without a name.
     pub fn new(id: u64, members: &[i32], me: usize) -> Identity {
         Identity { id, members: members.to_vec(), me, name: Mutex::default() }
     }
 
-    /// How many members there are.
+    /// The number of members.
     pub fn ranks(&self) -> usize {
         self.members.len()
     }
@@ -30,7 +31,7 @@ impl Identity {
         *self.name.lock().unwrap_or_else(PoisonError::into_inner) = name.to_string();
     }
 
-    /// The record with these counters; None if there are none.
+    /// Returns the record with these counters, or `None` if there are no counters.
     pub(crate) fn record(&self, ops: Vec<OpRecord>) -> Option<CommRecord> {
         if ops.is_empty() {
             return None;

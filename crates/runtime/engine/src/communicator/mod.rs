@@ -1,7 +1,8 @@
-//! What this process knows of a communicator: by whom its calls are carried out, and what that takes.
+//! What this process knows of a communicator: whether the host library, the engine or the engine and the
+//! agents carry out its calls, and what each of them needs for it.
 //!
-//! May use: comm, nonblocking, spanning, the types of barriers. Must never carry a call out: that is
-//! done above.
+//! May use: comm, nonblocking, spanning, the types of barriers. Must never: carry out a call; modules above
+//! do that.
 
 pub mod host;
 pub mod identity;
@@ -17,11 +18,10 @@ use node::NodeCommunicator;
 use service::NodeService;
 use spanning::SpanningCommunicator;
 
-/// A communicator, by where its calls are carried out. All members have the same kind.
+/// A communicator, by what carries out its calls. All members have the same variant.
 #[allow(
     clippy::large_enum_variant,
-    reason = "a communicator lives on the heap, and a box around a variant would cost each call an \
-              indirection"
+    reason = "a communicator lives on the heap, and boxing a variant would cost each call an indirection"
 )]
 pub enum Communicator {
     /// The host library serves it.
@@ -33,7 +33,7 @@ pub enum Communicator {
 }
 
 impl Communicator {
-    /// Which communicator it is.
+    /// Its members and name.
     pub fn identity(&self) -> &Identity {
         match self {
             Communicator::Host(host) => &host.identity,
@@ -42,7 +42,7 @@ impl Communicator {
         }
     }
 
-    /// What it has on this node, if evenkeel serves it.
+    /// Its parts on this node; `None` if the host library serves it.
     #[inline(always)]
     pub fn service(&self) -> Option<&NodeService> {
         match self {
@@ -52,7 +52,7 @@ impl Communicator {
         }
     }
 
-    /// What has been counted; None if nothing was called on it.
+    /// Its record; `None` if nothing was called on it.
     pub(crate) fn record(&self) -> Option<CommRecord> {
         match self {
             Communicator::Host(host) => host.record(),

@@ -8,14 +8,14 @@ use evenkeel_record::CommRecord;
 
 /// A communicator whose members all share this node.
 pub struct NodeCommunicator {
-    /// Which communicator it is.
+    /// Its members and name.
     pub identity: Identity,
-    /// What it has on this node.
+    /// Its parts on this node.
     pub service: NodeService,
 }
 
 impl NodeCommunicator {
-    /// `schedule`: by which barriers run, which all members must say alike; None: by the built-in algorithm.
+    /// `schedule` runs its barriers; `None` means the built-in algorithm. All members must pass the same.
     pub(crate) fn new(
         identity: Identity,
         shared: Shared,

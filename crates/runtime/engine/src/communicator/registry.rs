@@ -1,4 +1,4 @@
-//! All communicators of this process that have been used, for the report.
+//! The communicators of this process, for the report.
 
 use super::Communicator;
 use evenkeel_record::CommRecord;
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// How many records of freed communicators are kept.
 const FREED_KEPT: usize = 256;
 
-/// All communicators of this process.
+/// The communicators of this process, and the records of freed ones.
 #[derive(Default)]
 pub struct Registry {
     attached: Mutex<Vec<Arc<Communicator>>>,
@@ -20,12 +20,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Registry {
-    /// A communicator has been attached.
+    /// Adds a communicator that has just been attached.
     pub(crate) fn add(&self, communicator: Arc<Communicator>) {
         lock(&self.attached).push(communicator);
     }
 
-    /// A communicator is about to be freed; its record is kept.
+    /// Removes a communicator that is about to be freed, and keeps its record.
     pub(crate) fn remove(&self, communicator: &Arc<Communicator>) {
         let mut attached = lock(&self.attached);
         if let Some(at) = attached.iter().position(|other| Arc::ptr_eq(other, communicator)) {
@@ -40,7 +40,7 @@ impl Registry {
         }
     }
 
-    /// The records of all communicators of this process.
+    /// Returns the records of all communicators of this process.
     pub fn records(&self) -> Vec<CommRecord> {
         let mut records = lock(&self.freed).clone();
         records.extend(lock(&self.attached).iter().filter_map(|communicator| communicator.record()));

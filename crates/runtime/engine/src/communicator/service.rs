@@ -1,6 +1,6 @@
 //! What a communicator has on this node: its parts for blocking and nonblocking operations, and the
-//! kind of its barriers. Its members are all on this node, or they are those on this node and the
-//! node's agent.
+//! algorithm of its barriers. The members of these parts are all members of the communicator or, if it
+//! spans nodes, the members on this node and the node's agent.
 
 use crate::barrier::scheduled::ScheduledBarrier;
 use crate::comm::part::NodePart;
@@ -14,36 +14,36 @@ use evenkeel_segment::eventcount::Fencing;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// By which algorithm the barriers of a communicator run; chosen when it is made, and the same at all
-/// members but for how a member waits.
+/// The algorithm that runs the barriers of a communicator. It is chosen when the communicator is made, and
+/// is the same on all members except for how a member waits.
 pub enum BarrierKind {
-    /// Two ranks exchange flags, and one thread is in MPI.
+    /// Two ranks exchange flags. Only one thread is in MPI.
     Pair,
-    /// Ranks write epochs, and those that wait count at one place; one thread is in MPI. Barriers may be
-    /// deferred.
+    /// Each rank writes its epoch, and ranks that wait add to one counter. Only one thread is in MPI.
+    /// Barriers may be deferred.
     Central,
-    /// The same where several threads may be in MPI.
+    /// Like `Central`, but several threads may be in MPI.
     Threaded,
-    /// By a schedule that a table names.
+    /// A schedule that the job's table names.
     Scheduled(Box<ScheduledBarrier>),
 }
 
 /// What a communicator has on this node.
 pub struct NodeService {
-    /// Its part for blocking operations.
+    /// The part for blocking operations.
     pub part: NodePart,
-    /// How its barriers run.
+    /// The algorithm of its barriers.
     pub barrier: BarrierKind,
-    /// Its part for nonblocking operations, made when the first is called: most communicators never need
-    /// it. None: there is no room for it.
+    /// The part for nonblocking operations. It is made when the first of them is called, because most
+    /// communicators never need it. The inner `None` means that the segment has no room for it.
     companion: OnceLock<Option<Arc<Companion>>>,
-    /// Duplicates that have been made of it.
+    /// How many duplicates have been made.
     duplicates: AtomicU64,
 }
 
 impl NodeService {
-    /// For member `me`. `schedule`: by which barriers run, which all members must say alike; None: by the
-    /// built-in algorithm.
+    /// The service for member `me`. `schedule` runs its barriers; `None` means the built-in algorithm. All
+    /// members must pass the same.
     pub(crate) fn new(shared: Shared, me: usize, schedule: Option<ScheduledBarrier>) -> NodeService {
         let part = NodePart::new(shared, me);
         let barrier = match schedule {
@@ -55,7 +55,8 @@ impl NodeService {
         NodeService { part, barrier, companion: OnceLock::new(), duplicates: AtomicU64::new(0) }
     }
 
-    /// Its part for nonblocking operations; None: there is no room for it, at all members alike.
+    /// The part for nonblocking operations, made now if this is the first use. All members get `None` alike
+    /// if the segment has no room for it.
     pub fn companion(&self) -> Option<&Arc<Companion>> {
         let make = || {
             let shared = self.part.shared.companion()?;
@@ -68,19 +69,19 @@ impl NodeService {
         self.companion.get()?.as_ref()
     }
 
-    /// The number of the next duplicate.
+    /// Returns the number of the next duplicate.
     pub(crate) fn next_duplicate(&self) -> u64 {
         self.duplicates.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The block of the next duplicate, for `members` ranks; all members get the same one if they ask in
-    /// the same order. None: there is no room.
+    /// Returns the block of duplicate `number`, which has `members` ranks. All members get the same block
+    /// if they ask in the same order. `None` means that the segment has no room.
     pub(crate) fn duplicate_block(&self, members: usize, number: u64) -> Option<Block> {
         let shared = &self.part.shared;
         shared.node.allocator().duplicate(shared.block, &shared.board.geometry, members, number, yield_now)
     }
 
-    /// Gives this rank's share of its blocks back.
+    /// Gives back this rank's reference to each of its blocks.
     pub(crate) fn release(&self) {
         self.part.shared.release();
         if let Some(companion) = self.companion_if_made() {
@@ -91,14 +92,14 @@ impl NodeService {
         }
     }
 
-    /// What has been counted on both parts, by operation.
+    /// The counters of both parts, by operation.
     pub(super) fn counters(&self) -> Vec<OpRecord> {
         let mut ops = self.part.with(State::records);
         ops.extend(self.companion_if_made().iter().flat_map(|companion| companion.part.with(State::records)));
         ops
     }
 
-    /// Shared memory that its parts take.
+    /// The size of the shared memory that both parts use.
     pub(super) fn segment_bytes(&self) -> u64 {
         let bytes_of = |part: &NodePart| part.shared.board.geometry.total_bytes as u64;
         let scheduled = match &self.barrier {
@@ -108,7 +109,7 @@ impl NodeService {
         bytes_of(&self.part) + self.companion_if_made().map_or(0, |c| bytes_of(&c.part)) + scheduled
     }
 
-    /// The name of the schedule by which barriers have run; empty: by none.
+    /// The name of the schedule that has run barriers; empty if none has.
     pub(super) fn schedule_name(&self) -> String {
         match &self.barrier {
             BarrierKind::Scheduled(schedule) if schedule.is_running() => schedule.name(),

@@ -17,18 +17,18 @@ use evenkeel_segment::block::Block;
 use evenkeel_spanning::{NodeMap, cut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What is counted of the calls on a communicator that spans nodes.
+/// Counters of the calls on a communicator that spans nodes.
 struct Counters {
     tallies: Tallies,
-    /// How long waits lasted lately, per kind, in nanoseconds.
+    /// Running mean of recent waits, per kind, in nanoseconds.
     expected_ns: [u64; CollectiveKind::COUNT],
 }
 
 /// A communicator whose members are on several nodes.
 pub struct SpanningCommunicator {
-    /// Which communicator it is.
+    /// Its members and name.
     pub identity: Identity,
-    /// What it has on this node: for the members here and, last, the node's agent.
+    /// Its part on this node: the members here and, as the last member, the node's agent.
     pub service: NodeService,
     /// The id by which the agents of all nodes know it.
     id: u64,
@@ -38,8 +38,8 @@ pub struct SpanningCommunicator {
 }
 
 impl SpanningCommunicator {
-    /// From all members' reservations; None if there was no room on some node. `identity`: with the
-    /// members' world ranks.
+    /// Makes the communicator from all members' reservations. Returns `None` if the segment of some node
+    /// had no room. The members of `identity` are world ranks.
     pub(crate) fn from_reservations(
         node: &'static Node,
         operators: &'static OperatorTable,
@@ -48,8 +48,7 @@ impl SpanningCommunicator {
         identity: Identity,
     ) -> Option<SpanningCommunicator> {
         let me = identity.me;
-        let first_rank_of =
-            |node: usize| map.members(node).next().expect("a node that is listed has a member");
+        let first_rank_of = |node: usize| map.members(node).next().expect("every listed node has a member");
         let block_of = |node: usize| Block::from_id(reservations[first_rank_of(node)].block);
         let blocks: Option<Vec<Block>> = (0..map.nodes.len()).map(block_of).collect();
         let here = map.node_of(me);
@@ -63,8 +62,8 @@ impl SpanningCommunicator {
                 identity,
             ));
         }
-        // What was reserved here is given back: every member drops its reference, and the first one the
-        // agent's.
+        // There was no room on some node, so the block that was reserved here is given back: every member
+        // drops its own reference, and the first member drops the agent's.
         if let Some(block) = block_of(here) {
             let geometry = Geometry::spanning(map.counts.on(here) + 1);
             let references = if first_rank_of(here) == me { 2 } else { 1 };
@@ -108,37 +107,37 @@ impl SpanningCommunicator {
         }
     }
 
-    /// The next duplicate of it; all members make theirs in the same order.
+    /// Makes the next duplicate. All members must make theirs in the same order.
     pub(crate) fn duplicate(&self, identity: Identity) -> SpanningCommunicator {
         let node = self.service.part.shared.node;
         let number = self.service.next_duplicate();
-        // On the other nodes there may be room, and they are not asked: a duplicate need not wait for any
+        // The other nodes may have room. They are not asked, because a duplicate must not wait for any
         // rank.
         let Some(block) = self.service.duplicate_block(self.service.part.ranks - 1, number) else {
             node.end(
-                "the segment has no room for another communicator, and on other nodes it may have: the \
-                 job cannot go on. Free communicators that are no longer used, or set \
-                 EVENKEEL_NODES=library",
+                "the segment of this node has no room for another communicator. The segments of other nodes \
+                 may have room, so the job cannot continue. Free communicators that are no longer used, or \
+                 set EVENKEEL_NODES=library",
             );
         };
         let id = id_of_duplicate(self.id, number);
         SpanningCommunicator::new(node, self.operators, id, Arc::clone(&self.map), block, identity)
     }
 
-    /// Into pieces of how many bytes such a call is cut; None if the host library must carry it out, for
-    /// all members alike.
+    /// Returns the size of the pieces into which the call is cut, in bytes. All members get `None` alike if
+    /// the host library must carry it out.
     fn piece_bytes(&self, call: &Call, nonblocking: bool) -> Option<usize> {
-        // The agents know operators by number: the program's own are not among them.
+        // The agents know operators by number. The program's own operators have no number.
         let element = |combine| self.operators.element_bytes(self.operators.number_of(combine)?);
         cut::piece_bytes(call.kind(), call.bytes, call.combine.and_then(element), nonblocking, &self.map)
     }
 
-    /// Whether the agents carry out such a call, for all members alike.
+    /// Returns whether the agents carry out this call. All members get the same answer.
     pub(crate) fn accepts(&self, call: &Call, nonblocking: bool) -> bool {
         self.piece_bytes(call, nonblocking).is_some()
     }
 
-    /// The operation of a call that has been accepted, to be moved on by polling.
+    /// Makes the operation of a call that has been accepted. The caller polls it.
     pub(crate) fn operation(&self, call: &Call, nonblocking: bool) -> SpanningOperation {
         let piece_bytes = self.piece_bytes(call, nonblocking).expect("the call has been accepted");
         let operator = call.combine.and_then(|combine| self.operators.number_of(combine)).unwrap_or(0);
@@ -146,7 +145,7 @@ impl SpanningCommunicator {
         SpanningOperation::new(*call, operator, map, self.identity.me, piece_bytes, nonblocking)
     }
 
-    /// Whether this rank only contributes to a call.
+    /// Returns whether this rank only contributes to the call, and needs no result.
     pub(crate) fn only_contributes(&self, call: &Call) -> bool {
         call.only_contributes(self.map.ranks(), self.identity.me)
     }
@@ -155,17 +154,17 @@ impl SpanningCommunicator {
         self.counters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a call that was left to the host library.
+    /// Counts a call that was declined.
     pub(crate) fn count_declined(&self, kind: CollectiveKind, nonblocking: bool) {
         self.counters().tallies.of(kind, nonblocking).host_calls += 1;
     }
 
-    /// How long the next wait of a kind is expected to last.
+    /// The expected duration of the next wait of this kind, in nanoseconds.
     pub(crate) fn expected_ns(&self, kind: CollectiveKind) -> u64 {
         self.counters().expected_ns[kind as usize]
     }
 
-    /// Counts a blocking call that took `ns`, of which it waited `waited_ns`.
+    /// Counts a blocking call that took `ns` nanoseconds, `waited_ns` of them waiting.
     pub(crate) fn count(&self, call: &Call, ns: u64, waited_ns: u64) {
         let kind = call.kind();
         let mut counters = self.counters();
@@ -183,13 +182,13 @@ impl SpanningCommunicator {
         }
     }
 
-    /// Ends all that is under way on it, on all nodes.
+    /// Ends all operations in progress on it, on all nodes.
     pub(crate) fn revoke(&self) {
         self.service.part.revoke();
         self.tell_agent(&AgentCommand::Revoke { id: self.id });
     }
 
-    /// Ends this rank's part in it.
+    /// Ends this rank's membership.
     pub(crate) fn release(&self) {
         self.service.release();
         self.tell_agent(&AgentCommand::Detach { id: self.id });
@@ -202,8 +201,9 @@ impl SpanningCommunicator {
     }
 
     pub(super) fn record(&self) -> Option<CommRecord> {
-        // What was called is counted here. The local part counts its barriers and what is nonblocking; what
-        // else happens there is part of a call that is counted here.
+        // Calls are counted here. Of the counters of the local part, only those of barriers and of
+        // nonblocking operations are added; the part's other operations belong to calls that are counted
+        // here.
         let mut ops = self.service.counters();
         ops.retain(|op| op.calls > 0 && (op.op == CollectiveKind::Barrier.name() || op.op.starts_with('i')));
         ops.extend(self.counters().tallies.records());
@@ -211,9 +211,9 @@ impl SpanningCommunicator {
     }
 }
 
-/// The id of a duplicate, which every member works out for itself. The highest bit keeps it apart from
-/// ids that are handed out; the rest is drawn from a sequence of its own, so that two duplicates hardly
-/// ever share one.
+/// The id of a duplicate, which every member computes for itself. The highest bit keeps it apart from ids
+/// that nodes allocate. The rest comes from a random stream of its own, so two duplicates very unlikely get
+/// the same id.
 fn id_of_duplicate(parent: u64, number: u64) -> u64 {
     Random::stream(parent, number).bits() | 1 << 63
 }

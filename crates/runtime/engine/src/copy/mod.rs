@@ -1,13 +1,13 @@
-//! Copying bytes: plainly, or past the cache where that is faster ([`streaming`]).
+//! Copies bytes: normally, or past the cache if that is faster ([`streaming`]).
 //!
-//! May use: the clock. Must never know what the bytes are.
+//! May use: clock. Must never: know what the bytes mean.
 
 pub mod streaming;
 
 /// Copies `bytes` unless the data is in place already.
 ///
 /// # Safety
-/// Both places must be valid for `bytes` and, if they differ, not overlap.
+/// Both places must be valid for `bytes` and, if they differ, must not overlap.
 #[inline(always)]
 pub unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
     if bytes > 0 && !std::ptr::eq(from, to) {
@@ -16,10 +16,10 @@ pub unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
     }
 }
 
-/// Copies at most a cell's payload; eight bytes without a call.
+/// Copies at most a cell's payload. Eight bytes are copied without a call.
 ///
 /// # Safety
-/// Both places must be valid for `bytes`; they may be the same, but not overlap otherwise.
+/// Both places must be valid for `bytes`. They may be equal, but must not overlap otherwise.
 #[inline(always)]
 pub unsafe fn copy_small(from: *const u8, to: *mut u8, bytes: usize) {
     // SAFETY: the caller's promise.

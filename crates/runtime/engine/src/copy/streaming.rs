@@ -1,23 +1,24 @@
-//! Copying large payload into the segment, past the cache or through it, whichever is faster here.
+//! Copies large payload into the segment, past the cache or through it, whichever is faster on this
+//! machine.
 //!
-//! What a rank writes, another core reads. A store through the cache first takes the line away from the
-//! reader's core, which holds it from the last time; the reader then fetches it from this core's cache.
-//! Where the two cores share a cache, that is fastest. Where they do not, it is several times slower
-//! than writing to memory directly. A virtual machine does not say which it is, and may move: so both
-//! methods are timed now and then, and the faster one is used.
+//! Another core reads what a rank writes. A store through the cache first takes the cache line away from
+//! the reader's core, which has it from the last time; the reader then fetches it from this core's cache.
+//! If the two cores share a cache, that is fastest. If they do not, it is several times slower than writing
+//! to memory directly. A virtual machine does not say which is the case, and may move. So both methods are
+//! timed now and then, and the faster one is used.
 
 use crate::clock::Clock;
 use crate::copy::copy;
 
 /// Smaller payload always goes through the cache.
 const WORTH_CHOOSING: usize = 4 * 1024;
-/// One copy in so many tries the method that is not in use.
+/// One copy in this many uses the method that is currently slower.
 const TRY_EVERY: u32 = 32;
 
-/// Copies into the segment, and what they have cost on one communicator by each method.
+/// Copies into the segment, and the measured cost of each method on one communicator.
 #[derive(Debug, Default)]
 pub struct StreamingCopy {
-    /// Time a byte, in ticks × 1024; None: not tried yet.
+    /// Time per byte, in ticks × 1024; `None` if the method has not been tried yet.
     cached: Option<u64>,
     streamed: Option<u64>,
     copies: u32,
@@ -43,7 +44,7 @@ impl StreamingCopy {
     /// Copies like [`copy`]. `to` should be aligned to 64 bytes.
     ///
     /// # Safety
-    /// Both places must be valid for `bytes` and not overlap.
+    /// Both places must be valid for `bytes` and must not overlap.
     pub unsafe fn copy(&mut self, clock: Clock, from: *const u8, to: *mut u8, bytes: usize) {
         if bytes < WORTH_CHOOSING || !CAN_STREAM || to as usize % 16 != 0 {
             // SAFETY: the caller's promise.
@@ -60,14 +61,14 @@ impl StreamingCopy {
 const CAN_STREAM: bool = cfg!(target_arch = "x86_64");
 
 /// # Safety
-/// As for [`StreamingCopy::copy`]; `to` is aligned to 16 bytes.
+/// As for [`StreamingCopy::copy`]; `to` must be aligned to 16 bytes.
 #[cfg(target_arch = "x86_64")]
 unsafe fn stream(from: *const u8, to: *mut u8, bytes: usize) {
     use core::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
     let whole = bytes & !63;
     let mut at = 0;
     while at < whole {
-        // SAFETY: below `bytes`; the target is aligned by the caller's promise.
+        // SAFETY: within `bytes`; the target is aligned by the caller's promise.
         unsafe {
             for part in [0, 16, 32, 48] {
                 let data = _mm_loadu_si128(from.add(at + part).cast());
@@ -76,8 +77,8 @@ unsafe fn stream(from: *const u8, to: *mut u8, bytes: usize) {
         }
         at += 64;
     }
-    // SAFETY: what is left. The fence puts the streamed stores before the store that publishes them: a
-    // release store alone does not order them.
+    // SAFETY: copies the remaining bytes. The fence orders the streamed stores before the store that
+    // publishes them, which a release store alone does not.
     unsafe {
         copy(from.add(whole), to.add(whole), bytes - whole);
         _mm_sfence();
@@ -95,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_faster_method_is_used_and_the_other_tried_now_and_then() {
+    fn the_faster_method_is_used_and_the_other_is_tried_now_and_then() {
         let mut copies = StreamingCopy::default();
         let mut streamed = 0;
         for _ in 0..320 {

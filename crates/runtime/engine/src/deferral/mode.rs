@@ -1,4 +1,4 @@
-//! What `--barrier` says.
+//! The value of `--barrier`.
 
 use evenkeel_options as options;
 use thiserror::Error;
@@ -6,23 +6,23 @@ use thiserror::Error;
 /// Whether barriers may be left pending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BarrierMode {
-    /// They are deferred where system calls can be caught, and where it pays.
+    /// Barriers are deferred if system calls can be caught and deferral pays.
     Auto,
-    /// They are deferred also where system calls cannot be caught, and whether or not it pays.
+    /// Barriers are deferred even if system calls cannot be caught, and whether or not deferral pays.
     Deferred,
-    /// They never are.
+    /// Barriers are never deferred.
     Strict,
 }
 
 /// `EVENKEEL_BARRIER` has a value that is no mode.
 #[derive(Debug, Error)]
-#[error("{}={value} is none of {}; barriers are strict", options::BARRIER.env, options::BARRIER.values)]
+#[error("{}={value} is not one of {}; barriers are strict", options::BARRIER.env, options::BARRIER.values)]
 pub struct BarrierModeError {
     value: String,
 }
 
 impl BarrierMode {
-    /// The mode in force.
+    /// The mode that the environment sets.
     pub fn from_environment() -> Result<BarrierMode, BarrierModeError> {
         match options::BARRIER.get().as_str() {
             "auto" => Ok(BarrierMode::Auto),

@@ -4,20 +4,21 @@ use super::fast_path;
 use super::gate::{GATE, PENDING};
 use super::mode::BarrierMode;
 use super::observer::Observations;
-use super::rule::{Act, PendingBarriers, must_complete};
+use super::rule::{NextAction, PendingBarriers, must_complete};
 use crate::comm::part::NodePart;
 use crate::comm::stamp::BarrierStamp;
 use std::ffi::c_int;
 use std::ptr::from_ref;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
-/// Arms the gate (1) or disarms it (0); nonzero: done.
+/// Arms the gate (1) or disarms it (0). Returns nonzero on success.
 pub type ArmGate = extern "C" fn(c_int) -> c_int;
 
-/// More communicators than this do not have pending barriers together.
+/// At most this many communicators have pending barriers at the same time.
 const MOST_COMMUNICATORS: usize = 8;
 
-/// Deferral has not been opened; the other bits of `forbidden` are the front end's reasons.
+/// The bit of `forbidden` that is set while deferral has not been opened. The other bits are reasons of the
+/// front end.
 const NOT_OPENED: u32 = 1 << 31;
 
 /// Why deferral may be forbidden, in the order of `enum ek_channel`.
@@ -29,26 +30,27 @@ const REASONS: [&str; 5] = [
     "it handles faults, and a barrier that has already returned cannot report one",
 ];
 
-/// What this process knows of its pending barriers.
+/// Which of this process's barriers are pending, and whether barriers may be deferred.
 pub struct Deferral {
-    /// Reasons why barriers are strict at present, one bit each.
+    /// Why barriers are strict at present, one bit per reason.
     forbidden: AtomicU32,
-    /// Reasons that there have been so far.
+    /// All reasons that have been set so far.
     ever_forbidden: AtomicU32,
     /// How many barriers of a communicator may be pending.
     window: AtomicU64,
-    /// Deferral is left where it does not pay.
+    /// Deferral stops where it does not pay.
     is_adaptive: AtomicBool,
-    /// The kernel looks at [`GATE`]. That makes every system call a little slower, so not while nothing is
-    /// deferred.
+    /// The kernel reads [`GATE`] on each system call. That makes every system call a little slower, so the
+    /// gate is not armed while no communicator defers.
     is_armed: AtomicBool,
     arm: AtomicPtr<()>,
-    /// A communicator has stopped deferring while something was pending.
+    /// A communicator has stopped deferring while barriers were pending; the gate is disarmed when they are
+    /// complete.
     disarms_later: AtomicBool,
-    /// Those with pending barriers: the first so many as `PENDING` says. They are attached communicators,
-    /// whose pending barriers are completed before they are detached.
+    /// The communicators with pending barriers: the first `PENDING` entries. They are attached, because
+    /// their pending barriers are completed before they are detached.
     parts: [AtomicPtr<NodePart>; MOST_COMMUNICATORS],
-    /// What completed pending barriers.
+    /// The reasons for which pending barriers were completed.
     pub observations: Observations,
 }
 
@@ -68,7 +70,7 @@ impl Default for Deferral {
     }
 }
 
-/// Whether barriers of any communicator are pending.
+/// Returns whether barriers of any communicator are pending.
 #[inline(always)]
 pub fn any_pending() -> bool {
     PENDING.load(Ordering::Relaxed) != 0
@@ -77,8 +79,8 @@ pub fn any_pending() -> bool {
 impl Deferral {
     // ---- whether barriers may be deferred ----
 
-    /// Lets barriers be deferred from now on, up to `window` of a communicator. `arm`: None if system calls
-    /// are not to be caught.
+    /// Lets barriers be deferred from now on, up to `window` per communicator. `arm` is `None` if system
+    /// calls are not to be caught.
     pub fn open(&self, mode: BarrierMode, window: u64, arm: Option<ArmGate>) {
         fast_path::close();
         self.is_armed.store(arm.is_none(), Ordering::Relaxed);
@@ -91,7 +93,7 @@ impl Deferral {
         }
     }
 
-    /// Ends deferral: at the end of the program, in a child after fork, and where the gate cannot be armed.
+    /// Ends deferral: at the end of the program, in a forked child, and if the gate cannot be armed.
     pub fn close(&self) {
         fast_path::close();
         self.forbidden.store(NOT_OPENED, Ordering::Relaxed);
@@ -99,7 +101,7 @@ impl Deferral {
         GATE.store(0, Ordering::Relaxed);
     }
 
-    /// Makes barriers strict as long as this reason stands.
+    /// Makes barriers strict until `reason` is removed by [`Deferral::permit`].
     pub fn forbid(&self, reason: u32) {
         fast_path::close();
         if self.forbidden.load(Ordering::Relaxed) & NOT_OPENED == 0 {
@@ -108,18 +110,18 @@ impl Deferral {
         self.forbidden.fetch_or(1 << reason, Ordering::Relaxed);
     }
 
-    /// The reason stands no longer.
+    /// Removes a reason that [`Deferral::forbid`] has set.
     pub fn permit(&self, reason: u32) {
         self.forbidden.fetch_and(!(1 << reason), Ordering::Relaxed);
     }
 
-    /// Whether barriers may be deferred.
+    /// Returns whether barriers may be deferred.
     #[inline(always)]
     pub fn is_on(&self) -> bool {
         self.forbidden.load(Ordering::Relaxed) == 0
     }
 
-    /// Why barriers were strict for a time or to the end, for the report.
+    /// Sentences for the report: why barriers were strict for a time or to the end.
     pub fn why_strict(&self, threaded: bool) -> Vec<String> {
         let (ever, now) =
             (self.ever_forbidden.load(Ordering::Relaxed), self.forbidden.load(Ordering::Relaxed));
@@ -145,7 +147,7 @@ impl Deferral {
         self.window.load(Ordering::Relaxed)
     }
 
-    /// Whether deferral is left where it does not pay.
+    /// Returns whether deferral stops where it does not pay.
     #[inline(always)]
     pub(crate) fn is_adaptive(&self) -> bool {
         self.is_adaptive.load(Ordering::Relaxed)
@@ -153,8 +155,8 @@ impl Deferral {
 
     // ---- arming the gate ----
 
-    /// To be called before the first barrier is left pending; false if the gate cannot be armed: then
-    /// barriers are strict from now on.
+    /// Must be called before the first barrier is left pending. Returns false if the gate cannot be armed;
+    /// barriers are strict from then on.
     #[inline(always)]
     pub(crate) fn arm(&self) -> bool {
         self.is_armed.load(Ordering::Relaxed) || self.set_armed(true)
@@ -176,7 +178,8 @@ impl Deferral {
         is_done
     }
 
-    /// A communicator has stopped deferring. Where another one goes on, its next barrier arms the gate again.
+    /// Called when a communicator has stopped deferring. If another one still defers, its next barrier arms
+    /// the gate again.
     #[cold]
     pub(crate) fn give_up(&self) {
         if any_pending() {
@@ -196,15 +199,15 @@ impl Deferral {
 
     // ---- which communicators have pending barriers ----
 
-    /// Those with pending barriers. They are attached, so the pointers may be used.
+    /// The communicators with pending barriers. They are attached, so the pointers may be dereferenced.
     #[inline(always)]
     pub(crate) fn parts(&self) -> impl ExactSizeIterator<Item = *const NodePart> {
         let count = PENDING.load(Ordering::Relaxed) as usize;
         self.parts[..count].iter().map(|part| part.load(Ordering::Relaxed).cast_const())
     }
 
-    /// The first barrier of a communicator is pending. There must be room, which
-    /// [`Deferral::must_complete_before_barrier`] sees to.
+    /// Adds a communicator whose first barrier is now pending. There is room, because
+    /// [`Deferral::must_complete_before_barrier`] returns true if there is none.
     #[cold]
     pub(crate) fn add(&self, part: &NodePart) {
         let count = PENDING.load(Ordering::Relaxed);
@@ -213,7 +216,7 @@ impl Deferral {
         PENDING.store(count + 1, Ordering::Relaxed);
     }
 
-    /// The communicator has no pending barriers any more.
+    /// Removes a communicator that has no pending barriers any more.
     #[cold]
     pub(crate) fn remove(&self, part: &NodePart) {
         let count = PENDING.load(Ordering::Relaxed) as usize;
@@ -229,11 +232,11 @@ impl Deferral {
 
     /// Opens the gate, before all pending barriers are completed.
     pub(crate) fn begin_completion(&self) {
-        GATE.store(0, Ordering::Relaxed); // waiting takes system calls
+        GATE.store(0, Ordering::Relaxed); // waiting makes system calls
         fast_path::close();
     }
 
-    /// Nothing is pending any more.
+    /// Records that no barrier is pending any more.
     pub(crate) fn end_completion(&self) {
         fast_path::close();
         PENDING.store(0, Ordering::Relaxed);
@@ -242,33 +245,34 @@ impl Deferral {
         }
     }
 
-    /// Whether no other communicator has pending barriers.
+    /// Returns whether no other communicator has pending barriers.
     #[inline(always)]
     pub(crate) fn is_only(&self, part: &NodePart) -> bool {
         self.parts().all(|other| std::ptr::eq(other, part))
     }
 
-    /// Whether pending barriers must be completed before this rank enters a barrier of `part`.
+    /// Returns whether pending barriers must be completed before this rank enters a barrier of `part`.
     #[cold]
     pub(crate) fn must_complete_before_barrier(&self, part: &NodePart) -> bool {
         let is_this = |other: *const NodePart| std::ptr::eq(other, part);
         if !self.parts().any(is_this) && self.parts().len() == MOST_COMMUNICATORS {
-            return true; // there is no room for one more
+            return true; // the list has no room for one more
         }
         // SAFETY: communicators with pending barriers are attached: detaching completes them first.
         let is_nested = |other: *const NodePart| unsafe { &*other }.shared.is_nested_with(&part.shared);
         let nested = self.parts().all(|other| is_this(other) || is_nested(other));
-        must_complete(Act::EnterBarrier, PendingBarriers { same: self.is_only(part), nested })
+        must_complete(NextAction::EnterBarrier, PendingBarriers { same: self.is_only(part), nested })
     }
 
-    /// Whether pending barriers must be completed before a collective of `part` other than a barrier.
+    /// Returns whether pending barriers must be completed before a collective of `part` other than a
+    /// barrier.
     #[cold]
     pub(crate) fn must_complete_before_collective(&self, part: &NodePart, only_contributes: bool) -> bool {
-        let act = if only_contributes { Act::Contribute } else { Act::Observe };
-        must_complete(act, PendingBarriers { same: self.is_only(part), nested: false })
+        let action = if only_contributes { NextAction::Contribute } else { NextAction::Observe };
+        must_complete(action, PendingBarriers { same: self.is_only(part), nested: false })
     }
 
-    /// Whether this process has entered the barrier, and that is still pending here.
+    /// Returns whether this process has entered the barrier and still has it pending.
     pub(crate) fn is_pending_here(&self, stamp: BarrierStamp) -> bool {
         self.parts().any(|part| {
             // SAFETY: as in `must_complete_before_barrier`.

@@ -1,84 +1,85 @@
-//! What a node's ranks tell their agent over its pipe, beside the segment.
+//! Commands that a node's ranks send to their agent over its pipe, beside the segment.
 //!
-//! A command travels in a frame: the byte 1, the length, the command. A frame of at most [`PIPE_BUF`]
-//! bytes is written at once, so that frames of several ranks do not mix. A byte 0 outside of a frame
-//! only wakes the agent.
+//! A command travels in a frame: the byte 1, the length, the command. A frame of at most [`PIPE_BUF`] bytes
+//! is written atomically, so frames of several ranks do not mix. A byte 0 outside a frame only wakes the
+//! agent.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// What the agent tells the rank that has started it. All ranks of the job are told.
+/// What the agent tells the rank that has started it. That rank sends it to all ranks of the job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentInfo {
-    /// The agent's process.
+    /// The agent's process id.
     pub pid: u32,
-    /// The end of the pipe that the agent reads, as a descriptor of the agent's.
+    /// The descriptor, in the agent's process, of the end of the pipe from which the agent reads.
     pub pipe: i32,
-    /// The node's host name, for sentences.
+    /// The node's host name, for messages to the user.
     pub host: String,
-    /// A number of the machine's last boot: nodes that have the same are virtual hosts of one machine.
+    /// A number that identifies the machine's last boot. Nodes with the same number are virtual hosts of
+    /// one machine.
     pub boot: u64,
-    /// The address in the fabric.
+    /// The agent's address in the fabric.
     pub address: Vec<u8>,
 }
 
-/// Whether all nodes are virtual hosts of one machine, and share its cores.
+/// Returns whether all nodes are virtual hosts of one machine and share its cores.
 pub fn share_cores(nodes: &[AgentInfo]) -> bool {
     nodes.iter().all(|node| node.boot == nodes[0].boot)
 }
 
-/// What the agent needs to know of its node and its job.
+/// What the agent must know about its node and its job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeSetup {
     /// The token of the node's segment.
     pub token: u64,
-    /// The token of the job, the same on all nodes. Agents refuse messages without it.
+    /// The token of the job, the same on all nodes. Agents refuse messages that do not carry it.
     pub job: u64,
     /// How many ranks the job has.
     pub ranks: u32,
-    /// World rank and process of each rank here.
+    /// World rank and process id of each rank on this node.
     pub here: Vec<(u32, u32)>,
-    /// Which of the nodes this is.
+    /// This node's number.
     pub node: u32,
     /// The agents of all nodes.
     pub nodes: Vec<AgentInfo>,
 }
 
-/// A communicator that spans nodes, as its first member on a node tells the agent there.
+/// A communicator that spans nodes, as its first member on a node describes it to the agent there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewCommunicator {
-    /// The job's name for it.
+    /// The id by which the job's agents know it.
     pub id: u64,
-    /// The segment's name for its block here.
+    /// The id of its block in this node's segment.
     pub block: u64,
-    /// World ranks of the members here.
+    /// World ranks of the members on this node.
     pub members: Vec<u32>,
-    /// The job's number of each node that has members, and how many it has.
+    /// For each node that has members: the node's number in the job, and how many members it has.
     pub nodes: Vec<(u32, u32)>,
-    /// Which of these nodes is this one.
+    /// The index of this node in `nodes`.
     pub this_node: u32,
 }
 
-/// What a rank tells its agent.
+/// A command of a rank to its agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AgentCommand {
-    /// The first command: what the job is.
+    /// The first command: describes the job.
     SetUp(NodeSetup),
-    /// Takes part in a communicator.
+    /// Makes the agent a member of a communicator.
     Attach(NewCommunicator),
-    /// One of the members here has freed a communicator.
+    /// One of the members here has freed the communicator.
     Detach {
-        /// The job's name for it.
+        /// The id by which the job's agents know it.
         id: u64,
     },
-    /// One of the members here has revoked a communicator.
+    /// One of the members here has revoked the communicator.
     Revoke {
-        /// The job's name for it.
+        /// The id by which the job's agents know it.
         id: u64,
     },
 }
 
-/// Up to so many bytes, what is written to a pipe is written at once.
+/// A write to a pipe of at most this many bytes is atomic.
 pub const PIPE_BUF: usize = 4096;
 
 const FRAME_BEGIN: u8 = 1;
@@ -87,10 +88,10 @@ pub const WAKE_UP: u8 = 0;
 /// [`FRAME_BEGIN`] and the length.
 const FRAME_HEADER_BYTES: usize = 5;
 
-/// What came over the pipe is no command.
+/// The bytes that came over the pipe are not a command.
 #[derive(Debug, Error)]
 pub enum CommandError {
-    /// There is something between two frames.
+    /// There are other bytes between two frames.
     #[error("a command's frame begins with {FRAME_BEGIN}, not with {0}")]
     NoFrame(u8),
     /// A frame cannot be decoded.
@@ -110,22 +111,22 @@ impl AgentCommand {
     }
 }
 
-/// Takes commands out of bytes as they come.
+/// Extracts commands from bytes as they arrive.
 #[derive(Default)]
 pub struct CommandReader {
     bytes: Vec<u8>,
 }
 
 impl CommandReader {
-    /// Adds bytes that have come.
+    /// Adds bytes that have arrived.
     pub fn add(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// The next command, if all of it has come.
+    /// Returns the next command if it has arrived completely.
     ///
     /// # Errors
-    /// If what has come is no command.
+    /// If the bytes are not a command.
     pub fn next_command(&mut self) -> Result<Option<AgentCommand>, CommandError> {
         let wake_ups = self.bytes.iter().take_while(|byte| **byte == WAKE_UP).count();
         self.bytes.drain(..wake_ups);
@@ -149,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_come_out_between_wake_ups() {
+    fn commands_between_wake_ups_are_found() {
         let commands = [
             AgentCommand::Detach { id: 7 },
             AgentCommand::Attach(NewCommunicator {
@@ -173,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_command_is_an_error() {
+    fn bytes_that_are_not_a_command_are_an_error() {
         let mut reader = CommandReader::default();
         reader.add(&[9]);
         assert!(matches!(reader.next_command(), Err(CommandError::NoFrame(9))));

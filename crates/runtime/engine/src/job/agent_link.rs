@@ -8,22 +8,22 @@ use std::io::Write;
 use std::os::fd::AsRawFd;
 use std::sync::atomic::AtomicU64;
 
-/// The nodes of a job, and this node's agent.
+/// The nodes of a job, and the connection to this node's agent.
 pub struct AgentLink {
     /// The node of each world rank.
     pub(crate) node_of: Vec<u32>,
-    /// Host names of the nodes.
+    /// The nodes' host names.
     pub(crate) hosts: Vec<String>,
-    /// "Nodes" are virtual hosts of one machine, and share its cores.
+    /// All nodes are virtual hosts of one machine and share its cores.
     pub(crate) share_cores: bool,
     /// The agent's process.
     pub(crate) agent: Neighbour,
     pipe: File,
-    /// Communicators that this rank has named.
-    named: AtomicU64,
+    /// For how many communicators this rank has made an id.
+    ids_made: AtomicU64,
 }
 
-/// How long a writer sleeps at a time while the pipe is full.
+/// How long a writer sleeps before it tries a full pipe again.
 const FULL_PIPE_MS: i32 = 100;
 
 impl AgentLink {
@@ -34,10 +34,10 @@ impl AgentLink {
         agent: Neighbour,
         pipe: File,
     ) -> AgentLink {
-        AgentLink { node_of, hosts, share_cores, agent, pipe, named: AtomicU64::new(0) }
+        AgentLink { node_of, hosts, share_cores, agent, pipe, ids_made: AtomicU64::new(0) }
     }
 
-    /// Writes a command to the agent's pipe, in one piece if it is a short one.
+    /// Writes a command to the agent's pipe. A frame of at most [`PIPE_BUF`] bytes is written atomically.
     pub(crate) fn send(&self, command: &AgentCommand) {
         let frame = command.frame();
         let mut rest = frame.as_slice();
@@ -55,7 +55,7 @@ impl AgentLink {
                     // SAFETY: one valid entry.
                     unsafe { libc::poll(&mut watched, 1, FULL_PIPE_MS) };
                 }
-                Err(_) => return, // the agent has died; the ranks that wait for it find out
+                Err(_) => return, // the agent has died; ranks that wait for it will notice
             }
         }
     }
@@ -63,12 +63,13 @@ impl AgentLink {
     /// Wakes the agent.
     #[cold]
     pub(crate) fn notify(&self) {
-        let _ = (&self.pipe).write(&[WAKE_UP]); // a full pipe wakes the agent as well
+        let _ = (&self.pipe).write(&[WAKE_UP]); // if the pipe is full, the agent has been woken already
     }
 
-    /// An id for a new communicator that no other has in this job. `me`: this process's world rank.
+    /// Returns an id for a new communicator that no other communicator of this job has. `me` is this
+    /// process's world rank.
     pub(crate) fn next_communicator_id(&self, me: usize) -> u64 {
-        let number = self.named.fetch_add(1, Ordering::Relaxed);
+        let number = self.ids_made.fetch_add(1, Ordering::Relaxed);
         (number + 1) << 32 | me as u64
     }
 }

@@ -1,9 +1,10 @@
-//! How a node's first rank starts the node's agent in `MPI_Init`, and how all ranks come to speak to
-//! it.
+//! Starts the agents in `MPI_Init`: the first rank of each node starts the node's agent, and all ranks
+//! connect to it.
 //!
-//! Between the steps the front end exchanges bytes through the host library: [`AgentStart::prepare`]
-//! and [`AgentStart::start`], [`AgentStart::join`], [`AgentStart::agree`]. An agent ends when the last
-//! rank has closed its end of the agent's pipe, however that came about; no process has to stop it.
+//! Between the steps the front end exchanges bytes through the host library. The steps are
+//! `AgentStart::prepare`, [`AgentStart::start`], [`AgentStart::join`] and [`AgentStart::agree`]. An agent
+//! ends when the last rank has closed its end of the agent's pipe, for whatever reason; no process has to
+//! stop it.
 
 use super::agent_commands::{AgentCommand, AgentInfo, NodeSetup, share_cores};
 use super::agent_link::AgentLink;
@@ -17,7 +18,8 @@ use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 
-/// Bytes of an agent's info, as it travels among the ranks: its length in four bytes, then the info.
+/// Size of the buffer in which an agent's info travels among the ranks: its length in four bytes, then the
+/// info.
 pub const AGENT_INFO_BYTES: usize = 4096;
 
 /// The start of the agents of a job, between its steps.
@@ -26,20 +28,20 @@ pub struct AgentStart {
     /// The first rank of each node.
     leaders: Vec<usize>,
     me: usize,
-    /// Opens this node's segment.
+    /// The token of this node's segment.
     token: u64,
-    /// Tells this job from others on the network.
+    /// Identifies this job on the network.
     job: u64,
     pids: Vec<u32>,
-    /// At the first rank of a node: its own descriptor of the segment, and the agent's pipe.
+    /// Only at the first rank of a node: its own descriptor of the segment, and the agent's pipe.
     segment: Option<OwnedFd>,
     pipe: Option<File>,
     joined: Option<AgentLink>,
 }
 
 impl AgentStart {
-    /// Finds the job's nodes. None unless there are several, and every rank wants agents. All ranks must
-    /// have joined their nodes' segments.
+    /// Finds the job's nodes. Returns `None` unless there are several nodes and every rank wants agents.
+    /// All ranks must have joined their nodes' segments.
     pub(super) fn prepare(processes: &[ProcessInfo], me: usize, segment: &Segment) -> Option<AgentStart> {
         if !processes.iter().all(|process| process.flags & AGENTS != 0) {
             return None;
@@ -63,18 +65,18 @@ impl AgentStart {
         Some(AgentStart { node_of, leaders, me, token, job, pids, segment, pipe: None, joined: None })
     }
 
-    /// How many nodes the job has. The same at all ranks.
+    /// How many nodes the job has. The same on all ranks.
     pub fn node_count(&self) -> usize {
         self.leaders.len()
     }
 
-    /// Whether a rank is the first of its node, and starts its agent.
+    /// Returns whether a rank is the first one of its node, and so starts the agent.
     pub fn is_leader(&self, rank: usize) -> bool {
         self.leaders.contains(&rank)
     }
 
-    /// Starts this node's agent, if this is the node's first rank, and fills in its info. Zeros: there is
-    /// no agent here.
+    /// If this is the node's first rank: starts the node's agent and fills in its info. Zeros mean that
+    /// there is no agent here.
     pub fn start(&mut self, info: &mut [u8; AGENT_INFO_BYTES], notes: &Notes) {
         info.fill(0);
         if !self.is_leader(self.me) {
@@ -110,7 +112,8 @@ impl AgentStart {
         Ok(bytes)
     }
 
-    /// Takes the infos of all agents, in the order of the nodes; whether this rank can speak to its agent.
+    /// Receives the infos of all agents, in the order of the nodes. Returns whether this rank is connected
+    /// to its agent.
     pub fn join(&mut self, node: &Node, infos: &[[u8; AGENT_INFO_BYTES]]) -> bool {
         let Some(infos) = infos.iter().map(read_info).collect::<Option<Vec<AgentInfo>>>() else {
             return false;
@@ -127,7 +130,7 @@ impl AgentStart {
                 pipe
             }
         };
-        // SAFETY: a descriptor of ours.
+        // SAFETY: the descriptor belongs to `pipe`.
         unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) };
         let hosts = infos.iter().map(|info| info.host.clone()).collect();
         let agent = Neighbour::new(usize::MAX, mine.pid);
@@ -150,10 +153,10 @@ impl AgentStart {
         true
     }
 
-    /// Takes all ranks' answers to [`AgentStart::join`]: agents are used by all or by none.
+    /// Receives all ranks' answers to [`AgentStart::join`]. Either all ranks use agents or none does.
     pub fn agree(self, node: &Node, answers: &[u8]) {
         if let (Some(link), true) = (self.joined, answers.iter().all(|answer| *answer != 0)) {
-            let _ = node.agent.set(link); // set once: there is one start of agents
+            let _ = node.agent.set(link); // cannot fail: agents are started once
         }
     }
 }

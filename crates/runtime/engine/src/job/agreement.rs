@@ -1,24 +1,24 @@
-//! Whether the ranks of a node can use the tables of schedules that they have found: they can if all
-//! found the same one.
+//! Decides whether the ranks of a node can use the barrier tables that they have found: they can if all of
+//! them have found the same table.
 
 use evenkeel_barrier_table::location::ActiveTable;
 use evenkeel_barrier_table::{BarrierTable, TableError};
 
-/// What a rank says about its table of schedules.
+/// What a rank tells the others about its barrier table.
 #[derive(Clone, Copy, Debug)]
 pub struct TableOffer {
     /// Its rank in `MPI_COMM_WORLD`.
     pub rank: usize,
-    /// Fingerprint of its table; 0: none, or none that can be used.
+    /// Fingerprint of its table; 0 if it has no usable table.
     pub fingerprint: u32,
-    /// None of its barriers is ever left pending, and one thread is in MPI.
+    /// Its barriers are never deferred, and it has one thread in MPI.
     pub may_run_schedules: bool,
 }
 
-/// The table to use, and a sentence that the first rank prints about it. All ranks come to the same
-/// table or to none.
+/// Returns the table to use, and a sentence for the user that the first rank prints. All ranks get the same
+/// table, or none.
 ///
-/// `offers`: of all ranks of the node. `mine`: the table that this rank has found.
+/// `offers` are those of all ranks of the node. `mine` is the table that this rank has found.
 pub fn agree(
     offers: &[TableOffer],
     mine: Result<Option<ActiveTable>, TableError>,
@@ -26,15 +26,16 @@ pub fn agree(
     let first = offers[0];
     if let Some(other) = offers.iter().find(|offer| offer.fingerprint != first.fingerprint) {
         let sentence = format!(
-            "rank {} has another table of schedules than rank {}, or none; barriers run by the built-in \
-             algorithm. Give all ranks the same table with --table FILE, or none with --table none",
+            "rank {} has another barrier table than rank {}, or none; the built-in barrier is used. Give \
+             all ranks the same table with --table FILE, or none with --table none",
             other.rank, first.rank
         );
         return (None, Some(sentence));
     }
     match mine {
-        Ok(in_use) => {
-            (in_use.map(|i| i.table).filter(|_| offers.iter().all(|offer| offer.may_run_schedules)), None)
+        Ok(active) => {
+            let table = active.map(|active| active.table);
+            (table.filter(|_| offers.iter().all(|offer| offer.may_run_schedules)), None)
         }
         Err(error) => (None, Some(error.to_string())),
     }
@@ -45,7 +46,7 @@ mod tests {
     use super::*;
     use evenkeel_barrier_table::machine::MachineId;
 
-    fn told(fingerprints: &[u32], may_run_schedules: bool) -> Vec<TableOffer> {
+    fn offers(fingerprints: &[u32], may_run_schedules: bool) -> Vec<TableOffer> {
         fingerprints
             .iter()
             .enumerate()
@@ -62,31 +63,30 @@ mod tests {
     }
 
     #[test]
-    fn all_have_the_same_table_or_none_is_used() {
-        let (table, said) = agree(&told(&[7, 7, 7], true), found());
-        assert!(table.is_some() && said.is_none());
-        let (table, said) = agree(&told(&[7, 7, 8], true), found());
-        assert!(
-            table.is_none() && said.unwrap().contains("rank 6 has another table of schedules than rank 4")
-        );
-        let (table, said) = agree(&told(&[0, 0], true), Ok(None));
-        assert!(table.is_none() && said.is_none());
+    fn the_table_is_used_if_all_ranks_have_the_same_one() {
+        let (table, sentence) = agree(&offers(&[7, 7, 7], true), found());
+        assert!(table.is_some() && sentence.is_none());
+        let (table, sentence) = agree(&offers(&[7, 7, 8], true), found());
+        assert!(table.is_none());
+        assert!(sentence.unwrap().contains("rank 6 has another barrier table than rank 4"));
+        let (table, sentence) = agree(&offers(&[0, 0], true), Ok(None));
+        assert!(table.is_none() && sentence.is_none());
     }
 
     #[test]
-    fn schedules_are_for_ranks_that_wait_in_one_thread() {
-        let mut here = told(&[7, 7], true);
+    fn schedules_need_strict_barriers_and_one_thread_on_all_ranks() {
+        let mut here = offers(&[7, 7], true);
         here[1].may_run_schedules = false;
-        let (table, said) = agree(&here, found());
-        assert!(table.is_none() && said.is_none(), "nothing is wrong with the table");
+        let (table, sentence) = agree(&here, found());
+        assert!(table.is_none() && sentence.is_none(), "nothing is wrong with the table");
     }
 
     #[test]
-    fn a_table_that_cannot_be_used_is_told_of() {
-        let (table, said) = agree(
-            &told(&[0, 0], true),
+    fn a_table_that_cannot_be_used_is_reported() {
+        let (table, sentence) = agree(
+            &offers(&[0, 0], true),
             Err(TableError::Invalid { path: "t".into(), why: "it is JSON, but no table".into() }),
         );
-        assert!(table.is_none() && said.unwrap().contains("no table"));
+        assert!(table.is_none() && sentence.unwrap().contains("no table"));
     }
 }

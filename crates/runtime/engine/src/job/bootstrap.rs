@@ -1,8 +1,8 @@
-//! How the ranks of a node come to share memory, in `MPI_Init`.
+//! Connects the ranks of a node to shared memory, in `MPI_Init`.
 //!
-//! Between the steps the front end exchanges bytes through the host library: each process describes
-//! itself ([`Bootstrap::begin`]), opens the segment of the lowest rank on its node
-//! ([`Bootstrap::join`]), and learns who has managed to ([`Bootstrap::agree`]).
+//! Between the steps the front end exchanges bytes through the host library. Each process describes itself
+//! ([`Bootstrap::begin`]), opens the segment of the lowest rank on its node ([`Bootstrap::join`]), and
+//! learns which ranks succeeded ([`Bootstrap::agree`]).
 
 use super::agent_start::AgentStart;
 use super::agreement;
@@ -27,18 +27,18 @@ use evenkeel_segment::{Geometry, NodeStatus, Segment, cross_memory, membarrier};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Address space of a segment; pages are taken as they are touched. A machine that refuses the first
-/// gets the next.
+/// Address space of a segment; its pages are allocated when they are touched. If the machine refuses a
+/// size, the next one is tried.
 const SEGMENT_BYTES: [usize; 3] = [64 << 30, 4 << 30, 256 << 20];
 
-/// What other processes of the node read to find out whether direct reads work.
+/// The word that other processes of the node read to find out whether direct reads work.
 const PROBE: u64 = 0x0123_4567_89ab_cdef;
 
-/// Answers to [`Bootstrap::join`], one bit each: the segment is open; direct reads work.
+/// Bits of the answer to [`Bootstrap::join`]: the segment is open; direct reads work.
 const HAS_SEGMENT: u8 = 1;
 const HAS_READS: u8 = 2;
 
-/// A process on its way to sharing memory with the others of its node.
+/// A process that is about to share memory with the others of its node.
 pub struct Bootstrap {
     info: ProcessInfo,
     offered: Option<Segment>,
@@ -49,20 +49,20 @@ pub struct Bootstrap {
     threaded: bool,
     table: Result<Option<ActiveTable>, TableError>,
     clock: Clock,
-    /// Other processes are told its address.
+    /// The word that the next rank on this node tries to read.
     probe: Box<AtomicU64>,
 }
 
-/// What comes of it.
+/// The result of the bootstrap.
 pub struct Agreed {
-    /// The ranks of this node; None if this rank takes no part.
+    /// The node and its ranks; `None` if this rank takes no part.
     pub node: Option<Node>,
-    /// The start of the agents, if there are to be any.
+    /// The start of the agents, if the job uses agents.
     pub agents: Option<AgentStart>,
 }
 
 impl Bootstrap {
-    /// Offers a segment and describes this process. `interface`: number of the shim's interface.
+    /// Creates a segment and describes this process. `interface` is the version of the shim's interface.
     pub fn begin(interface: u32, threaded: bool, clock: Clock, notes: &Notes) -> Bootstrap {
         let probe = Box::new(AtomicU64::new(PROBE));
         let table = location::active_table();
@@ -71,7 +71,7 @@ impl Bootstrap {
             version: version_hash(),
             pid: std::process::id(),
             descriptor: -1,
-            flags: wishes(threaded),
+            flags: own_flags(threaded),
             table: table.as_ref().ok().and_then(Option::as_ref).map_or(0, |active| active.fingerprint),
             session: cores::scheduled_session(),
             boot: boot_id(),
@@ -87,12 +87,12 @@ impl Bootstrap {
         Bootstrap { info, offered, joined: None, processes: Vec::new(), me: 0, threaded, table, clock, probe }
     }
 
-    /// What the others are to be told of this process.
+    /// The description of this process for the others.
     pub fn info(&self) -> ProcessInfo {
         self.info
     }
 
-    /// Whether evenkeel is switched on and can work here.
+    /// Returns whether evenkeel is switched on and can work here.
     pub fn is_enabled(&self) -> bool {
         self.info.flags & ENABLED != 0
     }
@@ -101,7 +101,7 @@ impl Bootstrap {
         self.info.shares_node_with(other)
     }
 
-    /// Opens the segment of the lowest rank on this node; the answer for the others.
+    /// Opens the segment of the lowest rank on this node, and returns this process's answer for the others.
     pub fn join(&mut self, processes: &[ProcessInfo], me: usize, notes: &Notes) -> u8 {
         self.processes = processes.to_vec();
         self.me = me;
@@ -132,7 +132,8 @@ impl Bootstrap {
         HAS_SEGMENT | if self.can_read_a_neighbour() { HAS_READS } else { 0 }
     }
 
-    /// Whether all processes that take part run the same version; if not, the first of them says so.
+    /// Returns whether all processes that take part run the same version. If not, the first of them adds a
+    /// note.
     fn is_one_version(&self, notes: &Notes) -> bool {
         let takes_part = |p: &ProcessInfo| p.flags & ENABLED != 0;
         let mine = (self.info.interface, self.info.version);
@@ -148,7 +149,7 @@ impl Bootstrap {
         false
     }
 
-    /// Whether this process can read the probe of the next rank on this node.
+    /// Returns whether this process can read the probe of the next rank on this node.
     fn can_read_a_neighbour(&self) -> bool {
         if self.info.flags & READS == 0 {
             return false;
@@ -170,7 +171,7 @@ impl Bootstrap {
         let has_joined = |rank: &usize| answers[*rank] & HAS_SEGMENT != 0;
         let here: Vec<usize> = (0..self.processes.len())
             .filter(|rank| self.is_on_this_node(&self.processes[*rank]) && has_joined(rank))
-            .take(MAX_PROCESSES - 1) // the last place is the agent's
+            .take(MAX_PROCESSES - 1) // the last entry is the agent's
             .collect();
         let all_joined = (0..self.processes.len()).all(|rank| has_joined(&rank));
         let agents = all_joined.then(|| AgentStart::prepare(&self.processes, self.me, &segment)).flatten();
@@ -179,11 +180,11 @@ impl Bootstrap {
         Agreed { node, agents }
     }
 
-    /// The node of the ranks `here`, this one among them.
+    /// The node with the ranks `here`, which include this one.
     fn node(self, segment: Segment, here: &[usize], answers: &[u8], notes: &Notes) -> Node {
         let ranks = self.processes.len();
         let members = NodeMembers::new(&self.processes, here);
-        // The last entry is the agent's, whose local rank comes after those of the ranks.
+        // The last entry belongs to the agent, whose local rank follows those of the ranks.
         let mut local_ranks = vec![None; ranks];
         here.iter().enumerate().for_each(|(local, &rank)| local_ranks[rank] = Some(local));
         local_ranks.push(Some(here.len()));
@@ -228,7 +229,7 @@ impl Bootstrap {
     }
 }
 
-/// The policy in force; rank 0 says if it cannot be understood.
+/// The policy that the environment sets. If it cannot be understood, rank 0 adds a note.
 fn wait_policy(me: usize, notes: &Notes) -> WaitPolicy {
     WaitPolicy::from_environment().unwrap_or_else(|error| {
         if me == 0 {
@@ -238,8 +239,8 @@ fn wait_policy(me: usize, notes: &Notes) -> WaitPolicy {
     })
 }
 
-/// The flags of a process that say what it wants and what the kernel lets it do.
-fn wishes(threaded: bool) -> u32 {
+/// The flags of this process: what its options ask for, and what the kernel lets it do.
+fn own_flags(threaded: bool) -> u32 {
     let mut flags = 0;
     if BarrierMode::from_environment().is_ok_and(|mode| mode == BarrierMode::Strict) {
         flags |= STRICT;
@@ -273,7 +274,7 @@ fn offer_segment(info: &mut ProcessInfo, notes: &Notes) -> Option<Segment> {
             Err(error) if bytes == SEGMENT_BYTES[2] => {
                 notes.add(&format!("{error}; leaving all collectives to the host library"));
             }
-            Err(_) => {} // a smaller one may do
+            Err(_) => {} // a smaller segment may be possible
         }
     }
     None

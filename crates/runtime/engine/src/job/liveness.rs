@@ -1,4 +1,4 @@
-//! Which processes of the job are alive, and what happens when one that is waited for has died.
+//! Which processes of the job are alive, and what happens when a rank waits for one that has died.
 
 use super::node::Node;
 use crate::record::notes;
@@ -8,44 +8,45 @@ use evenkeel_segment::process;
 /// Exit status of a rank that ends because another one has died.
 pub const EXIT_PEER_DIED: i32 = 71;
 
-/// Asking the kernel about more processes than this takes longer than it is worth.
+/// For more processes than this, asking the kernel takes longer than it is worth.
 const FEW_PROCESSES: usize = 8;
 
 impl Node {
-    /// Announces that this process takes no further part.
+    /// Announces that this process has finished and takes no further part.
     pub fn leave(&self) {
         self.status().set_left(self.local_rank);
     }
 
-    /// Whether a local rank has done its part in everything.
+    /// Returns whether a local rank has called [`Node::leave`].
     pub fn has_left(&self, local_rank: usize) -> bool {
         self.status().has_left(local_rank)
     }
 
-    /// Whether one of the other processes with these local ranks is running or ready to run, as far as that
-    /// can be told at little cost.
+    /// Returns whether one of the other processes with these local ranks is running or ready to run.
+    /// Returns true if that cannot be found out cheaply.
     pub fn any_is_running(&self, local_ranks: &[usize]) -> bool {
         let others = || local_ranks.iter().filter(|&&rank| rank != self.local_rank);
-        // Of a process with threads the kernel reports the first one only, which may not be the one in MPI.
+        // For a process with threads the kernel reports only the first one, which may not be the one in
+        // MPI.
         self.threaded
             || others().count() > FEW_PROCESSES
             || others().any(|&rank| process::is_runnable(self.neighbour(rank).pid))
     }
 
-    /// Whether a rank of this node has died before it had done its part; no, for ranks of other nodes.
+    /// Returns whether a rank of this node has died before it left the job. False for ranks of other nodes.
     pub fn has_died(&self, world_rank: usize) -> bool {
         self.local_rank_of(world_rank).is_some_and(|rank| self.any_has_died(&[rank]))
     }
 
-    /// Whether one of the other processes with these local ranks has died before it had done its part.
+    /// Returns whether one of the other processes with these local ranks has died before it left the job.
     pub(crate) fn any_has_died(&self, local_ranks: &[usize]) -> bool {
         local_ranks
             .iter()
             .any(|&rank| rank != self.local_rank && self.neighbour(rank).is_dead() && !self.has_left(rank))
     }
 
-    /// Ends this process with a sentence if one of the processes with these local ranks has died, or a node
-    /// is lost. `operation`: what this rank waits in, without the prefix `MPI_`.
+    /// Ends this process with an error message if one of the processes with these local ranks has died, or
+    /// a node is lost. `operation` names the call in which this rank waits, without the prefix `MPI_`.
     pub fn check_alive(&self, local_ranks: impl Iterator<Item = usize>, operation: &str) {
         self.check_nodes(operation);
         for local_rank in local_ranks {
@@ -57,19 +58,19 @@ impl Node {
             if local_rank == self.neighbours.len() {
                 self.end(&format!(
                     "this node's agent (process {pid}) has died while rank {me} waits in \
-                     MPI_{operation} for other nodes; ending this job. Look whether it was killed, by a \
-                     user or by the system for want of memory; EVENKEEL_NODES=library works without \
+                     MPI_{operation} for other nodes; ending this job. Check whether a user or the \
+                     kernel's out-of-memory killer has killed it; EVENKEEL_NODES=library works without \
                      agents"
                 ));
             }
             self.end(&format!(
                 "rank {rank} (process {pid}) has died while rank {me} waits in MPI_{operation}; ending \
-                 this job. Look for what rank {rank} wrote last, or at its exit status"
+                 this job. Check the last output of rank {rank} and its exit status"
             ));
         }
     }
 
-    /// Ends this process with a sentence if the agents have found a rank dead or a node lost.
+    /// Ends this process with an error message if the agents have reported a dead rank or a lost node.
     fn check_nodes(&self, operation: &str) {
         let Some(link) = self.agent() else { return };
         let host = |node: usize| link.hosts.get(node).map_or("?", String::as_str);
@@ -78,7 +79,7 @@ impl Node {
             let on = link.node_of.get(rank as usize).map_or("?", |node| host(*node as usize));
             self.end(&format!(
                 "rank {rank} on {on} has died while rank {me} waits in MPI_{operation}; ending this \
-                 job. Look for what rank {rank} wrote last, or at its exit status"
+                 job. Check the last output of rank {rank} and its exit status"
             ));
         }
         let Some(lost) = self.status().lost_node() else { return };
@@ -93,19 +94,20 @@ impl Node {
         };
         self.end(&format!(
             "node {host} (rank{} {}) {what} while rank {me} waits in MPI_{operation}; ending this job. \
-             Look whether {host} is up and its network works{raise}",
+             Check whether {host} is up and its network works{raise}",
             if ranks.len() == 1 { "" } else { "s" },
             ranks.join(", "),
         ));
     }
 
-    /// Prints a sentence and ends this process. Only the first of the node's ranks to call this prints.
+    /// Prints an error message and ends this process. Only the first of the node's ranks that calls this
+    /// prints.
     pub fn end(&self, sentence: &str) -> ! {
         if self.status().claim_end_announcement() {
             notes::print(sentence);
         }
-        // SAFETY: flushes what the program has printed; then ends without running handlers that might wait
-        // for other ranks.
+        // SAFETY: flushes the program's output, then ends without running handlers that might wait for
+        // other ranks.
         unsafe {
             libc::fflush(std::ptr::null_mut());
             libc::_exit(EXIT_PEER_DIED)

@@ -6,11 +6,11 @@ use super::neighbour::Neighbour;
 use super::process_info::{ProcessInfo, STRICT, THREADED};
 use evenkeel_options as options;
 
-/// The processes of a node with their ranks in `MPI_COMM_WORLD`, in the order of these; at least one.
+/// The processes of a node with their ranks in `MPI_COMM_WORLD`, in rank order; at least one.
 pub(super) struct NodeMembers<'a>(Vec<(usize, &'a ProcessInfo)>);
 
 impl<'a> NodeMembers<'a> {
-    /// Of all `processes` of the job those whose ranks are listed in `here`.
+    /// Those of all `processes` of the job whose ranks are in `here`.
     pub(super) fn new(processes: &'a [ProcessInfo], here: &[usize]) -> NodeMembers<'a> {
         NodeMembers(here.iter().map(|&rank| (rank, &processes[rank])).collect())
     }
@@ -27,7 +27,7 @@ impl<'a> NodeMembers<'a> {
         self.infos().all(|info| info.flags & flags == 0)
     }
 
-    /// Whether the kernel schedules all of them in one group.
+    /// Returns whether the kernel schedules all of them in one session.
     pub(super) fn share_a_session(&self) -> bool {
         self.infos().all(|info| info.session == self.0[0].1.session)
     }
@@ -36,7 +36,7 @@ impl<'a> NodeMembers<'a> {
         self.0.iter().map(|&(rank, info)| Neighbour::new(rank, info.pid)).collect()
     }
 
-    /// What each of them says about its table of schedules.
+    /// What each of them tells the others about its barrier table.
     pub(super) fn table_offers(&self) -> Vec<TableOffer> {
         let may_run_schedules = |info: &ProcessInfo| info.flags & (STRICT | THREADED) == STRICT;
         let offer = |&(rank, info): &(usize, &ProcessInfo)| TableOffer {
@@ -75,7 +75,8 @@ impl<'a> NodeMembers<'a> {
             cores::bind(&mine);
             if placing != "bind" {
                 // The rank has moved to its share; from here on the system may move it again. A rank that
-                // must stay beside another program's busy process starves, and all others wait for it.
+                // had to stay on the core of another program's busy process would starve, and all others
+                // would wait for it.
                 cores::bind(&allowed);
             }
         }

@@ -1,11 +1,11 @@
-//! The processes of a job as one of them sees them: which share its node, and what all know alike.
+//! The processes of a job as one of them sees them: which of them share its node, and which facts all ranks
+//! know.
 //!
-//! In `MPI_Init` each process describes itself ([`process_info`]), and [`bootstrap`] makes a [`node`]
-//! of those that share memory. Where the job spans nodes, [`agent_start`] starts one agent a node,
-//! which ranks reach over an [`agent_link`] with [`agent_commands`]. [`liveness`] finds out who has
-//! died.
+//! In `MPI_Init` each process describes itself ([`process_info`]), and [`bootstrap`] makes a [`node`] of
+//! those that share memory. If the job spans nodes, [`agent_start`] starts one agent per node, to which
+//! ranks send [`agent_commands`] over an [`agent_link`]. [`liveness`] finds out which processes have died.
 //!
-//! May use: segment, options, the table of barriers. Must never know a communicator.
+//! May use: segment, options, barrier-table. Must never: know a communicator.
 
 pub mod agent_commands;
 pub mod agent_link;

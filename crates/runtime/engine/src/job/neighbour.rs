@@ -13,12 +13,12 @@ pub struct Neighbour {
 }
 
 impl Neighbour {
-    /// A process that is watched from the first question about it on.
+    /// A process that is watched from the first call of [`Neighbour::is_dead`] on.
     pub fn new(world_rank: usize, pid: u32) -> Neighbour {
         Neighbour { world_rank, pid, watched: OnceLock::new() }
     }
 
-    /// Whether it has ended, in whatever way.
+    /// Returns whether it has ended, for whatever reason.
     pub fn is_dead(&self) -> bool {
         self.watched.get_or_init(|| WatchedProcess::new(self.pid)).is_dead()
     }

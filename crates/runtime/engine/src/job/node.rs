@@ -1,4 +1,4 @@
-//! The processes of this node, the segment that they share, and what they all know alike.
+//! The processes of this node, the segment that they share, and the facts that all of them know.
 
 use super::agent_link::AgentLink;
 use super::neighbour::Neighbour;
@@ -14,62 +14,63 @@ use evenkeel_segment::{NodeStatus, Segment};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What every rank of a node knows alike.
+/// Facts that every rank of a node knows, with the same values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeFacts {
-    /// Cores that the ranks may use at once.
+    /// How many cores the ranks may use at once.
     pub cores: usize,
     /// Every rank can read every other rank's memory.
     pub direct_reads: bool,
 }
 
-/// The ranks of this node as this process sees them. A *local rank* is a rank's number on its node,
-/// from 0 in the order of `MPI_COMM_WORLD`; the node's agent comes after the last one.
+/// The ranks of this node as this process sees them. A *local rank* is a rank's number on its node, counted
+/// from 0 in the order of `MPI_COMM_WORLD`. The node's agent has the local rank after the last one.
 pub struct Node {
     /// The memory that the node's processes share.
     pub segment: Segment,
     /// This process's rank in `MPI_COMM_WORLD`.
     pub me: usize,
-    /// Ranks of `MPI_COMM_WORLD`.
+    /// The number of ranks of `MPI_COMM_WORLD`.
     pub ranks: usize,
-    /// The local rank of each world rank; None if it is on another node or takes no part.
+    /// The local rank of each world rank; `None` if it is on another node or takes no part.
     pub(super) local_ranks: Vec<Option<usize>>,
     /// The ranks of this node in the order of their local ranks, this one included.
     pub neighbours: Vec<Neighbour>,
     /// This process's local rank.
     pub local_rank: usize,
-    /// What all ranks here know alike.
+    /// Facts that all ranks here know.
     pub facts: NodeFacts,
-    /// How two processes agree on who sees whose store first; see [`Fencing`].
+    /// Which process executes the fence when one stores a value and another is about to sleep; see
+    /// [`Fencing`].
     pub fencing: Fencing,
-    /// Any rank of this node may leave barriers pending, and every process can be made to execute a fence:
-    /// ranks that do not wait enter barriers without one.
+    /// Ranks that do not wait enter barriers without a fence. This is so if some rank of this node may
+    /// leave barriers pending and every process can be made to execute a fence.
     pub enters_unfenced: bool,
     /// How ranks wait.
     pub waiting: WaitSettings,
-    /// How long a rank waits before it checks that the ranks it waits for are alive.
+    /// How long a rank waits before it checks whether the ranks that it waits for are alive.
     pub patience_ns: u64,
     /// Several threads of the program may be in MPI at once.
     pub threaded: bool,
     /// Calls are counted and timed.
     pub recording: bool,
-    /// The time when this process joined, and its processor time then.
+    /// When this process joined.
     pub began: Ticks,
-    /// Processor time of this process when it joined.
+    /// The processor time that this process had used when it joined.
     pub began_cpu_ns: u64,
     /// Waiting time over the run.
     pub timeline: Timeline,
-    /// The schedules by which barriers are run, if all ranks of this node have the same table and can use it.
+    /// The schedules that run barriers, if all ranks of this node have the same table and can use it.
     pub(super) table: Option<BarrierTable>,
-    /// The job's nodes, once their agents have come up.
+    /// The job's nodes, once their agents have started.
     pub(super) agent: OnceLock<AgentLink>,
-    /// The host library reports faults to the program.
+    /// The host library reports process faults to the program.
     pub(super) reports_faults: AtomicBool,
 }
 
 impl Node {
-    /// The node as its agent sees it. `ranks`: of the job; `here`: world rank and process of each rank on
-    /// the node. The agent waits in no operation and counts nothing.
+    /// The node as its agent sees it. `ranks` is the number of ranks of the job; `here` has the world rank
+    /// and process id of each rank on the node. The agent waits in no operation and counts nothing.
     pub(crate) fn of_agent(segment: Segment, ranks: usize, here: &[(usize, u32)], clock: Clock) -> Node {
         let mut local_ranks = vec![None; ranks + 1];
         here.iter().enumerate().for_each(|(local, &(rank, _))| local_ranks[rank] = Some(local));
@@ -104,80 +105,82 @@ impl Node {
         }
     }
 
-    /// How times are read here.
+    /// How this process reads the time.
     #[inline(always)]
     pub fn clock(&self) -> Clock {
         self.waiting.clock
     }
 
-    /// The schedule by which barriers among so many ranks of this node are run; None: the built-in algorithm.
+    /// The schedule that runs barriers among this many ranks of this node; `None` means the built-in
+    /// algorithm.
     pub fn barrier_schedule(&self, ranks: usize) -> Option<Schedule> {
         let placement = RankPlacement { ranks_here: self.neighbours.len(), cores: self.facts.cores };
         self.table.as_ref()?.barrier(ranks, placement)
     }
 
-    /// Hands out blocks of the segment.
+    /// The allocator of the segment's blocks.
     pub fn allocator(&self) -> BlockAllocator<'_, Segment> {
         BlockAllocator::new(&self.segment, room_for_blocks(&self.segment, self.ranks))
     }
 
-    /// What the processes of this node tell each other about themselves.
+    /// What the processes of this node have published about themselves.
     pub fn status(&self) -> NodeStatus<'_, Segment> {
         NodeStatus::new(&self.segment)
     }
 
-    /// The message channels between all ranks; None if not all share this node, or if there is no room for
-    /// channels.
+    /// The message channels between all ranks; `None` if not all ranks share this node, or if the segment
+    /// has no room for channels.
     pub fn channels(&self) -> Option<Channels> {
         Channels::new(self.ranks, self.segment.bytes()).filter(|_| self.neighbours.len() == self.ranks)
     }
 
-    /// The local rank of a world rank; None: it is not on this node.
+    /// The local rank of a world rank; `None` if it is not on this node.
     pub fn local_rank_of(&self, world_rank: usize) -> Option<usize> {
         *self.local_ranks.get(world_rank)?
     }
 
-    /// The local ranks of world ranks; None if any of them is not on this node. -1 stands for a rank of no
-    /// world.
+    /// The local ranks of world ranks; `None` if any of them is not on this node. -1 stands for a rank of
+    /// another world.
     pub fn local_ranks_of(&self, world_ranks: &[i32]) -> Option<Vec<usize>> {
         world_ranks.iter().map(|&rank| self.local_rank_of(usize::try_from(rank).ok()?)).collect()
     }
 
-    /// The id of `MPI_COMM_WORLD`: 0 if not all its ranks share this node.
+    /// The id of `MPI_COMM_WORLD`; 0 if not all its ranks share this node.
     pub fn world_comm_id(&self) -> u64 {
         if self.ranks > 1 && self.neighbours.len() == self.ranks { WORLD.id() } else { 0 }
     }
 
-    /// The process with a local rank; the agent's comes after those of the ranks.
+    /// The process with this local rank. The agent has the local rank after those of the ranks.
     pub(crate) fn neighbour(&self, local_rank: usize) -> &Neighbour {
         self.neighbours.get(local_rank).unwrap_or_else(|| {
-            &self.agent().expect("only the agent has a local rank after those of the ranks").agent
+            &self.agent().expect("only the agent's local rank follows those of the ranks").agent
         })
     }
 
-    /// The job's nodes and this node's agent; None: there is one node, or there are no agents.
+    /// The job's nodes and this node's agent; `None` if there is only one node or the job has no agents.
     pub fn agent(&self) -> Option<&AgentLink> {
         self.agent.get()
     }
 
-    /// Whether the agent may need a core that a rank here occupies.
+    /// Returns whether the agent may need a core that a rank here occupies.
     pub(crate) fn is_agent_short_of_cores(&self) -> bool {
         self.waiting.ranks + 1 > self.waiting.cores || self.agent().is_some_and(|agent| agent.share_cores)
     }
 
-    /// Whether the host library reports a rank's death to the program, so that evenkeel ends no process
-    /// because of it.
+    /// Returns whether the host library reports a rank's death to the program. If it does, evenkeel does
+    /// not end any process because of a death.
     pub fn reports_faults(&self) -> bool {
         self.reports_faults.load(Ordering::Relaxed)
     }
 
-    /// To be called by all ranks or by none, before there is any communicator.
+    /// Declares that the host library reports process faults. Either all ranks call this or none does,
+    /// before there is any communicator.
     pub fn report_faults(&self) {
         self.reports_faults.store(true, Ordering::Relaxed);
     }
 }
 
-/// Bytes of the segment that are handed out in blocks: the message channels lie above them, if there is room.
+/// How many bytes of the segment are for blocks. The message channels lie above them, if there is room.
 pub(super) fn room_for_blocks(segment: &Segment, ranks: usize) -> usize {
     Channels::new(ranks, segment.bytes()).map_or(segment.bytes(), |channels| channels.start())
 }

@@ -1,32 +1,34 @@
 //! What a process tells the others about itself before they share memory.
 
-/// A process as the others of its job learn of it in `MPI_Init`: plain bytes, exchanged through the
-/// host library.
+/// The description of a process that all processes of the job exchange in `MPI_Init` through the host
+/// library, as plain bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct ProcessInfo {
-    /// Number of the interface between shim and engine; processes of different ones do not share memory.
+    /// Version of the interface between shim and engine. Processes with different versions do not share
+    /// memory.
     pub(crate) interface: u32,
-    /// Hash of the version and of the segment's layout; likewise.
+    /// Hash of the version and of the segment's layout. Processes with different hashes do not share
+    /// memory.
     pub(crate) version: u32,
     pub(crate) pid: u32,
-    /// Descriptor of the segment that it offers; -1: none.
+    /// Descriptor of the segment that it offers; -1 if it offers none.
     pub(crate) descriptor: i32,
     /// [`ENABLED`] and the other flags.
     pub(crate) flags: u32,
-    /// CPU quota in thousandths of a core; 0 = none.
+    /// CPU quota in thousandths of a core; 0 if it has none.
     pub(crate) quota: u32,
     /// Its session, if the kernel schedules processes by session; 0 otherwise.
     pub(crate) session: u32,
-    /// Fingerprint of its table of schedules; 0: it has none.
+    /// Fingerprint of its barrier table; 0 if it has none.
     pub(crate) table: u32,
     /// Hash of the kernel's boot id.
     pub(crate) boot: u64,
     /// Hash of its PID and UTS namespaces.
     pub(crate) namespaces: u64,
-    /// Opens its segment.
+    /// The token of its segment.
     pub(crate) token: u64,
-    /// Address of a word of this process that others try to read.
+    /// Address of a word of this process that other processes try to read.
     pub(crate) probe: u64,
     /// The first 256 cores this process may use, one bit each.
     pub(crate) cores: [u64; 4],
@@ -34,11 +36,11 @@ pub struct ProcessInfo {
 
 const _: () = assert!(size_of::<ProcessInfo>() <= 96, "ek_process_info");
 
-/// 64-bit words of a [`ProcessInfo`].
+/// The size of a [`ProcessInfo`] in 64-bit words.
 pub const PROCESS_INFO_WORDS: usize = 12;
 
 impl ProcessInfo {
-    /// The same as numbers, for channels that carry numbers only.
+    /// The same as numbers, for ways of communication that carry only numbers.
     pub fn to_words(&self) -> [u64; PROCESS_INFO_WORDS] {
         let pair = |low: u32, high: u32| u64::from(high) << 32 | u64::from(low);
         let [a, b, c, d] = self.cores;
@@ -80,32 +82,33 @@ impl ProcessInfo {
 }
 
 impl ProcessInfo {
-    /// Whether the two processes share a kernel and see each other in it.
+    /// Returns whether the two processes share a kernel and see each other in it.
     pub(crate) fn shares_node_with(&self, other: &ProcessInfo) -> bool {
         other.boot == self.boot && other.namespaces == self.namespaces
     }
 }
 
-/// It takes part: evenkeel is switched on and works there.
+/// The process takes part: evenkeel is switched on and works there.
 pub(crate) const ENABLED: u32 = 1;
-/// It can be made to execute a fence by others (`membarrier`).
+/// Other processes can make it execute a fence (`membarrier`).
 pub(crate) const FENCES: u32 = 2;
-/// Others may read its memory.
+/// Other processes may read its memory.
 pub(crate) const READS: u32 = 4;
-/// None of its barriers is ever deferred.
+/// Its barriers are never deferred.
 pub(crate) const STRICT: u32 = 8;
 /// Several of its threads may be in MPI.
 pub(crate) const THREADED: u32 = 16;
-/// It wants agents to carry collectives between nodes.
+/// It wants agents to carry out collectives between nodes.
 pub(crate) const AGENTS: u32 = 32;
 
-/// A number that tells machines, and reboots of one machine, apart.
+/// A number that identifies a boot of a machine.
 pub fn boot_id() -> u64 {
     std::fs::read("/proc/sys/kernel/random/boot_id").map_or(0, |bytes| hash(&bytes))
 }
 
-/// A number for what this process sees of its machine. What has a host name of its own counts as a
-/// host: MPI libraries go by that too, and virtual hosts of one machine may see each other's processes.
+/// A number for the part of the machine that this process sees. Processes with a host name of their own
+/// count as a host of their own. MPI libraries use the same rule, and virtual hosts of one machine may see
+/// each other's processes.
 pub(super) fn namespaces() -> u64 {
     let hash_link =
         |path: &str| std::fs::read_link(path).map_or(0, |target| hash(target.as_os_str().as_encoded_bytes()));

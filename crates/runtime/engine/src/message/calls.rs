@@ -1,10 +1,10 @@
-//! What the front end calls. Pending barriers come first: to complete one means to wait, and a rank
-//! that waits moves messages on.
+//! The functions that the front end calls. Each completes pending barriers first where that is needed: it
+//! may mean waiting, and a rank that waits makes progress on messages.
 
 use super::matching::Pattern;
 use super::port::Port;
 use super::request::{Matched, Message, Probed};
-use super::visibility::{Look, Stamping, stamping};
+use super::visibility::{QueryKind, Stamping, stamping};
 use crate::barrier::completion::complete;
 use crate::comm::part::NodePart;
 use crate::comm::stamp::BarrierStamp;
@@ -12,7 +12,8 @@ use crate::deferral::observer::Observer;
 use crate::deferral::pending::any_pending;
 use crate::process::Process;
 
-/// The stamp of what this process sends or posts now. Completes what is pending if one stamp cannot name it.
+/// Returns the stamp of a message or receive that this process starts now. Completes pending barriers first
+/// if one stamp cannot describe them.
 #[inline(always)]
 fn stamp(process: &Process) -> Option<BarrierStamp> {
     if any_pending() { stamp_of_pending(process) } else { None }
@@ -37,14 +38,14 @@ fn stamp_of_pending(process: &Process) -> Option<BarrierStamp> {
 #[allow(clippy::mut_from_ref, reason = "one thread, by the caller's promise")]
 unsafe fn port(process: &Process) -> &mut Port {
     // SAFETY: the caller's promise.
-    unsafe { process.messages.port() }.expect("messages are carried here")
+    unsafe { process.messages.port() }.expect("evenkeel carries messages")
 }
 
-/// Sends `bytes` from `data` to rank `dest`; null if that is complete already. `synchronous`: it is
-/// complete when it has been received.
+/// Sends `bytes` from `data` to rank `dest`. Returns null if the send is complete already. A `synchronous`
+/// send is complete when the message has been received.
 ///
 /// # Safety
-/// By the one thread in MPI. `data` must be valid until the send is complete.
+/// Only the one thread that is in MPI may call this. `data` must be valid until the send is complete.
 #[inline]
 pub unsafe fn send(
     process: &Process,
@@ -63,7 +64,8 @@ pub unsafe fn send(
 /// Posts a receive of up to `capacity` bytes.
 ///
 /// # Safety
-/// By the one thread in MPI. `buffer` must be valid for writing until the receive is complete.
+/// Only the one thread that is in MPI may call this. `buffer` must be valid for writing until the receive
+/// is complete.
 #[inline]
 pub unsafe fn receive(
     process: &Process,
@@ -77,7 +79,7 @@ pub unsafe fn receive(
     unsafe { port(process).receive(part, pattern, posted, buffer, capacity) }
 }
 
-/// Receives a message that [`probe`] took out.
+/// Receives a message that [`probe`] has taken out of the queue.
 ///
 /// # Safety
 /// As for [`receive`].
@@ -93,38 +95,41 @@ pub unsafe fn receive_matched(
     unsafe { port(process).receive_matched(part, matched, posted, buffer, capacity) }
 }
 
-/// The first message that such a receive would get, if it may be seen. `take`: takes it out.
+/// Returns the first message that a receive with this pattern would get, if the program may see it. With
+/// `take` the message is also taken out of the queue.
 ///
 /// # Safety
-/// By the one thread in MPI.
+/// Only the one thread that is in MPI may call this.
 pub unsafe fn probe(process: &Process, part: &NodePart, pattern: Pattern, take: bool) -> Option<Probed> {
     // SAFETY: the caller's promise.
     unsafe { port(process).probe(part, pattern, take) }
 }
 
-/// Whether a send or receive is complete for a program that looks so.
+/// Returns whether a send or receive is complete, as far as the program may see that with this kind of
+/// query.
 ///
 /// # Safety
-/// By the one thread in MPI.
+/// Only the one thread that is in MPI may call this.
 #[inline]
-pub unsafe fn is_complete(process: &Process, message: &Message, look: Look) -> bool {
-    // SAFETY: the caller's promise. Without a port no barrier decides.
-    unsafe { process.messages.port() }.map_or(message.done, |port| port.is_complete(message, look))
+pub unsafe fn is_complete(process: &Process, message: &Message, query: QueryKind) -> bool {
+    // SAFETY: the caller's promise. Without a port no barrier has to be considered.
+    unsafe { process.messages.port() }.map_or(message.done, |port| port.is_complete(message, query))
 }
 
-/// Takes back a receive by which nothing has been received; false if it is too late.
+/// Cancels a receive that has not been matched. Returns false if it is too late.
 ///
 /// # Safety
-/// By the one thread in MPI. `receive` must be alive.
+/// Only the one thread that is in MPI may call this. `receive` must not have been freed.
 pub unsafe fn cancel(process: &Process, receive: *mut Message) -> bool {
     // SAFETY: the caller's promise.
     unsafe { port(process).cancel(receive) }
 }
 
-/// The program has no use for it any more; it is freed now, or when it is complete.
+/// Frees a send or receive that the program does not use any more: now, or when it is complete.
 ///
 /// # Safety
-/// By the one thread in MPI. From [`send`] or [`receive`], not null, not used again.
+/// Only the one thread that is in MPI may call this. `message` must come from [`send`] or [`receive`], must
+/// not be null, and must not be used again.
 pub unsafe fn free(process: &Process, message: *mut Message) {
     // SAFETY: the caller's promise.
     unsafe { port(process).free(message) }

@@ -2,21 +2,21 @@
 //!
 //! | record | fields | followed by | meaning |
 //! |---|---|---|---|
-//! | `EAGER` | envelope | the message | a message in one piece |
+//! | `EAGER` | envelope | the message | a whole message |
 //! | `OFFER` | envelope, address, bytes | | a long message that the receiver may read at its address |
-//! | `DONE`  | token of the send, stamp of the receive | | received: the sender may reuse the buffer |
-//! | `WANTED` | token of the send, token of the receive, bytes | | the receiver cannot read it: send parts |
-//! | `PART`  | token of the receive, offset | the part | a part of a message, after `WANTED` |
+//! | `DONE`  | token of the send, stamp of the receive | | the message was received |
+//! | `WANTED` | token of the send, token of the receive, bytes | | the receiver wants parts |
+//! | `PART`  | token of the receive, offset | the part | a part of a message, sent after `WANTED` |
 
 use crate::comm::stamp::BarrierStamp;
 
-/// A message in one piece.
+/// A whole message.
 pub const EAGER: u8 = 1;
 /// A long message that the receiver may read from the sender's memory.
 pub const OFFER: u8 = 2;
-/// A send has been received.
+/// A message has been received.
 pub const DONE: u8 = 3;
-/// An offered message is to be sent in parts.
+/// The receiver wants an offered message in parts.
 pub const WANTED: u8 = 4;
 /// A part of a message.
 pub const PART: u8 = 5;

@@ -1,7 +1,7 @@
-//! What this process knows of the barriers that stamps name. A program may have thousands of messages
-//! from after one barrier.
+//! What this process knows of the barriers that stamps name. The answers are cached, because a program may
+//! receive thousands of messages sent after one barrier.
 
-use super::visibility::{BarrierProgress, Look, Strength, may_see};
+use super::visibility::{BarrierProgress, QueryKind, Strength, may_see};
 use crate::comm::stamp::BarrierStamp;
 use crate::deferral::pending::Deferral;
 use crate::job::node::Node;
@@ -10,14 +10,14 @@ use evenkeel_segment::eventcount::Fencing;
 use evenkeel_segment::{Board, Geometry};
 use std::cell::Cell;
 
-/// Remembers the latest answers, since most questions are about one barrier.
+/// Caches the latest answers, because most queries are about the same barrier.
 pub(super) struct KnownBarriers {
     node: &'static Node,
     deferral: &'static Deferral,
     strength: Strength,
-    /// The latest barrier that is known to be complete: all earlier ones of its communicator are too.
+    /// The latest barrier that is known to be complete. All earlier barriers of its communicator are too.
     complete: Cell<Option<BarrierStamp>>,
-    /// The latest one that was not, and how many of its members had entered it.
+    /// The latest barrier that was not complete when it was checked, and how many members had entered it.
     incomplete: Cell<Option<(BarrierStamp, usize)>>,
 }
 
@@ -41,8 +41,8 @@ impl KnownBarriers {
         is_complete
     }
 
-    /// Whether a program that looks so may see what carries the stamp.
-    pub(super) fn may_see(&self, look: Look, stamp: Option<BarrierStamp>) -> bool {
+    /// Returns whether the program may see, with this kind of query, something that carries this stamp.
+    pub(super) fn may_see(&self, query: QueryKind, stamp: Option<BarrierStamp>) -> bool {
         let progress = |stamp| {
             if self.is_complete(stamp) {
                 BarrierProgress::Complete
@@ -52,24 +52,24 @@ impl KnownBarriers {
                 BarrierProgress::Ahead
             }
         };
-        stamp.is_none_or(|stamp| may_see(self.strength, look, progress(stamp)))
+        stamp.is_none_or(|stamp| may_see(self.strength, query, progress(stamp)))
     }
 
-    /// Whether a receive from any source, or a probe, may have such a message.
+    /// Returns whether a receive from any source, or a probe, may get a message with this stamp.
     #[inline(always)]
     pub(super) fn is_visible(&self, stamp: Option<BarrierStamp>) -> bool {
-        self.may_see(Look::Choose, stamp)
+        self.may_see(QueryKind::Choose, stamp)
     }
 }
 
-/// Whether all members of a communicator have entered a barrier, by what the segment says: this process
-/// need not be a member. `entered`: members that are known to have entered it; a later look at the same
-/// barrier goes on there.
+/// Returns whether all members of a communicator have entered a barrier. The segment says so, and this
+/// process need not be a member. `entered` counts members that are known to have entered; the next check of
+/// the same barrier continues there.
 fn is_complete(node: &Node, stamp: BarrierStamp, entered: &mut usize) -> bool {
     let Some(block) = Block::from_id(stamp.comm) else { return true };
     let memory = node.segment.at(block.offset());
     let board = Board { memory, geometry: Geometry::new(stamp.ranks as usize), fencing: Fencing::Both };
-    // Where its block is in use by another communicator it is gone: all members have agreed to that after
-    // its last barrier.
+    // If the block belongs to another communicator by now, the stamp's communicator has been freed, which
+    // all its members agreed on after its last barrier.
     !node.allocator().is_current(block) || board.all_entered(stamp.number, entered)
 }

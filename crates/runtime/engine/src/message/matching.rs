@@ -1,22 +1,22 @@
-//! Which receive gets which message, on one communicator: MPI's rules, and when a message may be seen
-//! at all.
+//! Matches receives and messages on one communicator: MPI's rules, and the rule for messages from after a
+//! pending barrier.
 //!
-//! Pure: it holds what was posted and what has come early, and pairs them. MPI wants two orders kept
-//! (MPI 4.1, section 3.5): of two receives that fit a message the one posted first gets it, and of two
-//! messages of one sender that fit a receive the one sent first is taken. A message that was sent after
-//! a barrier is *hidden* until that barrier is known to be complete: until then no receive from any
-//! source may have it. It keeps its place meanwhile: it stays behind the first receive it fits, and
-//! nothing that its sender has sent later gets past it where both fit. Messages of other senders are
-//! not held up.
+//! Pure: it stores posted receives and unexpected messages, and pairs them. MPI demands two orders (MPI
+//! 4.1, section 3.5). Of two receives that match a message, the one that was posted first gets it. Of two
+//! messages of one sender that match a receive, the one that was sent first is received. A message that was
+//! sent after a barrier is *hidden* until that barrier is known to be complete: until then no receive from
+//! any source may get it. The hidden message keeps its place in the order: it stays matched to the first
+//! receive that fits, and no later message of its sender may overtake it if both fit. Messages of other
+//! senders are not delayed.
 
 use std::collections::VecDeque;
 
-/// What a receive or probe asks for.
+/// The source and tag of a receive or probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pattern {
-    /// Rank in the communicator; None: any.
+    /// Rank in the communicator; `None` means any source.
     pub source: Option<usize>,
-    /// None: any.
+    /// The tag; `None` means any tag.
     pub tag: Option<i32>,
 }
 
@@ -33,25 +33,25 @@ struct Posted<R> {
     receive: R,
 }
 
-struct Early<M> {
+struct Unexpected<M> {
     tag: i32,
     order: u64,
     message: M,
 }
 
-/// The receives and messages of one communicator that have not found each other.
+/// The receives and messages of one communicator that have not been matched.
 pub struct Queues<R, M> {
     /// Receives with a source, by source; in the order of posting.
     named: Vec<VecDeque<Posted<R>>>,
     /// Receives from any source.
     any: VecDeque<Posted<R>>,
-    /// Messages that nobody has taken, by sender; in the order of sending.
-    early: Vec<VecDeque<Early<M>>>,
-    /// How many messages these are.
+    /// Unexpected messages by sender, in the order of sending.
+    unexpected: Vec<VecDeque<Unexpected<M>>>,
+    /// How many unexpected messages there are.
     kept: usize,
     next_order: u64,
-    /// A message stands behind a receive it fits, because it is hidden or behind another one that is.
-    held: bool,
+    /// Some unexpected message fits a posted receive, but is hidden or follows one of its sender that is.
+    has_blocked: bool,
 }
 
 impl<R, M> Default for Queues<R, M> {
@@ -59,15 +59,15 @@ impl<R, M> Default for Queues<R, M> {
         Queues {
             named: Vec::new(),
             any: VecDeque::new(),
-            early: Vec::new(),
+            unexpected: Vec::new(),
             kept: 0,
             next_order: 0,
-            held: false,
+            has_blocked: false,
         }
     }
 }
 
-/// A place in `early`: sender and position.
+/// A position in `unexpected`: sender and index.
 type Place = (usize, usize);
 
 impl<R: Copy + PartialEq, M> Queues<R, M> {
@@ -77,14 +77,14 @@ impl<R: Copy + PartialEq, M> Queues<R, M> {
     }
 
     fn make_room(&mut self, source: usize) {
-        if self.early.len() <= source {
-            self.early.resize_with(source + 1, VecDeque::new);
+        if self.unexpected.len() <= source {
+            self.unexpected.resize_with(source + 1, VecDeque::new);
             self.named.resize_with(source + 1, VecDeque::new);
         }
     }
 
-    /// The first posted receive that fits: None for no such, else whether it is one from any source, and
-    /// its position.
+    /// Finds the first posted receive that fits. Returns whether it is one from any source, and its
+    /// position.
     fn first_posted(&self, source: usize, tag: i32) -> Option<(bool, usize)> {
         let fits = |p: &Posted<R>| p.pattern.fits(source, tag);
         let named = self.named.get(source).and_then(|q| q.iter().position(fits));
@@ -101,62 +101,63 @@ impl<R: Copy + PartialEq, M> Queues<R, M> {
         queue.remove(at).expect("the position was just found").receive
     }
 
-    /// A message of `source` arrives: the receive that gets it, or None if it is kept. `visible`: whether a
-    /// receive from any source may have it.
+    /// A message of `source` arrives. Returns the receive that gets it, or `None` if the caller must `keep`
+    /// it. `visible` says whether a receive from any source may get it.
     #[inline]
     pub fn arrive(&mut self, source: usize, tag: i32, visible: impl FnOnce() -> bool) -> Option<R> {
         if self.kept == 0 && self.any.is_empty() {
-            // Only receives with a source, and nothing before it: the most frequent case.
+            // This is the most frequent case: there are only receives with a source, and no unexpected
+            // messages.
             let queue = self.named.get_mut(source)?;
             if queue.front()?.pattern.fits(source, tag) {
                 return queue.pop_front().map(|p| p.receive);
             }
         }
         let first @ (any, _) = self.first_posted(source, tag)?;
-        // Something that came before it and still waits for this very receive goes first.
+        // An earlier message of the same sender that is waiting for this very receive goes first.
         let pattern = if any { self.any[first.1].pattern } else { self.named[source][first.1].pattern };
-        if self.early.get(source).is_some_and(|q| q.iter().any(|m| pattern.fits(source, m.tag)))
+        if self.unexpected.get(source).is_some_and(|q| q.iter().any(|m| pattern.fits(source, m.tag)))
             || (any && !visible())
         {
-            self.held = true;
+            self.has_blocked = true;
             return None;
         }
         Some(self.unpost(source, first))
     }
 
-    /// Keeps a message that `arrive` found no receive for.
+    /// Stores a message for which `arrive` found no receive.
     pub fn keep(&mut self, source: usize, tag: i32, message: M) {
         self.make_room(source);
         let order = self.order();
-        self.early[source].push_back(Early { tag, order, message });
+        self.unexpected[source].push_back(Unexpected { tag, order, message });
         self.kept += 1;
     }
 
-    /// The message that such a receive or probe may have now, if it were posted now.
+    /// Finds the message that a receive or probe with this pattern would get if it were posted now.
     fn find(&self, pattern: Pattern, mut visible: impl FnMut(&M) -> bool) -> Option<Place> {
         let first_of = |source: usize| {
-            let at = self.early[source].iter().position(|m| pattern.fits(source, m.tag))?;
-            // It is behind a receive posted before, which must be one from any source that it is hidden from.
-            self.first_posted(source, self.early[source][at].tag).is_none().then_some((source, at))
+            let at = self.unexpected[source].iter().position(|m| pattern.fits(source, m.tag))?;
+            // If an earlier posted receive fits, the message is hidden from it, and stays matched to it.
+            self.first_posted(source, self.unexpected[source][at].tag).is_none().then_some((source, at))
         };
         match pattern.source {
-            Some(source) if source >= self.early.len() => None,
+            Some(source) if source >= self.unexpected.len() => None,
             Some(source) => first_of(source),
-            None => (0..self.early.len())
-                .filter(|&s| !self.early[s].is_empty())
+            None => (0..self.unexpected.len())
+                .filter(|&s| !self.unexpected[s].is_empty())
                 .filter_map(first_of)
-                .filter(|&(s, at)| visible(&self.early[s][at].message))
-                .min_by_key(|&(s, at)| self.early[s][at].order),
+                .filter(|&(s, at)| visible(&self.unexpected[s][at].message))
+                .min_by_key(|&(s, at)| self.unexpected[s][at].order),
         }
     }
 
     fn take(&mut self, (source, at): Place) -> M {
         self.kept -= 1;
-        self.early[source].remove(at).expect("the position was just found").message
+        self.unexpected[source].remove(at).expect("the position was just found").message
     }
 
-    /// Posts a receive: the message it gets at once (its source, its tag and what it is), or None if it
-    /// waits.
+    /// Posts a receive. Returns the message that it gets at once (source, tag and message), or `None` if
+    /// the receive waits.
     #[inline]
     pub fn post(
         &mut self,
@@ -166,11 +167,12 @@ impl<R: Copy + PartialEq, M> Queues<R, M> {
     ) -> Option<(usize, i32, M)> {
         if self.kept > 0 {
             if let Some(place) = self.find(pattern, visible) {
-                return Some((place.0, self.early[place.0][place.1].tag, self.take(place)));
+                return Some((place.0, self.unexpected[place.0][place.1].tag, self.take(place)));
             }
-            let fits =
-                |(source, q): (usize, &VecDeque<Early<M>>)| q.iter().any(|m| pattern.fits(source, m.tag));
-            self.held = self.held || self.early.iter().enumerate().any(fits);
+            let fits = |(source, q): (usize, &VecDeque<Unexpected<M>>)| {
+                q.iter().any(|m| pattern.fits(source, m.tag))
+            };
+            self.has_blocked = self.has_blocked || self.unexpected.iter().enumerate().any(fits);
         }
         let order = self.order();
         let posted = Posted { pattern, order, receive };
@@ -184,45 +186,45 @@ impl<R: Copy + PartialEq, M> Queues<R, M> {
         None
     }
 
-    /// The message that a probe sees: its source, its tag and what it is. Nothing hidden is seen, also from
-    /// a named source.
+    /// Returns the message that a probe sees: source, tag and message. A probe never sees a hidden message,
+    /// not even from a named source.
     pub fn probe(&self, pattern: Pattern, mut visible: impl FnMut(&M) -> bool) -> Option<(usize, i32, &M)> {
         let (source, at) = self.find(pattern, &mut visible)?;
-        let early = &self.early[source][at];
-        visible(&early.message).then_some((source, early.tag, &early.message))
+        let unexpected = &self.unexpected[source][at];
+        visible(&unexpected.message).then_some((source, unexpected.tag, &unexpected.message))
     }
 
-    /// Takes out the message that a probe sees: only a matched receive gets it from then on.
+    /// Takes out the message that a probe sees. From then on only a matched receive can get it.
     pub fn take_probed(
         &mut self,
         pattern: Pattern,
         mut visible: impl FnMut(&M) -> bool,
     ) -> Option<(usize, i32, M)> {
         let place = self.find(pattern, &mut visible)?;
-        let early = &self.early[place.0][place.1];
-        let tag = early.tag;
-        visible(&early.message).then(|| (place.0, tag, self.take(place)))
+        let unexpected = &self.unexpected[place.0][place.1];
+        let tag = unexpected.tag;
+        visible(&unexpected.message).then(|| (place.0, tag, self.take(place)))
     }
 
-    /// A receive and a message that have become a pair because the message is no longer hidden, or because
-    /// a receive before it is gone. To be called until None after either.
+    /// Returns a receive and a message that match now because the message is no longer hidden, or because
+    /// an earlier receive is gone. After either event, callers repeat this until it returns `None`.
     pub fn settle(&mut self, mut visible: impl FnMut(&M) -> bool) -> Option<(R, usize, i32, M)> {
-        if !self.held {
+        if !self.has_blocked {
             return None;
         }
-        self.held = false;
+        self.has_blocked = false;
         let mut best: Option<(u64, Place, (bool, usize))> = None;
-        // By receives: there may be very many messages, and of them only the first one that a receive fits
-        // counts.
-        for (source, early) in self.early.iter().enumerate().filter(|(_, q)| !q.is_empty()) {
+        // The outer loops go over receives: there may be very many messages, and only the first one that
+        // fits a receive matters.
+        for (source, unexpected) in self.unexpected.iter().enumerate().filter(|(_, q)| !q.is_empty()) {
             let named = self.named[source].iter().enumerate().map(|(i, p)| (false, i, p));
             for (any, position, posted) in named.chain(self.any.iter().enumerate().map(|(i, p)| (true, i, p)))
             {
-                let Some(at) = early.iter().position(|m| posted.pattern.fits(source, m.tag)) else {
+                let Some(at) = unexpected.iter().position(|m| posted.pattern.fits(source, m.tag)) else {
                     continue;
                 };
-                self.held = true;
-                let Early { tag, order, ref message } = early[at];
+                self.has_blocked = true;
+                let Unexpected { tag, order, ref message } = unexpected[at];
                 let first = (any, position);
                 if best.is_none_or(|(other, ..)| order < other)
                     && self.first_posted(source, tag) == Some(first)
@@ -233,12 +235,12 @@ impl<R: Copy + PartialEq, M> Queues<R, M> {
             }
         }
         let (_, place, first) = best?;
-        let tag = self.early[place.0][place.1].tag;
+        let tag = self.unexpected[place.0][place.1].tag;
         let receive = self.unpost(place.0, first);
         Some((receive, place.0, tag, self.take(place)))
     }
 
-    /// Takes a posted receive back; false if it is not there (any more).
+    /// Cancels a posted receive. Returns false if it is not, or no longer, posted.
     pub fn cancel(&mut self, receive: R) -> bool {
         for queue in self.named.iter_mut().chain([&mut self.any]) {
             if let Some(at) = queue.iter().position(|p| p.receive == receive) {
@@ -249,19 +251,19 @@ impl<R: Copy + PartialEq, M> Queues<R, M> {
         false
     }
 
-    /// Whether no receive is posted.
+    /// Returns whether no receive is posted.
     pub fn is_unposted(&self) -> bool {
         self.any.is_empty() && self.named.iter().all(VecDeque::is_empty)
     }
 
-    /// Whether `settle` may find something, now or later.
-    pub fn is_held(&self) -> bool {
-        self.held
+    /// Returns whether `settle` may find a pair, now or later.
+    pub fn has_blocked(&self) -> bool {
+        self.has_blocked
     }
 
-    /// Everything that nobody has taken.
+    /// Removes all unexpected messages.
     pub fn drain(&mut self) -> impl Iterator<Item = M> + '_ {
         self.kept = 0;
-        self.early.iter_mut().flat_map(|q| q.drain(..)).map(|e| e.message)
+        self.unexpected.iter_mut().flat_map(|q| q.drain(..)).map(|e| e.message)
     }
 }

@@ -1,4 +1,4 @@
-//! The messages of this process: the port once they are carried here, and communicators to be forgotten.
+//! The messages of this process: the port, if evenkeel carries messages, and a list of freed communicators.
 
 use super::port::{NEEDING, Port};
 use super::visibility::Strength;
@@ -12,24 +12,24 @@ use std::sync::{Mutex, PoisonError};
 /// The point-to-point messages of this process, if evenkeel carries them.
 pub struct Messages {
     port: AtomicPtr<UnsafeCell<Port>>,
-    /// Ids of communicators that are gone. They are forgotten at the next opportunity: a progress thread
-    /// may be moving messages on just now.
-    gone: Mutex<Vec<u64>>,
-    any_gone: AtomicBool,
+    /// Ids of freed communicators whose queues still exist. They are removed at the next opportunity,
+    /// because a progress thread may be using the port now.
+    freed: Mutex<Vec<u64>>,
+    any_freed: AtomicBool,
 }
 
 impl Default for Messages {
     fn default() -> Messages {
         Messages {
             port: AtomicPtr::new(std::ptr::null_mut()),
-            gone: Mutex::default(),
-            any_gone: AtomicBool::new(false),
+            freed: Mutex::default(),
+            any_freed: AtomicBool::new(false),
         }
     }
 }
 
 impl Messages {
-    /// Carries messages from now on; all ranks must have agreed to it.
+    /// Lets evenkeel carry messages from now on. All ranks must have agreed to that.
     pub fn open(
         &self,
         node: &'static Node,
@@ -41,20 +41,20 @@ impl Messages {
         self.port.store(Box::leak(Box::new(UnsafeCell::new(port))), Ordering::Release);
     }
 
-    /// Carries none any more: at the end, and in a child after fork.
+    /// Stops carrying messages: at the end, and in a forked child.
     pub fn close(&self) {
         self.port.store(std::ptr::null_mut(), Ordering::Release);
         NEEDING.store(0, Ordering::Relaxed);
     }
 
-    /// Whether messages are carried here.
+    /// Returns whether evenkeel carries messages.
     #[inline(always)]
     pub fn is_open(&self) -> bool {
         !self.port.load(Ordering::Relaxed).is_null()
     }
 
     /// # Safety
-    /// One thread at a time moves messages, and no other reference to the port is in use.
+    /// Only one thread at a time uses the port, and no other reference to it is in use.
     #[inline(always)]
     #[allow(clippy::mut_from_ref, reason = "one thread, by the caller's promise")]
     pub(super) unsafe fn port(&self) -> Option<&mut Port> {
@@ -62,54 +62,55 @@ impl Messages {
         unsafe { self.port.load(Ordering::Relaxed).as_ref().map(|port| &mut *port.get()) }
     }
 
-    /// Takes in what has come, and sends on what found no room; how much that was.
+    /// Processes arrived records, and sends records for which there was no room before. Returns how many
+    /// records that were.
     #[inline]
     pub fn progress(&self) -> usize {
-        // SAFETY: the port calls nothing that comes back here.
+        // SAFETY: the port calls nothing that calls this function again.
         let Some(port) = (unsafe { self.port() }) else { return 0 };
-        if self.any_gone.load(Ordering::Relaxed) {
-            self.forget_gone(port);
+        if self.any_freed.load(Ordering::Relaxed) {
+            self.forget_freed(port);
         }
         port.progress()
     }
 
     #[cold]
-    fn forget_gone(&self, port: &mut Port) {
-        self.any_gone.store(false, Ordering::Relaxed);
-        for comm in self.gone.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+    fn forget_freed(&self, port: &mut Port) {
+        self.any_freed.store(false, Ordering::Relaxed);
+        for comm in self.freed.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
             port.forget(comm);
         }
     }
 
-    /// The communicator is gone.
+    /// Records that a communicator has been freed.
     pub fn forget(&self, comm: u64) {
         if self.is_open() {
-            self.gone.lock().unwrap_or_else(PoisonError::into_inner).push(comm);
-            self.any_gone.store(true, Ordering::Release);
+            self.freed.lock().unwrap_or_else(PoisonError::into_inner).push(comm);
+            self.any_freed.store(true, Ordering::Release);
         }
     }
 
-    /// Sends and receives that are not complete.
+    /// How many sends and receives are not complete.
     pub fn incomplete(&self) -> usize {
-        // SAFETY: a look at one field.
+        // SAFETY: only reads one field.
         unsafe { self.port() }.map_or(0, |port| port.incomplete)
     }
 
-    /// Whether this process has something to do now and then, for others to go on.
+    /// Returns whether other processes may need this one to make progress on messages.
     pub fn is_busy(&self) -> bool {
-        // SAFETY: a look at some fields.
+        // SAFETY: only reads some fields.
         unsafe { self.port() }.is_some_and(|port| port.incomplete > 0 || port.is_outbound())
     }
 
-    /// Whether something that this process has sent is not complete.
+    /// Returns whether some send of this process is not complete.
     pub fn is_sending(&self) -> bool {
-        // SAFETY: a look at some fields.
+        // SAFETY: only reads some fields.
         unsafe { self.port() }.is_some_and(|port| port.sending > 0 || port.is_outbound())
     }
 
-    /// Messages that this process has sent, and how many of them overtook a pending barrier.
+    /// How many messages this process has sent, and how many of them while a barrier was pending.
     pub fn sent(&self) -> (u64, u64) {
-        // SAFETY: a look at one field.
+        // SAFETY: only reads one field.
         unsafe { self.port() }.map_or((0, 0), |port| port.sent)
     }
 }

@@ -3,9 +3,9 @@
 use super::envelope::{EAGER, Envelope, Fields, LARGEST, OFFER, Offer, Token};
 use super::known::KnownBarriers;
 use super::matching::Pattern;
-use super::request::{Matched, Message, Probed, UnclaimedMessage};
+use super::request::{Matched, Message, Probed, UnexpectedMessage};
 use super::table::{Pool, Table};
-use super::visibility::{Look, Strength};
+use super::visibility::{QueryKind, Strength};
 use super::waiter::Waiter;
 use crate::comm::part::NodePart;
 use crate::comm::stamp::BarrierStamp;
@@ -17,17 +17,17 @@ use evenkeel_segment::eventcount::Fencing;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Messages up to this size are copied into the channel; larger ones are read by their receiver.
+/// Messages up to this size are copied into the channel; larger ones are offered for reading.
 const EAGER_BYTES: usize = 8 * 1024;
 
-/// Messages for which another process may wait for this one until it looks for messages again: to read
-/// the data of a large message, to send what found no room, to send parts, to answer where an answer
-/// was wanted before. A small message needs no process but its sender. The front end looks at this at
-/// each barrier, by address.
+/// The number of messages for which another process may wait until this one polls for messages again: to
+/// read the data of a large message, to send records for which there was no room, to send parts, or to
+/// answer if the peer has asked for answers before. A small message needs no process but its sender. The
+/// front end reads this word at each barrier, by its address.
 #[unsafe(export_name = "ek_messages_needing")]
 pub static NEEDING: AtomicUsize = AtomicUsize::new(0);
 
-/// Changes [`NEEDING`] without an atomic addition: one thread at a time moves messages.
+/// Adds to [`NEEDING`] without an atomic addition: only one thread at a time uses the port.
 #[inline(always)]
 pub(super) fn add_needing(more: usize) {
     NEEDING.store(NEEDING.load(Ordering::Relaxed).wrapping_add(more), Ordering::Relaxed);
@@ -39,16 +39,16 @@ pub(super) fn subtract_needing(fewer: usize) {
     NEEDING.store(NEEDING.load(Ordering::Relaxed).wrapping_sub(fewer), Ordering::Relaxed);
 }
 
-/// A record that found no room, in its turn.
+/// A record for which the channel had no room.
 pub(super) struct QueuedRecord {
     pub(super) kind: u8,
     pub(super) fields: Fields,
     pub(super) data: (*const u8, usize),
-    /// The send that is complete when the record is written; null: none.
+    /// The send that is complete when the record is written, or null.
     pub(super) send: *mut Message,
 }
 
-/// Another process, and the channels to and from it.
+/// Another process, and the channels in both directions.
 pub(super) struct Peer {
     pub(super) writer: Writer<Mapped>,
     pub(super) reader: Reader<Mapped>,
@@ -59,33 +59,33 @@ pub(super) struct Peer {
 /// This process's end of the message channels. One thread at a time uses it.
 pub struct Port {
     pub(super) node: &'static Node,
-    /// How senders and sleeping receivers agree on who sees whose store first.
+    /// Which process executes the fence when a sender stores a record and a receiver is about to sleep.
     pub(super) fencing: Fencing,
     /// What this process sleeps on.
     pub(super) eventcount: Mapped,
     eager_bytes: usize,
     pub(super) part_bytes: usize,
-    /// By local rank; this process's own is never used.
+    /// By local rank; this process's own entry is never used.
     pub(super) peers: Vec<Peer>,
     pub(super) queues: Table,
     pool: Pool,
-    /// Communicators where a message is held.
-    pub(super) held: Vec<u64>,
-    /// Sends in parts.
+    /// Communicators with messages that a pending barrier blocks.
+    pub(super) blocked: Vec<u64>,
+    /// Sends that are being sent in parts.
     pub(super) streams: Vec<*mut Message>,
-    /// Records in outboxes.
+    /// How many records are in outboxes.
     pub(super) outbound: usize,
-    /// Sends and receives that are not complete.
+    /// How many sends and receives are not complete.
     pub(super) incomplete: usize,
-    /// Sends that are not complete.
+    /// How many sends are not complete.
     pub(super) sending: usize,
-    /// Other ranks have sent synchronously to this one, so that they waited for its answer.
+    /// Some other rank has sent synchronously to this one, and so waited for an answer.
     pub(super) was_asked: bool,
-    /// Messages sent, and how many of them with a stamp.
+    /// How many messages have been sent, and how many of them with a stamp.
     pub(super) sent: (u64, u64),
     pub(super) known: KnownBarriers,
-    /// Looks since something happened.
-    pub(super) idle_looks: u32,
+    /// Polls since the last record arrived.
+    pub(super) idle_polls: u32,
     pub(super) waiter: Option<Waiter>,
     pub(super) expected_ns: u64,
 }
@@ -117,7 +117,7 @@ impl Port {
             peers: (0..node.ranks).map(peer).collect(),
             queues: Table::default(),
             pool: Pool::default(),
-            held: Vec::new(),
+            blocked: Vec::new(),
             streams: Vec::new(),
             outbound: 0,
             incomplete: 0,
@@ -125,14 +125,14 @@ impl Port {
             was_asked: false,
             sent: (0, 0),
             known: KnownBarriers::new(node, deferral, strength),
-            idle_looks: 0,
+            idle_polls: 0,
             waiter: None,
             expected_ns: 0,
         }
     }
 
-    /// Sends `bytes` from `data` to rank `dest`; null if that is complete already. `synchronous`: it is
-    /// complete when it has been received.
+    /// Sends `bytes` from `data` to rank `dest`. Returns null if the send is complete already. A
+    /// `synchronous` send is complete when the message has been received.
     ///
     /// # Safety
     /// `data` must be valid until the send is complete.
@@ -162,7 +162,7 @@ impl Port {
             return send;
         }
         if is_eager && !synchronous {
-            // SAFETY: valid by the caller's promise.
+            // SAFETY: `data` is valid by the caller's promise.
             self.arrive(receiver, &envelope, unsafe { slice(data, bytes) });
             return std::ptr::null_mut();
         }
@@ -170,7 +170,7 @@ impl Port {
         unsafe { self.send_with_answer(part, receiver, envelope, is_eager, data, bytes) }
     }
 
-    /// Sends a message whose receiver answers when it has been received: a synchronous or large one.
+    /// Sends a message whose receiver must answer: a synchronous or large one.
     ///
     /// # Safety
     /// As for `send`.
@@ -188,7 +188,7 @@ impl Port {
         envelope.token = Some(Token(send as u64));
         let offer = Offer { address: data as u64, bytes: bytes as u64 };
         match (receiver == self.node.local_rank, is_eager) {
-            // SAFETY: valid by the caller's promise.
+            // SAFETY: `data` is valid by the caller's promise.
             (true, true) => self.arrive(receiver, &envelope, unsafe { slice(data, bytes) }),
             (true, false) => self.arrive_offered(receiver, &envelope, offer),
             (false, true) => {
@@ -219,8 +219,8 @@ impl Port {
         let receive = self.start(Message { posted, ..Message::new(part, buffer, capacity) });
         let queue = self.queues.of(part.id());
         let found = queue.post(pattern, receive, |message| self.known.is_visible(message.stamp));
-        if found.is_none() && queue.is_held() {
-            self.hold(part.id());
+        if found.is_none() && queue.has_blocked() {
+            self.note_blocked(part.id());
         }
         if let Some((source, tag, message)) = found {
             self.deliver(receive, source as i32, tag, message);
@@ -228,7 +228,7 @@ impl Port {
         receive
     }
 
-    /// Receives a message that `probe` took out.
+    /// Receives a message that `probe` has taken out of the queue.
     ///
     /// # Safety
     /// As for `receive`.
@@ -245,9 +245,10 @@ impl Port {
         receive
     }
 
-    /// The first message that such a receive would get, if it may be seen. `take`: takes it out.
+    /// Returns the first message that a receive with this pattern would get, if the program may see it.
+    /// With `take` the message is also taken out of the queue.
     pub(super) fn probe(&mut self, part: &NodePart, pattern: Pattern, take: bool) -> Option<Probed> {
-        let is_visible = |message: &UnclaimedMessage| self.known.is_visible(message.stamp);
+        let is_visible = |message: &UnexpectedMessage| self.known.is_visible(message.stamp);
         let queue = self.queues.get(part.id())?;
         if take {
             let (source, tag, message) = queue.take_probed(pattern, is_visible)?;
@@ -263,12 +264,12 @@ impl Port {
         Some(Probed { source, tag, bytes: message.bytes(), message: None })
     }
 
-    /// Takes back a receive by which nothing has been received; false if it is too late.
+    /// Cancels a receive that has not been matched. Returns false if it is too late.
     ///
     /// # Safety
-    /// `receive` must be alive.
+    /// `receive` must not have been freed.
     pub(super) unsafe fn cancel(&mut self, receive: *mut Message) -> bool {
-        // SAFETY: alive by the caller's promise.
+        // SAFETY: not freed, by the caller's promise.
         let comm = unsafe { (*receive).comm };
         let is_cancelled = self.queues.get(comm).is_some_and(|queue| queue.cancel(receive));
         if is_cancelled {
@@ -279,12 +280,12 @@ impl Port {
         is_cancelled
     }
 
-    /// The program has no use for it any more; it is freed now, or when it is complete.
+    /// Frees a send or receive that the program does not use any more: now, or when it is complete.
     ///
     /// # Safety
-    /// From `send` or `receive`, not null, not used again.
+    /// `message` must come from `send` or `receive`, must not be null, and must not be used again.
     pub(super) unsafe fn free(&mut self, message: *mut Message) {
-        // SAFETY: by the caller's promise.
+        // SAFETY: the caller's promise.
         unsafe {
             if (*message).done {
                 self.pool.give_back(message);
@@ -294,22 +295,23 @@ impl Port {
         }
     }
 
-    /// Whether a send or receive is complete for a program that looks so.
+    /// Returns whether a send or receive is complete, as far as the program may see that with this kind of
+    /// query.
     #[inline(always)]
-    pub(super) fn is_complete(&self, message: &Message, look: Look) -> bool {
-        message.done && (message.stamp.is_none() || self.may_see(look, message.stamp))
+    pub(super) fn is_complete(&self, message: &Message, query: QueryKind) -> bool {
+        message.done && (message.stamp.is_none() || self.may_see(query, message.stamp))
     }
 
     #[cold]
-    fn may_see(&self, look: Look, stamp: Option<BarrierStamp>) -> bool {
-        self.known.may_see(look, stamp)
+    fn may_see(&self, query: QueryKind, stamp: Option<BarrierStamp>) -> bool {
+        self.known.may_see(query, stamp)
     }
 
     fn start(&mut self, mut message: Message) -> *mut Message {
         self.incomplete += 1;
         self.sending += usize::from(message.is_send);
-        // What comes for a small receive is small, or an error. Data that are offered are read by their
-        // receiver, if it can.
+        // A small receive gets a small message, or the program is in error. Offered data is read by its
+        // receiver if the kernel allows that.
         let is_large = message.capacity > self.eager_bytes;
         message.needs_this_process = if message.is_send {
             is_large && !self.node.facts.direct_reads
@@ -320,7 +322,7 @@ impl Port {
         self.pool.take(message)
     }
 
-    /// A send or receive is complete.
+    /// Completes a send or receive.
     pub(super) fn finish(&mut self, message: *mut Message) {
         self.incomplete -= 1;
         // SAFETY: messages live until they are complete and freed.
@@ -335,25 +337,26 @@ impl Port {
         }
     }
 
-    pub(super) fn hold(&mut self, comm: u64) {
-        if !self.held.contains(&comm) {
-            self.held.push(comm);
+    /// Notes that a pending barrier blocks messages of a communicator.
+    pub(super) fn note_blocked(&mut self, comm: u64) {
+        if !self.blocked.contains(&comm) {
+            self.blocked.push(comm);
         }
     }
 
-    /// Whether a message is held until a barrier is complete.
-    pub(super) fn holds(&self) -> bool {
-        !self.held.is_empty()
+    /// Returns whether a pending barrier blocks some message.
+    pub(super) fn has_blocked(&self) -> bool {
+        !self.blocked.is_empty()
     }
 
-    /// Whether something of this process waits for room in a channel.
+    /// Returns whether some record of this process waits for room in a channel.
     pub(super) fn is_outbound(&self) -> bool {
         self.outbound > 0 || !self.streams.is_empty()
     }
 
-    /// Forgets a communicator that is gone.
+    /// Removes the queues of a communicator that has been freed.
     pub(super) fn forget(&mut self, comm: u64) {
-        // Receives that are still posted get what is sent to them all the same.
+        // Receives that are still posted must get their messages all the same.
         if self.queues.get(comm).is_some_and(|queue| queue.is_unposted()) {
             self.queues.remove(comm);
         }
@@ -361,9 +364,10 @@ impl Port {
 }
 
 /// # Safety
-/// `data` must be valid for `bytes` of reading as long as the slice is used; null only with 0.
+/// `data` must be valid for reading `bytes` bytes while the slice is used. It may be null only if `bytes`
+/// is 0.
 #[inline(always)]
 pub(super) unsafe fn slice<'a>(data: *const u8, bytes: usize) -> &'a [u8] {
-    // SAFETY: by the caller's promise.
+    // SAFETY: the caller's promise.
     if bytes == 0 { &[] } else { unsafe { std::slice::from_raw_parts(data, bytes) } }
 }

@@ -1,25 +1,26 @@
-//! Records that come in, and what becomes of them: data of a receive, an answer to a send, or something
-//! to be kept.
+//! Incoming records: each is the data of a receive, an answer to a send, or an unexpected message to be
+//! stored.
 
 use super::envelope::{DONE, EAGER, Envelope, Fields, OFFER, Offer, PART, Record, Token, WANTED};
 use super::port::{Port, add_needing, slice};
-use super::request::{Message, Payload, UnclaimedMessage};
+use super::request::{Message, Payload, UnexpectedMessage};
 use crate::comm::stamp::BarrierStamp;
 use evenkeel_segment::{cross_memory, eventcount};
 
-/// Records taken from one channel before the others are looked at.
-const AT_A_TIME: usize = 64;
+/// How many records are taken from one channel before the next channel is polled.
+const RECORDS_PER_POLL: usize = 64;
 
 impl Port {
+    /// Processes arrived records and sends waiting ones. Returns how many records that were.
     #[inline]
     pub(super) fn progress(&mut self) -> usize {
         let mut records = 0;
         for sender in 0..self.peers.len() {
-            for _ in 0..AT_A_TIME {
+            for _ in 0..RECORDS_PER_POLL {
                 let Some(record) = self.peers[sender].reader.next() else { break };
-                // SAFETY: the record stands until the reader advances.
+                // SAFETY: the record stays in place until the reader advances.
                 let payload = unsafe { slice(record.payload, record.bytes) };
-                self.take_in(sender, record.kind, payload);
+                self.process_record(sender, record.kind, payload);
                 let peer = &mut self.peers[sender];
                 if peer.reader.advance(record) {
                     eventcount::notify(&peer.eventcount, eventcount::Fencing::Both);
@@ -28,21 +29,21 @@ impl Port {
             }
         }
         if records > 0 {
-            self.idle_looks = 0;
+            self.idle_polls = 0;
         }
         if self.outbound > 0 {
-            records += self.send_on();
+            records += self.send_queued();
         }
         if !self.streams.is_empty() {
             records += self.stream();
         }
-        if !self.held.is_empty() {
+        if !self.blocked.is_empty() {
             records += self.settle();
         }
         records
     }
 
-    pub(super) fn take_in(&mut self, sender: usize, kind: u8, payload: &[u8]) {
+    fn process_record(&mut self, sender: usize, kind: u8, payload: &[u8]) {
         let mut record = Record(payload);
         match kind {
             EAGER => {
@@ -57,16 +58,16 @@ impl Port {
             DONE => {
                 let token = Token(record.word());
                 let stamp = (!record.0.is_empty()).then(|| record.stamp());
-                self.received(token, stamp);
+                self.complete_send(token, stamp);
             }
             WANTED => {
                 let send = record.word() as *mut Message;
-                // SAFETY: the token of a send that has not been answered, so alive.
+                // SAFETY: the token of a send that has not been answered, so it is alive.
                 let m = unsafe { &mut *send };
                 (m.receive, m.moved, m.capacity) = (record.word(), 0, record.word() as usize);
                 m.stamp = (!record.0.is_empty()).then(|| record.stamp());
                 if !m.needs_this_process {
-                    m.needs_this_process = true; // it was thought that the receiver could read it
+                    m.needs_this_process = true; // `start` assumed that the receiver could read the data
                     add_needing(1);
                 }
                 self.streams.push(send);
@@ -74,8 +75,8 @@ impl Port {
             _ => {
                 debug_assert_eq!(kind, PART);
                 let (receive, offset) = (record.word() as *mut Message, record.word() as usize);
-                // SAFETY: the token of a receive that has not got all, so alive; its buffer holds what it
-                // asked for.
+                // SAFETY: the token of a receive that has not got all its parts, so it is alive; its buffer
+                // has room for all the bytes that it asked for.
                 unsafe {
                     std::ptr::copy_nonoverlapping(
                         record.0.as_ptr(),
@@ -91,24 +92,26 @@ impl Port {
         }
     }
 
+    /// Finds the receive for a message that arrives.
     #[inline]
-    pub(super) fn pair(&mut self, envelope: &Envelope) -> Option<*mut Message> {
+    fn find_receive(&mut self, envelope: &Envelope) -> Option<*mut Message> {
         let queue = self.queues.of(envelope.comm);
         let receive =
             queue.arrive(envelope.source as usize, envelope.tag, || self.known.is_visible(envelope.stamp));
-        if receive.is_none() && queue.is_held() {
-            self.hold(envelope.comm);
+        if receive.is_none() && queue.has_blocked() {
+            self.note_blocked(envelope.comm);
         }
         receive
     }
 
+    /// Processes a message whose data have arrived with it.
     #[inline]
     pub(super) fn arrive(&mut self, sender: usize, envelope: &Envelope, data: &[u8]) {
-        match self.pair(envelope) {
+        match self.find_receive(envelope) {
             Some(receive) => {
-                // SAFETY: posted receives are alive, and their buffers hold their capacity.
+                // SAFETY: posted receives are alive, and their buffers have room for `capacity` bytes.
                 unsafe {
-                    note(receive, envelope.source as i32, envelope.tag, envelope.stamp, data.len());
+                    set_status(receive, envelope.source as i32, envelope.tag, envelope.stamp, data.len());
                     std::ptr::copy_nonoverlapping(
                         data.as_ptr(),
                         (*receive).buffer,
@@ -121,36 +124,37 @@ impl Port {
                 self.finish(receive);
             }
             None => {
-                self.keep(envelope, UnclaimedMessage::new(envelope, sender, Payload::Copied(data.into())))
+                self.keep(envelope, UnexpectedMessage::new(envelope, sender, Payload::Copied(data.into())))
             }
         }
     }
 
+    /// Processes a message whose data are in its sender's memory.
     pub(super) fn arrive_offered(&mut self, sender: usize, envelope: &Envelope, offer: Offer) {
-        let message = UnclaimedMessage::new(envelope, sender, Payload::Offered(offer));
-        match self.pair(envelope) {
+        let message = UnexpectedMessage::new(envelope, sender, Payload::Offered(offer));
+        match self.find_receive(envelope) {
             Some(receive) => self.deliver(receive, envelope.source as i32, envelope.tag, message),
             None => self.keep(envelope, message),
         }
     }
 
-    pub(super) fn keep(&mut self, envelope: &Envelope, message: UnclaimedMessage) {
+    fn keep(&mut self, envelope: &Envelope, message: UnexpectedMessage) {
         self.queues.of(envelope.comm).keep(envelope.source as usize, envelope.tag, message);
     }
 
-    /// Gives a message to the receive that it belongs to.
+    /// Gives a message to the receive that it matches.
     pub(super) fn deliver(
         &mut self,
         receive: *mut Message,
         source: i32,
         tag: i32,
-        message: UnclaimedMessage,
+        message: UnexpectedMessage,
     ) {
-        // SAFETY: receives are alive until they are complete and freed, and their buffers hold their
-        // capacity.
+        // SAFETY: receives are alive until they are complete and freed, and their buffers have room for
+        // `capacity` bytes.
         let m = unsafe { &mut *receive };
         // SAFETY: as above.
-        unsafe { note(receive, source, tag, message.stamp, message.bytes()) };
+        unsafe { set_status(receive, source, tag, message.stamp, message.bytes()) };
         let bytes = message.bytes().min(m.capacity);
         match message.payload {
             Payload::Copied(data) => {
@@ -174,59 +178,69 @@ impl Port {
         self.finish(receive);
     }
 
-    /// Copies an offered message from its sender's memory; false where the kernel does not allow that.
-    pub(super) fn fetch(&mut self, sender: usize, offer: Offer, buffer: *mut u8, bytes: usize) -> bool {
+    /// Copies an offered message from its sender's memory. Returns false if the kernel does not allow that.
+    fn fetch(&mut self, sender: usize, offer: Offer, buffer: *mut u8, bytes: usize) -> bool {
         if sender == self.node.local_rank {
-            // SAFETY: the send is not complete, so its data stand; the two buffers of a program do not
-            // overlap.
+            // SAFETY: the send is not complete, so its data is still there; the two buffers of a program do
+            // not overlap.
             unsafe { std::ptr::copy_nonoverlapping(offer.address as *const u8, buffer, bytes) };
             return true;
         }
         let pid = self.node.neighbours[sender].pid;
-        // SAFETY: the receive's buffer holds so much.
+        // SAFETY: the receive's buffer has room for `bytes`.
         self.node.facts.direct_reads
             && unsafe { cross_memory::read(pid, offer.address, buffer, bytes) }.is_ok()
     }
 
-    pub(super) fn answer(&mut self, sender: usize, token: Token, posted: Option<BarrierStamp>) {
+    /// Tells the sender that its message has been received.
+    fn answer(&mut self, sender: usize, token: Token, posted: Option<BarrierStamp>) {
         if sender == self.node.local_rank {
-            self.received(token, posted);
+            self.complete_send(token, posted);
         } else {
             self.write_fields(sender, DONE, Fields::done(token, posted));
         }
     }
 
-    pub(super) fn received(&mut self, token: Token, stamp: Option<BarrierStamp>) {
+    /// Completes a send whose receiver has answered. `stamp` is that of the receive.
+    fn complete_send(&mut self, token: Token, stamp: Option<BarrierStamp>) {
         let send = token.0 as *mut Message;
-        // SAFETY: the token of a send that waits for this answer, so alive; it comes back once.
+        // SAFETY: the token of a send that waits for this answer, so it is alive. There is one answer.
         unsafe { (*send).stamp = stamp };
         self.finish(send);
     }
 
-    /// Pairs what was held and is not any more.
+    /// Delivers messages that are no longer blocked.
     #[cold]
-    pub(super) fn settle(&mut self) -> usize {
+    fn settle(&mut self) -> usize {
         let mut pairs = 0;
-        for comm in std::mem::take(&mut self.held) {
+        for comm in std::mem::take(&mut self.blocked) {
             while let Some((receive, source, tag, message)) =
                 self.queues.get(comm).and_then(|q| q.settle(|m| self.known.is_visible(m.stamp)))
             {
                 self.deliver(receive, source as i32, tag, message);
                 pairs += 1;
             }
-            if self.queues.get(comm).is_some_and(|q| q.is_held()) {
-                self.hold(comm);
+            if self.queues.get(comm).is_some_and(|q| q.has_blocked()) {
+                self.note_blocked(comm);
             }
         }
         pairs
     }
 }
 
+/// Fills in what the program learns about a received message.
+///
 /// # Safety
 /// `receive` must be alive.
 #[inline(always)]
-unsafe fn note(receive: *mut Message, source: i32, tag: i32, stamp: Option<BarrierStamp>, bytes: usize) {
-    // SAFETY: by the caller's promise.
+unsafe fn set_status(
+    receive: *mut Message,
+    source: i32,
+    tag: i32,
+    stamp: Option<BarrierStamp>,
+    bytes: usize,
+) {
+    // SAFETY: the caller's promise.
     let m = unsafe { &mut *receive };
     (m.source, m.tag, m.stamp, m.bytes, m.truncated) = (source, tag, stamp, bytes, bytes > m.capacity);
 }

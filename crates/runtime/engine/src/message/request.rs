@@ -4,41 +4,42 @@ use super::envelope::{Envelope, Offer, Token};
 use crate::comm::part::NodePart;
 use crate::comm::stamp::BarrierStamp;
 
-/// A send or receive that is not complete, or not known to be. The first fields are `ek_message` of the
-/// C interface.
+/// A send or receive that is not complete, or not known to be complete. The first fields are `ek_message`
+/// of the C interface.
 #[repr(C)]
 pub struct Message {
-    /// Bytes that were sent, of which no more than the buffer holds were received.
+    /// Size of the message that was sent. No more than the buffer's size was received.
     pub bytes: usize,
-    /// Rank of the sender in the communicator; -1: not known.
+    /// Rank of the sender in the communicator; -1 if it is not known.
     pub source: i32,
-    /// The message's tag; -1: not known.
+    /// The message's tag; -1 if it is not known.
     pub tag: i32,
-    /// More was sent than the buffer holds.
+    /// The message was larger than the buffer.
     pub truncated: bool,
-    /// It was cancelled before anything had been received by it.
+    /// It was cancelled before it was matched.
     pub cancelled: bool,
-    /// Data are where they belong, and a synchronous send has been received.
+    /// The data are in place; if it is a synchronous send, it has been received.
     pub done: bool,
-    /// Done, and no barrier decides who may know.
+    /// Done, and no barrier delays that the program sees it.
     pub plain: bool,
-    /// Stamp of the message that was received; of a synchronous send, of the receive that got it.
+    /// Of a receive: the stamp of its message. Of a synchronous send: the stamp of the receive that got it.
     pub(super) stamp: Option<BarrierStamp>,
     /// Stamp of this process when it posted the receive.
     pub(super) posted: Option<BarrierStamp>,
     pub(super) comm: u64,
-    /// The program's buffer: to be written by a receive, read by a send.
+    /// The program's buffer, which a receive writes and a send reads.
     pub(super) buffer: *mut u8,
     pub(super) capacity: usize,
-    /// Of a receive in parts: bytes to come. Of a send in parts: bytes sent.
+    /// Of a receive in parts: how many bytes are still to come. Of a send in parts: how many have been
+    /// sent.
     pub(super) moved: usize,
     /// Of a send in parts: the receive, and the receiver's local rank.
     pub(super) receive: u64,
     pub(super) receiver: usize,
     pub(super) is_send: bool,
-    /// Another process may wait for what this one must do for it.
+    /// Another process may wait for this one to do something for the message.
     pub(super) needs_this_process: bool,
-    /// Freed by the program before it was complete.
+    /// The program freed it before it was complete.
     pub(super) is_freed: bool,
 }
 
@@ -67,9 +68,9 @@ impl Message {
     }
 }
 
-/// Where the data of an unclaimed message are.
+/// Where the data of an unexpected message are.
 pub(super) enum Payload {
-    /// Copied out of its record.
+    /// In a copy, made from the record.
     Copied(Box<[u8]>),
     /// In its sender's memory.
     Offered(Offer),
@@ -84,8 +85,8 @@ impl Payload {
     }
 }
 
-/// A message for which no receive has been posted.
-pub struct UnclaimedMessage {
+/// A message that arrived before a matching receive was posted.
+pub struct UnexpectedMessage {
     pub(super) stamp: Option<BarrierStamp>,
     pub(super) token: Option<Token>,
     /// Local rank of its sender.
@@ -93,32 +94,32 @@ pub struct UnclaimedMessage {
     pub(super) payload: Payload,
 }
 
-impl UnclaimedMessage {
-    pub(super) fn new(envelope: &Envelope, sender: usize, payload: Payload) -> UnclaimedMessage {
-        UnclaimedMessage { stamp: envelope.stamp, token: envelope.token, sender, payload }
+impl UnexpectedMessage {
+    pub(super) fn new(envelope: &Envelope, sender: usize, payload: Payload) -> UnexpectedMessage {
+        UnexpectedMessage { stamp: envelope.stamp, token: envelope.token, sender, payload }
     }
 
-    /// Its length.
+    /// Its size in bytes.
     pub fn bytes(&self) -> usize {
         self.payload.bytes()
     }
 }
 
-/// What a probe has found; with `message`, for a matched receive.
+/// The result of a probe.
 pub struct Probed {
     /// Rank of the sender in the communicator.
     pub source: usize,
     /// The message's tag.
     pub tag: i32,
-    /// Its length.
+    /// Its size in bytes.
     pub bytes: usize,
-    /// The message itself, if the probe has taken it out.
+    /// The message itself, for a matched receive, if the probe has taken it out of the queue.
     pub message: Option<Box<Matched>>,
 }
 
-/// A message that a probe has taken out.
+/// A message that a probe has taken out of the queue.
 pub struct Matched {
     pub(super) source: usize,
     pub(super) tag: i32,
-    pub(super) message: UnclaimedMessage,
+    pub(super) message: UnexpectedMessage,
 }

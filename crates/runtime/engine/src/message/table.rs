@@ -1,11 +1,11 @@
-//! The queues of all communicators, by id; and the spare memory of sends and receives.
+//! The queues of all communicators, by id, and spare memory for sends and receives.
 
 use super::matching::Queues;
-use super::request::{Message, UnclaimedMessage};
+use super::request::{Message, UnexpectedMessage};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Ids of communicators are distinct in their lower bits already.
+/// A hasher for ids of communicators. Their lower bits differ already.
 #[derive(Default)]
 struct IdHasher(u64);
 
@@ -21,23 +21,23 @@ impl Hasher for IdHasher {
     }
 }
 
-pub(super) type Queue = Queues<*mut Message, UnclaimedMessage>;
+pub(super) type Queue = Queues<*mut Message, UnexpectedMessage>;
 
 /// Queues by communicator.
 #[derive(Default)]
 pub(super) struct Table {
-    /// In boxes: they stay where they are when others come and go.
+    /// Boxed, so that an address stays valid when other entries are added or removed.
     all: HashMap<u64, Box<Queue>, BuildHasherDefault<IdHasher>>,
-    /// The one that was wanted last.
+    /// The entry that was used last.
     last: Option<(u64, *mut Queue)>,
 }
 
 impl Table {
-    /// The communicator's, made if there is none.
+    /// The queues of a communicator, made now if it has none.
     #[inline(always)]
     pub(super) fn of(&mut self, comm: u64) -> &mut Queue {
         match self.last {
-            // SAFETY: in its box until `remove`, which forgets it; exclusive as the table is.
+            // SAFETY: valid until `remove`, which resets `last`; exclusive because the table is.
             Some((id, queue)) if id == comm => unsafe { &mut *queue },
             _ => self.look_up(comm),
         }
@@ -61,7 +61,8 @@ impl Table {
     }
 }
 
-/// Memory of sends and receives that are over: each one wants some, and few are under way at once.
+/// The memory of finished sends and receives, for reuse: each call needs some, and few are in progress at
+/// once.
 #[derive(Default)]
 pub(super) struct Pool(Vec<*mut Message>);
 
@@ -72,7 +73,7 @@ impl Pool {
     pub(super) fn take(&mut self, message: Message) -> *mut Message {
         match self.0.pop() {
             Some(place) => {
-                // SAFETY: from `give_back`: allocated, and nobody else's.
+                // SAFETY: from `give_back`: allocated, and not used by anything else.
                 unsafe { place.write(message) };
                 place
             }
@@ -81,13 +82,13 @@ impl Pool {
     }
 
     /// # Safety
-    /// From `take`, and not used again.
+    /// `message` must come from `take` and must not be used again.
     #[inline(always)]
     pub(super) unsafe fn give_back(&mut self, message: *mut Message) {
         if self.0.len() < Self::MOST {
             self.0.push(message);
         } else {
-            // SAFETY: from a box by the caller's promise.
+            // SAFETY: made by `Box::into_raw`, by the caller's promise.
             drop(unsafe { Box::from_raw(message) });
         }
     }

@@ -1,11 +1,11 @@
-//! When a message from after a pending barrier may be seen, and how messages are sent while barriers
-//! are pending.
+//! When the program may see a message that was sent after a pending barrier, and how messages are sent
+//! while barriers are pending.
 //!
-//! A message that follows a pending barrier is sent at once and carries that barrier's stamp
-//! ([`BarrierStamp`](crate::comm::stamp::BarrierStamp)). The rules here are pure; the reasons stand
-//! with each.
+//! A message that is sent after a pending barrier is sent at once, with that barrier's stamp
+//! ([`BarrierStamp`](crate::comm::stamp::BarrierStamp)). The rules here are pure. Each is given with its
+//! reason.
 
-/// What is known of the barrier of a stamp.
+/// The progress of the barrier that a stamp names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BarrierProgress {
     /// This process has not entered it.
@@ -16,40 +16,42 @@ pub enum BarrierProgress {
     Complete,
 }
 
-/// How a program looks at something that may come from after a barrier.
+/// How a program finds out about something that may come from after a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
-    /// It waits for this and nothing else: `MPI_Recv` with a source, `MPI_Wait`, `MPI_Waitall`. It cannot
-    /// tell when the thing happened, only that it did. With a barrier that waits, the thing would have come
-    /// when all have entered. It comes earlier here, but what this process does upon it still carries the
-    /// stamp of the same barrier, as that is pending here too: it must have been entered, no more.
+pub enum QueryKind {
+    /// The program waits for this event and nothing else: `MPI_Recv` with a source, `MPI_Wait`,
+    /// `MPI_Waitall`. It learns that the event happened, but not when. With a strict barrier, the event
+    /// would have come after all ranks had entered. It may come earlier here, but whatever this process
+    /// sends next still carries the stamp of the same barrier, which is pending here too. So it is enough
+    /// that this process has entered.
     Wait,
-    /// It learns whether something is there, or which of several things came first: `MPI_Test`,
-    /// `MPI_Iprobe`, `MPI_Probe`, `MPI_Waitany`, and the choice of a receive from any source. That
-    /// something from after the barrier is there says that all have entered, so they must have: a receive
-    /// from any source that was posted before the barrier could take a message from after it, and leave
-    /// without a receive somebody who cannot enter before it is received.
+    /// The program learns whether an event has happened, or which of several came first: `MPI_Test`,
+    /// `MPI_Iprobe`, `MPI_Probe`, `MPI_Waitany`, and the choice of a receive from any source. A message from
+    /// after the barrier would show that all ranks have entered, so they must have. Otherwise a receive from
+    /// any source that was posted before the barrier could take a message from after it. Another rank's
+    /// message, sent before the barrier, would then find no receive, and that rank could not enter.
     Choose,
 }
 
-/// How much of a barrier is kept up for messages (the two kinds of barrier semantics in Pakin 2001).
+/// How strictly barriers order messages (the two kinds of barrier semantics in Pakin 2001).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strength {
-    /// Nothing that was sent after a barrier is seen before all have entered it: as with a barrier that
-    /// waits.
+    /// No message that was sent after a barrier is seen before all ranks have entered it, as with a strict
+    /// barrier.
     #[default]
     Strong,
-    /// Nothing is seen before its receiver has entered the barrier. A program that takes messages from any
-    /// source, tests or probes can tell: a receive from before the barrier may take a message from after
-    /// it.
+    /// No message is seen before its receiver has entered the barrier. A program that receives from any
+    /// source, tests or probes can notice the difference: a receive from before the barrier may get a
+    /// message from after it.
     Weak,
 }
 
-/// Whether what carries such a stamp may be seen.
+/// Returns whether the program may see, with this kind of query, something whose stamp names a barrier with
+/// this progress.
 #[inline]
-pub fn may_see(strength: Strength, look: Look, progress: BarrierProgress) -> bool {
-    match (strength, look) {
-        (Strength::Strong, Look::Choose) => progress == BarrierProgress::Complete,
+pub fn may_see(strength: Strength, query: QueryKind, progress: BarrierProgress) -> bool {
+    match (strength, query) {
+        (Strength::Strong, QueryKind::Choose) => progress == BarrierProgress::Complete,
         _ => progress != BarrierProgress::Ahead,
     }
 }
@@ -59,15 +61,15 @@ pub fn may_see(strength: Strength, look: Look, progress: BarrierProgress) -> boo
 pub enum Stamping {
     /// At once; no barrier is pending.
     Plain,
-    /// At once, with a stamp. Its receiver need not be a member of the communicator: whether a barrier is
-    /// complete is written where every process of the node can read it.
+    /// At once, with a stamp. The receiver need not be a member of the stamp's communicator, because the
+    /// segment shows every process of the node whether a barrier is complete.
     Stamped,
-    /// After the pending barriers have been completed: a message has room for one stamp.
+    /// After the pending barriers have been completed, because a message has room for one stamp only.
     CompletedFirst,
 }
 
-/// For a process with pending barriers of so many communicators. The same goes for a receive, whose
-/// stamp a synchronous sender gets back.
+/// How a process sends that has pending barriers of this many communicators. The same holds for receives,
+/// whose stamp goes back to a synchronous sender.
 #[inline]
 pub fn stamping(communicators: usize) -> Stamping {
     match communicators {

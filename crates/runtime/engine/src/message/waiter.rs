@@ -1,4 +1,4 @@
-//! One wait for messages, from the first look that failed.
+//! One wait for messages, from the first poll that found nothing.
 
 use crate::wait::chores::Chores;
 use crate::wait::pause::Pause;

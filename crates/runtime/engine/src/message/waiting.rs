@@ -1,5 +1,5 @@
-//! Waiting for messages: as for collectives, but at this process's own event count, and with messages
-//! moved on between two looks.
+//! Waits for messages. Like the waits of collectives, but at this process's own eventcount, and with
+//! progress on messages between two polls.
 
 use super::waiter::Waiter;
 use crate::process::Process;
@@ -7,75 +7,76 @@ use crate::wait::chores::Chores;
 use crate::wait::pause::{Pause, yield_now};
 use evenkeel_segment::eventcount;
 
-/// What else a wait is for than messages, which no other process announces here.
+/// Something besides messages that a wait is for, and that no other process announces here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AlsoAwaited {
     /// Nothing.
     Nothing,
-    /// The completion of a barrier before which what has come was not sent.
+    /// The completion of a barrier; a message from after it has come already.
     Barrier,
-    /// Something of the host library's.
+    /// An operation of the host library.
     HostLibrary,
 }
 
-/// Longest sleep of a rank that waits for something that no process announces to it.
+/// The longest sleep of a rank that waits for something that no process announces to it.
 const NAP_NS: u64 = 50_000;
 
-/// Looks that find nothing after which the core is offered to others, where every rank has one of its own.
-const IDLE_LOOKS: u32 = 64;
+/// After this many polls that found nothing the rank yields, if every rank has a core of its own.
+const IDLE_POLLS: u32 = 64;
 
-/// First looks of a wait without the processor's pause between them, which takes about as long as a
-/// small message.
-const RUSHED_LOOKS: u32 = 50;
+/// The first polls of a wait come without the processor's pause instruction between them, which takes about
+/// as long as a small message.
+const UNPAUSED_POLLS: u32 = 50;
 
-/// A test or probe has found nothing. A program that does nothing else in a loop waits, and may take
-/// the core from the ranks that it waits for.
+/// Called when a test or probe has found nothing. A program that does nothing but test in a loop is
+/// waiting, and may occupy the core of the ranks that it waits for.
 pub fn note_idle(process: &Process) {
-    // SAFETY: not called from within.
+    // SAFETY: not called by the port.
     let Some(port) = (unsafe { process.messages.port() }) else { return };
-    port.idle_looks = port.idle_looks.saturating_add(1);
-    if port.idle_looks > if port.node.waiting.shares_cores() { 1 } else { IDLE_LOOKS } {
+    port.idle_polls = port.idle_polls.saturating_add(1);
+    if port.idle_polls > if port.node.waiting.shares_cores() { 1 } else { IDLE_POLLS } {
         yield_now();
     }
 }
 
-/// Begins a wait, with looks without a pause: the answer to a small message comes soon.
+/// Begins a wait with polls in quick succession, because the answer to a small message comes soon.
 pub fn begin(process: &Process) {
-    // SAFETY: not called from within.
+    // SAFETY: not called by the port.
     let Some(port) = (unsafe { process.messages.port() }) else { return };
     port.waiter = None;
     let node = port.node;
-    for look in 0..node.waiting.first_looks() {
+    for poll in 0..node.waiting.first_polls() {
         if process.messages.progress() > 0 {
             return;
         }
-        if look >= RUSHED_LOOKS {
+        if poll >= UNPAUSED_POLLS {
             std::hint::spin_loop();
         }
     }
 }
 
-/// Between two looks: moves messages on; if none came, spins, yields or sleeps as the policy says.
+/// Called between two polls of the front end: makes progress on messages. If no record came, it spins,
+/// yields or sleeps as the policy says.
 pub fn pause(process: &Process, also: AlsoAwaited) {
     if process.messages.progress() > 0 {
         return;
     }
-    // SAFETY: not called from within, and not kept across `progress`.
+    // SAFETY: not called by the port, and the reference is not kept across `progress`.
     let Some(port) = (unsafe { process.messages.port() }) else { return };
     let node = port.node;
     let (expected_ns, eventcount, fencing) = (port.expected_ns, port.eventcount, port.fencing);
-    let is_unannounced = also != AlsoAwaited::Nothing || port.is_outbound() || port.holds();
+    let is_unannounced = also != AlsoAwaited::Nothing || port.is_outbound() || port.has_blocked();
     let mut waiter = port.waiter.take().unwrap_or_else(|| Waiter {
         pause: Pause::begin(&node.waiting),
         chores: Chores::new(node.patience_ns),
     });
-    let everybody = || (0..node.neighbours.len()).collect::<Vec<_>>();
-    if waiter.pause.once(&node.waiting, expected_ns, || node.any_is_running(&everybody())) {
-        let requests_under_way = process.requests.pending() > 0;
-        let timeout = if is_unannounced { NAP_NS } else { waiter.chores.nap_ns(requests_under_way) };
+    let all_ranks = || (0..node.neighbours.len()).collect::<Vec<_>>();
+    if waiter.pause.once(&node.waiting, expected_ns, || node.any_is_running(&all_ranks())) {
+        let has_requests = process.requests.pending() > 0;
+        let timeout = if is_unannounced { NAP_NS } else { waiter.chores.nap_ns(has_requests) };
         eventcount::sleep_unless(&eventcount, fencing, timeout, || process.messages.progress() > 0);
     }
-    if waiter.pause.looks > 32 {
+    if waiter.pause.polls > 32 {
         let due = waiter.chores.due(node.clock().ns_since(waiter.pause.began));
         if due.library_progress {
             process.progress_library();
@@ -90,9 +91,9 @@ pub fn pause(process: &Process, also: AlsoAwaited) {
     }
 }
 
-/// Ends a wait: the next ones are expected to last about as long.
+/// Ends a wait, and includes its duration in the expectation for the next ones.
 pub fn end(process: &Process) {
-    // SAFETY: not called from within.
+    // SAFETY: not called by the port.
     let Some(port) = (unsafe { process.messages.port() }) else { return };
     if let Some(waiter) = port.waiter.take() {
         let waited = port.node.clock().ns_since(waiter.pause.began);

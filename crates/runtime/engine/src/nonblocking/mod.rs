@@ -1,5 +1,6 @@
-//! Nonblocking collectives: started by one call, moved on whenever a thread of this process looks.
+//! Nonblocking collectives. One call starts an operation; it makes progress whenever a thread of this
+//! process polls.
 //!
-//! May use: collective, spanning operations, comm. Must never wait.
+//! May use: collective, spanning operations, comm. Must never: wait.
 
 pub mod request;

@@ -1,4 +1,4 @@
-//! Nonblocking operations and the list of those that are under way.
+//! Nonblocking operations, and the list of those in progress.
 
 use crate::clock::Ticks;
 use crate::collective::call::CollectiveKind;
@@ -10,44 +10,45 @@ use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The second part of a communicator, for its nonblocking operations, with a numbering of its own.
-/// Members must agree on the order of nonblocking operations, and on that of blocking ones; programs
-/// that rely on libraries that match the two apart find the same here.
+/// The second part of a communicator, for its nonblocking operations, which it numbers separately. MPI
+/// demands that members agree on the order of all collective operations. Some programs rely on libraries
+/// that only demand it of the blocking and of the nonblocking ones separately; this works here too.
 pub struct Companion {
-    /// The part.
+    /// The part itself.
     pub part: NodePart,
-    /// Operations that are not complete, oldest first. Reached while the part's state is.
+    /// Operations that are not complete, oldest first. Only used while the part's state is locked.
     active: UnsafeCell<Vec<*mut Request>>,
 }
 
-// SAFETY: `active` is reached inside `NodePart::with`, which excludes other threads.
+// SAFETY: `active` is used only inside `NodePart::with`, which excludes other threads.
 unsafe impl Sync for Companion {}
-// SAFETY: requests are allocated on the heap, and belong to no thread.
+// SAFETY: requests are allocated on the heap and are not tied to a thread.
 unsafe impl Send for Companion {}
 
 impl Companion {
-    /// Of a communicator that has this second part.
+    /// The companion with this part.
     pub(crate) fn new(part: NodePart) -> Companion {
         Companion { part, active: UnsafeCell::new(Vec::new()) }
     }
 }
 
-/// A nonblocking operation; lives until [`free`].
+/// A nonblocking operation. It lives until [`free`].
 pub struct Request {
     companion: Arc<Companion>,
     kind: CollectiveKind,
     work: Work,
     began: Ticks,
-    /// Set, with release, when the operation is complete and its result is in place, or it has been given up.
+    /// Set with release when the operation is complete and its result is in place, or when it has been
+    /// given up.
     is_done: AtomicBool,
     is_revoked: bool,
 }
 
-/// What is under way, on one node or across several.
+/// The operation itself, on one node or across several.
 pub enum Work {
-    /// Among the ranks of one node.
+    /// An operation among the ranks of one node.
     Node(Operation),
-    /// Of a communicator that spans nodes.
+    /// An operation of a communicator that spans nodes.
     Spanning(SpanningOperation),
 }
 
@@ -75,7 +76,7 @@ impl Work {
 #[derive(Default)]
 pub struct Requests {
     pending: AtomicUsize,
-    /// Companions with such operations.
+    /// Companions with operations that are not complete.
     busy: Mutex<Vec<Arc<Companion>>>,
 }
 
@@ -84,13 +85,13 @@ impl Requests {
         self.busy.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many there are.
+    /// The number of operations that are not complete.
     #[inline(always)]
     pub fn pending(&self) -> usize {
         self.pending.load(Ordering::Acquire)
     }
 
-    /// Starts an operation. `begin` reserves its numbers.
+    /// Starts an operation. `begin` reserves its numbers and makes it.
     pub fn start(
         &self,
         companion: &Arc<Companion>,
@@ -119,7 +120,7 @@ impl Requests {
                 is_done: AtomicBool::new(is_done),
                 is_revoked: false,
             }));
-            // SAFETY: the part's state is held.
+            // SAFETY: the part's state is locked.
             let active = unsafe { &mut *companion.active.get() };
             if !is_done {
                 active.push(request);
@@ -136,7 +137,7 @@ impl Requests {
         request
     }
 
-    /// Moves all operations on.
+    /// Makes progress on all operations.
     pub fn progress(&self) {
         let busy: Vec<Arc<Companion>> = self.busy().clone();
         if busy.iter().fold(false, |any_idle, companion| self.progress_one(companion) | any_idle) {
@@ -144,22 +145,22 @@ impl Requests {
         }
     }
 
-    /// Moves the operations of a communicator on; true when none is left.
+    /// Makes progress on the operations of one communicator. Returns true when none is left.
     fn progress_one(&self, companion: &Companion) -> bool {
         let part = &companion.part;
         part.with(|state| {
-            // SAFETY: the part's state is held, and polling does not come back here.
+            // SAFETY: the part's state is locked, and polling does not call this function again.
             let active = unsafe { &mut *companion.active.get() };
             active.retain(|&request| {
-                // SAFETY: requests in the list are alive: only complete ones, which are not in it, may be
-                // freed.
+                // SAFETY: requests in the list are alive: only complete ones may be freed, and those are
+                // not in the list.
                 !self.advance(unsafe { &mut *request }, part, state)
             });
             active.is_empty()
         })
     }
 
-    /// Moves one operation on; true if it is over.
+    /// Makes progress on one operation. Returns true if it is complete or given up.
     fn advance(&self, request: &mut Request, part: &NodePart, state: &mut State) -> bool {
         let node = part.shared.node;
         let is_complete = request.work.poll(part, state);
@@ -167,14 +168,16 @@ impl Requests {
         if !is_complete && node.reports_faults() && is_late() {
             part.has_lost_members();
         }
-        // What was read from a rank that has left the call may not have been its contribution any more.
+        // If data was read from a rank that has left the call, it may not have been that rank's
+        // contribution.
         request.is_revoked = (!is_complete || request.work.may_read_directly()) && part.is_revoked();
         if !is_complete && !request.is_revoked {
             return false;
         }
         if node.recording && is_complete {
             let ns = node.clock().ns_since(request.began);
-            // From start to completion; whether the rank waited for it in MPI is not known here.
+            // This is the time from start to completion. How much of it the rank waited in MPI is not known
+            // here.
             state.tallies.of(request.kind, true).sample(ns, ns);
         }
         request.is_done.store(true, Ordering::Release); // pairs with `is_done`
@@ -182,26 +185,27 @@ impl Requests {
         true
     }
 
-    /// Takes communicators without operations off the list: under its lock, so that one that has become
-    /// busy again stays.
+    /// Removes communicators without operations from the list. This happens under the list's lock, so that
+    /// one that has become busy again stays.
     fn drop_idle(&self) {
-        // SAFETY: the part's state is held.
+        // SAFETY: the part's state is locked.
         self.busy()
             .retain(|companion| companion.part.with(|_| !unsafe { &*companion.active.get() }.is_empty()));
     }
 
-    /// Whether a request is complete, after moving the operations of its communicator on.
+    /// Makes progress on the operations of a request's communicator, and returns whether the request is
+    /// complete.
     ///
     /// # Safety
     /// `request` must come from [`Requests::start`] and not have been freed.
     pub unsafe fn is_done(&self, request: *mut Request) -> bool {
-        // SAFETY: alive by the caller's promise; only the flag is looked at, the rest is reached under the
-        // lock.
+        // SAFETY: alive by the caller's promise. Only the flag is read here; the rest of the request is
+        // used under the lock.
         let is_done = unsafe { &(*request).is_done };
         if is_done.load(Ordering::Acquire) {
             return true;
         }
-        // SAFETY: as above; the communicator does not change.
+        // SAFETY: as above; the companion of a request never changes.
         let companion = unsafe { (*request).companion.clone() };
         if self.progress_one(&companion) {
             self.drop_idle();
@@ -210,20 +214,20 @@ impl Requests {
     }
 }
 
-/// Frees a complete request; an error if it was given up.
+/// Frees a complete request. Returns an error if it was given up.
 ///
 /// # Safety
 /// As for [`Requests::is_done`]; the request must be complete and not be used again.
 pub unsafe fn free(request: *mut Request) -> Result<(), Revoked> {
-    // SAFETY: from Box::into_raw, by the caller's promise not freed before.
+    // SAFETY: from Box::into_raw, and not freed before, by the caller's promise.
     let request = unsafe { Box::from_raw(request) };
     if request.is_revoked { Err(Revoked) } else { Ok(()) }
 }
 
-/// Whether it was given up because a member has died ([`NodePart::has_failed`]).
+/// Returns whether a request was given up because a member has died ([`NodePart::has_failed`]).
 ///
 /// # Safety
-/// From [`Requests::start`], not freed.
+/// `request` must come from [`Requests::start`] and not have been freed.
 pub unsafe fn has_failed(request: *mut Request) -> bool {
     // SAFETY: by the caller's promise.
     unsafe { &*request }.companion.part.has_failed()

@@ -1,7 +1,7 @@
 //! What is counted while a program runs: per communicator and operation ([`tally`]), over time
-//! ([`timeline`]), and sentences for the user ([`notes`]).
+//! ([`timeline`]), and notes for the user ([`notes`]).
 //!
-//! May use: the types of the record. Must never take a lock or allocate in a call that is not sampled.
+//! May use: the types of the record. Must never: take a lock or allocate in a call that is not sampled.
 
 pub mod notes;
 pub mod tally;

@@ -1,13 +1,13 @@
-//! Counters of what happens, kept cheaply: the raw material of the report.
+//! Cheap counters, from which the report is made.
 //!
 //! Every wait is timed. The duration of calls and the times of arrival are taken from the first few
-//! instances and from one in sixty-four, then scaled. A hash of the instance's number draws them, so
-//! all ranks sample the same ones.
+//! instances and from one in sixty-four, then scaled. A hash of the instance's number selects them, so all
+//! ranks sample the same instances.
 
 use evenkeel_record::{Histogram, OpRecord};
 use evenkeel_spanning::CollectiveKind as Kind;
 
-/// Whether instance `seq` is timed in full.
+/// Returns whether instance `seq` is timed in full.
 #[inline(always)]
 pub fn is_sampled(seq: u64) -> bool {
     seq < 16 || seq.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58 == 0
@@ -18,36 +18,37 @@ pub fn is_sampled(seq: u64) -> bool {
 pub struct Tally {
     /// Calls that evenkeel carried out.
     pub calls: u64,
-    /// Calls that were left to the host library.
+    /// Calls that were declined, so that the host library carried them out.
     pub host_calls: u64,
-    /// Payload, in bytes.
+    /// Payload bytes.
     pub bytes: u64,
     /// Time spent waiting inside calls.
     pub wait_ns: u64,
-    /// Instances at which this rank was the last to arrive.
+    /// How many times this rank was the last to arrive at an instance.
     pub last: u64,
-    /// Of sampled calls: time in the call that was not spent waiting.
+    /// In sampled calls: time that was not spent waiting.
     pub busy_ns: u64,
-    /// Calls that were timed in full.
+    /// How many calls were timed in full.
     pub samples: u64,
-    /// Of sampled instances with this rank as root: how much longer a library without bypass would have
-    /// held ranks.
+    /// In sampled instances with this rank as root: for how much longer a library without bypass would have
+    /// blocked ranks.
     pub saved_ns: u64,
-    /// Instances that this rank combined or collected as root.
+    /// How many instances this rank combined or collected as root.
     pub rooted: u64,
-    /// Those of them that were sampled.
+    /// How many of them were sampled.
     pub rooted_sampled: u64,
-    /// Of sampled instances at which this rank came last: how long the first rank had waited.
+    /// In sampled instances at which this rank came last: how long the first rank had waited.
     pub late_ns: u64,
-    /// Sampled instances at which this rank came last.
+    /// How many sampled instances this rank was the last to arrive at.
     pub last_sampled: u64,
-    /// Barriers that were left pending.
+    /// How many barriers were left pending.
     pub deferred: u64,
-    /// The most barriers that were pending at once.
+    /// The largest number of barriers that were pending at once.
     pub ahead: u64,
-    /// For how long the program went on while barriers were pending, where it would have waited.
+    /// How long the program computed while barriers were pending for which a strict barrier would have
+    /// waited.
     pub overlapped_ns: u64,
-    /// Durations of the sampled calls.
+    /// Histogram of the durations of sampled calls.
     pub latency: [u32; Histogram::BUCKETS],
 }
 
@@ -75,14 +76,14 @@ impl Default for Tally {
 }
 
 impl Tally {
-    /// Counts a call that was timed: its duration, and how much of it was spent waiting.
+    /// Counts a call that was timed: its duration, and the part of it that was spent waiting.
     pub fn sample(&mut self, ns: u64, waited_ns: u64) {
         self.samples += 1;
         self.busy_ns += ns.saturating_sub(waited_ns);
         self.latency[Histogram::bucket(ns)] += 1;
     }
 
-    /// The counters as the report has them.
+    /// The counters in the form that the report needs.
     pub fn record(&self, kind: Kind, nonblocking: bool) -> OpRecord {
         let scaled = |sum: u64, of: u64, total: u64| (sum as u128 * total as u128 / of.max(1) as u128) as u64;
         let used = self.latency.iter().rposition(|&n| n > 0).map_or(0, |i| i + 1);
@@ -91,7 +92,7 @@ impl Tally {
             calls: self.calls,
             host_calls: self.host_calls,
             bytes: self.bytes,
-            // Waits are all measured; what a call takes besides is scaled up from the sampled ones.
+            // All waits are measured; the rest of the calls' time is scaled up from the sampled ones.
             time_ns: self.wait_ns + scaled(self.busy_ns, self.samples, self.calls),
             wait_ns: self.wait_ns,
             saved_ns: scaled(self.saved_ns, self.rooted_sampled, self.rooted),
@@ -118,13 +119,13 @@ impl Default for Tallies {
 }
 
 impl Tallies {
-    /// The counters of one operation; the nonblocking form is counted apart.
+    /// The counters of one kind of call; its nonblocking form is counted separately.
     #[inline]
     pub fn of(&mut self, kind: Kind, nonblocking: bool) -> &mut Tally {
         self.slots[kind as usize + if nonblocking { Kind::COUNT } else { 0 }].get_or_insert_default()
     }
 
-    /// What has been counted, by operation.
+    /// The counters of all kinds that have been called.
     pub fn records(&self) -> Vec<OpRecord> {
         let used = self.slots.iter().enumerate().filter_map(|(i, t)| Some((i, t.as_ref()?)));
         used.map(|(i, t)| t.record(Kind::ALL[i % Kind::COUNT], i >= Kind::COUNT)).collect()

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-/// Waiting time over the run, in slices that double when the run outgrows them.
+/// Waiting time over the run, in slices whose length doubles when the run outgrows them.
 pub struct Timeline {
     inner: Mutex<(u64, Vec<u64>)>,
 }
@@ -22,8 +22,8 @@ impl Timeline {
         let mut inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
         let (slice_ns, slices) = &mut *inner;
         while at_ns / *slice_ns >= SLICES as u64 {
-            // In place: a wait may be one in the handler of a caught system call, where nothing may be
-            // allocated.
+            // In place, because nothing may be allocated in the handler of a caught system call, which may
+            // wait.
             for i in 0..slices.len().div_ceil(2) {
                 slices[i] = slices[2 * i] + slices.get(2 * i + 1).copied().unwrap_or(0);
             }
@@ -48,7 +48,7 @@ impl Timeline {
         }
     }
 
-    /// The timeline as the report has it.
+    /// The timeline in the form that the report needs.
     pub fn record(&self) -> evenkeel_record::Timeline {
         let inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
         evenkeel_record::Timeline { slice_ns: inner.0, wait_ns: inner.1.clone() }

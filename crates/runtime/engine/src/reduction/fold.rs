@@ -1,13 +1,14 @@
-//! Combining contributions in rank order.
+//! Combines contributions in rank order.
 //!
-//! The result is always `x0 op (x1 op (… op x_last))`, the [`fold_order`] that schedules have too. Order and
-//! grouping depend on the ranks only, and not on which rank was late or which rank combines. The bits of a
-//! floating-point result are therefore the same in every run.
+//! The result is always `x0 op (x1 op (… op x_last))`, which is also the [`fold_order`] of schedules. Order
+//! and grouping depend only on the ranks, and not on which rank was late or which rank combines. The bits
+//! of a floating-point result are therefore the same in every run.
 
 use crate::collective::call::Call;
 use evenkeel_schedule::deposits::fold_order;
 
-/// Bytes combined at a time: few enough to stay in the first-level cache while all contributions are added.
+/// How many bytes are combined at a time: few enough to stay in the first-level cache for all
+/// contributions.
 const BLOCK: usize = 8 * 1024;
 
 /// Combines `count` elements of each of `sources` (in rank order, at least one) into `out`.
@@ -23,7 +24,7 @@ pub unsafe fn fold(call: &Call, sources: &[*const u8], out: *mut u8, count: usiz
     let innermost = sources[innermost];
     if sources.len() == 1 {
         if !std::ptr::eq(innermost, out) {
-            // SAFETY: the caller's promise; not overlapping because not the same.
+            // SAFETY: the caller's promise; the two differ, so they do not overlap.
             unsafe { std::ptr::copy_nonoverlapping(innermost, out, count * elem) };
         }
         return;
@@ -31,7 +32,7 @@ pub unsafe fn fold(call: &Call, sources: &[*const u8], out: *mut u8, count: usiz
     let combine = call.combine.expect("a reduction of several contributions has an operator");
     let context = call.combine_context;
     let step = (BLOCK / elem).max(1);
-    // The result grows in `out`, unless a contribution stands there that is still needed.
+    // The result is built in `out`, unless `out` holds a contribution that is still needed.
     let in_place = rest.clone().any(|i| std::ptr::eq(sources[i], out));
     let mut scratch = std::mem::MaybeUninit::<Scratch>::uninit();
     let mut large = Vec::new();
@@ -47,7 +48,7 @@ pub unsafe fn fold(call: &Call, sources: &[*const u8], out: *mut u8, count: usiz
     while done < count {
         let n = step.min(count - done);
         let (at, bytes) = (done * elem, n * elem);
-        // SAFETY: within the buffers by the caller's promise; the temporary holds a block.
+        // SAFETY: within the buffers by the caller's promise; the temporary has room for a block.
         unsafe {
             let result = if in_place { temporary } else { out.add(at) };
             if !std::ptr::eq(innermost.add(at), result) {
@@ -65,7 +66,7 @@ pub unsafe fn fold(call: &Call, sources: &[*const u8], out: *mut u8, count: usiz
 }
 
 #[repr(align(64))]
-struct Scratch(#[allow(dead_code, reason = "only ever reached as bytes")] [u8; BLOCK]);
+struct Scratch(#[allow(dead_code, reason = "only accessed as bytes")] [u8; BLOCK]);
 
 #[cfg(test)]
 mod tests {
@@ -73,11 +74,11 @@ mod tests {
     use crate::collective::call::CollectiveKind as Kind;
     use std::ffi::c_void;
 
-    /// 2×2 matrices modulo 2^32: associative, not commutative.
+    /// Multiplies 2×2 matrices modulo 2^32: associative, but not commutative.
     unsafe extern "C" fn multiply(_: *mut c_void, a: *const c_void, b: *mut c_void, n: usize) {
         let (a, b) = (a.cast::<[u32; 4]>(), b.cast::<[u32; 4]>());
         for i in 0..n {
-            // SAFETY: n elements behind both.
+            // SAFETY: both pointers are valid for `n` elements.
             let (x, y) = unsafe { (a.add(i).read_unaligned(), b.add(i).read_unaligned()) };
             let dot = |r: usize, c: usize| {
                 x[2 * r].wrapping_mul(y[c]).wrapping_add(x[2 * r + 1].wrapping_mul(y[c + 2]))

@@ -1,7 +1,7 @@
-//! Combining plain numbers: the predefined operators on the predefined types, vectorised.
+//! Combines plain numbers: the predefined operators on the predefined types, vectorised.
 //!
-//! `inout[i] = in[i] op inout[i]`. Buffers may be unaligned. Everything that is not in this table is
-//! combined by the host library, through a function pointer from C.
+//! `inout[i] = in[i] op inout[i]`. Buffers may be unaligned. The host library combines everything that is
+//! not in this table, through a function pointer from C.
 
 use crate::collective::call::Combine;
 use std::ffi::c_void;
@@ -15,7 +15,7 @@ macro_rules! kernel {
             unsafe fn body(input: *const c_void, inout: *mut c_void, count: usize) {
                 let (input, inout) = (input.cast::<$type>(), inout.cast::<$type>());
                 for i in 0..count {
-                    // SAFETY: the caller promises `count` elements behind both; alignment is not assumed.
+                    // SAFETY: the caller promises `count` elements at both; no alignment is assumed.
                     unsafe {
                         let $a = input.add(i).read_unaligned();
                         let $b = inout.add(i).read_unaligned();
@@ -48,7 +48,7 @@ macro_rules! kernel {
                 inout: *mut c_void,
                 count: usize,
             ) {
-                // SAFETY: only handed out where the processor has AVX2.
+                // SAFETY: `pick` returns this function only if the processor has AVX2.
                 unsafe { wide_body(input, inout, count) }
             }
 
@@ -72,7 +72,7 @@ macro_rules! integer_kernels {
     };
 }
 
-/// The sign does not matter to these.
+/// The sign does not matter for these operators.
 macro_rules! bit_kernels {
     ($type:ty, $band:ident $bor:ident $bxor:ident $land:ident $lor:ident $lxor:ident) => {
         kernel!($band, $type, |a, b| a & b);
@@ -120,8 +120,8 @@ macro_rules! of_width {
     };
 }
 
-/// The function for an operator (`"sum"`, …) on elements of a class (`'i'` signed, `'u'` unsigned,
-/// `'f'` floating) and width; None if there is none.
+/// Returns the function for an operator (`"sum"`, …) on elements of a class (`'i'` signed, `'u'` unsigned,
+/// `'f'` floating) and width, or `None` if there is none.
 pub fn builtin(op: &str, class: char, bytes: usize) -> Option<Combine> {
     Some(match (op, class) {
         ("sum", 'i') => of_width!(bytes, sum_i8 sum_i16 sum_i32 sum_i64),

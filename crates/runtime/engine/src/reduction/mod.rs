@@ -1,7 +1,7 @@
-//! Combining contributions: in rank order ([`fold`]), by built-in functions for plain numbers
-//! ([`kernels`]), which have numbers ([`operators`]).
+//! Combines contributions in rank order ([`fold`]), with built-in functions for plain numbers
+//! ([`kernels`]), which processes identify by number ([`operators`]).
 //!
-//! May use: the types of a call. Must never combine in another order than that of the ranks.
+//! May use: the types of a call. Must never: combine in any order but rank order.
 
 pub mod fold;
 pub mod kernels;

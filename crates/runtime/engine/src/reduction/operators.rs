@@ -1,4 +1,4 @@
-//! The built-in operators by number, for processes that tell each other which one they mean.
+//! Numbers for the built-in operators, by which processes tell each other which operator a call uses.
 
 use super::kernels::builtin;
 use crate::collective::call::Combine;
@@ -8,8 +8,8 @@ const CLASSES: [char; 3] = ['i', 'u', 'f'];
 const WIDTHS: [usize; 4] = [1, 2, 4, 8];
 const NUMBERS: u8 = (OPERATORS.len() * CLASSES.len() * WIDTHS.len()) as u8;
 
-/// The function with this number, and how many bytes an element has; None: there is none. 0 stands for
-/// no operator.
+/// Returns the function with this number, and the size of an element in bytes; `None` if there is none. 0
+/// stands for no operator.
 pub fn numbered(number: u8) -> Option<(Combine, usize)> {
     let index = usize::from(number.checked_sub(1)?);
     let (operator, class, width) = (index / 12, index / 4 % 3, WIDTHS[index % 4]);
@@ -30,14 +30,14 @@ impl Default for OperatorTable {
 }
 
 impl OperatorTable {
-    /// The number of a built-in function; None: it is another one. Where two operators have one function,
-    /// they do the same.
+    /// Returns the number of a built-in function; `None` if it is another function. If the compiler has
+    /// merged the functions of two operators, they do the same, so either number is right.
     pub fn number_of(&self, combine: Combine) -> Option<u8> {
         let at = self.0.partition_point(|&(function, _)| function < combine as usize);
         self.0.get(at).filter(|&&(function, _)| function == combine as usize).map(|&(_, number)| number)
     }
 
-    /// How many bytes an element of the function with this number has.
+    /// The size of an element of the function with this number, in bytes.
     pub fn element_bytes(&self, number: u8) -> Option<usize> {
         numbered(number).map(|(_, bytes)| bytes)
     }

@@ -1,12 +1,12 @@
-//! The agent as a member of a communicator's part on its node: what it gets from the ranks there, and what it
-//! gives them.
+//! The agent as a member of a communicator's part on its node: what it receives from the ranks there, and
+//! what it contributes.
 //!
-//! The agent takes part in collectives in the order in which the ranks have called them, but what it has to
-//! contribute may come later and in another order. So it first *claims* an instance, with room for its
-//! contribution, and contributes when it can. No collective waits for an earlier one.
+//! The agent takes part in collectives in the order in which the ranks have called them, but the data that
+//! it has to contribute may come later and in another order. So it first *claims* an instance, with room
+//! for its contribution, and contributes when it can. No collective waits for an earlier one.
 //!
-//! Wake-ups are batched until [`AgentMember::announce`]: a woken rank may occupy the agent's core for a whole
-//! time slice, so messages to other nodes are sent first.
+//! Wake-ups are batched until [`AgentMember::announce`]: a woken rank may occupy the agent's core for a
+//! whole time slice, so messages to other nodes are sent first.
 
 use crate::collective::call::{Call, CollectiveKind as Kind, Combine};
 use crate::collective::deposit;
@@ -30,33 +30,35 @@ pub struct AgentMember {
     pending: PendingWakeUps,
 }
 
-/// A collective among the ranks here and the agent, in which the agent has its place.
+/// A collective among the ranks here and the agent, for which the agent has reserved its instance.
 #[derive(Debug)]
 pub struct ClaimedInstance {
     collective: LocalCollective,
     seq: Seq,
-    /// The how-manieth use of its window position this is, where arrivals are counted; 0 where not.
+    /// How often the window position has been used, including this instance, if arrivals are counted; else
+    /// 0.
     round: u64,
-    /// Where the agent's contribution goes if it is too large for the cell: in the ring, or in the common
-    /// area.
+    /// Where the agent's contribution goes if it is too large for the cell: an offset in the ring or in the
+    /// common area.
     room_at: usize,
     is_in_common_area: bool,
 }
 
-/// What the ranks here have not been woken for yet.
+/// Reasons to wake ranks here that have not been announced yet.
 #[derive(Default)]
 struct PendingWakeUps {
-    /// The agent has contributed, or made room in a full call queue.
+    /// The agent has contributed to a collective, or has made room in a full call queue.
     contribution: Cell<bool>,
     /// The agent has left instances, so that their window positions may be free.
     room: Cell<bool>,
-    /// The agent has entered so many barriers; 0: none since.
+    /// How many barriers the agent has entered in total, if it has entered any since the last announcement;
+    /// else 0.
     barriers: Cell<u64>,
 }
 
 impl AgentMember {
-    /// Joins a communicator: for its blocking collectives, and for its nonblocking ones. None if the segment
-    /// has no room for the second.
+    /// Joins a communicator: once for its blocking collectives, and once for its nonblocking ones. Returns
+    /// `None` if the segment has no room for the second part.
     pub fn join(node: &'static Node, new: &NewCommunicator) -> Option<[AgentMember; 2]> {
         let shared = Shared::of_members_and_agent(node, Block::from_id(new.block)?, &new.members);
         let companion = shared.companion()?;
@@ -72,21 +74,21 @@ impl AgentMember {
         &self.part.shared.board
     }
 
-    /// How many ranks are here.
+    /// How many ranks of the communicator are on this node.
     pub fn ranks(&self) -> usize {
         self.part.ranks - 1
     }
 
-    /// The next collective that a rank has called, if any.
+    /// Returns the next collective that a rank has called, if there is one.
     ///
     /// # Errors
-    /// If what was posted describes no collective: the words.
+    /// The posted words, if they do not describe a collective.
     pub fn next_call(&self) -> Option<Result<PieceDescription, [u64; 2]>> {
         let words = self.board().call_queue().posted(self.taken)?;
         Some(PieceDescription::from_words(words).ok_or(words))
     }
 
-    /// Takes the next collective from the call queue.
+    /// Removes the next collective from the call queue.
     pub fn take_call(&mut self) {
         self.taken += 1;
         let queue = self.board().call_queue();
@@ -96,8 +98,8 @@ impl AgentMember {
         }
     }
 
-    /// Claims the next instance, which is of this collective, with room for what the agent contributes. None:
-    /// there is no room yet.
+    /// Claims the next instance for this collective, with room for the agent's contribution. Returns `None`
+    /// if there is no room yet.
     pub fn claim(&self, collective: LocalCollective) -> Option<ClaimedInstance> {
         let LocalCollective { kind, root, bytes, from_agent, .. } = collective;
         let (board, part) = (self.board(), &self.part);
@@ -120,8 +122,8 @@ impl AgentMember {
             let mut round = 0;
             if kind.is_counted() && part.ranks > 2 {
                 round = state.next_round(seq);
-                // As the root the agent only gets something, and arrives at once. Otherwise it arrives with
-                // its contribution.
+                // As the root the agent only receives, so it arrives at once. Otherwise it arrives with its
+                // contribution.
                 if root == LocalMember::Agent && board.arrive(part.me, seq, round) {
                     self.pending.contribution.set(true);
                 }
@@ -130,11 +132,11 @@ impl AgentMember {
         })
     }
 
-    /// Contributes what the instance was claimed for, and leaves it.
+    /// Contributes `bytes` to a claimed instance, and leaves it.
     pub fn contribute(&self, claimed: ClaimedInstance, bytes: &[u8]) {
         let (board, me) = (self.board(), self.part.me);
-        // SAFETY: the claim gave the cell, and room if that is too small; no rank reads them before they are
-        // published.
+        // SAFETY: the claim reserved the cell, and room in case it is too small. No rank reads them before
+        // they are published.
         unsafe { deposit::write_bytes(board, me, claimed.seq, claimed.room_at, bytes) };
         board.publish(me, claimed.seq);
         if claimed.round > 0 {
@@ -144,7 +146,7 @@ impl AgentMember {
         self.leave(claimed);
     }
 
-    /// Whether everything that the agent gets has been contributed.
+    /// Returns whether everything that the agent receives in this instance has been contributed.
     pub fn is_ready(&self, claimed: &ClaimedInstance) -> bool {
         let (board, seq) = (self.board(), claimed.seq);
         match (claimed.collective.kind, claimed.collective.root) {
@@ -155,10 +157,11 @@ impl AgentMember {
         }
     }
 
-    /// What the agent gets, once [`AgentMember::is_ready`]; leaves the instance.
+    /// Returns the data that the agent receives, and leaves the instance. [`AgentMember::is_ready`] must
+    /// have returned true.
     ///
-    /// * `operator`: of a reduction, with bytes of an element.
-    /// * `capacity`: how many bytes the result has to have room for.
+    /// * `operator`: for a reduction, its function and the size of an element in bytes.
+    /// * `capacity`: the capacity that the result must have, in bytes.
     pub fn collect(
         &self,
         claimed: ClaimedInstance,
@@ -178,11 +181,11 @@ impl AgentMember {
             }
             (Kind::Reduce | Kind::Scan | Kind::Exscan, _) => {
                 into.resize(to_agent, 0);
-                let operator = operator.expect("agents carry reductions whose operator they know");
+                let operator = operator.expect("agents carry out only reductions whose operator they know");
                 self.combine(&claimed, operator, &mut into);
             }
-            // Blocks of unequal length. A rank that has more than all have been told is in error; nothing
-            // beyond that is taken.
+            // Blocks of different lengths. If a rank contributes more than the lengths that all ranks
+            // agreed on, the rank is in error, and the excess is ignored.
             _ if bytes == 0 => ranks.for_each(|rank| {
                 let piece = self.contribution(rank, &claimed);
                 into.extend_from_slice(self.bytes_of(&piece, piece.bytes.min(to_agent - into.len())));
@@ -198,19 +201,20 @@ impl AgentMember {
     fn collect_broadcast(&self, claimed: &ClaimedInstance, root: usize, bytes: usize, into: &mut Vec<u8>) {
         if claimed.is_in_common_area {
             let common = self.board().memory.pointer(claimed.room_at);
-            // SAFETY: the root has published so many bytes there: all members work the place out alike.
+            // SAFETY: the root has published this many bytes there. All members compute the same place.
             into.extend_from_slice(unsafe { std::slice::from_raw_parts(common, bytes) });
         } else {
             into.extend_from_slice(self.bytes_of(&self.contribution(root, claimed), bytes));
         }
     }
 
-    /// Combines what the ranks here have contributed, in rank order.
+    /// Combines the contributions of the ranks here, in rank order.
     fn combine(&self, claimed: &ClaimedInstance, (combine, width): (Combine, usize), into: &mut [u8]) {
         let sources: Vec<*const u8> =
             (0..self.ranks()).map(|rank| self.contribution(rank, claimed).pointer.cast_const()).collect();
         let call = Call { combine: Some(combine), elem_bytes: width, ..Call::empty(Kind::Reduce) };
-        // SAFETY: all deposits are there, of the length that all ranks know, until the agent leaves.
+        // SAFETY: all deposits are published, have the length that all ranks know, and stay until the agent
+        // leaves.
         unsafe { fold(&call, &sources, into.as_mut_ptr(), into.len() / width) };
     }
 
@@ -224,14 +228,14 @@ impl AgentMember {
         }
         assert!(
             !piece.pointer.is_null() && piece.bytes >= bytes,
-            "a rank has contributed {} bytes where {bytes} were due",
+            "a rank has contributed {} bytes instead of {bytes}",
             piece.bytes
         );
-        // SAFETY: published, in the segment, and not written again before the agent leaves.
+        // SAFETY: published, in the segment, and not overwritten before the agent leaves.
         unsafe { std::slice::from_raw_parts(piece.pointer, bytes) }
     }
 
-    /// Leaves an instance without taking anything from it.
+    /// Leaves an instance without receiving anything from it.
     pub fn leave(&self, claimed: ClaimedInstance) {
         if self.part.with(|state| state.leave_quietly(self.board(), self.part.me, claimed.seq)) {
             self.pending.room.set(true);
@@ -244,19 +248,19 @@ impl AgentMember {
         (0..self.ranks()).map(|rank| board.entered(rank)).min().unwrap_or(0)
     }
 
-    /// Enters all barriers below `count` in the name of all ranks on other nodes.
+    /// Enters all barriers below `count` on behalf of all ranks on other nodes.
     pub fn enter_barriers(&self, count: u64) {
         self.board().enter_barrier(self.part.me, count - 1, 0);
         self.pending.barriers.set(count);
     }
 
-    /// Wakes the ranks here that sleep for what has been done since the last time.
+    /// Wakes the ranks here that sleep for anything that the agent has done since the last call.
     pub fn announce(&self) {
         let PendingWakeUps { contribution, room, barriers } = &self.pending;
         let (contribution, room, barriers) = (contribution.take(), room.take(), barriers.take());
         let board = self.board();
         if contribution {
-            board.notify(); // wakes those that sleep for the others as well
+            board.notify(); // also wakes ranks that sleep for room or for barriers
             return;
         }
         if room {
@@ -272,7 +276,7 @@ impl AgentMember {
         self.part.revoke();
     }
 
-    /// Gives its place in the communicator up.
+    /// Gives up the agent's membership.
     pub fn resign(self) {
         self.part.shared.release();
     }

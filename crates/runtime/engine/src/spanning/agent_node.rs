@@ -1,4 +1,4 @@
-//! The node as its agent sees it, in the segment that the agent has inherited.
+//! The node as its agent sees it, through the segment that the agent has inherited.
 
 use crate::clock::Clock;
 use crate::job::agent_commands::NodeSetup;
@@ -7,8 +7,8 @@ use crate::job::node::Node;
 use evenkeel_segment::Segment;
 use evenkeel_segment::memory::SegmentError;
 
-/// Opens the segment that the agent has inherited. The agent's world rank comes after those of all
-/// ranks, and its local rank after those of the ranks here.
+/// Opens the segment that the agent has inherited. The agent's world rank follows those of all ranks, and
+/// its local rank those of the ranks here.
 ///
 /// # Errors
 /// If the segment cannot be mapped, or is not the one that `setup` names.

@@ -1,10 +1,10 @@
-//! A rank's part in a collective across nodes: pieces, each of one or two collectives among the ranks of
-//! its node and their agent.
+//! A rank's part in a collective across nodes: pieces, each of which consists of one or two collectives
+//! among the ranks of its node and their agent.
 //!
-//! [`stages`] says which collectives these are. The agent is the last member of the communicator on the
-//! node. A rank does not stay for the end of a collective that brings data up to the agent: once it has
-//! deposited its contribution, that is done. A large call is cut into pieces by what all members know alike,
-//! and several pieces are under way at once.
+//! [`stages`] defines these collectives. The agent is the last member of the communicator on the node. A
+//! rank does not wait for the end of a collective that brings data up to the agent: its part is done when
+//! it has deposited its contribution. A large call is cut into pieces using only facts that all members
+//! know, and several pieces are in progress at once.
 
 use super::staged_buffers::StagedBuffers;
 use crate::collective::call::{Call, CollectiveKind as Kind};
@@ -21,38 +21,38 @@ use evenkeel_spanning::{LocalCollective, LocalMember, NodeMap, SpanningCall, Sta
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Pieces of one call that are under way at once.
-const MAX_UNDER_WAY: usize = 4;
+/// How many pieces of one call may be in progress at once.
+const MAX_IN_PROGRESS: usize = 4;
 
 const _: () = assert!(WORD_BITS <= CONTENT_BITS, "a description fits into the call queue's words");
 
-/// One collective call across nodes, under way.
+/// A collective call across nodes that is in progress.
 pub struct SpanningOperation {
     call: Call,
     map: Arc<NodeMap>,
     rank: usize,
     cut: Cut,
     operator: u8,
-    /// Pieces that have begun.
-    begun: usize,
-    under_way: VecDeque<PieceUnderWay>,
+    /// How many pieces have been started.
+    started: usize,
+    in_progress: VecDeque<PieceInProgress>,
 }
 
-/// What is under way of one piece.
-struct PieceUnderWay {
-    /// Its number among all pieces that are called on the communicator.
+/// A piece that is in progress.
+struct PieceInProgress {
+    /// Its number among all pieces of the communicator.
     number: u64,
-    /// Its description, for the call queue.
+    /// Its description, as words for the call queue.
     words: [u64; 2],
     is_posted: bool,
-    /// Up to the agent, and down from it.
+    /// The collective that brings data up to the agent, and the one that brings data down.
     local: [Option<Operation>; 2],
     buffers: StagedBuffers,
 }
 
 impl SpanningOperation {
-    /// Part of `rank` in a call with this operator (by number, or 0) that
-    /// [`piece_bytes`](evenkeel_spanning::cut::piece_bytes) has accepted.
+    /// The part of `rank` in a call that [`piece_bytes`](evenkeel_spanning::cut::piece_bytes) has accepted.
+    /// `operator` is the operator's number, or 0.
     pub fn new(
         call: Call,
         operator: u8,
@@ -62,27 +62,27 @@ impl SpanningOperation {
         nonblocking: bool,
     ) -> SpanningOperation {
         let cut = spanning_call(&call, &map, rank).cut(piece_bytes, nonblocking);
-        SpanningOperation { call, map, rank, cut, operator, begun: 0, under_way: VecDeque::new() }
+        SpanningOperation { call, map, rank, cut, operator, started: 0, in_progress: VecDeque::new() }
     }
 
-    /// Moves on as far as possible; true when this rank's part is done. `part`: of the ranks here and the
-    /// agent.
+    /// Makes as much progress as is possible now. Returns true when this rank has finished. `part` has the
+    /// ranks here and the agent as members.
     pub fn poll(&mut self, part: &NodePart, state: &mut State) -> bool {
         loop {
-            while self.begun < self.cut.pieces() && self.under_way.len() < MAX_UNDER_WAY {
-                let piece = self.begin(part, state);
-                self.under_way.push_back(piece);
-                self.begun += 1;
+            while self.started < self.cut.pieces() && self.in_progress.len() < MAX_IN_PROGRESS {
+                let piece = self.start_next(part, state);
+                self.in_progress.push_back(piece);
+                self.started += 1;
             }
             self.advance(part, state);
             let mut moved = false;
-            while self.under_way.front().is_some_and(PieceUnderWay::is_done) {
-                let piece = self.under_way.pop_front().expect("there is a first one");
+            while self.in_progress.front().is_some_and(PieceInProgress::is_done) {
+                let piece = self.in_progress.pop_front().expect("there is a first one");
                 let is_first_here = self.map.locations[self.rank].local_rank == 0;
                 piece.buffers.unstage(&self.call, is_first_here);
                 moved = true;
             }
-            if self.under_way.is_empty() && self.begun == self.cut.pieces() {
+            if self.in_progress.is_empty() && self.started == self.cut.pieces() {
                 return true;
             }
             if !moved {
@@ -91,37 +91,38 @@ impl SpanningOperation {
         }
     }
 
-    /// Posts the pieces that are under way, moves them on, and wakes the agent if there is news for it.
+    /// Posts the pieces that are in progress, polls their collectives, and wakes the agent if it has
+    /// something new to do.
     fn advance(&mut self, part: &NodePart, state: &mut State) {
-        let mut is_news = false;
-        for piece in &mut self.under_way {
+        let mut agent_has_work = false;
+        for piece in &mut self.in_progress {
             if !piece.is_posted {
                 if !part.shared.board.call_queue().post(piece.number, piece.words) {
                     break;
                 }
                 piece.is_posted = true;
-                is_news = true;
+                agent_has_work = true;
             }
             for local in piece.local.iter_mut().flatten() {
                 let before = local.has_entered();
                 local.poll(part, state);
-                is_news |= local.has_entered() != before;
+                agent_has_work |= local.has_entered() != before;
             }
         }
-        if is_news {
+        if agent_has_work {
             part.shared.notify_agent();
         }
     }
 
-    /// Begins the next piece: takes its number and those of its collectives within the node.
-    fn begin(&self, part: &NodePart, state: &mut State) -> PieceUnderWay {
-        let piece = self.cut.piece(self.begun);
+    /// Starts the next piece: reserves its number and the instances of its collectives within the node.
+    fn start_next(&self, part: &NodePart, state: &mut State) -> PieceInProgress {
+        let piece = self.cut.piece(self.started);
         let shape = spanning_call(&self.call, &self.map, self.rank);
         let description = shape.describe(piece, self.operator);
         let stages = stages(&description, self.map.position(self.map.node_of(self.rank)));
         let mut buffers = StagedBuffers::new(&self.call, &shape, piece);
         let calls = self.local_calls(&stages, &shape, part.ranks, &mut buffers, piece);
-        PieceUnderWay {
+        PieceInProgress {
             number: state.next_posted(),
             words: description.to_words(),
             is_posted: false,
@@ -130,7 +131,7 @@ impl SpanningOperation {
         }
     }
 
-    /// This rank's calls of the collectives within the node: up, and down.
+    /// This rank's calls of the two collectives within the node: up and down.
     fn local_calls(
         &self,
         stages: &Stages,
@@ -157,7 +158,7 @@ impl SpanningOperation {
         let (send, recv) = (call.send.wrapping_add(piece.at), call.recv.wrapping_add(piece.at));
         let is_root = shape.rank == shape.root;
         let up = stages.up.map(|up| match up.kind {
-            // Ranks get something as well.
+            // In these kinds ranks receive data as well.
             Kind::Bcast | Kind::Scan | Kind::Exscan => local(up, send, recv),
             Kind::Scatterv if is_root => Call {
                 send_spans: buffers.scatter_spans(shape, call.send, piece),
@@ -181,20 +182,20 @@ impl SpanningOperation {
         [up, down]
     }
 
-    /// Payload that this rank contributes or gets.
+    /// The number of payload bytes that this rank contributes or receives.
     pub fn bytes_moved(&self) -> usize {
         let many = matches!(self.call.kind(), Kind::Allgather | Kind::Alltoall | Kind::ReduceScatterBlock);
         self.call.bytes * if many { self.map.ranks() } else { 1 }
     }
 }
 
-impl PieceUnderWay {
+impl PieceInProgress {
     fn is_done(&self) -> bool {
         self.is_posted && self.local.iter().flatten().all(Operation::is_done)
     }
 }
 
-/// One collective within the node.
+/// Reserves the instances of one collective within the node.
 fn reserve(part: &NodePart, state: &mut State, call: Call) -> Operation {
     // SAFETY: the spans of the kinds that have them are in the piece's buffers.
     let bytes = unsafe { call.common_bytes(part.ranks) };
@@ -204,7 +205,7 @@ fn reserve(part: &NodePart, state: &mut State, call: Call) -> Operation {
     Operation::reserve(part, state, call, plan, true)
 }
 
-/// The call as the arithmetic of pieces sees it.
+/// The call in the form that the computation of pieces needs.
 fn spanning_call<'a>(call: &Call, map: &'a NodeMap, rank: usize) -> SpanningCall<'a> {
     let parts = match call.kind() {
         Kind::ReduceScatter | Kind::Allgatherv => {

@@ -1,4 +1,4 @@
-//! What the members of a communicator that spans nodes reserve, and tell each other, when it is made.
+//! What the members of a communicator that spans nodes reserve and send each other when it is made.
 
 use crate::job::node::Node;
 use evenkeel_segment::Geometry;
@@ -7,23 +7,25 @@ use evenkeel_spanning::NodeMap;
 use evenkeel_spanning::description::MAX_MEMBERS;
 use std::sync::Arc;
 
-/// Most nodes of a communicator, and members on one node, that fit into one order to the agent.
-const MOST_IN_ORDER: usize = 256;
-const _: () = assert!(MOST_IN_ORDER <= MAX_MEMBERS);
+/// The most nodes of a communicator, and the most members on one node, that fit into one command to the
+/// agent.
+const MOST_IN_COMMAND: usize = 256;
+const _: () = assert!(MOST_IN_COMMAND <= MAX_MEMBERS);
 
-/// What one member has reserved for a new communicator, and tells all others. 0: it has reserved nothing.
+/// What one member has reserved for a new communicator and sends to all others. 0 means that it has
+/// reserved nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Reservation {
-    /// The first member on each node: the id of the block for the part there.
+    /// From the first member on each node: the id of the block for the part there.
     pub(crate) block: u64,
-    /// The first of all members: the id by which the agents know the communicator.
+    /// From the first of all members: the id by which the agents know the communicator.
     pub(crate) id: u64,
 }
 
 impl Reservation {
-    /// Reserves what member `me` has to: a block if it is the first on its node, an id if it is the first
-    /// of all.
+    /// Makes the reservation of member `me`: a block if it is the first member on its node, and an id if it
+    /// is the first of all members.
     pub fn make(node: &Node, map: &NodeMap, me: usize) -> Reservation {
         if map.local_rank_of(me) != 0 {
             return Reservation::default();
@@ -38,13 +40,13 @@ impl Reservation {
     }
 }
 
-/// Which nodes the members are on, by their world ranks. None if they are all on one node, or if the
-/// agents cannot serve them, which all members find alike.
+/// Returns which nodes the members are on, by their world ranks. All members get `None` alike if they are
+/// all on one node, or if the agents cannot serve the communicator.
 pub fn node_map(node: &Node, members: &[i32]) -> Option<Arc<NodeMap>> {
     let agent = node.agent()?;
     let node_of = |&rank: &i32| agent.node_of.get(usize::try_from(rank).ok()?).copied();
     let nodes: Vec<u32> = members.iter().map(node_of).collect::<Option<_>>()?;
     let map = NodeMap::new(&nodes);
-    let fits = map.nodes.len() <= MOST_IN_ORDER && map.counts.largest() <= MOST_IN_ORDER;
+    let fits = map.nodes.len() <= MOST_IN_COMMAND && map.counts.largest() <= MOST_IN_COMMAND;
     (map.nodes.len() > 1 && fits).then(|| Arc::new(map))
 }

@@ -1,7 +1,8 @@
-//! Memory of a rank for one piece of a collective across nodes, where the program's buffers will not do.
+//! A rank's memory for one piece of a collective across nodes, for cases in which the program's buffers
+//! cannot be used directly.
 //!
-//! What is sent is packed when the piece begins, and what is received is put into the program's buffer when
-//! the piece is done. The collectives within the node point into this memory in between.
+//! Data to send is packed when the piece starts, and received data is copied to the program's buffer when
+//! the piece is done. In between, the collectives within the node use this memory.
 
 use crate::collective::call::{Call, CollectiveKind as Kind, Span};
 use crate::copy::copy;
@@ -9,24 +10,24 @@ use evenkeel_spanning::SpanningCall;
 use evenkeel_spanning::cut::Piece;
 use evenkeel_spanning::staging::Staging;
 
-/// Staged memory of one piece.
+/// The staged memory of one piece.
 pub(super) struct StagedBuffers {
     send: Vec<u8>,
     receive: Vec<u8>,
-    /// What is received, and where it belongs in the program's buffer; None: it is received there.
+    /// Where the received data belongs in the program's buffer; `None` if it is received there directly.
     received: Option<Staging>,
-    /// At the root of a gather or scatter: where the blocks of the node's members lie and, last, what the
-    /// agent contributes or gets.
+    /// At the root of a gather or scatter: the places of the blocks of the node's members and, last, of the
+    /// data that the agent contributes or receives.
     spans: Vec<Span>,
 }
 
 impl StagedBuffers {
-    /// For one piece of a call. `shape`: the same call as the arithmetic of pieces sees it.
+    /// For one piece of a call. `shape` is the same call in the form that the computation of pieces needs.
     pub(super) fn new(call: &Call, shape: &SpanningCall<'_>, piece: Piece) -> StagedBuffers {
         let packed = |staging: Staging| {
             let user = match staging.user_bytes() {
                 0 => &[], // the program may have no buffer
-                // SAFETY: the stretches lie within the program's send buffer.
+                // SAFETY: the staging stays within the program's send buffer.
                 bytes => unsafe { std::slice::from_raw_parts(call.send, bytes) },
             };
             staging.pack(user)
@@ -40,18 +41,18 @@ impl StagedBuffers {
         }
     }
 
-    /// Where to send from; None: from the program's buffer.
+    /// Where to send from; `None` means the program's buffer.
     pub(super) fn send_pointer(&self) -> Option<*const u8> {
         (!self.send.is_empty()).then_some(self.send.as_ptr())
     }
 
-    /// Where to receive; None: in the program's buffer.
+    /// Where to receive; `None` means the program's buffer.
     pub(super) fn receive_pointer(&mut self) -> Option<*mut u8> {
         self.received.is_some().then_some(self.receive.as_mut_ptr())
     }
 
-    /// At a gather's root: where the blocks of the members here belong, relative to the receive buffer,
-    /// and what the agent contributes.
+    /// At a gather's root: the places of the blocks of the members here, relative to the receive buffer,
+    /// and of the agent's contribution.
     pub(super) fn gather_spans(
         &mut self,
         shape: &SpanningCall<'_>,
@@ -64,8 +65,8 @@ impl StagedBuffers {
         self.spans.as_ptr()
     }
 
-    /// At a scatter's root: where the blocks of the members here lie, relative to the send buffer, and those
-    /// that the agent gets.
+    /// At a scatter's root: the places of the blocks of the members here, relative to the send buffer, and
+    /// of the blocks that the agent receives.
     pub(super) fn scatter_spans(
         &mut self,
         shape: &SpanningCall<'_>,
@@ -78,13 +79,13 @@ impl StagedBuffers {
         self.spans.as_ptr()
     }
 
-    /// Puts what has been received where the program wants it. `is_first_here`: the rank is the first on its
-    /// node.
+    /// Moves received data to the program's buffer. `is_first_here` says that the rank is the first one on
+    /// its node.
     pub(super) fn unstage(&self, call: &Call, is_first_here: bool) {
         let Some(received) = &self.received else { return };
         let is_combined = match call.kind() {
             Kind::Scan => true,
-            Kind::Exscan => !is_first_here, // the first one here has got nothing from the ranks here
+            Kind::Exscan => !is_first_here, // the first rank here has received nothing from the ranks here
             _ => false,
         };
         for stretch in &received.stretches {
@@ -93,13 +94,13 @@ impl StagedBuffers {
             if is_combined {
                 let combine = call.combine.expect("a scan has an operator");
                 let elements = stretch.bytes / call.elem_bytes.max(1);
-                // SAFETY: both have so many elements: what the nodes before this one have, and what has come
-                // of the ranks here.
+                // SAFETY: both hold this many elements: the result of the nodes before this one, and that of
+                // the ranks here.
                 unsafe { combine(call.combine_context, from.cast(), to.cast(), elements) };
             } else {
-                // In place, a reduce-scatter writes before all that later pieces still send: they have more
-                // of each part, or of the vector.
-                // SAFETY: within the staged memory and within the program's receive buffer.
+                // An in-place reduce-scatter may overwrite its input here: what later pieces still send
+                // lies behind what this piece writes, in each part or in the vector. SAFETY: within the
+                // staged memory and within the program's receive buffer.
                 unsafe { copy(from, to, stretch.bytes) };
             }
         }

@@ -1,7 +1,7 @@
-//! What a long wait does besides waiting: it gives the host library progress, and finds out which ranks
+//! What a long wait does besides waiting: it lets the host library make progress, and checks which ranks
 //! are alive.
 
-/// When the chores of one wait are due. Pure: times go in.
+/// When the chores of one wait are due. Pure: the caller passes the time.
 pub struct Chores {
     next_progress_ns: u64,
     progress_step_ns: u64,
@@ -12,9 +12,9 @@ pub struct Chores {
 /// The chores that are due.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Due {
-    /// The host library's own messages need a call into it to go on.
+    /// The host library must be called, so that its own messages make progress.
     pub library_progress: bool,
-    /// It is time to find out whether the awaited ranks are alive.
+    /// It is time to check whether the awaited ranks are alive.
     pub liveness: bool,
 }
 
@@ -24,7 +24,7 @@ const SHORTEST_NAP_NS: u64 = 4_000_000;
 const NAP_WITH_REQUESTS_NS: u64 = 500_000;
 
 impl Chores {
-    /// Of a wait that checks for deaths every `patience_ns`.
+    /// The chores of a wait that checks for deaths every `patience_ns`.
     pub fn new(patience_ns: u64) -> Chores {
         Chores {
             next_progress_ns: FIRST_PROGRESS_NS,
@@ -34,13 +34,13 @@ impl Chores {
         }
     }
 
-    /// What is due after `waited_ns`.
+    /// Returns the chores that are due after `waited_ns`.
     pub fn due(&mut self, waited_ns: u64) -> Due {
         let mut due = Due::default();
         if waited_ns >= self.next_progress_ns {
             due.library_progress = true;
-            // Half as often each time: a library message that a long wait holds up is delayed by a fraction
-            // of that wait.
+            // The interval doubles each time, so a message of the host library is delayed by at most a
+            // fraction of the wait that delays it.
             self.progress_step_ns = (self.progress_step_ns * 2).min(LONGEST_PROGRESS_STEP_NS);
             self.next_progress_ns = waited_ns + self.progress_step_ns;
         }
@@ -51,11 +51,11 @@ impl Chores {
         due
     }
 
-    /// The longest sleep: each wake-up costs the processor as much as a call. What moves nonblocking
-    /// operations on notifies the event count of another block, so with such operations under way sleeps
-    /// are short.
-    pub fn nap_ns(&self, requests_under_way: bool) -> u64 {
-        if requests_under_way { NAP_WITH_REQUESTS_NS } else { self.progress_step_ns.max(SHORTEST_NAP_NS) }
+    /// The longest sleep. A wake-up costs the processor as much as a call, so sleeps grow with the wait. A
+    /// nonblocking operation is announced at the eventcount of another block, so with such operations in
+    /// progress sleeps are short.
+    pub fn nap_ns(&self, has_requests: bool) -> u64 {
+        if has_requests { NAP_WITH_REQUESTS_NS } else { self.progress_step_ns.max(SHORTEST_NAP_NS) }
     }
 }
 
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn naps_grow_with_the_wait_unless_requests_are_under_way() {
+    fn naps_grow_with_the_wait_unless_there_are_requests() {
         let mut chores = Chores::new(u64::MAX);
         assert_eq!((chores.nap_ns(false), chores.nap_ns(true)), (SHORTEST_NAP_NS, NAP_WITH_REQUESTS_NS));
         for waited_ns in (0..100_000_000).step_by(100_000) {

@@ -1,8 +1,8 @@
-//! How a rank waits, without knowing for what: the policy ([`settings`]), one wait by it ([`pause`]),
-//! and what a long wait does for the host library and to notice deaths ([`chores`]).
+//! How a rank waits, whatever it waits for: the policy ([`settings`]), one wait under this policy
+//! ([`pause`]), and what a long wait does for the host library and to notice deaths ([`chores`]).
 //!
-//! May use: the clock, the options. Must never look at shared memory: the loops over these are in
-//! [`crate::blocking`] and [`crate::message`].
+//! May use: clock, options. Must never: read shared memory. The loops that do are in `blocking` and
+//! `message`.
 
 pub mod chores;
 pub mod pause;

@@ -1,16 +1,16 @@
-//! One wait: what happens between two looks.
+//! One wait: what happens between two polls.
 
 use super::settings::{WaitSettings, WaitStep};
 use crate::clock::Ticks;
 
-/// One wait, from the first look that failed.
+/// One wait, from the first poll that found nothing.
 pub struct Pause {
     /// When it began.
     pub began: Ticks,
-    /// Looks so far.
-    pub looks: u32,
-    /// Whether an awaited rank runs, once that has been asked. It may have stopped or started since; that
-    /// only changes how to wait, since a rank that sleeps is woken in any case.
+    /// How many polls there have been.
+    pub polls: u32,
+    /// Whether an awaited rank runs, once that has been checked. It may have stopped or started since. That
+    /// only affects how this rank waits, because a rank that sleeps is woken in any case.
     peers_run: Option<bool>,
 }
 
@@ -20,23 +20,23 @@ impl Pause {
         Pause::resume(settings.clock.now(), 0)
     }
 
-    /// A wait of which `looks` have been made since `began`.
-    pub fn resume(began: Ticks, looks: u32) -> Pause {
-        Pause { began, looks, peers_run: None }
+    /// A wait that began at `began` and has polled `polls` times.
+    pub fn resume(began: Ticks, polls: u32) -> Pause {
+        Pause { began, polls, peers_run: None }
     }
 
-    /// Spins or yields as the policy says; true if the caller should block instead.
+    /// Spins or yields as the policy says. Returns true if the caller should block instead.
     #[inline]
     pub fn once(&mut self, settings: &WaitSettings, expected_ns: u64, peers_run: impl Fn() -> bool) -> bool {
         let began = self.began;
         let known = &mut self.peers_run;
         let step = settings.step(
-            self.looks,
+            self.polls,
             || settings.clock.ns_since(began),
             expected_ns,
             || *known.get_or_insert_with(&peers_run),
         );
-        self.looks = self.looks.saturating_add(1);
+        self.polls = self.polls.saturating_add(1);
         match step {
             WaitStep::Spin => std::hint::spin_loop(),
             WaitStep::Yield => yield_now(),
@@ -46,8 +46,8 @@ impl Pause {
     }
 }
 
-/// Offers the core to other processes.
+/// Yields the core to other processes.
 pub fn yield_now() {
-    // SAFETY: no arguments.
+    // SAFETY: the function takes no arguments and has no preconditions.
     unsafe { libc::sched_yield() };
 }

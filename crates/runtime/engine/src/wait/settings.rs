@@ -1,22 +1,23 @@
-//! What a rank does between two looks at what it waits for: spin, yield or block, chosen while it runs.
+//! What a rank does between two polls: spin, yield or block, chosen at run time.
 //!
-//! A rank that spins burns a core that another rank may need. A rank that yields offers the core at every
-//! look, but is charged for the looking. A rank that blocks costs nothing, but is woken late: some 10 µs
-//! across cores. What is best depends on whether there is a core for every rank, on how long the wait will be
-//! (the last waits are the best guess), and on whether any of the awaited ranks is running at all.
+//! A rank that spins occupies a core that another rank may need. A rank that yields gives other ranks the
+//! core after every poll, but pays for the polls. A rank that blocks costs nothing, but is woken late: some
+//! 10 µs later across cores. Which is best depends on whether there is a core for every rank, on how long
+//! the wait will be (the last waits are the best estimate), and on whether any of the awaited ranks is
+//! running at all.
 
 use crate::clock::Clock;
 use evenkeel_options as options;
 use thiserror::Error;
 
-/// What `--wait` says.
+/// The value of `--wait`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitPolicy {
-    /// Chosen while running.
+    /// Choose between two polls.
     Auto,
     /// Keep the core.
     Spin,
-    /// Offer the core to other processes at every look.
+    /// Yield the core after every poll.
     Yield,
     /// Sleep until woken.
     Block,
@@ -24,13 +25,13 @@ pub enum WaitPolicy {
 
 /// `EVENKEEL_WAIT` has a value that is no policy.
 #[derive(Debug, Error)]
-#[error("{}={value} is none of {}; waiting as with auto", options::WAIT.env, options::WAIT.values)]
+#[error("{}={value} is not one of {}; waiting as with auto", options::WAIT.env, options::WAIT.values)]
 pub struct WaitPolicyError {
     value: String,
 }
 
 impl WaitPolicy {
-    /// The policy in force.
+    /// The policy that the environment sets.
     pub fn from_environment() -> Result<WaitPolicy, WaitPolicyError> {
         match options::WAIT.get().as_str() {
             "auto" => Ok(WaitPolicy::Auto),
@@ -41,7 +42,7 @@ impl WaitPolicy {
         }
     }
 
-    /// Its name, as `--wait` takes it.
+    /// The value of `--wait` for this policy.
     pub fn name(self) -> &'static str {
         match self {
             WaitPolicy::Auto => "auto",
@@ -52,61 +53,62 @@ impl WaitPolicy {
     }
 }
 
-/// The policy with what is known about the machine.
+/// The policy, and facts about the node that it depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct WaitSettings {
-    /// What the user asked for.
+    /// The policy that the user has chosen.
     pub policy: WaitPolicy,
-    /// Ranks of this node.
+    /// How many ranks this node has.
     pub ranks: usize,
-    /// Cores they may use, no more than the CPU quota pays for.
+    /// How many cores they may use, but no more than the CPU quota covers.
     pub cores: usize,
-    /// Ranks that are waited for may need this core to come, however many cores there are: they run behind
-    /// another process, such as the node's agent.
+    /// The awaited ranks may need this core, however many cores there are, because they depend on another
+    /// process, such as the node's agent.
     pub needs_this_core: bool,
-    /// Whether yielding hands the core to another rank. It does not where each rank is in a session of its
-    /// own and the kernel groups processes by session (`sched_autogroup_enabled`): there a rank must block to
-    /// let others run.
+    /// Whether `sched_yield` gives the core to another rank. It does not if each rank is in a session of
+    /// its own and the kernel groups processes by session (`sched_autogroup_enabled`). A rank must then
+    /// block to let others run.
     pub yield_works: bool,
-    /// Times the waits.
+    /// The clock that times the waits.
     pub clock: Clock,
 }
 
-/// What to do between two looks.
+/// What to do between two polls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitStep {
-    /// Look again at once.
+    /// Poll again at once.
     Spin,
-    /// Offer the core, then look again.
+    /// Yield the core, then poll again.
     Yield,
     /// Sleep until woken.
     Block,
 }
 
-/// Spins before the first yield where cores are shared: about as long as a cache line takes to come from
-/// another core.
+/// How many polls come before the first yield if cores are shared: about as long as a cache line takes to
+/// come from another core.
 const SHARED_CORE_SPINS: u32 = 4;
-/// After so long a wait among shared cores it is worth finding out whether the awaited ranks run: that takes
+/// After this long a wait on shared cores it is worth checking whether the awaited ranks run, which takes
 /// some microseconds.
 const PEERS_NS: u64 = 200_000;
-/// Spinning where every rank has a core: about what a wake-up would cost.
+/// How long a rank spins if every rank has a core: about as long as a wake-up takes.
 const OWN_CORE_SPIN_NS: u64 = 50_000;
 
 impl WaitSettings {
-    /// Whether ranks share cores, with each other or with a process that they depend on.
+    /// Returns whether ranks share cores with each other or with a process that they depend on.
     #[inline(always)]
     pub fn shares_cores(&self) -> bool {
         self.ranks > self.cores || self.needs_this_core
     }
 
-    /// Looks without a pause at the start of a short wait.
+    /// How many polls without a pause come at the start of a short wait.
     #[inline(always)]
-    pub fn first_looks(&self) -> u32 {
+    pub fn first_polls(&self) -> u32 {
         if self.shares_cores() { 2 } else { 200 }
     }
 
-    /// A wait longer than this is better slept through. It must lie well above what one round of all ranks
-    /// takes when they sleep, since wake-ups come one after another; otherwise sleeping would confirm itself.
+    /// A rank should sleep in a wait that is longer than this. The value must be well above the time of one
+    /// round in which all ranks sleep, because wake-ups come one after another. Otherwise sleeping would
+    /// make waits long enough to justify sleeping.
     pub fn worth_sleeping_ns(&self) -> u64 {
         if !self.shares_cores() {
             return 100_000;
@@ -114,16 +116,16 @@ impl WaitSettings {
         300_000 + 30_000 * self.ranks.max(if self.needs_this_core { self.cores + 1 } else { 0 }) as u64
     }
 
-    /// The step at look number `looks` of a wait that has lasted `waited_ns` so far and is expected to last
-    /// `expected_ns`. `peers_run`: whether one of the awaited ranks is running or ready to run.
+    /// What to do after poll number `polls` of a wait that has lasted `waited_ns` so far and is expected to
+    /// last `expected_ns`. `peers_run` says whether one of the awaited ranks is running or ready to run.
     pub fn step(
         &self,
-        looks: u32,
+        polls: u32,
         waited_ns: impl FnOnce() -> u64,
         expected_ns: u64,
         mut peers_run: impl FnMut() -> bool,
     ) -> WaitStep {
-        if looks < SHARED_CORE_SPINS {
+        if polls < SHARED_CORE_SPINS {
             return WaitStep::Spin;
         }
         match self.policy {
@@ -134,7 +136,8 @@ impl WaitSettings {
         }
         let long = self.worth_sleeping_ns();
         if self.shares_cores() {
-            // Another process wants the core. A wait that will be long is slept through from the start.
+            // Another process wants the core. If the wait is expected to be long, the rank sleeps from the
+            // start.
             if !self.yield_works || expected_ns > long {
                 return WaitStep::Block;
             }
@@ -142,7 +145,7 @@ impl WaitSettings {
             let block = waited > 2 * long || (waited > PEERS_NS && !peers_run());
             return if block { WaitStep::Block } else { WaitStep::Yield };
         }
-        if looks % 64 != 0 {
+        if polls % 64 != 0 {
             return WaitStep::Spin;
         }
         let waited = waited_ns();
@@ -171,7 +174,7 @@ mod tests {
     };
 
     fn steps(w: WaitSettings, expected: u64) -> Vec<WaitStep> {
-        [0, 30, 64, 64_000].map(|looks| w.step(looks, || looks as u64 * 100, expected, || true)).to_vec()
+        [0, 30, 64, 64_000].map(|polls| w.step(polls, || polls as u64 * 100, expected, || true)).to_vec()
     }
 
     #[test]
@@ -188,7 +191,7 @@ mod tests {
         for w in [SHARED, WaitSettings { cores: 16, ..SHARED }] {
             let at = |ns: u64, peers: bool| w.step(64, || ns, 0, || peers);
             assert_eq!((at(250_000, false), at(250_000, true)), (WaitStep::Block, WaitStep::Yield));
-            assert_ne!(at(20_000, false), WaitStep::Block, "too early to ask");
+            assert_ne!(at(20_000, false), WaitStep::Block, "too early to check");
         }
     }
 
@@ -199,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_of_sleeping_ranks_is_not_taken_for_a_long_wait() {
+    fn a_round_of_sleeping_ranks_is_not_mistaken_for_a_long_wait() {
         for ranks in [3, 16, 32, 128] {
             let w = WaitSettings { ranks, ..SHARED };
             let round_of_sleepers_ns = 16_000 * ranks as u64;

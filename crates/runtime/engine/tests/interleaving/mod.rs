@@ -1,30 +1,32 @@
-//! Processes one step at a time, interleaved at random or in every possible way. Used by more than one test.
+//! Runs processes one step at a time, interleaved at random or in every possible order. Used by several
+//! tests.
 
 use evenkeel_random::Random;
 use std::collections::HashSet;
 use std::hash::Hash;
 
-/// Processes with programs, of which each step is possible or not, and wrong or not.
+/// Processes with programs. A step of a process may be impossible for now, and it may reveal an error.
 pub trait Interleaved {
+    /// The state of all processes and of what is between them.
     type System: Clone + Eq + Hash;
 
     fn start(&self) -> Self::System;
     fn processes(&self) -> usize;
-    /// One step of process `me`; false if it can do none.
+    /// Takes one step of process `me`. Returns false if it cannot take one now.
     fn step(&self, s: &mut Self::System, me: usize) -> Result<bool, String>;
     fn is_over(&self, s: &Self::System) -> bool;
 
-    /// One random interleaving, in which one process is often far ahead, and the others are left alone for
+    /// Runs one random interleaving, in which one process is often far ahead, and others take no step for
     /// long.
     fn run(&self, random: &mut Random) -> Result<(), String> {
         let (mut s, n) = (self.start(), self.processes());
-        let (mut favourite, mut patience) = (0, 0);
+        let (mut preferred, mut steps_left) = (0, 0);
         while !self.is_over(&s) {
-            if patience == 0 {
-                (favourite, patience) = (random.below(n), 1 + random.below(12));
+            if steps_left == 0 {
+                (preferred, steps_left) = (random.below(n), 1 + random.below(12));
             }
-            patience -= 1;
-            let first = if random.below(4) > 0 { favourite } else { random.below(n) };
+            steps_left -= 1;
+            let first = if random.below(4) > 0 { preferred } else { random.below(n) };
             let mut moved = false;
             for me in (0..n).map(|i| (first + i) % n) {
                 if self.step(&mut s, me)? {
@@ -33,13 +35,13 @@ pub trait Interleaved {
                 }
             }
             if !moved {
-                return Err("nobody can go on".into());
+                return Err("no process can take a step".into());
             }
         }
         Ok(())
     }
 
-    /// All interleavings; how many states there are.
+    /// Runs all interleavings. Returns how many states there are.
     fn explore(&self) -> Result<usize, String> {
         let mut seen = HashSet::new();
         let mut open = vec![self.start()];
@@ -56,7 +58,7 @@ pub trait Interleaved {
                 }
             }
             if !moved && !self.is_over(&s) {
-                return Err("nobody can go on".into());
+                return Err("no process can take a step".into());
             }
         }
         Ok(seen.len())
