@@ -5,7 +5,8 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`dispatch`] | the entry points: what a front end asks for on a communicator |
+//! | [`dispatch`] | the entry points: carries out the calls of a front end on a communicator |
+//! | [`communicator_lifecycle`] | makes, duplicates, revokes and frees communicators |
 //! | [`barrier`], [`blocking`], [`message::calls`], [`message::waiting`] | carry out calls that may wait |
 //! | [`process`] | the state that the library keeps in this process |
 //! | [`communicator`] | what this process knows of each communicator: host, node or spanning |
@@ -32,6 +33,7 @@ pub mod clock;
 pub mod collective;
 pub mod comm;
 pub mod communicator;
+pub mod communicator_lifecycle;
 pub mod copy;
 pub mod deferral;
 pub mod dispatch;

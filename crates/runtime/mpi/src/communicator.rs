@@ -45,7 +45,7 @@ pub extern "C" fn ek_world_comm_id() -> u64 {
 pub unsafe extern "C" fn ek_reserve_comm_id(members: *const c_int, ranks: c_int) -> u64 {
     // SAFETY: one entry per rank, by the interface.
     let members = unsafe { slice(members, ranks) };
-    Process::get().map_or(0, |process| process.fresh_id(members))
+    Process::get().map_or(0, |process| process.allocate_id(members))
 }
 
 /// Attaches this process to the next duplicate of `parent`. Never returns NULL; see `ek_comm_attach`.
