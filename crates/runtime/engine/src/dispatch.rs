@@ -5,8 +5,8 @@ use crate::barrier;
 use crate::barrier::completion::complete_before_collective;
 use crate::blocking::collective;
 use crate::collective::call::{Call, CollectiveKind};
-use crate::collective::operation::Operation;
-use crate::collective::plan::{Plan, plan};
+use crate::collective::operation::NodeOperation;
+use crate::collective::plan::{CallPlan, plan};
 use crate::comm::part::{NodePart, Revoked};
 use crate::communicator::Communicator;
 use crate::communicator::spanning::SpanningCommunicator;
@@ -143,7 +143,7 @@ impl Process {
                 (Communicator::Spanning(spanning), _) => Work::Spanning(spanning.operation(call, true)),
                 (_, plan) => {
                     let plan = plan.expect("every communicator but a spanning one has a plan here");
-                    Work::Node(Operation::reserve(part, state, *call, plan, true))
+                    Work::Node(NodeOperation::reserve(part, state, *call, plan, true))
                 }
             }))
         }
@@ -189,7 +189,7 @@ pub unsafe fn barrier_fast_path(communicator: *const Communicator) -> bool {
 /// # Safety
 /// `call` must satisfy the requirements in the documentation of [`Call`].
 #[inline]
-unsafe fn plan_of(part: &NodePart, call: &Call, nonblocking: bool) -> Option<Plan> {
+unsafe fn plan_of(part: &NodePart, call: &Call, nonblocking: bool) -> Option<CallPlan> {
     let (kind, shared) = (call.kind(), &part.shared);
     // Facts that only some ranks know must not influence the plan. SAFETY: the caller's promise.
     let bytes = if kind.is_private() { 0 } else { unsafe { call.common_bytes(part.ranks) } };

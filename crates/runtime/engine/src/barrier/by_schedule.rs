@@ -5,7 +5,7 @@ use crate::clock::Ticks;
 use crate::collective::call::CollectiveKind::Barrier;
 use crate::comm::part::{NodePart, Revoked};
 use crate::comm::shared::Shared;
-use crate::comm::state::State;
+use crate::comm::state::PartState;
 use crate::process::Process;
 use crate::record::tally::is_sampled;
 use evenkeel_segment::{Flags, Mapped};
@@ -35,7 +35,7 @@ pub(super) fn run(
 fn run_program(
     process: &Process,
     part: &NodePart,
-    state: &mut State,
+    state: &mut PartState,
     ready: &ReadyBarrier,
     number: u64,
 ) -> Result<(), Revoked> {
@@ -53,7 +53,7 @@ fn run_program(
 fn run_sampled(
     process: &Process,
     part: &NodePart,
-    state: &mut State,
+    state: &mut PartState,
     ready: &ReadyBarrier,
     number: u64,
 ) -> Result<(), Revoked> {
@@ -78,7 +78,7 @@ fn comes_soon(shared: &Shared, flags: &Flags<Mapped>, at: usize, value: u64) -> 
 fn wait_for_flag(
     process: &Process,
     part: &NodePart,
-    state: &mut State,
+    state: &mut PartState,
     flags: &Flags<Mapped>,
     at: usize,
     value: u64,
@@ -97,7 +97,7 @@ fn wait_for_flag(
 /// Records a sampled barrier that is complete. Arrivals are not counted here: the times of entry show which
 /// rank came last, and the sample stands for all barriers since the one before.
 #[cold]
-fn note_sample(part: &NodePart, state: &mut State, number: u64, began: Ticks, waited_before: u64) {
+fn note_sample(part: &NodePart, state: &mut PartState, number: u64, began: Ticks, waited_before: u64) {
     let (clock, me) = (part.shared.node.clock(), part.me);
     let barriers = state.barriers.note_sample(number);
     let tally = state.tallies.of(Barrier, false);

@@ -5,7 +5,7 @@ use super::completion::complete_before_barrier;
 use crate::clock::Ticks;
 use crate::collective::call::CollectiveKind::Barrier;
 use crate::comm::part::{NodePart, Revoked};
-use crate::comm::state::State;
+use crate::comm::state::PartState;
 use crate::deferral::pending::any_pending;
 use crate::process::Process;
 use crate::record::tally::is_sampled;
@@ -15,7 +15,7 @@ const FLAG_ONLY_POLLS: u32 = 4;
 
 /// Enters a barrier and waits until all ranks have entered it.
 #[inline]
-pub(super) fn run(process: &Process, part: &NodePart, state: &mut State) -> Result<(), Revoked> {
+pub(super) fn run(process: &Process, part: &NodePart, state: &mut PartState) -> Result<(), Revoked> {
     if any_pending() {
         complete_before_barrier(process, part);
     }
@@ -57,7 +57,7 @@ pub(super) fn run(process: &Process, part: &NodePart, state: &mut State) -> Resu
 fn wait_for_release(
     process: &Process,
     part: &NodePart,
-    state: &mut State,
+    state: &mut PartState,
     number: u64,
 ) -> Result<(), Revoked> {
     let board = &part.shared.board;
@@ -74,7 +74,7 @@ fn wait_for_release(
 /// Counts that this rank was the last to arrive. For a sampled barrier, also counts for how long the first
 /// rank had been waiting.
 #[inline]
-fn note_last_arrival(part: &NodePart, state: &mut State, number: u64, sampled: bool) {
+fn note_last_arrival(part: &NodePart, state: &mut PartState, number: u64, sampled: bool) {
     let tally = state.tallies.of(Barrier, false);
     tally.last += 1;
     if sampled {

@@ -6,7 +6,7 @@ use super::{central, counters::BarrierCounters};
 use crate::clock::Ticks;
 use crate::collective::call::CollectiveKind::Barrier;
 use crate::comm::part::{NodePart, Revoked};
-use crate::comm::state::State;
+use crate::comm::state::PartState;
 use crate::deferral::fast_path;
 use crate::deferral::gate::GATE;
 use crate::deferral::observer::Observer;
@@ -25,7 +25,7 @@ pub(super) fn run(
     process: &Process,
     part: &NodePart,
     handle: *const c_void,
-    state: &mut State,
+    state: &mut PartState,
 ) -> Result<(), Revoked> {
     if process.deferral.is_adaptive() {
         run_as_advised(process, part, handle, state)
@@ -39,7 +39,7 @@ fn defer_or_wait(
     process: &Process,
     part: &NodePart,
     handle: *const c_void,
-    state: &mut State,
+    state: &mut PartState,
 ) -> Result<(), Revoked> {
     if defer(process, part, handle, state) { Ok(()) } else { central::run(process, part, state) }
 }
@@ -51,7 +51,7 @@ fn run_as_advised(
     process: &Process,
     part: &NodePart,
     handle: *const c_void,
-    state: &mut State,
+    state: &mut PartState,
 ) -> Result<(), Revoked> {
     let (board, clock, began) = (&part.shared.board, part.shared.node.clock(), Ticks(0));
     let number = state.barriers.entered;
@@ -75,7 +75,7 @@ fn run_as_advised(
 
 /// Enters a barrier and leaves it pending. Returns false if the caller must wait for this one.
 #[inline]
-fn defer(process: &Process, part: &NodePart, handle: *const c_void, state: &mut State) -> bool {
+fn defer(process: &Process, part: &NodePart, handle: *const c_void, state: &mut PartState) -> bool {
     let (deferral, node) = (&process.deferral, part.shared.node);
     state.barriers.count_fast_path(&mut state.tallies, node.recording);
     if !deferral.is_only(part) {
@@ -126,7 +126,7 @@ fn open_fast_path(process: &Process, handle: *const c_void, barriers: &mut Barri
 
 /// The window is full: finds out which barriers are complete, and waits for the oldest if none is.
 #[cold]
-fn make_room(process: &Process, part: &NodePart, state: &mut State) {
+fn make_room(process: &Process, part: &NodePart, state: &mut PartState) {
     let board = &part.shared.board;
     let BarrierCounters { entered, known, .. } = state.barriers;
     // Checks half a window at a time, because each check may cost a cache line per rank.

@@ -2,8 +2,8 @@
 
 use super::fast_path;
 use crate::collective::call::Call;
-use crate::collective::operation::Operation;
-use crate::collective::plan::Plan;
+use crate::collective::operation::NodeOperation;
+use crate::collective::plan::CallPlan;
 use crate::comm::part::{NodePart, Revoked};
 use crate::communicator::spanning::SpanningCommunicator;
 use crate::process::Process;
@@ -28,12 +28,12 @@ pub(crate) fn run_fast(process: &Process, part: &NodePart, call: &Call) -> Optio
 /// Carries out a call among the ranks of one node. Returns when this rank has contributed what others need
 /// and received what it needs.
 #[inline(never)]
-pub(crate) fn run(process: &Process, part: &NodePart, call: &Call, plan: Plan) -> Result<(), Revoked> {
+pub(crate) fn run(process: &Process, part: &NodePart, call: &Call, plan: CallPlan) -> Result<(), Revoked> {
     let kind = call.kind();
     let node = part.shared.node;
     let began = node.clock().now();
     let (mut operation, expected_ns) = part.with(|state| {
-        let mut operation = Operation::reserve(part, state, *call, plan, false);
+        let mut operation = NodeOperation::reserve(part, state, *call, plan, false);
         let is_done = operation.poll(part, state);
         (operation, (!is_done).then(|| state.expected_ns(kind)))
     });

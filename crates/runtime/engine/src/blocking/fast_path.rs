@@ -10,7 +10,7 @@ use crate::collective::deposit;
 use crate::collective::piece::Piece;
 use crate::collective::shared_fold::OVERDUE_NS;
 use crate::comm::part::{NodePart, Revoked};
-use crate::comm::state::State;
+use crate::comm::state::PartState;
 use crate::copy::copy_small;
 use crate::process::Process;
 use crate::record::tally::is_sampled;
@@ -35,7 +35,7 @@ pub(super) fn run(
     process: &Process,
     part: &NodePart,
     call: &Call,
-    state: &mut State,
+    state: &mut PartState,
 ) -> Option<Result<(), Revoked>> {
     let kind = call.kind();
     let seq = enter_next(part, state)?;
@@ -58,7 +58,7 @@ pub(super) fn run(
 
 /// Enters the next instance, unless something out of the ordinary prevents it.
 #[inline(always)]
-fn enter_next(part: &NodePart, state: &mut State) -> Option<Seq> {
+fn enter_next(part: &NodePart, state: &mut PartState) -> Option<Seq> {
     let seq = Seq(state.next());
     if state.is_behind() || is_sampled(seq.0) || !state.may_enter(&part.shared.board, seq, 0, 0) {
         return None;
@@ -78,7 +78,7 @@ struct FastCall<'a> {
 
 impl FastCall<'_> {
     #[inline]
-    fn bcast(&self, state: &mut State) -> Result<(), Revoked> {
+    fn bcast(&self, state: &mut PartState) -> Result<(), Revoked> {
         let FastCall { part, call, seq, .. } = *self;
         let board = &part.shared.board;
         let root = call.root as usize;
@@ -96,7 +96,7 @@ impl FastCall<'_> {
     }
 
     #[inline]
-    fn reduce(&self, state: &mut State) -> Result<(), Revoked> {
+    fn reduce(&self, state: &mut PartState) -> Result<(), Revoked> {
         let FastCall { part, call, seq, .. } = *self;
         let board = &part.shared.board;
         let root = call.root as usize;
@@ -127,7 +127,7 @@ impl FastCall<'_> {
     }
 
     #[inline]
-    fn allreduce(&self, state: &mut State) -> Result<(), Revoked> {
+    fn allreduce(&self, state: &mut PartState) -> Result<(), Revoked> {
         let FastCall { part, call, seq, .. } = *self;
         let board = &part.shared.board;
         // SAFETY: as in `bcast`.
@@ -169,7 +169,7 @@ impl FastCall<'_> {
 
     /// Waits until the last rank to arrive has combined. Returns true if that takes too long.
     #[inline]
-    fn wait_for_result(&self, state: &mut State, round: u64) -> Result<bool, Revoked> {
+    fn wait_for_result(&self, state: &mut PartState, round: u64) -> Result<bool, Revoked> {
         let FastCall { part, seq, .. } = *self;
         let (board, clock) = (&part.shared.board, part.shared.node.clock());
         let (mut polls, mut complete_since) = (0u32, None);

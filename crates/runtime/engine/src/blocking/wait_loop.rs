@@ -3,7 +3,7 @@
 
 use crate::collective::call::CollectiveKind;
 use crate::comm::part::{NodePart, Revoked};
-use crate::comm::state::State;
+use crate::comm::state::PartState;
 use crate::process::Process;
 use crate::wait::chores::Chores;
 use crate::wait::pause::Pause;
@@ -103,7 +103,7 @@ impl Process {
     pub(crate) fn wait_briefly(
         &self,
         part: &NodePart,
-        state: &mut State,
+        state: &mut PartState,
         kind: CollectiveKind,
         mut is_done: impl FnMut() -> bool,
     ) -> Result<(), Revoked> {
@@ -125,7 +125,7 @@ impl Process {
     fn wait_longer(
         &self,
         part: &NodePart,
-        state: &mut State,
+        state: &mut PartState,
         kind: CollectiveKind,
         is_done: &mut dyn FnMut() -> bool,
     ) -> Result<(), Revoked> {

@@ -5,7 +5,7 @@ use super::call::Call;
 use super::piece::Piece;
 use super::plan::Route;
 use crate::comm::part::NodePart;
-use crate::comm::state::State;
+use crate::comm::state::PartState;
 use crate::copy::copy;
 use crate::reduction::fold::fold;
 use evenkeel_schedule::deposits::others;
@@ -71,7 +71,7 @@ impl Instance<'_> {
     ///
     /// # Safety
     /// All deposits that this rank needs are published. Buffers are valid as the call's kind says.
-    pub(crate) unsafe fn take(&self, part: &NodePart, state: &mut State) {
+    pub(crate) unsafe fn take(&self, part: &NodePart, state: &mut PartState) {
         // SAFETY: deposits are published and stay until this rank leaves. The call's buffers are valid as
         // its kind says.
         unsafe {
@@ -118,7 +118,7 @@ impl Instance<'_> {
 
     /// # Safety
     /// As for `take`.
-    unsafe fn take_broadcast(&self, part: &NodePart, state: &State) {
+    unsafe fn take_broadcast(&self, part: &NodePart, state: &PartState) {
         let (board, root) = (&part.shared.board, self.call.root as usize);
         // SAFETY: the caller's promise.
         unsafe {
@@ -134,7 +134,14 @@ impl Instance<'_> {
     ///
     /// # Safety
     /// As for `take`.
-    unsafe fn fold_slice(&self, part: &NodePart, state: &mut State, from: usize, out: *mut u8, bytes: usize) {
+    unsafe fn fold_slice(
+        &self,
+        part: &NodePart,
+        state: &mut PartState,
+        from: usize,
+        out: *mut u8,
+        bytes: usize,
+    ) {
         let mut sources = std::mem::take(&mut state.sources);
         self.contributions(part, &mut sources);
         sources.iter_mut().for_each(|source| *source = source.wrapping_add(from));
@@ -145,7 +152,7 @@ impl Instance<'_> {
 
     /// # Safety
     /// As for `take`.
-    unsafe fn take_reduced_part(&self, part: &NodePart, state: &mut State) {
+    unsafe fn take_reduced_part(&self, part: &NodePart, state: &mut PartState) {
         let Instance { call, at, len, .. } = *self;
         let (offset, bytes) = if self.kind == Kind::ReduceScatterBlock {
             (part.me * call.bytes, call.bytes)

@@ -11,11 +11,11 @@ use super::call::Call;
 use super::completion::Instance;
 use super::deposit::{DepositPlan, DepositRoom};
 use super::piece::{arrival_of, note_arrival};
-use super::plan::{Plan, Route};
+use super::plan::{CallPlan, Route};
 use super::savings::saved_ns;
 use super::shared_fold::{SHARED_RESULT, SharedFold};
 use crate::comm::part::NodePart;
-use crate::comm::state::State;
+use crate::comm::state::PartState;
 use crate::record::tally::is_sampled;
 use evenkeel_schedule::Rank;
 use evenkeel_schedule::deposits::{Participation, Sources};
@@ -24,11 +24,11 @@ use evenkeel_segment::board::geometry::{CELL_BYTES, RELEASE_BYTES};
 use evenkeel_spanning::CollectiveKind as Kind;
 
 /// A collective call in progress among the ranks of one node.
-pub struct Operation {
+pub struct NodeOperation {
     call: Call,
     kind: Kind,
     nonblocking: bool,
-    plan: Plan,
+    plan: CallPlan,
     /// What this rank contributes to each instance and what it needs.
     participation: Participation,
     /// The length of the dimension that is cut, in bytes.
@@ -45,20 +45,20 @@ pub struct Operation {
     offers_memory: bool,
 }
 
-impl Operation {
+impl NodeOperation {
     /// Reserves the numbers of the call's instances. `plan` must have been made for this call.
     #[inline]
     pub fn reserve(
         part: &NodePart,
-        state: &mut State,
+        state: &mut PartState,
         call: Call,
-        plan: Plan,
+        plan: CallPlan,
         nonblocking: bool,
-    ) -> Operation {
+    ) -> NodeOperation {
         let kind = call.kind();
         // SAFETY: the front end provides the spans that the kind needs.
         let bytes = unsafe { call.common_bytes(part.ranks) };
-        Operation {
+        NodeOperation {
             call,
             kind,
             nonblocking,
@@ -102,7 +102,7 @@ impl Operation {
 
     /// Makes as much progress as is possible now. Returns true when this rank has finished.
     #[inline]
-    pub fn poll(&mut self, part: &NodePart, state: &mut State) -> bool {
+    pub fn poll(&mut self, part: &NodePart, state: &mut PartState) -> bool {
         loop {
             let mut moved = false;
             while self.entered < self.plan.instances && self.enter(part, state) {
@@ -147,7 +147,7 @@ impl Operation {
 
     /// Enters the next instance if it may be entered now.
     #[inline]
-    fn enter(&mut self, part: &NodePart, state: &mut State) -> bool {
+    fn enter(&mut self, part: &NodePart, state: &mut PartState) -> bool {
         let shared = &part.shared;
         let board = &shared.board;
         let Instance { seq, at, len, .. } = self.instance(self.entered);
@@ -190,7 +190,7 @@ impl Operation {
 
     /// Publishes the deposit, and counts the arrival if arrivals of this kind are counted.
     #[inline]
-    fn arrive(&self, part: &NodePart, state: &mut State, seq: Seq, len: usize, sampled: bool) {
+    fn arrive(&self, part: &NodePart, state: &mut PartState, seq: Seq, len: usize, sampled: bool) {
         let (board, contributes) = (&part.shared.board, self.participation.contributes);
         if !self.kind.is_counted() {
             if contributes {
@@ -224,7 +224,7 @@ impl Operation {
     }
 
     /// Counts that this rank was the last to arrive, and how late it was.
-    fn note_last_arrival(&self, part: &NodePart, state: &mut State, seq: Seq, sampled: bool) {
+    fn note_last_arrival(&self, part: &NodePart, state: &mut PartState, seq: Seq, sampled: bool) {
         let node = part.shared.node;
         if !node.recording {
             return;
@@ -242,7 +242,7 @@ impl Operation {
 
     /// Returns whether everything that this rank needs from others has been deposited.
     #[inline]
-    fn is_ready(&self, part: &NodePart, state: &State, seq: Seq) -> bool {
+    fn is_ready(&self, part: &NodePart, state: &PartState, seq: Seq) -> bool {
         let board = &part.shared.board;
         match self.participation.needs {
             Sources::Empty => true,
@@ -258,7 +258,7 @@ impl Operation {
 
     /// Finishes the oldest instance that was entered, if the deposits that it needs are there.
     #[inline]
-    fn finish(&mut self, part: &NodePart, state: &mut State) -> bool {
+    fn finish(&mut self, part: &NodePart, state: &mut PartState) -> bool {
         if self.participation.needs == Sources::Empty && !self.offers_memory {
             return true; // this rank left the instance when it entered it
         }
@@ -285,7 +285,7 @@ impl Operation {
     /// Copies or combines what this rank needs of the oldest instance. Returns false if that is not there
     /// yet.
     #[inline]
-    fn take(&mut self, part: &NodePart, state: &mut State) -> bool {
+    fn take(&mut self, part: &NodePart, state: &mut PartState) -> bool {
         let mut fold = std::mem::take(&mut self.fold);
         let instance = self.instance(self.finished);
         let is_done = if self.kind == Kind::Allreduce && part.ranks > 2 {
@@ -307,7 +307,7 @@ impl Operation {
 
     /// At the root of a reduction or gather: counts for how long a library without bypass would have
     /// blocked the other ranks.
-    fn note_savings(&self, part: &NodePart, state: &mut State, seq: Seq) {
+    fn note_savings(&self, part: &NodePart, state: &mut PartState, seq: Seq) {
         if !part.shared.node.recording || !matches!(self.kind, Kind::Reduce | Kind::Gather | Kind::Gatherv) {
             return;
         }

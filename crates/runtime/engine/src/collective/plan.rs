@@ -38,7 +38,7 @@ pub enum Route {
 
 /// How a call is cut into instances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct CallPlan {
     /// How the payload travels.
     pub route: Route,
     /// The number of instances.
@@ -67,10 +67,11 @@ pub fn plan(
     nonblocking: bool,
     g: &Geometry,
     facts: PlanFacts,
-) -> Option<Plan> {
-    let whole = Plan { route: Route::Segment, instances: 1, slice: bytes };
-    let direct = Plan { route: Route::Direct, instances: 1, slice: bytes };
-    let cut = |slice: usize| Plan { route: Route::Segment, instances: bytes.div_ceil(slice) as u64, slice };
+) -> Option<CallPlan> {
+    let whole = CallPlan { route: Route::Segment, instances: 1, slice: bytes };
+    let direct = CallPlan { route: Route::Direct, instances: 1, slice: bytes };
+    let cut =
+        |slice: usize| CallPlan { route: Route::Segment, instances: bytes.div_ceil(slice) as u64, slice };
     let ring = g.ring_bytes;
     let reads = facts.large == LargeDeposits::Read;
     let plan = match kind {
@@ -89,11 +90,11 @@ pub fn plan(
             let vector = if kind == Kind::ReduceScatterBlock { bytes * g.ranks } else { bytes };
             let slice = ring / 2 / elem_bytes.max(1) * elem_bytes;
             if vector <= ring {
-                Plan { slice: vector, ..whole }
+                CallPlan { slice: vector, ..whole }
             } else if slice == 0 {
                 return None;
             } else {
-                Plan { route: Route::Segment, instances: vector.div_ceil(slice) as u64, slice }
+                CallPlan { route: Route::Segment, instances: vector.div_ceil(slice) as u64, slice }
             }
         }
         Kind::Gather | Kind::Allgather | Kind::Allgatherv => {

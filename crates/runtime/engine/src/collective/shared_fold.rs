@@ -3,7 +3,7 @@
 use super::completion::Instance;
 use crate::clock::{Clock, Ticks};
 use crate::comm::part::NodePart;
-use crate::comm::state::State;
+use crate::comm::state::PartState;
 use crate::copy::copy;
 use crate::reduction::fold::fold;
 use evenkeel_schedule::algorithms::allreduce::parts::part_count;
@@ -30,7 +30,12 @@ impl SharedFold {
     /// Makes as much progress as is possible now. Returns true when the result is in place. The last rank
     /// to arrive combines a small result for all; a large one is divided among the ranks that are awake. A
     /// rank that has waited too long for another one's share combines that share itself.
-    pub(crate) fn advance(&mut self, instance: &Instance<'_>, part: &NodePart, state: &mut State) -> bool {
+    pub(crate) fn advance(
+        &mut self,
+        instance: &Instance<'_>,
+        part: &NodePart,
+        state: &mut PartState,
+    ) -> bool {
         let board = &part.shared.board;
         let offset = if instance.len > RELEASE_BYTES {
             state.common_at(instance.seq)
@@ -58,7 +63,7 @@ impl SharedFold {
         &mut self,
         instance: &Instance<'_>,
         part: &NodePart,
-        state: &State,
+        state: &PartState,
         result: *mut u8,
         sources: &mut Vec<*const u8>,
     ) -> bool {

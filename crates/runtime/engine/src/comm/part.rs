@@ -2,7 +2,7 @@
 
 use super::shared::Shared;
 use super::stamp::BarrierStamp;
-use super::state::State;
+use super::state::PartState;
 use crate::deferral::fast_path;
 use crate::wait::pause::yield_now;
 use evenkeel_segment::board::revocation;
@@ -29,7 +29,7 @@ pub struct NodePart {
     revoked: AtomicBool,
     locked: AtomicBool,
     threaded: bool,
-    state: UnsafeCell<State>,
+    state: UnsafeCell<PartState>,
 }
 
 // SAFETY: the state is only reached through `with`, which excludes other threads, and `state_unlocked`,
@@ -48,7 +48,7 @@ impl NodePart {
             revoked: AtomicBool::new(false),
             locked: AtomicBool::new(false),
             threaded: shared.node.threaded,
-            state: UnsafeCell::new(State::new(ranks, &shared.board.geometry)),
+            state: UnsafeCell::new(PartState::new(ranks, &shared.board.geometry)),
             shared,
         }
     }
@@ -66,7 +66,7 @@ impl NodePart {
 
     /// Gives `body` exclusive access to the state.
     #[inline(always)]
-    pub fn with<R>(&self, body: impl FnOnce(&mut State) -> R) -> R {
+    pub fn with<R>(&self, body: impl FnOnce(&mut PartState) -> R) -> R {
         if self.threaded {
             self.lock();
         }
@@ -93,7 +93,7 @@ impl NodePart {
     /// function that reaches the state.
     #[inline(always)]
     #[allow(clippy::mut_from_ref, reason = "the caller promises that there is one thread")]
-    pub(crate) unsafe fn state_unlocked(&self) -> &mut State {
+    pub(crate) unsafe fn state_unlocked(&self) -> &mut PartState {
         // SAFETY: the caller's promise.
         unsafe { &mut *self.state.get() }
     }

@@ -16,7 +16,7 @@ use evenkeel_segment::{Board, Geometry, Mapped, Seq};
 use evenkeel_spanning::CollectiveKind;
 
 /// One rank's own state of one communicator.
-pub struct State {
+pub struct PartState {
     /// The number of the next instance.
     next: u64,
     /// How many instances this rank has entered. Instances are entered in order.
@@ -50,10 +50,10 @@ pub struct State {
     pub(crate) tallies: Tallies,
 }
 
-impl State {
+impl PartState {
     /// The state of a communicator on which nothing has been called.
-    pub fn new(ranks: usize, geometry: &Geometry) -> State {
-        State {
+    pub fn new(ranks: usize, geometry: &Geometry) -> PartState {
+        PartState {
             next: 0,
             entered: 0,
             left: 0,

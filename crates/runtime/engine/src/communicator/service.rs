@@ -5,7 +5,7 @@
 use crate::barrier::scheduled::ScheduledBarrier;
 use crate::comm::part::NodePart;
 use crate::comm::shared::Shared;
-use crate::comm::state::State;
+use crate::comm::state::PartState;
 use crate::nonblocking::request::Companion;
 use crate::wait::pause::yield_now;
 use evenkeel_record::OpRecord;
@@ -94,8 +94,10 @@ impl NodeService {
 
     /// The counters of both parts, by operation.
     pub(super) fn counters(&self) -> Vec<OpRecord> {
-        let mut ops = self.part.with(State::records);
-        ops.extend(self.companion_if_made().iter().flat_map(|companion| companion.part.with(State::records)));
+        let mut ops = self.part.with(PartState::records);
+        ops.extend(
+            self.companion_if_made().iter().flat_map(|companion| companion.part.with(PartState::records)),
+        );
         ops
     }
 

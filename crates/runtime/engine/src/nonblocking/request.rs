@@ -2,9 +2,9 @@
 
 use crate::clock::Ticks;
 use crate::collective::call::CollectiveKind;
-use crate::collective::operation::Operation;
+use crate::collective::operation::NodeOperation;
 use crate::comm::part::{NodePart, Revoked};
-use crate::comm::state::State;
+use crate::comm::state::PartState;
 use crate::spanning::operation::SpanningOperation;
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -47,13 +47,13 @@ pub struct Request {
 /// The operation itself, on one node or across several.
 pub enum Work {
     /// An operation among the ranks of one node.
-    Node(Operation),
+    Node(NodeOperation),
     /// An operation of a communicator that spans nodes.
     Spanning(SpanningOperation),
 }
 
 impl Work {
-    fn poll(&mut self, part: &NodePart, state: &mut State) -> bool {
+    fn poll(&mut self, part: &NodePart, state: &mut PartState) -> bool {
         match self {
             Work::Node(operation) => operation.poll(part, state),
             Work::Spanning(operation) => operation.poll(part, state),
@@ -96,7 +96,7 @@ impl Requests {
         &self,
         companion: &Arc<Companion>,
         kind: CollectiveKind,
-        begin: impl FnOnce(&NodePart, &mut State) -> Work,
+        begin: impl FnOnce(&NodePart, &mut PartState) -> Work,
     ) -> *mut Request {
         let part = &companion.part;
         let node = part.shared.node;
@@ -161,7 +161,7 @@ impl Requests {
     }
 
     /// Makes progress on one operation. Returns true if it is complete or given up.
-    fn advance(&self, request: &mut Request, part: &NodePart, state: &mut State) -> bool {
+    fn advance(&self, request: &mut Request, part: &NodePart, state: &mut PartState) -> bool {
         let node = part.shared.node;
         let is_complete = request.work.poll(part, state);
         let is_late = || node.clock().ns_since(request.began) > node.patience_ns;

@@ -8,10 +8,10 @@
 
 use super::staged_buffers::StagedBuffers;
 use crate::collective::call::{Call, CollectiveKind as Kind};
-use crate::collective::operation::Operation;
+use crate::collective::operation::NodeOperation;
 use crate::collective::plan::plan;
 use crate::comm::part::NodePart;
-use crate::comm::state::State;
+use crate::comm::state::PartState;
 use evenkeel_segment::board::call_queue::CONTENT_BITS;
 use evenkeel_spanning::cut::{Cut, Piece};
 use evenkeel_spanning::description::WORD_BITS;
@@ -46,7 +46,7 @@ struct PieceInProgress {
     words: [u64; 2],
     is_posted: bool,
     /// The collective that brings data up to the agent, and the one that brings data down.
-    local: [Option<Operation>; 2],
+    local: [Option<NodeOperation>; 2],
     buffers: StagedBuffers,
 }
 
@@ -67,7 +67,7 @@ impl SpanningOperation {
 
     /// Makes as much progress as is possible now. Returns true when this rank has finished. `part` has the
     /// ranks here and the agent as members.
-    pub fn poll(&mut self, part: &NodePart, state: &mut State) -> bool {
+    pub fn poll(&mut self, part: &NodePart, state: &mut PartState) -> bool {
         loop {
             while self.started < self.cut.pieces() && self.in_progress.len() < MAX_IN_PROGRESS {
                 let piece = self.start_next(part, state);
@@ -93,7 +93,7 @@ impl SpanningOperation {
 
     /// Posts the pieces that are in progress, polls their collectives, and wakes the agent if it has
     /// something new to do.
-    fn advance(&mut self, part: &NodePart, state: &mut State) {
+    fn advance(&mut self, part: &NodePart, state: &mut PartState) {
         let mut agent_has_work = false;
         for piece in &mut self.in_progress {
             if !piece.is_posted {
@@ -115,7 +115,7 @@ impl SpanningOperation {
     }
 
     /// Starts the next piece: reserves its number and the instances of its collectives within the node.
-    fn start_next(&self, part: &NodePart, state: &mut State) -> PieceInProgress {
+    fn start_next(&self, part: &NodePart, state: &mut PartState) -> PieceInProgress {
         let piece = self.cut.piece(self.started);
         let shape = spanning_call(&self.call, &self.map, self.rank);
         let description = shape.describe(piece, self.operator);
@@ -191,18 +191,18 @@ impl SpanningOperation {
 
 impl PieceInProgress {
     fn is_done(&self) -> bool {
-        self.is_posted && self.local.iter().flatten().all(Operation::is_done)
+        self.is_posted && self.local.iter().flatten().all(NodeOperation::is_done)
     }
 }
 
 /// Reserves the instances of one collective within the node.
-fn reserve(part: &NodePart, state: &mut State, call: Call) -> Operation {
+fn reserve(part: &NodePart, state: &mut PartState, call: Call) -> NodeOperation {
     // SAFETY: the spans of the kinds that have them are in the piece's buffers.
     let bytes = unsafe { call.common_bytes(part.ranks) };
     let shared = &part.shared;
     let plan = plan(call.kind(), bytes, call.elem_bytes, true, &shared.board.geometry, shared.facts)
         .expect("pieces are cut so that they fit the segment");
-    Operation::reserve(part, state, call, plan, true)
+    NodeOperation::reserve(part, state, call, plan, true)
 }
 
 /// The call in the form that the computation of pieces needs.
