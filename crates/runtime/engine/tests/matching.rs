@@ -74,75 +74,114 @@ impl Random {
     }
 }
 
-/// Runs one random history. Messages carry rising numbers; those from `hidden_from` on were sent after a
-/// barrier that is not complete.
-fn history(seed: u64, left_out: LeftOut) -> Result<usize, String> {
-    let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
-    let (mut queues, mut oracle) = (Queues::<u32, Sent>::default(), Oracle::default());
-    let (sources, tags) = (1 + random.below(3), 1 + random.below(3));
-    let (mut next, mut hidden_from, mut pairs) = (0u32, 0u32, 0);
-    for step in 0..60 {
-        let mut pattern = || Pattern {
-            source: (random.below(3) > 0).then(|| random.below(sources)),
-            tag: (random.below(3) > 0).then(|| random.below(tags) as i32),
-        };
-        let (a, b) = (pattern(), pattern());
-        let mut got = Vec::new();
-        match random.below(10) {
+/// One random history of the engine's queues and of the oracle. Messages carry rising numbers; those from
+/// `hidden_from` on were sent after a barrier that is not complete.
+struct History {
+    random: Random,
+    sources: usize,
+    tags: usize,
+    queues: Queues<u32, Sent>,
+    oracle: Oracle,
+    next: u32,
+    hidden_from: u32,
+}
+
+impl History {
+    fn new(seed: u64) -> History {
+        let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+        let (sources, tags) = (1 + random.below(3), 1 + random.below(3));
+        let (queues, oracle) = (Queues::default(), Oracle::default());
+        History { random, sources, tags, queues, oracle, next: 0, hidden_from: 0 }
+    }
+
+    fn pattern(&mut self) -> Pattern {
+        Pattern {
+            source: (self.random.below(3) > 0).then(|| self.random.below(self.sources)),
+            tag: (self.random.below(3) > 0).then(|| self.random.below(self.tags) as i32),
+        }
+    }
+
+    /// Makes a random event happen. `receive` is the number of a receive that may be posted. Returns the pairs
+    /// that the engine makes.
+    fn event(&mut self, receive: u32) -> Result<Vec<(u32, u32)>, String> {
+        let (a, b) = (self.pattern(), self.pattern());
+        let hidden_from = self.hidden_from;
+        let is_visible = |m: &Sent| m.id < hidden_from;
+        let mut pairs = Vec::new();
+        match self.random.below(10) {
             0..4 => {
-                let m = Sent { id: next, source: random.below(sources), tag: random.below(tags) as i32 };
-                next += 1;
-                oracle.messages.push(m);
-                match queues.arrive(m.source, m.tag, || m.id < hidden_from) {
-                    Some(receive) => got.push((receive, m.id)),
-                    None => queues.keep(m.source, m.tag, m),
+                let (source, tag) = (self.random.below(self.sources), self.random.below(self.tags) as i32);
+                let m = Sent { id: self.next, source, tag };
+                self.next += 1;
+                self.oracle.messages.push(m);
+                match self.queues.arrive(m.source, m.tag, || is_visible(&m)) {
+                    Some(receive) => pairs.push((receive, m.id)),
+                    None => self.queues.keep(m.source, m.tag, m),
                 }
             }
             4..7 => {
-                let receive = 1000 + step;
-                oracle.posted.push((receive, a));
-                if let Some((source, tag, m)) = queues.post(a, receive, |m| m.id < hidden_from) {
+                self.oracle.posted.push((receive, a));
+                if let Some((source, tag, m)) = self.queues.post(a, receive, is_visible) {
                     assert_eq!((source, tag), (m.source, m.tag));
-                    got.push((receive, m.id));
+                    pairs.push((receive, m.id));
                 }
             }
-            7 => hidden_from += random.below(4) as u32,
-            8 if !oracle.posted.is_empty() => {
-                let (receive, _) = oracle.posted.remove(random.below(oracle.posted.len()));
-                assert!(queues.cancel(receive) && !queues.cancel(receive));
+            7 => self.hidden_from += self.random.below(4) as u32,
+            8 if !self.oracle.posted.is_empty() => {
+                let (receive, _) = self.oracle.posted.remove(self.random.below(self.oracle.posted.len()));
+                assert!(self.queues.cancel(receive) && !self.queues.cancel(receive));
             }
-            _ => {
-                let seen = queues.probe(b, |m| m.id < hidden_from).map(|(source, tag, m)| {
-                    assert_eq!((source, tag), (m.source, m.tag));
-                    m.id
-                });
-                if seen != oracle.probe(&b, hidden_from) {
-                    return Err(format!("step {step}: probe {b:?} sees {seen:?}"));
-                }
-            }
+            _ => self.probe(&b)?,
         }
-        while let Some((receive, source, tag, m)) = queues.settle(|m| m.id < hidden_from) {
+        let hidden_from = self.hidden_from;
+        while let Some((receive, source, tag, m)) = self.queues.settle(|m| m.id < hidden_from) {
             assert_eq!((source, tag), (m.source, m.tag));
-            got.push((receive, m.id));
+            pairs.push((receive, m.id));
         }
-        let mut expected: Vec<_> = std::iter::from_fn(|| oracle.pair(hidden_from, left_out)).collect();
-        got.sort();
+        pairs.sort();
+        Ok(pairs)
+    }
+
+    fn probe(&self, pattern: &Pattern) -> Result<(), String> {
+        let seen = self.queues.probe(*pattern, |m| m.id < self.hidden_from).map(|(source, tag, m)| {
+            assert_eq!((source, tag), (m.source, m.tag));
+            m.id
+        });
+        let is_right = seen == self.oracle.probe(pattern, self.hidden_from);
+        if is_right { Ok(()) } else { Err(format!("probe {pattern:?} sees {seen:?}")) }
+    }
+
+    /// Compares the engine's pairs and what is left in its queues with the oracle.
+    fn check(&mut self, pairs: &[(u32, u32)], left_out: LeftOut) -> Result<(), String> {
+        let oracle = &mut self.oracle;
+        let mut expected: Vec<_> = std::iter::from_fn(|| oracle.pair(self.hidden_from, left_out)).collect();
         expected.sort();
-        if got != expected {
-            return Err(format!("step {step}: {got:?} are paired, should be {expected:?}"));
+        if pairs != expected {
+            return Err(format!("{pairs:?} are paired, should be {expected:?}"));
         }
-        pairs += got.len();
         let (has_blocked, is_unposted) = (
             oracle.posted.iter().any(|(_, p)| oracle.messages.iter().any(|m| fits(p, m))),
             oracle.posted.is_empty(),
         );
-        let found = (queues.has_blocked(), queues.is_unposted());
+        let found = (self.queues.has_blocked(), self.queues.is_unposted());
         if (has_blocked, is_unposted) != found {
-            return Err(format!("step {step}: (has_blocked, is_unposted) is {found:?}"));
+            return Err(format!("(has_blocked, is_unposted) is {found:?}"));
         }
+        Ok(())
     }
-    assert_eq!(queues.drain().count(), oracle.messages.len());
-    Ok(pairs)
+}
+
+/// Runs one random history. Returns how many pairs were made.
+fn history(seed: u64, left_out: LeftOut) -> Result<usize, String> {
+    let mut history = History::new(seed);
+    let mut count = 0;
+    for step in 0..60 {
+        let pairs = history.event(1000 + step).map_err(|e| format!("step {step}: {e}"))?;
+        history.check(&pairs, left_out).map_err(|e| format!("step {step}: {e}"))?;
+        count += pairs.len();
+    }
+    assert_eq!(history.queues.drain().count(), history.oracle.messages.len());
+    Ok(count)
 }
 
 #[test]

@@ -159,6 +159,50 @@ impl Scenario {
         };
         open.is_empty() || left_out || !must_complete(action, pending)
     }
+
+    /// Enters the next barrier of a group. Returns false if the window is full.
+    fn enter(&self, s: &mut System, me: usize, group: usize) -> bool {
+        let process = &mut s.processes[me];
+        if process.entered[group] - process.known[group] >= self.window {
+            return false;
+        }
+        let number = process.entered[group] as usize;
+        process.entered[group] += 1;
+        process.knowledge[group] = process.knowledge[group].max(process.entered[group]);
+        let knowledge = process.knowledge.clone();
+        if s.entries[group].len() <= number {
+            s.entries[group].resize(number + 1, Vec::new());
+        }
+        s.entries[group][number].push(knowledge);
+        s.entries[group][number].sort(); // the order of entering does not matter
+        true
+    }
+
+    /// Receives a message, from any process if `from` is `None`. Returns false if there is none.
+    fn receive(&self, s: &mut System, me: usize, from: Option<usize>) -> Result<bool, String> {
+        let waiting = (0..self.programs.len())
+            .filter(|&p| from.is_none_or(|from| from == p) && !s.messages[p][me].is_empty());
+        // The message that carries most knowledge: the worst choice that a transport could make.
+        let sum = |p: &usize| s.messages[*p][me][0].iter().map(|&k| k as u32).sum::<u32>();
+        let Some(from) = waiting.max_by_key(sum) else { return Ok(false) };
+        let knowledge = s.messages[from][me].remove(0);
+        self.deliver(s, me, &knowledge)?;
+        Ok(true)
+    }
+
+    /// Takes part in a broadcast. Returns false if the root has not posted it yet.
+    fn broadcast(&self, s: &mut System, me: usize, group: usize, root: usize) -> Result<bool, String> {
+        if me == root {
+            let knowledge = s.processes[me].knowledge.clone();
+            s.posts[group].push(knowledge);
+        } else {
+            let number = s.processes[me].broadcasts[group] as usize;
+            let Some(knowledge) = s.posts[group].get(number).cloned() else { return Ok(false) };
+            self.deliver(s, me, &knowledge)?;
+        }
+        s.processes[me].broadcasts[group] += 1;
+        Ok(true)
+    }
 }
 
 impl Interleaved for Scenario {
@@ -193,51 +237,20 @@ impl Interleaved for Scenario {
         if !self.is_allowed(s, me, step) {
             return Ok(false);
         }
-        match step {
-            Barrier(group) => {
-                let process = &mut s.processes[me];
-                if process.entered[group] - process.known[group] >= self.window {
-                    return Ok(false);
-                }
-                let number = process.entered[group] as usize;
-                process.entered[group] += 1;
-                process.knowledge[group] = process.knowledge[group].max(process.entered[group]);
-                let knowledge = process.knowledge.clone();
-                if s.entries[group].len() <= number {
-                    s.entries[group].resize(number + 1, Vec::new());
-                }
-                s.entries[group][number].push(knowledge);
-                s.entries[group][number].sort(); // the order of entering does not matter
-            }
+        let is_done = match step {
+            Barrier(group) => self.enter(s, me, group),
             Send(to) => {
                 let knowledge = s.processes[me].knowledge.clone();
                 s.messages[me][to].push(knowledge);
+                true
             }
-            Receive(_) | ReceiveAny => {
-                let named = |p: &usize| !matches!(step, Receive(from) if from != *p);
-                let waiting =
-                    (0..self.programs.len()).filter(named).filter(|&p| !s.messages[p][me].is_empty());
-                // The message that carries most knowledge: the worst choice that a transport could make.
-                let sum = |p: &usize| s.messages[*p][me][0].iter().map(|&k| k as u32).sum::<u32>();
-                let Some(from) = waiting.max_by_key(sum) else { return Ok(false) };
-                let knowledge = s.messages[from][me].remove(0);
-                self.deliver(s, me, &knowledge)?;
-            }
-            Broadcast(group, root) => {
-                if me == root {
-                    let knowledge = s.processes[me].knowledge.clone();
-                    s.posts[group].push(knowledge);
-                } else {
-                    let number = s.processes[me].broadcasts[group] as usize;
-                    let Some(knowledge) = s.posts[group].get(number).cloned() else { return Ok(false) };
-                    self.deliver(s, me, &knowledge)?;
-                }
-                s.processes[me].broadcasts[group] += 1;
-            }
-            Observe => {}
-        }
-        s.processes[me].at += 1;
-        Ok(true)
+            Receive(from) => self.receive(s, me, Some(from))?,
+            ReceiveAny => self.receive(s, me, None)?,
+            Broadcast(group, root) => self.broadcast(s, me, group, root)?,
+            Observe => true,
+        };
+        s.processes[me].at += usize::from(is_done);
+        Ok(is_done)
     }
 
     fn is_over(&self, s: &System) -> bool {

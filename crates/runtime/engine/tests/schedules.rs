@@ -3,7 +3,8 @@
 //! raised. The crate `schedule` tests that the steps of schedules are right. These tests are about the
 //! engine's programs: places of words, flags that share a word, fences, wake-ups, jumps.
 
-use evenkeel_engine::barrier::program::{BarrierProgram, FlagLayout};
+use evenkeel_engine::barrier::flag_layout::FlagLayout;
+use evenkeel_engine::barrier::program::BarrierProgram;
 
 use evenkeel_schedule::{Algorithm, Collective, CombiningOrder, Problem, Rank, Schedule, Step, algorithms};
 use evenkeel_segment::eventcount::Fencing;

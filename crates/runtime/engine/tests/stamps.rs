@@ -180,6 +180,19 @@ impl Scenario {
         self.learn(s, me, &message.knowledge, query)?;
         Ok(true)
     }
+
+    /// Receives a message from any source. Returns false if none may be seen.
+    fn take_any(&self, s: &mut System, me: usize) -> Result<bool, String> {
+        // The message that carries most knowledge: the worst choice that could be made.
+        let sum = |p: &usize| s.messages[*p][me][0].knowledge.iter().map(|&k| k as u32).sum::<u32>();
+        let there = |p: &usize| {
+            s.messages[*p][me].first().is_some_and(|m| self.sees(s, me, QueryKind::Choose, m.stamp))
+        };
+        match (0..self.programs.len()).filter(there).max_by_key(sum) {
+            Some(from) => self.take(s, from, me, QueryKind::Choose),
+            None => Ok(false),
+        }
+    }
 }
 
 impl Interleaved for Scenario {
@@ -227,15 +240,7 @@ impl Interleaved for Scenario {
                 }
             }
             ReceiveAny => {
-                // The message that carries most knowledge: the worst choice that could be made.
-                let sum = |p: &usize| s.messages[*p][me][0].knowledge.iter().map(|&k| k as u32).sum::<u32>();
-                let there = |p: &usize| {
-                    s.messages[*p][me].first().is_some_and(|m| self.sees(s, me, QueryKind::Choose, m.stamp))
-                };
-                let Some(from) = (0..self.programs.len()).filter(there).max_by_key(sum) else {
-                    return Ok(false);
-                };
-                if !self.take(s, from, me, QueryKind::Choose)? {
+                if !self.take_any(s, me)? {
                     return Ok(false);
                 }
             }

@@ -79,18 +79,17 @@ fn the_checked_in_header_is_up_to_date() {
     );
 }
 
-/// C assertions that all shared types and values are the same as in Rust.
-fn assertions() -> String {
-    let mut text = String::from("#include \"evenkeel.h\"\n");
-    let mut equal = |what: String, value: isize| {
-        // Writing to a String cannot fail.
-        let _ = writeln!(text, "_Static_assert({what} == {value}, \"{what}\");");
-    };
+/// One C assertion: an expression, and its value in Rust.
+type Assertion = (String, isize);
+
+/// Sizes, alignments and offsets of the shared types.
+fn layouts() -> Vec<Assertion> {
+    let mut all = Vec::new();
     macro_rules! layout {
         ($type:ty as $c:literal: $($field:ident as $c_field:literal),*) => {
-            equal(format!("sizeof({})", $c), size_of::<$type>() as isize);
-            equal(format!("_Alignof({})", $c), align_of::<$type>() as isize);
-            $(equal(format!("offsetof({}, {})", $c, $c_field), offset_of!($type, $field) as isize);)*
+            all.push((format!("sizeof({})", $c), size_of::<$type>() as isize));
+            all.push((format!("_Alignof({})", $c), align_of::<$type>() as isize));
+            $(all.push((format!("offsetof({}, {})", $c, $c_field), offset_of!($type, $field) as isize));)*
         };
     }
     layout!(ProcessInfo as "ek_process_info": bytes as "bytes");
@@ -107,6 +106,13 @@ fn assertions() -> String {
         matched as "matched");
     layout!(Pause as "ek_pause": began_ticks as "began_ticks", polls as "polls",
         next_check_ns as "next_check_ns");
+    all
+}
+
+/// Values of the shared constants, and sizes of the variables that the engine exports besides functions.
+fn values() -> Vec<Assertion> {
+    let mut all = Vec::new();
+    let mut equal = |what: String, value: isize| all.push((what, value));
     for kind in CollectiveKind::ALL {
         equal(format!("EK_KIND_{}", kind.name().to_uppercase()), kind as isize);
     }
@@ -128,11 +134,20 @@ fn assertions() -> String {
     equal("EK_DECLINED".into(), EK_DECLINED as isize);
     equal("EK_LOST_MEMBER".into(), EK_LOST_MEMBER as isize);
     equal("EK_REVOKED".into(), EK_REVOKED as isize);
-    // Variables that the engine exports besides functions.
     equal("sizeof(ek_gate)".into(), size_of::<std::sync::atomic::AtomicU8>() as isize);
     equal("sizeof(ek_deferred)".into(), size_of::<std::sync::atomic::AtomicU32>() as isize);
     equal("sizeof(ek_messages_needing)".into(), size_of::<std::sync::atomic::AtomicUsize>() as isize);
     equal("sizeof(ek_deferred_fast_path)".into(), size_of::<*const ()>() as isize);
+    all
+}
+
+/// C assertions that all shared types and values are the same as in Rust.
+fn assertions() -> String {
+    let mut text = String::from("#include \"evenkeel.h\"\n");
+    for (what, value) in layouts().into_iter().chain(values()) {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "_Static_assert({what} == {value}, \"{what}\");");
+    }
     text
 }
 

@@ -1,6 +1,6 @@
 //! Why a rank could not take part in a measurement.
 
-use evenkeel_engine::barrier::program::UnsupportedScheduleError;
+use evenkeel_engine::barrier::flag_layout::UnsupportedScheduleError;
 use evenkeel_schedule::ScheduleError;
 use thiserror::Error;
 

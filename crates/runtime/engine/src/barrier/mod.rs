@@ -4,9 +4,9 @@
 //! The protocol is that of [`evenkeel_segment::board::barrier`]. Ranks that wait and ranks that do not may
 //! meet in one barrier, so each rank decides for itself. The algorithm is chosen when a communicator is
 //! made ([`BarrierKind`](crate::communicator::service::BarrierKind)): [`pair`], [`central`], [`threaded`],
-//! or a schedule ([`by_schedule`], which runs a [`program`]). If barriers may be deferred, [`deferred`]
-//! enters them and [`completion`] completes them; [`trial`] measures whether deferral pays. [`dispatch`]
-//! chooses among all of these.
+//! or a schedule ([`by_schedule`], which runs a [`program`] on flags in a [`flag_layout`]). If barriers may
+//! be deferred, [`deferred`] enters them and [`completion`] completes them; [`trial`] measures whether
+//! deferral pays. [`dispatch`] chooses among all of these.
 //!
 //! May use: all of the engine but [`crate::dispatch`] and [`crate::blocking::collective`]. Must never:
 //! leave a barrier pending where [`crate::deferral`] forbids it.
@@ -17,6 +17,7 @@ pub mod completion;
 pub mod counters;
 pub mod deferred;
 pub mod dispatch;
+pub mod flag_layout;
 pub mod pair;
 pub mod program;
 pub mod scheduled;

@@ -5,32 +5,11 @@
 //! to wake, and which flags share one word. A flag that one rank raises for a whole set (a multicast) is
 //! one word that all ranks of the set read.
 
-use evenkeel_schedule::{Counter, Flag, Rank, RankSet, Round, Schedule, Step};
+use super::flag_layout::FlagLayout;
+use evenkeel_schedule::{Rank, Round, Schedule, Step};
+use evenkeel_segment::Flags;
 use evenkeel_segment::eventcount::Futex;
 use evenkeel_segment::sync::Words;
-use evenkeel_segment::{FlagGeometry, Flags};
-use std::collections::{HashMap, HashSet};
-use thiserror::Error;
-
-/// The most flags and counters that a rank may have. More do not fit beside a communicator's own block.
-const MOST_WORDS: u32 = 500;
-
-/// Why the engine cannot run a schedule.
-#[derive(Debug, Error, PartialEq, Eq)]
-pub enum UnsupportedScheduleError {
-    /// Some steps move data.
-    #[error("it moves data, and the engine runs schedules of barriers only")]
-    Data,
-    /// A flag is raised more than once in an epoch, or epochs alternate between banks of flags.
-    #[error("it uses flags several times in an epoch, or in turns, which no barrier does")]
-    Turns,
-    /// Some ranks wait for a counter that other ranks use to elect the last to arrive.
-    #[error("ranks wait for a counter that elects the last to arrive, and such a counter wakes no rank")]
-    CountedAndAwaited,
-    /// A rank needs this many flags and counters.
-    #[error("a rank needs {0} flags and counters, and {MOST_WORDS} is the most")]
-    TooManyFlags(u32),
-}
 
 /// An operation of a rank. `at` is the offset of a word; `wakes` is an index into the lists of ranks to wake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,78 +36,6 @@ pub struct BarrierProgram {
     ops: Vec<Op>,
     /// Lists of ranks to wake.
     wakes: Vec<Vec<u32>>,
-}
-
-/// Where flags lie: how many words there are, and which flags of different ranks share a word.
-pub struct FlagLayout {
-    /// The number of words and how they are arranged.
-    pub geometry: FlagGeometry,
-    /// The first rank of the set, for each flag that is only ever raised for a whole set of ranks at once.
-    homes: HashMap<(Rank, Flag), Rank>,
-}
-
-impl FlagLayout {
-    /// Derives the layout from the steps of all ranks. Every rank derives the same one.
-    pub fn of(schedule: &Schedule) -> Result<FlagLayout, UnsupportedScheduleError> {
-        let resources = schedule.resources;
-        let words = resources.flags.saturating_add(resources.counters);
-        if words > MOST_WORDS {
-            return Err(UnsupportedScheduleError::TooManyFlags(words));
-        }
-        if resources.turns != 1 || resources.banks != 1 {
-            return Err(UnsupportedScheduleError::Turns);
-        }
-        // `None` means that the flag is raised in different ways.
-        let mut sets: HashMap<(Rank, Flag), Option<RankSet>> = HashMap::new();
-        let (mut counted, mut awaited) = (HashSet::new(), HashSet::new());
-        let mut note = |to: Rank, slot: Flag, set: Option<RankSet>| {
-            sets.entry((to, slot))
-                .and_modify(|known| *known = known.filter(|k| Some(*k) == set))
-                .or_insert(set);
-        };
-        for rank in (0..schedule.problem.ranks).map(Rank) {
-            for (_, step) in schedule.program(rank) {
-                match step {
-                    Step::Put { to, flag, .. } => note(to, flag, None),
-                    Step::Multicast { to, flag, .. } => to.iter().for_each(|rank| note(rank, flag, Some(to))),
-                    Step::Count { at, counter, .. } => _ = counted.insert((at, counter)),
-                    Step::AwaitCount { counter, previous: false, .. } => _ = awaited.insert((rank, counter)),
-                    Step::Wait { turn: 1, .. } | Step::Add { .. } => {}
-                    Step::Wait { .. } | Step::AwaitCount { .. } => {
-                        return Err(UnsupportedScheduleError::Turns);
-                    }
-                    Step::Send { .. } | Step::Share { .. } | Step::Combine { .. } | Step::Copy { .. } => {
-                        return Err(UnsupportedScheduleError::Data);
-                    }
-                }
-            }
-        }
-        if !counted.is_disjoint(&awaited) {
-            return Err(UnsupportedScheduleError::CountedAndAwaited);
-        }
-        // A set shares one word only if the flags of all its members are always raised together.
-        let is_one =
-            |set: RankSet, slot: Flag| set.iter().all(|rank| sets.get(&(rank, slot)) == Some(&Some(set)));
-        let homes = sets.iter().filter_map(|((rank, slot), set)| {
-            set.filter(|set| is_one(*set, *slot)).map(|set| ((*rank, *slot), set.first))
-        });
-        let homes = homes.collect();
-        let geometry = FlagGeometry::new(
-            schedule.problem.ranks as usize,
-            resources.flags as usize,
-            resources.counters as usize,
-        );
-        Ok(FlagLayout { geometry, homes })
-    }
-
-    fn flag(&self, rank: Rank, slot: Flag) -> u32 {
-        let home = self.homes.get(&(rank, slot)).copied().unwrap_or(rank);
-        self.geometry.flag(home.0 as usize, slot.0 as usize) as u32
-    }
-
-    fn counter(&self, rank: Rank, counter: Counter) -> u32 {
-        self.geometry.counter(rank.0 as usize, counter.0 as usize) as u32
-    }
 }
 
 /// A program that is being compiled.
@@ -175,6 +82,39 @@ impl Writer {
             _ => self.ops.push(Op::Await { at: until, of: 1 }),
         }
     }
+
+    /// Compiles one step of rank `me`. Adds the round to which it may jump to `jumps`.
+    fn write(&mut self, step: &Step, layout: &FlagLayout, me: Rank, jumps: &mut Vec<u32>) {
+        if !matches!(step, Step::Put { .. } | Step::Multicast { .. } | Step::Add { .. }) {
+            self.close();
+        }
+        match *step {
+            Step::Put { to, flag, .. } => self.raise(layout.flag(to, flag), std::iter::once(to)),
+            Step::Multicast { to, flag, .. } => {
+                let mut words: Vec<u32> = to.iter().map(|rank| layout.flag(rank, flag)).collect();
+                words.dedup();
+                words.into_iter().for_each(|at| self.raise(at, std::iter::empty()));
+                self.raised_for.extend(to.iter().filter(|rank| *rank != me).map(|rank| rank.0));
+            }
+            Step::Add { at, counter } => {
+                self.raised_for.push(at.0);
+                let wakes = self.wakes();
+                self.ops.push(Op::Add { at: layout.counter(at, counter), wakes });
+            }
+            Step::Wait { flag, .. } => self.wait(layout.flag(me, flag)),
+            Step::AwaitCount { counter, of, .. } => {
+                self.ops.push(Op::Await { at: layout.counter(me, counter), of });
+            }
+            // `otherwise` holds the number of a round until all rounds are compiled.
+            Step::Count { at, counter, of, otherwise } => {
+                jumps.push(otherwise);
+                self.ops.push(Op::Count { at: layout.counter(at, counter), of, otherwise });
+            }
+            Step::Send { .. } | Step::Share { .. } | Step::Combine { .. } | Step::Copy { .. } => {
+                unreachable!("the layout refuses data")
+            }
+        }
+    }
 }
 
 impl BarrierProgram {
@@ -190,37 +130,7 @@ impl BarrierProgram {
             }
             begins.push(writer.ops.len() as u32);
             schedule.round(me, number, &mut round);
-            for step in &round.steps {
-                if !matches!(step, Step::Put { .. } | Step::Multicast { .. } | Step::Add { .. }) {
-                    writer.close();
-                }
-                match *step {
-                    Step::Put { to, flag, .. } => writer.raise(layout.flag(to, flag), std::iter::once(to)),
-                    Step::Multicast { to, flag, .. } => {
-                        let mut words: Vec<u32> = to.iter().map(|rank| layout.flag(rank, flag)).collect();
-                        words.dedup();
-                        words.into_iter().for_each(|at| writer.raise(at, std::iter::empty()));
-                        writer.raised_for.extend(to.iter().filter(|rank| *rank != me).map(|rank| rank.0));
-                    }
-                    Step::Add { at, counter } => {
-                        writer.raised_for.push(at.0);
-                        let wakes = writer.wakes();
-                        writer.ops.push(Op::Add { at: layout.counter(at, counter), wakes });
-                    }
-                    Step::Wait { flag, .. } => writer.wait(layout.flag(me, flag)),
-                    Step::AwaitCount { counter, of, .. } => {
-                        writer.ops.push(Op::Await { at: layout.counter(me, counter), of })
-                    }
-                    // `otherwise` holds the number of a round until all rounds are compiled.
-                    Step::Count { at, counter, of, otherwise } => {
-                        jumps.push(otherwise);
-                        writer.ops.push(Op::Count { at: layout.counter(at, counter), of, otherwise });
-                    }
-                    Step::Send { .. } | Step::Share { .. } | Step::Combine { .. } | Step::Copy { .. } => {
-                        unreachable!("the layout refuses data")
-                    }
-                }
-            }
+            round.steps.iter().for_each(|step| writer.write(step, layout, me, &mut jumps));
         }
         writer.close();
         let end = writer.ops.len() as u32;
@@ -310,6 +220,7 @@ impl BarrierProgram {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::barrier::flag_layout::UnsupportedScheduleError;
     use evenkeel_schedule::{Collective, Problem, algorithms};
 
     fn program(name: &str, ranks: u32, me: u32) -> (FlagLayout, BarrierProgram) {

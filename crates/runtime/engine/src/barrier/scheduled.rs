@@ -6,7 +6,8 @@
 //! There a strict barrier waits for nothing but the entry of the other ranks, so application bypass loses
 //! nothing.
 
-use super::program::{BarrierProgram, FlagLayout, UnsupportedScheduleError};
+use super::flag_layout::{FlagLayout, UnsupportedScheduleError};
+use super::program::BarrierProgram;
 use crate::comm::part::NodePart;
 use crate::comm::shared::Shared;
 use evenkeel_schedule::{Rank, Schedule};

@@ -68,19 +68,10 @@ pub fn plan(
     g: &Geometry,
     facts: PlanFacts,
 ) -> Option<CallPlan> {
-    let whole = CallPlan { route: Route::Segment, instances: 1, slice: bytes };
-    let direct = CallPlan { route: Route::Direct, instances: 1, slice: bytes };
-    let cut =
-        |slice: usize| CallPlan { route: Route::Segment, instances: bytes.div_ceil(slice) as u64, slice };
-    let ring = g.ring_bytes;
     let reads = facts.large == LargeDeposits::Read;
     let plan = match kind {
-        Kind::Barrier => whole,
-        Kind::Bcast if bytes <= CELL_BYTES => whole,
-        Kind::Bcast if bytes > DIRECT_BCAST && reads => direct,
-        Kind::Bcast if g.ranks <= facts.cores && bytes > STREAM_SLICE && !nonblocking => cut(STREAM_SLICE),
-        Kind::Bcast if bytes <= g.common_bytes => whole,
-        Kind::Bcast => cut((g.common_bytes / 2).min(256 * 1024) & !63),
+        Kind::Barrier => CallPlan::whole(bytes),
+        Kind::Bcast => plan_broadcast(bytes, nonblocking, g, facts),
         Kind::Reduce
         | Kind::Allreduce
         | Kind::ReduceScatter
@@ -88,43 +79,25 @@ pub fn plan(
         | Kind::Scan
         | Kind::Exscan => {
             let vector = if kind == Kind::ReduceScatterBlock { bytes * g.ranks } else { bytes };
-            let slice = ring / 2 / elem_bytes.max(1) * elem_bytes;
-            if vector <= ring {
-                CallPlan { slice: vector, ..whole }
-            } else if slice == 0 {
-                return None;
-            } else {
-                CallPlan { route: Route::Segment, instances: vector.div_ceil(slice) as u64, slice }
-            }
+            plan_reduction(vector, elem_bytes, g.ring_bytes)?
         }
         Kind::Gather | Kind::Allgather | Kind::Allgatherv => {
-            if bytes <= ring {
-                whole
+            if bytes <= g.ring_bytes {
+                CallPlan::whole(bytes)
             } else if reads {
-                direct
+                CallPlan::direct(bytes)
             } else {
-                cut(ring / 2)
+                CallPlan::cut(bytes, g.ring_bytes / 2)
             }
         }
-        Kind::Scatter | Kind::Alltoall => {
-            let slice = (ring / 2 / g.ranks) & !15;
-            if bytes.checked_mul(g.ranks)? <= ring {
-                whole
-            } else if reads {
-                direct
-            } else if slice == 0 {
-                return None;
-            } else {
-                cut(slice)
-            }
-        }
+        Kind::Scatter | Kind::Alltoall => plan_blocks_for_all(bytes, g, reads)?,
         // A rank that knows only its own share cannot know whether all shares fit. A rank whose share is
         // too large offers it for direct reading.
         Kind::Gatherv | Kind::Scatterv | Kind::Alltoallv | Kind::Alltoallw => {
             if facts.large == LargeDeposits::Cut || g.ranks > LARGEST_TABLE {
                 return None;
             }
-            whole
+            CallPlan::whole(bytes)
         }
     };
     // A nonblocking call must complete even if the program never polls it again, so its whole deposit must
@@ -133,6 +106,58 @@ pub fn plan(
         return None;
     }
     Some(plan)
+}
+
+impl CallPlan {
+    /// One instance, through the segment.
+    fn whole(bytes: usize) -> CallPlan {
+        CallPlan { route: Route::Segment, instances: 1, slice: bytes }
+    }
+
+    /// One instance, read directly.
+    fn direct(bytes: usize) -> CallPlan {
+        CallPlan { route: Route::Direct, instances: 1, slice: bytes }
+    }
+
+    /// As many instances as slices are needed, through the segment.
+    fn cut(bytes: usize, slice: usize) -> CallPlan {
+        CallPlan { route: Route::Segment, instances: bytes.div_ceil(slice) as u64, slice }
+    }
+}
+
+fn plan_broadcast(bytes: usize, nonblocking: bool, g: &Geometry, facts: PlanFacts) -> CallPlan {
+    if bytes <= CELL_BYTES {
+        CallPlan::whole(bytes)
+    } else if bytes > DIRECT_BCAST && facts.large == LargeDeposits::Read {
+        CallPlan::direct(bytes)
+    } else if g.ranks <= facts.cores && bytes > STREAM_SLICE && !nonblocking {
+        CallPlan::cut(bytes, STREAM_SLICE)
+    } else if bytes <= g.common_bytes {
+        CallPlan::whole(bytes)
+    } else {
+        CallPlan::cut(bytes, (g.common_bytes / 2).min(256 * 1024) & !63)
+    }
+}
+
+/// A reduction of `vector` bytes per rank. Elements are not split, so a slice holds at least one.
+fn plan_reduction(vector: usize, elem_bytes: usize, ring: usize) -> Option<CallPlan> {
+    if vector <= ring {
+        return Some(CallPlan::whole(vector));
+    }
+    let slice = ring / 2 / elem_bytes.max(1) * elem_bytes;
+    (slice > 0).then(|| CallPlan::cut(vector, slice))
+}
+
+/// A call in which a rank contributes one block of `bytes` for each rank.
+fn plan_blocks_for_all(bytes: usize, g: &Geometry, reads: bool) -> Option<CallPlan> {
+    if bytes.checked_mul(g.ranks)? <= g.ring_bytes {
+        return Some(CallPlan::whole(bytes));
+    }
+    if reads {
+        return Some(CallPlan::direct(bytes));
+    }
+    let slice = (g.ring_bytes / 2 / g.ranks) & !15;
+    (slice > 0).then(|| CallPlan::cut(bytes, slice))
 }
 
 #[cfg(test)]

@@ -104,8 +104,7 @@ impl SharedFold {
     ) -> bool {
         let Instance { call, seq, len, .. } = *instance;
         let board = &part.shared.board;
-        let elem = call.elem_bytes.max(1);
-        let out = call.recv.wrapping_add(instance.at);
+        let (elem, out) = (call.elem_bytes.max(1), call.recv.wrapping_add(instance.at));
         let count = (len / elem) as u64;
         let shares = part_count(part.ranks as u32, count);
         let bounds =
