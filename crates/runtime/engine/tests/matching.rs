@@ -101,8 +101,8 @@ impl History {
         }
     }
 
-    /// Makes a random event happen. `receive` is the number of a receive that may be posted. Returns the pairs
-    /// that the engine makes.
+    /// Makes a random event happen. `receive` is the number of a receive that may be posted. Returns the
+    /// pairs that the engine makes.
     fn event(&mut self, receive: u32) -> Result<Vec<(u32, u32)>, String> {
         let (a, b) = (self.pattern(), self.pattern());
         let hidden_from = self.hidden_from;
