@@ -22,8 +22,8 @@ use std::ptr::from_ref;
 pub enum Outcome<T = ()> {
     /// The engine has carried it out, or started it.
     Done(T),
-    /// The host library must carry it out; all members get this answer alike. The call has been counted as
-    /// one of the host library's.
+    /// The host library must carry it out. All members get this answer for a call, or none does. The call
+    /// has been counted as one of the host library's.
     Declined,
 }
 

@@ -10,7 +10,7 @@ use crate::process::Process;
 use crate::record::tally::is_sampled;
 use evenkeel_segment::{Flags, Mapped};
 
-/// Carries out a barrier by the communicator's schedule. All members get `None` alike if it cannot be run.
+/// Carries out a barrier by the communicator's schedule. If it cannot be run, all members get `None`.
 #[inline]
 pub(super) fn run(
     process: &Process,

@@ -15,13 +15,15 @@ pub enum UnsupportedScheduleError {
     #[error("it moves data, and the engine runs schedules of barriers only")]
     Data,
     /// A flag is raised more than once in an epoch, or epochs alternate between banks of flags.
-    #[error("it uses flags several times in an epoch, or in turns, which no barrier does")]
+    #[error(
+        "it raises flags several times in an epoch or alternates between banks of flags; barriers do neither"
+    )]
     Turns,
     /// Some ranks wait for a counter that other ranks use to elect the last to arrive.
-    #[error("ranks wait for a counter that elects the last to arrive, and such a counter wakes no rank")]
+    #[error("ranks wait for a counter that elects the last rank to arrive, and counting there wakes no rank")]
     CountedAndAwaited,
     /// A rank needs this many flags and counters.
-    #[error("a rank needs {0} flags and counters, and {MOST_WORDS} is the most")]
+    #[error("a rank needs {0} flags and counters, and the engine supports at most {MOST_WORDS}")]
     TooManyFlags(u32),
 }
 

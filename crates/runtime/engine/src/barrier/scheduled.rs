@@ -18,7 +18,7 @@ use std::sync::OnceLock;
 /// A communicator's schedule, and its program and flags once they are needed.
 pub struct ScheduledBarrier {
     schedule: Schedule,
-    /// The inner `None` means that the segment has no room for the flags; all members get it alike.
+    /// The inner `None` means that the segment has no room for the flags; then all members get it.
     ready: OnceLock<Option<ReadyBarrier>>,
 }
 
@@ -52,8 +52,9 @@ impl ScheduledBarrier {
         self.ready.get().and_then(Option::as_ref).map_or(0, |ready| ready.geometry.total_bytes as u64)
     }
 
-    /// Its program and flags, made now if this is the first use. All members get `None` alike if the
-    /// segment has no room for the flags.
+    /// Its program and flags, made now if this is the first use. If the segment has no room for the flags,
+
+    /// all members get `None`.
     #[inline(always)]
     pub(super) fn ready(&self, part: &NodePart) -> Option<&ReadyBarrier> {
         match self.ready.get() {

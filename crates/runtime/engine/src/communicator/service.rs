@@ -55,8 +55,9 @@ impl NodeService {
         NodeService { part, barrier, companion: OnceLock::new(), duplicates: AtomicU64::new(0) }
     }
 
-    /// The part for nonblocking operations, made now if this is the first use. All members get `None` alike
-    /// if the segment has no room for it.
+    /// The part for nonblocking operations, made now if this is the first use. If the segment has no room
+
+    /// for it, all members get `None`.
     pub fn companion(&self) -> Option<&Arc<Companion>> {
         let make = || {
             let shared = self.part.shared.companion()?;

@@ -124,8 +124,9 @@ impl SpanningCommunicator {
         SpanningCommunicator::new(node, self.operators, id, Arc::clone(&self.map), block, identity)
     }
 
-    /// Returns the size of the pieces into which the call is cut, in bytes. All members get `None` alike if
-    /// the host library must carry it out.
+    /// Returns the size of the pieces into which the call is cut, in bytes. If the host library must carry
+
+    /// out the call, all members get `None`.
     fn piece_bytes(&self, call: &Call, nonblocking: bool) -> Option<usize> {
         // The agents know operators by number. The program's own operators have no number.
         let element = |combine| self.operators.element_bytes(self.operators.number_of(combine)?);
