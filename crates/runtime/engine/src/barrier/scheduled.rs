@@ -53,7 +53,6 @@ impl ScheduledBarrier {
     }
 
     /// Its program and flags, made now if this is the first use. If the segment has no room for the flags,
-
     /// all members get `None`.
     #[inline(always)]
     pub(super) fn ready(&self, part: &NodePart) -> Option<&ReadyBarrier> {

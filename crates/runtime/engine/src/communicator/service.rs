@@ -56,7 +56,6 @@ impl NodeService {
     }
 
     /// The part for nonblocking operations, made now if this is the first use. If the segment has no room
-
     /// for it, all members get `None`.
     pub fn companion(&self) -> Option<&Arc<Companion>> {
         let make = || {

@@ -125,7 +125,6 @@ impl SpanningCommunicator {
     }
 
     /// Returns the size of the pieces into which the call is cut, in bytes. If the host library must carry
-
     /// out the call, all members get `None`.
     fn piece_bytes(&self, call: &Call, nonblocking: bool) -> Option<usize> {
         // The agents know operators by number. The program's own operators have no number.

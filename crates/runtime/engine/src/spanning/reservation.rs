@@ -41,7 +41,6 @@ impl Reservation {
 }
 
 /// Returns which nodes the members are on, by their world ranks. All members get `None` if they are all on
-
 /// one node, or if the agents cannot serve the communicator.
 pub fn node_map(node: &Node, members: &[i32]) -> Option<Arc<NodeMap>> {
     let agent = node.agent()?;
