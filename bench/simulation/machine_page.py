@@ -21,7 +21,7 @@ def page(record):
         *noise(record),
         "## Simulated and measured",
         _without_heading(record["measured"]),
-        "Every barrier schedule in the engine beside the simulator, as times the built-in barrier. All of "
+        "Every barrier schedule, in the engine and in the simulator, as times the built-in barrier. All of "
         "them are in `bench/tuning/measured.md`.",
         tuned(record["tuned"]),
         "## What a million ranks take to simulate",

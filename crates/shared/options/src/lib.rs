@@ -87,11 +87,11 @@ options! {
     CMA { name: "cma", env: "EVENKEEL_CMA", default: "auto", values: "auto|off" }
 
     /// Whether MPI_Barrier may return before all ranks have entered it. `strict`, the default: never.
-    /// `auto`: where it pays. evenkeel completes pending barriers before the next message is sent and before
-    /// most system calls. Some programs can still tell the difference, so use it only where you can check
-    /// the results. `deferred`: also where it does not pay, and where the kernel cannot catch system calls.
-    /// While a program has threads, shared memory, windows or certain signal handlers, its barriers are
-    /// strict in any case.
+    /// `auto`: where it pays. evenkeel then completes pending barriers before most system calls, and before
+    /// the program can see a message that was sent after them. Some programs can still tell the difference,
+    /// so use it only where you can check the results. `deferred`: also where it does not pay, and where the
+    /// kernel cannot catch system calls. While a program has threads, shared memory, windows or certain
+    /// signal handlers, its barriers are strict in any case.
     BARRIER { name: "barrier", env: "EVENKEEL_BARRIER", default: "strict", values: "auto|deferred|strict" }
 
     /// Who carries point-to-point messages while barriers may be deferred. It matters only if all ranks

@@ -25,7 +25,7 @@ Examples:
   evenkeel tune                               2, 4, 8 and 16 ranks, and as many as there are cores; a minute
   evenkeel tune --ranks 32 --time-limit 20    one number of ranks; the table's other entries stay
   evenkeel tune --dry-run --all --json found.json
-                                              only measure: what every barrier takes, beside its prediction
+                                              only measure: the time of every barrier and its prediction
   evenkeel tune --table here.json && evenkeel run -n 16 --barrier strict --table here.json -- ./app
 
 Let nothing else run meanwhile. On a machine that is never quiet the built-in barrier stays more often.")]

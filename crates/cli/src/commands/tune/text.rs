@@ -26,7 +26,7 @@ pub fn text(record: &TuneRecord, table: Option<&TableFile>, width: usize) -> Str
     let tried: usize = record.rank_counts.iter().map(|found| measured(found) - 1).sum();
     let mut page = Page::new(width);
     page.hanging(&format!(
-        "evenkeel: tuned barriers on {} of {} in {:.0} s: {} tried beside the built-in barrier.",
+        "evenkeel: tuned barriers on {} of {} in {:.0} s: {} compared with the built-in barrier.",
         plural(record.cores as u64, "core", "cores"),
         record.machine.processor,
         record.elapsed_s,
