@@ -19,7 +19,7 @@ pub struct AgentLink {
     /// The agent's process.
     pub(crate) agent: Neighbour,
     pipe: File,
-    /// For how many communicators this rank has made an id.
+    /// How many communicator ids this rank has made.
     ids_made: AtomicU64,
 }
 

@@ -68,8 +68,8 @@ pub enum Stamping {
     CompletedFirst,
 }
 
-/// How a process sends that has pending barriers of this many communicators. The same holds for receives,
-/// whose stamp goes back to a synchronous sender.
+/// How a process with pending barriers of this many communicators sends. The same holds for receives, whose
+/// stamp goes back to a synchronous sender.
 #[inline]
 pub fn stamping(communicators: usize) -> Stamping {
     match communicators {
