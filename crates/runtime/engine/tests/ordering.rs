@@ -292,18 +292,13 @@ fn random_scenario(random: &mut Random, left_out: LeftOut) -> Scenario {
     Scenario { groups, programs, window: [1, 2, 3, 64][random.below(4)], left_out }
 }
 
-fn schedules(left_out: LeftOut, count: u64) -> Result<(), String> {
-    for seed in 1..=count {
-        let mut random = Random::new(seed);
-        let scenario = random_scenario(&mut random, left_out);
-        scenario.run(&mut random).map_err(|e| format!("seed {seed}: {e}"))?;
-    }
-    Ok(())
+fn run_random(left_out: LeftOut, count: u64) -> Result<(), String> {
+    interleaving::run_random(count, |random| random_scenario(random, left_out))
 }
 
 #[test]
-fn no_random_schedule_shows_a_difference() {
-    schedules(LeftOut::Nothing, 60_000).unwrap();
+fn no_random_interleaving_shows_a_difference() {
+    run_random(LeftOut::Nothing, 60_000).unwrap();
 }
 
 #[test]
@@ -311,7 +306,7 @@ fn each_rule_is_needed() {
     use LeftOut::*;
     for rule in [SendsWait, OverlappingGroupsWait, RootsWait, ReceiversWait, AllMustEnter] {
         assert!(
-            schedules(rule, 20_000).is_err(),
+            run_random(rule, 20_000).is_err(),
             "{rule:?} makes no difference: the rule is not needed, or this test checks nothing"
         );
     }

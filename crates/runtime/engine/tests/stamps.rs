@@ -296,24 +296,19 @@ fn random_scenario(random: &mut Random, left_out: LeftOut) -> Scenario {
     Scenario { groups, programs, left_out }
 }
 
-fn schedules(left_out: LeftOut, count: u64) -> Result<(), String> {
-    for seed in 1..=count {
-        let mut random = Random::new(seed);
-        let scenario = random_scenario(&mut random, left_out);
-        scenario.run(&mut random).map_err(|e| format!("seed {seed}: {e}"))?;
-    }
-    Ok(())
+fn run_random(left_out: LeftOut, count: u64) -> Result<(), String> {
+    interleaving::run_random(count, |random| random_scenario(random, left_out))
 }
 
 #[test]
-fn no_random_schedule_shows_a_difference() {
-    schedules(LeftOut::Nothing, 40_000).unwrap();
+fn no_random_interleaving_shows_a_difference() {
+    run_random(LeftOut::Nothing, 40_000).unwrap();
 }
 
 #[test]
 fn one_stamp_cannot_stand_for_barriers_of_two_groups() {
     assert!(
-        schedules(LeftOut::OneGroup, 40_000).is_err(),
+        run_random(LeftOut::OneGroup, 40_000).is_err(),
         "the rule is not needed, or this test checks nothing"
     );
 }

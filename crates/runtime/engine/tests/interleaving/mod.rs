@@ -64,3 +64,12 @@ pub trait Interleaved {
         Ok(seen.len())
     }
 }
+
+/// Runs one random interleaving of each of `count` scenarios, which differ by the seed of their generator.
+pub fn run_random<S: Interleaved>(count: u64, scenario: impl Fn(&mut Random) -> S) -> Result<(), String> {
+    for seed in 1..=count {
+        let mut random = Random::new(seed);
+        scenario(&mut random).run(&mut random).map_err(|e| format!("seed {seed}: {e}"))?;
+    }
+    Ok(())
+}
