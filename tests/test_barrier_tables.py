@@ -120,7 +120,7 @@ def test_ranks_with_different_tables_use_none(openmpi4, tmp_path, report):
     args = ["count=300", "spin=200", "check=30"]
     outcome = assert_right(openmpi4.run(program, 4, *args, env=env, report=report), 4)
     assert schedules_used(outcome) == {""}
-    assert len(outcome.said) == 1 and "rank 3 has another table" in outcome.said[0], outcome.err
+    assert len(outcome.said) == 1 and "rank 3 has another barrier table" in outcome.said[0], outcome.err
 
 
 def remove(path):
