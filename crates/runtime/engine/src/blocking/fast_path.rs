@@ -197,13 +197,8 @@ impl FastCall<'_> {
         let FastCall { part, call, seq, .. } = *self;
         let mut result = Cell([0; CELL_BYTES]);
         let result = result.0.as_mut_ptr();
-        let source = |rank: usize| {
-            if rank == part.me {
-                call.send
-            } else {
-                Piece::in_cell(&part.shared.board, rank, seq).cast_const()
-            }
-        };
+        let cells = Piece::in_cells(&part.shared.board, seq);
+        let source = |rank: usize| if rank == part.me { call.send } else { cells(rank).cast_const() };
         let (innermost, rest) = fold_order(part.ranks);
         let count = if call.bytes == call.elem_bytes { 1 } else { call.bytes / call.elem_bytes.max(1) };
         // SAFETY: every source has `call.bytes` bytes, and the result has room for them.

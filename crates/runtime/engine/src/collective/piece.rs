@@ -65,6 +65,14 @@ impl Piece {
         board.memory.pointer(board.geometry.cell(rank, seq.0) + PAYLOAD_AT)
     }
 
+    /// The payloads of all ranks in instance `seq`, by rank. Each must be inside its cell.
+    #[inline(always)]
+    pub fn in_cells(board: &Board<Mapped>, seq: Seq) -> impl Fn(usize) -> *mut u8 {
+        let first = Piece::in_cell(board, 0, seq);
+        let stride = board.geometry.cell_stride();
+        move |rank| first.wrapping_add(rank * stride)
+    }
+
     /// The entry for `rank` of a deposit that is a table.
     pub fn entry(&self, rank: usize) -> Piece {
         let table = self.pointer as usize - self.block.pointer(0) as usize;

@@ -23,6 +23,8 @@ use spanning::SpanningCommunicator;
     clippy::large_enum_variant,
     reason = "a communicator lives on the heap, and boxing a variant would cost each call an indirection"
 )]
+// With a tag of its own: a tag in a niche would put the variants at different offsets.
+#[repr(u8)]
 pub enum Communicator {
     /// The host library serves it.
     Host(HostCommunicator),

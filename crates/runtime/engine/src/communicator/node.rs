@@ -7,6 +7,8 @@ use crate::comm::shared::Shared;
 use evenkeel_record::CommRecord;
 
 /// A communicator whose members all share this node.
+// In C order, like `SpanningCommunicator`: see there.
+#[repr(C)]
 pub struct NodeCommunicator {
     /// Its members and name.
     pub identity: Identity,

@@ -25,6 +25,9 @@ struct Counters {
 }
 
 /// A communicator whose members are on several nodes.
+// In C order, like `NodeCommunicator`: `service` is at the same offset in both, which saves each call a
+// branch.
+#[repr(C)]
 pub struct SpanningCommunicator {
     /// Its members and name.
     pub identity: Identity,

@@ -138,7 +138,13 @@ impl Geometry {
     pub fn cell(&self, rank: usize, seq: u64) -> usize {
         let position = seq as usize & (self.window - 1);
         let apart = (position << 1 & (self.window - 1)) | (position * 2 / self.window);
-        self.cells_at + (rank * self.window + apart) * LINE
+        self.cells_at + rank * self.cell_stride() + apart * LINE
+    }
+
+    /// Bytes between the cells of consecutive ranks in the same instance.
+    #[inline(always)]
+    pub fn cell_stride(&self) -> usize {
+        self.window * LINE
     }
 
     /// Offset of a rank's ring.
