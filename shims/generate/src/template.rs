@@ -4,16 +4,22 @@
 //! lines of its value, indented as it was; if the value is empty, the line is left out.
 
 use std::collections::BTreeMap;
+use thiserror::Error;
 
 /// Values by placeholder, without the `@`s.
 pub type Values = BTreeMap<&'static str, String>;
 
-/// The template filled in; else the name of a placeholder that has no value.
-pub fn fill_in(template: &str, values: &Values) -> Result<String, String> {
+/// A placeholder has no value.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("the placeholder @{0}@ has no value")]
+pub struct NoValueError(pub String);
+
+/// Fills in a template.
+pub fn fill_in(template: &str, values: &Values) -> Result<String, NoValueError> {
     let mut text = String::new();
     for line in template.lines() {
         if let Some(name) = only_placeholder(line.trim()) {
-            let value = values.get(name).ok_or(name)?;
+            let value = values.get(name).ok_or_else(|| NoValueError(name.into()))?;
             let indentation = &line[..line.len() - line.trim_start().len()];
             for inserted in value.lines() {
                 text.push_str(indentation);
@@ -34,13 +40,13 @@ fn only_placeholder(text: &str) -> Option<&str> {
     (!name.is_empty() && !name.contains('@')).then_some(name)
 }
 
-fn fill_in_line(line: &str, values: &Values) -> Result<String, String> {
+fn fill_in_line(line: &str, values: &Values) -> Result<String, NoValueError> {
     let mut text = String::new();
     let mut rest = line;
     while let Some((before, after)) = rest.split_once('@') {
-        let (name, after) = after.split_once('@').ok_or(after)?;
+        let (name, after) = after.split_once('@').ok_or_else(|| NoValueError(after.into()))?;
         text.push_str(before);
-        text.push_str(values.get(name).ok_or(name)?);
+        text.push_str(values.get(name).ok_or_else(|| NoValueError(name.into()))?);
         rest = after;
     }
     text.push_str(rest);
@@ -76,6 +82,6 @@ mod tests {
 
     #[test]
     fn a_placeholder_without_a_value_is_an_error() {
-        assert_eq!(fill_in("@NAME@ @OTHER@", &values()), Err("OTHER".to_string()));
+        assert_eq!(fill_in("@NAME@ @OTHER@", &values()), Err(NoValueError("OTHER".into())));
     }
 }

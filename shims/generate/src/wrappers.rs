@@ -3,7 +3,7 @@
 use crate::error::GenerateError;
 use crate::families::{self, FAMILIES, Family, HEAD, NEXT, TRY_MESSAGE};
 use crate::standard::{Function, Standard};
-use crate::template::{Values, fill_in};
+use crate::template::{NoValueError, Values, fill_in};
 use std::collections::BTreeSet;
 
 /// Wrappers of everything that is interposed and that the library declares.
@@ -28,7 +28,10 @@ pub fn source(standard: &Standard, declared: &BTreeSet<String>) -> Result<String
 /// The entry points `MPI_X` and `PMPI_X` of a function.
 fn wrapper(family: &Family, function: &Function) -> Result<String, GenerateError> {
     let fill = |template, values: &Values| {
-        let no_value = |placeholder| GenerateError::NoValue { function: function.name.clone(), placeholder };
+        let no_value = |NoValueError(placeholder)| GenerateError::NoValue {
+            function: function.name.clone(),
+            placeholder,
+        };
         fill_in(template, values).map_err(no_value)
     };
     let mut values = values(function)?;

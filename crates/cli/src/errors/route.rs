@@ -1,5 +1,6 @@
 //! A network cannot be routed, simulated or led from tables to tables.
 
+use super::PlotError;
 use std::path::PathBuf;
 use thiserror::Error;
 
@@ -150,7 +151,7 @@ pub enum RouteReason {
     },
     /// The plot library refuses.
     #[error("the plot could not be drawn ({0})")]
-    Plot(String),
+    Plot(PlotError),
 }
 
 /// Why OpenSM did not do its part.

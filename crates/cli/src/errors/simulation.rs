@@ -1,5 +1,6 @@
 //! Something cannot be simulated.
 
+use super::PlotError;
 use std::path::PathBuf;
 use thiserror::Error;
 
@@ -93,7 +94,7 @@ pub enum SimulationError {
 
     /// The plot library refuses.
     #[error("the plot could not be drawn ({0})")]
-    Plot(String),
+    Plot(PlotError),
 }
 
 /// Why a trace of noise cannot be read.

@@ -4,6 +4,7 @@ use crate::errors::InjectionError;
 use crate::machine::control_groups;
 use std::io;
 use std::path::{Path, PathBuf};
+use thiserror::Error;
 
 /// The kernel's default period.
 const PERIOD_US: u64 = 100_000;
@@ -22,7 +23,7 @@ pub fn make(share: f64, cores: usize) -> Result<PathBuf, InjectionError> {
         };
         match make_in(&own, controller.is_empty(), &files) {
             Ok(made) => return Ok(made),
-            Err(obstacle) => obstacles.push(obstacle),
+            Err(obstacle) => obstacles.push(obstacle.to_string()),
         }
     }
     let why =
@@ -56,8 +57,16 @@ fn quota_files_2(quota_us: u64) -> Files {
     vec![("cpu.max", format!("{quota_us} {PERIOD_US}"))]
 }
 
-fn make_in(own: &Path, is_version_2: bool, files: &Files) -> Result<PathBuf, String> {
-    let at = |file: &Path, e: io::Error| format!("{}: {e}", file.display());
+/// A file or directory of a group that could not be made or written.
+#[derive(Debug, Error)]
+#[error("{}: {why}", .file.display())]
+struct GroupFileError {
+    file: PathBuf,
+    why: io::Error,
+}
+
+fn make_in(own: &Path, is_version_2: bool, files: &Files) -> Result<PathBuf, GroupFileError> {
+    let at = |file: &Path, why: io::Error| GroupFileError { file: file.into(), why };
     if is_version_2 {
         let control = own.join("cgroup.subtree_control");
         std::fs::write(&control, "+cpu").map_err(|e| at(&control, e))?;
@@ -92,7 +101,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("plain");
         std::fs::write(&file, "").unwrap();
-        assert!(make_in(&file, false, &Vec::new()).unwrap_err().contains("plain"));
+        assert!(make_in(&file, false, &Vec::new()).unwrap_err().to_string().contains("plain"));
         let made = make_in(directory.path(), false, &vec![("no/such/file", String::new())]);
         assert!(made.is_err());
         assert_eq!(directory.path().read_dir().unwrap().count(), 1);

@@ -1,5 +1,6 @@
 //! What all plots have in common: colours, fonts, and a drawing area that becomes an SVG document.
 
+use crate::errors::PlotError;
 use plotters::coord::{CoordTranslate, Shift};
 use plotters::prelude::*;
 
@@ -23,15 +24,15 @@ pub type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// What a function that draws returns. Its errors name types of the plot library and are shown as text.
 pub type Drawn = Result<(), Box<dyn std::error::Error>>;
 
-/// An SVG document of this size in pixels that needs no other file. `draw` draws on white; an error of it is
-/// returned as text.
-pub fn svg(size: (u32, u32), draw: impl FnOnce(&Area) -> Drawn) -> Result<String, String> {
+/// An SVG document of this size in pixels that needs no other file. `draw` draws on white; its errors, and
+/// those of the plot library, become a [`PlotError`].
+pub fn svg(size: (u32, u32), draw: impl FnOnce(&Area) -> Drawn) -> Result<String, PlotError> {
     let mut text = String::new();
     {
         let area = SVGBackend::with_string(&mut text, size).into_drawing_area();
-        area.fill(&WHITE).map_err(|e| e.to_string())?;
-        draw(&area).map_err(|e| e.to_string())?;
-        area.present().map_err(|e| e.to_string())?;
+        area.fill(&WHITE).map_err(|e| PlotError(e.to_string()))?;
+        draw(&area).map_err(|e| PlotError(e.to_string()))?;
+        area.present().map_err(|e| PlotError(e.to_string()))?;
     }
     Ok(text)
 }

@@ -8,6 +8,7 @@ use evenkeel_primitives::{Comparison, Domain, EventId, NodeSet, OperationError, 
 use std::cell::RefCell;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::time::{Duration, Instant};
+use thiserror::Error;
 
 const YES: c_int = 1;
 const NO: c_int = 0;
@@ -73,20 +74,29 @@ fn set_of(nodes: &[u32]) -> NodeSet {
     nodes.iter().map(|&node| NodeId(node)).collect()
 }
 
-fn event(number: i64) -> Result<Option<EventId>, String> {
+/// An argument of a call that cannot be meant.
+#[derive(Debug, Error)]
+enum ArgumentError {
+    #[error("{0} is no event: they are numbered from 0 to {max}", max = u32::MAX)]
+    Event(i64),
+    #[error("{length} bytes at {at} do not lie within the {bytes} bytes of global memory")]
+    Range { at: usize, length: usize, bytes: usize },
+}
+
+fn event(number: i64) -> Result<Option<EventId>, ArgumentError> {
     match number {
         -1 => Ok(None),
         _ => u32::try_from(number)
             .map(|number| Some(EventId(number)))
-            .map_err(|_| format!("{number} is no event: they are numbered from 0 to {}", u32::MAX)),
+            .map_err(|_| ArgumentError::Event(number)),
     }
 }
 
-fn check_range(node: &Node, at: usize, length: usize) -> Result<(), String> {
+fn check_range(node: &Node, at: usize, length: usize) -> Result<(), ArgumentError> {
     let bytes = node.0.memory_bytes();
     match at.checked_add(length) {
         Some(end) if end <= bytes => Ok(()),
-        _ => Err(format!("{length} bytes at {at} do not lie within the {bytes} bytes of global memory")),
+        _ => Err(ArgumentError::Range { at, length, bytes }),
     }
 }
 

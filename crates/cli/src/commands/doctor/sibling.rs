@@ -49,7 +49,7 @@ fn reach(pid: i32, fd: i32, address: usize) -> String {
         f.read_exact(&mut bytes).map(|()| bytes == *WORD)
     });
     let read = read_memory(pid, address).map(|bytes| bytes == *WORD);
-    format!("{}\n{}\n", verdict(opened.map_err(|e| e.to_string())), verdict(read.map_err(|e| e.to_string())))
+    format!("{}\n{}\n", verdict(opened), verdict(read))
 }
 
 /// Sixteen bytes of another process's memory.
@@ -67,10 +67,10 @@ fn read_memory(pid: i32, address: usize) -> std::io::Result<[u8; 16]> {
 }
 
 /// "works", or why not.
-fn verdict(result: Result<bool, String>) -> String {
+fn verdict(result: std::io::Result<bool>) -> String {
     match result {
         Ok(true) => "works".into(),
         Ok(false) => "the bytes differ from those that were written".into(),
-        Err(why) => why,
+        Err(why) => why.to_string(),
     }
 }

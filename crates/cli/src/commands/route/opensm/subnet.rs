@@ -137,7 +137,7 @@ impl SimulatedSubnet<'_> {
         let io = |what: &str, e: std::io::Error| failed(format!("{what}: {e}"));
         // ibsim has not ended yet, so that its processor time is not counted.
         let (begun, processor_before) = (Instant::now(), processor_time::of_ended_children());
-        let status = self.run_opensm(request).map_err(failed)?;
+        let status = self.run_opensm(request)?;
         let seconds = begun.elapsed().as_secs_f64();
         let processor_seconds = processor_time::of_ended_children() - processor_before;
         if !status.success() {
@@ -155,15 +155,17 @@ impl SimulatedSubnet<'_> {
     }
 
     /// Runs OpenSM to its end, or until the limit.
-    fn run_opensm(&self, request: SweepRequest) -> Result<ExitStatus, String> {
+    fn run_opensm(&self, request: SweepRequest) -> Result<ExitStatus, OpenSmError> {
+        let failed = |why: String| OpenSmError::Engine { engine: request.engine.into(), why };
         let begun = Instant::now();
-        let process = self.start_opensm(request).map_err(|e| format!("opensm does not start: {e}"))?;
+        let process =
+            self.start_opensm(request).map_err(|e| failed(format!("opensm does not start: {e}")))?;
         let mut opensm = KilledOnDrop(process);
         loop {
-            match opensm.0.try_wait().map_err(|e| format!("opensm is lost: {e}"))? {
+            match opensm.0.try_wait().map_err(|e| failed(format!("opensm is lost: {e}")))? {
                 Some(status) => return Ok(status),
                 None if begun.elapsed() > self.limit => {
-                    return Err(format!("it was not done within {} s", self.limit.as_secs()));
+                    return Err(failed(format!("it was not done within {} s", self.limit.as_secs())));
                 }
                 None => std::thread::sleep(Duration::from_millis(2)),
             }
