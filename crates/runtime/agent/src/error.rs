@@ -13,7 +13,7 @@ use thiserror::Error;
 pub enum AgentError {
     /// A call queue holds words that describe no collective.
     #[error(
-        "a rank here has posted a call that describes no collective ({words:x?}). Look whether all ranks \
+        "a rank here has posted a call that describes no collective ({words:x?}). Check whether all ranks \
          of this node use the same build of evenkeel"
     )]
     UnknownCall {
@@ -45,7 +45,7 @@ pub enum AgentError {
     NotForwardable(PieceDescription),
     /// A message does not fit into the schedule that this agent follows.
     #[error(
-        "another node has sent {bytes} bytes for {place:?} of a buffer of {buffer_bytes}. Look whether \
+        "another node has sent {bytes} bytes for {place:?} of a buffer of {buffer_bytes}. Check whether \
          all nodes have the same build of evenkeel"
     )]
     MisplacedData {
@@ -57,18 +57,18 @@ pub enum AgentError {
         buffer_bytes: usize,
     },
     /// A message cannot be read.
-    #[error("another node has sent bytes, and {0}. Look whether all nodes have the same build of evenkeel")]
+    #[error("another node has sent bytes, and {0}. Check whether all nodes have the same build of evenkeel")]
     Message(#[from] MessageError),
     /// What came over the pipe cannot be read.
-    #[error("{0}. Look whether all ranks of this node use the same build of evenkeel")]
+    #[error("{0}. Check whether all ranks of this node use the same build of evenkeel")]
     Command(#[from] CommandError),
     /// The first command does not set the agent up.
     #[error(
-        "the first command of a rank did not set it up. Look whether all ranks use the same build of evenkeel"
+        "the first command of a rank did not set it up. Check whether all ranks use the same build of evenkeel"
     )]
     NotSetUp,
     /// Another command does.
-    #[error("it has been set up twice. Look whether all ranks use the same build of evenkeel")]
+    #[error("it has been set up twice. Check whether all ranks use the same build of evenkeel")]
     SetUpTwice,
     /// The pipe cannot be read.
     #[error("the pipe from the ranks cannot be read: {0}")]
