@@ -64,7 +64,8 @@ pub enum AgentError {
     Command(#[from] CommandError),
     /// The first command does not set the agent up.
     #[error(
-        "the first command of a rank did not set it up. Check whether all ranks use the same build of evenkeel"
+        "the first command of a rank did not set it up. Check whether all ranks use the same build of \
+         evenkeel"
     )]
     NotSetUp,
     /// Another command does.
