@@ -18,6 +18,8 @@ RANKS = {
     "run-ahead": 5,
     "choice": 3,
     "short-lived": 3,
+    "cancelled": 3,
+    "cancelled-too-late": 3,
 }
 
 # Only for messages that evenkeel carries.

@@ -4,7 +4,7 @@
  *   litmus case=NAME [rounds=200]
  *
  * A test passes if it ends and prints RESULT wrong 0. */
-#include "litmus.h"
+#include "litmus_requests.h"
 
 /* A wildcard receive posted before a barrier must not get a message sent after it. Otherwise the synchronous
  * send of a rank that has not entered the barrier would never complete. */
@@ -355,6 +355,7 @@ static const struct litmus cases[] = {
     {"run-ahead", run_ahead, 2},     {"answer", answer, 2},
     {"choice", choice, 3},           {"entered", entered, 3},
     {"posted", posted, 2},           {"short-lived", short_lived, 2},
+    {"cancelled", cancelled, 2},     {"cancelled-too-late", cancelled_too_late, 3},
 };
 
 int main(int argc, char **argv) { return run_litmus(argc, argv, cases, sizeof cases / sizeof *cases); }

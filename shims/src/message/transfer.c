@@ -220,6 +220,8 @@ int ek_transfer_finish(ek_transfer *t, MPI_Status *status)
 
 void ek_transfer_cancel(ek_transfer *t)
 {
+    if (t->message && !t->message->done)
+        ek_message_cancel(t->message); /* or its message would be written to memory that is used otherwise */
     if (t->message)
         ek_message_free(t->message);
     drop(t);

@@ -42,23 +42,20 @@ impl KnownBarriers {
     }
 
     /// Returns whether the program may see, with this kind of query, something that carries this stamp.
+    #[inline(always)]
     pub(super) fn may_see(&self, query: QueryKind, stamp: Option<BarrierStamp>) -> bool {
-        let progress = |stamp| {
-            if self.is_complete(stamp) {
-                BarrierProgress::Complete
-            } else if self.deferral.is_pending_here(stamp) {
-                BarrierProgress::Entered
-            } else {
-                BarrierProgress::Ahead
-            }
-        };
-        stamp.is_none_or(|stamp| may_see(self.strength, query, progress(stamp)))
+        stamp.is_none_or(|stamp| self.may_see_stamped(query, stamp))
     }
 
-    /// Returns whether a receive from any source, or a probe, may get a message with this stamp.
-    #[inline(always)]
-    pub(super) fn is_visible(&self, stamp: Option<BarrierStamp>) -> bool {
-        self.may_see(QueryKind::Choose, stamp)
+    fn may_see_stamped(&self, query: QueryKind, stamp: BarrierStamp) -> bool {
+        let progress = if self.is_complete(stamp) {
+            BarrierProgress::Complete
+        } else if self.deferral.is_pending_here(stamp) {
+            BarrierProgress::Entered
+        } else {
+            BarrierProgress::Ahead
+        };
+        may_see(self.strength, query, progress)
     }
 }
 

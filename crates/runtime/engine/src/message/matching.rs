@@ -4,11 +4,14 @@
 //! Pure: it stores posted receives and unexpected messages, and pairs them. MPI demands two orders (MPI
 //! 4.1, section 3.5). Of two receives that match a message, the one that was posted first gets it. Of two
 //! messages of one sender that match a receive, the one that was sent first is received. A message that was
-//! sent after a barrier is *hidden* until that barrier is known to be complete: until then no receive from
-//! any source may get it. The hidden message keeps its place in the order: it stays matched to the first
-//! receive that fits, and no later message of its sender may overtake it if both fit. Messages of other
-//! senders are not delayed.
+//! sent after a barrier is *hidden* from a receive until the program may see it there
+//! ([`visibility`](super::visibility)): from a receive with a source until this process has entered that
+//! barrier, from one from any source until the barrier is known to be complete. The hidden message keeps its
+//! place in the order: the first receive that fits is the one that will get it, and no later message of its
+//! sender may overtake it if both fit. Messages of other senders are not delayed. Until it gets the message
+//! the receive is posted and can be cancelled; the message then goes to the next receive that fits.
 
+use super::visibility::QueryKind;
 use std::collections::VecDeque;
 
 /// The source and tag of a receive or probe.
@@ -25,6 +28,17 @@ impl Pattern {
     fn fits(&self, source: usize, tag: i32) -> bool {
         self.source.is_none_or(|s| s == source) && self.tag.is_none_or(|t| t == tag)
     }
+
+    /// What the program learns when a receive with this pattern gets a message.
+    #[inline(always)]
+    fn query(&self) -> QueryKind {
+        query(self.source.is_none())
+    }
+}
+
+#[inline(always)]
+fn query(from_any_source: bool) -> QueryKind {
+    if from_any_source { QueryKind::Choose } else { QueryKind::Wait }
 }
 
 struct Posted<R> {
@@ -102,22 +116,26 @@ impl<R: Copy + PartialEq, M> Queues<R, M> {
     }
 
     /// A message of `source` arrives. Returns the receive that gets it, or `None` if the caller must `keep`
-    /// it. `visible` says whether a receive from any source may get it.
+    /// it. `visible` says whether the program may see it with this kind of query.
     #[inline]
-    pub fn arrive(&mut self, source: usize, tag: i32, visible: impl FnOnce() -> bool) -> Option<R> {
+    pub fn arrive(&mut self, source: usize, tag: i32, visible: impl FnOnce(QueryKind) -> bool) -> Option<R> {
         if self.kept == 0 && self.any.is_empty() {
             // This is the most frequent case: there are only receives with a source, and no unexpected
             // messages.
             let queue = self.named.get_mut(source)?;
             if queue.front()?.pattern.fits(source, tag) {
-                return queue.pop_front().map(|p| p.receive);
+                if visible(QueryKind::Wait) {
+                    return queue.pop_front().map(|p| p.receive);
+                }
+                self.has_blocked = true;
+                return None;
             }
         }
         let first @ (any, _) = self.first_posted(source, tag)?;
         // An earlier message of the same sender that is waiting for this very receive goes first.
         let pattern = if any { self.any[first.1].pattern } else { self.named[source][first.1].pattern };
         if self.unexpected.get(source).is_some_and(|q| q.iter().any(|m| pattern.fits(source, m.tag)))
-            || (any && !visible())
+            || !visible(query(any))
         {
             self.has_blocked = true;
             return None;
@@ -133,7 +151,8 @@ impl<R: Copy + PartialEq, M> Queues<R, M> {
         self.kept += 1;
     }
 
-    /// Finds the message that a receive or probe with this pattern would get if it were posted now.
+    /// Finds the message that a receive or probe with this pattern would get if it were posted now. `visible`
+    /// says whether it may get a message.
     fn find(&self, pattern: Pattern, mut visible: impl FnMut(&M) -> bool) -> Option<Place> {
         let first_of = |source: usize| {
             let at = self.unexpected[source].iter().position(|m| pattern.fits(source, m.tag))?;
@@ -142,7 +161,7 @@ impl<R: Copy + PartialEq, M> Queues<R, M> {
         };
         match pattern.source {
             Some(source) if source >= self.unexpected.len() => None,
-            Some(source) => first_of(source),
+            Some(source) => first_of(source).filter(|&(s, at)| visible(&self.unexpected[s][at].message)),
             None => (0..self.unexpected.len())
                 .filter(|&s| !self.unexpected[s].is_empty())
                 .filter_map(first_of)
@@ -163,10 +182,10 @@ impl<R: Copy + PartialEq, M> Queues<R, M> {
         &mut self,
         pattern: Pattern,
         receive: R,
-        visible: impl FnMut(&M) -> bool,
+        mut visible: impl FnMut(QueryKind, &M) -> bool,
     ) -> Option<(usize, i32, M)> {
         if self.kept > 0 {
-            if let Some(place) = self.find(pattern, visible) {
+            if let Some(place) = self.find(pattern, |m| visible(pattern.query(), m)) {
                 return Some((place.0, self.unexpected[place.0][place.1].tag, self.take(place)));
             }
             let fits = |(source, q): (usize, &VecDeque<Unexpected<M>>)| {
@@ -186,29 +205,32 @@ impl<R: Copy + PartialEq, M> Queues<R, M> {
         None
     }
 
-    /// Returns the message that a probe sees: source, tag and message. A probe never sees a hidden message,
-    /// not even from a named source.
-    pub fn probe(&self, pattern: Pattern, mut visible: impl FnMut(&M) -> bool) -> Option<(usize, i32, &M)> {
-        let (source, at) = self.find(pattern, &mut visible)?;
+    /// Returns the message that a probe sees: source, tag and message. The program learns when the message
+    /// came, so `visible` is asked with [`QueryKind::Choose`] also if the probe names a source.
+    pub fn probe(
+        &self,
+        pattern: Pattern,
+        mut visible: impl FnMut(QueryKind, &M) -> bool,
+    ) -> Option<(usize, i32, &M)> {
+        let (source, at) = self.find(pattern, |m| visible(QueryKind::Choose, m))?;
         let unexpected = &self.unexpected[source][at];
-        visible(&unexpected.message).then_some((source, unexpected.tag, &unexpected.message))
+        Some((source, unexpected.tag, &unexpected.message))
     }
 
     /// Takes out the message that a probe sees. From then on only a matched receive can get it.
     pub fn take_probed(
         &mut self,
         pattern: Pattern,
-        mut visible: impl FnMut(&M) -> bool,
+        mut visible: impl FnMut(QueryKind, &M) -> bool,
     ) -> Option<(usize, i32, M)> {
-        let place = self.find(pattern, &mut visible)?;
-        let unexpected = &self.unexpected[place.0][place.1];
-        let tag = unexpected.tag;
-        visible(&unexpected.message).then(|| (place.0, tag, self.take(place)))
+        let place = self.find(pattern, |m| visible(QueryKind::Choose, m))?;
+        let tag = self.unexpected[place.0][place.1].tag;
+        Some((place.0, tag, self.take(place)))
     }
 
     /// Returns a receive and a message that match now because the message is no longer hidden, or because
     /// an earlier receive is gone. After either event, callers repeat this until it returns `None`.
-    pub fn settle(&mut self, mut visible: impl FnMut(&M) -> bool) -> Option<(R, usize, i32, M)> {
+    pub fn settle(&mut self, mut visible: impl FnMut(QueryKind, &M) -> bool) -> Option<(R, usize, i32, M)> {
         if !self.has_blocked {
             return None;
         }
@@ -228,7 +250,7 @@ impl<R: Copy + PartialEq, M> Queues<R, M> {
                 let first = (any, position);
                 if best.is_none_or(|(other, ..)| order < other)
                     && self.first_posted(source, tag) == Some(first)
-                    && (!any || visible(message))
+                    && visible(query(any), message)
                 {
                     best = Some((order, (source, at), first));
                 }

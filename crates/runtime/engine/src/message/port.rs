@@ -218,7 +218,7 @@ impl Port {
     ) -> *mut Message {
         let receive = self.start(Message { posted, ..Message::new(part, buffer, capacity) });
         let queue = self.queues.of(part.id());
-        let found = queue.post(pattern, receive, |message| self.known.is_visible(message.stamp));
+        let found = queue.post(pattern, receive, |query, m| self.known.may_see(query, m.stamp));
         if found.is_none() && queue.has_blocked() {
             self.note_blocked(part.id());
         }
@@ -248,10 +248,10 @@ impl Port {
     /// Returns the first message that a receive with this pattern would get, if the program may see it.
     /// With `take` the message is also taken out of the queue.
     pub(super) fn probe(&mut self, part: &NodePart, pattern: Pattern, take: bool) -> Option<Probed> {
-        let is_visible = |message: &UnexpectedMessage| self.known.is_visible(message.stamp);
+        let may_see = |query, m: &UnexpectedMessage| self.known.may_see(query, m.stamp);
         let queue = self.queues.get(part.id())?;
         if take {
-            let (source, tag, message) = queue.take_probed(pattern, is_visible)?;
+            let (source, tag, message) = queue.take_probed(pattern, may_see)?;
             let bytes = message.bytes();
             return Some(Probed {
                 source,
@@ -260,11 +260,12 @@ impl Port {
                 message: Some(Box::new(Matched { source, tag, message })),
             });
         }
-        let (source, tag, message) = queue.probe(pattern, is_visible)?;
+        let (source, tag, message) = queue.probe(pattern, may_see)?;
         Some(Probed { source, tag, bytes: message.bytes(), message: None })
     }
 
-    /// Cancels a receive that has not been matched. Returns false if it is too late.
+    /// Cancels a receive that has not got its message. Returns false if it is too late. A message that is
+    /// hidden from it goes to the next receive that fits.
     ///
     /// # Safety
     /// `receive` must not have been freed.

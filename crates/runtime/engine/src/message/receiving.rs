@@ -96,8 +96,8 @@ impl Port {
     #[inline]
     fn find_receive(&mut self, envelope: &Envelope) -> Option<*mut Message> {
         let queue = self.queues.of(envelope.comm);
-        let receive =
-            queue.arrive(envelope.source as usize, envelope.tag, || self.known.is_visible(envelope.stamp));
+        let may_see = |query| self.known.may_see(query, envelope.stamp);
+        let receive = queue.arrive(envelope.source as usize, envelope.tag, may_see);
         if receive.is_none() && queue.has_blocked() {
             self.note_blocked(envelope.comm);
         }
@@ -215,7 +215,7 @@ impl Port {
         let mut pairs = 0;
         for comm in std::mem::take(&mut self.blocked) {
             while let Some((receive, source, tag, message)) =
-                self.queues.get(comm).and_then(|q| q.settle(|m| self.known.is_visible(m.stamp)))
+                self.queues.get(comm).and_then(|q| q.settle(|query, m| self.known.may_see(query, m.stamp)))
             {
                 self.deliver(receive, source as i32, tag, message);
                 pairs += 1;
