@@ -42,6 +42,26 @@ REASONS = {
     "thread": "threads",
 }
 
+# The system calls of system_calls.c that others can notice, and in how many variants it makes them.
+NOTICED_CALLS = {
+    "prlimit64": 2,
+    "getrlimit": 1,
+    "sched_getaffinity": 2,
+    "uname": 1,
+    "getppid": 1,
+    "getpgid": 1,
+    "sysinfo": 1,
+    "futex": 1,
+    "madvise": 2,
+    "mmap": 2,
+    "mremap": 1,
+    "clock_gettime": 1,
+    "clock_nanosleep": 1,
+    "getrandom": 1,
+    "getrusage": 1,
+    "arch_prctl": 1,
+}
+
 # Litmus tests that go wrong, or do not end, when nothing completes pending barriers.
 GUARDED = ["stranded", "absence", "too-early", "hearsay"]
 
@@ -60,6 +80,15 @@ def run_channel(mpi, channel, directory, rounds, report=None, timeout=150, **env
     outcome = mpi.run(mpi.build("hidden_channels.c"), 3, *args, env=env, report=report, timeout=timeout)
     found = re.search(r"RESULT checks (\d+) wrong (\d+)", outcome.out)
     return outcome, int(found[2]) if found and int(found[1]) == 2 * rounds else None
+
+
+def run_system_calls(mpi, which, report, mode):
+    """Runs system_calls.c. Each call is made 20 times; skips the test where calls cannot be caught."""
+    program = mpi.build("system_calls.c")
+    outcome = mpi.run(program, 2, f"which={which}", report=report, env={"EVENKEEL_BARRIER": mode}).ok()
+    if "catch its own system calls" in outcome.err:
+        pytest.skip("this kernel has no gate")
+    return outcome
 
 
 def barriers(outcome, key):
@@ -165,6 +194,21 @@ def test_the_report_names_what_completed_barriers(openmpi4, directory, report):
     outcome, _ = run_channel(openmpi4, "file", directory, 200, report, EVENKEEL_BARRIER="deferred")
     observers = dict(outcome.read_report()["ranks"][0]["observers"])
     assert observers.get("pread64()", 0) > 50 and observers.get("pwrite64()", 0) > 20, observers
+
+
+@pytest.mark.parametrize("mode", ["auto", "deferred"])
+def test_system_calls_that_concern_the_process_alone_leave_barriers_pending(mpi, mode, report):
+    outcome = run_system_calls(mpi, "private", report, mode)
+    observed = {name for name, _ in outcome.read_report()["ranks"][0]["observers"]}
+    assert not [name for name in observed if name.endswith("()")], observed
+
+
+def test_any_other_system_call_completes_barriers(mpi, report):
+    """Also those of the first kind, with arguments that make them name another process or share something."""
+    outcome = run_system_calls(mpi, "noticed", report, "deferred")
+    observers = dict(outcome.read_report()["ranks"][0]["observers"])
+    for name, variants in NOTICED_CALLS.items():
+        assert observers.get(f"{name}()") == 20 * variants, (name, observers)
 
 
 @pytest.mark.parametrize("mode", ["auto", "deferred"])

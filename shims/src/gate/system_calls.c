@@ -5,9 +5,9 @@
 #include "evenkeel.h"
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
-
-enum { FUTEX_PRIVATE = 128 };
+#include <time.h>
 
 #define N(call) [SYS_##call] = #call,
 /* clang-format off */
@@ -27,6 +27,12 @@ static const char *const names[] = {
     N(renameat2) N(memfd_create) N(copy_file_range) N(statx) N(clone3) N(getdents64)
     N(rt_sigtimedwait) N(rt_sigsuspend) N(rt_sigaction) N(io_uring_enter) N(execveat) N(sync)
     N(mq_open) N(mq_timedsend) N(mq_timedreceive)
+    N(getrlimit) N(setrlimit) N(prlimit64) N(getrusage) N(times) N(uname) N(sysinfo) N(madvise) N(mremap)
+    N(mlock) N(mprotect) N(brk) N(prctl) N(arch_prctl) N(getrandom) N(rt_sigprocmask) N(rt_sigpending)
+    N(clock_gettime) N(clock_nanosleep) N(clock_getres) N(nanosleep) N(sched_getaffinity)
+    N(sched_setaffinity) N(getppid) N(getpgid) N(getsid) N(getpriority) N(setpriority) N(umask)
+    N(timer_create) N(timer_settime) N(io_setup) N(io_submit) N(mq_notify) N(eventfd) N(membarrier)
+    N(setuid) N(setpgid) N(setsid) N(sched_yield) N(munmap) N(set_robust_list)
 };
 /* clang-format on */
 #undef N
@@ -38,45 +44,111 @@ const char *ek_system_call_name(long number)
                : "another system call";
 }
 
+/* ---- what may be made while barriers are pending ----
+ *
+ * This is a list of what is allowed. Whatever is not on it completes pending barriers first. A call is on it
+ * only if no other process can notice it and its answer depends on nothing that another process may change.
+ * So it has no call that names another process or that reads what another process may set: limits, the
+ * affinity, the host's name, the process group. Nor has it calls that take from what processes share: locked
+ * memory, huge pages, hard random numbers.
+ *
+ * Allocators make some of these calls while they hold their locks (brk, mmap, munmap, mremap, mprotect,
+ * madvise, prctl, futex, sched_yield, getcpu, getrandom). They must stay here: completing barriers allocates.
+ */
+
+enum {
+    FUTEX_PRIVATE = 128,
+    FUTEX_OPTIONS = 128 | 256, /* private, and which clock limits the wait */
+    FUTEX_LAST = 12,           /* FUTEX_CMP_REQUEUE_PI */
+    FUTEX_FD = 2,
+    RANDOM_FROM_POOL = 2,     /* GRND_RANDOM */
+    NAME_MEMORY = 0x53564d41, /* PR_SET_VMA */
+    FIRST_BASE_CALL = 0x1001, /* ARCH_SET_GS */
+    LAST_BASE_CALL = 0x1004,  /* ARCH_GET_GS */
+    FIXED_AND_NEW = 0x100000, /* MAP_FIXED_NOREPLACE */
+};
+
+/* Anonymous memory of this process alone. Locked memory and huge pages come from what all processes share. */
+static bool is_own_mapping(greg_t flags)
+{
+    const greg_t plain = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE | MAP_STACK | MAP_32BIT |
+                         MAP_GROWSDOWN | FIXED_AND_NEW;
+    return (flags & MAP_ANONYMOUS) && (flags & MAP_TYPE) == MAP_PRIVATE && !(flags & ~plain);
+}
+
+/* With an old size of 0 it makes a second mapping of the same, possibly shared, pages. */
+static bool is_own_move(const greg_t *r)
+{
+    return r[REG_RSI] != 0 && !(r[REG_R10] & ~(greg_t)(MREMAP_MAYMOVE | MREMAP_FIXED));
+}
+
+/* Not on the list: pages that are taken out of a file, marked as broken, looked for in other processes, or
+ * read in. */
+static bool is_own_advice(int advice)
+{
+    switch (advice) {
+    case MADV_NORMAL:
+    case MADV_DONTNEED:
+    case MADV_FREE:
+    case MADV_HUGEPAGE:
+    case MADV_NOHUGEPAGE:
+    case MADV_DONTFORK:
+    case MADV_DOFORK:
+    case MADV_DONTDUMP:
+    case MADV_DODUMP: return true;
+    default: return false;
+    }
+}
+
+/* A futex that only threads of this process use. Programs with several threads have strict barriers. */
+static bool is_own_futex(int operation)
+{
+    int command = operation & ~FUTEX_OPTIONS;
+    return (operation & FUTEX_PRIVATE) && command >= 0 && command <= FUTEX_LAST && command != FUTEX_FD;
+}
+
+/* The clocks of the machine and of this process. Other numbers stand for clocks of other processes, of
+ * devices, or clocks that wake the machine. */
+static bool is_own_clock(int clock)
+{
+    return (clock >= CLOCK_REALTIME && clock <= CLOCK_BOOTTIME) || clock == CLOCK_TAI;
+}
+
 bool ek_system_call_is_private(long number, const greg_t *r)
 {
     switch (number) {
-    case SYS_mmap: return (r[REG_R10] & MAP_ANONYMOUS) && (r[REG_R10] & MAP_TYPE) == MAP_PRIVATE;
-    case SYS_madvise: return r[REG_RDX] != MADV_REMOVE;
-    case SYS_futex: return r[REG_RSI] & FUTEX_PRIVATE;
-    case SYS_rt_sigaction: return !r[REG_RSI]; /* only asks */
-    case SYS_prlimit64: return !r[REG_RDX];
+    /* This process's own memory. What it shares with others makes barriers strict (channels.h). */
+    case SYS_mmap: return is_own_mapping(r[REG_R10]);
+    case SYS_mremap: return is_own_move(r);
+    case SYS_madvise: return is_own_advice((int)r[REG_RDX]);
     case SYS_brk:
     case SYS_munmap:
-    case SYS_mprotect:
-    case SYS_mremap:
-    case SYS_rt_sigreturn:
+    case SYS_mprotect: return true;
+    case SYS_prctl:
+        return (int)r[REG_RDI] == NAME_MEMORY && !r[REG_RSI]; /* a name for a mapping of its own */
+    /* Waiting for time to pass, or for threads of its own. */
+    case SYS_futex: return is_own_futex((int)r[REG_RSI]);
+    case SYS_sched_yield:
+    case SYS_nanosleep: return true;
+    case SYS_clock_nanosleep: return is_own_clock((int)r[REG_RDI]);
+    /* What no other process can change. */
     case SYS_getpid:
     case SYS_gettid:
     case SYS_getuid:
     case SYS_geteuid:
     case SYS_getgid:
-    case SYS_getegid:
-    case SYS_sched_yield:
-    case SYS_sched_getaffinity:
-    case SYS_getcpu:
-    case SYS_arch_prctl:
-    case SYS_set_tid_address:
-    case SYS_set_robust_list:
-    case SYS_getrandom:
-    case SYS_uname:
-    case SYS_getrusage:
-    case SYS_getrlimit:
-#ifdef SYS_rseq
-    case SYS_rseq:
-#endif
-    case SYS_clock_getres:
-    case SYS_nanosleep:
-    case SYS_clock_nanosleep: return true;
+    case SYS_getegid: return true;
+    case SYS_rt_sigaction: return !r[REG_RSI]; /* only asks for its own handler */
+    case SYS_arch_prctl: return r[REG_RDI] >= FIRST_BASE_CALL && r[REG_RDI] <= LAST_BASE_CALL; /* registers */
+    case SYS_getrandom: return !(r[REG_RDX] & RANDOM_FROM_POOL);
+    /* What it has used itself. Of its children it is known only after a wait, which is not on this list. */
+    case SYS_getrusage: return (int)r[REG_RDI] == RUSAGE_SELF || (int)r[REG_RDI] == RUSAGE_THREAD;
     /* As from the vdso, where they cannot be caught. */
-    case SYS_clock_gettime:
+    case SYS_getcpu:
     case SYS_gettimeofday:
     case SYS_time: return true;
+    case SYS_clock_gettime:
+    case SYS_clock_getres: return is_own_clock((int)r[REG_RDI]);
     default: return false;
     }
 }

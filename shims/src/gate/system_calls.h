@@ -10,9 +10,8 @@
 const char *ek_system_call_name(long number);
 
 /* Whether a system call with these registers concerns this process alone: no other process can notice it, and
- * it shows nothing of what others did. The allocator's calls are among them, which matters: the caller holds
- * its locks. Calls that change the signal mask or stack are not: made from within a handler they would last
- * until its end. */
+ * it shows nothing of what others did. Calls that change the signal mask or stack are not among them: made
+ * from within a handler they would last until its end. */
 bool ek_system_call_is_private(long number, const greg_t *registers);
 
 /* Whether it makes a channel that stays open without further system calls, and which one. A mapping of the
