@@ -4,12 +4,12 @@
 //! The engine's options come from the table of which its environment variables and the book are made, too.
 
 use crate::errors::FileError;
-use crate::output::file::obstacle;
 use crate::program::mpi::MpiChoice;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use evenkeel_barrier_table::location::NONE;
 use evenkeel_options::{self as options, OptionSpec};
+use evenkeel_output_file::{OutputError, obstacle};
 use std::path::{Path, PathBuf};
 
 /// Which MPI and which launcher to use, where the user overrides what evenkeel finds.
@@ -51,10 +51,12 @@ impl EngineOptions {
 
 /// The absolute path of a report. A file that cannot be written is refused before the run, not after it.
 fn writable_report(file: &Path) -> Result<PathBuf, FileError> {
-    let unwritable = |why: String| FileError::ReportNotWritable { path: file.to_path_buf(), why };
-    let absolute = std::path::absolute(file).map_err(|e| unwritable(e.to_string()))?;
+    let unwritable = |e: std::io::Error| {
+        FileError::ReportNotWritable(OutputError { path: file.to_path_buf(), obstacle: e.into() })
+    };
+    let absolute = std::path::absolute(file).map_err(unwritable)?;
     match obstacle(&absolute) {
-        Some(why) => Err(unwritable(why)),
+        Some(error) => Err(FileError::ReportNotWritable(error)),
         None => Ok(absolute),
     }
 }

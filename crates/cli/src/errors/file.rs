@@ -1,5 +1,6 @@
 //! A file cannot be read or written.
 
+use evenkeel_output_file::OutputError;
 use std::path::PathBuf;
 use thiserror::Error;
 
@@ -7,24 +8,18 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum FileError {
     /// A file cannot be written.
-    #[error(
-        "cannot write {}: {why}. Name a file in a directory that exists and is writable.",
-        .path.display()
-    )]
-    NotWritable {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        why: String,
-    },
+    #[error(transparent)]
+    NotWritable(#[from] OutputError),
 
     /// The file of `--report` cannot be written.
-    #[error(
-        "cannot write the report {}: {why}. Give --report a file in a directory that exists and is writable.",
-        .path.display()
-    )]
-    ReportNotWritable {
-        /// The file.
+    #[error("cannot write the report {}: {}", .0.path.display(), .0.obstacle)]
+    ReportNotWritable(OutputError),
+
+    /// A directory cannot be made, or its files cannot be written.
+    #[error("cannot write the directory {}: {why}. Name a directory that you may make or write to.",
+        .path.display())]
+    DirectoryNotWritable {
+        /// The directory.
         path: PathBuf,
         /// What the system says.
         why: String,

@@ -1,6 +1,6 @@
 //! What commands show and write: the terminal, progress bars, files, plots.
 //!
-//! May use: [`errors`](crate::errors), indicatif, plotters, tempfile. Must never: know a command.
+//! May use: [`errors`](crate::errors), output-file, indicatif, plotters. Must never: know a command.
 
 pub mod file;
 pub mod outcome;

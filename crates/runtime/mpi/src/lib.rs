@@ -7,8 +7,8 @@
 //! barriers), [`message`] (point-to-point messages), [`pause`] (the shim's own waits) and [`record`] (the
 //! report at the end). [`codes`] has the return codes that say more than yes or no.
 //!
-//! May use: engine, options, record, report. Must never: know an MPI handle, which only the shims do
-//! (`shims/src`), or decide anything that the engine could decide.
+//! May use: engine, options, output-file, record, report. Must never: know an MPI handle, which only the
+//! shims do (`shims/src`), or decide anything that the engine could decide.
 
 mod codes;
 mod collective;

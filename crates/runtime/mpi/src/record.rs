@@ -80,21 +80,15 @@ pub unsafe extern "C" fn ek_write_report(json: *const *const c_char, bytes: *con
     let run = evenkeel_report::merge(ranks, facts);
     let file = options::REPORT.get();
     if !file.is_empty() {
-        if let Err(e) = write_whole(Path::new(&file), &run) {
-            eprintln!("evenkeel: cannot write the report {file}: {e}; the run itself is not affected");
+        let json = serde_json::to_vec(&run).expect("a record is plain data");
+        if let Err(e) = evenkeel_output_file::write(Path::new(&file), &json) {
+            let why = e.obstacle;
+            eprintln!("evenkeel: cannot write the report {file}: {why} The run itself is not affected.");
         }
     }
     if !options::QUIET.is_on() {
         print_summary(&run);
     }
-}
-
-/// Writes the report so that no reader ever sees half a file.
-fn write_whole(file: &Path, run: &RunRecord) -> std::io::Result<()> {
-    let mut unfinished = file.as_os_str().to_owned();
-    unfinished.push(".unfinished");
-    std::fs::write(&unfinished, serde_json::to_vec(run)?)?;
-    std::fs::rename(&unfinished, file)
 }
 
 fn print_summary(run: &RunRecord) {

@@ -18,7 +18,7 @@ pub fn man(grammar: clap::Command, arguments: &ManArguments) -> Result<(), FileE
     let directory = &arguments.directory;
     make_directory(directory)?;
     clap_mangen::generate_to(grammar.disable_help_subcommand(true), directory)
-        .map_err(|e| FileError::NotWritable { path: directory.clone(), why: e.to_string() })
+        .map_err(|e| FileError::DirectoryNotWritable { path: directory.clone(), why: e.to_string() })
 }
 
 /// The book's page of options, docs/src/options.md.
