@@ -72,6 +72,60 @@ fn refusals_say_what_to_do() {
 }
 
 #[test]
+fn tables_of_another_network_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    for (name, seed) in [("one", "1"), ("other", "2")] {
+        let (net, lfts) = (path(&format!("{name}.topo")), path(&format!("{name}.lfts")));
+        let switches = if name == "one" { "6" } else { "9" };
+        let made = route(&[
+            "generate",
+            "irregular",
+            "--switches",
+            switches,
+            "--degree",
+            "3",
+            "--seed",
+            seed,
+            "-o",
+            &net,
+        ]);
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        assert!(route(&["compute", &net, "--lfts", &lfts]).status.success());
+    }
+    let refused = |arguments: &[&str], why: &str| {
+        let out = route(arguments);
+        let said = String::from_utf8_lossy(&out.stderr).replace("\n", " ");
+        assert!(out.status.code() == Some(125) && said.contains(why), "{said}");
+    };
+    let (one, tables) = (path("one.topo"), path("other.lfts"));
+    refused(&["simulate", &one, "--lfts", &tables], "Give the tables of this network");
+    refused(&["plan", &one, &tables, &one], "Give the tables of this network");
+    // The same shape with other GUIDs: every entry is about something else.
+    let text = std::fs::read_to_string(path("one.lfts")).unwrap();
+    std::fs::write(path("foreign.lfts"), text.replace("guid 0x00", "guid 0x0f")).unwrap();
+    refused(&["simulate", &one, "--lfts", &path("foreign.lfts")], "connect 0 of");
+    // Tables that lack a switch belong to the network, but no traffic can be simulated with them.
+    let cut = text.split_once("lids dumped\n").unwrap().1;
+    std::fs::write(path("cut.lfts"), cut).unwrap();
+    refused(&["simulate", &one, "--lfts", &path("cut.lfts")], "they name 0 switches");
+}
+
+#[test]
+fn a_plan_between_networks_without_guids_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    std::fs::write(path("old.net"), "a b\nb c\nc a\n* + 1\n").unwrap();
+    std::fs::write(path("new.net"), "b c\nc a\n* + 1\n").unwrap();
+    let (old, new, tables) = (path("old.net"), path("new.net"), path("old.lfts"));
+    assert!(route(&["compute", &old, "--lfts", &tables]).status.success());
+    let out = route(&["plan", &old, &tables, &new]);
+    let said = String::from_utf8_lossy(&out.stderr).replace("\n", " ");
+    assert!(out.status.code() == Some(125) && said.contains("old.net has no GUIDs"), "{said}");
+    assert!(route(&["plan", &old, &tables, &old]).status.success(), "a network is matched with itself");
+}
+
+#[test]
 fn a_plan_is_printed_proved_and_written() {
     use evenkeel_route::format::{ibnetdiscover, lfts};
     use evenkeel_route::{Channel, ChannelOrder, generate, schemes, tables};

@@ -45,6 +45,33 @@ pub enum RouteReason {
         /// What is wrong with it.
         why: String,
     },
+    /// Tables that belong to another network, or lack paths.
+    #[error(
+        "the tables of {} connect {whole} of {pairs} pairs of end nodes; they name {switches} switches and, \
+         in {destinations} entries, destinations that the network does not have. Give the tables of this \
+         network; `evenkeel route check` lists what is missing", .file.display()
+    )]
+    OtherTables {
+        /// The file.
+        file: PathBuf,
+        /// Ordered pairs of end nodes with a path.
+        whole: u64,
+        /// All ordered pairs of end nodes.
+        pairs: u64,
+        /// Switches in the file that the network does not have.
+        switches: usize,
+        /// Entries for destinations that the network does not have.
+        destinations: usize,
+    },
+    /// Two networks whose switches cannot be matched.
+    #[error(
+        "{} has no GUIDs for all of its switches and adapters, so it is unknown which of them is which in \
+         the other network. Give both networks as `ibnetdiscover` prints them", .file.display()
+    )]
+    NoGuids {
+        /// The file.
+        file: PathBuf,
+    },
     /// A network that is not connected.
     #[error("{} is in pieces: no tables can connect all of its switches", .file.display())]
     InPieces {

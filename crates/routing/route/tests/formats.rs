@@ -114,6 +114,7 @@ fn the_simple_format_of_ibsim_is_understood() {
     assert_eq!(network.channels(), 2);
     let guids: Vec<_> = network.end_nodes().iter().map(|e| (e.guid, e.port_guid)).collect();
     assert_eq!(guids, [(0x100000, 0x100001), (0x100003, 0x100004)]);
+    assert!(network.guids_are_made_up());
 }
 
 #[test]
@@ -136,6 +137,52 @@ fn impossible_networks_are_refused_with_the_line() {
         let said = read_network(text).unwrap_err().to_string();
         assert!(said.contains(part), "{text}: {said}");
     }
+}
+
+/// Tables as OpenSM dumps them, with a head of columns as `dump_fts` prints it.
+const DUMPED: &str = "\
+Unicast lids [0x0-0x6] of switch Lid 5 guid 0x0000000b8c0083f0 ('MT47396'):
+  Lid  Out   Destination
+       Port     Info
+0x0004 001 : (Channel Adapter portguid 0x0002c90300000269: 'one HCA-1')
+0x0006 002 : (Channel Adapter portguid 0x0002c9030000026a: 'one HCA-1')
+0x0002 007 : (Switch portguid 0x0000000b8c0083f8: 'other')
+3 valid lids dumped
+";
+
+#[test]
+fn tables_that_contradict_themselves_are_refused_with_the_line() {
+    let network = read_network(DISCOVERED).unwrap();
+    let read = |text: &str| lfts::read(&network, text).map_err(|e| e.to_string());
+    assert!(read(DUMPED).is_ok_and(|(_, skipped)| skipped == lfts::SkippedEntries::default()));
+    let line = DUMPED.lines().nth(3).unwrap();
+    assert!(read(&format!("{DUMPED}{line}\n")).is_ok(), "the same once more");
+    let changed = |from: &str, to: &str| read(&format!("{DUMPED}{}\n", line.replace(from, to))).unwrap_err();
+    for (said, why) in [
+        (changed("001", "008"), "by port 8 here and by port 1 in line 4"),
+        (changed("0002c90300000269", "0002c9030000026a"), "address 0x0004 belongs to port"),
+        (changed("0x0004", "0x0007"), "LMC above 0"),
+        (changed("0x0004 001", "nonsense"), "is no line of forwarding tables"),
+        (changed("001", "seven"), "an entry is `0xLID PORT`"),
+    ] {
+        assert!(said.starts_with("line 8: ") && said.contains(why), "{said}");
+    }
+    // Without GUIDs in the lines the address alone says what the entry is about.
+    let bare = DUMPED.replace(" : (Channel Adapter portguid 0x0002c90300000269: 'one HCA-1')", "");
+    assert!(read(&bare).is_ok());
+    assert!(read(&format!("{bare}0x0004 002\n")).unwrap_err().contains("one port for an address"));
+    // An unknown switch's entries may contradict themselves, too.
+    let unknown = "Unicast lids [0-9] of switch Lid 9 guid 0x9 ('x'):\n0x0004 001\n0x0004 002\n";
+    assert!(read(unknown).unwrap_err().contains("one port for an address"));
+}
+
+#[test]
+fn guids_that_a_file_does_not_give_are_known_to_be_made_up() {
+    let own = read_network(DISCOVERED).unwrap();
+    assert!(!own.guids_are_made_up() && !own.without(&[], &[]).guids_are_made_up());
+    let listed = read_network("a b\n* + 1\n").unwrap();
+    assert!(listed.guids_are_made_up() && listed.without(&[], &[]).guids_are_made_up());
+    assert!(!read_network(&ibnetdiscover::write(&listed)).unwrap().guids_are_made_up(), "given from now on");
 }
 
 /// The ports of each route lead to its destination, over as many switches as the path of the table.

@@ -1,6 +1,7 @@
 //! Networks and tables from files.
 
 use crate::errors::RouteReason;
+use evenkeel_route::check::{Findings, check};
 use evenkeel_route::format::{lfts, read_network};
 use evenkeel_route::{Network, Table};
 use std::path::Path;
@@ -22,6 +23,37 @@ pub fn network(file: &Path) -> Result<Network, RouteReason> {
 pub fn tables(network: &Network, file: &Path) -> Result<(Table, lfts::SkippedEntries), RouteReason> {
     lfts::read(network, &text(file)?)
         .map_err(|e| RouteReason::NotTables { file: file.into(), why: e.to_string() })
+}
+
+/// Tables that lead from every end node to every other; tables of another network do not.
+pub fn whole_tables(network: &Network, file: &Path) -> Result<Table, RouteReason> {
+    let (table, skipped) = tables(network, file)?;
+    let findings = check(network, &table);
+    match findings.broken_paths {
+        0 => Ok(table),
+        _ => Err(other_tables(network, file, &findings, skipped)),
+    }
+}
+
+/// Tables that name nothing which the network does not have. Paths may be missing.
+pub fn own_tables(network: &Network, file: &Path) -> Result<Table, RouteReason> {
+    let (table, skipped) = tables(network, file)?;
+    match skipped == lfts::SkippedEntries::default() {
+        true => Ok(table),
+        false => Err(other_tables(network, file, &check(network, &table), skipped)),
+    }
+}
+
+fn other_tables(
+    network: &Network,
+    file: &Path,
+    findings: &Findings,
+    skipped: lfts::SkippedEntries,
+) -> RouteReason {
+    let end_nodes = network.end_nodes().len() as u64;
+    let lfts::SkippedEntries { switches, destinations } = skipped;
+    let (whole, pairs) = (findings.pairs, end_nodes * (end_nodes - 1));
+    RouteReason::OtherTables { file: file.into(), whole, pairs, switches, destinations }
 }
 
 /// The text of tables, for OpenSM.

@@ -93,50 +93,132 @@ fn described(network: &Network, to: Destination) -> (&'static str, u64, &str) {
 /// switches and destinations that the network does not have are skipped and counted.
 ///
 /// # Errors
-/// A line is no entry, or an entry comes before the first switch.
+/// A line is none that these programs write, or an entry comes before the first switch. A switch has two
+/// ports for one address, an address belongs to two destinations, or a destination has several addresses
+/// (LMC): a path is known by its destination here, so one of these paths would be checked and the other not.
 pub fn read(network: &Network, text: &str) -> Result<(Table, SkippedEntries), FormatError> {
-    let lids = Lids::of(network);
-    let mut by_guid: HashMap<u64, Destination> = HashMap::new();
-    let mut by_lid: HashMap<u16, Destination> = HashMap::new();
-    let mut switches: HashMap<u64, SwitchId> = HashMap::new();
-    let mut table = Table::empty(network, 1);
-    for to in table.destinations() {
-        by_guid.insert(described(network, to).1, to);
-        if let Some(lids) = &lids {
-            by_lid.insert(lids.of_destination(to), to);
+    let mut reader = Reader::new(network);
+    for (i, line) in text.lines().enumerate() {
+        reader.read_line(i + 1, line.trim())?;
+    }
+    match reader.at {
+        Some(_) => Ok((reader.table, reader.skipped)),
+        None => Err(FormatError::NoSwitch),
+    }
+}
+
+/// Reads one line after the other.
+struct Reader {
+    by_guid: HashMap<u64, Destination>,
+    by_lid: HashMap<u16, Destination>,
+    switches: HashMap<u64, SwitchId>,
+    table: Table,
+    skipped: SkippedEntries,
+    /// The GUID of the switch that the entries are about, and the switch if the network has it.
+    at: Option<(u64, Option<SwitchId>)>,
+    /// The port and the line of each switch's entry for an address.
+    entries: HashMap<(u64, u16), (u8, usize)>,
+    /// The address that each port has, and the port that has each address, where a line names both.
+    lid_of: HashMap<u64, u16>,
+    guid_of: HashMap<u16, u64>,
+}
+
+impl Reader {
+    fn new(network: &Network) -> Reader {
+        let table = Table::empty(network, 1);
+        let lids = Lids::of(network);
+        let with_lid = |to| lids.as_ref().map(|lids| (lids.of_destination(to), to));
+        Reader {
+            by_guid: table.destinations().map(|to| (described(network, to).1, to)).collect(),
+            by_lid: table.destinations().filter_map(with_lid).collect(),
+            switches: network.switch_ids().map(|s| (network.switch(s).guid, s)).collect(),
+            table,
+            skipped: SkippedEntries::default(),
+            at: None,
+            entries: HashMap::new(),
+            lid_of: HashMap::new(),
+            guid_of: HashMap::new(),
         }
     }
-    for s in network.switch_ids() {
-        switches.insert(network.switch(s).guid, s);
-    }
-    let mut skipped = SkippedEntries::default();
-    let mut at = None;
-    for (i, line) in text.lines().enumerate() {
-        let line = line.trim();
+
+    fn read_line(&mut self, number: usize, line: &str) -> Result<(), FormatError> {
         if line.starts_with("Unicast lids") {
             let guid = line.split_once(" guid 0x").and_then(|(_, rest)| hexadecimal(rest));
-            let guid = guid.ok_or_else(|| at_line(i + 1, "a switch without a GUID"))?;
-            at = Some(switches.get(&guid).copied());
-            skipped.switches += usize::from(at == Some(None));
-        } else if let Some(rest) = line.strip_prefix("0x") {
-            let wrong = || at_line(i + 1, "an entry is `0xLID PORT`, and this line is not");
-            let at = at.ok_or_else(|| at_line(i + 1, "an entry before the first switch"))?;
-            let (lid, rest) = rest.split_once(char::is_whitespace).ok_or_else(wrong)?;
-            let lid = u16::from_str_radix(lid, 16).map_err(|_| wrong())?;
-            let port: u8 = rest.split_whitespace().next().and_then(|p| p.parse().ok()).ok_or_else(wrong)?;
-            let guid = rest.split_once("portguid 0x").and_then(|(_, guid)| hexadecimal(guid));
-            let to = guid.map_or_else(|| by_lid.get(&lid), |guid| by_guid.get(&guid));
-            match (at, to) {
-                (Some(at), Some(to)) => table.set(at, *to, Some(Port(port))),
-                (Some(_), None) => skipped.destinations += 1,
-                (None, _) => {}
-            }
+            let guid = guid.ok_or_else(|| at_line(number, "a switch without a GUID"))?;
+            let switch = self.switches.get(&guid).copied();
+            self.at = Some((guid, switch));
+            self.skipped.switches += usize::from(switch.is_none());
+            Ok(())
+        } else if line.starts_with("0x") {
+            self.read_entry(number, line)
+        } else if is_of_the_frame(line) {
+            Ok(())
+        } else {
+            let known = "`Unicast lids ... guid 0xGUID`, `0xLID PORT` and `N lids dumped`";
+            Err(at_line(number, format!("`{line}` is no line of forwarding tables; these are {known}")))
         }
     }
-    if at.is_none() {
-        return Err(FormatError::NoSwitch);
+
+    fn read_entry(&mut self, number: usize, line: &str) -> Result<(), FormatError> {
+        let wrong = || at_line(number, "an entry is `0xLID PORT`, and this line is not");
+        let (guid_here, switch) =
+            self.at.ok_or_else(|| at_line(number, "an entry before the first switch"))?;
+        let (lid, rest) = line[2..].split_once(char::is_whitespace).ok_or_else(wrong)?;
+        let lid = u16::from_str_radix(lid, 16).map_err(|_| wrong())?;
+        let port: u8 = rest.split_whitespace().next().and_then(|p| p.parse().ok()).ok_or_else(wrong)?;
+        let guid = rest.split_once("portguid 0x").and_then(|(_, guid)| hexadecimal(guid));
+        let (other, first) = *self.entries.entry((guid_here, lid)).or_insert((port, number));
+        if other != port {
+            let why = format!(
+                "switch 0x{guid_here:016x} sends address 0x{lid:04x} by port {port} here and by port {other} \
+                 in line {first}; a switch has one port for an address"
+            );
+            return Err(at_line(number, why));
+        }
+        if let Some(guid) = guid {
+            self.check_address(number, lid, guid)?;
+        }
+        let to = guid.map_or_else(|| self.by_lid.get(&lid), |guid| self.by_guid.get(&guid)).copied();
+        match (switch, to) {
+            (Some(at), Some(to)) => self.table.set(at, to, Some(Port(port))),
+            (Some(_), None) => self.skipped.destinations += 1,
+            (None, _) => {}
+        }
+        Ok(())
     }
-    Ok((table, skipped))
+
+    /// An address and the port that has it belong together throughout the file.
+    fn check_address(&mut self, number: usize, lid: u16, guid: u64) -> Result<(), FormatError> {
+        let owner = *self.guid_of.entry(lid).or_insert(guid);
+        if owner != guid {
+            let why = format!(
+                "address 0x{lid:04x} belongs to port 0x{guid:016x} here and to 0x{owner:016x} before; dump \
+                 the tables again when the subnet has settled"
+            );
+            return Err(at_line(number, why));
+        }
+        let address = *self.lid_of.entry(guid).or_insert(lid);
+        if address != lid {
+            let why = format!(
+                "port 0x{guid:016x} has the addresses 0x{address:04x} and 0x{lid:04x}; several addresses of \
+                 a port (LMC above 0) are not supported: dump tables that were made with LMC 0"
+            );
+            return Err(at_line(number, why));
+        }
+        Ok(())
+    }
+}
+
+/// Lines around the entries: comments, the heads of columns, and the count at the end.
+fn is_of_the_frame(line: &str) -> bool {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    match words.as_slice() {
+        [] | ["Lid", "Out", "Destination"] | ["Port", "Info"] => true,
+        [first, ..] if first.starts_with('#') => true,
+        [count, rest @ ..] => {
+            count.parse::<u32>().is_ok() && matches!(rest, ["lids", "dumped"] | ["valid", "lids", "dumped"])
+        }
+    }
 }
 
 /// What a file of tables says about switches and destinations that the network does not have.

@@ -44,6 +44,7 @@ pub struct NetworkBuilder {
     cables: Vec<[(SwitchId, Port); 2]>,
     /// By switch: the lowest port that [`NetworkBuilder::free_port`] has not assigned.
     next_port: Vec<u8>,
+    guids_are_made_up: bool,
 }
 
 // The first GUIDs of generated switches and adapters. They are so far apart that the two ranges never meet.
@@ -61,7 +62,13 @@ impl NetworkBuilder {
     /// Adds a switch with a GUID made from its number.
     pub fn add_switch(&mut self, name: impl Into<String>, ports: u8) -> SwitchId {
         let guid = SWITCH_GUIDS + self.switches.len() as u64;
+        self.set_guids_made_up();
         self.add(Switch { name: name.into(), guid, ports, lid: None })
+    }
+
+    /// Notes that some GUIDs are numbers in the order of the description, not the machines' own.
+    pub fn set_guids_made_up(&mut self) {
+        self.guids_are_made_up = true;
     }
 
     /// Adds an end node.
@@ -73,6 +80,7 @@ impl NetworkBuilder {
     /// Adds an adapter with one port at the next free port of a switch. Its GUIDs are made from its number.
     pub fn add_end_node(&mut self, name: impl Into<String>, switch: SwitchId) -> EndNodeId {
         let guid = ADAPTER_GUIDS + 2 * self.end_nodes.len() as u64;
+        self.set_guids_made_up();
         let switch_port = self.free_port(switch);
         self.attach(EndNode {
             name: name.into(),
@@ -142,7 +150,7 @@ impl NetworkBuilder {
             out_start.push(out.len() as u32);
             attached_start.push(attached.len() as u32);
         }
-        let NetworkBuilder { switches, end_nodes, .. } = self;
+        let NetworkBuilder { switches, end_nodes, guids_are_made_up, .. } = self;
         Ok(Network {
             switches,
             end_nodes,
@@ -154,6 +162,7 @@ impl NetworkBuilder {
             attached_start,
             attachments,
             attachments_start,
+            guids_are_made_up,
         })
     }
 }

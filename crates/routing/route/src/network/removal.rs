@@ -12,6 +12,9 @@ impl Network {
     /// Switches, end nodes and channels are numbered anew in the same order. Names, GUIDs and ports stay.
     pub fn without(&self, cables: &[Channel], switches: &[SwitchId]) -> Network {
         let mut builder = NetworkBuilder::default();
+        if self.guids_are_made_up() {
+            builder.set_guids_made_up();
+        }
         let mut renamed = vec![None; self.switches().len()];
         for s in self.switch_ids().filter(|s| !switches.contains(s)) {
             renamed[s.index()] = Some(builder.add(self.switch(s).clone()));

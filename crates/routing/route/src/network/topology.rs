@@ -63,9 +63,16 @@ pub struct Network {
     pub(super) attached_start: Vec<u32>,
     pub(super) attachments: Vec<Attachment>,
     pub(super) attachments_start: Vec<u32>,
+    pub(super) guids_are_made_up: bool,
 }
 
 impl Network {
+    /// Whether some GUIDs are not the machines' own, but were made from the order in which the description
+    /// names them. Such GUIDs do not tell which switch of one network is which of another.
+    pub fn guids_are_made_up(&self) -> bool {
+        self.guids_are_made_up
+    }
+
     /// All switches, by number.
     pub fn switches(&self) -> &[Switch] {
         &self.switches

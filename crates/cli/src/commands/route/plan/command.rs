@@ -28,6 +28,7 @@ const COLUMNS: &[Column] = &[
 pub fn plan(arguments: &PlanArguments) -> Result<Outcome, CommandError> {
     let old = network_file::network(&arguments.network)?;
     let new = network_file::network(&arguments.new_network)?;
+    can_be_matched(arguments, &old, &new).map_err(RouteError::Plan)?;
     let today = todays_tables(&old, &new, &arguments.lfts)?;
     let found = find_plan(&new, &today, arguments.improve, &usual_targets(&new))
         .map_err(|e| RouteError::Plan(RouteReason::NoUpdatePlan(e.to_string())))?;
@@ -57,10 +58,19 @@ pub fn plan(arguments: &PlanArguments) -> Result<Outcome, CommandError> {
     Ok(Outcome::of_examination(page.text(), rehearsal.is_none_or(|rehearsal| rehearsal.is_right())))
 }
 
+/// Refuses networks whose switches cannot be told apart by GUIDs. A network is always matched with itself.
+fn can_be_matched(arguments: &PlanArguments, old: &Network, new: &Network) -> Result<(), RouteReason> {
+    let files = [(&arguments.network, old), (&arguments.new_network, new)];
+    match files.into_iter().find(|(_, network)| network.guids_are_made_up()) {
+        Some((file, _)) if old != new => Err(RouteReason::NoGuids { file: file.clone() }),
+        _ => Ok(()),
+    }
+}
+
 /// The current tables on the new network. They are matched by GUID and port, so that numbers of switches and
 /// addresses may differ.
 fn todays_tables(old: &Network, new: &Network, file: &Path) -> Result<Table, CommandError> {
-    let (table, _) = network_file::tables(old, file)?;
+    let table = network_file::own_tables(old, file).map_err(RouteError::Plan)?;
     let text = network_file::tables_text(old, &table).map_err(RouteError::Plan)?;
     let (today, _) = lfts::read(new, &text)
         .map_err(|e| RouteError::Plan(RouteReason::NotTables { file: file.into(), why: e.to_string() }))?;

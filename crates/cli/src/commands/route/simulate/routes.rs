@@ -106,7 +106,7 @@ impl Routed<'_> {
     fn by_files(&self) -> Result<Vec<RoutedNetwork>, CommandError> {
         let read = |file: &Path| {
             let (routing, took) = RoutingTime::of(|| {
-                let (table, _) = network_file::tables(&self.network, file)?;
+                let table = network_file::whole_tables(&self.network, file).map_err(RouteError::Simulate)?;
                 Ok(AnyRouting::Table(TableRouting::of(&self.network, &table)))
             })?;
             Ok(self.routed(network_file::name(file), routing, took))

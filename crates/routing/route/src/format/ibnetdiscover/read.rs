@@ -35,7 +35,7 @@ pub fn read(text: &str) -> Result<Network, FormatError> {
         if record.is_switch {
             connect(i, record, &cables, &switches, &mut builder);
         } else {
-            let guid = record.guid.or_else(|| guid_of_id(record.id)).unwrap_or(next_guid);
+            let guid = own_guid(record, &mut builder).unwrap_or(next_guid);
             next_guid += u64::from(record.ports) + 1;
             for end_node in ports_of_adapter(i, guid, &records, &cables, &switches)? {
                 builder.attach(end_node);
@@ -88,7 +88,7 @@ fn add_switches(records: &[NodeRecord], builder: &mut NetworkBuilder) -> HashMap
     let mut switches = HashMap::new();
     let numbered = records.iter().enumerate().filter(|(_, record)| record.is_switch);
     for ((i, record), next_guid) in numbered.zip(IBSIM_SWITCHES..) {
-        let guid = record.guid.or_else(|| guid_of_id(record.id)).unwrap_or(next_guid);
+        let guid = own_guid(record, builder).unwrap_or(next_guid);
         let switch = Switch { name: record.name.into(), guid, ports: record.ports, lid: record.lid };
         switches.insert(i, builder.add(switch));
     }
@@ -143,6 +143,15 @@ fn ports_of_adapter(
         });
     }
     Ok(end_nodes)
+}
+
+/// The GUID that the file gives a node. If it gives none, the builder is told.
+fn own_guid(record: &NodeRecord, builder: &mut NetworkBuilder) -> Option<u64> {
+    let own = record.guid.or_else(|| guid_of_id(record.id));
+    if own.is_none() {
+        builder.set_guids_made_up();
+    }
+    own
 }
 
 /// The GUID in an ID such as `S-0005…` or `H-0001…`, as `ibnetdiscover` makes them.
