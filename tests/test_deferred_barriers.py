@@ -4,6 +4,7 @@ With `EVENKEEL_GATE=off` nothing completes a pending barrier when the program co
 it show that the other tests can fail.
 """
 
+import os
 import re
 import shutil
 import tempfile
@@ -21,6 +22,7 @@ CHANNELS = [
     "pipe",
     "socket",
     "signal",
+    "hangup",
     "posix-shm",
     "sysv-shm",
     "private-map",
@@ -34,6 +36,7 @@ CHANNELS = [
 # What the report gives as the reason for strict barriers. Barriers are deferred with the other channels.
 REASONS = {
     "signal": "signals",
+    "hangup": "signals",
     "posix-shm": "shares memory",
     "sysv-shm": "shares memory",
     "private-map": "shares memory",
@@ -62,6 +65,10 @@ NOTICED_CALLS = {
     "arch_prctl": 1,
 }
 
+# Cases of program_code.c: how MPI or a fault calls a function of the program, and how rank 0 dies.
+PROGRAM_CODE = ["errhandler", "operator", "request", "attribute", "survivor"]
+DEATHS = ["segv", "fpe", "trap", "abort", "overflow"]
+
 # Litmus tests that go wrong, or do not end, when nothing completes pending barriers.
 GUARDED = ["stranded", "absence", "too-early", "hearsay"]
 
@@ -89,6 +96,11 @@ def run_system_calls(mpi, which, report, mode):
     if "catch its own system calls" in outcome.err:
         pytest.skip("this kernel has no gate")
     return outcome
+
+
+def run_program_code(mpi, case, directory, rounds=10, **env):
+    arguments = [f"case={case}", f"dir={directory}", f"rounds={rounds}"]
+    return mpi.run(mpi.build("program_code.c"), 2, *arguments, env=env)
 
 
 def barriers(outcome, key):
@@ -209,6 +221,32 @@ def test_any_other_system_call_completes_barriers(mpi, report):
     observers = dict(outcome.read_report()["ranks"][0]["observers"])
     for name, variants in NOTICED_CALLS.items():
         assert observers.get(f"{name}()") == 20 * variants, (name, observers)
+
+
+def test_the_signal_handlers_of_fortran_do_not_make_barriers_strict(openmpi4, report):
+    program = openmpi4.build("fortran_barriers.f90")
+    outcome = openmpi4.run(program, 2, report=report, env={"EVENKEEL_BARRIER": "deferred"}).ok()
+    assert barriers(outcome, "deferred") == [1000, 1000], notes(outcome)
+
+
+@pytest.mark.parametrize("mode", ["auto", "deferred"])
+@pytest.mark.parametrize("case", PROGRAM_CODE)
+def test_code_of_the_program_that_mpi_calls_is_not_early(mpi, case, mode, directory):
+    assert_never_wrong(run_program_code(mpi, case, directory, EVENKEEL_BARRIER=mode))
+
+
+@pytest.mark.parametrize("case", DEATHS)
+def test_a_rank_that_dies_behind_a_barrier_lets_others_come_to_it(mpi, case, directory):
+    """What another rank writes in front of the barrier is there, in spite of the launcher that ends it."""
+    outcome = run_program_code(mpi, case, directory, rounds=1, EVENKEEL_BARRIER="deferred")
+    assert outcome.code not in (0, None), outcome.text
+    assert os.path.exists(f"{directory}/checkpoint0"), outcome.text
+
+
+def test_without_the_gate_code_of_the_program_is_early(openmpi4, directory):
+    open_gate = {"EVENKEEL_BARRIER": "deferred", "EVENKEEL_GATE": "off"}
+    outcome = run_program_code(openmpi4, "attribute", directory, **open_gate)
+    assert "RESULT wrong 0\n" not in outcome.out, "the tests above would not notice it"
 
 
 @pytest.mark.parametrize("mode", ["auto", "deferred"])

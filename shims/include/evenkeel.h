@@ -652,6 +652,12 @@ void ek_deferral_permit(uint32_t channel);
 void ek_complete_deferred(const char *cause, bool is_system_call);
 
 /*
+ Completes pending barriers in the handler of a fault, whatever locks the interrupted code holds, and opens
+ the gate. `cause` is a string literal. Returns false if some rank has not entered after some seconds.
+ */
+bool ek_complete_after_fault(const char *cause);
+
+/*
  Returns whether MPI_Wtime may be called while barriers are pending (--clock free).
  */
 bool ek_clock_is_free(void);

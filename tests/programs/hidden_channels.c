@@ -18,6 +18,7 @@ static const struct channel channels[] = {
     {"pipe", pipe_open, pipe_put, pipe_there, do_nothing},
     {"socket", socket_open, socket_put, socket_there, file_close},
     {"signal", signal_open, signal_put, signal_there, do_nothing},
+    {"hangup", hangup_open, signal_put, signal_there, do_nothing},
     {"posix-shm", shm_begin, shm_put, shm_there, do_nothing},
     {"private-map", map_open, file_put, shm_there, file_close},
     {"sysv-shm", sysv_begin, shm_put, shm_there, do_nothing},

@@ -57,6 +57,7 @@ pub const FAMILIES: &[Family] = &[
     Family { template: template!("free_window"), functions: &["Win_free"], carries_messages: false },
     Family { template: template!("file"), functions: FILES, carries_messages: false },
     Family { template: template!("block_in_host"), functions: BLOCKING_IN_HOST, carries_messages: false },
+    Family { template: template!("set_errhandler"), functions: ERRHANDLER_SETTERS, carries_messages: false },
     Family { template: template!("init"), functions: &["Init", "Init_thread"], carries_messages: false },
     Family { template: template!("finalize"), functions: &["Finalize"], carries_messages: false },
 ];
@@ -122,6 +123,9 @@ const FILES: &[&str] = &[
     "File_read_ordered_end", "File_write_ordered_end",
 ];
 
+const ERRHANDLER_SETTERS: &[&str] =
+    &["Comm_set_errhandler", "Win_set_errhandler", "File_set_errhandler", "Session_set_errhandler"];
+
 #[rustfmt::skip]
 const BLOCKING_IN_HOST: &[&str] = &[
     "Comm_dup", "Comm_dup_with_info", "Comm_disconnect", "Intercomm_create",
@@ -160,7 +164,7 @@ pub fn forwarded(declared: &BTreeSet<String>) -> Vec<&String> {
     let wrapped: BTreeSet<&str> = FAMILIES.iter().flat_map(|family| family.functions).copied().collect();
     let is_left_alone = |name: &str| {
         QUESTIONS.contains(&name)
-            || name.starts_with("T_")
+            || (name.starts_with("T_") && name != "T_event_register_callback")
             || CONVERSIONS.iter().any(|conversion| name.ends_with(conversion))
     };
     let is_forwarded = |name: &&String| {

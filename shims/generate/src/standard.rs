@@ -118,11 +118,13 @@ fn c_type(kind: &str, out: bool, array: bool, constant: bool, large: bool) -> Op
         "POLYDISPLACEMENT" if large => "MPI_Aint",
         "COMMUNICATOR" => "MPI_Comm",
         "DATATYPE" => "MPI_Datatype",
+        "ERRHANDLER" => "MPI_Errhandler",
         "GROUP" => "MPI_Group",
         "INFO" => "MPI_Info",
         "MESSAGE" => "MPI_Message",
         "OPERATION" => "MPI_Op",
         "REQUEST" => "MPI_Request",
+        "SESSION" => "MPI_Session",
         "WINDOW" => "MPI_Win",
         "ACCESS_MODE"
         | "ERROR_CODE"

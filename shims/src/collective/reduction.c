@@ -21,6 +21,8 @@ static int describe_operator(ek_marshal *m)
         m->call.combine = t->combine[op];
         return MPI_SUCCESS;
     }
+    if (op == EK_OPERATOR_CUSTOM && ek_deferred) /* what the program's function does must not be early */
+        ek_complete_deferred("an operator of the program", false);
     *host = (ek_host_operator){.layout = *layout, .op = m->arguments->op};
     if (!is_laid_out(t)) {
         MPI_Count extent;

@@ -14,11 +14,18 @@
             ek_complete_deferred(name, false); \
     } while (0)
 
+/* What the program's own functions do inside the call must not be seen too early either. So barriers are not
+ * pending in any call that may call one. */
 static inline uint8_t ek_gate_open(void)
 {
     uint8_t was = ek_gate;
-    if (EK_UNLIKELY(was))
+    if (EK_UNLIKELY(was)) {
+        if (EK_UNLIKELY(ek_process.calls_back)) {
+            ek_complete_deferred("a call that may call the program", false);
+            return 0;
+        }
         ek_gate = 0;
+    }
     return was;
 }
 

@@ -5,6 +5,7 @@
 #include "gate/gate.h"
 #include "evenkeel.h"
 #include "gate/system_calls.h"
+#include "gate/traps.h"
 
 #ifdef EK_CAN_CATCH_SYSTEM_CALLS
 #include "gate/channels.h"
@@ -193,6 +194,7 @@ void ek_deferral_start(void)
     }
     if (holds)
         arm(0);
+    ek_traps_start();
     ek_process.may_defer = true;
     ek_deferral_open(holds ? arm : NULL);
 }
@@ -203,6 +205,7 @@ void ek_deferral_stop(void)
         return;
     ek_process.may_defer = false;
     ek_deferral_close();
+    ek_traps_stop();
     uninstall();
 }
 

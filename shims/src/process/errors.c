@@ -1,8 +1,19 @@
 #include "process/errors.h"
 #include "process/state.h"
 
+bool ek_errhandler_is_predefined(MPI_Errhandler handler)
+{
+#ifdef MPI_ERRORS_ABORT
+    if (handler == MPI_ERRORS_ABORT)
+        return true;
+#endif
+    return handler == MPI_ERRORS_RETURN || handler == MPI_ERRORS_ARE_FATAL;
+}
+
 int ek_raise(MPI_Comm comm, int code)
 {
+    if (ek_deferred)
+        ek_complete_deferred("an error handler", false); /* it may be the program's */
     ek_depth++;
     ek_host.Comm_call_errhandler(comm, code);
     ek_depth--;

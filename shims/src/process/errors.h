@@ -3,6 +3,9 @@
 #define EK_PROCESS_ERRORS_H
 #include "process/communicator.h"
 
+/* Whether an error handler is the host's: it returns, or ends the program. */
+bool ek_errhandler_is_predefined(MPI_Errhandler);
+
 /* These call the error handler, which may end the program, and return `code`. */
 
 int ek_raise(MPI_Comm, int code);

@@ -13,6 +13,8 @@ typedef struct ek_process_state {
     bool carries_messages;
     /* Barriers may be deferred, so the shim looks out for what must complete them. */
     bool may_defer;
+    /* The program has given MPI a function that may be called from within any call. */
+    bool calls_back;
     /* The value of ek_gate while barriers are pending: 1, or 0 for --gate off. */
     uint8_t closed_gate;
     /* Nonblocking collectives of evenkeel's that are not complete. */

@@ -1,10 +1,31 @@
 #include "wrappers/forwarder.h"
 #include "evenkeel.h"
 #include "host/library.h"
+#include "process/state.h"
+#include <string.h>
 
 #ifdef __x86_64__
 
-void ek_forwarder_resolve(ek_forwarder *f) { f->next = ek_host_definition(f->entry); }
+/* Functions that hand the host a function of the program's, which it may call from within any other call. The
+ * callbacks of operators, attributes and files are not among them: what uses those completes pending barriers
+ * anyway. */
+static const char *const takers[] = {"MPI_Comm_create_errhandler",
+                                     "MPI_Win_create_errhandler",
+                                     "MPI_File_create_errhandler",
+                                     "MPI_Session_create_errhandler",
+                                     "MPI_Errhandler_create",
+                                     "MPI_Errhandler_set",
+                                     "MPI_Grequest_start",
+                                     "MPI_T_event_register_callback",
+                                     NULL};
+
+void ek_forwarder_resolve(ek_forwarder *f)
+{
+    for (const char *const *taker = takers; *taker; taker++)
+        if (!strcmp(f->name, *taker))
+            ek_process.calls_back = true;
+    f->next = ek_host_definition(f->entry);
+}
 
 void ek_forwarder_complete_deferred(const ek_forwarder *f) { ek_complete_deferred(f->name, false); }
 

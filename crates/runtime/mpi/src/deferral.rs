@@ -4,7 +4,7 @@
 //! calls `ek_complete_deferred` before the program does anything that others could notice, or reads
 //! anything that others may have changed. Only for programs with one thread in MPI.
 
-use evenkeel_engine::barrier::completion::complete;
+use evenkeel_engine::barrier::completion::{complete, complete_after_fault};
 use evenkeel_engine::deferral::mode::BarrierMode;
 use evenkeel_engine::deferral::observer::Observer;
 use evenkeel_engine::process::Process;
@@ -120,6 +120,15 @@ pub unsafe extern "C" fn ek_complete_deferred(cause: *const c_char, is_system_ca
         // SAFETY: a string literal, by the interface.
         complete(process, unsafe { Observer::named(cause, is_system_call) });
     }
+}
+
+/// Completes pending barriers in the handler of a fault, whatever locks the interrupted code holds, and opens
+/// the gate. `cause` is a string literal. Returns false if some rank has not entered after some seconds.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ek_complete_after_fault(cause: *const c_char) -> bool {
+    // SAFETY: a string literal, by the interface.
+    Process::get()
+        .is_none_or(|process| complete_after_fault(process, unsafe { Observer::named(cause, false) }))
 }
 
 /// Returns whether MPI_Wtime may be called while barriers are pending (--clock free).

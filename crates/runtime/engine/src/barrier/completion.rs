@@ -5,6 +5,7 @@ use crate::collective::call::CollectiveKind::Barrier;
 use crate::comm::part::NodePart;
 use crate::deferral::observer::Observer;
 use crate::process::Process;
+use crate::wait::pause::yield_now;
 
 /// Completes all pending barriers. May run in the handler of a caught system call.
 #[cold]
@@ -17,6 +18,39 @@ pub fn complete(process: &Process, observer: Observer) {
         complete_barriers_of(process, unsafe { &*part });
     }
     deferral.end_completion();
+}
+
+/// How long a rank that has faulted waits for the others. It must not wait for ever: they may need a message
+/// that the host library has not moved on.
+const FAULT_PATIENCE_NS: u64 = 10_000_000_000;
+
+/// Completes all pending barriers in the handler of a fault. The code that was interrupted may hold any lock,
+/// so this does nothing but look at the other ranks and yield. Returns false if barriers are still pending
+/// after some seconds.
+#[cold]
+pub fn complete_after_fault(process: &Process, observer: Observer) -> bool {
+    let deferral = &process.deferral;
+    let clock = process.clock;
+    deferral.begin_completion();
+    deferral.observations.count(observer);
+    let began = clock.now();
+    for part in deferral.parts() {
+        // SAFETY: communicators with pending barriers are attached: detaching completes them first.
+        let part = unsafe { &*part };
+        // SAFETY: the one thread in MPI is here. Where the fault was in the engine, the process ends.
+        let state = unsafe { part.state_unlocked() };
+        state.barriers.count_fast_path(&mut state.tallies, part.shared.node.recording);
+        let (number, mut entered) = (state.barriers.entered - 1, 0);
+        while !part.shared.board.all_entered(number, &mut entered) {
+            if clock.ns_since(began) > FAULT_PATIENCE_NS {
+                return false;
+            }
+            yield_now();
+        }
+        state.barriers.known = number + 1;
+    }
+    deferral.end_completion();
+    true
 }
 
 /// Completes the barriers that must be complete before this rank enters a barrier of `part`.
