@@ -265,8 +265,8 @@ fn sleepers_at_a_barrier(notify: bool, fenced: bool) {
         if me > 0 {
             match fenced {
                 _ if !notify => {}
-                true => board.notify_entry(0),
-                false => board.notify_unfenced_entry(0),
+                true => board.notify_entry(me, 0),
+                false => board.notify_unfenced_entry(me, 0),
             }
             return;
         }

@@ -226,7 +226,7 @@ fn enter(shared: &Shared) {
         spin(ENTERING_SPINS);
         lines.store();
         board.enter_barrier_unfenced(0, round, 0);
-        board.notify_unfenced_entry(round);
+        board.notify_unfenced_entry(0, round);
         meet(&shared.entering, &shared.sleeping, 2 * round);
         if shared.last.get() == round {
             return;

@@ -144,13 +144,13 @@ fn what_is_written_before_a_barrier_is_read_behind_it() {
                     let counts = (round + me as u64) % 3 != 0;
                     if unfenced && !counts {
                         rank.board.enter_barrier_unfenced(me, round, 0);
-                        rank.board.notify_unfenced_entry(round);
+                        rank.board.notify_unfenced_entry(me, round);
                     } else {
                         rank.board.enter_barrier(me, round, 0);
                         if counts {
                             rank.board.count_waiting(me, round);
                         }
-                        rank.board.notify_entry(round);
+                        rank.board.notify_entry(me, round);
                     }
                     let mut seen = 0;
                     rank.until(round, |b| {

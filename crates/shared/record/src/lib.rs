@@ -125,8 +125,30 @@ pub struct OpRecord {
     /// only overlap that is certain counts.
     #[serde(default)]
     pub overlapped_ns: u64,
+    /// The ranks that this one waited for, as ranks of MPI_COMM_WORLD: for each wait the rank that came last
+    /// of those that were awaited. Waits of less than about a microsecond are not attributed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waited_for: Vec<PeerRecord>,
+    /// The part of `waited_for` at the completion of deferred barriers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub completed_for: Vec<PeerRecord>,
+    /// The ranks that came last at deferred barriers, as ranks of MPI_COMM_WORLD: how often, and for how long
+    /// a strict barrier would have held the first rank. Each barrier is in the record of one rank only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub came_last: Vec<PeerRecord>,
     /// Distribution of the measured durations.
     pub latency: Histogram,
+}
+
+/// What concerns one peer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PeerRecord {
+    /// The peer's rank.
+    pub rank: u32,
+    /// How often.
+    pub times: u64,
+    /// For how long in sum.
+    pub ns: u64,
 }
 
 /// Waiting time in equal slices of the run, starting at the return of MPI_Init.

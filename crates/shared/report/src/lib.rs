@@ -15,6 +15,7 @@
 
 mod aggregate;
 mod digest;
+mod lateness;
 mod page;
 mod read;
 mod summary;

@@ -1,5 +1,6 @@
 //! Two sources of a run record: JSON text, and the records of the ranks.
 
+use crate::lateness;
 use evenkeel_record::{RankRecord, RunRecord, SCHEMA};
 use thiserror::Error;
 
@@ -92,6 +93,7 @@ pub struct RunFacts {
 /// Puts the records of all ranks together, in rank order.
 pub fn merge(mut ranks: Vec<RankRecord>, facts: RunFacts) -> RunRecord {
     ranks.sort_by_key(|r| r.rank);
+    lateness::settle(&mut ranks);
     RunRecord {
         schema: SCHEMA,
         version: facts.version,

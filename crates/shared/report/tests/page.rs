@@ -2,7 +2,7 @@
 
 mod sample;
 
-use evenkeel_record::{CommRecord, Histogram, OpRecord, RankRecord, RunRecord, Timeline};
+use evenkeel_record::{CommRecord, Histogram, OpRecord, PeerRecord, RankRecord, RunRecord, Timeline};
 use evenkeel_report::{digest, html, summary};
 use std::path::Path;
 
@@ -104,6 +104,9 @@ fn absurd_numbers_are_survived() {
         deferred: all,
         ahead: all,
         overlapped_ns: all,
+        waited_for: vec![PeerRecord { rank: u32::MAX, times: all, ns: all }; 2],
+        completed_for: vec![PeerRecord { rank: 1, times: all, ns: all }],
+        came_last: vec![PeerRecord { rank: 1, times: all, ns: all }; 2],
         latency: Histogram { counts: vec![all; 300] },
     };
     let comm = |id: &str, members| CommRecord {

@@ -2,6 +2,7 @@
 //! add to one counter, so that most of them poll a single word.
 
 use super::completion::complete_before_barrier;
+use super::last_to_enter::LastToEnter;
 use crate::clock::Ticks;
 use crate::collective::call::CollectiveKind::Barrier;
 use crate::comm::part::{NodePart, Revoked};
@@ -30,11 +31,12 @@ pub(super) fn run(process: &Process, part: &NodePart, state: &mut PartState) -> 
     }
     let waited_before = if sampled { state.tallies.of(Barrier, false).wait_ns } else { 0 };
     if part.ranks == 2 {
-        part.shared.notify_entry(number);
-        process.wait_briefly(part, state, Barrier, || board.has_entered(1 - me, number))?;
+        part.shared.notify_entry(me, number);
+        let other = 1 - me;
+        process.wait_briefly(part, state, Barrier, || board.has_entered(other, number), || Some(other))?;
     } else {
         let is_last = board.count_waiting(me, number);
-        part.shared.notify_entry(number);
+        part.shared.notify_entry(me, number);
         if is_last {
             note_last_arrival(part, state, number, sampled);
         } else {
@@ -45,6 +47,7 @@ pub(super) fn run(process: &Process, part: &NodePart, state: &mut PartState) -> 
         process.deferral.remove(part); // earlier pending barriers are complete with this one
     }
     state.barriers.known = number + 1;
+    state.barriers.work.left_together = true;
     if sampled {
         let tally = state.tallies.of(Barrier, false);
         let waited_ns = tally.wait_ns - waited_before;
@@ -61,14 +64,14 @@ fn wait_for_release(
     number: u64,
 ) -> Result<(), Revoked> {
     let board = &part.shared.board;
-    let (mut polls, mut entered) = (0u32, 0);
-    process.wait_briefly(part, state, Barrier, || {
+    let (mut polls, entered) = (0u32, LastToEnter::default());
+    let is_done = || {
         polls = polls.saturating_add(1);
         // At first only the release flag is polled. Before a sleep the epochs must be checked, because
         // ranks that do not wait are not counted.
-        board.is_barrier_released(number)
-            || (polls > FLAG_ONLY_POLLS && board.all_entered(number, &mut entered))
-    })
+        board.is_barrier_released(number) || (polls > FLAG_ONLY_POLLS && entered.have_all(board, number))
+    };
+    process.wait_briefly(part, state, Barrier, is_done, || entered.rank(board, number))
 }
 
 /// Counts that this rank was the last to arrive. For a sampled barrier, also counts for how long the first

@@ -1,11 +1,14 @@
 //! Completes pending barriers before any process could notice that they are incomplete.
 
+use super::last_to_enter::LastToEnter;
 use crate::clock::Ticks;
 use crate::collective::call::CollectiveKind::Barrier;
 use crate::comm::part::NodePart;
+use crate::comm::state::PartState;
 use crate::deferral::observer::Observer;
 use crate::process::Process;
 use crate::wait::pause::yield_now;
+use std::cell::Cell;
 
 /// Completes all pending barriers. May run in the handler of a caught system call.
 #[cold]
@@ -79,17 +82,39 @@ fn complete_barriers_of(process: &Process, part: &NodePart) {
     state.barriers.count_fast_path(&mut state.tallies, node.recording);
     let pending = state.barriers.pending();
     let number = state.barriers.entered - 1;
-    let mut entered = 0;
+    let entered = LastToEnter::default();
     let observed = node.clock().now();
-    let was_complete = board.all_entered(number, &mut entered);
+    let was_complete = entered.have_all(board, number);
     if !was_complete {
-        // If the communicator has been revoked, the next call on it reports that.
-        let _ = process.wait_briefly(part, state, Barrier, || board.all_entered(number, &mut entered));
+        wait_for_pending(process, part, state, number, &entered);
     }
     state.barriers.known = number + 1;
     if node.recording && pending == 1 {
         let overlapped_ns = overlapped_ns(part, number, state.barriers.pending_since, observed, was_complete);
         state.tallies.of(Barrier, false).overlapped_ns += overlapped_ns;
+    }
+}
+
+/// Waits for pending barriers, and counts the wait as one for deferred barriers.
+pub(super) fn wait_for_pending(
+    process: &Process,
+    part: &NodePart,
+    state: &mut PartState,
+    number: u64,
+    entered: &LastToEnter,
+) {
+    let board = &part.shared.board;
+    let waited = Cell::new(false);
+    let awaited = || {
+        waited.set(true);
+        entered.rank(board, number)
+    };
+    let before = state.tallies.of(Barrier, false).wait_ns;
+    // If the communicator has been revoked, the next call on it reports that.
+    let _ = process.wait_briefly(part, state, Barrier, || entered.have_all(board, number), awaited);
+    if let Some(last) = entered.rank(board, number).filter(|_| waited.get()) {
+        let tally = state.tallies.of(Barrier, false);
+        tally.completed_for.add(last, tally.wait_ns - before);
     }
 }
 

@@ -1,6 +1,7 @@
 //! One rank's counters of the barriers of one communicator.
 
 use super::trial::{Advice, Trial};
+use super::work::Work;
 use crate::clock::Ticks;
 use crate::record::tally::Tallies;
 use evenkeel_spanning::CollectiveKind;
@@ -17,6 +18,8 @@ pub struct BarrierCounters {
     /// The value of `entered` when the fast path was opened. Barriers since then are not in the tallies
     /// yet.
     pub(crate) fast_path_from: Option<u64>,
+    /// What this rank did between barriers.
+    pub(crate) work: Work,
     /// When the oldest pending barrier was entered.
     pub(crate) pending_since: Ticks,
     /// `quick` counts barriers of two ranks in which the other rank came soon, `quick_last` those in which

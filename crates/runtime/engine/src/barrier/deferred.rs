@@ -1,8 +1,9 @@
 //! Barriers that a rank enters and leaves pending.
 
-use super::completion::complete_before_barrier;
+use super::completion::{complete_before_barrier, wait_for_pending};
+use super::last_to_enter::LastToEnter;
 use super::trial::Advice;
-use super::{central, counters::BarrierCounters};
+use super::{central, counters::BarrierCounters, lateness, work};
 use crate::clock::Ticks;
 use crate::collective::call::CollectiveKind::Barrier;
 use crate::comm::part::{NodePart, Revoked};
@@ -11,7 +12,6 @@ use crate::deferral::fast_path;
 use crate::deferral::gate::GATE;
 use crate::deferral::observer::Observer;
 use crate::process::Process;
-use crate::record::tally::is_sampled;
 use std::ffi::c_void;
 use std::sync::atomic::{Ordering, compiler_fence};
 
@@ -89,9 +89,11 @@ fn defer(process: &Process, part: &NodePart, handle: *const c_void, state: &mut 
         return false;
     }
     let number = state.barriers.enter();
-    let sampled = node.recording && is_sampled(number);
-    // Reading the clock takes a good part of the time of this short call, so it is avoided if possible.
-    let now = if is_first || sampled { node.clock().now() } else { Ticks(0) };
+    let sampled = node.recording && work::is_sampled(number);
+    let now = if is_first || node.recording { node.clock().now() } else { Ticks(0) };
+    if node.recording {
+        lateness::note(part, state, number, now);
+    }
     part.shared.enter_barrier_and_go_on(part.me, number, now.0);
     if is_first {
         state.barriers.pending_since = now;
@@ -107,7 +109,7 @@ fn defer(process: &Process, part: &NodePart, handle: *const c_void, state: &mut 
             tally.sample(node.clock().ns_since(now), 0);
         }
     }
-    if deferral.is_only(part) {
+    if deferral.is_only(part) && !state.barriers.work.times_next(number) {
         open_fast_path(process, handle, &mut state.barriers);
     }
     true
@@ -120,7 +122,8 @@ fn open_fast_path(process: &Process, handle: *const c_void, barriers: &mut Barri
     let BarrierCounters { entered, known, .. } = *barriers;
     let next_reading =
         if process.deferral.is_adaptive() { entered.next_multiple_of(CLOCK_INTERVAL) } else { u64::MAX };
-    barriers.open_fast_path(next_reading.min(known + process.deferral.window()));
+    let limit = next_reading.min(known + process.deferral.window());
+    barriers.open_fast_path(limit.min(work::next_timed(entered)));
     fast_path::open(handle);
 }
 
@@ -132,10 +135,9 @@ fn make_room(process: &Process, part: &NodePart, state: &mut PartState) {
     // Checks half a window at a time, because each check may cost a cache line per rank.
     let half = known + (entered - known).div_ceil(2);
     let number = if board.all_entered(half - 1, &mut 0) { half - 1 } else { known };
-    let mut seen = 0;
-    if !board.all_entered(number, &mut seen) {
-        // If the communicator has been revoked, the next call on it reports that.
-        let _ = process.wait_briefly(part, state, Barrier, || board.all_entered(number, &mut seen));
+    let entered = LastToEnter::default();
+    if !entered.have_all(board, number) {
+        wait_for_pending(process, part, state, number, &entered);
     }
     state.barriers.known = number + 1;
     if state.barriers.pending() == 0 {
@@ -155,7 +157,7 @@ pub(crate) unsafe fn run_fast(part: &NodePart) -> bool {
     // SAFETY: there is one thread in MPI, and nothing below calls this function again.
     let barriers = &mut unsafe { part.state_unlocked() }.barriers;
     let number = barriers.entered;
-    if number >= barriers.fast_path_limit || is_sampled(number) {
+    if number >= barriers.fast_path_limit {
         return false;
     }
     // The gate is opened for a moment. A signal handler may run in here and make a system call, which must

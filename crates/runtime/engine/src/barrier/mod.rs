@@ -5,8 +5,9 @@
 //! meet in one barrier, so each rank decides for itself. The algorithm is chosen when a communicator is
 //! made ([`BarrierKind`](crate::communicator::service::BarrierKind)): [`pair`], [`central`], [`threaded`],
 //! or a schedule ([`by_schedule`], which runs a [`program`] on flags in a [`flag_layout`]). If barriers may
-//! be deferred, [`deferred`] enters them and [`completion`] completes them; [`trial`] measures whether
-//! deferral pays. [`dispatch`] chooses among all of these.
+//! be deferred, [`deferred`] enters them and [`completion`] completes them; [`lateness`] and [`work`] note
+//! who would have come last; [`trial`] measures whether deferral pays. [`dispatch`] chooses among all of
+//! these.
 //!
 //! May use: all of the engine but [`crate::dispatch`] and [`crate::blocking::collective`]. Must never:
 //! leave a barrier pending where [`crate::deferral`] forbids it.
@@ -18,8 +19,11 @@ pub mod counters;
 pub mod deferred;
 pub mod dispatch;
 pub mod flag_layout;
+mod last_to_enter;
+pub mod lateness;
 pub mod pair;
 pub mod program;
 pub mod scheduled;
 pub mod threaded;
 pub mod trial;
+pub mod work;

@@ -20,7 +20,7 @@ pub(super) fn run(deferral: &Deferral, part: &NodePart) -> bool {
         return false;
     }
     board.enter_barrier(part.me, number, 0);
-    board.notify_entry(number);
+    board.notify_entry(part.me, number);
     let was_there = board.has_entered(other, number);
     if !was_there && !comes_soon(&part.shared, other, number) {
         return false;

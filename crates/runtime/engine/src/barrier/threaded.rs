@@ -1,5 +1,6 @@
 //! The strict barrier of programs that may have several threads in MPI. It locks the state only briefly.
 
+use super::last_to_enter::LastToEnter;
 use crate::collective::call::CollectiveKind::Barrier;
 use crate::comm::part::{NodePart, Revoked};
 use crate::process::Process;
@@ -13,12 +14,12 @@ pub(super) fn run(process: &Process, part: &NodePart) -> Result<(), Revoked> {
     let (number, expected_ns) = part.with(|state| (state.barriers.enter(), state.expected_ns(Barrier)));
     board.enter_barrier(part.me, number, began.0);
     let is_last = part.ranks > 2 && board.count_waiting(part.me, number);
-    part.shared.notify_entry(number);
-    let mut entered = 0;
-    let waited_ns = if is_last || board.all_entered(number, &mut entered) {
+    part.shared.notify_entry(part.me, number);
+    let entered = LastToEnter::default();
+    let waited_ns = if is_last || entered.have_all(board, number) {
         0
     } else {
-        let mut is_complete = || board.is_barrier_released(number) || board.all_entered(number, &mut entered);
+        let mut is_complete = || board.is_barrier_released(number) || entered.have_all(board, number);
         process.wait(part, Barrier, expected_ns, &mut is_complete)?
     };
     part.with(|state| {
@@ -27,7 +28,9 @@ pub(super) fn run(process: &Process, part: &NodePart) -> Result<(), Revoked> {
         if node.recording {
             let tally = state.tallies.of(Barrier, false);
             tally.calls += 1;
-            tally.wait_ns += waited_ns;
+            if waited_ns > 0 {
+                tally.count_wait(waited_ns, entered.rank(board, number));
+            }
             tally.last += u64::from(is_last);
             if is_sampled(number) {
                 tally.sample(node.clock().ns_since(began), waited_ns);

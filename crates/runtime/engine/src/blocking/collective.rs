@@ -51,7 +51,9 @@ pub(crate) fn run(process: &Process, part: &NodePart, call: &Call, plan: CallPla
             let tally = state.tallies.of(kind, false);
             tally.calls += 1;
             tally.bytes += operation.bytes_moved(part) as u64;
-            tally.wait_ns += waited_ns;
+            if waited_ns > 0 {
+                tally.count_wait(waited_ns, operation.awaited(part));
+            }
             if operation.is_sampled() {
                 tally.sample(node.clock().ns_since(began), waited_ns);
             }

@@ -88,7 +88,8 @@ impl FastCall<'_> {
             board.publish(root, seq);
             board.notify();
         } else {
-            self.process.wait_briefly(part, state, Kind::Bcast, || board.is_published(root, seq))?;
+            let is_done = || board.is_published(root, seq);
+            self.process.wait_briefly(part, state, Kind::Bcast, is_done, || Some(root))?;
             // SAFETY: published, and this rank has not left.
             unsafe { copy_small(Piece::in_cell(board, root, seq), call.recv, call.bytes) };
         }
@@ -114,11 +115,13 @@ impl FastCall<'_> {
             return Ok(());
         }
         if part.ranks == 2 {
-            self.process.wait_briefly(part, state, Kind::Reduce, || board.is_published(1 - root, seq))?;
+            let is_done = || board.is_published(1 - root, seq);
+            self.process.wait_briefly(part, state, Kind::Reduce, is_done, || Some(1 - root))?;
         } else if board.arrive(root, seq, round) {
             state.tallies.of(Kind::Reduce, false).last += 1;
         } else {
-            self.process.wait_briefly(part, state, Kind::Reduce, || board.all_arrived(seq, round))?;
+            let is_done = || board.all_arrived(seq, round);
+            self.process.wait_briefly(part, state, Kind::Reduce, is_done, || board.last_to_arrive(seq))?;
         }
         state.tallies.of(Kind::Reduce, false).rooted += 1;
         // SAFETY: all contributions are published.
@@ -135,8 +138,9 @@ impl FastCall<'_> {
         board.publish(part.me, seq);
         if part.ranks == 2 {
             board.notify();
-            self.process
-                .wait_briefly(part, state, Kind::Allreduce, || board.is_published(1 - part.me, seq))?;
+            let other = 1 - part.me;
+            let is_done = || board.is_published(other, seq);
+            self.process.wait_briefly(part, state, Kind::Allreduce, is_done, || Some(other))?;
             // SAFETY: both contributions are published.
             unsafe { self.fold(call.recv) };
             return Ok(());
@@ -174,7 +178,7 @@ impl FastCall<'_> {
         let (board, clock) = (&part.shared.board, part.shared.node.clock());
         let (mut polls, mut complete_since) = (0u32, None);
         let mut is_overdue = false;
-        self.process.wait_briefly(part, state, Kind::Allreduce, || {
+        let is_done = || {
             polls = polls.wrapping_add(1);
             if board.is_released(seq) {
                 return true;
@@ -184,7 +188,8 @@ impl FastCall<'_> {
                 is_overdue = clock.ns_since(since) > OVERDUE_NS;
             }
             is_overdue
-        })?;
+        };
+        self.process.wait_briefly(part, state, Kind::Allreduce, is_done, || board.last_to_arrive(seq))?;
         Ok(is_overdue)
     }
 

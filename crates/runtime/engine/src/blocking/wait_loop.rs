@@ -74,6 +74,7 @@ impl Process {
         let waited_ns = node.clock().ns_between(pause.began, now);
         if node.recording {
             node.timeline.add(node.clock().ns_between(node.began, now), waited_ns);
+            node.waited.add(pause.began, now);
         }
         Ok(waited_ns)
     }
@@ -99,6 +100,7 @@ impl Process {
     }
 
     /// Waits for something that usually comes within a few polls, in a program with one thread in MPI.
+    /// `awaited` returns the awaited rank; it is called after a long wait only.
     #[inline(always)]
     pub(crate) fn wait_briefly(
         &self,
@@ -106,6 +108,7 @@ impl Process {
         state: &mut PartState,
         kind: CollectiveKind,
         mut is_done: impl FnMut() -> bool,
+        awaited: impl Fn() -> Option<usize>,
     ) -> Result<(), Revoked> {
         if is_done() {
             if part.ranks == 2 && part.shared.node.recording {
@@ -118,7 +121,7 @@ impl Process {
                 return Ok(());
             }
         }
-        self.wait_longer(part, state, kind, &mut is_done)
+        self.wait_longer(part, state, kind, &mut is_done, &awaited)
     }
 
     #[cold]
@@ -128,11 +131,12 @@ impl Process {
         state: &mut PartState,
         kind: CollectiveKind,
         is_done: &mut dyn FnMut() -> bool,
+        awaited: &dyn Fn() -> Option<usize>,
     ) -> Result<(), Revoked> {
         let waited_ns = self.wait(part, kind, state.expected_ns(kind), is_done)?;
         state.learn(kind, waited_ns);
         if part.shared.node.recording {
-            state.tallies.of(kind, false).wait_ns += waited_ns;
+            state.tallies.of(kind, false).count_wait(waited_ns, awaited());
         }
         Ok(())
     }

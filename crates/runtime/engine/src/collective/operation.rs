@@ -14,14 +14,16 @@ use super::piece::{arrival_of, note_arrival};
 use super::plan::{CallPlan, Route};
 use super::savings::saved_ns;
 use super::shared_fold::{SHARED_RESULT, SharedFold};
+use crate::clock::Ticks;
 use crate::comm::part::NodePart;
 use crate::comm::state::PartState;
 use crate::record::tally::is_sampled;
 use evenkeel_schedule::Rank;
 use evenkeel_schedule::deposits::{Participation, Sources};
-use evenkeel_segment::Seq;
 use evenkeel_segment::board::geometry::{CELL_BYTES, RELEASE_BYTES};
+use evenkeel_segment::{Board, Mapped, Seq};
 use evenkeel_spanning::CollectiveKind as Kind;
+use std::cell::Cell;
 
 /// A collective call in progress among the ranks of one node.
 pub struct NodeOperation {
@@ -43,6 +45,8 @@ pub struct NodeOperation {
     is_taken: bool,
     /// Other ranks may still read this rank's memory.
     offers_memory: bool,
+    /// The latest rank whose deposit this one missed, if it needs those of all ranks below it.
+    missing: Cell<Option<usize>>,
 }
 
 impl NodeOperation {
@@ -71,6 +75,7 @@ impl NodeOperation {
             fold: SharedFold::default(),
             is_taken: false,
             offers_memory: false,
+            missing: Cell::new(None),
         }
     }
 
@@ -175,7 +180,9 @@ impl NodeOperation {
         }
         let sampled = shared.node.recording && is_sampled(seq.0);
         if sampled {
-            note_arrival(board, part.me, seq, shared.node.clock().now());
+            let now = shared.node.clock().now();
+            note_arrival(board, part.me, seq, now);
+            state.worked = state.arrivals.work_before(seq, now, shared.node.waited.so_far());
         }
         state.note_entered();
         self.arrive(part, state, seq, len, sampled);
@@ -229,15 +236,42 @@ impl NodeOperation {
         if !node.recording {
             return;
         }
+        let worked = state.worked.filter(|_| sampled);
         let tally = state.tallies.of(self.kind, self.nonblocking);
         tally.last += 1;
-        if sampled {
+        if let Some(worked) = worked {
             tally.last_sampled += 1;
             let now = node.clock().now();
             let others = (0..part.ranks).filter(|&rank| rank != part.me);
             let first = others.map(|rank| arrival_of(&part.shared.board, rank, seq)).min().unwrap_or(now);
-            tally.late_ns += node.clock().ns_between(first, now);
+            // Ranks that need nothing may have arrived long before. They would have waited for no longer than
+            // this rank worked since its previous call.
+            let late = Ticks(now.0.saturating_sub(first.0).min(worked.0));
+            tally.late_ns += node.clock().ns_between(Ticks(0), late);
         }
+    }
+
+    /// The member that came last of those whose deposits this rank needed, after a long wait for them. Of a
+    /// call that is cut into instances, the last instance decides.
+    pub(crate) fn awaited(&self, part: &NodePart) -> Option<usize> {
+        match self.participation.needs {
+            Sources::Empty => None,
+            Sources::One(rank) => Some(rank.0 as usize),
+            Sources::Below(_) => self.missing.get(),
+            Sources::AllOthers if part.ranks == 2 => Some(1 - part.me),
+            Sources::AllOthers => {
+                part.shared.board.last_to_arrive(Seq(self.first.0 + self.plan.instances - 1))
+            }
+        }
+    }
+
+    /// Returns whether all ranks below this one have made their deposits, and notes one that has not.
+    fn have_all_below(&self, board: &Board<Mapped>, rank: usize, seq: Seq) -> bool {
+        let missing = (0..rank).rev().find(|&below| !board.is_published(below, seq));
+        if missing.is_some() {
+            self.missing.set(missing);
+        }
+        missing.is_none()
     }
 
     /// Returns whether everything that this rank needs from others has been deposited.
@@ -247,7 +281,7 @@ impl NodeOperation {
         match self.participation.needs {
             Sources::Empty => true,
             Sources::One(rank) => board.is_published(rank.0 as usize, seq),
-            Sources::Below(rank) => (0..rank.0 as usize).rev().all(|below| board.is_published(below, seq)),
+            Sources::Below(rank) => self.have_all_below(board, rank.0 as usize, seq),
             Sources::AllOthers if part.ranks == 2 => board.is_published(1 - part.me, seq),
             Sources::AllOthers if self.kind == Kind::Barrier => {
                 board.is_released(seq) || board.all_arrived(seq, state.round(seq))

@@ -42,13 +42,15 @@ impl NodePart {
     /// This process's part as member number `me`.
     pub(crate) fn new(shared: Shared, me: usize) -> NodePart {
         let ranks = shared.local_ranks.len();
+        // With an agent the members here are only some of those that a rank waits for.
+        let members = if shared.has_agent || !shared.node.recording { 0 } else { ranks };
         NodePart {
             me,
             ranks,
             revoked: AtomicBool::new(false),
             locked: AtomicBool::new(false),
             threaded: shared.node.threaded,
-            state: UnsafeCell::new(PartState::new(ranks, &shared.board.geometry)),
+            state: UnsafeCell::new(PartState::new(ranks, members, &shared.board.geometry)),
             shared,
         }
     }

@@ -158,17 +158,17 @@ impl Shared {
     pub(crate) fn enter_barrier_and_go_on(&self, me: usize, number: u64, stamp: u64) {
         if self.enters_unfenced {
             self.board.enter_barrier_unfenced(me, number, stamp);
-            self.board.notify_unfenced_entry(number);
+            self.board.notify_unfenced_entry(me, number);
         } else {
             self.board.enter_barrier(me, number, stamp);
-            self.notify_entry(number);
+            self.notify_entry(me, number);
         }
     }
 
     /// Wakes ranks that sleep for barrier `number`. Callers have just entered it.
     #[inline(always)]
-    pub(crate) fn notify_entry(&self, number: u64) {
-        self.board.notify_entry(number);
+    pub(crate) fn notify_entry(&self, me: usize, number: u64) {
+        self.board.notify_entry(me, number);
         if self.has_agent {
             self.notify_agent_if_all_entered(number);
         }

@@ -8,7 +8,9 @@
 
 use super::ring_allocator::RingAllocator;
 use crate::barrier::counters::BarrierCounters;
+use crate::clock::Ticks;
 use crate::copy::streaming::StreamingCopy;
+use crate::record::arrivals::Arrivals;
 use crate::record::tally::Tallies;
 use evenkeel_record::OpRecord;
 use evenkeel_segment::board::geometry::WINDOW;
@@ -48,11 +50,16 @@ pub struct PartState {
     /// How many collectives have been posted to the node's agent.
     posted: u64,
     pub(crate) tallies: Tallies,
+    /// When this rank arrived at the latest sampled instance.
+    pub(crate) arrivals: Arrivals,
+    /// How long it worked before that, if that is known.
+    pub(crate) worked: Option<Ticks>,
 }
 
 impl PartState {
     /// The state of a communicator on which nothing has been called.
-    pub fn new(ranks: usize, geometry: &Geometry) -> PartState {
+    /// Waits are attributed to the `members`; there may be none.
+    pub fn new(ranks: usize, members: usize, geometry: &Geometry) -> PartState {
         PartState {
             next: 0,
             entered: 0,
@@ -70,7 +77,9 @@ impl PartState {
             wants_room: false,
             barriers: BarrierCounters::default(),
             posted: 0,
-            tallies: Tallies::default(),
+            tallies: Tallies::new(members),
+            arrivals: Arrivals::default(),
+            worked: None,
         }
     }
 

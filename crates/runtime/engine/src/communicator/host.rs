@@ -42,7 +42,7 @@ pub struct HostCommunicator {
 impl HostCommunicator {
     /// A communicator on which nothing has been called.
     pub fn new(identity: Identity, reason: HostReason) -> HostCommunicator {
-        HostCommunicator { identity, reason, tallies: Mutex::default() }
+        HostCommunicator { identity, reason, tallies: Mutex::new(Tallies::new(0)) }
     }
 
     /// Counts a call on it.

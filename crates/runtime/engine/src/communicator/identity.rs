@@ -1,6 +1,6 @@
 //! A communicator's members, name and id.
 
-use evenkeel_record::{CommRecord, OpRecord};
+use evenkeel_record::{CommRecord, OpRecord, PeerRecord};
 use std::sync::{Mutex, PoisonError};
 
 /// A communicator's members, name and id.
@@ -31,10 +31,26 @@ impl Identity {
         *self.name.lock().unwrap_or_else(PoisonError::into_inner) = name.to_string();
     }
 
+    /// Members of another world have no place in the record.
+    fn to_world_ranks(&self, peers: &mut Vec<PeerRecord>) {
+        peers.retain_mut(|peer| {
+            let world = self.members.get(peer.rank as usize).and_then(|&rank| u32::try_from(rank).ok());
+            world.is_some_and(|rank| {
+                peer.rank = rank;
+                true
+            })
+        });
+    }
+
     /// Returns the record with these counters, or `None` if there are no counters.
-    pub(crate) fn record(&self, ops: Vec<OpRecord>) -> Option<CommRecord> {
+    pub(crate) fn record(&self, mut ops: Vec<OpRecord>) -> Option<CommRecord> {
         if ops.is_empty() {
             return None;
+        }
+        for op in &mut ops {
+            for peers in [&mut op.waited_for, &mut op.completed_for, &mut op.came_last] {
+                self.to_world_ranks(peers);
+            }
         }
         Some(CommRecord {
             id: format!("{:x}", self.id),

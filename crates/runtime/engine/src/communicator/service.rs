@@ -2,6 +2,7 @@
 //! algorithm of its barriers. The members of these parts are all members of the communicator or, if it
 //! spans nodes, the members on this node and the node's agent.
 
+use crate::barrier::lateness;
 use crate::barrier::scheduled::ScheduledBarrier;
 use crate::comm::part::NodePart;
 use crate::comm::shared::Shared;
@@ -94,7 +95,10 @@ impl NodeService {
 
     /// The counters of both parts, by operation.
     pub(super) fn counters(&self) -> Vec<OpRecord> {
-        let mut ops = self.part.with(PartState::records);
+        let mut ops = self.part.with(|state| {
+            lateness::settle(&self.part, state);
+            state.records()
+        });
         ops.extend(
             self.companion_if_made().iter().flat_map(|companion| companion.part.with(PartState::records)),
         );

@@ -104,7 +104,7 @@ impl SpanningCommunicator {
             map,
             operators,
             counters: Mutex::new(Counters {
-                tallies: Tallies::default(),
+                tallies: Tallies::new(0),
                 expected_ns: [0; CollectiveKind::COUNT],
             }),
         }

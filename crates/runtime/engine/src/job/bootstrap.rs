@@ -16,6 +16,7 @@ use crate::clock::{self, Clock};
 use crate::deferral::mode::BarrierMode;
 use crate::record::notes::Notes;
 use crate::record::timeline::Timeline;
+use crate::record::waited::Waited;
 use crate::wait::settings::{WaitPolicy, WaitSettings};
 use evenkeel_barrier_table::TableError;
 use evenkeel_barrier_table::location::{self, ActiveTable};
@@ -222,6 +223,7 @@ impl Bootstrap {
             began: self.clock.now(),
             began_cpu_ns: clock::process_cpu_ns(),
             timeline: Timeline::default(),
+            waited: Waited::default(),
             table,
             agent: OnceLock::new(),
             reports_faults: AtomicBool::new(false),
@@ -286,5 +288,5 @@ fn token(address: u64) -> u64 {
 }
 
 fn version_hash() -> u32 {
-    hash(concat!(env!("CARGO_PKG_VERSION"), " layout 6").as_bytes()) as u32
+    hash(concat!(env!("CARGO_PKG_VERSION"), " layout 7").as_bytes()) as u32
 }

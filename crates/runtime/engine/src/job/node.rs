@@ -4,6 +4,7 @@ use super::agent_link::AgentLink;
 use super::neighbour::Neighbour;
 use crate::clock::{Clock, Ticks};
 use crate::record::timeline::Timeline;
+use crate::record::waited::Waited;
 use crate::wait::settings::{WaitPolicy, WaitSettings};
 use evenkeel_barrier_table::{BarrierTable, RankPlacement};
 use evenkeel_schedule::Schedule;
@@ -60,6 +61,8 @@ pub struct Node {
     pub began_cpu_ns: u64,
     /// Waiting time over the run.
     pub timeline: Timeline,
+    /// Waiting time in all.
+    pub waited: Waited,
     /// The schedules that run barriers, if all ranks of this node have the same table and can use it.
     pub(super) table: Option<BarrierTable>,
     /// The job's nodes, once their agents have started.
@@ -99,6 +102,7 @@ impl Node {
             began: clock.now(),
             began_cpu_ns: 0,
             timeline: Timeline::default(),
+            waited: Waited::default(),
             table: None,
             agent: OnceLock::new(),
             reports_faults: AtomicBool::new(false),

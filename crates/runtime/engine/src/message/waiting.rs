@@ -96,7 +96,9 @@ pub fn end(process: &Process) {
     // SAFETY: not called by the port.
     let Some(port) = (unsafe { process.messages.port() }) else { return };
     if let Some(waiter) = port.waiter.take() {
-        let waited = port.node.clock().ns_since(waiter.pause.began);
+        let now = port.node.clock().now();
+        let waited = port.node.clock().ns_between(waiter.pause.began, now);
+        port.node.waited.add(waiter.pause.began, now);
         port.expected_ns = (3 * port.expected_ns + waited) / 4;
     }
 }

@@ -2,15 +2,18 @@
 //!
 //! Every wait is timed. The duration of calls and the times of arrival are taken from the first few
 //! instances and from one in sixty-four, then scaled. A hash of the instance's number selects them, so all
-//! ranks sample the same instances.
+//! ranks sample the same instances. They are selected in pairs of consecutive ones, because how late a rank
+//! came follows from two of them.
 
+use super::peers::Peers;
 use evenkeel_record::{Histogram, OpRecord};
+use evenkeel_schedule::deposits::Sources;
 use evenkeel_spanning::CollectiveKind as Kind;
 
 /// Returns whether instance `seq` is timed in full.
 #[inline(always)]
 pub fn is_sampled(seq: u64) -> bool {
-    seq < 16 || seq.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58 == 0
+    seq < 16 || (seq >> 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58 == 0
 }
 
 /// Counters of one operation on one communicator.
@@ -48,12 +51,19 @@ pub struct Tally {
     /// How long the program computed while barriers were pending for which a strict barrier would have
     /// waited.
     pub overlapped_ns: u64,
+    /// The ranks that this one waited for.
+    pub waited_for: Peers,
+    /// The part of `waited_for` at the completion of deferred barriers.
+    pub completed_for: Peers,
+    /// The ranks that came last at deferred barriers, as this rank has taken it from the board.
+    pub came_last: Peers,
     /// Histogram of the durations of sampled calls.
     pub latency: [u32; Histogram::BUCKETS],
 }
 
-impl Default for Tally {
-    fn default() -> Self {
+impl Tally {
+    /// For a communicator of so many members; 0 if waits are not attributed to members.
+    pub fn new(members: usize) -> Self {
         Tally {
             calls: 0,
             host_calls: 0,
@@ -70,12 +80,21 @@ impl Default for Tally {
             deferred: 0,
             ahead: 0,
             overlapped_ns: 0,
+            waited_for: Peers::new(members),
+            completed_for: Peers::new(members),
+            came_last: Peers::new(members),
             latency: [0; Histogram::BUCKETS],
         }
     }
-}
 
-impl Tally {
+    /// Counts a wait, and the member that was waited for if that is known.
+    pub fn count_wait(&mut self, ns: u64, awaited: Option<usize>) {
+        self.wait_ns += ns;
+        if let Some(member) = awaited {
+            self.waited_for.add(member, ns);
+        }
+    }
+
     /// Counts a call that was timed: its duration, and the part of it that was spent waiting.
     pub fn sample(&mut self, ns: u64, waited_ns: u64) {
         self.samples += 1;
@@ -102,6 +121,9 @@ impl Tally {
             deferred: self.deferred,
             ahead: self.ahead,
             overlapped_ns: self.overlapped_ns,
+            waited_for: self.waited_for.record(),
+            completed_for: self.completed_for.record(),
+            came_last: self.came_last.record(),
             latency: Histogram { counts: self.latency[..used].iter().map(|&n| n as u64).collect() },
         }
     }
@@ -109,20 +131,30 @@ impl Tally {
 
 /// Counters of all operations of one communicator.
 pub struct Tallies {
+    members: usize,
     slots: [Option<Box<Tally>>; 2 * Kind::COUNT],
 }
 
-impl Default for Tallies {
-    fn default() -> Self {
-        Tallies { slots: std::array::from_fn(|_| None) }
-    }
-}
-
 impl Tallies {
+    /// For a communicator of so many members; 0 if waits are not attributed to members.
+    pub fn new(members: usize) -> Self {
+        Tallies { members, slots: std::array::from_fn(|_| None) }
+    }
+
     /// The counters of one kind of call; its nonblocking form is counted separately.
     #[inline]
     pub fn of(&mut self, kind: Kind, nonblocking: bool) -> &mut Tally {
-        self.slots[kind as usize + if nonblocking { Kind::COUNT } else { 0 }].get_or_insert_default()
+        self.slots[kind as usize + if nonblocking { Kind::COUNT } else { 0 }]
+            .get_or_insert_with(|| Box::new(Tally::new(self.members)))
+    }
+
+    /// How many blocking calls there were of collectives that all ranks leave together.
+    pub fn left_together(&self) -> u64 {
+        let needs_all = |kind: Kind, rank| kind.participation(2, 0, rank).needs == Sources::AllOthers;
+        let blocking = self.slots[..Kind::COUNT].iter().zip(Kind::ALL);
+        let is_together = |kind: Kind| kind != Kind::Barrier && (0..2).all(|rank| needs_all(kind, rank));
+        let together = blocking.filter(|(_, kind)| is_together(*kind));
+        together.filter_map(|(tally, _)| tally.as_ref()).map(|tally| tally.calls).sum()
     }
 
     /// The counters of all kinds that have been called.

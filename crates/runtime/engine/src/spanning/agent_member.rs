@@ -267,7 +267,7 @@ impl AgentMember {
             board.notify_room();
         }
         if barriers > 0 {
-            board.notify_entry(barriers - 1);
+            board.notify_entry(self.part.me, barriers - 1);
         }
     }
 

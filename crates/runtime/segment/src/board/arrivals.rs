@@ -5,12 +5,15 @@
 //! count can finish the instance alone, and so can any rank that sees it complete: all deposits are there,
 //! and stay until every rank has left. A process that dies or is descheduled holds up only itself.
 
+use crate::board::tagged::{rank_in, tagged};
 use crate::board::{Board, Seq};
 use crate::layout::LINE;
 use crate::sync::{Ordering, Words};
 
 const RELEASE: usize = LINE;
 const GROUPS: usize = 3 * LINE;
+/// Beside the arrivals: which rank completed the count.
+const LAST: usize = 8;
 
 impl<M: Words> Board<M> {
     /// Counts the caller's arrival; true for the rank that completes round `round` of this window position.
@@ -20,13 +23,24 @@ impl<M: Words> Board<M> {
         let top = self.memory.word(slot);
         // Acquire and release: the last to arrive must see what all others deposited before they arrived.
         // SeqCst: costs the same on x86, and is there the fence that `notify` needs.
-        if self.geometry.groups == 0 {
-            return top.fetch_add(1, Ordering::SeqCst) + 1 == round * self.geometry.ranks as u64;
+        let is_last = if self.geometry.groups == 0 {
+            top.fetch_add(1, Ordering::SeqCst) + 1 == round * self.geometry.ranks as u64
+        } else {
+            let group = self.geometry.group_of(me);
+            let counter = self.memory.word(slot + GROUPS + group * LINE);
+            counter.fetch_add(1, Ordering::SeqCst) + 1 == round * self.geometry.group_size(group)
+                && top.fetch_add(1, Ordering::SeqCst) + 1 == round * self.geometry.groups as u64
+        };
+        if is_last {
+            // Relaxed: only the report uses it, and a reader that comes too early finds another tag.
+            self.memory.word(slot + LAST).store(tagged(seq.epoch(), me), Ordering::Relaxed);
         }
-        let group = self.geometry.group_of(me);
-        let counter = self.memory.word(slot + GROUPS + group * LINE);
-        counter.fetch_add(1, Ordering::SeqCst) + 1 == round * self.geometry.group_size(group)
-            && top.fetch_add(1, Ordering::SeqCst) + 1 == round * self.geometry.groups as u64
+        is_last
+    }
+
+    /// The rank that arrived last at an instance. `None` if it has not noted that yet.
+    pub fn last_to_arrive(&self, seq: Seq) -> Option<usize> {
+        rank_in(self.memory.word(self.geometry.slot(seq.0) + LAST).load(Ordering::Relaxed), seq.epoch())
     }
 
     /// Whether all ranks have arrived in round `round`.

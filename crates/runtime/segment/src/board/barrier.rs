@@ -11,6 +11,7 @@
 //! some rank did not count, the words decide.
 
 use crate::board::Board;
+use crate::board::tagged::{rank_in, tagged};
 use crate::eventcount::{Fencing, Futex};
 use crate::layout::{ADVICE_AT, LINE};
 use crate::sync::{AtomicU64, Ordering, Words, fence, store_fenced};
@@ -19,6 +20,8 @@ use std::sync::atomic::compiler_fence;
 const STAMP: usize = 8;
 const RELEASE: usize = LINE;
 const GROUPS: usize = 2 * LINE;
+/// Beside the release flag: which rank came last.
+const LAST: usize = RELEASE + 8;
 
 impl<M: Words> Board<M> {
     fn entries(&self, rank: usize) -> &AtomicU64 {
@@ -95,6 +98,7 @@ impl<M: Words> Board<M> {
                 && count(self.memory.word(hint), number) == self.geometry.groups as u64
         };
         if full {
+            self.note_last_to_enter(me, number);
             // Release: pairs with the load in `is_barrier_released`. All ranks' entries were acquired
             // with the count and go along with the flag.
             self.memory.word(hint + RELEASE).store(number + 1, Ordering::Release);
@@ -109,6 +113,19 @@ impl<M: Words> Board<M> {
         // A later barrier's flag says the same: all ranks entered that one, so all entered this one.
         // Acquire: pairs with the store in `count_waiting`.
         self.memory.word(self.geometry.hint(number) + RELEASE).load(Ordering::Acquire) > number
+    }
+
+    fn note_last_to_enter(&self, me: usize, number: u64) {
+        // Relaxed: only the report uses it.
+        let word = self.memory.word(self.geometry.hint(number) + LAST);
+        word.store(tagged(number + 1, me), Ordering::Relaxed);
+    }
+
+    /// The rank that entered a complete barrier last, if it has noted that: a rank that does not wait looks
+    /// only when others sleep.
+    pub fn last_to_enter(&self, number: u64) -> Option<usize> {
+        let word = self.memory.word(self.geometry.hint(number) + LAST);
+        rank_in(word.load(Ordering::Relaxed), number + 1)
     }
 
     /// Tells all members how to go about barriers. Relaxed: nothing is concluded from it, and a member may
@@ -127,37 +144,38 @@ impl<M: Words> Board<M> {
 impl<M: Words + Futex> Board<M> {
     /// Wakes the ranks that sleep for barrier `number`, if it is complete. To be called after entering it.
     #[inline(always)]
-    pub fn notify_entry(&self, number: u64) {
+    pub fn notify_entry(&self, me: usize, number: u64) {
         if self.fencing == Fencing::Sleeper {
             self.notify();
         } else if self.has_sleepers() {
-            self.notify_if_complete(number);
+            self.notify_if_complete(me, number);
         }
     }
 
     /// The same after [`Board::enter_barrier_unfenced`].
     #[inline(always)]
-    pub fn notify_unfenced_entry(&self, number: u64) {
+    pub fn notify_unfenced_entry(&self, me: usize, number: u64) {
         match cfg!(loom) {
             // Stands in for the sleeper's membarrier, which the checker does not know.
             true => fence(Ordering::SeqCst),
             false => compiler_fence(Ordering::SeqCst),
         }
         if self.has_sleepers() {
-            self.notify_unfenced_if_complete(number);
+            self.notify_unfenced_if_complete(me, number);
         }
     }
 
     #[cold]
-    fn notify_unfenced_if_complete(&self, number: u64) {
+    fn notify_unfenced_if_complete(&self, me: usize, number: u64) {
         // Pairs with itself: of two ranks that enter last, at least one sees the other.
         fence(Ordering::SeqCst);
-        self.notify_if_complete(number);
+        self.notify_if_complete(me, number);
     }
 
     #[cold]
-    fn notify_if_complete(&self, number: u64) {
+    fn notify_if_complete(&self, me: usize, number: u64) {
         if self.all_entered(number, &mut 0) {
+            self.note_last_to_enter(me, number);
             self.wake_sleepers();
         }
     }

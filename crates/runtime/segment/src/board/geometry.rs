@@ -4,6 +4,7 @@
 //! head        as of every block
 //! left        one line a rank: how many instances it has left
 //! entered     two lines a rank: how many barriers it has entered, and when the last one
+//! work        how long ranks worked before barriers that they did not wait for
 //! hints       a few barrier positions: arrivals (top, groups), release
 //! slots       one a window position: arrivals (top, groups), release, work
 //! call queue  one line a window position, and how many have been taken: for communicators that span nodes
@@ -30,6 +31,11 @@ pub const GROUP: usize = 32;
 /// barriers let them be; a hint that is overwritten costs its readers a look at the ranks' own counts.
 const HINTS: usize = 4;
 
+/// How many barriers have a place where ranks note their work; more than ranks are apart.
+pub const WORK_PLACES: u64 = 96;
+/// Bytes of such a place.
+pub(crate) const WORK_PLACE_BYTES: usize = 16;
+
 /// Bytes of each rank's ring.
 const RING_BYTES: usize = 32 * 1024;
 /// Bytes of the common area, for each rank.
@@ -52,6 +58,7 @@ pub struct Geometry {
     pub total_bytes: usize,
     pub(crate) left_at: usize,
     pub(crate) entered_at: usize,
+    pub(crate) work_at: usize,
     hints_at: usize,
     hint_stride: usize,
     pub(crate) slots_at: usize,
@@ -83,7 +90,8 @@ impl Geometry {
         let groups = if ranks > group { ranks.div_ceil(group) } else { 0 };
         let left_at = HEAD_BYTES;
         let entered_at = (left_at + ranks * LINE).next_multiple_of(2 * LINE);
-        let hints_at = entered_at + 2 * ranks * LINE;
+        let work_at = entered_at + 2 * ranks * LINE;
+        let hints_at = work_at + WORK_PLACES as usize * WORK_PLACE_BYTES;
         let hint_stride = (2 + groups) * LINE;
         let slots_at = hints_at + HINTS * hint_stride;
         let slot_stride = (3 + groups) * LINE;
@@ -101,6 +109,7 @@ impl Geometry {
             total_bytes,
             left_at,
             entered_at,
+            work_at,
             hints_at,
             hint_stride,
             slots_at,

@@ -7,6 +7,7 @@
 //!              pieces of work on an instance that any rank may take (shares)
 //! barrier      barriers, counted apart from the other collectives
 //! call_queue   the collectives called here, for the node's agent, if the communicator spans nodes
+//! work         how long ranks worked before barriers that they did not wait for
 //! sleeping     waiting for any of this at the block's eventcount
 //! revocation   marks that end everything under way
 //! ```
@@ -22,6 +23,8 @@ pub mod geometry;
 pub mod revocation;
 mod shares;
 mod sleeping;
+mod tagged;
+pub mod work;
 
 pub use deposits::{Board, Seq};
 pub use geometry::Geometry;

@@ -1,0 +1,74 @@
+"""The report names the rank that was late, and says how late it was.
+
+programs/planted.c delays a rank on purpose, and measures by its own clock for how long. Sums over a run are
+compared: single delays are as exact as the machine's timers.
+"""
+
+import re
+
+import pytest
+
+RANKS = 4
+MODES = ["strict", "deferred"]
+
+# operation, late rank, root
+CASES = [
+    ("barrier", 0, 0),
+    ("barrier", 3, 0),
+    ("reduce", 2, 0),
+    ("reduce", 1, 1),
+    ("allreduce", 1, 0),
+    ("bcast", 2, 2),
+    ("scan", 0, 0),
+    ("gather", 3, 0),
+    ("scatter", 1, 1),
+    ("allgather", 2, 0),
+    ("alltoall", 0, 0),
+]
+
+
+def run_planted(mpi, report, mode, op, ranks=RANKS, **options):
+    arguments = [f"{key}={value}" for key, value in {"op": op, **options}.items()]
+    program = mpi.build("planted.c")
+    outcome = mpi.run(program, ranks, *arguments, env={"EVENKEEL_BARRIER": mode}, report=report).ok()
+    slept = {
+        int(rank): (int(times), int(ns))
+        for rank, times, ns in re.findall(r"SLEPT (\d+) (\d+) (\d+)", outcome.out)
+    }
+    assert len(slept) == ranks
+    return outcome, slept
+
+
+def lateness(outcome, op):
+    """By rank: how often it came last, and how late it was in sum."""
+    ranks = outcome.read_report()["ranks"]
+    entries = [(rank["rank"], entry) for rank in ranks for comm in rank["comms"] for entry in comm["ops"]]
+    return {rank: (entry["last"], entry["late_ns"]) for rank, entry in entries if entry["op"] == op}
+
+
+def assert_named(found, slept, late, often=True):
+    """Rank `late` came last each time, and was as late as it measured itself."""
+    times, ns = slept[late]
+    last, late_ns = found[late]
+    assert abs(late_ns - ns) <= 0.1 * ns, (found, slept)
+    assert not often or abs(last - times) <= 0.1 * times, (found, slept)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("op, late, root", CASES)
+def test_the_late_rank_is_named(mpi, report, mode, op, late, root):
+    """For every kind of operation, strict and deferred: which rank, how often, how late."""
+    outcome, slept = run_planted(mpi, report, mode, op, late=late, root=root)
+    found = lateness(outcome, op)
+    assert max(found, key=lambda rank: found[rank][1]) == late, (found, slept)
+    assert_named(found, slept, late)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_two_late_ranks_are_both_named(mpi, report, mode, ranks):
+    """Deferred barriers hide that ranks take turns in being late, the report does not."""
+    outcome, slept = run_planted(mpi, report, mode, "barrier", ranks=ranks, late=0, turn=1, rounds=30)
+    found = lateness(outcome, "barrier")
+    assert_named(found, slept, 0)
+    assert_named(found, slept, 1)
