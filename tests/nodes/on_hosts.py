@@ -36,10 +36,10 @@ def run(rig, mpi, program, environment, timeout=60):
     return rig[0].run(launcher(mpi, environment, program), cwd=ROOT, timeout=timeout, check=False)
 
 
-def start(rig, mpi, program, environment):
+def start(rig, mpi, program, environment, options=()):
     """Starts a program on all hosts and returns at once."""
     return subprocess.Popen(
-        rig[0].command(launcher(mpi, environment, program), ROOT),
+        rig[0].command(launcher(mpi, environment, program, options=options), ROOT),
         env=rig[0].environment(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

@@ -1,15 +1,18 @@
 """When an agent, a host or a rank is lost, the job ends and names it. A slow one does not count as lost."""
 
+import contextlib
 import os
 import re
+import select
 import signal
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
 from agents import agents, kill_all_but_agents, wait_for_agents
-from mpis import FAULT_TOLERANCE
+from mpis import FAULT_TOLERANCE, KEEP_JOB_AFTER_DEATH
 from on_hosts import launcher, start, with_agents
 from paths import ROOT
 
@@ -33,6 +36,94 @@ def test_a_killed_agent_is_named(running):
     by_its_ranks = re.search(r"this node's agent \(process \d+\) has died while rank [45] waits", said)
     assert by_its_ranks or "node h2 (ranks 4, 5) " in said, said
     assert process.returncode != 0
+
+
+def first_sentence(process):
+    """The first line in which evenkeel says why the job ends, or "" if the launcher ended it before."""
+    _, said = process.communicate(timeout=30)
+    return next((line for line in said.splitlines() if "ending this job" in line), ""), said
+
+
+def ranks_on(rig, number):
+    """Process ids of the program on a host, by rank."""
+    found = {}
+    for pid, words in rig[number].processes().items():
+        if "killed_rank" in words and "mpirun" not in words and "orted" not in words:
+            environment = Path(f"/proc/{pid}/environ").read_bytes()
+            rank = re.search(rb"OMPI_COMM_WORLD_RANK=(\d+)", environment)
+            if rank:
+                found[int(rank.group(1))] = pid
+    return found
+
+
+@pytest.mark.parametrize("victim", [0, 3, 6, 7])
+@pytest.mark.parametrize("trial", range(3))
+def test_of_ranks_that_die_on_several_hosts_the_first_is_named(running, victim, trial):
+    """The test kills ranks of other hosts, as launchers do, as soon as one has died by itself.
+
+    It waits for that death as a launcher does: a process that is killed dies only when it gets a core.
+    """
+    del trial
+    rig, process = running
+    pids = {rank: pid for host in range(4) for rank, pid in ranks_on(rig, host).items()}
+    assert sorted(pids) == list(range(8)), pids
+    others = [rank for rank in (1, 2, 4, 5) if rank != victim]
+    watched = os.pidfd_open(pids[victim])
+    os.kill(pids[victim], signal.SIGKILL)
+    select.select([watched], [], [])
+    os.close(watched)
+    for rank in others:
+        os.kill(pids[rank], signal.SIGKILL)
+    sentence, said = first_sentence(process)
+    assert not sentence or re.search(rf"rank {victim} on h{victim // 2} has died", sentence), said
+    named = re.findall(r"evenkeel: rank (\d+)", said)
+    assert set(named) <= {str(victim)}, said
+
+
+@contextlib.contextmanager
+def started_for_good(rig, mpi, program):
+    """A program whose launcher leaves the job alone when processes end, and may not end itself.
+
+    Its output ends after 30 seconds at the latest.
+    """
+    options = KEEP_JOB_AFTER_DEATH["openmpi"]
+    process = start(rig, mpi, program, with_agents(mpi), options)
+    guard = threading.Timer(30, lambda: kill_all_but_agents(rig))
+    guard.start()
+    try:
+        yield process
+    finally:
+        guard.cancel()
+        guard.join()
+        kill_all_but_agents(rig)
+        process.communicate()
+
+
+@pytest.mark.parametrize("victim", [1, 4])
+def test_ranks_that_evenkeel_ends_are_not_named(clean, openmpi4, victim):
+    """The launcher leaves the job alone: evenkeel ends all ranks, and all say which one had died."""
+    program = [openmpi4.build("killed_rank.c"), f"victim={victim}"]
+    with started_for_good(clean, openmpi4, program) as process:
+        said, ending = "", []
+        while len(ending) < 4 and (line := process.stderr.readline()):  # one sentence on each host
+            said += line
+            ending += [line] if "ending this job" in line else []
+    assert len(ending) == 4, said
+    assert all(f"rank {victim} on h{victim // 2} has died" in line for line in ending), said
+
+
+def test_a_killed_agent_ends_no_rank_by_a_signal(clean, openmpi4):
+    """Ranks that write to a sleeping agent which is gone are told by evenkeel, not by SIGPIPE."""
+    computing = [openmpi4.build("long_computation.c"), "ms=4000"]
+    program = ["sh", "-c", '"$@"; echo "status $?"', "sh", *computing]
+    with started_for_good(clean, openmpi4, program) as process:
+        wait_for_agents(clean)
+        time.sleep(1.5)  # the first collective is over, and the agents sleep
+        os.kill(agents(clean)["h2"][0], signal.SIGKILL)
+        statuses = []
+        while len(statuses) < 8 and (line := process.stdout.readline()):
+            statuses += re.findall(r"status (\d+)", line)
+    assert statuses == ["71"] * 8, statuses
 
 
 def test_a_node_whose_cable_is_pulled_is_named(running):

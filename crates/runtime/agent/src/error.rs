@@ -80,6 +80,9 @@ pub enum AgentError {
     /// The fabric cannot be opened.
     #[error("{0}")]
     Fabric(#[from] UcxError),
+    /// The processes of the ranks cannot be watched.
+    #[error("the ranks of this node cannot be watched: {0}. Check the limit of open files (ulimit -n)")]
+    NoWatch(std::io::Error),
     /// The node's segment cannot be opened.
     #[error("{0}")]
     Segment(#[from] SegmentError),

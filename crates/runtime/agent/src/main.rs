@@ -83,7 +83,7 @@ fn serve(pipe: RawFd, commands: File, mut info: File) -> Result<(), AgentError> 
     let world = open_node(&setup)?;
     let patience_ms = options::NODE_PATIENCE_MS.get().parse().unwrap_or(DEFAULT_PATIENCE_MS);
     let patience = Duration::from_millis(patience_ms.max(MIN_PATIENCE_MS));
-    Agent::new(world, setup, wire, commands, patience).run()
+    Agent::new(world, setup, wire, commands, patience)?.run()
 }
 
 fn info_of_this_agent(pipe: RawFd, address: &[u8]) -> AgentInfo {

@@ -29,6 +29,15 @@ pub enum Stream {
     Nonblocking = 1,
 }
 
+/// A rank of the job that has died, and when its node's agent was told so by the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Death {
+    /// Its rank in MPI_COMM_WORLD.
+    pub rank: u32,
+    /// Time of the day in nanoseconds.
+    pub seen_ns: u64,
+}
+
 /// A message between two agents of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Message {
@@ -36,8 +45,15 @@ pub enum Message {
     Ping,
     /// Gives one.
     Pong,
-    /// A rank on the sender's node has died, by its number in MPI_COMM_WORLD.
-    RankDied(u32),
+    /// A rank on the sender's node has died, and the sender knew of no other death. The receiver tells of
+    /// the deaths on its own node, and then answers.
+    RankDied(Death),
+    /// The answer: the sender knows of no earlier death that it has not told of.
+    DeathHeard,
+    /// The agents have agreed which rank died first, by its number in MPI_COMM_WORLD.
+    FirstDeath(u32),
+    /// The sender leaves because its ranks have ended. It is not lost.
+    Leaving,
     /// Something about one communicator.
     OfCommunicator {
         /// The job's name for it.
@@ -133,10 +149,13 @@ enum Kind {
     RankDied = 6,
     Begun = 7,
     ForwardedStep = 8,
+    DeathHeard = 9,
+    FirstDeath = 10,
+    Leaving = 11,
 }
 
 impl Kind {
-    const ALL: [Kind; 8] = [
+    const ALL: [Kind; 11] = [
         Kind::Barriers,
         Kind::Step,
         Kind::Ping,
@@ -145,6 +164,9 @@ impl Kind {
         Kind::RankDied,
         Kind::Begun,
         Kind::ForwardedStep,
+        Kind::DeathHeard,
+        Kind::FirstDeath,
+        Kind::Leaving,
     ];
 }
 
@@ -202,7 +224,12 @@ impl Message {
         match self {
             Message::Ping => alone(Header::new(Kind::Ping)),
             Message::Pong => alone(Header::new(Kind::Pong)),
-            Message::RankDied(rank) => alone(Header { number: rank.into(), ..Header::new(Kind::RankDied) }),
+            Message::RankDied(Death { rank, seen_ns }) => {
+                alone(Header { flag: rank, number: seen_ns, ..Header::new(Kind::RankDied) })
+            }
+            Message::DeathHeard => alone(Header::new(Kind::DeathHeard)),
+            Message::FirstDeath(rank) => alone(Header { flag: rank, ..Header::new(Kind::FirstDeath) }),
+            Message::Leaving => alone(Header::new(Kind::Leaving)),
             Message::OfCommunicator { communicator, content } => content.encode(job, communicator),
         }
     }
@@ -218,7 +245,10 @@ impl Message {
         let content = match header.kind {
             Kind::Ping => return Ok(Message::Ping),
             Kind::Pong => return Ok(Message::Pong),
-            Kind::RankDied => return Ok(Message::RankDied(number as u32)),
+            Kind::RankDied => return Ok(Message::RankDied(Death { rank: flag, seen_ns: number })),
+            Kind::DeathHeard => return Ok(Message::DeathHeard),
+            Kind::FirstDeath => return Ok(Message::FirstDeath(flag)),
+            Kind::Leaving => return Ok(Message::Leaving),
             Kind::Barriers => Content::Barriers(count),
             Kind::Begun => Content::Begun(stream, count),
             Kind::Revoked => Content::Revoked,
@@ -317,7 +347,10 @@ mod tests {
         for message in [
             Message::Ping,
             Message::Pong,
-            Message::RankDied(u32::MAX),
+            Message::RankDied(Death { rank: u32::MAX, seen_ns: u64::MAX - 1 }),
+            Message::DeathHeard,
+            Message::FirstDeath(7),
+            Message::Leaving,
             of(Content::Barriers(count)),
             of(Content::Begun(Stream::Blocking, count)),
             of(Content::Begun(Stream::Nonblocking, count)),

@@ -16,6 +16,8 @@ use crate::sync::{AtomicU64, Ordering, Words, fence};
 /// A process's word: 0 before it has joined.
 const JOINED: u64 = 1;
 const LEFT: u64 = 2;
+/// It is ended by evenkeel because of another loss.
+const ENDED: u64 = 3;
 
 /// Set in the word of a lost node, above its number.
 const UNREACHABLE: u64 = 1 << 32;
@@ -87,6 +89,17 @@ impl<'a, M: Words> NodeStatus<'a, M> {
         self.process(place).load(Ordering::Acquire) == LEFT // pairs with the store in `set_left`
     }
 
+    /// The process at a place of this node ends itself because something else was lost. Its end is no death.
+    pub fn set_ended(&self, place: usize) {
+        // Release: pairs with the load in `was_ended`; the announcement of the loss comes before.
+        self.process(place).store(ENDED, Ordering::Release);
+    }
+
+    /// Whether the process at a place of this node has ended itself because something else was lost.
+    pub fn was_ended(&self, place: usize) -> bool {
+        self.process(place).load(Ordering::Acquire) == ENDED // pairs with the store in `set_ended`
+    }
+
     /// The agent is about to sleep. It must look for work once more before it does: a rank that does not see
     /// this word has published its work before that look.
     pub fn set_agent_asleep(&self) {
@@ -125,10 +138,16 @@ impl<'a, M: Words> NodeStatus<'a, M> {
         LostNode::from_word(self.segment.word(LOST_NODE_AT).load(Ordering::Acquire))
     }
 
-    /// The agent has learned that a process, by its rank in the job, died before its part was done.
+    /// The agents have found that a process, by its rank in the job, died before its part was done. The first
+    /// such report stands: later deaths follow from it.
     pub fn report_dead_rank(&self, world_rank: u32) {
         // Release: pairs with the load in `dead_rank`.
-        self.segment.word(DEAD_RANK_AT).store(1 + u64::from(world_rank), Ordering::Release);
+        let _ = self.segment.word(DEAD_RANK_AT).compare_exchange(
+            0,
+            1 + u64::from(world_rank),
+            Ordering::Release,
+            Ordering::Relaxed,
+        );
     }
 
     /// The rank in the job of a process that died before its part was done, if the agent knows of any.
@@ -172,6 +191,8 @@ mod tests {
         (0..MAX_PROCESSES).for_each(|place| status.set_joined(place));
         status.set_left(MAX_PROCESSES - 1);
         assert!((0..MAX_PROCESSES).all(|place| status.has_left(place) == (place == MAX_PROCESSES - 1)));
+        status.set_ended(0);
+        assert!(status.was_ended(0) && !status.has_left(0) && !status.was_ended(MAX_PROCESSES - 1));
         assert_eq!((status.lost_node(), status.dead_rank(), status.is_agent_asleep()), (None, None, false));
     }
 
@@ -182,6 +203,7 @@ mod tests {
         assert!(status.claim_end_announcement());
         assert!(!status.claim_end_announcement());
         status.report_dead_rank(0);
-        assert_eq!(status.dead_rank(), Some(0));
+        status.report_dead_rank(3);
+        assert_eq!(status.dead_rank(), Some(0), "the first report stands");
     }
 }

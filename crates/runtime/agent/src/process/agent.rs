@@ -6,6 +6,7 @@ use crate::error::AgentError;
 use crate::message::{Message, MessageError};
 use crate::process::command_pipe::CommandPipe;
 use crate::process::communicators::Communicators;
+use crate::process::first_death::FirstDeath;
 use crate::process::idle_strategy::IdleStrategy;
 use crate::process::liveness::{NodeLiveness, Verdict};
 use crate::process::local_ranks::LocalRanks;
@@ -40,19 +41,23 @@ pub struct Agent {
     liveness: NodeLiveness,
     traffic: Traffic,
     ranks: LocalRanks,
+    first_death: FirstDeath,
     has_complained: bool,
 }
 
 impl Agent {
     /// `patience`: how long a node that is waited for may be silent.
+    ///
+    /// # Errors
+    /// If the ranks here cannot be watched.
     pub fn new(
         world: &'static Node,
         setup: NodeSetup,
         wire: UcxWire,
         pipe: CommandPipe,
         patience: Duration,
-    ) -> Agent {
-        Agent {
+    ) -> Result<Agent, AgentError> {
+        Ok(Agent {
             world,
             wire,
             pipe,
@@ -60,10 +65,11 @@ impl Agent {
             outgoing: Vec::new(),
             liveness: NodeLiveness::new(setup.nodes.len(), patience, Instant::now()),
             traffic: Traffic::begin(),
-            ranks: LocalRanks::new(world, &setup.here),
+            ranks: LocalRanks::new(world, &setup.here).map_err(AgentError::NoWatch)?,
+            first_death: FirstDeath::new(setup.nodes.len(), patience / 4),
             has_complained: false,
             setup,
-        }
+        })
     }
 
     /// Works until the last rank has ended.
@@ -90,6 +96,10 @@ impl Agent {
                 continue;
             }
             was_idle = true;
+            // Not each time: it is a system call.
+            if polls % PIPE_EVERY == 0 || self.pipe.is_closed() {
+                self.see_deaths();
+            }
             if self.may_leave(last_event) {
                 self.leave();
                 return Ok(());
@@ -119,7 +129,10 @@ impl Agent {
                     self.traffic.received(bytes.len());
                     self.receive(from, &bytes.into())?;
                 }
-                Event::Lost { node, .. } => self.liveness.set_unreachable(node.index()),
+                Event::Lost { node, .. } => {
+                    self.liveness.set_unreachable(node.index());
+                    self.first_death.answered(node.index());
+                }
                 Event::Completed { .. } => {}
             }
             next = self.wire.next_event();
@@ -156,7 +169,18 @@ impl Agent {
         match message {
             Message::Ping => self.outgoing.push((from, Message::Pong)),
             Message::Pong => {}
-            Message::RankDied(rank) => self.world.status().report_dead_rank(rank),
+            Message::RankDied(death) => {
+                self.see_deaths(); // what has happened here so far did not follow from that death
+                self.first_death.hear(death, Instant::now());
+                self.outgoing.push((from, Message::DeathHeard));
+            }
+            Message::DeathHeard => self.first_death.answered(from.index()),
+            Message::FirstDeath(rank) => {
+                if let Some(rank) = self.first_death.settle(rank, Instant::now()) {
+                    self.world.status().report_dead_rank(rank);
+                }
+            }
+            Message::Leaving => self.liveness.set_left(from.index()),
             Message::OfCommunicator { communicator, content } => {
                 self.communicators.receive(from, communicator, content, &mut self.outgoing)?;
             }
@@ -212,20 +236,18 @@ impl Agent {
         self.send_outgoing();
         // From here on nothing may be polled, or what has come would be slept over.
         let Some(network) = self.wire.arm() else { return Ok(()) };
-        let longest = match (self.wire.was_flushed(), awaited.is_empty()) {
+        let may_wait = awaited.is_empty() && !self.first_death.is_pending();
+        let longest = match (self.wire.was_flushed(), may_wait) {
             (false, _) => Some(FLUSH_INTERVAL),
             (true, false) => Some(self.liveness.check_interval()),
             (true, true) => None,
         };
-        let descriptors = [network, self.pipe.descriptor().unwrap_or(-1)];
-        let is_ready = wait_for_any(descriptors.into_iter().chain(self.ranks.descriptors()), longest);
-        let [_network, pipe, ranks @ ..] = is_ready.as_slice() else {
-            unreachable!("there are at least two descriptors")
-        };
-        for place in (0..ranks.len()).filter(|place| ranks[*place]) {
-            self.handle_end_of_rank(place);
+        let descriptors = [network, self.pipe.descriptor().unwrap_or(-1), self.ranks.descriptor()];
+        let [_network, pipe, end] = wait_for_any(descriptors, longest);
+        if end {
+            self.see_deaths();
         }
-        if *pipe {
+        if pipe {
             self.read_pipe()?;
         }
         Ok(())
@@ -242,33 +264,62 @@ impl Agent {
         }
     }
 
-    /// Tells the ranks here that a node is lost.
+    /// Tells the ranks here that a node is lost, unless a rank has died: then the job ends because of that,
+    /// and a node that is gone may have ended with it.
     fn report_lost(&self, node: usize, loss: NodeLoss) {
+        if self.first_death.is_known() {
+            return;
+        }
         tracing::warn!(node, host = self.setup.nodes[node].host, ?loss, "a node is lost");
         self.world.status().report_lost_node(LostNode { node: node as u32, loss });
     }
 
-    /// A rank here has ended. If it has died, all ranks of the job are told.
-    fn handle_end_of_rank(&mut self, place: usize) {
-        let Some(rank) = self.ranks.end(place) else { return };
-        tracing::warn!(rank, "a rank of this node has died");
-        self.world.status().report_dead_rank(rank);
-        let others = (0..self.setup.nodes.len() as u32).filter(|node| *node != self.setup.node);
-        self.outgoing.extend(others.map(|node| (NodeId(node), Message::RankDied(rank))));
+    /// Takes the deaths of ranks here. The first one that follows from no other loss is told to all agents.
+    /// When they have agreed which rank died first, the ranks here are told.
+    fn see_deaths(&mut self) {
+        for death in self.ranks.take_deaths() {
+            tracing::warn!(rank = death.rank, "a rank of this node has died");
+            if let Some(node) = self.liveness.unreachable_node() {
+                self.report_lost(node, NodeLoss::Unreachable);
+            }
+            if self.world.status().lost_node().is_some() {
+                continue; // the launcher or evenkeel ends the job because of that node
+            }
+            let others: Vec<usize> = self.other_nodes().collect();
+            if self.first_death.see(death, others.into_iter(), Instant::now()) {
+                self.tell_others(&Message::RankDied(death));
+            }
+        }
+        if let Some(rank) = self.first_death.verdict(Instant::now()) {
+            self.world.status().report_dead_rank(rank);
+            self.tell_others(&Message::FirstDeath(rank));
+        }
+    }
+
+    fn other_nodes(&self) -> impl Iterator<Item = usize> + use<> {
+        let this = self.setup.node as usize;
+        (0..self.setup.nodes.len()).filter(move |node| *node != this)
+    }
+
+    fn tell_others(&mut self, message: &Message) {
+        self.outgoing.extend(self.other_nodes().map(|node| (NodeId(node as u32), message.clone())));
         self.send_outgoing();
     }
 
-    /// Whether the ranks here have ended and no other node can need this agent.
+    /// Whether the ranks here have ended, no other node can need this agent, and deaths have been told.
     fn may_leave(&self, last_event: Instant) -> bool {
-        self.pipe.is_closed()
-            && (self.communicators.are_idle()
-                || !self.ranks.have_finished()
-                || last_event.elapsed() > MAX_LEAVING)
+        let is_over = if self.ranks.have_finished() {
+            self.communicators.are_idle()
+        } else {
+            self.ranks.are_accounted_for() && !self.first_death.is_pending()
+        };
+        self.pipe.is_closed() && (is_over || last_event.elapsed() > MAX_LEAVING)
     }
 
     /// What the ranks here have contributed has been sent; waits until the last messages have left.
     fn leave(mut self) {
         tracing::info!("the ranks here have ended");
+        self.tell_others(&Message::Leaving);
         let until = Instant::now() + MAX_LEAVING;
         while !self.wire.is_flushed() && Instant::now() < until {
             std::thread::yield_now();
@@ -282,9 +333,8 @@ impl Agent {
 
 /// Sleeps until one of these descriptors is ready, for `longest` at most. Of each, whether it is; -1
 /// never is.
-fn wait_for_any(descriptors: impl Iterator<Item = RawFd>, longest: Option<Duration>) -> Vec<bool> {
-    let watch = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
-    let mut watched: Vec<libc::pollfd> = descriptors.map(watch).collect();
+fn wait_for_any<const N: usize>(descriptors: [RawFd; N], longest: Option<Duration>) -> [bool; N] {
+    let mut watched = descriptors.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
     let longest = longest.map(|longest| libc::timespec {
         tv_sec: longest.as_secs() as libc::time_t,
         tv_nsec: longest.subsec_nanos().into(),
@@ -292,5 +342,5 @@ fn wait_for_any(descriptors: impl Iterator<Item = RawFd>, longest: Option<Durati
     let longest = longest.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
     // SAFETY: entries with open descriptors, or -1; the time, if any, outlives the call.
     unsafe { libc::ppoll(watched.as_mut_ptr(), watched.len() as libc::nfds_t, longest, std::ptr::null()) };
-    watched.iter().map(|entry| entry.revents != 0).collect()
+    watched.map(|entry| entry.revents != 0)
 }

@@ -20,6 +20,8 @@ struct Node {
     awaited_since: Option<Instant>,
     /// The network has given it up.
     is_unreachable: bool,
+    /// It has said that its ranks have ended.
+    has_left: bool,
 }
 
 /// What is to be done about a node that is waited for, by its number in the job.
@@ -36,7 +38,13 @@ pub enum Verdict {
 impl NodeLiveness {
     /// `patience`: how long a node that is waited for may be silent.
     pub fn new(nodes: usize, patience: Duration, now: Instant) -> NodeLiveness {
-        let node = Node { last_heard_from: now, last_asked: now, awaited_since: None, is_unreachable: false };
+        let node = Node {
+            last_heard_from: now,
+            last_asked: now,
+            awaited_since: None,
+            is_unreachable: false,
+            has_left: false,
+        };
         NodeLiveness { patience, nodes: vec![node; nodes] }
     }
 
@@ -48,6 +56,16 @@ impl NodeLiveness {
     /// The network has given a node up.
     pub fn set_unreachable(&mut self, node: usize) {
         self.nodes[node].is_unreachable = true;
+    }
+
+    /// A node's agent has said that its ranks have ended. That it cannot be reached afterwards is no loss.
+    pub fn set_left(&mut self, node: usize) {
+        self.nodes[node].has_left = true;
+    }
+
+    /// A node that the network has given up although it has not said that its ranks have ended.
+    pub fn unreachable_node(&self) -> Option<usize> {
+        self.nodes.iter().position(|node| node.is_unreachable && !node.has_left)
     }
 
     /// After how long to check again at the latest, while a node is waited for.
@@ -66,7 +84,7 @@ impl NodeLiveness {
             }
             let since = *node.awaited_since.get_or_insert(now);
             let silent_for = now.duration_since(node.last_heard_from.max(since));
-            if node.is_unreachable {
+            if node.is_unreachable && !node.has_left {
                 verdicts.push(Verdict::Unreachable(number));
             } else if silent_for >= patience {
                 verdicts.push(Verdict::Silent(number));
@@ -106,5 +124,8 @@ mod tests {
         nodes.set_unreachable(2);
         assert_eq!(nodes.check(start, |node| node == 2), [Verdict::Unreachable(2)]);
         assert!(nodes.check(start, |node| node == 1).is_empty());
+        assert_eq!(nodes.unreachable_node(), Some(2));
+        nodes.set_left(2);
+        assert_eq!(nodes.unreachable_node(), None, "it has taken its leave");
     }
 }

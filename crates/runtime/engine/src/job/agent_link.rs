@@ -6,6 +6,7 @@ use evenkeel_segment::sync::Ordering;
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::sync::atomic::AtomicU64;
 
 /// The nodes of a job, and the connection to this node's agent.
@@ -21,6 +22,14 @@ pub struct AgentLink {
     pipe: File,
     /// How many communicator ids this rank has made.
     ids_made: AtomicU64,
+}
+
+/// Opens the pipe of the agent, which has it as `/proc/PID/fd/N`, for writing.
+///
+/// It is opened for reading as well. So the pipe never lacks a reader, and a rank that writes to an agent
+/// that has died gets no `SIGPIPE`: it finds out when it next waits for the agent, and says so.
+pub(super) fn open_pipe(path: &str) -> std::io::Result<File> {
+    File::options().read(true).write(true).custom_flags(libc::O_CLOEXEC | libc::O_NONBLOCK).open(path)
 }
 
 /// How long a writer sleeps before it tries a full pipe again.
@@ -54,8 +63,11 @@ impl AgentLink {
                         libc::pollfd { fd: self.pipe.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
                     // SAFETY: one valid entry.
                     unsafe { libc::poll(&mut watched, 1, FULL_PIPE_MS) };
+                    if self.agent.is_dead() {
+                        return; // ranks that wait for it will notice
+                    }
                 }
-                Err(_) => return, // the agent has died; ranks that wait for it will notice
+                Err(_) => return,
             }
         }
     }

@@ -7,7 +7,7 @@
 //! stop it.
 
 use super::agent_commands::{AgentCommand, AgentInfo, NodeSetup, share_cores};
-use super::agent_link::AgentLink;
+use super::agent_link::{AgentLink, open_pipe};
 use super::agent_process::{AgentStartError, duplicate, pipe, program, read_all, spawn};
 use super::neighbour::Neighbour;
 use super::node::Node;
@@ -16,7 +16,6 @@ use crate::record::notes::Notes;
 use evenkeel_segment::Segment;
 use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::fs::OpenOptionsExt;
 
 /// Size of the buffer in which an agent's info travels among the ranks: its length in four bytes, then the
 /// info.
@@ -120,18 +119,12 @@ impl AgentStart {
         };
         let number = self.node_of[self.me];
         let mine = &infos[number as usize];
-        let pipe = match self.pipe.take() {
-            Some(pipe) => pipe,
-            None => {
-                let path = format!("/proc/{}/fd/{}", mine.pid, mine.pipe);
-                let opened =
-                    File::options().write(true).custom_flags(libc::O_CLOEXEC | libc::O_NONBLOCK).open(path);
-                let Ok(pipe) = opened else { return false };
-                pipe
-            }
+        let path = match &self.pipe {
+            Some(own) => format!("/proc/self/fd/{}", own.as_raw_fd()),
+            None => format!("/proc/{}/fd/{}", mine.pid, mine.pipe),
         };
-        // SAFETY: the descriptor belongs to `pipe`.
-        unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) };
+        let Ok(pipe) = open_pipe(&path) else { return false };
+        self.pipe = None;
         let hosts = infos.iter().map(|info| info.host.clone()).collect();
         let agent = Neighbour::new(usize::MAX, mine.pid);
         let link = AgentLink::new(self.node_of.clone(), hosts, share_cores(&infos), agent, pipe);

@@ -227,6 +227,7 @@ impl Bootstrap {
             table,
             agent: OnceLock::new(),
             reports_faults: AtomicBool::new(false),
+            death_seen_ns: AtomicU64::new(0),
         }
     }
 }

@@ -1,9 +1,11 @@
 //! Which processes of the job are alive, and what happens when a rank waits for one that has died.
 
 use super::node::Node;
+use crate::clock;
 use crate::record::notes;
 use evenkeel_segment::node_status::NodeLoss;
 use evenkeel_segment::process;
+use std::sync::atomic::Ordering;
 
 /// Exit status of a rank that ends because another one has died.
 pub const EXIT_PEER_DIED: i32 = 71;
@@ -40,9 +42,24 @@ impl Node {
 
     /// Returns whether one of the other processes with these local ranks has died before it left the job.
     pub(crate) fn any_has_died(&self, local_ranks: &[usize]) -> bool {
-        local_ranks
-            .iter()
-            .any(|&rank| rank != self.local_rank && self.neighbour(rank).is_dead() && !self.has_left(rank))
+        let has_died = |rank: usize| {
+            // In this order: a process says that it ends before it does.
+            self.neighbour(rank).is_dead() && !self.has_left(rank) && !self.status().was_ended(rank)
+        };
+        local_ranks.iter().any(|&rank| rank != self.local_rank && has_died(rank))
+    }
+
+    /// Returns whether this node's agent says which rank died. Agents ask each other first: a launcher kills
+    /// ranks of all nodes when one has died, and those are not to be named.
+    ///
+    /// An agent that has given no answer for as long as nodes may be silent is not waited for any more.
+    fn is_left_to_the_agent(&self) -> bool {
+        let Some(link) = self.agent() else { return false };
+        let now = clock::monotonic_ns().max(1);
+        let first = self.death_seen_ns.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
+        let since = first.map_or_else(|earlier| earlier, |_| now);
+        let patience_ms = evenkeel_options::NODE_PATIENCE_MS.get().parse().unwrap_or(2000);
+        !link.agent.is_dead() && now.saturating_sub(since) < patience_ms * 1_000_000
     }
 
     /// Ends this process with an error message if one of the processes with these local ranks has died, or
@@ -50,7 +67,13 @@ impl Node {
     pub fn check_alive(&self, local_ranks: impl Iterator<Item = usize>, operation: &str) {
         self.check_nodes(operation);
         for local_rank in local_ranks {
+            if local_rank != self.local_rank && self.status().was_ended(local_rank) {
+                self.end_quietly(); // it, or the rank for which it ended, has said why
+            }
             if !self.any_has_died(&[local_rank]) {
+                continue;
+            }
+            if local_rank != self.neighbours.len() && self.is_left_to_the_agent() {
                 continue;
             }
             let neighbour = self.neighbour(local_rank);
@@ -106,6 +129,12 @@ impl Node {
         if self.status().claim_end_announcement() {
             notes::print(sentence);
         }
+        self.end_quietly()
+    }
+
+    /// Ends this process. What it does because of another loss is not taken for a death.
+    fn end_quietly(&self) -> ! {
+        self.status().set_ended(self.local_rank);
         // SAFETY: flushes the program's output, then ends without running handlers that might wait for
         // other ranks.
         unsafe {

@@ -13,7 +13,7 @@ use evenkeel_segment::channel::Channels;
 use evenkeel_segment::eventcount::Fencing;
 use evenkeel_segment::{NodeStatus, Segment};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Facts that every rank of a node knows, with the same values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +69,8 @@ pub struct Node {
     pub(super) agent: OnceLock<AgentLink>,
     /// The host library reports process faults to the program.
     pub(super) reports_faults: AtomicBool,
+    /// When this process first saw that another one here had died; 0 if it has not.
+    pub(super) death_seen_ns: AtomicU64,
 }
 
 impl Node {
@@ -106,6 +108,7 @@ impl Node {
             table: None,
             agent: OnceLock::new(),
             reports_faults: AtomicBool::new(false),
+            death_seen_ns: AtomicU64::new(0),
         }
     }
 
