@@ -1,12 +1,15 @@
 """The report names the rank that was late, and says how late it was.
 
 programs/planted.c delays a rank on purpose, and measures by its own clock for how long. Sums over a run are
-compared: single delays are as exact as the machine's timers.
+compared. On a busy machine a rank may also be late by itself, so a run that does not fit is repeated twice: a
+report that is wrong is wrong each time.
 """
 
 import re
 
 import pytest
+
+ATTEMPTS = 3
 
 RANKS = 4
 MODES = ["strict", "deferred"]
@@ -46,29 +49,42 @@ def lateness(outcome, op):
     return {rank: (entry["last"], entry["late_ns"]) for rank, entry in entries if entry["op"] == op}
 
 
-def assert_named(found, slept, late, often=True):
-    """Rank `late` came last each time, and was as late as it measured itself."""
+def is_named(found, slept, late):
+    """Whether rank `late` came last each time, and was as late as it measured itself."""
     times, ns = slept[late]
     last, late_ns = found[late]
-    assert abs(late_ns - ns) <= 0.1 * ns, (found, slept)
-    assert not often or abs(last - times) <= 0.1 * times, (found, slept)
+    return abs(late_ns - ns) <= 0.1 * ns and abs(last - times) <= 0.1 * times
+
+
+def assert_named(mpi, report, mode, op, late_ranks, **options):
+    seen = []
+    for _ in range(ATTEMPTS):
+        outcome, slept = run_planted(
+            mpi, report, mode, op, late=late_ranks[0], turn=late_ranks[-1], **options
+        )
+        found = lateness(outcome, op)
+        latest = sorted(found, key=lambda rank: -found[rank][1])[: len(late_ranks)]
+        if set(latest) == set(late_ranks) and all(is_named(found, slept, late) for late in late_ranks):
+            return
+        seen.append((found, slept))
+    pytest.fail(f"not named in {ATTEMPTS} runs: {seen}")
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("op, late, root", CASES)
 def test_the_late_rank_is_named(mpi, report, mode, op, late, root):
     """For every kind of operation, strict and deferred: which rank, how often, how late."""
-    outcome, slept = run_planted(mpi, report, mode, op, late=late, root=root)
-    found = lateness(outcome, op)
-    assert max(found, key=lambda rank: found[rank][1]) == late, (found, slept)
-    assert_named(found, slept, late)
+    assert_named(mpi, report, mode, op, [late], root=root, us=30000)
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_two_late_ranks_are_both_named(mpi, report, mode, ranks):
     """Deferred barriers hide that ranks take turns in being late, the report does not."""
-    outcome, slept = run_planted(mpi, report, mode, "barrier", ranks=ranks, late=0, turn=1, rounds=30)
-    found = lateness(outcome, "barrier")
-    assert_named(found, slept, 0)
-    assert_named(found, slept, 1)
+    assert_named(mpi, report, mode, "barrier", [0, 1], ranks=ranks, rounds=30)
+
+
+def test_no_saved_time_is_claimed(mpi, report):
+    """One run does not tell what another library would have taken, so the record has no such figure."""
+    outcome, _ = run_planted(mpi, report, "strict", "reduce", late=2, rounds=5)
+    assert "saved" not in outcome.report.read_text()

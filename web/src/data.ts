@@ -10,7 +10,6 @@ export interface Digest {
   elapsed_ns: number;
   rank_time_ns: number;
   wait_ns: number;
-  saved_ns: number;
   calls: number;
   host_calls: number;
   instances: number;
@@ -53,7 +52,6 @@ export interface Comm {
   calls: number;
   host_calls: number;
   wait_ns: number;
-  saved_ns: number;
   rank_time_ns: number;
 }
 
@@ -70,7 +68,6 @@ export interface Op {
   bytes: number;
   time_ns: number;
   wait_ns: number;
-  saved_ns: number;
   last: number;
   /** The rank that arrived last most often, and how often; null if chance alone explains the counts. */
   last_most: { rank: number; times: number } | null;

@@ -29,20 +29,10 @@ function numbers(d: Digest): HTMLElement {
     ["Ranks", count(d.ranks.length), `${calls}, ${comms}`],
     ["Run time", duration(d.elapsed_ns), "from MPI_Init to MPI_Finalize"],
     ["Waiting", percent(d.wait_ns, d.rank_time_ns), `${duration(d.wait_ns)}, sum of all ranks`],
-    ["Saved", ...saved(d)],
     latest
       ? ["Delayed the others most", `rank ${latest.rank}`, `${duration(latest.late_ns)} in ${plural(latest.last, "call", "calls")}`]
       : ["Delayed the others most", "no rank", "no call recorded which rank arrived last"],
   ]);
-}
-
-/** How much waiting was saved, and an explanation of the number. */
-function saved(d: Digest): [value: string, about: string] {
-  const { deferred, overlapped_ns } = d.deferral;
-  if (d.saved_ns > 0) return [duration(d.saved_ns), `of waiting, sum of all ranks; ${duration(d.saved_ns / Math.max(1, d.ranks.length))} per rank`];
-  if (overlapped_ns > 0) return [duration(overlapped_ns), "of waiting in barriers at least, sum of all ranks"];
-  if (deferred > 0) return ["not known", "barriers returned early; how long they would have waited was not measured"];
-  return ["nothing", "no waiting was avoided"];
 }
 
 function waitingSection(d: Digest): Part {

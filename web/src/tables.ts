@@ -35,7 +35,6 @@ export function opsTable(d: Digest, onChoose: (op: Op) => void): SortableTable<O
     { head: "time", about: "time in the calls, sum of all ranks", key: (o) => o.time_ns, text: (o) => orDash(o.time_ns, duration), numeric: true },
     { head: "waiting", about: "time spent waiting, sum of all ranks", key: (o) => o.wait_ns, text: (o) => orDash(o.wait_ns, duration), numeric: true },
     { head: "share of run", about: "waiting as a share of all ranks' run time", key: (o) => o.wait_ns, text: (o) => percent(o.wait_ns, d.rank_time_ns), numeric: true },
-    { head: "saved", about: "estimate of how much longer a library without application bypass would have blocked the ranks", key: (o) => o.saved_ns, text: (o) => orDash(o.saved_ns, duration), numeric: true },
     {
       head: "usually last",
       about: "the rank that arrived last most often, and its share of the calls; varies: no rank stands out",
@@ -56,7 +55,6 @@ export function commsTable(comms: Comm[]): SortableTable<Comm> {
     { head: "calls", about: "calls of all ranks that evenkeel carried out", key: (c) => c.calls, text: (c) => orDash(c.calls, count), numeric: true },
     { head: "waiting", about: "sum of all ranks", key: (c) => c.wait_ns, text: (c) => orDash(c.wait_ns, duration), numeric: true },
     { head: "share of run", about: "waiting as a share of its members' run time", key: (c) => c.wait_ns / Math.max(1, c.rank_time_ns), text: (c) => percent(c.wait_ns, c.rank_time_ns), numeric: true },
-    { head: "saved", about: "sum of all ranks", key: (c) => c.saved_ns, text: (c) => orDash(c.saved_ns, duration), numeric: true },
     { head: "shared memory", key: (c) => c.segment_bytes, text: (c) => orDash(c.segment_bytes, bytes), numeric: true },
     { head: "per member", key: (c) => c.segment_bytes / Math.max(1, c.members.length), text: (c) => orDash(c.segment_bytes / Math.max(1, c.members.length), bytes), numeric: true },
     { head: "left to the MPI library", about: "calls of all ranks that evenkeel left to the MPI library", key: (c) => c.host_calls, text: (c) => orDash(c.host_calls, count), numeric: true },

@@ -103,11 +103,6 @@ pub struct OpRecord {
     pub time_ns: u64,
     /// The part of `time_ns` that was spent waiting for other ranks. Every wait is measured.
     pub wait_ns: u64,
-    /// Time for which a library without application bypass would have blocked ranks, and evenkeel did not
-    /// (sampled and scaled). The root computes it for all ranks together from their arrival times. For reduce
-    /// and gather, a rank would have been blocked until the latest arrival below it in a binomial tree. Only
-    /// the sum over all ranks is meaningful.
-    pub saved_ns: u64,
     /// How often this rank was the last to arrive.
     pub last: u64,
     /// When this rank arrived last: how long the first rank had been waiting, as a sum over the calls

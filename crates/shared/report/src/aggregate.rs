@@ -33,7 +33,6 @@ pub fn digest(run: &RunRecord) -> Digest {
     let sums = add_up_ranks(&run.ranks, &mut d);
     add_up_operations(sums, &mut d);
     d.wait_ns = total(d.ranks.iter().map(|r| r.wait_ns));
-    d.saved_ns = total(d.comms.iter().map(|c| c.saved_ns));
     d.calls = total(d.ranks.iter().map(|r| r.calls));
     d.segment_bytes = total(d.comms.iter().map(|c| c.segment_bytes));
     d.segment_bytes_per_member =
@@ -79,7 +78,6 @@ fn add_to_comm(comm: &mut CommDigest, op: &OpRecord) {
     add(&mut comm.calls, op.calls);
     add(&mut comm.host_calls, op.host_calls);
     add(&mut comm.wait_ns, op.wait_ns);
-    add(&mut comm.saved_ns, op.saved_ns);
 }
 
 fn add_to_rank(rank: &mut RankDigest, op: &OpRecord) {

@@ -25,8 +25,6 @@ pub struct Digest {
     pub rank_time_ns: u64,
     /// Time spent waiting for other ranks.
     pub wait_ns: u64,
-    /// Estimated time for which a library without application bypass would have blocked ranks in addition.
-    pub saved_ns: u64,
     /// Calls that evenkeel carried out.
     pub calls: u64,
     /// Calls left to the MPI library.
@@ -56,9 +54,6 @@ pub struct Digest {
 }
 
 /// One rank over all communicators and operations.
-///
-/// It has no saved time: the root of an operation computes that for all ranks together, so that only the sum
-/// over ranks is meaningful.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RankDigest {
     /// Rank in MPI_COMM_WORLD.
@@ -108,8 +103,6 @@ pub struct CommDigest {
     pub host_calls: u64,
     /// Time that its members spent waiting for each other.
     pub wait_ns: u64,
-    /// Estimated time saved.
-    pub saved_ns: u64,
     /// Sum of the members' run times.
     pub rank_time_ns: u64,
 }
@@ -137,8 +130,6 @@ pub struct OpDigest {
     pub time_ns: u64,
     /// The part of `time_ns` that was spent waiting for other ranks.
     pub wait_ns: u64,
-    /// Estimated time saved.
-    pub saved_ns: u64,
     /// In how many instances the last rank to arrive was recorded.
     pub last: u64,
     /// The rank that arrived last most often; `None` if chance alone explains the counts.

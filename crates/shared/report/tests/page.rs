@@ -97,7 +97,6 @@ fn absurd_numbers_are_survived() {
         bytes: all,
         time_ns: all,
         wait_ns: all,
-        saved_ns: all,
         last: all,
         late_ns: all,
         samples: all,

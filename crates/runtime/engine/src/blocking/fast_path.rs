@@ -123,7 +123,6 @@ impl FastCall<'_> {
             let is_done = || board.all_arrived(seq, round);
             self.process.wait_briefly(part, state, Kind::Reduce, is_done, || board.last_to_arrive(seq))?;
         }
-        state.tallies.of(Kind::Reduce, false).rooted += 1;
         // SAFETY: all contributions are published.
         unsafe { self.fold(call.recv) };
         Ok(())

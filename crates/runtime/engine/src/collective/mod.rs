@@ -14,5 +14,4 @@ pub mod deposit;
 pub mod operation;
 pub mod piece;
 pub mod plan;
-pub mod savings;
 pub mod shared_fold;

@@ -12,7 +12,6 @@ use super::completion::Instance;
 use super::deposit::{DepositPlan, DepositRoom};
 use super::piece::{arrival_of, note_arrival};
 use super::plan::{CallPlan, Route};
-use super::savings::saved_ns;
 use super::shared_fold::{SHARED_RESULT, SharedFold};
 use crate::clock::Ticks;
 use crate::comm::part::NodePart;
@@ -332,25 +331,10 @@ impl NodeOperation {
         } else {
             // SAFETY: all deposits that are read have been seen to be published or counted.
             unsafe { instance.take(part, state) };
-            self.note_savings(part, state, instance.seq);
             true
         };
         self.fold = fold;
         is_done
-    }
-
-    /// At the root of a reduction or gather: counts for how long a library without bypass would have
-    /// blocked the other ranks.
-    fn note_savings(&self, part: &NodePart, state: &mut PartState, seq: Seq) {
-        if !part.shared.node.recording || !matches!(self.kind, Kind::Reduce | Kind::Gather | Kind::Gatherv) {
-            return;
-        }
-        let tally = state.tallies.of(self.kind, self.nonblocking);
-        tally.rooted += 1;
-        if is_sampled(seq.0) {
-            tally.rooted_sampled += 1;
-            tally.saved_ns += saved_ns(part, self.call.root as usize, seq);
-        }
     }
 
     /// Returns whether all ranks that read this rank's memory have finished doing so.

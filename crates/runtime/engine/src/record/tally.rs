@@ -33,13 +33,6 @@ pub struct Tally {
     pub busy_ns: u64,
     /// How many calls were timed in full.
     pub samples: u64,
-    /// In sampled instances with this rank as root: for how much longer a library without bypass would have
-    /// blocked ranks.
-    pub saved_ns: u64,
-    /// How many instances this rank combined or collected as root.
-    pub rooted: u64,
-    /// How many of them were sampled.
-    pub rooted_sampled: u64,
     /// In sampled instances at which this rank came last: how long the first rank had waited.
     pub late_ns: u64,
     /// How many sampled instances this rank was the last to arrive at.
@@ -72,9 +65,6 @@ impl Tally {
             last: 0,
             busy_ns: 0,
             samples: 0,
-            saved_ns: 0,
-            rooted: 0,
-            rooted_sampled: 0,
             late_ns: 0,
             last_sampled: 0,
             deferred: 0,
@@ -114,7 +104,6 @@ impl Tally {
             // All waits are measured; the rest of the calls' time is scaled up from the sampled ones.
             time_ns: self.wait_ns + scaled(self.busy_ns, self.samples, self.calls),
             wait_ns: self.wait_ns,
-            saved_ns: scaled(self.saved_ns, self.rooted_sampled, self.rooted),
             last: self.last,
             late_ns: scaled(self.late_ns, self.last_sampled, self.last),
             samples: self.samples,

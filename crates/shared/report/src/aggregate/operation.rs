@@ -16,7 +16,6 @@ pub(super) struct OperationSum {
     bytes: u64,
     time_ns: u64,
     wait_ns: u64,
-    saved_ns: u64,
     late_ns: u64,
     /// How often each rank that called arrived last.
     last: BTreeMap<u32, u64>,
@@ -32,7 +31,6 @@ impl OperationSum {
         add(&mut self.bytes, op.bytes);
         add(&mut self.time_ns, op.time_ns);
         add(&mut self.wait_ns, op.wait_ns);
-        add(&mut self.saved_ns, op.saved_ns);
         add(&mut self.late_ns, op.late_ns);
         add(self.last.entry(rank).or_default(), op.last);
         self.latency.add(op);
@@ -46,7 +44,6 @@ impl OperationSum {
         add(&mut self.bytes, other.bytes);
         add(&mut self.time_ns, other.time_ns);
         add(&mut self.wait_ns, other.wait_ns);
-        add(&mut self.saved_ns, other.saved_ns);
         add(&mut self.late_ns, other.late_ns);
         for (rank, n) in &other.last {
             add(self.last.entry(*rank).or_default(), *n);
@@ -67,7 +64,6 @@ impl OperationSum {
             bytes: self.bytes,
             time_ns: self.time_ns,
             wait_ns: self.wait_ns,
-            saved_ns: self.saved_ns,
             last: total(counts.iter().map(|c| c.1)),
             last_most: arrives_last_most(&counts),
             late_ns: self.late_ns,

@@ -1,4 +1,4 @@
-//! The first sentences: what ran, how long it waited, what evenkeel saved, and which rank delayed the others.
+//! The first sentences: what ran, how long it waited, and which rank delayed the others.
 
 use crate::aggregate::arrives_last_most;
 use crate::aggregate::saturating::total;
@@ -24,31 +24,17 @@ pub(super) fn headline(d: &Digest) -> String {
         format!("{ran}; every collective call was left to the MPI library.")
     } else if ranks == 1 {
         format!("{ran}; a single rank has no others to wait for.")
-    } else if d.wait_ns == 0 && d.saved_ns == 0 && d.deferral.deferred == 0 {
-        format!("{ran} and did not wait for each other; evenkeel had no waiting to save.")
+    } else if d.wait_ns == 0 && d.deferral.deferred == 0 {
+        format!("{ran} and did not wait for each other.")
     } else {
         let share = percent(d.wait_ns, d.rank_time_ns);
-        format!("{ran} and spent {share} of it waiting for each other. {} {}", saved(d), latest_rank(d))
+        format!("{ran} and spent {share} of it waiting for each other. {}", latest_rank(d))
     }
 }
 
 /// A duration that stays on one line.
 pub(super) fn time(ns: u64) -> String {
     firm(duration(ns))
-}
-
-fn saved(d: &Digest) -> String {
-    if d.saved_ns == 0 {
-        return match (d.deferral.overlapped_ns, d.deferral.deferred) {
-            (0, 0) => "evenkeel saved no waiting.".into(),
-            // Deferred barriers saved some waiting, but how much is not known.
-            (0, _) => String::new(),
-            (ns, _) => format!("evenkeel saved at least {} of waiting in barriers.", time(ns)),
-        };
-    }
-    let each = d.saved_ns / d.ranks.len().max(1) as u64;
-    let share = percent(d.saved_ns, d.rank_time_ns);
-    format!("evenkeel saved {} of waiting ({} per rank, {share} of the run).", time(d.saved_ns), time(each))
 }
 
 /// A sentence about the rank that delayed the others most.

@@ -17,15 +17,13 @@ const COLUMNS: &[Column] = &[
     Column { group: "time per call", head: "median", dispensable: 1 },
     Column { group: "time per call", head: "p99", dispensable: 3 },
     Column { group: "all ranks", head: "waiting", dispensable: 0 },
-    Column { group: "all ranks", head: "saved", dispensable: 0 },
     Column { group: "usually", head: "last", dispensable: 2 },
 ];
 /// The columns that mean something for a run of one rank.
 const COLUMNS_OF_ONE_RANK: usize = 6;
 
-const LEGEND: &str = "waiting: share of all ranks' run time. saved: estimate of how much longer a library \
-                      without bypass would have blocked the ranks. usually last: the rank that arrived last \
-                      most often, and its share of the calls; varies: no rank stands out.";
+const LEGEND: &str = "waiting: share of all ranks' run time. usually last: the rank that arrived last most \
+                      often, and its share of the calls; varies: no rank stands out.";
 
 /// Adds the table of operations and its legend.
 pub(super) fn operations(d: &Digest, out: &mut SummaryText) {
@@ -62,7 +60,6 @@ fn row(d: &Digest, o: &OpDigest) -> Vec<String> {
         measured(o.median_ns),
         measured(o.p99_ns),
         percent(o.wait_ns, d.rank_time_ns),
-        if o.saved_ns == 0 { "-".into() } else { duration(o.saved_ns) },
         last,
     ]
 }

@@ -108,7 +108,6 @@ struct Call {
     bytes: u64,
     wait: u64,
     cost: u64,
-    saved: u64,
     late: u64,
 }
 
@@ -170,30 +169,25 @@ impl Simulation {
             let wait = arrivals[last] - arrivals[r];
             let late = if r == last { arrivals[last] - first } else { 0 };
             let cost = cost + self.random.bits() % (cost / 2 + 1);
-            self.record(r, op, Call { bytes, wait, cost, saved: 0, late });
+            self.record(r, op, Call { bytes, wait, cost, late });
         }
     }
 
-    /// A reduction in which only the root waits. A library's binomial tree would have blocked inner ranks.
+    /// A reduction in which only the root waits.
     fn reduce(&mut self, bytes: u64, root: usize) {
         let n = self.clock.len();
         let arrivals = self.clock.clone();
         let last = (0..n).max_by_key(|r| arrivals[*r]).unwrap();
         for r in 0..n {
             let wait = if r == root { arrivals[last] - arrivals[r] } else { 0 };
-            let relative = (r + n - root) % n;
-            let lowest_bit = if relative == 0 { n } else { relative & relative.wrapping_neg() };
-            let below =
-                (relative..n.min(relative + lowest_bit)).map(|v| arrivals[(v + root) % n]).max().unwrap();
-            let saved = if r == root { 0 } else { below - arrivals[r] };
             let late = if r == last && r != root { arrivals[r] - arrivals[root].min(arrivals[r]) } else { 0 };
             let cost = 300 + self.random.bits() % 400;
-            self.record(r, "reduce", Call { bytes, wait, cost, saved, late });
+            self.record(r, "reduce", Call { bytes, wait, cost, late });
         }
     }
 
     fn record(&mut self, r: usize, op: &str, call: Call) {
-        let Call { bytes, wait, cost, saved, late } = call;
+        let Call { bytes, wait, cost, late } = call;
         let rank = &mut self.ranks[r];
         let ops = &mut rank.comms[0].ops;
         if !ops.iter().any(|o| o.op == op) {
@@ -204,7 +198,6 @@ impl Simulation {
         o.bytes += bytes;
         o.wait_ns += wait;
         o.time_ns += wait + cost;
-        o.saved_ns += saved;
         o.last += u64::from(late > 0);
         o.late_ns += late;
         o.samples += 1;
