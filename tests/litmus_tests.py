@@ -20,10 +20,11 @@ RANKS = {
     "short-lived": 3,
     "cancelled": 3,
     "cancelled-too-late": 3,
+    "buffered": 2,
 }
 
 # Only for messages that evenkeel carries.
-RANKS_OF_OWN_MESSAGES = RANKS | {"answer": 3, "entered": 3, "posted": 4}
+RANKS_OF_OWN_MESSAGES = RANKS | {"answer": 3, "entered": 3, "posted": 4, "buffer-is-full": 2}
 
 
 def run_litmus(mpi, case, rounds, env, ranks=None, **options):

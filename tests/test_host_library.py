@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from mpis import FAULT_TOLERANCE
-from verdicts import assert_passed
+from verdicts import assert_never_wrong, assert_passed
 
 
 @pytest.mark.parametrize("what", ["io", "window", "inter", "neighbour", "persistent"])
@@ -26,6 +26,12 @@ def test_other_parts_of_mpi_work_beside_collectives(mpi, what, tmp_path):
                 "MPI_Win_allocate of MPICH 4.0.2 between two ranks is wrong here, also without evenkeel"
             )
     assert_passed(mpi.run(program, ranks, f"what={what}", f"file={tmp_path / 'data'}"))
+
+
+def test_a_rank_that_waits_in_a_barrier_answers_accesses_to_its_window(mpi):
+    """Each update needs several answers. At one answer in 8 ms the program would take more than 40 s."""
+    program = mpi.build("passive_target.c")
+    assert_never_wrong(mpi.run(program, 2, "updates=5000", timeout=35))
 
 
 @pytest.mark.xfail(

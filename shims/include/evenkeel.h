@@ -429,10 +429,17 @@ bool ek_rank_has_died(int rank);
  MPI promises progress inside every call. A rank that waits in evenkeel must still answer for the host
  library (a large MPI_Isend in progress, a window that its peers access), or the other ranks never
  arrive. The engine calls `progress`, which takes about 0.2 us, from the thread that waits, in ek_barrier
- and ek_run. The first call comes after 100 us of a wait; the interval then doubles each time up to 8 ms.
- The engine also calls it between sleeps, and never while it holds a lock.
+ and ek_run. `activity` tells whether the library may have something to do: 0 no, 1 the program has used it
+ not long ago, 2 there are windows. Then, and while calls take longer than usual, they follow each other
+ after microseconds; otherwise the first comes after 100 us of a wait, and the interval doubles up to 8 ms
+ (0.2 ms with windows). The engine also calls it between sleeps, and never while it holds a lock.
  */
-void ek_set_host_progress(void (*progress)(void));
+void ek_set_host_progress(void (*progress)(void), uint32_t (*activity)(void));
+
+/*
+ Calls the host library, by the function of `ek_set_host_progress`, until it has taken in what has come.
+ */
+void ek_host_catch_up(void);
 
 /*
  Called by the wrapper of MPI_Finalize, after the last collective and after `ek_record_json`: leaves the

@@ -356,6 +356,7 @@ static const struct litmus cases[] = {
     {"choice", choice, 3},           {"entered", entered, 3},
     {"posted", posted, 2},           {"short-lived", short_lived, 2},
     {"cancelled", cancelled, 2},     {"cancelled-too-late", cancelled_too_late, 3},
+    {"buffered", buffered, 2},       {"buffer-is-full", buffer_is_full, 2},
 };
 
 int main(int argc, char **argv) { return run_litmus(argc, argv, cases, sizeof cases / sizeof *cases); }

@@ -61,3 +61,72 @@ static void cancelled_too_late(void)
         }
     }
 }
+
+static char data[100000], buffer[sizeof data + MPI_BSEND_OVERHEAD]; /* of large buffered sends */
+static int refused;
+
+/* An error handler. */
+static void count_refusal(MPI_Comm *comm, int *code, ...)
+{
+    int class;
+    (void)comm;
+    MPI_Error_class(*code, &class);
+    wrong += class != MPI_ERR_BUFFER;
+    refused++;
+}
+
+/* The buffer has room for one message. When the receiver has it and all have entered a barrier, there is room
+ * again. */
+static void buffered(void)
+{
+    int bytes = sizeof buffer;
+    void *detached;
+    MPI_Request request;
+    MPI_Buffer_attach(buffer, bytes);
+    for (long i = 0; i < rounds; i++) {
+        data[sizeof data - 1] = rank == 0 ? (char)i : -1;
+        if (rank == 0 && i % 2) {
+            MPI_Bsend(data, sizeof data, MPI_BYTE, 1, 5, WORLD);
+        } else if (rank == 0) {
+            MPI_Ibsend(data, sizeof data, MPI_BYTE, 1, 5, WORLD, &request);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+        } else if (rank == 1) {
+            MPI_Recv(data, sizeof data, MPI_BYTE, 0, 5, WORLD, MPI_STATUS_IGNORE);
+            wrong += data[sizeof data - 1] != (char)i;
+        }
+        MPI_Barrier(WORLD);
+    }
+    MPI_Buffer_detach(&detached, &bytes);
+    wrong += detached != buffer || bytes != sizeof buffer;
+}
+
+/* While the message is not received there is no room for another one, and the error handler is called once.
+ * In Open MPI a send after a refused one does not arrive, so this is for messages of evenkeel's. */
+static void buffer_is_full(void)
+{
+    int bytes = sizeof buffer;
+    void *detached;
+    MPI_Errhandler handler;
+    MPI_Request persistent;
+    MPI_Comm_create_errhandler(count_refusal, &handler);
+    MPI_Comm_set_errhandler(WORLD, handler);
+    MPI_Bsend_init(data, sizeof data, MPI_BYTE, 1, 5, WORLD, &persistent);
+    MPI_Buffer_attach(buffer, bytes);
+    for (long i = 0; i < rounds; i++) {
+        refused = 0;
+        if (rank == 0) {
+            MPI_Start(&persistent);
+            MPI_Bsend(data, sizeof data, MPI_BYTE, 1, 5, WORLD);
+            MPI_Wait(&persistent, MPI_STATUS_IGNORE);
+        }
+        wrong += refused != (rank == 0);
+        MPI_Barrier(WORLD);
+        if (rank == 1)
+            MPI_Recv(data, sizeof data, MPI_BYTE, 0, 5, WORLD, MPI_STATUS_IGNORE);
+        MPI_Barrier(WORLD);
+    }
+    MPI_Buffer_detach(&detached, &bytes);
+    MPI_Request_free(&persistent);
+    MPI_Errhandler_free(&handler);
+    MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_ARE_FATAL);
+}

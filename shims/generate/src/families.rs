@@ -39,6 +39,14 @@ pub const FAMILIES: &[Family] = &[
     Family { template: template!("receive"), functions: RECEIVES, carries_messages: true },
     Family { template: template!("start_send"), functions: STARTED_SENDS, carries_messages: true },
     Family { template: template!("start_receive"), functions: STARTED_RECEIVES, carries_messages: true },
+    Family { template: template!("send_buffered"), functions: BUFFERED_SENDS, carries_messages: true },
+    Family {
+        template: template!("start_persistent"),
+        functions: &["Start", "Startall"],
+        carries_messages: true,
+    },
+    Family { template: template!("init_buffered"), functions: &["Bsend_init"], carries_messages: true },
+    Family { template: template!("block_in_host"), functions: &["Buffer_detach"], carries_messages: true },
     Family { template: template!("message"), functions: LOCAL_MESSAGE_CALLS, carries_messages: true },
     Family { template: template!("clock"), functions: &["Wtime"], carries_messages: false },
     Family {
@@ -93,15 +101,17 @@ const RECEIVES: &[&str] = &["Recv", "Probe", "Mprobe", "Mrecv"];
 
 #[rustfmt::skip]
 const STARTED_SENDS: &[&str] = &[
-    "Isend", "Issend", "Irsend", "Ibsend", "Start", "Startall", "Isendrecv", "Isendrecv_replace",
+    "Isend", "Issend", "Irsend", "Isendrecv", "Isendrecv_replace",
 ];
+
+const BUFFERED_SENDS: &[&str] = &["Bsend", "Ibsend"];
 
 const STARTED_RECEIVES: &[&str] = &["Irecv", "Imrecv"];
 
 #[rustfmt::skip]
 const LOCAL_MESSAGE_CALLS: &[&str] = &[
-    "Bsend", "Send_init", "Bsend_init", "Ssend_init", "Rsend_init", "Recv_init", "Cancel", "Request_free",
-    "Buffer_attach", "Buffer_detach", "Comm_attach_buffer",
+    "Send_init", "Ssend_init", "Rsend_init", "Recv_init", "Cancel", "Request_free",
+    "Buffer_attach", "Comm_attach_buffer",
 ];
 
 #[rustfmt::skip]

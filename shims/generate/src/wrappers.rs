@@ -59,7 +59,7 @@ fn values(function: &Function) -> Result<Values, GenerateError> {
         ("RETURNS", if base == "Wtime" { "double" } else { "int" }.to_string()),
         ("PARAMETERS", function.prototype()),
         ("ARGUMENTS", function.arguments()),
-        ("STARTED", if base == "Startall" { "count" } else { "1" }.to_string()),
+        ("STARTED", started(base).to_string()),
     ]);
     if let Some(kind) = collective_kind(base) {
         let blocks = !function.parameters.iter().any(|p| p.kind == "REQUEST");
@@ -77,6 +77,15 @@ fn values(function: &Function) -> Result<Values, GenerateError> {
         values.insert("NEW_COMMUNICATOR", made.name.clone());
     }
     Ok(values)
+}
+
+/// How many requests a function starts, in C.
+fn started(base: &str) -> &'static str {
+    match base {
+        "Startall" => "count",
+        "Bsend" => "0",
+        _ => "1",
+    }
 }
 
 /// Of a function that completes requests, in C: which ones there are before the call, and how many of the

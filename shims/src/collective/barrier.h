@@ -17,8 +17,11 @@ static inline bool ek_may_defer_barrier(void)
     return ek_process.host_requests == 0 && ek_process.collectives == 0 && ek_messages_needing == 0;
 }
 
+/* A strict barrier while something is under way. What the host's barrier would have moved on is moved on. */
+int ek_barrier_with_progress(MPI_Comm, ek_comm *);
+
 /* Enters the barrier. Returns EK_DONE, EK_DECLINED, EK_REVOKED or EK_LOST_MEMBER. */
-static inline int ek_try_barrier(MPI_Comm comm)
+static inline __attribute__((always_inline)) int ek_try_barrier(MPI_Comm comm)
 {
     ek_note_collective();
     const ek_comm *fast = ek_deferred_fast_path;
@@ -30,9 +33,11 @@ static inline int ek_try_barrier(MPI_Comm comm)
         EK_COMPLETE_DEFERRED("MPI_Barrier");
         return EK_DECLINED;
     }
+    if (EK_UNLIKELY(!ek_may_defer_barrier()))
+        return ek_barrier_with_progress(comm, e->engine);
     ek_gate = 0;
     ek_last_barrier = (ek_last_barrier_comm){comm, e->engine};
-    int code = ek_barrier(e->engine, ek_may_defer_barrier());
+    int code = ek_barrier(e->engine, true);
     ek_gate_close_if_deferred();
     return code;
 }

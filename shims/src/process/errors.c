@@ -27,3 +27,16 @@ int ek_raise_checked(MPI_Comm comm, const ek_comm_entry *entry, int code)
     bool is_current = entry && atomic_load(&entry->handle) == (uintptr_t)comm;
     return ek_raise(is_current ? comm : ek_handles.world, code);
 }
+
+bool ek_ends_program(MPI_Comm comm)
+{
+    MPI_Errhandler handler;
+    ek_depth++;
+    bool ends = !ek_host.Comm_get_errhandler(comm, &handler);
+    if (ends) {
+        ends = handler != MPI_ERRORS_RETURN && ek_errhandler_is_predefined(handler);
+        ek_host.Errhandler_free(&handler);
+    }
+    ek_depth--;
+    return ends;
+}

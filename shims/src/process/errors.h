@@ -14,4 +14,7 @@ int ek_raise(MPI_Comm, int code);
  * is. Nothing is raised for MPI_SUCCESS. */
 int ek_raise_checked(MPI_Comm, const ek_comm_entry *entry, int code);
 
+/* Whether the communicator's error handler is one of the library's that end the program. */
+bool ek_ends_program(MPI_Comm);
+
 #endif

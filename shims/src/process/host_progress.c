@@ -22,6 +22,16 @@ void ek_host_progress(void)
     pthread_mutex_unlock(&lock);
 }
 
+uint32_t ek_host_activity(void)
+{
+    if (atomic_load_explicit(&ek_process.windows, memory_order_relaxed) > 0)
+        return 2;
+    int waits = __atomic_load_n(&ek_process.host_waits, __ATOMIC_RELAXED);
+    if (waits > 0)
+        __atomic_store_n(&ek_process.host_waits, waits - 1, __ATOMIC_RELAXED);
+    return waits > 0 || ek_process.host_requests > 0;
+}
+
 void ek_host_progress_close(void)
 {
     int flag;

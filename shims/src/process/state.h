@@ -20,9 +20,15 @@ typedef struct ek_process_state {
     /* Nonblocking collectives of evenkeel's that are not complete. */
     _Atomic int collectives;
     /* About how many nonblocking operations of the host's are not complete. A strict barrier would move them
-     * on while it waits. A deferred one does not, and another rank may wait for them. */
+     * on while it waits. A deferred one does not, and another rank may wait for them. In programs whose
+     * barriers are all strict it is not a count: see ek_host_used. */
     int host_requests;
-    /* A collective has been carried out since the host was last polled: see ek_polls_due. */
+    /* How many more long waits assume that the host has something to do: see ek_host_used. */
+    int host_waits;
+    /* One-sided windows that exist. */
+    _Atomic int windows;
+    /* A collective has been carried out since the host was last polled for tests (EK_BEHIND_FOR_TESTS, see
+     * ek_polls_due) and for buffered sends (EK_BEHIND_FOR_SENDS). */
     _Atomic int host_is_behind;
 } ek_process_state;
 extern EK_HIDDEN ek_process_state ek_process;
@@ -41,21 +47,30 @@ static inline bool ek_must_progress(void)
            (EK_UNLIKELY(ek_process.carries_messages) && ek_messages_need_progress());
 }
 
+enum { EK_BEHIND_FOR_TESTS = 1, EK_BEHIND_FOR_SENDS = 2 };
+
 /* Notes that evenkeel has carried out a collective. The host's would have taken in the messages that had
  * arrived, and programs rely on that: they send, enter a barrier, and probe until nothing is found. */
 static inline void ek_note_collective(void)
 {
-    atomic_store_explicit(&ek_process.host_is_behind, 1, memory_order_relaxed);
+    atomic_store_explicit(&ek_process.host_is_behind, EK_BEHIND_FOR_TESTS | EK_BEHIND_FOR_SENDS,
+                          memory_order_relaxed);
+}
+
+/* Whether a collective has been carried out since the last question by the same `asker`. */
+static inline bool ek_host_is_behind(int asker)
+{
+    if (EK_LIKELY(!(atomic_load_explicit(&ek_process.host_is_behind, memory_order_relaxed) & asker)))
+        return false;
+    atomic_fetch_and_explicit(&ek_process.host_is_behind, ~asker, memory_order_relaxed);
+    return true;
 }
 
 /* Returns how often a test or probe of the host that has found nothing is to be repeated. */
 static inline int ek_polls_due(void)
 {
     enum { POLLS_AFTER_A_COLLECTIVE = 4 };
-    if (EK_LIKELY(!atomic_load_explicit(&ek_process.host_is_behind, memory_order_relaxed)) || ek_depth)
-        return 0;
-    atomic_store_explicit(&ek_process.host_is_behind, 0, memory_order_relaxed);
-    return POLLS_AFTER_A_COLLECTIVE;
+    return !ek_depth && ek_host_is_behind(EK_BEHIND_FOR_TESTS) ? POLLS_AFTER_A_COLLECTIVE : 0;
 }
 
 #endif

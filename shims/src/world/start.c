@@ -141,7 +141,7 @@ static int open(const uint8_t *joined, int size, int rank)
     if (!code)
         code = ek_comms_open(size, rank);
     if (!code) {
-        ek_set_host_progress(ek_host_progress);
+        ek_set_host_progress(ek_host_progress, ek_host_activity);
         ek_process.active = true;
     }
     return code;

@@ -11,6 +11,7 @@ use crate::message::messages::Messages;
 use crate::nonblocking::request::Requests;
 use crate::record::notes::Notes;
 use crate::reduction::operators::OperatorTable;
+use crate::wait::library::HostLibrary;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -37,8 +38,8 @@ pub struct Process {
     pub messages: Messages,
     /// Deferred barriers that are not yet complete.
     pub deferral: Deferral,
-    /// The shim's function that lets the host library make progress, or null.
-    library_progress: AtomicPtr<()>,
+    /// The host library, which waits call now and then.
+    pub library: HostLibrary,
     /// The built-in operators.
     pub operators: OperatorTable,
 }
@@ -69,7 +70,7 @@ impl Process {
             requests: Requests::default(),
             messages: Messages::default(),
             deferral: Deferral::default(),
-            library_progress: AtomicPtr::new(std::ptr::null_mut()),
+            library: HostLibrary::default(),
             operators: OperatorTable::default(),
         }));
         PROCESS.store(process, Ordering::Release);
@@ -137,22 +138,5 @@ impl Process {
     /// The start of the agents while it is in progress, if the job has agents.
     pub fn agent_start(&self) -> MutexGuard<'_, Option<AgentStart>> {
         lock(&self.agent_start)
-    }
-
-    // ---- the host library ----
-
-    /// Sets the function that waits call now and then to let the host library's own messages make progress.
-    pub fn set_library_progress(&self, progress: extern "C" fn()) {
-        self.library_progress.store(progress as *mut (), Ordering::Release);
-    }
-
-    /// Lets the host library make progress.
-    pub(crate) fn progress_library(&self) {
-        let progress = self.library_progress.load(Ordering::Acquire);
-        if !progress.is_null() {
-            // SAFETY: only ever set from a function of this type.
-            let progress: extern "C" fn() = unsafe { std::mem::transmute(progress) };
-            progress();
-        }
     }
 }

@@ -89,12 +89,22 @@ pub extern "C" fn ek_rank_has_died(rank: c_int) -> bool {
 /// MPI promises progress inside every call. A rank that waits in evenkeel must still answer for the host
 /// library (a large MPI_Isend in progress, a window that its peers access), or the other ranks never
 /// arrive. The engine calls `progress`, which takes about 0.2 us, from the thread that waits, in ek_barrier
-/// and ek_run. The first call comes after 100 us of a wait; the interval then doubles each time up to 8 ms.
-/// The engine also calls it between sleeps, and never while it holds a lock.
+/// and ek_run. `activity` tells whether the library may have something to do: 0 no, 1 the program has used it
+/// not long ago, 2 there are windows. Then, and while calls take longer than usual, they follow each other
+/// after microseconds; otherwise the first comes after 100 us of a wait, and the interval doubles up to 8 ms
+/// (0.2 ms with windows). The engine also calls it between sleeps, and never while it holds a lock.
 #[unsafe(no_mangle)]
-pub extern "C" fn ek_set_host_progress(progress: extern "C" fn()) {
+pub extern "C" fn ek_set_host_progress(progress: extern "C" fn(), activity: extern "C" fn() -> u32) {
     if let Some(process) = Process::get() {
-        process.set_library_progress(progress);
+        process.library.set(progress, activity);
+    }
+}
+
+/// Calls the host library, by the function of `ek_set_host_progress`, until it has taken in what has come.
+#[unsafe(no_mangle)]
+pub extern "C" fn ek_host_catch_up() {
+    if let Some(process) = Process::get() {
+        process.library.catch_up(process.clock);
     }
 }
 

@@ -6,7 +6,7 @@ use crate::comm::part::{NodePart, Revoked};
 use crate::comm::state::PartState;
 use crate::process::Process;
 use crate::wait::chores::Chores;
-use crate::wait::pause::Pause;
+use crate::wait::pause::{Pause, yield_now};
 
 /// While this rank awaits no message, only one poll in this many also polls for messages.
 const UNAWAITED_INTERVAL: u32 = 8;
@@ -44,7 +44,7 @@ impl Process {
         let shared = &part.shared;
         let node = shared.node;
         let mut pause = Pause::begin(&shared.waiting);
-        let mut chores = Chores::new(node.patience_ns);
+        let mut chores = Chores::new(node.patience_ns, self.library.activity());
         loop {
             if self.requests.pending() > 0 {
                 self.requests.progress();
@@ -61,6 +61,11 @@ impl Process {
                 return Err(Revoked);
             }
             if pause.once(&shared.waiting, expected_ns, || node.any_is_running(&shared.local_ranks)) {
+                if chores.is_attentive() {
+                    yield_now();
+                    self.do_chores(part, kind, &mut chores, node.clock().ns_since(pause.began))?;
+                    continue;
+                }
                 self.messages.progress();
                 let in_progress = self.requests.pending() > 0 || self.messages.incomplete() > 0;
                 sleep(chores.nap_ns(in_progress), &mut is_done);
@@ -88,7 +93,8 @@ impl Process {
     ) -> Result<(), Revoked> {
         let due = chores.due(waited_ns);
         if due.library_progress {
-            self.progress_library();
+            let found = self.library.look(self.clock);
+            chores.looked(waited_ns, found);
         }
         if due.liveness {
             if part.has_lost_members() {

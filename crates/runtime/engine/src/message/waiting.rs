@@ -68,18 +68,24 @@ pub fn pause(process: &Process, also: AlsoAwaited) {
     let is_unannounced = also != AlsoAwaited::Nothing || port.is_outbound() || port.has_blocked();
     let mut waiter = port.waiter.take().unwrap_or_else(|| Waiter {
         pause: Pause::begin(&node.waiting),
-        chores: Chores::new(node.patience_ns),
+        chores: Chores::new(node.patience_ns, process.library.activity()),
     });
     let all_ranks = || (0..node.neighbours.len()).collect::<Vec<_>>();
     if waiter.pause.once(&node.waiting, expected_ns, || node.any_is_running(&all_ranks())) {
-        let has_requests = process.requests.pending() > 0;
-        let timeout = if is_unannounced { NAP_NS } else { waiter.chores.nap_ns(has_requests) };
-        eventcount::sleep_unless(&eventcount, fencing, timeout, || process.messages.progress() > 0);
+        if waiter.chores.is_attentive() {
+            yield_now();
+        } else {
+            let nap_ns = waiter.chores.nap_ns(process.requests.pending() > 0);
+            let timeout = if is_unannounced { NAP_NS.min(nap_ns) } else { nap_ns };
+            eventcount::sleep_unless(&eventcount, fencing, timeout, || process.messages.progress() > 0);
+        }
     }
     if waiter.pause.polls > 32 {
-        let due = waiter.chores.due(node.clock().ns_since(waiter.pause.began));
+        let waited_ns = node.clock().ns_since(waiter.pause.began);
+        let due = waiter.chores.due(waited_ns);
         if due.library_progress {
-            process.progress_library();
+            let found = process.library.look(process.clock);
+            waiter.chores.looked(waited_ns, found);
         }
         if due.liveness {
             node.check_alive(0..node.neighbours.len(), "Wait");
