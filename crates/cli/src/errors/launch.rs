@@ -64,6 +64,20 @@ pub enum LaunchError {
         searched: Vec<PathBuf>,
     },
 
+    /// A launcher of a system whose command line evenkeel does not know.
+    #[error(
+        "cannot start ranks by {}: it belongs to {system}, and evenkeel does not know how it passes \
+         variables on. Start the program yourself, with the variables that `evenkeel env --format shell` \
+         prints (LD_PRELOAD among them) set for the ranks.",
+        .launcher.display()
+    )]
+    UnknownLauncher {
+        /// The program.
+        launcher: PathBuf,
+        /// The system that it belongs to.
+        system: &'static str,
+    },
+
     /// `--launcher` names no program.
     #[error(
         "cannot use the launcher `{launcher}`: no such program was found (searched {}). Check the spelling \

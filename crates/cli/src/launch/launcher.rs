@@ -101,7 +101,7 @@ pub fn of_library(library: &Library, on_path: &[PathBuf]) -> Result<Launcher, La
     for directory in &searched {
         for name in style.names() {
             let path = directory.join(name);
-            if path.is_file() && !is_of_another_maker(&path, style) {
+            if path.is_file() && !is_of_another_maker(&path, style) && without_a_style(&path).is_none() {
                 return Ok(Launcher { path, style });
             }
         }
@@ -120,6 +120,9 @@ pub fn named(name: &str, maker: Maker, on_path: &[PathBuf]) -> Result<Launcher, 
             on_path.to_vec()
         },
     })?;
+    if let Some(system) = without_a_style(&path) {
+        return Err(LaunchError::UnknownLauncher { launcher: path, system });
+    }
     let real = file_name(&path.canonicalize().unwrap_or_else(|_| path.clone()));
     let style = match () {
         () if file_name(&path).starts_with("srun") => LauncherStyle::Slurm,
@@ -128,6 +131,19 @@ pub fn named(name: &str, maker: Maker, on_path: &[PathBuf]) -> Result<Launcher, 
         () => LauncherStyle::of(maker),
     };
     Ok(Launcher { path, style })
+}
+
+/// The system that a launcher belongs to, if its arguments are not known here.
+fn without_a_style(path: &Path) -> Option<&'static str> {
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    let is_of_pals = |path: &Path| path.components().any(|part| part.as_os_str() == "pals");
+    match file_name(path).as_str() {
+        "flux" => Some("Flux"),
+        "jsrun" => Some("IBM's Job Step Manager"),
+        "aprun" => Some("HPE's ALPS or PALS"),
+        _ if is_of_pals(path) || is_of_pals(&real) => Some("HPE's PALS"),
+        _ => None,
+    }
 }
 
 /// Whether a launcher belongs to another MPI. The file behind the links tells: `/usr/bin/mpirun` leads to the
@@ -198,5 +214,34 @@ pub fn own_variables(
             vec![("LD_PRELOAD".to_string(), format!("{before}{}", library.display()))]
         }
         _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn launchers_whose_arguments_are_not_known_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, system) in
+            [("flux", Some("Flux")), ("jsrun", Some("IBM")), ("aprun", Some("PALS")), ("srun", None)]
+                .into_iter()
+                .chain([("pals/1.2/bin/mpiexec", Some("PALS")), ("mpiexec.hydra", None)])
+        {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, "#!/bin/sh\n").unwrap();
+            std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+            let found = named(path.to_str().unwrap(), Maker::Mpich, &[]).map_err(|e| e.to_string());
+            match system {
+                None => assert!(found.is_ok(), "{name}: {found:?}"),
+                Some(system) => {
+                    let said = found.unwrap_err();
+                    assert!(said.contains(system) && said.contains("LD_PRELOAD"), "{said}");
+                }
+            }
+        }
     }
 }

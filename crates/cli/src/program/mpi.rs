@@ -55,6 +55,16 @@ pub const SONAMES: &[&str] = &[
     "libmpich.so.10",
 ];
 
+/// HPE Cray names its library after the compiler (`libmpi_gnu_91.so.12`). There is no shim for these: whether
+/// they keep to MPICH's ABI is not known here. Its `libmpi.so.12` (cray-mpich-abi) does by its name.
+const CRAY: [&str; 6] =
+    ["libmpi_cray", "libmpi_gnu", "libmpi_intel", "libmpi_nvidia", "libmpi_amd", "libmpi_aocc"];
+
+/// Whether an MPI library goes by this name, one without a shim included.
+fn is_known(soname: &str) -> bool {
+    SONAMES.contains(&soname) || CRAY.iter().any(|start| soname.starts_with(start) && soname.contains(".so."))
+}
+
 impl Abi {
     /// All of them.
     pub const ALL: [Abi; 5] = [Abi::OpenMpi4, Abi::OpenMpi5, Abi::Mpich4, Abi::Mpich5, Abi::Standard];
@@ -158,13 +168,8 @@ pub struct UnknownMpi {
 /// them.
 pub fn among(resolved: &Resolved) -> Option<Result<Library, UnknownMpi>> {
     // The standard ABI first: behind it an implementation may load its own libmpi.
-    let mut candidates: Vec<&Elf> = resolved
-        .loaded
-        .iter()
-        .skip(1)
-        .map(|l| &l.elf)
-        .filter(|e| SONAMES.contains(&known_as(e).as_str()))
-        .collect();
+    let mut candidates: Vec<&Elf> =
+        resolved.loaded.iter().skip(1).map(|l| &l.elf).filter(|e| is_known(&known_as(e))).collect();
     candidates.sort_by_key(|e| !known_as(e).starts_with("libmpi_abi"));
     let first = candidates.first()?;
     Some(identify(first).ok_or_else(|| UnknownMpi { library: first.path.clone(), soname: known_as(first) }))
@@ -194,7 +199,7 @@ pub fn identify(elf: &Elf) -> Option<Library> {
 /// The MPI library in a file, or that no shim fits it; None for a file that is no MPI library.
 pub fn recognise(file: &Path) -> Option<Result<Library, UnknownMpi>> {
     let elf = Elf::read(file).ok()?;
-    let soname = elf.soname.clone().filter(|soname| SONAMES.contains(&soname.as_str()))?;
+    let soname = elf.soname.clone().filter(|soname| is_known(soname))?;
     Some(identify(&elf).ok_or_else(|| UnknownMpi { library: file.into(), soname }))
 }
 
@@ -244,4 +249,20 @@ fn is_open_mpi_5(elf: &Elf) -> bool {
 
 fn known_as(elf: &Elf) -> String {
     elf.soname.clone().unwrap_or_else(|| file_name(&elf.path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_known;
+
+    #[test]
+    fn libraries_of_hpe_cray_are_known_and_bindings_are_not() {
+        for library in ["libmpi_cray.so.12", "libmpi_gnu_91.so.12", "libmpi_gnu.so.12", "libmpi.so.12"] {
+            assert!(is_known(library), "{library}");
+        }
+        for other in ["libmpi_cxx.so.40", "libmpi_mpifh.so.40", "libmpi_usempif08.so.40", "libmpifort.so.12"]
+        {
+            assert!(!is_known(other), "{other}");
+        }
+    }
 }
