@@ -69,6 +69,72 @@ static int find_message(const traffic *t, int source, int tag)
     return t->n;
 }
 
+/* Completes a receive with MPI_Wait, MPI_Test, MPI_Waitany or MPI_Testall. */
+static void complete_receive(MPI_Request *request, MPI_Status *status, rng *own)
+{
+    int way = below(own, 4), flag = 0, index;
+    if (way == 0)
+        MPI_Wait(request, status);
+    else if (way == 1)
+        MPI_Waitany(1, request, &index, status);
+    while (way >= 2 && !flag)
+        if (way == 2)
+            MPI_Test(request, &flag, status);
+        else
+            MPI_Testall(1, request, &flag, status);
+}
+
+/* Receives one message by one of the ways that MPI has. */
+static void receive(unsigned char *got, int source, int tag, MPI_Status *status, rng *own)
+{
+    MPI_Message found;
+    MPI_Request request;
+    int flag = 0;
+    switch (below(own, 5)) {
+    case 0:
+        MPI_Mprobe(source, tag, WORLD, &found, status);
+        MPI_Mrecv(got, LARGEST, MPI_BYTE, &found, status);
+        break;
+    case 1:
+        while (!flag)
+            MPI_Improbe(source, tag, WORLD, &flag, &found, status);
+        MPI_Imrecv(got, LARGEST, MPI_BYTE, &found, &request);
+        complete_receive(&request, status, own);
+        break;
+    case 2:
+        MPI_Recv_init(got, LARGEST, MPI_BYTE, source, tag, WORLD, &request);
+        MPI_Start(&request);
+        complete_receive(&request, status, own);
+        MPI_Request_free(&request);
+        break;
+    case 3:
+        MPI_Irecv(got, LARGEST, MPI_BYTE, source, tag, WORLD, &request);
+        complete_receive(&request, status, own);
+        break;
+    default: MPI_Recv(got, LARGEST, MPI_BYTE, source, tag, WORLD, status);
+    }
+}
+
+/* A receive in front of the barrier that ends a round: this rank has received all messages of the round, and
+ * those of the next are sent behind the barrier. So nothing comes, and it can be cancelled. */
+static void cancel_receive(uint64_t round, rng *own)
+{
+    unsigned char none;
+    int flag, source = one_in(own, 2) ? MPI_ANY_SOURCE : below(own, world_size);
+    MPI_Request request;
+    MPI_Status status;
+    MPI_Irecv(&none, 1, MPI_BYTE, source, one_in(own, 2) ? MPI_ANY_TAG : below(own, 3), WORLD, &request);
+    stall(own, 2, 300);
+    MPI_Test(&request, &flag, &status);
+    CHECK(!flag, "round %llu: a message of the next round has come", (unsigned long long)round);
+    if (flag)
+        return;
+    MPI_Cancel(&request);
+    MPI_Wait(&request, &status);
+    MPI_Test_cancelled(&status, &flag);
+    CHECK(flag, "round %llu: a receive was not cancelled", (unsigned long long)round);
+}
+
 /* Receives one message and checks it. Returns 0 if it was not sent in this round. */
 static int receive_message(traffic *t, uint64_t round, int is_probing, rng *own)
 {
@@ -83,7 +149,7 @@ static int receive_message(traffic *t, uint64_t round, int is_probing, rng *own)
         MPI_Probe(source, tag, WORLD, &status);
         MPI_Recv(got, LARGEST, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, WORLD, &status);
     } else {
-        MPI_Recv(got, LARGEST, MPI_BYTE, source, tag, WORLD, &status);
+        receive(got, source, tag, &status, own);
     }
     MPI_Get_count(&status, MPI_BYTE, &bytes);
     int which = find_message(t, status.MPI_SOURCE, tag);
@@ -119,5 +185,7 @@ static void exchange(uint64_t round)
     MPI_Waitall(t.sent_count, t.requests, MPI_STATUSES_IGNORE);
     for (int i = 0; i < t.sent_count; i++)
         free(t.sent[i]);
+    for (int n = below(&own, 4); n > 0; n--)
+        cancel_receive(round, &own);
 }
 #endif
