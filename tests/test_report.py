@@ -33,7 +33,9 @@ CASES = [
 def run_planted(mpi, report, mode, op, ranks=RANKS, **options):
     arguments = [f"{key}={value}" for key, value in {"op": op, **options}.items()]
     program = mpi.build("planted.c")
-    outcome = mpi.run(program, ranks, *arguments, env={"EVENKEEL_BARRIER": mode}, report=report).ok()
+    outcome = mpi.run(
+        program, ranks, *arguments, env={"EVENKEEL_BARRIER": mode, "EVENKEEL_QUIET": "0"}, report=report
+    ).ok()
     slept = {
         int(rank): (int(times), int(ns))
         for rank, times, ns in re.findall(r"SLEPT (\d+) (\d+) (\d+)", outcome.out)
@@ -88,3 +90,31 @@ def test_no_saved_time_is_claimed(mpi, report):
     """One run does not tell what another library would have taken, so the record has no such figure."""
     outcome, _ = run_planted(mpi, report, "strict", "reduce", late=2, rounds=5)
     assert "saved" not in outcome.report.read_text()
+
+
+def waited_for(outcome):
+    """By peer: how long ranks have waited for it in point-to-point calls."""
+    sums = {}
+    for rank in outcome.read_report()["ranks"]:
+        for peer in rank.get("messages_waited_for", []):
+            sums[peer["rank"]] = sums.get(peer["rank"], 0) + peer["ns"]
+    return sums
+
+
+@pytest.mark.parametrize("late, size", [(1, 8), (3, 8), (2, 200_000)])
+def test_the_late_sender_is_named(mpi, report, late, size):
+    """A program that only sends messages, which evenkeel carries: the record and the summary made of it."""
+    seen = []
+    for _ in range(ATTEMPTS):
+        outcome, slept = run_planted(mpi, report, "deferred", "message", late=late, bytes=size, us=30000)
+        found = waited_for(outcome)
+        if abs(found.get(late, 0) - slept[late][1]) <= 0.1 * slept[late][1]:
+            break
+        seen.append((found, slept))
+    else:
+        pytest.fail(f"not named in {ATTEMPTS} runs: {seen}")
+    sent = sum(rank["message_bytes"] for rank in outcome.read_report()["ranks"])
+    assert sent == 20 * size
+    text = " ".join(outcome.err.split())
+    assert f"Rank {late} delayed the others most" in text, text
+    assert "waiting for messages" in text and "Messages: 20 messages" in text, text

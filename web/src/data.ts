@@ -21,6 +21,7 @@ export interface Digest {
   comm_ops: Op[];
   timeline: Timeline;
   deferral: Deferral;
+  messages: Messages;
   notes: Note[];
   segment_bytes: number;
   segment_bytes_per_member: number;
@@ -82,6 +83,13 @@ export interface Timeline {
   slice_ns: number;
   /** The share of the slice spent waiting, per rank and slice, in units of 0.01%. */
   share: number[][];
+}
+
+/** Point-to-point messages that evenkeel carried. */
+export interface Messages {
+  sent: number;
+  bytes: number;
+  wait_ns: number;
 }
 
 /** Barriers that returned before all ranks had entered them. Numbers are sums over all ranks. */

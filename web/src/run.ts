@@ -3,7 +3,7 @@
 import { commLabel, type Digest, type Note, type Op } from "./data.ts";
 import { observers } from "./deferral.ts";
 import { choice, h, section } from "./dom.ts";
-import { count, duration, percent, plural, ranges } from "./format.ts";
+import { bytes, count, duration, percent, plural, ranges } from "./format.ts";
 import { header, tiles } from "./header.ts";
 import { lateness } from "./lateness.ts";
 import { latency } from "./latency.ts";
@@ -29,10 +29,17 @@ function numbers(d: Digest): HTMLElement {
     ["Ranks", count(d.ranks.length), `${calls}, ${comms}`],
     ["Run time", duration(d.elapsed_ns), "from MPI_Init to MPI_Finalize"],
     ["Waiting", percent(d.wait_ns, d.rank_time_ns), `${duration(d.wait_ns)}, sum of all ranks`],
+    ...messages(d),
     latest
       ? ["Delayed the others most", `rank ${latest.rank}`, `${duration(latest.late_ns)} in ${plural(latest.last, "call", "calls")}`]
       : ["Delayed the others most", "no rank", "no call recorded which rank arrived last"],
   ]);
+}
+
+/** Point-to-point messages, if there were any. */
+function messages(d: Digest): [name: string, value: string, about: string][] {
+  const m = d.messages;
+  return m.sent > 0 ? [["Messages", count(m.sent), `${bytes(m.bytes)}; ranks waited ${duration(m.wait_ns)} in point-to-point calls`]] : [];
 }
 
 function waitingSection(d: Digest): Part {
@@ -139,14 +146,15 @@ function notesSection(d: Digest): HTMLElement | null {
 }
 
 function footer(): HTMLElement {
-  const text = "Waiting is the time in collective calls until other ranks had arrived. Saved is an estimate of how much longer a library without application bypass would have blocked the ranks: in reduce and gather, as long as a binomial tree blocks its inner ranks. It does not include how fast a call itself is.";
+  const text = "Waiting is the time in calls of MPI until other ranks had arrived, or their messages. What evenkeel saved cannot be told from one run: run the program with and without it.";
   return h("footer", {}, h("p", {}, text));
 }
 
 /** Fills the page with the report of a run. */
 export function runPage(root: HTMLElement, d: Digest): void {
   const durations = latencySection(d);
-  const parts = d.calls > 0 ? [waitingSection(d), lateSection(d), deferralSection(d), durations] : [];
+  const waits = d.calls > 0 || d.wait_ns > 0 ? [waitingSection(d), lateSection(d)] : [];
+  const parts = d.calls > 0 ? [...waits, deferralSection(d), durations] : waits;
   const shown = parts.filter((p): p is Part => p !== null);
   const facts = [d.mpi, d.shim && `shim ${d.shim}`, d.version && `evenkeel ${d.version}`];
   const elements = [

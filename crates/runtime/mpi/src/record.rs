@@ -34,6 +34,8 @@ pub unsafe extern "C" fn ek_record_json(bytes: *mut usize) -> *mut c_char {
         observers: process.deferral.observations.counts(),
         messages,
         messages_ahead,
+        message_bytes: process.messages.sent_bytes(),
+        messages_waited_for: process.messages.waited_for(),
         notes: process.notes.all().into_iter().chain(why_strict).collect(),
     };
     let json = serde_json::to_vec(&record).expect("a record is plain data");

@@ -64,6 +64,13 @@ pub struct RankRecord {
     /// Of these messages: those that were sent while a barrier was pending.
     #[serde(default)]
     pub messages_ahead: u64,
+    /// The bytes of these messages.
+    #[serde(default)]
+    pub message_bytes: u64,
+    /// The ranks that this one waited for in point-to-point calls that evenkeel carried out: for each wait
+    /// the rank whose message or answer ended it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub messages_waited_for: Vec<PeerRecord>,
     /// Sentences for the user: what evenkeel could not do on this rank, and why.
     pub notes: Vec<String>,
 }

@@ -4,6 +4,7 @@
 
 mod deferral;
 mod histogram;
+mod messages;
 mod operation;
 pub(crate) mod saturating;
 mod timeline;
@@ -31,6 +32,7 @@ pub fn digest(run: &RunRecord) -> Digest {
         ..Default::default()
     };
     let sums = add_up_ranks(&run.ranks, &mut d);
+    d.messages = messages::messages(&run.ranks, &mut d.ranks);
     add_up_operations(sums, &mut d);
     d.wait_ns = total(d.ranks.iter().map(|r| r.wait_ns));
     d.calls = total(d.ranks.iter().map(|r| r.calls));

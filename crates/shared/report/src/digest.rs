@@ -45,6 +45,8 @@ pub struct Digest {
     pub timeline: TimelineDigest,
     /// Deferred barriers.
     pub deferral: DeferralDigest,
+    /// Point-to-point messages.
+    pub messages: MessagesDigest,
     /// Sentences for the user.
     pub notes: Vec<Note>,
     /// Shared memory set aside for all communicators.
@@ -181,6 +183,17 @@ pub struct DeferralDigest {
     pub observers: Vec<Observer>,
     /// Why barriers were strict, for a time or to the end. These are among [`Digest::notes`] too.
     pub strict: Vec<Note>,
+}
+
+/// Point-to-point messages that evenkeel carried.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct MessagesDigest {
+    /// Messages that were sent.
+    pub sent: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Time that ranks waited in point-to-point calls.
+    pub wait_ns: u64,
 }
 
 /// An action of the program that could observe whether a barrier is complete, and so completed it.

@@ -22,7 +22,8 @@ mod summary;
 
 pub use aggregate::digest;
 pub use digest::{
-    CommDigest, DeferralDigest, Digest, Note, Observer, OpDigest, RankDigest, TimelineDigest, TimesLast,
+    CommDigest, DeferralDigest, Digest, MessagesDigest, Note, Observer, OpDigest, RankDigest, TimelineDigest,
+    TimesLast,
 };
 pub use page::{document, html};
 pub use read::{ParseError, RunFacts, merge, parse};

@@ -13,7 +13,7 @@ mod output;
 use crate::aggregate::digest;
 use crate::digest::{Digest, Note};
 use evenkeel_record::RunRecord;
-use evenkeel_text::units::{bytes, plain, plural, rank_ranges};
+use evenkeel_text::units::{bytes, duration, percent, plain, plural, rank_ranges};
 use output::SummaryText;
 
 /// The summary as text that ends with a newline.
@@ -27,7 +27,10 @@ pub fn summary(run: &RunRecord, width: usize, colour: bool) -> String {
     out.headline(&headline::headline(&d));
     if !d.ops.is_empty() && d.calls > 0 {
         operations::operations(&d, &mut out);
-        late_ranks::late_ranks(&d, &mut out);
+    }
+    messages(&d, &mut out);
+    late_ranks::late_ranks(&d, &mut out);
+    if !d.ops.is_empty() && d.calls > 0 {
         barriers::deferred(&d, &mut out);
         barriers::scheduled(&d, &mut out);
     }
@@ -35,6 +38,20 @@ pub fn summary(run: &RunRecord, width: usize, colour: bool) -> String {
     memory(&d, &mut out);
     d.notes.iter().for_each(|n| note(&d, n, &mut out));
     out.text
+}
+
+fn messages(d: &Digest, out: &mut SummaryText) {
+    let m = &d.messages;
+    if m.sent == 0 {
+        return;
+    }
+    out.paragraph(&format!(
+        "Messages: {} with {}. Ranks waited {} in point-to-point calls ({} of all ranks' run time).",
+        plural(m.sent, "message", "messages"),
+        bytes(m.bytes),
+        duration(m.wait_ns),
+        percent(m.wait_ns, d.rank_time_ns)
+    ));
 }
 
 fn memory(d: &Digest, out: &mut SummaryText) {

@@ -4,6 +4,7 @@ use super::port::{NEEDING, Port};
 use super::visibility::Strength;
 use crate::deferral::pending::Deferral;
 use crate::job::node::Node;
+use evenkeel_record::PeerRecord;
 use evenkeel_segment::channel::Channels;
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
@@ -106,6 +107,20 @@ impl Messages {
     pub fn is_sending(&self) -> bool {
         // SAFETY: only reads some fields.
         unsafe { self.port() }.is_some_and(|port| port.sending > 0 || port.is_outbound())
+    }
+
+    /// How many bytes this process has sent in messages.
+    pub fn sent_bytes(&self) -> u64 {
+        // SAFETY: only reads one field.
+        unsafe { self.port() }.map_or(0, |port| port.sent_bytes)
+    }
+
+    /// How long this process has waited in point-to-point calls, by world rank.
+    pub fn waited_for(&self) -> Vec<PeerRecord> {
+        // SAFETY: only reads one field.
+        let Some(port) = (unsafe { self.port() }) else { return Vec::new() };
+        let world = |local: u32| port.node.neighbours[local as usize].world_rank as u32;
+        port.waited_for.record().into_iter().map(|p| PeerRecord { rank: world(p.rank), ..p }).collect()
     }
 
     /// How many messages this process has sent, and how many of them while a barrier was pending.

@@ -11,6 +11,7 @@ use crate::comm::part::NodePart;
 use crate::comm::stamp::BarrierStamp;
 use crate::deferral::pending::Deferral;
 use crate::job::node::Node;
+use crate::record::peers::Peers;
 use evenkeel_segment::Mapped;
 use evenkeel_segment::channel::{Channels, Reader, Writer};
 use evenkeel_segment::eventcount::Fencing;
@@ -83,6 +84,13 @@ pub struct Port {
     pub(super) was_asked: bool,
     /// How many messages have been sent, and how many of them with a stamp.
     pub(super) sent: (u64, u64),
+    /// Their bytes.
+    pub(super) sent_bytes: u64,
+    /// The local rank from which the latest record came: the one that a wait that ends now was for.
+    pub(super) latest_peer: usize,
+    /// How long this rank has waited for each rank. All ranks are on this node where evenkeel carries
+    /// messages.
+    pub(super) waited_for: Peers,
     pub(super) known: KnownBarriers,
     /// Polls since the last record arrived.
     pub(super) idle_polls: u32,
@@ -124,6 +132,9 @@ impl Port {
             sending: 0,
             was_asked: false,
             sent: (0, 0),
+            sent_bytes: 0,
+            latest_peer: 0,
+            waited_for: Peers::new(if node.recording { node.neighbours.len() } else { 0 }),
             known: KnownBarriers::new(node, deferral, strength),
             idle_polls: 0,
             waiter: None,
@@ -151,6 +162,7 @@ impl Port {
         let receiver = part.shared.local_ranks[dest];
         let envelope = Envelope { comm: part.id(), tag, source: part.me as u32, stamp, token: None };
         self.sent = (self.sent.0 + 1, self.sent.1 + u64::from(stamp.is_some()));
+        self.sent_bytes += bytes as u64;
         let is_eager = bytes <= self.eager_bytes;
         if is_eager && !synchronous && receiver != self.node.local_rank {
             let fields = Fields::envelope(&envelope);

@@ -20,6 +20,7 @@ impl Port {
                 let Some(record) = self.peers[sender].reader.next() else { break };
                 // SAFETY: the record stays in place until the reader advances.
                 let payload = unsafe { slice(record.payload, record.bytes) };
+                self.latest_peer = sender;
                 self.process_record(sender, record.kind, payload);
                 let peer = &mut self.peers[sender];
                 if peer.reader.advance(record) {

@@ -105,6 +105,10 @@ pub fn end(process: &Process) {
         let now = port.node.clock().now();
         let waited = port.node.clock().ns_between(waiter.pause.began, now);
         port.node.waited.add(waiter.pause.began, now);
+        if port.node.recording {
+            port.node.timeline.add(port.node.clock().ns_between(port.node.began, now), waited);
+            port.waited_for.add(port.latest_peer, waited);
+        }
         port.expected_ns = (3 * port.expected_ns + waited) / 4;
     }
 }

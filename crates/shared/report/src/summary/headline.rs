@@ -18,7 +18,11 @@ pub(super) fn headline(d: &Digest) -> String {
         plural(ranks, "rank", "ranks"),
         time(d.elapsed_ns)
     );
-    if d.ops.is_empty() {
+    if d.ops.is_empty() && d.wait_ns > 0 {
+        let share = percent(d.wait_ns, d.rank_time_ns);
+        let waited = format!("{ran}, made no collective calls and spent {share} of it waiting for messages.");
+        format!("{waited} {}", latest_rank(d))
+    } else if d.ops.is_empty() {
         format!("{ran} and made no collective calls.")
     } else if d.calls == 0 {
         format!("{ran}; every collective call was left to the MPI library.")
