@@ -163,6 +163,25 @@ typedef enum ek_channel
 } ek_channel;
 
 /*
+ What the engine asks the shim to do.
+ */
+typedef enum ek_arming
+{
+    /*
+     Catch no system calls any more.
+     */
+    EK_ARMING_OFF,
+    /*
+     Catch them, and look whether anything forbids deferral.
+     */
+    EK_ARMING_ON,
+    /*
+     Look whether anything forbids deferral.
+     */
+    EK_ARMING_LOOK,
+} ek_arming;
+
+/*
  Something besides messages that a wait is for.
  */
 typedef enum ek_also_awaited
@@ -629,9 +648,9 @@ uint32_t ek_allowed_deferral(void);
 bool ek_gate_is_wanted(void);
 
 /*
- Lets barriers be deferred from now on. The engine calls `arm` with 1 before it leaves the first barrier
- pending, and with 0 when no communicator defers any more; `arm` returns nonzero on success. NULL means
- that no system calls are to be caught.
+ Lets barriers be deferred from now on. The engine calls `arm` with an ek_arming: ON before it leaves the
+ first barrier pending, OFF when no communicator defers any more, and LOOK now and then between them. It
+ returns nonzero on success, and may forbid deferral. NULL means that no system calls are to be caught.
  */
 void ek_deferral_open(int (*arm)(int on));
 

@@ -21,12 +21,16 @@ static const struct channel channels[] = {
     {"hangup", hangup_open, signal_put, signal_there, do_nothing},
     {"posix-shm", shm_begin, shm_put, shm_there, do_nothing},
     {"private-map", map_open, file_put, shm_there, file_close},
+    {"raw-map", raw_map_begin, shm_put, shm_there, file_close},
+    {"library-map", library_map_begin, shm_put, shm_there, file_close},
     {"sysv-shm", sysv_begin, shm_put, shm_there, do_nothing},
     {"mpi-shm", mpishm_open, shm_put, shm_there, window_close},
     {"rma", rma_open, rma_put, rma_there, window_close},
     {"mpi-io", mpiio_open, mpiio_put, mpiio_there, mpiio_close},
     {"fork", file_open, fork_put, fork_there, file_close},
     {"thread", thread_open, thread_put, thread_there, thread_close},
+    {"raw-thread", raw_thread_open, thread_put, thread_there, raw_thread_close},
+    {"aio", file_open, aio_put, aio_there, file_close},
 };
 
 static unsigned state; /* of this rank's random numbers */

@@ -3,6 +3,7 @@
 #define EVENKEEL_TESTS_HIDDEN_PROCESSES_H
 #include "hidden_channels.h"
 #include "hidden_files.h"
+#include <aio.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -72,6 +73,72 @@ static void thread_open(void)
     file_open();
     if (pthread_create(&helper, NULL, serve_orders, NULL))
         die("pthread_create");
+}
+
+/* The same with a thread that the program has made by the system call, and that runs as one of glibc's. */
+static char raw_stack[1 << 16] __attribute__((aligned(16)));
+
+/* It makes system calls only, as it has no storage of its own: glibc knows nothing of it. */
+static int raw_serve(void *unused)
+{
+    (void)unused;
+    for (;;) {
+        long what = atomic_exchange(&order, 0), seen = -1;
+        if (what == STOP)
+            call_kernel(SYS_exit, 0, 0, 0, 0);
+        if (what == 0) {
+            call_kernel(SYS_sched_yield, 0, 0, 0, 0);
+            continue;
+        }
+        long value = what - 1;
+        if (what > 0)
+            call_kernel(SYS_pwrite64, fd, (long)&value, sizeof value, 0);
+        else
+            call_kernel(SYS_pread64, fd, (long)&seen, sizeof seen, 0);
+        atomic_store(&done, what > 0 || seen == -what - 1 ? 1 : 2);
+    }
+}
+
+static void raw_thread_open(void)
+{
+    const int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
+    file_open();
+    if (clone(raw_serve, raw_stack + sizeof raw_stack, flags, NULL) < 0)
+        die("clone");
+}
+
+static void raw_thread_close(void)
+{
+    atomic_store(&order, STOP);
+    file_close();
+}
+
+/* ---- a thread that the C library makes for itself reads and writes ---- */
+
+static long aio_value;
+
+static long await_aio(int (*start)(struct aiocb *))
+{
+    struct aiocb block = {.aio_fildes = fd, .aio_buf = &aio_value, .aio_nbytes = sizeof aio_value};
+    block.aio_sigevent.sigev_notify = SIGEV_NONE;
+    if (start(&block))
+        die("aio");
+    while (aio_error(&block) == EINPROGRESS)
+        ;
+    return aio_return(&block);
+}
+
+static void aio_put(long value)
+{
+    aio_value = value;
+    if (await_aio(aio_write) != sizeof aio_value)
+        die("aio_write");
+}
+
+static int aio_there(long value)
+{
+    aio_value = -1;
+    return await_aio(aio_read) == sizeof aio_value && aio_value == value;
 }
 
 static void thread_put(long value) { ask(value + 1); }

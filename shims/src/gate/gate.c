@@ -9,6 +9,8 @@
 
 #ifdef EK_CAN_CATCH_SYSTEM_CALLS
 #include "gate/channels.h"
+#include "gate/facts.h"
+#include "gate/kernel.h"
 #include "host/library.h"
 #include "process/faults.h"
 #include "process/state.h"
@@ -110,7 +112,7 @@ static void handle(int signal, siginfo_t *info, void *context)
 /* ---- installing it ---- */
 
 /* An armed gate makes each system call a little slower: not before there is a barrier to be deferred. */
-static int arm(int on)
+static bool set_dispatch(bool on)
 {
     long error = on ? ek_gate_syscall(SYS_prctl, DISPATCH, DISPATCH_ON, (long)ek_gate_text,
                                       ek_gate_text_end - ek_gate_text, (long)&ek_gate, 0)
@@ -118,19 +120,30 @@ static int arm(int on)
     return error == 0;
 }
 
+/* What the engine calls; see ek_arming. */
+static int arm(int how)
+{
+    static unsigned looks;
+    enum { LOOKS_BETWEEN_THOROUGH_ONES = 64 };
+    if (how == EK_ARMING_LOOK || how == EK_ARMING_ON)
+        ek_facts_look(how == EK_ARMING_ON || ++looks % LOOKS_BETWEEN_THOROUGH_ONES == 0);
+    return how == EK_ARMING_LOOK || set_dispatch(how == EK_ARMING_ON);
+}
+
 static bool install(void)
 {
     struct kernel_action ours = {
         .handler = handle, .flags = SA_SIGINFO | SA_NODEFER | RESTORER_FLAG, .restorer = ek_gate_restorer};
     const unsigned long only_sigsys = 1UL << (SIGSYS - 1);
-    return !syscall(SYS_rt_sigaction, SIGSYS, &ours, &programs, SIGNAL_SET_BYTES) &&
-           !syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &only_sigsys, NULL, SIGNAL_SET_BYTES) && arm(1);
+    return !ek_kernel(SYS_rt_sigaction, SIGSYS, (long)&ours, (long)&programs, SIGNAL_SET_BYTES, 0, 0) &&
+           !ek_kernel(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&only_sigsys, 0, SIGNAL_SET_BYTES, 0, 0) &&
+           set_dispatch(true);
 }
 
 static void uninstall(void)
 {
-    arm(0);
-    syscall(SYS_rt_sigaction, SIGSYS, &programs, NULL, SIGNAL_SET_BYTES);
+    set_dispatch(false);
+    ek_kernel(SYS_rt_sigaction, SIGSYS, (long)&programs, 0, SIGNAL_SET_BYTES, 0, 0);
 }
 
 /* Whether the gate holds: a system call is caught, once, and has the right answer in the end. */
@@ -138,7 +151,7 @@ static bool try_gate(void)
 {
     tries = 1;
     ek_gate = 1;
-    long answer = syscall(SYS_getppid);
+    long answer = ek_kernel(SYS_getppid, 0, 0, 0, 0, 0, 0);
     bool holds = !ek_gate && tries == 2 && answer == getppid();
     ek_gate = 0;
     tries = 0;
@@ -193,7 +206,7 @@ void ek_deferral_start(void)
         }
     }
     if (holds)
-        arm(0);
+        set_dispatch(false);
     ek_traps_start();
     ek_process.may_defer = true;
     ek_deferral_open(holds ? arm : NULL);

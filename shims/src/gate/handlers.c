@@ -2,55 +2,15 @@
  * strict, as its signal tells the program about other processes without a call; and the handlers of the gate
  * stay in place. */
 #define _GNU_SOURCE
+#include "gate/handler_rules.h"
 #include "gate/system_calls.h"
 
 #ifdef EK_CAN_CATCH_SYSTEM_CALLS
-#include "gate/channels.h"
 #include "gate/gate.h"
 #include "gate/origin.h"
 #include "gate/traps.h"
 #include "host/hints.h"
 #include <signal.h>
-
-/* ---- which handlers count ---- */
-
-static bool is_function(void (*handler)(int))
-{
-    return handler != SIG_DFL && handler != SIG_IGN && handler != SIG_ERR;
-}
-
-/* Whether the handler is in the object that defines this symbol. */
-static bool is_beside(const void *handler, const char *symbol)
-{
-    Dl_info here, there;
-    const void *found = dlsym(RTLD_DEFAULT, symbol);
-    return found && dladdr(handler, &here) && dladdr(found, &there) && here.dli_fbase == there.dli_fbase;
-}
-
-/* Handlers that the run-time systems of languages install in each program, for signals by which people end
- * it. Fortran's prints where the program was, and ends it. Python's raises KeyboardInterrupt. */
-static bool is_of_a_runtime(int signal, const void *handler)
-{
-    switch (signal) {
-    case SIGQUIT:
-    case SIGXCPU:
-    case SIGXFSZ: return is_beside(handler, "_gfortran_set_options");
-    case SIGINT: return is_beside(handler, "Py_Initialize");
-    default: return false;
-    }
-}
-
-/* A handler runs whenever another process sends the signal, also while the program is inside MPI, where its
- * system calls are let through; and as long as it has not run the program knows that nothing was sent. Only
- * faults are the process's own. */
-static void note_handler(int signal, void (*handler)(int), const void *caller, const char *how)
-{
-    if (is_function(handler) && !ek_is_trap(signal) && signal != SIGSYS &&
-        !is_of_a_runtime(signal, (const void *)handler) && ek_is_program(caller))
-        ek_channel_open(EK_CHANNEL_SIGNALS, how);
-}
-
-/* ---- the functions ---- */
 
 EK_ENTRY int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
 {
@@ -63,7 +23,7 @@ EK_ENTRY int sigaction(int signal, const struct sigaction *action, struct sigact
         return ek_trap_sigaction(signal, action, old);
     if (!action)
         return next(signal, NULL, old);
-    note_handler(signal, action->sa_handler, EK_CALLER, "sigaction");
+    ek_note_handler(signal, (const void *)action->sa_handler, EK_CALLER, "sigaction");
     /* The system calls of a handler that runs while the gate is closed must be caught too. */
     struct sigaction unmasked = *action;
     sigdelset(&unmasked.sa_mask, SIGSYS);
@@ -83,7 +43,7 @@ static __sighandler_t set_handler(int signal, __sighandler_t handler, int flags,
     }
     if (ek_traps_own(signal))
         return ek_trap_sigaction(signal, &action, &old) ? SIG_ERR : old.sa_handler;
-    note_handler(signal, handler, caller, "signal");
+    ek_note_handler(signal, (const void *)handler, caller, "signal");
     return next(signal, handler);
 }
 

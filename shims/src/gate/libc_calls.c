@@ -5,8 +5,13 @@
 
 #ifdef EK_CAN_CATCH_SYSTEM_CALLS
 #include "gate/channels.h"
+#include "gate/facts.h"
+#include "gate/kernel.h"
 #include "gate/origin.h"
 #include "process/state.h"
+#include <aio.h>
+#include <mqueue.h>
+#include <netdb.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -14,35 +19,32 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <threads.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- memory ---- */
-
-/* Anonymous private memory is this process's alone. A file shows what others write to it, even where it is
- * mapped privately. */
-static bool is_shared(int flags) { return (flags & MAP_TYPE) != MAP_PRIVATE || !(flags & MAP_ANONYMOUS); }
 
 /* Mappings are made by the system call itself: the allocator may call this before dlsym can be used. */
 
 EK_ENTRY void *mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset)
 {
-    if (EK_UNLIKELY(is_shared(flags)) && ek_is_program(EK_CALLER))
+    if (EK_UNLIKELY(ek_mapping_is_shared(flags)) && ek_is_program(EK_CALLER))
         ek_channel_open(EK_CHANNEL_SHARED_MEMORY, "mmap");
-    return (void *)syscall(SYS_mmap, address, bytes, protection, flags, fd, offset);
+    return (void *)ek_kernel_or_errno(SYS_mmap, (long)address, (long)bytes, protection, flags, fd, offset);
 }
 
 EK_ENTRY void *mmap64(void *address, size_t bytes, int protection, int flags, int fd, off64_t offset)
 {
-    if (EK_UNLIKELY(is_shared(flags)) && ek_is_program(EK_CALLER))
+    if (EK_UNLIKELY(ek_mapping_is_shared(flags)) && ek_is_program(EK_CALLER))
         ek_channel_open(EK_CHANNEL_SHARED_MEMORY, "mmap");
-    return (void *)syscall(SYS_mmap, address, bytes, protection, flags, fd, offset);
+    return (void *)ek_kernel_or_errno(SYS_mmap, (long)address, (long)bytes, protection, flags, fd, offset);
 }
 
 EK_ENTRY void *shmat(int id, const void *address, int flags)
 {
     if (ek_is_program(EK_CALLER))
         ek_channel_open(EK_CHANNEL_SHARED_MEMORY, "shmat");
-    return (void *)syscall(SYS_shmat, id, address, flags);
+    return (void *)ek_kernel_or_errno(SYS_shmat, id, (long)address, flags, 0, 0, 0);
 }
 
 EK_ENTRY sem_t *sem_open(const char *name, int flags, ...)
@@ -60,22 +62,56 @@ EK_ENTRY sem_t *sem_open(const char *name, int flags, ...)
 
 /* ---- threads ---- */
 
+static void note_thread(const void *caller, const char *how)
+{
+    if (ek_is_program(caller))
+        ek_channel_open(EK_CHANNEL_THREADS, how);
+    else
+        ek_facts_note_host_thread();
+}
+
 EK_ENTRY int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
                             void *argument)
 {
-    if (ek_is_program(EK_CALLER))
-        ek_channel_open(EK_CHANNEL_THREADS, "pthread_create");
+    note_thread(EK_CALLER, "pthread_create");
     EK_NEXT(pthread_create);
     return next(thread, attributes, start, argument);
 }
 
 EK_ENTRY int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
 {
-    if (ek_is_program(EK_CALLER))
-        ek_channel_open(EK_CHANNEL_THREADS, "thrd_create");
+    note_thread(EK_CALLER, "thrd_create");
     EK_NEXT(thrd_create);
     return next(thread, start, argument);
 }
+
+/* ---- functions of the C library that make threads of its own, or let the kernel work by itself ---- */
+
+/* `makes` says whether this call does. */
+#define MAKES_THREAD(returns, name, parameters, arguments, makes) \
+    EK_ENTRY returns name parameters                              \
+    {                                                             \
+        if ((makes) && ek_is_program(EK_CALLER))                  \
+            ek_channel_open(EK_CHANNEL_THREADS, #name);           \
+        EK_NEXT(name);                                            \
+        return next arguments;                                    \
+    }
+MAKES_THREAD(int, aio_read, (struct aiocb * block), (block), true)
+MAKES_THREAD(int, aio_write, (struct aiocb * block), (block), true)
+MAKES_THREAD(int, aio_fsync, (int how, struct aiocb *block), (how, block), true)
+MAKES_THREAD(int, aio_read64, (struct aiocb64 * block), (block), true)
+MAKES_THREAD(int, aio_write64, (struct aiocb64 * block), (block), true)
+MAKES_THREAD(int, aio_fsync64, (int how, struct aiocb64 *block), (how, block), true)
+MAKES_THREAD(int, lio_listio, (int mode, struct aiocb *const list[], int count, struct sigevent *event),
+             (mode, list, count, event), true)
+MAKES_THREAD(int, lio_listio64, (int mode, struct aiocb64 *const list[], int count, struct sigevent *event),
+             (mode, list, count, event), true)
+MAKES_THREAD(int, getaddrinfo_a, (int mode, struct gaicb *list[], int count, struct sigevent *event),
+             (mode, list, count, event), true)
+MAKES_THREAD(int, timer_create, (clockid_t clock, struct sigevent *event, timer_t *timer),
+             (clock, event, timer), event && event->sigev_notify == SIGEV_THREAD)
+MAKES_THREAD(int, mq_notify, (mqd_t queue, const struct sigevent *event), (queue, event),
+             event && event->sigev_notify == SIGEV_THREAD)
 
 /* ---- signal masks ---- */
 

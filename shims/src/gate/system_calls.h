@@ -14,6 +14,14 @@ const char *ek_system_call_name(long number);
  * from within a handler they would last until its end. */
 bool ek_system_call_is_private(long number, const greg_t *registers);
 
+/* Whether a mapping with these flags shows what others write. Anonymous private memory is this process's
+ * alone. A file shows what others write to it, even where it is mapped privately. */
+static inline bool ek_mapping_is_shared(int flags)
+{
+    enum { TYPE = 0x0f, PRIVATE = 0x02, ANONYMOUS = 0x20 };
+    return (flags & TYPE) != PRIVATE || !(flags & ANONYMOUS);
+}
+
 /* Whether it makes a channel that stays open without further system calls, and which one. A mapping of the
  * program's own comes through `mmap` (libc_calls.c); those that are seen here are the loader's, of
  * libraries. */

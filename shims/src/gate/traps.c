@@ -4,6 +4,7 @@
 
 #ifdef EK_CAN_CATCH_SYSTEM_CALLS
 #include "gate/deferral.h"
+#include "gate/kernel.h"
 #include "gate/origin.h"
 #include <errno.h>
 #include <sys/syscall.h>
@@ -41,7 +42,7 @@ static void take_default(int signal, const siginfo_t *info)
     const struct sigaction none = {.sa_handler = SIG_DFL};
     set_action(signal, &none, NULL);
     if (info->si_code <= 0 || signal == SIGTRAP || signal == SIGABRT)
-        syscall(SYS_tgkill, getpid(), gettid(), signal);
+        ek_kernel(SYS_tgkill, getpid(), gettid(), signal, 0, 0, 0);
 }
 
 static void pass_on(int at, siginfo_t *info, void *context)

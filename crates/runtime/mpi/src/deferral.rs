@@ -7,6 +7,7 @@
 use evenkeel_engine::barrier::completion::{complete, complete_after_fault};
 use evenkeel_engine::deferral::mode::BarrierMode;
 use evenkeel_engine::deferral::observer::Observer;
+use evenkeel_engine::deferral::pending::{LOOK, ON};
 use evenkeel_engine::process::Process;
 use evenkeel_options as options;
 use std::ffi::{c_char, c_int};
@@ -33,6 +34,20 @@ pub enum Channel {
     Windows,
     Faults,
 }
+
+/// What the engine asks the shim to do.
+#[repr(C)]
+#[allow(dead_code, reason = "the shim compares with their numbers")]
+pub enum Arming {
+    /// Catch no system calls any more.
+    Off,
+    /// Catch them, and look whether anything forbids deferral.
+    On,
+    /// Look whether anything forbids deferral.
+    Look,
+}
+
+const _: () = assert!(Arming::On as c_int == ON && Arming::Look as c_int == LOOK);
 
 /// The number of channels.
 pub const EK_CHANNELS: c_int = 5;
@@ -76,9 +91,9 @@ pub extern "C" fn ek_gate_is_wanted() -> bool {
     options::GATE.get() != "off"
 }
 
-/// Lets barriers be deferred from now on. The engine calls `arm` with 1 before it leaves the first barrier
-/// pending, and with 0 when no communicator defers any more; `arm` returns nonzero on success. NULL means
-/// that no system calls are to be caught.
+/// Lets barriers be deferred from now on. The engine calls `arm` with an ek_arming: ON before it leaves the
+/// first barrier pending, OFF when no communicator defers any more, and LOOK now and then between them. It
+/// returns nonzero on success, and may forbid deferral. NULL means that no system calls are to be caught.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_deferral_open(arm: Option<extern "C" fn(on: c_int) -> c_int>) {
     if let Some(process) = Process::get() {

@@ -2,7 +2,7 @@
 
 use crate::codes::{EK_DECLINED, EK_DONE, EK_INTERFACE, EK_LOST_MEMBER, EK_REVOKED};
 use crate::communicator::SpanningReservation;
-use crate::deferral::{Channel, DeferralMode, EK_CHANNELS};
+use crate::deferral::{Arming, Channel, DeferralMode, EK_CHANNELS};
 use crate::message::{AlsoAwaited, FoundMessage, MessageState};
 use crate::nodes::AgentInfo;
 use crate::pause::Pause;
@@ -123,6 +123,8 @@ fn values() -> Vec<Assertion> {
         equal(format!("EK_CHANNEL_{name}"), number as isize);
     }
     equal("EK_CHANNELS".into(), EK_CHANNELS as isize);
+    equal("EK_ARMING_ON".into(), Arming::On as isize);
+    equal("EK_ARMING_LOOK".into(), Arming::Look as isize);
     equal("EK_DEFERRAL_MODE_STRICT".into(), DeferralMode::Strict as isize);
     equal("EK_DEFERRAL_MODE_GATED".into(), DeferralMode::Gated as isize);
     equal("EK_DEFERRAL_MODE_ALWAYS".into(), DeferralMode::Always as isize);

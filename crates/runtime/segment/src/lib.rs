@@ -33,6 +33,7 @@ pub mod node_status;
 #[cfg(not(loom))]
 pub mod process;
 pub mod sync;
+mod system_call;
 
 pub use board::{Board, Geometry, Seq};
 pub use flags::{FlagGeometry, Flags};

@@ -6,15 +6,17 @@
 use crate::eventcount::Futex;
 use crate::layout::EVENTCOUNT_AT;
 use crate::memory::Mapped;
+use crate::system_call::system_call;
+use std::ptr::from_ref;
 
-const GLOBAL_EXPEDITED: i32 = 1 << 1;
-const REGISTER_GLOBAL_EXPEDITED: i32 = 1 << 2;
+const GLOBAL_EXPEDITED: usize = 1 << 1;
+const REGISTER_GLOBAL_EXPEDITED: usize = 1 << 2;
 
 /// Asks the kernel to let other processes fence this one; false where it cannot. Every process must have
 /// asked before [`Fencing::Sleeper`](crate::eventcount::Fencing::Sleeper) is used.
 pub fn register() -> bool {
     // SAFETY: no memory is passed.
-    unsafe { libc::syscall(libc::SYS_membarrier, REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0 }
+    unsafe { system_call(libc::SYS_membarrier, [REGISTER_GLOBAL_EXPEDITED, 0, 0, 0]) == 0 }
 }
 
 impl Futex for Mapped {
@@ -26,17 +28,24 @@ impl Futex for Mapped {
         let word = self.pointer(EVENTCOUNT_AT);
         // SAFETY: the eventcount's word is mapped and four-byte aligned; its low half is what the kernel
         // compares (x86-64 and aarch64 Linux are little-endian). Returning early is allowed.
-        unsafe { libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAIT, seen as u32, &timeout, 0, 0) };
+        unsafe {
+            let timeout = from_ref(&timeout) as usize;
+            let wait = libc::FUTEX_WAIT as usize;
+            system_call(libc::SYS_futex, [word as usize, wait, seen as u32 as usize, timeout])
+        };
     }
 
     fn wake_all(&self) {
         let word = self.pointer(EVENTCOUNT_AT);
         // SAFETY: as above.
-        unsafe { libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAKE, i32::MAX, 0, 0, 0) };
+        unsafe {
+            let wake = libc::FUTEX_WAKE as usize;
+            system_call(libc::SYS_futex, [word as usize, wake, i32::MAX as usize, 0])
+        };
     }
 
     fn membarrier(&self) {
         // SAFETY: no memory is passed. Registration has succeeded, so this cannot fail.
-        unsafe { libc::syscall(libc::SYS_membarrier, GLOBAL_EXPEDITED, 0, 0) };
+        unsafe { system_call(libc::SYS_membarrier, [GLOBAL_EXPEDITED, 0, 0, 0]) };
     }
 }

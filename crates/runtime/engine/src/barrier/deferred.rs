@@ -85,12 +85,13 @@ fn defer(process: &Process, part: &NodePart, handle: *const c_void, state: &mut 
         make_room(process, part, state);
     }
     let is_first = state.barriers.pending() == 0;
-    if is_first && !deferral.arm() {
+    let sampled = node.recording && work::is_sampled(state.barriers.entered);
+    // Reading the clock takes a good part of the time of this short call, so it is avoided if possible.
+    let now = if is_first || node.recording { node.clock().now() } else { Ticks(0) };
+    if is_first && !deferral.arm(node.clock(), now) {
         return false;
     }
     let number = state.barriers.enter();
-    let sampled = node.recording && work::is_sampled(number);
-    let now = if is_first || node.recording { node.clock().now() } else { Ticks(0) };
     if node.recording {
         lateness::note(part, state, number, now);
     }

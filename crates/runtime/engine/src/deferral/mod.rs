@@ -11,7 +11,7 @@
 //! Deferral is for programs with one thread in MPI. That thread calls everything here, also from the
 //! handler of a caught system call, so nothing here may allocate or take a lock.
 //!
-//! May use: comm, options. Must never: wait.
+//! May use: clock, comm, options. Must never: wait.
 
 pub mod fast_path;
 pub mod gate;

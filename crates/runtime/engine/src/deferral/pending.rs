@@ -5,14 +5,25 @@ use super::gate::{GATE, PENDING};
 use super::mode::BarrierMode;
 use super::observer::Observations;
 use super::rule::{NextAction, PendingBarriers, must_complete};
+use crate::clock::{Clock, Ticks};
 use crate::comm::part::NodePart;
 use crate::comm::stamp::BarrierStamp;
 use std::ffi::c_int;
 use std::ptr::from_ref;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
-/// Arms the gate (1) or disarms it (0). Returns nonzero on success.
+/// Arms the gate ([`ON`]), disarms it (0), or looks whether anything forbids deferral ([`LOOK`], and
+/// [`ON`]). Returns nonzero on success.
 pub type ArmGate = extern "C" fn(c_int) -> c_int;
+
+/// See [`ArmGate`].
+pub const ON: c_int = 1;
+/// See [`ArmGate`].
+pub const LOOK: c_int = 2;
+
+/// How long barriers may be left pending until the front end looks again for what forbids that. A look
+/// takes about a microsecond.
+const LOOK_INTERVAL_NS: u64 = 1_000_000;
 
 /// At most this many communicators have pending barriers at the same time.
 const MOST_COMMUNICATORS: usize = 8;
@@ -44,6 +55,8 @@ pub struct Deferral {
     /// gate is not armed while no communicator defers.
     is_armed: AtomicBool,
     arm: AtomicPtr<()>,
+    /// When the front end has last looked, as [`Ticks`].
+    looked: AtomicU64,
     /// A communicator has stopped deferring while barriers were pending; the gate is disarmed when they are
     /// complete.
     disarms_later: AtomicBool,
@@ -63,6 +76,7 @@ impl Default for Deferral {
             is_adaptive: AtomicBool::new(false),
             is_armed: AtomicBool::new(false),
             arm: AtomicPtr::new(std::ptr::null_mut()),
+            looked: AtomicU64::new(0),
             disarms_later: AtomicBool::new(false),
             parts: [const { AtomicPtr::new(std::ptr::null_mut()) }; MOST_COMMUNICATORS],
             observations: Observations::default(),
@@ -155,22 +169,43 @@ impl Deferral {
 
     // ---- arming the gate ----
 
-    /// Must be called before the first barrier is left pending. Returns false if the gate cannot be armed;
-    /// barriers are strict from then on.
+    /// Must be called before a barrier is left pending while none is. Returns false if the gate cannot be
+    /// armed, or if the front end has found something that forbids deferral.
     #[inline(always)]
-    pub(crate) fn arm(&self) -> bool {
-        self.is_armed.load(Ordering::Relaxed) || self.set_armed(true)
+    pub(crate) fn arm(&self, clock: Clock, now: Ticks) -> bool {
+        let looked = Ticks(self.looked.load(Ordering::Relaxed));
+        if self.is_armed.load(Ordering::Relaxed) && clock.ns_between(looked, now) < LOOK_INTERVAL_NS {
+            return true;
+        }
+        self.look_or_arm(now)
+    }
+
+    #[cold]
+    fn look_or_arm(&self, now: Ticks) -> bool {
+        self.looked.store(now.0, Ordering::Relaxed);
+        let is_done = if self.is_armed.load(Ordering::Relaxed) {
+            self.call_front_end(LOOK).is_none_or(|answer| answer != 0)
+        } else {
+            self.set_armed(true)
+        };
+        is_done && self.is_on()
+    }
+
+    /// `None` if system calls are not caught.
+    fn call_front_end(&self, how: c_int) -> Option<c_int> {
+        let arm = self.arm.load(Ordering::Relaxed);
+        if arm.is_null() {
+            return None;
+        }
+        // SAFETY: only ever set from a function of this type.
+        let arm: ArmGate = unsafe { std::mem::transmute(arm) };
+        Some(arm(how))
     }
 
     #[cold]
     fn set_armed(&self, armed: bool) -> bool {
-        let arm = self.arm.load(Ordering::Relaxed);
-        if arm.is_null() {
-            return true;
-        }
-        // SAFETY: only ever set from a function of this type.
-        let arm: ArmGate = unsafe { std::mem::transmute(arm) };
-        let is_done = arm(c_int::from(armed)) != 0;
+        let Some(answer) = self.call_front_end(if armed { ON } else { 0 }) else { return true };
+        let is_done = answer != 0;
         self.is_armed.store(is_done && armed, Ordering::Relaxed);
         if armed && !is_done {
             self.close();

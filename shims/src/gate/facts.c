@@ -1,0 +1,104 @@
+#define _GNU_SOURCE
+#include "gate/facts.h"
+#include "gate/system_calls.h"
+
+#ifdef EK_CAN_CATCH_SYSTEM_CALLS
+#include "gate/channels.h"
+#include "gate/handler_rules.h"
+#include "gate/kernel.h"
+#include "gate/origin.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* How many threads there may be without one of the program's: the first one, and the host's. A thread of the
+ * host's that ends is noticed at the next look. */
+static _Atomic long allowed_threads = 1;
+
+/* Returns 0 if it is not known. */
+static long count_threads(void)
+{
+    enum { LINKS_BESIDES = 2 }; /* of a folder: its name, and its own `.` */
+    struct stat tasks;
+    long error = ek_kernel(SYS_newfstatat, AT_FDCWD, (long)"/proc/self/task", (long)&tasks, 0, 0, 0);
+    return error ? 0 : (long)tasks.st_nlink - LINKS_BESIDES;
+}
+
+/* Where nothing is known the program may have threads. */
+static void look_for_threads(void)
+{
+    long allowed = atomic_load(&allowed_threads), there = count_threads();
+    if (there <= 0 || there > allowed)
+        ek_channel_open(EK_CHANNEL_THREADS, "a thread");
+    else
+        atomic_compare_exchange_strong(&allowed_threads, &allowed, there);
+}
+
+void ek_facts_note_host_thread(void) { atomic_fetch_add(&allowed_threads, 1); }
+
+void ek_facts_before_host(void)
+{
+    ek_origin_before_host();
+    look_for_threads();
+}
+
+void ek_facts_after_host(void)
+{
+    ek_origin_after_host();
+    long there = count_threads();
+    atomic_store(&allowed_threads, there > 0 ? there : 1);
+}
+
+static void look_for_handlers(void)
+{
+    struct kernel_action {
+        void *handler;
+        unsigned long flags, restorer, mask;
+    } action;
+    for (int signal = 1; signal < NSIG; signal++)
+        if (!ek_kernel(SYS_rt_sigaction, signal, 0, (long)&action, sizeof action.mask, 0, 0) &&
+            ek_handler_counts(signal, action.handler) && ek_is_program(action.handler))
+            ek_channel_open(EK_CHANNEL_SIGNALS, "a handler");
+}
+
+/* Whether a descriptor is a ring by which the kernel does work for the program without a system call. */
+static bool is_ring(int folder, const char *number)
+{
+    char target[64] = "";
+    return readlinkat(folder, number, target, sizeof target - 1) > 0 && strstr(target, "[io_uring]");
+}
+
+static void look_for_rings(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    struct dirent *entry;
+    while (folder && (entry = readdir(folder)))
+        if (is_ring(dirfd(folder), entry->d_name))
+            ek_channel_open(EK_CHANNEL_THREADS, "io_uring");
+    if (folder)
+        closedir(folder);
+}
+
+void ek_facts_look(bool thoroughly)
+{
+    look_for_threads();
+    if (ek_program_has_remote_writers())
+        ek_channel_open(EK_CHANNEL_SHARED_MEMORY, "a library");
+    if (thoroughly) {
+        look_for_handlers();
+        look_for_rings();
+    }
+}
+
+#else
+void ek_facts_before_host(void) {}
+void ek_facts_after_host(void) {}
+void ek_facts_note_host_thread(void) {}
+void ek_facts_look(bool thoroughly) { (void)thoroughly; }
+#endif
