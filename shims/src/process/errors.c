@@ -14,9 +14,11 @@ int ek_raise(MPI_Comm comm, int code)
 {
     if (ek_deferred)
         ek_complete_deferred("an error handler", false); /* it may be the program's */
-    ek_depth++;
+    /* A handler of the program's may call MPI, about requests of evenkeel's too. */
+    int depth = ek_process.calls_back ? 0 : 1;
+    ek_depth += depth;
     ek_host.Comm_call_errhandler(comm, code);
-    ek_depth--;
+    ek_depth -= depth;
     return code;
 }
 

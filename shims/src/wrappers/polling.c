@@ -74,7 +74,10 @@ int ek_poll_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI
          next(source, tag, comm, message, status));
 }
 
-/* ---- sends and receives: started, then tested ---- */
+/* ---- sends and receives: started, then tested ----
+ *
+ * MPICH's start returns success, and no request, when an error handler of the program's has returned: the
+ * requests are null before. */
 
 /* Waits for a request of the shim's own. It goes on testing when nothing of evenkeel's is under way any more:
  * that is little slower than MPI_Wait, which another tool might see. */
@@ -114,7 +117,7 @@ static bool copy_packed(const void *buf, MPI_Count count, MPI_Datatype type, cha
     int ek_poll_##name##suffix(const void *buf, N count, MPI_Datatype type, int dest, int tag, \
                                MPI_Comm comm, __typeof__(PMPI_Send##suffix) *next)             \
     {                                                                                          \
-        MPI_Request request;                                                                   \
+        MPI_Request request = ek_handles.request_null;                                         \
         (void)next;                                                                            \
         int code = ek_host.start##suffix(buf, count, type, dest, tag, comm, &request);         \
         return code ? code : await(&request, MPI_STATUS_IGNORE);                               \
@@ -124,7 +127,7 @@ static bool copy_packed(const void *buf, MPI_Count count, MPI_Datatype type, cha
     int ek_poll_recv##suffix(void *buf, N count, MPI_Datatype type, int source, int tag, MPI_Comm comm, \
                              MPI_Status *status, __typeof__(PMPI_Recv##suffix) *next)                   \
     {                                                                                                   \
-        MPI_Request request;                                                                            \
+        MPI_Request request = ek_handles.request_null;                                                  \
         (void)next;                                                                                     \
         int code = ek_host.Irecv##suffix(buf, count, type, source, tag, comm, &request);                \
         return code ? code : await(&request, status);                                                   \
@@ -132,7 +135,7 @@ static bool copy_packed(const void *buf, MPI_Count count, MPI_Datatype type, cha
     int ek_poll_mrecv##suffix(void *buf, N count, MPI_Datatype type, MPI_Message *message,              \
                               MPI_Status *status, __typeof__(PMPI_Mrecv##suffix) *next)                 \
     {                                                                                                   \
-        MPI_Request request;                                                                            \
+        MPI_Request request = ek_handles.request_null;                                                  \
         (void)next;                                                                                     \
         int code = ek_host.Imrecv##suffix(buf, count, type, message, &request);                         \
         return code ? code : await(&request, status);                                                   \
@@ -143,7 +146,7 @@ static bool copy_packed(const void *buf, MPI_Count count, MPI_Datatype type, cha
                                  void *in, N in_count, MPI_Datatype in_type, int source, int in_tag,         \
                                  MPI_Comm comm, MPI_Status *status, __typeof__(PMPI_Sendrecv##suffix) *next) \
     {                                                                                                        \
-        MPI_Request receive, send;                                                                           \
+        MPI_Request receive = ek_handles.request_null, send = ek_handles.request_null;                       \
         (void)next;                                                                                          \
         int code = ek_host.Irecv##suffix(in, in_count, in_type, source, in_tag, comm, &receive);             \
         if (!code)                                                                                           \
@@ -154,7 +157,7 @@ static bool copy_packed(const void *buf, MPI_Count count, MPI_Datatype type, cha
                                          int source, int in_tag, MPI_Comm comm, MPI_Status *status,          \
                                          __typeof__(PMPI_Sendrecv_replace##suffix) *next)                    \
     {                                                                                                        \
-        MPI_Request receive, send;                                                                           \
+        MPI_Request receive = ek_handles.request_null, send = ek_handles.request_null;                       \
         char *copy;                                                                                          \
         int bytes, code;                                                                                     \
         if (!copy_packed(buf, count, type, &copy, &bytes, &code))                                            \
