@@ -135,3 +135,16 @@ def test_results_are_right_with_small_limits(openmpi4, limit):
     if alone.code != 0:
         pytest.skip(f"Open MPI itself does not run with ulimit {limit}")
     assert_passed(openmpi4.run(limited, 3, *args))
+
+
+@pytest.mark.parametrize("mode", ["auto", "deferred"])
+def test_under_valgrind_barriers_are_strict_and_the_program_runs(openmpi4, mode):
+    """Valgrind makes system calls for the program, which the gate would catch."""
+    if not shutil.which("valgrind"):
+        pytest.skip("valgrind is not installed (Debian package valgrind)")
+    program = ["valgrind", "--tool=none", "-q", str(openmpi4.build("random.c"))]
+    env = {"EVENKEEL_BARRIER": mode, "EVENKEEL_QUIET": "0"}
+    outcome = openmpi4.run(program, 2, "seed=1", "steps=100", "careful=1", env=env, timeout=100)
+    assert_passed(outcome)
+    if mode == "auto":
+        assert "Valgrind runs the program" in outcome.err, outcome.err

@@ -18,7 +18,7 @@ wants() { case " $scopes " in *" $1 "*) true ;; *) false ;; esac; }
 # --- Debian packages ---
 
 packages="gcc libc6-dev ca-certificates python3 python3-venv openmpi-bin libopenmpi-dev mpich libmpich-dev"
-if wants test; then packages="$packages gfortran g++ procps eztrace otf2-tools libucx-dev"; fi
+if wants test; then packages="$packages gfortran g++ procps eztrace otf2-tools libucx-dev valgrind"; fi
 if wants bench; then packages="$packages libsimgrid-dev ucx-utils"; fi
 # OpenSM, ibsim (a simulated network for it) and ibdmchk (checks its tables). On a machine with an InfiniBand
 # port Debian's opensm would start a subnet manager as soon as it is installed: there the user decides, and

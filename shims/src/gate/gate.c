@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
@@ -158,6 +159,26 @@ static bool try_gate(void)
     return holds;
 }
 
+/* The same in a child process, which alone ends if something else of this process makes system calls while
+ * the gate is closed: Valgrind and other programs that run this one instruction by instruction do. The child
+ * is made without the C library's fork, whose hooks belong to the host, and ends without SIGCHLD. */
+static bool try_gate_in_child(void)
+{
+    int status = 0;
+    long child = ek_kernel(SYS_clone, 0, 0, 0, 0, 0, 0), ended;
+    if (child == 0) {
+        ek_kernel(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0, 0); /* no core file */
+        bool holds = install() && try_gate();
+        ek_gate_syscall(SYS_exit_group, !holds, 0, 0, 0, 0, 0);
+    }
+    if (child < 0)
+        return false;
+    do
+        ended = ek_kernel(SYS_wait4, child, (long)&status, __WALL, 0, 0, 0);
+    while (ended == -EINTR);
+    return ended == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
 bool ek_gate_owns(int signal) { return ek_process.may_defer && signal == SIGSYS; }
 
 void ek_gate_sigaction(const struct sigaction *action, struct sigaction *old)
@@ -179,7 +200,8 @@ static void explain_strict_barriers(void)
     ek_host.Comm_rank(ek_handles.world, &rank);
     if (rank == 0)
         ek_note("this kernel does not let a process catch its own system calls "
-                "(prctl(PR_SET_SYSCALL_USER_DISPATCH), Linux 5.11), so barriers are strict; "
+                "(prctl(PR_SET_SYSCALL_USER_DISPATCH), Linux 5.11), or a tool such as Valgrind runs the "
+                "program, so barriers are strict; "
                 "--barrier deferred defers them all the same, for programs that pass nothing by files or "
                 "other means outside MPI");
 }
@@ -197,9 +219,10 @@ void ek_deferral_start(void)
     ek_channels_report();
     if (ek_host_reports_faults())
         ek_deferral_forbid(EK_CHANNEL_FAULTS);
-    bool holds = install() && try_gate();
+    bool may_try = try_gate_in_child(), holds = may_try && install() && try_gate();
     if (!holds) {
-        uninstall();
+        if (may_try)
+            uninstall();
         if (allowed == EK_DEFERRAL_MODE_GATED) {
             explain_strict_barriers();
             return;
