@@ -166,9 +166,14 @@ def test_messages_of_the_library_and_barriers_keep_their_order(mpi, case, mode):
 
 @pytest.mark.parametrize("case", GUARDED)
 def test_without_the_gate_messages_and_barriers_lose_their_order(openmpi4, case):
+    """`stranded` does not end then. With strict barriers 40 rounds of it take half a second.
+
+    Which rank comes first is left to chance, so a run may go well: three runs in a row do not.
+    """
     env = {"EVENKEEL_BARRIER": "deferred", "EVENKEEL_GATE": "off", "EVENKEEL_MESSAGES": "host"}
-    outcome = run_litmus(openmpi4, case, None, env, timeout=8)
-    assert "RESULT wrong 0\n" not in outcome.out, (
+    rounds = 40 if case == "stranded" else None
+    outputs = (run_litmus(openmpi4, case, rounds, env, timeout=8).out for _ in range(3))
+    assert any("RESULT wrong 0\n" not in output for output in outputs), (
         "the test would not notice if nothing completed pending barriers"
     )
 
