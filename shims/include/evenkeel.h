@@ -72,7 +72,7 @@ struct ek_call;
 /*
  The number of channels.
  */
-#define EK_CHANNELS 5
+#define EK_CHANNELS 6
 
 /*
  One of the 17 collectives of MPI. The numbers are those of C's `enum ek_kind`.
@@ -160,6 +160,7 @@ typedef enum ek_channel
     EK_CHANNEL_SIGNALS,
     EK_CHANNEL_WINDOWS,
     EK_CHANNEL_FAULTS,
+    EK_CHANNEL_MEMORY,
 } ek_channel;
 
 /*
@@ -678,10 +679,11 @@ void ek_deferral_permit(uint32_t channel);
 void ek_complete_deferred(const char *cause, bool is_system_call);
 
 /*
- Completes pending barriers in the handler of a fault, whatever locks the interrupted code holds, and opens
- the gate. `cause` is a string literal. Returns false if some rank has not entered after some seconds.
- */
-bool ek_complete_after_fault(const char *cause);
+ Completes pending barriers whatever locks the interrupted code holds, and opens the gate: in the handler
+ of a fault, and inside allocators. `cause` as in `ek_complete_deferred`. Returns false if some rank has
+ not entered after some seconds.
+*/
+bool ek_complete_without_locks(const char *cause, bool is_system_call);
 
 /*
  Returns whether MPI_Wtime may be called while barriers are pending (--clock free).

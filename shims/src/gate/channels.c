@@ -4,13 +4,18 @@
 static _Atomic unsigned open_channels; /* one bit each */
 static _Atomic int windows;
 
-void ek_channel_open(ek_channel channel, const char *how)
+void ek_channel_will_open(ek_channel channel)
 {
     atomic_fetch_or(&open_channels, 1u << channel);
-    if (ek_gate)
-        ek_complete_deferred(how, false);
     if (ek_process.may_defer)
         ek_deferral_forbid(channel);
+}
+
+void ek_channel_open(ek_channel channel, const char *how)
+{
+    if (ek_gate)
+        ek_complete_deferred(how, false);
+    ek_channel_will_open(channel);
 }
 
 void ek_channels_report(void)

@@ -7,6 +7,9 @@
 /* To be called when the program makes such a channel, by the function `how`. It stays for good. */
 void ek_channel_open(ek_channel, const char *how);
 
+/* The same for one that tells the program nothing before the next barrier: what is pending stays pending. */
+void ek_channel_will_open(ek_channel);
+
 /* Tells the engine of the channels that there were before barriers might be deferred. */
 void ek_channels_report(void);
 

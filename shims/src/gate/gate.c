@@ -11,6 +11,7 @@
 #include "gate/channels.h"
 #include "gate/facts.h"
 #include "gate/kernel.h"
+#include "gate/memory.h"
 #include "host/library.h"
 #include "process/faults.h"
 #include "process/state.h"
@@ -34,7 +35,6 @@ static const unsigned long RESTORER_FLAG = 0x04000000; /* SA_RESTORER */
 /* ---- system calls that are never caught ---- */
 
 extern EK_HIDDEN const char ek_gate_text[], ek_gate_text_end[], ek_gate_sigreturn[];
-EK_HIDDEN long ek_gate_syscall(long number, long a, long b, long c, long d, long e, long f);
 EK_HIDDEN void ek_gate_restorer(void);
 __asm__(".pushsection .text\n"
         ".hidden ek_gate_text, ek_gate_text_end, ek_gate_sigreturn, ek_gate_syscall, ek_gate_restorer\n"
@@ -79,6 +79,21 @@ static void pass_on(int signal, siginfo_t *info, void *context)
     }
 }
 
+/* Returns to the same instruction. */
+static void make_again(greg_t *r) { r[REG_RIP] -= INSTRUCTION_BYTES; }
+
+static void make_private_call(long number, greg_t *r)
+{
+    switch (ek_memory_admit(number, r, &r[REG_RAX])) {
+    case EK_ADMITTED:
+        r[REG_RAX] =
+            ek_gate_syscall(number, r[REG_RDI], r[REG_RSI], r[REG_RDX], r[REG_R10], r[REG_R8], r[REG_R9]);
+        break;
+    case EK_REFUSED: break;
+    case EK_COMPLETED: make_again(r);
+    }
+}
+
 static void handle(int signal, siginfo_t *info, void *context)
 {
     greg_t *r = ((ucontext_t *)context)->uc_mcontext.gregs;
@@ -91,21 +106,20 @@ static void handle(int signal, siginfo_t *info, void *context)
     if (tries) {
         tries++;
         ek_gate = 0;
-        r[REG_RIP] -= INSTRUCTION_BYTES;
+        make_again(r);
         return;
     }
     if (number == SYS_rt_sigreturn) {
         /* A handler of the program's ends: its frame is where the stack pointer stands. */
         r[REG_RIP] = (greg_t)ek_gate_sigreturn;
     } else if (ek_system_call_is_private(number, r)) {
-        r[REG_RAX] =
-            ek_gate_syscall(number, r[REG_RDI], r[REG_RSI], r[REG_RDX], r[REG_R10], r[REG_R8], r[REG_R9]);
+        make_private_call(number, r);
     } else {
         unsigned channel;
         if (ek_system_call_opens_channel(number, r, &channel))
             ek_deferral_forbid(channel);
         ek_complete_deferred(ek_system_call_name(number), true); /* opens the gate */
-        r[REG_RIP] -= INSTRUCTION_BYTES;                         /* the same instruction once more */
+        make_again(r);
     }
     errno = saved;
 }
@@ -115,6 +129,8 @@ static void handle(int signal, siginfo_t *info, void *context)
 /* An armed gate makes each system call a little slower: not before there is a barrier to be deferred. */
 static bool set_dispatch(bool on)
 {
+    if (on)
+        ek_memory_owner();
     long error = on ? ek_gate_syscall(SYS_prctl, DISPATCH, DISPATCH_ON, (long)ek_gate_text,
                                       ek_gate_text_end - ek_gate_text, (long)&ek_gate, 0)
                     : ek_gate_syscall(SYS_prctl, DISPATCH, DISPATCH_OFF, 0, 0, 0, 0);

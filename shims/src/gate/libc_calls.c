@@ -7,14 +7,17 @@
 #include "gate/channels.h"
 #include "gate/facts.h"
 #include "gate/kernel.h"
+#include "gate/memory.h"
 #include "gate/origin.h"
 #include "process/state.h"
 #include <aio.h>
+#include <malloc.h>
 #include <mqueue.h>
 #include <netdb.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -58,6 +61,21 @@ EK_ENTRY sem_t *sem_open(const char *name, int flags, ...)
         ek_channel_open(EK_CHANNEL_SHARED_MEMORY, "sem_open");
     EK_NEXT(sem_open);
     return next(name, flags, mode, value);
+}
+
+EK_ENTRY int madvise(void *address, size_t bytes, int advice)
+{
+    if (EK_UNLIKELY(ek_gives_back(advice)) && ek_is_program(EK_CALLER))
+        ek_memory_given_back(bytes);
+    return (int)ek_kernel_or_errno(SYS_madvise, (long)address, (long)bytes, advice, 0, 0, 0);
+}
+
+EK_ENTRY int malloc_trim(size_t rest)
+{
+    if (ek_is_program(EK_CALLER))
+        ek_memory_given_back(SIZE_MAX);
+    EK_NEXT(malloc_trim);
+    return next(rest);
 }
 
 /* ---- threads ---- */

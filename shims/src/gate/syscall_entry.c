@@ -6,6 +6,7 @@
 #ifdef EK_CAN_CATCH_SYSTEM_CALLS
 #include "gate/channels.h"
 #include "gate/handler_rules.h"
+#include "gate/memory.h"
 #include "gate/origin.h"
 #include "host/hints.h"
 #include <sched.h>
@@ -42,6 +43,8 @@ void ek_note_system_call(long number, const long *arguments, const void *caller)
     bool shares = number == SYS_shmat || (number == SYS_mmap && ek_mapping_is_shared((int)arguments[3]));
     if (shares && ek_is_program(caller))
         ek_channel_open(EK_CHANNEL_SHARED_MEMORY, "syscall");
+    if (number == SYS_madvise && ek_gives_back((int)arguments[2]) && ek_is_program(caller))
+        ek_memory_given_back((size_t)arguments[1]);
     if (makes_thread(number, arguments) && ek_is_program(caller))
         ek_channel_open(EK_CHANNEL_THREADS, "syscall");
 }
@@ -55,13 +58,13 @@ void ek_note_system_call(long number, const long *arguments, const void *caller)
     "    pop %rdi\n    pop %rsi\n    pop %rdx\n    pop %rcx\n    pop %r8\n    pop %r9\n"       \
     "    add $8, %rsp\n"
 
-/* mmap, rt_sigaction, shmat, clone, io_setup, io_uring_setup, clone3. */
+/* mmap, rt_sigaction, madvise, shmat, clone, io_setup, io_uring_setup, clone3. */
 #define IS(number) "    cmp $" #number ", %rdi\n    je 1f\n"
 
 __asm__(".pushsection .text\n"
         ".hidden ek_note_system_call, ek_find_syscall, ek_next_syscall\n"
         ".globl syscall\n.type syscall, @function\n.balign 16\n"
-        "syscall:\n" IS(9) IS(13) IS(30) IS(56) IS(206) IS(425) IS(
+        "syscall:\n" IS(9) IS(13) IS(28) IS(30) IS(56) IS(206) IS(425) IS(
             435) "2:  mov ek_next_syscall(%rip), %r11\n"
                  "    test %r11, %r11\n    je 3f\n    jmp *%r11\n"
                  "1:\n" CALL(

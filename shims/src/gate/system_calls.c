@@ -54,6 +54,7 @@ const char *ek_system_call_name(long number)
  *
  * Allocators make some of these calls while they hold their locks (brk, mmap, munmap, mremap, mprotect,
  * madvise, prctl, futex, sched_yield, getcpu, getrandom). They must stay here: completing barriers allocates.
+ * By some of them the process grows: see memory.h.
  */
 
 enum {

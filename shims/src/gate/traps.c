@@ -5,6 +5,7 @@
 #ifdef EK_CAN_CATCH_SYSTEM_CALLS
 #include "gate/deferral.h"
 #include "gate/kernel.h"
+#include "gate/memory.h"
 #include "gate/origin.h"
 #include <errno.h>
 #include <sys/syscall.h>
@@ -68,10 +69,11 @@ static void handle_trap(int signal, siginfo_t *info, void *context)
     int at = index_of(signal), saved = errno;
     if (ek_deferred && !completing) {
         completing = true;
-        ek_complete_after_fault(causes[at]);
+        ek_complete_without_locks(causes[at], false);
         completing = false;
         ek_gate_close_if_deferred();
     }
+    ek_memory_leave_allocator();
     errno = saved;
     pass_on(at, info, context);
 }

@@ -4,7 +4,7 @@
 //! calls `ek_complete_deferred` before the program does anything that others could notice, or reads
 //! anything that others may have changed. Only for programs with one thread in MPI.
 
-use evenkeel_engine::barrier::completion::{complete, complete_after_fault};
+use evenkeel_engine::barrier::completion::{complete, complete_without_locks};
 use evenkeel_engine::deferral::mode::BarrierMode;
 use evenkeel_engine::deferral::observer::Observer;
 use evenkeel_engine::deferral::pending::{LOOK, ON};
@@ -33,6 +33,7 @@ pub enum Channel {
     Signals,
     Windows,
     Faults,
+    Memory,
 }
 
 /// What the engine asks the shim to do.
@@ -50,9 +51,9 @@ pub enum Arming {
 const _: () = assert!(Arming::On as c_int == ON && Arming::Look as c_int == LOOK);
 
 /// The number of channels.
-pub const EK_CHANNELS: c_int = 5;
+pub const EK_CHANNELS: c_int = 6;
 
-const _: () = assert!(Channel::Faults as c_int + 1 == EK_CHANNELS);
+const _: () = assert!(Channel::Memory as c_int + 1 == EK_CHANNELS);
 
 fn mode(process: &Process) -> BarrierMode {
     BarrierMode::from_environment().unwrap_or_else(|error| {
@@ -137,13 +138,14 @@ pub unsafe extern "C" fn ek_complete_deferred(cause: *const c_char, is_system_ca
     }
 }
 
-/// Completes pending barriers in the handler of a fault, whatever locks the interrupted code holds, and opens
-/// the gate. `cause` is a string literal. Returns false if some rank has not entered after some seconds.
+/// Completes pending barriers whatever locks the interrupted code holds, and opens the gate: in the handler
+/// of a fault, and inside allocators. `cause` as in `ek_complete_deferred`. Returns false if some rank has
+/// not entered after some seconds.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ek_complete_after_fault(cause: *const c_char) -> bool {
+pub unsafe extern "C" fn ek_complete_without_locks(cause: *const c_char, is_system_call: bool) -> bool {
     // SAFETY: a string literal, by the interface.
-    Process::get()
-        .is_none_or(|process| complete_after_fault(process, unsafe { Observer::named(cause, false) }))
+    let observer = unsafe { Observer::named(cause, is_system_call) };
+    Process::get().is_none_or(|process| complete_without_locks(process, observer))
 }
 
 /// Returns whether MPI_Wtime may be called while barriers are pending (--clock free).

@@ -9,6 +9,8 @@ use crate::deferral::observer::Observer;
 use crate::process::Process;
 use crate::wait::pause::yield_now;
 use std::cell::Cell;
+use std::thread::sleep;
+use std::time::Duration;
 
 /// Completes all pending barriers. May run in the handler of a caught system call.
 #[cold]
@@ -23,36 +25,61 @@ pub fn complete(process: &Process, observer: Observer) {
     deferral.end_completion();
 }
 
-/// How long a rank that has faulted waits for the others. It must not wait for ever: they may need a message
-/// that the host library has not moved on.
-const FAULT_PATIENCE_NS: u64 = 10_000_000_000;
+/// How long a rank waits that can do nothing else meanwhile. It must not wait for ever: the others may need a
+/// message that the host library has not moved on.
+const PATIENCE_NS: u64 = 10_000_000_000;
 
-/// Completes all pending barriers in the handler of a fault. The code that was interrupted may hold any lock,
-/// so this does nothing but look at the other ranks and yield. Returns false if barriers are still pending
-/// after some seconds.
+/// How often such a rank yields before it sleeps between looks.
+const YIELDS: u32 = 1000;
+const SLEEP: Duration = Duration::from_micros(50);
+
+/// Completes all pending barriers where the code that was interrupted may hold any lock: in the handler of a
+/// fault, or inside an allocator. So this does nothing but look at the other ranks, yield and sleep. Returns
+/// false if barriers are still pending after some seconds.
 #[cold]
-pub fn complete_after_fault(process: &Process, observer: Observer) -> bool {
+pub fn complete_without_locks(process: &Process, observer: Observer) -> bool {
     let deferral = &process.deferral;
-    let clock = process.clock;
     deferral.begin_completion();
     deferral.observations.count(observer);
-    let began = clock.now();
+    let began = process.clock.now();
     for part in deferral.parts() {
         // SAFETY: communicators with pending barriers are attached: detaching completes them first.
         let part = unsafe { &*part };
-        // SAFETY: the one thread in MPI is here. Where the fault was in the engine, the process ends.
+        // SAFETY: the one thread in MPI is here. Where a fault was in the engine, the process ends.
         let state = unsafe { part.state_unlocked() };
         state.barriers.count_fast_path(&mut state.tallies, part.shared.node.recording);
-        let (number, mut entered) = (state.barriers.entered - 1, 0);
-        while !part.shared.board.all_entered(number, &mut entered) {
-            if clock.ns_since(began) > FAULT_PATIENCE_NS {
-                return false;
-            }
-            yield_now();
+        if !look_for_the_last(process, part, state, began) {
+            return false;
         }
-        state.barriers.known = number + 1;
     }
     deferral.end_completion();
+    true
+}
+
+/// Looks again and again whether all ranks have entered all pending barriers of `part`.
+fn look_for_the_last(process: &Process, part: &NodePart, state: &mut PartState, began: Ticks) -> bool {
+    let (board, clock) = (&part.shared.board, process.clock);
+    let number = state.barriers.entered - 1;
+    let entered = LastToEnter::default();
+    let (waits_from, mut looks) = (clock.now(), 0);
+    while !entered.have_all(board, number) {
+        if clock.ns_since(began) > PATIENCE_NS {
+            return false;
+        }
+        if looks < YIELDS {
+            yield_now()
+        } else {
+            sleep(SLEEP)
+        }
+        looks += 1;
+    }
+    state.barriers.known = number + 1;
+    if part.shared.node.recording && looks > 0 {
+        let (tally, last) = (state.tallies.of(Barrier, false), entered.rank(board, number));
+        let waited_ns = clock.ns_since(waits_from);
+        tally.count_wait(waited_ns, last);
+        last.iter().for_each(|&last| tally.completed_for.add(last, waited_ns));
+    }
     true
 }
 

@@ -1,0 +1,37 @@
+/* Memory that the program takes while barriers are pending. What a rank releases before a barrier another
+ * one may take behind it, and no more than one of them may fit the machine. So a process whose barriers are
+ * pending grows by EK_SMALL_GROWTH at most; for more, they are completed first. */
+#ifndef EK_GATE_MEMORY_H
+#define EK_GATE_MEMORY_H
+#include "gate/system_calls.h"
+
+/* Since barriers were last completed for this reason. What is released meanwhile is not subtracted: another
+ * rank may have taken it. */
+enum { EK_SMALL_GROWTH = 1 << 20 };
+
+#ifdef EK_CAN_CATCH_SYSTEM_CALLS
+
+typedef enum ek_admission {
+    EK_ADMITTED,  /* the system call may be made now */
+    EK_REFUSED,   /* it must not be made: `answer` is that of a kernel without memory */
+    EK_COMPLETED, /* barriers are complete, and the gate is open */
+} ek_admission;
+
+/* To be called before a caught system call that concerns this process alone is made. */
+ek_admission ek_memory_admit(long number, const greg_t *registers, greg_t *answer);
+
+/* Whether `madvise` gives pages back and keeps their addresses: touched, they come again without a call. */
+bool ek_gives_back(int advice);
+
+/* To be called when the program gives so many bytes back in this way, or an unknown number: SIZE_MAX. Makes
+ * barriers strict if that is not a small amount. An allocator may call it while it holds its locks. */
+void ek_memory_given_back(size_t bytes);
+
+/* To be called when the gate is armed, by the thread whose system calls it catches. */
+void ek_memory_owner(void);
+
+/* To be called before a handler of the program's runs, which may leave by a jump. */
+void ek_memory_leave_allocator(void);
+
+#endif
+#endif
