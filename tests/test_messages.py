@@ -43,6 +43,11 @@ def test_rules_of_mpi_hold_one_by_one_and_in_random_traffic(mpi, ranks, report):
     assert carried > 1000 and ahead > 20, f"evenkeel carried {carried} messages, {ahead} ahead of a barrier"
 
 
+def test_the_rules_hold_with_default_options(mpi):
+    """The library carries the messages. Its error handlers are as they would be without evenkeel."""
+    run_messages(mpi, 3, 10, env=None)
+
+
 def test_the_libraries_keep_the_same_rules(mpi):
     """This shows that the program demands nothing that MPI does not."""
     run_messages(mpi, 2, 10, env=None, shim=False)

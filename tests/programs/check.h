@@ -5,6 +5,7 @@
  * the result to rank 0. */
 #ifndef EVENKEEL_TESTS_CHECK_H
 #define EVENKEEL_TESTS_CHECK_H
+#include "closed_memory.h"
 #include <mpi.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -106,13 +107,6 @@ static inline int report_result(uint64_t checks)
     return failures != 0;
 }
 
-static inline void begin(int *argc, char ***argv)
-{
-    MPI_Init(argc, argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &world_size);
-}
-
 /* Sleeps for up to `max_us`, once in `one_in_n` calls. */
 static inline void stall(rng *r, int one_in_n, int max_us)
 {
@@ -147,5 +141,19 @@ static inline int listed(const char *list, const char *word)
         if (!strncmp(p, word, n) && (p[n] == ',' || p[n] == 0))
             return 1;
     return 0;
+}
+
+/* ---- the start ---- */
+
+/* closed=setuid|dumpable|seccomp: afterwards the ranks cannot read each other's memory; closed_rank=N: only
+ * rank N does that. */
+static inline void begin(int *argc, char ***argv)
+{
+    MPI_Init(argc, argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+    const char *closed = argument(*argc, *argv, "closed", "");
+    if (*closed && number(*argc, *argv, "closed_rank", world_rank) == world_rank)
+        close_memory(closed, world_rank);
 }
 #endif

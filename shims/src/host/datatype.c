@@ -139,19 +139,31 @@ static void add_sized_reals(void)
 #endif
 }
 
+/* Whether errors that belong to no communicator are raised at MPI_COMM_SELF also while that has the handler
+ * with which it started. MPICH raises them at MPI_COMM_WORLD until the handler of MPI_COMM_SELF is set, also
+ * if it is set to what it was. */
+static bool raises_at_self(void)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
+    int length = 0;
+    ek_host.Get_library_version(version, &length);
+    return strstr(version, "Open MPI");
+}
+
 void ek_types_open(void)
 {
     /* Asking for a type that the library lacks may be an error there, which must not end the program. */
     const MPI_Comm comms[2] = {ek_handles.world, ek_handles.self};
     MPI_Errhandler handlers[2];
-    for (int i = 0; i < 2; i++)
+    const int raising = raises_at_self() ? 2 : 1;
+    for (int i = 0; i < raising; i++)
         if (!ek_host.Comm_get_errhandler(comms[i], &handlers[i]))
             ek_host.Comm_set_errhandler(comms[i], MPI_ERRORS_RETURN);
     add_c_types();
     add_other_languages();
     add_sized_integers();
     add_sized_reals();
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < raising; i++) {
         ek_host.Comm_set_errhandler(comms[i], handlers[i]);
         ek_host.Errhandler_free(&handlers[i]);
     }

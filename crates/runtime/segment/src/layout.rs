@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! page 0        magic, token | next fresh page | generations | free lists | agent's words, end announced
-//! pages 1 ...   one line a process: its state
+//! pages 1 ...   one line a process: its state, its latest relay
 //! FIRST_BLOCK   blocks, one after another; each starts with a head:
 //!   line 0        references, generation, next free block, companion, revoked, flags, advice
 //!   line 1        eventcount: the word that sleepers wait on
@@ -39,6 +39,8 @@ const _: () = assert!(END_ANNOUNCED_AT + LINE <= PAGE);
 // ---- the pages behind it ----
 
 pub(crate) const PROCESSES_AT: usize = PAGE;
+/// Offset in a process's line of the place of its latest relay.
+pub(crate) const RELAYS_AT: usize = 8;
 /// The page at which the first block starts.
 pub(crate) const FIRST_BLOCK_PAGE: usize = 1 + MAX_PROCESSES * LINE / PAGE;
 

@@ -8,7 +8,8 @@
 //! ([`board::call_queue`]).
 //!
 //! Messages between two processes go through rings ([`channel`]), and [`mailbox`] passes bytes from one
-//! process to one other, apart from any communicator. Processes sleep and are woken at an [`eventcount`] over
+//! process to one other, apart from any communicator. Where a process may not read another one's memory, a
+//! [`relay`] passes its bytes. Processes sleep and are woken at an [`eventcount`] over
 //! a futex. [`node_status`] keeps what the node knows of its processes and of other nodes; whether a process
 //! still lives is asked of the kernel ([`process`]).
 //!
@@ -32,6 +33,7 @@ pub mod memory;
 pub mod node_status;
 #[cfg(not(loom))]
 pub mod process;
+pub mod relay;
 pub mod sync;
 mod system_call;
 

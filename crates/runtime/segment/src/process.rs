@@ -43,7 +43,10 @@ impl WatchedProcess {
                     .rsplit(')')
                     .next()
                     .is_some_and(|s| matches!(s.trim_start().chars().next(), Some('Z' | 'X'))),
-                Err(_) => true,
+                // Without permission, or without free descriptors, nothing is known of it.
+                Err(error) => {
+                    error.kind() == std::io::ErrorKind::NotFound || error.raw_os_error() == Some(libc::ESRCH)
+                }
             },
         }
     }

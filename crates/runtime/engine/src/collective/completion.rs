@@ -4,6 +4,7 @@
 use super::call::Call;
 use super::piece::Piece;
 use super::plan::Route;
+use super::remote_read::{ReadProgress, Reads};
 use crate::comm::part::NodePart;
 use crate::comm::state::PartState;
 use crate::copy::copy;
@@ -67,44 +68,47 @@ impl Instance<'_> {
         }));
     }
 
-    /// Copies or combines the deposits that this rank needs.
+    /// Copies or combines the deposits that this rank needs. Returns false if data have been asked for that
+    /// have not come.
     ///
     /// # Safety
     /// All deposits that this rank needs are published. Buffers are valid as the call's kind says.
-    pub(crate) unsafe fn take(&self, part: &NodePart, state: &mut PartState) {
+    pub(crate) unsafe fn take(
+        &self,
+        part: &NodePart,
+        state: &mut PartState,
+        progress: &mut ReadProgress,
+    ) -> bool {
+        let mut reads = Reads::new(part, self.seq, progress);
         // SAFETY: deposits are published and stay until this rank leaves. The call's buffers are valid as
         // its kind says.
         unsafe {
             match self.kind {
                 Kind::Barrier => {}
-                Kind::Bcast => self.take_broadcast(part, state),
+                Kind::Bcast => return self.take_broadcast(part, state, &mut reads),
                 Kind::Reduce | Kind::Allreduce | Kind::Scan | Kind::Exscan => {
                     self.fold_slice(part, state, 0, self.call.recv.wrapping_add(self.at), self.len);
                 }
                 Kind::ReduceScatter | Kind::ReduceScatterBlock => self.take_reduced_part(part, state),
-                Kind::Gather | Kind::Allgather => self.take_blocks(part),
-                Kind::Gatherv => self.take_gathered_parts(part),
-                Kind::Allgatherv => self.take_slices_of_parts(part),
+                Kind::Gather | Kind::Allgather => return self.take_blocks(part, &mut reads),
+                Kind::Gatherv => return self.take_gathered_parts(part, &mut reads),
+                Kind::Allgatherv => return self.take_slices_of_parts(part, &mut reads),
                 Kind::Scatter => {
                     let root = self.call.root as usize;
                     let from = self.offset_of_block(part.me);
-                    Piece::of(&part.shared.board, root, self.seq).fetch(
-                        part,
-                        root,
-                        from,
-                        self.recv(self.at),
-                        self.len,
-                    );
+                    let piece = Piece::of(&part.shared.board, root, self.seq);
+                    return reads.fetch(&piece, root, from, self.recv(self.at), self.len);
                 }
-                Kind::Alltoall => self.take_blocks_from_all(part),
+                Kind::Alltoall => return self.take_blocks_from_all(part, &mut reads),
                 Kind::Scatterv => {
                     let root = self.call.root as usize;
                     let piece = Piece::of(&part.shared.board, root, self.seq).entry(part.me);
-                    piece.fetch(part, root, 0, self.call.recv, piece.bytes.min(self.call.bytes));
+                    return reads.fetch(&piece, root, 0, self.call.recv, piece.bytes.min(self.call.bytes));
                 }
-                Kind::Alltoallv | Kind::Alltoallw => self.take_parts_from_all(part),
+                Kind::Alltoallv | Kind::Alltoallw => return self.take_parts_from_all(part, &mut reads),
             }
         }
+        true
     }
 
     fn recv(&self, offset: usize) -> *mut u8 {
@@ -118,15 +122,15 @@ impl Instance<'_> {
 
     /// # Safety
     /// As for `take`.
-    unsafe fn take_broadcast(&self, part: &NodePart, state: &PartState) {
+    unsafe fn take_broadcast(&self, part: &NodePart, state: &PartState, reads: &mut Reads<'_>) -> bool {
         let (board, root) = (&part.shared.board, self.call.root as usize);
         // SAFETY: the caller's promise.
         unsafe {
             if self.len > CELL_BYTES && self.route == Route::Segment {
                 copy(board.memory.pointer(state.common_at(self.seq)), self.recv(self.at), self.len);
-            } else {
-                Piece::of(board, root, self.seq).fetch(part, root, 0, self.recv(self.at), self.len);
+                return true;
             }
+            reads.fetch(&Piece::of(board, root, self.seq), root, 0, self.recv(self.at), self.len)
         }
     }
 
@@ -170,89 +174,97 @@ impl Instance<'_> {
 
     /// # Safety
     /// As for `take`.
-    unsafe fn take_blocks(&self, part: &NodePart) {
+    unsafe fn take_blocks(&self, part: &NodePart, reads: &mut Reads<'_>) -> bool {
         let Instance { call, at, len, .. } = *self;
         let place = |rank: usize| self.recv(rank * call.bytes + at);
         // SAFETY: the caller's promise.
         unsafe {
             for rank in others(part.ranks, part.me) {
-                Piece::of(&part.shared.board, rank, self.seq).fetch(part, rank, 0, place(rank), len);
+                let piece = Piece::of(&part.shared.board, rank, self.seq);
+                if !reads.fetch(&piece, rank, 0, place(rank), len) {
+                    return false;
+                }
             }
             copy(call.send.wrapping_add(at), place(part.me), len);
         }
+        true
     }
 
     /// # Safety
     /// As for `take`.
-    unsafe fn take_gathered_parts(&self, part: &NodePart) {
+    unsafe fn take_gathered_parts(&self, part: &NodePart, reads: &mut Reads<'_>) -> bool {
         let call = self.call;
         // SAFETY: the caller's promise.
         unsafe {
             for rank in others(part.ranks, part.me) {
                 let span = call.recv_span(rank);
                 let piece = Piece::of(&part.shared.board, rank, self.seq);
-                piece.fetch(
-                    part,
-                    rank,
-                    0,
-                    call.recv.wrapping_offset(span.offset),
-                    piece.bytes.min(span.bytes),
-                );
+                let to = call.recv.wrapping_offset(span.offset);
+                if !reads.fetch(&piece, rank, 0, to, piece.bytes.min(span.bytes)) {
+                    return false;
+                }
             }
             copy(call.send, call.recv.wrapping_offset(call.recv_span(part.me).offset), call.bytes);
         }
+        true
     }
 
     /// # Safety
     /// As for `take`.
-    unsafe fn take_slices_of_parts(&self, part: &NodePart) {
+    unsafe fn take_slices_of_parts(&self, part: &NodePart, reads: &mut Reads<'_>) -> bool {
         let Instance { call, at, len, .. } = *self;
         // SAFETY: the caller's promise.
         unsafe {
             let place = |rank: usize| call.recv.wrapping_offset(call.recv_span(rank).offset).wrapping_add(at);
             for rank in others(part.ranks, part.me) {
                 let bytes = call.recv_span(rank).bytes.saturating_sub(at).min(len);
-                Piece::of(&part.shared.board, rank, self.seq).fetch(part, rank, 0, place(rank), bytes);
+                let piece = Piece::of(&part.shared.board, rank, self.seq);
+                if !reads.fetch(&piece, rank, 0, place(rank), bytes) {
+                    return false;
+                }
             }
             copy(call.send.wrapping_add(at), place(part.me), call.bytes.saturating_sub(at).min(len));
         }
+        true
     }
 
     /// # Safety
     /// As for `take`.
-    unsafe fn take_blocks_from_all(&self, part: &NodePart) {
+    unsafe fn take_blocks_from_all(&self, part: &NodePart, reads: &mut Reads<'_>) -> bool {
         let Instance { call, at, len, .. } = *self;
         let (me, from) = (part.me, self.offset_of_block(part.me));
         // SAFETY: the caller's promise.
         unsafe {
             for rank in others(part.ranks, me) {
                 let place = self.recv(rank * call.bytes + at);
-                Piece::of(&part.shared.board, rank, self.seq).fetch(part, rank, from, place, len);
+                let piece = Piece::of(&part.shared.board, rank, self.seq);
+                if !reads.fetch(&piece, rank, from, place, len) {
+                    return false;
+                }
             }
             copy(call.send.wrapping_add(me * call.bytes + at), self.recv(me * call.bytes + at), len);
         }
+        true
     }
 
     /// # Safety
     /// As for `take`.
-    unsafe fn take_parts_from_all(&self, part: &NodePart) {
+    unsafe fn take_parts_from_all(&self, part: &NodePart, reads: &mut Reads<'_>) -> bool {
         let call = self.call;
         // SAFETY: the caller's promise.
         unsafe {
             for rank in others(part.ranks, part.me) {
                 let span = call.recv_span(rank);
                 let piece = Piece::of(&part.shared.board, rank, self.seq).entry(part.me);
-                piece.fetch(
-                    part,
-                    rank,
-                    0,
-                    call.recv.wrapping_offset(span.offset),
-                    piece.bytes.min(span.bytes),
-                );
+                let to = call.recv.wrapping_offset(span.offset);
+                if !reads.fetch(&piece, rank, 0, to, piece.bytes.min(span.bytes)) {
+                    return false;
+                }
             }
             let (from, to) = (call.send_span(part.me), call.recv_span(part.me));
             let target = call.recv.wrapping_offset(to.offset);
             copy(call.send.wrapping_offset(from.offset), target, from.bytes.min(to.bytes));
         }
+        true
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! A [`plan`] cuts a [`call`] into instances, and an [`operation`] carries it out. In each instance a rank
 //! makes its [`deposit`]; when the deposits that it needs are there, it copies or combines them
-//! ([`completion`], [`shared_fold`]). [`builtin`] names the schedules that describe these operations.
+//! ([`completion`], [`shared_fold`]), or reads them from another rank's memory ([`remote_read`]).
+//! [`builtin`] names the schedules that describe these operations.
 //!
 //! May use: comm, reduction, copy, record. Must never: wait, choose by facts that may differ between ranks,
 //! or combine in any order but rank order.
@@ -14,4 +15,5 @@ pub mod deposit;
 pub mod operation;
 pub mod piece;
 pub mod plan;
+pub mod remote_read;
 pub mod shared_fold;

@@ -12,6 +12,7 @@ use super::completion::Instance;
 use super::deposit::{DepositPlan, DepositRoom};
 use super::piece::{arrival_of, note_arrival};
 use super::plan::{CallPlan, Route};
+use super::remote_read::{self, ReadProgress};
 use super::shared_fold::{SHARED_RESULT, SharedFold};
 use crate::clock::Ticks;
 use crate::comm::part::NodePart;
@@ -40,6 +41,8 @@ pub struct NodeOperation {
     /// Of the instance that is being finished, in an allreduce among three or more ranks: how far combining
     /// is.
     fold: SharedFold,
+    /// Of the instance that is being finished: which deposits this rank has read.
+    reads: ReadProgress,
     /// Of a direct instance: this rank has what it needs, and stays only until its readers have finished.
     is_taken: bool,
     /// Other ranks may still read this rank's memory.
@@ -72,6 +75,7 @@ impl NodeOperation {
             entered: 0,
             finished: 0,
             fold: SharedFold::default(),
+            reads: ReadProgress::default(),
             is_taken: false,
             offers_memory: false,
             missing: Cell::new(None),
@@ -297,12 +301,16 @@ impl NodeOperation {
         }
         let board = &part.shared.board;
         let seq = self.instance(self.finished).seq;
+        if self.offers_memory {
+            remote_read::give(part, seq);
+        }
         if !self.is_taken {
             if !self.take(part, state) {
                 return false;
             }
             state.leave(board, part.me, seq);
             self.fold = SharedFold::default();
+            self.reads = ReadProgress::default();
             if self.may_read_directly() {
                 self.is_taken = true;
                 board.notify(); // a rank may be waiting until its readers have left
@@ -319,7 +327,7 @@ impl NodeOperation {
     /// yet.
     #[inline]
     fn take(&mut self, part: &NodePart, state: &mut PartState) -> bool {
-        let mut fold = std::mem::take(&mut self.fold);
+        let (mut fold, mut reads) = (std::mem::take(&mut self.fold), std::mem::take(&mut self.reads));
         let instance = self.instance(self.finished);
         let is_done = if self.kind == Kind::Allreduce && part.ranks > 2 {
             fold.advance(&instance, part, state)
@@ -330,10 +338,9 @@ impl NodeOperation {
             true
         } else {
             // SAFETY: all deposits that are read have been seen to be published or counted.
-            unsafe { instance.take(part, state) };
-            true
+            unsafe { instance.take(part, state, &mut reads) }
         };
-        self.fold = fold;
+        (self.fold, self.reads) = (fold, reads);
         is_done
     }
 

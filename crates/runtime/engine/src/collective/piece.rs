@@ -4,10 +4,8 @@
 //! field holds the payload, or says where the payload is.
 
 use crate::clock::Ticks;
-use crate::comm::part::NodePart;
-use crate::copy::copy;
 use evenkeel_segment::sync::{Ordering, Words};
-use evenkeel_segment::{Board, Mapped, Seq, cross_memory};
+use evenkeel_segment::{Board, Mapped, Seq};
 
 pub(super) const LENGTH_AT: usize = 8;
 const ARRIVAL_AT: usize = 16;
@@ -79,35 +77,10 @@ impl Piece {
         Piece::at(self.block, table + rank * ENTRY_BYTES, table + rank * ENTRY_BYTES + 8)
     }
 
-    /// Copies `bytes`, starting at offset `from`, to `to`. If reading another process's memory fails, this
-    /// process ends, unless the depositor has died or the communicator was revoked.
-    ///
-    /// # Safety
-    /// `rank` has published the deposit and this rank has not left the instance; `to` must have room.
-    pub unsafe fn fetch(&self, part: &NodePart, rank: usize, from: usize, to: *mut u8, bytes: usize) {
-        if bytes == 0 {
-            return;
-        }
-        if !self.pointer.is_null() {
-            // SAFETY: the caller's promise; blocks and user buffers do not overlap.
-            return unsafe { copy(self.pointer.wrapping_add(from), to, bytes) };
-        }
-        let shared = &part.shared;
-        let pid = shared.pid_of(rank);
-        // SAFETY: `to` has room; the depositor keeps its buffer until this rank has left.
-        let Err(error) = (unsafe { cross_memory::read(pid, self.address + from as u64, to, bytes) }) else {
-            return;
-        };
-        if part.is_revoked() || part.has_lost_members() {
-            return; // the depositor has left the call; the wait for this instance finds that out as well
-        }
-        let local_rank = shared.local_ranks[rank];
-        shared.node.check_alive(std::iter::once(local_rank), "collective");
-        let (me, other) = (shared.node.me, shared.node.neighbours[local_rank].world_rank);
-        shared.node.end(&format!(
-            "rank {me} could not read {bytes} bytes from rank {other} (process {pid}): {error}. Such reads \
-             worked when the job started; EVENKEEL_CMA=off avoids them"
-        ));
+    /// Where the payload is in the depositor's memory; None if it is in the block.
+    #[inline]
+    pub(super) fn address(&self) -> Option<u64> {
+        self.pointer.is_null().then_some(self.address)
     }
 }
 

@@ -25,8 +25,8 @@ use evenkeel_segment::block::BlockAllocator;
 use evenkeel_segment::eventcount::Fencing;
 use evenkeel_segment::layout::MAX_PROCESSES;
 use evenkeel_segment::{Geometry, NodeStatus, Segment, cross_memory, membarrier};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 /// Address space of a segment; its pages are allocated when they are touched. If the machine refuses a
 /// size, the next one is tried.
@@ -228,6 +228,7 @@ impl Bootstrap {
             agent: OnceLock::new(),
             reports_faults: AtomicBool::new(false),
             death_seen_ns: AtomicU64::new(0),
+            idle_relays: Mutex::default(),
         }
     }
 }
@@ -289,5 +290,5 @@ fn token(address: u64) -> u64 {
 }
 
 fn version_hash() -> u32 {
-    hash(concat!(env!("CARGO_PKG_VERSION"), " layout 7").as_bytes()) as u32
+    hash(concat!(env!("CARGO_PKG_VERSION"), " layout 8").as_bytes()) as u32
 }

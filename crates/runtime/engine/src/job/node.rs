@@ -11,9 +11,10 @@ use evenkeel_schedule::Schedule;
 use evenkeel_segment::block::{BlockAllocator, WORLD};
 use evenkeel_segment::channel::Channels;
 use evenkeel_segment::eventcount::Fencing;
-use evenkeel_segment::{NodeStatus, Segment};
-use std::sync::OnceLock;
+use evenkeel_segment::relay::Relay;
+use evenkeel_segment::{Mapped, NodeStatus, Segment};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Facts that every rank of a node knows, with the same values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +72,8 @@ pub struct Node {
     pub(super) reports_faults: AtomicBool,
     /// When this process first saw that another one here had died; 0 if it has not.
     pub(super) death_seen_ns: AtomicU64,
+    /// Relays that this process has made and does not use.
+    pub(super) idle_relays: Mutex<Vec<Relay<Mapped>>>,
 }
 
 impl Node {
@@ -109,6 +112,7 @@ impl Node {
             agent: OnceLock::new(),
             reports_faults: AtomicBool::new(false),
             death_seen_ns: AtomicU64::new(0),
+            idle_relays: Mutex::default(),
         }
     }
 
@@ -128,6 +132,11 @@ impl Node {
     /// The allocator of the segment's blocks.
     pub fn allocator(&self) -> BlockAllocator<'_, Segment> {
         BlockAllocator::new(&self.segment, room_for_blocks(&self.segment, self.ranks))
+    }
+
+    /// The relays that this process has made and does not use.
+    pub(crate) fn idle_relays(&self) -> MutexGuard<'_, Vec<Relay<Mapped>>> {
+        self.idle_relays.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What the processes of this node have published about themselves.
