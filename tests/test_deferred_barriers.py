@@ -35,6 +35,13 @@ CHANNELS = [
     "thread",
     "raw-thread",
     "aio",
+    "aio-list",
+    "timer",
+    "lookup",
+    "notified-queue",
+    "io-uring",
+    "raw-handler",
+    "remote-writer",
 ]
 
 # What the report gives as the reason for strict barriers. Barriers are deferred with the other channels.
@@ -51,6 +58,13 @@ REASONS = {
     "thread": "threads",
     "raw-thread": "threads",
     "aio": "threads",
+    "aio-list": "threads",
+    "timer": "threads",
+    "lookup": "threads",
+    "notified-queue": "threads",
+    "io-uring": "threads",
+    "raw-handler": "signals",
+    "remote-writer": "shares memory",
 }
 
 # The system calls of system_calls.c that others can notice, and in how many variants it makes them.
@@ -89,11 +103,19 @@ def directory():
     shutil.rmtree(path)
 
 
-def run_channel(mpi, channel, directory, rounds, report=None, timeout=150, **env):
-    """Runs hidden_channels.c. Returns the outcome and how many looks were wrong (None: it did not finish)."""
+def run_channel(mpi, channel, directory, rounds, report=None, timeout=150, writer="shmem_init", **env):
+    """Runs hidden_channels.c. Returns the outcome and how many looks were wrong (None: it did not finish).
+
+    `writer` is a function that the library has which writes into other ranks' memory.
+    """
     args = [f"channel={channel}", f"rounds={rounds}", f"dir={directory}"]
-    env["HIDDEN_LIBRARY"] = mpi.build("map_for_all.c", "-shared", "-fPIC", name="libmpimap.so")
+    library = ["-shared", "-fPIC"]
+    env["HIDDEN_LIBRARY"] = mpi.build("map_for_all.c", *library, name="libmpimap.so")
+    define = f"-DWRITER_NAME={writer}"
+    env["HIDDEN_WRITER"] = mpi.build("remote_writer.c", *library, define, name=f"lib_{writer}.so")
     outcome = mpi.run(mpi.build("hidden_channels.c"), 3, *args, env=env, report=report, timeout=timeout)
+    if "grants no io_uring" in outcome.err:
+        pytest.skip("this kernel grants no io_uring")
     found = re.search(r"RESULT checks (\d+) wrong (\d+)", outcome.out)
     return outcome, int(found[2]) if found and int(found[1]) == 2 * rounds else None
 
@@ -149,6 +171,14 @@ def test_without_the_gate_hidden_channels_show_it(openmpi4, channel, directory):
     assert wrong is None or wrong > 20, (
         f"only {wrong} of 400 looks were wrong: the test would not notice a leak"
     )
+
+
+def test_a_library_that_writes_remotely_must_be_known(openmpi4, directory):
+    """A known limit, and the twin of channel `remote-writer`: with another name the library is not seen."""
+    _, wrong = run_channel(
+        openmpi4, "remote-writer", directory, 200, writer="unknown_init", EVENKEEL_BARRIER="deferred"
+    )
+    assert wrong is None or wrong > 20, "the test would not notice if such libraries were not looked for"
 
 
 @pytest.mark.parametrize("mode", ["strict", "auto", "deferred"])

@@ -9,6 +9,7 @@
 #include "hidden_files.h"
 #include "hidden_memory.h"
 #include "hidden_processes.h"
+#include "hidden_services.h"
 #include <time.h>
 
 static const struct channel channels[] = {
@@ -31,6 +32,13 @@ static const struct channel channels[] = {
     {"thread", thread_open, thread_put, thread_there, thread_close},
     {"raw-thread", raw_thread_open, thread_put, thread_there, raw_thread_close},
     {"aio", file_open, aio_put, aio_there, file_close},
+    {"aio-list", file_open, list_put, list_there, file_close},
+    {"timer", timer_open, thread_put, thread_there, timer_close},
+    {"lookup", file_open, name_put, name_there, file_close},
+    {"notified-queue", queue_open, queue_put, queue_there, do_nothing},
+    {"io-uring", ring_open, ring_put, file_there, file_close},
+    {"raw-handler", raw_handler_open, signal_put, signal_there, do_nothing},
+    {"remote-writer", remote_open, remote_put, queue_there, do_nothing},
 };
 
 static unsigned state; /* of this rank's random numbers */

@@ -42,6 +42,13 @@ enum { STOP = -1000000 };
 /* order: value + 1 to put a value, -value - 1 to look for it, STOP; done: 1 yes, 2 no. 0: nothing. */
 static _Atomic long order, done;
 
+static void serve(long what)
+{
+    if (what > 0)
+        file_put(what - 1);
+    atomic_store(&done, what > 0 || file_there(-what - 1) ? 1 : 2);
+}
+
 static void *serve_orders(void *unused)
 {
     (void)unused;
@@ -53,9 +60,7 @@ static void *serve_orders(void *unused)
         }
         if (what == STOP)
             return NULL;
-        if (what > 0)
-            file_put(what - 1);
-        atomic_store(&done, what > 0 || file_there(-what - 1) ? 1 : 2);
+        serve(what);
     }
 }
 
@@ -116,11 +121,13 @@ static void raw_thread_close(void)
 /* ---- a thread that the C library makes for itself reads and writes ---- */
 
 static long aio_value;
+static int list_opcode; /* of lio_listio */
 
 static long await_aio(int (*start)(struct aiocb *))
 {
     struct aiocb block = {.aio_fildes = fd, .aio_buf = &aio_value, .aio_nbytes = sizeof aio_value};
     block.aio_sigevent.sigev_notify = SIGEV_NONE;
+    block.aio_lio_opcode = list_opcode;
     if (start(&block))
         die("aio");
     while (aio_error(&block) == EINPROGRESS)

@@ -2,9 +2,10 @@
  *
  *   memory_turns way=NAME [rounds=10] [mib=32] [dir=FOLDER]
  *
- * In each round one rank, the holder, stalls at random, takes memory, touches it, looks at the others, and releases
- * it. Barriers separate the turns. Only the holder looks, by system calls, which complete its own pending
- * barriers. Prints how often others held more than a quarter of what one rank may hold: RESULT checks N wrong N */
+ * In each round one rank, the holder, stalls at random, takes memory, touches it, looks at the others, and
+ * releases it. Barriers separate the turns. Only the holder looks, by system calls, which complete its own
+ * pending barriers. Prints how often others held more than a quarter of what one rank may hold: RESULT checks
+ * N wrong N */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <malloc.h>
@@ -183,7 +184,8 @@ static void stall(double most)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    const double until = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec + most * (double)rand_r(&state) / RAND_MAX;
+    const double until =
+        (double)t.tv_sec + 1e-9 * (double)t.tv_nsec + most * (double)rand_r(&state) / RAND_MAX;
     while ((double)t.tv_sec + 1e-9 * (double)t.tv_nsec < until)
         clock_gettime(CLOCK_MONOTONIC, &t);
 }

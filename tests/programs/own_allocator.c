@@ -1,5 +1,5 @@
 /* An allocator of the program's own, to be linked with a program. Like many of them it asks for memory while
- * it holds its lock, which nobody else may take meanwhile: then it ends the program. */
+ * it holds its lock. If its own thread enters it again meanwhile, it ends the program. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -64,7 +64,8 @@ static void *make_large(size_t alignment, size_t bytes)
     char *mapped = map(length);
     if (!mapped)
         return NULL;
-    const size_t offset = (((uintptr_t)mapped + HEADER + alignment - 1) & ~(alignment - 1)) - (uintptr_t)mapped;
+    const size_t offset =
+        (((uintptr_t)mapped + HEADER + alignment - 1) & ~(alignment - 1)) - (uintptr_t)mapped;
     return place(mapped, offset, bytes, length);
 }
 
@@ -91,7 +92,7 @@ static void *allocate(size_t alignment, size_t bytes)
 {
     int class = 6;
     while (class < CLASSES && (size_t)1 << class < bytes)
-        class ++;
+        class++;
     take_lock();
     void *block = class == CLASSES || alignment > HEADER ? make_large(alignment, bytes) : make_small(class);
     leave_lock();
@@ -124,7 +125,7 @@ void free(void *block)
         munmap(h->mapped, h->length);
     } else {
         while ((size_t)1 << class < h->bytes)
-            class ++;
+            class++;
         h->next = free_blocks[class];
         free_blocks[class] = h;
     }

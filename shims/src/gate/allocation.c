@@ -13,23 +13,23 @@
 
 /* `failed` says whether `result` means that there was no memory. The first allocation of a process is made by
  * its first thread, for which dlsym allocates nothing. */
-#define ALLOCATOR(returns, name, parameters, arguments, failed)                \
-    static __typeof__(name) *next_##name;                                      \
-    static __attribute__((noinline, cold)) returns watched_##name parameters   \
-    {                                                                          \
-        if (!next_##name)                                                      \
-            next_##name = (__typeof__(next_##name))dlsym(RTLD_NEXT, #name);    \
-        const ek_allocation allocation = ek_allocation_begin();                \
-        returns result = next_##name arguments;                                \
-        if (ek_allocation_end(&allocation, (failed), #name))                   \
-            result = next_##name arguments;                                    \
-        return result;                                                         \
-    }                                                                          \
-    EK_ENTRY returns name parameters                                           \
-    {                                                                          \
-        if (EK_LIKELY(next_##name != NULL) && EK_LIKELY(!ek_gate))             \
-            return next_##name arguments;                                      \
-        return watched_##name arguments;                                       \
+#define ALLOCATOR(returns, name, parameters, arguments, failed)              \
+    static __typeof__(name) *next_##name;                                    \
+    static __attribute__((noinline, cold)) returns watched_##name parameters \
+    {                                                                        \
+        if (!next_##name)                                                    \
+            next_##name = (__typeof__(next_##name))dlsym(RTLD_NEXT, #name);  \
+        const ek_allocation allocation = ek_allocation_begin();              \
+        returns result = next_##name arguments;                              \
+        if (ek_allocation_end(&allocation, (failed), #name))                 \
+            result = next_##name arguments;                                  \
+        return result;                                                       \
+    }                                                                        \
+    EK_ENTRY returns name parameters                                         \
+    {                                                                        \
+        if (EK_LIKELY(next_##name != NULL) && EK_LIKELY(!ek_gate))           \
+            return next_##name arguments;                                    \
+        return watched_##name arguments;                                     \
     }
 ALLOCATOR(void *, malloc, (size_t bytes), (bytes), !result)
 ALLOCATOR(void *, calloc, (size_t count, size_t bytes), (count, bytes), !result)

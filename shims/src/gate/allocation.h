@@ -10,7 +10,8 @@ typedef struct ek_allocation {
 
 ek_allocation ek_allocation_begin(void);
 
-/* Completes pending barriers if the allocator could not get memory. Returns true if it is to be called again. */
+/* Completes pending barriers if the allocator could not get memory. Returns true if it is to be called again.
+ */
 bool ek_allocation_end(const ek_allocation *allocation, bool failed, const char *name);
 
 #endif

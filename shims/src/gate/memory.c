@@ -15,10 +15,10 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-static pthread_t owner;        /* whose system calls are caught */
-static size_t grown;           /* see EK_SMALL_GROWTH */
-static volatile bool inside;   /* the owner is in an allocator that is entered through allocation.c */
-static volatile bool refused;  /* a system call of that allocator's */
+static pthread_t owner;       /* whose system calls are caught */
+static size_t grown;          /* see EK_SMALL_GROWTH */
+static volatile bool inside;  /* the owner is in an allocator that is entered through allocation.c */
+static volatile bool refused; /* a system call of that allocator's */
 
 void ek_memory_owner(void) { owner = pthread_self(); }
 void ek_memory_leave_allocator(void) { inside = refused = false; }
