@@ -5,9 +5,12 @@ compared. On a busy machine a rank may also be late by itself, so a run that doe
 report that is wrong is wrong each time.
 """
 
+import json
 import re
 
 import pytest
+
+from evenkeel_command import evenkeel
 
 ATTEMPTS = 3
 
@@ -27,6 +30,34 @@ CASES = [
     ("scatter", 1, 1),
     ("allgather", 2, 0),
     ("alltoall", 0, 0),
+    ("ibarrier", 3, 0),
+    ("iallreduce", 1, 0),
+    ("ireduce", 2, 0),
+    ("ibcast", 2, 2),
+]
+
+# Operation, late rank, bytes; how often each rank sends in a round, all ranks together.
+MESSAGES = [
+    ("message", 1, 8, 1),
+    ("message", 2, 200_000, 1),
+    ("from_any", 3, 8, 1),
+    ("probe", 0, 8, 1),
+    ("irecv_from_any", 2, 8, 1),
+    ("ssend", 1, 8, 1),
+    ("issend", 3, 8, 1),
+    ("sendrecv", 0, 8, RANKS),
+    ("waitall", 2, 8, 2 * RANKS),
+    ("waitany", 1, 8, 2 * RANKS),
+    ("waitsome", 3, 8, 2 * RANKS),
+    ("persistent", 0, 8, RANKS),
+]
+
+# Communicator, late rank; what the report calls its communicator, and that of the others.
+COMMUNICATORS = [
+    ("world", 1, "world", None),
+    ("row", 3, "row of 2 (2,3)", "row of 2 (0,1)"),
+    ("column", 2, "row of 2 (0,2)", "row of 2 (1,3)"),
+    ("named", 1, "odd, row of 2 (1,3)", "even, row of 2 (0,2)"),
 ]
 
 
@@ -92,29 +123,54 @@ def test_no_saved_time_is_claimed(mpi, report):
     assert "saved" not in outcome.report.read_text()
 
 
-def waited_for(outcome):
-    """By peer: how long ranks have waited for it in point-to-point calls."""
-    sums = {}
-    for rank in outcome.read_report()["ranks"]:
-        for peer in rank.get("messages_waited_for", []):
-            sums[peer["rank"]] = sums.get(peer["rank"], 0) + peer["ns"]
-    return sums
+def digest(outcome, folder):
+    """What the page and the summary show of a report."""
+    page = folder / "run.html"
+    evenkeel("report", outcome.report, "--html", page)
+    data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page.read_text(), re.DOTALL)
+    return json.loads(data.group(1))
 
 
-@pytest.mark.parametrize("late, size", [(1, 8), (3, 8), (2, 200_000)])
-def test_the_late_sender_is_named(mpi, report, late, size):
-    """A program that only sends messages, which evenkeel carries: the record and the summary made of it."""
-    seen = []
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("op, late, size, messages", MESSAGES)
+def test_the_rank_that_messages_wait_for_is_named(mpi, report, tmp_path, mode, op, late, size, messages):
+    """Also where the library carries them, and where several requests are waited for at once."""
+    rounds, seen = 10, []
+    follower = (late + 1) % RANKS
     for _ in range(ATTEMPTS):
-        outcome, slept = run_planted(mpi, report, "deferred", "message", late=late, bytes=size, us=30000)
-        found = waited_for(outcome)
-        if abs(found.get(late, 0) - slept[late][1]) <= 0.1 * slept[late][1]:
+        options = {"late": late, "bytes": size, "us": 30000, "rounds": rounds}
+        outcome, slept = run_planted(mpi, report, mode, op, **options)
+        found = digest(outcome, tmp_path)
+        waits = {(pair["rank"], pair["peer"]): pair["wait_ns"] for pair in found["messages"]["pairs"]}
+        ns, wait_ns = slept[late][1], waits.get((follower, late), 0)
+        if abs(wait_ns - ns) <= 0.1 * ns and found["ranks"][found["latest"]]["rank"] == late:
             break
-        seen.append((found, slept))
+        seen.append((waits, found["latest"], slept))
     else:
         pytest.fail(f"not named in {ATTEMPTS} runs: {seen}")
-    sent = sum(rank["message_bytes"] for rank in outcome.read_report()["ranks"])
-    assert sent == 20 * size
+    assert found["messages"]["sent"] == rounds * messages
+    assert found["messages"]["bytes"] == rounds * messages * size
+    late_ns = found["ranks"][found["latest"]]["late_ns"]
+    assert abs(late_ns - max(ns for pair, ns in waits.items() if pair[1] == late)) <= 1
     text = " ".join(outcome.err.split())
     assert f"Rank {late} delayed the others most" in text, text
-    assert "waiting for messages" in text and "Messages: 20 messages" in text, text
+    assert "waiting for messages" in text and f"Messages: {rounds * messages} messages" in text, text
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("comm, late, label, other", COMMUNICATORS)
+def test_communicators_are_called_what_they_are(mpi, report, tmp_path, mode, comm, late, label, other):
+    assert_named(mpi, report, mode, "allreduce", [late], comm=comm, us=30000, rounds=10)
+    outcome, _ = run_planted(mpi, report, mode, "allreduce", comm=comm, late=late, rounds=3)
+    comms = digest(outcome, tmp_path)["comms"]
+    waits = {found["label"]: found["wait_ns"] for found in comms if found["calls"]}
+    assert set(waits) == {label, other} - {None}
+    assert max(waits, key=waits.get) == label
+
+
+def test_nothing_is_said_about_messages_without_a_report(openmpi4):
+    """To note what the library does for each message would cost every run."""
+    outcome = openmpi4.run(
+        openmpi4.build("planted.c"), RANKS, "op=message", "rounds=2", env={"EVENKEEL_QUIET": "0"}
+    ).ok()
+    assert "made no collective calls" in " ".join(outcome.err.split()) and "Messages:" not in outcome.err

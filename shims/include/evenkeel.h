@@ -396,6 +396,29 @@ typedef struct ek_found_message
 } ek_found_message;
 
 /*
+ A request of the host library's for a send or receive.
+ */
+typedef struct ek_host_request
+{
+    /*
+     The front end's entry of the communicator, if it is needed to find out from where the message came.
+     */
+    const void *comm;
+    /*
+     World rank of the peer; negative if it is not known.
+     */
+    int32_t peer;
+    /*
+     Whether it sends.
+     */
+    bool sends;
+    /*
+     The bytes that it sends each time it is started.
+     */
+    uint64_t bytes;
+} ek_host_request;
+
+/*
  One wait of the shim. The shim sets it to zero before the first pause.
  */
 typedef struct ek_pause
@@ -623,6 +646,11 @@ int ek_start(const ek_comm *comm, struct ek_call *call, ek_request **started);
 bool ek_request_test(ek_request *request);
 
 /*
+ Notes that the program waits for a request, or does not any more.
+ */
+void ek_request_set_awaited(ek_request *request, bool is_awaited);
+
+/*
  Frees a complete request. Returns EK_DONE, or EK_REVOKED or EK_LOST_MEMBER if it ended without a result.
  */
 int ek_request_free(ek_request *request);
@@ -682,7 +710,7 @@ void ek_complete_deferred(const char *cause, bool is_system_call);
  Completes pending barriers whatever locks the interrupted code holds, and opens the gate: in the handler
  of a fault, and inside allocators. `cause` as in `ek_complete_deferred`. Returns false if some rank has
  not entered after some seconds.
-*/
+ */
 bool ek_complete_without_locks(const char *cause, bool is_system_call);
 
 /*
@@ -794,6 +822,44 @@ void ek_message_wait_pause(uint32_t also);
  Ends a wait.
  */
 void ek_message_wait_end(void);
+
+/*
+ Returns whether the shim is to note point-to-point calls: only if a report is to be written.
+ */
+bool ek_message_calls_are_recorded(void);
+
+/*
+ Returns the time, for `ek_message_call_end`; never 0.
+ */
+uint64_t ek_message_call_begin(void);
+
+/*
+ Notes a point-to-point call that began at this time. `is_wait`: the host carried it out, and may have
+ waited for rank `peer` of the world, which is negative if it is not known.
+ */
+void ek_message_call_end(uint64_t began, bool is_wait, int32_t peer);
+
+/*
+ Notes a message that is left to the host, to rank `peer` of the world, which is negative if it is not
+ known.
+ */
+void ek_host_message_sent(int32_t peer, uint64_t bytes);
+
+/*
+ Notes a request of the host's for a send or receive, by its handle.
+ */
+void ek_host_request_add(size_t handle, struct ek_host_request request);
+
+/*
+ Finds what has been noted about a request. Returns false if nothing has been.
+ */
+bool ek_host_request_find(size_t handle, struct ek_host_request *request);
+
+/*
+ Forgets a request that the program has no more, and returns what was noted about it, as
+ `ek_host_request_find` does.
+ */
+bool ek_host_request_remove(size_t handle, struct ek_host_request *request);
 
 /*
  Pauses between two polls of the shim: spins, yields or sleeps as the policy says.

@@ -14,6 +14,8 @@ export interface Digest {
   host_calls: number;
   instances: number;
   ranks: Rank[];
+  /** Index into `ranks`: the rank that delayed the others most; null if none is known to have. */
+  latest: number | null;
   comms: Comm[];
   /** Communicators of the run that are not in `comms`. */
   comms_left_out: number;
@@ -38,6 +40,10 @@ export interface Rank {
   calls: number;
   time_ns: number;
   wait_ns: number;
+  messages: number;
+  message_bytes: number;
+  /** The part of `time_ns` in point-to-point calls. */
+  message_time_ns: number;
   last: number;
   late_ns: number;
 }
@@ -45,6 +51,8 @@ export interface Rank {
 export interface Comm {
   id: string;
   name: string;
+  /** What it is called, as in "world" and "pressure, row of 4 (0,4,8,12)". */
+  label: string;
   members: number[];
   segment_bytes: number;
   host_reason: string;
@@ -85,11 +93,28 @@ export interface Timeline {
   share: number[][];
 }
 
-/** Point-to-point messages that evenkeel carried. */
+/** Point-to-point messages. */
 export interface Messages {
   sent: number;
+  /** How many of them the MPI library carried. */
+  host_sent: number;
   bytes: number;
+  time_ns: number;
   wait_ns: number;
+  /** The pair with the most waiting first. */
+  pairs: Pair[];
+  /** Pairs of the run that are not in `pairs`. */
+  pairs_left_out: number;
+}
+
+/** Messages from `peer` to `rank`, and how long `rank` waited for `peer`. */
+export interface Pair {
+  rank: number;
+  peer: number;
+  waits: number;
+  wait_ns: number;
+  messages: number;
+  bytes: number;
 }
 
 /** Barriers that returned before all ranks had entered them. Numbers are sums over all ranks. */
@@ -119,9 +144,7 @@ export interface Note {
   text: string;
 }
 
-/** The name of a communicator in lists: its own name or its id, and its size. */
-export function commLabel(comm: Comm): string {
-  const name = comm.name || `communicator ${comm.id}`;
-  const short = name.length > 60 ? `${name.slice(0, 40)}…${name.slice(-19)}` : name;
-  return `${short}, ${comm.members.length} ${comm.members.length === 1 ? "rank" : "ranks"}`;
+/** The name of a communicator in lists. */
+export function commLabel({ label }: Comm): string {
+  return label.length > 80 ? `${label.slice(0, 40)}…${label.slice(-39)}` : label;
 }

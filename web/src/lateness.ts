@@ -6,6 +6,9 @@ import { ordered, type Order } from "./sorting.ts";
 import { count, duration, percent, plural, tick } from "./format.ts";
 import { colour } from "./theme.ts";
 
+/** Room for the longest labels of either axis, so that the bars of both charts stand below each other. */
+const LEFT = 88;
+
 export function lateness(d: Digest, order: () => Order): ChartView {
   const calls = d.ranks.reduce((sum, r) => sum + r.last, 0);
   const describe = (i: number): string[] => {
@@ -19,7 +22,7 @@ export function lateness(d: Digest, order: () => Order): ChartView {
   };
   return chart({
     label: () => "Bar chart: how often each rank arrived last, and how long others waited for it",
-    height: 420,
+    height: 404,
     points: () => ({ columns: d.ranks.length, rows: 1, index: (column) => column, describe }),
     option: (width) => {
       const ranks = ordered(d.ranks, order());
@@ -34,8 +37,8 @@ export function lateness(d: Digest, order: () => Order): ChartView {
       });
       return {
         grid: [
-          { left: 76, right: 16, top: 14, height: 150 },
-          { left: 76, right: 16, top: 208, height: 150 },
+          { left: LEFT, right: 16, top: 14, height: 150 },
+          { left: LEFT, right: 16, top: 208, height: 150 },
         ],
         xAxis: [x(0, ""), x(1, "rank")],
         yAxis: [

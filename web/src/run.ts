@@ -9,7 +9,7 @@ import { lateness } from "./lateness.ts";
 import { latency } from "./latency.ts";
 import { sliceCount } from "./slices.ts";
 import type { Order } from "./sorting.ts";
-import { commsTable, opsTable, ranksTable } from "./tables.ts";
+import { commsTable, opsTable, pairsTable, ranksTable } from "./tables.ts";
 import { waiting } from "./waiting.ts";
 import type { ChartView } from "./chart.ts";
 
@@ -22,7 +22,7 @@ interface Part {
 const withoutCharts = (element: HTMLElement): Part => ({ element, charts: [] });
 
 function numbers(d: Digest): HTMLElement {
-  const latest = d.ranks.reduce<Digest["ranks"][number] | null>((a, r) => (r.late_ns > (a?.late_ns ?? 0) ? r : a), null);
+  const latest = d.latest === null ? undefined : d.ranks[d.latest];
   const calls = plural(d.calls, "collective call", "collective calls");
   const comms = plural(d.comms.length + d.comms_left_out, "communicator", "communicators");
   return tiles([
@@ -39,7 +39,7 @@ function numbers(d: Digest): HTMLElement {
 /** Point-to-point messages, if there were any. */
 function messages(d: Digest): [name: string, value: string, about: string][] {
   const m = d.messages;
-  return m.sent > 0 ? [["Messages", count(m.sent), `${bytes(m.bytes)}; ranks waited ${duration(m.wait_ns)} in point-to-point calls`]] : [];
+  return m.sent > 0 ? [["Messages", count(m.sent), `${bytes(m.bytes)}; ranks waited for them for ${duration(m.wait_ns)}`]] : [];
 }
 
 function waitingSection(d: Digest): Part {
@@ -60,8 +60,23 @@ function lateSection(d: Digest): Part {
     order = value as Order;
     view.draw();
   });
-  const about = "Above: in how many calls each rank arrived last. Below: how long the first rank had been waiting by then, as a sum over these calls, estimated from the calls that were timed in full.";
+  const messages = d.messages.pairs.length > 0 ? " Waits for messages of a rank count as calls. A rank that waits itself is late for the next one, so look at the waits above too." : "";
+  const about = `Above: in how many calls each rank arrived last. Below: how long the rank that waited longest for it had waited, as a sum over these calls.${messages}`;
   return { element: section("late", title, about, sort.element, view.element), charts: [view] };
+}
+
+function messagesSection(d: Digest): Part | null {
+  const m = d.messages;
+  if (m.sent === 0 && m.time_ns === 0) return null;
+  const carried = m.host_sent === 0 ? "evenkeel carried them" : m.host_sent === m.sent ? "the MPI library carried them" : `the MPI library carried ${count(m.host_sent)} of them`;
+  const time = m.time_ns > m.wait_ns ? `spent ${duration(m.time_ns)} in point-to-point calls, and waited` : "waited in point-to-point calls";
+  const text = `${plural(m.sent, "message", "messages")} with ${bytes(m.bytes)}; ${carried}. Ranks ${time} for ${duration(m.wait_ns)} (${percent(m.wait_ns, d.rank_time_ns)} of all ranks' run time).`;
+  if (m.pairs.length === 0) return withoutCharts(section("messages", "Messages", text));
+  const more = m.pairs_left_out > 0 ? ` ${plural(m.pairs_left_out, "pair", "pairs")} with less waiting are not listed.` : "";
+  const about = `Each row is a pair of ranks: one waits for messages of the other, or until the other receives its own.${more}`;
+  const table = pairsTable();
+  table.show(m.pairs);
+  return withoutCharts(section("messages", "Messages", text, h("p", { class: "about" }, about), table.element));
 }
 
 function deferralSection(d: Digest): Part | null {
@@ -128,7 +143,7 @@ function commsSection(d: Digest): HTMLElement | null {
 }
 
 function ranksSection(d: Digest): HTMLElement {
-  const table = ranksTable();
+  const table = ranksTable(d);
   table.show(d.ranks);
   return section("ranks", "Ranks", "Times per rank.", table.element);
 }
@@ -154,7 +169,7 @@ function footer(): HTMLElement {
 export function runPage(root: HTMLElement, d: Digest): void {
   const durations = latencySection(d);
   const waits = d.calls > 0 || d.wait_ns > 0 ? [waitingSection(d), lateSection(d)] : [];
-  const parts = d.calls > 0 ? [...waits, deferralSection(d), durations] : waits;
+  const parts = [...waits, messagesSection(d), ...(d.calls > 0 ? [deferralSection(d), durations] : [])];
   const shown = parts.filter((p): p is Part => p !== null);
   const facts = [d.mpi, d.shim && `shim ${d.shim}`, d.version && `evenkeel ${d.version}`];
   const elements = [

@@ -13,6 +13,9 @@ export interface Column<Row> {
   numeric?: boolean;
 }
 
+/** What a column needs at least, on average. */
+const COLUMN_PX = 82;
+
 export interface SortableTable<Row> {
   element: HTMLElement;
   show: (rows: readonly Row[]) => void;
@@ -29,7 +32,9 @@ export function sortableTable<Row>(caption: string, columns: Column<Row>[]): Sor
       h("button", { type: "button", title: column.about, onclick: () => sort(i) }, column.head),
     ),
   );
-  const table = h("table", { "aria-label": caption }, h("thead", {}, h("tr", {}, ...heads)), body);
+  // A narrow window scrolls the table sideways instead of breaking its words.
+  const style = `min-width:${columns.length * COLUMN_PX}px`;
+  const table = h("table", { "aria-label": caption, style }, h("thead", {}, h("tr", {}, ...heads)), body);
 
   function sort(column: number): void {
     const current = by?.column === column ? by.direction : null;

@@ -1,6 +1,6 @@
-// The page's tables: operations, communicators, ranks.
+// The page's tables: operations, communicators, messages, ranks.
 
-import { commLabel, type Comm, type Digest, type Op, type Rank } from "./data.ts";
+import { commLabel, type Comm, type Digest, type Op, type Pair, type Rank } from "./data.ts";
 import { h } from "./dom.ts";
 import { bytes, count, duration, percent, ranges } from "./format.ts";
 import { sortableTable, type Column, type SortableTable } from "./sortable.ts";
@@ -50,7 +50,7 @@ export function opsTable(d: Digest, onChoose: (op: Op) => void): SortableTable<O
 /** The table has a column of schedules only if the barriers of one of the communicators had one. */
 export function commsTable(comms: Comm[]): SortableTable<Comm> {
   const columns: Column<Comm>[] = [
-    { head: "communicator", key: (c) => c.name || c.id, text: commLabel },
+    { head: "communicator", key: (c) => c.label, text: commLabel },
     { head: "members", about: "ranks in MPI_COMM_WORLD", key: (c) => c.members.length, text: (c) => ranges(c.members) },
     { head: "calls", about: "calls of all ranks that evenkeel carried out", key: (c) => c.calls, text: (c) => orDash(c.calls, count), numeric: true },
     { head: "waiting", about: "sum of all ranks", key: (c) => c.wait_ns, text: (c) => orDash(c.wait_ns, duration), numeric: true },
@@ -66,7 +66,25 @@ export function commsTable(comms: Comm[]): SortableTable<Comm> {
   return sortableTable("Communicators", columns);
 }
 
-export function ranksTable(): SortableTable<Rank> {
+export function pairsTable(): SortableTable<Pair> {
+  const columns: Column<Pair>[] = [
+    { head: "rank", key: (p) => p.rank, text: (p) => `rank ${p.rank}` },
+    { head: "waits for", about: "the rank whose message or answer ended the wait", key: (p) => p.peer, text: (p) => `rank ${p.peer}` },
+    { head: "waiting", key: (p) => p.wait_ns, text: (p) => orDash(p.wait_ns, duration), numeric: true },
+    { head: "waits", key: (p) => p.waits, text: (p) => orDash(p.waits, count), numeric: true },
+    { head: "per wait", key: (p) => p.wait_ns / Math.max(1, p.waits), text: (p) => orDash(p.wait_ns / Math.max(1, p.waits), duration), numeric: true },
+    { head: "messages from it", about: "messages that the other rank sent to this one", key: (p) => p.messages, text: (p) => orDash(p.messages, count), numeric: true },
+    { head: "bytes from it", key: (p) => p.bytes, text: (p) => orDash(p.bytes, bytes), numeric: true },
+  ];
+  return sortableTable("Messages", columns);
+}
+
+/** The table has columns of messages only if there were any. */
+export function ranksTable(d: Digest): SortableTable<Rank> {
+  const messages: Column<Rank>[] = [
+    { head: "messages", about: "point-to-point messages that it sent", key: (r) => r.messages, text: (r) => orDash(r.messages, count), numeric: true },
+    { head: "message bytes", key: (r) => r.message_bytes, text: (r) => orDash(r.message_bytes, bytes), numeric: true },
+  ];
   const columns: Column<Rank>[] = [
     { head: "rank", key: (r) => r.rank, text: (r) => String(r.rank), numeric: true },
     { head: "host", key: (r) => r.host, text: (r) => r.host },
@@ -76,11 +94,12 @@ export function ranksTable(): SortableTable<Rank> {
     { head: "run time", key: (r) => r.elapsed_ns, text: (r) => duration(r.elapsed_ns), numeric: true },
     { head: "CPU", about: "CPU time of the process as a share of its run time", key: (r) => r.cpu_ns / Math.max(1, r.elapsed_ns), text: (r) => percent(r.cpu_ns, r.elapsed_ns), numeric: true },
     { head: "calls", key: (r) => r.calls, text: (r) => orDash(r.calls, count), numeric: true },
-    { head: "in calls", about: "time in collective calls as a share of its run time", key: (r) => r.time_ns / Math.max(1, r.elapsed_ns), text: (r) => percent(r.time_ns, r.elapsed_ns), numeric: true },
+    { head: "in calls", about: "time in collective and point-to-point calls as a share of its run time", key: (r) => r.time_ns / Math.max(1, r.elapsed_ns), text: (r) => percent(r.time_ns, r.elapsed_ns), numeric: true },
+    ...(d.messages.sent > 0 ? messages : []),
     { head: "waiting", key: (r) => r.wait_ns, text: (r) => orDash(r.wait_ns, duration), numeric: true },
     { head: "share of run", key: (r) => r.wait_ns / Math.max(1, r.elapsed_ns), text: (r) => percent(r.wait_ns, r.elapsed_ns), numeric: true },
-    { head: "arrived last", about: "calls in which it was the last rank to arrive", key: (r) => r.last, text: (r) => orDash(r.last, count), numeric: true },
-    { head: "waiting caused", about: "longest wait of another rank when this one arrived last, as a sum over the calls", key: (r) => r.late_ns, text: (r) => orDash(r.late_ns, duration), numeric: true },
+    { head: "arrived last", about: "collective calls in which it was the last rank to arrive, and waits for its messages", key: (r) => r.last, text: (r) => orDash(r.last, count), numeric: true },
+    { head: "waiting caused", about: "how long the rank that waited longest for this one had waited when it arrived last, as a sum over the calls", key: (r) => r.late_ns, text: (r) => orDash(r.late_ns, duration), numeric: true },
   ];
   return sortableTable("Ranks", columns);
 }

@@ -25,12 +25,12 @@ test("ranks are ordered by how much waiting they caused", () => {
   assert.deepEqual(ordered(digest.ranks, "rank").map((r) => r.rank), [0, 1]);
 });
 
-test("communicators are called by their name, or by their id if they have none", () => {
+test("communicators are called what they are, and long names are shortened", () => {
   const [world] = digest.comms;
   assert.ok(world);
-  assert.equal(commLabel(world), "MPI_COMM_WORLD, 2 ranks");
-  assert.equal(commLabel({ ...world, name: "", id: "7f", members: [3] }), "communicator 7f, 1 rank");
-  assert.ok(commLabel({ ...world, name: "x".repeat(500) }).length < 80);
+  assert.equal(commLabel(world), "world");
+  const long = commLabel({ ...world, label: `${"x".repeat(500)}, row of 2 (0,1)` });
+  assert.ok(long.length <= 80 && long.endsWith("row of 2 (0,1)"));
 });
 
 test("the example has deferred barriers", () => {

@@ -47,6 +47,8 @@ pub const FAMILIES: &[Family] = &[
     },
     Family { template: template!("init_buffered"), functions: &["Bsend_init"], carries_messages: true },
     Family { template: template!("block_in_host"), functions: &["Buffer_detach"], carries_messages: true },
+    Family { template: template!("init_persistent"), functions: PERSISTENT, carries_messages: true },
+    Family { template: template!("free_request"), functions: &["Request_free"], carries_messages: true },
     Family { template: template!("message"), functions: LOCAL_MESSAGE_CALLS, carries_messages: true },
     Family { template: template!("clock"), functions: &["Wtime"], carries_messages: false },
     Family {
@@ -108,11 +110,9 @@ const BUFFERED_SENDS: &[&str] = &["Bsend", "Ibsend"];
 
 const STARTED_RECEIVES: &[&str] = &["Irecv", "Imrecv"];
 
-#[rustfmt::skip]
-const LOCAL_MESSAGE_CALLS: &[&str] = &[
-    "Send_init", "Ssend_init", "Rsend_init", "Recv_init", "Cancel", "Request_free",
-    "Buffer_attach", "Comm_attach_buffer",
-];
+const PERSISTENT: &[&str] = &["Send_init", "Ssend_init", "Rsend_init", "Recv_init"];
+
+const LOCAL_MESSAGE_CALLS: &[&str] = &["Cancel", "Buffer_attach", "Comm_attach_buffer"];
 
 #[rustfmt::skip]
 const NEW_COMMUNICATORS: &[&str] = &[

@@ -10,6 +10,7 @@
 
 mod error;
 mod families;
+mod recording;
 mod standard;
 mod template;
 mod wrappers;

@@ -2,6 +2,7 @@
 
 use crate::error::GenerateError;
 use crate::families::{self, FAMILIES, Family, HEAD, NEXT, TRY_MESSAGE};
+use crate::recording;
 use crate::standard::{Function, Standard};
 use crate::template::{NoValueError, Values, fill_in};
 use std::collections::BTreeSet;
@@ -68,7 +69,16 @@ fn values(function: &Function) -> Result<Values, GenerateError> {
     }
     if let Some(completion) = completion(base) {
         values.insert("REQUESTS", completion.requests.to_string());
+        values.insert("HANDLES", completion.handles().to_string());
         values.insert("COMPLETED", completion.completed.to_string());
+    }
+    let lines = |lines: &[&str]| lines.join("\n");
+    if let Some(recorded) = recording::of_message(base) {
+        values.insert("RECORD", lines(recorded));
+    }
+    if let Some((before, after)) = recording::of_wait(base) {
+        values.insert("RECORD_BEFORE", lines(before));
+        values.insert("RECORD_AFTER", lines(after));
     }
     if let Some(found) = function.parameters.iter().find(|p| p.name == "flag" || p.name == "outcount") {
         values.insert("FOUND", found.name.clone());
@@ -93,6 +103,13 @@ fn started(base: &str) -> &'static str {
 struct Completion {
     requests: &'static str,
     completed: &'static str,
+}
+
+impl Completion {
+    /// The array alone.
+    fn handles(&self) -> &'static str {
+        self.requests.split(", ").nth(1).unwrap_or_default()
+    }
 }
 
 fn completion(base: &str) -> Option<Completion> {

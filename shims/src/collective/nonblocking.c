@@ -120,3 +120,14 @@ void ek_collectives_poll_all(void)
     ek_depth--;
     pthread_mutex_unlock(&lock);
 }
+
+void ek_collectives_note_awaited(int count, const MPI_Request *requests, bool is_awaited)
+{
+    if (ek_depth || pthread_mutex_trylock(&lock))
+        return; /* as in ek_collectives_poll_all */
+    for (nonblocking *n = under_way; n; n = n->next)
+        for (int i = 0; i < count; i++)
+            if (requests[i] == n->handle)
+                ek_request_set_awaited(n->request, is_awaited);
+    pthread_mutex_unlock(&lock);
+}

@@ -21,4 +21,15 @@ static inline void ek_collectives_poll(void)
         ek_collectives_poll_all();
 }
 
+/* The slow part of ek_collectives_set_awaited. */
+void ek_collectives_note_awaited(int count, const MPI_Request *, bool is_awaited);
+
+/* Notes for the report that the program waits for these requests, or does not any more. Those that are not
+ * collectives of evenkeel's are left out. */
+static inline void ek_collectives_set_awaited(int count, const MPI_Request *requests, bool is_awaited)
+{
+    if (EK_UNLIKELY(ek_process.collectives > 0))
+        ek_collectives_note_awaited(count, requests, is_awaited);
+}
+
 #endif

@@ -101,6 +101,18 @@ int ek_mpi_request_get_status(MPI_Request request, MPI_Status *status)
     return ek_host.Request_get_status(request, &flag, status);
 }
 
+void ek_mpi_requests_wait_begin(int count, const MPI_Request *requests)
+{
+    ek_collectives_set_awaited(count, requests, true);
+    ek_message_wait_begin();
+}
+
+void ek_mpi_requests_wait_end(int count, const MPI_Request *requests)
+{
+    ek_message_wait_end();
+    ek_collectives_set_awaited(count, requests, false);
+}
+
 void ek_mpi_requests_pause(int count, const MPI_Request *requests)
 {
     ek_also_awaited also = EK_ALSO_AWAITED_NOTHING;

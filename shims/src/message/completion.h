@@ -32,8 +32,10 @@ ek_look ek_mpi_request_complete(MPI_Request *, MPI_Status *, bool learns_order, 
 /* Raises an error that the host has not raised, and returns it. */
 int ek_raise_error_of(const ek_error_source *, int error);
 
-/* Pauses once in a wait for these. */
+/* Begins a wait for these, pauses once in it, and ends it. */
+void ek_mpi_requests_wait_begin(int count, const MPI_Request *);
 void ek_mpi_requests_pause(int count, const MPI_Request *);
+void ek_mpi_requests_wait_end(int count, const MPI_Request *);
 
 /* How many requests are neither null nor inactive. Which of several is complete first tells the program
  * something about order; that the only one is complete does not. */

@@ -15,11 +15,11 @@ int ek_try_wait(MPI_Request *request, MPI_Status *status)
     int error;
     const ek_error_source source = ek_error_source_of(*request);
     if (ek_mpi_request_complete(request, status, false, &error) == EK_NOT_COMPLETE) {
-        ek_message_wait_begin();
+        ek_mpi_requests_wait_begin(1, request);
         do
             ek_mpi_requests_pause(1, request);
         while (ek_mpi_request_complete(request, status, false, &error) == EK_NOT_COMPLETE);
-        ek_message_wait_end();
+        ek_mpi_requests_wait_end(1, request);
     }
     return ek_raise_error_of(&source, error);
 }
@@ -113,11 +113,11 @@ int ek_try_waitall(int count, MPI_Request *requests, MPI_Status *statuses)
     if (!batch_begin(&b))
         return MPI_ERR_NO_MEM;
     if (!batch_complete(&b)) {
-        ek_message_wait_begin();
+        ek_mpi_requests_wait_begin(count, requests);
         do
             ek_mpi_requests_pause(count, requests);
         while (!batch_complete(&b));
-        ek_message_wait_end();
+        ek_mpi_requests_wait_end(count, requests);
     }
     return batch_end(&b);
 }

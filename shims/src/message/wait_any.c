@@ -38,11 +38,11 @@ int ek_try_waitany(int count, MPI_Request *requests, int *index, MPI_Status *sta
     }
     found f;
     if (!complete_any(count, requests, status, active > 1, &f)) {
-        ek_message_wait_begin();
+        ek_mpi_requests_wait_begin(count, requests);
         do
             ek_mpi_requests_pause(count, requests);
         while (!complete_any(count, requests, status, active > 1, &f));
-        ek_message_wait_end();
+        ek_mpi_requests_wait_end(count, requests);
     }
     *index = f.index;
     return ek_raise_error_of(&f.source, f.error);
@@ -142,11 +142,11 @@ int ek_try_waitsome(int count, MPI_Request *requests, int *completed, int *indic
         return MPI_SUCCESS;
     }
     if (!(*completed = complete_some(count, requests, indices, statuses, active > 1, &errors))) {
-        ek_message_wait_begin();
+        ek_mpi_requests_wait_begin(count, requests);
         do
             ek_mpi_requests_pause(count, requests);
         while (!(*completed = complete_some(count, requests, indices, statuses, active > 1, &errors)));
-        ek_message_wait_end();
+        ek_mpi_requests_wait_end(count, requests);
     }
     return ek_errors_raise(&errors);
 }

@@ -26,6 +26,7 @@ static void forget_in_child(void)
     ek_process.collectives = 0;
     ek_process.may_defer = false;
     ek_process.carries_messages = false;
+    ek_process.records_messages = false;
     ek_world_forget();
 }
 
@@ -188,4 +189,5 @@ void ek_after_init(void)
     ek_depth++;
     ek_messages_start();
     ek_depth--;
+    ek_process.records_messages = ek_message_calls_are_recorded();
 }

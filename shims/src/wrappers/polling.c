@@ -15,36 +15,48 @@ static void progress(void)
 /* ---- calls that have a form that tests ---- */
 
 /* Repeats `attempt`, which sets flag and is an error code, until it succeeds. When nothing of evenkeel's is
- * under way any more, it makes the host's own blocking call instead: `otherwise`. */
-#define POLL(attempt, otherwise)     \
-    do {                             \
-        ek_pause pause = {0};        \
-        for (;;) {                   \
-            int flag = 0, code;      \
-            progress();              \
-            if (!ek_must_progress()) \
-                return otherwise;    \
-            code = attempt;          \
-            if (code || flag)        \
-                return code;         \
-            ek_pause_once(&pause);   \
-        }                            \
+ * under way any more, it makes the host's own blocking call instead: `otherwise`. The program waits for
+ * `count` `requests`, if any. */
+#define POLL(count, requests, attempt, otherwise)                  \
+    do {                                                           \
+        ek_pause pause = {0};                                      \
+        for (bool is_first = true;; is_first = false) {            \
+            int flag = 0, code;                                    \
+            progress();                                            \
+            if (!ek_must_progress())                               \
+                return otherwise;                                  \
+            code = attempt;                                        \
+            if (code || flag)                                      \
+                return code;                                       \
+            if (is_first && (count))                               \
+                ek_collectives_set_awaited(count, requests, true); \
+            ek_pause_once(&pause);                                 \
+        }                                                          \
     } while (0)
 
 int ek_poll_wait(MPI_Request *request, MPI_Status *status, __typeof__(PMPI_Wait) *next)
 {
-    POLL(ek_host.Test(request, &flag, status), next(request, status));
+    POLL(1, request, ek_host.Test(request, &flag, status), next(request, status));
 }
 
 int ek_poll_waitall(int count, MPI_Request *requests, MPI_Status *statuses, __typeof__(PMPI_Waitall) *next)
 {
-    POLL(ek_host.Testall(count, requests, &flag, statuses), next(count, requests, statuses));
+    POLL(count, requests, ek_host.Testall(count, requests, &flag, statuses), next(count, requests, statuses));
+}
+
+static int poll_any(int count, MPI_Request *requests, int *index, MPI_Status *status,
+                    __typeof__(PMPI_Waitany) *next)
+{
+    POLL(count, requests, ek_host.Testany(count, requests, index, &flag, status),
+         next(count, requests, index, status));
 }
 
 int ek_poll_waitany(int count, MPI_Request *requests, int *index, MPI_Status *status,
                     __typeof__(PMPI_Waitany) *next)
 {
-    POLL(ek_host.Testany(count, requests, index, &flag, status), next(count, requests, index, status));
+    int code = poll_any(count, requests, index, status, next);
+    ek_collectives_set_awaited(count, requests, false);
+    return code;
 }
 
 static int test_some(int count, MPI_Request *requests, int *completed, int *indices, MPI_Status *statuses,
@@ -55,22 +67,30 @@ static int test_some(int count, MPI_Request *requests, int *completed, int *indi
     return code;
 }
 
+static int poll_some(int count, MPI_Request *requests, int *completed, int *indices, MPI_Status *statuses,
+                     __typeof__(PMPI_Waitsome) *next)
+{
+    POLL(count, requests, test_some(count, requests, completed, indices, statuses, &flag),
+         next(count, requests, completed, indices, statuses));
+}
+
 int ek_poll_waitsome(int count, MPI_Request *requests, int *completed, int *indices, MPI_Status *statuses,
                      __typeof__(PMPI_Waitsome) *next)
 {
-    POLL(test_some(count, requests, completed, indices, statuses, &flag),
-         next(count, requests, completed, indices, statuses));
+    int code = poll_some(count, requests, completed, indices, statuses, next);
+    ek_collectives_set_awaited(count, requests, false);
+    return code;
 }
 
 int ek_poll_probe(int source, int tag, MPI_Comm comm, MPI_Status *status, __typeof__(PMPI_Probe) *next)
 {
-    POLL(ek_host.Iprobe(source, tag, comm, &flag, status), next(source, tag, comm, status));
+    POLL(0, NULL, ek_host.Iprobe(source, tag, comm, &flag, status), next(source, tag, comm, status));
 }
 
 int ek_poll_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status,
                    __typeof__(PMPI_Mprobe) *next)
 {
-    POLL(ek_host.Improbe(source, tag, comm, &flag, message, status),
+    POLL(0, NULL, ek_host.Improbe(source, tag, comm, &flag, message, status),
          next(source, tag, comm, message, status));
 }
 

@@ -8,14 +8,25 @@ use crate::nodes::AgentInfo;
 use crate::pause::Pause;
 use crate::world::ProcessInfo;
 use evenkeel_engine::collective::call::{Call, CollectiveKind, Span};
+use evenkeel_engine::record::host_messages::HostRequest;
 use std::fmt::Write;
 use std::mem::offset_of;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Modules in the order in which the header has their functions.
-const MODULES: [&str; 9] =
-    ["codes", "world", "nodes", "communicator", "collective", "request", "deferral", "message", "pause"];
+const MODULES: [&str; 10] = [
+    "codes",
+    "world",
+    "nodes",
+    "communicator",
+    "collective",
+    "request",
+    "deferral",
+    "message",
+    "host_message",
+    "pause",
+];
 
 fn here() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -39,6 +50,7 @@ fn file_with(folder: &Path, declaration: &str) -> Option<PathBuf> {
 /// Files of the engine and of `spanning` that declare types of the interface.
 fn shared_types() -> Vec<PathBuf> {
     let declared = [
+        ("engine", "pub struct HostRequest {"),
         ("spanning", "pub enum CollectiveKind {"),
         ("spanning", "pub struct Span {"),
         ("engine", "pub struct Call {"),
@@ -104,6 +116,8 @@ fn layouts() -> Vec<Assertion> {
         truncated as "truncated", cancelled as "cancelled", done as "done", plain as "plain");
     layout!(FoundMessage as "ek_found_message": source as "source", tag as "tag", bytes as "bytes",
         matched as "matched");
+    layout!(HostRequest as "ek_host_request": comm as "comm", peer as "peer", sends as "sends",
+        bytes as "bytes");
     layout!(Pause as "ek_pause": began_ticks as "began_ticks", polls as "polls",
         next_check_ns as "next_check_ns");
     all

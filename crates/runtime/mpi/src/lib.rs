@@ -4,8 +4,9 @@
 //! engine's description of a call, so the doc comments here are the interface's documentation. There is one
 //! module for each thing that a shim deals with: [`world`] (start and end), [`nodes`] (agents of several
 //! nodes), [`communicator`], [`collective`], [`request`] (nonblocking collectives), [`deferral`] (deferred
-//! barriers), [`message`] (point-to-point messages), [`pause`] (the shim's own waits) and [`record`] (the
-//! report at the end). [`codes`] has the return codes that say more than yes or no.
+//! barriers), [`message`] (point-to-point messages), [`host_message`] (those that are left to the host),
+//! [`pause`] (the shim's own waits) and [`record`] (the report at the end). [`codes`] has the return codes
+//! that say more than yes or no.
 //!
 //! May use: engine, options, output-file, record, report. Must never: know an MPI handle, which only the
 //! shims do (`shims/src`), or decide anything that the engine could decide.
@@ -16,6 +17,7 @@ mod communicator;
 mod deferral;
 #[cfg(test)]
 mod header;
+mod host_message;
 mod message;
 mod nodes;
 mod pause;

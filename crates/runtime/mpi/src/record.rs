@@ -2,10 +2,12 @@
 
 use evenkeel_engine::clock;
 use evenkeel_engine::job::cores;
+use evenkeel_engine::job::node::Node;
 use evenkeel_engine::process::Process;
 use evenkeel_options as options;
-use evenkeel_record::{RankRecord, RunRecord};
+use evenkeel_record::{PeerRecord, RankRecord, RunRecord, TrafficRecord};
 use evenkeel_report::RunFacts;
+use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_int};
 use std::io::IsTerminal;
 use std::path::Path;
@@ -19,8 +21,8 @@ const LENGTH_BYTES: usize = size_of::<usize>();
 pub unsafe extern "C" fn ek_record_json(bytes: *mut usize) -> *mut c_char {
     let Some(process) = Process::get() else { return std::ptr::null_mut() };
     let Some(node) = process.node().filter(|node| node.recording) else { return std::ptr::null_mut() };
-    let (messages, messages_ahead) = process.messages.sent();
     let why_strict = process.deferral.why_strict(node.threaded);
+    let messages = message_record(process, node);
     let record = RankRecord {
         rank: node.me as u32,
         host: std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_string(),
@@ -32,11 +34,8 @@ pub unsafe extern "C" fn ek_record_json(bytes: *mut usize) -> *mut c_char {
         comms: process.registry.records(),
         timeline: node.timeline.record(),
         observers: process.deferral.observations.counts(),
-        messages,
-        messages_ahead,
-        message_bytes: process.messages.sent_bytes(),
-        messages_waited_for: process.messages.waited_for(),
         notes: process.notes.all().into_iter().chain(why_strict).collect(),
+        ..messages
     };
     let json = serde_json::to_vec(&record).expect("a record is plain data");
     // SAFETY: a place for the length, by the interface.
@@ -45,6 +44,35 @@ pub unsafe extern "C" fn ek_record_json(bytes: *mut usize) -> *mut c_char {
     whole.extend_from_slice(&json.len().to_ne_bytes());
     whole.extend_from_slice(&json);
     Box::into_raw(whole.into_boxed_slice()).cast::<c_char>().wrapping_add(LENGTH_BYTES)
+}
+
+/// What the record says about messages: those that evenkeel carried, and those that the host did.
+fn message_record(process: &Process, node: &Node) -> RankRecord {
+    let (own, host) = (&process.messages, &node.host_messages);
+    let mut waits: BTreeMap<u32, PeerRecord> = BTreeMap::new();
+    for PeerRecord { rank, times, ns } in own.waited_for().into_iter().chain(host.waited_for()) {
+        let peer = waits.entry(rank).or_insert(PeerRecord { rank, times: 0, ns: 0 });
+        (peer.times, peer.ns) = (peer.times + times, peer.ns + ns);
+    }
+    let mut sent: BTreeMap<u32, TrafficRecord> = BTreeMap::new();
+    let own_sent = own.sent_to();
+    for &TrafficRecord { rank, messages, bytes } in own_sent.iter().chain(&host.sent_to()) {
+        let peer = sent.entry(rank).or_insert(TrafficRecord { rank, messages: 0, bytes: 0 });
+        (peer.messages, peer.bytes) = (peer.messages + messages, peer.bytes + bytes);
+    }
+    let (host_messages, host_message_bytes) = host.sent();
+    RankRecord {
+        messages: own_sent.iter().map(|peer| peer.messages).sum(),
+        messages_ahead: own.sent_ahead(),
+        message_bytes: own_sent.iter().map(|peer| peer.bytes).sum(),
+        host_messages,
+        host_message_bytes,
+        message_time_ns: host.call_ns(),
+        message_wait_ns: waits.values().map(|peer| peer.ns).sum::<u64>() + host.wait_for_unknown_ns(),
+        messages_waited_for: waits.into_values().collect(),
+        messages_sent_to: sent.into_values().collect(),
+        ..Default::default()
+    }
 }
 
 /// Frees a record that `ek_record_json` has returned.

@@ -38,6 +38,13 @@ pub unsafe extern "C" fn ek_request_test(request: *mut Request) -> bool {
     unsafe { Process::current().requests.is_done(request) }
 }
 
+/// Notes that the program waits for a request, or does not any more.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ek_request_set_awaited(request: *mut Request, is_awaited: bool) {
+    // SAFETY: returned by `ek_start` and not freed, by the interface.
+    unsafe { request::set_awaited(request, is_awaited) }
+}
+
 /// Frees a complete request. Returns EK_DONE, or EK_REVOKED or EK_LOST_MEMBER if it ended without a result.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ek_request_free(request: *mut Request) -> c_int {

@@ -15,7 +15,7 @@ const LINKS: usize = 40;
 pub(crate) enum Destination {
     /// A regular file that can be replaced, or a name that is free.
     Regular(PathBuf, Option<Metadata>),
-    /// Something that keeps its identity: a device, a terminal.
+    /// Something that keeps its identity: a device, a terminal, a file that another process has open.
     InPlace(PathBuf),
     /// A named pipe.
     Pipe(PathBuf),
@@ -41,7 +41,8 @@ pub(crate) fn find(file: &Path) -> Result<Destination, WriteObstacle> {
             continue;
         }
         // A link of /proc leads to an open file whatever name it shows.
-        return by_kind(path.clone(), path.metadata()?, metadata.is_symlink());
+        let leads_to_open_file = metadata.is_symlink();
+        return by_kind(path.clone(), path.metadata()?, leads_to_open_file);
     }
     Err(WriteObstacle::LinkCircle)
 }
@@ -53,7 +54,11 @@ fn free(path: PathBuf) -> Result<Destination, WriteObstacle> {
     }
 }
 
-fn by_kind(path: PathBuf, metadata: Metadata, keep: bool) -> Result<Destination, WriteObstacle> {
+fn by_kind(
+    path: PathBuf,
+    metadata: Metadata,
+    leads_to_open_file: bool,
+) -> Result<Destination, WriteObstacle> {
     let kind = metadata.file_type();
     if kind.is_dir() {
         Err(WriteObstacle::IsDirectory)
@@ -61,7 +66,7 @@ fn by_kind(path: PathBuf, metadata: Metadata, keep: bool) -> Result<Destination,
         Err(WriteObstacle::IsSocket)
     } else if kind.is_fifo() {
         Ok(Destination::Pipe(path))
-    } else if kind.is_file() && !keep {
+    } else if kind.is_file() && !leads_to_open_file {
         Ok(Destination::Regular(path, Some(metadata)))
     } else {
         Ok(Destination::InPlace(path))

@@ -5,8 +5,8 @@
 //! followed. A device, a pipe, a terminal or a file with several names is written in place, so that the name
 //! leads to the same thing afterwards. [`obstacle`] says before a long run what would be in the way.
 //!
-//! May use: libc. Must never: replace what is not a regular file, or end the process (`SIGPIPE` is an error
-//! here).
+//! May use: libc, thiserror. Must never: replace what is not a regular file, leave a part of a file that it
+//! replaces, or end the process (`SIGPIPE` is an error here).
 
 mod check;
 mod destination;

@@ -67,10 +67,28 @@ pub struct RankRecord {
     /// The bytes of these messages.
     #[serde(default)]
     pub message_bytes: u64,
-    /// The ranks that this one waited for in point-to-point calls that evenkeel carried out: for each wait
-    /// the rank whose message or answer ended it.
+    /// Point-to-point messages that this rank sent through the MPI library. This and the time in calls are
+    /// noted only if a report is to be written.
+    #[serde(default)]
+    pub host_messages: u64,
+    /// The bytes of these messages.
+    #[serde(default)]
+    pub host_message_bytes: u64,
+    /// Time inside point-to-point calls, both those that evenkeel carries out and those of the MPI library.
+    #[serde(default)]
+    pub message_time_ns: u64,
+    /// The part of `message_time_ns` that was spent waiting. Where the MPI library carries a message, this
+    /// includes its transfer.
+    #[serde(default)]
+    pub message_wait_ns: u64,
+    /// The ranks that this one waited for in point-to-point calls: for each wait the rank whose message or
+    /// answer ended it. Waits for ranks that are not known are only in `message_wait_ns`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub messages_waited_for: Vec<PeerRecord>,
+    /// What this rank sent to each other one, through evenkeel and through the MPI library. Ranks that are
+    /// not known are left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub messages_sent_to: Vec<TrafficRecord>,
     /// Sentences for the user: what evenkeel could not do on this rank, and why.
     pub notes: Vec<String>,
 }
@@ -151,6 +169,17 @@ pub struct PeerRecord {
     pub times: u64,
     /// For how long in sum.
     pub ns: u64,
+}
+
+/// Messages to one peer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrafficRecord {
+    /// The peer's rank.
+    pub rank: u32,
+    /// How many.
+    pub messages: u64,
+    /// Their bytes.
+    pub bytes: u64,
 }
 
 /// Waiting time in equal slices of the run, starting at the return of MPI_Init.

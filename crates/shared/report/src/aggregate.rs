@@ -2,6 +2,7 @@
 //!
 //! May use the record and digest types. It must accept any numbers, because a record may come from a file.
 
+mod comm_label;
 mod deferral;
 mod histogram;
 mod messages;
@@ -16,6 +17,9 @@ pub(crate) use operation::arrives_last_most;
 use saturating::{add, total};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+
+/// The share of the latest rank's lateness from which on another rank is nearly as late.
+const NEARLY: f64 = 0.8;
 
 /// Sums by operation and index of the communicator.
 type SumsByComm = BTreeMap<(String, usize), OperationSum>;
@@ -34,11 +38,13 @@ pub fn digest(run: &RunRecord) -> Digest {
     let sums = add_up_ranks(&run.ranks, &mut d);
     d.messages = messages::messages(&run.ranks, &mut d.ranks);
     add_up_operations(sums, &mut d);
+    comm_label::label(&mut d.comms, run.ranks.len());
     d.wait_ns = total(d.ranks.iter().map(|r| r.wait_ns));
     d.calls = total(d.ranks.iter().map(|r| r.calls));
     d.segment_bytes = total(d.comms.iter().map(|c| c.segment_bytes));
     d.segment_bytes_per_member =
         d.comms.iter().map(|c| c.segment_bytes.div_ceil(c.members.len().max(1) as u64)).max().unwrap_or(0);
+    d.latest = latest(&d.ranks);
     d.timeline = timeline::timeline(&run.ranks);
     d.notes = notes(&run.ranks);
     d.deferral = deferral::deferral(&run.ranks, &d.notes);
@@ -125,6 +131,15 @@ fn facts_of_comm(c: &CommRecord) -> CommDigest {
         host_reason: c.host_reason.clone(),
         ..Default::default()
     }
+}
+
+/// The rank that delayed the others most. One that itself waits passes on how late others are, nearly in
+/// full: of those that are nearly as late as the latest, it is the one that waited least.
+fn latest(ranks: &[RankDigest]) -> Option<usize> {
+    let most = ranks.iter().map(|r| r.late_ns).max().filter(|ns| *ns > 0)?;
+    let is_nearly_latest = |r: &RankDigest| r.late_ns as f64 >= NEARLY * most as f64;
+    let nearly_latest = ranks.iter().enumerate().filter(|(_, r)| is_nearly_latest(r));
+    nearly_latest.min_by_key(|(_, r)| (r.wait_ns, Reverse(r.late_ns))).map(|(i, _)| i)
 }
 
 /// Every sentence of the ranks once, with the ranks that recorded it.

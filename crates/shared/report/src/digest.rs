@@ -33,9 +33,11 @@ pub struct Digest {
     pub instances: u64,
     /// One entry per rank.
     pub ranks: Vec<RankDigest>,
+    /// Index into `ranks`: the rank that delayed the others most; `None` if none is known to have.
+    pub latest: Option<usize>,
     /// One entry per communicator.
     pub comms: Vec<CommDigest>,
-    /// Communicators that are not in `comms`; see [`Digest::with_most_comms`].
+    /// Communicators that are not in `comms`; see [`Digest::shortened`].
     pub comms_left_out: u64,
     /// One entry per operation, summed over communicators, the one with the most waiting first.
     pub ops: Vec<OpDigest>,
@@ -74,10 +76,16 @@ pub struct RankDigest {
     pub cpu_ns: u64,
     /// Calls that evenkeel carried out.
     pub calls: u64,
-    /// Time inside these calls.
+    /// Time inside these calls, and in point-to-point calls.
     pub time_ns: u64,
     /// The part of `time_ns` that was spent waiting for other ranks.
     pub wait_ns: u64,
+    /// Point-to-point messages that it sent.
+    pub messages: u64,
+    /// Their bytes.
+    pub message_bytes: u64,
+    /// The part of `time_ns` that was spent in point-to-point calls.
+    pub message_time_ns: u64,
     /// How often the rank arrived last.
     pub last: u64,
     /// How long others had waited when it arrived last, as a sum over the calls.
@@ -91,6 +99,8 @@ pub struct CommDigest {
     pub id: String,
     /// What MPI_Comm_get_name returns; may be empty.
     pub name: String,
+    /// What reports call it, as in "world" and "pressure, row of 4 (0,4,8,12)". No two have the same label.
+    pub label: String,
     /// Ranks of the members in MPI_COMM_WORLD.
     pub members: Vec<u32>,
     /// Shared memory set aside for it.
@@ -185,15 +195,40 @@ pub struct DeferralDigest {
     pub strict: Vec<Note>,
 }
 
-/// Point-to-point messages that evenkeel carried.
+/// Point-to-point messages.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct MessagesDigest {
     /// Messages that were sent.
     pub sent: u64,
+    /// How many of them the MPI library carried.
+    pub host_sent: u64,
+    /// The bytes of all of them.
+    pub bytes: u64,
+    /// Time inside point-to-point calls.
+    pub time_ns: u64,
+    /// The part of `time_ns` that was spent waiting.
+    pub wait_ns: u64,
+    /// Pairs of ranks, the one with the most waiting first.
+    pub pairs: Vec<PairDigest>,
+    /// Pairs that are not in `pairs`; see [`Digest::shortened`].
+    pub pairs_left_out: u64,
+}
+
+/// Messages from one rank to another, and how long the other waited.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct PairDigest {
+    /// The rank that receives, or waits until its own message is received.
+    pub rank: u32,
+    /// The rank that it waits for.
+    pub peer: u32,
+    /// How often it waited for the peer.
+    pub waits: u64,
+    /// How long it waited for the peer.
+    pub wait_ns: u64,
+    /// Messages that the peer sent to it.
+    pub messages: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Time that ranks waited in point-to-point calls.
-    pub wait_ns: u64,
 }
 
 /// An action of the program that could observe whether a barrier is complete, and so completed it.
@@ -217,12 +252,18 @@ pub struct Note {
 }
 
 impl Digest {
-    /// Keeps the `most` communicators with the longest waiting. A program that makes and frees communicators
-    /// in a loop has more of them than a page can show. Sums still include all of them.
-    pub fn with_most_comms(mut self, most: usize) -> Self {
-        if self.comms.len() <= most {
-            return self;
+    /// Keeps the `most` communicators and the `most` pairs of ranks with the longest waiting. A program that
+    /// makes and frees communicators in a loop has more of them than a page can show. Sums still include all.
+    pub fn shortened(mut self, most: usize) -> Self {
+        self.messages.pairs_left_out += self.messages.pairs.len().saturating_sub(most) as u64;
+        self.messages.pairs.truncate(most);
+        if self.comms.len() > most {
+            self.keep_comms(most);
         }
+        self
+    }
+
+    fn keep_comms(&mut self, most: usize) {
         let mut order: Vec<usize> = (0..self.comms.len()).collect();
         order.sort_by_key(|i| std::cmp::Reverse((self.comms[*i].wait_ns, self.comms[*i].calls)));
         order.truncate(most);
@@ -233,6 +274,5 @@ impl Digest {
             o.comm.is_some()
         });
         self.comms = order.iter().map(|i| std::mem::take(&mut self.comms[*i])).collect();
-        self
     }
 }

@@ -10,8 +10,8 @@ use crate::aggregate::saturating::{add, total};
 use evenkeel_record::{OpRecord, PeerRecord, RankRecord};
 use std::collections::BTreeMap;
 
-/// Operations in which ranks need not wait for one that comes late. Times of arrival, which are sampled, then
-/// say more than waits.
+/// Operations, and their nonblocking forms, in which ranks need not wait for one that comes late. Times of
+/// arrival, which are sampled, then say more than waits.
 const ROOTED: [&str; 3] = ["reduce", "gather", "gatherv"];
 
 /// An operation on a communicator.
@@ -83,8 +83,9 @@ fn count_deferred(by_rank: &mut BTreeMap<u32, Late>, op: &OpRecord) {
 }
 
 fn set(op: &mut OpRecord, late: &Late, is_counted: bool) {
-    let waited_ns =
-        if ROOTED.contains(&op.op.as_str()) { late.waited_ns.max(op.late_ns) } else { late.waited_ns };
+    let blocking_form = op.op.strip_prefix('i').unwrap_or(&op.op);
+    let is_rooted = ROOTED.contains(&blocking_form);
+    let waited_ns = if is_rooted { late.waited_ns.max(op.late_ns) } else { late.waited_ns };
     op.late_ns = waited_ns.saturating_add(late.deferred_ns);
     op.last = total([if is_counted { op.last } else { late.times }, late.deferred].into_iter());
     (op.came_last, op.completed_for) = (Vec::new(), Vec::new());

@@ -4,10 +4,8 @@
 //! [`Digest`], so that they cannot disagree.
 //!
 //! Numbers are sums over all ranks unless they are called "per rank". *Waiting* is the time spent in
-//! collective calls until other ranks had arrived. Its share is relative to the sum of all ranks' run times.
-//! *Saved* is the engine's estimate of the time for which a library without application bypass would have
-//! blocked ranks in addition. It does not include that a call itself may be faster or slower than the
-//! library's.
+//! calls of MPI until other ranks had arrived, or their messages. Its share is relative to the sum of all
+//! ranks' run times.
 //!
 //! May use: the record types, the text layout crate, serde, thiserror, and the built page in `web/dist`. Must
 //! never: do I/O, read the clock or the environment, know anything of MPI, or fail on absurd numbers. It runs
@@ -22,8 +20,8 @@ mod summary;
 
 pub use aggregate::digest;
 pub use digest::{
-    CommDigest, DeferralDigest, Digest, MessagesDigest, Note, Observer, OpDigest, RankDigest, TimelineDigest,
-    TimesLast,
+    CommDigest, DeferralDigest, Digest, MessagesDigest, Note, Observer, OpDigest, PairDigest, RankDigest,
+    TimelineDigest, TimesLast,
 };
 pub use page::{document, html};
 pub use read::{ParseError, RunFacts, merge, parse};

@@ -14,14 +14,14 @@ const STYLE: &str = include_str!("../../../../web/dist/page.css");
 const POLICY: &str =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:";
 
-/// The most communicators that a page shows.
-const MOST_COMMS: usize = 200;
+/// The most communicators and pairs of ranks that a page shows.
+const MOST_SHOWN: usize = 200;
 
 /// The report of a run as a complete HTML document with data, styles and script inside.
 ///
 /// The page loads nothing, and forbids the browser to try. Without scripts it shows the terminal summary.
 pub fn html(run: &RunRecord) -> String {
-    let data = digest(run).with_most_comms(MOST_COMMS);
+    let data = digest(run).shortened(MOST_SHOWN);
     document(&plain(run.program.trim(), 80), &run.version, &data, &summary(run, 100, false))
 }
 

@@ -1,19 +1,23 @@
-//! The summary for the terminal: one sentence, a table of operations, the late ranks, memory, notes.
+//! The summary for the terminal: one sentence, tables of operations, communicators, messages and late ranks,
+//! memory, notes.
 //!
 //! May use the digest, tables and units. It must never let a control character of the record reach the
 //! terminal, nor print lines wider than it was told to.
 
 mod barriers;
+mod communicators;
 mod headline;
 mod host_calls;
 mod late_ranks;
+mod messages;
 mod operations;
 mod output;
+mod rows;
 
 use crate::aggregate::digest;
 use crate::digest::{Digest, Note};
 use evenkeel_record::RunRecord;
-use evenkeel_text::units::{bytes, duration, percent, plain, plural, rank_ranges};
+use evenkeel_text::units::{bytes, plain, plural, rank_ranges};
 use output::SummaryText;
 
 /// The summary as text that ends with a newline.
@@ -28,7 +32,8 @@ pub fn summary(run: &RunRecord, width: usize, colour: bool) -> String {
     if !d.ops.is_empty() && d.calls > 0 {
         operations::operations(&d, &mut out);
     }
-    messages(&d, &mut out);
+    communicators::communicators(&d, &mut out);
+    messages::messages(&d, &mut out);
     late_ranks::late_ranks(&d, &mut out);
     if !d.ops.is_empty() && d.calls > 0 {
         barriers::deferred(&d, &mut out);
@@ -38,20 +43,6 @@ pub fn summary(run: &RunRecord, width: usize, colour: bool) -> String {
     memory(&d, &mut out);
     d.notes.iter().for_each(|n| note(&d, n, &mut out));
     out.text
-}
-
-fn messages(d: &Digest, out: &mut SummaryText) {
-    let m = &d.messages;
-    if m.sent == 0 {
-        return;
-    }
-    out.paragraph(&format!(
-        "Messages: {} with {}. Ranks waited {} in point-to-point calls ({} of all ranks' run time).",
-        plural(m.sent, "message", "messages"),
-        bytes(m.bytes),
-        duration(m.wait_ns),
-        percent(m.wait_ns, d.rank_time_ns)
-    ));
 }
 
 fn memory(d: &Digest, out: &mut SummaryText) {

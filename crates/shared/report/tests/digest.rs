@@ -1,7 +1,7 @@
 //! The digest of records that are small enough to check by hand.
 
-use evenkeel_record::{CommRecord, OpRecord, RankRecord, RunRecord, Timeline};
-use evenkeel_report::{Digest, digest};
+use evenkeel_record::{CommRecord, OpRecord, PeerRecord, RankRecord, RunRecord, Timeline, TrafficRecord};
+use evenkeel_report::{Digest, digest, summary};
 
 fn run(ranks: Vec<RankRecord>) -> Digest {
     digest(&RunRecord { ranks, ..Default::default() })
@@ -73,8 +73,8 @@ fn communicators_with_the_same_id_and_different_members_are_kept_apart() {
 fn of_too_many_communicators_those_with_the_most_waiting_stay() {
     let comms = (0..10).map(|i| comm(&i.to_string(), &[0], vec![op("barrier", 1, [5, 90, 80, 1][i % 4], 0)]));
     let d = run(vec![rank(0, comms.collect())]);
-    assert_eq!(d.clone().with_most_comms(10), d);
-    let kept = d.clone().with_most_comms(3);
+    assert_eq!(d.clone().shortened(10), d);
+    let kept = d.clone().shortened(3);
     assert_eq!(kept.comms.iter().map(|c| c.id.as_str()).collect::<Vec<_>>(), ["1", "5", "9"]);
     assert_eq!((kept.comms_left_out, kept.comm_ops.len()), (7, 3));
     assert!(kept.comm_ops.iter().all(|o| kept.comms[o.comm.unwrap()].wait_ns == o.wait_ns));
@@ -98,6 +98,54 @@ fn a_rank_is_named_only_if_chance_does_not_explain_how_often_it_is_last() {
     assert_eq!(times_last(&[100_000, 100_900]), None, "significant, but too small a difference to matter");
     assert_eq!(times_last(&[50]), None, "there is no other rank");
     assert_eq!(times_last(&[0, 0]), None);
+}
+
+#[test]
+fn messages_add_up_by_pair_of_ranks() {
+    let peer = |rank, times, ns| PeerRecord { rank, times, ns };
+    let d = run(vec![
+        RankRecord {
+            messages_waited_for: vec![peer(1, 3, 60), peer(2, 5, 900)],
+            message_wait_ns: 1_000, // 40 of it for a rank that is not known
+            message_time_ns: 1_200,
+            host_messages: 2,
+            host_message_bytes: 70,
+            messages_sent_to: vec![TrafficRecord { rank: 1, messages: 2, bytes: 70 }],
+            ..rank(0, vec![])
+        },
+        RankRecord {
+            messages_waited_for: vec![peer(2, 4, 700)],
+            messages: 1,
+            message_bytes: 8,
+            messages_sent_to: vec![TrafficRecord { rank: 0, messages: 1, bytes: 8 }],
+            ..rank(1, vec![])
+        },
+        rank(2, vec![]),
+    ]);
+    let m = &d.messages;
+    assert_eq!((m.sent, m.host_sent, m.bytes), (3, 2, 78));
+    assert_eq!((m.time_ns, m.wait_ns), (1_200 + 700, 1_000 + 700), "older records have no time");
+    let pairs: Vec<_> = m.pairs.iter().map(|p| (p.rank, p.peer, p.waits, p.wait_ns, p.bytes)).collect();
+    assert_eq!(pairs, [(0, 2, 5, 900, 0), (1, 2, 4, 700, 0), (0, 1, 3, 60, 8), (1, 0, 0, 0, 70)]);
+    let late: Vec<_> = d.ranks.iter().map(|r| (r.last, r.late_ns)).collect();
+    assert_eq!(late, [(0, 0), (3, 60), (5, 900)], "as late as the rank that waited longest");
+    assert_eq!((d.ranks[0].wait_ns, d.ranks[0].messages, d.wait_ns), (1_000, 2, 1_700));
+    let short = d.clone().shortened(1);
+    assert_eq!((short.messages.pairs.len(), short.messages.pairs_left_out), (1, 3));
+}
+
+/// In a ring a rank that waits is as late for the next one.
+#[test]
+fn the_rank_that_a_chain_of_waits_begins_with_is_the_latest() {
+    let waiting = |r: u32, ns| RankRecord {
+        messages_waited_for: vec![PeerRecord { rank: (r + 3) % 4, times: 10, ns }],
+        ..rank(r, vec![])
+    };
+    let ring = vec![waiting(0, 290), waiting(1, 300), waiting(2, 10), waiting(3, 295)];
+    assert_eq!(run(ring.clone()).latest, Some(2), "others waited longer for rank 0");
+    let summary = summary(&RunRecord { ranks: ring, ..Default::default() }, 160, false);
+    assert!(summary.contains("Rank 2 delayed the others most: 295 ns in 10 calls."), "{summary}");
+    assert_eq!(run(vec![waiting(0, 0), waiting(1, 0)]).latest, None);
 }
 
 #[test]

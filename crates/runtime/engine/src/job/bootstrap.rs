@@ -14,6 +14,7 @@ use super::process_info::{
 };
 use crate::clock::{self, Clock};
 use crate::deferral::mode::BarrierMode;
+use crate::record::host_messages::HostMessages;
 use crate::record::notes::Notes;
 use crate::record::timeline::Timeline;
 use crate::record::waited::Waited;
@@ -224,6 +225,7 @@ impl Bootstrap {
             began_cpu_ns: clock::process_cpu_ns(),
             timeline: Timeline::default(),
             waited: Waited::default(),
+            host_messages: HostMessages::new(ranks),
             table,
             agent: OnceLock::new(),
             reports_faults: AtomicBool::new(false),

@@ -3,6 +3,7 @@
 use super::agent_link::AgentLink;
 use super::neighbour::Neighbour;
 use crate::clock::{Clock, Ticks};
+use crate::record::host_messages::HostMessages;
 use crate::record::timeline::Timeline;
 use crate::record::waited::Waited;
 use crate::wait::settings::{WaitPolicy, WaitSettings};
@@ -64,6 +65,8 @@ pub struct Node {
     pub timeline: Timeline,
     /// Waiting time in all.
     pub waited: Waited,
+    /// Messages that the host library carries.
+    pub host_messages: HostMessages,
     /// The schedules that run barriers, if all ranks of this node have the same table and can use it.
     pub(super) table: Option<BarrierTable>,
     /// The job's nodes, once their agents have started.
@@ -108,6 +111,7 @@ impl Node {
             began_cpu_ns: 0,
             timeline: Timeline::default(),
             waited: Waited::default(),
+            host_messages: HostMessages::new(0),
             table: None,
             agent: OnceLock::new(),
             reports_faults: AtomicBool::new(false),

@@ -4,7 +4,7 @@ use super::port::{NEEDING, Port};
 use super::visibility::Strength;
 use crate::deferral::pending::Deferral;
 use crate::job::node::Node;
-use evenkeel_record::PeerRecord;
+use evenkeel_record::{PeerRecord, TrafficRecord};
 use evenkeel_segment::channel::Channels;
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
@@ -109,12 +109,6 @@ impl Messages {
         unsafe { self.port() }.is_some_and(|port| port.sending > 0 || port.is_outbound())
     }
 
-    /// How many bytes this process has sent in messages.
-    pub fn sent_bytes(&self) -> u64 {
-        // SAFETY: only reads one field.
-        unsafe { self.port() }.map_or(0, |port| port.sent_bytes)
-    }
-
     /// How long this process has waited in point-to-point calls, by world rank.
     pub fn waited_for(&self) -> Vec<PeerRecord> {
         // SAFETY: only reads one field.
@@ -123,9 +117,22 @@ impl Messages {
         port.waited_for.record().into_iter().map(|p| PeerRecord { rank: world(p.rank), ..p }).collect()
     }
 
-    /// How many messages this process has sent, and how many of them while a barrier was pending.
-    pub fn sent(&self) -> (u64, u64) {
+    /// What this process has sent, by world rank.
+    pub fn sent_to(&self) -> Vec<TrafficRecord> {
         // SAFETY: only reads one field.
-        unsafe { self.port() }.map_or((0, 0), |port| port.sent)
+        let Some(port) = (unsafe { self.port() }) else { return Vec::new() };
+        let used = port.node.neighbours.iter().zip(&port.sent_to).filter(|(_, sent)| sent.messages > 0);
+        used.map(|(neighbour, sent)| TrafficRecord {
+            rank: neighbour.world_rank as u32,
+            messages: sent.messages,
+            bytes: sent.bytes,
+        })
+        .collect()
+    }
+
+    /// How many messages this process has sent while a barrier was pending.
+    pub fn sent_ahead(&self) -> u64 {
+        // SAFETY: only reads one field.
+        unsafe { self.port() }.map_or(0, |port| port.sent_ahead)
     }
 }

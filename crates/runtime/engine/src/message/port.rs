@@ -82,10 +82,10 @@ pub struct Port {
     pub(super) sending: usize,
     /// Some other rank has sent synchronously to this one, and so waited for an answer.
     pub(super) was_asked: bool,
-    /// How many messages have been sent, and how many of them with a stamp.
-    pub(super) sent: (u64, u64),
-    /// Their bytes.
-    pub(super) sent_bytes: u64,
+    /// What has been sent, by local rank.
+    pub(super) sent_to: Box<[Sent]>,
+    /// How many of these messages had a stamp.
+    pub(super) sent_ahead: u64,
     /// The local rank from which the latest record came: the one that a wait that ends now was for.
     pub(super) latest_peer: usize,
     /// How long this rank has waited for each rank. All ranks are on this node where evenkeel carries
@@ -96,6 +96,13 @@ pub struct Port {
     pub(super) idle_polls: u32,
     pub(super) waiter: Option<Waiter>,
     pub(super) expected_ns: u64,
+}
+
+/// Messages that have been sent to a rank.
+#[derive(Default)]
+pub(super) struct Sent {
+    pub(super) messages: u64,
+    pub(super) bytes: u64,
 }
 
 impl Port {
@@ -131,8 +138,8 @@ impl Port {
             incomplete: 0,
             sending: 0,
             was_asked: false,
-            sent: (0, 0),
-            sent_bytes: 0,
+            sent_to: (0..node.ranks).map(|_| Sent::default()).collect(),
+            sent_ahead: 0,
             latest_peer: 0,
             waited_for: Peers::new(if node.recording { node.neighbours.len() } else { 0 }),
             known: KnownBarriers::new(node, deferral, strength),
@@ -161,8 +168,9 @@ impl Port {
     ) -> *mut Message {
         let receiver = part.shared.local_ranks[dest];
         let envelope = Envelope { comm: part.id(), tag, source: part.me as u32, stamp, token: None };
-        self.sent = (self.sent.0 + 1, self.sent.1 + u64::from(stamp.is_some()));
-        self.sent_bytes += bytes as u64;
+        let sent = &mut self.sent_to[receiver];
+        (sent.messages, sent.bytes) = (sent.messages + 1, sent.bytes + bytes as u64);
+        self.sent_ahead += u64::from(stamp.is_some());
         let is_eager = bytes <= self.eager_bytes;
         if is_eager && !synchronous && receiver != self.node.local_rank {
             let fields = Fields::envelope(&envelope);

@@ -7,4 +7,6 @@ use crate::wait::pause::Pause;
 pub(super) struct Waiter {
     pub(super) pause: Pause,
     pub(super) chores: Chores,
+    /// How long the program had waited for nonblocking collectives when this wait began.
+    pub(super) collectives_ns: u64,
 }

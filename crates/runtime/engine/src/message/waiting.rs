@@ -69,6 +69,7 @@ pub fn pause(process: &Process, also: AlsoAwaited) {
     let mut waiter = port.waiter.take().unwrap_or_else(|| Waiter {
         pause: Pause::begin(&node.waiting),
         chores: Chores::new(node.patience_ns, process.library.activity()),
+        collectives_ns: process.requests.waited_ns(),
     });
     let all_ranks = || (0..node.neighbours.len()).collect::<Vec<_>>();
     if waiter.pause.once(&node.waiting, expected_ns, || node.any_is_running(&all_ranks())) {
@@ -104,10 +105,15 @@ pub fn end(process: &Process) {
     if let Some(waiter) = port.waiter.take() {
         let now = port.node.clock().now();
         let waited = port.node.clock().ns_between(waiter.pause.began, now);
-        port.node.waited.add(waiter.pause.began, now);
-        if port.node.recording {
-            port.node.timeline.add(port.node.clock().ns_between(port.node.began, now), waited);
-            port.waited_for.add(port.latest_peer, waited);
+        // What was a wait for a nonblocking collective has been counted as such.
+        let for_collectives = process.requests.waited_ns() - waiter.collectives_ns;
+        let for_messages = waited.saturating_sub(for_collectives);
+        if for_collectives == 0 {
+            port.node.waited.add(waiter.pause.began, now);
+        }
+        if port.node.recording && for_messages > 0 {
+            port.node.timeline.add(port.node.clock().ns_between(port.node.began, now), for_messages);
+            port.waited_for.add(port.latest_peer, for_messages);
         }
         port.expected_ns = (3 * port.expected_ns + waited) / 4;
     }

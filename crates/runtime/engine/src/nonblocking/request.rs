@@ -7,7 +7,7 @@ use crate::comm::part::{NodePart, Revoked};
 use crate::comm::state::PartState;
 use crate::spanning::operation::SpanningOperation;
 use std::cell::UnsafeCell;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The second part of a communicator, for its nonblocking operations, which it numbers separately. MPI
@@ -32,12 +32,17 @@ impl Companion {
     }
 }
 
+/// Shorter waits are not attributed to a rank.
+const SHORTEST_WAIT_NS: u64 = 1_000;
+
 /// A nonblocking operation. It lives until [`free`].
 pub struct Request {
     companion: Arc<Companion>,
     kind: CollectiveKind,
     work: Work,
     began: Ticks,
+    /// When the program began to wait for it; 0 if it does not wait.
+    awaited_since: AtomicU64,
     /// Set with release when the operation is complete and its result is in place, or when it has been
     /// given up.
     is_done: AtomicBool,
@@ -67,6 +72,14 @@ impl Work {
         }
     }
 
+    /// The member that came last of those whose contributions were needed, if that is known.
+    fn awaited(&self, part: &NodePart) -> Option<usize> {
+        match self {
+            Work::Node(operation) => operation.awaited(part),
+            Work::Spanning(_) => None,
+        }
+    }
+
     fn may_read_directly(&self) -> bool {
         matches!(self, Work::Node(operation) if operation.may_read_directly())
     }
@@ -76,6 +89,10 @@ impl Work {
 #[derive(Default)]
 pub struct Requests {
     pending: AtomicUsize,
+    /// Waits of the program up to this time have been counted.
+    counted_until: AtomicU64,
+    /// How long the program has waited for such operations.
+    waited_ns: AtomicU64,
     /// Companions with operations that are not complete.
     busy: Mutex<Vec<Arc<Companion>>>,
 }
@@ -117,6 +134,7 @@ impl Requests {
                 kind,
                 work,
                 began,
+                awaited_since: AtomicU64::new(0),
                 is_done: AtomicBool::new(is_done),
                 is_revoked: false,
             }));
@@ -175,14 +193,38 @@ impl Requests {
             return false;
         }
         if node.recording && is_complete {
+            // The duration is that from start to completion. The rank may have worked in the meantime.
             let ns = node.clock().ns_since(request.began);
-            // This is the time from start to completion. How much of it the rank waited in MPI is not known
-            // here.
             state.tallies.of(request.kind, true).sample(ns, ns);
+            self.count_wait(request, part, state);
         }
         request.is_done.store(true, Ordering::Release); // pairs with `is_done`
         self.pending.fetch_sub(1, Ordering::AcqRel);
         true
+    }
+
+    /// Counts how long the program has waited for a request that is complete now. While it waits for several,
+    /// the time until the next one is complete counts only once.
+    fn count_wait(&self, request: &Request, part: &NodePart, state: &mut PartState) {
+        let since = request.awaited_since.load(Ordering::Relaxed);
+        if since == 0 {
+            return;
+        }
+        let node = part.shared.node;
+        let now = node.clock().now();
+        let counted_until = self.counted_until.swap(now.0, Ordering::Relaxed);
+        let began = Ticks(since.max(counted_until));
+        let ns = node.clock().ns_between(began, now);
+        let awaited = request.work.awaited(part).filter(|_| ns >= SHORTEST_WAIT_NS);
+        state.tallies.of(request.kind, true).count_wait(ns, awaited);
+        self.waited_ns.fetch_add(ns, Ordering::Relaxed);
+        node.waited.add(began, now);
+        node.timeline.add(node.clock().ns_between(node.began, now), ns);
+    }
+
+    /// How long the program has waited for nonblocking operations, in all.
+    pub fn waited_ns(&self) -> u64 {
+        self.waited_ns.load(Ordering::Relaxed)
     }
 
     /// Removes communicators without operations from the list. This happens under the list's lock, so that
@@ -211,6 +253,19 @@ impl Requests {
             self.drop_idle();
         }
         is_done.load(Ordering::Acquire)
+    }
+}
+
+/// Notes that the program waits for a request, or does not any more.
+///
+/// # Safety
+/// `request` must come from [`Requests::start`] and not have been freed.
+pub unsafe fn set_awaited(request: *mut Request, is_awaited: bool) {
+    // SAFETY: by the caller's promise. The companion of a request never changes, and the time is atomic.
+    let (companion, since) = unsafe { (&(*request).companion, &(*request).awaited_since) };
+    let node = companion.part.shared.node;
+    if node.recording {
+        since.store(if is_awaited { node.clock().now().0.max(1) } else { 0 }, Ordering::Relaxed);
     }
 }
 

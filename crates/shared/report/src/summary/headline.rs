@@ -5,7 +5,6 @@ use crate::aggregate::saturating::total;
 use crate::digest::{Digest, RankDigest};
 use evenkeel_text::paragraph::firm;
 use evenkeel_text::units::{duration, percent, plain, plural};
-use std::cmp::Reverse;
 
 /// The headline of the summary.
 pub(super) fn headline(d: &Digest) -> String {
@@ -18,10 +17,12 @@ pub(super) fn headline(d: &Digest) -> String {
         plural(ranks, "rank", "ranks"),
         time(d.elapsed_ns)
     );
-    if d.ops.is_empty() && d.wait_ns > 0 {
-        let share = percent(d.wait_ns, d.rank_time_ns);
-        let waited = format!("{ran}, made no collective calls and spent {share} of it waiting for messages.");
-        format!("{waited} {}", latest_rank(d))
+    let share = percent(d.wait_ns, d.rank_time_ns);
+    if d.calls == 0 && d.wait_ns > 0 {
+        let none = d.ops.is_empty();
+        let calls =
+            if none { "made no collective calls" } else { "left every collective call to the MPI library" };
+        format!("{ran}, {calls} and spent {share} of it waiting for messages. {}", latest_rank(d))
     } else if d.ops.is_empty() {
         format!("{ran} and made no collective calls.")
     } else if d.calls == 0 {
@@ -31,7 +32,6 @@ pub(super) fn headline(d: &Digest) -> String {
     } else if d.wait_ns == 0 && d.deferral.deferred == 0 {
         format!("{ran} and did not wait for each other.")
     } else {
-        let share = percent(d.wait_ns, d.rank_time_ns);
         format!("{ran} and spent {share} of it waiting for each other. {}", latest_rank(d))
     }
 }
@@ -43,8 +43,7 @@ pub(super) fn time(ns: u64) -> String {
 
 /// A sentence about the rank that delayed the others most.
 fn latest_rank(d: &Digest) -> String {
-    let latest = d.ranks.iter().max_by_key(|r| (r.late_ns, Reverse(r.rank)));
-    match latest.filter(|r| r.late_ns > 0) {
+    match d.latest.map(|latest| &d.ranks[latest]) {
         None if d.ranks.iter().all(|r| r.last == 0) => {
             "Which rank arrived last was not recorded in any call.".into()
         }
@@ -61,10 +60,12 @@ fn latest_rank(d: &Digest) -> String {
 }
 
 /// Whether the latest rank is nothing special: no rank arrived last unusually often, and this one was not
-/// much later than an equal share.
+/// much later than an equal share and waited itself. In a chain of ranks that wait for each other all are
+/// nearly as late as the first one, which does not wait.
 fn is_ordinary(d: &Digest, latest: &RankDigest) -> bool {
     let late = total(d.ranks.iter().map(|r| r.late_ns));
     let counts: Vec<(u32, u64)> = d.ranks.iter().map(|r| (r.rank, r.last)).collect();
     let equal = late as f64 / d.ranks.len().max(1) as f64;
-    arrives_last_most(&counts).is_none() && (latest.late_ns as f64) < 1.5 * equal
+    let waits_like_others = 2.0 * latest.wait_ns as f64 >= d.wait_ns as f64 / d.ranks.len().max(1) as f64;
+    arrives_last_most(&counts).is_none() && (latest.late_ns as f64) < 1.5 * equal && waits_like_others
 }

@@ -38,7 +38,9 @@ impl SummaryText {
     /// A table between empty lines.
     pub(super) fn table(&mut self, columns: &[Column], rows: &[Vec<String>]) {
         let table = table(columns, rows, self.width);
-        self.line(NORMAL, "");
+        if !self.text.ends_with("\n\n") {
+            self.line(NORMAL, "");
+        }
         table.headings.iter().for_each(|line| self.line(DIM, line));
         table.rows.iter().for_each(|line| self.line(NORMAL, line));
         self.line(NORMAL, "");

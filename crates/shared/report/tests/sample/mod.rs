@@ -3,7 +3,9 @@
 //! Simulated ranks compute for random times, meet in collectives, and record what the engine would record.
 
 use evenkeel_random::Random;
-use evenkeel_record::{CommRecord, Histogram, OpRecord, RankRecord, RunRecord, Timeline};
+use evenkeel_record::{
+    CommRecord, Histogram, OpRecord, PeerRecord, RankRecord, RunRecord, Timeline, TrafficRecord,
+};
 use evenkeel_report::{RunFacts, merge};
 
 pub const NAMES: &[&str] = &[
@@ -16,6 +18,7 @@ pub const NAMES: &[&str] = &[
     "even",
     "deferred",
     "scheduled",
+    "messages",
     "no_ops",
     "zeros",
     "huge_names",
@@ -37,6 +40,7 @@ pub fn sample(name: &str) -> Option<RunRecord> {
         "even" => simulated(8, 1_000, None),
         "deferred" => with_deferred_barriers(simulated(2, 500, Some(1))),
         "scheduled" => with_schedules(simulated(2, 500, Some(1))),
+        "messages" => with_messages(simulated(4, 300, Some(2))),
         "no_ops" => no_ops(4),
         "zeros" => zeros(3),
         "huge_names" => huge_names(),
@@ -250,6 +254,41 @@ fn with_deferred_barriers(mut run: RunRecord) -> RunRecord {
             r.observers.extend([("write()".into(), 3), ("window full".into(), 1)]);
         }
         r.notes.push(format!("barriers of this program are strict, for a time: {WHY}"));
+    }
+    run
+}
+
+/// Halo exchanges in a ring, and sums along the columns of a grid. Rank 2 is late.
+fn with_messages(mut run: RunRecord) -> RunRecord {
+    let ranks = run.ranks.len() as u32;
+    for r in &mut run.ranks {
+        let (left, right) = ((r.rank + ranks - 1) % ranks, (r.rank + 1) % ranks);
+        let peers = [left, right];
+        let wait = |rank| PeerRecord { rank, times: 300, ns: if rank == 2 { 9_000_000 } else { 400_000 } };
+        r.messages = 200;
+        (r.message_bytes, r.host_messages, r.host_message_bytes) = (200 * 4_096, 400, 400 * 4_096);
+        r.messages_waited_for = peers.map(wait).to_vec();
+        r.messages_sent_to =
+            peers.map(|rank| TrafficRecord { rank, messages: 300, bytes: 300 * 4_096 }).to_vec();
+        r.message_wait_ns = r.messages_waited_for.iter().map(|peer| peer.ns).sum::<u64>() + 5_000;
+        r.message_time_ns = r.message_wait_ns + 800_000;
+        let sum = OpRecord {
+            op: "allreduce".into(),
+            calls: 30,
+            bytes: 240,
+            time_ns: 700_000,
+            wait_ns: 600_000,
+            samples: 30,
+            ..Default::default()
+        };
+        r.comms.push(CommRecord {
+            id: format!("{}", 8 + r.rank % 2),
+            name: if r.rank % 2 == 0 { "pressure".into() } else { String::new() },
+            members: (r.rank % 2..ranks).step_by(2).collect(),
+            segment_bytes: 16_384,
+            ops: vec![sum],
+            ..Default::default()
+        });
     }
     run
 }
