@@ -1,5 +1,5 @@
-/* Channels through what the C library, the kernel or another process does for a rank: threads that the program
- * has not made, requests that the kernel takes from memory, and memory that others write. */
+/* Channels through what the C library, the kernel or another process does for a rank: threads that the
+ * program has not made, requests that the kernel takes from memory, and memory that others write. */
 #ifndef EVENKEEL_TESTS_HIDDEN_SERVICES_H
 #define EVENKEEL_TESTS_HIDDEN_SERVICES_H
 #include "hidden_memory.h"
@@ -169,8 +169,8 @@ static void ring_open(void)
         MPI_Abort(MPI_COMM_WORLD, 77);
     }
     char *sq = map_ring(descriptor, p.sq_off.array + p.sq_entries * 4, IORING_OFF_SQ_RING);
-    char *cq = map_ring(descriptor, p.cq_off.cqes + p.cq_entries * sizeof(struct io_uring_cqe),
-                        IORING_OFF_CQ_RING);
+    char *cq =
+        map_ring(descriptor, p.cq_off.cqes + p.cq_entries * sizeof(struct io_uring_cqe), IORING_OFF_CQ_RING);
     ring.requests = (void *)map_ring(descriptor, p.sq_entries * sizeof(struct io_uring_sqe), IORING_OFF_SQES);
     ring.descriptor = descriptor;
     ring.flags = (void *)(sq + p.sq_off.flags);

@@ -232,6 +232,8 @@ void ek_deferral_start(void)
         ek_deferral_open(NULL);
         return;
     }
+    if (ek_process.has_devices) /* they write to memory that they share with it */
+        ek_channel_will_open(EK_CHANNEL_SHARED_MEMORY);
     ek_channels_report();
     if (ek_host_reports_faults())
         ek_deferral_forbid(EK_CHANNEL_FAULTS);

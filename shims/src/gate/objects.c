@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "gate/objects.h"
+#include <dlfcn.h>
 #include <link.h>
 #include <string.h>
 #include <unistd.h>
@@ -83,4 +84,18 @@ void ek_object_needs(const ek_object *objects, size_t count, size_t at, void (*f
         for (size_t other = 0; entry->d_tag == DT_NEEDED && other < count; other++)
             if (is_called(&objects[other], objects[at].strings + entry->d_un.d_val))
                 found(other, context);
+}
+
+bool ek_object_defines(const ek_object *o, const char *const *names)
+{
+    bool found = false;
+    void *handle = *o->path ? dlopen(o->path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    for (const char *const *name = names; handle && *name && !found; name++) {
+        Dl_info info;
+        void *symbol = dlsym(handle, *name);
+        found = symbol && dladdr(symbol, &info) && (uintptr_t)info.dli_fbase == o->base;
+    }
+    if (handle)
+        dlclose(handle);
+    return found;
 }

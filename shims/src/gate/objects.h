@@ -26,4 +26,7 @@ uint64_t ek_object_identity(const char *path);
 void ek_object_needs(const ek_object *objects, size_t count, size_t at, void (*found)(size_t needed, void *),
                      void *context);
 
+/* Whether it defines one of these symbols; NULL ends the list. Loads nothing. */
+bool ek_object_defines(const ek_object *, const char *const *names);
+
 #endif

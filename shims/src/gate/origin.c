@@ -170,20 +170,6 @@ static const char *const remote_writers[] = {
     "ibv_open_device", "ucp_init_version",   "shmem_init",          "shmem_init_thread",  "start_pes",
     "fi_getinfo",      "cuIpcOpenMemHandle", "hipIpcOpenMemHandle", "zeMemOpenIpcHandle", NULL};
 
-static bool defines_remote_writer(const ek_object *o)
-{
-    bool found = false;
-    void *handle = *o->path ? dlopen(o->path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-    for (const char *const *name = remote_writers; handle && *name && !found; name++) {
-        Dl_info info;
-        void *symbol = dlsym(handle, *name);
-        found = symbol && dladdr(symbol, &info) && (uintptr_t)info.dli_fbase == o->base;
-    }
-    if (handle)
-        dlclose(handle);
-    return found;
-}
-
 static int count_loads(struct dl_phdr_info *info, size_t bytes, void *loads)
 {
     (void)bytes;
@@ -204,7 +190,7 @@ bool ek_program_has_remote_writers(void)
     size_t count = ek_objects_list(objects);
     for (size_t at = 0; at < count && !found; at++) {
         const Dl_info info = {.dli_fname = objects[at].path, .dli_fbase = (void *)objects[at].base};
-        found = !is_listed(&info) && defines_remote_writer(&objects[at]);
+        found = !is_listed(&info) && ek_object_defines(&objects[at], remote_writers);
     }
     pthread_mutex_unlock(&lock);
     return found;

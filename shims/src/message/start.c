@@ -13,8 +13,8 @@ static bool agree(void)
 {
     const ek_comm_entry *e = ek_comm_find(ek_handles.world);
     int size;
-    char mine =
-        ek_process.may_defer && !ek_host_reports_faults() && e && e->on_one_node && ek_messages_are_wanted();
+    char mine = ek_process.may_defer && !ek_process.has_devices && !ek_host_reports_faults() && e &&
+                e->on_one_node && ek_messages_are_wanted();
     ek_host.Comm_size(ek_handles.world, &size);
     char *all = calloc((size_t)size, 1);
     bool agreed =

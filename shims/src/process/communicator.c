@@ -60,7 +60,7 @@ void ek_comm_entry_drop(ek_comm_entry *e)
 static void set_engine(ek_comm_entry *e, ek_comm *engine)
 {
     e->engine = engine;
-    e->served = engine && ek_comm_is_served(engine);
+    e->served = engine && !ek_process.has_devices && ek_comm_is_served(engine);
     e->on_one_node = engine && ek_comm_is_on_one_node(engine);
 }
 

@@ -17,6 +17,8 @@ typedef struct ek_process_state {
     bool may_defer;
     /* The program has given MPI a function that may be called from within any call. */
     bool calls_back;
+    /* Buffers may be in device memory, so the host carries out all calls that have some. */
+    bool has_devices;
     /* The value of ek_gate while barriers are pending: 1, or 0 for --gate off. */
     uint8_t closed_gate;
     /* Nonblocking collectives of evenkeel's that are not complete. */

@@ -7,6 +7,7 @@
 #include "process/faults.h"
 #include "process/host_progress.h"
 #include "process/state.h"
+#include "world/devices.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,6 +100,22 @@ static void host_version(char *text, size_t bytes)
     }
 }
 
+enum { HAS_DRIVER = 0x80 }; /* beside the bits of ek_world_join */
+
+/* A pointer may be a device's on some ranks only, so they could not agree call by call which of them are the
+ * host's. */
+static void agree_on_devices(uint8_t *answers, int size, int rank)
+{
+    for (int r = 0; r < size; r++) {
+        ek_process.has_devices |= (answers[r] & HAS_DRIVER) != 0;
+        answers[r] &= (uint8_t)~HAS_DRIVER;
+    }
+    if (ek_process.has_devices && rank == 0)
+        ek_note(
+            "the driver of an accelerator is loaded (CUDA, HIP or Level Zero), so the program may pass "
+            "device memory: the MPI library carries out all calls that have data, and barriers are strict");
+}
+
 /* Tells all ranks about this one, and asks the engine to join the others on this node. `joined`: every rank's
  * answer. */
 static int join(bool threaded, int size, int rank, uint8_t *joined)
@@ -114,7 +131,10 @@ static int join(bool threaded, int size, int rank, uint8_t *joined)
                                  ek_handles.world);
     if (!code) {
         uint8_t answer = begun ? ek_world_join(infos, size, rank) : 0;
+        answer |= ek_driver_is_loaded() ? HAS_DRIVER : 0;
         code = ek_host.Allgather(&answer, 1, ek_handles.byte, joined, 1, ek_handles.byte, ek_handles.world);
+        if (!code)
+            agree_on_devices(joined, size, rank);
     }
     free(infos);
     return code;
