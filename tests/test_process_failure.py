@@ -65,3 +65,45 @@ def test_survivors_go_on_where_the_library_reports_failures(openmpi5, what):
     assert outcome.code is not None, f"some process hung\n{outcome.text}"
     assert re.search(r"SURVIVORS 3 RESULT checks 6 failures 0", outcome.out), outcome.text
     assert not outcome.left_over, outcome.left_over
+
+
+def end_inside_init(mpi, at, how, extra=()):
+    """Runs a program of three ranks of which rank 1 ends inside MPI_Init (dying_init.c)."""
+    below = mpi.build("dying_init.c", "-shared", "-fPIC", name="dying_init.so")
+    env = {"DYING_RANK": "1", "DYING_AT": at, "DYING_HOW": how}
+    program, preload = mpi.build("counted_calls.c"), [mpi.shim, below]
+    outcome = mpi.run(program, 3, preload=preload, env=env, extra=extra, timeout=30)
+    assert outcome.code is not None, f"some process hung\n{outcome.text}"
+    assert not outcome.left_over, outcome.left_over
+    return outcome, re.search(r"victim (\d+)", outcome.err).group(1)
+
+
+# Before the library's MPI_Init, and at the exchanges with the other ranks that follow it.
+PLACES = ["before", "0", "1", "2"]
+
+
+@pytest.mark.parametrize("how", ["exit", "success"])
+@pytest.mark.parametrize("at", PLACES)
+def test_a_rank_that_exits_inside_init_is_named_and_ends_the_job(mpi, at, how):
+    outcome, pid = end_inside_init(mpi, at, how)
+    sentence = rf"evenkeel: rank 1 \(process {pid}\) exits with code [03] inside MPI_Init"
+    assert outcome.code != 0 and len(re.findall(sentence, outcome.err)) == 1, outcome.text
+
+
+@pytest.mark.parametrize("at", PLACES)
+def test_a_rank_that_is_killed_inside_init_ends_the_job(mpi, at):
+    """The launcher sees it. Open MPI's names the rank, MPICH's a process."""
+    if (mpi.name, at) == ("impi", "before"):
+        pytest.skip("Intel MPI's launcher waits for ever for a rank that was killed before it had joined")
+    outcome, _ = end_inside_init(mpi, at, "kill")
+    assert outcome.code != 0, outcome.text
+
+
+@pytest.mark.parametrize("at", ["1", "2"])
+def test_a_rank_that_is_killed_inside_init_is_named_where_the_launcher_leaves_the_job_alone(mpi, at):
+    if mpi.family == "mpich":
+        pytest.skip("MPICH's launcher kills the other ranks in any case; none is left to name the dead one")
+    outcome, pid = end_inside_init(mpi, at, "kill", KEEP_JOB_AFTER_DEATH[mpi.family])
+    said = [line for line in outcome.said if "has died" in line]
+    assert len(said) == 1 and f"rank 1 (process {pid}) has died" in said[0], outcome.text
+    assert "MPI_Init" in said[0], said

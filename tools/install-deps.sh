@@ -106,5 +106,5 @@ if wants test; then
     venv debian
     ln -sf "$(gcc -print-file-name=libmpich.so.12)" build/venv-debian/lib/libmpi.so.12
 fi
-# Intel MPI, to compare with; its wheels exist for x86-64 only.
-if wants bench && [ "$(uname -m)" = x86_64 ]; then venv impi; fi
+# Intel MPI; its wheels exist for x86-64 only.
+if { wants bench || wants test; } && [ "$(uname -m)" = x86_64 ]; then venv impi; fi

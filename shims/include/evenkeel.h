@@ -462,6 +462,11 @@ void ek_world_agree(const uint8_t *joined, int ranks);
 void ek_world_report_faults(void);
 
 /*
+ Sets a function that the first rank of a node calls that ends because of a death, after it has said so.
+ */
+void ek_world_set_end_hook(void (*hook)(void));
+
+/*
  Returns whether this rank of MPI_COMM_WORLD is on this node and has died.
  */
 bool ek_rank_has_died(int rank);
@@ -865,6 +870,12 @@ bool ek_host_request_remove(size_t handle, struct ek_host_request *request);
  Pauses between two polls of the shim: spins, yields or sleeps as the policy says.
  */
 void ek_pause_once(struct ek_pause *pause);
+
+/*
+ As `ek_pause_once`, for waits between `ek_world_begin` and the end of MPI_Init, in which ranks may not
+ know each other yet.
+ */
+void ek_start_pause_once(struct ek_pause *pause);
 
 /*
  Returns this rank's record as JSON and sets `*bytes` to its length. `ek_record_free` frees it. Returns

@@ -33,7 +33,8 @@ def with_agents(mpi, **more):
 
 def run(rig, mpi, program, environment, timeout=60):
     """Runs a program on all hosts, started on h0."""
-    return rig[0].run(launcher(mpi, environment, program), cwd=ROOT, timeout=timeout, check=False)
+    words = launcher(mpi, mpi.environment | environment, program)
+    return rig[0].run(words, cwd=ROOT, timeout=timeout, check=False, env=mpi.environment)
 
 
 def start(rig, mpi, program, environment, options=()):

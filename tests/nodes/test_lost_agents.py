@@ -112,6 +112,17 @@ def test_ranks_that_evenkeel_ends_are_not_named(clean, openmpi4, victim):
     assert all(f"rank {victim} on h{victim // 2} has died" in line for line in ending), said
 
 
+@pytest.mark.parametrize("victim", [1, 7])
+def test_the_launcher_ends_after_the_ranks_also_if_it_leaves_jobs_alone(clean, openmpi4, victim):
+    """Open MPI 4's waits for ever then, also without evenkeel: evenkeel ends it."""
+    program = [openmpi4.build("killed_rank.c"), f"victim={victim}"]
+    options = KEEP_JOB_AFTER_DEATH["openmpi"]
+    words = launcher(openmpi4, with_agents(openmpi4), program, options=options)
+    done = clean[0].run(words, cwd=ROOT, timeout=40, check=False)
+    assert done.returncode != 0, done.stderr
+    assert f"rank {victim} on h{victim // 2} has died" in done.stderr, done.stderr
+
+
 def test_a_killed_agent_ends_no_rank_by_a_signal(clean, openmpi4):
     """Ranks that write to a sleeping agent which is gone are told by evenkeel, not by SIGPIPE."""
     computing = [openmpi4.build("long_computation.c"), "ms=4000"]

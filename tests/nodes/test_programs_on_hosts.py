@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from agents import wait_for
 from on_hosts import assert_passed, read_report, run, shim
 from paths import ROOT
 from processes import operations
@@ -53,6 +54,30 @@ def test_a_killed_rank_ends_the_job_on_all_hosts(clean, openmpi4):
     done = run(clean, openmpi4, program, shim(openmpi4), timeout=40)
     assert done.returncode != 0
     assert re.search(r"rank 5\b", done.stderr), done.stderr
+
+
+@pytest.mark.parametrize("how", ["kill", "success"])
+@pytest.mark.parametrize("at", ["0", "1"])
+def test_a_rank_that_ends_inside_init_ends_the_job_on_all_hosts(rig, mpi, at, how):
+    """One that exits says so itself; one that is killed is noticed by the launcher.
+
+    The launchers may take a moment to end the other ranks, and MPICH's leaves shared memory behind.
+    """
+    below = mpi.build("dying_init.c", "-shared", "-fPIC", name="dying_init.so")
+    dying = {"DYING_RANK": "5", "DYING_AT": at, "DYING_HOW": how, "LD_PRELOAD": f"{mpi.shim}:{below}"}
+    program = mpi.build("counted_calls.c")
+    done = run(rig, mpi, [program], shim(mpi, **dying), timeout=40)
+    assert done.returncode != 0, done.stderr
+
+    def is_left():
+        return any(str(program) in words for host in rig.hosts for words in host.processes().values())
+
+    wait_for(lambda: not is_left(), 10, "no rank left")
+    for host in rig.hosts:
+        for file in host.path("/dev/shm").glob("mpich_shm_*"):
+            file.unlink()
+    if how == "success":
+        assert re.search(r"evenkeel: rank 5 .* inside MPI_Init", done.stderr), done.stderr
 
 
 def test_other_hosts_do_not_get_an_environment_that_is_not_passed_on(rig, openmpi4):

@@ -5,6 +5,7 @@
 #include "message/matched.h"
 #include "message/request.h"
 #include "process/faults.h"
+#include "process/start_exchange.h"
 #include "process/state.h"
 #include <stdlib.h>
 
@@ -17,8 +18,7 @@ static bool agree(void)
                 e->on_one_node && ek_messages_are_wanted();
     ek_host.Comm_size(ek_handles.world, &size);
     char *all = calloc((size_t)size, 1);
-    bool agreed =
-        all && !ek_host.Allgather(&mine, 1, ek_handles.byte, all, 1, ek_handles.byte, ek_handles.world);
+    bool agreed = all && !ek_start_exchange(&mine, 1, all);
     for (int r = 0; agreed && r < size; r++)
         agreed = all[r];
     free(all);

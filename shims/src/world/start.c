@@ -6,8 +6,11 @@
 #include "process/communicator.h"
 #include "process/faults.h"
 #include "process/host_progress.h"
+#include "process/start_exchange.h"
 #include "process/state.h"
 #include "world/devices.h"
+#include "world/ending.h"
+#include "world/launcher_end.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,8 +48,10 @@ static int exchange_agent_infos(int size, int rank, ek_agent_info *infos, int *c
         starts[r] = node * (int)sizeof mine;
         node += counts[r] != 0;
     }
-    return ek_host.Allgatherv(&mine, counts[rank], ek_handles.byte, infos, counts, starts, ek_handles.byte,
-                              ek_handles.world);
+    MPI_Request request = ek_handles.request_null;
+    int code = ek_host.Iallgatherv(&mine, counts[rank], ek_handles.byte, infos, counts, starts,
+                                   ek_handles.byte, ek_handles.world, &request);
+    return ek_start_await(code, &request); /* until then `mine` must stay */
 }
 
 /* If there are several nodes, their first ranks start the agents, and all ranks are told of them. */
@@ -70,7 +75,7 @@ static int start_agents(int size, int rank)
         code = exchange_agent_infos(size, rank, infos, counts);
     if (!code) {
         uint8_t mine = ek_nodes_join(infos, nodes);
-        code = ek_host.Allgather(&mine, 1, ek_handles.byte, joined, 1, ek_handles.byte, ek_handles.world);
+        code = ek_start_exchange(&mine, 1, joined);
     }
     if (!code)
         ek_nodes_agree(joined, size);
@@ -127,12 +132,13 @@ static int join(bool threaded, int size, int rank, uint8_t *joined)
     host_version(version, sizeof version);
     memset(&mine, 0, sizeof mine);
     bool begun = ek_world_begin(&mine, version, EK_SHIM, threaded);
+    /* Ranks do not know each other's processes before this exchange. */
     int code = ek_host.Allgather(&mine, sizeof mine, ek_handles.byte, infos, sizeof mine, ek_handles.byte,
                                  ek_handles.world);
     if (!code) {
         uint8_t answer = begun ? ek_world_join(infos, size, rank) : 0;
         answer |= ek_driver_is_loaded() ? HAS_DRIVER : 0;
-        code = ek_host.Allgather(&answer, 1, ek_handles.byte, joined, 1, ek_handles.byte, ek_handles.world);
+        code = ek_start_exchange(&answer, 1, joined);
         if (!code)
             agree_on_devices(joined, size, rank);
     }
@@ -154,6 +160,7 @@ static int open(const uint8_t *joined, int size, int rank)
     ek_world_agree(joined, size);
     if (ek_host_reports_faults())
         ek_world_report_faults();
+    ek_world_set_end_hook(ek_launcher_end);
     ek_types_open();
     ek_operators_open();
     int code = ek_host_progress_open();
@@ -186,7 +193,9 @@ static int open_world(bool threaded)
     return code;
 }
 
-void ek_after_init(void)
+void ek_before_init(void) { ek_ending_watch(); }
+
+static void start(void)
 {
     static _Atomic bool once;
     if (atomic_exchange(&once, true))
@@ -210,4 +219,11 @@ void ek_after_init(void)
     ek_messages_start();
     ek_depth--;
     ek_process.records_messages = ek_message_calls_are_recorded();
+}
+
+void ek_after_init(bool succeeded)
+{
+    if (succeeded)
+        start();
+    ek_ending_forget();
 }

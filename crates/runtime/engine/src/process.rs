@@ -129,6 +129,17 @@ impl Process {
         }
     }
 
+    /// Ends this process with an error message if another one on this node has died during the start.
+    pub fn check_alive_at_start(&self) {
+        if let Some(node) = self.node() {
+            if !node.reports_faults() {
+                node.check_alive(0..node.neighbours.len(), "Init");
+            }
+        } else if let Some(bootstrap) = lock(&self.bootstrap).as_ref() {
+            bootstrap.check_alive();
+        }
+    }
+
     /// The node and its ranks; `None` if evenkeel is not active in this process.
     #[inline(always)]
     pub fn node(&self) -> Option<&Node> {

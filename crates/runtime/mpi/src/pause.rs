@@ -44,3 +44,27 @@ pub unsafe extern "C" fn ek_pause_once(pause: *mut Pause) {
         }
     }
 }
+
+/// How long a rank waits during the start before it checks whether the others are alive.
+const START_CHECK_NS: u64 = 100_000_000;
+
+/// How long such a wait yields before it sleeps between two polls, during the start.
+const START_YIELDS_NS: u64 = 5_000_000;
+
+/// As `ek_pause_once`, for waits between `ek_world_begin` and the end of MPI_Init, in which ranks may not
+/// know each other yet.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ek_start_pause_once(pause: *mut Pause) {
+    // SAFETY: a wait of the shim, by the interface.
+    let pause = unsafe { &mut *pause };
+    let Some(process) = Process::get() else { return yield_now() };
+    if pause.began_ticks == 0 {
+        pause.began_ticks = process.clock.now().0.max(1);
+    }
+    let waited_ns = process.clock.ns_since(Ticks(pause.began_ticks));
+    if waited_ns >= pause.next_check_ns.max(START_CHECK_NS) {
+        pause.next_check_ns = waited_ns + START_CHECK_NS;
+        process.check_alive_at_start();
+    }
+    if waited_ns < START_YIELDS_NS { yield_now() } else { std::thread::sleep(NAP) }
+}

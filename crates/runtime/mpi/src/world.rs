@@ -78,6 +78,14 @@ pub extern "C" fn ek_world_report_faults() {
     }
 }
 
+/// Sets a function that the first rank of a node calls that ends because of a death, after it has said so.
+#[unsafe(no_mangle)]
+pub extern "C" fn ek_world_set_end_hook(hook: extern "C" fn()) {
+    if let Some(node) = Process::get().and_then(Process::node) {
+        node.set_end_hook(hook);
+    }
+}
+
 /// Returns whether this rank of MPI_COMM_WORLD is on this node and has died.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_rank_has_died(rank: c_int) -> bool {

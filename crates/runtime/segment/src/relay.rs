@@ -1,8 +1,8 @@
 //! Bytes that one process passes to another in parts, because the other may not read them itself.
 //!
 //! The process that wants the bytes owns the relay, a block of the segment. It writes down what it wants and
-//! from whom. The giver, which looks at the relays of others while it offers memory to them, copies part
-//! after part into the relay's ring, and the owner takes them out.
+//! which process has it. That one, the giver, looks at the relays of others while it offers memory to them.
+//! It copies part after part into the relay's ring, and the owner takes them out.
 //!
 //! ```text
 //! head      as of every block

@@ -7,7 +7,9 @@
 use super::agent_start::AgentStart;
 use super::agreement;
 use super::cores;
+use super::liveness;
 use super::members::NodeMembers;
+use super::neighbour::Neighbour;
 use super::node::{Node, NodeFacts, room_for_blocks};
 use super::process_info::{
     AGENTS, ENABLED, FENCES, ProcessInfo, READS, STRICT, THREADED, boot_id, hash, namespaces,
@@ -167,6 +169,20 @@ impl Bootstrap {
         read.is_ok() && seen == self.probe.load(Ordering::Relaxed)
     }
 
+    /// Ends this process if another one on this node has died. Of the processes that find that out, the first
+    /// says which one it was: further ones die because of it.
+    pub(crate) fn check_alive(&self) {
+        let is_dead = |&(rank, other): &(usize, &ProcessInfo)| {
+            rank != self.me && self.is_on_this_node(other) && Neighbour::new(rank, other.pid).is_dead()
+        };
+        let Some((rank, dead)) = self.processes.iter().enumerate().find(is_dead) else { return };
+        let is_first = |segment: &Segment| NodeStatus::new(segment).claim_end_announcement();
+        if self.joined.as_ref().is_none_or(is_first) {
+            liveness::announce_death(rank, dead.pid, self.me, "Init");
+        }
+        liveness::exit();
+    }
+
     /// Makes the node from all processes' answers to [`Bootstrap::join`].
     pub fn agree(mut self, answers: &[u8], notes: &Notes) -> Agreed {
         let Some(mut segment) = self.joined.take() else { return Agreed { node: None, agents: None } };
@@ -231,6 +247,7 @@ impl Bootstrap {
             reports_faults: AtomicBool::new(false),
             death_seen_ns: AtomicU64::new(0),
             idle_relays: Mutex::default(),
+            end_hook: OnceLock::new(),
         }
     }
 }

@@ -86,10 +86,7 @@ impl Node {
                      agents"
                 ));
             }
-            self.end(&format!(
-                "rank {rank} (process {pid}) has died while rank {me} waits in MPI_{operation}; ending \
-                 this job. Check the last output of rank {rank} and its exit status"
-            ));
+            self.end(&death(rank, pid, me, operation));
         }
     }
 
@@ -128,6 +125,9 @@ impl Node {
     pub fn end(&self, sentence: &str) -> ! {
         if self.status().claim_end_announcement() {
             notes::print(sentence);
+            if let Some(hook) = self.end_hook.get() {
+                hook();
+            }
         }
         self.end_quietly()
     }
@@ -135,11 +135,27 @@ impl Node {
     /// Ends this process. What it does because of another loss is not taken for a death.
     fn end_quietly(&self) -> ! {
         self.status().set_ended(self.local_rank);
-        // SAFETY: flushes the program's output, then ends without running handlers that might wait for
-        // other ranks.
-        unsafe {
-            libc::fflush(std::ptr::null_mut());
-            libc::_exit(EXIT_PEER_DIED)
-        }
+        exit()
+    }
+}
+
+fn death(rank: usize, pid: u32, me: usize, operation: &str) -> String {
+    format!(
+        "rank {rank} (process {pid}) has died while rank {me} waits in MPI_{operation}; ending this job. \
+         Check the last output of rank {rank} and its exit status"
+    )
+}
+
+/// Says that a rank has died, for processes that do not know their node yet.
+pub(super) fn announce_death(rank: usize, pid: u32, me: usize, operation: &str) {
+    notes::print(&death(rank, pid, me, operation));
+}
+
+/// Flushes the program's output, then ends without running handlers that might wait for other ranks.
+pub(super) fn exit() -> ! {
+    // SAFETY: no memory is passed.
+    unsafe {
+        libc::fflush(std::ptr::null_mut());
+        libc::_exit(EXIT_PEER_DIED)
     }
 }

@@ -77,6 +77,8 @@ pub struct Node {
     pub(super) death_seen_ns: AtomicU64,
     /// Relays that this process has made and does not use.
     pub(super) idle_relays: Mutex<Vec<Relay<Mapped>>>,
+    /// What the first rank here that ends because of a death calls then.
+    pub(super) end_hook: OnceLock<extern "C" fn()>,
 }
 
 impl Node {
@@ -117,6 +119,7 @@ impl Node {
             reports_faults: AtomicBool::new(false),
             death_seen_ns: AtomicU64::new(0),
             idle_relays: Mutex::default(),
+            end_hook: OnceLock::new(),
         }
     }
 
@@ -191,6 +194,11 @@ impl Node {
     /// not end any process because of a death.
     pub fn reports_faults(&self) -> bool {
         self.reports_faults.load(Ordering::Relaxed)
+    }
+
+    /// Sets what the first rank here that ends because of a death calls then.
+    pub fn set_end_hook(&self, hook: extern "C" fn()) {
+        let _ = self.end_hook.set(hook); // the first one stays
     }
 
     /// Declares that the host library reports process faults. Either all ranks call this or none does,
