@@ -58,11 +58,14 @@ def test_a_killed_rank_ends_the_job_on_all_hosts(clean, openmpi4):
 
 @pytest.mark.parametrize("how", ["kill", "success"])
 @pytest.mark.parametrize("at", ["0", "1"])
-def test_a_rank_that_ends_inside_init_ends_the_job_on_all_hosts(rig, mpi, at, how):
+def test_a_rank_that_ends_inside_init_ends_the_job_on_all_hosts(rig, mpi, at, how, request):
     """One that exits says so itself; one that is killed is noticed by the launcher.
 
     The launchers may take a moment to end the other ranks, and MPICH's leaves shared memory behind.
     """
+    if (mpi.name, at, how) == ("openmpi5", "0", "kill"):
+        reason = "Open MPI 5 reports the killed rank, and may then wait for one of its daemons for ever"
+        request.applymarker(pytest.mark.xfail(reason=reason, strict=False))
     below = mpi.build("dying_init.c", "-shared", "-fPIC", name="dying_init.so")
     dying = {"DYING_RANK": "5", "DYING_AT": at, "DYING_HOW": how, "LD_PRELOAD": f"{mpi.shim}:{below}"}
     program = mpi.build("counted_calls.c")

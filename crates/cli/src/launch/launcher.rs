@@ -141,6 +141,8 @@ fn without_a_style(path: &Path) -> Option<&'static str> {
         "flux" => Some("Flux"),
         "jsrun" => Some("IBM's Job Step Manager"),
         "aprun" => Some("HPE's ALPS or PALS"),
+        "mpirun_rsh" => Some("MVAPICH"),
+        "mpiexec_mpt" => Some("HPE MPT"),
         _ if is_of_pals(path) || is_of_pals(&real) => Some("HPE's PALS"),
         _ => None,
     }
@@ -229,6 +231,7 @@ mod tests {
             [("flux", Some("Flux")), ("jsrun", Some("IBM")), ("aprun", Some("PALS")), ("srun", None)]
                 .into_iter()
                 .chain([("pals/1.2/bin/mpiexec", Some("PALS")), ("mpiexec.hydra", None)])
+                .chain([("mpirun_rsh", Some("MVAPICH")), ("mpiexec_mpt", Some("MPT"))])
         {
             let path = folder.path().join(name);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
