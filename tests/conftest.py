@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,14 @@ def openmpi5():
 @pytest.fixture
 def mpich5():
     return present(mpis.named("mpich5"))
+
+
+@pytest.fixture
+def directory():
+    """A folder with a short name: the names of sockets may have 107 bytes."""
+    path = tempfile.mkdtemp(prefix="ek-")
+    yield path
+    shutil.rmtree(path)
 
 
 @pytest.fixture

@@ -3,45 +3,23 @@
 attack/campaign.py runs millions of rounds; this is the short version.
 """
 
-import re
-import shutil
-import tempfile
-from pathlib import Path
-
 import pytest
 
-ATTACK = Path(__file__).parent / "attack" / "attack.c"
+from attack_runs import deferred_share, run_attack
 
 # Handlers of these make barriers strict: whether another process has sent them cannot be caught.
 SIGNALS = {"SIGHUP": 1, "SIGINT": 2, "SIGUSR1": 10, "SIGTERM": 15, "SIGWINCH": 28, "SIGRTMIN": 34}
 
 
-@pytest.fixture
-def directory():
-    """A folder with a short name: the names of sockets may have 107 bytes."""
-    path = tempfile.mkdtemp(prefix="ek-")
-    yield path
-    shutil.rmtree(path)
-
-
-def run_attack(mpi, ranks, directory, *args, report=None, timeout=100, **env):
+def run(mpi, ranks, directory, *args, **options):
     """Returns the outcome and how many observations were impossible (None: the program did not end)."""
-    program = mpi.build(ATTACK, "-lrt", name="attack")
-    outcome = mpi.run(program, ranks, f"dir={directory}", *args, env=env, report=report, timeout=timeout)
-    found = re.search(r"RESULT rounds \d+ observations (\d+) wrong (\d+)", outcome.out)
-    if not found or outcome.code != 0:
-        return outcome, None
-    assert int(found[1]) > 0, "nothing was observed: this tested nothing"
-    return outcome, int(found[2])
+    outcome, observations, wrong = run_attack(mpi, ranks, directory, *args, **options)
+    assert observations != 0, "nothing was observed: this tested nothing"
+    return outcome, wrong
 
 
 def assert_not_told(outcome, wrong):
     assert wrong == 0, f"{wrong} impossible observations, exit code {outcome.code}\n{outcome.text[-4000:]}"
-
-
-def deferred_share(outcome):
-    barriers = outcome.operations("barrier")
-    return sum(b["deferred"] for b in barriers) / sum(b["calls"] for b in barriers)
 
 
 @pytest.mark.parametrize("ranks, contexts", [(2, "all"), (3, "itself"), (5, "all")])
@@ -52,7 +30,7 @@ def test_random_programs_cannot_tell(mpi, ranks, contexts, messages, directory, 
     if contexts != "all":
         args.append(f"contexts={contexts}")
     env = {"EVENKEEL_BARRIER": "deferred", "EVENKEEL_MESSAGES": messages}
-    outcome, wrong = run_attack(mpi, ranks, directory, *args, report=report, **env)
+    outcome, wrong = run(mpi, ranks, directory, *args, report=report, **env)
     assert_not_told(outcome, wrong)
     if "catch its own system calls" not in outcome.err:
         # Requests of the library that were freed before they were complete make later barriers strict.
@@ -63,45 +41,45 @@ def test_random_programs_cannot_tell(mpi, ranks, contexts, messages, directory, 
 @pytest.mark.parametrize("signal", SIGNALS)
 def test_programs_that_send_signals_cannot_tell(openmpi4, signal, directory):
     args = ["channels=signal", f"signal={SIGNALS[signal]}", "rounds=300"]
-    assert_not_told(*run_attack(openmpi4, 2, directory, *args, EVENKEEL_BARRIER="deferred"))
+    assert_not_told(*run(openmpi4, 2, directory, *args, EVENKEEL_BARRIER="deferred"))
 
 
 @pytest.mark.parametrize("way", [0, 1, 2], ids=["mmap", "syscall", "private-file"])
 def test_programs_that_map_memory_cannot_tell(openmpi4, way, directory):
     args = ["channels=memory", f"way={way}", "rounds=300"]
-    assert_not_told(*run_attack(openmpi4, 2, directory, *args, EVENKEEL_BARRIER="deferred"))
+    assert_not_told(*run(openmpi4, 2, directory, *args, EVENKEEL_BARRIER="deferred"))
 
 
 def test_programs_with_threads_cannot_tell(openmpi4, directory):
     args = ["channels=thread", "rounds=100"]
-    assert_not_told(*run_attack(openmpi4, 2, directory, *args, EVENKEEL_BARRIER="deferred"))
+    assert_not_told(*run(openmpi4, 2, directory, *args, EVENKEEL_BARRIER="deferred"))
 
 
 def test_handlers_of_faults_cannot_tell(openmpi4, directory):
     args = ["contexts=fault-handler", "rounds=500"]
-    assert_not_told(*run_attack(openmpi4, 3, directory, *args, EVENKEEL_BARRIER="deferred"))
+    assert_not_told(*run(openmpi4, 3, directory, *args, EVENKEEL_BARRIER="deferred"))
 
 
 def test_handlers_of_truncated_messages_cannot_tell(mpi, directory):
     args = ["contexts=truncation", "rounds=300"]
     env = {"EVENKEEL_BARRIER": "deferred", "EVENKEEL_MESSAGES": "own"}
-    assert_not_told(*run_attack(mpi, 3, directory, *args, **env))
+    assert_not_told(*run(mpi, 3, directory, *args, **env))
 
 
 def test_limits_that_ranks_set_for_each_other_tell_nothing(openmpi4, directory):
     args = ["channels=their-limit", "rounds=500"]
-    assert_not_told(*run_attack(openmpi4, 2, directory, *args, EVENKEEL_BARRIER="deferred"))
+    assert_not_told(*run(openmpi4, 2, directory, *args, EVENKEEL_BARRIER="deferred"))
 
 
 @pytest.mark.parametrize("messages", ["own", "host"])
 def test_strict_barriers_pass_the_same_histories(openmpi4, messages, directory):
     env = {"EVENKEEL_BARRIER": "strict", "EVENKEEL_MESSAGES": messages}
-    assert_not_told(*run_attack(openmpi4, 3, directory, "rounds=500", **env))
+    assert_not_told(*run(openmpi4, 3, directory, "rounds=500", **env))
 
 
 @pytest.mark.parametrize("channel", ["file-size", "file-name", "fifo", "stream", "queue", "offset", "nice"])
 def test_the_attack_finds_what_an_open_gate_lets_through(openmpi4, channel, directory):
     open_gate = {"EVENKEEL_BARRIER": "deferred", "EVENKEEL_GATE": "off"}
     args = [f"channels={channel}", "rounds=400"]
-    _, wrong = run_attack(openmpi4, 3, directory, *args, timeout=20, **open_gate)
+    _, wrong = run(openmpi4, 3, directory, *args, timeout=20, **open_gate)
     assert wrong is None or wrong > 0, "the attack would not notice a leak"

@@ -6,8 +6,6 @@ it show that the other tests can fail.
 
 import os
 import re
-import shutil
-import tempfile
 
 import pytest
 
@@ -93,14 +91,6 @@ DEATHS = ["segv", "fpe", "trap", "abort", "overflow"]
 
 # Litmus tests that go wrong, or do not end, when nothing completes pending barriers.
 GUARDED = ["stranded", "absence", "too-early", "hearsay"]
-
-
-@pytest.fixture
-def directory():
-    """A folder with a short name: the names of sockets may have 107 bytes."""
-    path = tempfile.mkdtemp(prefix="ek-")
-    yield path
-    shutil.rmtree(path)
 
 
 def run_channel(mpi, channel, directory, rounds, report=None, timeout=150, writer="shmem_init", **env):

@@ -10,8 +10,6 @@ wrong has printed is shown, and the exit code is 1.
 import argparse
 import csv
 import itertools
-import re
-import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -21,9 +19,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from tqdm import tqdm
 
 import mpis
-import processes
+from attack_runs import deferred_share, run_attack
 
-ATTACK = Path(__file__).parent / "attack.c"
 COLUMNS = [
     "mpi",
     "barrier",
@@ -74,39 +71,29 @@ def configurations(args):
         )
 
 
-def deferred_share(report):
-    barriers = processes.operations(report, "barrier")
-    calls = sum(entry["calls"] for entry in barriers)
-    return sum(entry["deferred"] for entry in barriers) / calls if calls else 0
-
-
 def run_once(configuration, seed, rounds, arguments):
     """Returns a row of the results, and what the program printed if it went wrong."""
     mpi, barrier, messages, ranks, contexts = configuration
     if contexts != "all":
         arguments = [f"contexts={contexts}", *arguments]
-    folder = Path(tempfile.mkdtemp(prefix="ek-"))
-    try:
-        environment = {"EVENKEEL_BARRIER": barrier, "EVENKEEL_MESSAGES": messages}
-        outcome = mpi.run(
-            mpi.build(ATTACK, "-lrt", name="attack"),
+    with tempfile.TemporaryDirectory(prefix="ek-", ignore_cleanup_errors=True) as folder:
+        outcome, observations, wrong = run_attack(
+            mpi,
             ranks,
-            f"dir={folder}",
+            folder,
             f"seed={seed}",
             f"rounds={rounds}",
             *arguments,
-            env=environment,
-            report=folder / "run.json",
+            report=Path(folder, "run.json"),
             timeout=30 + SECONDS_PER_ROUND * rounds,
+            EVENKEEL_BARRIER=barrier,
+            EVENKEEL_MESSAGES=messages,
         )
-        found = re.search(r"RESULT rounds (\d+) observations (\d+) wrong (\d+)", outcome.out)
-        ended = outcome.code == 0 and found
-        share = f"{deferred_share(outcome.read_report()):.3f}" if ended else ""
-        counts = found.groups() if ended else (rounds, 0, "did not end")
-        row = [mpi.name, barrier, messages, ranks, contexts, seed, *counts, share]
-        return row, "" if counts[2] == "0" else outcome.text[-6000:]
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        counts = [0, "did not end", ""]
+        if wrong is not None:
+            counts = [observations, wrong, f"{deferred_share(outcome):.3f}"]
+        row = [mpi.name, barrier, messages, ranks, contexts, seed, rounds, *counts]
+        return row, "" if wrong == 0 else outcome.text[-6000:]
 
 
 def write_row(path, row):

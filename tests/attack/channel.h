@@ -24,6 +24,7 @@ struct channel {
     void (*begin)(void);  /* before a round in which it is used */
     void (*settle)(void); /* after such a round: empties what must not fill up; then all counters are 0 */
     unsigned most;        /* actions of a rank in a round, if fewer than the modulus allows */
+    bool may_be_late;     /* a library may need several calls to find a message, or that it was received */
     bool alone; /* only if it is asked for: barriers are strict from then on, or it is for two ranks */
 };
 

@@ -1,4 +1,4 @@
-/* Channels that make barriers strict as soon as a program uses them: signals and shared memory. */
+/* Channels that make barriers strict as soon as a program uses them: signals, shared memory and threads. */
 #ifndef ATTACK_CHANNELS_ALONE_H
 #define ATTACK_CHANNELS_ALONE_H
 #include "channel.h"

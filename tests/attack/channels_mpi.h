@@ -13,33 +13,39 @@ static int open_sends;
 static unsigned sent, received[MAX_RANKS];
 static char payload[64], incoming[64];
 
-static bool message_make(void)
+static void attach_buffer(void)
 {
-    static char buffer[1 << 16];
+    static char buffer[1 << 18];
     MPI_Buffer_attach(buffer, sizeof buffer);
-    return true;
+}
+
+static void send_one(int to, unsigned way)
+{
+    MPI_Request request;
+    switch (way) {
+    case 0: MPI_Send(payload, 8, MPI_BYTE, to, MESSAGE_TAG, MPI_COMM_WORLD); break;
+    case 1: MPI_Bsend(payload, 8, MPI_BYTE, to, MESSAGE_TAG, MPI_COMM_WORLD); break;
+    case 2:
+        MPI_Send_init(payload, 8, MPI_BYTE, to, MESSAGE_TAG, MPI_COMM_WORLD, &request);
+        MPI_Start(&request);
+        MPI_Request_free(&request);
+        break;
+    case 3:
+        MPI_Isend(payload, 8, MPI_BYTE, to, MESSAGE_TAG, MPI_COMM_WORLD, &request);
+        MPI_Request_free(&request);
+        break;
+    case 4: MPI_Issend(payload, 8, MPI_BYTE, to, MESSAGE_TAG, MPI_COMM_WORLD, &sends[open_sends++]); break;
+    default: MPI_Isend(payload, 8, MPI_BYTE, to, MESSAGE_TAG, MPI_COMM_WORLD, &sends[open_sends++]);
+    }
 }
 
 static void message_act(unsigned count, unsigned variant)
 {
     (void)count;
     sent++;
-    for (int r = 0; r < ranks; r++) {
-        if (r == me)
-            continue;
-        switch (variant % 4) {
-        case 0: MPI_Send(payload, 8, MPI_BYTE, r, MESSAGE_TAG, MPI_COMM_WORLD); break;
-        case 1: MPI_Bsend(payload, 8, MPI_BYTE, r, MESSAGE_TAG, MPI_COMM_WORLD); break;
-        case 2: {
-            MPI_Request persistent;
-            MPI_Send_init(payload, 8, MPI_BYTE, r, MESSAGE_TAG, MPI_COMM_WORLD, &persistent);
-            MPI_Start(&persistent);
-            MPI_Request_free(&persistent);
-            break;
-        }
-        default: MPI_Isend(payload, 8, MPI_BYTE, r, MESSAGE_TAG, MPI_COMM_WORLD, &sends[open_sends++]);
-        }
-    }
+    for (int r = 0; r < ranks; r++)
+        if (r != me)
+            send_one(r, variant % 6);
 }
 
 /* Posts a receive and asks whether it is complete; cancels it otherwise. Whether it received a message. */
@@ -48,38 +54,54 @@ static bool receive_or_cancel(int rank, unsigned variant)
     MPI_Request receive;
     MPI_Status status;
     int done = 0, cancelled = 0, index, outcome;
-    MPI_Irecv(incoming, 8, MPI_BYTE, rank, MESSAGE_TAG, MPI_COMM_WORLD, &receive);
-    switch (variant % 4) {
+    if (variant & 8) {
+        MPI_Recv_init(incoming, 8, MPI_BYTE, rank, MESSAGE_TAG, MPI_COMM_WORLD, &receive);
+        MPI_Start(&receive);
+    } else {
+        MPI_Irecv(incoming, 8, MPI_BYTE, rank, MESSAGE_TAG, MPI_COMM_WORLD, &receive);
+    }
+    switch (variant % 6) {
     case 0: MPI_Test(&receive, &done, MPI_STATUS_IGNORE); break;
     case 1: MPI_Testany(1, &receive, &index, &done, MPI_STATUS_IGNORE); break;
     case 2: MPI_Testsome(1, &receive, &outcome, &index, MPI_STATUSES_IGNORE), done = outcome == 1; break;
+    case 3: MPI_Testall(1, &receive, &done, MPI_STATUSES_IGNORE); break;
+    case 4: MPI_Request_get_status(receive, &done, MPI_STATUS_IGNORE); break;
     default: break; /* cancelled at once */
     }
-    if (done)
-        return true;
-    MPI_Cancel(&receive);
-    MPI_Wait(&receive, &status);
-    MPI_Test_cancelled(&status, &cancelled);
-    return !cancelled;
+    if (!done)
+        MPI_Cancel(&receive);
+    if (receive != MPI_REQUEST_NULL) {
+        MPI_Wait(&receive, &status);
+        MPI_Test_cancelled(&status, &cancelled);
+    }
+    if (receive != MPI_REQUEST_NULL)
+        MPI_Request_free(&receive);
+    return done || !cancelled;
 }
 
+/* Receives a message if one has come, and counts it. Returns whether one had come. */
 static bool take_message(int rank, unsigned variant)
 {
-    int flag = 0;
+    int flag = 0, from = variant & 1 ? MPI_ANY_SOURCE : rank;
     MPI_Message message;
+    MPI_Status status;
+    variant /= 2;
     switch (variant % 3) {
     case 0:
-        MPI_Iprobe(rank, MESSAGE_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+        MPI_Iprobe(from, MESSAGE_TAG, MPI_COMM_WORLD, &flag, &status);
         if (flag)
-            MPI_Recv(incoming, 8, MPI_BYTE, rank, MESSAGE_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        return flag;
+            MPI_Recv(incoming, 8, MPI_BYTE, status.MPI_SOURCE, MESSAGE_TAG, MPI_COMM_WORLD, &status);
+        break;
     case 1:
-        MPI_Improbe(rank, MESSAGE_TAG, MPI_COMM_WORLD, &flag, &message, MPI_STATUS_IGNORE);
+        MPI_Improbe(from, MESSAGE_TAG, MPI_COMM_WORLD, &flag, &message, MPI_STATUS_IGNORE);
         if (flag)
-            MPI_Mrecv(incoming, 8, MPI_BYTE, &message, MPI_STATUS_IGNORE);
-        return flag;
-    default: return receive_or_cancel(rank, variant / 3);
+            MPI_Mrecv(incoming, 8, MPI_BYTE, &message, &status);
+        break;
+    default: flag = receive_or_cancel(rank, variant / 3); status.MPI_SOURCE = rank;
     }
+    if (flag)
+        received[status.MPI_SOURCE]++;
+    return flag;
 }
 
 /* A library may need several calls to find what has come, so a message may be seen late, but never early:
@@ -87,19 +109,19 @@ static bool take_message(int rank, unsigned variant)
 static long message_seen(int rank, unsigned variant)
 {
     while (take_message(rank, variant))
-        received[rank]++;
+        ;
     return received[rank];
 }
 
 static void message_settle(void)
 {
     unsigned all[MAX_RANKS];
-    MPI_Waitall(open_sends, sends, MPI_STATUSES_IGNORE);
-    open_sends = 0;
     MPI_Allgather(&sent, 1, MPI_UNSIGNED, all, 1, MPI_UNSIGNED, MPI_COMM_WORLD);
     for (int r = 0; r < ranks; r++)
         for (; r != me && received[r] < all[r]; received[r]++)
             MPI_Recv(incoming, 8, MPI_BYTE, r, MESSAGE_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Waitall(open_sends, sends, MPI_STATUSES_IGNORE);
+    open_sends = 0;
     sent = 0;
     memset(received, 0, sizeof received);
 }
@@ -118,23 +140,50 @@ static void match_begin(void)
                 MPI_Issend(payload, 8, MPI_BYTE, r, MATCH_TAG, MPI_COMM_WORLD, &waiting[r][i]);
 }
 
+static void receive_match(int from, unsigned way)
+{
+    MPI_Request request;
+    MPI_Message message;
+    switch (way) {
+    case 0: MPI_Recv(incoming, 8, MPI_BYTE, from, MATCH_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE); break;
+    case 1:
+        MPI_Irecv(incoming, 8, MPI_BYTE, from, MATCH_TAG, MPI_COMM_WORLD, &request);
+        MPI_Request_free(&request); /* it is received nevertheless */
+        break;
+    case 2:
+        MPI_Mprobe(from, MATCH_TAG, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+        MPI_Mrecv(incoming, 8, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+        break;
+    default:
+        MPI_Recv_init(incoming, 8, MPI_BYTE, from, MATCH_TAG, MPI_COMM_WORLD, &request);
+        MPI_Start(&request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Request_free(&request);
+    }
+}
+
 static void match_act(unsigned count, unsigned variant)
 {
-    (void)count, (void)variant;
+    (void)count;
     matched++;
     for (int r = 0; r < ranks; r++)
         if (r != me)
-            MPI_Recv(incoming, 8, MPI_BYTE, r, MATCH_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            receive_match(r, variant % 4);
 }
 
 static long match_seen(int rank, unsigned variant)
 {
-    int done, complete = 0;
+    int done, index, some[MOST_MATCHES], complete = 0;
+    MPI_Request *all = waiting[rank];
+    if (variant % 4 == 2)
+        MPI_Testany(MOST_MATCHES, all, &index, &done, MPI_STATUS_IGNORE);
+    else if (variant % 4 == 3)
+        MPI_Testsome(MOST_MATCHES, all, &done, some, MPI_STATUSES_IGNORE);
     for (int i = 0; i < MOST_MATCHES; i++) {
         if (variant & 1)
-            MPI_Request_get_status(waiting[rank][i], &done, MPI_STATUS_IGNORE);
+            MPI_Request_get_status(all[i], &done, MPI_STATUS_IGNORE);
         else
-            MPI_Test(&waiting[rank][i], &done, MPI_STATUS_IGNORE);
+            MPI_Test(&all[i], &done, MPI_STATUS_IGNORE);
         complete += done;
     }
     return complete;

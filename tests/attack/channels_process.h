@@ -6,7 +6,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-enum { CLASS_IDLE = 3 << 13, CLASS_BEST_EFFORT = 2 << 13, BY_PROCESS = 1 };
+enum { CLASS_BEST_EFFORT = 2 << 13, BY_PROCESS = 1 };
 
 static void nice_act(unsigned count, unsigned variant)
 {
@@ -93,7 +93,7 @@ static void their_limit_act(unsigned count, unsigned variant)
     struct rlimit soft = {count, RLIM_INFINITY};
     for (int r = 0; r < ranks; r++)
         if (r != me)
-            CALL4(variant, prlimit64, pids[r], RLIMIT_RSS + 0 * me, &soft, 0);
+            CALL4(variant, prlimit64, pids[r], RLIMIT_RSS, &soft, 0);
 }
 
 static bool their_limit_make(void)
@@ -114,7 +114,7 @@ static long their_limit_seen(int rank, unsigned variant)
     return (long)found.rlim_cur;
 }
 
-/* ---- /proc: the name of a process, its working directory, its descriptors ---- */
+/* ---- /proc: the name of a process ---- */
 
 static int comm_file[MAX_RANKS];
 

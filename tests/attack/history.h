@@ -12,9 +12,12 @@
 
 enum { MAX_RANKS = 8, MAX_EVENTS = 24, COMMS = 3 };
 
-typedef enum { BARRIER, BROADCAST, REDUCE, ALLREDUCE, MESSAGE, ACT, OBSERVE, STALL } event_kind;
-static const char *const kind_names[] = {"barrier",    "broadcast", "reduce",  "allreduce",
+typedef enum { BARRIER, BROADCAST, REDUCE, ALLREDUCE, DUPLICATE, MESSAGE, ACT, OBSERVE, STALL } event_kind;
+static const char *const kind_names[] = {"barrier",    "broadcast", "reduce",  "allreduce", "duplicate",
                                          "message to", "act",       "observe", "stall"};
+
+/* A duplicate is a new communicator, and a barrier of it. */
+static bool is_collective(event_kind kind) { return kind <= DUPLICATE; }
 
 struct event {
     event_kind kind;
@@ -77,7 +80,8 @@ static void order_collective(const struct choices *c, const struct event *e, uin
         if (!is_member(c, e, r))
             continue;
         known[r] |= bit;
-        if (e->kind == BARRIER || e->kind == ALLREDUCE || (e->kind == REDUCE && r == e->rank))
+        bool learns_all = e->kind == REDUCE ? r == e->rank : e->kind != BROADCAST;
+        if (learns_all)
             known[r] |= all;
         else if (e->kind == BROADCAST)
             known[r] |= root;
@@ -91,7 +95,7 @@ static void order_events(struct history *h, const struct choices *c)
         struct event *e = &h->event[i];
         uint64_t bit = (uint64_t)1 << i;
         e->before = known[e->rank];
-        if (e->kind <= ALLREDUCE) {
+        if (is_collective(e->kind)) {
             order_collective(c, e, bit, known);
             continue;
         }
@@ -106,14 +110,15 @@ static void order_events(struct history *h, const struct choices *c)
 static event_kind random_kind(void)
 {
     int n = below(100);
-    return n < 36   ? BARRIER
-           : n < 60 ? OBSERVE
-           : n < 80 ? ACT
-           : n < 92 ? STALL
-           : n < 96 ? MESSAGE
-           : n < 97 ? BROADCAST
-           : n < 98 ? REDUCE
-                    : ALLREDUCE;
+    return n < 35   ? BARRIER
+           : n < 58 ? OBSERVE
+           : n < 78 ? ACT
+           : n < 88 ? STALL
+           : n < 95 ? MESSAGE
+           : n < 96 ? BROADCAST
+           : n < 97 ? REDUCE
+           : n < 99 ? ALLREDUCE
+                    : DUPLICATE;
 }
 
 static int another_rank(int rank, int ranks) { return (rank + 1 + below(ranks - 1)) % ranks; }
@@ -129,7 +134,7 @@ static void fill_event(struct event *e, const struct choices *c, const int chose
     e->rank = below(c->ranks);
     e->peer = another_rank(e->rank, c->ranks);
     e->comm = random_comm(c);
-    while (e->kind <= ALLREDUCE && !is_member(c, e, e->rank))
+    while (is_collective(e->kind) && !is_member(c, e, e->rank))
         e->rank = (e->rank + 1) % c->ranks;
     e->channel = chosen[below(2)];
     e->context = below(2) ? 0 : below(c->contexts);

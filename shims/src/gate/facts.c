@@ -57,13 +57,10 @@ void ek_facts_after_host(void)
 
 static void look_for_handlers(void)
 {
-    struct kernel_action {
-        void *handler;
-        unsigned long flags, restorer, mask;
-    } action;
+    ek_kernel_action action;
     for (int signal = 1; signal < NSIG; signal++)
-        if (!ek_kernel(SYS_rt_sigaction, signal, 0, (long)&action, sizeof action.mask, 0, 0) &&
-            ek_handler_counts(signal, action.handler) && ek_is_program(action.handler))
+        if (!ek_kernel(SYS_rt_sigaction, signal, 0, (long)&action, EK_SIGNAL_SET_BYTES, 0, 0) &&
+            ek_handler_counts(signal, (void *)action.handler) && ek_is_program((void *)action.handler))
             ek_channel_open(EK_CHANNEL_SIGNALS, "a handler");
 }
 

@@ -28,7 +28,6 @@ enum {
     DISPATCH_ON = 1,
     BY_DISPATCH = 2,       /* SYS_USER_DISPATCH in si_code */
     INSTRUCTION_BYTES = 2, /* of `syscall`, `sysenter` and `int 0x80` */
-    SIGNAL_SET_BYTES = 8,
 };
 static const unsigned long RESTORER_FLAG = 0x04000000; /* SA_RESTORER */
 
@@ -53,18 +52,10 @@ __asm__(".pushsection .text\n"
         "ek_gate_text_end:\n"
         ".popsection\n");
 
-/* The kernel's own layout of struct sigaction. */
-struct kernel_action {
-    void (*handler)(int, siginfo_t *, void *);
-    unsigned long flags;
-    void (*restorer)(void);
-    unsigned long mask;
-};
-
 /* ---- the handler ---- */
 
-static volatile int tries; /* > 0: the gate is being tried; how often its call was caught, plus one */
-static struct kernel_action programs; /* what the program wants done on SIGSYS */
+static volatile int tries;        /* > 0: the gate is being tried; how often its call was caught, plus one */
+static ek_kernel_action programs; /* what the program wants done on SIGSYS */
 
 /* A SIGSYS that is not the gate's: the program's action. */
 static void pass_on(int signal, siginfo_t *info, void *context)
@@ -72,9 +63,9 @@ static void pass_on(int signal, siginfo_t *info, void *context)
     if (programs.handler && (void *)programs.handler != (void *)SIG_IGN) {
         programs.handler(signal, info, context);
     } else if (!programs.handler) { /* the default action, when this handler returns */
-        struct kernel_action none = {0};
+        ek_kernel_action none = {0};
         long thread = ek_gate_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
-        ek_gate_syscall(SYS_rt_sigaction, SIGSYS, (long)&none, 0, SIGNAL_SET_BYTES, 0, 0);
+        ek_gate_syscall(SYS_rt_sigaction, SIGSYS, (long)&none, 0, EK_SIGNAL_SET_BYTES, 0, 0);
         ek_gate_syscall(SYS_tgkill, getpid(), thread, SIGSYS, 0, 0, 0);
     }
 }
@@ -149,18 +140,18 @@ static int arm(int how)
 
 static bool install(void)
 {
-    struct kernel_action ours = {
+    ek_kernel_action ours = {
         .handler = handle, .flags = SA_SIGINFO | SA_NODEFER | RESTORER_FLAG, .restorer = ek_gate_restorer};
     const unsigned long only_sigsys = 1UL << (SIGSYS - 1);
-    return !ek_kernel(SYS_rt_sigaction, SIGSYS, (long)&ours, (long)&programs, SIGNAL_SET_BYTES, 0, 0) &&
-           !ek_kernel(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&only_sigsys, 0, SIGNAL_SET_BYTES, 0, 0) &&
+    return !ek_kernel(SYS_rt_sigaction, SIGSYS, (long)&ours, (long)&programs, EK_SIGNAL_SET_BYTES, 0, 0) &&
+           !ek_kernel(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&only_sigsys, 0, EK_SIGNAL_SET_BYTES, 0, 0) &&
            set_dispatch(true);
 }
 
 static void uninstall(void)
 {
     set_dispatch(false);
-    ek_kernel(SYS_rt_sigaction, SIGSYS, (long)&programs, 0, SIGNAL_SET_BYTES, 0, 0);
+    ek_kernel(SYS_rt_sigaction, SIGSYS, (long)&programs, 0, EK_SIGNAL_SET_BYTES, 0, 0);
 }
 
 /* Whether the gate holds: a system call is caught, once, and has the right answer in the end. */

@@ -3,8 +3,19 @@
 #ifndef EK_GATE_KERNEL_H
 #define EK_GATE_KERNEL_H
 #include <errno.h>
+#include <signal.h>
 
 #ifdef __x86_64__
+enum { EK_SIGNAL_SET_BYTES = 8 };
+
+/* The kernel's own layout of struct sigaction. */
+typedef struct ek_kernel_action {
+    void (*handler)(int, siginfo_t *, void *);
+    unsigned long flags;
+    void (*restorer)(void);
+    unsigned long mask;
+} ek_kernel_action;
+
 /* Returns what the kernel returns: a negative error number if the call failed. */
 static inline long ek_kernel(long number, long a, long b, long c, long d, long e, long f)
 {

@@ -9,16 +9,20 @@
 
 /* ---- which objects are the host's ---- */
 
-typedef struct mark {
-    bool below;  /* the host's library, or something that it needs */
-    bool shared; /* the program needs it, too */
-    bool loaded; /* while the host started */
-    bool linked; /* with the program */
-} mark;
+/* What is known of an object, as bits of a mark. */
+enum {
+    NEEDED_BY_HOST = 1,    /* the host's library, or something that it needs */
+    NEEDED_BY_PROGRAM = 2, /* the program uses it, too */
+    LOADED_BY_HOST = 4,    /* while the host started */
+    LINKED = 8             /* with the program */
+};
+
+typedef unsigned char mark;
 
 typedef struct walk {
-    size_t count, library;
-    mark *marks;
+    size_t count;
+    size_t except; /* an object that is not entered, or count */
+    mark bit;
 } walk;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of everything below */
@@ -39,31 +43,20 @@ static struct {
 static size_t hosts_count;
 static bool is_final;
 
-static void mark_below(size_t at, void *context)
+static void mark_from(size_t at, void *context)
 {
-    walk *w = context;
-    if (w->marks[at].below)
+    const walk *w = context;
+    if (at == w->except || marks[at] & w->bit)
         return;
-    w->marks[at].below = true;
-    ek_object_needs(objects, w->count, at, mark_below, w);
+    marks[at] |= w->bit;
+    ek_object_needs(objects, w->count, at, mark_from, context);
 }
 
-static void mark_shared(size_t at, void *context)
+/* Marks an object and all that it needs, directly or not. */
+static void mark_needs(size_t at, size_t count, mark bit, size_t except)
 {
-    walk *w = context;
-    if (at == w->library || w->marks[at].shared)
-        return;
-    w->marks[at].shared = true;
-    ek_object_needs(objects, w->count, at, mark_shared, w);
-}
-
-static void mark_linked(size_t at, void *context)
-{
-    walk *w = context;
-    if (w->marks[at].linked)
-        return;
-    w->marks[at].linked = true;
-    ek_object_needs(objects, w->count, at, mark_linked, w);
+    walk w = {count, except, bit};
+    mark_from(at, &w);
 }
 
 static void note(moment *m)
@@ -85,7 +78,7 @@ static bool is_after(const ek_object *o, const moment *m)
     return m->is_past;
 }
 
-/* Constructors run from the library that is needed to the one that needs it, so this one is among the last.
+/* The constructor of a library runs after those of the libraries that it needs: this one is among the last.
  */
 __attribute__((constructor)) static void note_program(void) { note(&before_program); }
 
@@ -101,29 +94,39 @@ static size_t object_of(const void *address, size_t count)
 }
 
 /* Whether an object is the host's, once all are marked. */
-static bool is_hosts(const mark *m) { return (m->below && !m->shared) || m->loaded; }
+static bool is_hosts(mark m)
+{
+    return (m & NEEDED_BY_HOST && !(m & NEEDED_BY_PROGRAM)) || m & LOADED_BY_HOST;
+}
+
+/* Whether the program itself is linked with an object or has loaded it. */
+static bool is_programs(size_t at)
+{
+    return !(marks[at] & (NEEDED_BY_HOST | LOADED_BY_HOST)) &&
+           (marks[at] & LINKED || is_after(&objects[at], &before_program));
+}
 
 /* What has been loaded since ek_origin_before_host is the host's. The program may use what it is linked with,
  * and what it has loaded needs. */
 static void classify(void)
 {
-    size_t count = ek_objects_list(objects);
-    walk w = {count, object_of(ek_host_function("PMPI_Init"), count), marks};
-    size_t shim = object_of((const void *)ek_is_program, count);
+    const size_t count = ek_objects_list(objects);
+    const size_t library = object_of(ek_host_function("PMPI_Init"), count);
+    const size_t shim = object_of((const void *)ek_is_program, count);
     memset(marks, 0, sizeof marks);
     hosts_count = 0;
-    if (w.library < count)
-        mark_below(w.library, &w);
+    if (library < count)
+        mark_needs(library, count, NEEDED_BY_HOST, count);
     for (size_t at = 0; at < count; at++)
-        marks[at].loaded = at == shim || is_after(&objects[at], &before_host);
+        if (at == shim || is_after(&objects[at], &before_host))
+            marks[at] |= LOADED_BY_HOST;
     if (count)
-        mark_linked(0, &w); /* the program itself comes first */
+        mark_needs(0, count, LINKED, count); /* the program itself comes first */
     for (size_t at = 0; at < count; at++)
-        if (!marks[at].below && !marks[at].loaded &&
-            (marks[at].linked || is_after(&objects[at], &before_program)))
-            mark_shared(at, &w);
+        if (is_programs(at))
+            mark_needs(at, count, NEEDED_BY_PROGRAM, library);
     for (size_t at = 0; at < count; at++)
-        if (is_hosts(&marks[at])) {
+        if (is_hosts(marks[at])) {
             hosts[hosts_count].base = objects[at].base;
             hosts[hosts_count++].identity = objects[at].identity;
         }

@@ -49,28 +49,59 @@ void ek_note_system_call(long number, const long *arguments, const void *caller)
         ek_channel_open(EK_CHANNEL_THREADS, "syscall");
 }
 
+/* clang-format off */
+
 /* The saved registers are the number and the arguments in their order; behind them is the address of the
  * caller. */
-#define CALL(function)                                                                         \
-    "    sub $8, %rsp\n"                                                                       \
-    "    push %r9\n    push %r8\n    push %rcx\n    push %rdx\n    push %rsi\n    push %rdi\n" \
-    "    lea 8(%rsp), %rsi\n    mov 56(%rsp), %rdx\n    call " function "\n"                   \
-    "    pop %rdi\n    pop %rsi\n    pop %rdx\n    pop %rcx\n    pop %r8\n    pop %r9\n"       \
+#define CALL(function)             \
+    "    sub $8, %rsp\n"           \
+    "    push %r9\n"               \
+    "    push %r8\n"               \
+    "    push %rcx\n"              \
+    "    push %rdx\n"              \
+    "    push %rsi\n"              \
+    "    push %rdi\n"              \
+    "    lea 8(%rsp), %rsi\n"      \
+    "    mov 56(%rsp), %rdx\n"     \
+    "    call " function "\n"      \
+    "    pop %rdi\n"               \
+    "    pop %rsi\n"               \
+    "    pop %rdx\n"               \
+    "    pop %rcx\n"               \
+    "    pop %r8\n"                \
+    "    pop %r9\n"                \
     "    add $8, %rsp\n"
 
-/* mmap, rt_sigaction, madvise, shmat, clone, io_setup, io_uring_setup, clone3. */
-#define IS(number) "    cmp $" #number ", %rdi\n    je 1f\n"
+#define NOTE_IF(number)            \
+    "    cmp $" #number ", %rdi\n" \
+    "    je 1f\n"
 
 __asm__(".pushsection .text\n"
         ".hidden ek_note_system_call, ek_find_syscall, ek_next_syscall\n"
-        ".globl syscall\n.type syscall, @function\n.balign 16\n"
-        "syscall:\n" IS(9) IS(13) IS(28) IS(30) IS(56) IS(206) IS(425) IS(
-            435) "2:  mov ek_next_syscall(%rip), %r11\n"
-                 "    test %r11, %r11\n    je 3f\n    jmp *%r11\n"
-                 "1:\n" CALL(
-                     "ek_note_system_call") "    jmp 2b\n"
-                                            "3:\n" CALL(
-                                                "ek_find_syscall") "    jmp 2b\n"
-                                                                   ".size syscall, .-syscall\n.popsection\n");
+        ".globl syscall\n"
+        ".type syscall, @function\n"
+        ".balign 16\n"
+        "syscall:\n"
+        NOTE_IF(9)   /* mmap */
+        NOTE_IF(13)  /* rt_sigaction */
+        NOTE_IF(28)  /* madvise */
+        NOTE_IF(30)  /* shmat */
+        NOTE_IF(56)  /* clone */
+        NOTE_IF(206) /* io_setup */
+        NOTE_IF(425) /* io_uring_setup */
+        NOTE_IF(435) /* clone3 */
+        "2:  mov ek_next_syscall(%rip), %r11\n"
+        "    test %r11, %r11\n"
+        "    je 3f\n"
+        "    jmp *%r11\n"
+        "1:\n"
+        CALL("ek_note_system_call")
+        "    jmp 2b\n"
+        "3:\n"
+        CALL("ek_find_syscall")
+        "    jmp 2b\n"
+        ".size syscall, .-syscall\n"
+        ".popsection\n");
+/* clang-format on */
 
 #endif

@@ -4,6 +4,7 @@
 #if defined(__x86_64__) && defined(__linux__)
 #define EK_CAN_CATCH_SYSTEM_CALLS 1
 #include <stdbool.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 
 /* "read"; a literal. */
@@ -18,8 +19,7 @@ bool ek_system_call_is_private(long number, const greg_t *registers);
  * alone. A file shows what others write to it, even where it is mapped privately. */
 static inline bool ek_mapping_is_shared(int flags)
 {
-    enum { TYPE = 0x0f, PRIVATE = 0x02, ANONYMOUS = 0x20 };
-    return (flags & TYPE) != PRIVATE || !(flags & ANONYMOUS);
+    return (flags & MAP_TYPE) != MAP_PRIVATE || !(flags & MAP_ANONYMOUS);
 }
 
 /* Whether it makes a channel that stays open without further system calls, and which one. A mapping of the

@@ -4,7 +4,7 @@
  * buffered send whose receiver has entered the barrier. evenkeel's collectives call the library little, and
  * the library itself looks for answers only once when it finds no room. So it takes in what has come before
  * the first buffered send after a collective of evenkeel's. To repeat a send that was refused would be wrong:
- * in Open MPI 4 and 5 a refused send uses up a sequence number, and what is sent later to the same rank never
+ * in Open MPI 4 a refused send uses up a sequence number, and what is sent later to the same rank never
  * arrives. */
 #ifndef EK_WRAPPERS_BUFFERED_SEND_H
 #define EK_WRAPPERS_BUFFERED_SEND_H

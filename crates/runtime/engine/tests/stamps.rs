@@ -1,6 +1,6 @@
 //! Checks messages that overtake pending barriers against what a program with strict barriers can know.
 //!
-//! As in `ordering.rs`, processes run programs of barriers and messages, interleaved at random or in every
+//! As in `ordering`, processes run programs of barriers and messages, interleaved at random or in every
 //! possible order, and every message carries its sender's knowledge: for each group, the number of barriers
 //! that some process is known to have passed. No process may learn that a barrier has been passed that it
 //! has not entered itself. A process that learns *when* a message comes (a receive from any source, a test)
