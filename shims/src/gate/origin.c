@@ -106,6 +106,10 @@ static bool is_programs(size_t at)
            (marks[at] & LINKED || is_after(&objects[at], &before_program));
 }
 
+/* A function of UCX's memory hooks. Where they are installed, mappings of the program's go through that
+ * library, which then makes the system call. What the host maps for itself it maps within its own calls. */
+static const char *const memory_hooks[] = {"ucm_set_event_handler", NULL};
+
 /* What has been loaded since ek_origin_before_host is the host's. The program may use what it is linked with,
  * and what it has loaded needs. */
 static void classify(void)
@@ -126,7 +130,7 @@ static void classify(void)
         if (is_programs(at))
             mark_needs(at, count, NEEDED_BY_PROGRAM, library);
     for (size_t at = 0; at < count; at++)
-        if (is_hosts(marks[at])) {
+        if (is_hosts(marks[at]) && !(is_final && ek_object_defines(&objects[at], memory_hooks))) {
             hosts[hosts_count].base = objects[at].base;
             hosts[hosts_count++].identity = objects[at].identity;
         }
@@ -137,8 +141,8 @@ void ek_origin_before_host(void) { note(&before_host); }
 void ek_origin_after_host(void)
 {
     pthread_mutex_lock(&lock);
+    is_final = true; /* from now on objects may be opened: no call of the program's is under way */
     classify();
-    is_final = true;
     pthread_mutex_unlock(&lock);
 }
 
