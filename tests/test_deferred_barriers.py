@@ -21,6 +21,8 @@ CHANNELS = [
     "socket",
     "signal",
     "hangup",
+    "terminate",
+    "limit",
     "posix-shm",
     "raw-map",
     "library-map",
@@ -46,6 +48,7 @@ CHANNELS = [
 REASONS = {
     "signal": "signals",
     "hangup": "signals",
+    "terminate": "signals",
     "posix-shm": "shares memory",
     "raw-map": "shares memory",
     "library-map": "shares memory",

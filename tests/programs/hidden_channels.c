@@ -20,6 +20,8 @@ static const struct channel channels[] = {
     {"socket", socket_open, socket_put, socket_there, file_close},
     {"signal", signal_open, signal_put, signal_there, do_nothing},
     {"hangup", hangup_open, signal_put, signal_there, do_nothing},
+    {"terminate", terminate_open, signal_put, signal_there, do_nothing},
+    {"limit", limit_open, limit_put, limit_there, do_nothing},
     {"posix-shm", shm_begin, shm_put, shm_there, do_nothing},
     {"private-map", map_open, file_put, shm_there, file_close},
     {"raw-map", raw_map_begin, shm_put, shm_there, file_close},

@@ -3,6 +3,7 @@
 #define EVENKEEL_TESTS_HIDDEN_FILES_H
 #include "hidden_channels.h"
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -145,18 +146,30 @@ static volatile long signalled;
 static int sent = SIGUSR1;
 
 static void count(int signal) { (void)signal, signalled++; }
+
+static void exchange_pids(void)
+{
+    int mine = getpid();
+    MPI_Allgather(&mine, 1, MPI_INT, pids, 1, MPI_INT, MPI_COMM_WORLD);
+}
+
 static void signal_open(void)
 {
     struct sigaction action = {.sa_handler = count, .sa_flags = SA_RESTART};
     if (sigaction(sent, &action, NULL))
         die("sigaction");
-    int mine = getpid();
-    MPI_Allgather(&mine, 1, MPI_INT, pids, 1, MPI_INT, MPI_COMM_WORLD);
+    exchange_pids();
 }
 
 static void hangup_open(void)
 {
     sent = SIGHUP; /* not a signal that programs usually send each other */
+    signal_open();
+}
+
+static void terminate_open(void)
+{
+    sent = SIGTERM; /* nor this one, which batch systems send */
     signal_open();
 }
 
@@ -170,4 +183,31 @@ static void signal_put(long value)
 }
 
 static int signal_there(long value) { return signalled == value + 1; }
+
+/* ---- limits of another process ---- */
+
+static struct rlimit limit;
+
+static void limit_open(void)
+{
+    exchange_pids();
+    if (getrlimit(RLIMIT_NOFILE, &limit))
+        die("getrlimit");
+}
+
+/* Differs from round to round, and is no less than a program needs. */
+static rlim_t limit_of(long value) { return limit.rlim_max - (rlim_t)(value % 100); }
+
+static void limit_put(long value)
+{
+    limit.rlim_cur = limit_of(value);
+    if (setrlimit(RLIMIT_NOFILE, &limit))
+        die("setrlimit");
+}
+
+static int limit_there(long value)
+{
+    struct rlimit seen = {0, 0};
+    return !prlimit(pids[value % size], RLIMIT_NOFILE, NULL, &seen) && seen.rlim_cur == limit_of(value);
+}
 #endif

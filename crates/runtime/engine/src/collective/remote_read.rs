@@ -73,7 +73,7 @@ impl<'a> Reads<'a> {
                 return true;
             };
             if self.part.is_revoked() || self.part.has_lost_members() {
-                return true; // the depositor has left the call; the wait for this instance finds that out, too
+                return true; // the depositor has left the call; the wait for this instance finds that out
             }
             let giver = shared.local_ranks[rank];
             shared.node.check_alive(std::iter::once(giver), "collective");
