@@ -6,13 +6,14 @@ from pathlib import Path
 ATTACK = Path(__file__).parent / "attack" / "attack.c"
 
 
-def run_attack(mpi, ranks, directory, *args, report=None, timeout=100, **env):
+def run_attack(mpi, ranks, directory, *args, report=None, timeout=100, preload=None, **env):
     """Returns the outcome, how many observations were made, and how many of them were impossible.
 
     Both counts are None if the program did not end well.
     """
     program = mpi.build(ATTACK, "-lrt", name="attack")
-    outcome = mpi.run(program, ranks, f"dir={directory}", *args, env=env, report=report, timeout=timeout)
+    options = {"env": env, "report": report, "timeout": timeout, "preload": preload}
+    outcome = mpi.run(program, ranks, f"dir={directory}", *args, **options)
     found = re.search(r"RESULT rounds \d+ observations (\d+) wrong (\d+)", outcome.out)
     if not found or outcome.code != 0:
         return outcome, None, None

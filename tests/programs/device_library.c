@@ -1,8 +1,9 @@
-/* A stand-in for an accelerator's driver and for an MPI library that knows it: preloaded behind evenkeel's shim.
+/* A stand-in for an accelerator's driver and for an MPI library that knows it: preloaded behind evenkeel's
+ * shim.
  *
- * Device memory is memory that the processor must not touch. The functions of MPI below open it for the library
- * underneath as long as they run, as a library would copy it. DRIVER_QUERY is the driver's function by which
- * libraries ask about pointers. */
+ * Device memory is memory that the processor must not touch. The functions of MPI below open it for the
+ * library underneath as long as they run, as a library would copy it. DRIVER_QUERY is the driver's function
+ * by which libraries ask about pointers. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -41,7 +42,8 @@ void device_close(void) { mprotect(device_memory(), BYTES, PROT_NONE); }
         device_close();                            \
         return code;                               \
     }
-KNOWS_DEVICES(Send, (const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c), (b, n, t, to, tag, c))
+KNOWS_DEVICES(Send, (const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c),
+              (b, n, t, to, tag, c))
 KNOWS_DEVICES(Recv, (void *b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Status *s),
               (b, n, t, from, tag, c, s))
 KNOWS_DEVICES(Bcast, (void *b, int n, MPI_Datatype t, int root, MPI_Comm c), (b, n, t, root, c))

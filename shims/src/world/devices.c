@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 /* The functions of CUDA, HIP and Level Zero by which an MPI library asks where a pointer points to. */
-static const char *const queries[] = {"cuPointerGetAttribute",  "cuPointerGetAttributes",
-                                      "hipPointerGetAttribute", "hipPointerGetAttributes",
+static const char *const queries[] = {"cuPointerGetAttribute",   "cuPointerGetAttributes",
+                                      "hipPointerGetAttribute",  "hipPointerGetAttributes",
                                       "zeMemGetAllocProperties", NULL};
 
 bool ek_driver_is_loaded(void)

@@ -2,12 +2,12 @@
 //! strict barriers can know.
 //!
 //! Processes run programs of barriers, messages, broadcasts and reductions. Their steps are interleaved at
-//! random or, for all programs of a few steps ([`small_histories`]), in every possible order. Everything that a process sends carries its knowledge: for
-//! each group, the number of barriers that some process is known to have passed. With strict barriers no
-//! process ever learns that a barrier has been passed that it has not entered itself, and no message that
-//! was sent after a barrier arrives before all members have entered it. The engine's own function
-//! [`must_complete`] decides what must be complete before a step. Each rule is also left out once, and the
-//! check must then find an error.
+//! random or, for all programs of a few steps ([`small_histories`]), in every possible order. Everything that
+//! a process sends carries its knowledge: for each group, the number of barriers that some process is known
+//! to have passed. With strict barriers no process ever learns that a barrier has been passed that it has not
+//! entered itself, and no message that was sent after a barrier arrives before all members have entered it.
+//! The engine's own function `must_complete` decides what must be complete before a step. Each rule is also
+//! left out once, and the check must then find an error.
 
 #[path = "../interleaving/mod.rs"]
 mod interleaving;
