@@ -12,6 +12,7 @@
 #include "gate/facts.h"
 #include "gate/kernel.h"
 #include "gate/memory.h"
+#include "gate/uncaught.h"
 #include "host/library.h"
 #include "process/faults.h"
 #include "process/state.h"
@@ -30,27 +31,6 @@ enum {
     INSTRUCTION_BYTES = 2, /* of `syscall`, `sysenter` and `int 0x80` */
 };
 static const unsigned long RESTORER_FLAG = 0x04000000; /* SA_RESTORER */
-
-/* ---- system calls that are never caught ---- */
-
-extern EK_HIDDEN const char ek_gate_text[], ek_gate_text_end[], ek_gate_sigreturn[];
-EK_HIDDEN void ek_gate_restorer(void);
-__asm__(".pushsection .text\n"
-        ".hidden ek_gate_text, ek_gate_text_end, ek_gate_sigreturn, ek_gate_syscall, ek_gate_restorer\n"
-        ".globl ek_gate_text, ek_gate_text_end, ek_gate_sigreturn, ek_gate_syscall, ek_gate_restorer\n"
-        ".balign 16\n"
-        "ek_gate_text:\n"
-        ".type ek_gate_syscall, @function\n"
-        "ek_gate_syscall:\n"
-        "    mov %rdi, %rax\n    mov %rsi, %rdi\n    mov %rdx, %rsi\n    mov %rcx, %rdx\n"
-        "    mov %r8, %r10\n    mov %r9, %r8\n    mov 8(%rsp), %r9\n    syscall\n    ret\n"
-        ".type ek_gate_restorer, @function\n"
-        "ek_gate_restorer:\n"
-        "    mov $15, %eax\n"
-        "ek_gate_sigreturn:\n"
-        "    syscall\n    ud2\n"
-        "ek_gate_text_end:\n"
-        ".popsection\n");
 
 /* ---- the handler ---- */
 

@@ -3,16 +3,12 @@
  * were not complete. */
 #ifndef EK_GATE_GATE_H
 #define EK_GATE_GATE_H
-#include "host/hints.h"
 #include <signal.h>
 #include <stdbool.h>
 
 /* Installs the gate, if barriers may be deferred in this process, and lets the engine defer them. */
 void ek_deferral_start(void);
 void ek_deferral_stop(void);
-
-/* Makes a system call that is not caught. */
-EK_HIDDEN long ek_gate_syscall(long number, long a, long b, long c, long d, long e, long f);
 
 /* Whether this signal is the gate's. The program's action on it is then set and read by ek_gate_sigaction. */
 bool ek_gate_owns(int signal);

@@ -8,7 +8,7 @@
 #include "gate/allocation.h"
 #include "gate/channels.h"
 #include "gate/deferral.h"
-#include "gate/gate.h"
+#include "gate/uncaught.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
