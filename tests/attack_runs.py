@@ -12,6 +12,7 @@ def run_attack(mpi, ranks, directory, *args, report=None, timeout=100, preload=N
     Both counts are None if the program did not end well.
     """
     program = mpi.build(ATTACK, "-lrt", name="attack")
+    env.setdefault("EVENKEEL_CLOCK", "free")  # its stalls read the clock
     options = {"env": env, "report": report, "timeout": timeout, "preload": preload}
     outcome = mpi.run(program, ranks, f"dir={directory}", *args, **options)
     found = re.search(r"RESULT rounds \d+ observations (\d+) wrong (\d+)", outcome.out)

@@ -2,9 +2,10 @@
  *
  *   system_calls which=private|noticed [rounds=20]
  *
- * private: calls that no other process can notice. noticed: calls that name another process, that others can
- * notice, or whose answer another process can change; among them private ones with other arguments. The calls
- * themselves may fail. Whether they completed the barrier is in evenkeel's report. */
+ * private: calls that no other process can notice; reads the clock, too, which --clock free permits. noticed:
+ * calls that name another process, that others can notice, or whose answer another process can change; among
+ * them private ones with other arguments. The calls themselves may fail. Whether they completed the barrier
+ * is in evenkeel's report. */
 #define _GNU_SOURCE
 #include <linux/futex.h>
 #include <mpi.h>
@@ -67,6 +68,7 @@ static void make_private_calls(void)
     kernel(SYS_getcpu, a, 0, 0, 0);
     kernel(SYS_gettimeofday, a, 0, 0, 0);
     kernel(SYS_clock_gettime, CLOCK_MONOTONIC, a, 0, 0);
+    kernel(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, a, 0, 0);
     kernel(SYS_clock_getres, CLOCK_REALTIME, a, 0, 0);
 }
 
@@ -96,6 +98,9 @@ static void make_calls_that_others_notice(void)
     CALL(SYS_mmap, 0, 2 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB);
     CALL(SYS_mremap, (long)page, 0, PAGE, MREMAP_MAYMOVE);
     CALL(SYS_clock_gettime, clock_of_peer, a, 0, 0);
+    CALL(SYS_clock_gettime, CLOCK_MONOTONIC, a, 0, 0);
+    CALL(SYS_gettimeofday, a, 0, 0, 0);
+    CALL(SYS_time, 0, 0, 0, 0);
     CALL(SYS_clock_nanosleep, clock_of_peer, 0, 0, 0); /* fails */
     CALL(SYS_getrandom, a, 1, 2, 0);
     CALL(SYS_getrusage, RUSAGE_CHILDREN, a, 0, 0);

@@ -17,6 +17,7 @@
 #include "process/faults.h"
 #include "process/state.h"
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -97,11 +98,15 @@ static void handle(int signal, siginfo_t *info, void *context)
 
 /* ---- installing it ---- */
 
+static pthread_t owner; /* the thread that is in MPI */
+
+bool ek_gate_is_own(void) { return pthread_equal(owner, pthread_self()); }
+
 /* An armed gate makes each system call a little slower: not before there is a barrier to be deferred. */
 static bool set_dispatch(bool on)
 {
     if (on)
-        ek_memory_owner();
+        owner = pthread_self();
     long error = on ? ek_gate_syscall(SYS_prctl, DISPATCH, DISPATCH_ON, (long)ek_gate_text,
                                       ek_gate_text_end - ek_gate_text, (long)&ek_gate, 0)
                     : ek_gate_syscall(SYS_prctl, DISPATCH, DISPATCH_OFF, 0, 0, 0, 0);
@@ -198,6 +203,8 @@ void ek_deferral_start(void)
     uint32_t allowed = ek_allowed_deferral();
     if (allowed == EK_DEFERRAL_MODE_STRICT)
         return;
+    owner = pthread_self();
+    ek_process.clock_is_free = ek_clock_is_free();
     if (!ek_gate_is_wanted()) {
         ek_process.closed_gate = 0;
         ek_deferral_open(NULL);

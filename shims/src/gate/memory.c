@@ -8,19 +8,18 @@
 #include "gate/allocation.h"
 #include "gate/channels.h"
 #include "gate/deferral.h"
+#include "gate/gate.h"
 #include "gate/uncaught.h"
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-static pthread_t owner;       /* whose system calls are caught */
-static size_t grown;          /* see EK_SMALL_GROWTH */
-static volatile bool inside;  /* the owner is in an allocator that is entered through allocation.c */
+static size_t grown; /* see EK_SMALL_GROWTH */
+static volatile bool
+    inside; /* the thread that is in MPI is in an allocator that is entered through allocation.c */
 static volatile bool refused; /* a system call of that allocator's */
 
-void ek_memory_owner(void) { owner = pthread_self(); }
 void ek_memory_leave_allocator(void) { inside = refused = false; }
 
 bool ek_gives_back(int advice) { return advice == MADV_DONTNEED || advice == MADV_FREE; }
@@ -79,7 +78,7 @@ ek_admission ek_memory_admit(long number, const greg_t *r, greg_t *answer)
 
 ek_allocation ek_allocation_begin(void)
 {
-    ek_allocation a = {.error = errno, .is_owners = ek_gate && pthread_equal(owner, pthread_self())};
+    ek_allocation a = {.error = errno, .is_owners = ek_gate && ek_gate_is_own()};
     if (a.is_owners)
         inside = true;
     return a;

@@ -27,9 +27,6 @@ bool ek_gives_back(int advice);
  * barriers strict if that is not a small amount. An allocator may call it while it holds its locks. */
 void ek_memory_given_back(size_t bytes);
 
-/* To be called when the gate is armed, by the thread whose system calls it catches. */
-void ek_memory_owner(void);
-
 /* To be called before a handler of the program's runs, which may leave by a jump. */
 void ek_memory_leave_allocator(void);
 

@@ -2,12 +2,11 @@
 #include "gate/system_calls.h"
 
 #ifdef EK_CAN_CATCH_SYSTEM_CALLS
-#include "evenkeel.h"
+#include "process/state.h"
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 
 #define N(call) [SYS_##call] = #call,
 /* clang-format off */
@@ -29,9 +28,9 @@ static const char *const names[] = {
     N(mq_open) N(mq_timedsend) N(mq_timedreceive)
     N(getrlimit) N(setrlimit) N(prlimit64) N(getrusage) N(times) N(uname) N(sysinfo) N(madvise) N(mremap)
     N(mlock) N(mprotect) N(brk) N(prctl) N(arch_prctl) N(getrandom) N(rt_sigprocmask) N(rt_sigpending)
-    N(clock_gettime) N(clock_nanosleep) N(clock_getres) N(nanosleep) N(sched_getaffinity)
-    N(sched_setaffinity) N(getppid) N(getpgid) N(getsid) N(getpriority) N(setpriority) N(umask)
-    N(timer_create) N(timer_settime) N(io_setup) N(io_submit) N(mq_notify) N(eventfd) N(membarrier)
+    N(clock_gettime) N(gettimeofday) N(time) N(clock_nanosleep) N(clock_getres) N(nanosleep)
+    N(sched_getaffinity) N(sched_setaffinity) N(getppid) N(getpgid) N(getsid) N(getpriority) N(setpriority)
+    N(umask) N(timer_create) N(timer_settime) N(io_setup) N(io_submit) N(mq_notify) N(eventfd) N(membarrier)
     N(setuid) N(setpgid) N(setsid) N(sched_yield) N(munmap) N(set_robust_list)
 };
 /* clang-format on */
@@ -144,12 +143,14 @@ bool ek_system_call_is_private(long number, const greg_t *r)
     case SYS_getrandom: return !(r[REG_RDX] & RANDOM_FROM_POOL);
     /* What it has used itself. Of its children it is known only after a wait, which is not on this list. */
     case SYS_getrusage: return (int)r[REG_RDI] == RUSAGE_SELF || (int)r[REG_RDI] == RUSAGE_THREAD;
-    /* As from the vdso, where they cannot be caught. */
-    case SYS_getcpu:
-    case SYS_gettimeofday:
-    case SYS_time: return true;
-    case SYS_clock_gettime:
+    case SYS_getcpu: return true; /* as from the vdso, where it cannot be caught */
     case SYS_clock_getres: return is_own_clock((int)r[REG_RDI]);
+    /* Programs mostly read the clock without a system call: see clocks.c. */
+    case SYS_gettimeofday:
+    case SYS_time: return ek_process.clock_is_free;
+    case SYS_clock_gettime:
+        return is_own_clock((int)r[REG_RDI]) &&
+               (ek_process.clock_is_free || !ek_clock_is_shared((int)r[REG_RDI]));
     default: return false;
     }
 }

@@ -5,6 +5,7 @@
 #define EK_CAN_CATCH_SYSTEM_CALLS 1
 #include <stdbool.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <ucontext.h>
 
 /* "read"; a literal. */
@@ -14,6 +15,12 @@ const char *ek_system_call_name(long number);
  * it shows nothing of what others did. Calls that change the signal mask or stack are not among them: made
  * from within a handler they would last until its end. */
 bool ek_system_call_is_private(long number, const greg_t *registers);
+
+/* Whether all processes of the machine read the same clock. */
+static inline bool ek_clock_is_shared(clockid_t clock)
+{
+    return clock != CLOCK_PROCESS_CPUTIME_ID && clock != CLOCK_THREAD_CPUTIME_ID;
+}
 
 /* Whether a mapping with these flags shows what others write. Anonymous private memory is this process's
  * alone. A file shows what others write to it, even where it is mapped privately. */

@@ -19,6 +19,8 @@ typedef struct ek_process_state {
     bool calls_back;
     /* Buffers may be in device memory, so the host carries out all calls that have some. */
     bool has_devices;
+    /* Reading a clock completes nothing (--clock free). */
+    bool clock_is_free;
     /* The value of ek_gate while barriers are pending: 1, or 0 for --gate off. */
     uint8_t closed_gate;
     /* Nonblocking collectives of evenkeel's that are not complete. */

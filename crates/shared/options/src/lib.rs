@@ -111,8 +111,9 @@ options! {
     /// strict.
     WINDOW { name: "window", env: "EVENKEEL_WINDOW", default: "64", values: "BARRIERS" }
 
-    /// Whether MPI_Wtime completes pending barriers. With `observes` it does, because programs time their
-    /// phases with it. With `free` it reads the clock and nothing else.
+    /// Whether reading a clock completes pending barriers, by MPI_Wtime or by the C library. With `observes`
+    /// it does, because the ranks of a machine share its clock, and because programs time their phases.
+    /// With `free` it reads the clock and nothing else.
     CLOCK { name: "clock", env: "EVENKEEL_CLOCK", default: "observes", values: "observes|free" }
 
     /// Whether system calls complete pending barriers. `off` leaves barriers pending whatever the program
