@@ -60,9 +60,11 @@ def test_handlers_of_faults_cannot_tell(openmpi4, directory):
     assert_not_told(*run(openmpi4, 3, directory, *args, EVENKEEL_BARRIER="deferred"))
 
 
-def test_handlers_of_truncated_messages_cannot_tell(mpi, directory):
-    args = ["contexts=truncation", "rounds=300"]
-    env = {"EVENKEEL_BARRIER": "deferred", "EVENKEEL_MESSAGES": "own"}
+@pytest.mark.parametrize("context", ["truncation", "late-truncation"])
+@pytest.mark.parametrize("messages", ["own", "host"])
+def test_handlers_of_truncated_messages_cannot_tell(mpi, context, messages, directory):
+    args = [f"contexts={context}", "rounds=300"]
+    env = {"EVENKEEL_BARRIER": "deferred", "EVENKEEL_MESSAGES": messages}
     assert_not_told(*run(mpi, 3, directory, *args, **env))
 
 

@@ -251,6 +251,16 @@ static void begin_channels(const struct history *h, bool settle)
     }
 }
 
+static void begin_contexts(const struct history *h)
+{
+    for (int i = 0; i < h->events; i++) {
+        const struct event *e = &h->event[i];
+        bool runs_code = e->kind == ACT || e->kind == OBSERVE;
+        if (runs_code && e->rank == me && entered[e->context]->begin)
+            entered[e->context]->begin();
+    }
+}
+
 static int run_round(uint64_t seed, uint64_t round, unsigned stall_us, bool explain, long *observations)
 {
     struct history h;
@@ -259,6 +269,7 @@ static int run_round(uint64_t seed, uint64_t round, unsigned stall_us, bool expl
     seed_round(seed, round);
     generate(&h, &choices);
     begin_channels(&h, false);
+    begin_contexts(&h);
     post_early(&h);
     run_history(&h, seen, stall_us);
     wrong = judge_all(&h, seen, observations);
@@ -269,6 +280,7 @@ static int run_round(uint64_t seed, uint64_t round, unsigned stall_us, bool expl
             print_event(&h, i);
     }
     begin_channels(&h, true);
+    late_truncation_settle();
     MPI_Allreduce(&wrong, &everywhere, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     return everywhere;
 }

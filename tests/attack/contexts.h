@@ -106,6 +106,28 @@ static void in_truncation(void)
     MPI_Wait(&send, MPI_STATUS_IGNORE);
 }
 
+/* The same of a message that was sent when the round began. So only the receive is called. */
+static MPI_Request to_be_truncated[MAX_EVENTS];
+static int truncated;
+
+static void in_late_truncation(void)
+{
+    char in[4];
+    MPI_Recv(in, 4, MPI_BYTE, me, 1, everyone, MPI_STATUS_IGNORE);
+}
+
+static void late_truncation_begin(void)
+{
+    static char out[8];
+    MPI_Isend(out, 8, MPI_BYTE, me, 1, everyone, &to_be_truncated[truncated++]);
+}
+
+static void late_truncation_settle(void)
+{
+    MPI_Waitall(truncated, to_be_truncated, MPI_STATUSES_IGNORE);
+    truncated = 0;
+}
+
 static void in_attribute_deletion(void)
 {
     MPI_Comm_set_attr(own, comm_key, &comm_key);
@@ -174,7 +196,8 @@ static void in_fault_handler(void)
 static const struct context {
     const char *name;
     void (*enter)(void);
-    bool alone; /* only if it is asked for */
+    bool alone;          /* only if it is asked for */
+    void (*begin)(void); /* for each time that it is entered, before the round */
 } contexts[] = {
     {"itself", in_nothing, false},
     {"operator", in_reduce_local, false},
@@ -182,6 +205,7 @@ static const struct context {
     {"error-handler", in_error_handler, false},
     {"raised-error", in_raised_error, false},
     {"truncation", in_truncation, true},
+    {"late-truncation", in_late_truncation, true, late_truncation_begin},
     {"attribute-deletion", in_attribute_deletion, false},
     {"communicator-end", in_freed_communicator, false},
     {"attribute-copy", in_attribute_copy, false},

@@ -41,6 +41,7 @@ class Rule:
     edits: list  # (file, old text, new text); the old text occurs once
     arguments: list
     ranks: int = 3
+    messages: str = "own"
 
 
 def let_through(call, channel):
@@ -140,10 +141,8 @@ RULES = [
     Rule(
         "calls that may call the program complete",
         [(f"{GATE}/deferral.h", "if (EK_UNLIKELY(ek_process.calls_back))", "if (was > 2)")],
-        [
-            "contexts=operator,scan-operator,error-handler,attribute-deletion,attribute-copy",
-            "channels=file-size",
-        ],
+        ["contexts=late-truncation", "channels=file-size,file-name"],
+        messages="host",
     ),
     Rule(
         "raised errors complete",
@@ -228,6 +227,7 @@ def attack_without(rule, rounds):
             preload=[shim],
             timeout=120,
             EVENKEEL_BARRIER="deferred",
+            EVENKEEL_MESSAGES=rule.messages,
         )
     first = re.search(r"seed 1 round (\d+):", outcome.err)
     if first:
