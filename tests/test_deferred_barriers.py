@@ -23,6 +23,7 @@ CHANNELS = [
     "hangup",
     "terminate",
     "limit",
+    "lost-gate",
     "posix-shm",
     "raw-map",
     "library-map",

@@ -72,7 +72,7 @@ struct ek_call;
 /*
  The number of channels.
  */
-#define EK_CHANNELS 6
+#define EK_CHANNELS 7
 
 /*
  One of the 17 collectives of MPI. The numbers are those of C's `enum ek_kind`.
@@ -161,6 +161,7 @@ typedef enum ek_channel
     EK_CHANNEL_WINDOWS,
     EK_CHANNEL_FAULTS,
     EK_CHANNEL_MEMORY,
+    EK_CHANNEL_LOST_GATE,
 } ek_channel;
 
 /*

@@ -21,6 +21,7 @@ static const struct channel channels[] = {
     {"signal", signal_open, signal_put, signal_there, do_nothing},
     {"hangup", hangup_open, signal_put, signal_there, do_nothing},
     {"terminate", terminate_open, signal_put, signal_there, do_nothing},
+    {"lost-gate", lost_gate_open, file_put, file_there, file_close},
     {"limit", limit_open, limit_put, limit_there, do_nothing},
     {"posix-shm", shm_begin, shm_put, shm_there, do_nothing},
     {"private-map", map_open, file_put, shm_there, file_close},

@@ -3,11 +3,13 @@
 #define EVENKEEL_TESTS_HIDDEN_FILES_H
 #include "hidden_channels.h"
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <time.h>
 
 /* ---- a file ---- */
 
@@ -31,6 +33,20 @@ static int file_there(long value)
 }
 
 static void file_close(void) { close(fd); }
+
+/* ---- the same, after the program has switched Syscall User Dispatch off, as a restored process finds it
+ * ---- */
+
+static void lost_gate_open(void)
+{
+    enum { DISPATCH = 59, OFF = 0 };
+    const struct timespec longer_than_a_look = {.tv_nsec = 5000000};
+    file_open();
+    for (int i = 0; i < 20; i++)
+        MPI_Barrier(MPI_COMM_WORLD);
+    prctl(DISPATCH, OFF, 0, 0, 0);
+    nanosleep(&longer_than_a_look, NULL);
+}
 
 /* ---- the same file by system calls that do not go through the C library ---- */
 

@@ -113,16 +113,6 @@ static bool set_dispatch(bool on)
     return error == 0;
 }
 
-/* What the engine calls; see ek_arming. */
-static int arm(int how)
-{
-    static unsigned looks;
-    enum { LOOKS_BETWEEN_THOROUGH_ONES = 64 };
-    if (how == EK_ARMING_LOOK || how == EK_ARMING_ON)
-        ek_facts_look(how == EK_ARMING_ON || ++looks % LOOKS_BETWEEN_THOROUGH_ONES == 0);
-    return how == EK_ARMING_LOOK || set_dispatch(how == EK_ARMING_ON);
-}
-
 static bool install(void)
 {
     ek_kernel_action ours = {
@@ -169,6 +159,26 @@ static bool try_gate_in_child(void)
         ended = ek_kernel(SYS_wait4, child, (long)&status, __WALL, 0, 0, 0);
     while (ended == -EINTR);
     return ended == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* A process that was restored from a checkpoint has lost the gate, and so has a program that uses the
+ * kernel's mechanism itself. It is set again. */
+static void keep_gate(void)
+{
+    if (!try_gate() && !(set_dispatch(true) && try_gate()))
+        ek_deferral_forbid(EK_CHANNEL_LOST_GATE);
+}
+
+/* What the engine calls; see ek_arming. */
+static int arm(int how)
+{
+    static unsigned looks;
+    enum { LOOKS_BETWEEN_THOROUGH_ONES = 64 };
+    if (how == EK_ARMING_LOOK || how == EK_ARMING_ON)
+        ek_facts_look(how == EK_ARMING_ON || ++looks % LOOKS_BETWEEN_THOROUGH_ONES == 0);
+    if (how == EK_ARMING_LOOK)
+        keep_gate();
+    return how == EK_ARMING_LOOK || set_dispatch(how == EK_ARMING_ON);
 }
 
 bool ek_gate_owns(int signal) { return ek_process.may_defer && signal == SIGSYS; }

@@ -34,6 +34,7 @@ pub enum Channel {
     Windows,
     Faults,
     Memory,
+    LostGate,
 }
 
 /// What the engine asks the shim to do.
@@ -51,9 +52,9 @@ pub enum Arming {
 const _: () = assert!(Arming::On as c_int == ON && Arming::Look as c_int == LOOK);
 
 /// The number of channels.
-pub const EK_CHANNELS: c_int = 6;
+pub const EK_CHANNELS: c_int = 7;
 
-const _: () = assert!(Channel::Memory as c_int + 1 == EK_CHANNELS);
+const _: () = assert!(Channel::LostGate as c_int + 1 == EK_CHANNELS);
 
 fn mode(process: &Process) -> BarrierMode {
     BarrierMode::from_environment().unwrap_or_else(|error| {

@@ -130,10 +130,16 @@ fn values() -> Vec<Assertion> {
     for kind in CollectiveKind::ALL {
         equal(format!("EK_KIND_{}", kind.name().to_uppercase()), kind as isize);
     }
-    let channels = ["THREADS", "SHARED_MEMORY", "SIGNALS", "WINDOWS", "FAULTS"];
-    let numbers =
-        [Channel::Threads, Channel::SharedMemory, Channel::Signals, Channel::Windows, Channel::Faults];
-    for (name, number) in channels.iter().zip(numbers) {
+    let channels = [
+        ("THREADS", Channel::Threads),
+        ("SHARED_MEMORY", Channel::SharedMemory),
+        ("SIGNALS", Channel::Signals),
+        ("WINDOWS", Channel::Windows),
+        ("FAULTS", Channel::Faults),
+        ("MEMORY", Channel::Memory),
+        ("LOST_GATE", Channel::LostGate),
+    ];
+    for (name, number) in channels {
         equal(format!("EK_CHANNEL_{name}"), number as isize);
     }
     equal("EK_CHANNELS".into(), EK_CHANNELS as isize);

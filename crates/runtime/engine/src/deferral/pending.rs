@@ -33,13 +33,14 @@ const MOST_COMMUNICATORS: usize = 8;
 const NOT_OPENED: u32 = 1 << 31;
 
 /// Why deferral may be forbidden, in the order of `enum ek_channel`.
-const REASONS: [&str; 6] = [
+const REASONS: [&str; 7] = [
     "it has started threads, and one thread can see without a call what another has done",
     "it shares memory with other processes, and can see without a call what they have done",
     "it handles signals, which reach it without a call of its own",
     "it has one-sided windows, through which others change its memory without a call of its own",
     "it handles faults, and a barrier that has already returned cannot report one",
     "it gives memory back to the system that it may use again without a call",
+    "its system calls are no longer caught, and cannot be caught again",
 ];
 
 /// Which of this process's barriers are pending, and whether barriers may be deferred.
