@@ -32,7 +32,8 @@ static const struct channel all_channels[] = {
     {"semaphore", 30000, semaphore_make, NULL, semaphore_act, semaphore_seen, .most = 6},
     {"queue", 1u << 30, queue_make, queue_open, queue_act, queue_seen, .settle = queue_settle, .most = 6},
     {"posix-queue", 1u << 30, posix_queue_make, posix_queue_open, posix_queue_act, posix_queue_seen,
-     .settle = posix_queue_settle, .most = 6},
+     .settle = posix_queue_settle, .most = 6,
+     .ready = posix_queue_ready},
     {"offset", 1u << 30, shared_make, shared_open, offset_act, offset_seen, .most = 6},
     {"flags", 2, NULL, NULL, flags_act, flags_seen},
     {"signal-number", 60, NULL, NULL, signal_number_act, signal_number_seen, .most = 6},
@@ -122,6 +123,8 @@ static void prepare_channels(const char *list)
             continue;
         here = here && (!c->open || c->open());
         MPI_Allreduce(MPI_IN_PLACE, &here, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
+        if (c->ready)
+            c->ready();
         if (here && wanted) {
             most_actions[choices.channels] = c->most ? c->most : c->modulus - 1;
             channels[choices.channels++] = c;

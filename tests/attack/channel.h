@@ -21,6 +21,7 @@ struct channel {
     bool (*open)(void); /* the others' counters, which all exist now */
     void (*act)(unsigned count, unsigned variant); /* the counter becomes `count` */
     long (*observe)(int rank, unsigned variant);
+    void (*ready)(void);  /* all ranks have opened it */
     void (*begin)(void);  /* before a round in which it is used */
     void (*settle)(void); /* after such a round: empties what must not fill up; then all counters are 0 */
     unsigned most;        /* actions of a rank in a round, if fewer than the modulus allows */

@@ -224,6 +224,9 @@ static bool posix_queue_open(void)
     return true;
 }
 
+/* A name that is left behind keeps its queue, and there may be few on a machine. */
+static void posix_queue_ready(void) { mq_unlink(queue_name(me)); }
+
 static void posix_queue_act(unsigned count, unsigned variant)
 {
     (void)count;
