@@ -68,6 +68,13 @@ def test_handlers_of_truncated_messages_cannot_tell(mpi, context, messages, dire
     assert_not_told(*run(mpi, 3, directory, *args, **env))
 
 
+@pytest.mark.parametrize("messages", ["own", "host"])
+def test_senders_that_look_whether_they_were_received_cannot_tell(mpi, messages, directory):
+    args = ["channels=match", "contexts=itself", "rounds=1000"]
+    env = {"EVENKEEL_BARRIER": "deferred", "EVENKEEL_MESSAGES": messages}
+    assert_not_told(*run(mpi, 2, directory, *args, **env))
+
+
 def test_limits_that_ranks_set_for_each_other_tell_nothing(openmpi4, directory):
     args = ["channels=their-limit", "rounds=500"]
     assert_not_told(*run(openmpi4, 2, directory, *args, EVENKEEL_BARRIER="deferred"))
