@@ -43,7 +43,7 @@ static const struct channel all_channels[] = {
     {"affinity", 2, affinity_make, NULL, affinity_act, affinity_seen},
     {"policy", 2, NULL, NULL, policy_act, policy_seen},
     {"limit", 1u << 30, limit_make, NULL, limit_act, limit_seen, .most = 6},
-    {"name-of-process", 1u << 30, name_of_process_make, name_of_process_open, name_of_process_act,
+    {"name-of-process", NAMES, name_of_process_make, name_of_process_open, name_of_process_act,
      name_of_process_seen, .most = 6},
     {"message", 1u << 30, NULL, NULL, message_act, message_seen, .settle = message_settle,
      .most = MOST_MESSAGES, .may_be_late = true},
