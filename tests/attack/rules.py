@@ -31,6 +31,7 @@ from attack_runs import run_attack
 from paths import RELEASE, ROOT
 
 GATE = "shims/src/gate"
+CAUGHT_MAPPINGS = (f"{GATE}/system_calls.c", "if (shares_pages ||", "if ((shares_pages && number < 0) ||")
 COLUMNS = ["rule", "arguments", "found in round", "how"]
 
 
@@ -106,7 +107,7 @@ RULES = [
                 "return (flags & MAP_TYPE) != MAP_PRIVATE || !(flags & MAP_ANONYMOUS);",
                 "return flags < 0;",
             ),
-            (f"{GATE}/system_calls.c", "if (shares_pages ||", "if ((shares_pages && number < 0) ||"),
+            CAUGHT_MAPPINGS,
         ],
         ["channels=memory"],
         ranks=2,
@@ -115,7 +116,7 @@ RULES = [
         "shared mappings made by syscall() make barriers strict",
         [
             (f"{GATE}/syscall_entry.c", "if (shares && ek", "if (shares && number < 0 && ek"),
-            (f"{GATE}/system_calls.c", "if (shares_pages ||", "if ((shares_pages && number < 0) ||"),
+            CAUGHT_MAPPINGS,
         ],
         ["channels=memory", "way=1"],
         ranks=2,

@@ -49,13 +49,20 @@ static void start_and_finish(MPI_Request *persistent, unsigned variant)
 
 /* ---- messages ---- */
 
-enum { READY_TAG = 2000 }; /* plus the tag of the message: the receive is posted */
+enum {
+    SEND_WAYS = 12,
+    READY_SEND = 8,
+    READY_TAG = 2000, /* plus the tag of the message: the receive is posted */
+};
 
 /* Whether the receive of this message is posted when the round begins. */
 static bool is_posted_early(const struct event *e) { return e->variant >> 8 & 1; }
 
 /* The receiver says that it has posted the receive. */
-static bool is_ready_send(const struct event *e) { return e->variant % 12 == 8 && !is_posted_early(e); }
+static bool is_ready_send(const struct event *e)
+{
+    return e->variant % SEND_WAYS == READY_SEND && !is_posted_early(e);
+}
 
 static void detach_buffer(void)
 {
@@ -69,8 +76,8 @@ static void send_message(const struct event *e, int tag)
 {
     static int word;
     MPI_Request request;
-    unsigned way = e->variant % 12, finishing = e->variant >> 12;
-    if (way == 8 && !is_ready_send(e))
+    unsigned way = e->variant % SEND_WAYS, finishing = e->variant >> 12;
+    if (way == READY_SEND && !is_ready_send(e))
         way = 0;
     switch (way) {
     case 0: MPI_Send(&word, 1, MPI_INT, e->peer, tag, traffic); break;
@@ -89,7 +96,7 @@ static void send_message(const struct event *e, int tag)
         MPI_Ssend_init(&word, 1, MPI_INT, e->peer, tag, traffic, &request);
         start_and_finish(&request, finishing);
         break;
-    case 8:
+    case READY_SEND:
         MPI_Recv(NULL, 0, MPI_INT, e->peer, READY_TAG + tag, traffic, MPI_STATUS_IGNORE);
         MPI_Rsend(&word, 1, MPI_INT, e->peer, tag, traffic);
         break;

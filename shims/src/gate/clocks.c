@@ -5,7 +5,6 @@
 
 #ifdef EK_CAN_CATCH_SYSTEM_CALLS
 #include "gate/deferral.h"
-#include "gate/gate.h"
 #include "gate/origin.h"
 #include <sys/time.h>
 #include <time.h>

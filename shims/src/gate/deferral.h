@@ -42,6 +42,12 @@ static inline void ek_gate_restore(uint8_t *was)
 /* Closes the gate after the engine has been called for the program, if barriers are pending. */
 static inline void ek_gate_close_if_deferred(void) { ek_gate = ek_deferred ? ek_process.closed_gate : 0; }
 
+/* Says that this thread is the one that is in MPI: only its barriers are deferred. */
+void ek_gate_own(void);
+
+/* Whether barriers of this thread may be pending. Others find the gate closed too, but may not open it. */
+bool ek_gate_is_own(void);
+
 /* To be called when the program calls MPI_Wtime while the gate is closed. Completes pending barriers, unless
  * --clock free says that clocks may be read. */
 static inline void ek_complete_deferred_for_clock(void)

@@ -9,6 +9,7 @@
 
 #ifdef EK_CAN_CATCH_SYSTEM_CALLS
 #include "gate/channels.h"
+#include "gate/deferral.h"
 #include "gate/facts.h"
 #include "gate/kernel.h"
 #include "gate/memory.h"
@@ -17,7 +18,6 @@
 #include "process/faults.h"
 #include "process/state.h"
 #include <errno.h>
-#include <pthread.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -98,15 +98,11 @@ static void handle(int signal, siginfo_t *info, void *context)
 
 /* ---- installing it ---- */
 
-static pthread_t owner; /* the thread that is in MPI */
-
-bool ek_gate_is_own(void) { return pthread_equal(owner, pthread_self()); }
-
 /* An armed gate makes each system call a little slower: not before there is a barrier to be deferred. */
 static bool set_dispatch(bool on)
 {
     if (on)
-        owner = pthread_self();
+        ek_gate_own();
     long error = on ? ek_gate_syscall(SYS_prctl, DISPATCH, DISPATCH_ON, (long)ek_gate_text,
                                       ek_gate_text_end - ek_gate_text, (long)&ek_gate, 0)
                     : ek_gate_syscall(SYS_prctl, DISPATCH, DISPATCH_OFF, 0, 0, 0, 0);
@@ -213,7 +209,7 @@ void ek_deferral_start(void)
     uint32_t allowed = ek_allowed_deferral();
     if (allowed == EK_DEFERRAL_MODE_STRICT)
         return;
-    owner = pthread_self();
+    ek_gate_own();
     ek_process.clock_is_free = ek_clock_is_free();
     if (!ek_gate_is_wanted()) {
         ek_process.closed_gate = 0;

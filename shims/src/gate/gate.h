@@ -10,9 +10,6 @@
 void ek_deferral_start(void);
 void ek_deferral_stop(void);
 
-/* Whether barriers of this thread may be pending. Others find the gate closed too, but may not open it. */
-bool ek_gate_is_own(void);
-
 /* Whether this signal is the gate's. The program's action on it is then set and read by ek_gate_sigaction. */
 bool ek_gate_owns(int signal);
 void ek_gate_sigaction(const struct sigaction *action, struct sigaction *old);

@@ -8,7 +8,6 @@
 #include "gate/allocation.h"
 #include "gate/channels.h"
 #include "gate/deferral.h"
-#include "gate/gate.h"
 #include "gate/uncaught.h"
 #include <errno.h>
 #include <stdatomic.h>
@@ -16,8 +15,8 @@
 #include <sys/syscall.h>
 
 static size_t grown; /* see EK_SMALL_GROWTH */
-static volatile bool
-    inside; /* the thread that is in MPI is in an allocator that is entered through allocation.c */
+/* The thread that is in MPI is in an allocator that is entered through allocation.c. */
+static volatile bool inside;
 static volatile bool refused; /* a system call of that allocator's */
 
 void ek_memory_leave_allocator(void) { inside = refused = false; }

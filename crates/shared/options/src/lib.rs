@@ -97,7 +97,7 @@ options! {
     /// Who carries point-to-point messages while barriers may be deferred. It matters only if all ranks
     /// share one machine and one thread calls MPI. `own`: evenkeel carries them. A message then need not
     /// wait for pending barriers, and its receiver decides when it may be seen. `host`: the MPI library
-    /// carries them. evenkeel completes pending barriers before it passes a message on. `auto` is `own`.
+    /// carries them. evenkeel completes pending barriers before each send and receive. `auto` is `own`.
     MESSAGES { name: "messages", env: "EVENKEEL_MESSAGES", default: "auto", values: "auto|host|own" }
 
     /// When the receiver may see a message that was sent after a pending barrier, if evenkeel carries

@@ -5,6 +5,7 @@ use crate::collective::call::CollectiveKind;
 use crate::collective::operation::NodeOperation;
 use crate::comm::part::{NodePart, Revoked};
 use crate::comm::state::PartState;
+use crate::record::tally::SHORTEST_WAIT_NS;
 use crate::spanning::operation::SpanningOperation;
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -31,9 +32,6 @@ impl Companion {
         Companion { part, active: UnsafeCell::new(Vec::new()) }
     }
 }
-
-/// Shorter waits are not attributed to a rank.
-const SHORTEST_WAIT_NS: u64 = 1_000;
 
 /// A nonblocking operation. It lives until [`free`].
 pub struct Request {

@@ -1,14 +1,12 @@
 //! Point-to-point messages that the host library carries, and the time in all point-to-point calls. The front
 //! end notes them, from any thread, if a report is to be written.
 
+use super::tally::SHORTEST_WAIT_NS;
 use evenkeel_record::{PeerRecord, TrafficRecord};
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// A call that is shorter did not wait: so long it takes by itself.
-const SHORTEST_WAIT_NS: u64 = 1_000;
 
 /// What is noted about one peer.
 #[derive(Default)]
