@@ -37,7 +37,9 @@ def skip_unless_possible(way):
 def test_results_are_right(mpi, program, way):
     skip_unless_possible(way)
     if (mpi.name, program) == ("mpich4", "random.c"):
-        pytest.skip("MPICH 4.0 over UCX without CMA hangs in MPI_Finalize now and then, also without evenkeel")
+        pytest.skip(
+            "MPICH 4.0 over UCX without CMA hangs in MPI_Finalize now and then, also without evenkeel"
+        )
     arguments = [*PROGRAMS[program], f"closed={way}"]
     assert_passed(mpi.run(mpi.build(program), 4, *arguments, env=ENVIRONMENT, timeout=90))
 
