@@ -10,6 +10,9 @@ RELEASE := $(or $(CARGO_TARGET_DIR),target)/release
 SHIMS   := $(RELEASE)/lib/evenkeel
 TOOLS   := build/venv-tools/bin
 
+# Where the tests of `make test-programs` are.
+PROGRAMS := tests tools bench --ignore tests/nodes --ignore tests/rig
+
 # Directories that the virtual hosts of demo-nodes see too, even if they lie in /tmp.
 SHARE   := --share $(abspath $(RELEASE)) --share $(abspath build)
 
@@ -85,8 +88,10 @@ test-tsan:
 test-web:
 	cd web && npm ci --silent --no-audit --no-fund && npm test --silent
 
+# Three tests at a time: most of them wait for launchers. Those that measure run alone.
 test-programs:
-	$(TOOLS)/python -m pytest tests tools bench --ignore tests/nodes --ignore tests/rig
+	$(TOOLS)/python -m pytest -n 3 -m 'not alone' $(PROGRAMS)
+	$(TOOLS)/python -m pytest -m alone $(PROGRAMS)
 
 # Programs on virtual hosts, and the rig that makes the hosts. If the kernel grants no namespaces, these tests are
 # skipped with a sentence that says what to do; with EVENKEEL_TEST_NODES=required they fail.

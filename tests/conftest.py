@@ -16,6 +16,10 @@ def pytest_addoption(parser):
     parser.addoption("--mpi", default="", help="only these libraries: openmpi4,mpich5")
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "alone: measures, so that no other test may run at the same time")
+
+
 def pytest_generate_tests(metafunc):
     if "mpi" in metafunc.fixturenames:
         chosen = [name for name in metafunc.config.getoption("--mpi").split(",") if name]

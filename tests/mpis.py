@@ -67,10 +67,11 @@ class Mpi:
             return target
         compiler = {".c": self.cc, ".cpp": self.cxx}.get(source.suffix, self.fc)
         target.parent.mkdir(parents=True, exist_ok=True)
+        making = target.with_name(f"{target.name}.{os.getpid()}")  # other workers may run the old one
         # gcc takes MPICH's MPI_STATUSES_IGNORE and MPI_UNWEIGHTED, special addresses, for short arrays.
         quiet = ["-Wno-stringop-overflow", "-Wno-stringop-overread"] if source.suffix == ".c" else []
         done = subprocess.run(
-            [compiler, "-O1", "-g", *quiet, "-o", str(target), str(source), *flags, "-lm", "-lpthread"],
+            [compiler, "-O1", "-g", *quiet, "-o", str(making), str(source), *flags, "-lm", "-lpthread"],
             capture_output=True,
             text=True,
             cwd=target.parent,
@@ -78,6 +79,7 @@ class Mpi:
             check=False,
         )
         assert done.returncode == 0, f"{compiler} cannot compile {source}:\n{done.stderr}"
+        making.replace(target)
         return target
 
     def launcher(self, ranks, environment, extra=()):

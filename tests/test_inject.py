@@ -13,6 +13,8 @@ from mpis import named
 from paths import EVENKEEL
 from processes import with_token
 
+pytestmark = pytest.mark.alone
+
 # Stalls of ranks that do not end by themselves within a test.
 ENDLESS_STALLS = "stalls=fixed:3600s/300ms"
 

@@ -12,6 +12,8 @@ import pytest
 
 from evenkeel_command import evenkeel
 
+pytestmark = pytest.mark.alone
+
 ATTEMPTS = 3
 
 RANKS = 4
