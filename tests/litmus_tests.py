@@ -27,9 +27,9 @@ RANKS = {
 RANKS_OF_OWN_MESSAGES = RANKS | {"answer": 3, "entered": 3, "posted": 4, "buffer-is-full": 2}
 
 
-def run_litmus(mpi, case, rounds, env, ranks=None, **options):
+def run_litmus(mpi, case, rounds, env, *more, ranks=None, **options):
     ranks = ranks or RANKS_OF_OWN_MESSAGES[case]
-    arguments = [f"case={case}", *([f"rounds={rounds}"] if rounds else [])]
+    arguments = [f"case={case}", *([f"rounds={rounds}"] if rounds else []), *more]
     env = {"EVENKEEL_CLOCK": "free"} | (env or {})  # its stalls read the clock
     return mpi.run(mpi.build("litmus.c"), ranks, *arguments, env=env, **options)
 

@@ -2,7 +2,10 @@
 
 import pytest
 
-from verdicts import assert_passed
+import litmus_tests
+from attack_runs import deferred_share, run_attack
+from litmus_tests import run_litmus
+from verdicts import assert_never_wrong, assert_passed
 
 
 @pytest.mark.parametrize("ranks, threads", [(2, 4), (3, 3)])
@@ -13,3 +16,22 @@ def test_threads_call_collectives_at_once(mpi, ranks, threads):
     if "NO THREADS" in outcome.out:
         pytest.skip(f"{mpi.name} grants no MPI_THREAD_MULTIPLE")
     assert_passed(outcome)
+
+
+@pytest.mark.parametrize("mode", ["auto", "deferred"])
+@pytest.mark.parametrize("case", litmus_tests.RANKS)
+def test_multiple_without_a_second_thread_keeps_the_order_of_messages(mpi, case, mode):
+    if mpi.name not in ("openmpi4", "mpich5"):
+        pytest.skip("levels of thread support are tested under Open MPI 4 and MPICH 5")
+    env = {"EVENKEEL_BARRIER": mode}
+    assert_never_wrong(run_litmus(mpi, case, 50, env, "threads=multiple"))
+
+
+def test_multiple_without_a_second_thread_defers(mpi, directory, report):
+    """mpi4py asks for this level. Random programs cannot tell that their barriers are deferred."""
+    outcome, _, wrong = run_attack(
+        mpi, 3, directory, "multiple=1", "rounds=500", report=report, EVENKEEL_BARRIER="deferred"
+    )
+    assert wrong == 0, f"{wrong} impossible observations, exit code {outcome.code}\n{outcome.text[-4000:]}"
+    if "catch its own system calls" not in outcome.err:
+        assert deferred_share(outcome) > 0.02, "few barriers were deferred: this tested little"

@@ -291,7 +291,8 @@ static int run_round(uint64_t seed, uint64_t round, unsigned stall_us, bool expl
 int main(int count, char **words)
 {
     long observations = 0, all_observations = 0, wrong = 0;
-    MPI_Init(&count, &words);
+    int level = option(count, words, "multiple", 0) ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
+    MPI_Init_thread(&count, &words, level, &level);
     uint64_t seed = (uint64_t)option(count, words, "seed", 1),
              first = (uint64_t)option(count, words, "first", 0);
     uint64_t rounds = (uint64_t)option(count, words, "rounds", 1000);

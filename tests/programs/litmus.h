@@ -33,13 +33,16 @@ struct litmus {
 static int run_litmus(int argc, char **argv, const struct litmus *cases, size_t count)
 {
     const char *which = "";
+    int level = MPI_THREAD_SINGLE;
     for (int i = 1; i < argc; i++) {
         if (!strncmp(argv[i], "case=", 5))
             which = argv[i] + 5;
         if (!strncmp(argv[i], "rounds=", 7))
             rounds = atol(argv[i] + 7);
+        if (!strcmp(argv[i], "threads=multiple"))
+            level = MPI_THREAD_MULTIPLE;
     }
-    MPI_Init(&argc, &argv);
+    MPI_Init_thread(&argc, &argv, level, &level);
     MPI_Comm_rank(WORLD, &rank);
     MPI_Comm_size(WORLD, &size);
     for (size_t c = 0; c < count; c++)

@@ -72,12 +72,11 @@ fn window(process: &Process) -> u64 {
     })
 }
 
-/// The ek_deferral_mode that the options and the program allow; `Strict` also if several threads may be in
-/// MPI.
+/// The ek_deferral_mode that the options and the program allow.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_allowed_deferral() -> u32 {
     let Some(process) = Process::get() else { return DeferralMode::Strict as u32 };
-    let may_defer = process.node().is_some_and(|node| !node.threaded && node.ranks > 1);
+    let may_defer = process.node().is_some_and(|node| node.ranks > 1);
     let allowed = match mode(process) {
         _ if !may_defer || window(process) == 0 => DeferralMode::Strict,
         BarrierMode::Strict => DeferralMode::Strict,

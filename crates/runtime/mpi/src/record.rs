@@ -21,7 +21,7 @@ const LENGTH_BYTES: usize = size_of::<usize>();
 pub unsafe extern "C" fn ek_record_json(bytes: *mut usize) -> *mut c_char {
     let Some(process) = Process::get() else { return std::ptr::null_mut() };
     let Some(node) = process.node().filter(|node| node.recording) else { return std::ptr::null_mut() };
-    let why_strict = process.deferral.why_strict(node.threaded);
+    let why_strict = process.deferral.why_strict();
     let messages = message_record(process, node);
     let record = RankRecord {
         rank: node.me as u32,

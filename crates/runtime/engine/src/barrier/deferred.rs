@@ -3,7 +3,7 @@
 use super::completion::{complete_before_barrier, wait_for_pending};
 use super::last_to_enter::LastToEnter;
 use super::trial::Advice;
-use super::{central, counters::BarrierCounters, lateness, work};
+use super::{counters::BarrierCounters, lateness, strict, work};
 use crate::clock::Ticks;
 use crate::collective::call::CollectiveKind::Barrier;
 use crate::comm::part::{NodePart, Revoked};
@@ -21,53 +21,48 @@ const CLOCK_INTERVAL: u64 = 8;
 /// Enters a barrier of a communicator that the front end knows by the pointer `handle`. Leaves it pending
 /// if that pays or, if deferral is not adaptive, always.
 #[inline]
-pub(super) fn run(
-    process: &Process,
-    part: &NodePart,
-    handle: *const c_void,
-    state: &mut PartState,
-) -> Result<(), Revoked> {
+pub(super) fn run(process: &Process, part: &NodePart, handle: *const c_void) -> Result<(), Revoked> {
     if process.deferral.is_adaptive() {
-        run_as_advised(process, part, handle, state)
+        run_as_advised(process, part, handle)
     } else {
-        defer_or_wait(process, part, handle, state)
+        defer_or_wait(process, part, handle)
     }
 }
 
 #[inline]
-fn defer_or_wait(
-    process: &Process,
-    part: &NodePart,
-    handle: *const c_void,
-    state: &mut PartState,
-) -> Result<(), Revoked> {
-    if defer(process, part, handle, state) { Ok(()) } else { central::run(process, part, state) }
+fn defer_or_wait(process: &Process, part: &NodePart, handle: *const c_void) -> Result<(), Revoked> {
+    if defer(process, part, handle, state_of(part)) { Ok(()) } else { strict::run(process, part) }
+}
+
+/// The state of a communicator whose barrier this rank enters. No reference may be held while a strict
+/// barrier runs.
+#[inline(always)]
+#[allow(clippy::mut_from_ref, reason = "one thread at a time is in the collectives of a communicator")]
+fn state_of(part: &NodePart) -> &mut PartState {
+    // SAFETY: MPI allows one thread at a time in the collectives of a communicator. What is pending on other
+    // communicators is completed while no other thread of the program runs.
+    unsafe { part.state_unlocked() }
 }
 
 /// Follows the advice of rank 0, which leads the trial. Rank 0 itself waits where a block of the trial
 /// ends.
 #[inline]
-fn run_as_advised(
-    process: &Process,
-    part: &NodePart,
-    handle: *const c_void,
-    state: &mut PartState,
-) -> Result<(), Revoked> {
+fn run_as_advised(process: &Process, part: &NodePart, handle: *const c_void) -> Result<(), Revoked> {
     let (board, clock, began) = (&part.shared.board, part.shared.node.clock(), Ticks(0));
-    let number = state.barriers.entered;
+    let number = state_of(part).barriers.entered;
     let is_lead = part.me == 0 && number % CLOCK_INTERVAL == 0;
-    if is_lead && state.barriers.trial.is_due(number, clock.ns_since(began)) {
-        central::run(process, part, state)?;
-        let advice = state.barriers.trial.advance(number, clock.ns_since(began));
+    if is_lead && state_of(part).barriers.trial.is_due(number, clock.ns_since(began)) {
+        strict::run(process, part)?;
+        let advice = state_of(part).barriers.trial.advance(number, clock.ns_since(began));
         board.advise(advice as u64);
     } else {
         match Advice::from_word(board.advice()) {
-            Advice::Defer => defer_or_wait(process, part, handle, state)?,
-            Advice::Wait => central::run(process, part, state)?,
+            Advice::Defer => defer_or_wait(process, part, handle)?,
+            Advice::Wait => strict::run(process, part)?,
         }
     }
     let advice = Advice::from_word(board.advice());
-    if state.barriers.advice.replace(advice) != Some(advice) && advice == Advice::Wait {
+    if state_of(part).barriers.advice.replace(advice) != Some(advice) && advice == Advice::Wait {
         process.deferral.give_up();
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! Chooses the algorithm that carries out a barrier.
 
-use super::{by_schedule, central, deferred, pair, threaded};
+use super::{by_schedule, deferred, pair, strict};
 use crate::collective::call::CollectiveKind::Barrier;
 use crate::comm::part::{NodePart, Revoked};
 use crate::communicator::service::{BarrierKind, NodeService};
@@ -42,16 +42,10 @@ fn run_central(
         part.with(|state| state.tallies.of(Barrier, false).host_calls += 1);
         return Ok(false);
     }
-    if part.is_threaded() {
-        threaded::run(process, part)?;
-        return Ok(true);
-    }
-    // SAFETY: there is one thread in MPI, and nothing below calls this function again.
-    let state = unsafe { part.state_unlocked() };
     if process.deferral.is_on() && may_defer {
-        deferred::run(process, part, handle, state)?;
+        deferred::run(process, part, handle)?;
     } else {
-        central::run(process, part, state)?;
+        strict::run(process, part)?;
     }
     Ok(true)
 }

@@ -3,9 +3,10 @@
 //!
 //! The protocol is that of [`evenkeel_segment::board::barrier`]. Ranks that wait and ranks that do not may
 //! meet in one barrier, so each rank decides for itself. The algorithm is chosen when a communicator is
-//! made ([`BarrierKind`](crate::communicator::service::BarrierKind)): [`pair`], [`central`], [`threaded`],
-//! or a schedule ([`by_schedule`], which runs a [`program`] on flags in a [`flag_layout`]). If barriers may
-//! be deferred, [`deferred`] enters them and [`completion`] completes them; [`lateness`] and [`work`] note
+//! made ([`BarrierKind`](crate::communicator::service::BarrierKind)): [`pair`], [`central`] or [`threaded`]
+//! ([`strict`] chooses between these two), or a schedule ([`by_schedule`], which runs a [`program`] on flags
+//! in a [`flag_layout`]). If barriers may be deferred, [`deferred`] enters them and [`completion`] completes
+//! them; [`lateness`] and [`work`] note
 //! who would have come last; [`trial`] measures whether deferral pays. [`dispatch`] chooses among all of
 //! these.
 //!
@@ -24,6 +25,7 @@ pub mod lateness;
 pub mod pair;
 pub mod program;
 pub mod scheduled;
+mod strict;
 pub mod threaded;
 pub mod trial;
 pub mod work;

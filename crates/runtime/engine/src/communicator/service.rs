@@ -23,7 +23,7 @@ pub enum BarrierKind {
     /// Each rank writes its epoch, and ranks that wait add to one counter. Only one thread is in MPI.
     /// Barriers may be deferred.
     Central,
-    /// Like `Central`, but several threads may be in MPI.
+    /// Like `Central`, but several threads may be in MPI while nothing is pending.
     Threaded,
     /// A schedule that the job's table names.
     Scheduled(Box<ScheduledBarrier>),

@@ -8,7 +8,7 @@
 //! what must be complete before an action, and [`fast_path`] when a barrier needs no decision.
 //! [`crate::barrier`] completes barriers.
 //!
-//! Deferral is for programs with one thread in MPI. That thread calls everything here, also from the
+//! While barriers are pending one thread of the program runs. It calls everything here, also from the
 //! handler of a caught system call, so nothing here may allocate or take a lock.
 //!
 //! May use: clock, comm, options. Must never: wait.

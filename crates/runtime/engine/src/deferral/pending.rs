@@ -138,18 +138,11 @@ impl Deferral {
     }
 
     /// Sentences for the report: why barriers were strict for a time or to the end.
-    pub fn why_strict(&self, threaded: bool) -> Vec<String> {
+    pub fn why_strict(&self) -> Vec<String> {
         let (ever, now) =
             (self.ever_forbidden.load(Ordering::Relaxed), self.forbidden.load(Ordering::Relaxed));
         let is_set = |set: u32, reason: usize| set & 1 << reason != 0;
         let mut sentences = Vec::new();
-        if threaded && BarrierMode::from_environment().is_ok_and(|mode| mode != BarrierMode::Strict) {
-            sentences.push(
-                "barriers of this program are strict: several of its threads may call MPI \
-                 (MPI_THREAD_MULTIPLE)"
-                    .to_string(),
-            );
-        }
         for (reason, why) in REASONS.iter().enumerate().filter(|(reason, _)| is_set(ever, *reason)) {
             let until = if is_set(now, reason) { "" } else { ", for a time" };
             sentences.push(format!("barriers of this program are strict{until}: {why}"));
