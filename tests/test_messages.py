@@ -7,7 +7,7 @@ import pytest
 import litmus_tests
 import mpi4py_suite
 from litmus_tests import assert_litmus, run_background, run_litmus
-from verdicts import assert_never_wrong
+from verdicts import assert_never_wrong, assert_passed
 
 # evenkeel carries messages, and barriers are deferred.
 OWN = {"EVENKEEL_BARRIER": "deferred", "EVENKEEL_MESSAGES": "own"}
@@ -68,6 +68,14 @@ def test_messages_and_barriers_keep_their_order(mpi, case):
     if mpi.name not in ("openmpi4", "mpich5"):
         pytest.skip("the order of messages and barriers is tested under Open MPI 4 and MPICH 5")
     assert_litmus(mpi, case, 50, OWN)
+
+
+@pytest.mark.parametrize("way", ["status", "null", "any"])
+def test_a_test_that_wakes_a_sender_takes_in_its_message_once(mpi, way):
+    if mpi.name not in ("openmpi4", "mpich5"):
+        pytest.skip("the order of messages and barriers is tested under Open MPI 4 and MPICH 5")
+    program = mpi.build("answer_in_a_test.c")
+    assert_passed(mpi.run(program, 2, f"way={way}", env=OWN | {"EVENKEEL_WAIT": "block"}))
 
 
 def test_small_receives_do_not_keep_barriers_strict(openmpi4, report):

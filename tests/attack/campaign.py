@@ -96,7 +96,7 @@ def run_once(configuration, seed, rounds, arguments):
         if wrong is not None:
             counts = [observations, wrong, f"{deferred_share(outcome):.3f}"]
         row = [mpi.name, barrier, messages, ranks, contexts, seed, rounds, *counts]
-        return row, "" if wrong == 0 else outcome.text[-6000:]
+        return row, "" if wrong == 0 else outcome.text[-6000:] or "It did not end, and printed nothing."
 
 
 def write_row(path, row):

@@ -1,5 +1,6 @@
 #include "message/completion.h"
 #include "collective/nonblocking.h"
+#include "gate/deferral.h"
 #include "gate/host_requests.h"
 #include "host/status.h"
 #include "process/errors.h"
@@ -22,6 +23,7 @@ bool ek_test_is_declined(int count, const MPI_Request *requests)
 {
     if (!are_hosts(count, requests))
         return false;
+    EK_OPEN_GATE_SCOPE;
     ek_messages_progress();
     return true;
 }

@@ -84,10 +84,15 @@ int ek_try_startall(int count, MPI_Request *requests)
         any = any || ek_message_request_of(requests[i]);
     if (!any)
         return EK_DECLINED;
+    EK_OPEN_GATE_SCOPE;
     for (int i = 0; i < count; i++) {
         int code = ek_try_start(&requests[i]);
-        if (code == EK_DECLINED && !(code = ek_host.Start(&requests[i])))
-            ek_host_requests_started(1);
+        if (code == EK_DECLINED) {
+            if (ek_deferred)
+                ek_complete_deferred("MPI_Startall", false);
+            code = ek_host.Start(&requests[i]);
+            ek_host_requests_started(code == MPI_SUCCESS);
+        }
         if (code)
             return code;
     }

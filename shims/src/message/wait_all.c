@@ -42,10 +42,10 @@ int ek_try_test(MPI_Request *request, int *flag, MPI_Status *status)
 int ek_try_request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
     const ek_message_request *r = ek_message_request_of(request);
+    EK_OPEN_GATE_SCOPE;
     ek_messages_progress();
     if (!r)
         return EK_DECLINED;
-    EK_OPEN_GATE_SCOPE;
     int rounds = EK_POLL_FIRST;
     do
         *flag = ek_message_request_is_complete(r, true);

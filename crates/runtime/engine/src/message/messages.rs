@@ -2,6 +2,7 @@
 
 use super::port::{NEEDING, Port};
 use super::visibility::Strength;
+use crate::deferral::gate::OpenGate;
 use crate::deferral::pending::Deferral;
 use crate::job::node::Node;
 use evenkeel_record::{PeerRecord, TrafficRecord};
@@ -67,7 +68,8 @@ impl Messages {
     /// records that were.
     #[inline]
     pub fn progress(&self) -> usize {
-        // SAFETY: the port calls nothing that calls this function again.
+        let _open = OpenGate::new(); // it wakes other ranks
+        // SAFETY: the port calls nothing that calls this function again, as no system call of it is caught.
         let Some(port) = (unsafe { self.port() }) else { return 0 };
         if self.any_freed.load(Ordering::Relaxed) {
             self.forget_freed(port);
