@@ -672,8 +672,7 @@ size_t ek_requests_incomplete(void);
 void ek_requests_progress(void);
 
 /*
- The ek_deferral_mode that the options and the program allow; `Strict` also if several threads may be in
- MPI.
+ The ek_deferral_mode that the options and the program allow.
  */
 uint32_t ek_allowed_deferral(void);
 
