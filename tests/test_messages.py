@@ -102,7 +102,7 @@ def test_improbe_advances_operations_under_way(mpi):
 def test_with_weak_ordering_a_receive_from_any_source_does_not_wait_for_all_to_enter(openmpi4):
     outcome = run_litmus(openmpi4, "entered", 50, OWN | {"EVENKEEL_ORDERING": "weak"}).ok()
     wrong = int(outcome.out.split("RESULT wrong ")[1].split()[0])
-    assert wrong > 10, outcome.text
+    assert wrong > 0, outcome.text
 
 
 @pytest.mark.parametrize("env", [{"EVENKEEL_BARRIER": "strict"}, {"EVENKEEL_MESSAGES": "host"}], ids=str)

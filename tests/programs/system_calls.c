@@ -102,6 +102,9 @@ static void make_calls_that_others_notice(void)
     CALL(SYS_gettimeofday, a, 0, 0, 0);
     CALL(SYS_time, 0, 0, 0, 0);
     CALL(SYS_clock_nanosleep, clock_of_peer, 0, 0, 0); /* fails */
+    CALL(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, (long)&moment, 0);
+    CALL(SYS_nanosleep, (long)&moment, 0, 0, 0);
+    CALL(SYS_futex, (long)&word, FUTEX_WAIT_PRIVATE, word, (long)&moment);
     CALL(SYS_getrandom, a, 1, 2, 0);
     CALL(SYS_getrusage, RUSAGE_CHILDREN, a, 0, 0);
     CALL(SYS_arch_prctl, ARCH_GET_CPUID_FAULTS, 0, 0, 0);

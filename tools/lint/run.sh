@@ -4,7 +4,7 @@
 #   tools/lint/run.sh              check; ends with the number of checks that passed and failed
 #   tools/lint/run.sh --fix        apply the formatters and the safe fixes first
 #   tools/lint/run.sh CHECK...     only these: rustfmt clippy clang-format ruff ruff-format shellcheck tsc
-#                                  typos words book lines
+#                                  typos words book lines header
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 wheels=build/venv-lint/bin
@@ -33,11 +33,13 @@ check() {
     words) python3 tools/lint/words.py ;;
     book) python3 tools/lint/book.py && tools/cargo.sh test -q --locked -p evenkeel-cli --test book ;;
     lines) python3 tools/lint/lines.py ;;
+    header) tools/cargo.sh test -q --locked -p evenkeel-mpi --lib header ;;
     *) echo "there is no check $1" && return 2 ;;
     esac
 }
 
-[ $# -gt 0 ] || set -- rustfmt clippy clang-format ruff ruff-format shellcheck tsc typos words book lines
+[ $# -gt 0 ] ||
+    set -- rustfmt clippy clang-format ruff ruff-format shellcheck tsc typos words book lines header
 passed=0 failed=0
 output=$(mktemp)
 trap 'rm -f "$output"' EXIT

@@ -14,7 +14,8 @@ extern EK_HIDDEN ek_last_barrier_comm ek_last_barrier;
 /* Whether nothing is under way that other ranks may wait for, so that a barrier may be deferred. */
 static inline bool ek_may_defer_barrier(void)
 {
-    return ek_process.host_requests == 0 && ek_process.collectives == 0 && ek_messages_needing == 0;
+    return ek_process.host_requests == 0 && ek_process.host_barriers == 0 && ek_process.collectives == 0 &&
+           ek_messages_needing == 0;
 }
 
 /* A strict barrier while something is under way. What the host's barrier would have moved on is moved on. */

@@ -9,8 +9,10 @@
 #include "gate/origin.h"
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -42,9 +44,33 @@ static void look_for_threads(void)
 
 void ek_facts_note_host_thread(void) { atomic_fetch_add(&allowed_threads, 1); }
 
+/* Whether this line of /proc/self/maps is of memory that others may write to. The C library shares a cache of
+ * its converters of texts, which no program changes. */
+static bool is_shared_mapping(const char *line)
+{
+    char permissions[5] = "";
+    return sscanf(line, "%*s %4s", permissions) == 1 && permissions[3] == 's' &&
+           !strstr(line, "gconv-modules.cache");
+}
+
+/* Whatever is shared before the host starts, the program has made. */
+static void look_for_shared_memory(void)
+{
+    char line[PATH_MAX];
+    FILE *maps = fopen("/proc/self/maps", "re");
+    if (!maps)
+        ek_channel_open(EK_CHANNEL_SHARED_MEMORY, "a mapping");
+    while (maps && fgets(line, sizeof line, maps))
+        if (is_shared_mapping(line))
+            ek_channel_open(EK_CHANNEL_SHARED_MEMORY, "a mapping");
+    if (maps)
+        fclose(maps);
+}
+
 void ek_facts_before_host(void)
 {
     ek_origin_before_host();
+    look_for_shared_memory();
     look_for_threads();
 }
 

@@ -30,6 +30,9 @@ EK_ENTRY int sigaction(int signal, const struct sigaction *action, struct sigact
     return next(signal, &unmasked, old);
 }
 
+/* Programs of old still call sigset. */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
 typedef __sighandler_t signal_function(int, __sighandler_t);
 
 /* `flags` are those with which this form of signal() sets a handler. */
@@ -38,7 +41,7 @@ static __sighandler_t set_handler(int signal, __sighandler_t handler, int flags,
 {
     struct sigaction action = {.sa_handler = handler, .sa_flags = flags}, old;
     if (ek_gate_owns(signal)) {
-        ek_gate_sigaction(&action, &old);
+        ek_gate_sigaction(handler == SIG_HOLD ? NULL : &action, &old); /* it must not be blocked */
         return old.sa_handler;
     }
     if (ek_traps_own(signal))
@@ -54,6 +57,8 @@ static __sighandler_t set_handler(int signal, __sighandler_t handler, int flags,
         return set_handler(signum, handler, flags, next, EK_CALLER); \
     }
 SIGNAL(signal, SA_RESTART)
+SIGNAL(ssignal, SA_RESTART)
+SIGNAL(sigset, SA_RESTART)
 SIGNAL(bsd_signal, SA_RESTART)
 SIGNAL(sysv_signal, (int)SA_RESETHAND | SA_NODEFER)
 SIGNAL(__sysv_signal, (int)SA_RESETHAND | SA_NODEFER)

@@ -157,4 +157,26 @@ EK_ENTRY int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
     return next(how, without_sigsys(how, set, &reduced), old);
 }
 
+/* The same in forms of old, which programs still call. A mask has a bit for each of the first 32 signals. */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+static int mask_without_sigsys(int mask) { return ek_process.may_defer ? mask & ~(1 << (SIGSYS - 1)) : mask; }
+
+EK_ENTRY int sighold(int signal)
+{
+    EK_NEXT(sighold);
+    return ek_process.may_defer && signal == SIGSYS ? 0 : next(signal);
+}
+
+EK_ENTRY int sigblock(int mask)
+{
+    EK_NEXT(sigblock);
+    return next(mask_without_sigsys(mask));
+}
+
+EK_ENTRY int sigsetmask(int mask)
+{
+    EK_NEXT(sigsetmask);
+    return next(mask_without_sigsys(mask));
+}
+
 #endif

@@ -3,6 +3,7 @@
 
 #ifdef EK_CAN_CATCH_SYSTEM_CALLS
 #include "process/state.h"
+#include <linux/futex.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -57,10 +58,8 @@ const char *ek_system_call_name(long number)
  */
 
 enum {
-    FUTEX_PRIVATE = 128,
-    FUTEX_OPTIONS = 128 | 256, /* private, and which clock limits the wait */
-    FUTEX_LAST = 12,           /* FUTEX_CMP_REQUEUE_PI */
-    FUTEX_FD = 2,
+    FUTEX_OPTIONS = FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME,
+    FUTEX_LAST = FUTEX_CMP_REQUEUE_PI,
     RANDOM_FROM_POOL = 2,     /* GRND_RANDOM */
     NAME_MEMORY = 0x53564d41, /* PR_SET_VMA */
     FIRST_BASE_CALL = 0x1001, /* ARCH_SET_GS */
@@ -100,11 +99,19 @@ static bool is_own_advice(int advice)
     }
 }
 
+/* Whether this futex operation waits, and no longer than some time. */
+static bool is_timed_futex(int command, greg_t timeout)
+{
+    return timeout && (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET || command == FUTEX_LOCK_PI ||
+                       command == FUTEX_WAIT_REQUEUE_PI);
+}
+
 /* A futex that only threads of this process use. Programs with several threads have strict barriers. */
-static bool is_own_futex(int operation)
+static bool is_own_futex(int operation, greg_t timeout)
 {
     int command = operation & ~FUTEX_OPTIONS;
-    return (operation & FUTEX_PRIVATE) && command >= 0 && command <= FUTEX_LAST && command != FUTEX_FD;
+    return (operation & FUTEX_PRIVATE_FLAG) && command >= 0 && command <= FUTEX_LAST && command != FUTEX_FD &&
+           (ek_process.clock_is_free || !is_timed_futex(command, timeout));
 }
 
 /* The clocks of the machine and of this process. Other numbers stand for clocks of other processes, of
@@ -126,11 +133,12 @@ bool ek_system_call_is_private(long number, const greg_t *r)
     case SYS_mprotect: return true;
     case SYS_prctl:
         return (int)r[REG_RDI] == NAME_MEMORY && !r[REG_RSI]; /* a name for a mapping of its own */
-    /* Waiting for time to pass, or for threads of its own. */
-    case SYS_futex: return is_own_futex((int)r[REG_RSI]);
-    case SYS_sched_yield:
-    case SYS_nanosleep: return true;
-    case SYS_clock_nanosleep: return is_own_clock((int)r[REG_RDI]);
+    /* Waiting for threads of its own. To wait for time is to read the clock: what follows comes later than
+     * the barrier by at least that time. */
+    case SYS_futex: return is_own_futex((int)r[REG_RSI], r[REG_R10]);
+    case SYS_sched_yield: return true;
+    case SYS_nanosleep: return ek_process.clock_is_free;
+    case SYS_clock_nanosleep: return ek_process.clock_is_free && is_own_clock((int)r[REG_RDI]);
     /* What no other process can change. */
     case SYS_getpid:
     case SYS_gettid:

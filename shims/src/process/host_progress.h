@@ -20,7 +20,7 @@ static inline void ek_host_used(void)
     enum { BARRIERS_WITH_PROGRESS = 4, WAITS_WITH_PROGRESS = 4 };
     __atomic_store_n(&ek_process.host_waits, WAITS_WITH_PROGRESS, __ATOMIC_RELAXED);
     if (!ek_process.may_defer)
-        __atomic_store_n(&ek_process.host_requests, BARRIERS_WITH_PROGRESS, __ATOMIC_RELAXED);
+        __atomic_store_n(&ek_process.host_barriers, BARRIERS_WITH_PROGRESS, __ATOMIC_RELAXED);
 }
 
 #endif

@@ -25,10 +25,14 @@ typedef struct ek_process_state {
     uint8_t closed_gate;
     /* Nonblocking collectives of evenkeel's that are not complete. */
     _Atomic int collectives;
-    /* About how many nonblocking operations of the host's are not complete. A strict barrier would move them
-     * on while it waits. A deferred one does not, and another rank may wait for them. In programs whose
-     * barriers are all strict it is not a count: see ek_host_used. */
+    /* The program was given MPI_THREAD_MULTIPLE. */
+    bool is_threaded;
+    /* About how many nonblocking operations of the host's are not complete; 0 where that is not counted, see
+     * host_requests.h. A strict barrier moves them on while it waits. A deferred one does not, and another
+     * rank may wait for them. */
     int host_requests;
+    /* How many more strict barriers make progress on what the host may have left to do: see ek_host_used. */
+    int host_barriers;
     /* How many more long waits assume that the host has something to do: see ek_host_used. */
     int host_waits;
     /* One-sided windows that exist. */

@@ -204,7 +204,8 @@ static void start(void)
     int provided = MPI_THREAD_SINGLE;
     ek_host.Query_thread(&provided);
     ek_depth++;
-    int code = open_world(provided == MPI_THREAD_MULTIPLE);
+    ek_process.is_threaded = provided == MPI_THREAD_MULTIPLE;
+    int code = open_world(ek_process.is_threaded);
     ek_depth--;
     if (code)
         fprintf(stderr,

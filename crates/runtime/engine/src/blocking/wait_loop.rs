@@ -60,6 +60,7 @@ impl Process {
             if part.is_revoked() {
                 return Err(Revoked);
             }
+            let mut has_slept = false;
             if pause.once(&shared.waiting, expected_ns, || node.any_is_running(&shared.local_ranks)) {
                 if chores.is_attentive() {
                     yield_now();
@@ -68,10 +69,12 @@ impl Process {
                 }
                 self.messages.progress();
                 let in_progress = self.requests.pending() > 0 || self.messages.incomplete() > 0;
-                sleep(chores.nap_ns(in_progress), &mut is_done);
+                let waited_ns = node.clock().ns_since(pause.began);
+                sleep(chores.nap_ns(waited_ns, in_progress), &mut is_done);
                 // A sleeper cannot know what woke it, so the loop polls everything again.
+                has_slept = true;
             }
-            if pause.polls % 32 == 31 || pause.polls > 32 {
+            if pause.polls % 32 == 31 || pause.polls > 32 || (has_slept && !is_done()) {
                 self.do_chores(part, kind, &mut chores, node.clock().ns_since(pause.began))?;
             }
         }

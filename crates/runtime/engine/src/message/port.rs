@@ -312,7 +312,22 @@ impl Port {
                 self.pool.give_back(message);
             } else {
                 (*message).is_freed = true;
+                self.await_freed(message);
             }
+        }
+    }
+
+    /// The program learns by a barrier, too, that a freed send is complete: its receiver has entered. So
+    /// barriers wait until it is.
+    ///
+    /// # Safety
+    /// `message` must be alive.
+    unsafe fn await_freed(&self, message: *mut Message) {
+        // SAFETY: the caller's promise.
+        let m = unsafe { &mut *message };
+        if m.is_send && !m.needs_this_process {
+            m.needs_this_process = true;
+            add_needing(1);
         }
     }
 

@@ -72,16 +72,19 @@ pub fn pause(process: &Process, also: AlsoAwaited) {
         collectives_ns: process.requests.waited_ns(),
     });
     let all_ranks = || (0..node.neighbours.len()).collect::<Vec<_>>();
+    let mut has_slept = false;
     if waiter.pause.once(&node.waiting, expected_ns, || node.any_is_running(&all_ranks())) {
         if waiter.chores.is_attentive() {
             yield_now();
         } else {
-            let nap_ns = waiter.chores.nap_ns(process.requests.pending() > 0);
+            let waited_ns = node.clock().ns_since(waiter.pause.began);
+            let nap_ns = waiter.chores.nap_ns(waited_ns, process.requests.pending() > 0);
             let timeout = if is_unannounced { NAP_NS.min(nap_ns) } else { nap_ns };
             eventcount::sleep_unless(&eventcount, fencing, timeout, || process.messages.progress() > 0);
+            has_slept = true;
         }
     }
-    if waiter.pause.polls > 32 {
+    if waiter.pause.polls > 32 || has_slept {
         let waited_ns = node.clock().ns_since(waiter.pause.began);
         let due = waiter.chores.due(waited_ns);
         if due.library_progress {

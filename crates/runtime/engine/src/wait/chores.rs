@@ -3,7 +3,8 @@
 //!
 //! A call of the host library that finds nothing is a *look*. While looks find something, the next one comes
 //! after a microsecond and the rank does not sleep: an access of another rank to a window takes several
-//! messages there and back, and each would wait for a look. While they find nothing the steps double.
+//! messages there and back, and each would wait for a look. While they find nothing the steps double, up to a
+//! fraction of the wait.
 
 /// What this rank knows of the host library's need for calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -11,7 +12,7 @@ pub enum LibraryActivity {
     /// Nothing is known to be under way.
     #[default]
     Idle,
-    /// The program has used it not long ago, so something may be under way.
+    /// Operations are under way, or the program has used it not long ago.
     Recent,
     /// There are one-sided windows: other ranks may access this rank's memory at any time.
     Windows,
@@ -101,9 +102,7 @@ impl Chores {
                 (self.nap_ns, self.is_active) = (SHORTEST_NAP_NS, true);
             }
         } else {
-            // The steps double, so a message of the host library is delayed by at most a fraction of the
-            // wait that delays it.
-            self.progress_step_ns = (self.progress_step_ns * 2).min(self.longest_step_ns);
+            self.progress_step_ns = (self.progress_step_ns * 2).min(self.limit_ns(waited_ns));
         }
         self.is_cold = false;
         self.next_progress_ns = waited_ns + self.progress_step_ns;
@@ -114,12 +113,19 @@ impl Chores {
         self.progress_step_ns <= self.attention_ns
     }
 
-    /// The longest sleep now. A wake-up costs the processor as much as a call, so sleeps grow with the wait.
-    /// A nonblocking operation is announced at the eventcount of another block, so with such operations in
-    /// progress sleeps are short. After it, an active host library is called.
-    pub fn nap_ns(&mut self, has_requests: bool) -> u64 {
+    /// The longest step after a wait of so long. A message of the host library is delayed by at most this
+    /// fraction of the wait that delays it.
+    fn limit_ns(&self, waited_ns: u64) -> u64 {
+        (waited_ns / 16).max(FIRST_STEP_IF_IDLE_NS).min(self.longest_step_ns)
+    }
+
+    /// The longest sleep after a wait of so long. A wake-up costs the processor as much as a call, so sleeps
+    /// grow with the wait. A nonblocking operation is announced at the eventcount of another block, so with
+    /// such operations in progress sleeps are short. After it, an active host library is called.
+    pub fn nap_ns(&mut self, waited_ns: u64, has_requests: bool) -> u64 {
         let nap = self.nap_ns;
-        self.nap_ns = (nap * 2).min(self.longest_step_ns);
+        let longest = if self.is_active { self.limit_ns(waited_ns) } else { self.longest_step_ns };
+        self.nap_ns = (nap * 2).min(longest);
         self.is_cold = true;
         if self.is_active {
             self.next_progress_ns = 0;
@@ -149,8 +155,8 @@ mod tests {
 
     #[test]
     fn library_progress_becomes_rarer_and_liveness_is_regular() {
-        // 0.1, 0.3, 0.7, 1.5, 3.1, 6.3, 12.7 ms, then every 8 ms.
-        assert!((125..=135).contains(&looks(Idle, 1_000_000_000)));
+        // Every 0.1 ms up to 1.6 ms, then after each sixteenth of the wait, and at last every 8 ms.
+        assert!((190..=205).contains(&looks(Idle, 1_000_000_000)));
         let mut chores = Chores::new(200_000_000, Idle);
         let liveness = (0..1_000_000_000).step_by(10_000).filter(|&ns| chores.due(ns).liveness).count();
         assert_eq!(liveness, 4);
@@ -182,7 +188,7 @@ mod tests {
         let mut chores = Chores::new(u64::MAX, Windows);
         let mut naps = Vec::new();
         for _ in 0..4 {
-            naps.push(chores.nap_ns(false));
+            naps.push(chores.nap_ns(10_000_000, false));
             assert!(chores.due(1).library_progress, "after each sleep");
             chores.looked(1, true);
             while chores.is_attentive() {
@@ -196,8 +202,24 @@ mod tests {
     #[test]
     fn naps_grow_with_the_wait_unless_there_are_requests() {
         let mut chores = Chores::new(u64::MAX, Idle);
-        assert_eq!(chores.nap_ns(true), NAP_WITH_REQUESTS_NS);
-        assert_eq!((chores.nap_ns(false), chores.nap_ns(false)), (LONGEST_STEP_NS, LONGEST_STEP_NS));
-        assert_eq!(Chores::new(u64::MAX, Idle).nap_ns(false), SHORTEST_NAP_IF_IDLE_NS);
+        assert_eq!(chores.nap_ns(0, true), NAP_WITH_REQUESTS_NS);
+        assert_eq!((chores.nap_ns(0, false), chores.nap_ns(0, false)), (LONGEST_STEP_NS, LONGEST_STEP_NS));
+        assert_eq!(Chores::new(u64::MAX, Idle).nap_ns(0, false), SHORTEST_NAP_IF_IDLE_NS);
+    }
+
+    /// A message of the host library comes while its receiver sleeps in a barrier.
+    #[test]
+    fn a_message_of_the_library_waits_for_a_sixteenth_of_the_wait_at_most() {
+        let mut chores = Chores::new(u64::MAX, Recent);
+        let (mut waited_ns, mut naps) = (50_000, 0);
+        while waited_ns < 1_000_000_000 {
+            let nap = chores.nap_ns(waited_ns, false);
+            assert!(nap <= (waited_ns / 16).clamp(128_000, LONGEST_STEP_NS), "{nap} after {waited_ns}");
+            waited_ns += nap;
+            assert!(chores.due(waited_ns).library_progress);
+            chores.looked(waited_ns, false);
+            naps += 1;
+        }
+        assert!(naps < 250, "{naps}: a wake-up takes about 20 us");
     }
 }
