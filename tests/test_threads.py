@@ -29,9 +29,11 @@ def test_multiple_without_a_second_thread_keeps_the_order_of_messages(mpi, case,
 
 def test_multiple_without_a_second_thread_defers(mpi, directory, report):
     """mpi4py asks for this level. Random programs cannot tell that their barriers are deferred."""
-    outcome, _, wrong = run_attack(
-        mpi, 3, directory, "multiple=1", "rounds=500", report=report, EVENKEEL_BARRIER="deferred"
-    )
+    arguments = ["multiple=1", "rounds=500"]
+    if mpi.name == "mpich4":
+        # At this level it aborts in calls from within its callbacks, without evenkeel too.
+        arguments.append("contexts=itself")
+    outcome, _, wrong = run_attack(mpi, 3, directory, *arguments, report=report, EVENKEEL_BARRIER="deferred")
     assert wrong == 0, f"{wrong} impossible observations, exit code {outcome.code}\n{outcome.text[-4000:]}"
     if "catch its own system calls" not in outcome.err:
         assert deferred_share(outcome) > 0.02, "few barriers were deferred: this tested little"

@@ -181,6 +181,10 @@ typedef enum ek_arming
      Look whether anything forbids deferral.
      */
     EK_ARMING_LOOK,
+    /*
+     Catch them again, soon after a look.
+     */
+    EK_ARMING_AGAIN,
 } ek_arming;
 
 /*
@@ -683,8 +687,9 @@ bool ek_gate_is_wanted(void);
 
 /*
  Lets barriers be deferred from now on. The engine calls `arm` with an ek_arming: ON before it leaves the
- first barrier pending, OFF when no communicator defers any more, and LOOK now and then between them. It
- returns nonzero on success, and may forbid deferral. NULL means that no system calls are to be caught.
+ first barrier pending, or AGAIN if it has looked shortly before, OFF when no communicator defers any more,
+ and LOOK now and then between them. It returns nonzero on success, and may forbid deferral. NULL means
+ that no system calls are to be caught.
  */
 void ek_deferral_open(int (*arm)(int on));
 
@@ -717,6 +722,12 @@ void ek_complete_deferred(const char *cause, bool is_system_call);
  not entered after some seconds.
  */
 bool ek_complete_without_locks(const char *cause, bool is_system_call);
+
+/*
+ Completes pending barriers and opens the gate if all ranks have entered them. Waits for nothing.
+ Async-signal-safe, whatever locks the interrupted code holds.
+ */
+void ek_complete_if_entered(void);
 
 /*
  Returns whether MPI_Wtime may be called while barriers are pending (--clock free).
@@ -870,6 +881,11 @@ bool ek_host_request_remove(size_t handle, struct ek_host_request *request);
  Pauses between two polls of the shim: spins, yields or sleeps as the policy says.
  */
 void ek_pause_once(struct ek_pause *pause);
+
+/*
+ Called when the program sets an affinity.
+ */
+void ek_affinity_is_set(void);
 
 /*
  As `ek_pause_once`, for waits between `ek_world_begin` and the end of MPI_Init, in which ranks may not

@@ -86,6 +86,7 @@ static void handle(int signal, siginfo_t *info, void *context)
         r[REG_RIP] = (greg_t)ek_gate_sigreturn;
     } else if (ek_system_call_is_private(number, r)) {
         make_private_call(number, r);
+        ek_complete_if_entered(); /* to be caught takes microseconds, and a program may make many calls */
     } else {
         unsigned channel;
         if (ek_system_call_opens_channel(number, r, &channel))
@@ -174,7 +175,7 @@ static int arm(int how)
         ek_facts_look(how == EK_ARMING_ON || ++looks % LOOKS_BETWEEN_THOROUGH_ONES == 0);
     if (how == EK_ARMING_LOOK)
         keep_gate();
-    return how == EK_ARMING_LOOK || set_dispatch(how == EK_ARMING_ON);
+    return how == EK_ARMING_LOOK || set_dispatch(how != EK_ARMING_OFF);
 }
 
 bool ek_gate_owns(int signal) { return ek_process.may_defer && signal == SIGSYS; }
@@ -233,6 +234,7 @@ void ek_deferral_start(void)
     if (holds)
         set_dispatch(false);
     ek_traps_start();
+    ek_facts_look(true); /* the first look reads the symbols of all objects: here rather than at a barrier */
     ek_process.may_defer = true;
     ek_deferral_open(holds ? arm : NULL);
 }

@@ -15,6 +15,7 @@
 #include <mqueue.h>
 #include <netdb.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdint.h>
@@ -177,6 +178,27 @@ EK_ENTRY int sigsetmask(int mask)
 {
     EK_NEXT(sigsetmask);
     return next(mask_without_sigsys(mask));
+}
+
+/* ---- affinities ----
+ *
+ * A waiting rank may change its own for some microseconds, to get to another core. It does not if the program
+ * sets affinities. */
+
+EK_ENTRY int sched_setaffinity(pid_t process, size_t bytes, const cpu_set_t *set)
+{
+    if (ek_is_program(EK_CALLER))
+        ek_affinity_is_set();
+    EK_NEXT(sched_setaffinity);
+    return next(process, bytes, set);
+}
+
+EK_ENTRY int pthread_setaffinity_np(pthread_t thread, size_t bytes, const cpu_set_t *set)
+{
+    if (ek_is_program(EK_CALLER))
+        ek_affinity_is_set();
+    EK_NEXT(pthread_setaffinity_np);
+    return next(thread, bytes, set);
 }
 
 #endif

@@ -45,6 +45,8 @@ void ek_note_system_call(long number, const long *arguments, const void *caller)
         ek_channel_open(EK_CHANNEL_SHARED_MEMORY, "syscall");
     if (number == SYS_madvise && ek_gives_back((int)arguments[2]) && ek_is_program(caller))
         ek_memory_given_back((size_t)arguments[1]);
+    if (number == SYS_sched_setaffinity && ek_is_program(caller))
+        ek_affinity_is_set();
     if (makes_thread(number, arguments) && ek_is_program(caller))
         ek_channel_open(EK_CHANNEL_THREADS, "syscall");
 }
@@ -87,6 +89,7 @@ __asm__(".pushsection .text\n"
         NOTE_IF(28)  /* madvise */
         NOTE_IF(30)  /* shmat */
         NOTE_IF(56)  /* clone */
+        NOTE_IF(203) /* sched_setaffinity */
         NOTE_IF(206) /* io_setup */
         NOTE_IF(425) /* io_uring_setup */
         NOTE_IF(435) /* clone3 */

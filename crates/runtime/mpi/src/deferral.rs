@@ -4,10 +4,10 @@
 //! calls `ek_complete_deferred` before the program does anything that others could notice, or reads
 //! anything that others may have changed. Only for programs with one thread in MPI.
 
-use evenkeel_engine::barrier::completion::{complete, complete_without_locks};
+use evenkeel_engine::barrier::completion::{complete, complete_if_entered, complete_without_locks};
 use evenkeel_engine::deferral::mode::BarrierMode;
 use evenkeel_engine::deferral::observer::Observer;
-use evenkeel_engine::deferral::pending::{LOOK, ON};
+use evenkeel_engine::deferral::pending::{AGAIN, LOOK, OFF, ON};
 use evenkeel_engine::process::Process;
 use evenkeel_options as options;
 use std::ffi::{c_char, c_int};
@@ -47,9 +47,12 @@ pub enum Arming {
     On,
     /// Look whether anything forbids deferral.
     Look,
+    /// Catch them again, soon after a look.
+    Again,
 }
 
-const _: () = assert!(Arming::On as c_int == ON && Arming::Look as c_int == LOOK);
+const _: () = assert!(Arming::Off as c_int == OFF && Arming::On as c_int == ON);
+const _: () = assert!(Arming::Look as c_int == LOOK && Arming::Again as c_int == AGAIN);
 
 /// The number of channels.
 pub const EK_CHANNELS: c_int = 7;
@@ -93,8 +96,9 @@ pub extern "C" fn ek_gate_is_wanted() -> bool {
 }
 
 /// Lets barriers be deferred from now on. The engine calls `arm` with an ek_arming: ON before it leaves the
-/// first barrier pending, OFF when no communicator defers any more, and LOOK now and then between them. It
-/// returns nonzero on success, and may forbid deferral. NULL means that no system calls are to be caught.
+/// first barrier pending, or AGAIN if it has looked shortly before, OFF when no communicator defers any more,
+/// and LOOK now and then between them. It returns nonzero on success, and may forbid deferral. NULL means
+/// that no system calls are to be caught.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_deferral_open(arm: Option<extern "C" fn(on: c_int) -> c_int>) {
     if let Some(process) = Process::get() {
@@ -146,6 +150,15 @@ pub unsafe extern "C" fn ek_complete_without_locks(cause: *const c_char, is_syst
     // SAFETY: a string literal, by the interface.
     let observer = unsafe { Observer::named(cause, is_system_call) };
     Process::get().is_none_or(|process| complete_without_locks(process, observer))
+}
+
+/// Completes pending barriers and opens the gate if all ranks have entered them. Waits for nothing.
+/// Async-signal-safe, whatever locks the interrupted code holds.
+#[unsafe(no_mangle)]
+pub extern "C" fn ek_complete_if_entered() {
+    if let Some(process) = Process::get() {
+        complete_if_entered(process);
+    }
 }
 
 /// Returns whether MPI_Wtime may be called while barriers are pending (--clock free).

@@ -145,6 +145,7 @@ fn values() -> Vec<Assertion> {
     equal("EK_CHANNELS".into(), EK_CHANNELS as isize);
     equal("EK_ARMING_ON".into(), Arming::On as isize);
     equal("EK_ARMING_LOOK".into(), Arming::Look as isize);
+    equal("EK_ARMING_AGAIN".into(), Arming::Again as isize);
     equal("EK_DEFERRAL_MODE_STRICT".into(), DeferralMode::Strict as isize);
     equal("EK_DEFERRAL_MODE_GATED".into(), DeferralMode::Gated as isize);
     equal("EK_DEFERRAL_MODE_ALWAYS".into(), DeferralMode::Always as isize);

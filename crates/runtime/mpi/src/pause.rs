@@ -8,8 +8,16 @@ use std::time::Duration;
 /// The length of a sleep in such a wait. The host library cannot wake this process.
 const NAP: Duration = Duration::from_micros(50);
 
+/// A rank that naps is missing for longer than another one spins, which then gives up its core: on a busy
+/// machine both would take turns in waiting for a core. So a rank naps only in waits that are longer than the
+/// time for which a busy kernel may take a core away.
+const NAPS_AFTER_NS: u64 = 4_000_000;
+
 /// After this many polls it is worth reading the clock, to check whether the other ranks are still alive.
 const POLLS_BETWEEN_CHECKS: u32 = 1024;
+
+/// The same for a look whether another rank needs this core.
+const POLLS_BETWEEN_LOOKS: u32 = 256;
 
 /// One wait of the shim. The shim sets it to zero before the first pause.
 #[repr(C)]
@@ -33,15 +41,27 @@ pub unsafe extern "C" fn ek_pause_once(pause: *mut Pause) {
     }
     let mut wait = pause::Pause::resume(Ticks(pause.began_ticks), pause.polls as u32);
     if wait.once(&node.waiting, 0, || true) {
-        std::thread::sleep(NAP);
+        let naps = !node.waiting.may_yield() || node.clock().ns_since(wait.began) > NAPS_AFTER_NS;
+        if naps { std::thread::sleep(NAP) } else { yield_now() }
     }
     pause.polls = u64::from(wait.polls);
+    if wait.polls % POLLS_BETWEEN_LOOKS == 0 {
+        node.leave_shared_core();
+    }
     if wait.polls % POLLS_BETWEEN_CHECKS == 0 {
         let waited_ns = node.clock().ns_since(wait.began);
         if waited_ns >= pause.next_check_ns.max(node.patience_ns) {
             pause.next_check_ns = waited_ns + node.patience_ns;
             node.check_alive(0..node.neighbours.len(), "Wait");
         }
+    }
+}
+
+/// Called when the program sets an affinity.
+#[unsafe(no_mangle)]
+pub extern "C" fn ek_affinity_is_set() {
+    if let Some(node) = Process::get().and_then(Process::node) {
+        node.leave_affinity_alone();
     }
 }
 

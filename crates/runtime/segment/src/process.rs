@@ -52,17 +52,28 @@ impl WatchedProcess {
     }
 }
 
-/// Whether a process's first thread is running or ready to run; true if that cannot be found out.
-/// Allocates nothing.
-pub fn is_runnable(pid: u32) -> bool {
-    let mut text = [0u8; 128];
+/// What the scheduler does with the first thread of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scheduling {
+    /// It is running or ready to run; true if that cannot be found out.
+    pub is_runnable: bool,
+    /// The core on which it runs or has run last, if that is known.
+    pub core: Option<usize>,
+}
+
+/// Asks what the scheduler does with the first thread of a process. Allocates nothing.
+pub fn scheduling(pid: u32) -> Scheduling {
+    const UNKNOWN: Scheduling = Scheduling { is_runnable: true, core: None };
+    /// The core is the 39th field of the line, the state the third.
+    const CORE_AFTER_STATE: usize = 39 - 3;
+    let mut text = [0u8; 1024];
     let path = stat_path(pid);
     // SAFETY: a terminated string; a buffer of the stated length; the descriptor belongs to nothing else
     // until it is closed.
     let read = unsafe {
         let fd = libc::open(path.as_ptr().cast(), libc::O_RDONLY | libc::O_CLOEXEC);
         if fd < 0 {
-            return true;
+            return UNKNOWN;
         }
         let read = libc::read(fd, text.as_mut_ptr().cast(), text.len());
         libc::close(fd);
@@ -70,10 +81,11 @@ pub fn is_runnable(pid: u32) -> bool {
     };
     let text = &text[..usize::try_from(read).unwrap_or(0)];
     // The state stands after the command's name, which may itself hold parentheses.
-    match text.iter().rposition(|&c| c == b')').and_then(|at| text.get(at + 2)) {
-        Some(state) => *state == b'R',
-        None => true,
-    }
+    let Some(name_ends) = text.iter().rposition(|&c| c == b')') else { return UNKNOWN };
+    let mut fields = text[name_ends + 1..].split(|&c| c == b' ').skip(1);
+    let is_runnable = fields.next().is_none_or(|state| state == b"R");
+    let core = fields.nth(CORE_AFTER_STATE - 1).and_then(|core| std::str::from_utf8(core).ok()?.parse().ok());
+    Scheduling { is_runnable, core }
 }
 
 /// `/proc/<pid>/stat`, terminated. What follows the first zero byte means nothing.
@@ -92,17 +104,17 @@ fn stat_path(pid: u32) -> [u8; 22] {
 
 #[cfg(test)]
 mod tests {
-    use super::{WatchedProcess, is_runnable};
+    use super::{Scheduling, WatchedProcess, scheduling};
 
     #[test]
     fn a_busy_process_is_runnable_and_a_sleeping_or_stopped_one_is_not() {
-        assert!(is_runnable(u32::MAX), "unknown: taken to run");
+        assert_eq!(scheduling(u32::MAX), Scheduling { is_runnable: true, core: None }, "taken to run");
         let mut asleep = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let mut busy = std::process::Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
         let settles = |pid: u32, runs: bool| {
             (0..2000).any(|_| {
                 std::thread::sleep(std::time::Duration::from_millis(1));
-                is_runnable(pid) == runs
+                scheduling(pid).is_runnable == runs
             })
         };
         assert!(settles(asleep.id(), false) && settles(busy.id(), true));
@@ -113,6 +125,26 @@ mod tests {
             child.kill().unwrap();
             child.wait().unwrap();
         }
+    }
+
+    #[test]
+    fn the_core_of_a_process_is_where_it_runs() {
+        // SAFETY: the first asks for a number. Sets that are all zero are valid, and the sizes are their own.
+        let here = unsafe {
+            let core = libc::sched_getcpu() as usize;
+            let mut only: libc::cpu_set_t = std::mem::zeroed();
+            libc::CPU_SET(core, &mut only);
+            let mut all: libc::cpu_set_t = std::mem::zeroed();
+            assert_eq!(libc::sched_getaffinity(0, size_of_val(&all), &mut all), 0);
+            assert_eq!(libc::sched_setaffinity(0, size_of_val(&only), &only), 0);
+            let child = std::process::Command::new("sleep").arg("60").spawn();
+            assert_eq!(libc::sched_setaffinity(0, size_of_val(&all), &all), 0);
+            (core, child.unwrap())
+        };
+        let (core, mut child) = here;
+        assert_eq!(scheduling(child.id()).core, Some(core), "the child has inherited the one core");
+        child.kill().unwrap();
+        child.wait().unwrap();
     }
 
     #[test]

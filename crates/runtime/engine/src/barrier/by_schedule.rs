@@ -63,9 +63,20 @@ fn run_sampled(
     let began = part.shared.node.clock().now();
     // Writes the words of the built-in barrier, for which no rank waits here.
     part.shared.board.enter_barrier(part.me, number, began.0);
+    let late_ns = lateness_if_last(part, number, began);
     run_program(process, part, state, ready, number)?;
-    note_sample(part, state, number, began, waited_before);
+    note_sample(part, state, number, began, waited_before, late_ns);
     Ok(())
+}
+
+/// How long after the first rank this one has entered the barrier at `began`, if all others have entered it.
+/// They do not leave it before this rank goes on. Later they may have entered the next one.
+fn lateness_if_last(part: &NodePart, number: u64, began: Ticks) -> Option<u64> {
+    let entered_at = |rank: usize| part.shared.board.entered_at(rank, number);
+    let others = || (0..part.ranks).filter(|&rank| rank != part.me);
+    let is_last = others().all(|rank| entered_at(rank).is_some_and(|at| (at, rank) < (began.0, part.me)));
+    let first = others().filter_map(entered_at).min().map_or(began, Ticks);
+    is_last.then(|| part.shared.node.clock().ns_between(first, began))
 }
 
 /// Polls a few times for a word to reach a value.
@@ -97,18 +108,20 @@ fn wait_for_flag(
 /// Records a sampled barrier that is complete. Arrivals are not counted here: the times of entry show which
 /// rank came last, and the sample stands for all barriers since the one before.
 #[cold]
-fn note_sample(part: &NodePart, state: &mut PartState, number: u64, began: Ticks, waited_before: u64) {
-    let (clock, me) = (part.shared.node.clock(), part.me);
+fn note_sample(
+    part: &NodePart,
+    state: &mut PartState,
+    number: u64,
+    began: Ticks,
+    waited_before: u64,
+    late_ns: Option<u64>,
+) {
     let barriers = state.barriers.note_sample(number);
     let tally = state.tallies.of(Barrier, false);
-    tally.sample(clock.ns_since(began), tally.wait_ns - waited_before);
-    let entered_at = |rank: usize| part.shared.board.entered_at(rank, number);
-    let others = || (0..part.ranks).filter(|&rank| rank != me);
-    let is_last = others().all(|rank| entered_at(rank).is_some_and(|at| (at, rank) < (began.0, me)));
-    if is_last {
-        let first = others().filter_map(entered_at).min().map_or(began, Ticks);
+    tally.sample(part.shared.node.clock().ns_since(began), tally.wait_ns - waited_before);
+    if let Some(late_ns) = late_ns {
         tally.last += barriers;
         tally.last_sampled += 1;
-        tally.late_ns += clock.ns_between(first, began);
+        tally.late_ns += late_ns;
     }
 }

@@ -20,7 +20,7 @@ pub fn complete(process: &Process, observer: Observer) {
     deferral.observations.count(observer);
     for part in deferral.parts() {
         // SAFETY: communicators with pending barriers are attached: detaching completes them first.
-        complete_barriers_of(process, unsafe { &*part });
+        complete_barriers_of(process, unsafe { &*part }, observer);
     }
     deferral.end_completion();
 }
@@ -54,6 +54,30 @@ pub fn complete_without_locks(process: &Process, observer: Observer) -> bool {
     }
     deferral.end_completion();
     true
+}
+
+/// Completes all pending barriers if all ranks have entered them, so that the gate need not stay closed.
+/// Waits for nothing and may run wherever a call was caught.
+#[cold]
+pub fn complete_if_entered(process: &Process) {
+    let deferral = &process.deferral;
+    // SAFETY: communicators with pending barriers are attached; the one thread in MPI is here.
+    let state_of = |part: *const NodePart| unsafe { (*part).state_unlocked() };
+    let is_entered = |part: *const NodePart| {
+        let state = state_of(part);
+        // SAFETY: as above.
+        let part = unsafe { &*part };
+        state.barriers.count_fast_path(&mut state.tallies, part.shared.node.recording);
+        LastToEnter::default().have_all(&part.shared.board, state.barriers.entered - 1)
+    };
+    if deferral.parts().all(is_entered) {
+        deferral.begin_completion();
+        for part in deferral.parts() {
+            let barriers = &mut state_of(part).barriers;
+            barriers.known = barriers.entered;
+        }
+        deferral.end_completion();
+    }
 }
 
 /// Looks again and again whether all ranks have entered all pending barriers of `part`.
@@ -101,7 +125,7 @@ pub(crate) fn complete_before_collective(process: &Process, part: &NodePart, onl
 }
 
 /// Waits until all barriers of `part` that this rank has entered are complete. Some must be pending.
-fn complete_barriers_of(process: &Process, part: &NodePart) {
+fn complete_barriers_of(process: &Process, part: &NodePart, observer: Observer) {
     let (board, node) = (&part.shared.board, part.shared.node);
     // SAFETY: deferral is for programs with one thread in MPI. That thread is inside MPI or was caught at a
     // system call of its own, so it is not in here already.
@@ -119,6 +143,14 @@ fn complete_barriers_of(process: &Process, part: &NodePart) {
     if node.recording && pending == 1 {
         let overlapped_ns = overlapped_ns(part, number, state.barriers.pending_since, observed, was_complete);
         state.tallies.of(Barrier, false).overlapped_ns += overlapped_ns;
+    }
+    if process.deferral.is_adaptive() {
+        let pending_ns = node.clock().ns_between(state.barriers.pending_since, observed);
+        let rest = state.barriers.benefit.note(pending, pending_ns, observer.is_system_call());
+        if rest > 0 {
+            state.barriers.waits_until = state.barriers.entered + rest;
+            process.deferral.give_up();
+        }
     }
 }
 

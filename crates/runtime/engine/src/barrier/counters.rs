@@ -1,6 +1,7 @@
 //! One rank's counters of the barriers of one communicator.
 
-use super::trial::{Advice, Trial};
+use super::benefit::Benefit;
+use super::trial::{Advice, CLOCK_INTERVAL, Trial};
 use super::work::Work;
 use crate::clock::Ticks;
 use crate::record::tally::Tallies;
@@ -35,6 +36,10 @@ pub struct BarrierCounters {
     pub(crate) advice: Option<Advice>,
     /// The trial; only rank 0 runs it.
     pub(crate) trial: Trial,
+    /// What this rank gains by leaving barriers pending.
+    pub(crate) benefit: Benefit,
+    /// Barriers below this number wait, where deferral is adaptive.
+    pub(crate) waits_until: u64,
 }
 
 impl BarrierCounters {
@@ -42,6 +47,18 @@ impl BarrierCounters {
     #[inline(always)]
     pub(crate) fn pending(&self) -> u64 {
         self.entered - self.known
+    }
+
+    /// Returns whether member `me` waits for its next barrier, without a look at the advice.
+    #[inline(always)]
+    pub(crate) fn waits_at_once(&self, me: usize) -> bool {
+        self.entered < self.waits_until && !self.is_reading_due(me)
+    }
+
+    /// Returns whether member `me` leads the trial and reads the clock for it before its next barrier.
+    #[inline(always)]
+    pub(crate) fn is_reading_due(&self, me: usize) -> bool {
+        me == 0 && self.entered % CLOCK_INTERVAL == 0
     }
 
     /// Counts a barrier and returns its number.

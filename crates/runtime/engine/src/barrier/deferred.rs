@@ -2,7 +2,7 @@
 
 use super::completion::{complete_before_barrier, wait_for_pending};
 use super::last_to_enter::LastToEnter;
-use super::trial::Advice;
+use super::trial::{Advice, CLOCK_INTERVAL};
 use super::{counters::BarrierCounters, lateness, strict, work};
 use crate::clock::Ticks;
 use crate::collective::call::CollectiveKind::Barrier;
@@ -15,17 +15,16 @@ use crate::process::Process;
 use std::ffi::c_void;
 use std::sync::atomic::{Ordering, compiler_fence};
 
-/// Between how many barriers the trial reads the clock.
-const CLOCK_INTERVAL: u64 = 8;
-
 /// Enters a barrier of a communicator that the front end knows by the pointer `handle`. Leaves it pending
 /// if that pays or, if deferral is not adaptive, always.
 #[inline]
 pub(super) fn run(process: &Process, part: &NodePart, handle: *const c_void) -> Result<(), Revoked> {
-    if process.deferral.is_adaptive() {
-        run_as_advised(process, part, handle)
-    } else {
+    if !process.deferral.is_adaptive() {
         defer_or_wait(process, part, handle)
+    } else if state_of(part).barriers.waits_at_once(part.me) {
+        strict::run(process, part)
+    } else {
+        run_as_advised(process, part, handle)
     }
 }
 
@@ -49,21 +48,25 @@ fn state_of(part: &NodePart) -> &mut PartState {
 #[inline]
 fn run_as_advised(process: &Process, part: &NodePart, handle: *const c_void) -> Result<(), Revoked> {
     let (board, clock, began) = (&part.shared.board, part.shared.node.clock(), Ticks(0));
-    let number = state_of(part).barriers.entered;
-    let is_lead = part.me == 0 && number % CLOCK_INTERVAL == 0;
-    if is_lead && state_of(part).barriers.trial.is_due(number, clock.ns_since(began)) {
+    let barriers = &state_of(part).barriers;
+    let (number, waits_until) = (barriers.entered, barriers.waits_until);
+    if barriers.is_reading_due(part.me) && barriers.trial.is_due(number, clock.ns_since(began)) {
         strict::run(process, part)?;
         let advice = state_of(part).barriers.trial.advance(number, clock.ns_since(began));
         board.advise(advice as u64);
+    } else if Advice::from_word(board.advice()) == Advice::Defer && number >= waits_until {
+        defer_or_wait(process, part, handle)?;
     } else {
-        match Advice::from_word(board.advice()) {
-            Advice::Defer => defer_or_wait(process, part, handle)?,
-            Advice::Wait => strict::run(process, part)?,
-        }
+        strict::run(process, part)?;
     }
     let advice = Advice::from_word(board.advice());
     if state_of(part).barriers.advice.replace(advice) != Some(advice) && advice == Advice::Wait {
         process.deferral.give_up();
+    }
+    if advice == Advice::Wait {
+        let next_look = (number + 1).next_multiple_of(CLOCK_INTERVAL);
+        let barriers = &mut state_of(part).barriers;
+        barriers.waits_until = barriers.waits_until.max(next_look);
     }
     Ok(())
 }

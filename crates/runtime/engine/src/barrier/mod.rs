@@ -6,13 +6,13 @@
 //! made ([`BarrierKind`](crate::communicator::service::BarrierKind)): [`pair`], [`central`] or [`threaded`]
 //! ([`strict`] chooses between these two), or a schedule ([`by_schedule`], which runs a [`program`] on flags
 //! in a [`flag_layout`]). If barriers may be deferred, [`deferred`] enters them and [`completion`] completes
-//! them; [`lateness`] and [`work`] note
-//! who would have come last; [`trial`] measures whether deferral pays. [`dispatch`] chooses among all of
-//! these.
+//! them; [`lateness`] and [`work`] note who would have come last; [`trial`] measures whether deferral pays,
+//! and [`benefit`] finds out sooner if it cannot. [`dispatch`] chooses among all of these.
 //!
 //! May use: all of the engine but [`crate::dispatch`] and [`crate::blocking::collective`]. Must never:
 //! leave a barrier pending where [`crate::deferral`] forbids it.
 
+pub mod benefit;
 pub mod by_schedule;
 pub mod central;
 pub mod completion;

@@ -10,11 +10,12 @@ use crate::record::tally::is_sampled;
 /// may enter the barrier once more: entering the same barrier twice has no further effect.
 #[inline(always)]
 pub(super) fn run(deferral: &Deferral, part: &NodePart) -> bool {
-    if deferral.is_on() || any_pending() || part.is_known_revoked() {
-        return false;
-    }
     // SAFETY: pairs are for programs with one thread in MPI, and nothing below calls this function again.
     let barriers = &mut unsafe { part.state_unlocked() }.barriers;
+    let may_defer = deferral.is_on() && !(deferral.is_adaptive() && barriers.waits_at_once(part.me));
+    if may_defer || any_pending() || part.is_known_revoked() {
+        return false;
+    }
     let (board, number, other) = (&part.shared.board, barriers.entered, 1 - part.me);
     if is_sampled(number) {
         return false;

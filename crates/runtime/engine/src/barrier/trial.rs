@@ -27,6 +27,9 @@ impl Advice {
     }
 }
 
+/// Between how many barriers the lead reads the clock.
+pub(crate) const CLOCK_INTERVAL: u64 = 8;
+
 /// Barriers at the start of a block that are not timed, because ranks that ran ahead still work off the
 /// block before.
 const SETTLING: u64 = 8;

@@ -12,6 +12,7 @@ use crate::clock::Ticks;
 use crate::copy::streaming::StreamingCopy;
 use crate::record::arrivals::Arrivals;
 use crate::record::tally::Tallies;
+use crate::wait::expectation;
 use evenkeel_record::OpRecord;
 use evenkeel_segment::board::geometry::WINDOW;
 use evenkeel_segment::{Board, Geometry, Mapped, Seq};
@@ -95,10 +96,9 @@ impl PartState {
         self.expected_ns[kind as usize]
     }
 
-    /// Includes a wait in the running mean of its kind.
+    /// Includes a wait in the expectation for its kind.
     pub(crate) fn learn(&mut self, kind: CollectiveKind, waited_ns: u64) {
-        let expected = &mut self.expected_ns[kind as usize];
-        *expected = (*expected * 7 + waited_ns) / 8;
+        expectation::include(&mut self.expected_ns[kind as usize], waited_ns);
     }
 
     /// The number of the next instance.

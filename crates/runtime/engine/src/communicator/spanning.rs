@@ -10,6 +10,7 @@ use crate::record::tally::{Tallies, is_sampled};
 use crate::reduction::operators::OperatorTable;
 use crate::spanning::operation::SpanningOperation;
 use crate::spanning::reservation::Reservation;
+use crate::wait::expectation;
 use evenkeel_random::Random;
 use evenkeel_record::CommRecord;
 use evenkeel_segment::Geometry;
@@ -171,8 +172,7 @@ impl SpanningCommunicator {
     pub(crate) fn count(&self, call: &Call, ns: u64, waited_ns: u64) {
         let kind = call.kind();
         let mut counters = self.counters();
-        let expected = &mut counters.expected_ns[kind as usize];
-        *expected = (*expected * 7 + waited_ns) / 8;
+        expectation::include(&mut counters.expected_ns[kind as usize], waited_ns);
         if !self.service.part.shared.node.recording {
             return;
         }

@@ -32,6 +32,11 @@ impl Observer {
     pub unsafe fn named(name: *const c_char, is_system_call: bool) -> Observer {
         Observer { name, is_system_call }
     }
+
+    /// Returns whether it is a system call that was caught.
+    pub fn is_system_call(self) -> bool {
+        self.is_system_call
+    }
 }
 
 /// How many different observers are counted separately.

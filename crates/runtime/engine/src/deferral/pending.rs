@@ -12,14 +12,19 @@ use std::ffi::c_int;
 use std::ptr::from_ref;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
-/// Arms the gate ([`ON`]), disarms it (0), or looks whether anything forbids deferral ([`LOOK`], and
-/// [`ON`]). Returns nonzero on success.
+/// Arms the gate ([`ON`], [`AGAIN`]), disarms it ([`OFF`]), or looks whether anything forbids deferral
+/// ([`LOOK`], and [`ON`]). Returns nonzero on success.
 pub type ArmGate = extern "C" fn(c_int) -> c_int;
 
+/// See [`ArmGate`].
+pub const OFF: c_int = 0;
 /// See [`ArmGate`].
 pub const ON: c_int = 1;
 /// See [`ArmGate`].
 pub const LOOK: c_int = 2;
+
+/// See [`ArmGate`].
+pub const AGAIN: c_int = 3;
 
 /// How long barriers may be left pending until the front end looks again for what forbids that. A look
 /// takes about a microsecond.
@@ -169,19 +174,20 @@ impl Deferral {
     #[inline(always)]
     pub(crate) fn arm(&self, clock: Clock, now: Ticks) -> bool {
         let looked = Ticks(self.looked.load(Ordering::Relaxed));
-        if self.is_armed.load(Ordering::Relaxed) && clock.ns_between(looked, now) < LOOK_INTERVAL_NS {
-            return true;
-        }
-        self.look_or_arm(now)
+        let is_recent = clock.ns_between(looked, now) < LOOK_INTERVAL_NS;
+        let is_armed = self.is_armed.load(Ordering::Relaxed);
+        is_armed && is_recent || self.look_or_arm(now, is_armed, is_recent)
     }
 
     #[cold]
-    fn look_or_arm(&self, now: Ticks) -> bool {
-        self.looked.store(now.0, Ordering::Relaxed);
-        let is_done = if self.is_armed.load(Ordering::Relaxed) {
+    fn look_or_arm(&self, now: Ticks, is_armed: bool, is_recent: bool) -> bool {
+        if !is_recent {
+            self.looked.store(now.0, Ordering::Relaxed);
+        }
+        let is_done = if is_armed {
             self.call_front_end(LOOK).is_none_or(|answer| answer != 0)
         } else {
-            self.set_armed(true)
+            self.set_armed(if is_recent { AGAIN } else { ON })
         };
         is_done && self.is_on()
     }
@@ -198,9 +204,9 @@ impl Deferral {
     }
 
     #[cold]
-    fn set_armed(&self, armed: bool) -> bool {
-        let Some(answer) = self.call_front_end(if armed { ON } else { 0 }) else { return true };
-        let is_done = answer != 0;
+    fn set_armed(&self, how: c_int) -> bool {
+        let Some(answer) = self.call_front_end(how) else { return true };
+        let (is_done, armed) = (answer != 0, how != OFF);
         self.is_armed.store(is_done && armed, Ordering::Relaxed);
         if armed && !is_done {
             self.close();
@@ -223,7 +229,7 @@ impl Deferral {
     fn disarm(&self) {
         self.disarms_later.store(false, Ordering::Relaxed);
         if self.is_armed.load(Ordering::Relaxed) {
-            self.set_armed(false);
+            self.set_armed(OFF);
         }
     }
 

@@ -210,7 +210,7 @@ impl Bootstrap {
         NodeStatus::new(&segment).set_joined(local_rank);
         let direct_reads = members.all_have(READS) && here.iter().all(|&rank| answers[rank] & HAS_READS != 0);
         let facts = NodeFacts { cores: members.usable_cores(), direct_reads };
-        members.place_on_cores(local_rank);
+        let share = members.place_on_cores(local_rank);
         let (table, sentence) = agreement::agree(&members.table_offers(), self.table);
         if let Some(sentence) = sentence.filter(|_| self.me == here[0]) {
             notes.add(&sentence);
@@ -234,6 +234,7 @@ impl Bootstrap {
                 yield_works: members.share_a_session(),
                 clock: self.clock,
             },
+            share,
             patience_ns: options::PATIENCE_MS.get().parse::<u64>().unwrap_or(200).max(1) * 1_000_000,
             threaded: self.threaded,
             recording: options::RECORD.is_on(),

@@ -1,27 +1,17 @@
 //! The cores that this process may use, and how the ranks of a node are spread over them.
 
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
 /// The cores in this thread's affinity mask.
 pub fn allowed() -> Vec<usize> {
-    // SAFETY: an all-zero set is valid, and the size passed is its own.
-    unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        if libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set) != 0 {
-            return vec![0];
-        }
-        (0..libc::CPU_SETSIZE as usize).filter(|&c| libc::CPU_ISSET(c, &set)).collect()
-    }
+    let Some(set) = current() else { return vec![0] };
+    // SAFETY: the indices are below the size of a set.
+    (0..libc::CPU_SETSIZE as usize).filter(|&core| unsafe { libc::CPU_ISSET(core, &set) }).collect()
 }
 
 /// Binds the calling thread, and the threads that it starts later, to `cores`.
 pub fn bind(cores: &[usize]) -> bool {
-    // SAFETY: as above; the indices come from `allowed`.
-    unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        for &core in cores {
-            libc::CPU_SET(core, &mut set);
-        }
-        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set) == 0
-    }
+    bind_to(&set_of(cores))
 }
 
 /// The cores for rank number `index` of `ranks` ranks on this node, or `None` if the cores cannot be
@@ -42,6 +32,93 @@ pub fn share(cores: &[usize], index: usize, ranks: usize) -> Option<Vec<usize>> 
     } else {
         None
     }
+}
+
+/// The share of the cores on which this rank was started, and from which the kernel may move it.
+///
+/// The kernel moves ranks away from the core of another program's busy process, and may then leave two ranks
+/// on one core for long. Ranks that wait for each other there need the core by turns: a call that takes
+/// 0.1 us on two cores takes 60. So a rank that meets another one on a foreign core returns to its share.
+pub struct Share {
+    mine: libc::cpu_set_t,
+    /// Where the rank may run. If that changes, the rank is left alone.
+    allowed: libc::cpu_set_t,
+    is_left_alone: AtomicBool,
+    /// When the rank returned last.
+    returned: AtomicU64,
+}
+
+/// A rank returns no more often than this. The kernel balances its load every few milliseconds.
+const RETURN_INTERVAL_NS: u64 = 10_000_000;
+
+impl Share {
+    /// The share `mine` of the cores `allowed`.
+    pub fn new(mine: &[usize], allowed: &[usize]) -> Share {
+        Share {
+            mine: set_of(mine),
+            allowed: set_of(allowed),
+            is_left_alone: AtomicBool::new(false),
+            returned: AtomicU64::new(0),
+        }
+    }
+
+    /// The rank no longer returns: the program sets affinities, and may look at them.
+    pub fn leave_alone(&self) {
+        self.is_left_alone.store(true, Ordering::Relaxed);
+    }
+
+    /// Moves the calling thread to its share, if it is on the foreign core `core` and has not moved lately.
+    /// Allocates nothing.
+    pub fn return_from(&self, core: usize, now_ns: u64) {
+        // SAFETY: `core` is below the size of a set, and the sets are valid.
+        let is_foreign = unsafe { core < libc::CPU_SETSIZE as usize && !libc::CPU_ISSET(core, &self.mine) };
+        let is_due = now_ns.saturating_sub(self.returned.load(Ordering::Relaxed)) >= RETURN_INTERVAL_NS;
+        if is_foreign && is_due && !self.is_left_alone.load(Ordering::Relaxed) {
+            if !current().is_some_and(|now| are_equal(&now, &self.allowed)) {
+                return self.leave_alone();
+            }
+            self.returned.store(now_ns, Ordering::Relaxed);
+            // If another process has bound this thread meanwhile, that stands.
+            if bind_to(&self.mine) && current().is_some_and(|now| are_equal(&now, &self.mine)) {
+                bind_to(&self.allowed);
+            }
+        }
+    }
+}
+
+fn set_of(cores: &[usize]) -> libc::cpu_set_t {
+    // SAFETY: an all-zero set is valid; the indices come from `allowed`.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        for &core in cores {
+            libc::CPU_SET(core, &mut set);
+        }
+        set
+    }
+}
+
+fn are_equal(one: &libc::cpu_set_t, other: &libc::cpu_set_t) -> bool {
+    // SAFETY: both sets are valid.
+    unsafe { libc::CPU_EQUAL(one, other) }
+}
+
+fn current() -> Option<libc::cpu_set_t> {
+    // SAFETY: an all-zero set is valid, and the size passed is its own.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        (libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set) == 0).then_some(set)
+    }
+}
+
+fn bind_to(set: &libc::cpu_set_t) -> bool {
+    // SAFETY: a valid set of the stated size.
+    unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), set) == 0 }
+}
+
+/// The core on which the calling thread runs.
+pub fn current_core() -> Option<usize> {
+    // SAFETY: the function has no preconditions.
+    usize::try_from(unsafe { libc::sched_getcpu() }).ok()
 }
 
 /// The session by which the kernel groups this process for scheduling, or 0 if it does not group by
@@ -163,5 +240,66 @@ mod tests {
         assert_eq!(quota_of("3:cpu,cpuacct:/x\n", files), None);
         assert_eq!(quota_of("3:cpu,cpuacct:/y/z\n", files), Some(0.5));
         assert_eq!((usable(8, Some(1.5)), usable(2, None), usable(4, Some(0.5))), (2, 2, 1));
+    }
+
+    /// In a thread of its own, whose affinity is changed.
+    fn on_a_thread(test: impl FnOnce() + Send + 'static) {
+        std::thread::spawn(test).join().unwrap();
+    }
+
+    #[test]
+    fn a_rank_on_a_foreign_core_returns_to_its_share_and_may_run_everywhere() {
+        on_a_thread(|| {
+            let all = allowed();
+            if all.len() < 2 {
+                eprintln!("not tested: there is one core");
+                return;
+            }
+            let share = Share::new(&all[1..2], &all);
+            // The kernel may move the thread at any time, also back.
+            let has_moved = (1..1_000).any(|at| {
+                bind(&all[..1]);
+                bind(&all);
+                share.return_from(all[0], at * RETURN_INTERVAL_NS);
+                current_core() == Some(all[1])
+            });
+            assert!(has_moved && allowed() == all);
+        });
+    }
+
+    #[test]
+    fn a_rank_stays_where_the_program_has_bound_it_and_from_then_on() {
+        on_a_thread(|| {
+            let all = allowed();
+            if all.len() < 2 {
+                eprintln!("not tested: there is one core");
+                return;
+            }
+            let share = Share::new(&all[1..2], &all);
+            bind(&all[..1]);
+            share.return_from(all[0], RETURN_INTERVAL_NS);
+            assert_eq!(allowed(), all[..1]);
+            assert_eq!(share.returned.load(Ordering::Relaxed), 0);
+            bind(&all);
+            share.return_from(all[0], RETURN_INTERVAL_NS);
+            assert_eq!(share.returned.load(Ordering::Relaxed), 0, "the program sets affinities");
+        });
+    }
+
+    #[test]
+    fn a_rank_returns_rarely() {
+        on_a_thread(|| {
+            let all = allowed();
+            if all.len() < 2 {
+                eprintln!("not tested: there is one core");
+                return;
+            }
+            let share = Share::new(&all[1..2], &all);
+            share.return_from(all[1], RETURN_INTERVAL_NS);
+            assert_eq!(share.returned.load(Ordering::Relaxed), 0, "it is at home");
+            share.return_from(all[0], RETURN_INTERVAL_NS);
+            share.return_from(all[0], 2 * RETURN_INTERVAL_NS - 1);
+            assert_eq!(share.returned.load(Ordering::Relaxed), RETURN_INTERVAL_NS);
+        });
     }
 }

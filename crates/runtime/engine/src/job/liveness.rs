@@ -1,5 +1,6 @@
 //! Which processes of the job are alive, and what happens when a rank waits for one that has died.
 
+use super::cores;
 use super::node::Node;
 use crate::clock;
 use crate::record::notes;
@@ -25,14 +26,42 @@ impl Node {
     }
 
     /// Returns whether one of the other processes with these local ranks is running or ready to run.
-    /// Returns true if that cannot be found out cheaply.
+    /// Returns true if that cannot be found out cheaply. If one of them needs the core of this process, which
+    /// is foreign to it, this process leaves the core.
     pub fn any_is_running(&self, local_ranks: &[usize]) -> bool {
         let others = || local_ranks.iter().filter(|&&rank| rank != self.local_rank);
         // For a process with threads the kernel reports only the first one, which may not be the one in
         // MPI.
-        self.threaded
-            || others().count() > FEW_PROCESSES
-            || others().any(|&rank| process::is_runnable(self.neighbour(rank).pid))
+        if self.threaded || others().count() > FEW_PROCESSES {
+            return true;
+        }
+        let runnable = || {
+            let scheduled = others().map(|&rank| process::scheduling(self.neighbour(rank).pid));
+            scheduled.filter(|process| process.is_runnable)
+        };
+        let Some(share) = &self.share else { return runnable().next().is_some() };
+        let (here, mut any) = (cores::current_core(), false);
+        for process in runnable() {
+            any = true;
+            if let Some(core) = process.core.filter(|_| process.core == here) {
+                share.return_from(core, clock::monotonic_ns());
+            }
+        }
+        any
+    }
+
+    /// Notes that the program sets affinities: they stay as they are from now on.
+    pub fn leave_affinity_alone(&self) {
+        if let Some(share) = &self.share {
+            share.leave_alone();
+        }
+    }
+
+    /// Leaves a foreign core on which another rank of this node is ready to run.
+    pub fn leave_shared_core(&self) {
+        if self.share.is_some() {
+            self.any_is_running(&(0..self.neighbours.len()).collect::<Vec<_>>());
+        }
     }
 
     /// Returns whether a rank of this node has died before it left the job. False for ranks of other nodes.

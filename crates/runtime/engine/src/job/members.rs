@@ -1,7 +1,7 @@
 //! The processes of one node, as they have described themselves.
 
 use super::agreement::TableOffer;
-use super::cores;
+use super::cores::{self, Share};
 use super::neighbour::Neighbour;
 use super::process_info::{ProcessInfo, STRICT, THREADED};
 use evenkeel_options as options;
@@ -63,22 +63,23 @@ impl<'a> NodeMembers<'a> {
     }
 
     /// Moves this process to its share of the node's cores, if the launcher has bound none of the processes.
-    pub(super) fn place_on_cores(&self, local_rank: usize) {
+    /// Returns the share if no other rank has a part in it and the system may move the process away.
+    pub(super) fn place_on_cores(&self, local_rank: usize) -> Option<Share> {
         let union = self.cores();
         let is_unbound = self.infos().all(|info| info.cores == union);
         let placing = options::PLACE.get();
         if !is_unbound || placing == "none" {
-            return;
+            return None;
         }
-        let allowed = cores::allowed();
-        if let Some(mine) = cores::share(&allowed, local_rank, self.0.len()) {
-            cores::bind(&mine);
-            if placing != "bind" {
-                // The rank has moved to its share; from here on the system may move it again. A rank that
-                // had to stay on the core of another program's busy process would starve, and all others
-                // would wait for it.
-                cores::bind(&allowed);
-            }
+        let (allowed, ranks) = (cores::allowed(), self.0.len());
+        let mine = cores::share(&allowed, local_rank, ranks)?;
+        cores::bind(&mine);
+        if placing == "bind" {
+            return None;
         }
+        // The rank has moved to its share; from here on the system may move it again. A rank that had to stay
+        // on the core of another program's busy process would starve, and all others would wait for it.
+        cores::bind(&allowed);
+        (ranks <= allowed.len()).then(|| Share::new(&mine, &allowed))
     }
 }

@@ -1,6 +1,7 @@
 //! The processes of this node, the segment that they share, and the facts that all of them know.
 
 use super::agent_link::AgentLink;
+use super::cores::Share;
 use super::neighbour::Neighbour;
 use crate::clock::{Clock, Ticks};
 use crate::record::host_messages::HostMessages;
@@ -51,6 +52,8 @@ pub struct Node {
     pub enters_unfenced: bool,
     /// How ranks wait.
     pub waiting: WaitSettings,
+    /// The share of the cores to which this rank returns if it meets another one on a core.
+    pub(super) share: Option<Share>,
     /// How long a rank waits before it checks whether the ranks that it waits for are alive.
     pub patience_ns: u64,
     /// Several threads of the program may be in MPI at once.
@@ -106,6 +109,7 @@ impl Node {
                 yield_works: true,
                 clock,
             },
+            share: None,
             patience_ns: u64::MAX,
             threaded: false,
             recording: false,

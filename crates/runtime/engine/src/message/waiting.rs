@@ -4,6 +4,7 @@
 use super::waiter::Waiter;
 use crate::process::Process;
 use crate::wait::chores::Chores;
+use crate::wait::expectation;
 use crate::wait::pause::{Pause, yield_now};
 use evenkeel_segment::eventcount;
 
@@ -118,6 +119,6 @@ pub fn end(process: &Process) {
             port.node.timeline.add(port.node.clock().ns_between(port.node.began, now), for_messages);
             port.waited_for.add(port.latest_peer, for_messages);
         }
-        port.expected_ns = (3 * port.expected_ns + waited) / 4;
+        expectation::include(&mut port.expected_ns, waited);
     }
 }

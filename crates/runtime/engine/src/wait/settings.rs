@@ -100,6 +100,11 @@ impl WaitSettings {
         self.ranks > self.cores || self.needs_this_core
     }
 
+    /// Returns whether a rank that waits may yield in place of sleeping, and others get its core.
+    pub fn may_yield(&self) -> bool {
+        self.policy == WaitPolicy::Auto && self.yield_works
+    }
+
     /// How many polls without a pause come at the start of a short wait.
     #[inline(always)]
     pub fn first_polls(&self) -> u32 {
