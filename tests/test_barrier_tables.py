@@ -76,7 +76,7 @@ def test_barriers_of_the_table_are_right_under_every_library(mpi, tmp_path, repo
     assert schedules_used(run(mpi, 3, env, report)) == {"dissemination"}
 
 
-@pytest.mark.parametrize("wait", ["block", "yield", "spin"])
+@pytest.mark.parametrize("wait", ["block", "spin-block", "yield", "spin"])
 def test_barriers_of_the_table_are_right_however_ranks_wait(openmpi4, tmp_path, report, wait):
     ranks = 2 if wait == "spin" else 4  # on two cores, four ranks that spin take seconds
     env = write_table(tmp_path / "table.json", "n-way-dissemination:n=2", [ranks]) | {"EVENKEEL_WAIT": wait}

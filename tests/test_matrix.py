@@ -55,6 +55,7 @@ def test_every_combination_is_right(mpi, ranks, report):
     [
         {"EVENKEEL_WAIT": "spin"},
         {"EVENKEEL_WAIT": "yield"},
+        {"EVENKEEL_WAIT": "spin-block"},
         {"EVENKEEL_WAIT": "block"},
         {"EVENKEEL_CMA": "off"},
         {"EVENKEEL_PLACE": "none"},

@@ -1,8 +1,8 @@
 """The runs of the section `deferred`: programs of apps/ and src/call.c with several kinds of barriers.
 
 Pure. A `Workload` is a program with its parameters and what disturbs it. It runs with several kinds of
-barriers: one of evenkeel's `--barrier` modes, or the library's own (HOST). Workload and barriers together are
-the `variant` of a row.
+barriers: one of evenkeel's `--barrier` modes, strict ones with implicit coscheduling (IMPLICIT), or the
+library's own (HOST). Workload and barriers together are the `variant` of a row.
 """
 
 from dataclasses import dataclass
@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from .disturbance import COMPETITORS, DOUBLED, NOTHING, QUOTA_SET
 
 AUTO, DEFERRED, STRICT, HOST = "auto", "deferred", "strict", "host"
+# Strict barriers in which ranks spin for the time of a wake-up, then sleep.
+IMPLICIT = "implicit coscheduling"
 # One library of each family, in its best setting for more ranks than cores; and evenkeel over each.
 HOSTS = ("openmpi4-bound", "mpich5-one-session")
 OURS = ("openmpi4-bound+evenkeel", "mpich5-one-session+evenkeel")
@@ -132,7 +134,11 @@ def groups(cores):
     for workload in (SCAN, SCAN_DISTURBED, SCAN_DOUBLED, SCAN_QUOTA, NAIVE):
         yield [(workload, SCAN_RANKS, (DEFERRED, STRICT))]
     yield [
-        *((workload, ranks, (AUTO, HOST)) for workload in (RADIX, RADIX_DISTURBED) for ranks in RADIX_RANKS),
+        *(
+            (workload, ranks, (AUTO, STRICT, IMPLICIT, HOST))
+            for workload in (RADIX, RADIX_DISTURBED)
+            for ranks in RADIX_RANKS
+        ),
         *((RADIX_DISTURBED, ranks // 2, (DEFERRED,)) for ranks in RADIX_RANKS),
         *((workload, RADIX_RANKS[0], (AUTO, HOST)) for workload in (RADIX_DOUBLED, RADIX_QUOTA)),
     ]
@@ -148,4 +154,6 @@ def environment(workload, barriers):
     """What a run's ranks get in their environment."""
     if barriers == HOST:
         return {}
+    if barriers == IMPLICIT:
+        return {"EVENKEEL_BARRIER": STRICT, "EVENKEEL_WAIT": "spin-block"}
     return {"EVENKEEL_BARRIER": barriers} | ({"EVENKEEL_WAIT": workload.wait} if workload.wait else {})

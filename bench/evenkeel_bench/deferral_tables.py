@@ -1,7 +1,7 @@
 """The tables of the section `deferred`. Pure: takes results, gives text."""
 
 from . import deferral, deferral_targets, statistics
-from .deferral import AUTO, DEFERRED, HOST, STRICT
+from .deferral import AUTO, DEFERRED, HOST, IMPLICIT, STRICT
 from .deferral_targets import SECTION, penalty_by_round, ratio, seconds
 from .judgement import host, number, ranged
 from .markdown import table
@@ -23,7 +23,9 @@ PAIRS = (
 )
 RADIX = (
     "Milliseconds, idle and disturbed: one busy process on each core; all ranks on half of the cores; a "
-    "control group with half of the cores' time. Pending: of all barriers, those that did not wait."
+    "control group with half of the cores' time. Pending: of all barriers, those that did not wait. With "
+    "implicit coscheduling, barriers are strict and ranks that wait spin for 50 µs, then sleep "
+    "(`--wait spin-block`)."
 )
 MESSAGES = (
     "Nanoseconds one way between two ranks: the library's messages without evenkeel, and evenkeel's with "
@@ -138,7 +140,7 @@ def radix(results):
     rows = []
     for ranks in results.ranks(SECTION):
         for c in results.configurations(SECTION):
-            for barriers in (AUTO, DEFERRED, HOST):
+            for barriers in (AUTO, DEFERRED, STRICT, IMPLICIT, HOST):
                 rows += _radix_rows(results, c, ranks, barriers)
     head = ["ranks", "", "barriers", "disturbed by", "pending", "idle machine", "disturbed", "ratio"]
     return _with_text(RADIX, head, rows)

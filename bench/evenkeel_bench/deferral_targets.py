@@ -6,7 +6,7 @@ of the processor's counter (10 ns on some machines).
 """
 
 from . import deferral, statistics
-from .deferral import AUTO, DEFERRED, HOST, STRICT
+from .deferral import AUTO, DEFERRED, HOST, IMPLICIT, STRICT
 from .judgement import Judgement, Target, at_most, host, not_measured, number, ranged
 from .results import is_evenkeel
 
@@ -18,6 +18,10 @@ SCANS = (
     (deferral.SCAN_DOUBLED, "prefix scan, all ranks on half of the cores", NO_LOSS),
     (deferral.SCAN_QUOTA, "prefix scan, half of the cores' time", NO_LOSS),
     (deferral.NAIVE, "naive prefix scan", 1.0),
+)
+IMPLICIT_COSCHEDULING = (
+    (deferral.RADIX, "idle machine", 1.0),
+    (deferral.RADIX_DISTURBED, "a competitor on each core", 0.621),
 )
 
 
@@ -158,6 +162,14 @@ def _radix_sorts(results):
             f"radix sort, {ranks} ranks: what competitors cost, to what they cost the best library",
             f"≤ {PENALTY} ×",
             lambda c, n=ranks: judge_penalty(c, n),
+        )
+    for workload, label, limit in IMPLICIT_COSCHEDULING:
+        yield (
+            f"radix sort, {deferral.RADIX_RANKS[0]} ranks, {label}, auto to implicit coscheduling",
+            f"≤ {limit} ×",
+            lambda c, w=workload, m=limit: at_most(
+                c, ratio(results, c, deferral.RADIX_RANKS[0], w, AUTO, w, IMPLICIT), m, " ×"
+            ),
         )
     for ranks in deferral.RADIX_RANKS:
         yield (

@@ -19,7 +19,7 @@ from evenkeel_bench import (
     plots,
     programs,
 )
-from evenkeel_bench.deferral import AUTO, DEFERRED, HOST, STRICT
+from evenkeel_bench.deferral import AUTO, DEFERRED, HOST, IMPLICIT, STRICT
 from evenkeel_bench.launch import Outcome
 from evenkeel_bench.libraries import Configuration, Library
 from evenkeel_bench.results import Results, read_csv, rows_of, write_csv
@@ -78,10 +78,12 @@ def test_every_run_has_its_own_key_and_sets_barriers_only_for_evenkeel():
         assert len(keys) == len(set(keys))
     for t in planned()[0]:
         barriers = deferral.split_variant(t.variant)[1]
-        assert t.environment.get("EVENKEEL_BARRIER") == (None if barriers == HOST else barriers)
+        mode = {HOST: None, IMPLICIT: STRICT}.get(barriers, barriers)
+        assert t.environment.get("EVENKEEL_BARRIER") == mode
         assert (barriers == HOST) == (t.configuration in deferral.HOSTS)
         assert t.disturbance == next((k for k in disturbance.KINDS if k and k in t.variant), "")
-        assert ("EVENKEEL_WAIT" in t.environment) == ("blocking" in t.variant)
+        wait = "block" if "blocking" in t.variant else "spin-block" if barriers == IMPLICIT else None
+        assert t.environment.get("EVENKEEL_WAIT") == wait
 
 
 def test_all_rounds_take_less_than_the_time_that_the_readme_gives():
@@ -168,7 +170,7 @@ def radix(configuration, ranks, barriers, idle, disturbed):
 
 def test_the_slowdown_by_competitors_is_compared_with_that_of_the_best_library():
     rows = radix(EK, 8, AUTO, 1, 3) + radix(OMPI, 8, HOST, 2, 8) + radix(MPICH, 8, HOST, 1, 9)
-    t = target_of(rows, "radix sort, 8 ranks")
+    t = target_of(rows, "radix sort, 8 ranks: what competitors cost")
     assert t.judgements[0].value == pytest.approx(3 / 4) and t.verdict == judgement.MISSED  # half is wanted
     cells = "1,000 (1,000–1,000) | 9,000 (9,000–9,000) | 9.00 × (9.00–9.00) |"
     text = deferral_tables.radix(Results(rows))
@@ -188,9 +190,20 @@ def test_each_disturbance_has_a_row_of_its_own():
         and "| quota | - | 1,000" in text
         and "4.00 × (4.00–4.00) |" in text
     )
-    assert target_of(rows, "radix sort, 8 ranks").verdict == judgement.UNKNOWN, (
+    assert target_of(rows, "radix sort, 8 ranks: what competitors cost").verdict == judgement.UNKNOWN, (
         "what competitors cost was not measured"
     )
+
+
+def test_deferred_barriers_are_compared_with_implicit_coscheduling():
+    rows = radix(EK, 8, AUTO, 1, 3) + radix(EK, 8, IMPLICIT, 1, 4)
+    values = [
+        t.judgements[0].value
+        for t in deferral_targets.evaluate(Results(rows))
+        if "implicit coscheduling" in t.what
+    ]
+    assert values == [pytest.approx(1), pytest.approx(3 / 4)]
+    assert f"| 8 | {EK} | implicit coscheduling | competitors |" in deferral_tables.radix(Results(rows))
 
 
 def test_half_of_the_ranks_are_compared_with_all_ranks_of_the_fastest_library():

@@ -49,7 +49,7 @@ pub struct RankRecord {
     pub cpu_ns: u64,
     /// The cores that this rank may run on, after placement.
     pub cores: Vec<u32>,
-    /// The waiting policy in force: "auto", "spin", "yield" or "block".
+    /// The waiting policy in force: "auto", "spin", "yield", "spin-block" or "block".
     pub wait_policy: String,
     /// One entry per communicator with collective calls, in order of first use.
     pub comms: Vec<CommRecord>,

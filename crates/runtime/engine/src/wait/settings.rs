@@ -19,6 +19,9 @@ pub enum WaitPolicy {
     Spin,
     /// Yield the core after every poll.
     Yield,
+    /// Keep the core for about as long as a wake-up takes, then sleep: implicit coscheduling (Arpaci-Dusseau,
+    /// 1998). Ranks that run at the same time stay awake for each other.
+    SpinBlock,
     /// Sleep until woken.
     Block,
 }
@@ -37,6 +40,7 @@ impl WaitPolicy {
             "auto" => Ok(WaitPolicy::Auto),
             "spin" => Ok(WaitPolicy::Spin),
             "yield" => Ok(WaitPolicy::Yield),
+            "spin-block" => Ok(WaitPolicy::SpinBlock),
             "block" => Ok(WaitPolicy::Block),
             other => Err(WaitPolicyError { value: other.to_string() }),
         }
@@ -48,6 +52,7 @@ impl WaitPolicy {
             WaitPolicy::Auto => "auto",
             WaitPolicy::Spin => "spin",
             WaitPolicy::Yield => "yield",
+            WaitPolicy::SpinBlock => "spin-block",
             WaitPolicy::Block => "block",
         }
     }
@@ -90,8 +95,8 @@ const SHARED_CORE_SPINS: u32 = 4;
 /// After this long a wait on shared cores it is worth checking whether the awaited ranks run, which takes
 /// some microseconds.
 const PEERS_NS: u64 = 200_000;
-/// How long a rank spins if every rank has a core: about as long as a wake-up takes.
-const OWN_CORE_SPIN_NS: u64 = 50_000;
+/// How long a wake-up takes, about. A rank spins for so long if every rank has a core.
+const WAKE_UP_NS: u64 = 50_000;
 
 impl WaitSettings {
     /// Returns whether ranks share cores with each other or with a process that they depend on.
@@ -137,6 +142,10 @@ impl WaitSettings {
             WaitPolicy::Spin => return WaitStep::Spin,
             WaitPolicy::Yield => return WaitStep::Yield,
             WaitPolicy::Block => return WaitStep::Block,
+            WaitPolicy::SpinBlock => {
+                let spins = polls % 64 != 0 || waited_ns() < WAKE_UP_NS;
+                return if spins { WaitStep::Spin } else { WaitStep::Block };
+            }
             WaitPolicy::Auto => {}
         }
         let long = self.worth_sleeping_ns();
@@ -155,7 +164,7 @@ impl WaitSettings {
         }
         let waited = waited_ns();
         let is_long = expected_ns > 2 * long;
-        if waited < OWN_CORE_SPIN_NS.min(if is_long { 5_000 } else { u64::MAX }) {
+        if waited < WAKE_UP_NS.min(if is_long { 5_000 } else { u64::MAX }) {
             WaitStep::Spin
         } else if is_long || waited > 5 * long || !peers_run() {
             WaitStep::Block
@@ -189,6 +198,20 @@ mod tests {
         assert_eq!(steps(SHARED, 1_000_000), [Spin, Block, Block, Block]);
         assert_eq!(steps(WaitSettings { cores: 16, ..SHARED }, 0), [Spin, Spin, Spin, Block]);
         assert_eq!(steps(WaitSettings { policy: WaitPolicy::Spin, ..SHARED }, 1_000_000), [Spin; 4]);
+    }
+
+    #[test]
+    fn implicit_coscheduling_spins_for_one_wake_up_and_then_sleeps() {
+        for cores in [2, 16] {
+            let w = WaitSettings { policy: WaitPolicy::SpinBlock, cores, ..SHARED };
+            let at = |ns: u64, expected_ns: u64| w.step(64, || ns, expected_ns, || unreachable!());
+            for expected_ns in [0, 10_000_000] {
+                assert_eq!(
+                    (at(40_000, expected_ns), at(60_000, expected_ns)),
+                    (WaitStep::Spin, WaitStep::Block)
+                );
+            }
+        }
     }
 
     #[test]
