@@ -8,6 +8,7 @@ import dataclasses
 import os
 import shutil
 import subprocess
+import warnings
 from pathlib import Path
 
 import processes
@@ -27,6 +28,9 @@ KEEP_JOB_AFTER_DEATH = {"openmpi": ["--enable-recovery"], "mpich": ["-disable-au
 
 # Makes Open MPI 5 report failed processes to the program instead of ending it.
 FAULT_TOLERANCE = ["--with-ft", "ulfm"]
+
+# What the launcher of Open MPI 4.1 now and then says of a rank that has ended well: it has forgotten it.
+FORGOTTEN_RANK = "with PID 0"
 
 
 @dataclasses.dataclass
@@ -109,7 +113,8 @@ class Mpi:
         """Runs a program (a path, or a list of words) under the library's own launcher, the shim preloaded.
 
         `preload` replaces what is preloaded; `wrap` is put before the launcher; `extra` are options of the
-        launcher; `watch(process)` is called once the launcher runs.
+        launcher; `watch(process)` is called once the launcher runs. A run that preloads nothing, and that the
+        launcher of Open MPI 4.1 has failed by itself, is repeated once, with a warning.
         """
         environment = {"EVENKEEL_QUIET": "1"} | self.environment
         if report:
@@ -122,7 +127,11 @@ class Mpi:
         if self.family == "mpich" and (not shim or environment.get("EVENKEEL_OFF") == "1"):
             environment |= YIELDING_MPICH
         line = [*wrap, *self.launcher(ranks, environment, extra), *words(program), *map(str, args)]
-        return processes.run(line, timeout, report, watch, self.environment)
+        outcome = processes.run(line, timeout, report, watch, self.environment)
+        if outcome.code and not preload and FORGOTTEN_RANK in outcome.err:
+            warnings.warn(f"{self.mpirun} forgot a rank (PID 0) without evenkeel; run again", stacklevel=2)
+            outcome = processes.run(line, timeout, report, watch, self.environment)
+        return outcome
 
     def evenkeel(self, program, ranks, *args, options=(), env=None, timeout=60, report=None, watch=None):
         """Runs a program by `evenkeel run`. `options` are options of it."""

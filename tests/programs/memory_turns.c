@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,6 +204,16 @@ static size_t held_by(int other)
     return (resident - shared) * PAGE;
 }
 
+static bool holds_too_much(long round, int other, size_t before, long check)
+{
+    const size_t now = held_by(other);
+    if (now <= before + bytes / 4)
+        return false;
+    fprintf(stderr, "memory_turns: round %ld, check %ld: rank %d sees rank %d hold %zu KiB (at first %zu)\n",
+            round, check, rank, other, now >> 10, before >> 10);
+    return true;
+}
+
 static void run(const struct way *way, long rounds, long *checks, long *wrong)
 {
     size_t before[64];
@@ -215,10 +226,8 @@ static void run(const struct way *way, long rounds, long *checks, long *wrong)
             way->take();
             stall(2e-3);
             for (int other = 0; other < size; other++)
-                if (other != rank) {
-                    ++*checks;
-                    *wrong += held_by(other) > before[other] + bytes / 4;
-                }
+                if (other != rank)
+                    *wrong += holds_too_much(round, other, before[other], ++*checks);
             way->release();
         }
         MPI_Barrier(MPI_COMM_WORLD);

@@ -86,7 +86,8 @@ static void handle(int signal, siginfo_t *info, void *context)
         r[REG_RIP] = (greg_t)ek_gate_sigreturn;
     } else if (ek_system_call_is_private(number, r)) {
         make_private_call(number, r);
-        ek_complete_if_entered(); /* to be caught takes microseconds, and a program may make many calls */
+        if (!ek_memory_has_refused())
+            ek_complete_if_entered(); /* to be caught takes microseconds; a program may make many calls */
     } else {
         unsigned channel;
         if (ek_system_call_opens_channel(number, r, &channel))

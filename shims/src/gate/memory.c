@@ -21,6 +21,8 @@ static volatile bool refused; /* a system call of that allocator's */
 
 void ek_memory_leave_allocator(void) { inside = refused = false; }
 
+bool ek_memory_has_refused(void) { return refused; }
+
 bool ek_gives_back(int advice) { return advice == MADV_DONTNEED || advice == MADV_FREE; }
 
 void ek_memory_given_back(size_t bytes)

@@ -27,6 +27,11 @@ bool ek_gives_back(int advice);
  * barriers strict if that is not a small amount. An allocator may call it while it holds its locks. */
 void ek_memory_given_back(size_t bytes);
 
+/* Whether an allocator that is still under way was refused a system call. Then the gate stays closed until it
+ * has given up: if it got its memory in another way, from the heap in place of a mapping, it could keep that
+ * memory after it is freed. */
+bool ek_memory_has_refused(void);
+
 /* To be called before a handler of the program's runs, which may leave by a jump. */
 void ek_memory_leave_allocator(void);
 

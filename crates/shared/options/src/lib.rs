@@ -58,10 +58,13 @@ macro_rules! options {
 
 options! {
     /// How a rank waits for other ranks. `spin` polls without ever giving up the core. `yield` offers the
-    /// core to other processes after each poll. `block` sleeps until another rank wakes it. `spin-block` polls
-    /// for 50 us, about as long as a wake-up takes, and then sleeps (implicit coscheduling). `auto` chooses
-    /// while the program runs, from the number of ranks per usable core and from how long recent waits took.
-    WAIT { name: "wait", env: "EVENKEEL_WAIT", default: "auto", values: "auto|spin|yield|spin-block|block" }
+    /// core to other processes after each poll. `block` sleeps until another rank wakes it. `spin-block`
+    /// polls for 50 us, about as long as a wake-up takes, and then sleeps (implicit coscheduling). `auto`
+    /// chooses while the program runs, from the number of ranks per usable core and from how long recent
+    /// waits took.
+    WAIT {
+        name: "wait", env: "EVENKEEL_WAIT", default: "auto", values: "auto|spin|yield|spin-block|block"
+    }
 
     /// Whether evenkeel places ranks on cores. It does so only if the launcher has not bound the ranks and
     /// if they divide evenly among the cores. `auto` starts each rank on its share of the cores, and the
