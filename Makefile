@@ -16,9 +16,9 @@ PROGRAMS := tests tools bench --ignore tests/nodes --ignore tests/rig
 # Directories that the virtual hosts of demo-nodes see too, even if they lie in /tmp.
 SHARE   := --share $(abspath $(RELEASE)) --share $(abspath build)
 
-.PHONY: help build demo demo-nodes test bench bench-nodes install clean lint
+.PHONY: help build shims demo demo-nodes test bench bench-nodes install install-files wheel test-wheel clean lint
 .PHONY: test-nodes test-rust test-loom test-tsan test-web test-programs test-mpi4py
-.PHONY: deps-build deps-test deps-demo deps-bench deps-nodes deps-lint
+.PHONY: deps-build deps-test deps-demo deps-bench deps-nodes deps-lint deps-wheel
 
 help:
 	@echo 'make demo                 install what is missing, build, and run hpcc with and without evenkeel'
@@ -32,15 +32,21 @@ help:
 	@echo 'make build                build target/release/evenkeel, which can run without being installed'
 	@echo 'make install PREFIX=/usr/local'
 	@echo '                          install the program, shims, manual pages and completions'
+	@echo 'make wheel                build dist/evenkeel-*.whl for glibc 2.28 and later'
+	@echo 'make test-wheel           the same, then install it on bare Debian 11 to 13 and run programs there'
 	@echo 'make clean                remove what was built'
 
 # Installs what is missing. With EVENKEEL_DEPS=none nothing is installed.
-deps-build deps-test deps-demo deps-bench deps-nodes deps-lint: deps-%:
+deps-build deps-test deps-demo deps-bench deps-nodes deps-lint deps-wheel: deps-%:
 	@[ "$(EVENKEEL_DEPS)" = none ] || tools/install-deps.sh $*
 
 build: deps-build
 	$(CARGO) build --release --locked
-	shims/build-shims.sh $(SHIMS) $(RELEASE)/libevenkeel_mpi.a $(RELEASE)/evenkeel-shim-generate
+	$(MAKE) shims
+
+# What is compiled from C, and the agent, which lies beside it.
+shims:
+	CC=$(CC) shims/build-shims.sh $(SHIMS) $(RELEASE)/libevenkeel_mpi.a $(RELEASE)/evenkeel-shim-generate
 	$(CC) -O2 -Wall -shared -fPIC -o $(SHIMS)/evenkeel-one-session.so crates/cli/launcher/one_session.c
 	install -m 755 $(RELEASE)/evenkeel-agent $(SHIMS)/
 
@@ -104,6 +110,10 @@ test-mpi4py: deps-test build
 	EVENKEEL_TEST_MPI4PY=all $(TOOLS)/python -m pytest tests/test_mpi4py.py
 
 install: build
+	$(MAKE) install-files
+	@echo 'evenkeel is in $(DESTDIR)$(PREFIX)/bin; try: evenkeel doctor'
+
+install-files:
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/evenkeel $(DESTDIR)$(PREFIX)/share/man/man1
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	install -d $(DESTDIR)$(PREFIX)/share/zsh/site-functions
@@ -118,7 +128,13 @@ install: build
 	$(RELEASE)/evenkeel completions bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/evenkeel
 	$(RELEASE)/evenkeel completions zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_evenkeel
 	$(RELEASE)/evenkeel completions fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/evenkeel.fish
-	@echo 'evenkeel is in $(DESTDIR)$(PREFIX)/bin; try: evenkeel doctor'
+
+wheel: deps-wheel
+	build/venv-wheel/bin/python packages/wheel/make_wheel.py
+
+# On bare installations of Debian, made by debootstrap; needs root.
+test-wheel: wheel
+	packages/wheel/try-on-debian.sh dist/*.whl
 
 clean:
-	rm -rf target build web/node_modules web/build
+	rm -rf target build dist web/node_modules web/build

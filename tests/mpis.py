@@ -29,7 +29,7 @@ KEEP_JOB_AFTER_DEATH = {"openmpi": ["--enable-recovery"], "mpich": ["-disable-au
 # Makes Open MPI 5 report failed processes to the program instead of ending it.
 FAULT_TOLERANCE = ["--with-ft", "ulfm"]
 
-# What the launcher of Open MPI 4.1 now and then says of a rank that has ended well: it has forgotten it.
+# What launchers of Open MPI now and then say of a rank that has ended well: it has forgotten it.
 FORGOTTEN_RANK = "with PID 0"
 
 
@@ -114,7 +114,7 @@ class Mpi:
 
         `preload` replaces what is preloaded; `wrap` is put before the launcher; `extra` are options of the
         launcher; `watch(process)` is called once the launcher runs. A run that preloads nothing, and that the
-        launcher of Open MPI 4.1 has failed by itself, is repeated once, with a warning.
+        launcher of Open MPI has failed by itself, is repeated once, with a warning.
         """
         environment = {"EVENKEEL_QUIET": "1"} | self.environment
         if report:

@@ -51,6 +51,14 @@ def test_evenkeel_needs_no_dev_shm(mpi, options, report):
     assert outcome.calls("allreduce") > 0, "evenkeel carried nothing out"
 
 
+def test_dlsym_may_allocate(mpi, report):
+    """Before glibc 2.34 it does, also when an allocator is looked up that it would then call."""
+    below = mpi.build("allocating_dlsym.c", "-shared", "-fPIC", name="allocating_dlsym.so")
+    outcome = mpi.run(mpi.build("counted_calls.c"), 2, preload=[mpi.shim, below], report=report)
+    assert_passed(outcome)
+    assert outcome.calls("allreduce") > 0
+
+
 def test_shims_of_different_builds_leave_everything_to_the_host(mpi):
     """One rank prints a sentence about it, once."""
     below = mpi.build("other_build.c", "-shared", "-fPIC", name="other_build.so")

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what building, testing, … needs and Debian 12 does not have. Prints nothing if nothing is missing.
 #
-#   tools/install-deps.sh [build] [test] [demo] [bench] [nodes] [lint]        (build is always included)
+#   tools/install-deps.sh [build] [test] [demo] [bench] [nodes] [lint] [wheel]    (build is always included)
 #
 # Debian packages are installed as root or with sudo; without either, the script names the missing packages
 # and fails. Wheels of the Python package index go into virtual environments under build/. Nothing else is
@@ -27,6 +27,7 @@ if { wants test || wants bench; } && [ -z "$(ls /sys/class/infiniband 2>/dev/nul
     packages="$packages opensm ibsim-utils infiniband-diags ibutils"
 fi
 if wants demo; then packages="$packages hpcc"; fi
+if wants wheel; then packages="$packages binutils debootstrap"; fi
 if wants nodes; then
     packages="$packages iproute2 nftables munge slurmctld slurmd slurm-client slurm-wlm-basic-plugins"
 fi
@@ -101,6 +102,7 @@ venv mpich5
 venv openmpi5
 if wants test || wants bench; then venv tools; fi
 if wants lint; then venv lint; fi
+if wants wheel; then venv wheel; fi
 if wants test; then
     # mpi4py's wheel works with Debian's MPICH too, but looks for libmpi.so.12, MPICH's name outside Debian.
     venv debian

@@ -43,7 +43,7 @@ static void take_default(int signal, const siginfo_t *info)
     const struct sigaction none = {.sa_handler = SIG_DFL};
     set_action(signal, &none, NULL);
     if (info->si_code <= 0 || signal == SIGTRAP || signal == SIGABRT)
-        ek_kernel(SYS_tgkill, getpid(), gettid(), signal, 0, 0, 0);
+        ek_kernel(SYS_tgkill, getpid(), ek_kernel(SYS_gettid, 0, 0, 0, 0, 0, 0), signal, 0, 0, 0);
 }
 
 static void pass_on(int at, siginfo_t *info, void *context)
