@@ -3,10 +3,12 @@
 import re
 from pathlib import Path
 
+from processes import HUNG_S
+
 ATTACK = Path(__file__).parent / "attack" / "attack.c"
 
 
-def run_attack(mpi, ranks, directory, *args, report=None, timeout=100, preload=None, **env):
+def run_attack(mpi, ranks, directory, *args, report=None, timeout=HUNG_S, preload=None, **env):
     """Returns the outcome, how many observations were made, and how many of them were impossible.
 
     Both counts are None if the program did not end well.

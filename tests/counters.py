@@ -1,7 +1,8 @@
 """Progress of ranks, read from counters in a file that they map; never inferred from time."""
 
 import struct
-import time
+
+from processes import HUNG_S, until
 
 
 class Counters:
@@ -14,12 +15,7 @@ class Counters:
     def read(self):
         return struct.unpack(f"{self.ranks}q", self.path.read_bytes())
 
-    def wait_until(self, condition, seconds):
+    def wait_until(self, condition, seconds=HUNG_S):
         """The counters once the condition holds, or as they are when the time is up."""
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            now = self.read()
-            if condition(now):
-                return now
-            time.sleep(0.01)
+        until(lambda: condition(self.read()), seconds)
         return self.read()

@@ -3,6 +3,7 @@
 import subprocess
 
 from paths import EVENKEEL
+from processes import HUNG_S
 
 
 def evenkeel(*arguments, code=0):
@@ -12,7 +13,7 @@ def evenkeel(*arguments, code=0):
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=HUNG_S,
         check=False,
     )
     assert done.returncode == code, done.stderr + done.stdout

@@ -34,9 +34,9 @@ def run_litmus(mpi, case, rounds, env, *more, ranks=None, **options):
     return mpi.run(mpi.build("litmus.c"), ranks, *arguments, env=env, **options)
 
 
-def run_background(mpi, case, rounds, env, *more, timeout):
+def run_background(mpi, case, rounds, env, *more, **options):
     arguments = [f"case={case}", f"rounds={rounds}", *more]
-    return mpi.run(mpi.build("background_progress.c"), 3, *arguments, env=env, timeout=timeout)
+    return mpi.run(mpi.build("background_progress.c"), 3, *arguments, env=env, **options)
 
 
 def assert_litmus(mpi, case, rounds, env):

@@ -103,7 +103,7 @@ class Mpi:
         *args,
         shim=True,
         env=None,
-        timeout=60,
+        timeout=processes.HUNG_S,
         extra=(),
         report=None,
         preload=None,
@@ -133,13 +133,13 @@ class Mpi:
             outcome = processes.run(line, timeout, report, watch, self.environment)
         return outcome
 
-    def evenkeel(self, program, ranks, *args, options=(), env=None, timeout=60, report=None, watch=None):
+    def evenkeel(self, program, ranks, *args, options=(), env=None, report=None, watch=None):
         """Runs a program by `evenkeel run`. `options` are options of it."""
         report_option = ["--report", str(report)] if report else []
         run = [str(EVENKEEL), "run", "-n", str(ranks), *report_option, *map(str, options), "--"]
         line = [*run, *words(program), *map(str, args)]
         environment = {"EVENKEEL_LIB": str(SHIMS)} | self.path() | self.environment | (env or {})
-        return processes.run(line, timeout, report, watch, environment)
+        return processes.run(line, report=report, watch=watch, environment=environment)
 
     def path(self):
         """A PATH on which `evenkeel run` finds this library's launcher first, where it is not a system's."""

@@ -3,17 +3,13 @@
 import contextlib
 import os
 import subprocess
-import time
 from pathlib import Path
 
-LIMIT_S = 60
+import processes
 
 
 def wait_until(condition):
-    deadline = time.monotonic() + LIMIT_S
-    while not condition():
-        assert time.monotonic() < deadline, f"it did not happen within {LIMIT_S} s"
-        time.sleep(0.05)
+    assert processes.until(condition), f"it did not happen within {processes.HUNG_S} s"
 
 
 @contextlib.contextmanager
@@ -70,7 +66,7 @@ def entries_in_switches(env, folder):
         ["dump_fts"],
         env=env,
         cwd=folder,
-        timeout=LIMIT_S,
+        timeout=processes.HUNG_S,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

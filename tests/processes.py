@@ -14,6 +14,12 @@ import time
 import uuid
 from pathlib import Path
 
+# Ends what hangs. No test depends on it in another way, so it is long enough for a busy machine.
+HUNG_S = 600
+
+# For how long the children of a launcher may outlive it.
+MOMENT_S = 60
+
 
 @dataclasses.dataclass
 class Outcome:
@@ -111,7 +117,7 @@ def start(line, environment, token):
     return process
 
 
-def run(line, timeout, report=None, watch=None, environment=None):
+def run(line, timeout=HUNG_S, report=None, watch=None, environment=None):
     """Runs a command line for at most `timeout` seconds; `watch(process)` is called once it has started."""
     token = f"EVENKEEL_TEST_TOKEN={uuid.uuid4()}"
     process = start(line, environment, token)
@@ -135,8 +141,14 @@ def run(line, timeout, report=None, watch=None, environment=None):
 
 
 def after_a_moment(token):
-    """Processes that are still there 5 s after their launcher; it may end shortly before its children."""
-    deadline = time.monotonic() + 5
-    while (left := with_token(token)) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return left
+    """Processes that outlive their launcher for good; it may end shortly before its children."""
+    until(lambda: not with_token(token), MOMENT_S)
+    return with_token(token)
+
+
+def until(answer, seconds=HUNG_S):
+    """The first true value of `answer()`, else the last one when so many seconds are over."""
+    deadline = time.monotonic() + seconds
+    while not (found := answer()) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return found

@@ -109,8 +109,8 @@ def test_a_wrong_message_is_noticed(openmpi4, tmp_path, name):
 def test_parameters_are_listed_and_wrong_ones_are_refused(openmpi4, app):
     """A wrong parameter is refused before MPI starts."""
     program = str(build(openmpi4, app))
-    helped = processes.run([program, "--help"], 10)
+    helped = processes.run([program, "--help"])
     assert helped.code == 0 and "mpirun -n RANKS" in helped.out
     for wrong in ["nonsense", "n=many" if app != "barrier" else "mode=fast", "colour=red"]:
-        refused = processes.run([program, wrong], 10)
+        refused = processes.run([program, wrong])
         assert refused.code == 2 and app in refused.err, refused.text

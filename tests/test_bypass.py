@@ -8,14 +8,13 @@ import json
 import os
 import re
 import signal
-import time
 from pathlib import Path
 
 import pytest
 
 from counters import Counters
 from evenkeel_command import evenkeel
-from processes import with_token
+from processes import HUNG_S, until, with_token
 from verdicts import assert_passed
 
 # Operation, ranks, the stopped rank, the ranks that need nothing from it. In a binomial tree the stopped
@@ -75,7 +74,7 @@ def stopped_process(process, program):
 
 
 def run_with_one_stopped(
-    mpi, folder, op, ranks, stopped, free, size, env=None, patience=20, rounds=2, reached=None
+    mpi, folder, op, ranks, stopped, free, size, env=None, patience=HUNG_S, rounds=2, reached=None
 ):
     """Stops a rank until all of `free` have returned (or `patience` seconds are over), then continues it.
 
@@ -90,10 +89,8 @@ def run_with_one_stopped(
     seen = {}
 
     def watch(process):
-        counters.wait_until(lambda c: c[stopped] == -1, 30)
-        deadline = time.monotonic() + 30
-        while not (pid := stopped_process(process, program)) and time.monotonic() < deadline:
-            time.sleep(0.01)
+        counters.wait_until(lambda c: c[stopped] == -1)
+        pid = until(lambda: stopped_process(process, program))
         assert pid, f"rank {stopped} did not stop"
         try:
             counters.wait_until(lambda c: all(c[r] >= reached for r in free), patience)
@@ -104,7 +101,7 @@ def run_with_one_stopped(
             os.kill(pid, signal.SIGCONT)
 
     args = [counters.path, f"op={op}", f"stopped={stopped}", f"rounds={rounds}", f"bytes={size}"]
-    outcome = mpi.run(program, ranks, *args, env=env, watch=watch, timeout=60)
+    outcome = mpi.run(program, ranks, *args, env=env, watch=watch)
     return outcome, seen["counters"]
 
 

@@ -41,7 +41,7 @@ def test_results_are_right(mpi, program, way):
             "MPICH 4.0 over UCX without CMA hangs in MPI_Finalize now and then, also without evenkeel"
         )
     arguments = [*PROGRAMS[program], f"closed={way}"]
-    assert_passed(mpi.run(mpi.build(program), 4, *arguments, env=ENVIRONMENT, timeout=90))
+    assert_passed(mpi.run(mpi.build(program), 4, *arguments, env=ENVIRONMENT))
 
 
 @pytest.mark.parametrize("way", WAYS)

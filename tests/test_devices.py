@@ -21,7 +21,7 @@ def run_with_devices(mpi, query, ranks=3, report=None, **env):
     flags = ["-shared", "-fPIC", f"-DDRIVER_QUERY={query}"]
     library = mpi.build("device_library.c", *flags, name=f"lib_{query}.so")
     program = mpi.build("device_buffers.c", "-ldl")
-    return mpi.run(program, ranks, preload=[mpi.shim, library], env=env, report=report, timeout=60)
+    return mpi.run(program, ranks, preload=[mpi.shim, library], env=env, report=report)
 
 
 @pytest.mark.parametrize("ranks", [2, 3])

@@ -29,9 +29,13 @@ def test_other_parts_of_mpi_work_beside_collectives(mpi, what, tmp_path):
 
 
 def test_a_rank_that_waits_in_a_barrier_answers_accesses_to_its_window(mpi):
-    """Each update needs several answers. At one answer in 8 ms the program would take more than 40 s."""
-    program = mpi.build("passive_target.c")
-    assert_never_wrong(mpi.run(program, 2, "updates=5000", timeout=35))
+    """Each update needs several answers. If a rank that has waited long gave one in 8 ms, none would be fast.
+
+    However busy the machine is, both ranks have a core at the same time during some of the updates.
+    """
+    outcome = mpi.run(mpi.build("passive_target.c"), 2, "updates=2000", "after_ms=1000")
+    assert_never_wrong(outcome)
+    assert float(re.search(r"FASTEST ([\d.]+) us", outcome.out)[1]) < 4000, outcome.out
 
 
 @pytest.mark.xfail(
@@ -49,13 +53,13 @@ def test_persistent_collectives_of_the_library_can_be_waited_for_beside_those_of
 def test_ranks_that_wait_learn_that_a_communicator_was_revoked(openmpi5, what, report):
     """Of the libraries here only Open MPI 5 can revoke. MPICH's MPIX_Comm_revoke ends the program."""
     program = openmpi5.build("revoke.c")
-    outcome = openmpi5.run(program, 3, f"what={what}", extra=FAULT_TOLERANCE, report=report, timeout=30)
+    outcome = openmpi5.run(program, 3, f"what={what}", extra=FAULT_TOLERANCE, report=report)
     assert_passed(outcome)
     assert outcome.calls("allreduce") >= 3 * 5, "evenkeel carried nothing out"
 
 
 def test_spawned_processes_take_part_in_collectives(openmpi4):
-    assert_passed(openmpi4.run(openmpi4.build("host_library.c"), 2, "what=spawn", timeout=60))
+    assert_passed(openmpi4.run(openmpi4.build("host_library.c"), 2, "what=spawn"))
 
 
 def build_tool(mpi):
@@ -117,9 +121,7 @@ def run_traced(mpi, folder, order, report, **options):
     outcome = mpi.run(mpi.build("counted_calls.c"), 2, preload=order(libraries), report=report, env=env)
     assert_passed(outcome)
     (trace,) = folder.rglob("*.otf2")
-    printed = subprocess.run(
-        ["otf2-print", str(trace)], capture_output=True, text=True, check=True, timeout=60
-    )
+    printed = subprocess.run(["otf2-print", str(trace)], capture_output=True, text=True, check=True)
     events = printed.stdout
     calls = collections.defaultdict(collections.Counter)
     for place, function in re.findall(r'^ENTER +(\d+) .*Region: "(MPI_\w+)"', events, re.MULTILINE):

@@ -40,7 +40,7 @@ def combinations(mpi, ranks):
 def test_every_combination_is_right(mpi, ranks, report):
     count = combinations(mpi, ranks)
     program = mpi.build("matrix.c")
-    outcome = mpi.run(program, ranks, f"n={count}", f"seed={ranks}", report=report, timeout=120)
+    outcome = mpi.run(program, ranks, f"n={count}", f"seed={ranks}", report=report)
     assert_passed(outcome)
     if ranks > 1:
         # evenkeel carried the calls out; only large nonblocking ones are left to the host library.
@@ -69,19 +69,19 @@ def test_options_do_not_change_results(openmpi4, options):
     # varying counts, and Open MPI's Ialltoallv in place is wrong.
     plain = int(options.get("EVENKEEL_CMA") == "off")
     args = [f"n={count}", "seed=77", f"plain={plain}"]
-    assert_passed(openmpi4.run(openmpi4.build("matrix.c"), 4, *args, env=options, timeout=120))
+    assert_passed(openmpi4.run(openmpi4.build("matrix.c"), 4, *args, env=options))
 
 
 def test_results_are_right_in_every_order_of_arrival(mpi):
     """Ranks stall at random."""
-    assert_passed(mpi.run(mpi.build("matrix.c"), 4, "n=800", "seed=5", "stall=4", timeout=120))
+    assert_passed(mpi.run(mpi.build("matrix.c"), 4, "n=800", "seed=5", "stall=4"))
 
 
 def test_results_equal_those_of_the_host_library_bit_for_bit(mpi):
     """The same calls with and without evenkeel give one digest over every byte of every result."""
     program, args = mpi.build("matrix.c"), ["n=1500", "seed=3", "plain=1"]
-    ours = assert_passed(mpi.run(program, 3, *args, timeout=120))
-    hosts = assert_passed(mpi.run(program, 3, *args, env={"EVENKEEL_OFF": "1"}, timeout=120))
+    ours = assert_passed(mpi.run(program, 3, *args))
+    hosts = assert_passed(mpi.run(program, 3, *args, env={"EVENKEEL_OFF": "1"}))
     assert ours == hosts
 
 
@@ -90,5 +90,5 @@ def test_sums_of_fractions_have_the_same_bits_in_every_run(mpi, ranks):
     """The bits are also the same in every repetition, on every rank, and in every kind of waiting."""
     program, args = mpi.build("float_sums.c"), ["n=40", f"seed={ranks}"]
     environments = [{}, {"EVENKEEL_WAIT": "block"}, {"EVENKEEL_CMA": "off"}]
-    runs = [mpi.run(program, ranks, *args, env=env, timeout=120) for env in environments]
+    runs = [mpi.run(program, ranks, *args, env=env) for env in environments]
     assert len({assert_passed(run) for run in runs}) == 1

@@ -15,13 +15,13 @@ MAPPINGS = ["mmap", "raw-mmap", "mremap", "mprotect", "many-mmaps", "sbrk"]
 GIVEN_BACK = ["madvise", "syscall-madvise", "trimmed"]
 
 
-def run_turns(mpi, way, rounds=5, report=None, allocator=None, **env):
+def run_turns(mpi, way, *more, rounds=5, report=None, allocator=None, **env):
     """Returns the outcome and how often a rank held memory in the turn of another one."""
     name = f"memory_turns_{allocator}" if allocator else None
     sources = [str(PROGRAMS / f"{allocator}.c")] if allocator else []
     program = mpi.build("memory_turns.c", *sources, name=name)
     env.setdefault("EVENKEEL_CLOCK", "free")  # its stalls read the clock
-    outcome = mpi.run(program, 3, f"way={way}", f"rounds={rounds}", env=env, report=report).ok()
+    outcome = mpi.run(program, 3, f"way={way}", f"rounds={rounds}", *more, env=env, report=report).ok()
     found = re.search(r"RESULT checks (\d+) wrong (\d+)", outcome.out)
     assert int(found[1]) == 6 * rounds, outcome.text
     return outcome, int(found[2])
@@ -59,5 +59,5 @@ def test_an_allocator_that_holds_a_lock_is_not_entered(openmpi4, way):
 
 @pytest.mark.parametrize("way", ["malloc", "pieces", "mmap", "sbrk", "madvise"])
 def test_without_the_gate_ranks_hold_memory_at_once(openmpi4, way):
-    _, wrong = run_turns(openmpi4, way, EVENKEEL_BARRIER="deferred", EVENKEEL_GATE="off")
+    _, wrong = run_turns(openmpi4, way, "held=1", EVENKEEL_BARRIER="deferred", EVENKEEL_GATE="off")
     assert wrong > 0, "the tests above would not notice it"

@@ -32,7 +32,7 @@ def messages_carried(outcome):
 def run_messages(mpi, ranks, rounds, *more, env=OWN, **options):
     """Runs messages.c, which must find no failure."""
     program = mpi.build("messages.c")
-    outcome = mpi.run(program, ranks, f"rounds={rounds}", *more, env=env, timeout=60, **options).ok()
+    outcome = mpi.run(program, ranks, f"rounds={rounds}", *more, env=env, **options).ok()
     assert " failures 0 " in outcome.out, outcome.text
     return outcome
 
@@ -90,19 +90,19 @@ def test_a_message_goes_on_while_its_sender_is_inside_the_library(mpi):
     if mpi.name not in ("openmpi4", "mpich5"):
         pytest.skip("progress inside calls of the library is tested under Open MPI 4 and MPICH 5")
     env = OWN | {"EVENKEEL_CMA": "off"}
-    assert_never_wrong(run_background(mpi, "sender-in-library", 20, env, timeout=30))
+    assert_never_wrong(run_background(mpi, "sender-in-library", 20, env))
 
 
 def test_improbe_advances_operations_under_way(mpi):
     if mpi.name not in ("openmpi4", "mpich5"):
         pytest.skip("progress of operations during probes is tested under Open MPI 4 and MPICH 5")
-    assert_never_wrong(run_background(mpi, "improbe", 50, OWN, timeout=30))
+    assert_never_wrong(run_background(mpi, "improbe", 50, OWN))
 
 
 def test_with_weak_ordering_a_receive_from_any_source_does_not_wait_for_all_to_enter(openmpi4):
-    outcome = run_litmus(openmpi4, "entered", 50, OWN | {"EVENKEEL_ORDERING": "weak"}).ok()
-    wrong = int(outcome.out.split("RESULT wrong ")[1].split()[0])
-    assert wrong > 0, outcome.text
+    """The last rank enters when the message has been received."""
+    outcome = run_litmus(openmpi4, "entered", 50, OWN | {"EVENKEEL_ORDERING": "weak"}, "held=1").ok()
+    assert "RESULT wrong 50\n" in outcome.out, outcome.text
 
 
 @pytest.mark.parametrize("env", [{"EVENKEEL_BARRIER": "strict"}, {"EVENKEEL_MESSAGES": "host"}], ids=str)
@@ -128,13 +128,12 @@ def test_an_option_with_a_bad_value_is_named(openmpi4, option):
     assert f"EVENKEEL_{option}=maybe" in outcome.err
 
 
-@pytest.mark.timeout(300)
 def test_mpi4pys_tests_of_messages_pass_if_they_pass_without_evenkeel(mpi, report):
     if mpi.name not in ("openmpi4", "mpich5") or not mpi.python:
         pytest.skip("mpi4py's tests of messages need mpi4py and run under Open MPI 4 and MPICH 5")
     env = mpi.python_env | OWN | {"MPI4PY_RC_THREAD_LEVEL": "funneled"}
     under_test = dataclasses.replace(mpi, python_env=env)
-    comparison = mpi4py_suite.compare(mpi, under_test, 2, MPI4PY, 120, report)
+    comparison = mpi4py_suite.compare(mpi, under_test, 2, MPI4PY, report)
     assert len(comparison.passed_without) > 200
     comparison.assert_nothing_lost()
     assert messages_carried(comparison.outcome)[0] > 1000

@@ -29,7 +29,7 @@ def test_a_killed_rank_is_named(mpi, op):
 
 
 def test_a_killed_rank_ends_the_job_under_the_launchers_defaults(mpi):
-    outcome = mpi.run(mpi.build("killed_rank.c"), 4, "victim=1", timeout=40)
+    outcome = mpi.run(mpi.build("killed_rank.c"), 4, "victim=1")
     assert outcome.code not in (0, None), f"exit code {outcome.code}\n{outcome.text}"
     assert re.search(r"rank 1\b|signal 9|Killed|EXIT CODE: 9", outcome.text), outcome.text
     assert not outcome.left_over, outcome.left_over
@@ -37,7 +37,7 @@ def test_a_killed_rank_ends_the_job_under_the_launchers_defaults(mpi):
 
 def test_a_rank_that_exits_without_finalize_ends_the_job(mpi):
     """The launcher decides on the exit code (MPICH's is 0)."""
-    outcome = mpi.run(mpi.build("killed_rank.c"), 3, "victim=2", "how=exit", timeout=40)
+    outcome = mpi.run(mpi.build("killed_rank.c"), 3, "victim=2", "how=exit")
     assert outcome.code is not None, f"some process hung\n{outcome.text}"
     if mpi.family != "mpich":
         assert outcome.code != 0, outcome.text
@@ -61,7 +61,7 @@ def test_without_evenkeel_the_others_hang(openmpi4):
 def test_survivors_go_on_where_the_library_reports_failures(openmpi5, what):
     """A rank that waits for the dead one gets the library's error. The survivors' communicator works."""
     program = openmpi5.build("survivors.c")
-    outcome = openmpi5.run(program, 4, "victim=1", f"what={what}", extra=FAULT_TOLERANCE, timeout=40)
+    outcome = openmpi5.run(program, 4, "victim=1", f"what={what}", extra=FAULT_TOLERANCE)
     assert outcome.code is not None, f"some process hung\n{outcome.text}"
     assert re.search(r"SURVIVORS 3 RESULT checks 6 failures 0", outcome.out), outcome.text
     assert not outcome.left_over, outcome.left_over
@@ -72,7 +72,7 @@ def end_inside_init(mpi, at, how, extra=()):
     below = mpi.build("dying_init.c", "-shared", "-fPIC", name="dying_init.so")
     env = {"DYING_RANK": "1", "DYING_AT": at, "DYING_HOW": how}
     program, preload = mpi.build("counted_calls.c"), [mpi.shim, below]
-    outcome = mpi.run(program, 3, preload=preload, env=env, extra=extra, timeout=30)
+    outcome = mpi.run(program, 3, preload=preload, env=env, extra=extra)
     assert outcome.code is not None, f"some process hung\n{outcome.text}"
     assert not outcome.left_over, outcome.left_over
     return outcome, re.search(r"victim (\d+)", outcome.err).group(1)

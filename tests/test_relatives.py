@@ -34,7 +34,7 @@ def link_with(mpi, soname, folder):
 
 
 def run(*words):
-    return processes.run([str(EVENKEEL), *map(str, words)], 60, environment={"EVENKEEL_LIB": str(SHIMS)})
+    return processes.run([str(EVENKEEL), *map(str, words)], environment={"EVENKEEL_LIB": str(SHIMS)})
 
 
 @pytest.mark.parametrize("soname", ["libmpi_cray.so.12", "libmpi_gnu_91.so.12", "libmpi_intel.so.12"])

@@ -44,7 +44,7 @@ def test_signals_threads_mappings_and_limits(mpi, channel, mode, directory):
     # The program's stalls read the clock, which is to leave barriers pending.
     env = environment(mode, HIDDEN_LIBRARY=str(library), EVENKEEL_CLOCK="free")
     arguments = [f"channel={channel}", "rounds=200", f"dir={directory}"]
-    outcome = mpi.run(mpi.build("hidden_channels.c"), ranks, *arguments, env=env, timeout=90).ok()
+    outcome = mpi.run(mpi.build("hidden_channels.c"), ranks, *arguments, env=env).ok()
     checks, wrong = map(int, re.search(r"RESULT checks (\d+) wrong (\d+)", outcome.out).groups())
     assert checks == 200 * (ranks - 1) and wrong == 0, outcome.text
 
@@ -53,24 +53,20 @@ def test_signals_threads_mappings_and_limits(mpi, channel, mode, directory):
 def test_cancelled_receives_and_buffered_sends(mpi, mode):
     ranks = ranks_for(mpi, mode, 1)
     env = environment(mode)
-    assert_passed(mpi.run(mpi.build("messages.c"), ranks, "rounds=10", env=env, timeout=90))
+    assert_passed(mpi.run(mpi.build("messages.c"), ranks, "rounds=10", env=env))
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_an_error_handler_that_writes_a_file(mpi, mode, directory):
     arguments = ["case=errhandler", f"dir={directory}", "rounds=10"]
-    outcome = mpi.run(
-        mpi.build("program_code.c"), ranks_for(mpi, mode, 2), *arguments, env=environment(mode), timeout=90
-    )
+    outcome = mpi.run(mpi.build("program_code.c"), ranks_for(mpi, mode, 2), *arguments, env=environment(mode))
     assert_never_wrong(outcome)
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_fault_behind_a_barrier(mpi, mode, directory):
     arguments = ["case=trap", f"dir={directory}", "rounds=1"]
-    outcome = mpi.run(
-        mpi.build("program_code.c"), ranks_for(mpi, mode, 3), *arguments, env=environment(mode), timeout=90
-    )
+    outcome = mpi.run(mpi.build("program_code.c"), ranks_for(mpi, mode, 3), *arguments, env=environment(mode))
     assert outcome.code not in (0, None), outcome.text
     assert os.path.exists(f"{directory}/checkpoint0"), outcome.text
 
@@ -81,7 +77,7 @@ def test_a_passive_target(mpi, mode):
     ranks = (
         2 if mpi.family == "mpich" else ranks_for(mpi, mode, 4)
     )  # MPICH spins; machines may have two cores
-    outcome = mpi.run(mpi.build("passive_target.c"), ranks, "updates=300", env=environment(mode), timeout=90)
+    outcome = mpi.run(mpi.build("passive_target.c"), ranks, "updates=300", env=environment(mode))
     assert_never_wrong(outcome)
 
 
@@ -89,11 +85,11 @@ def test_a_passive_target(mpi, mode):
 def test_ranks_that_take_turns_in_holding_memory(mpi, mode):
     ranks = ranks_for(mpi, mode, 5)
     arguments = ["way=malloc", "rounds=3"]
-    outcome = mpi.run(mpi.build("memory_turns.c"), ranks, *arguments, env=environment(mode), timeout=90).ok()
+    outcome = mpi.run(mpi.build("memory_turns.c"), ranks, *arguments, env=environment(mode)).ok()
     assert re.search(r"RESULT checks \d+ wrong 0\b", outcome.out), outcome.text
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_clocks_compared_between_ranks(mpi, mode):
-    outcome = mpi.run(mpi.build("clocks.c"), ranks_for(mpi, mode, 6), env=environment(mode), timeout=90)
+    outcome = mpi.run(mpi.build("clocks.c"), ranks_for(mpi, mode, 6), env=environment(mode))
     assert_never_wrong(outcome)

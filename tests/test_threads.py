@@ -12,7 +12,7 @@ from verdicts import assert_never_wrong, assert_passed
 def test_threads_call_collectives_at_once(mpi, ranks, threads):
     if mpi.family == "mpich" and ranks > 2:
         pytest.skip("default MPICH spins for milliseconds at every message when ranks outnumber cores")
-    outcome = mpi.run(mpi.build("threads.c"), ranks, f"threads={threads}", "rounds=100", timeout=120)
+    outcome = mpi.run(mpi.build("threads.c"), ranks, f"threads={threads}", "rounds=100")
     if "NO THREADS" in outcome.out:
         pytest.skip(f"{mpi.name} grants no MPI_THREAD_MULTIPLE")
     assert_passed(outcome)

@@ -41,7 +41,7 @@ def test_evenkeel_needs_no_dev_shm(mpi, options, report):
         pytest.skip(f"{mpi.name} itself does not run with such a /dev/shm")
     args = ["n=300", "largest=10000"]
     for _ in range(3):
-        outcome = mpi.run(program, 2, *args, env=env, wrap=wrap, report=report, timeout=20)
+        outcome = mpi.run(program, 2, *args, env=env, wrap=wrap, report=report, timeout=180)
         # MPICH 4.0 over TCP hangs in its own MPI_Finalize about once in a hundred runs on a loaded machine,
         # with and without evenkeel; by then the program has printed its result. Three hangs in a row would
         # have another cause.
@@ -73,11 +73,11 @@ def test_results_are_right_where_only_some_ranks_switch_evenkeel_off(openmpi4):
     line = openmpi4.launcher(2, {"EVENKEEL_QUIET": "1"})
     off = [*shim, "-x", "EVENKEEL_OFF=1", program, "what=fine"]
     on = ["-n", "1", *shim, program, "what=fine"]
-    assert_passed(processes.run([*line, *off, ":", *on], 60))
+    assert_passed(processes.run([*line, *off, ":", *on]))
 
 
 def test_results_are_right_with_twenty_ranks_on_each_of_two_cores(openmpi4):
-    assert_passed(openmpi4.run(openmpi4.build("matrix.c"), 40, "n=60", "largest=1000", timeout=120))
+    assert_passed(openmpi4.run(openmpi4.build("matrix.c"), 40, "n=60", "largest=1000"))
 
 
 @pytest.mark.parametrize("how", ["preload", "evenkeel run"])
@@ -109,7 +109,7 @@ def run_without_mpi(folder, *flags):
     program = folder / "program"
     subprocess.run(["gcc", *flags, "-o", str(program), str(PROGRAMS / "without_mpi.c")], check=True)
     line = [str(EVENKEEL), "run", "-n", "2", "--", str(program)]
-    return processes.run(line, 30, environment={"EVENKEEL_LIB": str(SHIMS)})
+    return processes.run(line, environment={"EVENKEEL_LIB": str(SHIMS)})
 
 
 @pytest.mark.parametrize("flags, reason", [(["-static"], "static"), ([], "MPI")], ids=["static", "no MPI"])
@@ -152,7 +152,7 @@ def test_under_valgrind_barriers_are_strict_and_the_program_runs(openmpi4, mode)
         pytest.skip("valgrind is not installed (Debian package valgrind)")
     program = ["valgrind", "--tool=none", "-q", str(openmpi4.build("random.c"))]
     env = {"EVENKEEL_BARRIER": mode, "EVENKEEL_QUIET": "0"}
-    outcome = openmpi4.run(program, 2, "seed=1", "steps=100", "careful=1", env=env, timeout=100)
+    outcome = openmpi4.run(program, 2, "seed=1", "steps=100", "careful=1", env=env)
     assert_passed(outcome)
     if mode == "auto":
         assert "Valgrind runs the program" in outcome.err, outcome.err

@@ -42,7 +42,7 @@ def test_the_installed_program_finds_its_shims(prefix, openmpi4, report):
     assert not missing, missing
     run = [prefix / "bin" / "evenkeel", "run", "-n", "3", "--report", report]
     program = [build(openmpi4, "barrier"), "count=300", "spin=200", "check=30"]
-    outcome = processes.run([str(word) for word in [*run, "--", *program]], 60, report)
+    outcome = processes.run([str(word) for word in [*run, "--", *program]], report=report)
     assert_right(outcome, 3)
     assert outcome.calls("barrier") > 0
 

@@ -1,10 +1,12 @@
 /* The clock stands no earlier behind a barrier than in front of it, whichever ranks read it.
  *
- *   clock_order clock=NAME [rounds=200]
+ *   clock_order clock=NAME [rounds=200] [held=1]
  *
- * In each round one rank stalls and reads the clock in front of the barrier, and all read it behind. Prints
- * how often a rank read an earlier time behind the barrier: RESULT checks N wrong N */
+ * In each round one rank stalls or, with held=1, waits until the others have read the clock. It then reads
+ * the clock in front of the barrier, and all read it behind. Prints how often a rank read an earlier time
+ * behind the barrier: RESULT checks N wrong N */
 #define _GNU_SOURCE
+#include "hold.h"
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,11 +74,12 @@ int main(int argc, char **argv)
 {
     double (*read_clock)(void) = NULL;
     long rounds = 200, checks = 0, wrong = 0;
-    int rank, size;
+    int rank, size, is_held = 0;
     for (int i = 1; i < argc; i++) {
         for (size_t c = 0; c < sizeof clocks / sizeof *clocks; c++)
             if (!strncmp(argv[i], "clock=", 6) && !strcmp(argv[i] + 6, clocks[c].name))
                 read_clock = clocks[c].read;
+        is_held |= !strcmp(argv[i], "held=1");
         if (!strncmp(argv[i], "rounds=", 7))
             rounds = atol(argv[i] + 7);
     }
@@ -86,15 +89,21 @@ int main(int argc, char **argv)
     double *behind = malloc(sizeof *behind * (size_t)size);
     if (!read_clock || !behind)
         MPI_Abort(MPI_COMM_WORLD, 2);
+    if (is_held)
+        hold_begin();
     for (long round = 0; round < rounds; round++) {
         const int late = (int)(round % size);
         double before = 0, mine;
         if (rank == late) {
-            stall();
+            if (is_held)
+                hold_until_all(rank, size, round + 1);
+            else
+                stall();
             before = read_clock();
         }
         MPI_Barrier(MPI_COMM_WORLD);
         mine = read_clock();
+        make_step();
         MPI_Gather(&mine, 1, MPI_DOUBLE, behind, 1, MPI_DOUBLE, late, MPI_COMM_WORLD);
         for (int r = 0; rank == late && r < size; r++, checks++)
             wrong += behind[r] < before;

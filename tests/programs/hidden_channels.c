@@ -1,15 +1,17 @@
 /* Checks that what one rank does before a barrier is seen by another rank after it, by means that MPI knows
  * nothing of.
  *
- *   hidden_channels channel=NAME [rounds=1000] [seed=1] [dir=/tmp/x]
+ *   hidden_channels channel=NAME [rounds=1000] [seed=1] [dir=/tmp/x] [held=1]
  *
  * In each round one rank, the writer, stalls at random and then writes the number of the round. After a
  * barrier all others look at once whether it is there. The next writer may write only after a second barrier.
+ * With held=1 the writer writes when all others have looked, which never happens where barriers are complete.
  * Prints how often the number was not there: RESULT checks N wrong N */
 #include "hidden_files.h"
 #include "hidden_memory.h"
 #include "hidden_processes.h"
 #include "hidden_services.h"
+#include "hold.h"
 #include <time.h>
 
 static const struct channel channels[] = {
@@ -45,6 +47,7 @@ static const struct channel channels[] = {
 };
 
 static unsigned state; /* of this rank's random numbers */
+static int is_held;
 
 static double now(void)
 {
@@ -76,7 +79,10 @@ static void run(const struct channel *channel, long rounds, long *checks, long *
     for (long round = 0; round < rounds; round++) {
         int writer = (int)(round % size);
         if (rank == writer) {
-            stall(most);
+            if (is_held)
+                hold_until_all(rank, size, round + 1);
+            else
+                stall(most);
             channel->put(round);
         } else if (rand_r(&state) % 4 == 0) {
             stall(most / 4);
@@ -86,6 +92,7 @@ static void run(const struct channel *channel, long rounds, long *checks, long *
             ++*checks;
             *wrong += !channel->is_there(round);
         }
+        make_step();
         MPI_Barrier(MPI_COMM_WORLD);
     }
 }
@@ -100,6 +107,7 @@ int main(int argc, char **argv)
             channel = channel_named(argv[i] + 8);
         if (!strncmp(argv[i], "rounds=", 7))
             rounds = atol(argv[i] + 7);
+        is_held |= !strcmp(argv[i], "held=1");
         if (!strncmp(argv[i], "seed=", 5))
             seed = (unsigned)atoi(argv[i] + 5);
         if (!strncmp(argv[i], "dir=", 4))
@@ -113,12 +121,15 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     state = seed * 1000 + (unsigned)rank;
+    if (is_held)
+        hold_begin();
     channel->open();
     MPI_Barrier(MPI_COMM_WORLD);
     run(channel, rounds, &mine[0], &mine[1]);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Reduce(mine, all, 2, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
     MPI_Barrier(MPI_COMM_WORLD);
+    meet(); /* also where barriers are never complete */
     channel->close();
     if (rank == 0)
         printf("RESULT checks %ld wrong %ld\n", all[0], all[1]);

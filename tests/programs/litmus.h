@@ -1,6 +1,7 @@
 /* What litmus.c and background_progress.c share: each test has a name, runs for so many rounds, and counts
  * what is wrong. */
 #define _GNU_SOURCE
+#include "hold.h"
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,17 @@ static void stall(double seconds)
 
 #define WORLD MPI_COMM_WORLD
 static const double LATE = 400e-6; /* seconds by which a rank is late */
+static int is_held;                /* instead, late ranks are held until the others have passed them */
+static long ahead;                 /* by how many barriers others may pass a rank */
+
+/* Lets this rank be late: by some time or, with held=1, until `other` has made so many steps. */
+static void be_late(double seconds, int other, long steps)
+{
+    if (is_held)
+        hold_until(other, steps);
+    else
+        stall(seconds);
+}
 
 struct litmus {
     const char *name;
@@ -39,12 +51,17 @@ static int run_litmus(int argc, char **argv, const struct litmus *cases, size_t 
             which = argv[i] + 5;
         if (!strncmp(argv[i], "rounds=", 7))
             rounds = atol(argv[i] + 7);
+        if (!strncmp(argv[i], "ahead=", 6))
+            ahead = atol(argv[i] + 6);
+        is_held |= !strcmp(argv[i], "held=1");
         if (!strcmp(argv[i], "threads=multiple"))
             level = MPI_THREAD_MULTIPLE;
     }
     MPI_Init_thread(&argc, &argv, level, &level);
     MPI_Comm_rank(WORLD, &rank);
     MPI_Comm_size(WORLD, &size);
+    if (is_held)
+        hold_begin();
     for (size_t c = 0; c < count; c++)
         if (!strcmp(cases[c].name, which) && size >= cases[c].least) {
             cases[c].body();

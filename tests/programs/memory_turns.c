@@ -1,12 +1,14 @@
 /* Ranks take turns in holding memory. In its turn each of them looks whether another one holds some, too.
  *
- *   memory_turns way=NAME [rounds=10] [mib=32] [dir=FOLDER]
+ *   memory_turns way=NAME [rounds=10] [mib=32] [dir=FOLDER] [held=1]
  *
  * In each round one rank, the holder, stalls at random, takes memory, touches it, looks at the others, and
  * releases it. Barriers separate the turns. Only the holder looks, by system calls, which complete its own
- * pending barriers. Prints how often others held more than a quarter of what one rank may hold: RESULT checks
- * N wrong N */
+ * pending barriers. With held=1 the holder first waits until the next one holds some, which never happens
+ * where barriers are complete. Prints how often others held more than a quarter of what one rank may hold:
+ * RESULT checks N wrong N */
 #define _GNU_SOURCE
+#include "hold.h"
 #include <fcntl.h>
 #include <malloc.h>
 #include <mpi.h>
@@ -25,6 +27,7 @@ static void *pieces[PIECES];
 static char *reserve;
 static int rank, size, pids[64];
 static unsigned state;
+static bool is_held;
 
 static void touch(char *memory, size_t length)
 {
@@ -224,7 +227,11 @@ static void run(const struct way *way, long rounds, long *checks, long *wrong)
         if (round % size == rank) {
             stall(2e-3);
             way->take();
-            stall(2e-3);
+            make_step();
+            if (is_held)
+                hold_until((rank + 1) % size, round / size + 1);
+            else
+                stall(2e-3);
             for (int other = 0; other < size; other++)
                 if (other != rank)
                     *wrong += holds_too_much(round, other, before[other], ++*checks);
@@ -244,6 +251,7 @@ int main(int argc, char **argv)
         for (size_t w = 0; w < sizeof ways / sizeof *ways; w++)
             if (!strncmp(argv[i], "way=", 4) && !strcmp(argv[i] + 4, ways[w].name))
                 way = &ways[w];
+        is_held |= !strcmp(argv[i], "held=1");
         if (!strncmp(argv[i], "rounds=", 7))
             rounds = atol(argv[i] + 7);
         if (!strncmp(argv[i], "mib=", 4))
@@ -255,6 +263,8 @@ int main(int argc, char **argv)
     state = (unsigned)rank + 1;
     must((void *)way);
     MPI_Allgather(&pid, 1, MPI_INT, pids, 1, MPI_INT, MPI_COMM_WORLD);
+    if (is_held)
+        hold_begin();
     way->prepare();
     run(way, rounds, &mine[0], &mine[1]);
     MPI_Reduce(mine, all, 2, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);

@@ -1,13 +1,15 @@
 /* Code of the program that runs behind a barrier without having been called there, or that dies there. What
  * it writes to a file must not be seen before the barrier is complete.
  *
- *   program_code case=NAME dir=/tmp/x [rounds=10]
+ *   program_code case=NAME dir=/tmp/x [rounds=10] [held=1]
  *
  * Rank 0 enters a barrier and goes on to where its own code is run: by an error handler, an operator, a
- * generalized request, or a fault. Rank 1 works for a while before it enters the barrier, and looks at the
- * end of that time whether rank 0 has written already. Prints RESULT wrong N. For the cases that die rank 1
- * leaves a file that says whether it came that far. */
+ * generalized request, or a fault. Rank 1 works for a while before it enters the barrier or, with held=1,
+ * waits until that code has run, which never happens where barriers are complete. It then looks whether rank
+ * 0 has written already. Prints RESULT wrong N. For the cases that die rank 1 leaves a file that says whether
+ * it came that far. */
 #define _GNU_SOURCE
+#include "hold.h"
 #include <fcntl.h>
 #include <mpi.h>
 #include <setjmp.h>
@@ -19,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static int rank, round_now;
+static int rank, round_now, is_held;
 static char dir[200] = "/tmp";
 
 static const char *path(const char *what)
@@ -232,13 +234,16 @@ static long run(const struct test *test, int rounds)
         if (rank == 1 || test->before == before_request)
             test->before();
         if (rank == 1) {
-            work(rounds == 1 ? 0.5 : 0.02); /* launchers need a moment to end a job */
+            if (is_held)
+                hold_until(0, round_now + 1);
+            else
+                work(rounds == 1 ? 0.5 : 0.02); /* launchers need a moment to end a job */
             wrong += is_marked("seen");
             mark("checkpoint");
         }
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 0)
-            test->run();
+            test->run(), make_step();
         else if (rank == 1)
             test->after();
     }
@@ -253,6 +258,7 @@ int main(int argc, char **argv)
         for (size_t t = 0; t < sizeof tests / sizeof *tests; t++)
             if (!strncmp(argv[i], "case=", 5) && !strcmp(argv[i] + 5, tests[t].name))
                 test = &tests[t];
+        is_held |= !strcmp(argv[i], "held=1");
         if (!strncmp(argv[i], "rounds=", 7))
             rounds = atoi(argv[i] + 7);
         if (!strncmp(argv[i], "dir=", 4))
@@ -264,6 +270,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "program_code: case=NAME is missing or unknown\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
+    if (is_held)
+        hold_begin();
     test->open();
     long mine = run(test, rounds), wrong;
     MPI_Reduce(&mine, &wrong, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
