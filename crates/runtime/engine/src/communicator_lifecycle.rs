@@ -5,6 +5,8 @@
 
 use crate::barrier::completion::complete;
 use crate::barrier::scheduled::ScheduledBarrier;
+use crate::collective::call::CollectiveKind;
+use crate::comm::part::NodePart;
 use crate::comm::shared::Shared;
 use crate::communicator::Communicator;
 use crate::communicator::host::{HostCommunicator, HostReason};
@@ -162,11 +164,23 @@ impl Process {
         match &*communicator {
             Communicator::Host(_) => {}
             Communicator::Node(node) => {
+                self.wait_for_readers(&node.service.part);
                 self.messages.forget(node.service.part.id());
                 node.service.release();
             }
             Communicator::Spanning(spanning) => spanning.release(),
         }
+    }
+
+    /// Waits until the readers of all that this rank has deposited beyond the window have read it.
+    fn wait_for_readers(&self, part: &NodePart) {
+        let board = &part.shared.board;
+        let is_done = || part.with(|state| !state.backlog.is_waiting(board));
+        if !is_done() {
+            // If the communicator has been revoked, nobody reads it.
+            let _ = self.wait(part, CollectiveKind::Reduce, u64::MAX, is_done);
+        }
+        part.with(|state| state.backlog.release(&part.shared));
     }
 
     /// Ends all operations in progress on a communicator, for all members: they get [`Revoked`], and later

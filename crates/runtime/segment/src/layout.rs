@@ -7,7 +7,7 @@
 //!   line 0        references, generation, next free block, companion, revoked, flags, advice
 //!   line 1        eventcount: the word that sleepers wait on
 //!   line 2        how many sleep
-//!   line 3        how many of them wait for room
+//!   line 3        how many of them wait for room; how many members have a backlog
 //!   lines 4 ...   blocks of duplicates
 //! end           channels between processes
 //! ```
@@ -56,6 +56,7 @@ pub(crate) const ADVICE_AT: usize = 48;
 pub(crate) const EVENTCOUNT_AT: usize = LINE;
 pub(crate) const SLEEPERS_AT: usize = 2 * LINE;
 pub(crate) const ROOM_WANTED_AT: usize = 3 * LINE;
+pub(crate) const BACKLOGS_AT: usize = ROOM_WANTED_AT + 8;
 pub(crate) const DUPLICATES_AT: usize = 4 * LINE;
 /// Duplicates of a communicator whose blocks can be looked up at one time; each takes two words.
 pub(crate) const DUPLICATES: usize = 64;

@@ -8,6 +8,7 @@
 mod loom_memory;
 
 use evenkeel_segment::block::Extent;
+use evenkeel_segment::board::backlog::{Backlog, BacklogGeometry};
 use evenkeel_segment::eventcount::Fencing;
 use evenkeel_segment::{Board, Geometry, Seq};
 use loom::cell::UnsafeCell;
@@ -315,4 +316,98 @@ fn no_wake_up_is_lost() {
 #[should_panic(expected = "deadlock")]
 fn without_a_notification_a_wake_up_is_lost() {
     sleeper(false);
+}
+
+/// Rank 1 deposits in its backlog, which has room for one deposit; rank 0 enters the instances in its place
+/// and reads.
+fn backlog(waits_for_reader: bool) {
+    let make = || {
+        let geometry = BacklogGeometry::with(1, 4096);
+        let backlog = Backlog { memory: Model::new(geometry.control_bytes()), geometry };
+        (node(2, 1, 16), backlog, UnsafeCell::new(0u64))
+    };
+    every_interleaving(2, move || Ahead(make()), move |ahead, me| {
+        let Ahead((node, backlog, deposit)) = ahead;
+        for n in 0..3 {
+            let seq = Seq(n);
+            if me == 1 {
+                if waits_for_reader && n > 0 {
+                    node.until(|| node.board.left(0) > n - 1);
+                }
+                // SAFETY: the access is what is under test; loom checks it.
+                deposit.with_mut(|p| unsafe { *p = 100 + n });
+                backlog.publish(seq);
+                node.board.leave(1, n + 1);
+            } else {
+                node.until(|| backlog.holds(seq));
+                // SAFETY: as above.
+                let value = deposit.with(|p| unsafe { *p });
+                node.deposit(1, seq, value);
+                assert_eq!(node.take(1, seq), 100 + n);
+                node.board.leave(0, n + 1);
+            }
+        }
+    });
+}
+
+struct Ahead((Node, Backlog<Model>, UnsafeCell<u64>));
+
+// SAFETY: the deposit is what the protocol under test must protect; loom checks each access.
+unsafe impl Sync for Ahead {}
+// SAFETY: as above.
+unsafe impl Send for Ahead {}
+
+#[test]
+fn a_backlog_is_not_overwritten_while_it_is_read() {
+    backlog(true);
+}
+
+#[test]
+#[should_panic(expected = "Concurrent read and write accesses")]
+fn without_waiting_for_the_reader_a_backlog_is_overwritten_while_it_is_read() {
+    backlog(false);
+}
+
+/// A rank returns from its backlog to the board: its own deposit follows one that the reader has made for it
+/// at the same window position.
+fn return_to_the_board(waits_for_reader: bool) {
+    let make = || {
+        let geometry = BacklogGeometry::with(2, 4096);
+        let backlog = Backlog { memory: Model::new(geometry.control_bytes()), geometry };
+        (node(2, 1, 16), backlog, UnsafeCell::new(0u64))
+    };
+    every_interleaving(2, move || Ahead(make()), move |ahead, me| {
+        let Ahead((node, backlog, deposit)) = ahead;
+        let (first, second) = (Seq(0), Seq(1));
+        if me == 1 {
+            // SAFETY: the access is what is under test; loom checks it.
+            deposit.with_mut(|p| unsafe { *p = 100 });
+            backlog.publish(first);
+            node.board.leave(1, 1);
+            if waits_for_reader {
+                node.until(|| node.board.left(0) > 0);
+            }
+            node.deposit(1, second, 101);
+        } else {
+            node.until(|| backlog.holds(first));
+            // SAFETY: as above.
+            let value = deposit.with(|p| unsafe { *p });
+            node.deposit(1, first, value);
+            assert_eq!(node.take(1, first), 100);
+            node.board.leave(0, 1);
+            node.until(|| node.board.is_published(1, second));
+            assert_eq!(node.take(1, second), 101);
+        }
+    });
+}
+
+#[test]
+fn a_rank_returns_from_its_backlog_to_the_board() {
+    return_to_the_board(true);
+}
+
+#[test]
+#[should_panic]
+fn a_rank_that_returns_too_early_writes_where_its_reader_writes() {
+    return_to_the_board(false);
 }

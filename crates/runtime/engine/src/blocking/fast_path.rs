@@ -8,6 +8,7 @@
 use crate::collective::call::{Call, CollectiveKind as Kind};
 use crate::collective::deposit;
 use crate::collective::piece::Piece;
+use crate::collective::ranks_ahead::RanksAhead;
 use crate::collective::shared_fold::OVERDUE_NS;
 use crate::comm::part::{NodePart, Revoked};
 use crate::comm::state::PartState;
@@ -114,14 +115,16 @@ impl FastCall<'_> {
             }
             return Ok(());
         }
+        let ahead = RanksAhead::new(part, seq, round, false);
         if part.ranks == 2 {
-            let is_done = || board.is_published(1 - root, seq);
+            let is_done = || board.is_published(1 - root, seq) || ahead.enter();
             self.process.wait_briefly(part, state, Kind::Reduce, is_done, || Some(1 - root))?;
         } else if board.arrive(root, seq, round) {
             state.tallies.of(Kind::Reduce, false).last += 1;
         } else {
-            let is_done = || board.all_arrived(seq, round);
+            let is_done = || board.all_arrived(seq, round) || ahead.enter();
             self.process.wait_briefly(part, state, Kind::Reduce, is_done, || board.last_to_arrive(seq))?;
+            state.tallies.of(Kind::Reduce, false).last += u64::from(ahead.came_last());
         }
         // SAFETY: all contributions are published.
         unsafe { self.fold(call.recv) };

@@ -2,6 +2,7 @@
 //! checks whether the other ranks are alive.
 
 use crate::collective::call::CollectiveKind;
+use crate::comm::backlog::GRACE_NS;
 use crate::comm::part::{NodePart, Revoked};
 use crate::comm::state::PartState;
 use crate::process::Process;
@@ -24,7 +25,8 @@ impl Process {
         let fencing = part.shared.fencing_of(kind);
         self.wait_asleep(part, kind, expected_ns, is_done, |timeout, is_done| {
             if part.with(|state| state.wants_room) {
-                board.sleep_until_room(fencing, timeout, is_done);
+                // After that a rank that needs nothing goes on without room.
+                board.sleep_until_room(fencing, timeout.min(GRACE_NS), is_done);
             } else {
                 board.sleep_unless(fencing, timeout, is_done);
             }

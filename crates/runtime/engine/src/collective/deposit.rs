@@ -4,6 +4,7 @@
 use super::call::Call;
 use super::piece::{ENTRY_BYTES, IN_BLOCK, IN_CELL, IN_MEMORY, LENGTH_AT, PAYLOAD_AT, describe};
 use super::plan::Route;
+use crate::comm::backlog::BacklogRoom;
 use crate::comm::shared::Shared;
 use crate::copy::streaming::StreamingCopy;
 use crate::copy::{copy, copy_small};
@@ -126,6 +127,30 @@ impl DepositPlan {
             Some(offset) => describe_cell(IN_BLOCK, Some(offset as u64)),
             None => describe_cell(IN_CELL, None),
         }
+    }
+
+    /// How many bytes of the payload do not fit into a cell, for a deposit that is a vector or a block.
+    pub(super) fn bytes_outside_cell(&self) -> usize {
+        if self.payload > CELL_BYTES { self.payload } else { 0 }
+    }
+
+    /// Writes the deposit of `call`, a vector or a block, into a cell of this rank's backlog. The caller
+    /// publishes it.
+    ///
+    /// # Safety
+    /// `room` was reserved for this deposit, and the call's buffers are valid as its kind says.
+    pub(super) unsafe fn write_ahead(&self, call: &Call, seq: Seq, room: &BacklogRoom) {
+        let (memory, cell) = (&room.backlog.memory, room.backlog.cell(seq));
+        let is_outside = self.bytes_outside_cell() > 0;
+        let kind = if is_outside { IN_BLOCK } else { IN_CELL };
+        // Relaxed: the flag's release store publishes them.
+        memory.word(cell + LENGTH_AT).store(describe(kind, self.payload), Ordering::Relaxed);
+        if is_outside {
+            memory.word(cell + PAYLOAD_AT).store(room.from_board, Ordering::Relaxed);
+        }
+        let target = if is_outside { room.payload_at } else { cell + PAYLOAD_AT };
+        // SAFETY: the caller's promise.
+        unsafe { copy(call.send.wrapping_add(self.at), memory.pointer(target), self.payload) };
     }
 
     /// Writes the slices of all ranks' blocks, one after the other.

@@ -12,6 +12,7 @@ use super::completion::Instance;
 use super::deposit::{DepositPlan, DepositRoom};
 use super::piece::{arrival_of, note_arrival};
 use super::plan::{CallPlan, Route};
+use super::ranks_ahead::RanksAhead;
 use super::remote_read::{self, ReadProgress};
 use super::shared_fold::{SHARED_RESULT, SharedFold};
 use crate::clock::Ticks;
@@ -168,7 +169,7 @@ impl NodeOperation {
         });
         let ring = deposit.map_or(0, |deposit| deposit.ring_bytes);
         if !state.may_enter(board, seq, ring, common) {
-            return false;
+            return deposit.is_some_and(|deposit| self.enter_ahead(part, state, seq, deposit));
         }
         let common_at = if common > 0 { state.allocate_common(&board.geometry, seq, common) } else { 0 };
         state.note_last(seq, false);
@@ -181,12 +182,7 @@ impl NodeOperation {
             unsafe { deposit.write(&self.call, shared, part.me, seq, room, &mut state.copies) };
             self.offers_memory |= deposit.offers_memory;
         }
-        let sampled = shared.node.recording && is_sampled(seq.0);
-        if sampled {
-            let now = shared.node.clock().now();
-            note_arrival(board, part.me, seq, now);
-            state.worked = state.arrivals.work_before(seq, now, shared.node.waited.so_far());
-        }
+        let sampled = self.sample_arrival(part, state, seq, &board.memory, board.geometry.cell(part.me, seq.0));
         state.note_entered();
         self.arrive(part, state, seq, len, sampled);
         if self.participation.needs == Sources::Empty && !self.offers_memory {
@@ -196,6 +192,69 @@ impl NodeOperation {
             state.leave(board, part.me, seq);
         }
         true
+    }
+
+    /// Enters the next instance by a deposit in this rank's backlog, if it contributes to one reader and needs
+    /// nothing, and if waiting would be long.
+    #[cold]
+    fn enter_ahead(
+        &mut self,
+        part: &NodePart,
+        state: &mut PartState,
+        seq: Seq,
+        deposit: DepositPlan,
+    ) -> bool {
+        let shared = &part.shared;
+        let may_go_on = self.has_one_reader()
+            && self.participation.needs == Sources::Empty
+            && !(deposit.offers_memory || self.nonblocking || shared.has_agent)
+            && state.backlog.is_time_to_go_on(shared);
+        if !may_go_on {
+            return false;
+        }
+        let (reader, outside) = (self.call.root as usize, deposit.bytes_outside_cell());
+        let Some(room) = state.backlog.reserve(shared, part.me, seq, reader, outside) else { return false };
+        // SAFETY: the room was reserved for this deposit. The call's buffers are valid by the front end's
+        // promise.
+        unsafe { deposit.write_ahead(&self.call, seq, &room) };
+        self.sample_arrival(part, state, seq, &room.backlog.memory, room.backlog.cell(seq));
+        state.note_last(seq, false);
+        if part.ranks > 2 {
+            state.next_round(seq);
+        }
+        room.backlog.publish(seq);
+        shared.board.notify();
+        state.note_entered_ahead();
+        let ahead = state.backlog.len();
+        let tally = state.tallies.of(self.kind, self.nonblocking);
+        tally.ahead = tally.ahead.max(ahead);
+        state.leave(&shared.board, part.me, seq);
+        true
+    }
+
+    /// Returns whether only the root reads deposits.
+    fn has_one_reader(&self) -> bool {
+        matches!(self.kind, Kind::Reduce | Kind::Gather | Kind::Gatherv)
+    }
+
+    /// Writes the time of arrival into the cell of this rank's deposit, if the instance is timed in full.
+    #[inline]
+    fn sample_arrival(
+        &self,
+        part: &NodePart,
+        state: &mut PartState,
+        seq: Seq,
+        memory: &Mapped,
+        cell: usize,
+    ) -> bool {
+        let node = part.shared.node;
+        let sampled = node.recording && is_sampled(seq.0);
+        if sampled {
+            let now = node.clock().now();
+            note_arrival(memory, cell, now);
+            state.worked = state.arrivals.work_before(seq, now, node.waited.so_far());
+        }
+        sampled
     }
 
     /// Publishes the deposit, and counts the arrival if arrivals of this kind are counted.
@@ -208,6 +267,7 @@ impl NodeOperation {
                 board.notify();
             }
         } else if part.ranks == 2 {
+            self.enter_for_ranks_ahead(part, seq, 0, false);
             if board.is_published(1 - part.me, seq) {
                 self.note_last_arrival(part, state, seq, sampled);
             }
@@ -215,6 +275,7 @@ impl NodeOperation {
             board.notify();
         } else {
             let round = state.next_round(seq);
+            self.enter_for_ranks_ahead(part, seq, round, false);
             if contributes {
                 board.publish(part.me, seq);
             }
@@ -230,6 +291,14 @@ impl NodeOperation {
                 // At a small allreduce the last rank to arrive notifies later, when the result is there.
                 board.notify();
             }
+        }
+    }
+
+    /// If this rank alone reads the deposits of instance `seq`, enters it for ranks that are far ahead.
+    #[inline]
+    fn enter_for_ranks_ahead(&self, part: &NodePart, seq: Seq, round: u64, has_looked: bool) {
+        if self.has_one_reader() && self.call.root as usize == part.me {
+            RanksAhead::new(part, seq, round, has_looked).enter();
         }
     }
 
@@ -329,6 +398,7 @@ impl NodeOperation {
     fn take(&mut self, part: &NodePart, state: &mut PartState) -> bool {
         let (mut fold, mut reads) = (std::mem::take(&mut self.fold), std::mem::take(&mut self.reads));
         let instance = self.instance(self.finished);
+        self.enter_for_ranks_ahead(part, instance.seq, state.round(instance.seq), true);
         let is_done = if self.kind == Kind::Allreduce && part.ranks > 2 {
             fold.advance(&instance, part, state)
         } else if !self.is_ready(part, state, instance.seq) {

@@ -84,9 +84,9 @@ impl Piece {
     }
 }
 
-/// Writes the time of arrival into this rank's cell.
-pub fn note_arrival(board: &Board<Mapped>, me: usize, seq: Seq, now: Ticks) {
-    board.memory.word(board.geometry.cell(me, seq.0) + ARRIVAL_AT).store(now.0, Ordering::Relaxed);
+/// Writes the time of arrival into this rank's cell, at offset `cell` of the board or of the backlog.
+pub(super) fn note_arrival(memory: &Mapped, cell: usize, now: Ticks) {
+    memory.word(cell + ARRIVAL_AT).store(now.0, Ordering::Relaxed);
 }
 
 /// When `rank` arrived at a sampled instance that is complete.

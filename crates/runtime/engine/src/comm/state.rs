@@ -6,6 +6,7 @@
 //! any other rank's deposit there again. At most [`WINDOW`] instances are in progress at once. The position
 //! of an instance in the window is its number modulo [`WINDOW`].
 
+use super::backlog::OwnBacklog;
 use super::ring_allocator::RingAllocator;
 use crate::barrier::counters::BarrierCounters;
 use crate::clock::Ticks;
@@ -30,6 +31,9 @@ pub struct PartState {
     left_ahead: u64,
     /// All ranks have left the instances below this one, as of the last look at the board.
     all_left: u64,
+    /// The window is open for instances below this one, as of that look; for none while this rank has
+    /// deposits in its backlog.
+    open_below: u64,
     /// How many instances with counted arrivals there have been, per window position.
     rounds: [u64; WINDOW],
     /// One bit per window position: this rank was the last to arrive there.
@@ -47,6 +51,8 @@ pub struct PartState {
     pub(crate) copies: StreamingCopy,
     /// The next instance cannot be entered until other ranks leave earlier ones.
     pub(crate) wants_room: bool,
+    /// What this rank has deposited beyond the window.
+    pub(crate) backlog: OwnBacklog,
     pub(crate) barriers: BarrierCounters,
     /// How many collectives have been posted to the node's agent.
     posted: u64,
@@ -67,6 +73,7 @@ impl PartState {
             left: 0,
             left_ahead: 0,
             all_left: 0,
+            open_below: WINDOW as u64,
             rounds: [0; WINDOW],
             was_last: 0,
             common_at: [0; WINDOW],
@@ -76,6 +83,7 @@ impl PartState {
             sources: Vec::with_capacity(ranks),
             copies: StreamingCopy::default(),
             wants_room: false,
+            backlog: OwnBacklog::default(),
             barriers: BarrierCounters::default(),
             posted: 0,
             tallies: Tallies::new(members),
@@ -133,19 +141,24 @@ impl PartState {
         if seq.0 != self.entered {
             return false;
         }
-        if seq.0 < self.all_left + WINDOW as u64 && ring == 0 && common == 0 {
+        if seq.0 < self.open_below && ring == 0 && common == 0 {
             return true;
         }
         if self.fits(seq, ring, common) {
             return true;
         }
+        if self.backlog.is_waiting(board) {
+            self.wants_room = true;
+            return false;
+        }
         self.all_left = board.all_left();
+        self.open_below = self.all_left + WINDOW as u64;
         self.wants_room = !self.fits(seq, ring, common);
         !self.wants_room
     }
 
     fn fits(&mut self, seq: Seq, ring: usize, common: usize) -> bool {
-        seq.0 < self.all_left + WINDOW as u64
+        seq.0 < self.open_below
             && (ring == 0 || self.ring.has_room(ring, self.all_left))
             && (common == 0 || self.common.has_room(common, self.all_left))
     }
@@ -155,6 +168,12 @@ impl PartState {
     pub(crate) fn note_entered(&mut self) {
         self.entered += 1;
         self.wants_room = false;
+    }
+
+    /// Records that the next instance has been entered by a deposit in the backlog.
+    pub(crate) fn note_entered_ahead(&mut self) {
+        self.note_entered();
+        self.open_below = 0;
     }
 
     /// Leaves `seq`, and wakes ranks that wait for room.

@@ -42,7 +42,7 @@ pub struct Tally {
     pub last_sampled: u64,
     /// How many barriers were left pending.
     pub deferred: u64,
-    /// The largest number of barriers that were pending at once.
+    /// The largest number of barriers that were pending at once, or of deposits in the backlog.
     pub ahead: u64,
     /// How long the program computed while barriers were pending for which a strict barrier would have
     /// waited.

@@ -51,6 +51,13 @@ impl<'a, M: Words> BlockAllocator<'a, M> {
         Some(block)
     }
 
+    /// Like [`BlockAllocator::allocate`], for what can be done without: None if less than half of the segment
+    /// would be left for blocks that have never been used.
+    pub fn allocate_spare(&self, extent: &impl Extent) -> Option<Block> {
+        let used = self.segment.word(FRESH_PAGE_AT).load(Ordering::Relaxed) as usize * PAGE;
+        (used + extent.total_bytes() <= self.bytes / 2).then(|| self.allocate(extent))?
+    }
+
     fn write_head(&self, block: Block, extent: &impl Extent) {
         let references = self.segment.word(block.offset() + REFERENCES_AT);
         references.store(extent.references() as u64, Ordering::Relaxed);

@@ -19,6 +19,13 @@ impl<M: Words> Board<M> {
     /// Counts the caller's arrival; true for the rank that completes round `round` of this window position.
     #[inline(always)]
     pub fn arrive(&self, me: usize, seq: Seq, round: u64) -> bool {
+        self.arrive_for(me, me, seq, round)
+    }
+
+    /// Counts the arrival of `rank`, whose deposit the caller has entered. True if that completes the round;
+    /// `last` then counts as the rank that came last.
+    #[inline(always)]
+    pub fn arrive_for(&self, rank: usize, last: usize, seq: Seq, round: u64) -> bool {
         let slot = self.geometry.slot(seq.0);
         let top = self.memory.word(slot);
         // Acquire and release: the last to arrive must see what all others deposited before they arrived.
@@ -26,14 +33,14 @@ impl<M: Words> Board<M> {
         let is_last = if self.geometry.groups == 0 {
             top.fetch_add(1, Ordering::SeqCst) + 1 == round * self.geometry.ranks as u64
         } else {
-            let group = self.geometry.group_of(me);
+            let group = self.geometry.group_of(rank);
             let counter = self.memory.word(slot + GROUPS + group * LINE);
             counter.fetch_add(1, Ordering::SeqCst) + 1 == round * self.geometry.group_size(group)
                 && top.fetch_add(1, Ordering::SeqCst) + 1 == round * self.geometry.groups as u64
         };
         if is_last {
             // Relaxed: only the report uses it, and a reader that comes too early finds another tag.
-            self.memory.word(slot + LAST).store(tagged(seq.epoch(), me), Ordering::Relaxed);
+            self.memory.word(slot + LAST).store(tagged(seq.epoch(), last), Ordering::Relaxed);
         }
         is_last
     }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! head        as of every block
-//! left        one line a rank: how many instances it has left
+//! left        one line a rank: how many instances it has left, where its backlog is
 //! entered     two lines a rank: how many barriers it has entered, and when the last one
 //! work        how long ranks worked before barriers that they did not wait for
 //! hints       a few barrier positions: arrivals (top, groups), release

@@ -5,6 +5,7 @@
 //! Board        numbered instances of collectives, each with a cell a rank (deposits);
 //!              counted arrivals and a release for the result (arrivals);
 //!              pieces of work on an instance that any rank may take (shares)
+//! backlog      deposits of ranks that are further ahead than the window allows
 //! barrier      barriers, counted apart from the other collectives
 //! call_queue   the collectives called here, for the node's agent, if the communicator spans nodes
 //! work         how long ranks worked before barriers that they did not wait for
@@ -16,6 +17,7 @@
 //! wait without a bound.
 
 mod arrivals;
+pub mod backlog;
 pub mod barrier;
 pub mod call_queue;
 mod deposits;
