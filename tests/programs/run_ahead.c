@@ -4,9 +4,8 @@
  *   run_ahead seed=1 phases=40 rounds=300 still=3000
  *
  * In each phase one rank, or none, stands still for `still` microseconds before the first of the phase's
- * `rounds` calls. Between the phases, and now and then within them, come calls for which a rank has to return
- * to the window: allreduces, broadcasts, barriers, and communicators that are freed while their roots are
- * behind. */
+ * `rounds` calls on each of two communicators. The first one is freed while its roots are behind. Now and then
+ * come calls for which a rank has to return to the window: allreduces, broadcasts, barriers. */
 #include "check.h"
 #include <time.h>
 
@@ -91,23 +90,22 @@ int main(int argc, char **argv)
     rng r = {(uint64_t)number(argc, argv, "seed", 1)};
     int phases = (int)number(argc, argv, "phases", 40), rounds = (int)number(argc, argv, "rounds", 300);
     long still = number(argc, argv, "still", 3000);
-    MPI_Comm comm;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     for (int phase = 0, call = 0; phase < phases; phase++) {
         int standing = below(&r, world_size + 1), root = below(&r, world_size), changes = one_in(&r, 3);
+        MPI_Comm comms[2];
+        for (int c = 0; c < 2; c++)
+            MPI_Comm_dup(MPI_COMM_WORLD, &comms[c]);
         if (standing == world_rank)
             stand_still(still);
-        for (int round = 0; round < rounds; round++, call++) {
-            if (one_in(&r, 200))
-                meet(comm, call, &r);
-            contribute(comm, call, &r, changes ? below(&r, world_size) : root);
-        }
-        if (one_in(&r, 2)) {
-            MPI_Comm_free(&comm);
-            MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        for (int c = 0; c < 2; c++) {
+            for (int round = 0; round < rounds; round++, call++) {
+                if (c == 1 && one_in(&r, 200))
+                    meet(comms[c], call, &r);
+                contribute(comms[c], call, &r, changes ? below(&r, world_size) : root);
+            }
+            MPI_Comm_free(&comms[c]);
         }
     }
-    MPI_Comm_free(&comm);
     int code = report_result((uint64_t)phases);
     MPI_Finalize();
     return code;

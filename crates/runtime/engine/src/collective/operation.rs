@@ -224,7 +224,7 @@ impl NodeOperation {
         }
         room.backlog.publish(seq);
         shared.board.notify();
-        state.note_entered_ahead();
+        state.note_entered();
         let ahead = state.backlog.len();
         let tally = state.tallies.of(self.kind, self.nonblocking);
         tally.ahead = tally.ahead.max(ahead);

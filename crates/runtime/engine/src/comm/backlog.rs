@@ -48,7 +48,7 @@ pub(crate) struct BacklogRoom {
 }
 
 impl OwnBacklog {
-    /// Returns whether this rank must make its next deposit in the backlog too, or wait.
+    /// Returns whether some reader has not left yet.
     pub(crate) fn is_waiting(&mut self, board: &Board<Mapped>) -> bool {
         while self.deposits.front().is_some_and(|&(seq, reader)| board.left(reader) > seq.0) {
             self.deposits.pop_front();

@@ -31,9 +31,6 @@ pub struct PartState {
     left_ahead: u64,
     /// All ranks have left the instances below this one, as of the last look at the board.
     all_left: u64,
-    /// The window is open for instances below this one, as of that look; for none while this rank has
-    /// deposits in its backlog.
-    open_below: u64,
     /// How many instances with counted arrivals there have been, per window position.
     rounds: [u64; WINDOW],
     /// One bit per window position: this rank was the last to arrive there.
@@ -73,7 +70,6 @@ impl PartState {
             left: 0,
             left_ahead: 0,
             all_left: 0,
-            open_below: WINDOW as u64,
             rounds: [0; WINDOW],
             was_last: 0,
             common_at: [0; WINDOW],
@@ -141,24 +137,19 @@ impl PartState {
         if seq.0 != self.entered {
             return false;
         }
-        if seq.0 < self.open_below && ring == 0 && common == 0 {
+        if seq.0 < self.all_left + WINDOW as u64 && ring == 0 && common == 0 {
             return true;
         }
         if self.fits(seq, ring, common) {
             return true;
         }
-        if self.backlog.is_waiting(board) {
-            self.wants_room = true;
-            return false;
-        }
         self.all_left = board.all_left();
-        self.open_below = self.all_left + WINDOW as u64;
         self.wants_room = !self.fits(seq, ring, common);
         !self.wants_room
     }
 
     fn fits(&mut self, seq: Seq, ring: usize, common: usize) -> bool {
-        seq.0 < self.open_below
+        seq.0 < self.all_left + WINDOW as u64
             && (ring == 0 || self.ring.has_room(ring, self.all_left))
             && (common == 0 || self.common.has_room(common, self.all_left))
     }
@@ -168,12 +159,6 @@ impl PartState {
     pub(crate) fn note_entered(&mut self) {
         self.entered += 1;
         self.wants_room = false;
-    }
-
-    /// Records that the next instance has been entered by a deposit in the backlog.
-    pub(crate) fn note_entered_ahead(&mut self) {
-        self.note_entered();
-        self.open_below = 0;
     }
 
     /// Leaves `seq`, and wakes ranks that wait for room.

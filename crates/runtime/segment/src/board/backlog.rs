@@ -10,8 +10,8 @@
 //! * Only its owner writes a backlog. A cell is published by storing `seq + 1` into its flag.
 //! * A cell, and what it refers to, is written again only after the reader of its instance has left that
 //!   instance.
-//! * From its first deposit there until the readers of all of them have left, the owner makes all its
-//!   deposits in the backlog. So it never writes a cell of the board that a reader may fill for it.
+//! * The owner deposits at the board again as soon as the window is open for it. Then the readers of all
+//!   instances but the last few have left, so it never writes a cell that a reader may still fill for it.
 //! * Only the reader of an instance fills another rank's cell, once.
 
 use crate::block::{Block, Extent};
