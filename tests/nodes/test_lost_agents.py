@@ -65,7 +65,7 @@ def first_sentence(process):
 
 
 def names(sentence, rank):
-    """Whether a sentence names this rank as dead. On its own host another rank may see it before the agent."""
+    """Whether a sentence names this rank as dead. On its host another rank may see it before the agent."""
     return re.search(rf"rank {rank} (on h{rank // 2}|\(process \d+\)) has died", sentence)
 
 
