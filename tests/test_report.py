@@ -1,12 +1,14 @@
 """The report names the rank that was late, and says how late it was.
 
 programs/planted.c delays a rank on purpose, and measures by its own clock for how long. Sums over a run are
-compared. On a busy machine a rank may also be late by itself, so a run that does not fit is repeated twice: a
-report that is wrong is wrong each time.
+compared. On a busy machine a rank may also be late by itself: each finds out how long the kernel has kept it
+from running, which is allowed for, and a run that does not fit is repeated with longer delays. A report that
+is wrong is wrong each time.
 """
 
 import json
 import re
+from typing import NamedTuple
 
 import pytest
 
@@ -14,7 +16,8 @@ from evenkeel_command import evenkeel
 
 pytestmark = pytest.mark.alone
 
-ATTEMPTS = 3
+# How long the planted delays are, in microseconds: one attempt after another.
+DELAYS_US = [30_000, 90_000, 270_000, 810_000, 2_430_000]
 
 RANKS = 4
 MODES = ["strict", "deferred"]
@@ -66,6 +69,14 @@ COMMUNICATORS = [
 ]
 
 
+class Slept(NamedTuple):
+    """What a rank says of itself: how often and how long it slept on purpose, how long it had no core."""
+
+    times: int
+    ns: int
+    kept_ns: int
+
+
 def run_planted(mpi, report, mode, op, ranks=RANKS, **options):
     arguments = [f"{key}={value}" for key, value in {"op": op, **options}.items()]
     program = mpi.build("planted.c")
@@ -73,8 +84,8 @@ def run_planted(mpi, report, mode, op, ranks=RANKS, **options):
     env = {"EVENKEEL_BARRIER": mode, "EVENKEEL_QUIET": "0", "EVENKEEL_CLOCK": "free"}
     outcome = mpi.run(program, ranks, *arguments, env=env, report=report).ok()
     slept = {
-        int(rank): (int(times), int(ns))
-        for rank, times, ns in re.findall(r"SLEPT (\d+) (\d+) (\d+)", outcome.out)
+        int(rank): Slept(int(times), int(ns), int(kept))
+        for rank, times, ns, kept in re.findall(r"SLEPT (\d+) (\d+) (\d+) (\d+)", outcome.out)
     }
     assert len(slept) == ranks
     return outcome, slept
@@ -87,32 +98,51 @@ def lateness(outcome, op):
     return {rank: (entry["last"], entry["late_ns"]) for rank, entry in entries if entry["op"] == op}
 
 
+def disturbance_ns(slept):
+    """By how much anything in a run may be wrong because ranks had no core."""
+    return sum(rank.kept_ns for rank in slept.values())
+
+
+def can_be_judged(slept, late_ranks):
+    """Whether the planted delays are more than what else happened."""
+    return all(disturbance_ns(slept) < slept[late].ns / 3 for late in late_ranks)
+
+
 def is_named(found, slept, late):
     """Whether rank `late` came last each time, and was as late as it measured itself."""
-    times, ns = slept[late]
+    times, ns, _ = slept[late]
     last, late_ns = found[late]
-    return abs(late_ns - ns) <= 0.1 * ns and abs(last - times) <= 0.1 * times
+    allowed = 0.1 + disturbance_ns(slept) / ns
+    return abs(late_ns - ns) <= allowed * ns and abs(last - times) <= allowed * times
 
 
 def assert_named(mpi, report, mode, op, late_ranks, **options):
     seen = []
-    for _ in range(ATTEMPTS):
-        outcome, slept = run_planted(
-            mpi, report, mode, op, late=late_ranks[0], turn=late_ranks[-1], **options
-        )
+    for us in DELAYS_US:
+        options |= {"late": late_ranks[0], "turn": late_ranks[-1], "us": us}
+        outcome, slept = run_planted(mpi, report, mode, op, **options)
+        if not can_be_judged(slept, late_ranks):
+            continue
         found = lateness(outcome, op)
         latest = sorted(found, key=lambda rank: -found[rank][1])[: len(late_ranks)]
         if set(latest) == set(late_ranks) and all(is_named(found, slept, late) for late in late_ranks):
             return
         seen.append((found, slept))
-    pytest.fail(f"not named in {ATTEMPTS} runs: {seen}")
+    fail_or_skip("not named", seen)
+
+
+def fail_or_skip(what, seen):
+    """At the end of all attempts; `seen` are those in which the report could be judged."""
+    if not seen:
+        pytest.skip("the machine is so busy that ranks do not run for seconds")
+    pytest.fail(f"{what} in {len(seen)} runs: {seen}")
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("op, late, root", CASES)
 def test_the_late_rank_is_named(mpi, report, mode, op, late, root):
     """For every kind of operation, strict and deferred: which rank, how often, how late."""
-    assert_named(mpi, report, mode, op, [late], root=root, us=30000)
+    assert_named(mpi, report, mode, op, [late], root=root)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -142,18 +172,21 @@ def test_the_rank_that_messages_wait_for_is_named(mpi, report, tmp_path, mode, o
     """Also where the library carries them, and where several requests are waited for at once."""
     rounds, seen = 10, []
     waiting = [(late + step) % RANKS for step in ([1, -1] if op in BOTH_WAIT else [1])]
-    for _ in range(ATTEMPTS):
-        options = {"late": late, "bytes": size, "us": 30000, "rounds": rounds}
+    for us in DELAYS_US:
+        options = {"late": late, "bytes": size, "us": us, "rounds": rounds}
         outcome, slept = run_planted(mpi, report, mode, op, **options)
+        if not can_be_judged(slept, [late]):
+            continue
         found = digest(outcome, tmp_path)
         waits = {(pair["rank"], pair["peer"]): pair["wait_ns"] for pair in found["messages"]["pairs"]}
-        ns = slept[late][1]
-        are_right = [abs(waits.get((rank, late), 0) - ns) <= 0.1 * ns for rank in waiting]
+        ns = slept[late].ns
+        allowed_ns = 0.1 * ns + disturbance_ns(slept)
+        are_right = [abs(waits.get((rank, late), 0) - ns) <= allowed_ns for rank in waiting]
         if all(are_right) and found["ranks"][found["latest"]]["rank"] == late:
             break
         seen.append((waits, found["latest"], slept))
     else:
-        pytest.fail(f"not named in {ATTEMPTS} runs: {seen}")
+        fail_or_skip("not named", seen)
     assert found["messages"]["sent"] == rounds * messages
     assert found["messages"]["bytes"] == rounds * messages * size
     late_ns = found["ranks"][found["latest"]]["late_ns"]
@@ -166,12 +199,17 @@ def test_the_rank_that_messages_wait_for_is_named(mpi, report, tmp_path, mode, o
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("comm, late, label, other", COMMUNICATORS)
 def test_communicators_are_called_what_they_are(mpi, report, tmp_path, mode, comm, late, label, other):
-    assert_named(mpi, report, mode, "allreduce", [late], comm=comm, us=30000, rounds=10)
-    outcome, _ = run_planted(mpi, report, mode, "allreduce", comm=comm, late=late, rounds=3)
-    comms = digest(outcome, tmp_path)["comms"]
-    waits = {found["label"]: found["wait_ns"] for found in comms if found["calls"]}
-    assert set(waits) == {label, other} - {None}
-    assert max(waits, key=waits.get) == label
+    assert_named(mpi, report, mode, "allreduce", [late], comm=comm, rounds=10)
+    seen = []
+    for us in DELAYS_US:
+        outcome, slept = run_planted(mpi, report, mode, "allreduce", comm=comm, late=late, rounds=3, us=us)
+        comms = digest(outcome, tmp_path)["comms"]
+        waits = {found["label"]: found["wait_ns"] for found in comms if found["calls"]}
+        assert set(waits) == {label, other} - {None}
+        if max(waits, key=waits.get) == label:
+            return
+        seen += [waits] if can_be_judged(slept, [late]) else []
+    fail_or_skip(f"{label} did not wait longest", seen)
 
 
 def test_nothing_is_said_about_messages_without_a_report(openmpi4):

@@ -3,7 +3,8 @@
 import signal
 import time
 
-from evenkeel_rig.processes import signal_all
+from evenkeel_rig.processes import signal_all, state
+from processes import HUNG_S, until
 
 
 def agents(rig):
@@ -14,15 +15,25 @@ def agents(rig):
     }
 
 
-def wait_for(condition, seconds, what):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"{what} within {seconds} s"
-        time.sleep(0.02)
+def wait_for(condition, what):
+    assert until(condition), f"{what} within {HUNG_S} s"
 
 
 def wait_for_agents(rig):
-    wait_for(lambda: all(agents(rig).values()), 20, "an agent on every host")
+    wait_for(lambda: all(agents(rig).values()), "an agent on every host")
+
+
+def wait_for_sleeping_agents(rig):
+    """Waits until every agent sleeps, and is seen to do so again and again."""
+    pids = [pid for on_host in agents(rig).values() for pid in on_host]
+    seen = 0
+
+    def all_sleep():
+        nonlocal seen
+        seen = seen + 1 if all(state(pid) == "S" for pid in pids) else 0
+        return seen >= 50
+
+    wait_for(all_sleep, "all agents asleep")
 
 
 def kill_all_but_agents(rig):
@@ -32,11 +43,11 @@ def kill_all_but_agents(rig):
         kept = {pid for pids in agents(rig).values() for pid in pids}
         return {pid for host in rig.hosts for pid in host.processes()} - kept
 
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + HUNG_S
     while others() and time.monotonic() < deadline:
         signal_all(others(), signal.SIGKILL)
         time.sleep(0.02)
-    wait_for(lambda: not any(agents(rig).values()), 10, "no agent left")
+    wait_for(lambda: not any(agents(rig).values()), "no agent left")
     for host in rig.hosts:  # what Open MPI leaves there when it is killed
         for file in host.path("/dev/shm").glob("vader_segment.*"):
             file.unlink()

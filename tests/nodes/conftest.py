@@ -53,6 +53,15 @@ def clean_fresh_rig(fresh_rig):
         yield fresh_rig
 
 
+@pytest.fixture
+def enough():
+    """A file that programs on all hosts wait for, and that does not exist yet."""
+    path = BUILD / "enough"
+    path.unlink(missing_ok=True)
+    yield path
+    path.unlink(missing_ok=True)
+
+
 @contextlib.contextmanager
 def nothing_left_behind(rig):
     before = {host.name: (host.processes(), shared_memory(host)) for host in rig.hosts}

@@ -4,7 +4,7 @@ import json
 import subprocess
 
 from paths import ROOT
-from processes import communicators
+from processes import HUNG_S, communicators
 from verdicts import assert_checked
 
 HOSTS = "h0:2,h1:2,h2:2,h3:2"
@@ -31,10 +31,10 @@ def with_agents(mpi, **more):
     return shim(mpi, **{"EVENKEEL_NODES": "agents", **more})
 
 
-def run(rig, mpi, program, environment, timeout=60):
+def run(rig, mpi, program, environment):
     """Runs a program on all hosts, started on h0."""
     words = launcher(mpi, mpi.environment | environment, program)
-    return rig[0].run(words, cwd=ROOT, timeout=timeout, check=False, env=mpi.environment)
+    return rig[0].run(words, cwd=ROOT, timeout=HUNG_S, check=False, env=mpi.environment)
 
 
 def start(rig, mpi, program, environment, options=()):
@@ -47,6 +47,16 @@ def start(rig, mpi, program, environment, options=()):
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+def read_lines(stream, word, count=1):
+    """Reads until so many lines have had the word in them, or to the end. Returns what was read."""
+    lines = []
+    while count > 0 and (line := stream.readline()):
+        lines.append(line)
+        count -= word in line
+    assert count <= 0, f"there were {count} lines with {word!r} too few:\n{''.join(lines)}"
+    return "".join(lines)
 
 
 def assert_passed(done):

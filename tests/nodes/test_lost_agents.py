@@ -11,28 +11,48 @@ from pathlib import Path
 
 import pytest
 
-from agents import agents, kill_all_but_agents, wait_for_agents
+from agents import agents, kill_all_but_agents, wait_for_agents, wait_for_sleeping_agents
 from mpis import FAULT_TOLERANCE, KEEP_JOB_AFTER_DEATH
-from on_hosts import launcher, start, with_agents
+from on_hosts import launcher, read_lines, start, with_agents
 from paths import ROOT
+from processes import HUNG_S
+
+
+@contextlib.contextmanager
+def ended_if_it_hangs(rig, process):
+    """Ends the program, and so its output, behind the test or when it has taken too long."""
+    guard = threading.Timer(HUNG_S, lambda: kill_all_but_agents(rig))
+    guard.start()
+    try:
+        yield process
+    finally:
+        guard.cancel()
+        guard.join()
+        kill_all_but_agents(rig)
+        process.communicate()
+
+
+@contextlib.contextmanager
+def endless_allreduces(rig, mpi, **options):
+    """A program of endless allreduces over all hosts, which has begun."""
+    program = [mpi.build("killed_rank.c"), "victim=-1"]
+    with ended_if_it_hangs(rig, start(rig, mpi, program, with_agents(mpi, **options))) as process:
+        wait_for_agents(rig)
+        read_lines(process.stderr, "RUNNING")
+        yield process
 
 
 @pytest.fixture
 def running(clean, openmpi4):
-    """The rig, and a program of endless allreduces over all its hosts."""
-    program = [openmpi4.build("killed_rank.c"), "victim=-1"]
-    process = start(clean, openmpi4, program, with_agents(openmpi4))
-    wait_for_agents(clean)
-    time.sleep(0.5)
-    yield clean, process
-    kill_all_but_agents(clean)
-    process.communicate()
+    """The rig, and such a program."""
+    with endless_allreduces(clean, openmpi4) as process:
+        yield clean, process
 
 
 def test_a_killed_agent_is_named(running):
     rig, process = running
     os.kill(agents(rig)["h2"][0], signal.SIGKILL)
-    _, said = process.communicate(timeout=20)
+    _, said = process.communicate(timeout=HUNG_S)
     by_its_ranks = re.search(r"this node's agent \(process \d+\) has died while rank [45] waits", said)
     assert by_its_ranks or "node h2 (ranks 4, 5) " in said, said
     assert process.returncode != 0
@@ -40,8 +60,13 @@ def test_a_killed_agent_is_named(running):
 
 def first_sentence(process):
     """The first line in which evenkeel says why the job ends, or "" if the launcher ended it before."""
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate(timeout=HUNG_S)
     return next((line for line in said.splitlines() if "ending this job" in line), ""), said
+
+
+def names(sentence, rank):
+    """Whether a sentence names this rank as dead. On its host another rank may see it before the agent."""
+    return re.search(rf"rank {rank} (on h{rank // 2}|\(process \d+\)) has died", sentence)
 
 
 def ranks_on(rig, number):
@@ -75,28 +100,17 @@ def test_of_ranks_that_die_on_several_hosts_the_first_is_named(running, victim, 
     for rank in others:
         os.kill(pids[rank], signal.SIGKILL)
     sentence, said = first_sentence(process)
-    assert not sentence or re.search(rf"rank {victim} on h{victim // 2} has died", sentence), said
+    assert not sentence or names(sentence, victim), said
     named = re.findall(r"evenkeel: rank (\d+)", said)
     assert set(named) <= {str(victim)}, said
 
 
 @contextlib.contextmanager
 def started_for_good(rig, mpi, program):
-    """A program whose launcher leaves the job alone when processes end, and may not end itself.
-
-    Its output ends after 30 seconds at the latest.
-    """
+    """A program whose launcher leaves the job alone when processes end, and may not end itself."""
     options = KEEP_JOB_AFTER_DEATH["openmpi"]
-    process = start(rig, mpi, program, with_agents(mpi), options)
-    guard = threading.Timer(30, lambda: kill_all_but_agents(rig))
-    guard.start()
-    try:
+    with ended_if_it_hangs(rig, start(rig, mpi, program, with_agents(mpi), options)) as process:
         yield process
-    finally:
-        guard.cancel()
-        guard.join()
-        kill_all_but_agents(rig)
-        process.communicate()
 
 
 @pytest.mark.parametrize("victim", [1, 4])
@@ -109,7 +123,7 @@ def test_ranks_that_evenkeel_ends_are_not_named(clean, openmpi4, victim):
             said += line
             ending += [line] if "ending this job" in line else []
     assert len(ending) == 4, said
-    assert all(f"rank {victim} on h{victim // 2} has died" in line for line in ending), said
+    assert all(names(line, victim) for line in ending), said
 
 
 @pytest.mark.parametrize("victim", [1, 7])
@@ -118,19 +132,21 @@ def test_the_launcher_ends_after_the_ranks_also_if_it_leaves_jobs_alone(clean, o
     program = [openmpi4.build("killed_rank.c"), f"victim={victim}"]
     options = KEEP_JOB_AFTER_DEATH["openmpi"]
     words = launcher(openmpi4, with_agents(openmpi4), program, options=options)
-    done = clean[0].run(words, cwd=ROOT, timeout=40, check=False)
+    done = clean[0].run(words, cwd=ROOT, timeout=HUNG_S, check=False)
     assert done.returncode != 0, done.stderr
     assert f"rank {victim} on h{victim // 2} has died" in done.stderr, done.stderr
 
 
-def test_a_killed_agent_ends_no_rank_by_a_signal(clean, openmpi4):
+def test_a_killed_agent_ends_no_rank_by_a_signal(clean, openmpi4, enough):
     """Ranks that write to a sleeping agent which is gone are told by evenkeel, not by SIGPIPE."""
-    computing = [openmpi4.build("long_computation.c"), "ms=4000"]
+    computing = [openmpi4.build("long_computation.c"), f"until={enough}"]
     program = ["sh", "-c", '"$@"; echo "status $?"', "sh", *computing]
     with started_for_good(clean, openmpi4, program) as process:
         wait_for_agents(clean)
-        time.sleep(1.5)  # the first collective is over, and the agents sleep
+        read_lines(process.stderr, "COMPUTING", 8)  # the first collective is over
+        wait_for_sleeping_agents(clean)
         os.kill(agents(clean)["h2"][0], signal.SIGKILL)
+        enough.touch()
         statuses = []
         while len(statuses) < 8 and (line := process.stdout.readline()):
             statuses += re.findall(r"status (\d+)", line)
@@ -140,26 +156,25 @@ def test_a_killed_agent_ends_no_rank_by_a_signal(clean, openmpi4):
 def test_a_node_whose_cable_is_pulled_is_named(running):
     rig, process = running
     rig[3].unplug()
-    began = time.monotonic()
     try:
-        said = ""
-        while "ending this job" not in said and time.monotonic() < began + 15:
-            said += process.stderr.readline()
-        took = time.monotonic() - began
+        said = read_lines(process.stderr, "ending this job")
         reasons = "has not been heard of for 2000 ms|cannot be reached any more"
         assert re.search(rf"node h\d \(ranks [\d, ]+\) ({reasons})", said), said
-        assert took < 6, f"{took:.1f} s"
     finally:
         rig[3].plug_in()
 
 
-def test_a_host_that_is_stopped_for_a_second_does_not_count_as_lost(running):
-    rig, process = running
-    rig[1].freeze()
-    time.sleep(1.0)
-    rig[1].thaw()
-    time.sleep(1.5)
-    assert process.poll() is None
+def test_a_host_that_is_stopped_for_a_while_does_not_count_as_lost(clean, openmpi4):
+    """Even if the machine is so busy that it is stopped for some seconds longer than the test wants."""
+    with endless_allreduces(clean, openmpi4, EVENKEEL_NODE_PATIENCE_MS="15000") as process:
+        clean[1].freeze()
+        time.sleep(5.0)
+        thawed = time.monotonic()
+        clean[1].thaw()
+        said = ""
+        while not re.search(r"^RUNNING", said) or float(said.split()[1]) < thawed:
+            said = process.stderr.readline()
+            assert said and "evenkeel" not in said, said + process.stderr.read()
 
 
 def test_the_memory_of_an_agent_is_bounded(running):
@@ -177,7 +192,7 @@ def test_survivors_on_all_hosts_go_on_where_the_library_reports_failures(clean, 
     """
     program = [openmpi5.build("survivors.c"), "victim=3"]
     words = launcher(openmpi5, with_agents(openmpi5), program, options=FAULT_TOLERANCE)
-    done = clean[0].run(words, cwd=ROOT, timeout=40, check=False)
+    done = clean[0].run(words, cwd=ROOT, timeout=HUNG_S, check=False)
     assert re.search(r"SURVIVORS 7 RESULT checks 8 failures 0", done.stdout), (
         f"exit code {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
     )

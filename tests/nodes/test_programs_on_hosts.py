@@ -51,7 +51,7 @@ def test_barriers_within_a_host_may_be_deferred_while_others_span_hosts(clean, o
 
 def test_a_killed_rank_ends_the_job_on_all_hosts(clean, openmpi4):
     program = [openmpi4.build("killed_rank.c"), "victim=5"]
-    done = run(clean, openmpi4, program, shim(openmpi4), timeout=40)
+    done = run(clean, openmpi4, program, shim(openmpi4))
     assert done.returncode != 0
     assert re.search(r"rank 5\b", done.stderr), done.stderr
 
@@ -69,13 +69,13 @@ def test_a_rank_that_ends_inside_init_ends_the_job_on_all_hosts(rig, mpi, at, ho
     below = mpi.build("dying_init.c", "-shared", "-fPIC", name="dying_init.so")
     dying = {"DYING_RANK": "5", "DYING_AT": at, "DYING_HOW": how, "LD_PRELOAD": f"{mpi.shim}:{below}"}
     program = mpi.build("counted_calls.c")
-    done = run(rig, mpi, [program], shim(mpi, **dying), timeout=40)
+    done = run(rig, mpi, [program], shim(mpi, **dying))
     assert done.returncode != 0, done.stderr
 
     def is_left():
         return any(str(program) in words for host in rig.hosts for words in host.processes().values())
 
-    wait_for(lambda: not is_left(), 10, "no rank left")
+    wait_for(lambda: not is_left(), "no rank left")
     for host in rig.hosts:
         for file in host.path("/dev/shm").glob("mpich_shm_*"):
             file.unlink()

@@ -15,6 +15,9 @@ from processes import operations
 LINE_WAS_CUT = "mpi/pmi2: value not properly terminated in client request"
 CONNECTION_RACE = "Open MPI failed to TCP connect to a peer"
 
+# Ends a run that hangs, as some do for these two reasons.
+LONGEST_S = 150
+
 
 @pytest.fixture(scope="module")
 def slurm(rig):
@@ -73,7 +76,7 @@ def test_programs_run_under_srun(slurm, request, library, pmi):
     options = [f"--mpi={pmi}", "-N4", "--ntasks-per-node=2", f"--export=ALL,{exported}"]
     line = ["srun", *options, mpi.build("several_hosts.c"), "rounds=5"]
     try:
-        done = retried_after_connection_race(lambda: slurm.run(line, check=False, timeout=40))
+        done = retried_after_connection_race(lambda: slurm.run(line, check=False, timeout=LONGEST_S))
     except subprocess.TimeoutExpired as timeout:
         if LINE_WAS_CUT in errors_of(timeout) and cuts_long_lines(slurm):
             pytest.skip(

@@ -2,9 +2,17 @@
  *
  *   killed_rank op=allreduce|barrier|ibarrier|reduce|bcast victim=RANK how=kill|exit
  *
- * victim=-1: no rank dies. */
+ * victim=-1: no rank dies, and rank 0 says "RUNNING" and the time after every 20 calls. */
 #include "check.h"
 #include <signal.h>
+#include <time.h>
+
+static void say_that_it_runs(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    fprintf(stderr, "RUNNING %ld.%09ld\n", (long)now.tv_sec, now.tv_nsec);
+}
 
 int main(int argc, char **argv)
 {
@@ -18,6 +26,8 @@ int main(int argc, char **argv)
                 raise(SIGKILL);
             _exit(0); /* without MPI_Finalize */
         }
+        if (victim < 0 && world_rank == 0 && rounds % 20 == 19)
+            say_that_it_runs();
         if (!strcmp(op, "barrier")) {
             MPI_Barrier(MPI_COMM_WORLD);
         } else if (!strcmp(op, "ibarrier")) {

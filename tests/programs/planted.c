@@ -3,7 +3,8 @@
  *   planted op=NAME late=RANK turn=RANK rounds=N us=N root=RANK bytes=N comm=NAME
  *
  * A late rank measures by its own clock how long it slept before its calls. Each rank prints
- * "SLEPT rank times nanoseconds". In operations that are messages, the rank after the late one waits for it.
+ * "SLEPT rank times nanoseconds kept": for so many nanoseconds the kernel kept it from running. In operations
+ * that are messages, the rank after the late one waits for it.
  */
 #include "check.h"
 #include <time.h>
@@ -13,6 +14,19 @@ static long long now_ns(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+/* How long this rank was ready to run and had no core; 0 where the kernel does not count it. */
+static long long kept_ns(void)
+{
+    long long kept = 0;
+    FILE *file = fopen("/proc/self/schedstat", "r");
+    if (file) {
+        if (fscanf(file, "%*d %lld", &kept) != 1)
+            kept = 0;
+        fclose(file);
+    }
+    return kept;
 }
 
 static char *in, *out;
@@ -221,7 +235,7 @@ int main(int argc, char **argv)
     root = (int)number(argc, argv, "root", 0), bytes = (int)number(argc, argv, "bytes", 8);
     comm = communicator(argument(argc, argv, "comm", "world"));
     in = calloc(1, bytes), out = calloc(2 * world_size, bytes);
-    long long slept = 0, times = 0;
+    long long slept = 0, times = 0, kept = kept_ns();
     for (int i = 0; call && i < rounds; i++) {
         late = i % 2 ? second : first;
         follower = (late + 1) % world_size;
@@ -233,7 +247,7 @@ int main(int argc, char **argv)
         }
         call();
     }
-    printf("SLEPT %d %lld %lld\n", world_rank, times, slept);
+    printf("SLEPT %d %lld %lld %lld\n", world_rank, times, slept, kept_ns() - kept);
     MPI_Finalize();
     return failures > 0;
 }

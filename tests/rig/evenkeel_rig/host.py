@@ -10,6 +10,9 @@ from . import network
 from .launching import launch_environment, login_environment
 from .processes import of_namespace, run, signal_all, state
 
+# How long anything on a host may take, also on a busy machine. Only what hangs takes longer.
+PATIENCE_S = 300
+
 
 def repeat_until(condition, seconds, interval_s, action=lambda: None):
     """Repeats an action until the condition holds, or the time is up."""
@@ -42,7 +45,7 @@ class Host:
     def popen(self, line, env=None, cwd="/", **options):
         return subprocess.Popen(self.command(line, cwd), env=self.environment(env), **options)
 
-    def run(self, line, env=None, cwd="/", timeout=60, check=True, stdin=""):
+    def run(self, line, env=None, cwd="/", timeout=PATIENCE_S, check=True, stdin=""):
         """Runs a command to its end. With `check`, raises OSError if it fails."""
         return run(self.command(line, cwd), self.environment(env), timeout, check, stdin)
 
@@ -84,7 +87,7 @@ class Host:
             return "state UP" in self.run(["ip", "-o", "link", "show", "eth0"]).stdout
 
         self.rig.at_switch(network.link(self.index, True))
-        repeat_until(has_carrier, 10, 0.02)
+        repeat_until(has_carrier, PATIENCE_S, 0.02)
 
     def freeze(self):
         """Stops every process here (SIGSTOP): the host is slow, not dead. Returns when all have stopped."""
@@ -92,7 +95,7 @@ class Host:
         def all_stopped():
             return {state(pid) for pid in self.processes()} <= set("TXZ")
 
-        repeat_until(all_stopped, 10, 0.005, lambda: signal_all(self.processes(), signal.SIGSTOP))
+        repeat_until(all_stopped, PATIENCE_S, 0.005, lambda: signal_all(self.processes(), signal.SIGSTOP))
 
     def thaw(self):
         """Continues every process, repeatedly: nsenter stops itself after its child has stopped."""
@@ -100,7 +103,10 @@ class Host:
         def none_stopped():
             return not any(state(pid) == "T" for pid in self.all_processes())
 
-        repeat_until(none_stopped, 10, 0.005, lambda: signal_all(self.all_processes(), signal.SIGCONT))
+        def continue_all():
+            signal_all(self.all_processes(), signal.SIGCONT)
+
+        repeat_until(none_stopped, PATIENCE_S, 0.005, continue_all)
 
     def power_off(self):
         """Ends the host like a power failure.
@@ -112,4 +118,4 @@ class Host:
         def none_left():
             return not self.all_processes()
 
-        repeat_until(none_left, 10, 0.01, lambda: signal_all(self.all_processes(), signal.SIGKILL))
+        repeat_until(none_left, PATIENCE_S, 0.01, lambda: signal_all(self.all_processes(), signal.SIGKILL))

@@ -47,10 +47,14 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
 
 
+# How long the daemons may take, also on a busy machine.
+PATIENCE_S = 300
+
+
 class Cluster:
     """Starts Slurm's daemons and waits until every node is idle. They end with the rig."""
 
-    def __init__(self, rig, cores=16, patience_s=30):
+    def __init__(self, rig, cores=16, patience_s=PATIENCE_S):
         require(TOOLS)
         self.rig = rig
         folder = rig.path(SLURM)
@@ -85,7 +89,7 @@ class Cluster:
                 )
             time.sleep(0.05)
 
-    def wait_idle(self, patience_s=30):
+    def wait_idle(self, patience_s=PATIENCE_S):
         """Waits until no node has a job. A job that has ended takes a moment to be gone."""
         self._wait(
             lambda: self.states() == ["idle"] * len(self.rig),

@@ -29,22 +29,35 @@ def rig(rig_of_four):
         host.plug_in()
 
 
-def reaches(host, other, tries=1):
+# Where no answer may come, it is waited for so long; and where one must come, on a busy machine.
+SOON_S, PATIENCE_S = 0.2, 100
+
+
+def answered(host, other, tries, patience_s):
     """How many of so many pings the other host answers."""
     script = f"""
 import socket, sys
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-s.settimeout(0.15)
+s.settimeout({patience_s})
 got = 0
 for i in range({tries}):
     s.sendto(b'%d' % i, ('{address(other.index)}', 7))
     try:
-        got += s.recv(64) == b'%d' % i
+        while s.recv(64) != b'%d' % i: pass  # answers that came too late
+        got += 1
     except OSError:
         pass
 print(got)
 """
     return int(host.run([sys.executable, "-c", script]).stdout)
+
+
+def reaches(host, other):
+    return any(answered(host, other, 1, 2.0) for _ in range(50))
+
+
+def is_cut_off_from(host, other):
+    return answered(host, other, 3, SOON_S) == 0
 
 
 ECHO = """
@@ -102,28 +115,28 @@ def test_rsh_is_a_login_on_another_host(rig):
 
 
 def test_a_host_whose_cable_is_pulled_is_not_reached(rig, echo):
-    assert reaches(rig[0], rig[1]) == 1
+    assert reaches(rig[0], rig[1])
     rig[1].unplug()
-    assert reaches(rig[0], rig[1]) == 0
-    assert reaches(rig[0], rig[2]) == 1
+    assert is_cut_off_from(rig[0], rig[1])
+    assert reaches(rig[0], rig[2])
     rig[1].plug_in()
-    assert reaches(rig[0], rig[1], tries=3) >= 1
+    assert reaches(rig[0], rig[1])
 
 
 def test_hosts_in_different_parts_do_not_reach_each_other(rig, echo):
     rig.partition({0, 1}, {2, 3})
-    assert reaches(rig[0], rig[1]) == 1 and reaches(rig[3], rig[2]) == 1
-    assert reaches(rig[0], rig[2]) == 0 and reaches(rig[3], rig[1]) == 0
+    assert reaches(rig[0], rig[1]) and reaches(rig[3], rig[2])
+    assert is_cut_off_from(rig[0], rig[2]) and is_cut_off_from(rig[3], rig[1])
     rig.partition()
-    assert reaches(rig[0], rig[2]) == 1
+    assert reaches(rig[0], rig[2])
 
 
 def test_some_packets_are_lost(rig, echo):
     """Of 40 pings at 30% loss each way about half are answered; all or none would be one case in 10^12."""
     rig.set_loss(30)
-    assert 0 < reaches(rig[0], rig[1], tries=40) < 40
+    assert 0 < answered(rig[0], rig[1], 40, SOON_S) < 40
     rig.set_loss(0)
-    assert reaches(rig[0], rig[1], tries=5) == 5
+    assert answered(rig[0], rig[1], 5, PATIENCE_S) == 5
 
 
 RECEIVER = """
@@ -225,7 +238,7 @@ def test_nothing_survives_a_killed_owner(rig):
     owner.wait()
     owner.stdout.close()
     assert len(pids) == 4 and there == pids
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE_S
     while not all(gone(pid) for pid in pids):
         assert time.monotonic() < deadline, f"still there: {[pid for pid in pids if not gone(pid)]}"
         time.sleep(0.02)

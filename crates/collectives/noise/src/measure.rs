@@ -98,8 +98,8 @@ fn on_core(plan: &MeasurementPlan, core: usize, turns: u64, together: &Barrier) 
     let mut gaps = empty(plan.windows, most(plan.min_gap * 20).min(1 << 14));
     together.wait();
     for window in &mut quanta {
-        in_window(window, plan.window(), |window, _, end| {
-            let mut before = Instant::now();
+        in_window(window, plan.window(), |window, start, end| {
+            let mut before = start; // so that an interruption at the beginning belongs to the first quantum
             while before < end {
                 compute(turns);
                 let after = Instant::now();
@@ -110,7 +110,7 @@ fn on_core(plan: &MeasurementPlan, core: usize, turns: u64, together: &Barrier) 
     }
     for window in &mut gaps {
         in_window(window, plan.window(), |window, start, end| {
-            let mut before = Instant::now();
+            let mut before = start;
             while before < end {
                 let now = Instant::now();
                 let gap = now - before;

@@ -16,6 +16,9 @@ pub struct Clock {
 /// For how long the counter is compared with the monotonic clock.
 const CALIBRATION_NS: u64 = 2_000_000;
 
+/// How often both clocks are read for one comparison. One reading without an interruption is enough.
+const READINGS: usize = 16;
+
 impl Clock {
     /// The monotonic clock, whose ticks are nanoseconds.
     pub const MONOTONIC: Clock = Clock { reads_counter: false, scale: 1 << 32 };
@@ -25,13 +28,11 @@ impl Clock {
         if !counter_is_steady() {
             return Clock::MONOTONIC;
         }
-        let (first_ticks, first_ns) = (read_counter(), monotonic_ns());
-        let mut last_ns = monotonic_ns();
-        while last_ns - first_ns < CALIBRATION_NS {
-            last_ns = monotonic_ns();
-        }
-        let ticks = read_counter().wrapping_sub(first_ticks).max(1);
-        let scale = (u128::from(last_ns - first_ns) << 32).checked_div(u128::from(ticks)).unwrap_or(1);
+        let first = read_together(read_counter, monotonic_ns);
+        while monotonic_ns() - first.ns < CALIBRATION_NS {}
+        let last = read_together(read_counter, monotonic_ns);
+        let ticks = last.ticks.wrapping_sub(first.ticks).max(1);
+        let scale = (u128::from(last.ns - first.ns) << 32).checked_div(u128::from(ticks)).unwrap_or(1);
         Clock { reads_counter: true, scale: scale as u64 }
     }
 
@@ -52,6 +53,32 @@ impl Clock {
     pub fn ns_since(self, earlier: Ticks) -> u64 {
         self.ns_between(earlier, self.now())
     }
+}
+
+/// The same moment by both clocks.
+#[derive(Debug, PartialEq, Eq)]
+struct Moment {
+    ticks: u64,
+    ns: u64,
+}
+
+/// Reads both clocks at the same moment, as nearly as possible: of several readings the one that took the
+/// fewest ticks. A process that loses its core between the two clocks would otherwise take a wrong scale for
+/// the whole run.
+fn read_together(mut read_counter: impl FnMut() -> u64, mut read_ns: impl FnMut() -> u64) -> Moment {
+    let mut read = || {
+        let (before, ns, after) = (read_counter(), read_ns(), read_counter());
+        let took = after.wrapping_sub(before);
+        (took, Moment { ticks: before.wrapping_add(took / 2), ns })
+    };
+    let (mut shortest, mut moment) = read();
+    for _ in 1..READINGS {
+        let (took, read) = read();
+        if took < shortest {
+            (shortest, moment) = (took, read);
+        }
+    }
+    moment
 }
 
 /// The monotonic clock in nanoseconds.
@@ -106,6 +133,26 @@ mod tests {
         let elapsed = clock.ns_between(first, last) as f64;
         let (least, most) = ((before_last - after_first) as f64, (after_last - before_first) as f64);
         assert!((0.9 * least..=1.1 * most).contains(&elapsed), "{elapsed} ns, and {least} to {most}");
+    }
+
+    /// A counter of two ticks a nanosecond, and a process that is interrupted in most of its readings.
+    #[test]
+    fn a_reading_that_was_interrupted_does_not_count() {
+        for undisturbed in [0, 7, READINGS - 1] {
+            let (now, readings) = (std::cell::Cell::new(1_000), std::cell::Cell::new(0));
+            let interrupt = |ns| now.set(now.get() + if readings.get() == undisturbed { 0 } else { ns });
+            let read_counter = || 2 * now.get();
+            let read_ns = || {
+                interrupt(4_000_000);
+                let ns = now.get();
+                now.set(ns + 20);
+                interrupt(1_000_000);
+                readings.set(readings.get() + 1);
+                ns
+            };
+            let moment = read_together(read_counter, read_ns);
+            assert!(moment.ticks.abs_diff(2 * moment.ns) <= 40, "{undisturbed}: {moment:?}");
+        }
     }
 
     #[test]

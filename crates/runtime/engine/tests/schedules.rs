@@ -14,8 +14,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// No rank sleeps or waits for this long unless something is wrong.
-const LONG_NS: u64 = 10_000_000_000;
+/// No rank sleeps or waits for this long unless something is wrong, not even on a busy machine.
+const LONG_NS: u64 = 120_000_000_000;
 
 /// A small random generator, so that every run stalls at the same places.
 struct Chance(u64);

@@ -24,6 +24,7 @@ fn a_c_program_runs_three_nodes() {
         .output()
         .unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    let ran = Command::new("timeout").arg("60").arg(&program).env("UCX_LOG_LEVEL", "fatal").output().unwrap();
+    let ran =
+        Command::new("timeout").arg("300").arg(&program).env("UCX_LOG_LEVEL", "fatal").output().unwrap();
     assert_eq!(String::from_utf8_lossy(&ran.stdout), "OK\n", "{}", String::from_utf8_lossy(&ran.stderr));
 }

@@ -1,10 +1,11 @@
 //! The primitives between processes, over UCX. Each node of a job runs this program once, on any host.
 //!
-//!     across_hosts NODE NODES FOLDER SECONDS
+//!     across_hosts NODE NODES FOLDER SECONDS LIMIT_MS
 //!
 //! Addresses are exchanged as files in a folder that all nodes see; it must be empty. All nodes meet at a
 //! barrier, compete for a variable, and receive 4 MiB in chunks. Then node 1 asks all nodes again and
-//! again whether they are there, for so many seconds or until one has failed.
+//! again whether they are there, for so many seconds or until one has failed. A node that is silent for
+//! longer than the limit has failed.
 
 use evenkeel_fabric::ucx::{UcxWire, open};
 use evenkeel_fabric::{NodeId, Wire, WordWrite};
@@ -23,7 +24,7 @@ const CHUNK: usize = 512 * 1024;
 const CHUNKS: usize = 8;
 const RECEIVED: EventId = EventId(1);
 const SENT: EventId = EventId(2);
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 struct Node<C: Fn() -> Duration> {
     domain: Domain<UcxWire, C>,
@@ -179,17 +180,17 @@ impl<C: Fn() -> Duration> Node<C> {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [node, nodes, folder, seconds] = arguments.as_slice() else {
-        return Err("usage: across_hosts NODE NODES FOLDER SECONDS".into());
+    let [node, nodes, folder, seconds, limit_ms] = arguments.as_slice() else {
+        return Err("usage: across_hosts NODE NODES FOLDER SECONDS LIMIT_MS".into());
     };
+    let settings = Settings { limit: Duration::from_millis(limit_ms.parse()?), ..Settings::default() };
     let (node, nodes) = (node.parse()?, nodes.parse()?);
     let unconnected = open(nodes as usize, DATA + CHUNKS * CHUNK, &[])?;
     let addresses = exchange::exchange(Path::new(folder), node, nodes, unconnected.address())?;
     let wire = unconnected.connect(NodeId(node), &addresses)?;
     let all = NodeSet::all(wire.nodes());
     let start = Instant::now();
-    let mut node =
-        Node { domain: Domain::new(wire, Settings::default(), move || start.elapsed()), all, epoch: 0 };
+    let mut node = Node { domain: Domain::new(wire, settings, move || start.elapsed()), all, epoch: 0 };
     let seconds = seconds.parse()?;
     let result = node.run(seconds);
     if let Err(error) = &result {

@@ -85,13 +85,15 @@ impl Ends {
 fn watch(ends: &Ends, processes: Vec<WatchedProcess>) {
     let mut processes: Vec<Option<WatchedProcess>> = processes.into_iter().map(Some).collect();
     let delay = RunDelay::of_this_thread();
+    let mut last_ns = 0;
     loop {
         let before_ns = delay.so_far_ns();
         let mut events = [libc::epoll_event { events: 0, u64: 0 }; AT_ONCE];
         // SAFETY: room for as many events as are asked for.
         let count =
             unsafe { libc::epoll_wait(ends.processes.as_raw_fd(), events.as_mut_ptr(), AT_ONCE as i32, -1) };
-        let seen_ns = time_of_day_ns().saturating_sub(delay.so_far_ns().saturating_sub(before_ns));
+        let seen_ns = seen_at(time_of_day_ns(), delay.so_far_ns().saturating_sub(before_ns), last_ns);
+        last_ns = seen_ns;
         for event in &events[..usize::try_from(count).unwrap_or(0)] {
             let place = event.u64 as usize;
             ends.ends.lock().unwrap_or_else(PoisonError::into_inner).push((place, seen_ns));
@@ -99,6 +101,12 @@ fn watch(ends: &Ends, processes: Vec<WatchedProcess>) {
         }
         let _ = (&ends.noted).write(&1u64.to_ne_bytes()); // cannot be full
     }
+}
+
+/// When an end was seen by a thread that runs at `now_ns` and has been without a core for `delay_ns` since it
+/// looked last. A part of that delay may lie before the end, which came after all that were seen earlier.
+fn seen_at(now_ns: u64, delay_ns: u64, last_ns: u64) -> u64 {
+    now_ns.saturating_sub(delay_ns).max(last_ns)
 }
 
 /// # Safety
@@ -134,5 +142,11 @@ mod tests {
         assert_eq!(taken.iter().map(|(place, _)| *place).collect::<Vec<_>>(), [2, 0, 3, 1]);
         assert!(taken.is_sorted_by_key(|(_, seen_ns)| *seen_ns), "{taken:?}");
         assert_eq!(watcher.take(), []);
+    }
+
+    #[test]
+    fn an_end_is_not_seen_before_earlier_ones() {
+        assert_eq!(seen_at(1_000, 300, 600), 700);
+        assert_eq!(seen_at(1_000, 800, 600), 600, "a part of the delay came before the end");
     }
 }

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Publishes this node's address and waits for those of the others.
 pub fn exchange(folder: &Path, node: u32, nodes: u32, mine: &[u8]) -> Result<Vec<Vec<u8>>, Box<dyn Error>> {

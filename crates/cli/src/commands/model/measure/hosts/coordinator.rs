@@ -213,7 +213,6 @@ impl<W: Wire> Coordinator<W> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::node_pass::PATIENCE;
     use super::super::responder::respond;
     use super::*;
     use evenkeel_fabric::SegmentWire;
@@ -229,13 +228,16 @@ mod tests {
             .collect()
     }
 
-    /// Runs something on node 0 while all other nodes but `silent` answer.
-    fn among<T>(nodes: usize, silent: &[usize], run: impl FnOnce(&mut Coordinator<SegmentWire>) -> T) -> T {
+    /// Only ends a test that hangs: threads of a busy machine may be slow.
+    const HUNG: Duration = Duration::from_secs(300);
+
+    /// Runs something on node 0 while all other nodes answer.
+    fn among<T>(nodes: usize, run: impl FnOnce(&mut Coordinator<SegmentWire>) -> T) -> T {
         let mut wires = wires(nodes);
-        let mut first = Coordinator::new(wires.remove(0), Duration::from_millis(300));
+        let mut first = Coordinator::new(wires.remove(0), HUNG);
         let over = AtomicBool::new(false);
         std::thread::scope(|scope| {
-            for mut wire in wires.into_iter().filter(|w| !silent.contains(&w.node().index())) {
+            for mut wire in wires {
                 let over = &over;
                 scope.spawn(move || respond(&mut wire, || over.load(Ordering::Relaxed)));
             }
@@ -251,11 +253,11 @@ mod tests {
 
     #[test]
     fn each_scenario_gives_a_time_for_each_turn_but_the_first() {
-        among(4, &[], |coordinator| {
+        among(4, |coordinator| {
             for peers in [1, 3] {
                 let times = coordinator.run(&pass(NodeScenario::Exchange, peers)).unwrap();
                 assert_eq!((times.whole.len(), times.posting.len()), (5, 5));
-                assert!(times.whole.iter().zip(&times.posting).all(|(whole, posting)| whole > posting));
+                assert!(times.whole.iter().zip(&times.posting).all(|(whole, posting)| whole >= posting));
                 let times = coordinator.run(&pass(NodeScenario::Collect, peers)).unwrap();
                 assert_eq!((times.whole.len(), times.posting.len()), (5, 0));
             }
@@ -272,12 +274,16 @@ mod tests {
         });
     }
 
+    /// The answers of the other nodes are there before they are waited for.
     #[test]
     fn a_node_that_does_not_answer_is_named() {
-        let outcome = among(4, &[2], |coordinator| {
-            coordinator.run(&pass(NodeScenario::Exchange, 1)).unwrap();
-            coordinator.run(&pass(NodeScenario::Exchange, 3)).err()
-        });
+        let mut wires = wires(4);
+        let mut coordinator = Coordinator::new(wires.remove(0), Duration::from_millis(10));
+        for wire in wires.iter_mut().filter(|wire| wire.node() != NodeId(2)) {
+            let content = content(!1, wire.node().index());
+            wire.send(NodeId(0), &Header { kind: MessageKind::Ready, epoch: 1, content }.bytes()).unwrap();
+        }
+        let outcome = coordinator.run(&pass(NodeScenario::Exchange, 3)).err();
         assert_eq!(outcome, Some(NodePassError::Silent(vec![2])));
     }
 
@@ -285,7 +291,7 @@ mod tests {
     fn a_wrong_answer_is_noticed_and_a_late_one_is_passed_over() {
         let mut wires = wires(2);
         let mut peer = wires.pop().unwrap();
-        let mut coordinator = Coordinator::new(wires.pop().unwrap(), PATIENCE);
+        let mut coordinator = Coordinator::new(wires.pop().unwrap(), HUNG);
         for (kind, epoch, content) in [
             (MessageKind::Ready, 1, content(!1, 1)),
             (MessageKind::Answer, 1, 7),
