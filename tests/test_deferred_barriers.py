@@ -29,12 +29,15 @@ CHANNELS = [
     "library-map",
     "sysv-shm",
     "private-map",
+    "stream",
+    "second-library",
     "mpi-shm",
     "rma",
     "mpi-io",
     "fork",
     "thread",
     "raw-thread",
+    "twin",
     "aio",
     "aio-list",
     "timer",
@@ -55,10 +58,13 @@ REASONS = {
     "library-map": "shares memory",
     "sysv-shm": "shares memory",
     "private-map": "shares memory",
+    "stream": "shares memory",
+    "second-library": "shares memory",
     "mpi-shm": "windows",
     "rma": "windows",
     "thread": "threads",
     "raw-thread": "threads",
+    "twin": "threads",
     "aio": "threads",
     "aio-list": "threads",
     "timer": "threads",
@@ -97,7 +103,7 @@ CLOCKS = ["monotonic", "realtime", "raw", "boottime", "gettimeofday", "timespec_
 
 # Cases of program_code.c: how MPI or a fault calls a function of the program, and how rank 0 dies.
 PROGRAM_CODE = ["errhandler", "operator", "request", "attribute", "survivor"]
-DEATHS = ["segv", "fpe", "trap", "abort", "overflow"]
+DEATHS = ["segv", "blocked-segv", "fpe", "trap", "abort", "overflow"]
 
 # Litmus tests that go wrong, or do not end, when nothing completes pending barriers.
 GUARDED = ["stranded", "absence", "too-early", "hearsay"]
@@ -254,7 +260,7 @@ def run_clock_order(mpi, clock, *more, **env):
     return int(found[1])
 
 
-@pytest.mark.parametrize("clock", [*CLOCKS, "time"])
+@pytest.mark.parametrize("clock", [*CLOCKS, "time", "ftime"])
 def test_no_clock_tells_that_a_barrier_returned_early(mpi, clock):
     if mpi.name not in ("openmpi4", "mpich5"):
         pytest.skip("clocks do not depend on the MPI library; tested under Open MPI 4 and MPICH 5")
@@ -319,7 +325,7 @@ def test_signal_masks_and_child_processes_work(mpi, mode):
     assert_never_wrong(mpi.run(mpi.build("signal_masks.c"), 2, env={"EVENKEEL_BARRIER": mode}))
 
 
-@pytest.mark.parametrize("case", ["freed-send", "early-mapping", "sleep", "held-signals", "old-handler"])
+@pytest.mark.parametrize("case", ["freed-send", "early-mapping", "early-file", "sleep", "held-signals", "old-handler"])
 def test_what_rank_1_did_before_it_entered_is_seen_behind_the_barrier(mpi, case, directory):
     arguments = [f"case={case}", f"dir={directory}"]
     env = {"EVENKEEL_BARRIER": "deferred"}

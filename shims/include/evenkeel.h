@@ -72,7 +72,7 @@ struct ek_call;
 /*
  The number of channels.
  */
-#define EK_CHANNELS 7
+#define EK_CHANNELS 8
 
 /*
  One of the 17 collectives of MPI. The numbers are those of C's `enum ek_kind`.
@@ -162,6 +162,7 @@ typedef enum ek_channel
     EK_CHANNEL_FAULTS,
     EK_CHANNEL_MEMORY,
     EK_CHANNEL_LOST_GATE,
+    EK_CHANNEL_BLOCKED_FAULTS,
 } ek_channel;
 
 /*

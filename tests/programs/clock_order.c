@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/timeb.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -44,6 +45,14 @@ static double standard(void)
     return of(t);
 }
 
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+static double milliseconds(void)
+{
+    struct timeb t;
+    ftime(&t);
+    return (double)t.time + 1e-3 * t.millitm;
+}
+
 static double by_syscall(void)
 {
     struct timespec t;
@@ -59,7 +68,7 @@ static const struct {
 } clocks[] = {
     {"monotonic", monotonic}, {"realtime", realtime},      {"raw", raw},
     {"boottime", boottime},   {"gettimeofday", timeofday}, {"timespec_get", standard},
-    {"syscall", by_syscall},  {"time", whole_seconds},
+    {"syscall", by_syscall},  {"time", whole_seconds},     {"ftime", milliseconds},
 };
 
 /* Burns time without a look at any clock. */

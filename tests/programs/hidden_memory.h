@@ -72,6 +72,59 @@ static void map_open(void)
         die("mmap");
 }
 
+/* With an m in the mode the C library maps the file. There is a number for each round; all ranks read on. */
+static FILE *stream;
+
+static long next_of_stream(void)
+{
+    long value = -2;
+    return fread(&value, sizeof value, 1, stream) ? value : -2;
+}
+
+static void stream_open(void)
+{
+    enum { NUMBERS = 4096 };
+    file_open();
+    if (rank == 0 && ftruncate(fd, NUMBERS * (long)sizeof(long)))
+        die("ftruncate");
+    meet();
+    stream = fopen(path("file", 0), "rm");
+    if (!stream || next_of_stream() != 0)
+        die("fopen");
+    meet();
+}
+
+static void stream_put(long value)
+{
+    if (pwrite(fd, &value, sizeof value, (value + 1) * (long)sizeof value) != sizeof value)
+        die("pwrite");
+    next_of_stream();
+}
+
+static int stream_there(long value) { return next_of_stream() == value; }
+
+static void stream_close(void)
+{
+    fclose(stream);
+    file_close();
+}
+
+/* A mapping made by a second C library. */
+static void second_library_begin(void)
+{
+    void *library = dlmopen(LM_ID_NEWLM, "libc.so.6", RTLD_NOW);
+    void *(*map)(void *, size_t, int, int, int, off_t) =
+        library ? (void *(*)(void *, size_t, int, int, int, off_t))dlsym(library, "mmap") : NULL;
+    fd = open(path("raw", 0), O_RDWR | O_CREAT, 0600);
+    if (!map || fd < 0 || ftruncate(fd, 4096))
+        die("dlmopen");
+    shared = map(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (shared == MAP_FAILED)
+        die("mmap");
+    *shared = -1;
+    meet();
+}
+
 static void sysv_begin(void)
 {
     int id = rank ? -1 : shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600);

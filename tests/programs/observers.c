@@ -3,9 +3,11 @@
  *
  *   observers case=NAME [rounds=20] [dir=/tmp]
  *
- *   freed-send     rank 0 frees its send and overwrites the buffer behind the barrier that the receiver
- * enters early-mapping  memory that all ranks have shared since before MPI_Init sleep          rank 0 sleeps
- * behind the barrier: so much time lies between rank 1's clock in front of it and rank 0's afterwards
+ *   freed-send     rank 0 frees its send and overwrites the buffer behind the barrier that the receiver enters
+ *   early-mapping  memory that all ranks have shared since before MPI_Init
+ *   early-file     a file that they have mapped privately since before MPI_Init; rank 1 writes to the file
+ *   sleep          rank 0 sleeps behind the barrier: so much time lies between rank 1's clock in front of it
+ *                  and rank 0's afterwards
  *   held-signals   all signals are blocked by functions of old (sighold, sigblock, sigsetmask), then a call
  *   old-handler    handlers set by sigset and ssignal; rank 1 sends the signal in front of the barrier */
 #define _GNU_SOURCE
@@ -23,6 +25,7 @@ enum { LATE_US = 5000, SLEEP_MS = 30 };
 
 static const char *dir;
 static volatile int *shared;
+static int file; /* that is mapped */
 
 static double now(void)
 {
@@ -83,14 +86,14 @@ static void *raw_mmap(size_t bytes, int protection, int flags, int file)
 #endif
 }
 
-static volatile int *map_file(void)
+static volatile int *map_file(int flags)
 {
     char path[300];
     snprintf(path, sizeof path, "%s/shared", dir);
-    int fd = open(path, O_RDWR | O_CREAT, 0600);
-    if (fd < 0 || ftruncate(fd, 4096))
+    file = open(path, O_RDWR | O_CREAT, 0600);
+    if (file < 0 || ftruncate(file, 4096))
         return NULL;
-    return raw_mmap(4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
+    return raw_mmap(4096, PROT_READ | PROT_WRITE, flags, file);
 }
 
 static void early_mapping(int round)
@@ -102,6 +105,20 @@ static void early_mapping(int round)
     }
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK(shared[0] == round + 1, "round %d: memory says %d", round, shared[0]);
+    meet();
+}
+
+/* Each round has a place of its own, as looking at a page may copy it. */
+static void early_file(int round)
+{
+    const int value = round + 1;
+    meet();
+    if (world_rank == 1) {
+        usleep(LATE_US);
+        CHECK(pwrite(file, &value, sizeof value, (off_t)sizeof value * round) == sizeof value, "pwrite");
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(shared[round] == value, "round %d: the file says %d", round, shared[round]);
     meet();
 }
 
@@ -180,8 +197,8 @@ static const struct {
     const char *name;
     void (*run)(int round);
 } CASES[] = {
-    {"freed-send", freed_send},     {"early-mapping", early_mapping}, {"sleep", sleep_behind},
-    {"held-signals", held_signals}, {"old-handler", old_handler},
+    {"freed-send", freed_send},     {"early-mapping", early_mapping}, {"early-file", early_file},
+    {"sleep", sleep_behind},        {"held-signals", held_signals},   {"old-handler", old_handler},
 };
 
 int main(int argc, char **argv)
@@ -190,7 +207,9 @@ int main(int argc, char **argv)
     const int rounds = (int)number(argc, argv, "rounds", 20);
     dir = argument(argc, argv, "dir", "/tmp");
     if (!strcmp(name, "early-mapping"))
-        shared = map_file();
+        shared = map_file(MAP_SHARED);
+    if (!strcmp(name, "early-file"))
+        shared = map_file(MAP_PRIVATE);
     begin(&argc, &argv);
     for (int i = 0; i < 100; i++)
         MPI_Barrier(MPI_COMM_WORLD); /* deferring has begun */

@@ -182,6 +182,14 @@ static int overflow(int depth)
 }
 static void die_by_overflow(void) { zero = overflow(0); }
 
+/* The kernel ends a process at once whose fault is blocked. */
+static void block_all(void)
+{
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, NULL);
+}
+
 static void come_back(int signal)
 {
     (void)signal;
@@ -218,6 +226,7 @@ static const struct test {
     {"attribute", open_attribute, nothing, run_attribute, nothing},
     {"survivor", open_survivor, nothing, run_survivor, nothing},
     {"segv", nothing, nothing, die_by_segv, nothing},
+    {"blocked-segv", block_all, nothing, die_by_segv, nothing},
     {"fpe", nothing, nothing, die_by_fpe, nothing},
     {"trap", nothing, nothing, die_by_trap, nothing},
     {"abort", nothing, nothing, die_by_abort, nothing},

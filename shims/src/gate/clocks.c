@@ -7,6 +7,7 @@
 #include "gate/deferral.h"
 #include "gate/origin.h"
 #include <sys/time.h>
+#include <sys/timeb.h>
 #include <time.h>
 
 /* Whether the caller is in the same object as an allocator, which may read a clock while it holds its locks.
@@ -45,6 +46,8 @@ READS_CLOCK(int, clock_gettime, (clockid_t clock, struct timespec *now), (clock,
             ek_clock_is_shared(clock))
 READS_CLOCK(int, gettimeofday, (struct timeval *restrict now, void *restrict zone), (now, zone), true)
 READS_CLOCK(time_t, time, (time_t *now), (now), true)
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+READS_CLOCK(int, ftime, (struct timeb * now), (now), true)
 READS_CLOCK(int, timespec_get, (struct timespec * now, int base), (now, base), true)
 
 #endif

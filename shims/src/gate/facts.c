@@ -6,6 +6,7 @@
 #include "gate/channels.h"
 #include "gate/handler_rules.h"
 #include "gate/kernel.h"
+#include "gate/objects.h"
 #include "gate/origin.h"
 #include <dirent.h>
 #include <fcntl.h>
@@ -44,13 +45,29 @@ static void look_for_threads(void)
 
 void ek_facts_note_host_thread(void) { atomic_fetch_add(&allowed_threads, 1); }
 
-/* Whether this line of /proc/self/maps is of memory that others may write to. The C library shares a cache of
- * its converters of texts, which no program changes. */
+/* The system's own files, which no program changes while others run: those of languages, for example. */
+static bool is_systems(const char *path)
+{
+    static const char *const folders[] = {"/usr/", "/lib/", "/lib64/", "/etc/"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        if (!strncmp(path, folders[i], strlen(folders[i])))
+            return true;
+    return false;
+}
+
+/* Whether this line of /proc/self/maps is of memory that others may write to, or of a file whose changes show
+ * in a private mapping. */
 static bool is_shared_mapping(const char *line)
 {
     char permissions[5] = "";
-    return sscanf(line, "%*s %4s", permissions) == 1 && permissions[3] == 's' &&
-           !strstr(line, "gconv-modules.cache");
+    unsigned long start = 0, inode = 0;
+    int path = 0;
+    if (sscanf(line, "%lx-%*x %4s %*s %*s %lu %n", &start, permissions, &inode, &path) < 3)
+        return false;
+    const char *name = path ? line + path : "";
+    if (permissions[3] != 's' && (!inode || ek_object_holds(start)))
+        return false;
+    return !is_systems(name);
 }
 
 /* Whatever is shared before the host starts, the program has made. */
@@ -108,9 +125,29 @@ static void look_for_rings(void)
         closedir(folder);
 }
 
+void ek_facts_look_at_mask(void)
+{
+    static bool blocks;
+    const unsigned long faults = 1UL << (SIGSEGV - 1) | 1UL << (SIGBUS - 1) | 1UL << (SIGFPE - 1) |
+                                 1UL << (SIGILL - 1) | 1UL << (SIGTRAP - 1);
+    unsigned long mask = 0;
+    ek_kernel(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&mask, EK_SIGNAL_SET_BYTES, 0, 0);
+    if (blocks == !!(mask & faults))
+        return;
+    blocks = !blocks;
+    if (!blocks) {
+        ek_deferral_permit(EK_CHANNEL_BLOCKED_FAULTS);
+        return;
+    }
+    if (ek_gate)
+        ek_complete_deferred("sigprocmask", false);
+    ek_deferral_forbid(EK_CHANNEL_BLOCKED_FAULTS);
+}
+
 void ek_facts_look(bool thoroughly)
 {
     look_for_threads();
+    ek_facts_look_at_mask();
     if (ek_program_has_remote_writers())
         ek_channel_open(EK_CHANNEL_SHARED_MEMORY, "a library");
     if (thoroughly) {
@@ -123,5 +160,6 @@ void ek_facts_look(bool thoroughly)
 void ek_facts_before_host(void) {}
 void ek_facts_after_host(void) {}
 void ek_facts_note_host_thread(void) {}
+void ek_facts_look_at_mask(void) {}
 void ek_facts_look(bool thoroughly) { (void)thoroughly; }
 #endif

@@ -30,6 +30,9 @@ EK_ENTRY int sigaction(int signal, const struct sigaction *action, struct sigact
     return next(signal, &unmasked, old);
 }
 
+EK_ENTRY int __sigaction(int signal, const struct sigaction *action, struct sigaction *old)
+    __attribute__((alias("sigaction"), nothrow, leaf));
+
 /* Programs of old still call sigset. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 

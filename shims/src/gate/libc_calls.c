@@ -5,12 +5,14 @@
 
 #ifdef EK_CAN_CATCH_SYSTEM_CALLS
 #include "gate/channels.h"
+#include "gate/deferral.h"
 #include "gate/facts.h"
 #include "gate/kernel.h"
 #include "gate/memory.h"
 #include "gate/origin.h"
 #include "process/state.h"
 #include <aio.h>
+#include <dlfcn.h>
 #include <malloc.h>
 #include <mqueue.h>
 #include <netdb.h>
@@ -20,6 +22,8 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <threads.h>
@@ -64,6 +68,32 @@ EK_ENTRY sem_t *sem_open(const char *name, int flags, ...)
     return next(name, flags, mode, value);
 }
 
+/* With the letter m in the mode the C library maps the file, by a call of its own. */
+#define OPENS_STREAM(name, parameters, arguments)                      \
+    EK_ENTRY FILE *name parameters                                     \
+    {                                                                  \
+        if (EK_UNLIKELY(strchr(mode, 'm')) && ek_is_program(EK_CALLER)) \
+            ek_channel_open(EK_CHANNEL_SHARED_MEMORY, #name);          \
+        EK_NEXT(name);                                                 \
+        return next arguments;                                         \
+    }
+OPENS_STREAM(fopen, (const char *restrict path, const char *restrict mode), (path, mode))
+OPENS_STREAM(fopen64, (const char *restrict path, const char *restrict mode), (path, mode))
+OPENS_STREAM(fdopen, (int file, const char *mode), (file, mode))
+OPENS_STREAM(freopen, (const char *restrict path, const char *restrict mode, FILE *restrict stream),
+             (path, mode, stream))
+OPENS_STREAM(freopen64, (const char *restrict path, const char *restrict mode, FILE *restrict stream),
+             (path, mode, stream))
+
+/* A second C library, whose functions are not interposed. */
+EK_ENTRY void *dlmopen(Lmid_t space, const char *path, int mode)
+{
+    if (ek_is_program(EK_CALLER))
+        ek_channel_open(EK_CHANNEL_SHARED_MEMORY, "dlmopen");
+    EK_NEXT(dlmopen);
+    return next(space, path, mode);
+}
+
 EK_ENTRY int madvise(void *address, size_t bytes, int advice)
 {
     if (EK_UNLIKELY(ek_gives_back(advice)) && ek_is_program(EK_CALLER))
@@ -102,6 +132,21 @@ EK_ENTRY int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
     note_thread(EK_CALLER, "thrd_create");
     EK_NEXT(thrd_create);
     return next(thread, start, argument);
+}
+
+/* A process that shares this one's memory is as good as a thread, but not among its threads. */
+EK_ENTRY int clone(int (*start)(void *), void *stack, int flags, void *argument, ...)
+{
+    va_list rest;
+    va_start(rest, argument);
+    pid_t *parent = va_arg(rest, pid_t *);
+    void *storage = va_arg(rest, void *);
+    pid_t *child = va_arg(rest, pid_t *);
+    va_end(rest);
+    if ((flags & CLONE_VM) && !(flags & CLONE_VFORK))
+        note_thread(EK_CALLER, "clone");
+    EK_NEXT(clone);
+    return next(start, stack, flags, argument, parent, storage, child);
 }
 
 /* ---- functions of the C library that make threads of its own, or let the kernel work by itself ---- */
@@ -144,18 +189,26 @@ static const sigset_t *without_sigsys(int how, const sigset_t *set, sigset_t *re
     return reduced;
 }
 
+/* To be called when this thread's mask may have changed. */
+static int note_mask(int answer)
+{
+    if (ek_process.may_defer && ek_gate_is_own())
+        ek_facts_look_at_mask();
+    return answer;
+}
+
 EK_ENTRY int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
     sigset_t reduced;
     EK_NEXT(sigprocmask);
-    return next(how, without_sigsys(how, set, &reduced), old);
+    return note_mask(next(how, without_sigsys(how, set, &reduced), old));
 }
 
 EK_ENTRY int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
     sigset_t reduced;
     EK_NEXT(pthread_sigmask);
-    return next(how, without_sigsys(how, set, &reduced), old);
+    return note_mask(next(how, without_sigsys(how, set, &reduced), old));
 }
 
 /* The same in forms of old, which programs still call. A mask has a bit for each of the first 32 signals. */
@@ -165,19 +218,25 @@ static int mask_without_sigsys(int mask) { return ek_process.may_defer ? mask & 
 EK_ENTRY int sighold(int signal)
 {
     EK_NEXT(sighold);
-    return ek_process.may_defer && signal == SIGSYS ? 0 : next(signal);
+    return ek_process.may_defer && signal == SIGSYS ? 0 : note_mask(next(signal));
+}
+
+EK_ENTRY int sigrelse(int signal)
+{
+    EK_NEXT(sigrelse);
+    return note_mask(next(signal));
 }
 
 EK_ENTRY int sigblock(int mask)
 {
     EK_NEXT(sigblock);
-    return next(mask_without_sigsys(mask));
+    return note_mask(next(mask_without_sigsys(mask)));
 }
 
 EK_ENTRY int sigsetmask(int mask)
 {
     EK_NEXT(sigsetmask);
-    return next(mask_without_sigsys(mask));
+    return note_mask(next(mask_without_sigsys(mask)));
 }
 
 /* ---- affinities ----

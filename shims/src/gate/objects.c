@@ -99,3 +99,29 @@ bool ek_object_defines(const ek_object *o, const char *const *names)
         dlclose(handle);
     return found;
 }
+
+typedef struct search {
+    uintptr_t address;
+    bool found;
+} search;
+
+static int look_in(struct dl_phdr_info *info, size_t bytes, void *context)
+{
+    search *wanted = context;
+    (void)bytes;
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    for (int p = 0; p < info->dlpi_phnum && !wanted->found; p++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[p];
+        const uintptr_t start = info->dlpi_addr + part->p_vaddr;
+        wanted->found = part->p_type == PT_LOAD && wanted->address >= (start & ~(page - 1)) &&
+                        wanted->address < start + part->p_memsz;
+    }
+    return wanted->found;
+}
+
+bool ek_object_holds(uintptr_t address)
+{
+    search wanted = {.address = address};
+    dl_iterate_phdr(look_in, &wanted);
+    return wanted.found;
+}

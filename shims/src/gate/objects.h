@@ -29,4 +29,7 @@ void ek_object_needs(const ek_object *objects, size_t count, size_t at, void (*f
 /* Whether it defines one of these symbols; NULL ends the list. Loads nothing. */
 bool ek_object_defines(const ek_object *, const char *const *names);
 
+/* Whether the loader has mapped an object there. */
+bool ek_object_holds(uintptr_t address);
+
 #endif

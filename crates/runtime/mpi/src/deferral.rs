@@ -35,6 +35,7 @@ pub enum Channel {
     Faults,
     Memory,
     LostGate,
+    BlockedFaults,
 }
 
 /// What the engine asks the shim to do.
@@ -55,9 +56,9 @@ const _: () = assert!(Arming::Off as c_int == OFF && Arming::On as c_int == ON);
 const _: () = assert!(Arming::Look as c_int == LOOK && Arming::Again as c_int == AGAIN);
 
 /// The number of channels.
-pub const EK_CHANNELS: c_int = 7;
+pub const EK_CHANNELS: c_int = 8;
 
-const _: () = assert!(Channel::LostGate as c_int + 1 == EK_CHANNELS);
+const _: () = assert!(Channel::BlockedFaults as c_int + 1 == EK_CHANNELS);
 
 fn mode(process: &Process) -> BarrierMode {
     BarrierMode::from_environment().unwrap_or_else(|error| {

@@ -138,6 +138,7 @@ fn values() -> Vec<Assertion> {
         ("FAULTS", Channel::Faults),
         ("MEMORY", Channel::Memory),
         ("LOST_GATE", Channel::LostGate),
+        ("BLOCKED_FAULTS", Channel::BlockedFaults),
     ];
     for (name, number) in channels {
         equal(format!("EK_CHANNEL_{name}"), number as isize);

@@ -38,7 +38,7 @@ const MOST_COMMUNICATORS: usize = 8;
 const NOT_OPENED: u32 = 1 << 31;
 
 /// Why deferral may be forbidden, in the order of `enum ek_channel`.
-const REASONS: [&str; 7] = [
+const REASONS: [&str; 8] = [
     "it has started threads, and one thread can see without a call what another has done",
     "it shares memory with other processes, and can see without a call what they have done",
     "it handles signals, which reach it without a call of its own",
@@ -46,6 +46,7 @@ const REASONS: [&str; 7] = [
     "it handles faults, and a barrier that has already returned cannot report one",
     "it gives memory back to the system that it may use again without a call",
     "its system calls are no longer caught, and cannot be caught again",
+    "it blocks the signals of faults, and a fault would end it before barriers are complete",
 ];
 
 /// Which of this process's barriers are pending, and whether barriers may be deferred.
