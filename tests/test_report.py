@@ -1,9 +1,9 @@
 """The report names the rank that was late, and says how late it was.
 
 programs/planted.c delays a rank on purpose, and measures by its own clock for how long. Sums over a run are
-compared. On a busy machine a rank may also be late by itself: each finds out how long the kernel has kept it
-from running, which is allowed for, and a run that does not fit is repeated with longer delays. A report that
-is wrong is wrong each time.
+compared. On a busy machine ranks may also be late by themselves. So a run that does not fit is repeated with
+longer delays, beside which that is little: a report that is wrong is wrong each time. Runs in which the
+kernel kept ranks from running for long prove nothing against a report.
 """
 
 import json
@@ -98,22 +98,17 @@ def lateness(outcome, op):
     return {rank: (entry["last"], entry["late_ns"]) for rank, entry in entries if entry["op"] == op}
 
 
-def disturbance_ns(slept):
-    """By how much anything in a run may be wrong because ranks had no core."""
-    return sum(rank.kept_ns for rank in slept.values())
-
-
-def can_be_judged(slept, late_ranks):
-    """Whether the planted delays are more than what else happened."""
-    return all(disturbance_ns(slept) < slept[late].ns / 3 for late in late_ranks)
+def was_disturbed(slept, late_ranks):
+    """Whether ranks may have been late because they had no core."""
+    kept_ns = sum(rank.kept_ns for rank in slept.values())
+    return any(kept_ns > 0.1 * slept[late].ns for late in late_ranks)
 
 
 def is_named(found, slept, late):
     """Whether rank `late` came last each time, and was as late as it measured itself."""
     times, ns, _ = slept[late]
     last, late_ns = found[late]
-    allowed = 0.1 + disturbance_ns(slept) / ns
-    return abs(late_ns - ns) <= allowed * ns and abs(last - times) <= allowed * times
+    return abs(late_ns - ns) <= 0.1 * ns and abs(last - times) <= 0.1 * times
 
 
 def assert_named(mpi, report, mode, op, late_ranks, **options):
@@ -121,20 +116,18 @@ def assert_named(mpi, report, mode, op, late_ranks, **options):
     for us in DELAYS_US:
         options |= {"late": late_ranks[0], "turn": late_ranks[-1], "us": us}
         outcome, slept = run_planted(mpi, report, mode, op, **options)
-        if not can_be_judged(slept, late_ranks):
-            continue
         found = lateness(outcome, op)
         latest = sorted(found, key=lambda rank: -found[rank][1])[: len(late_ranks)]
         if set(latest) == set(late_ranks) and all(is_named(found, slept, late) for late in late_ranks):
             return
-        seen.append((found, slept))
+        seen += [] if was_disturbed(slept, late_ranks) else [(found, slept)]
     fail_or_skip("not named", seen)
 
 
 def fail_or_skip(what, seen):
-    """At the end of all attempts; `seen` are those in which the report could be judged."""
+    """At the end of attempts of which none fits; `seen` are those that were not disturbed."""
     if not seen:
-        pytest.skip("the machine is so busy that ranks do not run for seconds")
+        pytest.skip("the machine is so busy that ranks are late by themselves for seconds")
     pytest.fail(f"{what} in {len(seen)} runs: {seen}")
 
 
@@ -175,16 +168,13 @@ def test_the_rank_that_messages_wait_for_is_named(mpi, report, tmp_path, mode, o
     for us in DELAYS_US:
         options = {"late": late, "bytes": size, "us": us, "rounds": rounds}
         outcome, slept = run_planted(mpi, report, mode, op, **options)
-        if not can_be_judged(slept, [late]):
-            continue
         found = digest(outcome, tmp_path)
         waits = {(pair["rank"], pair["peer"]): pair["wait_ns"] for pair in found["messages"]["pairs"]}
         ns = slept[late].ns
-        allowed_ns = 0.1 * ns + disturbance_ns(slept)
-        are_right = [abs(waits.get((rank, late), 0) - ns) <= allowed_ns for rank in waiting]
+        are_right = [abs(waits.get((rank, late), 0) - ns) <= 0.1 * ns for rank in waiting]
         if all(are_right) and found["ranks"][found["latest"]]["rank"] == late:
             break
-        seen.append((waits, found["latest"], slept))
+        seen += [] if was_disturbed(slept, [late]) else [(waits, found["latest"], slept)]
     else:
         fail_or_skip("not named", seen)
     assert found["messages"]["sent"] == rounds * messages
@@ -208,7 +198,7 @@ def test_communicators_are_called_what_they_are(mpi, report, tmp_path, mode, com
         assert set(waits) == {label, other} - {None}
         if max(waits, key=waits.get) == label:
             return
-        seen += [waits] if can_be_judged(slept, [late]) else []
+        seen += [] if was_disturbed(slept, [late]) else [waits]
     fail_or_skip(f"{label} did not wait longest", seen)
 
 

@@ -38,7 +38,7 @@ static const struct channel all_channels[] = {
     {"flags", 2, NULL, NULL, flags_act, flags_seen},
     {"signal-number", 60, NULL, NULL, signal_number_act, signal_number_seen, .most = 6},
     {"event", 1u << 30, NULL, NULL, event_act, event_seen, .settle = event_settle, .most = 1},
-    {"nice", 4, NULL, NULL, nice_act, nice_seen},
+    {"nice", 4, nice_make, NULL, nice_act, nice_seen},
     {"io-priority", 8, NULL, NULL, io_priority_act, io_priority_seen},
     {"affinity", 2, affinity_make, NULL, affinity_act, affinity_seen},
     {"policy", 2, NULL, NULL, policy_act, policy_seen},

@@ -3,6 +3,7 @@
 #define ATTACK_CHANNELS_ALONE_H
 #include "channel.h"
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -47,11 +48,13 @@ static void signal_act(unsigned count, unsigned variant)
             CALL2(variant, kill, pids[r], signal_chosen);
 }
 
-/* Waits for as long as the other processor may need to interrupt this one. */
+/* Waits for as long as the other processor may need to interrupt this one. On a busy machine that may be
+ * longer; a signal that was sent is delivered at any system call, and this one leaves barriers pending. */
 static long signal_seen(int rank, unsigned variant)
 {
     (void)rank, (void)variant;
     stall_for(DELIVERY_NS);
+    sched_yield();
     return signals_seen;
 }
 

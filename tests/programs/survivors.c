@@ -20,12 +20,31 @@ static int wait_for(MPI_Comm comm, const char *what, int n, int *in, int *out)
     return code != MPI_SUCCESS ? code : MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+/* Messages between all survivors of this host: each has come here. */
+static void meet_survivors(MPI_Comm host, int victim)
+{
+    int size, mine = 0, theirs;
+    MPI_Group here, world;
+    MPI_Comm_size(host, &size);
+    MPI_Comm_group(host, &here);
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    for (int r = 0; r < size; r++) {
+        int other;
+        MPI_Group_translate_ranks(here, 1, &r, world, &other);
+        if (other != world_rank && other != victim)
+            EXPECT_OK(MPI_Sendrecv(&mine, 1, MPI_INT, other, 7, &theirs, 1, MPI_INT, other, 7, MPI_COMM_WORLD,
+                                   MPI_STATUS_IGNORE));
+    }
+    MPI_Group_free(&here);
+    MPI_Group_free(&world);
+}
+
 /* On the host of the victim: the error that waiting ends with. */
-static int check_bereaved(MPI_Comm all, MPI_Comm host, const char *what, int n, int *in, int *out)
+static int check_bereaved(MPI_Comm all, MPI_Comm host, int victim, const char *what, int n, int *in, int *out)
 {
     int class = class_of(wait_for(host, what, n, in, out));
     CHECK(class == MPIX_ERR_PROC_FAILED, "%s: class %d, not %d", what, class, MPIX_ERR_PROC_FAILED);
-    usleep(500000); /* the others have got the error, too; after a revocation they would get another one */
+    meet_survivors(host, victim); /* all have got the error; after a revocation they would get another one */
     MPIX_Comm_revoke(host);
     CHECK(class_of(MPI_Barrier(host)) == MPIX_ERR_REVOKED, "the barrier after it");
     MPIX_Comm_revoke(all);
@@ -59,14 +78,20 @@ static void make_communicators(MPI_Comm *all, MPI_Comm *host)
 static void report_survivors(MPI_Comm all, int checks)
 {
     MPI_Comm rest;
-    int rank;
+    int rank, size;
     EXPECT_OK(MPIX_Comm_shrink(all, &rest));
     int mine[3] = {1, failures, checks}, sum[3] = {0};
     EXPECT_OK(MPI_Allreduce(mine, sum, 3, MPI_INT, MPI_SUM, rest));
     MPI_Comm_rank(rest, &rank);
+    MPI_Comm_size(rest, &size);
     if (rank == 0)
         printf("SURVIVORS %d RESULT checks %d failures %d\n", sum[0], sum[2], sum[1]);
     fflush(stdout);
+    /* No rank leaves before that has been said. */
+    for (int r = 1; r < size && rank == 0; r++)
+        EXPECT_OK(MPI_Send(&rank, 1, MPI_INT, r, 7, rest));
+    if (rank != 0)
+        EXPECT_OK(MPI_Recv(&size, 1, MPI_INT, 0, 7, rest, MPI_STATUS_IGNORE));
     MPI_Comm_free(&rest);
 }
 
@@ -86,8 +111,8 @@ int main(int argc, char **argv)
         usleep(300000); /* the others wait by now */
         raise(SIGKILL);
     }
-    report_survivors(all,
-                     victims_here ? check_bereaved(all, host, what, n, in, out) : check_unaffected(host));
+    report_survivors(all, victims_here ? check_bereaved(all, host, victim, what, n, in, out)
+                                       : check_unaffected(host));
     MPI_Comm_free(&host);
     MPI_Comm_free(&all);
     /* After a death Open MPI 5.0 hangs in MPI_Finalize now and then, also without evenkeel. So all leave
