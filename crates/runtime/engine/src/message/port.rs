@@ -7,6 +7,7 @@ use super::request::{Matched, Message, Probed, UnexpectedMessage};
 use super::table::{Pool, Table};
 use super::visibility::{QueryKind, Strength};
 use super::waiter::Waiter;
+use crate::clock::Ticks;
 use crate::comm::part::NodePart;
 use crate::comm::stamp::BarrierStamp;
 use crate::deferral::pending::Deferral;
@@ -94,6 +95,8 @@ pub struct Port {
     pub(super) known: KnownBarriers,
     /// Polls since the last record arrived.
     pub(super) idle_polls: u32,
+    /// When the latest of them was over.
+    pub(super) idle_since: Ticks,
     pub(super) waiter: Option<Waiter>,
     pub(super) expected_ns: u64,
 }
@@ -144,6 +147,7 @@ impl Port {
             waited_for: Peers::new(if node.recording { node.neighbours.len() } else { 0 }),
             known: KnownBarriers::new(node, deferral, strength),
             idle_polls: 0,
+            idle_since: Ticks(0),
             waiter: None,
             expected_ns: 0,
         }

@@ -29,15 +29,22 @@ const IDLE_POLLS: u32 = 64;
 /// as long as a small message.
 const UNPAUSED_POLLS: u32 = 50;
 
+/// A program that does something for longer between two tests is not waiting.
+const BETWEEN_IDLE_POLLS_NS: u64 = 2_000;
+
 /// Called when a test or probe has found nothing. A program that does nothing but test in a loop is
 /// waiting, and may occupy the core of the ranks that it waits for.
 pub fn note_idle(process: &Process) {
     // SAFETY: not called by the port.
     let Some(port) = (unsafe { process.messages.port() }) else { return };
+    if process.clock.ns_since(port.idle_since) > BETWEEN_IDLE_POLLS_NS {
+        port.idle_polls = 0;
+    }
     port.idle_polls = port.idle_polls.saturating_add(1);
     if port.idle_polls > if port.node.waiting.shares_cores() { 1 } else { IDLE_POLLS } {
         yield_now();
     }
+    port.idle_since = process.clock.now();
 }
 
 /// Begins a wait with polls in quick succession, because the answer to a small message comes soon.
