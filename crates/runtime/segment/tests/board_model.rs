@@ -326,28 +326,32 @@ fn backlog(waits_for_reader: bool) {
         let backlog = Backlog { memory: Model::new(geometry.control_bytes()), geometry };
         (node(2, 1, 16), backlog, UnsafeCell::new(0u64))
     };
-    every_interleaving(2, move || Ahead(make()), move |ahead, me| {
-        let Ahead((node, backlog, deposit)) = ahead;
-        for n in 0..3 {
-            let seq = Seq(n);
-            if me == 1 {
-                if waits_for_reader && n > 0 {
-                    node.until(|| node.board.left(0) > n - 1);
+    every_interleaving(
+        2,
+        move || Ahead(make()),
+        move |ahead, me| {
+            let Ahead((node, backlog, deposit)) = ahead;
+            for n in 0..3 {
+                let seq = Seq(n);
+                if me == 1 {
+                    if waits_for_reader && n > 0 {
+                        node.until(|| node.board.left(0) > n - 1);
+                    }
+                    // SAFETY: the access is what is under test; loom checks it.
+                    deposit.with_mut(|p| unsafe { *p = 100 + n });
+                    backlog.publish(seq);
+                    node.board.leave(1, n + 1);
+                } else {
+                    node.until(|| backlog.holds(seq));
+                    // SAFETY: as above.
+                    let value = deposit.with(|p| unsafe { *p });
+                    node.deposit(1, seq, value);
+                    assert_eq!(node.take(1, seq), 100 + n);
+                    node.board.leave(0, n + 1);
                 }
-                // SAFETY: the access is what is under test; loom checks it.
-                deposit.with_mut(|p| unsafe { *p = 100 + n });
-                backlog.publish(seq);
-                node.board.leave(1, n + 1);
-            } else {
-                node.until(|| backlog.holds(seq));
-                // SAFETY: as above.
-                let value = deposit.with(|p| unsafe { *p });
-                node.deposit(1, seq, value);
-                assert_eq!(node.take(1, seq), 100 + n);
-                node.board.leave(0, n + 1);
             }
-        }
-    });
+        },
+    );
 }
 
 struct Ahead((Node, Backlog<Model>, UnsafeCell<u64>));
@@ -376,29 +380,33 @@ fn return_to_the_board(waits_for_reader: bool) {
         let backlog = Backlog { memory: Model::new(geometry.control_bytes()), geometry };
         (node(2, 1, 16), backlog, UnsafeCell::new(0u64))
     };
-    every_interleaving(2, move || Ahead(make()), move |ahead, me| {
-        let Ahead((node, backlog, deposit)) = ahead;
-        let (first, second) = (Seq(0), Seq(1));
-        if me == 1 {
-            // SAFETY: the access is what is under test; loom checks it.
-            deposit.with_mut(|p| unsafe { *p = 100 });
-            backlog.publish(first);
-            node.board.leave(1, 1);
-            if waits_for_reader {
-                node.until(|| node.board.left(0) > 0);
+    every_interleaving(
+        2,
+        move || Ahead(make()),
+        move |ahead, me| {
+            let Ahead((node, backlog, deposit)) = ahead;
+            let (first, second) = (Seq(0), Seq(1));
+            if me == 1 {
+                // SAFETY: the access is what is under test; loom checks it.
+                deposit.with_mut(|p| unsafe { *p = 100 });
+                backlog.publish(first);
+                node.board.leave(1, 1);
+                if waits_for_reader {
+                    node.until(|| node.board.left(0) > 0);
+                }
+                node.deposit(1, second, 101);
+            } else {
+                node.until(|| backlog.holds(first));
+                // SAFETY: as above.
+                let value = deposit.with(|p| unsafe { *p });
+                node.deposit(1, first, value);
+                assert_eq!(node.take(1, first), 100);
+                node.board.leave(0, 1);
+                node.until(|| node.board.is_published(1, second));
+                assert_eq!(node.take(1, second), 101);
             }
-            node.deposit(1, second, 101);
-        } else {
-            node.until(|| backlog.holds(first));
-            // SAFETY: as above.
-            let value = deposit.with(|p| unsafe { *p });
-            node.deposit(1, first, value);
-            assert_eq!(node.take(1, first), 100);
-            node.board.leave(0, 1);
-            node.until(|| node.board.is_published(1, second));
-            assert_eq!(node.take(1, second), 101);
-        }
-    });
+        },
+    );
 }
 
 #[test]

@@ -182,7 +182,8 @@ impl NodeOperation {
             unsafe { deposit.write(&self.call, shared, part.me, seq, room, &mut state.copies) };
             self.offers_memory |= deposit.offers_memory;
         }
-        let sampled = self.sample_arrival(part, state, seq, &board.memory, board.geometry.cell(part.me, seq.0));
+        let sampled =
+            self.sample_arrival(part, state, seq, &board.memory, board.geometry.cell(part.me, seq.0));
         state.note_entered();
         self.arrive(part, state, seq, len, sampled);
         if self.participation.needs == Sources::Empty && !self.offers_memory {
