@@ -325,7 +325,9 @@ def test_signal_masks_and_child_processes_work(mpi, mode):
     assert_never_wrong(mpi.run(mpi.build("signal_masks.c"), 2, env={"EVENKEEL_BARRIER": mode}))
 
 
-@pytest.mark.parametrize("case", ["freed-send", "early-mapping", "early-file", "sleep", "held-signals", "old-handler"])
+@pytest.mark.parametrize(
+    "case", ["freed-send", "early-mapping", "early-file", "sleep", "held-signals", "old-handler"]
+)
 def test_what_rank_1_did_before_it_entered_is_seen_behind_the_barrier(mpi, case, directory):
     arguments = [f"case={case}", f"dir={directory}"]
     env = {"EVENKEEL_BARRIER": "deferred"}
