@@ -3,11 +3,10 @@
  *
  *   observers case=NAME [rounds=20] [dir=/tmp]
  *
- *   freed-send     rank 0 frees its send and overwrites the buffer behind the barrier that the receiver enters
- *   early-mapping  memory that all ranks have shared since before MPI_Init
- *   early-file     a file that they have mapped privately since before MPI_Init; rank 1 writes to the file
- *   sleep          rank 0 sleeps behind the barrier: so much time lies between rank 1's clock in front of it
- *                  and rank 0's afterwards
+ *   freed-send     rank 0 frees its send and overwrites the buffer behind the barrier that the receiver
+ * enters early-mapping  memory that all ranks have shared since before MPI_Init early-file     a file that
+ * they have mapped privately since before MPI_Init; rank 1 writes to the file sleep          rank 0 sleeps
+ * behind the barrier: so much time lies between rank 1's clock in front of it and rank 0's afterwards
  *   held-signals   all signals are blocked by functions of old (sighold, sigblock, sigsetmask), then a call
  *   old-handler    handlers set by sigset and ssignal; rank 1 sends the signal in front of the barrier */
 #define _GNU_SOURCE
@@ -197,8 +196,8 @@ static const struct {
     const char *name;
     void (*run)(int round);
 } CASES[] = {
-    {"freed-send", freed_send},     {"early-mapping", early_mapping}, {"early-file", early_file},
-    {"sleep", sleep_behind},        {"held-signals", held_signals},   {"old-handler", old_handler},
+    {"freed-send", freed_send}, {"early-mapping", early_mapping}, {"early-file", early_file},
+    {"sleep", sleep_behind},    {"held-signals", held_signals},   {"old-handler", old_handler},
 };
 
 int main(int argc, char **argv)

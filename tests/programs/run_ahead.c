@@ -4,8 +4,8 @@
  *   run_ahead seed=1 phases=40 rounds=300 still=3000
  *
  * In each phase one rank, or none, stands still for `still` microseconds before the first of the phase's
- * `rounds` calls on each of two communicators. The first one is freed while its roots are behind. Now and then
- * come calls for which a rank has to return to the window: allreduces, broadcasts, barriers. */
+ * `rounds` calls on each of two communicators. The first one is freed while its roots are behind. Now and
+ * then come calls for which a rank has to return to the window: allreduces, broadcasts, barriers. */
 #include "check.h"
 #include <time.h>
 
@@ -51,8 +51,8 @@ static void gather(MPI_Comm comm, int call, int n, int root, int is_ragged)
         MPI_Gather(mine, n, MPI_INT, all, n, MPI_INT, root, comm);
     for (int r = 0; r < world_size && world_rank == root; r++)
         for (int i = 0; i < counts[r]; i += 1 + counts[r] / 3)
-            CHECK(all[places[r] + i] == element(call, r, i), "gather %d: element %d of rank %d is %d", call, i, r,
-                  all[places[r] + i]);
+            CHECK(all[places[r] + i] == element(call, r, i), "gather %d: element %d of rank %d is %d", call,
+                  i, r, all[places[r] + i]);
 }
 
 static void contribute(MPI_Comm comm, int call, rng *r, int root)

@@ -12,8 +12,8 @@ void ek_facts_after_host(void);
 /* To be called when the host makes a thread. */
 void ek_facts_note_host_thread(void);
 
-/* Makes barriers strict while the program blocks the signals of faults: the kernel ends a process at once that
- * commits a fault then, and its pending barriers could not be completed first. */
+/* Makes barriers strict while the program blocks the signals of faults: the kernel ends a process at once
+ * that commits a fault then, and its pending barriers could not be completed first. */
 void ek_facts_look_at_mask(void);
 
 /* Makes barriers strict if the program has threads, handlers or libraries that forbid pending ones.

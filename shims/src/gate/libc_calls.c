@@ -68,14 +68,14 @@ EK_ENTRY sem_t *sem_open(const char *name, int flags, ...)
     return next(name, flags, mode, value);
 }
 
-/* With the letter m in the mode the C library maps the file, by a call of its own. */
-#define OPENS_STREAM(name, parameters, arguments)                      \
-    EK_ENTRY FILE *name parameters                                     \
-    {                                                                  \
+/* With an m in the mode the C library maps the file, by a call of its own. */
+#define OPENS_STREAM(name, parameters, arguments)                       \
+    EK_ENTRY FILE *name parameters                                      \
+    {                                                                   \
         if (EK_UNLIKELY(strchr(mode, 'm')) && ek_is_program(EK_CALLER)) \
-            ek_channel_open(EK_CHANNEL_SHARED_MEMORY, #name);          \
-        EK_NEXT(name);                                                 \
-        return next arguments;                                         \
+            ek_channel_open(EK_CHANNEL_SHARED_MEMORY, #name);           \
+        EK_NEXT(name);                                                  \
+        return next arguments;                                          \
     }
 OPENS_STREAM(fopen, (const char *restrict path, const char *restrict mode), (path, mode))
 OPENS_STREAM(fopen64, (const char *restrict path, const char *restrict mode), (path, mode))
