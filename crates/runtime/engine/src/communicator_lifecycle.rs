@@ -177,7 +177,7 @@ impl Process {
         let board = &part.shared.board;
         let is_done = || part.with(|state| !state.backlog.is_waiting(board));
         if !is_done() {
-            // If the communicator has been revoked, nobody reads it.
+            // If the communicator has been revoked, no rank reads it.
             let _ = self.wait(part, CollectiveKind::Reduce, u64::MAX, is_done);
         }
         part.with(|state| state.backlog.release(&part.shared));

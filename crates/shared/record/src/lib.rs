@@ -138,8 +138,8 @@ pub struct OpRecord {
     /// Barriers that returned before all ranks had entered them.
     #[serde(default)]
     pub deferred: u64,
-    /// The most barriers that were pending at one time; of operations to a root, by how many this rank was ahead
-    /// of the slowest one beyond the window.
+    /// The most barriers that were pending at one time; of operations to a root, by how many this rank was
+    /// ahead of the slowest one beyond the window.
     #[serde(default)]
     pub ahead: u64,
     /// How long this rank worked on where it would have waited in a strict barrier. This is a lower bound:

@@ -3,8 +3,8 @@
 //! A [`plan`] cuts a [`call`] into instances, and an [`operation`] carries it out. In each instance a rank
 //! makes its [`deposit`]; when the deposits that it needs are there, it copies or combines them
 //! ([`completion`], [`shared_fold`]), or reads them from another rank's memory ([`remote_read`]).
-//! For ranks that are further ahead than the window allows it enters instances that it reads ([`ranks_ahead`]).
-//! [`builtin`] names the schedules that describe these operations.
+//! For ranks that are further ahead than the window allows it enters instances that it reads
+//! ([`ranks_ahead`]). [`builtin`] names the schedules that describe these operations.
 //!
 //! May use: comm, reduction, copy, record. Must never: wait, choose by facts that may differ between ranks,
 //! or combine in any order but rank order.

@@ -195,8 +195,8 @@ impl NodeOperation {
         true
     }
 
-    /// Enters the next instance by a deposit in this rank's backlog, if it contributes to one reader and needs
-    /// nothing, and if waiting would be long.
+    /// Enters the next instance by a deposit in this rank's backlog, if it contributes to one reader and
+    /// needs nothing, and if waiting would be long.
     #[cold]
     fn enter_ahead(
         &mut self,

@@ -1,7 +1,7 @@
-//! How far a rank runs ahead of ranks that it owes nothing: its deposits beyond the window.
+//! How far a rank runs ahead of ranks whose data it does not need: its deposits beyond the window.
 //!
-//! Only a rank that contributes to one reader and needs nothing goes on like this, and only if nobody
-//! makes progress: while the others do, waiting for the window keeps what they read in their caches.
+//! Only a rank that contributes to one reader and needs nothing goes on like this, and only if the other
+//! ranks make no progress: while they do, waiting for the window keeps what they read in their caches.
 
 use super::ring_allocator::RingAllocator;
 use super::shared::Shared;
