@@ -105,17 +105,23 @@ typedef struct search {
     bool found;
 } search;
 
+/* The loader maps the whole span of an object from its file, and leaves the gaps between its parts without
+ * permissions. */
 static int look_in(struct dl_phdr_info *info, size_t bytes, void *context)
 {
     search *wanted = context;
     (void)bytes;
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    for (int p = 0; p < info->dlpi_phnum && !wanted->found; p++) {
+    uintptr_t first = UINTPTR_MAX, end = 0;
+    for (int p = 0; p < info->dlpi_phnum; p++) {
         const ElfW(Phdr) *part = &info->dlpi_phdr[p];
+        if (part->p_type != PT_LOAD)
+            continue;
         const uintptr_t start = info->dlpi_addr + part->p_vaddr;
-        wanted->found = part->p_type == PT_LOAD && wanted->address >= (start & ~(page - 1)) &&
-                        wanted->address < start + part->p_memsz;
+        first = start < first ? start : first;
+        end = start + part->p_memsz > end ? start + part->p_memsz : end;
     }
+    wanted->found = wanted->address >= (first & ~(page - 1)) && wanted->address < end;
     return wanted->found;
 }
 
