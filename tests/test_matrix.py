@@ -81,7 +81,7 @@ def test_results_equal_those_of_the_host_library_bit_for_bit(mpi):
     """The same calls with and without evenkeel give one digest over every byte of every result."""
     program, args = mpi.build("matrix.c"), ["n=1500", "seed=3", "plain=1"]
     ours = assert_passed(mpi.run(program, 3, *args))
-    # The algorithm of MPI_Reduce that Intel MPI 2021.18 chooses on Intel's processors crashes, without evenkeel.
+    # The MPI_Reduce that Intel MPI 2021.18 chooses on Intel processors crashes, without evenkeel too.
     algorithm = {"I_MPI_ADJUST_REDUCE": "1"} if mpi.name == "impi" else {}
     hosts = assert_passed(mpi.run(program, 3, *args, env={"EVENKEEL_OFF": "1"} | algorithm))
     assert ours == hosts

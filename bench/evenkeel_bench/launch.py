@@ -15,11 +15,14 @@ from .libraries import rank_environment
 
 @dataclass
 class Outcome:
-    """`rows`: the result lines in order; `reason`: "", or why the run did not come to its end."""
+    """`rows`: the result lines in order; `reason`: "", or why the run did not come to its end; `text`: all
+    that was printed.
+    """
 
     rows: list
     reason: str
     seconds: float
+    text: str = ""
 
 
 def parse(text):
@@ -82,7 +85,8 @@ def run(command, limit_s, environment=None):
         seconds = time.monotonic() - start
         out.seek(0)
         err.seek(0)
-        return Outcome(parse(out.read()), reason_of(code, seconds, limit_s, err.read()), seconds)
+        text = out.read()
+        return Outcome(parse(text), reason_of(code, seconds, limit_s, err.read()), seconds, text)
 
 
 def _remove_shared_memory(since):
