@@ -98,8 +98,8 @@ impl Process {
     ) -> Result<(), Revoked> {
         let due = chores.due(waited_ns);
         if due.library_progress {
-            let found = self.library.look(self.clock);
-            chores.looked(waited_ns, found);
+            let look = self.library.look(self.clock);
+            chores.looked(waited_ns, look.took_ns, look.found);
         }
         if due.liveness {
             if part.has_lost_members() {

@@ -96,8 +96,8 @@ pub fn pause(process: &Process, also: AlsoAwaited) {
         let waited_ns = node.clock().ns_since(waiter.pause.began);
         let due = waiter.chores.due(waited_ns);
         if due.library_progress {
-            let found = process.library.look(process.clock);
-            waiter.chores.looked(waited_ns, found);
+            let look = process.library.look(process.clock);
+            waiter.chores.looked(waited_ns, look.took_ns, look.found);
         }
         if due.liveness {
             node.check_alive(0..node.neighbours.len(), "Wait");

@@ -59,19 +59,18 @@ impl HostLibrary {
         const EMPTY_LOOKS: u32 = 4;
         let mut empty = 0;
         for _ in 0..MOST_LOOKS {
-            empty = if self.look(clock) { 0 } else { empty + 1 };
+            empty = if self.look(clock).found { 0 } else { empty + 1 };
             if empty == EMPTY_LOOKS {
                 break;
             }
         }
     }
 
-    /// Lets the library make progress. Returns whether that seems to have found something: it took longer
-    /// than usual. The library itself does not tell.
-    pub(crate) fn look(&self, clock: Clock) -> bool {
+    /// Lets the library make progress.
+    pub(crate) fn look(&self, clock: Clock) -> Look {
         let progress = self.progress.load(Ordering::Acquire);
         if progress.is_null() {
-            return false;
+            return Look::default();
         }
         // SAFETY: only ever set from a function of this type.
         let progress: Progress = unsafe { std::mem::transmute(progress) };
@@ -80,8 +79,16 @@ impl HostLibrary {
         let took_ns = clock.ns_since(began);
         let usual_ns = self.usual_ns.load(Ordering::Relaxed);
         self.usual_ns.store(learn(usual_ns, took_ns), Ordering::Relaxed);
-        is_unusual(usual_ns, took_ns)
+        Look { took_ns, found: is_unusual(usual_ns, took_ns) }
     }
+}
+
+/// What a call of the library was like.
+#[derive(Default)]
+pub(crate) struct Look {
+    pub took_ns: u64,
+    /// It seems to have found something: it took longer than usual. The library itself does not tell.
+    pub found: bool,
 }
 
 fn is_unusual(usual_ns: u64, took_ns: u64) -> bool {
