@@ -12,7 +12,8 @@ SETTINGS = ["-iter", "10", "-msglog", "0:18", "-time", "2", "-mem", "1"]
 # Benchmarks of each program. Those for many pairs of ranks, `Multi-…`, measure the same calls again.
 BENCHMARKS = {
     "MPI1": "PingPong PingPing Sendrecv Exchange Allreduce Reduce Reduce_local Reduce_scatter "
-    "Reduce_scatter_block Allgather Allgatherv Scatter Scatterv Gather Gatherv Alltoall Alltoallv Bcast Barrier",
+    "Reduce_scatter_block Allgather Allgatherv Scatter Scatterv Gather Gatherv Alltoall Alltoallv Bcast "
+    "Barrier",
     "NBC": "Ibcast Iallgather Iallgatherv Igather Igatherv Iscatter Iscatterv Ialltoall Ialltoallv Ireduce "
     "Ireduce_scatter Iallreduce Ibarrier",
     "RMA": "Unidir_put Unidir_get Bidir_put Bidir_get One_put_all One_get_all All_put_all All_get_all "

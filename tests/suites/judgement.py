@@ -6,7 +6,7 @@ import statistics
 # How often both sides are repeated before a difference counts.
 REPETITIONS = 3
 
-# A program is slower if it takes more than so many times the control's seconds, and more than so many seconds.
+# A program is slower if it takes more than this times the control's seconds, and more than so many seconds.
 SLOWER_FACTOR = 2
 SLOWER_LEAST_S = 1
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs other people's test suites of MPI under evenkeel and beside it, and says what differs.
+"""Runs other people's test suites of MPI with and without evenkeel, and says what differs.
 
-The suites are MPICH's own (the folder test/mpi of its sources, taken from Debian's source package) and the Intel
-MPI Benchmarks with their check of results. Each program runs under the MPI library alone, which is the control,
-and with evenkeel's barriers strict (the default), auto and deferred. What fails or is slower with evenkeel only is
+The suites are MPICH's own (the folder test/mpi of its sources, from Debian's source package) and the Intel MPI
+Benchmarks with their check of results. Each program runs under the MPI library alone, which is the control, and
+with evenkeel's barriers strict (the default), auto and deferred. What fails or is slower with evenkeel only is
 repeated three times on both sides before it counts. `make build` must have been run.
 """
 
@@ -18,22 +18,48 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
-
-from tqdm import tqdm
+sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(HERE.parent))
 
 import imb
-import mpis
 import sources
 import testlists
 from judgement import REPETITIONS, Runs, needs_repetition, verdict
+from tqdm import tqdm
 
-FOLDERS = "rma coll pt2pt comm threads datatype attr errhan f77 f90 group info topo init".split()
+import mpis
+
+FOLDERS = [
+    "rma",
+    "coll",
+    "pt2pt",
+    "comm",
+    "threads",
+    "datatype",
+    "attr",
+    "errhan",
+    "f77",
+    "f90",
+    "group",
+    "info",
+    "topo",
+    "init",
+]
 MODES = ["strict", "auto", "deferred"]
 LIBRARIES = ["mpich4", "openmpi4", "mpich5", "openmpi5"]
-COLUMNS = (
-    "suite program arguments ranks mpi mode outcome seconds control_outcome control_seconds verdict".split()
-)
+COLUMNS = [
+    "suite",
+    "program",
+    "arguments",
+    "ranks",
+    "mpi",
+    "mode",
+    "outcome",
+    "seconds",
+    "control_outcome",
+    "control_seconds",
+    "verdict",
+]
 EPILOG = """\
 examples:
   %(prog)s                                    all of MPICH's suite; takes hours
@@ -42,9 +68,9 @@ examples:
   %(prog)s --suite imb --imb ~/mpi-benchmarks the Intel MPI Benchmarks, from a checkout
   %(prog)s --summary                          run nothing; count the results that are there
 
-Results are appended to results/*.csv while the run goes on, and a run that is started again skips what is there
-(--again runs it anew). Programs are compiled once per library in build/suites/. Each takes at most --limit seconds
-and --ranks ranks, whatever its list says.
+Results are appended to results/*.csv while the run goes on. A run that is started again skips what is there;
+--again runs it anew. Programs are compiled once per library in build/suites/. Each takes at most --limit
+seconds and --ranks ranks, whatever its list says.
 """
 
 
@@ -85,7 +111,7 @@ def arguments():
     add(
         "--summary",
         action="store_true",
-        help="run nothing; count the results per library and kind of barrier",
+        help="run nothing; count the results that are there",
     )
     add("--show", action="store_true", help="print the output of what fails")
     a = p.parse_args()
@@ -240,10 +266,7 @@ class Runner:
 
 def cases_of(options, suite, built, folder):
     """The cases of a folder (of all benchmarks, if the suite is IMB) that were asked for."""
-    if options.suite == "imb":
-        found = imb.cases()
-    else:
-        found = testlists.read([built, suite], folder)
+    found = imb.cases() if options.suite == "imb" else testlists.read([built, suite], folder)
     found = dict.fromkeys(testlists.capped(case, options.ranks) for case in found)
     return [case for case in found if not options.program or case.name in options.program]
 

@@ -1,4 +1,4 @@
-"""The lists of MPICH's test suite are read as its `runtests` reads them, and differences are judged soundly."""
+"""MPICH's lists of tests are read as its `runtests` reads them, and differences are judged soundly."""
 
 import sys
 from pathlib import Path

@@ -91,8 +91,8 @@ def parse_line(line, folder):
 def read(roots, folder):
     """Cases of a folder and of the folders that its list names, without repetitions.
 
-    A list is looked for below each of `roots`: lists that depend on the library are in the build folder, others
-    beside the sources.
+    A list is looked for below each of `roots`: lists that depend on the library are in the build folder,
+    others beside the sources.
     """
     found = {}
     for name in NAMES:
