@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Runs other people's test suites of MPI with and without evenkeel, and says what differs.
 
-The suites are MPICH's own (the folder test/mpi of its sources, from Debian's source package) and the Intel MPI
-Benchmarks with their check of results. Each program runs under the MPI library alone, which is the control, and
-with evenkeel's barriers strict (the default), auto and deferred. What fails or is slower with evenkeel only is
-repeated three times on both sides before it counts. `make build` must have been run.
+The suites are MPICH's own (the folder test/mpi of its sources, from Debian's source package) and the Intel
+MPI Benchmarks with their check of results. Each program runs under the MPI library alone, which is the
+control, and with evenkeel's barriers strict (the default), auto and deferred. What fails or is slower with
+evenkeel only is repeated three times on both sides before it counts. `make build` must have been run.
 """
 
 import argparse
@@ -17,9 +17,8 @@ import threading
 import time
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
-sys.path.insert(0, str(HERE.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import imb
 import sources
@@ -29,7 +28,11 @@ from tqdm import tqdm
 
 import mpis
 
+HERE = Path(__file__).resolve().parent
 FOLDERS = [
+    *("rma", "coll", "pt2pt", "comm", "threads", "datatype", "attr", "errhan"),
+    *("f77", "f90", "group", "info", "topo", "init"),
+]
     "rma",
     "coll",
     "pt2pt",
@@ -133,7 +136,7 @@ class Results:
 
     @staticmethod
     def key(row):
-        return tuple(str(row[column]) for column in COLUMNS[:6])
+        return tuple(str(row[column]) for column in KEY)
 
     def add(self, row):
         with self.lock:
@@ -214,7 +217,7 @@ class Runner:
         """Runs a case in all modes that have no result yet, and keeps the results."""
         suite = "imb" if case.folder == "IMB" else "mpich"
         shown = " ".join([*case.environment, *case.launcher_arguments, *case.arguments])
-        first = dict(zip(COLUMNS, [suite, case.name, shown, case.ranks, self.mpi.name], strict=False))
+        first = dict(zip(KEY, [suite, case.name, shown, case.ranks, self.mpi.name], strict=False))
         wanted = [
             mode
             for mode in self.options.mode

@@ -1,7 +1,7 @@
 """Gets the sources of the suites, and builds them once per MPI library in build/suites/.
 
-MPICH's own suite is in Debian's source package of mpich. Debian 12 has no package of the Intel MPI Benchmarks,
-so the caller names a folder with their sources.
+MPICH's own suite is in Debian's source package of mpich. Debian 12 has no package of the Intel MPI
+Benchmarks, so the caller names a folder with their sources.
 """
 
 import os
