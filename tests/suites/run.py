@@ -33,39 +33,14 @@ FOLDERS = [
     *("rma", "coll", "pt2pt", "comm", "threads", "datatype", "attr", "errhan"),
     *("f77", "f90", "group", "info", "topo", "init"),
 ]
-    "rma",
-    "coll",
-    "pt2pt",
-    "comm",
-    "threads",
-    "datatype",
-    "attr",
-    "errhan",
-    "f77",
-    "f90",
-    "group",
-    "info",
-    "topo",
-    "init",
-]
 MODES = ["strict", "auto", "deferred"]
 LIBRARIES = ["mpich4", "openmpi4", "mpich5", "openmpi5"]
-COLUMNS = [
-    "suite",
-    "program",
-    "arguments",
-    "ranks",
-    "mpi",
-    "mode",
-    "outcome",
-    "seconds",
-    "control_outcome",
-    "control_seconds",
-    "verdict",
-]
+# What identifies a result, and what it says.
+KEY = ["suite", "program", "arguments", "ranks", "mpi", "mode"]
+COLUMNS = [*KEY, "outcome", "seconds", "control_outcome", "control_seconds", "verdict"]
 EPILOG = """\
 examples:
-  %(prog)s                                    all of MPICH's suite; takes hours
+  %(prog)s                               all of MPICH's suite; takes hours
   %(prog)s --mpi mpich4 --folder rma,coll      two folders under one library
   %(prog)s --program rma/lockall_dt --mode strict --show     one program, with its output
   %(prog)s --suite imb --imb ~/mpi-benchmarks the Intel MPI Benchmarks, from a checkout
