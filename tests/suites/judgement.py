@@ -37,8 +37,8 @@ class Runs:
 
     @property
     def median_s(self):
-        """Seconds of the median run; runs out of time count with their limit."""
-        return statistics.median(self.seconds)
+        """Seconds of the median of the last repetitions; runs out of time count with their limit."""
+        return statistics.median(self.seconds[-REPETITIONS:])
 
 
 def is_slower(runs, control):

@@ -155,6 +155,7 @@ class Runner:
 
     def __init__(self, options, mpi, built, results):
         self.options, self.mpi, self.built, self.results = options, mpi, built, results
+        self.version = sources.version_of(mpi)
 
     def once(self, case, mode):
         """Runs a case, with evenkeel if there is a mode. Returns its outcome and its seconds."""
@@ -182,63 +183,61 @@ class Runner:
         judge = imb.outcome if case.folder == "IMB" else lambda *what: testlists.outcome(case, *what)
         outcome = judge(done.code, done.out)
         if self.options.show and outcome != "pass":
-            tqdm.write(
-                f"--- {case.name} {' '.join(case.arguments)}, {case.ranks} ranks, {mode or 'control'}: "
-                f"{outcome}\n{done.out[-3000:]}\n{done.err[-3000:]}"
-            )
+            what = f"{self.mpi.name} {mode or 'control'}: {case.name} {' '.join(case.arguments)}"
+            told = f"{done.out[-3000:]}\n{done.err[-3000:]}"
+            tqdm.write(f"--- {what}, {case.ranks} ranks: {outcome}\n{told}")
         return outcome, seconds
 
     def compare(self, case):
         """Runs a case in all modes that have no result yet, and keeps the results."""
         suite = "imb" if case.folder == "IMB" else "mpich"
         shown = " ".join([*case.environment, *case.launcher_arguments, *case.arguments])
-        first = dict(zip(KEY, [suite, case.name, shown, case.ranks, self.mpi.name], strict=False))
+        row = dict.fromkeys(COLUMNS, "")
+        row |= {"suite": suite, "program": case.name, "arguments": shown}
+        row |= {"ranks": case.ranks, "mpi": self.mpi.name}
         wanted = [
             mode
             for mode in self.options.mode
-            if self.options.again or Results.key(first | {"mode": mode}) not in self.results.rows
+            if self.options.again or Results.key(row | {"mode": mode}) not in self.results.rows
         ]
-        reason = self.skip_reason(case) if wanted else ""
-        if reason:
-            for mode in wanted:
-                row = {"mode": mode, "outcome": f"not run: {reason}", "verdict": "not run"}
-                self.results.add(dict.fromkeys(COLUMNS, "") | first | row)
+        if not wanted:
             return
         control = Runs()
+        reason = self.skip_reason(case)
+        if not reason:
+            control.add(*self.once(case, ""))
+            if control.outcome == "timeout":  # it proves nothing, and takes longest
+                reason = "the control is out of time"
         for mode in wanted:
-            if not control.outcomes:
-                control.add(*self.once(case, ""))
-            runs = Runs()
-            runs.add(*self.once(case, mode))
-            beside = Runs(control.outcomes[:1], control.seconds[:1])
-            if needs_repetition(runs, beside):
-                for _ in range(REPETITIONS):
-                    beside.add(*self.once(case, ""))
-                    runs.add(*self.once(case, mode))
-                # The first runs made the suspicion, so they do not judge it.
-                if not beside.failures[:1] and len(runs.outcomes) > REPETITIONS:
-                    beside = Runs(beside.outcomes[1:], beside.seconds[1:])
-                    runs = Runs(runs.outcomes[1:], runs.seconds[1:])
-            self.results.add(
-                first
-                | {
-                    "mode": mode,
-                    "outcome": runs.outcome,
-                    "seconds": f"{runs.median_s:.2f}",
-                    "control_outcome": beside.outcome,
-                    "control_seconds": f"{beside.median_s:.2f}",
-                    "verdict": (word := verdict(runs, beside)),
-                }
-            )
-            if word in ("new failure", "slower", "unsteady"):
-                tqdm.write(
-                    f"{word}: {self.mpi.name} --barrier {mode}: {case.name} {shown}, {case.ranks} ranks: "
-                    f"{runs.outcome}, {runs.median_s:.1f} s; control {beside.median_s:.1f} s"
-                )
+            if reason:
+                self.results.add(row | {"mode": mode, "outcome": f"not run: {reason}", "verdict": "not run"})
+            else:
+                self.results.add(row | {"mode": mode} | self.compare_mode(case, mode, control))
+
+    def compare_mode(self, case, mode, control):
+        """The columns of a result: a run beside the control's, both repeated if they differ."""
+        runs, beside = Runs(), Runs(list(control.outcomes), list(control.seconds))
+        runs.add(*self.once(case, mode))
+        if needs_repetition(runs, beside):
+            for _ in range(REPETITIONS):
+                beside.add(*self.once(case, ""))
+                runs.add(*self.once(case, mode))
+        word = verdict(runs, beside)
+        if word in ("new failure", "slower", "unsteady"):
+            what = f"{self.mpi.name} --barrier {mode}: {case.name} {' '.join(case.arguments)}"
+            took = f"{runs.median_s:.1f} s, control {beside.median_s:.1f} s"
+            tqdm.write(f"{word}: {what}, {case.ranks} ranks: {runs.outcome}, {took}")
+        return {
+            "outcome": runs.outcome,
+            "seconds": f"{runs.median_s:.2f}",
+            "control_outcome": beside.outcome,
+            "control_seconds": f"{beside.median_s:.2f}",
+            "verdict": word,
+        }
 
     def skip_reason(self, case):
         standard_only = self.mpi.family != "mpich"
-        reason = testlists.skip_reason(case, standard_only, sources.version_of(self.mpi), self.options.memory)
+        reason = testlists.skip_reason(case, standard_only, self.version, self.options.memory)
         return reason or ("" if sources.program_of(self.built, case) else "cannot be compiled")
 
 
