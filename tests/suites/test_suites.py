@@ -7,6 +7,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import imb
 import testlists
 from judgement import Runs, needs_repetition, verdict
 from testlists import Case, UnreadableLineError, capped, outcome, parse_line, skip_reason
@@ -126,3 +127,26 @@ def test_several_runs_have_one_outcome():
     assert Runs(["pass", "fail: x", "fail: y"], [1, 1, 1]).outcome == "fail: x (2 of 3)"
     assert Runs(["fail: x"], [1]).outcome == "fail: x"
     assert passes(1, 2).outcome == "pass"
+
+
+TABLE = """\
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]      defects
+            0           10         0.05         0.05         0.05         0.00
+            4           10         4.10         4.20         4.15         {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "out", "expected"),
+    [
+        (0, TABLE.format("0.00"), "pass"),
+        (0, TABLE.format("1.00"), "fail: defects in results"),
+        (0, TABLE.format("1.00").replace("      defects", ""), "pass"),
+        (0, "2: Error Allreduce, size = 4\n" + TABLE.format("0.00"), "fail: it reports an error"),
+        (0, "# nothing was measured\n", "fail: no results"),
+        (1, TABLE.format("0.00"), "fail: exit code 1"),
+        (None, TABLE.format("0.00"), "timeout"),
+    ],
+)
+def test_a_benchmark_is_judged_by_its_column_of_defects(code, out, expected):
+    assert imb.outcome(code, out) == expected
