@@ -113,7 +113,7 @@ def test_slower_takes_both_twice_the_control_and_a_second():
     assert verdict(passes(2), passes(1)) == "same"
     assert verdict(passes(0.9), passes(0.1)) == "same"
     assert verdict(passes(9, 1, 1), passes(1, 1, 1)) == "same", "the median counts"
-    assert verdict(passes(9, 9, 1, 1, 1), passes(1)) == "same", "the repetitions count, not the suspicion"
+    assert verdict(passes(9, 9, 1, 1), passes(1)) == "same", "the repetitions count, not the suspicion"
 
 
 def test_only_differences_from_a_control_that_passes_are_repeated():
