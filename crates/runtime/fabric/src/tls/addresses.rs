@@ -89,7 +89,7 @@ pub(super) fn addresses(choice: &NetworkChoice) -> io::Result<Vec<InterfaceAddre
     Ok(found)
 }
 
-/// Name and address of each interface that is up. IPv6 addresses that hold for one link only are left out:
+/// Name and address of each interface that is up and connected. IPv6 addresses that hold for one link only are left out:
 /// they mean something together with an interface's number alone.
 fn interfaces() -> io::Result<Vec<(String, InterfaceAddress)>> {
     let mut found = Vec::new();
@@ -104,7 +104,8 @@ fn interfaces() -> io::Result<Vec<(String, InterfaceAddress)>> {
         while !next.is_null() {
             let entry = &*next;
             next = entry.ifa_next;
-            if entry.ifa_flags & libc::IFF_UP as u32 == 0 {
+            let usable = (libc::IFF_UP | libc::IFF_RUNNING) as u32;
+            if entry.ifa_flags & usable != usable {
                 continue;
             }
             let Some(ip) = ip_of(entry.ifa_addr) else { continue };

@@ -309,11 +309,7 @@ impl Connections {
         };
         let is_handshaking = |c: &Connection| c.stage == Stage::Handshaking && !c.is_outgoing;
         let reason = "it does not finish its handshake";
-        self.make_room(
-            MAX_HANDSHAKING_OF_NODE,
-            |c| is_handshaking(c) && c.node == Some(from),
-            reason,
-        );
+        self.make_room(MAX_HANDSHAKING_OF_NODE, |c| is_handshaking(c) && c.node == Some(from), reason);
         self.make_room(MAX_HANDSHAKING, is_handshaking, reason);
         connection.node = Some(from);
         let session = Session::server(&self.identity, from)?;
@@ -369,12 +365,7 @@ impl Connections {
     }
 
     /// A connection has ended. If it was that of a node, or one to a node, the node's user is told.
-    fn fail(
-        &mut self,
-        connection: Connection,
-        error: ConnectionError,
-        events: &mut Vec<ConnectionEvent>,
-    ) {
+    fn fail(&mut self, connection: Connection, error: ConnectionError, events: &mut Vec<ConnectionEvent>) {
         let was_established = connection.stage == Stage::Established;
         match connection.node {
             Some(node) if was_established || connection.is_outgoing => {
@@ -386,11 +377,7 @@ impl Connections {
     }
 }
 
-fn write_and_watch(
-    poller: &Poller,
-    key: u64,
-    connection: &mut Connection,
-) -> Result<(), ConnectionError> {
+fn write_and_watch(poller: &Poller, key: u64, connection: &mut Connection) -> Result<(), ConnectionError> {
     if connection.stage == Stage::Connecting {
         return Ok(());
     }

@@ -269,7 +269,8 @@ mod tests {
         ]
         .concat();
         let part = MAX_BODY_BYTES - PUT_BYTES;
-        let put = |at, ticket, flag, data: &[u8]| IncomingFrame::Put { at, ticket, flag, data: data.to_vec() };
+        let put =
+            |at, ticket, flag, data: &[u8]| IncomingFrame::Put { at, ticket, flag, data: data.to_vec() };
         let expected = [
             IncomingFrame::Message(Vec::new()),
             IncomingFrame::Message(b"headdata".to_vec()),
@@ -277,7 +278,11 @@ mod tests {
             put(64, 1, flag, b"put"),
             put(0, 0, None, &data[..part]),
             put(part, 2, None, &data[part..300_000]),
-            IncomingFrame::Atomic { at: 16, ticket: 5, operation: Atomic::CompareSwap { expected: 3, new: 4 } },
+            IncomingFrame::Atomic {
+                at: 16,
+                ticket: 5,
+                operation: Atomic::CompareSwap { expected: 3, new: 4 },
+            },
             IncomingFrame::Done { ticket: 6, fetched: 7 },
         ];
         let bytes = bytes_of(&frames);

@@ -114,12 +114,7 @@ impl Session {
         self.write(incoming, Content::Close, outgoing)
     }
 
-    fn write(
-        &mut self,
-        incoming: &mut [u8],
-        content: Content,
-        outgoing: &mut Vec<u8>,
-    ) -> Result<(), Error> {
+    fn write(&mut self, incoming: &mut [u8], content: Content, outgoing: &mut Vec<u8>) -> Result<(), Error> {
         loop {
             let is_written = match self {
                 Session::Client(session) => {

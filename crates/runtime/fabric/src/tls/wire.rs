@@ -8,9 +8,7 @@ use super::peer::Peer;
 use super::session::MAX_RECORD_BYTES;
 use crate::memory::{Atomic, Memory, WordWrite};
 use crate::node::NodeId;
-use crate::wire::{
-    Event, SleepingWire, Ticket, Wire, WireError, check_atomic, check_node, check_put,
-};
+use crate::wire::{Event, SleepingWire, Ticket, Wire, WireError, check_atomic, check_node, check_put};
 use bytes::Bytes;
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;

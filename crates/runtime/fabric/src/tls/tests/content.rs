@@ -45,9 +45,7 @@ fn pass_on(
 }
 
 /// Two nodes, of which node 0 reaches node 1 through such a process.
-fn job_through(
-    change: impl Fn(usize, usize, &mut [u8]) + Send + Sync + 'static,
-) -> (Vec<TlsWire>, Recorded) {
+fn job_through(change: impl Fn(usize, usize, &mut [u8]) + Send + Sync + 'static) -> (Vec<TlsWire>, Recorded) {
     let (zero, one) = (open_one(), open_one());
     let real = [zero.address().to_vec(), one.address().to_vec()];
     let one = one.connect(NodeId(1), &secret(), &real).unwrap();

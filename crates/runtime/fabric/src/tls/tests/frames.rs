@@ -52,7 +52,8 @@ fn mutated_frames_of_one_node_disturb_no_other() {
         // Node 2 is made by hand; its place is not used.
         let last = wires.pop().unwrap();
         let identity = Identity::new(&secret(), NodeId(2)).unwrap();
-        let mut node = HandMade::connect(&mut wires, NodeId(2), &identity, NodeId(0)).expect("it has the key");
+        let mut node =
+            HandMade::connect(&mut wires, NodeId(2), &identity, NodeId(0)).expect("it has the key");
         let mut bytes = valid_frames(&mut random);
         mutate(&mut random, &mut bytes);
         let was_sent = node.send(&bytes);
@@ -99,7 +100,8 @@ fn operations_beyond_the_memory_end_the_connection() {
     for frame in out_of_range {
         let mut wires = job(2);
         let identity = Identity::new(&secret(), NodeId(1)).unwrap();
-        let mut node = HandMade::connect(&mut wires, NodeId(1), &identity, NodeId(0)).expect("it has the key");
+        let mut node =
+            HandMade::connect(&mut wires, NodeId(1), &identity, NodeId(0)).expect("it has the key");
         assert!(node.send(&[&frame.front[..], &frame.data[..]].concat()));
         let mut event = None;
         work_until(&mut wires[..1], |wires| {

@@ -131,8 +131,8 @@ impl HandMade {
 
     /// Sends bytes within the session.
     fn send(&mut self, bytes: &[u8]) -> bool {
-        bytes.chunks(super::session::MAX_RECORD_BYTES).all(|record| {
-            self.flush(|made, out| made.session.encrypt(&mut made.unread, record, out))
-        })
+        bytes
+            .chunks(super::session::MAX_RECORD_BYTES)
+            .all(|record| self.flush(|made, out| made.session.encrypt(&mut made.unread, record, out)))
     }
 }
